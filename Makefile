@@ -1,0 +1,43 @@
+# The short way in; meson does the work.  `make help` lists the targets, PACKAGES=true skips the
+# package check.
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 30
+PACKAGES     ?= tools/install-packages.sh
+
+.PHONY: all run test bench fuzz install format clean help
+.NOTPARALLEL:
+
+all:		## build build/taskscope (installs what the build needs)
+	@$(PACKAGES) build
+	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)"
+	@ninja -C build
+
+run: all	## build, capture this host and show its busiest processes
+	build/taskscope capture -o build/host.tscope
+	build/taskscope show build/host.tscope -n 20
+
+test:		## build and run every test, sanitizers and fuzz corpora included
+	@$(PACKAGES) build test
+	@python3 tests/run.py
+
+bench:		## measure against ps, top, pidstat, atop and psutil
+	@$(PACKAGES) build bench
+	@$(MAKE) --no-print-directory all
+	@python3 bench/run.py build
+
+fuzz:		## fuzz every parser for FUZZ_SECONDS each
+	@$(PACKAGES) build test
+	@python3 tests/fuzz/run.py $(FUZZ_SECONDS)
+
+install: all	## install below PREFIX (DESTDIR is honoured)
+	@meson configure build -Dprefix="$(PREFIX)"
+	@meson install -C build
+
+format:		## let clang-format decide
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:		## remove everything that was built
+	@rm -rf build build-sanitize build-fuzz
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## */\1\t/p' $(MAKEFILE_LIST)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Checks the architecture: usage: layers.py SOURCE-ROOT
+
+A folder of src/ includes only its own headers and those of the folders below it, in the form
+"folder/name.h".  Only src/host spells a path below /proc, so that every reader also runs on a
+recorded root.  bpf/ knows nothing of src/.
+"""
+import pathlib
+import re
+import sys
+
+# What each folder sees directly; what those see, it sees too.
+BELOW = {
+    "base": [],
+    "metric": ["base"],
+    "model": ["metric"],
+    "host": ["base"],
+    "collect": ["model", "host", "bpf"],
+    "trace": ["model", "host", "bpf"],
+    "analyze": ["model"],
+    "store": ["model"],
+    "render": ["analyze"],
+    "record": ["collect", "trace", "analyze", "store", "render"],
+    "session": ["collect", "trace", "analyze", "store", "render"],
+    "tui": ["collect", "trace", "store", "render"],
+    "web": ["collect", "store", "render"],
+    "export": ["store", "render"],
+    "lib": [],
+    "cli": ["record", "session", "tui", "web"],
+    "bpf": [],
+}
+
+# The shared-memory layout is the one header that the library shares with the program.
+EXCEPTIONS = {("lib", "base/scope_layout.h")}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+# Comments, character constants and strings, in one pass, so that none is mistaken for another.
+TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|"((?:\\.|[^"\\\n])*)\"""", re.DOTALL)
+
+
+def visible(layer):
+    return {layer}.union(*(visible(lower) for lower in BELOW[layer]))
+
+
+def owner(include):
+    """The folder an include belongs to; a generated skeleton has no folder in its name."""
+    if include.endswith(".skel.h"):
+        return "bpf"
+    return include.split("/")[0] if "/" in include else None
+
+
+def include_error(layer, include):
+    folder = owner(include)
+    if (layer, include) in EXCEPTIONS or (layer == "bpf" and folder is None):
+        return None
+    if folder is None:
+        return f'write "{layer}/{include}": an include names its folder'
+    if folder not in BELOW:
+        return f'"{include}" is in no known layer'
+    if folder not in visible(layer):
+        return f'{layer} must not see {folder} ("{include}")'
+    return None
+
+
+def check_includes(layer, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        error = include_error(layer, match[1]) if match else None
+        if error:
+            yield number, error
+
+
+def check_proc(layer, text):
+    if layer in ("host", "bpf"):
+        return
+    for match in TOKEN.finditer(text):
+        if re.match(r"/proc(/|$)", match[1] or ""):
+            yield text.count("\n", 0, match.start()) + 1, "only src/host spells a path below /proc"
+
+
+def sources(root):
+    """Each C file of the program with the layer it is in."""
+    for top in ("src", "bpf"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in (".c", ".h", ".def"):
+                parts = path.relative_to(root).parts
+                yield path, parts[0] if top == "bpf" else parts[1]
+
+
+def check(root):
+    """Returns the number of files seen and the complaints, as lines."""
+    complaints = []
+    count = 0
+    for path, layer in sources(root):
+        count += 1
+        name = path.relative_to(root)
+        if layer not in BELOW:
+            complaints.append(f"{name}: {layer} is in no known layer")
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for number, error in [*check_includes(layer, text), *check_proc(layer, text)]:
+            complaints.append(f"{name}:{number}: {error}")
+    return count, complaints
+
+
+def main():
+    count, complaints = check(pathlib.Path(sys.argv[1]))
+    for line in complaints:
+        print(line)
+    print(f"{count} files, {len(complaints)} complaints")
+    return 1 if complaints or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

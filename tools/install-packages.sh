@@ -1,0 +1,88 @@
+#!/bin/sh
+# Installs the Debian packages that taskscope needs: usage: install-packages.sh GROUP...
+#
+# Groups: build (make, make run), test (make test), bench (make bench).  Asks apt only for what is
+# missing, as root or through sudo, and does nothing at all when everything is there.  On a system
+# without apt it prints the list, for the packages are named much the same elsewhere, and stops.
+set -eu
+
+# group	package			why
+packages() {
+	cat <<-'END'
+	build	gcc			C compiler
+	build	libc6-dev		C library headers
+	build	make			the targets of the Makefile
+	build	meson			build system
+	build	ninja-build		what meson drives
+	build	pkg-config		finds the libraries below
+	build	clang			compiles the BPF programs
+	build	llvm			strips them
+	build	bpftool			makes the C skeletons of the BPF programs
+	build	libbpf-dev		loads them
+	build	libelf-dev		needed by libbpf
+	build	zlib1g-dev		needed by libbpf
+	build	libzstd-dev		compresses snapshot files
+	build	libxxhash-dev		checksums of snapshot files
+	build	libjansson-dev		reads JSON
+	build	uthash-dev		hash tables
+	build	libcmocka-dev		unit tests
+	build	scdoc			manual pages
+	build	python3			runs the checks that are part of the build
+	test	libclang-rt-14-dev	libFuzzer and clang's sanitizers
+	test	strace			shows that a recorded root touches nothing of the live host
+	test	util-linux		setpriv, unshare
+	test	qemu-system-x86		boots other kernels
+	test	busybox-static		the user space of those kernels
+	test	cpio			packs it
+	test	zstd			packs and unpacks recorded roots
+	bench	procps			peers: ps, top
+	bench	sysstat			peer: pidstat
+	bench	atop			peer
+	bench	python3-psutil		peer
+	END
+}
+
+wanted() {
+	for group in "$@"; do
+		packages | awk -v group="$group" '$1 == group { print $2 }'
+	done
+}
+
+# Prints which of the packages are not installed; one that dpkg never heard of gets no line from it.
+missing() {
+	{
+		dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true
+		printf 'wanted %s\n' "$@"
+	} | awk '$1 == "installed" { there[$2] } $1 == "wanted" && !($2 in there) { print $2 }'
+}
+
+fail() {
+	echo "$0: $*" >&2
+	exit 1
+}
+
+[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench..."
+list=$(wanted "$@")
+[ -n "$list" ] || fail "no such group: $*"
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+	echo "taskscope needs these (Debian's names):" >&2
+	packages | awk -v groups=" $* " 'index(groups, " " $1 " ")' >&2
+	fail "this is not a Debian system: install them, then use \`make PACKAGES=true\`"
+fi
+
+# shellcheck disable=SC2046,SC2086 # the lists are split into words on purpose
+set -- $(missing $list)
+[ $# -gt 0 ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+	as_root=
+elif command -v sudo >/dev/null; then
+	as_root=sudo
+else
+	fail "needs root or sudo to install: $*"
+fi
+
+echo "installing: $*"
+$as_root apt-get -qq update
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
