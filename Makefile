@@ -4,15 +4,18 @@ PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 30
 PACKAGES     ?= tools/install-packages.sh
 
-.PHONY: all run test bench fuzz install format clean help
+.PHONY: all configure run test bench fuzz install format clean help
 .NOTPARALLEL:
 
-all:		## build build/taskscope (installs what the build needs)
-	@$(PACKAGES) build
-	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)"
+all: configure	## build build/taskscope (installs what the build needs)
 	@ninja -C build
 
-run: all	## build, capture this host and show its busiest processes
+configure:
+	@$(PACKAGES) build
+	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)"
+
+run: configure	## build, capture this host and show its busiest processes
+	@ninja -C build taskscope
 	build/taskscope capture -o build/host.tscope
 	build/taskscope show build/host.tscope -n 20
 
@@ -20,9 +23,8 @@ test:		## build and run every test, sanitizers and fuzz corpora included
 	@$(PACKAGES) build test
 	@python3 tests/run.py
 
-bench:		## measure against ps, top, pidstat, atop and psutil
-	@$(PACKAGES) build bench
-	@$(MAKE) --no-print-directory all
+bench: all	## measure against ps, top, pidstat, atop and psutil
+	@$(PACKAGES) bench
 	@python3 bench/run.py build
 
 fuzz:		## fuzz every parser for FUZZ_SECONDS each

@@ -42,8 +42,8 @@ static int replay_read(const char *path, uint8_t **ret_data, size_t *ret_size)
 static int replay_file(const char *directory, const char *name)
 {
 	char path[4096];
-	uint8_t *data;
-	size_t size;
+	uint8_t *data = NULL;
+	size_t size = 0;
 	int result;
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
