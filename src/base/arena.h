@@ -1,0 +1,26 @@
+/*
+ * Memory that is freed all at once.
+ *
+ * What arena_alloc() hands out is zeroed and stays valid until arena_clear().
+ * An arena that is all zeros is empty and valid.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *newest;
+};
+
+/* Return NULL when there is no memory. */
+void *arena_alloc(struct arena *arena, size_t size);
+char *arena_copy(struct arena *arena, const char *text, size_t length);
+char *arena_format(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void arena_clear(struct arena *arena);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * A growable array of any type.
+ *
+ *	struct numbers { ARRAY_OF(int) items; } ...
+ *	if (array_reserve(&numbers.items, numbers.items.count + 1) < 0) ...
+ *
+ * An array that is all zeros is empty and valid.
+ */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ARRAY_OF(type)                                                                             \
+	struct {                                                                                   \
+		type *data;                                                                        \
+		size_t count;                                                                      \
+		size_t capacity;                                                                   \
+	}
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The capacity that an array growing to `wanted` items should get: half as much again. */
+static inline size_t array_grown(size_t capacity, size_t wanted)
+{
+	size_t grown = capacity + capacity / 2 + 16;
+
+	return grown < wanted ? wanted : grown;
+}
+
+static inline int array_reserve_bytes(void **data, size_t *capacity, size_t wanted, size_t size)
+{
+	size_t grown;
+	void *moved;
+
+	if (wanted <= *capacity)
+		return 0;
+	grown = array_grown(*capacity, wanted);
+	if (grown > SIZE_MAX / size)
+		return -ENOMEM;
+	moved = realloc(*data, grown * size);
+	if (!moved)
+		return -ENOMEM;
+	*data = moved;
+	*capacity = grown;
+	return 0;
+}
+
+/* Makes room for `wanted` items in all.  Returns 0 or -ENOMEM (the array is unchanged). */
+#define array_reserve(array, wanted)                                                               \
+	array_reserve_bytes((void **)&(array)->data, &(array)->capacity, (wanted),                 \
+			    sizeof(*(array)->data))
+
+/* Appends a copy of one item.  Evaluates to 0 or -ENOMEM. */
+#define array_append(array, item)                                                                  \
+	({                                                                                         \
+		int status_ = array_reserve((array), (array)->count + 1);                          \
+		if (status_ == 0)                                                                  \
+			(array)->data[(array)->count++] = (item);                                  \
+		status_;                                                                           \
+	})
+
+#define array_free(array)                                                                          \
+	do {                                                                                       \
+		free((array)->data);                                                               \
+		(array)->data = NULL;                                                              \
+		(array)->count = (array)->capacity = 0;                                            \
+	} while (0)
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * Functions that lose a length, an error or a thread.  Every source file is
+ * compiled with this header in front of it, so using one is a compile error.
+ */
+#ifndef BASE_BANNED_H
+#define BASE_BANNED_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok strncpy strncat atoi atol atoll gets
+#pragma GCC poison localtime gmtime asctime ctime system popen tmpnam mktemp
+
+#endif

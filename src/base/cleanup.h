@@ -1,0 +1,45 @@
+/*
+ * Locals that clean up after themselves.
+ *
+ *	CLEANUP(close_fd) int fd = open(...);
+ *	CLEANUP(free_pointer) char *copy = strdup(...);
+ *
+ * A function that hands such a local to its caller takes it first: TAKE_FD(fd),
+ * TAKE_PTR(copy).
+ */
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CLEANUP(function) __attribute__((cleanup(function)))
+
+#define TAKE(variable, empty)                                                                      \
+	({                                                                                         \
+		__typeof__(variable) taken_ = (variable);                                          \
+		(variable) = (empty);                                                              \
+		taken_;                                                                            \
+	})
+#define TAKE_FD(fd) TAKE(fd, -1)
+#define TAKE_PTR(pointer) TAKE(pointer, NULL)
+
+static inline void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void free_pointer(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Small files below a directory, read whole; and files that are replaced in one
+ * step or not at all.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct text;
+
+/*
+ * Reads a file below directory fd `dir` into a buffer and ends it with a NUL.
+ * Returns its length, a negative errno, or -EFBIG when it does not fit in
+ * `capacity` minus one.
+ */
+ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity);
+
+/* The same into a growing buffer, up to `limit` bytes (then -EFBIG).  Replaces what was there. */
+int file_read_text(int dir, const char *path, size_t limit, struct text *ret);
+
+/*
+ * A file that appears under its name only when it is complete: written beside
+ * its destination, made durable, then renamed over it.  Until file_commit()
+ * the old file is untouched; file_abandon() removes what was written.
+ * Mode 0600: a snapshot tells about other people's processes.
+ */
+struct file_replacement {
+	int fd;
+	char path[4096];
+	char temporary[4096 + 32];
+};
+
+int file_replace(struct file_replacement *file, const char *path);
+int file_write(struct file_replacement *file, const void *bytes, size_t length);
+int file_commit(struct file_replacement *file);
+void file_abandon(struct file_replacement *file); /* after file_commit(): does nothing */
+
+#endif

@@ -1,0 +1,158 @@
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct json json_writer(FILE *out)
+{
+	return (struct json){ .out = out, .indent = true };
+}
+
+static void new_line(struct json *json)
+{
+	if (!json->indent || json->depth > 2)
+		return;
+	fputc('\n', json->out);
+	for (int i = 0; i < json->depth; i++)
+		fputs("  ", json->out);
+}
+
+/* What stands between the previous value and the next one. */
+static void separate(struct json *json)
+{
+	if (json->after_key) {
+		json->after_key = false;
+		return;
+	}
+	if (json->has_member[json->depth])
+		fputc(',', json->out);
+	json->has_member[json->depth] = true;
+	if (json->depth > 0)
+		new_line(json);
+}
+
+static void begin(struct json *json, char bracket)
+{
+	separate(json);
+	fputc(bracket, json->out);
+	if (json->depth < JSON_DEPTH - 1)
+		json->depth++;
+	json->has_member[json->depth] = false;
+}
+
+static void end(struct json *json, char bracket)
+{
+	bool filled = json->has_member[json->depth];
+
+	if (json->depth > 0)
+		json->depth--;
+	if (filled && json->depth < 2)
+		new_line(json);
+	fputc(bracket, json->out);
+	if (json->depth == 0)
+		fputc('\n', json->out);
+}
+
+void json_begin_object(struct json *json)
+{
+	begin(json, '{');
+}
+
+void json_end_object(struct json *json)
+{
+	end(json, '}');
+}
+
+void json_begin_array(struct json *json)
+{
+	begin(json, '[');
+}
+
+void json_end_array(struct json *json)
+{
+	end(json, ']');
+}
+
+static void write_string(FILE *out, const char *string)
+{
+	size_t left = strlen(string);
+
+	fputc('"', out);
+	while (left) {
+		size_t step = text_printable(string, left);
+
+		if (step == 0) {
+			fprintf(out, "\\\\x%02x", (unsigned char)*string);
+			step = 1;
+		} else {
+			if (*string == '"' || *string == '\\')
+				fputc('\\', out);
+			fwrite(string, 1, step, out);
+		}
+		string += step;
+		left -= step;
+	}
+	fputc('"', out);
+}
+
+void json_key(struct json *json, const char *key)
+{
+	separate(json);
+	write_string(json->out, key);
+	fputs(json->indent && json->depth <= 2 ? ": " : ":", json->out);
+	json->after_key = true;
+}
+
+void json_u64(struct json *json, uint64_t value)
+{
+	separate(json);
+	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_i64(struct json *json, int64_t value)
+{
+	separate(json);
+	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_double(struct json *json, double value)
+{
+	separate(json);
+	if (isfinite(value))
+		fprintf(json->out, "%.17g", value);
+	else
+		fputs("null", json->out);
+}
+
+void json_bool(struct json *json, bool value)
+{
+	separate(json);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json *json)
+{
+	separate(json);
+	fputs("null", json->out);
+}
+
+void json_string(struct json *json, const char *string)
+{
+	separate(json);
+	write_string(json->out, string);
+}
+
+void json_member_u64(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	json_u64(json, value);
+}
+
+void json_member_string(struct json *json, const char *key, const char *string)
+{
+	json_key(json, key);
+	json_string(json, string);
+}

@@ -1,0 +1,45 @@
+/*
+ * Writes JSON as it goes: no tree, one growing or flushed output.  Commas,
+ * nesting and escaping are done here; what is written is up to the caller.
+ *
+ * Strings are bytes from strangers: bytes that are control characters or not
+ * UTF-8 are written as the four characters \xNN (the backslash itself escaped
+ * as JSON wants it), so that the document is always valid UTF-8.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH 32
+
+struct json {
+	FILE *out;
+	int depth;
+	bool indent;                /* one member a line down to depth 2, for people who look */
+	bool after_key;
+	bool has_member[JSON_DEPTH];
+};
+
+struct json json_writer(FILE *out);
+
+void json_begin_object(struct json *json);
+void json_end_object(struct json *json);
+void json_begin_array(struct json *json);
+void json_end_array(struct json *json);
+void json_key(struct json *json, const char *key);
+
+void json_u64(struct json *json, uint64_t value);
+void json_i64(struct json *json, int64_t value);
+void json_double(struct json *json, double value); /* null when not finite */
+void json_bool(struct json *json, bool value);
+void json_null(struct json *json);
+void json_string(struct json *json, const char *string);
+
+/* A key and its value in one call. */
+void json_member_u64(struct json *json, const char *key, uint64_t value);
+void json_member_string(struct json *json, const char *key, const char *string);
+
+#endif

@@ -1,0 +1,225 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static bool text_reserve(struct text *text, size_t more)
+{
+	if (text->failed || more > SIZE_MAX / 2 - text->length ||
+	    array_reserve_bytes((void **)&text->data, &text->capacity, text->length + more + 1,
+				1) < 0)
+		text->failed = true;
+	return !text->failed;
+}
+
+void text_append(struct text *text, const char *bytes, size_t length)
+{
+	if (!text_reserve(text, length))
+		return;
+	if (length)
+		memcpy(text->data + text->length, bytes, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+void text_append_string(struct text *text, const char *string)
+{
+	text_append(text, string, strlen(string));
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0 || !text_reserve(text, (size_t)length)) {
+		text->failed = true;
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	text->length += (size_t)length;
+}
+
+/* Length of a well-formed UTF-8 sequence by its first byte, 0 for a byte that starts none. */
+static size_t sequence_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first < 0xe0)
+		return 2;
+	if (first >= 0xe0 && first < 0xf0)
+		return 3;
+	return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+size_t text_printable(const char *bytes, size_t length)
+{
+	const unsigned char *byte = (const unsigned char *)bytes;
+	size_t needed = length ? sequence_length(byte[0]) : 0;
+	size_t i;
+
+	if (needed == 0 || needed > length || byte[0] < 0x20 || byte[0] == 0x7f)
+		return 0;
+	for (i = 1; i < needed; i++)
+		if ((byte[i] & 0xc0) != 0x80)
+			return 0;
+	if (needed == 2 && byte[0] == 0xc2 && byte[1] < 0xa0) /* C1 controls */
+		return 0;
+	if (needed == 3 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || /* overlong */
+			    (byte[0] == 0xed && byte[1] >= 0xa0))) /* surrogate */
+		return 0;
+	if (needed == 4 && ((byte[0] == 0xf0 && byte[1] < 0x90) || /* overlong */
+			    (byte[0] == 0xf4 && byte[1] >= 0x90))) /* past U+10FFFF */
+		return 0;
+	return needed;
+}
+
+void text_append_escaped(struct text *text, const char *bytes, size_t length)
+{
+	while (length) {
+		size_t plain = 0;
+		size_t step;
+
+		while (plain < length && (step = text_printable(bytes + plain, length - plain)))
+			plain += step;
+		text_append(text, bytes, plain);
+		bytes += plain;
+		length -= plain;
+		if (length) {
+			text_format(text, "\\x%02x", (unsigned char)*bytes);
+			bytes++;
+			length--;
+		}
+	}
+}
+
+void text_clear(struct text *text)
+{
+	text->length = 0;
+	text->failed = false;
+	if (text->data)
+		text->data[0] = '\0';
+}
+
+void text_free(struct text *text)
+{
+	free(text->data);
+	*text = (struct text){ 0 };
+}
+
+const char *text_string(const struct text *text)
+{
+	return text->data ? text->data : "";
+}
+
+size_t text_width(const char *string)
+{
+	size_t width = 0;
+
+	for (; *string; string++)
+		if (((unsigned char)*string & 0xc0) != 0x80)
+			width++;
+	return width;
+}
+
+bool scan_u64(const char **cursor, uint64_t *ret)
+{
+	const char *digit = *cursor;
+	uint64_t value = 0;
+
+	if (*digit < '0' || *digit > '9')
+		return false;
+	for (; *digit >= '0' && *digit <= '9'; digit++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*digit - '0'), &value))
+			return false;
+	*cursor = digit;
+	*ret = value;
+	return true;
+}
+
+bool scan_i64(const char **cursor, int64_t *ret)
+{
+	bool negative = **cursor == '-';
+	const char *digits = *cursor + negative;
+	uint64_t magnitude;
+
+	if (!scan_u64(&digits, &magnitude) || magnitude > (uint64_t)INT64_MAX + negative)
+		return false;
+	*cursor = digits;
+	*ret = negative ? (int64_t)-magnitude : (int64_t)magnitude;
+	return true;
+}
+
+bool parse_u64(const char *string, uint64_t *ret)
+{
+	uint64_t value;
+
+	if (!scan_u64(&string, &value) || *string)
+		return false;
+	*ret = value;
+	return true;
+}
+
+static const struct {
+	const char *suffix;
+	uint64_t ns;
+} duration_units[] = {
+	{ "ns", 1 },		   { "us", 1000 },	       { "ms", 1000000 },
+	{ "s", 1000000000 },	   { "", 1000000000 },	       { "m", 60 * 1000000000ull },
+	{ "h", 3600 * 1000000000ull }, { "d", 86400 * 1000000000ull },
+};
+
+/* The digits after a decimal point, as a fraction of `unit`. */
+static bool scan_fraction(const char **cursor, uint64_t unit, uint64_t *ret)
+{
+	const char *digit = *cursor;
+	uint64_t fraction = 0;
+	uint64_t place = unit;
+
+	if (*digit != '.') {
+		*ret = 0;
+		return true;
+	}
+	digit++;
+	if (*digit < '0' || *digit > '9')
+		return false;
+	for (; *digit >= '0' && *digit <= '9'; digit++) {
+		place /= 10;
+		fraction += place * (uint64_t)(*digit - '0');
+	}
+	*cursor = digit;
+	*ret = fraction;
+	return true;
+}
+
+bool parse_duration_ns(const char *string, uint64_t *ret)
+{
+	const char *suffix = string + strspn(string, "0123456789.");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(duration_units); i++) {
+		uint64_t unit = duration_units[i].ns;
+		const char *cursor = string;
+		uint64_t whole, fraction, total;
+
+		if (strcmp(suffix, duration_units[i].suffix) != 0)
+			continue;
+		if (!scan_u64(&cursor, &whole) || !scan_fraction(&cursor, unit, &fraction) ||
+		    cursor != suffix || __builtin_mul_overflow(whole, unit, &total) ||
+		    __builtin_add_overflow(total, fraction, &total))
+			return false;
+		*ret = total;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,59 @@
+/*
+ * Text: a growable buffer, and the small readings of numbers that every parser
+ * needs.
+ *
+ * Appending never fails loudly: when memory runs out the buffer remembers it in
+ * `failed`, so a caller checks once, at the end.  A struct text that is all
+ * zeros is empty and valid; text_free() ends it.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *data; /* NUL-terminated once something was appended */
+	size_t length;
+	size_t capacity;
+	bool failed;
+};
+
+void text_append(struct text *text, const char *bytes, size_t length);
+void text_append_string(struct text *text, const char *string);
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Appends bytes that come from strangers so that a terminal, a log or a file
+ * can show them: control characters and what is not UTF-8 become \xNN.
+ */
+void text_append_escaped(struct text *text, const char *bytes, size_t length);
+
+void text_clear(struct text *text); /* empty, memory kept */
+void text_free(struct text *text);
+const char *text_string(const struct text *text); /* never NULL */
+
+/*
+ * How many bytes the character at `bytes` takes when it is printable UTF-8;
+ * 0 when it is a control character (C0, DEL, C1) or not UTF-8.
+ */
+size_t text_printable(const char *bytes, size_t length);
+
+/* The number of terminal columns that a UTF-8 text takes, one for each character. */
+size_t text_width(const char *string);
+
+/*
+ * Reads an unsigned decimal number at *cursor and moves past it.  False, and
+ * the cursor unmoved, where there is none or it does not fit 64 bits.
+ */
+bool scan_u64(const char **cursor, uint64_t *ret);
+bool scan_i64(const char **cursor, int64_t *ret);
+
+/* The whole string as a number: no blanks, nothing left over. */
+bool parse_u64(const char *string, uint64_t *ret);
+
+/* Durations as people write them: 250ms, 5s, 2m, 1h, 1.5s, 10us; a plain number is seconds. */
+bool parse_duration_ns(const char *string, uint64_t *ret);
+
+#endif

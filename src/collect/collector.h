@@ -1,0 +1,83 @@
+/*
+ * What collectors share: the capture they work for, its filters, its gates and
+ * the tallies of each source.
+ */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/capture.h"
+#include "collect/gate.h"
+#include "host/host.h"
+#include "metric/metric.h"
+#include "model/snapshot.h"
+
+/*
+ * How one source did.  A vanished task is no failure.  Tallies are plain
+ * numbers: each worker has its own, and they are added up at the end.
+ */
+struct source_tally {
+	uint64_t read;
+	uint64_t failed;
+	int error;          /* errno of the latest failure */
+	const char *reason; /* static text that says more than the errno, or NULL */
+};
+
+struct capture {
+	const struct host *host;
+	const struct capture_options *options;
+	struct snapshot *snapshot;
+	struct raw_scale scale;
+	struct gate gates[GATE_COUNT];
+	struct source_tally tallies[SOURCE_COUNT];
+	struct host_clock clock; /* at the start */
+	bool has_clock;
+};
+
+/*
+ * A way of listing tasks.  collect() adds rows and values to the snapshot; it
+ * leaves ordering (snapshot_finish) and the reasons for absent values to the
+ * capture.
+ */
+struct collector {
+	const char *name;
+	/* Returns 0 when usable here, else a negative errno and a sentence that says why not. */
+	int (*probe)(const struct host *host, struct error *why);
+	int (*collect)(struct capture *capture, struct error *error);
+};
+
+extern const struct collector task_iterator_collector;
+extern const struct collector procfs_collector;
+
+static inline bool source_wanted(const struct capture *capture, enum source_id id)
+{
+	return !(capture->options->without >> id & 1);
+}
+
+/* Whether a task that is gone explains the errno: no failure of ours or the kernel's. */
+static inline bool is_vanished(int status)
+{
+	return status == -ENOENT || status == -ESRCH;
+}
+
+/* Counts the outcome of one read: a length or 0, or a negative errno. */
+void source_count(struct source_tally *tally, int64_t status);
+void source_add_tallies(struct source_tally *into, const struct source_tally *from);
+
+/* Filters of the capture. */
+bool capture_wants_process(const struct capture *capture, int32_t tgid);
+bool capture_wants_cgroup(const struct capture *capture, const char *path);
+
+/*
+ * Adds what procfs alone has to every process of the snapshot: memory size,
+ * descriptors, limits, user names, command lines.
+ */
+int process_files_collect(struct capture *capture);
+
+/* Reads tasks that the iterator did not list (see capture_tally.gap_filled). */
+int procfs_fill_gaps(struct capture *capture);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Gates: what the kernel must have, or have switched on, for a metric to be
+ * true.  A closed gate makes its metrics absent, with this reason.
+ */
+#ifndef COLLECT_GATE_H
+#define COLLECT_GATE_H
+
+#include <stdbool.h>
+
+#include "metric/metric.h"
+
+struct host;
+
+struct gate {
+	bool open;
+	const char *reason; /* why it is closed, and the least change that opens it */
+};
+
+/* Looks at all gates of the host. */
+void gates_read(const struct host *host, struct gate gates[GATE_COUNT]);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Everything read from one host at one moment: the processes and threads that
+ * lived, what each was called, and its metric values.
+ *
+ * Values lie in columns, one for each stored metric, with a row for each thread
+ * (SCOPE_THREAD) or process (SCOPE_PROCESS).  Every cell knows whether it was
+ * measured; a metric that was not measured has a reason.
+ *
+ * A snapshot owns all memory reachable from it.  Pointers into its tables move
+ * when rows are added; strings stay valid until snapshot_free().
+ *
+ * Adding rows and strings is for one thread.  Once the rows exist, several
+ * threads may set cells of different rows.
+ */
+#ifndef MODEL_SNAPSHOT_H
+#define MODEL_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "metric/metric.h"
+
+/*
+ * A thread.  With the boot id, (tgid, tid, start_time_ns) names it for ever;
+ * the start time is in whole clock ticks in every source, since /proc has no
+ * finer.
+ */
+struct task {
+	int32_t tid;
+	uint32_t process; /* row in processes */
+	uint64_t start_time_ns; /* since boot */
+	uint32_t comm;    /* strings by their number in the dictionary */
+	uint32_t cgroup;
+};
+
+struct process {
+	int32_t tgid;
+	uint32_t first_task; /* the leader's row, or the lowest tid's; set by snapshot_finish() */
+	uint32_t task_count; /* rows in tasks; set by snapshot_finish() */
+	uint32_t pcomm;
+	uint32_t cmdline; /* 0 when not read */
+	uint32_t user;    /* name of the effective user, 0 when not known */
+	uint64_t start_time_ns;
+};
+
+struct column {
+	uint64_t *values; /* NULL as long as no cell was set */
+	uint8_t *present; /* one byte a row, so that threads can set neighbours */
+};
+
+enum fact_id {
+#define FACT(id, ...) FACT_##id,
+#include "model/facts.def"
+	FACT_COUNT,
+};
+
+struct fact {
+	bool present;
+	uint64_t number;
+	const char *text;
+};
+
+struct fact_info {
+	const char *name;
+	bool is_text;
+	const char *help;
+};
+
+extern const struct fact_info facts[FACT_COUNT];
+
+/* How one source of the capture did. */
+enum source_state {
+	SOURCE_OK,          /* every read that mattered worked */
+	SOURCE_PARTIAL,     /* some failed: see failed, reason */
+	SOURCE_UNAVAILABLE, /* none worked, or the kernel has it not: see reason */
+	SOURCE_OFF,         /* not asked for */
+	SOURCE_NOT_BUILT,   /* no collector in this build */
+	SOURCE_STATE_COUNT,
+};
+
+struct source_report {
+	const char *name;
+	enum source_state state;
+	const char *reason; /* NULL when ok */
+	uint64_t read;
+	uint64_t failed;
+};
+
+/* Losses and oddities of the capture; each is 0 on a good day. */
+struct capture_tally {
+	uint64_t tids_walked;            /* tasks looked at */
+	uint64_t vanished;               /* ended while being read: dropped, with their failures */
+	uint64_t negative_dotted_values; /* times below zero in sched files: dropped */
+	uint64_t discarded_values;       /* impossible values that the kernel gave: dropped */
+	uint64_t gap_filled;             /* tasks that the iterator did not list, read from procfs */
+};
+
+#define SNAPSHOT_SOURCES 32
+
+struct snapshot {
+	struct arena arena;
+	struct dictionary *strings;
+
+	struct process *processes;
+	size_t process_count, process_capacity;
+	struct task *tasks;
+	size_t task_count, task_capacity;
+	uint32_t *process_index; /* hash of tgid to row plus one */
+	size_t process_index_size;
+
+	struct column columns[METRIC_STORED];
+	const char *absent[METRIC_STORED]; /* why cells of the metric are missing, or NULL */
+
+	struct fact facts[FACT_COUNT];
+	struct source_report sources[SNAPSHOT_SOURCES];
+	size_t source_count;
+	struct capture_tally tally;
+};
+
+/* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
+int snapshot_new(struct snapshot **ret);
+void snapshot_free(struct snapshot *snapshot); /* NULL is allowed */
+void snapshot_free_pointer(struct snapshot **snapshot); /* for CLEANUP() */
+
+/* A text's number in the dictionary, the same text always the same.  0 or -ENOMEM. */
+int snapshot_intern(struct snapshot *snapshot, const char *text, size_t length, uint32_t *ret_id);
+const char *snapshot_text(const struct snapshot *snapshot, uint32_t id);
+
+/* The row of the process `tgid`, added when it is new.  0 or -ENOMEM. */
+int snapshot_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row);
+/* The row of `tgid`, or -1. */
+int64_t snapshot_find_process(const struct snapshot *snapshot, int32_t tgid);
+
+/* Adds a task and gives its row.  0 or -ENOMEM. */
+int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32_t *ret_row);
+
+/* How many rows a metric's column has. */
+static inline size_t snapshot_rows(const struct snapshot *snapshot, enum metric_id id)
+{
+	return metrics[id].scope == SCOPE_THREAD ? snapshot->task_count : snapshot->process_count;
+}
+
+/*
+ * Allocates the column's cells; needed before snapshot_set().  Call it from one
+ * thread.  0 or -ENOMEM.
+ */
+int snapshot_need_column(struct snapshot *snapshot, enum metric_id id);
+
+static inline void snapshot_set(struct snapshot *snapshot, enum metric_id id, uint32_t row,
+				uint64_t value)
+{
+	snapshot->columns[id].values[row] = value;
+	snapshot->columns[id].present[row] = 1;
+}
+
+static inline bool snapshot_get(const struct snapshot *snapshot, enum metric_id id, uint32_t row,
+				uint64_t *ret)
+{
+	const struct column *column = &snapshot->columns[id];
+
+	if (!column->present || !column->present[row])
+		return false;
+	*ret = column->values[row];
+	return true;
+}
+
+/* How many cells of the metric are set. */
+size_t snapshot_measured(const struct snapshot *snapshot, enum metric_id id);
+
+void snapshot_set_fact_text(struct snapshot *snapshot, enum fact_id id, const char *text);
+void snapshot_set_fact_number(struct snapshot *snapshot, enum fact_id id, uint64_t number);
+
+/* Keeps the first reason given for a metric; the text is copied. */
+void snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char *reason);
+
+/*
+ * Adds a report, or adds to the one of that name; the texts are copied.  NULL
+ * when the table is full or memory is.
+ */
+struct source_report *snapshot_source(struct snapshot *snapshot, const char *name);
+const char *source_state_name(enum source_state state);
+
+/* Drops the tasks for which keep[row] is 0, and processes that are left without any. */
+int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);
+
+/*
+ * Orders tasks by (tgid, tid) and processes by tgid, and works out each
+ * process's first task and task count.  A collector's last step.  0 or -ENOMEM.
+ */
+int snapshot_finish(struct snapshot *snapshot);
+
+#endif
