@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What a capture costs, next to the tools people use today: usage: run.py BUILD-FOLDER
+
+Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
+three, the ratios, and whether each goal is met.  A missed goal is a word in the table, not an exit
+status: how fast a machine is, is no property of the program.  BENCH_QUICK=1 looks once, and not at
+the largest population.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing
+
+QUICK = bool(os.environ.get("BENCH_QUICK"))
+ROUNDS = 1 if QUICK else 3
+# processes, threads in each
+POPULATIONS = [(10, 100), (10, 1000)] + ([] if QUICK else [(30, 1000)])
+MIB = 1024 * 1024
+
+# Debian's own interpreter, since the package belongs to it.
+PSUTIL = ["/usr/bin/python3", "-c", """
+import psutil
+for process in psutil.process_iter(["pid", "name", "cpu_times", "memory_info"]):
+    try:
+        process.threads()
+    except psutil.Error:
+        pass
+"""]
+
+
+class Cost(typing.NamedTuple):
+    cpu: float
+    wall: float
+    peak: int
+
+
+def tools(taskscope, scratch):
+    """Every command that is measured on every population, by the name that the table shows."""
+    return {
+        "capture": [taskscope, "capture", "-o", f"{scratch}/auto.tscope"],
+        "capture --source procfs": [taskscope, "capture", "--source", "procfs",
+                                    "-o", f"{scratch}/procfs.tscope"],
+        "show": [taskscope, "show", f"{scratch}/auto.tscope"],
+        "ps -eLf": ["ps", "-eLf"],
+        "top -b -n1 -H": ["top", "-b", "-n1", "-H"],
+        "pidstat -t -p ALL 1 1": ["pidstat", "-t", "-p", "ALL", "1", "1"],
+        "atop -w FILE 1 1": ["atop", "-w", f"{scratch}/atop.raw", "1", "1"],
+        "psutil": PSUTIL,
+    }
+
+
+def measure(build, command):
+    with tempfile.TemporaryFile("w+") as errors:
+        run = subprocess.run([build / "bench/measure", *command], stdout=subprocess.PIPE,
+                             stderr=errors, text=True)
+        cpu, wall, peak, status = (int(word) for word in run.stdout.split() or [0, 0, 0, 1])
+        if status != 0:
+            errors.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}: exit status {status}\n{errors.read()}")
+    return Cost(cpu / 1e9, wall / 1e9, peak)
+
+
+def best(build, commands, scratch):
+    """The cheapest of some rounds for each; they alternate, so that all see the same noise."""
+    costs = {name: [] for name in commands}
+    for _ in range(ROUNDS):
+        for name, command in commands.items():
+            costs[name].append(measure(build, command))
+            pathlib.Path(scratch, "atop.raw").unlink(missing_ok=True)
+    return {name: Cost(*(min(values) for values in zip(*seen))) for name, seen in costs.items()}
+
+
+def threads_of_host():
+    return int(pathlib.Path("/proc/loadavg").read_text().split("/")[1].split()[0])
+
+
+class Load:
+    """So many idle threads for as long as the block runs."""
+
+    def __init__(self, build, processes, threads):
+        self.command = [build / "bench/threads", str(processes), str(threads)]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            sys.exit("the load did not start")
+
+    def __exit__(self, *exception):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def table(rows):
+    """Prints rows of words, the first one a heading; all columns but the first flush right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rules = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
+    for row in [rows[0], rules, *rows[1:]]:
+        cells = [row[0].ljust(widths[0])]
+        cells += [word.rjust(width) for word, width in zip(row[1:], widths[1:])]
+        print("| " + " | ".join(cells) + " |")
+    print()
+
+
+def goals(costs, startup, bytes_per_thread):
+    """What is promised: text, the measured figure, the largest one allowed, how to print both."""
+    fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
+    times = (lambda ratio: f"{ratio:.2f} times")
+    pairs = [("capture", "top -b -n1 -H", 10000, 1 / 6, fraction),
+             ("capture", "top -b -n1 -H", 30000, 1 / 12, fraction),
+             ("capture --source procfs", "ps -eLf", 10000, 1.4, times),
+             ("capture --source procfs", "ps -eLf", 30000, 1.4, times)]
+    for ours, peer, count, limit, show in pairs:
+        if peer in costs.get(count, {}):
+            yield (f"{ours} to {peer}, {count:,} threads",
+                   costs[count][ours].cpu / costs[count][peer].cpu, limit, show)
+    if 30000 in costs:
+        yield ("capture above start-up, 10,000 to 30,000 threads",
+               (costs[30000]["capture"].cpu - startup.cpu) /
+               (costs[10000]["capture"].cpu - startup.cpu), 3.3, times)
+        yield ("peak memory of capture, 30,000 threads",
+               costs[30000]["capture"].peak / MIB, 96, lambda value: f"{value:.1f} MiB")
+        yield ("file, 30,000 threads", bytes_per_thread[30000], 64,
+               lambda value: f"{value:.1f} bytes a thread")
+        yield ("show, 30,000 threads", costs[30000]["show"].cpu, 0.25,
+               lambda value: f"{value:.3f} s")
+    yield ("capture of this host as it is, wall time", startup.wall * 1000, 150,
+           lambda value: f"{value:.0f} ms")
+
+
+def report(costs, startup, host_threads, bytes_per_thread):
+    print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
+          f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
+          f"CPU seconds, user and kernel, best of {ROUNDS}; "
+          f"idle threads on top of the {host_threads} of the host itself\n")
+    counts = sorted(costs)
+    heading = ["", *(f"{count:,} threads" for count in counts)]
+    table([heading] + [[name, *(f"{costs[count][name].cpu:.3f}" for count in counts)]
+                       for name in costs[counts[0]]])
+    peaks = [f"{costs[count]['capture'].peak / MIB:.1f}" for count in counts]
+    table([heading, ["capture, peak MiB", *peaks],
+           ["file, bytes a thread", *(f"{bytes_per_thread[count]:.1f}" for count in counts)]])
+    table([["goal", "measured", "at most", "verdict"]] +
+          [[text, show(value), show(limit), "met" if value <= limit else "missed"]
+           for text, value, limit, show in goals(costs, startup, bytes_per_thread)])
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    costs, bytes_per_thread = {}, {}
+    with tempfile.TemporaryDirectory() as scratch:
+        commands = tools(build / "taskscope", scratch)
+        for name in [name for name, command in commands.items() if not shutil.which(command[0])]:
+            print(f"{name}: not installed, left out")
+            del commands[name]
+        host_threads = threads_of_host()
+        startup = best(build, {"capture": commands["capture"]}, scratch)["capture"]
+        for processes, threads in POPULATIONS:
+            count = processes * threads
+            with Load(build, processes, threads):
+                costs[count] = best(build, commands, scratch)
+                size = pathlib.Path(scratch, "auto.tscope").stat().st_size
+                bytes_per_thread[count] = size / threads_of_host()
+    report(costs, startup, host_threads, bytes_per_thread)
+
+
+if __name__ == "__main__":
+    main()
