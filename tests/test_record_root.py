@@ -1,0 +1,79 @@
+"""record-root.sh: what it must record, and what must never be in a recording."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "record-root.sh"
+SECRET = "a-secret-word"
+WORKLOAD = ["/bin/sh", "-c", "read line", SECRET]
+
+
+class RecordRoot(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.scratch.name, "root")
+        environment = dict(os.environ, WORD=SECRET)
+        self.workload = subprocess.Popen(WORKLOAD, stdin=subprocess.PIPE, env=environment)
+
+    def tearDown(self):
+        self.workload.stdin.close()
+        self.workload.wait()
+        self.scratch.cleanup()
+
+    def record(self, *shell, environment=None):
+        command = [*shell, TOOL, "-p", str(self.workload.pid), self.root]
+        subprocess.run(command, check=True, env=environment)
+        facts = (self.root / "taskscope-root").read_text().splitlines()
+        return dict(line.rsplit(" ", 1) for line in facts)
+
+    def check_recording(self, facts):
+        pid = str(self.workload.pid)
+        process = self.root / "proc" / pid
+        self.assertEqual((process / "comm").read_text(), "sh\n")
+        self.assertEqual((process / "cmdline").read_bytes(), b"sh\0")
+        for name in ("stat", "status", "comm", "cgroup"):
+            self.assertGreater((process / "task" / pid / name).stat().st_size, 0, name)
+        self.assertEqual(int(facts["page_size"]), os.sysconf("SC_PAGE_SIZE"))
+        self.assertEqual(int(facts["clock_ticks"]), os.sysconf("SC_CLK_TCK"))
+        self.assertEqual(int(facts["pid_namespace"]), os.stat("/proc/self/ns/pid").st_ino)
+        self.assertEqual(int(facts["open_fds " + pid]), len(os.listdir(f"/proc/{pid}/fd")))
+        self.assertGreaterEqual(int(facts["boottime_ns"]), int(facts["monotonic_ns"]))
+
+    def test_a_recording_holds_the_process_and_the_facts(self):
+        self.check_recording(self.record())
+
+    def test_busybox_is_enough(self):
+        busybox = shutil.which("busybox")
+        if not busybox:
+            self.skipTest("busybox is not installed")
+        tools = pathlib.Path(self.scratch.name, "bin")
+        tools.mkdir()
+        subprocess.run([busybox, "--install", "-s", tools], check=True)
+        self.check_recording(self.record(tools / "sh", environment={"PATH": str(tools)}))
+
+    def test_arguments_environment_and_host_name_stay_at_home(self):
+        self.record()
+        boot_id = pathlib.Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+        words = [SECRET.encode(), boot_id]
+        for path in self.root.rglob("*"):
+            text = path.read_bytes() if path.is_file() else b""
+            self.assertFalse([word for word in words if word in text], path)
+        self.assertFalse((self.root / "proc/sys/kernel/hostname").exists())
+
+    def test_a_process_that_is_gone_leaves_nothing(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        subprocess.run([TOOL, "-p", str(gone.pid), self.root], check=True)
+        self.assertFalse((self.root / "proc" / str(gone.pid)).exists())
+
+    def test_a_recording_is_never_written_over(self):
+        self.record()
+        command = [TOOL, "-p", str(self.workload.pid), self.root]
+        self.assertEqual(subprocess.run(command, stderr=subprocess.DEVNULL).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,171 @@
+#!/bin/sh
+# Records a small part of this host, for tests: usage: record-root.sh [-p PID,...] DIRECTORY
+#
+# Copies what taskscope reads of each process and thread (all, or those of -p) below DIRECTORY/proc,
+# with the few files of /sys and the facts that no file tells in DIRECTORY/taskscope-root, one
+# "key value" a line.  `taskscope --root DIRECTORY` then sees that host.  What cannot be read is not
+# recorded: as root the recording is complete.
+#
+# Made to be published: no host name, no environment, of a command line only the name of the
+# program, invented user names and boot id, no long hexadecimal ids in cgroup paths.  Thread names
+# and numbers stay as they are: read them before you publish them.
+#
+# Needs a POSIX shell and the usual small tools; those of busybox will do.
+set -u
+export LC_ALL=C
+
+PROCESS_FILES="comm cgroup statm limits stat io status"
+THREAD_FILES="comm cgroup stat status schedstat sched io"
+HOST_FILES="uptime meminfo loadavg
+	sys/kernel/osrelease sys/kernel/ostype sys/kernel/pid_max
+	sys/kernel/sched_schedstats sys/kernel/task_delayacct"
+BOOT_ID=00000000-0000-4000-8000-000000000000
+
+fail() {
+	echo "record-root.sh: $*" >&2
+	exit 2
+}
+
+# Copies a file, through a filter if one is given; what cannot be read leaves nothing behind.
+copy() {
+	source=$1 target=$2
+	shift 2
+	[ $# -gt 0 ] || set -- cat
+	mkdir -p "${target%/*}"
+	cat "$source" >"$target.part" 2>/dev/null && "$@" <"$target.part" >"$target"
+	rm -f "$target.part"
+}
+
+# shellcheck disable=SC2317 # a filter for copy
+scrub_cgroup() {
+	sed 's/[0-9a-f]\{12,\}/scrubbed/g'
+}
+
+# The name of the program without its directory, ended by a zero byte as in the original.
+# shellcheck disable=SC2317 # likewise
+scrub_cmdline() {
+	tr '\0' '\n' | sed -n '1{s,.*/,,;p;}' | tr '\n' '\0'
+}
+
+copy_task() {
+	from=$1 to=$2
+	shift 2
+	for file in "$@"; do
+		if [ "$file" = cgroup ]; then
+			copy "$from/$file" "$to/$file" scrub_cgroup
+		else
+			copy "$from/$file" "$to/$file"
+		fi
+	done
+}
+
+record_process() {
+	pid=$1
+	# shellcheck disable=SC2086 # a list of words
+	copy_task "/proc/$pid" "$root/proc/$pid" $PROCESS_FILES
+	copy "/proc/$pid/cmdline" "$root/proc/$pid/cmdline" scrub_cmdline
+	for task in "/proc/$pid/task/"[0-9]*; do
+		# shellcheck disable=SC2086
+		copy_task "$task" "$root$task" $THREAD_FILES
+	done
+	if files=$(ls "/proc/$pid/fd" 2>/dev/null); then
+		echo "open_fds $pid $(echo "$files" | grep -c .)" >>"$root/taskscope-root"
+	fi
+}
+
+record_host() {
+	for file in $HOST_FILES; do
+		copy "/proc/$file" "$root/proc/$file"
+	done
+	copy /proc/stat "$root/proc/stat" grep -v '^intr'
+	copy /proc/cpuinfo "$root/proc/cpuinfo" sed '/^$/q'
+	mkdir -p "$root/proc/sys/kernel/random"
+	echo "$BOOT_ID" >"$root/proc/sys/kernel/random/boot_id"
+	for file in online possible; do
+		copy "/sys/devices/system/cpu/$file" "$root/sys/devices/system/cpu/$file"
+	done
+}
+
+# One file of each hierarchy's root is enough to tell which ones there are.
+record_cgroups() {
+	for file in /sys/fs/cgroup/cgroup.controllers /sys/fs/cgroup/*/cgroup.controllers \
+		/sys/fs/cgroup/*/notify_on_release; do
+		case $file in
+		/sys/fs/cgroup/cgroup.controllers | /sys/fs/cgroup/unified/* | */notify_on_release)
+			[ -r "$file" ] && copy "$file" "$root$file"
+			;;
+		esac
+	done
+}
+
+# An entry of the auxiliary vector that the kernel gave to the program that reads it.
+auxiliary() {
+	od -A n -v -t u8 /proc/self/auxv | awk -v type="$1" '$1 == type { print $2; exit }'
+}
+
+namespace() {
+	readlink "/proc/self/ns/$1" | tr -cd '0-9'
+}
+
+# The list of timers, which root may read, has the time to the nanosecond.
+monotonic() {
+	awk '/^now at/ { print $3; found = 1; exit } END { exit !found }' /proc/timer_list 2>/dev/null ||
+		boottime
+}
+
+boottime() {
+	awk '{ sub(/\./, "", $1); print $1 "0000000" }' /proc/uptime
+}
+
+record_facts() {
+	booted=$(boottime)
+	awake=$(monotonic)
+	# The two differ by the time asleep; less than a tick of the coarser one is no difference.
+	[ $((booted - awake)) -gt 10000000 ] || booted=$awake
+	now=$(date +%s%N)
+	case $now in *[!0-9]*) now=$(date +%s)000000000 ;; esac
+	cat <<-END >>"$root/taskscope-root"
+	captured_at_unix_ns $now
+	monotonic_ns $awake
+	boottime_ns $booted
+	page_size $(auxiliary 6)
+	clock_ticks $(auxiliary 17)
+	arch $(uname -m)
+	online_cpus $(cat /sys/devices/system/cpu/online)
+	pid_namespace $(namespace pid)
+	cgroup_namespace $(namespace cgroup)
+	END
+}
+
+record_users() {
+	mkdir -p "$root/etc"
+	cat "$root"/proc/[0-9]*/status 2>/dev/null | awk '$1 == "Uid:" { print $2 }' | sort -n -u |
+		awk '{ print ($1 == 0 ? "root" : "user" $1) ":x:" $1 ":" $1 "::/:" }' >"$root/etc/passwd"
+}
+
+pids=
+while getopts p: option; do
+	case $option in
+	p) pids=$(echo "$OPTARG" | tr ',' ' ') ;;
+	*) fail "usage: record-root.sh [-p PID,...] DIRECTORY" ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 1 ] || fail "usage: record-root.sh [-p PID,...] DIRECTORY"
+root=${1%/}
+if [ -e "$root" ] && [ -n "$(ls -A "$root")" ]; then
+	fail "$root is not empty"
+fi
+mkdir -p "$root" || fail "cannot make $root"
+[ -n "$pids" ] || pids=$(cd /proc && echo [0-9]*)
+
+record_facts
+record_host
+record_cgroups
+for pid in $pids; do
+	record_process "$pid"
+done
+record_users
+# A process that ended meanwhile left only empty folders.
+find "$root/proc" -depth -type d -exec rmdir {} + 2>/dev/null
+exit 0
