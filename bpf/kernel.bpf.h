@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every kernel type and member that the BPF programs read, and nothing else: this file is the
+ * list of what they need from a kernel.  libbpf moves each access to where the running kernel
+ * has the member (CO-RE), so order, size and neighbours do not matter here, only names do.
+ * A member that some supported kernel lacks is guarded by bpf_core_field_exists() at its use.
+ */
+#ifndef BPF_KERNEL_BPF_H
+#define BPF_KERNEL_BPF_H
+
+/* linux/types.h needs the architecture's headers, which clang does not look for with -target bpf. */
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed short __s16;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD   0x00200000
+
+enum {
+	RLIMIT_NOFILE = 7,
+	RLIM_NLIMITS = 16,
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_PGID,
+	PIDTYPE_SID,
+	PIDTYPE_MAX,
+};
+
+/* The values below are placeholders: a kernel's own come through bpf_core_enum_value(). */
+enum cgroup_subsys_id {
+	cpuset_cgrp_id = 1,
+	cpu_cgrp_id,
+	cpuacct_cgrp_id,
+	io_cgrp_id,
+	memory_cgrp_id,
+	devices_cgrp_id,
+	freezer_cgrp_id,
+	net_cls_cgrp_id,
+	perf_event_cgrp_id,
+	net_prio_cgrp_id,
+	hugetlb_cgrp_id,
+	pids_cgrp_id,
+	rdma_cgrp_id,
+	misc_cgrp_id,
+};
+
+enum scx_ent_flags {
+	SCX_TASK_STATE_SHIFT = 1,
+	SCX_TASK_STATE_MASK,
+};
+
+enum scx_task_state {
+	SCX_TASK_ENABLED = 1,
+};
+
+enum wq_internal_consts {
+	WORKER_ID_LEN = 1,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct seq_file;
+struct pid_namespace;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	__u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct thread_info {
+	__u32 cpu;
+};
+
+struct thread_struct {
+	unsigned long fsbase;		/* x86 */
+	struct {
+		unsigned long tp_value;
+	} uw;				/* arm64 */
+};
+
+struct cpumask {
+	unsigned long bits[1];
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 nr_migrations;
+	__u64 slice;			/* since 6.6 */
+};
+
+struct sched_ext_entity {
+	__u32 flags;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long max_run_delay;	/* since 6.14 */
+	unsigned long long min_run_delay;
+};
+
+/* Empty where the kernel is built without SCHEDSTATS. */
+struct sched_statistics {
+	__u64 wait_max;
+	__u64 wait_count;
+	__u64 wait_sum;
+	__u64 iowait_count;
+	__u64 iowait_sum;
+	__u64 sleep_max;
+	__s64 sum_sleep_runtime;
+	__u64 block_max;
+	__s64 sum_block_runtime;
+	__s64 exec_max;
+	__u64 slice_max;
+	__u64 nr_failed_migrations_affine;
+	__u64 nr_failed_migrations_running;
+	__u64 nr_failed_migrations_hot;
+	__u64 nr_forced_migrations;
+	__u64 nr_wakeups;
+	__u64 nr_wakeups_sync;
+	__u64 nr_wakeups_migrate;
+	__u64 nr_wakeups_local;
+	__u64 nr_wakeups_remote;
+	__u64 nr_wakeups_affine;
+	__u64 nr_wakeups_affine_attempts;
+	__u64 core_forceidle_sum;	/* SCHED_CORE */
+};
+
+/* Absent where the architecture keeps exact times (VIRT_CPU_ACCOUNTING_NATIVE). */
+struct prev_cputime {
+	__u64 utime;
+	__u64 stime;
+};
+
+struct task_io_accounting {
+	__u64 rchar;
+	__u64 wchar;
+	__u64 syscr;
+	__u64 syscw;
+	__u64 read_bytes;
+	__u64 write_bytes;
+	__u64 cancelled_write_bytes;
+};
+
+struct task_delay_info {
+	__u64 blkio_delay_max;		/* every max and min since 6.14 */
+	__u64 blkio_delay_min;
+	__u64 blkio_delay;
+	__u64 swapin_delay_max;
+	__u64 swapin_delay_min;
+	__u64 swapin_delay;
+	__u64 freepages_delay_max;
+	__u64 freepages_delay_min;
+	__u64 freepages_delay;
+	__u64 thrashing_delay_max;
+	__u64 thrashing_delay_min;
+	__u64 thrashing_delay;
+	__u64 compact_delay_max;
+	__u64 compact_delay_min;
+	__u64 compact_delay;
+	__u64 wpcopy_delay_max;
+	__u64 wpcopy_delay_min;
+	__u64 wpcopy_delay;
+	__u64 irq_delay_max;		/* irq since 6.4 */
+	__u64 irq_delay_min;
+	__u64 irq_delay;
+	__u32 blkio_count;
+	__u32 swapin_count;
+	__u32 freepages_count;
+	__u32 thrashing_count;
+	__u32 compact_count;
+	__u32 wpcopy_count;
+	__u32 irq_count;
+};
+
+struct kuid {
+	__u32 val;
+};
+
+struct cred {
+	struct kuid euid;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+struct rlimit {
+	unsigned long rlim_cur;
+};
+
+struct signal_struct {
+	int nr_threads;
+	struct pid *pids[PIDTYPE_MAX];
+	__u64 utime;
+	__u64 stime;
+	__u64 cutime;
+	__u64 cstime;
+	struct prev_cputime prev_cputime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long cnvcsw;
+	unsigned long cnivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	unsigned long cmin_flt;
+	unsigned long cmaj_flt;
+	struct task_io_accounting ioac;
+	unsigned long long sum_sched_runtime;
+	struct rlimit rlim[RLIM_NLIMITS];
+};
+
+struct mm_struct {
+	unsigned long total_vm;
+	unsigned long hiwater_vm;
+	unsigned long hiwater_rss;
+};
+
+struct worker_pool;
+struct work_struct;
+
+struct worker {
+	struct work_struct *current_work;
+	struct worker_pool *pool;
+	char desc[32];
+};
+
+struct kthread {
+	void *data;
+	char *full_name;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int prio;
+	int static_prio;
+	unsigned int rt_priority;
+	struct sched_entity se;
+	struct sched_ext_entity scx;	/* since 6.12, SCHED_CLASS_EXT */
+	struct sched_statistics stats;
+	unsigned int policy;
+	struct cpumask cpus_mask;
+	struct sched_info sched_info;
+	struct mm_struct *mm;
+	int exit_state;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	void *worker_private;
+	__u64 utime;
+	__u64 stime;
+	struct prev_cputime prev_cputime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	__u64 start_boottime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	const struct cred *real_cred;
+	char comm[16];
+	struct signal_struct *signal;
+	struct task_io_accounting ioac;
+	struct css_set *cgroups;
+	struct task_delay_info *delays;
+	struct thread_struct thread;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The task iterator: one record, laid out as task.h says, for each thread of the reader's PID
+ * namespace.
+ *
+ * Sections are put together in static buffers, since the BPF stack is too small.  That is safe
+ * for one reader, and each load of the program has buffers of its own.  When the kernel's output
+ * buffer is full it drops the unfinished record and runs the program again for the same task, so
+ * nothing here may count.
+ *
+ * Loading must be quick, and most of it is the verifier searching all kernel types by name, a few
+ * times for each pointer that is followed straight from `task`.  So members of the task itself
+ * are read directly, pointers are followed by bpf_probe_read_kernel() (about 10 ns, never
+ * searched for), and a leader's group goes through one such pointer, task->group_leader, what is
+ * reached from which is not searched for any more.
+ */
+#include "kernel.bpf.h"
+#include "task.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+const volatile __u32 want_stats = 0;
+const volatile __u32 cgroup_hierarchy = TASK_CGROUP_UNIFIED;
+const volatile __u32 affinity_words = 1;
+
+static struct {
+	struct task_record_head head;
+	struct task_fields task;
+	__u64 cpus[TASK_AFFINITY_WORDS_MAX];
+} record;
+static struct group_fields group_fields;
+static struct delay_fields delay_fields;
+static struct stats_fields stats_fields;
+static struct name_fields name_fields;
+
+/* Whose numbers tasks are shown by. */
+static __u32 reader_level;
+static struct pid_namespace *reader_namespace;
+
+#define BIT(section, member) (1ULL << section##_BIT_##member)
+
+/* Reads one FIELD of the section that is being filled, if this kernel has it. */
+#define READ(section, fields, present, member, base, path)                                         \
+	if (bpf_core_field_exists((base)->path)) {                                                 \
+		(fields)->member = (base)->path;                                                   \
+		(present) |= BIT(section, member);                                                 \
+	}
+
+#define READ_NOTHING(member)
+
+static __always_inline void upid_read(const struct pid *pid, __u32 level, struct upid *ret)
+{
+	const char *numbers = (const char *)&pid->numbers;
+
+	bpf_probe_read_kernel(ret, sizeof(*ret),
+			      numbers + level * bpf_core_type_size(struct upid));
+}
+
+static __always_inline void reader_init(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid upid = {};
+
+	reader_level = BPF_CORE_READ(pid, level);
+	upid_read(pid, reader_level, &upid);
+	reader_namespace = upid.ns;
+}
+
+/* The number of `pid` as the reader sees it, 0 if it is outside the reader's namespace. */
+static __always_inline __u64 pid_number(const struct pid *pid)
+{
+	struct upid upid = {};
+
+	if (BPF_CORE_READ(pid, level) < reader_level)
+		return 0;
+	upid_read(pid, reader_level, &upid);
+	return upid.ns == reader_namespace ? upid.nr : 0;
+}
+
+/* Finds the task's cgroup in the hierarchy that was asked for. */
+static __always_inline struct cgroup *cgroup_find(struct task_struct *task)
+{
+	const struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state *state = 0;
+	__u64 controller;
+
+	switch (cgroup_hierarchy) {
+	case TASK_CGROUP_UNIFIED:
+		return BPF_CORE_READ(set, dfl_cgrp);
+#define CONTROLLER(name)                                                                           \
+	case TASK_CGROUP_##name:                                                                   \
+		if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, name##_cgrp_id))            \
+			return 0;                                                                  \
+		controller = bpf_core_enum_value(enum cgroup_subsys_id, name##_cgrp_id);           \
+		break;
+		TASK_CGROUP_CONTROLLERS(CONTROLLER)
+#undef CONTROLLER
+	default:
+		return 0;
+	}
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (const char *)&set->subsys + controller * sizeof(state));
+	return BPF_CORE_READ(state, cgroup);
+}
+
+static __always_inline int ext_enabled_read(struct task_struct *task, __u64 *ret)
+{
+	__u64 state;
+
+	if (!bpf_core_field_exists(task->scx.flags) ||
+	    !bpf_core_enum_value_exists(enum scx_task_state, SCX_TASK_ENABLED) ||
+	    !bpf_core_enum_value_exists(enum scx_ent_flags, SCX_TASK_STATE_MASK))
+		return 0;
+	state = task->scx.flags & bpf_core_enum_value(enum scx_ent_flags, SCX_TASK_STATE_MASK);
+	state >>= bpf_core_enum_value(enum scx_ent_flags, SCX_TASK_STATE_SHIFT);
+	*ret = state == bpf_core_enum_value(enum scx_task_state, SCX_TASK_ENABLED);
+	return 1;
+}
+
+static __always_inline int thread_pointer_read(struct task_struct *task, __u64 *ret)
+{
+	if (bpf_core_field_exists(task->thread.fsbase))
+		*ret = task->thread.fsbase;
+	else if (bpf_core_field_exists(task->thread.uw.tp_value))
+		*ret = task->thread.uw.tp_value;
+	else
+		return 0;
+	return 1;
+}
+
+static __always_inline void task_fill(struct task_struct *task)
+{
+	struct task_fields *fields = &record.task;
+	struct cgroup *cgroup = cgroup_find(task);
+	__u64 present = BIT(TASK, pid) | BIT(TASK, tgid);
+
+	fields->pid = task->pid;
+	fields->tgid = task->tgid;
+	if (reader_level > 0) {
+		fields->pid = pid_number(BPF_CORE_READ(task, thread_pid));
+		fields->tgid = pid_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
+	}
+	if (ext_enabled_read(task, &fields->ext_enabled))
+		present |= BIT(TASK, ext_enabled);
+	if (thread_pointer_read(task, &fields->thread_pointer))
+		present |= BIT(TASK, thread_pointer);
+	((__u64 *)fields->comm)[0] = ((__u64 *)&task->comm)[0];
+	((__u64 *)fields->comm)[1] = ((__u64 *)&task->comm)[1];
+
+#define READ_TASK(member, base, path) READ(TASK, fields, present, member, base, path)
+	TASK_FIELDS(READ_TASK, READ_NOTHING)
+#undef READ_TASK
+	if (cgroup) {
+		fields->cgroup_id = BPF_CORE_READ(cgroup, kn, id);
+		present |= BIT(TASK, cgroup_id);
+	}
+	fields->present = present;
+}
+
+/* sched_getaffinity() reports cpus_mask; cpus_ptr is another while migration is disabled. */
+static __always_inline void cpus_fill(struct task_struct *task, __u32 words)
+{
+	if (words == 1)
+		record.cpus[0] = task->cpus_mask.bits[0];
+	else
+		bpf_probe_read_kernel(record.cpus, words * sizeof(__u64), &task->cpus_mask);
+}
+
+static __always_inline void group_fill(struct task_struct *leader)
+{
+	const __u64 of_memory = BIT(GROUP, total_vm) | BIT(GROUP, hiwater_vm) |
+				BIT(GROUP, hiwater_rss);
+	__u64 present = BIT(GROUP, ppid) | BIT(GROUP, pgid) | BIT(GROUP, session);
+	struct group_fields *fields = &group_fields;
+	struct signal_struct *signal = leader->signal;
+	const struct cred *cred = leader->real_cred;
+	struct mm_struct *mm = leader->mm;
+
+	fields->ppid = pid_number(leader->real_parent->signal->pids[PIDTYPE_TGID]);
+	fields->pgid = pid_number(signal->pids[PIDTYPE_PGID]);
+	fields->session = pid_number(signal->pids[PIDTYPE_SID]);
+
+#define READ_GROUP(member, base, path) READ(GROUP, fields, present, member, base, path)
+	GROUP_FIELDS(READ_GROUP, READ_NOTHING)
+#undef READ_GROUP
+	/*
+	 * A kernel thread only borrows memory.  A task that exits drops its memory before that is
+	 * freed: what it still has was alive while it was read.
+	 */
+	barrier();
+	if (leader->flags & PF_KTHREAD || !mm || leader->mm != mm)
+		present &= ~of_memory;
+	fields->present = present;
+}
+
+static __always_inline void delay_fill(struct task_delay_info *delays)
+{
+	struct delay_fields *fields = &delay_fields;
+	__u64 present = 0;
+
+#define READ_DELAY(member, base, path) READ(DELAY, fields, present, member, base, path)
+	DELAY_FIELDS(READ_DELAY, READ_NOTHING)
+#undef READ_DELAY
+	fields->present = present;
+}
+
+static __always_inline void stats_fill(struct task_struct *task)
+{
+	struct stats_fields *fields = &stats_fields;
+	__u64 present = 0;
+
+#define READ_STATS(member, base, path) READ(STATS, fields, present, member, base, path)
+	STATS_FIELDS(READ_STATS, READ_NOTHING)
+#undef READ_STATS
+	fields->present = present;
+}
+
+static __always_inline void worker_fill(const struct worker *worker)
+{
+	name_fields.is_worker = 1;
+	name_fields.has_full_worker_name =
+		bpf_core_enum_value_exists(enum wq_internal_consts, WORKER_ID_LEN);
+	if (!BPF_CORE_READ(worker, pool))
+		return;
+	name_fields.is_busy = BPF_CORE_READ(worker, current_work) != 0;
+	bpf_probe_read_kernel_str(name_fields.description, sizeof(name_fields.description),
+				  &worker->desc);
+}
+
+static __always_inline void name_fill(struct task_struct *task)
+{
+	const struct kthread *kthread = task->worker_private;
+	const char *full_name = BPF_CORE_READ(kthread, full_name);
+
+	__builtin_memset(&name_fields, 0, sizeof(name_fields));
+	if (full_name)
+		bpf_probe_read_kernel_str(name_fields.full, sizeof(name_fields.full), full_name);
+	if (task->flags & PF_WQ_WORKER && bpf_core_field_exists(struct worker, desc))
+		worker_fill(BPF_CORE_READ(kthread, data));
+}
+
+static __always_inline void section_add(enum task_section section, __u32 size)
+{
+	record.head.sections |= 1 << section;
+	record.head.size += size;
+}
+
+/* From memory, so that for the verifier all sections are alike and it looks at each once. */
+static __always_inline int section_is_in(enum task_section section)
+{
+	barrier();
+	return record.head.sections & 1 << section;
+}
+
+static __always_inline void head_fill(struct task_struct *task, __u32 size)
+{
+	record.head.sections = 1 << TASK_SECTION_TASK | 1 << TASK_SECTION_CPUS;
+	record.head.size = size;
+	if (task->pid == task->tgid)
+		section_add(TASK_SECTION_GROUP, sizeof(group_fields));
+	if (bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
+		section_add(TASK_SECTION_DELAY, sizeof(delay_fields));
+	if (want_stats && bpf_core_field_exists(task->stats.nr_wakeups))
+		section_add(TASK_SECTION_STATS, sizeof(stats_fields));
+	if (task->flags & PF_KTHREAD && bpf_core_field_exists(task->worker_private) &&
+	    bpf_core_field_exists(struct kthread, full_name))
+		section_add(TASK_SECTION_NAME, sizeof(name_fields));
+}
+
+SEC("iter/task")
+int dump_task(struct bpf_iter__task *context)
+{
+	struct seq_file *output = context->meta->seq;
+	struct task_struct *task = context->task;
+	__u32 words = affinity_words;
+	__u32 size = sizeof(record.head) + sizeof(record.task) + words * sizeof(__u64);
+
+	if (!task || words > TASK_AFFINITY_WORDS_MAX)
+		return 0;
+
+	if (context->meta->seq_num == 0)
+		reader_init();
+	head_fill(task, size);
+	task_fill(task);
+	cpus_fill(task, words);
+	bpf_seq_write(output, &record, size);
+
+	if (section_is_in(TASK_SECTION_GROUP)) {
+		group_fill(task->group_leader);
+		bpf_seq_write(output, &group_fields, sizeof(group_fields));
+	}
+	if (section_is_in(TASK_SECTION_DELAY)) {
+		delay_fill(task->delays);
+		bpf_seq_write(output, &delay_fields, sizeof(delay_fields));
+	}
+	if (section_is_in(TASK_SECTION_STATS)) {
+		stats_fill(task);
+		bpf_seq_write(output, &stats_fields, sizeof(stats_fields));
+	}
+	if (section_is_in(TASK_SECTION_NAME)) {
+		name_fill(task);
+		bpf_seq_write(output, &name_fields, sizeof(name_fields));
+	}
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the task iterator writes for each thread, shared by the BPF program and its decoder.
+ *
+ * A record is a struct task_record_head, then the sections named in its `sections` mask, in the
+ * order of enum task_section.  Sections are structs of 64-bit members made from the tables below:
+ * one line there is the struct member, the `present` bit and the read in the kernel.
+ *
+ *	FIELD(member, base, path)	base->path of the kernel, base being a pointer of the program
+ *	COMPUTED(member)		filled by hand in the program
+ *
+ * `present` has bit SECTION_BIT_member set when this kernel, and this task, has the member; a
+ * member whose bit is clear means nothing.  Signed kernel values are sign-extended.
+ */
+#ifndef BPF_TASK_H
+#define BPF_TASK_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define TASK_COMM_SIZE		16
+#define TASK_NAME_SIZE		64
+#define TASK_DESCRIPTION_SIZE	32
+#define TASK_AFFINITY_WORDS_MAX 128	/* 8192 CPUs, the largest NR_CPUS of the supported kernels */
+
+enum task_section {
+	TASK_SECTION_TASK,	/* always */
+	TASK_SECTION_CPUS,	/* always: as many words of the affinity mask as were asked for */
+	TASK_SECTION_GROUP,	/* thread-group leaders */
+	TASK_SECTION_DELAY,	/* tasks that have delay accounting */
+	TASK_SECTION_STATS,	/* when asked for, on kernels that have them */
+	TASK_SECTION_NAME,	/* kernel threads */
+	TASK_SECTION_COUNT,
+};
+
+/* Which hierarchy `cgroup_id` is of; a controller that the kernel lacks makes it absent. */
+#define TASK_CGROUP_CONTROLLERS(CONTROLLER)                                                        \
+	CONTROLLER(cpuset)                                                                         \
+	CONTROLLER(cpu)                                                                            \
+	CONTROLLER(cpuacct)                                                                        \
+	CONTROLLER(io)                                                                             \
+	CONTROLLER(memory)                                                                         \
+	CONTROLLER(devices)                                                                        \
+	CONTROLLER(freezer)                                                                        \
+	CONTROLLER(net_cls)                                                                        \
+	CONTROLLER(perf_event)                                                                     \
+	CONTROLLER(net_prio)                                                                       \
+	CONTROLLER(hugetlb)                                                                        \
+	CONTROLLER(pids)                                                                           \
+	CONTROLLER(rdma)                                                                           \
+	CONTROLLER(misc)
+
+enum task_cgroup {
+	TASK_CGROUP_UNIFIED,
+#define TASK_CGROUP_ENUM(name) TASK_CGROUP_##name,
+	TASK_CGROUP_CONTROLLERS(TASK_CGROUP_ENUM)
+#undef TASK_CGROUP_ENUM
+	TASK_CGROUP_COUNT,
+};
+
+/* clang-format off */
+
+/* Numbers of tasks are those of the reader's PID namespace. */
+#define TASK_FIELDS(FIELD, COMPUTED)                                                               \
+	COMPUTED(pid)                                                                              \
+	COMPUTED(tgid)                                                                             \
+	COMPUTED(cgroup_id)                                                                        \
+	COMPUTED(ext_enabled)                                                                      \
+	COMPUTED(thread_pointer)                                                                   \
+	FIELD(start_boottime,        task, start_boottime)                                         \
+	FIELD(flags,                 task, flags)                                                  \
+	FIELD(state,                 task, __state)                                                \
+	FIELD(exit_state,            task, exit_state)                                             \
+	FIELD(policy,                task, policy)                                                 \
+	FIELD(prio,                  task, prio)                                                   \
+	FIELD(static_prio,           task, static_prio)                                            \
+	FIELD(rt_priority,           task, rt_priority)                                            \
+	FIELD(cpu,                   task, thread_info.cpu)                                        \
+	FIELD(utime,                 task, utime)                                                  \
+	FIELD(stime,                 task, stime)                                                  \
+	FIELD(prev_utime,            task, prev_cputime.utime)                                     \
+	FIELD(prev_stime,            task, prev_cputime.stime)                                     \
+	FIELD(sum_exec_runtime,      task, se.sum_exec_runtime)                                    \
+	FIELD(nr_migrations,         task, se.nr_migrations)                                       \
+	FIELD(slice,                 task, se.slice)                                               \
+	FIELD(pcount,                task, sched_info.pcount)                                      \
+	FIELD(run_delay,             task, sched_info.run_delay)                                   \
+	FIELD(max_run_delay,         task, sched_info.max_run_delay)                               \
+	FIELD(min_run_delay,         task, sched_info.min_run_delay)                               \
+	FIELD(nvcsw,                 task, nvcsw)                                                  \
+	FIELD(nivcsw,                task, nivcsw)                                                 \
+	FIELD(min_flt,               task, min_flt)                                                \
+	FIELD(maj_flt,               task, maj_flt)                                                \
+	FIELD(rchar,                 task, ioac.rchar)                                             \
+	FIELD(wchar,                 task, ioac.wchar)                                             \
+	FIELD(syscr,                 task, ioac.syscr)                                             \
+	FIELD(syscw,                 task, ioac.syscw)                                             \
+	FIELD(read_bytes,            task, ioac.read_bytes)                                        \
+	FIELD(write_bytes,           task, ioac.write_bytes)                                       \
+	FIELD(cancelled_write_bytes, task, ioac.cancelled_write_bytes)
+
+/* The sums in signal_struct: of threads that have exited, and (c...) of waited-for children. */
+#define GROUP_FIELDS(FIELD, COMPUTED)                                                              \
+	COMPUTED(ppid)                                                                             \
+	COMPUTED(pgid)                                                                             \
+	COMPUTED(session)                                                                          \
+	FIELD(euid,                  cred, euid.val)                                               \
+	FIELD(nr_threads,            signal, nr_threads)                                           \
+	FIELD(fd_limit,              signal, rlim[RLIMIT_NOFILE].rlim_cur)                         \
+	FIELD(utime,                 signal, utime)                                                \
+	FIELD(stime,                 signal, stime)                                                \
+	FIELD(prev_utime,            signal, prev_cputime.utime)                                   \
+	FIELD(prev_stime,            signal, prev_cputime.stime)                                   \
+	FIELD(sum_sched_runtime,     signal, sum_sched_runtime)                                    \
+	FIELD(nvcsw,                 signal, nvcsw)                                                \
+	FIELD(nivcsw,                signal, nivcsw)                                               \
+	FIELD(min_flt,               signal, min_flt)                                              \
+	FIELD(maj_flt,               signal, maj_flt)                                              \
+	FIELD(rchar,                 signal, ioac.rchar)                                           \
+	FIELD(wchar,                 signal, ioac.wchar)                                           \
+	FIELD(syscr,                 signal, ioac.syscr)                                           \
+	FIELD(syscw,                 signal, ioac.syscw)                                           \
+	FIELD(read_bytes,            signal, ioac.read_bytes)                                      \
+	FIELD(write_bytes,           signal, ioac.write_bytes)                                     \
+	FIELD(cancelled_write_bytes, signal, ioac.cancelled_write_bytes)                           \
+	FIELD(cutime,                signal, cutime)                                               \
+	FIELD(cstime,                signal, cstime)                                               \
+	FIELD(cnvcsw,                signal, cnvcsw)                                               \
+	FIELD(cnivcsw,               signal, cnivcsw)                                              \
+	FIELD(cmin_flt,              signal, cmin_flt)                                             \
+	FIELD(cmaj_flt,              signal, cmaj_flt)                                             \
+	FIELD(total_vm,              mm, total_vm)                                                 \
+	FIELD(hiwater_vm,            mm, hiwater_vm)                                               \
+	FIELD(hiwater_rss,           mm, hiwater_rss)
+
+#define DELAY_FIELDS(FIELD, COMPUTED)                                                              \
+	DELAY_FAMILY_FIELDS(FIELD, blkio)                                                          \
+	DELAY_FAMILY_FIELDS(FIELD, swapin)                                                         \
+	DELAY_FAMILY_FIELDS(FIELD, freepages)                                                      \
+	DELAY_FAMILY_FIELDS(FIELD, thrashing)                                                      \
+	DELAY_FAMILY_FIELDS(FIELD, compact)                                                        \
+	DELAY_FAMILY_FIELDS(FIELD, wpcopy)                                                         \
+	DELAY_FAMILY_FIELDS(FIELD, irq)
+
+#define DELAY_FAMILY_FIELDS(FIELD, family)                                                         \
+	FIELD(family##_count,     delays, family##_count)                                          \
+	FIELD(family##_delay,     delays, family##_delay)                                          \
+	FIELD(family##_delay_max, delays, family##_delay_max)                                      \
+	FIELD(family##_delay_min, delays, family##_delay_min)
+
+#define STATS_FIELDS(FIELD, COMPUTED)                                                              \
+	FIELD(nr_wakeups,                   task, stats.nr_wakeups)                                \
+	FIELD(nr_wakeups_local,             task, stats.nr_wakeups_local)                          \
+	FIELD(nr_wakeups_remote,            task, stats.nr_wakeups_remote)                         \
+	FIELD(nr_wakeups_sync,              task, stats.nr_wakeups_sync)                           \
+	FIELD(nr_wakeups_migrate,           task, stats.nr_wakeups_migrate)                        \
+	FIELD(nr_wakeups_affine,            task, stats.nr_wakeups_affine)                         \
+	FIELD(nr_wakeups_affine_attempts,   task, stats.nr_wakeups_affine_attempts)                \
+	FIELD(nr_forced_migrations,         task, stats.nr_forced_migrations)                      \
+	FIELD(nr_failed_migrations_affine,  task, stats.nr_failed_migrations_affine)               \
+	FIELD(nr_failed_migrations_running, task, stats.nr_failed_migrations_running)              \
+	FIELD(nr_failed_migrations_hot,     task, stats.nr_failed_migrations_hot)                  \
+	FIELD(wait_sum,                     task, stats.wait_sum)                                  \
+	FIELD(wait_count,                   task, stats.wait_count)                                \
+	FIELD(wait_max,                     task, stats.wait_max)                                  \
+	FIELD(sum_sleep_runtime,            task, stats.sum_sleep_runtime)                         \
+	FIELD(sleep_max,                    task, stats.sleep_max)                                 \
+	FIELD(sum_block_runtime,            task, stats.sum_block_runtime)                         \
+	FIELD(block_max,                    task, stats.block_max)                                 \
+	FIELD(iowait_sum,                   task, stats.iowait_sum)                                \
+	FIELD(iowait_count,                 task, stats.iowait_count)                              \
+	FIELD(exec_max,                     task, stats.exec_max)                                  \
+	FIELD(slice_max,                    task, stats.slice_max)                                 \
+	FIELD(core_forceidle_sum,           task, stats.core_forceidle_sum)
+
+/* clang-format on */
+
+struct task_record_head {
+	__u32 size;	/* of the whole record, this head included */
+	__u32 sections; /* bits of enum task_section */
+};
+
+#define TASK_MEMBER(member, ...)      __u64 member;
+#define TASK_BIT_TASK(member, ...)    TASK_BIT_##member,
+#define TASK_BIT_GROUP(member, ...)   GROUP_BIT_##member,
+#define TASK_BIT_DELAY(member, ...)   DELAY_BIT_##member,
+#define TASK_BIT_STATS(member, ...)   STATS_BIT_##member,
+
+struct task_fields {
+	__u64 present;
+	char comm[TASK_COMM_SIZE];
+	TASK_FIELDS(TASK_MEMBER, TASK_MEMBER)
+};
+
+struct group_fields {
+	__u64 present;
+	GROUP_FIELDS(TASK_MEMBER, TASK_MEMBER)
+};
+
+struct delay_fields {
+	__u64 present;
+	DELAY_FIELDS(TASK_MEMBER, TASK_MEMBER)
+};
+
+struct stats_fields {
+	__u64 present;
+	STATS_FIELDS(TASK_MEMBER, TASK_MEMBER)
+};
+
+/*
+ * The kernel shows a kernel thread by its full name, when that is longer than comm, and a
+ * workqueue's worker by name and last work: "kworker/0:1-events", "+" while it is at it.
+ */
+struct name_fields {
+	__u64 is_worker;
+	__u64 is_busy;
+	__u64 has_full_worker_name;	/* this kernel does not cut a worker's name to comm's size */
+	char full[TASK_NAME_SIZE];	/* empty when comm is the whole name */
+	char description[TASK_DESCRIPTION_SIZE];
+};
+
+enum { TASK_FIELDS(TASK_BIT_TASK, TASK_BIT_TASK) TASK_BIT_COUNT };
+enum { GROUP_FIELDS(TASK_BIT_GROUP, TASK_BIT_GROUP) GROUP_BIT_COUNT };
+enum { DELAY_FIELDS(TASK_BIT_DELAY, TASK_BIT_DELAY) DELAY_BIT_COUNT };
+enum { STATS_FIELDS(TASK_BIT_STATS, TASK_BIT_STATS) STATS_BIT_COUNT };
+
+_Static_assert(TASK_BIT_COUNT <= 64 && GROUP_BIT_COUNT <= 64 && DELAY_BIT_COUNT <= 64 &&
+		       STATS_BIT_COUNT <= 64,
+	       "the present bits of a section fit in 64 bits");
+
+#endif
