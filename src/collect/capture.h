@@ -54,7 +54,7 @@ struct capture_options {
  * asked-for lister does not work, a pid in the list is no process, or the cgroup
  * does not exist.
  */
-int capture(const struct host *host, const struct capture_options *options, struct snapshot **ret,
-	    struct error *error);
+int capture_take(const struct host *host, const struct capture_options *options,
+		 struct snapshot **ret, struct error *error);
 
 #endif

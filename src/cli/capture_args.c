@@ -1,0 +1,97 @@
+#include "cli/capture_args.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "collect/capture.h"
+#include "host/host.h"
+
+bool capture_args_given(const struct capture_args *args)
+{
+	return args->pids || args->cgroup || args->source || args->without || args->root ||
+	       args->no_cmdline;
+}
+
+struct pid_list {
+	ARRAY_OF(int32_t) pids;
+};
+
+static void pid_list_free(struct pid_list *list)
+{
+	array_free(&list->pids);
+}
+
+static int parse_pids(const char *list, struct pid_list *ret, struct error *error)
+{
+	const char *cursor = list;
+	uint64_t pid;
+
+	while (cursor) {
+		if (!scan_u64(&cursor, &pid) || pid == 0 || pid > INT32_MAX ||
+		    (*cursor && *cursor != ','))
+			return error_set(error, -EINVAL,
+					 "-p takes process ids such as 12,345, not '%s'", list);
+		if (array_append(&ret->pids, (int32_t)pid) < 0)
+			return error_set(error, -ENOMEM, "out of memory");
+		cursor = *cursor ? cursor + 1 : NULL;
+	}
+	return 0;
+}
+
+static int parse_sources(const char *list, uint32_t *ret, struct error *error)
+{
+	char name[32];
+
+	while (list) {
+		size_t length = strcspn(list, ",");
+		int id = -1;
+
+		if (length < sizeof(name)) {
+			memcpy(name, list, length);
+			name[length] = '\0';
+			id = source_find(name);
+		}
+		if (id < 0)
+			return error_set(error, -EINVAL,
+					 "there is no source '%.*s'; `taskscope doctor` lists them",
+					 (int)length, list);
+		*ret |= 1u << id;
+		list = list[length] ? list + length + 1 : NULL;
+	}
+	return 0;
+}
+
+static enum task_lister parse_lister(const char *word)
+{
+	if (!word || strcmp(word, "auto") == 0)
+		return LIST_AUTO;
+	return strcmp(word, "bpf") == 0 ? LIST_BPF : LIST_PROCFS;
+}
+
+int capture_args_take(const struct capture_args *args, struct snapshot **ret, struct error *error)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(pid_list_free) struct pid_list list = { 0 };
+	struct capture_options options = {
+		.lister = parse_lister(args->source),
+		.cgroup = args->cgroup,
+	};
+	int status = parse_pids(args->pids, &list, error);
+
+	if (status == 0)
+		status = parse_sources(args->without, &options.without, error);
+	if (status == 0)
+		status = host_open(&host, args->root, error);
+	if (status < 0)
+		return status;
+	if (args->no_cmdline)
+		options.without |= 1u << SOURCE_CMDLINE;
+	options.pids = list.pids.data;
+	options.pid_count = list.pids.count;
+	return capture_take(host, &options, ret, error);
+}

@@ -1,0 +1,43 @@
+/*
+ * The options by which every verb that captures says what to capture.
+ *
+ *	static struct capture_args capture_args;
+ *	static const struct option options[] = {
+ *		CAPTURE_OPTIONS(capture_args),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_CAPTURE_ARGS_H
+#define CLI_CAPTURE_ARGS_H
+
+#include <stdbool.h>
+
+struct error;
+struct snapshot;
+
+struct capture_args {
+	const char *pids;
+	const char *cgroup;
+	const char *source;
+	const char *without;
+	const char *root;
+	bool no_cmdline;
+};
+
+/* clang-format off */
+#define CAPTURE_OPTIONS(args)                                                                      \
+	{ 'p', "pid", OPTION_TEXT, &(args).pids, "LIST", "only these processes, e.g. 12,345", NULL }, \
+	{ 'c', "cgroup", OPTION_TEXT, &(args).cgroup, "PATH", "only tasks in this cgroup and below", NULL }, \
+	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how tasks are listed", "auto|bpf|procfs" }, \
+	{ 0, "without", OPTION_TEXT, &(args).without, "LIST", "sources to leave out, as doctor names them", NULL }, \
+	{ 0, "no-cmdline", OPTION_FLAG, &(args).no_cmdline, NULL, "do not read command lines", NULL }, \
+	{ 0, "root", OPTION_TEXT, &(args).root, "DIR", "read a recorded tree instead of this host", NULL }
+/* clang-format on */
+
+/* Whether any of them was given. */
+bool capture_args_given(const struct capture_args *args);
+
+/* Captures as the options say.  Returns 0 and a snapshot to free, or an error with a sentence. */
+int capture_args_take(const struct capture_args *args, struct snapshot **ret, struct error *error);
+
+#endif

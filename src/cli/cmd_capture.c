@@ -1,0 +1,98 @@
+/*
+ * capture: every thread of the host, one file, one line about it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/capture_args.h"
+#include "cli/command.h"
+#include "metric/unit.h"
+#include "model/snapshot.h"
+#include "render/capture_note.h"
+#include "store/snapshot_file.h"
+
+static struct {
+	struct capture_args capture;
+	const char *output;
+	bool quiet;
+} args;
+
+static const struct option options[] = {
+	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "file to write (.tscope)", NULL },
+	CAPTURE_OPTIONS(args.capture),
+	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "no summary line", NULL },
+	{ 0 },
+};
+
+static int check_output(const char *path, struct error *error)
+{
+	size_t length = path ? strlen(path) : 0;
+	const char *extension = ".tscope";
+
+	if (!path)
+		return error_set(error, -EINVAL, "capture needs -o FILE to write to");
+	if (length <= strlen(extension) ||
+	    strcmp(path + length - strlen(extension), extension) != 0)
+		return error_set(error, -EINVAL,
+				 "'%s' must end in .tscope: the kind of file follows its name",
+				 path);
+	return 0;
+}
+
+static void print_summary(const struct snapshot *snapshot)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	struct stat file;
+
+	capture_note(snapshot, &line);
+	text_format(&line, "; %s", args.output);
+	if (stat(args.output, &file) == 0) {
+		text_append_string(&line, ", ");
+		unit_format(&line, UNIT_BYTES, (uint64_t)file.st_size);
+	}
+	fprintf(stderr, "%s\n", text_string(&line));
+}
+
+static int run(char **words, int count, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	int status = check_output(args.output, error);
+
+	(void)words;
+	(void)count;
+	if (status == 0)
+		status = capture_args_take(&args.capture, &snapshot, error);
+	if (status == 0)
+		status = snapshot_file_write(snapshot, args.output, error);
+	if (status == 0 && !args.quiet)
+		print_summary(snapshot);
+	return status;
+}
+
+const struct command command_capture = {
+	.name = "capture",
+	.arguments = "",
+	.summary = "write every thread of the host into one file",
+	.description =
+		"Reads every process and thread once and writes a .tscope file: identity, names,\n"
+		"cgroups and all metrics (`taskscope metrics` lists them). The file replaces an\n"
+		"older one of that name in one step, or not at all.\n"
+		"\n"
+		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON), else\n"
+		"procfs does. What could not be measured is absent from the file, with the reason;\n"
+		"`taskscope doctor` says what would change that. One line on standard error tells\n"
+		"what was captured and what was lost.",
+	.examples =
+		"taskscope capture -o before.tscope\tthe whole host\n"
+		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"
+		"taskscope capture --cgroup /system.slice -o slice.tscope\tone part of the cgroup tree\n"
+		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",
+	.options = options,
+	.words_max = 0,
+	.run = run,
+};

@@ -1,0 +1,35 @@
+/*
+ * A verb of the program.  Each is a const in a file of its own and is listed
+ * once, in main.c.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/error.h"
+#include "cli/option.h"
+
+/* Exit statuses that every verb shares. */
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_REGRESSION = 1, /* compare --fail-on */
+	EXIT_ERROR = 2,
+};
+
+struct command {
+	const char *name;
+	const char *arguments; /* synopsis of the words, "" for none */
+	const char *summary;   /* one line, no full stop */
+	const char *description; /* paragraphs for help and the man page */
+	const char *examples;    /* lines "command\tmeaning", or NULL */
+	const struct option *options;
+	int words_min, words_max;
+	/* Returns 0 or a negative errno with a sentence in `error`; main turns that into exit 2. */
+	int (*run)(char **words, int count, struct error *error);
+};
+
+extern const struct command command_capture;
+extern const struct command command_show;
+extern const struct command command_metrics;
+extern const struct command command_doctor;
+
+#endif

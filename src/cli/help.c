@@ -1,0 +1,148 @@
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+
+#define HELP_COLUMN 28
+
+static void print_option(FILE *out, const struct option *option)
+{
+	CLEANUP(text_free) struct text left = { 0 };
+
+	if (option->letter)
+		text_format(&left, "  -%c, --%s", option->letter, option->name);
+	else
+		text_format(&left, "      --%s", option->name);
+	if (option->argument)
+		text_format(&left, " %s", option->argument);
+	fprintf(out, "%-*s", HELP_COLUMN, text_string(&left));
+	if (left.length >= HELP_COLUMN)
+		fprintf(out, "\n%*s", HELP_COLUMN, "");
+	fputs(option->help, out);
+	if (option->choices)
+		fprintf(out, ": %s", option->choices);
+	fputc('\n', out);
+}
+
+/* Each line of the examples is "command<TAB>meaning". */
+static void print_examples(FILE *out, const char *examples)
+{
+	while (*examples) {
+		size_t command = strcspn(examples, "\t");
+		size_t length = strcspn(examples, "\n");
+
+		fprintf(out, "  %.*s\n      %.*s\n", (int)command, examples,
+			(int)(length - command - 1), examples + command + 1);
+		examples += length + (examples[length] == '\n');
+	}
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+	fprintf(out, "taskscope %s - %s\n\nUsage: taskscope %s%s%s%s\n\n%s\n", command->name,
+		command->summary, command->name, command->options ? " [OPTIONS]" : "",
+		command->arguments[0] ? " " : "", command->arguments, command->description);
+	if (command->options)
+		fputs("\nOptions:\n", out);
+	for (const struct option *option = command->options; option && option->name; option++)
+		print_option(out, option);
+	if (command->examples) {
+		fputs("\nExamples:\n", out);
+		print_examples(out, command->examples);
+	}
+}
+
+void help_overview(FILE *out, const struct command *const *commands)
+{
+	fputs("taskscope tells what processes and threads are doing, and where their time and\n"
+	      "memory went. What was not measured is absent, with a reason.\n\n"
+	      "Usage: taskscope VERB [OPTIONS] [ARGUMENTS]\n\nVerbs:\n",
+	      out);
+	for (; *commands; commands++)
+		fprintf(out, "  %-10s %s\n", (*commands)->name, (*commands)->summary);
+	fputs("\n  help VERB      more about a verb (also: VERB --help)\n"
+	      "  --version      which taskscope this is\n"
+	      "  --completions SHELL   completion script for bash, zsh or fish\n",
+	      out);
+}
+
+/* scdoc gives these characters a meaning. */
+static void print_scdoc(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("\\*_#<>[]", *text))
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void man_option(FILE *out, const struct option *option)
+{
+	if (option->letter)
+		fprintf(out, "*-%c*, ", option->letter);
+	fprintf(out, "*--%s*", option->name);
+	if (option->argument)
+		fprintf(out, " _%s_", option->argument);
+	fputs("\n\t", out);
+	print_scdoc(out, option->help);
+	if (option->choices) {
+		fputs(": ", out);
+		print_scdoc(out, option->choices);
+	}
+	fputs(".\n\n", out);
+}
+
+static void man_examples(FILE *out, const char *examples)
+{
+	fputs("# EXAMPLES\n\n", out);
+	while (*examples) {
+		size_t command = strcspn(examples, "\t");
+		size_t length = strcspn(examples, "\n");
+
+		fprintf(out, "```\n%.*s\n```\n\n%.*s\n\n", (int)command, examples,
+			(int)(length - command - 1), examples + command + 1);
+		examples += length + (examples[length] == '\n');
+	}
+}
+
+void man_command(FILE *out, const struct command *command)
+{
+	fprintf(out, "taskscope-%s(1)\n\n# NAME\n\ntaskscope-%s - %s\n\n", command->name,
+		command->name, command->summary);
+	fprintf(out, "# SYNOPSIS\n\n*taskscope %s*%s ", command->name,
+		command->options ? " [_OPTIONS_]" : "");
+	print_scdoc(out, command->arguments);
+	fputs("\n\n# DESCRIPTION\n\n", out);
+	print_scdoc(out, command->description);
+	fputs("\n\n", out);
+	if (command->options)
+		fputs("# OPTIONS\n\n", out);
+	for (const struct option *option = command->options; option && option->name; option++)
+		man_option(out, option);
+	if (command->examples)
+		man_examples(out, command->examples);
+	fputs("# EXIT STATUS\n\n0 when done, 2 on an error: one sentence on standard error says "
+	      "what failed, on what and why.\n\n# SEE ALSO\n\n*taskscope*(1), "
+	      "*taskscope-metrics*(7)\n",
+	      out);
+}
+
+void man_overview(FILE *out, const struct command *const *commands)
+{
+	fputs("taskscope(1)\n\n# NAME\n\ntaskscope - what processes and threads are doing, and "
+	      "where their time and memory went\n\n# SYNOPSIS\n\n*taskscope* _VERB_ [_OPTIONS_] "
+	      "[_ARGUMENTS_]\n\n# DESCRIPTION\n\n"
+	      "taskscope reads every thread of a host in one walk, keeps it in one file and shows "
+	      "it by process, thread, cgroup, user or name. A value that was not measured is "
+	      "absent, with a reason; it is never shown as zero.\n\n# VERBS\n\n",
+	      out);
+	for (; *commands; commands++)
+		fprintf(out, "*%s*\n\t%s. See *taskscope-%s*(1).\n\n", (*commands)->name,
+			(*commands)->summary, (*commands)->name);
+	fputs("*help* _VERB_\n\tmore about a verb.\n\n# ENVIRONMENT\n\n*NO_COLOR*\n\tno colours, "
+	      "also on a terminal.\n\n# SEE ALSO\n\n*taskscope-metrics*(7)\n",
+	      out);
+}

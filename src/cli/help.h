@@ -1,0 +1,23 @@
+/*
+ * What the tables of commands and options say to people: help, man pages (as
+ * scdoc source) and shell completions.
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct command;
+
+/* All of them take the commands as an array that ends with NULL. */
+void help_overview(FILE *out, const struct command *const *commands);
+void help_command(FILE *out, const struct command *command);
+
+void man_overview(FILE *out, const struct command *const *commands);
+void man_command(FILE *out, const struct command *command);
+
+/* Writes the completion script of "bash", "zsh" or "fish"; false for another shell. */
+bool completion_write(FILE *out, const char *shell, const struct command *const *commands);
+
+#endif

@@ -1,0 +1,165 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/help.h"
+
+static const struct command *const commands[] = {
+	&command_capture, &command_show, &command_metrics, &command_doctor, NULL,
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static int complain(const char *message)
+{
+	fprintf(stderr, "taskscope: %s\n", message);
+	return EXIT_ERROR;
+}
+
+static int unknown_verb(const char *name)
+{
+	struct error error = { 0 };
+
+	error_set(&error, -EINVAL, "there is no verb '%s'; `taskscope help` lists them", name);
+	return complain(error.message);
+}
+
+/* What was printed must really have arrived; a reader that went away is its own affair. */
+static int flush_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	fprintf(stderr, "taskscope: cannot write to standard output: %s\n", strerror(errno));
+	return EXIT_ERROR;
+}
+
+static int check_words(const struct command *command, int count, struct error *error)
+{
+	if (count < command->words_min)
+		return error_set(error, -EINVAL, "%s needs %s; see `taskscope help %s`",
+				 command->name, command->arguments, command->name);
+	if (count > command->words_max)
+		return error_set(error, -EINVAL, "%s takes %s; see `taskscope help %s`",
+				 command->name,
+				 command->words_max ? command->arguments : "no arguments",
+				 command->name);
+	return 0;
+}
+
+static bool asks_for_help(int count, char **arguments)
+{
+	for (int i = 0; i < count && strcmp(arguments[i], "--") != 0; i++)
+		if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+static int run_command(const struct command *command, int count, char **arguments)
+{
+	CLEANUP(free_pointer) char **words = calloc((size_t)count + 1, sizeof(*words));
+	struct error error = { 0 };
+	int status;
+
+	if (!words)
+		return complain("out of memory");
+	if (asks_for_help(count, arguments)) {
+		help_command(stdout, command);
+		return flush_output(EXIT_DONE);
+	}
+	status = options_parse(command->options, count, arguments, words, &error);
+	if (status >= 0) {
+		count = status;
+		status = check_words(command, count, &error);
+	}
+	if (status >= 0)
+		status = command->run(words, count, &error);
+	if (status >= 0)
+		return flush_output(EXIT_DONE);
+	fflush(stdout);
+	return complain(error.message[0] ? error.message : strerror(-status));
+}
+
+static int run_help(int count, char **arguments)
+{
+	const struct command *command;
+
+	if (count == 0) {
+		help_overview(stdout, commands);
+		return flush_output(EXIT_DONE);
+	}
+	command = find_command(arguments[0]);
+	if (!command)
+		return unknown_verb(arguments[0]);
+	help_command(stdout, command);
+	return flush_output(EXIT_DONE);
+}
+
+/* scdoc source of a page: the build makes the man pages with it. */
+static int run_man(int count, char **arguments)
+{
+	const struct command *command = count ? find_command(arguments[0]) : NULL;
+
+	if (count && !command)
+		return unknown_verb(arguments[0]);
+	if (command)
+		man_command(stdout, command);
+	else
+		man_overview(stdout, commands);
+	return flush_output(EXIT_DONE);
+}
+
+static int run_completions(int count, char **arguments)
+{
+	if (count < 1 || !completion_write(stdout, arguments[0], commands))
+		return complain("--completions takes bash, zsh or fish");
+	return flush_output(EXIT_DONE);
+}
+
+static int run_version(int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	printf("taskscope %s\n", TASKSCOPE_VERSION);
+	return flush_output(EXIT_DONE);
+}
+
+/* First words that are no verbs. */
+static const struct {
+	const char *word;
+	int (*run)(int count, char **arguments);
+} specials[] = {
+	{ "help", run_help },	   { "--help", run_help },   { "-h", run_help },
+	{ "--version", run_version }, { "-V", run_version }, { "--completions", run_completions },
+	{ "--man", run_man },
+};
+
+int main(int count, char **arguments)
+{
+	const struct command *command;
+
+	/* A reader that closes the pipe early ends a write with an error, not the program. */
+	signal(SIGPIPE, SIG_IGN);
+	if (count < 2) {
+		help_overview(stderr, commands);
+		return EXIT_ERROR;
+	}
+	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+		if (strcmp(specials[i].word, arguments[1]) == 0)
+			return specials[i].run(count - 2, arguments + 2);
+	command = find_command(arguments[1]);
+	if (!command)
+		return unknown_verb(arguments[1]);
+	return run_command(command, count - 2, arguments + 2);
+}

@@ -1,0 +1,148 @@
+#include "cli/option.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* The words still to be read. */
+struct cursor {
+	int count;
+	char **arguments;
+	int next;
+};
+
+static const struct option *find_long(const struct option *options, const char *name, size_t length)
+{
+	for (; options && options->name; options++)
+		if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
+			return options;
+	return NULL;
+}
+
+static const struct option *find_letter(const struct option *options, char letter)
+{
+	for (; options && options->name; options++)
+		if (options->letter == letter)
+			return options;
+	return NULL;
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t length = strlen(value);
+
+	while (choices) {
+		size_t word = strcspn(choices, "|");
+
+		if (word == length && strncmp(choices, value, length) == 0)
+			return true;
+		choices = choices[word] ? choices + word + 1 : NULL;
+	}
+	return false;
+}
+
+static int store(const struct option *option, const char *value, struct error *error)
+{
+	struct option_number *number = option->target;
+	uint64_t parsed;
+
+	if (option->choices && !is_choice(option->choices, value))
+		return error_set(error, -EINVAL, "--%s takes one of %s, not '%s'", option->name,
+				 option->choices, value);
+	switch (option->type) {
+	case OPTION_FLAG:
+		*(bool *)option->target = true;
+		return 0;
+	case OPTION_TEXT:
+		*(const char **)option->target = value;
+		return 0;
+	case OPTION_NUMBER:
+		if (!parse_u64(value, &parsed))
+			return error_set(error, -EINVAL, "--%s takes a whole number, not '%s'",
+					 option->name, value);
+		*number = (struct option_number){ .given = true, .value = parsed };
+		return 0;
+	case OPTION_DURATION:
+		if (!parse_duration_ns(value, option->target))
+			return error_set(error, -EINVAL,
+					 "--%s takes a duration such as 250ms or 5s, not '%s'",
+					 option->name, value);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* The option's argument: what is attached to it, else the next word. */
+static int store_argument(const struct option *option, const char *attached, struct cursor *cursor,
+			  struct error *error)
+{
+	if (attached)
+		return store(option, attached, error);
+	if (cursor->next == cursor->count)
+		return error_set(error, -EINVAL, "--%s needs an argument: %s", option->name,
+				 option->argument);
+	return store(option, cursor->arguments[cursor->next++], error);
+}
+
+static int parse_long(const struct option *options, const char *word, struct cursor *cursor,
+		      struct error *error)
+{
+	size_t length = strcspn(word, "=");
+	const struct option *option = find_long(options, word, length);
+	const char *attached = word[length] ? word + length + 1 : NULL;
+
+	if (!option)
+		return error_set(error, -EINVAL, "unknown option --%.*s", (int)length, word);
+	if (option->type != OPTION_FLAG)
+		return store_argument(option, attached, cursor, error);
+	if (attached)
+		return error_set(error, -EINVAL, "--%s takes no argument", option->name);
+	return store(option, NULL, error);
+}
+
+/* A word of letters: flags may stand together, the last one may take an argument. */
+static int parse_letters(const struct option *options, const char *letters, struct cursor *cursor,
+			 struct error *error)
+{
+	for (; *letters; letters++) {
+		const struct option *option = find_letter(options, *letters);
+		int status;
+
+		if (!option)
+			return error_set(error, -EINVAL, "unknown option -%c", *letters);
+		if (option->type != OPTION_FLAG)
+			return store_argument(option, letters[1] ? letters + 1 : NULL, cursor,
+					      error);
+		status = store(option, NULL, error);
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+int options_parse(const struct option *options, int count, char **arguments, char **words,
+		  struct error *error)
+{
+	struct cursor cursor = { .count = count, .arguments = arguments };
+	bool only_words = false;
+	int word_count = 0;
+
+	while (cursor.next < count) {
+		char *word = arguments[cursor.next++];
+		int status = 0;
+
+		if (only_words || word[0] != '-' || !word[1])
+			words[word_count++] = word;
+		else if (strcmp(word, "--") == 0)
+			only_words = true;
+		else if (word[1] == '-')
+			status = parse_long(options, word + 2, &cursor, error);
+		else
+			status = parse_letters(options, word + 1, &cursor, error);
+		if (status < 0)
+			return status;
+	}
+	return word_count;
+}

@@ -1,0 +1,49 @@
+/*
+ * Options as a table.  Parsing, help, man pages and completions all come from
+ * the same rows.
+ *
+ *	static const struct option options[] = {
+ *		{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "show N groups" },
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_OPTION_H
+#define CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct error;
+
+enum option_type {
+	OPTION_FLAG,     /* bool */
+	OPTION_TEXT,     /* const char *; the last one given counts */
+	OPTION_NUMBER,   /* struct option_number */
+	OPTION_DURATION, /* uint64_t, in ns */
+};
+
+/* A number that knows whether it was given. */
+struct option_number {
+	bool given;
+	unsigned long long value;
+};
+
+struct option {
+	char letter;      /* 0 for none */
+	const char *name; /* without the dashes; NULL ends the table */
+	enum option_type type;
+	void *target;
+	const char *argument; /* its name in help, NULL for flags */
+	const char *help;
+	const char *choices; /* "a|b|c": the only values; for completion and checking, or NULL */
+};
+
+/*
+ * Parses options and puts the other words first in `words`, in order.  Options
+ * may stand anywhere before "--".  Returns the number of words, or -EINVAL with
+ * a sentence.
+ */
+int options_parse(const struct option *options, int count, char **arguments, char **words,
+		  struct error *error);
+
+#endif

@@ -1,0 +1,287 @@
+#include "collect/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/collector.h"
+#include "collect/source.h"
+
+bool capture_wants_process(const struct capture *capture, int32_t tgid)
+{
+	const struct capture_options *options = capture->options;
+
+	for (size_t i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == tgid)
+			return true;
+	return options->pid_count == 0;
+}
+
+bool capture_wants_cgroup(const struct capture *capture, const char *path)
+{
+	const char *wanted = capture->options->cgroup;
+	size_t length;
+
+	if (!wanted)
+		return true;
+	length = strlen(wanted);
+	while (length && wanted[length - 1] == '/')
+		length--;
+	return strncmp(path, wanted, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* The thread group that a task belongs to, by its status file; 0 when it cannot be read. */
+static int32_t group_of(const struct host *host, int32_t pid)
+{
+	CLEANUP(text_free) struct text status = { 0 };
+	char path[32];
+	const char *line;
+	uint64_t tgid;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/status", pid);
+	if (file_read_text(host->proc, path, 65536, &status) < 0)
+		return 0;
+	line = strstr(text_string(&status), "\nTgid:");
+	if (!line)
+		return 0;
+	line += strlen("\nTgid:");
+	line += strspn(line, " \t");
+	return scan_u64(&line, &tgid) ? (int32_t)tgid : 0;
+}
+
+static int check_pids(const struct capture *capture, struct error *error)
+{
+	const struct capture_options *options = capture->options;
+
+	for (size_t i = 0; i < options->pid_count; i++) {
+		int32_t pid = options->pids[i];
+		char path[32];
+		struct stat directory;
+		int32_t tgid;
+
+		snprintf(path, sizeof(path), "%" PRId32, pid);
+		if (fstatat(capture->host->proc, path, &directory, 0) < 0)
+			return error_set(error, -ESRCH, "there is no process %" PRId32, pid);
+		tgid = group_of(capture->host, pid);
+		if (tgid && tgid != pid)
+			return error_set(error, -ESRCH,
+					 "%" PRId32 " is a thread of process %" PRId32
+					 ": name the process",
+					 pid, tgid);
+	}
+	return 0;
+}
+
+static int check_cgroup(const struct capture *capture, struct error *error)
+{
+	const struct cgroup_hierarchy *hierarchy = &capture->host->cgroup;
+	const char *path = capture->options->cgroup;
+	struct stat directory;
+
+	if (!path)
+		return 0;
+	if (hierarchy->fd < 0)
+		return error_set(error, -ENOENT, "this host has no cgroup hierarchy to filter by");
+	if (path[0] != '/')
+		return error_set(error, -EINVAL,
+				 "cgroup '%s' must start with '/', as in the cgroup files of proc",
+				 path);
+	while (*path == '/')
+		path++;
+	if (*path && fstatat(hierarchy->fd, path, &directory, 0) < 0)
+		return error_set(error, -errno, "there is no cgroup '%s' in hierarchy %s: %s",
+				 capture->options->cgroup, hierarchy->name, strerror(errno));
+	return 0;
+}
+
+static void set_fact_line(struct capture *capture, enum fact_id id, int dir, const char *path)
+{
+	char line[4096];
+
+	if (host_read_line(dir, path, line, sizeof(line)))
+		snapshot_set_fact_text(capture->snapshot, id, line);
+}
+
+static void set_fact_found(struct capture *capture, enum fact_id id, bool found, uint64_t number)
+{
+	if (found)
+		snapshot_set_fact_number(capture->snapshot, id, number);
+}
+
+static void set_filter_fact(struct capture *capture)
+{
+	const struct capture_options *options = capture->options;
+	CLEANUP(text_free) struct text filter = { 0 };
+
+	for (size_t i = 0; i < options->pid_count; i++)
+		text_format(&filter, "%s%" PRId32, i ? "," : "pid ", options->pids[i]);
+	if (options->cgroup)
+		text_format(&filter, "%scgroup %s", filter.length ? ", " : "", options->cgroup);
+	if (filter.length)
+		snapshot_set_fact_text(capture->snapshot, FACT_filter, text_string(&filter));
+}
+
+static void set_facts(struct capture *capture)
+{
+	const struct host *host = capture->host;
+	struct snapshot *snapshot = capture->snapshot;
+	uint64_t number = 0;
+	char arch[128];
+
+	set_fact_line(capture, FACT_kernel_name, host->proc, "sys/kernel/ostype");
+	set_fact_line(capture, FACT_kernel_release, host->proc, "sys/kernel/osrelease");
+	set_fact_line(capture, FACT_boot_id, host->proc, "sys/kernel/random/boot_id");
+	set_fact_line(capture, FACT_online_cpus, host->sys, "devices/system/cpu/online");
+	if (host_arch(host, arch, sizeof(arch)))
+		snapshot_set_fact_text(snapshot, FACT_arch, arch);
+	snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
+	snapshot_set_fact_number(snapshot, FACT_clock_ticks, 1000000000 / host->tick_ns);
+	set_fact_found(capture, FACT_total_memory_bytes, host_total_memory(host, &number), number);
+	set_fact_found(capture, FACT_captured_at_unix_ns, capture->has_clock,
+		       capture->clock.unix_ns);
+	set_fact_found(capture, FACT_monotonic_ns, capture->has_clock, capture->clock.monotonic_ns);
+	set_fact_found(capture, FACT_boottime_ns, capture->has_clock, capture->clock.boottime_ns);
+	set_fact_found(capture, FACT_pid_namespace, host_namespace(host, "pid", &number), number);
+	set_fact_found(capture, FACT_cgroup_namespace, host_namespace(host, "cgroup", &number),
+		       number);
+	if (host->cgroup.version)
+		snapshot_set_fact_text(snapshot, FACT_cgroup_hierarchy, host->cgroup.name);
+	set_filter_fact(capture);
+}
+
+static int list_by_procfs(struct capture *capture, struct error *error)
+{
+	snapshot_set_fact_text(capture->snapshot, FACT_task_source, "procfs");
+	return procfs_collector.collect(capture, error);
+}
+
+static int list_by_iterator(struct capture *capture, struct error *error)
+{
+	int status = task_iterator_collector.collect(capture, error);
+
+	if (status < 0)
+		return status;
+	snapshot_set_fact_text(capture->snapshot, FACT_task_source, "bpf");
+	return procfs_fill_gaps(capture);
+}
+
+/* What the iterator left behind when it failed in the middle is thrown away. */
+static int start_over(struct capture *capture)
+{
+	struct snapshot *fresh;
+	int status = snapshot_new(&fresh);
+
+	if (status < 0)
+		return status;
+	snapshot_free(capture->snapshot);
+	capture->snapshot = fresh;
+	memset(capture->tallies, 0, sizeof(capture->tallies));
+	set_facts(capture);
+	return 0;
+}
+
+static int list_by_best(struct capture *capture, struct error *error)
+{
+	struct error why = { 0 };
+	int status = list_by_iterator(capture, &why);
+
+	if (status >= 0 || status == -ENOMEM)
+		return status;
+	status = start_over(capture);
+	if (status < 0)
+		return status;
+	capture->tallies[SOURCE_TASK_ITERATOR].reason =
+		arena_copy(&capture->snapshot->arena, why.message, strlen(why.message));
+	return list_by_procfs(capture, error);
+}
+
+static int list_tasks(struct capture *capture, struct error *error)
+{
+	enum task_lister lister = capture->options->lister;
+
+	if (lister == LIST_BPF && !capture->host->live)
+		return error_set(error, -EINVAL, "BPF cannot read a recorded root: "
+						 "leave out --source bpf");
+	if (lister == LIST_BPF)
+		return list_by_iterator(capture, error);
+	if (lister == LIST_PROCFS || !capture->host->live ||
+	    !source_wanted(capture, SOURCE_TASK_ITERATOR))
+		return list_by_procfs(capture, error);
+	return list_by_best(capture, error);
+}
+
+static int count_each_task(struct snapshot *snapshot)
+{
+	int status = snapshot_need_column(snapshot, METRIC_thread_count);
+
+	for (uint32_t row = 0; status == 0 && row < snapshot->task_count; row++)
+		snapshot_set(snapshot, METRIC_thread_count, row, 1);
+	return status;
+}
+
+static void set_duration(struct capture *capture)
+{
+	struct host_clock now;
+
+	if (capture->host->live && host_clock(capture->host, &now))
+		snapshot_set_fact_number(capture->snapshot, FACT_duration_ns,
+					 now.monotonic_ns - capture->clock.monotonic_ns);
+}
+
+static int fill(struct capture *capture, struct error *error)
+{
+	struct snapshot *snapshot;
+	int status;
+
+	status = list_tasks(capture, error);
+	if (status < 0)
+		return status;
+	snapshot = capture->snapshot;
+	snapshot->tally.tids_walked = snapshot->task_count + snapshot->tally.vanished;
+	status = count_each_task(snapshot);
+	if (status == 0)
+		status = snapshot_finish(snapshot);
+	if (status == 0)
+		status = process_files_collect(capture);
+	if (status == 0)
+		status = source_reports(capture);
+	if (status == 0)
+		status = source_absent_reasons(capture);
+	set_duration(capture);
+	return status;
+}
+
+int capture_take(const struct host *host, const struct capture_options *options,
+		 struct snapshot **ret, struct error *error)
+{
+	struct capture capture = {
+		.host = host,
+		.options = options,
+		.scale = { .tick_ns = host->tick_ns, .page_bytes = host->page_bytes },
+	};
+	int status = snapshot_new(&capture.snapshot);
+
+	if (status < 0)
+		return error_set(error, status, "out of memory");
+	capture.has_clock = host_clock(host, &capture.clock);
+	gates_read(host, capture.gates);
+	set_facts(&capture);
+	status = check_pids(&capture, error);
+	if (status == 0)
+		status = check_cgroup(&capture, error);
+	if (status == 0)
+		status = fill(&capture, error);
+	if (status < 0) {
+		snapshot_free(capture.snapshot);
+		return error_set(error, status, "the capture failed: %s", strerror(-status));
+	}
+	*ret = capture.snapshot;
+	return 0;
+}

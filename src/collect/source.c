@@ -1,0 +1,199 @@
+/*
+ * The table of sources, their tallies, and what both say at the end: how each
+ * source did, and why a metric's cells are missing.
+ */
+#include "collect/source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "collect/collector.h"
+
+#define NO_COLLECTOR "no collector in this build"
+
+/* clang-format off */
+const struct source_info sources[SOURCE_COUNT] = {
+#define SOURCE(id, name_, gives_, needs_) [SOURCE_##id] = { name_, gives_, needs_ },
+#include "collect/sources.def"
+};
+
+static const enum source_id place_sources[PLACE_COUNT] = {
+	[PLACE_STAT] = SOURCE_STAT,             [PLACE_STATUS] = SOURCE_STATUS,
+	[PLACE_SCHEDSTAT] = SOURCE_SCHEDSTAT,   [PLACE_SCHED] = SOURCE_SCHED,
+	[PLACE_IO] = SOURCE_IO,                 [PLACE_STATM] = SOURCE_STATM,
+	[PLACE_GROUP_STAT] = SOURCE_STAT,       [PLACE_GROUP_IO] = SOURCE_IO,
+	[PLACE_AFFINITY] = SOURCE_AFFINITY,     [PLACE_FD_DIRECTORY] = SOURCE_FDS,
+	[PLACE_FD_LIMIT] = SOURCE_LIMITS,       [PLACE_EACH] = SOURCE_STAT,
+	[PLACE_TASK] = SOURCE_TASK_ITERATOR,    [PLACE_GROUP] = SOURCE_TASK_ITERATOR,
+	[PLACE_DELAY] = SOURCE_TASK_ITERATOR,   [PLACE_STATS] = SOURCE_TASK_ITERATOR,
+	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_JEMALLOC] = SOURCE_JEMALLOC,
+};
+/* clang-format on */
+
+int source_find(const char *name)
+{
+	for (int id = 0; id < SOURCE_COUNT; id++)
+		if (strcmp(sources[id].name, name) == 0)
+			return id;
+	return -1;
+}
+
+static bool source_is_built(enum source_id id)
+{
+	return id != SOURCE_TASKSTATS && id != SOURCE_JEMALLOC;
+}
+
+void source_count(struct source_tally *tally, int64_t status)
+{
+	if (status >= 0) {
+		tally->read++;
+	} else if (!is_vanished((int)status)) {
+		tally->failed++;
+		tally->error = (int)-status;
+	}
+}
+
+void source_add_tallies(struct source_tally *into, const struct source_tally *from)
+{
+	for (int id = 0; id < SOURCE_COUNT; id++) {
+		into[id].read += from[id].read;
+		into[id].failed += from[id].failed;
+		if (from[id].error)
+			into[id].error = from[id].error;
+		if (from[id].reason)
+			into[id].reason = from[id].reason;
+	}
+}
+
+static void failure_text(const struct capture *capture, enum source_id id, struct text *out)
+{
+	const struct source_tally *tally = &capture->tallies[id];
+
+	text_append_string(out, tally->reason	? tally->reason :
+				tally->error ? strerror(tally->error) :
+					       "the kernel does not have it");
+	if (tally->failed)
+		text_format(out, " (%" PRIu64 " of %" PRIu64 " reads)", tally->failed,
+			    tally->read + tally->failed);
+	if (!tally->reason)
+		text_format(out, "; needs %s", sources[id].needs);
+}
+
+static enum source_state source_outcome(const struct capture *capture, enum source_id id,
+					struct text *reason)
+{
+	const struct source_tally *tally = &capture->tallies[id];
+
+	if (!source_is_built(id)) {
+		text_append_string(reason, NO_COLLECTOR);
+		return SOURCE_NOT_BUILT;
+	}
+	if (!source_wanted(capture, id)) {
+		text_append_string(reason, "switched off by --without");
+		return SOURCE_OFF;
+	}
+	if (tally->failed || (tally->reason && !tally->read)) {
+		failure_text(capture, id, reason);
+		return tally->read ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
+	}
+	if (tally->read)
+		return SOURCE_OK;
+	text_append_string(reason, id == SOURCE_TASK_ITERATOR ?
+					   "not asked for" :
+					   "not needed: the task iterator gave its values");
+	return SOURCE_OFF;
+}
+
+int source_reports(struct capture *capture)
+{
+	CLEANUP(text_free) struct text reason = { 0 };
+
+	for (int id = 0; id < SOURCE_COUNT; id++) {
+		struct source_report *report = snapshot_source(capture->snapshot, sources[id].name);
+
+		if (!report)
+			return -ENOMEM;
+		text_clear(&reason);
+		report->state = source_outcome(capture, id, &reason);
+		report->read = capture->tallies[id].read;
+		report->failed = capture->tallies[id].failed;
+		if (reason.length) {
+			report->reason = arena_copy(&capture->snapshot->arena, reason.data,
+						    reason.length);
+			if (!report->reason)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static bool was_used(const struct capture *capture, enum source_id id)
+{
+	return capture->tallies[id].read || capture->tallies[id].failed;
+}
+
+/* The source that was to fill the metric: the first one in use, else the first one listed. */
+static enum source_id responsible_source(const struct capture *capture, const struct metric *metric)
+{
+	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++)
+		if (was_used(capture, place_sources[metric->sources[i].place]))
+			return place_sources[metric->sources[i].place];
+	return place_sources[metric->sources[0].place];
+}
+
+/* Why cells are missing although their source was read without failure. */
+static const char *silent_reason(const struct capture *capture, const struct metric *metric,
+				 enum source_id id)
+{
+	if (id == SOURCE_TASK_ITERATOR && capture->snapshot->tally.gap_filled)
+		return "some tasks were not listed by the task iterator, and procfs does not have "
+		       "it";
+	if (metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY)
+		return "kernel threads have no memory of their own";
+	if (metric->class == CLASS_FAIR_POLICY)
+		return "only tasks of a fair policy have it, on kernels that report it";
+	return "this kernel does not report it";
+}
+
+static void absent_text(const struct capture *capture, const struct metric *metric,
+			struct text *out)
+{
+	const struct gate *gate = &capture->gates[metric->gate];
+	enum source_id id = responsible_source(capture, metric);
+
+	if (!source_is_built(id))
+		text_append_string(out, NO_COLLECTOR);
+	else if (!gate->open)
+		text_append_string(out, gate->reason);
+	else if (!source_wanted(capture, id))
+		text_format(out, "switched off by --without %s", sources[id].name);
+	else if (!was_used(capture, id) && id == SOURCE_TASK_ITERATOR)
+		text_append_string(out, NO_COLLECTOR " reads it from procfs; the BPF task iterator "
+						     "does");
+	else if (capture->tallies[id].failed || !was_used(capture, id))
+		failure_text(capture, id, out);
+	else if (gate->reason)
+		text_append_string(out, gate->reason);
+	else
+		text_append_string(out, silent_reason(capture, metric, id));
+}
+
+int source_absent_reasons(struct capture *capture)
+{
+	CLEANUP(text_free) struct text reason = { 0 };
+	struct snapshot *snapshot = capture->snapshot;
+
+	for (int id = 0; id < METRIC_STORED; id++) {
+		size_t rows = snapshot_rows(snapshot, id);
+
+		if (snapshot->absent[id] || (rows && snapshot_measured(snapshot, id) == rows))
+			continue;
+		text_clear(&reason);
+		absent_text(capture, &metrics[id], &reason);
+		snapshot_set_absent(snapshot, id, text_string(&reason));
+	}
+	return reason.failed ? -ENOMEM : 0;
+}
