@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Captures a known workload under one of Debian's kernels: usage: check.py SERIES TASKSCOPE WORKLOAD
+
+Both sources must see what the workload says about itself, agree with each other on every
+metric of it, and have the scheduler statistics that kernels of this kind can give.
+"""
+import json
+import operator
+import sys
+
+import vm
+
+OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
+SOURCES = ("bpf", "procfs")
+
+
+class Workload:
+    """What the workload printed."""
+
+    def __init__(self, text):
+        self.names, self.expectations = {}, []
+        for line in text.splitlines():
+            word, _, rest = line.partition(" ")
+            if word == "process":
+                self.pid, self.count = map(int, rest.split())
+            elif word == "thread":
+                tid, name = rest.split(" ", 1)
+                self.names[int(tid)] = name
+            elif word == "expect":
+                tid, metric, relation, value = rest.split()
+                self.expectations.append((int(tid), metric, relation, value))
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def rows(snapshot, workload):
+    return {row["tid"]: row for row in snapshot["threads"] if row["tgid"] == workload.pid}
+
+
+def holds(row, metric, relation, value):
+    """Compares as numbers what is a number in the output."""
+    seen = row[metric]
+    return OPERATORS[relation](seen, int(value) if isinstance(seen, int) else value)
+
+
+def check_rows(source, seen, workload):
+    """The threads that the workload has, by name, each in its cgroup."""
+    if sorted(seen) != sorted(workload.names) or len(seen) != workload.count:
+        yield f"{source}: threads {sorted(seen)}, not {sorted(workload.names)}"
+    for tid, row in seen.items():
+        if row["comm"] != workload.names.get(tid):
+            yield f"{source}: thread {tid} is called {row['comm']!r}"
+        if row["cgroup"] != "/workload.slice" or row["pcomm"] != "workload":
+            yield f"{source}: thread {tid} is in {row['cgroup']!r} of {row['pcomm']!r}"
+
+
+def check_expectations(source, seen, workload, provided):
+    for tid, metric, relation, value in workload.expectations:
+        row = seen.get(tid, {})
+        if metric not in row:
+            if metric in provided:
+                yield f"{source}: thread {tid} has no {metric}"
+        elif not holds(row, metric, relation, value):
+            yield f"{source}: {metric} of {workload.names[tid]} is {row[metric]}, not {relation} {value}"
+
+
+def check_agreement(seen):
+    """Two captures of sleeping threads: whatever both have is the same."""
+    bpf, procfs = (seen[source] for source in SOURCES)
+    for tid in sorted(set(bpf) & set(procfs)):
+        for key in sorted(set(bpf[tid]) & set(procfs[tid])):
+            if bpf[tid][key] != procfs[tid][key]:
+                yield f"{key} of thread {tid}: {bpf[tid][key]} by bpf, {procfs[tid][key]} by procfs"
+
+
+def provided_by(metrics, source):
+    return {metric["id"] for metric in metrics["metrics"] if source in metric["sources"]}
+
+
+def check(series, out):
+    workload = Workload((out / "workload").read_text())
+    metrics = load(out / "metrics.json")
+    snapshots = {source: load(out / f"{source}.json") for source in SOURCES}
+    seen = {source: rows(snapshots[source], workload) for source in SOURCES}
+    for source in SOURCES:
+        release = snapshots[source]["host"]["kernel_release"]
+        if not release.startswith(series + "."):
+            yield f"{source}: kernel {release}, not {series}"
+        yield from check_rows(source, seen[source], workload)
+        provided = provided_by(metrics, source)
+        yield from check_expectations(source, seen[source], workload, provided)
+    yield from check_agreement(seen)
+    shared = {key for tid in seen["bpf"] for key in set(seen["bpf"][tid]) & set(seen["procfs"][tid])}
+    print(f"linux {series}: {workload.count} threads, {len(workload.expectations)} expectations, "
+          f"{len(shared)} keys in both captures")
+
+
+def body():
+    series, taskscope, workload = sys.argv[1:]
+    programs = {**vm.tools(workload), "/bin/taskscope": taskscope}
+    with vm.boot(series, programs, vm.HERE / "check.job") as out:
+        complaints = list(check(series, out))
+    print("\n".join(complaints))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(vm.main(body))
