@@ -36,6 +36,7 @@ install: all	## install below PREFIX (DESTDIR is honoured)
 	@meson install -C build
 
 format:		## let clang-format decide
+	@$(PACKAGES) format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:		## remove everything that was built

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the Debian packages that taskscope needs: usage: install-packages.sh GROUP...
 #
-# Groups: build (make, make run), test (make test), bench (make bench).  Asks apt only for what is
-# missing, as root or through sudo, and does nothing at all when everything is there.  On a system
-# without apt it prints the list, for the packages are named much the same elsewhere, and stops.
+# Groups: build (make, make run), test, bench, format (the make targets of those names).  Asks apt
+# only for what is missing, as root or through sudo, and does nothing when everything is there.  On a
+# system without apt it prints the list, whose names are much the same elsewhere, and stops.
 set -eu
 
 # group	package			why
@@ -33,12 +33,11 @@ packages() {
 	test	util-linux		setpriv, unshare
 	test	qemu-system-x86		boots other kernels
 	test	busybox-static		the user space of those kernels
-	test	cpio			packs it
-	test	zstd			packs and unpacks recorded roots
 	bench	procps			peers: ps, top
 	bench	sysstat			peer: pidstat
 	bench	atop			peer
 	bench	python3-psutil		peer
+	format	clang-format		make format
 	END
 }
 
@@ -61,7 +60,7 @@ fail() {
 	exit 1
 }
 
-[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench..."
+[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench|format..."
 list=$(wanted "$@")
 [ -n "$list" ] || fail "no such group: $*"
 

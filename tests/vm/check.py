@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Captures a known workload under one of Debian's kernels: usage: check.py SERIES TASKSCOPE WORKLOAD
+"""Captures a known workload under one of Debian's kernels.
+
+usage: check.py SERIES TASKSCOPE WORKLOAD
 
 Both sources must see what the workload says about itself, agree with each other on every
 metric of it, and have the scheduler statistics that kernels of this kind can give.
@@ -64,7 +66,8 @@ def check_expectations(source, seen, workload, provided):
             if metric in provided:
                 yield f"{source}: thread {tid} has no {metric}"
         elif not holds(row, metric, relation, value):
-            yield f"{source}: {metric} of {workload.names[tid]} is {row[metric]}, not {relation} {value}"
+            yield (f"{source}: {metric} of {workload.names[tid]} is {row[metric]}, "
+                   f"not {relation} {value}")
 
 
 def check_agreement(seen):
@@ -93,7 +96,7 @@ def check(series, out):
         provided = provided_by(metrics, source)
         yield from check_expectations(source, seen[source], workload, provided)
     yield from check_agreement(seen)
-    shared = {key for tid in seen["bpf"] for key in set(seen["bpf"][tid]) & set(seen["procfs"][tid])}
+    shared = set.intersection(*(set().union(*seen[source].values()) for source in SOURCES))
     print(f"linux {series}: {workload.count} threads, {len(workload.expectations)} expectations, "
           f"{len(shared)} keys in both captures")
 

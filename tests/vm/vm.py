@@ -97,7 +97,7 @@ def kernel(series):
 
 
 class Archive:
-    """A cpio archive in the "newc" format, the one the kernel unpacks; no root needed to make it."""
+    """A cpio archive as the kernel unpacks it ("newc"); making one needs no root."""
 
     def __init__(self):
         self.data = io.BytesIO()
@@ -178,7 +178,7 @@ def start(image, initrd, scratch, seconds):
 
 @contextlib.contextmanager
 def boot(series, programs, job, seconds=200):
-    """Runs a job under a kernel; gives the folder with what it left in /out for the block's time."""
+    """Runs a job under a kernel; the block gets the folder with what the job left in /out."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the emulated machine is an x86-64 one, this build is not")
     if not shutil.which(QEMU):
