@@ -1,0 +1,91 @@
+"""What the integration tests share: running taskscope, and the workload."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TASKSCOPE = os.environ["TASKSCOPE"]
+WORKLOAD = os.environ["TASKSCOPE_WORKLOAD"]
+ROOT = pathlib.Path(os.environ["TASKSCOPE_SOURCE"])
+
+
+def run(*words, prefix=(), **options):
+    """Runs taskscope; gives status, standard output and standard error as text."""
+    done = subprocess.run([*prefix, TASKSCOPE, *map(str, words)], capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=120, **options)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def show_threads(path):
+    """The JSON of `show -g thread`, checked for success."""
+    status, out, err = run("show", path, "-g", "thread", "--format", "json")
+    if status != 0:
+        raise AssertionError(f"show {path}: {err}")
+    return json.loads(out)
+
+
+def is_root():
+    return os.geteuid() == 0
+
+
+class Workload:
+    """The workload, running and idle inside a `with`; knows what it said."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([WORKLOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.names = {}
+        self.roles = {}
+        self.expected = []
+        for line in self.process.stdout:
+            words = line.decode().split()
+            if words[0] == "process":
+                self.pid = int(words[1])
+            elif words[0] == "thread":
+                self.roles[words[2]] = int(words[1])
+                self.names[int(words[1])] = bytes.fromhex(words[3] if len(words) > 3 else "")
+            elif words[0] == "expect":
+                self.expected.append((int(words[1]), words[2], int(words[3]), int(words[4])))
+            elif words[0] == "ready":
+                return self
+        raise AssertionError("the workload ended before it was ready")
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+
+class TestCase(unittest.TestCase):
+    """Has a directory of its own, and checks for the one sentence that an error is."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def refuse(self, *words, says="", **options):
+        """The command fails with exit 2, one sentence, and nothing on standard output."""
+        status, out, err = run(*words, **options)
+        self.assertEqual(status, 2, f"{words}: {out}{err}")
+        self.assertEqual(out, "")
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(says, err)
+
+    def accept(self, *words, **options):
+        status, out, err = run(*words, **options)
+        self.assertEqual(status, 0, f"{words}: {err}")
+        return out
+
+
+def main():
+    """Exit 77 tells that every test was skipped; the reasons are printed."""
+    program = unittest.main(exit=False, verbosity=2)
+    result = program.result
+    if result.wasSuccessful() and result.testsRun and len(result.skipped) == result.testsRun:
+        sys.exit(77)
+    sys.exit(0 if result.wasSuccessful() else 1)

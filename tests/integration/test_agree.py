@@ -1,0 +1,109 @@
+"""Two sources, one truth: the task iterator and procfs agree on the same idle tree, and both agree
+with what the workload says about itself."""
+import os
+import subprocess
+import unittest
+
+import support
+
+# Gauges that idle tasks and the reader itself may still change between two captures.
+MOVING = {"processor", "rss_bytes", "hiwater_rss_bytes", "state"}
+
+
+def bpf_works():
+    with support.tempfile.TemporaryDirectory() as folder:
+        return support.run("capture", "-q", "--source", "bpf", "-p", os.getpid(), "-o",
+                           folder + "/x.tscope")[0] == 0
+
+
+def by_identity(document):
+    return {(t["tgid"], t["tid"], t["start_time_ns"]): t for t in document["threads"]}
+
+
+class Agree(support.TestCase):
+    def capture(self, pid, source):
+        path = self.path(source + ".tscope")
+        self.accept("capture", "-p", pid, "--source", source, "-o", path)
+        return support.show_threads(path)
+
+    def check_expected(self, workload, document, optional=()):
+        threads = {t["tid"]: t for t in document["threads"]}
+        for tid, metric, at_least, at_most in workload.expected:
+            if metric in optional and metric not in threads[tid]:
+                continue
+            self.assertIn(metric, threads[tid])
+            self.assertGreaterEqual(threads[tid][metric], at_least, metric)
+            self.assertLessEqual(threads[tid][metric], at_most, metric)
+
+    def test_procfs_sees_what_the_workload_did(self):
+        with support.Workload() as workload:
+            document = self.capture(workload.pid, "procfs")
+            self.check_expected(workload, document, optional={"dead_run_time_ns"})
+            self.assertIn("dead_run_time_ns", document["absent"])
+
+    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    def test_bpf_sees_what_the_workload_did(self):
+        with support.Workload() as workload:
+            self.check_expected(workload, self.capture(workload.pid, "bpf"))
+
+    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    def test_both_sources_agree_on_every_metric_of_an_idle_tree(self):
+        with support.Workload() as workload:
+            by_bpf = self.capture(workload.pid, "bpf")
+            by_procfs = self.capture(workload.pid, "procfs")
+        bpf, procfs = by_identity(by_bpf), by_identity(by_procfs)
+        self.assertEqual(set(bpf), set(procfs))
+        self.assertEqual(len(bpf), len(workload.names) + 1)
+        shared = 0
+        for identity, thread in procfs.items():
+            for key, value in thread.items():
+                if key in MOVING or key not in bpf[identity]:
+                    continue
+                self.assertEqual(bpf[identity][key], value, f"{key} of {identity}")
+                shared += 1
+        self.assertGreater(shared, 40 * len(bpf))
+        # What procfs measured, the iterator must measure too: it is the richer one.
+        missing = {key for identity, t in procfs.items() for key in t if key not in bpf[identity]}
+        self.assertEqual(missing, set())
+
+    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    def test_captures_of_both_sources_join_on_start_time(self):
+        paths = [self.path("a.tscope"), self.path("b.tscope")]
+        self.accept("capture", "--source", "bpf", "-o", paths[0])
+        self.accept("capture", "--source", "procfs", "-o", paths[1])
+        bpf, procfs = (by_identity(support.show_threads(p)) for p in paths)
+        self.assertGreater(len(set(bpf) & set(procfs)), 0.8 * min(len(bpf), len(procfs)))
+        tids = {(i[0], i[1]): i for i in bpf}
+        for identity in procfs:
+            if identity[:2] in tids and identity[0] != os.getpid():
+                # The same pid is the same task unless it was born in between.
+                self.assertLessEqual(tids[identity[:2]][2], identity[2])
+
+    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    def test_every_process_of_proc_is_in_a_bpf_capture(self):
+        before = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        path = self.path("all.tscope")
+        self.accept("capture", "-o", path)
+        after = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        seen = {t["tgid"] for t in support.show_threads(path)["threads"]}
+        self.assertEqual((before & after) - seen, set())
+
+    @unittest.skipUnless(support.is_root(), "needs root to make a PID namespace")
+    def test_inside_a_pid_namespace_its_numbers_are_shown(self):
+        for source in ["procfs", "bpf"]:
+            if source == "bpf" and not bpf_works():
+                continue
+            path = self.path(source + "-ns.tscope")
+            script = f'sleep 60 & {support.TASKSCOPE} capture -q --source {source} -o {path}; ' \
+                     f'kill $!'
+            subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
+                           check=True, timeout=60)
+            threads = support.show_threads(path)["threads"]
+            self.assertEqual(threads[0]["tid"], 1)
+            self.assertLess(max(t["tid"] for t in threads), 50)
+            sleep = [t for t in threads if t["comm"] == "sleep"]
+            self.assertEqual([t["ppid"] for t in sleep], [1])
+
+
+if __name__ == "__main__":
+    support.main()

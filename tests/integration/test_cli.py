@@ -1,0 +1,380 @@
+"""The command line as people use it, and as they misuse it."""
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import support
+
+VERBS = ["capture", "show", "metrics", "doctor"]
+
+
+class Errors(support.TestCase):
+    def test_unknown_words_are_refused_by_name(self):
+        self.refuse("frobnicate", says="frobnicate")
+        self.refuse("help", "frobnicate", says="frobnicate")
+        self.refuse("show", "--frobnicate", says="--frobnicate")
+        self.refuse("show", "-Z", says="-Z")
+        self.refuse("capture", "stray", "-o", self.path("x.tscope"), says="no arguments")
+        self.refuse("show", "-g", "nonsense", says="nonsense")
+        self.refuse("show", "-m", "no_such_metric", says="no_such_metric")
+        self.refuse("show", "-s", "no_such_metric", says="no_such_metric")
+        self.refuse("show", "-s", "run_time_ns:sideways", says="sideways")
+        self.refuse("show", "--columns", "group,nonsense", says="nonsense")
+        self.refuse("show", "--format", "yaml", says="yaml")
+        self.refuse("show", "-n", "many", says="many")
+        self.refuse("show", "--without", "nonsense", says="nonsense")
+        self.refuse("capture", "--source", "magic", "-o", self.path("x.tscope"), says="magic")
+        self.refuse("metrics", "--format", "yaml", says="yaml")
+        self.refuse("--completions", "csh", says="bash")
+
+    def test_capture_without_an_output_file_is_refused(self):
+        self.refuse("capture", says="-o")
+        self.refuse("capture", "-o", self.path("x.txt"), says=".tscope")
+
+    def test_pids_that_are_no_processes_are_refused(self):
+        child = subprocess.Popen(["true"])
+        child.wait()
+        output = self.path("x.tscope")
+        self.refuse("capture", "-p", child.pid, "-o", output, says=str(child.pid))
+        for bad in ["0", "-1", "1x", "", "1,,2", "99999999999999999999"]:
+            self.refuse("capture", "-p", bad, "-o", output, says="-p")
+        self.assertFalse(os.path.exists(output))
+
+    def test_a_thread_is_not_taken_for_its_process(self):
+        with support.Workload() as workload:
+            tid = workload.roles["sleep"]
+            self.refuse("capture", "-p", tid, "-o", self.path("x.tscope"), says=str(workload.pid))
+
+    def test_a_missing_cgroup_is_refused(self):
+        self.refuse("capture", "--cgroup", "/no/such/group", "-o", self.path("x.tscope"),
+                    says="/no/such/group")
+
+    def test_unreadable_files_are_refused(self):
+        self.refuse("show", self.path("absent.tscope"), says="absent.tscope")
+        self.refuse("show", self.folder.name)
+        self.refuse("show", "--root", self.path("absent"), says="absent")
+
+
+class Files(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.good = self.path("good.tscope")
+        self.accept("capture", "-p", os.getpid(), "-o", self.good)
+        self.data = pathlib.Path(self.good).read_bytes()
+
+    def refuse_bytes(self, data, says=""):
+        path = pathlib.Path(self.path("bad.tscope"))
+        path.write_bytes(data)
+        self.refuse("show", path, says=says)
+
+    def test_damaged_files_are_refused(self):
+        self.refuse_bytes(b"", says="empty")
+        self.refuse_bytes(b"hello world, this is no snapshot\n", says="not")
+        self.refuse_bytes(self.data[:-1])
+        self.refuse_bytes(self.data[:len(self.data) // 2])
+        self.refuse_bytes(self.data + b"\0")
+        for position in range(0, len(self.data), max(1, len(self.data) // 60)):
+            flipped = bytearray(self.data)
+            flipped[position] ^= 1 << (position % 8)
+            self.refuse_bytes(bytes(flipped))
+
+    def test_a_newer_file_is_refused_with_its_version(self):
+        newer = bytearray(self.data)
+        newer[8] = 99
+        self.refuse_bytes(bytes(newer), says="newer")
+
+    def test_a_file_that_claims_gigabytes_costs_no_memory(self):
+        limit = 512 * 1024 * 1024
+        for position in range(8, min(64, len(self.data) - 8), 8):
+            claim = bytearray(self.data)
+            claim[position:position + 8] = b"\xff" * 7 + b"\x7f"
+            path = self.path("claim.tscope")
+            pathlib.Path(path).write_bytes(claim)
+            self.refuse("show", path, prefix=["prlimit", f"--as={limit}"])
+
+    def test_files_are_private(self):
+        self.assertEqual(os.stat(self.good).st_mode & 0o777, 0o600)
+
+    def test_an_unwritable_path_keeps_the_old_file(self):
+        self.refuse("capture", "-p", os.getpid(), "-o", self.path("no/such/dir.tscope"),
+                    says="no/such/dir.tscope")
+        self.refuse("capture", "-p", os.getpid(), "-o", "/proc/x.tscope", says="/proc/x.tscope")
+
+    @unittest.skipUnless(support.is_root(), "needs root to mount a small disk")
+    def test_a_full_disk_keeps_the_old_file(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], check=True)
+        try:
+            old = os.path.join(disk, "old.tscope")
+            pathlib.Path(old).write_bytes(self.data[:1000])
+            with open(os.path.join(disk, "filler"), "wb") as filler:
+                try:
+                    while filler.write(b"x" * 4096):
+                        filler.flush()
+                except OSError:
+                    pass
+            self.refuse("capture", "-o", old, says="No space left")
+            self.assertEqual(pathlib.Path(old).read_bytes(), self.data[:1000])
+            self.assertEqual(sorted(os.listdir(disk)), ["filler", "old.tscope"])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([support.TASKSCOPE, "show", self.good], stdout=full,
+                                  stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"standard output", done.stderr)
+
+
+class Show(support.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.workload = support.Workload().__enter__()
+        cls.shared = support.tempfile.TemporaryDirectory()
+        cls.file = os.path.join(cls.shared.name, "host.tscope")
+        status, _, cls.summary = support.run("capture", "-o", cls.file)
+        assert status == 0, cls.summary
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.cleanup()
+        cls.workload.__exit__()
+
+    def test_capture_ends_with_one_summary_line(self):
+        self.assertEqual(len(self.summary.splitlines()), 1)
+        self.assertRegex(self.summary, r"\d+ threads of \d+ processes")
+
+    def test_every_axis_sorts_and_limits(self):
+        for axis in ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user"]:
+            out = self.accept("show", self.file, "-g", axis, "-n", "3", "-s", "wait_time_ns:asc")
+            self.assertIn("wait_time_ns", out)
+            document = json.loads(self.accept("show", self.file, "-g", axis, "--format", "json"))
+            rows = document["threads" if axis == "thread" else "groups"]
+            tasks = len(rows) if axis == "thread" else sum(g["tasks"] for g in rows)
+            self.assertEqual(tasks, self.threads())
+
+    def threads(self):
+        return len(support.show_threads(self.file)["threads"])
+
+    def test_json_of_groups_has_values_and_coverage(self):
+        document = json.loads(self.accept("show", self.file, "-g", "process", "--format", "json"))
+        group = next(g for g in document["groups"] if str(self.workload.pid) in g["key"])
+        metrics = group["metrics"]
+        self.assertEqual(group["tasks"], len(self.workload.names) + 1)
+        self.assertEqual(metrics["thread_count"]["value"], group["tasks"])
+        self.assertEqual(metrics["minflt"]["measured"], group["tasks"])
+        self.assertEqual(metrics["rss_bytes"]["measured"], 1)
+        self.assertIn("mode", metrics["state"])
+        self.assertLessEqual(metrics["nice"]["min"], metrics["nice"]["max"])
+        self.assertNotIn("allocated_bytes", metrics)
+        self.assertEqual(document["absent"]["allocated_bytes"], "no collector in this build")
+
+    def test_json_of_threads_keeps_the_contract(self):
+        document = support.show_threads(self.file)
+        for key in ["format", "version", "host", "sources", "threads"]:
+            self.assertIn(key, document)
+        for source in document["sources"]:
+            self.assertLessEqual({"name", "state", "reason", "read", "failed"}, set(source))
+        for thread in document["threads"]:
+            self.assertLessEqual({"tid", "tgid", "comm", "pcomm", "cgroup", "start_time_ns"},
+                                 set(thread))
+
+    def test_the_limit_holds_in_json_only_when_given(self):
+        out = self.accept("show", self.file, "-g", "thread", "-n", "2", "--format", "json")
+        self.assertEqual(len(json.loads(out)["threads"]), 2)
+
+    def test_hostile_names_are_escaped_everywhere(self):
+        threads = {t["tid"]: t["comm"] for t in support.show_threads(self.file)["threads"]}
+        roles = self.workload.roles
+        self.assertEqual(threads[roles["ansi"]], "\\x1b[31mred\\x1b[0m")
+        self.assertEqual(threads[roles["newline"]], "two\\x0alines")
+        self.assertEqual(threads[roles["invalid"]], "bad\\xff\\xfe")
+        self.assertEqual(threads[roles["empty"]], "")
+        self.assertEqual(threads[roles["full"]], "exactly15bytes!")
+        self.assertEqual(threads[roles["bracket"]], "a) R 1 (2 3")
+        for form in ["text", "csv", "json"]:
+            for axis in ["thread", "comm", "comm-exact", "process"]:
+                done = subprocess.run([support.TASKSCOPE, "show", self.file, "-g", axis, "-n", "0",
+                                       "--format", form], capture_output=True, check=True)
+                done.stdout.decode("utf-8")
+                self.assertNotIn(b"\x1b", done.stdout)
+                self.assertNotIn(b"two\nlines", done.stdout)
+
+    def test_csv_is_rfc_4180(self):
+        import csv
+        import io
+        out = self.accept("show", self.file, "-g", "thread", "--format", "csv")
+        rows = list(csv.reader(io.StringIO(out, newline="")))
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        self.assertEqual(len(rows) - 1, self.threads())
+        comm = rows[0].index("comm")
+        self.assertIn('"quoted",csv', [row[comm] for row in rows])
+
+    def test_show_without_a_file_captures_now(self):
+        out = self.accept("show", "-p", self.workload.pid, "-g", "process")
+        self.assertIn(str(self.workload.pid), out)
+        self.refuse("show", self.file, "-p", "1", says="-p")
+
+    def test_colour_only_on_a_terminal(self):
+        self.assertNotIn("\x1b", self.accept("show", self.file))
+        for environment, coloured in [({}, True), ({"NO_COLOR": "1"}, False)]:
+            clean = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+            done = subprocess.run(["script", "-qec", f"{support.TASKSCOPE} show {self.file}",
+                                   "/dev/null"], capture_output=True, stdin=subprocess.DEVNULL,
+                                  env={**clean, "TERM": "xterm", **environment})
+            self.assertEqual(b"\x1b[" in done.stdout, coloured)
+
+    def test_the_cgroup_filter_takes_a_cgroup_and_what_is_below(self):
+        document = support.show_threads(self.file)
+        threads = {t["tid"]: t for t in document["threads"]}
+        cgroup = threads[self.workload.pid]["cgroup"]
+        path = self.path("part.tscope")
+        self.accept("capture", "--cgroup", cgroup, "-o", path)
+        part = support.show_threads(path)["threads"]
+        self.assertIn(self.workload.pid, {t["tid"] for t in part})
+        inside = cgroup.rstrip("/") + "/"
+        for thread in part:
+            self.assertTrue((thread["cgroup"] + "/").startswith(inside), thread["cgroup"])
+
+
+class Cgroups(support.TestCase):
+    @unittest.skipUnless(support.is_root(), "needs root to make a cgroup")
+    def test_paths_with_blanks_and_colons_are_whole(self):
+        hierarchy = json.loads(self.accept("doctor", "--format", "json"))["cgroup_hierarchy"]
+        top = pathlib.Path("/sys/fs/cgroup")
+        if hierarchy.startswith("v1 "):
+            top = top / hierarchy[3:]
+        elif not (top / "cgroup.controllers").exists():
+            top = top / "unified"
+        own = next(line.split(":", 2)[2] for line in open("/proc/self/cgroup").read().splitlines()
+                   if (hierarchy == "v2" and line.startswith("0::")) or
+                   f":{hierarchy[3:]}:" in line)
+        odd = f"odd name: with:colons {os.getpid()}"
+        for parent in [top / own.lstrip("/"), top]:
+            try:
+                (parent / odd).mkdir()
+            except OSError:
+                continue
+            break
+        else:
+            self.skipTest("no cgroup can be made here")
+        group = parent / odd
+        sleeper = subprocess.Popen(["sleep", "60"])
+        try:
+            (group / "cgroup.procs").write_text(str(sleeper.pid))
+            for source in ["procfs", "auto"]:
+                path = self.path(source + ".tscope")
+                self.accept("capture", "--source", source, "--cgroup",
+                            "/" + str(group.relative_to(top)), "-o", path)
+                threads = support.show_threads(path)["threads"]
+                self.assertEqual([t["tid"] for t in threads], [sleeper.pid])
+                self.assertTrue(threads[0]["cgroup"].endswith("/" + odd))
+        finally:
+            sleeper.kill()
+            sleeper.wait()
+            group.rmdir()
+
+
+class Tables(support.TestCase):
+    def test_metrics_lists_every_metric_in_text_and_json(self):
+        document = json.loads(self.accept("metrics", "--format", "json"))
+        text = self.accept("metrics")
+        self.assertGreaterEqual(len(document["metrics"]), 87 + 17)
+        for metric in document["metrics"]:
+            self.assertIn(metric["name"], text)
+            self.assertTrue(metric["help"])
+            self.assertLessEqual({"unit", "kind", "scope", "fold", "sources", "gate", "help"},
+                                 set(metric))
+
+    def test_doctor_explains_every_source(self):
+        document = json.loads(self.accept("doctor", "--format", "json"))
+        states = {s["name"]: s for s in document["sources"]}
+        self.assertEqual(states["jemalloc"]["reason"], "no collector in this build")
+        self.assertEqual(states["stat"]["state"], "ok")
+        for source in document["sources"]:
+            self.assertTrue(source["state"] == "ok" or source["reason"], source)
+            self.assertTrue(source["needs"])
+        text = self.accept("doctor")
+        for name in states:
+            self.assertIn(name, text)
+
+    def test_help_names_every_option(self):
+        overview = self.accept("help")
+        for verb in VERBS:
+            self.assertIn(verb, overview)
+            text = self.accept("help", verb)
+            self.assertEqual(text, self.accept(verb, "--help"))
+            self.assertIn("Usage: taskscope " + verb, text)
+
+    def test_version_is_printed(self):
+        self.assertRegex(self.accept("--version"), r"^taskscope \d+\.\d+")
+
+    def test_completions_are_valid_and_complete(self):
+        script = self.accept("--completions", "bash")
+        completed = subprocess.run(
+            ["bash", "-c", script + '\nCOMP_WORDS=(taskscope show --fo) COMP_CWORD=2; _taskscope; '
+             'echo "${COMPREPLY[@]}"; COMP_WORDS=(taskscope show -g ""); COMP_CWORD=3; _taskscope; '
+             'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True)
+        first, second = completed.stdout.splitlines()
+        self.assertEqual(first, "--format")
+        self.assertIn("comm-exact", second)
+        for shell in ["zsh", "fish"]:
+            script = self.accept("--completions", shell)
+            for verb in VERBS:
+                self.assertIn(verb, script)
+
+
+@unittest.skipUnless(support.is_root(), "needs root to give up privilege")
+class Unprivileged(support.TestCase):
+    PREFIX = ["setpriv", "--reuid=65534", "--clear-groups"]
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder.name, 0o777)
+        reachable = subprocess.run([*self.PREFIX, support.TASKSCOPE, "--version"],
+                                   capture_output=True).returncode == 0
+        if not reachable:
+            self.skipTest("the build folder is closed to other users")
+
+    def test_it_works_on_procfs_and_says_what_is_missing(self):
+        path = self.path("plain.tscope")
+        with support.Workload() as workload:
+            status, _, err = support.run("capture", "-o", path, prefix=self.PREFIX)
+        self.assertEqual(status, 0, err)
+        document = support.show_threads(path)
+        sources = {s["name"]: s for s in document["sources"]}
+        self.assertEqual(document["host"]["task_source"], "procfs")
+        self.assertEqual(sources["task_iterator"]["state"], "unavailable")
+        self.assertIn("CAP_BPF", sources["task_iterator"]["reason"])
+        self.assertIn(sources["io"]["state"], ["partial", "unavailable"])
+        self.assertIn("rchar", document["absent"])
+        foreign = next(t for t in document["threads"] if t["tid"] == workload.pid)
+        self.assertNotIn("rchar", foreign)
+        self.assertIn("minflt", foreign)
+
+    def test_a_foreign_pid_gives_what_may_be_seen(self):
+        path = self.path("foreign.tscope")
+        with support.Workload() as workload:
+            status, _, err = support.run("capture", "-p", workload.pid, "-o", path,
+                                         prefix=self.PREFIX)
+        self.assertEqual(status, 0, err)
+        thread = support.show_threads(path)["threads"][0]
+        self.assertNotIn("open_fds", thread)
+        self.assertIn("rss_bytes", thread)
+
+    def test_asking_for_bpf_is_refused_with_the_capabilities(self):
+        self.refuse("capture", "--source", "bpf", "-o", self.path("x.tscope"), says="CAP_BPF",
+                    prefix=self.PREFIX)
+
+    def test_doctor_names_the_missing_capability(self):
+        status, out, err = support.run("doctor", prefix=self.PREFIX)
+        self.assertEqual(status, 0, err)
+        self.assertIn("CAP_BPF", out)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,63 @@
+"""A recorded root is read without touching the live host."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import support
+
+ROOTS = sorted(path for path in (support.ROOT / "tests/data/roots").iterdir() if path.is_dir())
+
+# System calls that would ask the live host about its tasks, clocks or kernel.
+FORBIDDEN = "bpf,uname,sched_getaffinity,prlimit64,socket,clock_gettime,sysinfo,perf_event_open," \
+            "process_vm_readv,ptrace,pidfd_open,getcpu,gettimeofday"
+
+
+class Root(support.TestCase):
+    def test_there_are_recorded_roots(self):
+        self.assertGreaterEqual(len(ROOTS), 3)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_the_live_host_is_not_touched(self):
+        root = ROOTS[0]
+        log = self.path("strace.log")
+        output = self.path("root.tscope")
+        subprocess.run(["strace", "-f", "-o", log, "-e", "trace=" + FORBIDDEN + ",%file",
+                        support.TASKSCOPE, "capture", "--root", root, "-o", output], check=True,
+                       capture_output=True)
+        start_up = re.compile(r"prlimit64\(0, RLIMIT_STACK|execve\(|access\(\"/etc/ld\.so|"
+                              r"/etc/ld\.so\.cache|\.so(\.\d+)*\"|/lib/|/usr/lib/|/proc/self/fd")
+        allowed = re.compile(re.escape(str(root)) + "|" + re.escape(self.folder.name))
+        for line in pathlib.Path(log).read_text().splitlines():
+            if start_up.search(line) or allowed.search(line) or "+++" in line or "---" in line:
+                continue
+            # Whatever else is opened must be relative to a directory inside the root.
+            self.assertRegex(line, r"(openat|newfstatat|faccessat2?|readlinkat)\(\d+, \"[^/]|"
+                                   r"newfstatat\(\d+, \"\"", line)
+
+    def test_bpf_is_refused_on_a_recorded_root(self):
+        self.refuse("capture", "--root", ROOTS[0], "--source", "bpf", "-o", self.path("x.tscope"),
+                    says="--source bpf")
+
+    def test_a_tree_without_proc_is_refused(self):
+        self.refuse("show", "--root", self.folder.name, says="proc")
+
+    def test_missing_files_make_values_absent_with_a_reason(self):
+        copy = self.path("copy")
+        shutil.copytree(ROOTS[0], copy, symlinks=True)
+        for path in pathlib.Path(copy).glob("proc/[0-9]*/task/*/io"):
+            path.unlink()
+        for path in pathlib.Path(copy).glob("proc/[0-9]*/task/*/schedstat"):
+            path.unlink()
+        out = self.accept("show", "--root", copy, "-g", "thread", "--format", "json")
+        document = json.loads(out)
+        for metric in ["rchar", "run_time_ns", "timeslices"]:
+            self.assertIn(metric, document["absent"])
+            self.assertFalse(any(metric in t for t in document["threads"]))
+
+
+if __name__ == "__main__":
+    support.main()
