@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Whole outputs on recorded roots, compared with the files in expected/.
+
+A case is a line of CASES, run on every root below tests/data/roots.  TASKSCOPE_ACCEPT=1 writes what
+comes out as what is expected: read the difference before you commit it.
+"""
+import difflib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOTS = HERE.parent / "data/roots"
+TASKSCOPE = os.environ["TASKSCOPE"]
+ACCEPT = os.environ.get("TASKSCOPE_ACCEPT") == "1"
+
+# name of the expected file, words after `show FILE`
+CASES = [
+    ("process.txt", ["-g", "process", "-n", "0"]),
+    ("pcomm.txt", []),
+    ("comm.txt", ["-g", "comm", "-s", "voluntary_csw", "-n", "5"]),
+    ("cgroup.txt", ["-g", "cgroup", "-m", "thread_count,minflt,cpu_affinity,state,policy,nice"]),
+    ("user.txt", ["-g", "user", "-m", "*_csw,cpu_efficiency"]),
+    ("long.txt", ["-g", "process", "-n", "2", "--columns",
+                  "group,tasks,metric,value,measured,tags,uptime"]),
+    ("thread.json", ["-g", "thread", "--format", "json"]),
+    ("process.json", ["-g", "process", "--format", "json"]),
+    ("thread.csv", ["-g", "thread", "--format", "csv"]),
+]
+
+
+def taskscope(*words):
+    done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=60)
+    return done.stdout + done.stderr if done.returncode else done.stdout
+
+
+def outputs(root, folder):
+    """Every case on one root, as (expected file, output)."""
+    snapshot = os.path.join(folder, root.name + ".tscope")
+    taskscope("capture", "-q", "--root", root, "-o", snapshot)
+    for name, words in CASES:
+        yield root.name + "-" + name, taskscope("show", snapshot, *words)
+    yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
+    # A file and a capture shown at once are the same.
+    yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
+
+
+def differs(name, got):
+    path = HERE / "expected" / name
+    if ACCEPT:
+        path.write_bytes(got)
+    expected = path.read_bytes() if path.exists() else b""
+    lines = difflib.unified_diff(expected.decode().splitlines(), got.decode().splitlines(),
+                                 "expected/" + name, "got", lineterm="")
+    return list(lines)[:40]
+
+
+def main():
+    count = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for root in sorted(path for path in ROOTS.iterdir() if path.is_dir()):
+            for name, got in outputs(root, folder):
+                count += 1
+                difference = differs(name, got)
+                failed += bool(difference)
+                print("not ok" if difference else "ok", count, "-", name)
+                for line in difference:
+                    print("#", line)
+    print(f"1..{count}")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
