@@ -1,0 +1,143 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/option.h"
+
+static struct {
+	bool all;
+	bool quiet;
+	const char *output;
+	const char *format;
+	struct option_number limit;
+	uint64_t interval;
+} args;
+
+static const struct option options[] = {
+	{ 'a', "all", OPTION_FLAG, &args.all, NULL, "everything", NULL },
+	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "silent", NULL },
+	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "a file", NULL },
+	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "a form", "text|json" },
+	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "a number", NULL },
+	{ 'i', "interval", OPTION_DURATION, &args.interval, "TIME", "a duration", NULL },
+	{ 0 },
+};
+
+static char *words[16];
+static struct error error;
+
+static int parse(int count, const char **arguments)
+{
+	memset(&args, 0, sizeof(args));
+	memset(&error, 0, sizeof(error));
+	return options_parse(options, count, (char **)arguments, words, &error);
+}
+
+#define PARSE(...) parse(ARRAY_SIZE(((const char *[]){ __VA_ARGS__ })), (const char *[]){ __VA_ARGS__ })
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(words, 0, sizeof(words));
+	return 0;
+}
+
+static void options_and_words_may_be_mixed(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("first", "-a", "second", "--output", "x"), 2);
+	assert_string_equal(words[0], "first");
+	assert_string_equal(words[1], "second");
+	assert_true(args.all);
+	assert_string_equal(args.output, "x");
+}
+
+static void an_argument_may_be_attached_or_follow(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-ofile"), 0);
+	assert_string_equal(args.output, "file");
+	assert_int_equal(PARSE("--output=file"), 0);
+	assert_string_equal(args.output, "file");
+	assert_int_equal(PARSE("-aqo", "file"), 0);
+	assert_true(args.all && args.quiet);
+	assert_string_equal(args.output, "file");
+}
+
+static void after_two_dashes_all_are_words(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--", "-a", "--", "--output"), 3);
+	assert_false(args.all);
+	assert_string_equal(words[0], "-a");
+}
+
+static void a_lone_dash_is_a_word(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-"), 1);
+}
+
+static void numbers_know_whether_they_were_given(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-a"), 0);
+	assert_false(args.limit.given);
+	assert_int_equal(PARSE("-n0"), 0);
+	assert_true(args.limit.given);
+	assert_int_equal(args.limit.value, 0);
+}
+
+static void durations_are_in_nanoseconds(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-i", "250ms"), 0);
+	assert_int_equal(args.interval, 250000000);
+	assert_int_equal(PARSE("-i", "1.5s"), 0);
+	assert_int_equal(args.interval, 1500000000);
+	assert_int_equal(PARSE("-i", "2"), 0);
+	assert_int_equal(args.interval, 2000000000);
+}
+
+static void bad_input_is_refused_with_a_sentence(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--nonsense"), -EINVAL);
+	assert_non_null(strstr(error.message, "--nonsense"));
+	assert_int_equal(PARSE("-z"), -EINVAL);
+	assert_int_equal(PARSE("--output"), -EINVAL);
+	assert_int_equal(PARSE("-o"), -EINVAL);
+	assert_int_equal(PARSE("--all=yes"), -EINVAL);
+	assert_int_equal(PARSE("--format", "xml"), -EINVAL);
+	assert_non_null(strstr(error.message, "text|json"));
+	assert_int_equal(PARSE("--format", "text|json"), -EINVAL);
+	assert_int_equal(PARSE("--format", ""), -EINVAL);
+	assert_int_equal(PARSE("-n", "-1"), -EINVAL);
+	assert_int_equal(PARSE("-n", "18446744073709551616"), -EINVAL);
+	assert_int_equal(PARSE("-n", "1x"), -EINVAL);
+	assert_int_equal(PARSE("-i", "5 s"), -EINVAL);
+	assert_int_equal(PARSE("-i", "99999999999999999999h"), -EINVAL);
+	assert_int_equal(PARSE("-i", "1.2.3s"), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(options_and_words_may_be_mixed, forget),
+		cmocka_unit_test_setup(an_argument_may_be_attached_or_follow, forget),
+		cmocka_unit_test_setup(after_two_dashes_all_are_words, forget),
+		cmocka_unit_test_setup(a_lone_dash_is_a_word, forget),
+		cmocka_unit_test_setup(numbers_know_whether_they_were_given, forget),
+		cmocka_unit_test_setup(durations_are_in_nanoseconds, forget),
+		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
