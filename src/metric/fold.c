@@ -142,8 +142,8 @@ void fold_finish(struct fold *fold)
 	}
 }
 
-/* The formula's value; false when its denominator is 0. */
-static bool evaluate(const struct formula *formula, const struct fold *inputs, double *ret)
+/* The formula's value into `ret`; false when its denominator is 0. */
+static bool evaluate(const struct formula *formula, const struct fold *inputs, struct fold *ret)
 {
 	double a = (double)inputs[0].number;
 	double b = (double)inputs[1].number;
@@ -156,10 +156,13 @@ static bool evaluate(const struct formula *formula, const struct fold *inputs, d
 	case FORMULA_SHARE:
 		if (denominator == 0)
 			return false;
-		*ret = a / denominator;
+		ret->real = a / denominator;
 		return true;
 	case FORMULA_DIFFERENCE:
-		*ret = (double)(int64_t)(inputs[0].number - inputs[1].number);
+		ret->has_number = true;
+		ret->number = inputs[0].number - inputs[1].number;
+		ret->real = inputs[0].number < inputs[1].number ? -(double)-ret->number :
+								  (double)ret->number;
 		return true;
 	case FORMULA_SUM_AND_LARGER:
 		for (unsigned i = 0; i + 2 < formula->count; i++)
@@ -167,7 +170,9 @@ static bool evaluate(const struct formula *formula, const struct fold *inputs, d
 		sum = saturating_add(sum, inputs[last].number > inputs[last - 1].number ?
 						  inputs[last].number :
 						  inputs[last - 1].number);
-		*ret = (double)sum;
+		ret->has_number = true;
+		ret->number = sum;
+		ret->real = (double)sum;
 		return true;
 	}
 	return false;
@@ -186,7 +191,7 @@ void fold_formula(struct fold *ret, const struct metric *metric, const struct fo
 		if (inputs[i].shape != SHAPE_NUMBER)
 			return;
 	}
-	if (evaluate(formula, inputs, &ret->real))
+	if (evaluate(formula, inputs, ret))
 		ret->shape = SHAPE_REAL;
 }
 

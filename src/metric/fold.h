@@ -19,7 +19,7 @@
 enum fold_shape {
 	SHAPE_ABSENT,
 	SHAPE_NUMBER, /* number */
-	SHAPE_REAL,   /* real: derived metrics */
+	SHAPE_REAL,   /* real: derived metrics; with has_number the same exactly, in two's complement */
 	SHAPE_RANGE,  /* min, max */
 	SHAPE_MODE,   /* mode, mode_count */
 	SHAPE_CPUS,   /* min, max CPUs; number is the list's dictionary id if uniform */
@@ -34,7 +34,7 @@ struct fold {
 	uint32_t measured;
 	uint32_t population;
 	uint64_t number;
-	bool has_number; /* of FOLD_MIN: some task had an event */
+	bool has_number; /* of FOLD_MIN: some task had an event; of formulas: a whole number */
 	double real;
 	int64_t min, max;
 	uint64_t mode; /* category code; a tie goes to the smallest text */
