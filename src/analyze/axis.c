@@ -1,0 +1,119 @@
+#include "analyze/axis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/name_pattern.h"
+#include "base/dictionary.h"
+#include "base/text.h"
+#include "model/snapshot.h"
+
+static const struct process *process_of(const struct snapshot *snapshot, uint32_t task)
+{
+	return &snapshot->processes[snapshot->tasks[task].process];
+}
+
+static size_t string_count(const struct snapshot *snapshot)
+{
+	return dictionary_count(snapshot->strings);
+}
+
+static size_t process_count(const struct snapshot *snapshot)
+{
+	return snapshot->process_count;
+}
+
+static size_t task_count(const struct snapshot *snapshot)
+{
+	return snapshot->task_count;
+}
+
+static uint32_t pcomm_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	return process_of(snapshot, task)->pcomm;
+}
+
+static uint32_t comm_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	return snapshot->tasks[task].comm;
+}
+
+static uint32_t cgroup_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	return snapshot->tasks[task].cgroup;
+}
+
+static uint32_t process_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	return snapshot->tasks[task].process;
+}
+
+static uint32_t task_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	(void)snapshot;
+	return task;
+}
+
+static void append_pcomm(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	text_append_string(out, snapshot_text(snapshot, pcomm_identity(snapshot, task)));
+}
+
+static void append_comm(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	text_append_string(out, snapshot_text(snapshot, comm_identity(snapshot, task)));
+}
+
+static void append_cgroup(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	text_append_string(out, snapshot_text(snapshot, cgroup_identity(snapshot, task)));
+}
+
+static void append_process(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	append_pcomm(snapshot, task, out);
+	text_format(out, "[%" PRId32 "]", process_of(snapshot, task)->tgid);
+}
+
+static void append_thread(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	append_comm(snapshot, task, out);
+	text_format(out, "[%" PRId32 "]", snapshot->tasks[task].tid);
+}
+
+static void append_user(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	uint32_t process = snapshot->tasks[task].process;
+	uint32_t user = snapshot->processes[process].user;
+	uint64_t uid;
+
+	if (user)
+		text_append_string(out, snapshot_text(snapshot, user));
+	else if (snapshot_get(snapshot, METRIC_uid, process, &uid))
+		text_format(out, "uid %" PRIu64, uid);
+}
+
+/* clang-format off */
+const struct axis axes[AXIS_COUNT] = {
+	[AXIS_PCOMM] =      { "pcomm",      pcomm_identity,   string_count,  append_pcomm,   name_pattern, true },
+	[AXIS_COMM] =       { "comm",       comm_identity,    string_count,  append_comm,    name_pattern, true },
+	[AXIS_COMM_EXACT] = { "comm-exact", comm_identity,    string_count,  append_comm,    NULL, false },
+	[AXIS_CGROUP] =     { "cgroup",     cgroup_identity,  string_count,  append_cgroup,  name_pattern_cgroup, false },
+	[AXIS_PROCESS] =    { "process",    process_identity, process_count, append_process, NULL, false },
+	[AXIS_THREAD] =     { "thread",     task_identity,    task_count,    append_thread,  NULL, false },
+	[AXIS_USER] =       { "user",       process_identity, process_count, append_user,    NULL, false },
+};
+/* clang-format on */
+
+const char *group_axis_name(enum group_axis axis)
+{
+	return axes[axis].name;
+}
+
+int group_axis_find(const char *name)
+{
+	for (int axis = 0; axis < AXIS_COUNT; axis++)
+		if (strcmp(axes[axis].name, name) == 0)
+			return axis;
+	return -1;
+}

@@ -1,0 +1,104 @@
+/*
+ * Tasks put into groups, and metrics folded over them.
+ *
+ *	struct grouping *grouping;
+ *	grouping_new(snapshot, AXIS_PCOMM, NULL, &grouping);
+ *	grouping_sort(grouping, &order);
+ *	for each of grouping->groups: group_fold(grouping, group, METRIC_majflt, &fold);
+ *
+ * Every task is in exactly one group.  A metric of processes is folded once for
+ * each process, in the group that holds the process's first task; so the sum
+ * over all groups is the sum over the snapshot, for every metric.
+ *
+ * A grouping points into its snapshot, which must outlive it.
+ */
+#ifndef ANALYZE_GROUP_H
+#define ANALYZE_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/fold.h"
+#include "metric/metric.h"
+
+struct snapshot;
+
+enum group_axis {
+	AXIS_PCOMM,      /* pattern of the process's name */
+	AXIS_COMM,       /* pattern of the thread's name */
+	AXIS_COMM_EXACT, /* the thread's name itself */
+	AXIS_CGROUP,     /* pattern of the cgroup path */
+	AXIS_PROCESS,    /* "name[tgid]" */
+	AXIS_THREAD,     /* "name[tid]" */
+	AXIS_USER,       /* effective user, "uid N" for one without a name */
+	AXIS_COUNT,
+};
+
+/* The axes' names, as options spell them: "a|b|c" of all. */
+#define GROUP_AXES "pcomm|comm|comm-exact|cgroup|process|thread|user"
+const char *group_axis_name(enum group_axis axis);
+int group_axis_find(const char *name); /* -1 when there is none */
+
+/*
+ * How many threads each pattern matches, in one snapshot or in several that are
+ * to be compared: a name that is alone with its pattern stays as it is, and the
+ * same name must get the same key on every side.  Patterns that differ only in
+ * {N} against {H} at the same place are one: an id may by chance be all digits.
+ */
+struct census;
+
+int census_new(enum group_axis axis, struct census **ret);
+int census_add(struct census *census, const struct snapshot *snapshot);
+void census_free(struct census *census); /* NULL is allowed */
+
+struct group {
+	const char *key;    /* bytes from strangers; "" when the name is not known */
+	uint32_t first;     /* its tasks: grouping->rows[first ... first + tasks - 1] */
+	uint32_t tasks;
+	uint32_t processes; /* processes with at least one task here */
+};
+
+struct grouping {
+	const struct snapshot *snapshot;
+	enum group_axis axis;
+	struct group *groups;
+	size_t group_count;
+	uint32_t *rows; /* rows of snapshot->tasks, group by group, ascending in each */
+	struct dictionary *keys;
+	uint32_t *cpu_counts; /* CPUs plus one of each cpulist in the snapshot's dictionary */
+};
+
+/*
+ * Groups a finished snapshot, in the order of each group's first task.  The
+ * census must have counted this snapshot on this axis; NULL counts it alone.
+ * Returns 0 and a grouping the caller frees, or -ENOMEM.
+ */
+int grouping_new(const struct snapshot *snapshot, enum group_axis axis,
+		 struct census *census, struct grouping **ret);
+void grouping_free(struct grouping *grouping); /* NULL is allowed */
+void grouping_free_pointer(struct grouping **grouping); /* for CLEANUP() */
+
+enum group_order {
+	ORDER_METRIC,
+	ORDER_TASKS,
+	ORDER_KEY,
+};
+
+struct group_sort {
+	enum group_order by;
+	enum metric_id metric; /* of ORDER_METRIC */
+	bool ascending;
+};
+
+/* Groups without a value come last either way; equal ones are in order of their keys.  0 or -ENOMEM. */
+int grouping_sort(struct grouping *grouping, const struct group_sort *sort);
+
+/* One metric over the group's tasks, or their processes. */
+void group_fold(struct grouping *grouping, const struct group *group, enum metric_id id,
+		struct fold *ret);
+
+/* Start of the group's oldest task, in ns since boot. */
+uint64_t group_oldest(const struct grouping *grouping, const struct group *group);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * What a capture could not read or measure, and why.
+ */
+#ifndef ANALYZE_LOSSES_H
+#define ANALYZE_LOSSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "metric/metric.h"
+
+struct snapshot;
+struct source_report;
+
+struct losses {
+	uint64_t read_failures;
+	const struct source_report *dominant; /* most failures, of equal ones the first name; or NULL */
+	bool kernel_config; /* schedstat and io are half of them or more: it looks like the kernel */
+};
+
+struct losses losses_of(const struct snapshot *snapshot);
+
+/*
+ * Why cells of the metric are missing, and which metric lacks them: itself, or
+ * for a derived one the first input that has a reason.  NULL when none has.
+ */
+const char *absence_reason(const struct snapshot *snapshot, enum metric_id id,
+			   enum metric_id *ret_cause);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Names made into patterns, so that "worker-1" and "worker-2" are one kind of
+ * thing.  What varies from one instance to the next becomes a placeholder:
+ *
+ *	{N}	a number
+ *	{H}	hexadecimal digits, at least one of them a digit
+ *	{I}	an id: a UUID, hexadecimal of 12, 32, 40 or 64 digits, the id of a pod
+ *		or of a transient unit, the instance of a systemd service
+ *
+ * Everything else is kept as it is, byte for byte.  The same name always gives
+ * the same pattern; a longer id never splits a template that a shorter one is in.
+ */
+#ifndef ANALYZE_NAME_PATTERN_H
+#define ANALYZE_NAME_PATTERN_H
+
+struct text;
+
+/*
+ * Appends the pattern of a process's or thread's name.  A kernel worker that
+ * runs ("kworker/0:1+events") has the pattern of one that rests ("-events").
+ */
+void name_pattern(const char *name, struct text *out);
+
+/* Appends the pattern of a cgroup path: the same rules, and systemd's instances. */
+void name_pattern_cgroup(const char *path, struct text *out);
+
+#endif

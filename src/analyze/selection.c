@@ -1,0 +1,140 @@
+#include "analyze/selection.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define WORD_MAX 64 /* bytes; longer than every metric's name */
+
+bool selection_has(const struct selection *selection, enum metric_id id)
+{
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->ids[i] == id)
+			return true;
+	return false;
+}
+
+void selection_add(struct selection *selection, enum metric_id id)
+{
+	if (!selection_has(selection, id))
+		selection->ids[selection->count++] = id;
+}
+
+void selection_add_first(struct selection *selection, enum metric_id id)
+{
+	if (selection_has(selection, id))
+		return;
+	memmove(selection->ids + 1, selection->ids, selection->count * sizeof(*selection->ids));
+	selection->ids[0] = id;
+	selection->count++;
+}
+
+void selection_all(struct selection *selection)
+{
+	for (int id = 0; id < METRIC_COUNT; id++)
+		selection->ids[id] = id;
+	selection->count = METRIC_COUNT;
+}
+
+static unsigned smallest(unsigned a, unsigned b, unsigned c)
+{
+	unsigned least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Characters to insert, delete or replace to turn one word into the other. */
+static unsigned edit_distance(const char *from, const char *to)
+{
+	unsigned row[WORD_MAX + 1];
+	size_t length = strnlen(to, WORD_MAX);
+
+	for (unsigned i = 0; i <= length; i++)
+		row[i] = i;
+	for (; *from; from++) {
+		unsigned diagonal = row[0]++;
+
+		for (size_t i = 1; i <= length; i++) {
+			unsigned above = row[i];
+
+			row[i] = smallest(row[i] + 1, row[i - 1] + 1,
+					  diagonal + (*from != to[i - 1]));
+			diagonal = above;
+		}
+	}
+	return row[length];
+}
+
+enum metric_id metric_nearest(const char *name)
+{
+	unsigned best_distance = ~0u;
+	enum metric_id best = 0;
+
+	for (int id = 0; id < METRIC_COUNT; id++) {
+		unsigned distance = edit_distance(name, metrics[id].name);
+
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = id;
+		}
+	}
+	return best;
+}
+
+static int add_matches(struct selection *selection, const char *glob, struct error *error)
+{
+	bool found = false;
+
+	for (int id = 0; id < METRIC_COUNT; id++) {
+		if (fnmatch(glob, metrics[id].name, 0) != 0)
+			continue;
+		selection_add(selection, id);
+		found = true;
+	}
+	if (found)
+		return 0;
+	return error_set(error, -EINVAL, "no metric matches '%s'; `taskscope metrics` lists them",
+			 glob);
+}
+
+static int add_word(struct selection *selection, const char *word, struct error *error)
+{
+	int id = metric_find(word);
+
+	if (id < 0 && strpbrk(word, "*?["))
+		return add_matches(selection, word, error);
+	if (id < 0)
+		return error_set(error, -EINVAL, "there is no metric '%s'; did you mean %s?", word,
+				 metrics[metric_nearest(word)].name);
+	selection_add(selection, id);
+	return 0;
+}
+
+int selection_parse(const char *list, struct selection *ret, struct error *error)
+{
+	struct selection selection = { .count = 0 };
+	const char *rest = list;
+
+	while (rest) {
+		size_t length = strcspn(rest, ",");
+		char word[WORD_MAX + 1];
+		int status;
+
+		if (length == 0)
+			return error_set(error, -EINVAL, "the metric list '%s' has an empty word",
+					 list);
+		if (length > WORD_MAX)
+			return error_set(error, -EINVAL, "there is no metric '%.*s'", (int)length,
+					 rest);
+		memcpy(word, rest, length);
+		word[length] = '\0';
+		status = add_word(&selection, word, error);
+		if (status < 0)
+			return status;
+		rest = rest[length] ? rest + length + 1 : NULL;
+	}
+	*ret = selection;
+	return 0;
+}
