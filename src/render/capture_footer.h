@@ -1,0 +1,17 @@
+/*
+ * What a person should know about the capture that a table comes from: where
+ * and when, what was lost, which sources did not work, and why the metrics that
+ * are shown lack values.
+ */
+#ifndef RENDER_CAPTURE_FOOTER_H
+#define RENDER_CAPTURE_FOOTER_H
+
+struct selection;
+struct snapshot;
+struct text;
+
+/* Appends whole lines; names and reasons come from a file and are escaped. */
+void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
+		    struct text *out);
+
+#endif

@@ -1,0 +1,280 @@
+#include "render/metric_list.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "metric/metric.h"
+#include "render/snapshot_view.h"
+
+#define LINE_WIDTH 100
+#define HELP_INDENT 6
+
+static const char *const section_titles[SECTION_COUNT] = {
+	[SECTION_IDENTITY] = "Identity",   [SECTION_SCHEDULING] = "Scheduling",
+	[SECTION_IO] = "Input and output", [SECTION_MEMORY] = "Memory",
+	[SECTION_DELAYS] = "Delays",	   [SECTION_HEAP] = "Heap",
+};
+
+static const char introduction[] =
+	"A metric of a thread is folded over a group's threads, a metric of a process once for each "
+	"process. Derived metrics are worked out after folding. Tags: [SCHEDSTATS] and the like name "
+	"the kernel option (CONFIG_...) without which there is no value; [cfs-only] is counted for "
+	"the fair scheduler's tasks alone, [non-ext] not for tasks of a sched_ext scheduler, "
+	"[fair-policy] exists for normal and batch tasks. A value that was not measured is absent, "
+	"never 0.";
+
+static void append_joined(struct text *out, const struct formula *formula, unsigned count,
+			  const char *joint)
+{
+	for (unsigned i = 0; i < count; i++)
+		text_format(out, "%s%s", i ? joint : "", metrics[formula->inputs[i]].name);
+}
+
+static void append_formula(struct text *out, const struct formula *formula)
+{
+	const char *first = metrics[formula->inputs[0]].name;
+	const char *second = metrics[formula->inputs[1]].name;
+
+	switch (formula->kind) {
+	case FORMULA_RATIO:
+		text_format(out, "%s / %s", first, second);
+		break;
+	case FORMULA_SHARE:
+		text_format(out, "%s / (%s + %s)", first, first, second);
+		break;
+	case FORMULA_DIFFERENCE:
+		text_format(out, "%s - %s", first, second);
+		break;
+	case FORMULA_SUM_AND_LARGER:
+		append_joined(out, formula, formula->count - 2, " + ");
+		text_format(out, " + max(%s, %s)",
+			    metrics[formula->inputs[formula->count - 2]].name,
+			    metrics[formula->inputs[formula->count - 1]].name);
+		break;
+	}
+}
+
+/* Where a collector finds the value: "task stat 14", "bpf task nvcsw". */
+static void append_source(struct text *out, const struct metric_source *source)
+{
+	text_append_string(out, metric_place_name(source->place));
+	if (source->key)
+		text_format(out, " %s", source->key);
+	else if (source->field)
+		text_format(out, " %u", source->field);
+}
+
+/* All sources, or the formula. */
+static void append_origin(struct text *out, const struct metric *metric)
+{
+	if (metric->kind == KIND_DERIVED)
+		append_formula(out, &metric->formula);
+	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++) {
+		text_append_string(out, i ? ", " : "");
+		append_source(out, &metric->sources[i]);
+	}
+}
+
+/* Appends words in lines of at most LINE_WIDTH columns, each indented. */
+static void append_wrapped(struct text *out, const char *words, size_t indent)
+{
+	size_t column = 0;
+
+	while (*words) {
+		size_t length = strcspn(words, " ");
+
+		if (column && column + 1 + length > LINE_WIDTH) {
+			text_append_string(out, "\n");
+			column = 0;
+		}
+		if (column == 0)
+			text_format(out, "%*s", (int)indent, "");
+		text_format(out, "%s%.*s", column ? " " : "", (int)length, words);
+		column += length + (column ? 1 : indent);
+		words += length + strspn(words + length, " ");
+	}
+	text_append_string(out, "\n");
+}
+
+static void append_metric(struct text *out, const struct metric *metric)
+{
+	CLEANUP(text_free) struct text tags = { 0 };
+	CLEANUP(text_free) struct text origin = { 0 };
+
+	metric_tags(&tags, metric);
+	append_origin(&origin, metric);
+	text_format(out, "  %-30s  %-6s  %-8s  %-7s  %-7s%s%s\n", metric->name,
+		    metric_unit_name(metric->unit), metric_kind_name(metric->kind),
+		    metric->kind == KIND_DERIVED ? "-" : metric_scope_name(metric->scope),
+		    metric_fold_name(metric->fold), tags.length ? "  " : "", text_string(&tags));
+	append_wrapped(out, metric->help, HELP_INDENT);
+	if (origin.length) {
+		text_format(out, "%*s", HELP_INDENT, "");
+		text_append_string(out, metric->kind == KIND_DERIVED ? "= " : "from ");
+		append_wrapped(out, text_string(&origin), 0);
+	}
+	out->failed |= tags.failed || origin.failed;
+}
+
+static int print_text(struct text *lines, FILE *out)
+{
+	if (lines->failed)
+		return -ENOMEM;
+	fwrite(text_string(lines), 1, lines->length, out);
+	return 0;
+}
+
+int metric_list_text(FILE *out)
+{
+	CLEANUP(text_free) struct text lines = { 0 };
+
+	append_wrapped(&lines, introduction, 0);
+	for (int section = 0; section < SECTION_COUNT; section++) {
+		text_format(&lines, "\n%-32s  %-6s  %-8s  %-7s  %-7s  %s\n",
+			    section_titles[section], "unit", "kind", "scope", "fold", "tags");
+		for (int id = 0; id < METRIC_COUNT; id++)
+			if ((int)metrics[id].section == section)
+				append_metric(&lines, &metrics[id]);
+	}
+	return print_text(&lines, out);
+}
+
+static void json_text_or_null(struct json *json, const char *key, const char *string)
+{
+	json_key(json, key);
+	if (string[0])
+		json_string(json, string);
+	else
+		json_null(json);
+}
+
+static void json_sources(struct json *json, const struct metric *metric)
+{
+	CLEANUP(text_free) struct text source = { 0 };
+
+	json_key(json, "sources");
+	json_begin_array(json);
+	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++) {
+		text_clear(&source);
+		append_source(&source, &metric->sources[i]);
+		json_string(json, text_string(&source));
+	}
+	json_end_array(json);
+}
+
+static void json_formula(struct json *json, const struct metric *metric)
+{
+	CLEANUP(text_free) struct text formula = { 0 };
+
+	json_key(json, "derived");
+	json_bool(json, metric->kind == KIND_DERIVED);
+	json_key(json, "inputs");
+	json_begin_array(json);
+	for (unsigned i = 0; i < metric->formula.count; i++)
+		json_string(json, metrics[metric->formula.inputs[i]].name);
+	json_end_array(json);
+	if (metric->kind == KIND_DERIVED)
+		append_formula(&formula, &metric->formula);
+	json_text_or_null(json, "formula", text_string(&formula));
+}
+
+static void json_metric(struct json *json, const struct metric *metric)
+{
+	json_begin_object(json);
+	json_member_string(json, "name", metric->name);
+	json_member_string(json, "unit", metric_unit_name(metric->unit));
+	json_member_string(json, "kind", metric_kind_name(metric->kind));
+	json_member_string(json, "scope", metric_scope_name(metric->scope));
+	json_member_string(json, "fold", metric_fold_name(metric->fold));
+	json_member_string(json, "section", metric_section_name(metric->section));
+	json_text_or_null(json, "gate", metric_gate_name(metric->gate));
+	json_text_or_null(json, "class", metric_class_name(metric->class));
+	json_sources(json, metric);
+	json_formula(json, metric);
+	json_member_string(json, "help", metric->help);
+	json_end_object(json);
+}
+
+void metric_list_json(FILE *out)
+{
+	struct json json = json_writer(out);
+
+	json_begin_object(&json);
+	json_member_string(&json, "format", "taskscope-metrics");
+	json_member_u64(&json, "version", 1);
+	json_key(&json, "metrics");
+	json_begin_array(&json);
+	for (int id = 0; id < METRIC_COUNT; id++)
+		json_metric(&json, &metrics[id]);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+/* scdoc gives some characters a meaning; a backslash takes it away. */
+static void append_scdoc(struct text *out, const char *string)
+{
+	for (; *string; string++) {
+		if (strchr("\\*_#<>[]+~.", *string))
+			text_append(out, "\\", 1);
+		text_append(out, string, 1);
+	}
+}
+
+static void append_man_metric(struct text *out, const struct metric *metric)
+{
+	CLEANUP(text_free) struct text tags = { 0 };
+	CLEANUP(text_free) struct text origin = { 0 };
+
+	metric_tags(&tags, metric);
+	append_origin(&origin, metric);
+	text_append_string(out, "*");
+	append_scdoc(out, metric->name);
+	text_format(out, "* (%s, %s", metric_unit_name(metric->unit),
+		    metric_kind_name(metric->kind));
+	if (metric->kind != KIND_DERIVED)
+		text_format(out, ", of a %s, %s", metric_scope_name(metric->scope),
+			    metric_fold_name(metric->fold));
+	text_append_string(out, tags.length ? ") " : ")");
+	append_scdoc(out, text_string(&tags));
+	text_append_string(out, "\n\t");
+	append_scdoc(out, metric->help);
+	if (origin.length) {
+		text_append_string(out, metric->kind == KIND_DERIVED ? " = " : " From: ");
+		append_scdoc(out, text_string(&origin));
+		text_append_string(out, "\\.");
+	}
+	text_append_string(out, "\n\n");
+	out->failed |= tags.failed || origin.failed;
+}
+
+static void append_upper(struct text *out, const char *words)
+{
+	for (; *words; words++) {
+		char upper = *words >= 'a' && *words <= 'z' ? (char)(*words - 'a' + 'A') : *words;
+
+		text_append(out, &upper, 1);
+	}
+}
+
+int metric_list_man(FILE *out)
+{
+	CLEANUP(text_free) struct text lines = { 0 };
+
+	text_append_string(&lines, "taskscope-metrics(7)\n\n# NAME\n\ntaskscope-metrics - what "
+				   "taskscope measures\n\n# DESCRIPTION\n\n");
+	append_scdoc(&lines, introduction);
+	text_append_string(&lines, "\n\n");
+	for (int section = 0; section < SECTION_COUNT; section++) {
+		text_append_string(&lines, "# ");
+		append_upper(&lines, section_titles[section]);
+		text_append_string(&lines, "\n\n");
+		for (int id = 0; id < METRIC_COUNT; id++)
+			if ((int)metrics[id].section == section)
+				append_man_metric(&lines, &metrics[id]);
+	}
+	text_append_string(&lines, "# SEE ALSO\n\n*taskscope*(1), *taskscope-show*(1)\n");
+	return print_text(&lines, out);
+}

@@ -1,0 +1,209 @@
+#include "render/snapshot_json.h"
+
+#include <string.h>
+
+#include "analyze/losses.h"
+#include "base/json.h"
+#include "model/snapshot.h"
+#include "render/snapshot_view.h"
+#include "render/value.h"
+
+#define FORMAT_VERSION 1
+
+static void write_host(struct json *json, const struct snapshot *snapshot)
+{
+	json_key(json, "host");
+	json_begin_object(json);
+	for (int id = 0; id < FACT_COUNT; id++) {
+		const struct fact *fact = &snapshot->facts[id];
+
+		if (!fact->present)
+			continue;
+		if (facts[id].is_text)
+			json_member_string(json, facts[id].name, fact->text ? fact->text : "");
+		else
+			json_member_u64(json, facts[id].name, fact->number);
+	}
+	json_end_object(json);
+}
+
+static void write_source(struct json *json, const struct source_report *source)
+{
+	json_begin_object(json);
+	json_member_string(json, "name", source->name);
+	json_member_string(json, "state", source_state_name(source->state));
+	json_key(json, "reason");
+	if (source->reason)
+		json_string(json, source->reason);
+	else
+		json_null(json);
+	json_member_u64(json, "read", source->read);
+	json_member_u64(json, "failed", source->failed);
+	json_end_object(json);
+}
+
+static void write_sources(struct json *json, const struct snapshot *snapshot)
+{
+	json_key(json, "sources");
+	json_begin_array(json);
+	for (size_t i = 0; i < snapshot->source_count; i++)
+		write_source(json, &snapshot->sources[i]);
+	json_end_array(json);
+}
+
+static void write_capture(struct json *json, const struct snapshot *snapshot)
+{
+	const struct capture_tally *tally = &snapshot->tally;
+	struct losses losses = losses_of(snapshot);
+
+	json_key(json, "capture");
+	json_begin_object(json);
+	json_member_u64(json, "tids_walked", tally->tids_walked);
+	json_member_u64(json, "vanished", tally->vanished);
+	json_member_u64(json, "read_failures", losses.read_failures);
+	json_key(json, "dominant_read_failure");
+	if (losses.dominant)
+		json_string(json, losses.dominant->name);
+	else
+		json_null(json);
+	json_key(json, "kernel_config_dominant");
+	json_bool(json, losses.kernel_config);
+	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
+	json_member_u64(json, "discarded_values", tally->discarded_values);
+	json_member_u64(json, "gap_filled", tally->gap_filled);
+	json_end_object(json);
+}
+
+static void write_absent(struct json *json, const struct snapshot_view *view)
+{
+	const struct snapshot *snapshot = view->grouping->snapshot;
+
+	json_key(json, "absent");
+	json_begin_object(json);
+	for (size_t i = 0; i < view->metrics.count; i++) {
+		enum metric_id id = view->metrics.ids[i], cause;
+		const char *reason = absence_reason(snapshot, id, &cause);
+
+		if (reason)
+			json_member_string(json, metrics[id].name, reason);
+	}
+	json_end_object(json);
+}
+
+static void write_cell(struct json *json, const struct snapshot *snapshot, enum metric_id id,
+		       uint32_t row)
+{
+	uint64_t value;
+
+	if (!snapshot_get(snapshot, id, row, &value))
+		return;
+	json_key(json, metrics[id].name);
+	value_json_cell(json, snapshot, id, value);
+}
+
+static void write_derived(struct json *json, struct grouping *grouping, const struct group *group,
+			  enum metric_id id)
+{
+	struct fold fold;
+
+	group_fold(grouping, group, id, &fold);
+	if (fold.shape == SHAPE_ABSENT)
+		return;
+	json_key(json, metrics[id].name);
+	value_json_real(json, &fold);
+}
+
+static void write_identity(struct json *json, const struct snapshot *snapshot,
+			   const struct task *task, const struct process *process)
+{
+	json_key(json, "tid");
+	json_i64(json, task->tid);
+	json_key(json, "tgid");
+	json_i64(json, process->tgid);
+	json_member_string(json, "comm", snapshot_text(snapshot, task->comm));
+	json_member_string(json, "pcomm", snapshot_text(snapshot, process->pcomm));
+	json_member_string(json, "cgroup", snapshot_text(snapshot, task->cgroup));
+	json_member_u64(json, "start_time_ns", task->start_time_ns);
+}
+
+/* What belongs to the whole process stands on the row of its first task, once. */
+static void write_process(struct json *json, const struct snapshot *snapshot,
+			  const struct process *process)
+{
+	if (process->cmdline)
+		json_member_string(json, "cmdline", snapshot_text(snapshot, process->cmdline));
+	if (process->user)
+		json_member_string(json, "user", snapshot_text(snapshot, process->user));
+}
+
+static void write_thread(struct json *json, const struct snapshot_view *view,
+			 const struct group *group)
+{
+	const struct snapshot *snapshot = view->grouping->snapshot;
+	uint32_t row = view->grouping->rows[group->first];
+	const struct task *task = &snapshot->tasks[row];
+	const struct process *process = &snapshot->processes[task->process];
+
+	json_begin_object(json);
+	write_identity(json, snapshot, task, process);
+	if (process->first_task == row)
+		write_process(json, snapshot, process);
+	for (size_t i = 0; i < view->metrics.count; i++) {
+		enum metric_id id = view->metrics.ids[i];
+
+		if (metric_is_derived(id))
+			write_derived(json, view->grouping, group, id);
+		else if (metrics[id].scope == SCOPE_THREAD)
+			write_cell(json, snapshot, id, row);
+		else if (process->first_task == row)
+			write_cell(json, snapshot, id, task->process);
+	}
+	json_end_object(json);
+}
+
+static void write_group(struct json *json, const struct snapshot_view *view,
+			const struct group *group)
+{
+	json_begin_object(json);
+	json_member_string(json, "key", group->key);
+	json_member_u64(json, "tasks", group->tasks);
+	json_key(json, "metrics");
+	json_begin_object(json);
+	for (size_t i = 0; i < view->metrics.count; i++) {
+		struct fold fold;
+
+		group_fold(view->grouping, group, view->metrics.ids[i], &fold);
+		if (fold.shape == SHAPE_ABSENT)
+			continue;
+		json_key(json, fold.metric->name);
+		value_json(json, view->grouping->snapshot, &fold);
+	}
+	json_end_object(json);
+	json_end_object(json);
+}
+
+void snapshot_json_print(const struct snapshot_view *view, FILE *out)
+{
+	const struct snapshot *snapshot = view->grouping->snapshot;
+	bool threads = view->grouping->axis == AXIS_THREAD;
+	struct json json = json_writer(out);
+
+	json_begin_object(&json);
+	json_member_string(&json, "format", "taskscope-snapshot");
+	json_member_u64(&json, "version", FORMAT_VERSION);
+	write_host(&json, snapshot);
+	write_sources(&json, snapshot);
+	write_capture(&json, snapshot);
+	write_absent(&json, view);
+	json_member_string(&json, "group_by", group_axis_name(view->grouping->axis));
+	json_key(&json, threads ? "threads" : "groups");
+	json_begin_array(&json);
+	for (size_t i = 0; i < view_shown(view); i++) {
+		if (threads)
+			write_thread(&json, view, &view->grouping->groups[i]);
+		else
+			write_group(&json, view, &view->grouping->groups[i]);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}

@@ -1,0 +1,64 @@
+/*
+ * What is to be shown of a snapshot; text, JSON and CSV are three ways of
+ * writing it.
+ */
+#ifndef RENDER_SNAPSHOT_VIEW_H
+#define RENDER_SNAPSHOT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/group.h"
+#include "analyze/selection.h"
+
+struct error;
+struct text;
+
+/* Columns that are no metrics.  From COLUMN_METRIC on they are of one group and one metric. */
+enum view_column {
+	COLUMN_GROUP,
+	COLUMN_TASKS,
+	COLUMN_PROCESSES,
+	COLUMN_UPTIME, /* age of the group's oldest task */
+	COLUMN_METRIC,
+	COLUMN_VALUE,
+	COLUMN_MEASURED,
+	COLUMN_UNIT,
+	COLUMN_TAGS,
+	COLUMN_COUNT,
+};
+
+/*
+ * In the wide layout a line is a group and the metrics follow the columns; in
+ * the long one, which any column of one metric brings about, a line is a group
+ * and a metric.
+ */
+struct view_columns {
+	enum view_column ids[COLUMN_COUNT];
+	size_t count;
+	bool is_long;
+};
+
+#define VIEW_COLUMNS "group tasks processes uptime metric value measured unit tags"
+
+/* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
+int view_columns_parse(const char *list, struct view_columns *ret, struct error *error);
+const char *view_column_name(enum view_column column);
+
+struct snapshot_view {
+	struct grouping *grouping; /* sorted */
+	struct selection metrics;
+	struct view_columns columns; /* none: what the format has by itself */
+	size_t limit; /* groups to show, the first ones; 0 for all */
+};
+
+/* How many groups are shown. */
+size_t view_shown(const struct snapshot_view *view);
+
+/* Age of the group's oldest task; false when the snapshot has no clock. */
+bool view_age(const struct snapshot_view *view, const struct group *group, uint64_t *ret_ns);
+
+/* A metric's scheduler class and kernel options: "[cfs-only] [SCHEDSTATS]". */
+void metric_tags(struct text *out, const struct metric *metric);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Whether text goes to a person's terminal, and what that allows.
+ */
+#ifndef RENDER_TERMINAL_H
+#define RENDER_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct terminal {
+	bool colour;  /* escapes may be written: a terminal that is not dumb, NO_COLOR is not set */
+	size_t width; /* columns; 0 when there is no terminal, so that nothing is cut */
+};
+
+struct terminal terminal_of(FILE *out);
+
+#endif
