@@ -1,0 +1,271 @@
+/*
+ * show: a snapshot, from a file or taken now, by groups.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/group.h"
+#include "analyze/selection.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "cli/capture_args.h"
+#include "cli/command.h"
+#include "model/snapshot.h"
+#include "render/snapshot_csv.h"
+#include "render/snapshot_json.h"
+#include "render/snapshot_text.h"
+#include "render/snapshot_view.h"
+#include "render/terminal.h"
+#include "store/snapshot_file.h"
+
+#define GROUPS_IN_TEXT 20
+#define OUTPUT_BUFFER ((size_t)256 * 1024)
+
+static struct {
+	struct capture_args capture;
+	const char *group_by;
+	const char *sort;
+	const char *metrics;
+	const char *columns;
+	const char *format;
+	struct option_number limit;
+} args;
+
+static const struct option options[] = {
+	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS", "what makes a group (default: pcomm)",
+	  GROUP_AXES },
+	{ 's', "sort", OPTION_TEXT, &args.sort, "METRIC",
+	  "order by a metric, tasks or group; :asc or :desc may follow (default: run_time_ns)",
+	  NULL },
+	{ 'm', "metrics", OPTION_TEXT, &args.metrics, "LIST",
+	  "metrics to show, e.g. majflt,*_delay_total_ns", NULL },
+	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N",
+	  "show the first N groups, 0 for all (default: 20 as text, else all)", NULL },
+	{ 0, "columns", OPTION_TEXT, &args.columns, "LIST",
+	  "of group, tasks, processes, uptime, metric, value, measured, unit, tags", NULL },
+	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json|csv" },
+	CAPTURE_OPTIONS(args.capture),
+	{ 0 },
+};
+
+/* What fits a terminal and answers the first questions: CPU, waiting, disk, memory, files. */
+static const enum metric_id text_metrics[] = {
+	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_majflt,	 METRIC_read_bytes,
+	METRIC_write_bytes, METRIC_rss_bytes,	 METRIC_open_fds,
+};
+
+enum show_format {
+	SHOW_TEXT,
+	SHOW_JSON,
+	SHOW_CSV,
+};
+
+static enum show_format format_of(const char *name)
+{
+	if (name && strcmp(name, "json") == 0)
+		return SHOW_JSON;
+	return name && strcmp(name, "csv") == 0 ? SHOW_CSV : SHOW_TEXT;
+}
+
+/* Everything that the options say, before a file is opened or a host is read. */
+struct request {
+	enum show_format format;
+	enum group_axis axis;
+	struct group_sort sort;
+	struct snapshot_view view;
+};
+
+static int parse_order(const char *word, struct group_sort *sort, struct error *error)
+{
+	if (strcmp(word, "asc") == 0)
+		sort->ascending = true;
+	else if (strcmp(word, "desc") == 0)
+		sort->ascending = false;
+	else
+		return error_set(error, -EINVAL, "-s takes METRIC:asc or METRIC:desc, not ':%s'",
+				 word);
+	return 0;
+}
+
+static int parse_sort_metric(const char *name, struct group_sort *sort, struct error *error)
+{
+	int id = metric_find(name);
+
+	if (id < 0)
+		return error_set(error, -EINVAL, "cannot sort by '%s': there is no such metric; "
+						 "did you mean %s?",
+				 name, metrics[metric_nearest(name)].name);
+	if (metrics[id].kind == KIND_CATEGORY)
+		return error_set(error, -EINVAL,
+				 "cannot sort by %s: its values are words, not numbers", name);
+	sort->by = ORDER_METRIC;
+	sort->metric = id;
+	return 0;
+}
+
+/* METRIC, tasks or group, and the direction; names go up unless told otherwise. */
+static int parse_sort(const char *spec, struct group_sort *ret, struct error *error)
+{
+	struct group_sort sort = { .by = ORDER_TASKS };
+	size_t length = strcspn(spec, ":");
+	char name[64] = "";
+	int status = 0;
+
+	if (length < sizeof(name))
+		memcpy(name, spec, length);
+	if (strcmp(name, "group") == 0)
+		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };
+	else if (strcmp(name, "tasks") != 0)
+		status = parse_sort_metric(name, &sort, error);
+	if (status == 0 && spec[length])
+		status = parse_order(spec + length + 1, &sort, error);
+	if (status < 0)
+		return status;
+	*ret = sort;
+	return 0;
+}
+
+static int parse_metrics(struct request *request, struct error *error)
+{
+	struct selection *shown = &request->view.metrics;
+
+	if (args.metrics)
+		return selection_parse(args.metrics, shown, error);
+	if (request->format != SHOW_TEXT)
+		selection_all(shown);
+	for (size_t i = 0; i < ARRAY_SIZE(text_metrics); i++)
+		selection_add(shown, text_metrics[i]);
+	return 0;
+}
+
+static int parse_columns(struct request *request, struct error *error)
+{
+	if (!args.columns)
+		return 0;
+	if (request->format == SHOW_JSON)
+		return error_set(error, -EINVAL,
+				 "--columns is for text and csv: json has its keys by itself, and "
+				 "-m chooses its metrics");
+	return view_columns_parse(args.columns, &request->view.columns, error);
+}
+
+static int parse_request(struct request *request, struct error *error)
+{
+	int status;
+
+	request->format = format_of(args.format);
+	request->axis = args.group_by ? group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->view.limit = request->format == SHOW_TEXT ? GROUPS_IN_TEXT : 0;
+	if (args.limit.given)
+		request->view.limit = args.limit.value;
+	status = parse_columns(request, error);
+	if (status == 0)
+		status = parse_metrics(request, error);
+	if (status == 0 && args.sort)
+		status = parse_sort(args.sort, &request->sort, error);
+	if (status == 0 && args.sort && request->sort.by == ORDER_METRIC)
+		selection_add_first(&request->view.metrics, request->sort.metric);
+	return status;
+}
+
+/* Without -s: by time on a CPU, else by the first shown metric that has numbers, else by tasks. */
+static struct group_sort default_sort(const struct snapshot *snapshot, const struct selection *shown)
+{
+	if (snapshot_measured(snapshot, METRIC_run_time_ns))
+		return (struct group_sort){ .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+	for (size_t i = 0; i < shown->count; i++) {
+		enum metric_id id = shown->ids[i];
+
+		if (!metric_is_derived(id) && metrics[id].kind != KIND_CATEGORY &&
+		    id != METRIC_thread_count && snapshot_measured(snapshot, id))
+			return (struct group_sort){ .by = ORDER_METRIC, .metric = id };
+	}
+	return (struct group_sort){ .by = ORDER_TASKS };
+}
+
+static int get_snapshot(char **words, int count, struct snapshot **ret, struct error *error)
+{
+	if (count == 0)
+		return capture_args_take(&args.capture, ret, error);
+	if (capture_args_given(&args.capture))
+		return error_set(error, -EINVAL,
+				 "options that say what to capture do not go with a file: '%s' "
+				 "is captured already",
+				 words[0]);
+	return snapshot_file_read(words[0], ret, error);
+}
+
+static int print_view(const struct request *request)
+{
+	struct terminal terminal = terminal_of(stdout);
+
+	switch (request->format) {
+	case SHOW_TEXT:
+		return snapshot_text_print(&request->view, &terminal, stdout);
+	case SHOW_JSON:
+		snapshot_json_print(&request->view, stdout);
+		return 0;
+	case SHOW_CSV:
+		return snapshot_csv_print(&request->view, stdout);
+	}
+	return -EINVAL;
+}
+
+static int show(struct request *request, const struct snapshot *snapshot)
+{
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	int status = grouping_new(snapshot, request->axis, NULL, &grouping);
+
+	if (status < 0)
+		return status;
+	if (!args.sort)
+		request->sort = default_sort(snapshot, &request->view.metrics);
+	status = grouping_sort(grouping, &request->sort);
+	if (status < 0)
+		return status;
+	request->view.grouping = grouping;
+	return print_view(request);
+}
+
+static int run(char **words, int count, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct request request = { .format = SHOW_TEXT };
+	int status = parse_request(&request, error);
+
+	if (status == 0)
+		status = get_snapshot(words, count, &snapshot, error);
+	if (status < 0)
+		return status;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	status = show(&request, snapshot);
+	return status < 0 ? error_set(error, status, "cannot show it: %s", strerror(-status)) : 0;
+}
+
+const struct command command_show = {
+	.name = "show",
+	.arguments = "[FILE]",
+	.summary = "show a snapshot by process name, thread, cgroup or user",
+	.description =
+		"Shows a .tscope file, or without one captures this host now and shows that. Tasks\n"
+		"are put into groups and each metric is folded over the group; a metric of\n"
+		"processes, such as memory, counts once for each process.\n"
+		"\n"
+		"The axes pcomm, comm and cgroup group by pattern: worker-1 and worker-2 are\n"
+		"worker-{N}; {H} stands for hexadecimal digits, {I} for an id. A name that is alone\n"
+		"with its pattern stays as it is. comm-exact groups by the name itself.\n"
+		"\n"
+		"A value that was not measured is \"-\", and \"*\" marks one that covers only part of\n"
+		"the group; the lines below the table say why. Any of the columns metric, value,\n"
+		"measured, unit and tags gives a line for each group and metric.",
+	.examples =
+		"taskscope show before.tscope\tthe busiest programs of a capture\n"
+		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"
+		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
+		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"
+		"taskscope show before.tscope -g thread --format json\teverything, for programs",
+	.options = options,
+	.words_max = 1,
+	.run = run,
+};
