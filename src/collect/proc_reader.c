@@ -1,0 +1,161 @@
+#include "collect/proc_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/proc_task.h"
+
+#define WORKERS_MAX 8
+#define TASKS_PER_WORKER 100 /* fewer are not worth starting a thread for */
+
+/* The gate that keeps a file's metrics away, for files that have nothing else. */
+static const char *gate_reason(const struct capture *capture, const struct proc_file_info *info)
+{
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (metric_source(&metrics[id], info->place))
+			return capture->gates[metrics[id].gate].reason;
+	return NULL;
+}
+
+static void plan_file(struct proc_context *context, enum proc_file file)
+{
+	const struct proc_file_info *info = &proc_files[file];
+	struct capture *capture = context->capture;
+	struct proc_plan *plan = &context->plans[file];
+
+	if (!source_wanted(capture, info->source))
+		return;
+	proc_plan_init(plan, info->place, info->group_place, capture->gates);
+	if (!plan->count)
+		capture->tallies[info->source].reason = gate_reason(capture, info);
+	context->wants_group |= plan->group != 0;
+}
+
+static enum metric_id find_cpus_metric(const struct capture *capture)
+{
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (source_wanted(capture, SOURCE_AFFINITY) &&
+		    metric_source(&metrics[id], PLACE_AFFINITY))
+			return id;
+	return METRIC_STORED;
+}
+
+static void plan_cgroup(struct proc_context *context)
+{
+	struct capture *capture = context->capture;
+
+	context->wants_cgroup = capture->host->cgroup.version &&
+				(source_wanted(capture, SOURCE_CGROUP) || capture->options->cgroup);
+	if (!capture->host->cgroup.version)
+		capture->tallies[SOURCE_CGROUP].reason = "no cgroup hierarchy is mounted";
+}
+
+static int need_columns(struct proc_context *context)
+{
+	struct snapshot *snapshot = context->capture->snapshot;
+
+	for (int file = 0; file < PROC_FILES; file++)
+		for (unsigned i = 0; i < context->plans[file].count; i++)
+			if (snapshot_need_column(snapshot, context->plans[file].items[i].id) < 0)
+				return -ENOMEM;
+	return context->cpus == METRIC_STORED ? 0 : snapshot_need_column(snapshot, context->cpus);
+}
+
+static void *work(void *argument)
+{
+	struct proc_reader *reader = argument;
+	struct proc_context *context = reader->context;
+
+	for (;;) {
+		size_t next = atomic_fetch_add(&context->next_job, 1);
+
+		if (next >= context->job_count || !proc_read_job(reader, &context->jobs[next]))
+			return NULL;
+	}
+}
+
+/* A recorded tree is read by one thread, so that the same tree gives the same bytes. */
+static size_t worker_count(const struct proc_context *context)
+{
+	const struct host *host = context->capture->host;
+	size_t limits[] = { WORKERS_MAX, cpuset_count(&host->online), context->job_count, 0 };
+	size_t count = host->live ? WORKERS_MAX : 1;
+
+	for (size_t i = 0; i < context->job_count; i++)
+		limits[3] += context->jobs[i].task_count;
+	limits[3] /= TASKS_PER_WORKER;
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (limits[i] < count)
+			count = limits[i];
+	return count ? count : 1;
+}
+
+/* Runs one reader here and the others on threads; one that cannot be started is not missed. */
+static void run_readers(struct proc_reader *readers, size_t count)
+{
+	pthread_t threads[WORKERS_MAX];
+	size_t started = 0;
+
+	while (started + 1 < count &&
+	       pthread_create(&threads[started], NULL, work, &readers[started + 1]) == 0)
+		started++;
+	work(&readers[0]);
+	while (started)
+		pthread_join(threads[--started], NULL);
+}
+
+static int end_reader(struct proc_reader *reader)
+{
+	struct capture *capture = reader->context->capture;
+	int status = reader->status;
+
+	source_add_tallies(capture->tallies, reader->tallies);
+	capture->snapshot->tally.vanished += reader->tally.vanished;
+	capture->snapshot->tally.negative_dotted_values += reader->tally.negative_dotted_values;
+	proc_reader_clear(reader);
+	return status;
+}
+
+static int run(struct proc_context *context)
+{
+	size_t count = worker_count(context);
+	CLEANUP(free_pointer) struct proc_reader *readers = calloc(count, sizeof(*readers));
+	int status = 0;
+
+	if (!readers)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		readers[i].context = context;
+	run_readers(readers, count);
+	for (size_t i = 0; i < count; i++)
+		if (end_reader(&readers[i]) < 0)
+			status = -ENOMEM;
+	return status;
+}
+
+int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t job_count,
+		    uint8_t *keep)
+{
+	CLEANUP(free_pointer) struct proc_context *context = calloc(1, sizeof(*context));
+	int status;
+
+	if (!context)
+		return -ENOMEM;
+	context->capture = capture;
+	context->jobs = jobs;
+	context->job_count = job_count;
+	context->keep = keep;
+	context->cpus = find_cpus_metric(capture);
+	context->may_ask = proc_numbers_are_ours(capture->host);
+	for (int file = 0; file < PROC_FILES; file++)
+		plan_file(context, file);
+	plan_cgroup(context);
+	status = need_columns(context);
+	if (status < 0)
+		return status;
+	pthread_mutex_init(&context->strings, NULL);
+	status = run(context);
+	pthread_mutex_destroy(&context->strings);
+	return status;
+}

@@ -1,0 +1,440 @@
+#include "collect/proc_task.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+
+#define NOT_RECORDED "not in the recorded tree"
+
+/* clang-format off */
+const struct proc_file_info proc_files[PROC_FILES] = {
+	[PROC_STATUS] = { "status", SOURCE_STATUS, PLACE_STATUS, 0, proc_parse_keyed,
+			  "this kernel has no status files" },
+	[PROC_SCHEDSTAT] = { "schedstat", SOURCE_SCHEDSTAT, PLACE_SCHEDSTAT, 0, proc_parse_row,
+			     "this kernel was built without CONFIG_SCHED_INFO" },
+	[PROC_SCHED] = { "sched", SOURCE_SCHED, PLACE_SCHED, 0, proc_parse_sched,
+			 "this kernel was built without CONFIG_SCHED_DEBUG" },
+	[PROC_IO] = { "io", SOURCE_IO, PLACE_IO, PLACE_GROUP_IO, proc_parse_keyed,
+		      "this kernel was built without CONFIG_TASK_IO_ACCOUNTING" },
+	[PROC_STAT] = { "stat", SOURCE_STAT, PLACE_STAT, PLACE_GROUP_STAT, proc_parse_stat,
+			"this kernel has no stat files" },
+};
+/* clang-format on */
+
+enum task_result {
+	TASK_KEPT,
+	TASK_GONE,
+	TASK_OUTSIDE, /* of the cgroup that was asked for */
+	TASK_REFUSED, /* it exists, but who it is cannot be read */
+	TASK_NO_MEMORY,
+};
+
+static enum task_result result_of(int64_t status)
+{
+	if (status == -ENOMEM)
+		return TASK_NO_MEMORY;
+	return is_vanished((int)status) ? TASK_GONE : TASK_REFUSED;
+}
+
+void proc_reader_clear(struct proc_reader *reader)
+{
+	proc_buffer_clear(&reader->buffer);
+	text_free(&reader->comm.text);
+	text_free(&reader->cgroup.text);
+	text_free(&reader->cpus.text);
+	affinity_mask_clear(&reader->mask);
+	affinity_mask_clear(&reader->last_mask);
+}
+
+static int intern(struct proc_reader *reader, struct proc_interned *last, const char *text,
+		  size_t length, uint32_t *ret)
+{
+	struct proc_context *context = reader->context;
+	int status;
+
+	if (last->id && last->text.length == length &&
+	    memcmp(last->text.data, text, length) == 0) {
+		*ret = last->id;
+		return 0;
+	}
+	pthread_mutex_lock(&context->strings);
+	status = snapshot_intern(context->capture->snapshot, text, length, ret);
+	pthread_mutex_unlock(&context->strings);
+	if (status < 0)
+		return status;
+	text_clear(&last->text);
+	text_append(&last->text, text, length);
+	last->id = last->text.failed ? 0 : *ret;
+	return 0;
+}
+
+static void set_outcome(struct proc_reader *reader, enum source_id source, int64_t status)
+{
+	reader->outcomes[source] = status;
+	reader->tried |= 1u << source;
+}
+
+/* The task lives, so the file is one that the kernel, or the recording, does not have. */
+static void count_missing(struct proc_reader *reader, enum source_id source, int error)
+{
+	struct source_tally *tally = &reader->tallies[source];
+	bool live = reader->context->capture->host->live;
+
+	tally->failed++;
+	tally->error = error;
+	if (!live)
+		tally->reason = NOT_RECORDED;
+	for (int file = 0; live && error == ENOENT && file < PROC_FILES; file++) {
+		if (proc_files[file].source != source)
+			continue;
+		tally->reason = proc_files[file].missing;
+		atomic_store(&reader->context->missing[file], true);
+	}
+}
+
+static void count_outcomes(struct proc_reader *reader)
+{
+	for (uint32_t tried = reader->tried; tried; tried &= tried - 1) {
+		int source = __builtin_ctz(tried);
+		int64_t status = reader->outcomes[source];
+
+		if (is_vanished((int)status))
+			count_missing(reader, source, (int)-status);
+		else
+			source_count(&reader->tallies[source], status);
+	}
+	reader->tally.negative_dotted_values += reader->negative;
+}
+
+/* A negative id is the kernel's word for none, of a task that is just being taken apart. */
+static bool is_possible(const struct metric *metric, uint64_t value)
+{
+	return metric->unit != UNIT_ID || (int64_t)value >= 0;
+}
+
+static void store_item(struct proc_reader *reader, const struct proc_item *item, uint64_t raw,
+		       uint32_t row)
+{
+	struct capture *capture = reader->context->capture;
+	uint64_t value = metric_from_raw(raw, item->raw, &capture->scale);
+
+	if (is_possible(&metrics[item->id], value))
+		snapshot_set(capture->snapshot, item->id, row, value);
+}
+
+/* Values of the process are the same in the files of all its threads: its leader's are taken. */
+static void store_values(struct proc_reader *reader, const struct proc_plan *plan,
+			 const struct proc_job *job, uint32_t row, bool is_leader)
+{
+	const struct proc_values *values = &reader->values;
+
+	for (uint64_t bits = values->present & plan->own; bits; bits &= bits - 1) {
+		int i = __builtin_ctzll(bits);
+		const struct proc_item *item = &plan->items[i];
+
+		if (metrics[item->id].scope == SCOPE_THREAD)
+			store_item(reader, item, values->raw[i], row);
+		else if (is_leader)
+			store_item(reader, item, values->raw[i], job->process);
+	}
+}
+
+static void add_sums(struct proc_sums *sums, const struct proc_plan *plan,
+		     const struct proc_values *values)
+{
+	for (uint64_t bits = values->present & plan->group; bits; bits &= bits - 1) {
+		int i = __builtin_ctzll(bits);
+
+		sums->sum[i] += values->raw[i];
+		sums->measured[i]++;
+	}
+}
+
+static void take_values(struct proc_reader *reader, enum proc_file file,
+			const struct proc_job *job, uint32_t row, bool is_leader)
+{
+	const struct proc_plan *plan = &reader->context->plans[file];
+
+	proc_files[file].parse(reader->buffer.data, plan, &reader->values);
+	reader->negative += reader->values.negative;
+	store_values(reader, plan, job, row, is_leader);
+	if (plan->group)
+		add_sums(&reader->sums[file], plan, &reader->values);
+}
+
+static bool is_to_be_read(const struct proc_context *context, enum proc_file file)
+{
+	return context->plans[file].count && !atomic_load(&context->missing[file]);
+}
+
+static enum task_result read_cgroup(struct proc_reader *reader, int dir, struct task *task)
+{
+	const struct capture *capture = reader->context->capture;
+	int64_t status;
+	const char *path;
+	size_t length;
+
+	if (!reader->context->wants_cgroup)
+		return TASK_KEPT;
+	status = proc_read(dir, "cgroup", &reader->buffer);
+	set_outcome(reader, SOURCE_CGROUP, status);
+	if (status < 0)
+		return capture->options->cgroup ? result_of(status) : TASK_KEPT;
+	path = cgroup_path(reader->buffer.data, &capture->host->cgroup, &length);
+	if (!path)
+		return capture->options->cgroup ? TASK_OUTSIDE : TASK_KEPT;
+	reader->buffer.data[path - reader->buffer.data + (ptrdiff_t)length] = '\0';
+	if (!capture_wants_cgroup(capture, path))
+		return TASK_OUTSIDE;
+	if (intern(reader, &reader->cgroup, path, length, &task->cgroup) < 0)
+		return TASK_NO_MEMORY;
+	return TASK_KEPT;
+}
+
+static void store_cpus(struct proc_reader *reader, uint32_t row, uint32_t id)
+{
+	struct proc_context *context = reader->context;
+
+	snapshot_set(context->capture->snapshot, context->cpus, row, id);
+	set_outcome(reader, SOURCE_AFFINITY, 0);
+}
+
+static bool is_last_mask(const struct proc_reader *reader)
+{
+	const struct affinity_mask *mask = &reader->mask, *last = &reader->last_mask;
+
+	return last->words && last->word_count == mask->word_count &&
+	       memcmp(last->words, mask->words, mask->word_count * sizeof(*mask->words)) == 0;
+}
+
+static int ask_cpus(struct proc_reader *reader, int32_t tid, uint32_t row)
+{
+	struct affinity_mask asked;
+	CLEANUP(text_free) struct text list = { 0 };
+	int status = affinity_ask(tid, &reader->mask);
+
+	if (status < 0)
+		return status;
+	if (!is_last_mask(reader)) {
+		cpulist_format(reader->mask.words, reader->mask.word_count, &list);
+		if (list.failed)
+			return -ENOMEM;
+		status = intern(reader, &reader->cpus, text_string(&list), list.length,
+				&reader->last_mask_id);
+		if (status < 0)
+			return status;
+		asked = reader->mask;
+		reader->mask = reader->last_mask;
+		reader->last_mask = asked;
+	}
+	store_cpus(reader, row, reader->last_mask_id);
+	return 0;
+}
+
+/* What status, which was read last, says about CPUs. */
+static int find_cpus(struct proc_reader *reader, uint32_t row)
+{
+	const struct cpuset *online = &reader->context->capture->host->online;
+	CLEANUP(text_free) struct text list = { 0 };
+	size_t length;
+	const char *value = proc_find_value(reader->buffer.data, "Cpus_allowed_list", &length);
+	uint32_t id;
+	int status;
+
+	if (!value)
+		return -ENODATA;
+	status = affinity_from_list(value, length, online, &list);
+	if (status == 0)
+		status = intern(reader, &reader->cpus, text_string(&list), list.length, &id);
+	if (status == 0)
+		store_cpus(reader, row, id);
+	return status;
+}
+
+/* Whether the status file is still needed to know a task's CPUs. */
+static bool needs_cpus(struct proc_reader *reader, int32_t tid, uint32_t row)
+{
+	struct proc_context *context = reader->context;
+	int status = -ENODATA;
+
+	if (context->cpus == METRIC_STORED)
+		return false;
+	if (context->may_ask)
+		status = ask_cpus(reader, tid, row);
+	if (status < 0)
+		set_outcome(reader, SOURCE_AFFINITY, status);
+	return status < 0;
+}
+
+static void read_files(struct proc_reader *reader, int dir, const struct proc_job *job,
+		       uint32_t row, bool is_leader)
+{
+	int32_t tid = reader->context->capture->snapshot->tasks[row].tid;
+	bool cpus_missing = needs_cpus(reader, tid, row);
+
+	for (int file = 0; file < PROC_STAT; file++) {
+		int64_t status;
+
+		if (!is_to_be_read(reader->context, file))
+			continue;
+		status = proc_read(dir, proc_files[file].name, &reader->buffer);
+		set_outcome(reader, proc_files[file].source, status);
+		if (status < 0)
+			continue;
+		take_values(reader, file, job, row, is_leader);
+		if (file != PROC_STATUS || !cpus_missing)
+			continue;
+		status = find_cpus(reader, row);
+		if (status < 0)
+			set_outcome(reader, SOURCE_AFFINITY, status);
+	}
+}
+
+static enum task_result read_identity(struct proc_reader *reader, int dir, struct task *task)
+{
+	const struct capture *capture = reader->context->capture;
+	int64_t status = proc_read(dir, proc_files[PROC_STAT].name, &reader->buffer);
+	struct proc_identity identity;
+
+	if (status == 0)
+		return TASK_GONE; /* a recording that the task's end cut short */
+	if (status > 0 && !proc_parse_identity(reader->buffer.data, &identity))
+		status = -EBADMSG;
+	set_outcome(reader, SOURCE_STAT, status);
+	if (status < 0)
+		return result_of(status);
+	task->start_time_ns = metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale);
+	if (intern(reader, &reader->comm, identity.comm, identity.comm_length, &task->comm) < 0)
+		return TASK_NO_MEMORY;
+	return TASK_KEPT;
+}
+
+static enum task_result read_task(struct proc_reader *reader, int tasks,
+				  const struct proc_job *job, uint32_t row)
+{
+	struct snapshot *snapshot = reader->context->capture->snapshot;
+	struct process *process = &snapshot->processes[job->process];
+	struct task *task = &snapshot->tasks[row];
+	bool is_leader = task->tid == process->tgid;
+	CLEANUP(close_fd) int dir = proc_open_number(tasks, task->tid);
+	enum task_result result;
+
+	if (dir < 0) {
+		set_outcome(reader, SOURCE_STAT, dir);
+		return result_of(dir);
+	}
+	result = read_cgroup(reader, dir, task);
+	if (result != TASK_KEPT)
+		return result;
+	read_files(reader, dir, job, row, is_leader);
+	result = read_identity(reader, dir, task);
+	if (result != TASK_KEPT)
+		return result;
+	if (is_to_be_read(reader->context, PROC_STAT))
+		take_values(reader, PROC_STAT, job, row, is_leader);
+	if (is_leader) {
+		process->pcomm = task->comm;
+		process->start_time_ns = task->start_time_ns;
+	}
+	return TASK_KEPT;
+}
+
+/* Settles what becomes of a task; false when it is not kept. */
+static bool end_task(struct proc_reader *reader, uint32_t row, enum task_result result)
+{
+	reader->context->keep[row] = result == TASK_KEPT;
+	if (result == TASK_KEPT || result == TASK_REFUSED)
+		count_outcomes(reader);
+	if (result == TASK_GONE)
+		reader->tally.vanished++;
+	if (result == TASK_NO_MEMORY)
+		reader->status = -ENOMEM;
+	return result == TASK_KEPT;
+}
+
+static void begin_task(struct proc_reader *reader)
+{
+	reader->tried = 0;
+	reader->negative = 0;
+}
+
+/* The kernel's own sums over a process, as far as they could be read `before`, if given. */
+static void read_group(struct proc_reader *reader, int dir, const struct proc_group *before,
+		       struct proc_group *ret)
+{
+	ret->threads = 0;
+	for (int file = 0; file < PROC_FILES; file++) {
+		const struct proc_plan *plan = &reader->context->plans[file];
+		struct proc_identity identity;
+
+		ret->values[file].present = 0;
+		if (file != PROC_STAT && (!plan->group || !is_to_be_read(reader->context, file) ||
+					  (before && !before->values[file].present)))
+			continue;
+		if (proc_read(dir, proc_files[file].name, &reader->buffer) < 0)
+			continue;
+		proc_files[file].parse(reader->buffer.data, plan, &ret->values[file]);
+		if (file == PROC_STAT && proc_parse_identity(reader->buffer.data, &identity))
+			ret->threads = identity.threads;
+	}
+}
+
+/*
+ * A process's sum less that of its living threads is its dead threads' share.
+ * The threads run on while they are read one after the other; what the kernel's
+ * sum shows both before and after has stood still meanwhile, and is exact.
+ */
+static void store_dead(struct proc_reader *reader, const struct proc_job *job, enum proc_file file)
+{
+	const struct proc_plan *plan = &reader->context->plans[file];
+	const struct proc_values *before = &reader->before.values[file];
+	const struct proc_values *after = &reader->after.values[file];
+	const struct proc_sums *sums = &reader->sums[file];
+
+	for (uint64_t bits = before->present & after->present & plan->group; bits;
+	     bits &= bits - 1) {
+		int i = __builtin_ctzll(bits);
+
+		if (before->raw[i] == after->raw[i] && sums->measured[i] == job->task_count &&
+		    after->raw[i] >= sums->sum[i])
+			store_item(reader, &plan->items[i], after->raw[i] - sums->sum[i],
+				   job->process);
+	}
+}
+
+static void split_group(struct proc_reader *reader, const struct proc_job *job, int process)
+{
+	read_group(reader, process, &reader->before, &reader->after);
+	if (reader->before.threads != job->task_count || reader->after.threads != job->task_count)
+		return;
+	for (int file = 0; file < PROC_FILES; file++)
+		store_dead(reader, job, file);
+}
+
+bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
+{
+	const struct capture *capture = reader->context->capture;
+	bool split = job->whole && reader->context->wants_group;
+	CLEANUP(close_fd) int process = proc_open_number(
+		capture->host->proc, capture->snapshot->processes[job->process].tgid);
+	CLEANUP(close_fd) int tasks = process < 0 ? process : proc_open(process, "task");
+
+	if (split && tasks >= 0) {
+		memset(reader->sums, 0, sizeof(reader->sums));
+		read_group(reader, process, NULL, &reader->before);
+	}
+	for (uint32_t i = 0; i < job->task_count && reader->status == 0; i++) {
+		uint32_t row = job->first_task + i;
+		enum task_result result;
+
+		begin_task(reader);
+		if (tasks < 0)
+			set_outcome(reader, SOURCE_STAT, tasks);
+		result = tasks < 0 ? result_of(tasks) : read_task(reader, tasks, job, row);
+		split &= end_task(reader, row, result);
+	}
+	if (split && tasks >= 0)
+		split_group(reader, job, process);
+	return reader->status == 0;
+}

@@ -1,0 +1,101 @@
+/*
+ * How one process is read: what all readers share, and what each has of its own.
+ * Only for proc_reader.c.
+ */
+#ifndef COLLECT_PROC_TASK_H
+#define COLLECT_PROC_TASK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "collect/affinity.h"
+#include "collect/collector.h"
+#include "collect/proc_file.h"
+#include "collect/proc_parse.h"
+#include "collect/proc_reader.h"
+
+/* Files of a task with metrics in them, in the order of reading. */
+enum proc_file {
+	PROC_STATUS,
+	PROC_SCHEDSTAT,
+	PROC_SCHED,
+	PROC_IO,
+	PROC_STAT,
+	PROC_FILES,
+};
+
+struct proc_file_info {
+	const char *name;
+	enum source_id source;
+	enum metric_place place;
+	enum metric_place group_place; /* of the same file of the process, 0 for none */
+	void (*parse)(const char *text, const struct proc_plan *plan, struct proc_values *ret);
+	const char *missing; /* why a kernel has it not */
+};
+
+extern const struct proc_file_info proc_files[PROC_FILES];
+
+struct proc_context {
+	struct capture *capture;
+	const struct proc_job *jobs;
+	size_t job_count;
+	atomic_size_t next_job;
+	uint8_t *keep;
+
+	struct proc_plan plans[PROC_FILES]; /* without items when the file is not to be read */
+	atomic_bool missing[PROC_FILES];    /* this kernel does not have the file */
+	bool wants_cgroup;
+	bool wants_group;       /* some plan has items for the whole process */
+	enum metric_id cpus;    /* the metric with the affinity, METRIC_STORED for none */
+	bool may_ask;           /* system calls know tasks by the same numbers as proc */
+	pthread_mutex_t strings; /* guards the snapshot's dictionary */
+};
+
+/* A text that was interned last, since neighbours are mostly the same. */
+struct proc_interned {
+	struct text text;
+	uint32_t id;
+};
+
+/* The sums over a process's threads of one file's group items. */
+struct proc_sums {
+	uint64_t sum[PROC_ITEMS];
+	uint32_t measured[PROC_ITEMS]; /* threads that had the value */
+};
+
+/* What the files of a whole process say. */
+struct proc_group {
+	uint64_t threads;
+	struct proc_values values[PROC_FILES];
+};
+
+struct proc_reader {
+	struct proc_context *context;
+	int status; /* -ENOMEM when it had to give up */
+
+	struct proc_buffer buffer;
+	struct proc_values values;
+	struct proc_interned comm, cgroup, cpus;
+	struct affinity_mask mask, last_mask;
+	uint32_t last_mask_id;
+
+	/* Of the task being read, counted only when it is kept. */
+	int64_t outcomes[SOURCE_COUNT];
+	uint32_t tried; /* a bit for each source with an outcome */
+	unsigned negative;
+
+	struct proc_sums sums[PROC_FILES];
+	struct proc_group before, after;
+
+	struct source_tally tallies[SOURCE_COUNT];
+	struct capture_tally tally;
+};
+
+/* Reads one job; false when memory ran out. */
+bool proc_read_job(struct proc_reader *reader, const struct proc_job *job);
+void proc_reader_clear(struct proc_reader *reader);
+
+#endif

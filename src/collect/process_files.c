@@ -1,0 +1,300 @@
+/*
+ * What procfs has for each process, whichever way its tasks were listed: memory
+ * size, descriptors, limits, the user's name, the command line.
+ *
+ * A process is known by its start time, which is checked through the directory
+ * fd that everything is then read from: that fd stays with the process.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "collect/cmdline.h"
+#include "collect/collector.h"
+#include "collect/proc_file.h"
+#include "collect/proc_parse.h"
+#include "collect/user_names.h"
+
+#define NOT_RECORDED "not in the recorded tree"
+
+struct process_files {
+	struct capture *capture;
+	struct proc_plan statm;
+	enum metric_id open_fds, fd_limit; /* METRIC_STORED when not wanted */
+	bool may_ask;       /* see proc_numbers_are_ours() */
+	bool has_fd_counts; /* the kernel gives the fd directory's size */
+	struct proc_buffer buffer;
+	struct proc_values values;
+	struct proc_numbers fds;
+	struct user_names users;
+	struct cmdline_queue *cmdlines; /* NULL when not wanted */
+};
+
+static void count(struct process_files *files, enum source_id source, int64_t status)
+{
+	struct source_tally *tally = &files->capture->tallies[source];
+
+	source_count(tally, status);
+	if (files->capture->host->live || !is_vanished((int)status))
+		return;
+	tally->failed++;
+	tally->error = (int)-status;
+	tally->reason = NOT_RECORDED;
+}
+
+/* On a recorded host there is one process for a number, for ever. */
+static bool is_same_process(struct process_files *files, int dir, const struct process *process)
+{
+	const struct capture *capture = files->capture;
+	struct proc_identity identity;
+	char path[64];
+
+	if (!capture->host->live)
+		return true;
+	snprintf(path, sizeof(path), "task/%" PRId32 "/stat", process->tgid);
+	return proc_read(dir, path, &files->buffer) > 0 &&
+	       proc_parse_identity(files->buffer.data, &identity) &&
+	       metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale) ==
+		       process->start_time_ns;
+}
+
+static bool has_memory(const struct process_files *files)
+{
+	for (unsigned i = 0; i < files->statm.count; i++)
+		if (files->values.present >> i & 1 && files->values.raw[i])
+			return true;
+	return false;
+}
+
+/* The kernel notes a peak only now and then, but what is held now was held. */
+static void raise_peak(struct snapshot *snapshot, uint32_t row)
+{
+	uint64_t held, peak;
+
+	if (snapshot_get(snapshot, METRIC_rss_bytes, row, &held) &&
+	    snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak) && peak < held)
+		snapshot_set(snapshot, METRIC_hiwater_rss_bytes, row, held);
+}
+
+static void read_statm(struct process_files *files, int dir, uint32_t row)
+{
+	struct capture *capture = files->capture;
+	int64_t status;
+
+	if (!files->statm.count)
+		return;
+	status = proc_read(dir, "statm", &files->buffer);
+	count(files, SOURCE_STATM, status);
+	if (status < 0)
+		return;
+	proc_parse_row(files->buffer.data, &files->statm, &files->values);
+	if (!has_memory(files))
+		return;
+	for (unsigned i = 0; i < files->statm.count; i++)
+		if (files->values.present >> i & 1)
+			snapshot_set(capture->snapshot, files->statm.items[i].id, row,
+				     metric_from_raw(files->values.raw[i],
+						     files->statm.items[i].raw, &capture->scale));
+	raise_peak(capture->snapshot, row);
+}
+
+static int recorded_fds(const struct host *host, int32_t tgid, uint64_t *ret)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "open_fds %" PRId32, tgid);
+	return host_recorded_number(host, key, ret) ? 0 : -ENOENT;
+}
+
+static int live_fds(struct process_files *files, int dir, uint64_t *ret)
+{
+	struct stat directory;
+	int status;
+
+	if (files->has_fd_counts) {
+		if (fstatat(dir, "fd", &directory, 0) < 0)
+			return -errno;
+		*ret = (uint64_t)directory.st_size;
+		return 0;
+	}
+	status = proc_list(dir, "fd", &files->fds);
+	if (status == 0)
+		*ret = files->fds.list.count;
+	return status;
+}
+
+static void read_fds(struct process_files *files, int dir, uint32_t row)
+{
+	struct capture *capture = files->capture;
+	uint64_t fds;
+	int status;
+
+	if (files->open_fds == METRIC_STORED)
+		return;
+	status = capture->host->live ?
+			 live_fds(files, dir, &fds) :
+			 recorded_fds(capture->host, capture->snapshot->processes[row].tgid, &fds);
+	count(files, SOURCE_FDS, status);
+	if (status == 0)
+		snapshot_set(capture->snapshot, files->open_fds, row, fds);
+}
+
+/* The call is ten times quicker than the file, but asks for more rights. */
+static int find_limit(struct process_files *files, int dir, int32_t tgid, uint64_t *ret)
+{
+	struct rlimit limit;
+	ssize_t status;
+
+	if (files->may_ask && prlimit(tgid, RLIMIT_NOFILE, NULL, &limit) == 0) {
+		*ret = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+		return 0;
+	}
+	status = proc_read(dir, "limits", &files->buffer);
+	if (status < 0)
+		return (int)status;
+	return proc_parse_limits(files->buffer.data, ret) ? 0 : -ENODATA;
+}
+
+static bool needs_limit(const struct process_files *files, uint32_t row)
+{
+	uint64_t known;
+
+	return files->fd_limit != METRIC_STORED &&
+	       !snapshot_get(files->capture->snapshot, files->fd_limit, row, &known);
+}
+
+static int name_user(struct process_files *files, uint32_t row)
+{
+	struct snapshot *snapshot = files->capture->snapshot;
+	const struct user_name *user;
+	uint64_t uid;
+
+	if (!snapshot_get(snapshot, METRIC_uid, row, &uid))
+		return 0;
+	user = user_names_find(&files->users, uid);
+	if (!user)
+		return 0;
+	return snapshot_intern(snapshot, user->name, user->length,
+			       &snapshot->processes[row].user);
+}
+
+/* The limit is asked for by number: the process that is there afterwards was there before. */
+static int read_process(struct process_files *files, uint32_t row)
+{
+	struct snapshot *snapshot = files->capture->snapshot;
+	const struct process *process = &snapshot->processes[row];
+	CLEANUP(close_fd) int dir = proc_open_number(files->capture->host->proc, process->tgid);
+	bool limited = dir >= 0 && needs_limit(files, row);
+	uint64_t limit;
+	int status = limited ? find_limit(files, dir, process->tgid, &limit) : 0;
+
+	if (dir < 0 || !is_same_process(files, dir, process))
+		return 0;
+	if (limited) {
+		count(files, SOURCE_LIMITS, status);
+		if (status == 0)
+			snapshot_set(snapshot, files->fd_limit, row, limit);
+	}
+	read_statm(files, dir, row);
+	read_fds(files, dir, row);
+	if (files->cmdlines)
+		cmdline_add(files->cmdlines, row, TAKE_FD(dir));
+	return name_user(files, row);
+}
+
+/* The metric that is found at a place, if its source is wanted. */
+static enum metric_id find_metric(const struct capture *capture, enum metric_place place,
+				  enum source_id source)
+{
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (source_wanted(capture, source) && metric_source(&metrics[id], place))
+			return id;
+	return METRIC_STORED;
+}
+
+/* We have descriptors, so a kernel that says 0 does not count them. */
+static bool find_fd_counts(const struct host *host)
+{
+	struct stat directory;
+
+	return host->live && fstatat(host->proc, "self/fd", &directory, 0) == 0 &&
+	       directory.st_size > 0;
+}
+
+static int need_columns(struct process_files *files)
+{
+	struct snapshot *snapshot = files->capture->snapshot;
+	const enum metric_id others[] = { files->open_fds, files->fd_limit };
+
+	for (unsigned i = 0; i < files->statm.count; i++)
+		if (snapshot_need_column(snapshot, files->statm.items[i].id) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i] != METRIC_STORED && snapshot_need_column(snapshot, others[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static void read_users(struct process_files *files)
+{
+	struct source_tally *tally = &files->capture->tallies[SOURCE_USERS];
+	int status = user_names_read(files->capture->host->etc, &files->users);
+
+	source_count(tally, status);
+	if (is_vanished(status)) {
+		tally->failed++;
+		tally->error = -status;
+		tally->reason = "there is no passwd file";
+	}
+}
+
+static void start_cmdlines(struct process_files *files)
+{
+	struct capture *capture = files->capture;
+	int status = cmdline_start(capture->host->live, &files->cmdlines);
+
+	if (status < 0)
+		source_count(&capture->tallies[SOURCE_CMDLINE], status);
+}
+
+static int begin(struct process_files *files, struct capture *capture)
+{
+	files->capture = capture;
+	if (source_wanted(capture, SOURCE_STATM))
+		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
+	files->open_fds = find_metric(capture, PLACE_FD_DIRECTORY, SOURCE_FDS);
+	files->fd_limit = find_metric(capture, PLACE_FD_LIMIT, SOURCE_LIMITS);
+	files->may_ask = proc_numbers_are_ours(capture->host);
+	files->has_fd_counts = find_fd_counts(capture->host);
+	if (source_wanted(capture, SOURCE_USERS))
+		read_users(files);
+	if (source_wanted(capture, SOURCE_CMDLINE))
+		start_cmdlines(files);
+	return need_columns(files);
+}
+
+static int end(struct process_files *files)
+{
+	int status = files->cmdlines ? cmdline_finish(files->cmdlines, files->capture) : 0;
+
+	user_names_clear(&files->users);
+	proc_numbers_clear(&files->fds);
+	proc_buffer_clear(&files->buffer);
+	return status;
+}
+
+int process_files_collect(struct capture *capture)
+{
+	struct process_files files = { 0 };
+	int status = begin(&files, capture);
+	int ended;
+
+	for (uint32_t row = 0; status == 0 && row < capture->snapshot->process_count; row++)
+		status = read_process(&files, row);
+	ended = end(&files);
+	return status < 0 ? status : ended;
+}
