@@ -8,7 +8,7 @@
 #ifndef BPF_KERNEL_BPF_H
 #define BPF_KERNEL_BPF_H
 
-/* linux/types.h needs the architecture's headers, which clang does not look for with -target bpf. */
+/* linux/types.h would need the architecture's headers, which -target bpf does not look for. */
 typedef unsigned char __u8;
 typedef unsigned short __u16;
 typedef unsigned int __u32;
@@ -24,7 +24,7 @@ typedef __u32 __wsum;
 #include <bpf/bpf_core_read.h>
 
 #define PF_WQ_WORKER 0x00000020
-#define PF_KTHREAD   0x00200000
+#define PF_KTHREAD 0x00200000
 
 enum {
 	RLIMIT_NOFILE = 7,
@@ -90,10 +90,10 @@ struct thread_info {
 };
 
 struct thread_struct {
-	unsigned long fsbase;		/* x86 */
+	unsigned long fsbase; /* x86 */
 	struct {
 		unsigned long tp_value;
-	} uw;				/* arm64 */
+	} uw; /* arm64 */
 };
 
 struct cpumask {
@@ -113,7 +113,7 @@ struct pid {
 struct sched_entity {
 	__u64 sum_exec_runtime;
 	__u64 nr_migrations;
-	__u64 slice;			/* since 6.6 */
+	__u64 slice; /* since 6.6 */
 };
 
 struct sched_ext_entity {
@@ -123,7 +123,7 @@ struct sched_ext_entity {
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long run_delay;
-	unsigned long long max_run_delay;	/* since 6.14 */
+	unsigned long long max_run_delay; /* since 6.14 */
 	unsigned long long min_run_delay;
 };
 
@@ -151,7 +151,7 @@ struct sched_statistics {
 	__u64 nr_wakeups_remote;
 	__u64 nr_wakeups_affine;
 	__u64 nr_wakeups_affine_attempts;
-	__u64 core_forceidle_sum;	/* SCHED_CORE */
+	__u64 core_forceidle_sum; /* SCHED_CORE */
 };
 
 /* Absent where the architecture keeps exact times (VIRT_CPU_ACCOUNTING_NATIVE). */
@@ -171,7 +171,7 @@ struct task_io_accounting {
 };
 
 struct task_delay_info {
-	__u64 blkio_delay_max;		/* every max and min since 6.14 */
+	__u64 blkio_delay_max; /* every max and min since 6.14 */
 	__u64 blkio_delay_min;
 	__u64 blkio_delay;
 	__u64 swapin_delay_max;
@@ -189,7 +189,7 @@ struct task_delay_info {
 	__u64 wpcopy_delay_max;
 	__u64 wpcopy_delay_min;
 	__u64 wpcopy_delay;
-	__u64 irq_delay_max;		/* irq since 6.4 */
+	__u64 irq_delay_max; /* irq since 6.4 */
 	__u64 irq_delay_min;
 	__u64 irq_delay;
 	__u32 blkio_count;
@@ -279,7 +279,7 @@ struct task_struct {
 	int static_prio;
 	unsigned int rt_priority;
 	struct sched_entity se;
-	struct sched_ext_entity scx;	/* since 6.12, SCHED_CLASS_EXT */
+	struct sched_ext_entity scx; /* since 6.12, SCHED_CLASS_EXT */
 	struct sched_statistics stats;
 	unsigned int policy;
 	struct cpumask cpus_mask;
@@ -289,7 +289,6 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
-	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	void *worker_private;
 	__u64 utime;

@@ -8,11 +8,10 @@
  * buffer is full it drops the unfinished record and runs the program again for the same task, so
  * nothing here may count.
  *
- * Loading must be quick, and most of it is the verifier searching all kernel types by name, a few
- * times for each pointer that is followed straight from `task`.  So members of the task itself
- * are read directly, pointers are followed by bpf_probe_read_kernel() (about 10 ns, never
- * searched for), and a leader's group goes through one such pointer, task->group_leader, what is
- * reached from which is not searched for any more.
+ * Loading must be quick.  Most of it is the verifier searching all kernel types by name, several
+ * times for each pointer that it sees loaded from `task`.  So the task's own members are read
+ * directly, and pointers come from bpf_probe_read_kernel(), whose results are plain numbers to the
+ * verifier; only those with many members behind them are worth the search.
  */
 #include "kernel.bpf.h"
 #include "task.h"
@@ -39,10 +38,17 @@ static struct pid_namespace *reader_namespace;
 
 #define BIT(section, member) (1ULL << section##_BIT_##member)
 
+/* How a member behind each base of a FIELD is read. */
+#define FOLLOW_task(path) task->path
+#define FOLLOW_signal(path) signal->path
+#define FOLLOW_delays(path) delays->path
+#define FOLLOW_cred(path) BPF_CORE_READ(cred, path)
+#define FOLLOW_mm(path) BPF_CORE_READ(mm, path)
+
 /* Reads one FIELD of the section that is being filled, if this kernel has it. */
 #define READ(section, fields, present, member, base, path)                                         \
-	if (bpf_core_field_exists((base)->path)) {                                                 \
-		(fields)->member = (base)->path;                                                   \
+	if (bpf_core_field_exists(base->path)) {                                                   \
+		(fields)->member = FOLLOW_##base(path);                                            \
 		(present) |= BIT(section, member);                                                 \
 	}
 
@@ -52,8 +58,7 @@ static __always_inline void upid_read(const struct pid *pid, __u32 level, struct
 {
 	const char *numbers = (const char *)&pid->numbers;
 
-	bpf_probe_read_kernel(ret, sizeof(*ret),
-			      numbers + level * bpf_core_type_size(struct upid));
+	bpf_probe_read_kernel(ret, sizeof(*ret), numbers + level * bpf_core_type_size(struct upid));
 }
 
 static __always_inline void reader_init(void)
@@ -167,17 +172,17 @@ static __always_inline void cpus_fill(struct task_struct *task, __u32 words)
 		bpf_probe_read_kernel(record.cpus, words * sizeof(__u64), &task->cpus_mask);
 }
 
-static __always_inline void group_fill(struct task_struct *leader)
+static __always_inline void group_fill(struct task_struct *task)
 {
-	const __u64 of_memory = BIT(GROUP, total_vm) | BIT(GROUP, hiwater_vm) |
-				BIT(GROUP, hiwater_rss);
+	const __u64 of_memory =
+		BIT(GROUP, total_vm) | BIT(GROUP, hiwater_vm) | BIT(GROUP, hiwater_rss);
 	__u64 present = BIT(GROUP, ppid) | BIT(GROUP, pgid) | BIT(GROUP, session);
 	struct group_fields *fields = &group_fields;
-	struct signal_struct *signal = leader->signal;
-	const struct cred *cred = leader->real_cred;
-	struct mm_struct *mm = leader->mm;
+	struct signal_struct *signal = task->signal;
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
-	fields->ppid = pid_number(leader->real_parent->signal->pids[PIDTYPE_TGID]);
+	fields->ppid = pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
 	fields->pgid = pid_number(signal->pids[PIDTYPE_PGID]);
 	fields->session = pid_number(signal->pids[PIDTYPE_SID]);
 
@@ -188,8 +193,7 @@ static __always_inline void group_fill(struct task_struct *leader)
 	 * A kernel thread only borrows memory.  A task that exits drops its memory before that is
 	 * freed: what it still has was alive while it was read.
 	 */
-	barrier();
-	if (leader->flags & PF_KTHREAD || !mm || leader->mm != mm)
+	if (task->flags & PF_KTHREAD || !mm || BPF_CORE_READ(task, mm) != mm)
 		present &= ~of_memory;
 	fields->present = present;
 }
@@ -287,7 +291,7 @@ int dump_task(struct bpf_iter__task *context)
 	bpf_seq_write(output, &record, size);
 
 	if (section_is_in(TASK_SECTION_GROUP)) {
-		group_fill(task->group_leader);
+		group_fill(task);
 		bpf_seq_write(output, &group_fields, sizeof(group_fields));
 	}
 	if (section_is_in(TASK_SECTION_DELAY)) {

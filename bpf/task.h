@@ -19,18 +19,18 @@
 #include <linux/types.h>
 #endif
 
-#define TASK_COMM_SIZE		16
-#define TASK_NAME_SIZE		64
-#define TASK_DESCRIPTION_SIZE	32
-#define TASK_AFFINITY_WORDS_MAX 128	/* 8192 CPUs, the largest NR_CPUS of the supported kernels */
+#define TASK_COMM_SIZE 16
+#define TASK_NAME_SIZE 64
+#define TASK_DESCRIPTION_SIZE 32
+#define TASK_AFFINITY_WORDS_MAX 128 /* 8192 CPUs, the largest NR_CPUS of the supported kernels */
 
 enum task_section {
-	TASK_SECTION_TASK,	/* always */
-	TASK_SECTION_CPUS,	/* always: as many words of the affinity mask as were asked for */
-	TASK_SECTION_GROUP,	/* thread-group leaders */
-	TASK_SECTION_DELAY,	/* tasks that have delay accounting */
-	TASK_SECTION_STATS,	/* when asked for, on kernels that have them */
-	TASK_SECTION_NAME,	/* kernel threads */
+	TASK_SECTION_TASK,  /* always */
+	TASK_SECTION_CPUS,  /* always: as many words of the affinity mask as were asked for */
+	TASK_SECTION_GROUP, /* thread-group leaders */
+	TASK_SECTION_DELAY, /* tasks that have delay accounting */
+	TASK_SECTION_STATS, /* when asked for, on kernels that have them */
+	TASK_SECTION_NAME,  /* kernel threads */
 	TASK_SECTION_COUNT,
 };
 
@@ -51,6 +51,8 @@ enum task_section {
 	CONTROLLER(rdma)                                                                           \
 	CONTROLLER(misc)
 
+/* clang-format off */
+
 enum task_cgroup {
 	TASK_CGROUP_UNIFIED,
 #define TASK_CGROUP_ENUM(name) TASK_CGROUP_##name,
@@ -58,8 +60,6 @@ enum task_cgroup {
 #undef TASK_CGROUP_ENUM
 	TASK_CGROUP_COUNT,
 };
-
-/* clang-format off */
 
 /* Numbers of tasks are those of the reader's PID namespace. */
 #define TASK_FIELDS(FIELD, COMPUTED)                                                               \
@@ -181,11 +181,11 @@ struct task_record_head {
 	__u32 sections; /* bits of enum task_section */
 };
 
-#define TASK_MEMBER(member, ...)      __u64 member;
-#define TASK_BIT_TASK(member, ...)    TASK_BIT_##member,
-#define TASK_BIT_GROUP(member, ...)   GROUP_BIT_##member,
-#define TASK_BIT_DELAY(member, ...)   DELAY_BIT_##member,
-#define TASK_BIT_STATS(member, ...)   STATS_BIT_##member,
+#define TASK_MEMBER(member, ...) __u64 member;
+#define TASK_BIT_TASK(member, ...) TASK_BIT_##member,
+#define TASK_BIT_GROUP(member, ...) GROUP_BIT_##member,
+#define TASK_BIT_DELAY(member, ...) DELAY_BIT_##member,
+#define TASK_BIT_STATS(member, ...) STATS_BIT_##member,
 
 struct task_fields {
 	__u64 present;
@@ -215,8 +215,8 @@ struct stats_fields {
 struct name_fields {
 	__u64 is_worker;
 	__u64 is_busy;
-	__u64 has_full_worker_name;	/* this kernel does not cut a worker's name to comm's size */
-	char full[TASK_NAME_SIZE];	/* empty when comm is the whole name */
+	__u64 has_full_worker_name; /* this kernel does not cut a worker's name to comm's size */
+	char full[TASK_NAME_SIZE];  /* empty when comm is the whole name */
 	char description[TASK_DESCRIPTION_SIZE];
 };
 
