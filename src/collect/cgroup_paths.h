@@ -1,0 +1,28 @@
+/*
+ * Paths of cgroups by the id that the kernel knows them by, so that a cgroup's
+ * path is read once and not once for each of its tasks.
+ */
+#ifndef COLLECT_CGROUP_PATHS_H
+#define COLLECT_CGROUP_PATHS_H
+
+#include <stdint.h>
+
+struct cgroup_paths;
+struct host;
+struct snapshot;
+struct source_tally;
+
+/* Paths are interned in the snapshot.  All are borrowed.  NULL when there is no memory. */
+struct cgroup_paths *cgroup_paths_new(const struct host *host, struct snapshot *snapshot,
+				      struct source_tally *tally);
+void cgroup_paths_free(struct cgroup_paths *paths); /* NULL is allowed */
+
+/*
+ * The path of the cgroup that the task is in, by its number in the dictionary;
+ * 0 when it cannot be told.  `id` is the cgroup's, or 0 when the kernel did not
+ * say: then the task's own file is read.  Returns 0 or -ENOMEM.
+ */
+int cgroup_paths_find(struct cgroup_paths *paths, uint64_t id, int32_t tgid, int32_t tid,
+		      uint32_t *ret);
+
+#endif
