@@ -80,7 +80,51 @@ def check_agreement(seen):
 
 
 def provided_by(metrics, source):
-    return {metric["id"] for metric in metrics["metrics"] if source in metric["sources"]}
+    """The metrics that a source knows how to find, by what the program itself says of them."""
+    return {metric["name"] for metric in metrics["metrics"]
+            if any(place.startswith("bpf ") == (source == "bpf") for place in metric["sources"])}
+
+
+def check_statistics(source, seen, metrics):
+    """Every thread has every scheduler statistic: they are on, and the kernel has them."""
+    wanted = [metric["name"] for metric in metrics["metrics"] if metric["gate"] == "SCHEDSTATS"]
+    if not wanted:
+        yield "no metric needs scheduler statistics"
+    for tid, row in seen.items():
+        lacking = [name for name in wanted if name not in row]
+        if lacking:
+            yield f"{source}: thread {tid} has no {' '.join(lacking)}"
+
+
+def check_delays(seen):
+    """The workload was started with delay accounting on; only the iterator can read it."""
+    families = ("blkio", "swapin", "freepages", "thrashing", "compact", "wpcopy")
+    for tid, row in seen.items():
+        for family in families:
+            if f"{family}_delay_count" not in row or f"{family}_delay_total_ns" not in row:
+                yield f"bpf: thread {tid} has no delays of {family}"
+
+
+def check_doctor(doctor):
+    """What was on and readable is called so."""
+    states = {source["name"]: source["state"] for source in doctor["sources"]}
+    for name in ("task_iterator", "stat", "status", "schedstat", "sched", "io", "statm", "fds"):
+        if states.get(name) != "ok":
+            yield f"doctor: {name} is {states.get(name)}"
+    closed = {gate["name"] for gate in doctor["gates"] if not gate["open"]}
+    for name in {"SCHED_INFO", "SCHEDSTATS", "TASK_IO_ACCOUNTING", "TASK_DELAY_ACCT"} & closed:
+        yield f"doctor: {name} is closed"
+
+
+def check_source(series, source, snapshot, seen, workload, metrics):
+    release = snapshot["host"]["kernel_release"]
+    if not release.startswith(series + "."):
+        yield f"{source}: kernel {release}, not {series}"
+    if snapshot["host"]["task_source"] != source:
+        yield f"{source}: the capture was made by {snapshot['host']['task_source']}"
+    yield from check_rows(source, seen, workload)
+    yield from check_expectations(source, seen, workload, provided_by(metrics, source))
+    yield from check_statistics(source, seen, metrics)
 
 
 def check(series, out):
@@ -89,13 +133,10 @@ def check(series, out):
     snapshots = {source: load(out / f"{source}.json") for source in SOURCES}
     seen = {source: rows(snapshots[source], workload) for source in SOURCES}
     for source in SOURCES:
-        release = snapshots[source]["host"]["kernel_release"]
-        if not release.startswith(series + "."):
-            yield f"{source}: kernel {release}, not {series}"
-        yield from check_rows(source, seen[source], workload)
-        provided = provided_by(metrics, source)
-        yield from check_expectations(source, seen[source], workload, provided)
+        yield from check_source(series, source, snapshots[source], seen[source], workload, metrics)
     yield from check_agreement(seen)
+    yield from check_delays(seen["bpf"])
+    yield from check_doctor(load(out / "doctor.json"))
     shared = set.intersection(*(set().union(*seen[source].values()) for source in SOURCES))
     print(f"linux {series}: {workload.count} threads, {len(workload.expectations)} expectations, "
           f"{len(shared)} keys in both captures")
@@ -106,7 +147,8 @@ def body():
     programs = {**vm.tools(workload), "/bin/taskscope": taskscope}
     with vm.boot(series, programs, vm.HERE / "check.job") as out:
         complaints = list(check(series, out))
-    print("\n".join(complaints))
+    for complaint in complaints:
+        print(complaint)
     return 1 if complaints else 0
 
 

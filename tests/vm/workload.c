@@ -29,6 +29,8 @@
 #define BLOCK_BYTES 4096
 #define TOUCHED_PAGES 256
 #define NAPS 50
+/* On a slow machine a nap can be over before the thread was switched out. */
+#define SURE_NAPS 40
 
 struct worker {
 	const struct role *role;
@@ -114,13 +116,13 @@ static void act_napping(struct worker *worker)
 
 	for (int i = 0; i < NAPS; i++)
 		nanosleep(&nap, NULL);
-	expect_number(worker, "voluntary_csw", ">=", NAPS);
-	expect_number(worker, "timeslices", ">=", NAPS);
-	expect_number(worker, "nr_wakeups", ">=", NAPS);
-	expect_number(worker, "voluntary_sleep_ns", ">=", NAPS * 2 * NS_PER_MS);
+	expect_number(worker, "voluntary_csw", ">=", SURE_NAPS);
+	expect_number(worker, "timeslices", ">=", SURE_NAPS);
+	expect_number(worker, "nr_wakeups", ">=", SURE_NAPS);
+	expect_number(worker, "voluntary_sleep_ns", ">=", SURE_NAPS * 2 * NS_PER_MS);
 	expect_number(worker, "sleep_max", ">=", 2 * NS_PER_MS);
 	expect_number(worker, "wait_sum", ">=", 1);
-	expect_number(worker, "wait_count", ">=", NAPS);
+	expect_number(worker, "wait_count", ">=", SURE_NAPS);
 	expect_number(worker, "wait_max", ">=", 1);
 }
 
