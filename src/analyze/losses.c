@@ -21,7 +21,6 @@ static bool needs_kernel_option(const char *name)
 struct losses losses_of(const struct snapshot *snapshot)
 {
 	struct losses losses = { 0 };
-	uint64_t optional = 0;
 
 	for (size_t i = 0; i < snapshot->source_count; i++) {
 		const struct source_report *source = &snapshot->sources[i];
@@ -29,12 +28,11 @@ struct losses losses_of(const struct snapshot *snapshot)
 		if (source->failed == 0)
 			continue;
 		losses.read_failures += source->failed;
-		if (needs_kernel_option(source->name))
-			optional += source->failed;
+		losses.kernel_config |= source->state == SOURCE_MISSING &&
+					needs_kernel_option(source->name);
 		if (dominates(source, losses.dominant))
 			losses.dominant = source;
 	}
-	losses.kernel_config = losses.read_failures && optional >= losses.read_failures - optional;
 	return losses;
 }
 

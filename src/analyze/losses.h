@@ -15,7 +15,7 @@ struct source_report;
 struct losses {
 	uint64_t read_failures;
 	const struct source_report *dominant; /* most failures, of equal ones the first name; or NULL */
-	bool kernel_config; /* schedstat and io are half of them or more: it looks like the kernel */
+	bool kernel_config; /* schedstat or io files are missing: the kernel was built without them */
 };
 
 struct losses losses_of(const struct snapshot *snapshot);

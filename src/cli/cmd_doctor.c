@@ -67,12 +67,13 @@ static int examine(struct findings *findings, struct error *error)
 	return capture_take(findings->host, &capture, &findings->procfs, error);
 }
 
-/* The iterator makes some files needless; then procfs alone says how they do. */
+/* The iterator makes some files needless; the capture that read more of a source knows it better. */
 static const struct source_report *report_of(const struct findings *findings, size_t i)
 {
-	const struct source_report *report = &findings->best->sources[i];
+	const struct source_report *best = &findings->best->sources[i];
+	const struct source_report *procfs = &findings->procfs->sources[i];
 
-	return report->state == SOURCE_OFF ? &findings->procfs->sources[i] : report;
+	return best->read + best->failed >= procfs->read + procfs->failed ? best : procfs;
 }
 
 static bool is_usable(const struct source_report *report)
@@ -88,14 +89,15 @@ static void print_source(FILE *out, const struct source_report *report)
 		id >= 0 ? sources[id].gives : "");
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
-	if (report->state != SOURCE_OK && report->state != SOURCE_NOT_BUILT && id >= 0)
+	if (report->state != SOURCE_OK && report->state != SOURCE_NOT_BUILT && id >= 0 &&
+	    !strstr(report->reason, "needs "))
 		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", sources[id].needs);
 }
 
 static void print_gate(FILE *out, enum metric_gate id, const struct gate *gate)
 {
-	fprintf(out, "  %-22s %-7s %s\n", metric_gate_name(id), gate->open ? "yes" : "no",
-		gate->reason ? gate->reason : "");
+	fprintf(out, "  %-22s %s%s%s\n", metric_gate_name(id), gate->open ? "yes" : "no",
+		gate->reason ? ": " : "", gate->reason ? gate->reason : "");
 }
 
 static void print_text(FILE *out, const struct findings *findings)

@@ -97,7 +97,9 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 	}
 	if (tally->failed || (tally->reason && !tally->read)) {
 		failure_text(capture, id, reason);
-		return tally->read ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
+		if (tally->read)
+			return SOURCE_PARTIAL;
+		return tally->error == ENOENT ? SOURCE_MISSING : SOURCE_UNAVAILABLE;
 	}
 	if (tally->read)
 		return SOURCE_OK;

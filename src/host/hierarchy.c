@@ -23,12 +23,19 @@ static int open_directory(int dir, const char *path)
 	return openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Whether the v2 tree of a hybrid host is in real use: leftovers such as hugetlb do not count. */
 static bool has_controllers(int dir)
 {
 	char controllers[512];
+	char *rest = controllers;
+	char *word;
 
-	return host_read_line(dir, "cgroup.controllers", controllers, sizeof(controllers)) &&
-	       controllers[0];
+	if (!host_read_line(dir, "cgroup.controllers", controllers, sizeof(controllers)))
+		return false;
+	while ((word = strsep(&rest, " ")))
+		if (strcmp(word, "memory") == 0 || strcmp(word, "cpu") == 0)
+			return true;
+	return false;
 }
 
 static void use_v2(struct cgroup_hierarchy *ret, int fd)

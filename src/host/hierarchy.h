@@ -2,8 +2,9 @@
  * Which cgroup hierarchy tells where a task belongs.
  *
  * On a v2 host there is one.  On hybrid and v1 hosts there are many; the v2 tree
- * counts if it has controllers, else the memory controller's, since memory is
- * what a cgroup is most often made for, else the next one of a short list.
+ * counts if it has the memory or cpu controller, else the v1 tree of the memory
+ * controller does, since memory is what a cgroup is most often made for, else the
+ * next one of a short list.
  */
 #ifndef HOST_HIERARCHY_H
 #define HOST_HIERARCHY_H

@@ -20,7 +20,7 @@ const struct fact_info facts[FACT_COUNT] = {
 
 static const char *const state_names[SOURCE_STATE_COUNT] = {
 	[SOURCE_OK] = "ok",       [SOURCE_PARTIAL] = "partial",     [SOURCE_UNAVAILABLE] = "unavailable",
-	[SOURCE_OFF] = "off",     [SOURCE_NOT_BUILT] = "not built",
+	[SOURCE_OFF] = "off",     [SOURCE_NOT_BUILT] = "not built", [SOURCE_MISSING] = "missing",
 };
 /* clang-format on */
 

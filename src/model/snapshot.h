@@ -74,7 +74,8 @@ extern const struct fact_info facts[FACT_COUNT];
 enum source_state {
 	SOURCE_OK,          /* every read that mattered worked */
 	SOURCE_PARTIAL,     /* some failed: see failed, reason */
-	SOURCE_UNAVAILABLE, /* none worked, or the kernel has it not: see reason */
+	SOURCE_UNAVAILABLE, /* none worked: see reason */
+	SOURCE_MISSING,     /* the kernel, or the recording, does not have it */
 	SOURCE_OFF,         /* not asked for */
 	SOURCE_NOT_BUILT,   /* no collector in this build */
 	SOURCE_STATE_COUNT,
