@@ -73,7 +73,7 @@ void help_overview(FILE *out, const struct command *const *commands)
 static void print_scdoc(FILE *out, const char *text)
 {
 	for (; *text; text++) {
-		if (strchr("\\*_#<>[]", *text))
+		if (strchr("\\*_#<>[]`", *text))
 			fputc('\\', out);
 		fputc(*text, out);
 	}
