@@ -1,0 +1,145 @@
+#include "store/snapshot_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "store/container.h"
+
+/* What a person can do about it. */
+static const struct {
+	int code;
+	const char *advice;
+} write_advice[] = {
+	{ ENOSPC, "free some space or write elsewhere" },
+	{ EDQUOT, "free some space or write elsewhere" },
+	{ EFBIG, "raise the limit on file sizes (ulimit -f) or write elsewhere" },
+	{ EACCES, "write to a directory that is yours" },
+	{ EPERM, "write to a directory that is yours" },
+	{ EROFS, "write to another file system" },
+	{ ENOENT, "make its directory first" },
+	{ ENOTDIR, "part of the path is a file, give another path" },
+	{ EISDIR, "give the name of a file in it" },
+	{ EINVAL, "it is no ordinary file, give another name" },
+	{ ENAMETOOLONG, "give a shorter name" },
+};
+
+static int cannot_write(const char *path, int status, struct error *error)
+{
+	const char *advice = "write elsewhere";
+
+	for (size_t i = 0; i < ARRAY_SIZE(write_advice); i++)
+		if (write_advice[i].code == -status)
+			advice = write_advice[i].advice;
+	return error_set(error, status, "cannot write %s: %s: %s", path, strerror(-status), advice);
+}
+
+static int replace_file(const char *path, const void *bytes, size_t size)
+{
+	struct file_replacement file = { .fd = -1 };
+	int status = file_replace(&file, path);
+
+	if (status < 0)
+		return status;
+	status = file_write(&file, bytes, size);
+	if (status == 0)
+		status = file_commit(&file);
+	file_abandon(&file);
+	return status;
+}
+
+int snapshot_file_write(const struct snapshot *snapshot, const char *path, struct error *error)
+{
+	CLEANUP(free_pointer) void *bytes = NULL;
+	struct error cause = { 0 };
+	size_t size;
+	int status = snapshot_encode(snapshot, &bytes, &size, &cause);
+
+	if (status < 0)
+		return error_set(error, status, "cannot write %s: %s", path, cause.message);
+	status = replace_file(path, bytes, size);
+	return status < 0 ? cannot_write(path, status, error) : 0;
+}
+
+/* As many bytes as there are, up to `size`. */
+static ssize_t read_some(int fd, uint8_t *bytes, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size) {
+		ssize_t got = read(fd, bytes + length, size - length);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		length += (size_t)got;
+	}
+	return (ssize_t)length;
+}
+
+static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct error *error)
+{
+	/* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat stat;
+
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (S_ISDIR(stat.st_mode))
+		return error_set(error, -EISDIR, "%s is a directory, not a .tscope file", path);
+	if (!S_ISREG(stat.st_mode))
+		return error_set(error, -EINVAL, "%s is not an ordinary file", path);
+	if ((uint64_t)stat.st_size > FILE_SIZE_LIMIT)
+		return error_set(error, -EFBIG, "%s is larger than any .tscope file", path);
+	*ret_fd = TAKE_FD(fd);
+	*ret_size = (size_t)stat.st_size;
+	return 0;
+}
+
+/* The header first: a large file that is something else is not read to find that out. */
+static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, struct error *error)
+{
+	size_t head = size < HEADER_SIZE ? size : HEADER_SIZE;
+	ssize_t length = read_some(fd, bytes, head);
+	struct container container;
+	int status;
+
+	if (length >= 0) {
+		status = container_open(bytes, (size_t)length, size, path, &container, error);
+		if (status < 0)
+			return status;
+		length = read_some(fd, bytes + head, size - head);
+	}
+	if (length < 0)
+		return error_set(error, (int)length, "cannot read %s: %s", path,
+				 strerror((int)-length));
+	if ((size_t)length < size - head)
+		return error_set(error, -EBADMSG, "%s became shorter while it was read: try again",
+				 path);
+	return 0;
+}
+
+int snapshot_file_read(const char *path, struct snapshot **ret, struct error *error)
+{
+	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(free_pointer) uint8_t *bytes = NULL;
+	size_t size = 0;
+	int status = open_file(path, &fd, &size, error);
+
+	if (status < 0)
+		return status;
+	bytes = malloc(size + 1);
+	if (!bytes)
+		return error_set(error, -ENOMEM, "cannot read %s: not enough memory", path);
+	status = read_file(fd, path, size, bytes, error);
+	return status < 0 ? status : snapshot_decode_named(path, bytes, size, ret, error);
+}
