@@ -78,7 +78,8 @@ const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)
 static size_t index_slot(const struct snapshot *snapshot, int32_t tgid)
 {
 	size_t mask = snapshot->process_index_size - 1;
-	size_t slot = ((uint32_t)tgid * 2654435761u) & mask;
+	/* The upper half: the lower bits of a product repeat when ids are all multiples of one. */
+	size_t slot = ((uint32_t)tgid * 0x9e3779b97f4a7c15u >> 32) & mask;
 
 	while (snapshot->process_index[slot] &&
 	       snapshot->processes[snapshot->process_index[slot] - 1].tgid != tgid)
