@@ -18,8 +18,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 QEMU = "qemu-system-x86_64"
-# Emulation, since nested virtualisation is missing or broken in most places where tests run.
-ACCELERATOR = ["-accel", "tcg,thread=multi", "-cpu", "max"]
+# Emulation, since nested virtualisation is missing or broken in most places where tests run.  Its
+# virtual CPUs take turns in one thread: with a thread each, a kernel that patches its own code (a
+# jump label, such as scheduler statistics being switched on) now and then runs half of the patch.
+ACCELERATOR = ["-accel", "tcg,thread=single", "-cpu", "max"]
 
 
 class Unavailable(Exception):
