@@ -17,15 +17,12 @@
 /* Twice the kernel's own output buffer, so that a read never splits a record. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
-#define NEEDS_CAPABILITIES                                                                         \
-	"BPF programs need CAP_BPF and CAP_PERFMON: run as root, or give them with "               \
-	"`setcap cap_bpf,cap_perfmon+ep`"
-
 static const struct {
 	int error;
 	const char *sentence;
 } explanations[] = {
-	{ EPERM, NEEDS_CAPABILITIES },
+	{ EPERM, "the kernel refused the BPF program: CAP_BPF and CAP_PERFMON must be the host's, "
+		 "not those of a user namespace, and the kernel not locked down" },
 	{ EACCES, "the kernel's verifier refused the BPF program" },
 	{ ENOSYS, "this kernel was built without BPF (CONFIG_BPF_SYSCALL)" },
 	{ ENOMEM, "out of memory" },
@@ -49,15 +46,16 @@ int host_bpf_check(const struct host *host, struct error *error)
 {
 	if (!host->live)
 		return error_set(error, -ENOTSUP,
-				 "BPF sees the running kernel only, not a "
-				 "recorded root");
+				 "BPF sees the running kernel only, not a recorded root");
 	if (host->sys < 0 || faccessat(host->sys, "kernel/btf/vmlinux", R_OK, 0) < 0)
 		return error_set(error, -ENOENT,
 				 "BPF programs need the kernel's type information, and there is "
 				 "no kernel/btf/vmlinux in sysfs: boot a kernel with "
 				 "CONFIG_DEBUG_INFO_BTF");
 	if (!has_capabilities())
-		return error_set(error, -EPERM, NEEDS_CAPABILITIES);
+		return error_set(error, -EPERM,
+				 "BPF programs need CAP_BPF and CAP_PERFMON: run as root, or give "
+				 "them with `setcap cap_bpf,cap_perfmon+ep`");
 	return 0;
 }
 
