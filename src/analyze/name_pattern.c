@@ -43,6 +43,14 @@ static size_t span(const char *at, size_t limit, bool (*is)(char))
 	return length;
 }
 
+static bool has_digit(const char *at, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (is_digit(at[i]))
+			return true;
+	return false;
+}
+
 /* Blanks beyond ASCII, in UTF-8. */
 static const char *const wide_blanks[] = {
 	"\xc2\x85",	"\xc2\xa0",	"\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
@@ -108,12 +116,15 @@ static size_t uuid_length(const char *at)
 	return ends_token(at + length) ? length : 0;
 }
 
-/* Length of a hexadecimal id: a short or full container id, an md5, a git or sha1 name. */
+/*
+ * Length of a hexadecimal id: a short or full container id, an md5, a git or
+ * sha1 name.  One without any digit is a word: an id is that once in 100,000.
+ */
 static size_t hex_id_length(const char *at, size_t shortest)
 {
 	size_t length = span(at, 65, is_hex);
 
-	if (length < shortest || !ends_token(at + length))
+	if (length < shortest || !ends_token(at + length) || !has_digit(at, length))
 		return 0;
 	return length == 12 || length == 32 || length == 40 || length == 64 ? length : 0;
 }
@@ -150,16 +161,12 @@ static size_t append_id(const char *at, struct text *out)
 	return length;
 }
 
-/* Ids in one alphabet are in one case, so "Ab1" is a word. */
+/* Hexadecimal is written in one case, so "Ab1" is a word. */
 static bool is_hex_token(const char *at, size_t length)
 {
-	size_t digits = 0;
-
-	if (length < 2 || (span(at, length, is_lower_hex) < length && span(at, length, is_upper_hex) < length))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		digits += is_digit(at[i]);
-	return digits > 0;
+	return length >= 2 && has_digit(at, length) &&
+	       (span(at, length, is_lower_hex) == length ||
+		span(at, length, is_upper_hex) == length);
 }
 
 static void append_token(const char *at, size_t length, struct text *out)

@@ -50,21 +50,99 @@ static void append_capture(struct text *out, const struct snapshot *snapshot)
 	text_append_string(out, "\n");
 }
 
-static void append_sources(struct text *out, const struct snapshot *snapshot)
+/* Why, and for how many, a shown metric has no value. */
+struct absence {
+	const char *reason; /* NULL when no value is missing */
+	enum metric_scope scope;
+	size_t missing, rows;
+};
+
+static struct absence absence_of(const struct snapshot *snapshot, enum metric_id id)
+{
+	struct absence absence = { 0 };
+	enum metric_id cause = id;
+	const char *reason = absence_reason(snapshot, id, &cause);
+
+	if (!reason)
+		return absence;
+	absence.scope = metrics[cause].scope;
+	absence.rows = snapshot_rows(snapshot, cause);
+	absence.missing = absence.rows - snapshot_measured(snapshot, cause);
+	absence.reason = absence.missing ? reason : NULL;
+	return absence;
+}
+
+static bool is_same(const struct absence *a, const struct absence *b)
+{
+	return a->reason && b->reason && a->missing == b->missing && a->scope == b->scope &&
+	       strcmp(a->reason, b->reason) == 0;
+}
+
+static void append_absence(struct text *out, const struct absence *absence)
+{
+	text_append_string(out, "absent");
+	if (absence->missing < absence->rows)
+		text_format(out, " for %zu of %zu %s", absence->missing, absence->rows,
+			    absence->scope == SCOPE_THREAD ? "threads" : "processes");
+}
+
+static void append_reason(struct text *out, const char *reason)
+{
+	text_append_string(out, ": ");
+	text_append_escaped(out, reason, strlen(reason));
+	text_append_string(out, "\n");
+}
+
+/* One line for each distinct absence, with all shown metrics that it concerns. */
+static void append_absences(struct text *out, const struct absence *absences,
+			    const struct selection *shown)
+{
+	for (size_t i = 0; i < shown->count; i++) {
+		const char *before = ": ";
+		size_t first = 0;
+
+		while (first < i && !is_same(&absences[first], &absences[i]))
+			first++;
+		if (!absences[i].reason || first < i)
+			continue;
+		append_absence(out, &absences[i]);
+		for (size_t other = i; other < shown->count; other++) {
+			if (!is_same(&absences[i], &absences[other]))
+				continue;
+			text_format(out, "%s%s", before, metrics[shown->ids[other]].name);
+			before = ", ";
+		}
+		append_reason(out, absences[i].reason);
+	}
+}
+
+static bool is_told(const struct absence *absences, size_t count, const char *reason)
+{
+	for (size_t i = 0; i < count; i++)
+		if (absences[i].reason && strcmp(absences[i].reason, reason) == 0)
+			return true;
+	return false;
+}
+
+static bool is_failing(enum source_state state)
+{
+	return state == SOURCE_PARTIAL || state == SOURCE_UNAVAILABLE || state == SOURCE_MISSING;
+}
+
+/* Sources that did not do their work, but for those whose reason an absence has told. */
+static void append_sources(struct text *out, const struct snapshot *snapshot,
+			   const struct absence *absences, size_t count)
 {
 	for (size_t i = 0; i < snapshot->source_count; i++) {
 		const struct source_report *source = &snapshot->sources[i];
+		const char *reason = source->reason ? source->reason : "no reason is known";
 
-		if (source->state != SOURCE_PARTIAL && source->state != SOURCE_UNAVAILABLE)
+		if (!is_failing(source->state) || is_told(absences, count, reason))
 			continue;
 		text_append_string(out, "source ");
 		text_append_escaped(out, source->name, strlen(source->name));
-		text_format(out, " %s", source_state_name(source->state));
-		if (source->reason) {
-			text_append_string(out, ": ");
-			text_append_escaped(out, source->reason, strlen(source->reason));
-		}
-		text_append_string(out, "\n");
+		text_format(out, " is %s", source_state_name(source->state));
+		append_reason(out, reason);
 	}
 }
 
@@ -72,63 +150,25 @@ static void append_failures(struct text *out, const struct snapshot *snapshot)
 {
 	struct losses losses = losses_of(snapshot);
 
-	if (!losses.dominant)
-		return;
-	text_format(out, "%" PRIu64 " reads failed, most often of ", losses.read_failures);
-	text_append_escaped(out, losses.dominant->name, strlen(losses.dominant->name));
-	text_format(out, " (%" PRIu64 ")\n", losses.dominant->failed);
+	if (losses.dominant && losses.dominant->failed < losses.read_failures) {
+		text_format(out, "%" PRIu64 " reads failed, most often of ", losses.read_failures);
+		text_append_escaped(out, losses.dominant->name, strlen(losses.dominant->name));
+		text_format(out, " (%" PRIu64 ")\n", losses.dominant->failed);
+	}
 	if (losses.kernel_config)
-		text_append_string(out,
-				   "most failures are of schedstat and io: the kernel may lack "
-				   "CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING\n");
-}
-
-/* A reason, and the shown metrics that lack values because of it. */
-static void append_absence(struct text *out, const struct snapshot *snapshot,
-			   const struct selection *shown, size_t first, const char *reason)
-{
-	const char *before = "not measured: ";
-	enum metric_id cause;
-
-	for (size_t i = first; i < shown->count; i++) {
-		const char *other = absence_reason(snapshot, shown->ids[i], &cause);
-
-		if (!other || strcmp(other, reason) != 0)
-			continue;
-		text_format(out, "%s%s", before, metrics[shown->ids[i]].name);
-		before = ", ";
-	}
-	text_append_string(out, ": ");
-	text_append_escaped(out, reason, strlen(reason));
-	text_append_string(out, "\n");
-}
-
-static bool was_told(const struct snapshot *snapshot, const struct selection *shown, size_t index,
-		     const char *reason)
-{
-	enum metric_id cause;
-
-	for (size_t i = 0; i < index; i++) {
-		const char *other = absence_reason(snapshot, shown->ids[i], &cause);
-
-		if (other && strcmp(other, reason) == 0)
-			return true;
-	}
-	return false;
+		text_append_string(out, "schedstat or io files do not exist: the kernel was built "
+					"without CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING\n");
 }
 
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
 		    struct text *out)
 {
-	enum metric_id cause;
+	struct absence absences[METRIC_COUNT];
 
+	for (size_t i = 0; i < shown->count; i++)
+		absences[i] = absence_of(snapshot, shown->ids[i]);
 	append_capture(out, snapshot);
 	append_failures(out, snapshot);
-	append_sources(out, snapshot);
-	for (size_t i = 0; i < shown->count; i++) {
-		const char *reason = absence_reason(snapshot, shown->ids[i], &cause);
-
-		if (reason && !was_told(snapshot, shown, i, reason))
-			append_absence(out, snapshot, shown, i, reason);
-	}
+	append_absences(out, absences, shown);
+	append_sources(out, snapshot, absences, shown->count);
 }

@@ -70,6 +70,7 @@ static void append_source(struct text *out, const struct metric_source *source)
 /* All sources, or the formula. */
 static void append_origin(struct text *out, const struct metric *metric)
 {
+	text_append_string(out, metric->kind == KIND_DERIVED ? "= " : "from ");
 	if (metric->kind == KIND_DERIVED)
 		append_formula(out, &metric->formula);
 	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++) {
@@ -106,16 +107,13 @@ static void append_metric(struct text *out, const struct metric *metric)
 
 	metric_tags(&tags, metric);
 	append_origin(&origin, metric);
-	text_format(out, "  %-30s  %-6s  %-8s  %-7s  %-7s%s%s\n", metric->name,
+	text_format(out, "  %-30s  %-6s  %-8s  %-7s  ", metric->name,
 		    metric_unit_name(metric->unit), metric_kind_name(metric->kind),
-		    metric->kind == KIND_DERIVED ? "-" : metric_scope_name(metric->scope),
-		    metric_fold_name(metric->fold), tags.length ? "  " : "", text_string(&tags));
+		    metric->kind == KIND_DERIVED ? "-" : metric_scope_name(metric->scope));
+	text_format(out, tags.length ? "%-7s  %s\n" : "%s%s\n", metric_fold_name(metric->fold),
+		    text_string(&tags));
 	append_wrapped(out, metric->help, HELP_INDENT);
-	if (origin.length) {
-		text_format(out, "%*s", HELP_INDENT, "");
-		text_append_string(out, metric->kind == KIND_DERIVED ? "= " : "from ");
-		append_wrapped(out, text_string(&origin), 0);
-	}
+	append_wrapped(out, text_string(&origin), HELP_INDENT);
 	out->failed |= tags.failed || origin.failed;
 }
 
@@ -241,12 +239,9 @@ static void append_man_metric(struct text *out, const struct metric *metric)
 	append_scdoc(out, text_string(&tags));
 	text_append_string(out, "\n\t");
 	append_scdoc(out, metric->help);
-	if (origin.length) {
-		text_append_string(out, metric->kind == KIND_DERIVED ? " = " : " From: ");
-		append_scdoc(out, text_string(&origin));
-		text_append_string(out, "\\.");
-	}
-	text_append_string(out, "\n\n");
+	text_append_string(out, " (");
+	append_scdoc(out, text_string(&origin));
+	text_append_string(out, ")\n\n");
 	out->failed |= tags.failed || origin.failed;
 }
 
