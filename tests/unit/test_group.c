@@ -1,0 +1,382 @@
+#include <stdio.h>
+
+#include "analyze/group.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "hand_snapshot.h"
+
+static const struct group *find_group(const struct grouping *grouping, const char *key)
+{
+	for (size_t i = 0; i < grouping->group_count; i++)
+		if (strcmp(grouping->groups[i].key, key) == 0)
+			return &grouping->groups[i];
+	return NULL;
+}
+
+static struct grouping *group_by(struct snapshot *snapshot, enum group_axis axis)
+{
+	struct grouping *grouping;
+
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(grouping_new(snapshot, axis, NULL, &grouping), 0);
+	return grouping;
+}
+
+static void assert_group(const struct grouping *grouping, const char *key, unsigned tasks)
+{
+	const struct group *group = find_group(grouping, key);
+
+	if (!group)
+		fail_msg("there is no group '%s'", key);
+	assert_int_equal(group->tasks, tasks);
+}
+
+static void assert_order(const struct grouping *grouping, const char *const *keys, size_t count)
+{
+	assert_int_equal(grouping->group_count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(grouping->groups[i].key, keys[i]);
+}
+
+/* Two processes, five threads; the pool is of the second. */
+static struct snapshot *two_processes(void)
+{
+	struct snapshot *snapshot = hand_new();
+
+	hand_task(snapshot, 10, 10, "init", "/init.scope");
+	hand_task(snapshot, 20, 20, "server", "/system.slice/server.service");
+	hand_task(snapshot, 20, 21, "pool-1", "/system.slice/server.service");
+	hand_task(snapshot, 20, 22, "pool-2", "/system.slice/server.service");
+	hand_task(snapshot, 20, 23, "timer7", "/run-17");
+	return snapshot;
+}
+
+static void threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, AXIS_COMM);
+
+	(void)state;
+	assert_int_equal(grouping->group_count, 4);
+	assert_group(grouping, "pool-{N}", 2);
+	assert_group(grouping, "timer7", 1);
+	assert_group(grouping, "server", 1);
+}
+
+static void two_threads_of_one_name_have_its_pattern(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "job-3", "/");
+	hand_task(snapshot, 2, 2, "job-3", "/");
+	grouping = group_by(snapshot, AXIS_COMM);
+	assert_int_equal(grouping->group_count, 1);
+	assert_group(grouping, "job-{N}", 2);
+}
+
+static void a_number_and_a_hex_id_in_one_place_are_one_group(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "run-12345678", "/");
+	hand_task(snapshot, 2, 2, "run-1234abcd", "/");
+	hand_task(snapshot, 3, 3, "run-87654321", "/");
+	grouping = group_by(snapshot, AXIS_COMM);
+	assert_int_equal(grouping->group_count, 1);
+	assert_group(grouping, "run-{H}", 3);
+}
+
+static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *before = hand_new();
+	CLEANUP(snapshot_free_pointer) struct snapshot *after = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *first = NULL;
+	CLEANUP(grouping_free_pointer) struct grouping *second = NULL;
+	struct census *census;
+
+	(void)state;
+	hand_task(before, 1, 1, "job-1", "/");
+	hand_task(after, 2, 2, "job-2", "/");
+	hand_task(after, 3, 3, "alone-1", "/");
+	snapshot_finish(before);
+	snapshot_finish(after);
+	assert_int_equal(census_new(AXIS_COMM, &census), 0);
+	assert_int_equal(census_add(census, before), 0);
+	assert_int_equal(census_add(census, after), 0);
+	assert_int_equal(grouping_new(before, AXIS_COMM, census, &first), 0);
+	assert_int_equal(grouping_new(after, AXIS_COMM, census, &second), 0);
+	census_free(census);
+	assert_group(first, "job-{N}", 1);
+	assert_group(second, "job-{N}", 1);
+	assert_group(second, "alone-1", 1);
+}
+
+static void each_axis_has_its_keys(void **state)
+{
+	static const struct {
+		enum group_axis axis;
+		const char *key;
+		unsigned tasks;
+	} expected[] = {
+		{ AXIS_PCOMM, "server", 4 },	   { AXIS_COMM, "pool-{N}", 2 },
+		{ AXIS_COMM_EXACT, "pool-1", 1 },  { AXIS_CGROUP, "/run-{N}", 1 },
+		{ AXIS_PROCESS, "server[20]", 4 }, { AXIS_THREAD, "pool-2[22]", 1 },
+		{ AXIS_USER, "alice", 4 },	   { AXIS_USER, "uid 77", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+		snapshot->processes[1].user = hand_text(snapshot, "alice");
+		hand_set(snapshot, METRIC_uid, 0, 77);
+		grouping = group_by(snapshot, expected[i].axis);
+		assert_group(grouping, expected[i].key, expected[i].tasks);
+	}
+}
+
+static void axes_are_found_by_the_names_that_the_option_lists(void **state)
+{
+	char list[128] = "";
+	size_t length = 0;
+
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		assert_int_equal(group_axis_find(group_axis_name(axis)), axis);
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+					   axis ? "|" : "", group_axis_name(axis));
+	}
+	assert_string_equal(list, GROUP_AXES);
+	assert_int_equal(group_axis_find("all of them"), -1);
+}
+
+static void every_task_is_in_exactly_one_group(void **state)
+{
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping =
+			group_by(snapshot, axis);
+		unsigned seen[5] = { 0 };
+
+		for (size_t i = 0; i < grouping->group_count; i++)
+			for (uint32_t t = 0; t < grouping->groups[i].tasks; t++)
+				seen[grouping->rows[grouping->groups[i].first + t]]++;
+		for (size_t row = 0; row < ARRAY_SIZE(seen); row++)
+			assert_int_equal(seen[row], 1);
+	}
+}
+
+static void processes_with_a_task_in_the_group_are_counted_once(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 30, 30, "other", "/");
+	hand_task(snapshot, 30, 31, "pool-9", "/");
+	grouping = group_by(snapshot, AXIS_COMM);
+	assert_int_equal(find_group(grouping, "pool-{N}")->tasks, 3);
+	assert_int_equal(find_group(grouping, "pool-{N}")->processes, 2);
+}
+
+static void shared_memory_is_counted_once_per_process(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	struct fold fold;
+
+	(void)state;
+	hand_set(snapshot, METRIC_rss_bytes, 1, 4096);
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	group_fold(grouping, find_group(grouping, "server"), METRIC_rss_bytes, &fold);
+	assert_int_equal(fold.shape, SHAPE_NUMBER);
+	assert_int_equal(fold.number, 4096);
+	assert_int_equal(fold.measured, 1);
+	assert_int_equal(fold.population, 1);
+}
+
+static void the_sum_over_groups_is_the_whole_on_every_axis(void **state)
+{
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+		uint64_t memory = 0, faults = 0;
+		struct fold fold;
+
+		hand_set(snapshot, METRIC_rss_bytes, 0, 1000);
+		hand_set(snapshot, METRIC_rss_bytes, 1, 20000);
+		for (uint32_t row = 0; row < 5; row++)
+			hand_set(snapshot, METRIC_majflt, row, row + 1);
+		grouping = group_by(snapshot, axis);
+		for (size_t i = 0; i < grouping->group_count; i++) {
+			group_fold(grouping, &grouping->groups[i], METRIC_rss_bytes, &fold);
+			memory += fold.number;
+			group_fold(grouping, &grouping->groups[i], METRIC_majflt, &fold);
+			faults += fold.number;
+		}
+		assert_int_equal(memory, 21000);
+		assert_int_equal(faults, 15);
+	}
+}
+
+static void coverage_counts_the_measured_tasks_and_nothing_measured_is_absent(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	struct fold fold;
+
+	(void)state;
+	hand_set(snapshot, METRIC_majflt, 2, 0);
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	group_fold(grouping, find_group(grouping, "server"), METRIC_majflt, &fold);
+	assert_int_equal(fold.shape, SHAPE_NUMBER);
+	assert_int_equal(fold.measured, 1);
+	assert_int_equal(fold.population, 4);
+	group_fold(grouping, find_group(grouping, "init"), METRIC_majflt, &fold);
+	assert_int_equal(fold.shape, SHAPE_ABSENT);
+}
+
+static void a_ratio_is_of_the_folded_sums(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	struct fold fold;
+
+	(void)state;
+	for (uint32_t row = 1; row < 5; row++) {
+		hand_set(snapshot, METRIC_run_time_ns, row, 10);
+		hand_set(snapshot, METRIC_wait_time_ns, row, row == 1 ? 120 : 0);
+	}
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	group_fold(grouping, find_group(grouping, "server"), METRIC_cpu_efficiency, &fold);
+	assert_int_equal(fold.shape, SHAPE_REAL);
+	assert_true(fold.real == 0.25);
+	group_fold(grouping, find_group(grouping, "init"), METRIC_cpu_efficiency, &fold);
+	assert_int_equal(fold.shape, SHAPE_ABSENT);
+}
+
+static void cpu_sets_fold_to_their_sizes_and_a_list_when_all_are_equal(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	struct fold fold;
+
+	(void)state;
+	for (uint32_t row = 0; row < 5; row++)
+		hand_set(snapshot, METRIC_cpu_affinity, row,
+			 hand_text(snapshot, row == 4 ? "5" : "0-3"));
+	grouping = group_by(snapshot, AXIS_COMM);
+	group_fold(grouping, find_group(grouping, "pool-{N}"), METRIC_cpu_affinity, &fold);
+	assert_true(fold.uniform);
+	assert_int_equal(fold.min, 4);
+	grouping_free(grouping);
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	group_fold(grouping, find_group(grouping, "server"), METRIC_cpu_affinity, &fold);
+	assert_false(fold.uniform);
+	assert_int_equal(fold.min, 1);
+	assert_int_equal(fold.max, 4);
+}
+
+static struct grouping *four_values(struct snapshot *snapshot)
+{
+	hand_task(snapshot, 1, 1, "none", "/");
+	hand_task(snapshot, 2, 2, "large", "/");
+	hand_task(snapshot, 3, 3, "equal-b", "/");
+	hand_task(snapshot, 4, 4, "equal-a", "/");
+	hand_task(snapshot, 5, 5, "largest", "/");
+	hand_set(snapshot, METRIC_majflt, 1, UINT64_MAX - 1);
+	hand_set(snapshot, METRIC_majflt, 2, 7);
+	hand_set(snapshot, METRIC_majflt, 3, 7);
+	hand_set(snapshot, METRIC_majflt, 4, UINT64_MAX);
+	return group_by(snapshot, AXIS_COMM);
+}
+
+static void missing_values_come_last_either_way_and_equal_ones_by_key(void **state)
+{
+	static const char *const falling[] = { "largest", "large", "equal-a", "equal-b", "none" };
+	static const char *const rising[] = { "equal-a", "equal-b", "large", "largest", "none" };
+	struct group_sort sort = { .by = ORDER_METRIC, .metric = METRIC_majflt };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = four_values(snapshot);
+
+	(void)state;
+	assert_int_equal(grouping_sort(grouping, &sort), 0);
+	assert_order(grouping, falling, ARRAY_SIZE(falling));
+	sort.ascending = true;
+	assert_int_equal(grouping_sort(grouping, &sort), 0);
+	assert_order(grouping, rising, ARRAY_SIZE(rising));
+}
+
+static void groups_sort_by_key_and_by_number_of_tasks(void **state)
+{
+	static const char *const by_key[] = { "init", "pool-{N}", "server", "timer7" };
+	static const char *const by_tasks[] = { "pool-{N}", "init", "server", "timer7" };
+	struct group_sort sort = { .by = ORDER_KEY, .ascending = true };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, AXIS_COMM);
+
+	(void)state;
+	assert_int_equal(grouping_sort(grouping, &sort), 0);
+	assert_order(grouping, by_key, ARRAY_SIZE(by_key));
+	sort = (struct group_sort){ .by = ORDER_TASKS };
+	assert_int_equal(grouping_sort(grouping, &sort), 0);
+	assert_order(grouping, by_tasks, ARRAY_SIZE(by_tasks));
+	/* The rows go with their group. */
+	assert_int_equal(snapshot->tasks[grouping->rows[grouping->groups[0].first]].tid, 21);
+}
+
+static void the_oldest_task_gives_the_group_its_age(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, AXIS_COMM);
+
+	(void)state;
+	assert_int_equal(group_oldest(grouping, find_group(grouping, "pool-{N}")), 210000000);
+}
+
+static void an_empty_snapshot_has_no_groups(void **state)
+{
+	struct group_sort sort = { .by = ORDER_TASKS };
+
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping =
+			group_by(snapshot, axis);
+
+		assert_int_equal(grouping->group_count, 0);
+		assert_int_equal(grouping_sort(grouping, &sort), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name),
+		cmocka_unit_test(two_threads_of_one_name_have_its_pattern),
+		cmocka_unit_test(a_number_and_a_hex_id_in_one_place_are_one_group),
+		cmocka_unit_test(a_census_of_two_snapshots_gives_both_the_same_keys),
+		cmocka_unit_test(each_axis_has_its_keys),
+		cmocka_unit_test(axes_are_found_by_the_names_that_the_option_lists),
+		cmocka_unit_test(every_task_is_in_exactly_one_group),
+		cmocka_unit_test(processes_with_a_task_in_the_group_are_counted_once),
+		cmocka_unit_test(shared_memory_is_counted_once_per_process),
+		cmocka_unit_test(the_sum_over_groups_is_the_whole_on_every_axis),
+		cmocka_unit_test(coverage_counts_the_measured_tasks_and_nothing_measured_is_absent),
+		cmocka_unit_test(a_ratio_is_of_the_folded_sums),
+		cmocka_unit_test(cpu_sets_fold_to_their_sizes_and_a_list_when_all_are_equal),
+		cmocka_unit_test(missing_values_come_last_either_way_and_equal_ones_by_key),
+		cmocka_unit_test(groups_sort_by_key_and_by_number_of_tasks),
+		cmocka_unit_test(the_oldest_task_gives_the_group_its_age),
+		cmocka_unit_test(an_empty_snapshot_has_no_groups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "hand_snapshot.h"
+#include "render/value.h"
+
+struct expected {
+	const char *text;
+	const char *csv;
+	const char *json;
+};
+
+static void assert_value(const struct snapshot *snapshot, const struct fold *fold,
+			 struct expected expected)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(text_free) struct text csv = { 0 };
+	char *printed = NULL;
+	size_t length = 0;
+	struct json json = json_writer(open_memstream(&printed, &length));
+
+	value_text(&text, snapshot, fold);
+	value_csv(&csv, snapshot, fold);
+	json.indent = false;
+	value_json(&json, snapshot, fold);
+	fclose(json.out);
+	assert_string_equal(text_string(&text), expected.text);
+	assert_string_equal(text_string(&csv), expected.csv);
+	printed[strcspn(printed, "\n")] = '\0';
+	assert_string_equal(printed, expected.json);
+	free(printed);
+}
+
+static struct fold fold_of(enum metric_id id, size_t count, const uint64_t *values, size_t missing)
+{
+	struct fold fold;
+
+	fold_init(&fold, &metrics[id]);
+	for (size_t i = 0; i < count; i++)
+		fold_add(&fold, values[i]);
+	while (missing--)
+		fold_skip(&fold);
+	fold_finish(&fold);
+	return fold;
+}
+
+#define FOLD(id, missing, ...)                                                                     \
+	fold_of(METRIC_##id, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t),               \
+		(uint64_t[]){ __VA_ARGS__ }, missing)
+
+static void numbers_are_scaled_for_people_and_exact_for_programs(void **state)
+{
+	struct fold large = FOLD(rchar, 0, UINT64_MAX);
+	struct fold time = FOLD(run_time_ns, 0, 1234567, 0);
+	struct fold zero = FOLD(majflt, 0, 0);
+
+	(void)state;
+	assert_value(NULL, &large,
+		     (struct expected){ "16777216.000 TiB", "18446744073709551615",
+					"{\"value\":18446744073709551615,\"measured\":1}" });
+	assert_value(NULL, &time, (struct expected){ "1.235 ms", "1234567",
+						     "{\"value\":1234567,\"measured\":2}" });
+	assert_value(NULL, &zero, (struct expected){ "0", "0", "{\"value\":0,\"measured\":1}" });
+}
+
+static void absent_is_not_zero_and_part_of_a_group_has_a_star(void **state)
+{
+	struct fold none = fold_of(METRIC_majflt, 0, NULL, 3);
+	struct fold part = FOLD(majflt, 2, 5);
+
+	(void)state;
+	assert_value(NULL, &none, (struct expected){ "-", "", "{\"measured\":0}" });
+	assert_value(NULL, &part, (struct expected){ "5*", "5", "{\"value\":5,\"measured\":1}" });
+}
+
+static void ordinals_are_ranges_and_may_be_negative(void **state)
+{
+	struct fold same = FOLD(nice, 0, (uint64_t)-5, (uint64_t)-5);
+	struct fold range = FOLD(nice, 0, (uint64_t)-20, 19, 0);
+
+	(void)state;
+	assert_value(NULL, &same,
+		     (struct expected){ "-5", "-5", "{\"min\":-5,\"max\":-5,\"measured\":2}" });
+	assert_value(NULL, &range, (struct expected){ "-20..19", "-20..19",
+						      "{\"min\":-20,\"max\":19,\"measured\":3}" });
+}
+
+static void categories_are_their_most_frequent_text(void **state)
+{
+	struct fold all = FOLD(state, 0, 'S', 'S');
+	struct fold most = FOLD(state, 1, 'S', 'R', 'S', 'S');
+	struct fold flag = FOLD(ext_enabled, 0, 1);
+	struct fold policy = FOLD(policy, 0, 1);
+
+	(void)state;
+	assert_value(NULL, &all,
+		     (struct expected){ "S", "S", "{\"mode\":\"S\",\"count\":2,\"measured\":2}" });
+	assert_value(NULL, &most,
+		     (struct expected){ "S (3/4)*", "S",
+					"{\"mode\":\"S\",\"count\":3,\"measured\":4}" });
+	assert_value(NULL, &flag, (struct expected){ "true", "true",
+						     "{\"mode\":true,\"count\":1,\"measured\":1}" });
+	assert_value(NULL, &policy,
+		     (struct expected){ "SCHED_FIFO", "SCHED_FIFO",
+					"{\"mode\":\"SCHED_FIFO\",\"count\":1,\"measured\":1}" });
+}
+
+static struct fold fold_cpus(struct snapshot *snapshot, const char *first, unsigned first_count,
+			     const char *second, unsigned second_count)
+{
+	struct fold fold;
+
+	fold_init(&fold, &metrics[METRIC_cpu_affinity]);
+	fold_add_cpus(&fold, hand_text(snapshot, first), first_count);
+	fold_add_cpus(&fold, hand_text(snapshot, second), second_count);
+	fold_finish(&fold);
+	return fold;
+}
+
+static void cpu_sets_are_sizes_with_the_list_when_there_is_one(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	struct fold same = fold_cpus(snapshot, "0-1,8", 3, "0-1,8", 3);
+	struct fold mixed = fold_cpus(snapshot, "0", 1, "0-1", 2);
+	struct fold equal_size = fold_cpus(snapshot, "0", 1, "1", 1);
+	struct fold hostile = fold_cpus(snapshot, "\x1b[2J", 0, "\x1b[2J", 0);
+
+	(void)state;
+	assert_value(snapshot, &same,
+		     (struct expected){
+			     "3 cpus (0-1,8)", "\"0-1,8\"",
+			     "{\"min\":3,\"max\":3,\"list\":\"0-1,8\",\"measured\":2}" });
+	assert_value(snapshot, &mixed,
+		     (struct expected){ "1-2 cpus (mixed)", "1..2 cpus",
+					"{\"min\":1,\"max\":2,\"measured\":2}" });
+	assert_value(snapshot, &equal_size,
+		     (struct expected){ "1 cpu (mixed)", "1..1 cpus",
+					"{\"min\":1,\"max\":1,\"measured\":2}" });
+	assert_value(snapshot, &hostile,
+		     (struct expected){
+			     "0 cpus (\\x1b[2J)", "\\x1b[2J",
+			     "{\"min\":0,\"max\":0,\"list\":\"\\\\x1b[2J\",\"measured\":2}" });
+}
+
+static void derived_whole_numbers_are_exact_and_may_be_negative(void **state)
+{
+	struct fold inputs[2] = { FOLD(allocated_bytes, 0, 1), FOLD(deallocated_bytes, 0, 1025) };
+	struct fold ratio[2] = { FOLD(wait_sum, 0, 1), FOLD(wait_count, 0, 3) };
+	struct fold fold;
+
+	(void)state;
+	fold_formula(&fold, &metrics[METRIC_live_heap_estimate], inputs);
+	assert_value(NULL, &fold, (struct expected){ "-1.000 KiB", "-1024",
+						     "{\"value\":-1024,\"measured\":1}" });
+	inputs[0] = FOLD(allocated_bytes, 0, UINT64_MAX);
+	fold_formula(&fold, &metrics[METRIC_live_heap_estimate], inputs);
+	assert_value(NULL, &fold,
+		     (struct expected){ "16777216.000 TiB", "18446744073709550590",
+					"{\"value\":18446744073709550590,\"measured\":1}" });
+	fold_formula(&fold, &metrics[METRIC_avg_wait_ns], ratio);
+	assert_value(NULL, &fold,
+		     (struct expected){ "0.33 ns", "0.33333333333333331",
+					"{\"value\":0.33333333333333331,\"measured\":1}" });
+}
+
+static void csv_fields_are_quoted_when_they_must_be_and_never_break_a_line(void **state)
+{
+	static const char *const examples[][2] = {
+		{ "plain", "plain" },
+		{ "", "" },
+		{ "a,b", "\"a,b\"" },
+		{ "say \"hi\"", "\"say \"\"hi\"\"\"" },
+		{ "two\nlines", "\"two\\x0alines\"" },
+		{ "\xff\x1b[0m", "\\xff\\x1b[0m" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		CLEANUP(text_free) struct text out = { 0 };
+
+		csv_append(&out, examples[i][0]);
+		assert_string_equal(text_string(&out), examples[i][1]);
+	}
+}
+
+static void ages_have_two_units_at_most(void **state)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *text;
+	} examples[] = {
+		{ 0, "0.0s" },	    { 59, "59.0s" },	  { 60, "1m 00s" },
+		{ 3599, "59m 59s" }, { 3600, "1h 00m" }, { 86400 * 3 + 3600 * 4, "3d 04h" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		CLEANUP(text_free) struct text out = { 0 };
+
+		age_text(&out, examples[i].seconds * 1000000000);
+		assert_string_equal(text_string(&out), examples[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_scaled_for_people_and_exact_for_programs),
+		cmocka_unit_test(absent_is_not_zero_and_part_of_a_group_has_a_star),
+		cmocka_unit_test(ordinals_are_ranges_and_may_be_negative),
+		cmocka_unit_test(categories_are_their_most_frequent_text),
+		cmocka_unit_test(cpu_sets_are_sizes_with_the_list_when_there_is_one),
+		cmocka_unit_test(derived_whole_numbers_are_exact_and_may_be_negative),
+		cmocka_unit_test(csv_fields_are_quoted_when_they_must_be_and_never_break_a_line),
+		cmocka_unit_test(ages_have_two_units_at_most),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
