@@ -61,7 +61,7 @@ class Agree(support.TestCase):
                     continue
                 self.assertEqual(bpf[identity][key], value, f"{key} of {identity}")
                 shared += 1
-        self.assertGreater(shared, 40 * len(bpf))
+        self.assertGreater(shared, 30 * len(bpf))
         # What procfs measured, the iterator must measure too: it is the richer one.
         missing = {key for identity, t in procfs.items() for key in t if key not in bpf[identity]}
         self.assertEqual(missing, set())
@@ -99,7 +99,7 @@ class Agree(support.TestCase):
             subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
                            check=True, timeout=60)
             threads = support.show_threads(path)["threads"]
-            self.assertEqual(threads[0]["tid"], 1)
+            self.assertEqual(min(t["tid"] for t in threads), 1)
             self.assertLess(max(t["tid"] for t in threads), 50)
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
