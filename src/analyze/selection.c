@@ -67,20 +67,32 @@ static unsigned edit_distance(const char *from, const char *to)
 	return row[length];
 }
 
-enum metric_id metric_nearest(const char *name)
+/* The metric whose name is nearest, unless most of it would have to change. */
+static const struct metric *nearest_metric(const char *name)
 {
-	unsigned best_distance = ~0u;
-	enum metric_id best = 0;
+	const struct metric *nearest = NULL;
+	unsigned best = (unsigned)strnlen(name, WORD_MAX) / 2;
 
-	for (int id = 0; id < METRIC_COUNT; id++) {
+	for (int id = 0; id < METRIC_COUNT && strnlen(name, WORD_MAX + 1) <= WORD_MAX; id++) {
 		unsigned distance = edit_distance(name, metrics[id].name);
 
-		if (distance < best_distance) {
-			best_distance = distance;
-			best = id;
+		if (distance < best) {
+			best = distance;
+			nearest = &metrics[id];
 		}
 	}
-	return best;
+	return nearest;
+}
+
+int metric_unknown(const char *name, struct error *error)
+{
+	const struct metric *nearest = nearest_metric(name);
+
+	if (nearest)
+		return error_set(error, -EINVAL, "there is no metric '%s'; did you mean %s?", name,
+				 nearest->name);
+	return error_set(error, -EINVAL, "there is no metric '%s'; `taskscope metrics` lists them",
+			 name);
 }
 
 static int add_matches(struct selection *selection, const char *glob, struct error *error)
@@ -106,8 +118,7 @@ static int add_word(struct selection *selection, const char *word, struct error 
 	if (id < 0 && strpbrk(word, "*?["))
 		return add_matches(selection, word, error);
 	if (id < 0)
-		return error_set(error, -EINVAL, "there is no metric '%s'; did you mean %s?", word,
-				 metrics[metric_nearest(word)].name);
+		return metric_unknown(word, error);
 	selection_add(selection, id);
 	return 0;
 }
@@ -126,8 +137,7 @@ int selection_parse(const char *list, struct selection *ret, struct error *error
 			return error_set(error, -EINVAL, "the metric list '%s' has an empty word",
 					 list);
 		if (length > WORD_MAX)
-			return error_set(error, -EINVAL, "there is no metric '%.*s'", (int)length,
-					 rest);
+			return metric_unknown(rest, error);
 		memcpy(word, rest, length);
 		word[length] = '\0';
 		status = add_word(&selection, word, error);

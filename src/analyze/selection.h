@@ -21,7 +21,7 @@ struct selection {
 	size_t count;
 };
 
-/* Returns 0, or -EINVAL with a sentence that names the word and the metric nearest to it. */
+/* Returns 0, or -EINVAL with a sentence that names the word. */
 int selection_parse(const char *list, struct selection *ret, struct error *error);
 
 void selection_all(struct selection *selection);
@@ -29,7 +29,7 @@ void selection_add(struct selection *selection, enum metric_id id); /* at the en
 void selection_add_first(struct selection *selection, enum metric_id id);
 bool selection_has(const struct selection *selection, enum metric_id id);
 
-/* The metric whose name is nearest to a misspelt one. */
-enum metric_id metric_nearest(const char *name);
+/* Says that there is no such metric, and which one may be meant.  Returns -EINVAL. */
+int metric_unknown(const char *name, struct error *error);
 
 #endif

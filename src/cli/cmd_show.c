@@ -93,9 +93,7 @@ static int parse_sort_metric(const char *name, struct group_sort *sort, struct e
 	int id = metric_find(name);
 
 	if (id < 0)
-		return error_set(error, -EINVAL, "cannot sort by '%s': there is no such metric; "
-						 "did you mean %s?",
-				 name, metrics[metric_nearest(name)].name);
+		return metric_unknown(name, error);
 	if (metrics[id].kind == KIND_CATEGORY)
 		return error_set(error, -EINVAL,
 				 "cannot sort by %s: its values are words, not numbers", name);
@@ -112,8 +110,9 @@ static int parse_sort(const char *spec, struct group_sort *ret, struct error *er
 	char name[64] = "";
 	int status = 0;
 
-	if (length < sizeof(name))
-		memcpy(name, spec, length);
+	if (length >= sizeof(name))
+		return metric_unknown(spec, error);
+	memcpy(name, spec, length);
 	if (strcmp(name, "group") == 0)
 		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };
 	else if (strcmp(name, "tasks") != 0)

@@ -51,6 +51,7 @@ static void an_unknown_metric_is_named_with_the_nearest_one(void **state)
 	assert_refused("majflt,run_tim_ns", "'run_tim_ns'");
 	assert_refused("run_tim_ns", "run_time_ns");
 	assert_refused("votuntary_csw", "voluntary_csw");
+	assert_refused("nothing_like_it", "`taskscope metrics`");
 	assert_refused("x*y", "'x*y'");
 	assert_refused("[", "'['");
 	assert_refused("", "empty");
