@@ -109,10 +109,23 @@ static void set_fact_line(struct capture *capture, enum fact_id id, int dir, con
 		snapshot_set_fact_text(capture->snapshot, id, line);
 }
 
-static void set_fact_found(struct capture *capture, enum fact_id id, bool found, uint64_t number)
+static void set_namespace_fact(struct capture *capture, enum fact_id id, const char *name)
 {
-	if (found)
+	uint64_t number;
+
+	if (host_namespace(capture->host, name, &number))
 		snapshot_set_fact_number(capture->snapshot, id, number);
+}
+
+static void set_clock_facts(struct capture *capture)
+{
+	struct snapshot *snapshot = capture->snapshot;
+
+	if (!capture->has_clock)
+		return;
+	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, capture->clock.unix_ns);
+	snapshot_set_fact_number(snapshot, FACT_monotonic_ns, capture->clock.monotonic_ns);
+	snapshot_set_fact_number(snapshot, FACT_boottime_ns, capture->clock.boottime_ns);
 }
 
 static void set_filter_fact(struct capture *capture)
@@ -132,7 +145,7 @@ static void set_facts(struct capture *capture)
 {
 	const struct host *host = capture->host;
 	struct snapshot *snapshot = capture->snapshot;
-	uint64_t number = 0;
+	uint64_t memory;
 	char arch[128];
 
 	set_fact_line(capture, FACT_kernel_name, host->proc, "sys/kernel/ostype");
@@ -143,14 +156,11 @@ static void set_facts(struct capture *capture)
 		snapshot_set_fact_text(snapshot, FACT_arch, arch);
 	snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
 	snapshot_set_fact_number(snapshot, FACT_clock_ticks, 1000000000 / host->tick_ns);
-	set_fact_found(capture, FACT_total_memory_bytes, host_total_memory(host, &number), number);
-	set_fact_found(capture, FACT_captured_at_unix_ns, capture->has_clock,
-		       capture->clock.unix_ns);
-	set_fact_found(capture, FACT_monotonic_ns, capture->has_clock, capture->clock.monotonic_ns);
-	set_fact_found(capture, FACT_boottime_ns, capture->has_clock, capture->clock.boottime_ns);
-	set_fact_found(capture, FACT_pid_namespace, host_namespace(host, "pid", &number), number);
-	set_fact_found(capture, FACT_cgroup_namespace, host_namespace(host, "cgroup", &number),
-		       number);
+	if (host_total_memory(host, &memory))
+		snapshot_set_fact_number(snapshot, FACT_total_memory_bytes, memory);
+	set_clock_facts(capture);
+	set_namespace_fact(capture, FACT_pid_namespace, "pid");
+	set_namespace_fact(capture, FACT_cgroup_namespace, "cgroup");
 	if (host->cgroup.version)
 		snapshot_set_fact_text(snapshot, FACT_cgroup_hierarchy, host->cgroup.name);
 	set_filter_fact(capture);

@@ -88,6 +88,17 @@ class Agree(support.TestCase):
         seen = {t["tgid"] for t in support.show_threads(path)["threads"]}
         self.assertEqual((before & after) - seen, set())
 
+    def test_host_facts_are_those_of_this_host(self):
+        host = self.capture(os.getpid(), "procfs")["host"]
+        self.assertEqual(host["pid_namespace"], os.stat("/proc/self/ns/pid").st_ino)
+        self.assertEqual(host["cgroup_namespace"], os.stat("/proc/self/ns/cgroup").st_ino)
+        self.assertEqual(host["kernel_release"], os.uname().release)
+        self.assertEqual(host["arch"], os.uname().machine)
+        self.assertEqual(host["page_size"], os.sysconf("SC_PAGESIZE"))
+        self.assertGreater(host["total_memory_bytes"], 2**20)
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
+            self.assertEqual(host["boot_id"], boot_id.read().strip())
+
     @unittest.skipUnless(support.is_root(), "needs root to make a PID namespace")
     def test_inside_a_pid_namespace_its_numbers_are_shown(self):
         for source in ["procfs", "bpf"]:
