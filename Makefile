@@ -17,7 +17,7 @@ configure:
 run: configure	## build, capture this host and show its busiest processes
 	@ninja -C build taskscope
 	build/taskscope capture -o build/host.tscope
-	build/taskscope show build/host.tscope -n 20
+	build/taskscope show build/host.tscope -g process -n 20
 
 test:		## build and run every test, sanitizers and fuzz corpora included
 	@$(PACKAGES) build test
