@@ -105,8 +105,8 @@ class Agree(support.TestCase):
             if source == "bpf" and not bpf_works():
                 continue
             path = self.path(source + "-ns.tscope")
-            script = f'sleep 60 & {support.TASKSCOPE} capture -q --source {source} -o {path}; ' \
-                     f'kill $!'
+            script = f'sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q --source {source} ' \
+                     f'-o {path}; kill $!'
             subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
                            check=True, timeout=60)
             threads = support.show_threads(path)["threads"]
