@@ -17,7 +17,8 @@ struct page {
 	const struct snapshot_view *view;
 	const struct snapshot *snapshot;
 	struct table table;
-	bool has_partial; /* some cell has a "*" that wants explaining */
+	bool has_partial;   /* some cell has a "*" that wants explaining */
+	bool has_elsewhere; /* some cell is empty because its process is in another group */
 };
 
 static const struct view_columns default_columns = {
@@ -49,7 +50,7 @@ static void append_key(struct text *out, const char *key)
 	if (key[0])
 		text_append_escaped(out, key, strlen(key));
 	else
-		text_append_string(out, "(unknown)");
+		text_append_string(out, "(none)");
 }
 
 static void append_group_cell(struct page *page, const struct group *group, enum view_column column,
@@ -111,6 +112,8 @@ static void fold_for(struct page *page, const struct group *group, enum metric_i
 	group_fold(page->view->grouping, group, id, ret);
 	if (ret->shape != SHAPE_ABSENT && ret->measured < ret->population)
 		page->has_partial = true;
+	if (ret->metric->scope == SCOPE_PROCESS && ret->population == 0)
+		page->has_elsewhere = true;
 }
 
 static void add_columns(struct page *page, const struct view_columns *columns)
@@ -194,6 +197,9 @@ static int print_page(struct page *page, const struct terminal *terminal, FILE *
 	text_append_string(&footer, "\n");
 	if (page->has_partial)
 		text_append_string(&footer, "* only part of the group was measured\n");
+	if (page->has_elsewhere)
+		text_append_string(&footer, "a process counts once, in the group of its first "
+					    "thread\n");
 	capture_footer(page->snapshot, &page->view->metrics, &footer);
 	status = table_print(&page->table, terminal, out);
 	if (status < 0 || footer.failed)

@@ -155,6 +155,19 @@ static void a_column_of_one_metric_gives_a_line_for_each_metric(void **state)
 		   "        1\n");
 }
 
+static void a_process_counted_in_another_group_is_explained(void **state)
+{
+	(void)state;
+	assert_has((struct question){ AXIS_THREAD, "rss_bytes", NULL, 1 }, TEXT,
+		   "a process counts once, in the group of its first thread\n");
+}
+
+static void a_name_that_is_empty_or_not_known_is_visible(void **state)
+{
+	(void)state;
+	assert_has((struct question){ AXIS_USER, "nice", NULL, 0 }, TEXT, "\n(none)      1   -20\n");
+}
+
 static void a_derived_metric_gives_the_reason_of_its_input(void **state)
 {
 	(void)state;
@@ -312,6 +325,8 @@ int main(void)
 		cmocka_unit_test(text_is_a_table_and_what_to_know_about_the_capture),
 		cmocka_unit_test(hidden_groups_are_counted_and_names_are_escaped),
 		cmocka_unit_test(a_column_of_one_metric_gives_a_line_for_each_metric),
+		cmocka_unit_test(a_process_counted_in_another_group_is_explained),
+		cmocka_unit_test(a_name_that_is_empty_or_not_known_is_visible),
 		cmocka_unit_test(a_derived_metric_gives_the_reason_of_its_input),
 		cmocka_unit_test(a_file_that_the_kernel_lacks_is_put_down_to_its_options),
 		cmocka_unit_test(json_of_threads_has_a_key_for_each_present_metric_and_exact_integers),
