@@ -68,6 +68,8 @@ static inline void add_metrics(struct snapshot *snapshot)
 		set(snapshot, METRIC_run_time_ns, row, UINT64_MAX - row * 7);
 		set(snapshot, METRIC_wait_time_ns, row, row % 2 ? UINT64_MAX : 0);
 		set(snapshot, METRIC_minflt, row, (uint64_t)1 << row * 7);
+		if (row != 4)
+			set(snapshot, METRIC_voluntary_csw, row, row);
 	}
 	set(snapshot, METRIC_priority, 2, (uint64_t)INT64_MIN);
 	set(snapshot, METRIC_majflt, 0, 0);

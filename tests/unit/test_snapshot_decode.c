@@ -1,8 +1,11 @@
 /* Bytes that are broken, of a newer version or made to do harm: an error at most. */
+#include <endian.h>
 #include <sys/resource.h>
+#include <xxhash.h>
 #include <zstd.h>
 
 #include "sample_snapshot.h"
+#include "base/array.h"
 #include "store/bytes.h"
 #include "store/container.h"
 #include "store/layout.h"
@@ -41,6 +44,14 @@ static struct bytes wrap(const struct bytes *payload)
 	container_seal(&file, 0);
 	assert_false(file.failed);
 	return file;
+}
+
+/* Gives a file a checksum again after its bytes were changed. */
+static void reseal(struct bytes *file)
+{
+	uint64_t checksum = htole64(XXH3_64bits(file->data, file->size));
+
+	bytes_put(file, &checksum, sizeof(checksum));
 }
 
 static void put_block(struct bytes *payload, const char *name, uint8_t type,
@@ -259,7 +270,21 @@ static void a_source_state_of_a_newer_version_is_told_as_partial(void **state)
 
 /* Payloads whose checksum is right and whose content is not. */
 
-static void no_rows(struct bytes *payload)
+static void put_one_of_each(struct bytes *payload)
+{
+	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, BLOCK_TASKS, 1);
+}
+
+static void put_bytes(struct bytes *payload, const char *name, uint8_t type, const char *bytes,
+		      size_t size)
+{
+	struct bytes body = { .data = (uint8_t *)bytes, .size = size };
+
+	put_block(payload, name, type, &body);
+}
+
+static void no_tasks(struct bytes *payload)
 {
 	put_rows(payload, BLOCK_PROCESSES, 1);
 }
@@ -272,141 +297,175 @@ static void tasks_without_processes(struct bytes *payload)
 
 static void rows_twice(struct bytes *payload)
 {
-	no_rows(payload);
-	no_rows(payload);
+	put_rows(payload, BLOCK_PROCESSES, 0);
+	put_rows(payload, BLOCK_PROCESSES, 0);
+	put_rows(payload, BLOCK_TASKS, 0);
 }
 
-static void rows_out_of_order(struct bytes *payload)
+static void processes_out_of_order(struct bytes *payload)
 {
-	struct bytes body = { 0 };
-
-	bytes_put_varint(&body, 2);
-	bytes_put_u8(&body, SERIES_PLAIN);
-	bytes_put_varint(&body, 2);
-	bytes_put_varint(&body, 1);
-	put_block(payload, BLOCK_PROCESSES, BLOCK_ROWS, &body);
+	put_bytes(payload, BLOCK_PROCESSES, BLOCK_ROWS, "\2\1\2\1", 4);
 	put_rows(payload, BLOCK_TASKS, 1);
-	bytes_free(&body);
+}
+
+static void a_process_twice(struct bytes *payload)
+{
+	put_bytes(payload, BLOCK_PROCESSES, BLOCK_ROWS, "\2\1\2\2", 4);
+	put_rows(payload, BLOCK_TASKS, 1);
+}
+
+static void tasks_out_of_order(struct bytes *payload)
+{
+	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_bytes(payload, BLOCK_TASKS, BLOCK_ROWS, "\2\1\2\1", 4);
 }
 
 static void an_id_too_large(struct bytes *payload)
 {
-	struct bytes body = { 0 };
-
-	bytes_put_varint(&body, 1);
-	bytes_put_u8(&body, SERIES_PLAIN);
-	bytes_put_varint(&body, (uint64_t)1 << 31);
-	put_block(payload, BLOCK_PROCESSES, BLOCK_ROWS, &body);
-	bytes_free(&body);
+	put_bytes(payload, BLOCK_PROCESSES, BLOCK_ROWS, "\1\1\x80\x80\x80\x80\x08", 7);
+	put_rows(payload, BLOCK_TASKS, 1);
 }
 
-static void put_one_field(struct bytes *payload, const char *name, uint64_t value)
+static void fewer_ids_than_rows(struct bytes *payload)
 {
-	struct bytes body = { 0 };
-
-	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_bytes(payload, BLOCK_PROCESSES, BLOCK_ROWS, "\3\1\1\2", 4);
 	put_rows(payload, BLOCK_TASKS, 1);
-	bytes_put_u8(&body, SERIES_SAME);
-	bytes_put_varint(&body, value);
-	put_block(payload, name, BLOCK_FIELD, &body);
-	bytes_free(&body);
+}
+
+static void an_encoding_of_tomorrow(struct bytes *payload)
+{
+	put_bytes(payload, BLOCK_PROCESSES, BLOCK_ROWS, "\1\4\1", 3);
+	put_rows(payload, BLOCK_TASKS, 1);
 }
 
 static void a_process_that_is_not_there(struct bytes *payload)
 {
-	put_one_field(payload, "task.process", 1);
+	put_one_of_each(payload);
+	put_bytes(payload, "task.process", BLOCK_FIELD, "\0\1", 2);
 }
 
 static void a_string_that_is_not_there(struct bytes *payload)
 {
-	put_one_field(payload, "task.comm", 1);
+	put_one_of_each(payload);
+	put_bytes(payload, "task.comm", BLOCK_FIELD, "\0\1", 2);
+}
+
+static void a_field_twice(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, "task.comm", BLOCK_FIELD, "\0\0", 2);
+	put_bytes(payload, "task.comm", BLOCK_FIELD, "\0\0", 2);
 }
 
 static void a_cpu_set_that_is_not_there(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_one_of_each(payload);
 	put_column(payload, "cpu_affinity", "cpus", "cpu set", "thread");
 }
 
 static void a_column_twice(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_one_of_each(payload);
 	put_column(payload, "majflt", "count", "counter", "thread");
 	put_column(payload, "majflt", "count", "counter", "thread");
-}
-
-static void put_bytes(struct bytes *payload, const char *name, uint8_t type, const char *bytes,
-		      size_t size)
-{
-	struct bytes body = { .data = (uint8_t *)bytes, .size = size };
-
-	put_block(payload, name, type, &body);
-}
-
-static void a_string_twice(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, "\2\1a\1a", 5);
-}
-
-static void a_string_with_a_nul(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, "\1\2a\0", 4);
-}
-
-static void an_empty_string_of_its_own(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, "\1\0", 2);
-}
-
-static void bytes_after_the_last_string(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, "\1\1ab", 4);
-}
-
-static void a_number_of_more_than_64_bits(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_TALLY, BLOCK_VALUES,
-		  "\1x\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 13);
-}
-
-static void a_fact_twice(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_HOST, BLOCK_VALUES, "\4arch\1\1x\4arch\1\1x", 16);
-}
-
-static void a_source_twice(struct bytes *payload)
-{
-	put_bytes(payload, BLOCK_CAPTURE, BLOCK_SOURCES, "\1x\2ok\0\0\0\1x\2ok\0\0\0", 16);
 }
 
 static void a_presence_bit_past_the_last_row(struct bytes *payload)
 {
-	struct bytes body = { 0 };
-
 	put_rows(payload, BLOCK_PROCESSES, 1);
 	put_rows(payload, BLOCK_TASKS, 3);
-	bytes_put_string(&body, "count");
-	bytes_put_string(&body, "counter");
-	bytes_put_string(&body, "thread");
-	bytes_put(&body, "\1\x0f\0\7", 4);
-	put_block(payload, "majflt", BLOCK_COLUMN, &body);
+	put_bytes(payload, "majflt", BLOCK_COLUMN, "\5count\7counter\6thread\1\x0f\0\7", 25);
+}
+
+static void strings(struct bytes *payload, const char *bytes, size_t size)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, bytes, size);
+}
+
+static void a_string_twice(struct bytes *payload)
+{
+	strings(payload, "\2\1a\1a", 5);
+}
+
+static void an_empty_string_of_its_own(struct bytes *payload)
+{
+	strings(payload, "\1\0", 2);
+}
+
+static void a_string_with_a_nul(struct bytes *payload)
+{
+	strings(payload, "\1\2a\0", 4);
+}
+
+static void fewer_strings_than_announced(struct bytes *payload)
+{
+	strings(payload, "\2\1a", 3);
+}
+
+static void bytes_after_the_last_string(struct bytes *payload)
+{
+	strings(payload, "\1\1ab", 4);
+}
+
+static void a_number_of_more_than_64_bits(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_TALLY, BLOCK_VALUES,
+		  "\1x\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 13);
+}
+
+static void a_tally_that_is_text(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_TALLY, BLOCK_VALUES, "\1x\1\1a", 5);
+}
+
+static void a_fact_twice(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_HOST, BLOCK_VALUES, "\4arch\1\1x\4arch\1\1x", 16);
+}
+
+static void a_fact_of_no_type(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_HOST, BLOCK_VALUES, "\4arch\2\1x", 8);
+}
+
+static void a_source_twice(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, BLOCK_CAPTURE, BLOCK_SOURCES, "\1x\2ok\0\0\0\1x\2ok\0\0\0", 16);
+}
+
+static void too_many_sources(struct bytes *payload)
+{
+	struct bytes body = { 0 };
+
+	put_one_of_each(payload);
+	for (char name = 'A'; name <= 'A' + SNAPSHOT_SOURCES; name++) {
+		bytes_put(&body, "\1", 1);
+		bytes_put(&body, &name, 1);
+		bytes_put(&body, "\2ok\0\0\0", 6);
+	}
+	put_block(payload, BLOCK_CAPTURE, BLOCK_SOURCES, &body);
 	bytes_free(&body);
 }
 
 static void a_block_longer_than_the_payload(struct bytes *payload)
 {
-	bytes_put_string(payload, BLOCK_TASKS);
-	bytes_put_u8(payload, BLOCK_ROWS);
+	put_one_of_each(payload);
+	bytes_put_string(payload, "future");
+	bytes_put_u8(payload, 99);
 	bytes_put_varint(payload, UINT64_MAX);
 }
 
 static void a_name_too_long(struct bytes *payload)
 {
-	bytes_put_string(payload,
-			 "0123456789012345678901234567890123456789012345678901234567890123");
-	bytes_put(payload, "\0\0", 2);
+	put_one_of_each(payload);
+	put_bytes(payload, "0123456789012345678901234567890123456789012345678901234567890123", 99,
+		  "", 0);
 }
 
 static void nothing(struct bytes *payload)
@@ -414,43 +473,75 @@ static void nothing(struct bytes *payload)
 	bytes_put(payload, "", 0);
 }
 
-static void (*const malformations[])(struct bytes *payload) = {
-	no_rows,
-	tasks_without_processes,
-	rows_twice,
-	rows_out_of_order,
-	an_id_too_large,
-	a_process_that_is_not_there,
-	a_string_that_is_not_there,
-	a_cpu_set_that_is_not_there,
-	a_column_twice,
-	a_string_twice,
-	a_string_with_a_nul,
-	an_empty_string_of_its_own,
-	bytes_after_the_last_string,
-	a_number_of_more_than_64_bits,
-	a_fact_twice,
-	a_source_twice,
-	a_presence_bit_past_the_last_row,
-	a_block_longer_than_the_payload,
-	a_name_too_long,
-	nothing,
+static const struct {
+	void (*make)(struct bytes *payload);
+	const char *why;
+} malformations[] = {
+	{ no_tasks, "it has no rows" },
+	{ tasks_without_processes, "rows are out of order" },
+	{ rows_twice, "a block is there twice" },
+	{ processes_out_of_order, "rows are out of order" },
+	{ a_process_twice, "rows are out of order" },
+	{ tasks_out_of_order, "rows are out of order" },
+	{ an_id_too_large, "an id is out of range" },
+	{ fewer_ids_than_rows, "a block is not what it should be" },
+	{ an_encoding_of_tomorrow, "a block is not what it should be" },
+	{ a_process_that_is_not_there, "a row refers to what is not there" },
+	{ a_string_that_is_not_there, "a row refers to what is not there" },
+	{ a_field_twice, "a block is there twice" },
+	{ a_cpu_set_that_is_not_there, "a CPU set is not there" },
+	{ a_column_twice, "a metric is there twice" },
+	{ a_presence_bit_past_the_last_row, "a block is not what it should be" },
+	{ a_string_twice, "a text is there twice" },
+	{ an_empty_string_of_its_own, "a text is there twice" },
+	{ a_string_with_a_nul, "a block is not what it should be" },
+	{ fewer_strings_than_announced, "a block is not what it should be" },
+	{ bytes_after_the_last_string, "a block is not what it should be" },
+	{ a_number_of_more_than_64_bits, "a block is not what it should be" },
+	{ a_tally_that_is_text, "a count is not a number" },
+	{ a_fact_twice, "a fact about the host is there twice" },
+	{ a_fact_of_no_type, "a fact about the host is no number and no text" },
+	{ a_source_twice, "a source is there twice" },
+	{ too_many_sources, "it has too many sources" },
+	{ a_block_longer_than_the_payload, "a block is cut short" },
+	{ a_name_too_long, "a block is cut short" },
+	{ nothing, "it has no rows" },
 };
 
-static void content_that_makes_no_sense_is_refused(void **state)
+static void content_that_makes_no_sense_is_refused_with_the_reason(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(malformations) / sizeof(malformations[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(malformations); i++) {
 		struct bytes payload = { 0 };
 		struct snapshot *snapshot = NULL;
-		const char *sentence;
+		char expected[128];
 
-		malformations[i](&payload);
-		sentence = decode_payload(&payload, &snapshot);
-		assert_non_null(sentence);
-		assert_non_null(strstr(sentence, "the snapshot is damaged: "));
+		snprintf(expected, sizeof(expected),
+			 "the snapshot is damaged: %s; copy it again or capture again",
+			 malformations[i].why);
+		malformations[i].make(&payload);
+		assert_string_equal(decode_payload(&payload, &snapshot), expected);
 		assert_null(snapshot);
 	}
+}
+
+/* Bytes of the header that are wrong under a right checksum. */
+static void a_header_that_makes_no_sense_is_refused(void **state)
+{
+	struct bytes payload = { 0 };
+	struct bytes file;
+
+	(void)state;
+	put_one_of_each(&payload);
+	for (size_t at = 8; at < 16; at++) {
+		file = wrap(&payload);
+		file.data[at] ^= at == 8 ? 1 : 0x80;
+		file.size -= CHECKSUM_SIZE;
+		reseal(&file);
+		refuse(file.data, file.size, at > 8 && at < 12 ? -ENOTSUP : -EBADMSG);
+		bytes_free(&file);
+	}
+	bytes_free(&payload);
 }
 
 /* A file whose payload unfolds to a gigabyte of zeros. */
@@ -530,10 +621,15 @@ static struct bytes make_cell_bomb(void)
 	return file;
 }
 
+struct bomb {
+	struct bytes file;
+	int code; /* that it is refused with */
+};
+
 /* The child's verdict: refused, in time and in little memory. */
 static int survive(const void *argument)
 {
-	const struct bytes *file = argument;
+	const struct bomb *bomb = argument;
 	struct snapshot *snapshot = NULL;
 	struct error error = { 0 };
 	int status;
@@ -546,26 +642,26 @@ static int survive(const void *argument)
 		setrlimit(RLIMIT_AS, &limit);
 	}
 #endif
-	status = snapshot_decode(file->data, file->size, &snapshot, &error);
-	return status == -EFBIG || status == -EBADMSG ? 0 : 1;
+	status = snapshot_decode(bomb->file.data, bomb->file.size, &snapshot, &error);
+	return status == bomb->code ? 0 : 1;
 }
 
 static void a_small_file_that_claims_much_costs_little(void **state)
 {
-	struct bytes bombs[] = {
-		make_zero_bomb(),
-		make_size_bomb(),
-		make_count_bomb(BLOCK_TEXTS, BLOCK_STRINGS),
-		make_count_bomb(BLOCK_PROCESSES, BLOCK_ROWS),
-		make_count_bomb(BLOCK_TASKS, BLOCK_ROWS),
-		make_cell_bomb(),
+	struct bomb bombs[] = {
+		{ make_zero_bomb(), -EFBIG },
+		{ make_size_bomb(), -EBADMSG },
+		{ make_count_bomb(BLOCK_TEXTS, BLOCK_STRINGS), -EFBIG },
+		{ make_count_bomb(BLOCK_PROCESSES, BLOCK_ROWS), -EFBIG },
+		{ make_count_bomb(BLOCK_TASKS, BLOCK_ROWS), -EFBIG },
+		{ make_cell_bomb(), -EFBIG },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bombs) / sizeof(bombs[0]); i++) {
-		assert_true(bombs[i].size < 100000);
+	for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
+		assert_true(bombs[i].file.size < 100000);
 		assert_int_equal(in_child(survive, &bombs[i]), 0);
-		bytes_free(&bombs[i]);
+		bytes_free(&bombs[i].file);
 	}
 }
 
@@ -580,7 +676,8 @@ int main(void)
 		cmocka_unit_test(what_a_newer_version_adds_is_skipped),
 		cmocka_unit_test(a_metric_stored_as_something_else_is_absent_with_that_reason),
 		cmocka_unit_test(a_source_state_of_a_newer_version_is_told_as_partial),
-		cmocka_unit_test(content_that_makes_no_sense_is_refused),
+		cmocka_unit_test(content_that_makes_no_sense_is_refused_with_the_reason),
+		cmocka_unit_test(a_header_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_small_file_that_claims_much_costs_little),
 	};
 
