@@ -120,8 +120,7 @@ int census_add(struct census *census, const struct snapshot *snapshot)
 	for (uint32_t task = 0; task < snapshot->task_count; task++) {
 		uint32_t *class = &class_of[census->axis->identity(snapshot, task)];
 
-		if (*class == NOT_SEEN &&
-		    class_of_task(census, snapshot, task, &name, class) < 0)
+		if (*class == NOT_SEEN && class_of_task(census, snapshot, task, &name, class) < 0)
 			return -ENOMEM;
 		census->classes.data[*class].threads++;
 	}

@@ -105,8 +105,7 @@ static int assign_tasks(struct build *build)
 	const struct snapshot *snapshot = build->grouping->snapshot;
 
 	for (uint32_t task = 0; task < snapshot->task_count; task++) {
-		uint32_t *group =
-			&build->group_of_identity[build->axis->identity(snapshot, task)];
+		uint32_t *group = &build->group_of_identity[build->axis->identity(snapshot, task)];
 
 		if (*group == NOT_SEEN && group_of_task(build, task, group) < 0)
 			return -ENOMEM;
@@ -247,7 +246,8 @@ static void rank_group(struct grouping *grouping, const struct group_sort *sort,
 
 int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 {
-	CLEANUP(free_pointer) struct rank *ranks = calloc(grouping->group_count + 1, sizeof(*ranks));
+	CLEANUP(free_pointer)
+	struct rank *ranks = calloc(grouping->group_count + 1, sizeof(*ranks));
 
 	if (!ranks)
 		return -ENOMEM;

@@ -25,13 +25,13 @@
 struct snapshot;
 
 enum group_axis {
-	AXIS_PCOMM,      /* pattern of the process's name */
-	AXIS_COMM,       /* pattern of the thread's name */
+	AXIS_PCOMM,	 /* pattern of the process's name */
+	AXIS_COMM,	 /* pattern of the thread's name */
 	AXIS_COMM_EXACT, /* the thread's name itself */
-	AXIS_CGROUP,     /* pattern of the cgroup path */
-	AXIS_PROCESS,    /* "name[tgid]" */
-	AXIS_THREAD,     /* "name[tid]" */
-	AXIS_USER,       /* effective user, "uid N" for one without a name */
+	AXIS_CGROUP,	 /* pattern of the cgroup path */
+	AXIS_PROCESS,	 /* "name[tgid]" */
+	AXIS_THREAD,	 /* "name[tid]" */
+	AXIS_USER,	 /* effective user, "uid N" for one without a name */
 	AXIS_COUNT,
 };
 
@@ -53,8 +53,8 @@ int census_add(struct census *census, const struct snapshot *snapshot);
 void census_free(struct census *census); /* NULL is allowed */
 
 struct group {
-	const char *key;    /* bytes from strangers; "" when the name is not known */
-	uint32_t first;     /* its tasks: grouping->rows[first ... first + tasks - 1] */
+	const char *key; /* bytes from strangers; "" when the name is not known */
+	uint32_t first;	 /* its tasks: grouping->rows[first ... first + tasks - 1] */
 	uint32_t tasks;
 	uint32_t processes; /* processes with at least one task here */
 };
@@ -74,9 +74,9 @@ struct grouping {
  * census must have counted this snapshot on this axis; NULL counts it alone.
  * Returns 0 and a grouping the caller frees, or -ENOMEM.
  */
-int grouping_new(const struct snapshot *snapshot, enum group_axis axis,
-		 struct census *census, struct grouping **ret);
-void grouping_free(struct grouping *grouping); /* NULL is allowed */
+int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
+		 struct grouping **ret);
+void grouping_free(struct grouping *grouping);		/* NULL is allowed */
 void grouping_free_pointer(struct grouping **grouping); /* for CLEANUP() */
 
 enum group_order {
@@ -91,7 +91,10 @@ struct group_sort {
 	bool ascending;
 };
 
-/* Groups without a value come last either way; equal ones are in order of their keys.  0 or -ENOMEM. */
+/*
+ * Groups without a value come last either way; equal ones are in order of their
+ * keys.  Returns 0 or -ENOMEM.
+ */
 int grouping_sort(struct grouping *grouping, const struct group_sort *sort);
 
 /* One metric over the group's tasks, or their processes. */

@@ -28,8 +28,8 @@ struct losses losses_of(const struct snapshot *snapshot)
 		if (source->failed == 0)
 			continue;
 		losses.read_failures += source->failed;
-		losses.kernel_config |= source->state == SOURCE_MISSING &&
-					needs_kernel_option(source->name);
+		losses.kernel_config |=
+			source->state == SOURCE_MISSING && needs_kernel_option(source->name);
 		if (dominates(source, losses.dominant))
 			losses.dominant = source;
 	}

@@ -14,8 +14,9 @@ struct source_report;
 
 struct losses {
 	uint64_t read_failures;
-	const struct source_report *dominant; /* most failures, of equal ones the first name; or NULL */
-	bool kernel_config; /* schedstat or io files are missing: the kernel was built without them */
+	/* The source with most failures, of equal ones the first by name; NULL without any. */
+	const struct source_report *dominant;
+	bool kernel_config; /* schedstat or io files do not exist: a kernel built without them */
 };
 
 struct losses losses_of(const struct snapshot *snapshot);

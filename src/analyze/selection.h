@@ -25,7 +25,9 @@ struct selection {
 int selection_parse(const char *list, struct selection *ret, struct error *error);
 
 void selection_all(struct selection *selection);
-void selection_add(struct selection *selection, enum metric_id id); /* at the end, unless it is in */
+
+/* At the end or at the start, unless it is in. */
+void selection_add(struct selection *selection, enum metric_id id);
 void selection_add_first(struct selection *selection, enum metric_id id);
 bool selection_has(const struct selection *selection, enum metric_id id);
 

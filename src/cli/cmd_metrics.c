@@ -36,9 +36,10 @@ const struct command command_metrics = {
 	.arguments = "",
 	.summary = "list every metric and what it means",
 	.description =
-		"Lists every metric by section: its unit, kind and scope, how it is folded over a\n"
-		"group, the kernel option that it needs, where each collector finds it, and what it\n"
-		"means. The names are those that -m and -s take and that JSON and CSV have as keys.",
+		"Lists every metric by section: its unit, kind and scope, how it is folded\n"
+		"over a group, the kernel option that it needs, where each collector finds\n"
+		"it, and what it means. The names are those that -m and -s take and that JSON\n"
+		"and CSV have as keys.",
 	.examples = "taskscope metrics\tall of them, for reading\n"
 		    "taskscope metrics --format json\tfor programs\n"
 		    "taskscope metrics --format man\tthe source of taskscope-metrics(7)",

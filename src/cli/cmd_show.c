@@ -33,8 +33,8 @@ static struct {
 } args;
 
 static const struct option options[] = {
-	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS", "what makes a group (default: pcomm)",
-	  GROUP_AXES },
+	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
+	  "what makes a group (default: pcomm)", GROUP_AXES },
 	{ 's', "sort", OPTION_TEXT, &args.sort, "METRIC",
 	  "order by a metric, tasks or group; :asc or :desc may follow (default: run_time_ns)",
 	  NULL },
@@ -51,7 +51,7 @@ static const struct option options[] = {
 
 /* What fits a terminal and answers the first questions: CPU, waiting, disk, memory, files. */
 static const enum metric_id text_metrics[] = {
-	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_majflt,	 METRIC_read_bytes,
+	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_majflt,	  METRIC_read_bytes,
 	METRIC_write_bytes, METRIC_rss_bytes,	 METRIC_open_fds,
 };
 
@@ -169,7 +169,8 @@ static int parse_request(struct request *request, struct error *error)
 }
 
 /* Without -s: by time on a CPU, else by the first shown metric that has numbers, else by tasks. */
-static struct group_sort default_sort(const struct snapshot *snapshot, const struct selection *shown)
+static struct group_sort default_sort(const struct snapshot *snapshot,
+				      const struct selection *shown)
 {
 	if (snapshot_measured(snapshot, METRIC_run_time_ns))
 		return (struct group_sort){ .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
@@ -247,17 +248,18 @@ const struct command command_show = {
 	.arguments = "[FILE]",
 	.summary = "show a snapshot by process name, thread, cgroup or user",
 	.description =
-		"Shows a .tscope file, or without one captures this host now and shows that. Tasks\n"
-		"are put into groups and each metric is folded over the group; a metric of\n"
-		"processes, such as memory, counts once for each process.\n"
+		"Shows a .tscope file, or without one captures this host now and shows that.\n"
+		"Tasks are put into groups and each metric is folded over the group; a metric\n"
+		"of processes, such as memory, counts once for each process.\n"
 		"\n"
 		"The axes pcomm, comm and cgroup group by pattern: worker-1 and worker-2 are\n"
-		"worker-{N}; {H} stands for hexadecimal digits, {I} for an id. A name that is alone\n"
-		"with its pattern stays as it is. comm-exact groups by the name itself.\n"
+		"worker-{N}; {H} stands for hexadecimal digits, {I} for an id. A name that is\n"
+		"alone with its pattern stays as it is. comm-exact groups by the name itself.\n"
 		"\n"
-		"A value that was not measured is \"-\", and \"*\" marks one that covers only part of\n"
-		"the group; the lines below the table say why. Any of the columns metric, value,\n"
-		"measured, unit and tags gives a line for each group and metric.",
+		"A value that was not measured is \"-\", and \"*\" marks one that covers only\n"
+		"part of the group; the lines below the table say why. Any of the columns\n"
+		"metric, value, measured, unit and tags gives a line for each group and\n"
+		"metric.",
 	.examples =
 		"taskscope show before.tscope\tthe busiest programs of a capture\n"
 		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"

@@ -19,12 +19,12 @@ static const char *const section_titles[SECTION_COUNT] = {
 };
 
 static const char introduction[] =
-	"A metric of a thread is folded over a group's threads, a metric of a process once for each "
-	"process. Derived metrics are worked out after folding. Tags: [SCHEDSTATS] and the like name "
-	"the kernel option (CONFIG_...) without which there is no value; [cfs-only] is counted for "
-	"the fair scheduler's tasks alone, [non-ext] not for tasks of a sched_ext scheduler, "
-	"[fair-policy] exists for normal and batch tasks. A value that was not measured is absent, "
-	"never 0.";
+	"A metric of a thread is folded over a group's threads, a metric of a process once "
+	"for each process. Derived metrics are worked out after folding. Tags: [SCHEDSTATS] "
+	"and the like name the kernel option (CONFIG_...) without which there is no value; "
+	"[cfs-only] is counted for the fair scheduler's tasks alone, [non-ext] not for tasks "
+	"of a sched_ext scheduler, [fair-policy] exists for normal and batch tasks. A value "
+	"that was not measured is absent, never 0.";
 
 static void append_joined(struct text *out, const struct formula *formula, unsigned count,
 			  const char *joint)

@@ -182,8 +182,8 @@ static void write_long(struct sheet *sheet, const struct view_columns *columns,
 
 int snapshot_csv_print(const struct snapshot_view *view, FILE *out)
 {
-	const struct view_columns *columns = view->columns.count ? &view->columns :
-								   &default_columns;
+	const struct view_columns *columns =
+		view->columns.count ? &view->columns : &default_columns;
 	struct sheet sheet = { .view = view, .snapshot = view->grouping->snapshot, .out = out };
 
 	write_header(&sheet, columns);

@@ -165,8 +165,8 @@ static void add_long_rows(struct page *page, const struct view_columns *columns,
 
 static void fill_table(struct page *page)
 {
-	const struct view_columns *columns = page->view->columns.count ? &page->view->columns :
-									 &default_columns;
+	const struct view_columns *columns =
+		page->view->columns.count ? &page->view->columns : &default_columns;
 	const struct group *groups = page->view->grouping->groups;
 
 	add_columns(page, columns);
@@ -208,7 +208,8 @@ static int print_page(struct page *page, const struct terminal *terminal, FILE *
 	return 0;
 }
 
-int snapshot_text_print(const struct snapshot_view *view, const struct terminal *terminal, FILE *out)
+int snapshot_text_print(const struct snapshot_view *view, const struct terminal *terminal,
+			FILE *out)
 {
 	struct page page = { .view = view, .snapshot = view->grouping->snapshot };
 	int status = print_page(&page, terminal, out);

@@ -8,9 +8,11 @@
 #include "model/snapshot.h"
 
 static const char *const column_names[COLUMN_COUNT] = {
-	[COLUMN_GROUP] = "group",	[COLUMN_TASKS] = "tasks", [COLUMN_PROCESSES] = "processes",
-	[COLUMN_UPTIME] = "uptime",	[COLUMN_METRIC] = "metric", [COLUMN_VALUE] = "value",
-	[COLUMN_MEASURED] = "measured", [COLUMN_UNIT] = "unit",	  [COLUMN_TAGS] = "tags",
+	[COLUMN_GROUP] = "group",	  [COLUMN_TASKS] = "tasks",
+	[COLUMN_PROCESSES] = "processes", [COLUMN_UPTIME] = "uptime",
+	[COLUMN_METRIC] = "metric",	  [COLUMN_VALUE] = "value",
+	[COLUMN_MEASURED] = "measured",	  [COLUMN_UNIT] = "unit",
+	[COLUMN_TAGS] = "tags",
 };
 
 const char *view_column_name(enum view_column column)

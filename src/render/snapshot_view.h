@@ -49,7 +49,7 @@ struct snapshot_view {
 	struct grouping *grouping; /* sorted */
 	struct selection metrics;
 	struct view_columns columns; /* none: what the format has by itself */
-	size_t limit; /* groups to show, the first ones; 0 for all */
+	size_t limit;		     /* groups to show, the first ones; 0 for all */
 };
 
 /* How many groups are shown. */

@@ -76,8 +76,8 @@ static void fit(const struct table *table, size_t available, size_t *widths)
 		total += widths[column] + (column ? GAP : 0);
 	for (size_t column = 0; column < table->columns.count && total > available; column++) {
 		size_t excess = total - available;
-		size_t spare = widths[column] > NARROWEST_NAME ? widths[column] - NARROWEST_NAME :
-								 0;
+		size_t spare =
+			widths[column] > NARROWEST_NAME ? widths[column] - NARROWEST_NAME : 0;
 		size_t cut = excess < spare ? excess : spare;
 
 		if (table->columns.data[column].alignment != TABLE_NAME)

@@ -223,6 +223,5 @@ void age_text(struct text *out, uint64_t ns)
 	else if (minutes)
 		text_format(out, "%" PRIu64 "m %02" PRIu64 "s", minutes, seconds % 60);
 	else
-		text_format(out, "%" PRIu64 ".%" PRIu64 "s", seconds,
-			    ns / 100000000 % 10);
+		text_format(out, "%" PRIu64 ".%" PRIu64 "s", seconds, ns / 100000000 % 10);
 }

@@ -160,8 +160,7 @@ static void every_task_is_in_exactly_one_group(void **state)
 	(void)state;
 	for (int axis = 0; axis < AXIS_COUNT; axis++) {
 		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
-		CLEANUP(grouping_free_pointer) struct grouping *grouping =
-			group_by(snapshot, axis);
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, axis);
 		unsigned seen[5] = { 0 };
 
 		for (size_t i = 0; i < grouping->group_count; i++)
@@ -348,8 +347,7 @@ static void an_empty_snapshot_has_no_groups(void **state)
 	(void)state;
 	for (int axis = 0; axis < AXIS_COUNT; axis++) {
 		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
-		CLEANUP(grouping_free_pointer) struct grouping *grouping =
-			group_by(snapshot, axis);
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, axis);
 
 		assert_int_equal(grouping->group_count, 0);
 		assert_int_equal(grouping_sort(grouping, &sort), 0);
@@ -359,7 +357,8 @@ static void an_empty_snapshot_has_no_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name),
+		cmocka_unit_test(
+			threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name),
 		cmocka_unit_test(two_threads_of_one_name_have_its_pattern),
 		cmocka_unit_test(a_number_and_a_hex_id_in_one_place_are_one_group),
 		cmocka_unit_test(a_census_of_two_snapshots_gives_both_the_same_keys),

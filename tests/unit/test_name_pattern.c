@@ -46,10 +46,16 @@ static void numbers_and_hex_tokens_become_placeholders(void **state)
 		{ "abc", "abc" },
 		{ "a", "a" },
 		{ "GC Thread#3", "GC Thread#{N}" },
-		{ "worker\xe3\x80\x80" "7", "worker\xe3\x80\x80{N}" },
-		{ "\xe5\xb7\xa5\xe4\xba\xba" "12", "\xe5\xb7\xa5\xe4\xba\xba{N}" },
+		{ "worker\xe3\x80\x80"
+		  "7",
+		  "worker\xe3\x80\x80{N}" },
+		{ "\xe5\xb7\xa5\xe4\xba\xba"
+		  "12",
+		  "\xe5\xb7\xa5\xe4\xba\xba{N}" },
 		{ "\x1b[31m7", "\x1b[31m7" },
-		{ "bad\xff" "9", "bad\xff{N}" },
+		{ "bad\xff"
+		  "9",
+		  "bad\xff{N}" },
 	};
 
 	(void)state;

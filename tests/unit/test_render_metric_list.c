@@ -62,15 +62,15 @@ static void json_says_all_that_the_table_knows(void **state)
 
 	(void)state;
 	assert_part(printed, "\"format\": \"taskscope-metrics\",\n  \"version\": 1,\n");
-	assert_part(printed,
-		    "{\"name\":\"slice_max\",\"unit\":\"ns\",\"kind\":\"peak\",\"scope\":\"thread\","
-		    "\"fold\":\"max\",\"section\":\"scheduling\",\"gate\":\"SCHEDSTATS\","
-		    "\"class\":\"cfs-only\",\"sources\":[\"task sched slice_max\","
-		    "\"bpf stats slice_max\"],\"derived\":false,\"inputs\":[],\"formula\":null,"
-		    "\"help\":\"");
-	assert_part(printed,
-		    "\"derived\":true,\"inputs\":[\"run_time_ns\",\"wait_time_ns\"],"
-		    "\"formula\":\"run_time_ns / (run_time_ns + wait_time_ns)\"");
+	assert_part(
+		printed,
+		"{\"name\":\"slice_max\",\"unit\":\"ns\",\"kind\":\"peak\",\"scope\":\"thread\","
+		"\"fold\":\"max\",\"section\":\"scheduling\",\"gate\":\"SCHEDSTATS\","
+		"\"class\":\"cfs-only\",\"sources\":[\"task sched slice_max\","
+		"\"bpf stats slice_max\"],\"derived\":false,\"inputs\":[],\"formula\":null,"
+		"\"help\":\"");
+	assert_part(printed, "\"derived\":true,\"inputs\":[\"run_time_ns\",\"wait_time_ns\"],"
+			     "\"formula\":\"run_time_ns / (run_time_ns + wait_time_ns)\"");
 	free(printed);
 }
 
@@ -94,7 +94,8 @@ static void the_man_page_escapes_what_scdoc_would_format(void **state)
 
 	(void)state;
 	assert_part(printed, "taskscope-metrics(7)\n\n# NAME\n");
-	assert_part(printed, "*run\\_time\\_ns* (ns, counter, of a thread, sum) \\[SCHED\\_INFO\\]\n\t");
+	assert_part(printed,
+		    "*run\\_time\\_ns* (ns, counter, of a thread, sum) \\[SCHED\\_INFO\\]\n\t");
 	free(printed);
 }
 

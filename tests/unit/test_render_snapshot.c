@@ -134,8 +134,9 @@ static void hidden_groups_are_counted_and_names_are_escaped(void **state)
 	struct question question = { AXIS_THREAD, "run_time_ns", "group", 1 };
 
 	(void)state;
-	assert_has(question, TEXT, "\nse\\x1b[2J,\"x\"[11]     2.000 us\n"
-				   "… 2 more groups (-n 0 shows all)\n");
+	assert_has(question, TEXT,
+		   "\nse\\x1b[2J,\"x\"[11]     2.000 us\n"
+		   "… 2 more groups (-n 0 shows all)\n");
 	question.limit = 2;
 	assert_has(question, TEXT, "… 1 more group (-n 0 shows all)\n");
 }
@@ -165,7 +166,8 @@ static void a_process_counted_in_another_group_is_explained(void **state)
 static void a_name_that_is_empty_or_not_known_is_visible(void **state)
 {
 	(void)state;
-	assert_has((struct question){ AXIS_USER, "nice", NULL, 0 }, TEXT, "\n(none)      1   -20\n");
+	assert_has((struct question){ AXIS_USER, "nice", NULL, 0 }, TEXT,
+		   "\n(none)      1   -20\n");
 }
 
 static void a_derived_metric_gives_the_reason_of_its_input(void **state)
@@ -216,8 +218,7 @@ static void json_of_threads_has_a_key_for_each_present_metric_and_exact_integers
 		   "\"cgroup\":\"/\",\"start_time_ns\":70000000,\"run_time_ns\":0,\"state\":\"I\","
 		   "\"nice\":-20}\n"
 		   "  ]\n}\n");
-	assert_has(question, JSON,
-		   "  \"absent\": {\n    \"rchar\": \"no permission\"\n  },\n");
+	assert_has(question, JSON, "  \"absent\": {\n    \"rchar\": \"no permission\"\n  },\n");
 }
 
 static void json_of_groups_has_folded_values_with_their_coverage(void **state)
@@ -247,11 +248,12 @@ static void json_tells_of_the_host_the_sources_and_the_losses(void **state)
 	assert_has(question, JSON,
 		   "    {\"name\":\"io\",\"state\":\"partial\",\"reason\":\"no permission\","
 		   "\"read\":1,\"failed\":2},\n");
-	assert_has(question, JSON,
-		   "    \"tids_walked\": 4,\n    \"vanished\": 1,\n    \"read_failures\": 3,\n"
-		   "    \"dominant_read_failure\": \"io\",\n    \"kernel_config_dominant\": false,\n"
-		   "    \"negative_dotted_values\": 0,\n    \"discarded_values\": 0,\n"
-		   "    \"gap_filled\": 0\n");
+	assert_has(
+		question, JSON,
+		"    \"tids_walked\": 4,\n    \"vanished\": 1,\n    \"read_failures\": 3,\n"
+		"    \"dominant_read_failure\": \"io\",\n    \"kernel_config_dominant\": false,\n"
+		"    \"negative_dotted_values\": 0,\n    \"discarded_values\": 0,\n"
+		"    \"gap_filled\": 0\n");
 }
 
 static void csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent(void **state)
@@ -329,10 +331,12 @@ int main(void)
 		cmocka_unit_test(a_name_that_is_empty_or_not_known_is_visible),
 		cmocka_unit_test(a_derived_metric_gives_the_reason_of_its_input),
 		cmocka_unit_test(a_file_that_the_kernel_lacks_is_put_down_to_its_options),
-		cmocka_unit_test(json_of_threads_has_a_key_for_each_present_metric_and_exact_integers),
+		cmocka_unit_test(
+			json_of_threads_has_a_key_for_each_present_metric_and_exact_integers),
 		cmocka_unit_test(json_of_groups_has_folded_values_with_their_coverage),
 		cmocka_unit_test(json_tells_of_the_host_the_sources_and_the_losses),
-		cmocka_unit_test(csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent),
+		cmocka_unit_test(
+			csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent),
 		cmocka_unit_test(csv_of_groups_is_wide_or_long_as_its_columns_say),
 		cmocka_unit_test(unknown_and_repeated_columns_are_refused),
 		cmocka_unit_test(an_empty_snapshot_can_be_shown_in_every_format),

@@ -22,7 +22,8 @@ static void fill(struct table *table)
 	add(table, "nginx");
 	add(table, "12");
 	add(table, "S");
-	add(table, "/system.slice/gr\xc3\xbc\xc3\x9f" "e.service");
+	add(table, "/system.slice/gr\xc3\xbc\xc3\x9f"
+		   "e.service");
 	add(table, "3");
 	add(table, "");
 }
@@ -49,7 +50,8 @@ static void columns_are_aligned_by_characters_and_no_line_ends_in_blanks(void **
 	assert_printed(&table, (struct terminal){ 0 },
 		       "group                        tasks  state\n"
 		       "nginx                           12  S\n"
-		       "/system.slice/gr\xc3\xbc\xc3\x9f" "e.service      3\n");
+		       "/system.slice/gr\xc3\xbc\xc3\x9f"
+		       "e.service      3\n");
 	table_clear(&table);
 }
 
@@ -62,7 +64,8 @@ static void on_a_terminal_a_long_path_loses_its_start_and_the_header_is_coloured
 	assert_printed(&table, (struct terminal){ .colour = true, .width = 33 },
 		       "\033[1;36mgroup                tasks  state\033[0m\n"
 		       "nginx                   12  S\n"
-		       "…lice/gr\xc3\xbc\xc3\x9f" "e.service      3\n");
+		       "…lice/gr\xc3\xbc\xc3\x9f"
+		       "e.service      3\n");
 	table_clear(&table);
 }
 
@@ -75,10 +78,12 @@ static void a_long_name_loses_its_end_but_keeps_twelve_characters(void **state)
 	table_add_column(&table, "n", TABLE_RIGHT);
 	add(&table, "abcdefghijklmnopqrstuvwxyz");
 	add(&table, "1");
-	assert_printed(&table, (struct terminal){ .width = 5 }, "group         n\n"
-								"abcdefghijk…  1\n");
-	assert_printed(&table, (struct terminal){ 0 }, "group                       n\n"
-						       "abcdefghijklmnopqrstuvwxyz  1\n");
+	assert_printed(&table, (struct terminal){ .width = 5 },
+		       "group         n\n"
+		       "abcdefghijk…  1\n");
+	assert_printed(&table, (struct terminal){ 0 },
+		       "group                       n\n"
+		       "abcdefghijklmnopqrstuvwxyz  1\n");
 	table_clear(&table);
 }
 
@@ -108,7 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_are_aligned_by_characters_and_no_line_ends_in_blanks),
-		cmocka_unit_test(on_a_terminal_a_long_path_loses_its_start_and_the_header_is_coloured),
+		cmocka_unit_test(
+			on_a_terminal_a_long_path_loses_its_start_and_the_header_is_coloured),
 		cmocka_unit_test(a_long_name_loses_its_end_but_keeps_twelve_characters),
 		cmocka_unit_test(a_table_without_rows_is_its_header),
 		cmocka_unit_test(what_is_not_a_terminal_gets_no_colour_and_is_not_cut),

@@ -61,8 +61,9 @@ static void numbers_are_scaled_for_people_and_exact_for_programs(void **state)
 	assert_value(NULL, &large,
 		     (struct expected){ "16777216.000 TiB", "18446744073709551615",
 					"{\"value\":18446744073709551615,\"measured\":1}" });
-	assert_value(NULL, &time, (struct expected){ "1.235 ms", "1234567",
-						     "{\"value\":1234567,\"measured\":2}" });
+	assert_value(
+		NULL, &time,
+		(struct expected){ "1.235 ms", "1234567", "{\"value\":1234567,\"measured\":2}" });
 	assert_value(NULL, &zero, (struct expected){ "0", "0", "{\"value\":0,\"measured\":1}" });
 }
 
@@ -84,8 +85,9 @@ static void ordinals_are_ranges_and_may_be_negative(void **state)
 	(void)state;
 	assert_value(NULL, &same,
 		     (struct expected){ "-5", "-5", "{\"min\":-5,\"max\":-5,\"measured\":2}" });
-	assert_value(NULL, &range, (struct expected){ "-20..19", "-20..19",
-						      "{\"min\":-20,\"max\":19,\"measured\":3}" });
+	assert_value(NULL, &range,
+		     (struct expected){ "-20..19", "-20..19",
+					"{\"min\":-20,\"max\":19,\"measured\":3}" });
 }
 
 static void categories_are_their_most_frequent_text(void **state)
@@ -101,8 +103,9 @@ static void categories_are_their_most_frequent_text(void **state)
 	assert_value(NULL, &most,
 		     (struct expected){ "S (3/4)*", "S",
 					"{\"mode\":\"S\",\"count\":3,\"measured\":4}" });
-	assert_value(NULL, &flag, (struct expected){ "true", "true",
-						     "{\"mode\":true,\"count\":1,\"measured\":1}" });
+	assert_value(
+		NULL, &flag,
+		(struct expected){ "true", "true", "{\"mode\":true,\"count\":1,\"measured\":1}" });
 	assert_value(NULL, &policy,
 		     (struct expected){ "SCHED_FIFO", "SCHED_FIFO",
 					"{\"mode\":\"SCHED_FIFO\",\"count\":1,\"measured\":1}" });
@@ -129,10 +132,10 @@ static void cpu_sets_are_sizes_with_the_list_when_there_is_one(void **state)
 	struct fold hostile = fold_cpus(snapshot, "\x1b[2J", 0, "\x1b[2J", 0);
 
 	(void)state;
-	assert_value(snapshot, &same,
-		     (struct expected){
-			     "3 cpus (0-1,8)", "\"0-1,8\"",
-			     "{\"min\":3,\"max\":3,\"list\":\"0-1,8\",\"measured\":2}" });
+	assert_value(
+		snapshot, &same,
+		(struct expected){ "3 cpus (0-1,8)", "\"0-1,8\"",
+				   "{\"min\":3,\"max\":3,\"list\":\"0-1,8\",\"measured\":2}" });
 	assert_value(snapshot, &mixed,
 		     (struct expected){ "1-2 cpus (mixed)", "1..2 cpus",
 					"{\"min\":1,\"max\":2,\"measured\":2}" });
@@ -153,8 +156,9 @@ static void derived_whole_numbers_are_exact_and_may_be_negative(void **state)
 
 	(void)state;
 	fold_formula(&fold, &metrics[METRIC_live_heap_estimate], inputs);
-	assert_value(NULL, &fold, (struct expected){ "-1.000 KiB", "-1024",
-						     "{\"value\":-1024,\"measured\":1}" });
+	assert_value(
+		NULL, &fold,
+		(struct expected){ "-1.000 KiB", "-1024", "{\"value\":-1024,\"measured\":1}" });
 	inputs[0] = FOLD(allocated_bytes, 0, UINT64_MAX);
 	fold_formula(&fold, &metrics[METRIC_live_heap_estimate], inputs);
 	assert_value(NULL, &fold,
@@ -192,7 +196,7 @@ static void ages_have_two_units_at_most(void **state)
 		uint64_t seconds;
 		const char *text;
 	} examples[] = {
-		{ 0, "0.0s" },	    { 59, "59.0s" },	  { 60, "1m 00s" },
+		{ 0, "0.0s" },	     { 59, "59.0s" },	 { 60, "1m 00s" },
 		{ 3599, "59m 59s" }, { 3600, "1h 00m" }, { 86400 * 3 + 3600 * 4, "3d 04h" },
 	};
 

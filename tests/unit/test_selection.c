@@ -56,8 +56,9 @@ static void an_unknown_metric_is_named_with_the_nearest_one(void **state)
 	assert_refused("[", "'['");
 	assert_refused("", "empty");
 	assert_refused("majflt,", "empty");
-	assert_refused("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-		       "no metric");
+	assert_refused(
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"no metric");
 }
 
 static void the_sort_metric_goes_first_unless_it_is_there(void **state)
