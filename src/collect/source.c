@@ -155,6 +155,8 @@ static const char *silent_reason(const struct capture *capture, const struct met
 		       "it";
 	if (metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY)
 		return "kernel threads have no memory of their own";
+	if (id == SOURCE_FDS || id == SOURCE_LIMITS)
+		return "the process ended before it was read";
 	if (metric->class == CLASS_FAIR_POLICY)
 		return "only tasks of a fair policy have it, on kernels that report it";
 	return "this kernel does not report it";
