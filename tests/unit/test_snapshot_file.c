@@ -138,8 +138,8 @@ static int remove_place(void **state)
 	struct place *place = *state;
 	int status;
 
-	unlink(place->path);
 	chmod(place->directory, 0700);
+	unlink(place->path);
 	status = rmdir(place->directory); /* fails when something was left in it */
 	free(place);
 	return status;
