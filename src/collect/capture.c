@@ -166,20 +166,22 @@ static void set_facts(struct capture *capture)
 	set_filter_fact(capture);
 }
 
+static int list_by(const struct collector *collector, struct capture *capture, struct error *error)
+{
+	snapshot_set_fact_text(capture->snapshot, FACT_task_source, collector->name);
+	return collector->collect(capture, error);
+}
+
 static int list_by_procfs(struct capture *capture, struct error *error)
 {
-	snapshot_set_fact_text(capture->snapshot, FACT_task_source, "procfs");
-	return procfs_collector.collect(capture, error);
+	return list_by(&procfs_collector, capture, error);
 }
 
 static int list_by_iterator(struct capture *capture, struct error *error)
 {
-	int status = task_iterator_collector.collect(capture, error);
+	int status = list_by(&task_iterator_collector, capture, error);
 
-	if (status < 0)
-		return status;
-	snapshot_set_fact_text(capture->snapshot, FACT_task_source, "bpf");
-	return procfs_fill_gaps(capture);
+	return status < 0 ? status : procfs_fill_gaps(capture);
 }
 
 /* What the iterator left behind when it failed in the middle is thrown away. */

@@ -38,14 +38,12 @@ struct capture {
 };
 
 /*
- * A way of listing tasks.  collect() adds rows and values to the snapshot; it
- * leaves ordering (snapshot_finish) and the reasons for absent values to the
- * capture.
+ * A way of listing tasks.  collect() adds rows and values to the snapshot, and
+ * fails with a sentence when it does not work here; it leaves ordering
+ * (snapshot_finish) and the reasons for absent values to the capture.
  */
 struct collector {
-	const char *name;
-	/* Returns 0 when usable here, else a negative errno and a sentence that says why not. */
-	int (*probe)(const struct host *host, struct error *why);
+	const char *name; /* what the fact task_source says */
 	int (*collect)(struct capture *capture, struct error *error);
 };
 

@@ -27,6 +27,7 @@ struct process_files {
 	enum metric_id open_fds, fd_limit; /* METRIC_STORED when not wanted */
 	bool may_ask;       /* see proc_numbers_are_ours() */
 	bool has_fd_counts; /* the kernel gives the fd directory's size */
+	bool peaks_are_notes; /* see settle_peak() */
 	struct proc_buffer buffer;
 	struct proc_values values;
 	struct proc_numbers fds;
@@ -70,13 +71,20 @@ static bool has_memory(const struct process_files *files)
 	return false;
 }
 
-/* The kernel notes a peak only now and then, but what is held now was held. */
-static void raise_peak(struct snapshot *snapshot, uint32_t row)
+/*
+ * The kernel notes a peak only now and then: the peak is what it noted or what is
+ * held now, whichever is more.  The iterator gives the note alone, so without
+ * knowing what is held there is no peak.
+ */
+static void settle_peak(struct snapshot *snapshot, uint32_t row)
 {
 	uint64_t held, peak;
 
-	if (snapshot_get(snapshot, METRIC_rss_bytes, row, &held) &&
-	    snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak) && peak < held)
+	if (!snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak))
+		return;
+	if (!snapshot_get(snapshot, METRIC_rss_bytes, row, &held))
+		snapshot_clear(snapshot, METRIC_hiwater_rss_bytes, row);
+	else if (peak < held)
 		snapshot_set(snapshot, METRIC_hiwater_rss_bytes, row, held);
 }
 
@@ -99,7 +107,6 @@ static void read_statm(struct process_files *files, int dir, uint32_t row)
 			snapshot_set(capture->snapshot, files->statm.items[i].id, row,
 				     metric_from_raw(files->values.raw[i],
 						     files->statm.items[i].raw, &capture->scale));
-	raise_peak(capture->snapshot, row);
 }
 
 static int recorded_fds(const struct host *host, int32_t tgid, uint64_t *ret)
@@ -264,6 +271,10 @@ static void start_cmdlines(struct process_files *files)
 static int begin(struct process_files *files, struct capture *capture)
 {
 	files->capture = capture;
+	files->peaks_are_notes = capture->tallies[SOURCE_TASK_ITERATOR].read > 0;
+	if (files->peaks_are_notes && !source_wanted(capture, SOURCE_STATM))
+		snapshot_set_absent(capture->snapshot, METRIC_hiwater_rss_bytes,
+				    "switched off by --without statm");
 	if (source_wanted(capture, SOURCE_STATM))
 		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
 	files->open_fds = find_metric(capture, PLACE_FD_DIRECTORY, SOURCE_FDS);
@@ -293,8 +304,11 @@ int process_files_collect(struct capture *capture)
 	int status = begin(&files, capture);
 	int ended;
 
-	for (uint32_t row = 0; status == 0 && row < capture->snapshot->process_count; row++)
+	for (uint32_t row = 0; status == 0 && row < capture->snapshot->process_count; row++) {
 		status = read_process(&files, row);
+		if (files.peaks_are_notes)
+			settle_peak(capture->snapshot, row);
+	}
 	ended = end(&files);
 	return status < 0 ? status : ended;
 }

@@ -129,18 +129,6 @@ static int read_jobs(struct walk *walk, size_t *ret_kept)
 	return dropped ? snapshot_keep(snapshot, keep) : 0;
 }
 
-static int procfs_probe(const struct host *host, struct error *why)
-{
-	CLEANUP(proc_numbers_clear) struct proc_numbers tgids = { 0 };
-	int status = proc_list(host->proc, ".", &tgids);
-
-	if (status < 0)
-		return error_set(why, status, "proc cannot be listed: %s", strerror(-status));
-	if (!tgids.list.count)
-		return error_set(why, -ENOENT, "proc has no processes: is it mounted?");
-	return 0;
-}
-
 static int add_all(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->tgids.list.count; i++) {
@@ -168,7 +156,6 @@ static int procfs_collect(struct capture *capture, struct error *error)
 
 const struct collector procfs_collector = {
 	.name = "procfs",
-	.probe = procfs_probe,
 	.collect = procfs_collect,
 };
 

@@ -191,13 +191,6 @@ static void walk_clear(struct walk *walk)
 	cgroup_paths_free(walk->cgroups);
 }
 
-static int probe(const struct host *host, struct error *why)
-{
-	CLEANUP(destroy_program) struct task_program *program = NULL;
-
-	return load(host, false, &program, why);
-}
-
 static int collect(struct capture *capture, struct error *error)
 {
 	CLEANUP(destroy_program) struct task_program *program = NULL;
@@ -216,7 +209,6 @@ static int collect(struct capture *capture, struct error *error)
 }
 
 const struct collector task_iterator_collector = {
-	.name = "task_iterator",
-	.probe = probe,
+	.name = "bpf",
 	.collect = collect,
 };

@@ -156,6 +156,13 @@ static inline void snapshot_set(struct snapshot *snapshot, enum metric_id id, ui
 	snapshot->columns[id].present[row] = 1;
 }
 
+/* Makes a cell absent again; harmless when it is. */
+static inline void snapshot_clear(struct snapshot *snapshot, enum metric_id id, uint32_t row)
+{
+	if (snapshot->columns[id].present)
+		snapshot->columns[id].present[row] = 0;
+}
+
 static inline bool snapshot_get(const struct snapshot *snapshot, enum metric_id id, uint32_t row,
 				uint64_t *ret)
 {
