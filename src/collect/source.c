@@ -154,7 +154,7 @@ static const char *silent_reason(const struct capture *capture, const struct met
 		return "some tasks were not listed by the task iterator, and procfs does not have "
 		       "it";
 	if (metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY)
-		return "kernel threads have no memory of their own";
+		return "kernel threads and zombies have no memory of their own";
 	if (id == SOURCE_FDS || id == SOURCE_LIMITS)
 		return "the process ended before it was read";
 	if (metric->class == CLASS_FAIR_POLICY)
