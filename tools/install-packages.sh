@@ -23,8 +23,6 @@ packages() {
 	build	zlib1g-dev		needed by libbpf
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
-	build	libjansson-dev		reads JSON
-	build	uthash-dev		hash tables
 	build	libcmocka-dev		unit tests
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build

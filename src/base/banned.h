@@ -1,5 +1,5 @@
 /*
- * Functions that lose a length, an error or a thread.  Every source file is
+ * Functions that lose a length, an error or a thread.  Every C file of the project is
  * compiled with this header in front of it, so using one is a compile error.
  */
 #ifndef BASE_BANNED_H
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#pragma GCC poison strcpy strcat sprintf vsprintf strtok strncpy strncat atoi atol atoll gets
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok strncat atoi atol atoll gets
 #pragma GCC poison localtime gmtime asctime ctime system popen tmpnam mktemp
 
 #endif

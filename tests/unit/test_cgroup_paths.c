@@ -1,11 +1,7 @@
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,46 +11,18 @@
 #include "collect/collector.h"
 #include "host/host.h"
 #include "model/snapshot.h"
+#include "tree.h"
 
 /* A host of two directories: task files and a cgroup tree with /here and /there. */
-static char directory[] = "/tmp/taskscope-cgroup-XXXXXX";
+static struct tree tree;
 static struct host host;
 static struct snapshot *snapshot;
 static struct source_tally tally;
 static struct cgroup_paths *paths;
 
-static void make_directory(const char *path)
-{
-	char full[256];
-
-	snprintf(full, sizeof(full), "%s/%s", directory, path);
-	assert_int_equal(mkdir(full, 0700), 0);
-}
-
-static int open_directory(const char *path)
-{
-	char full[256];
-
-	snprintf(full, sizeof(full), "%s/%s", directory, path);
-	return open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 static void write_task(int tid, const char *text)
 {
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "%d", tid);
-	mkdirat(host.proc, path, 0700);
-	snprintf(path, sizeof(path), "%d/task", tid);
-	mkdirat(host.proc, path, 0700);
-	snprintf(path, sizeof(path), "%d/task/%d", tid, tid);
-	mkdirat(host.proc, path, 0700);
-	snprintf(path, sizeof(path), "%d/task/%d/cgroup", tid, tid);
-	fd = openat(host.proc, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	tree_task_text(&tree, tid, tid, "cgroup", text);
 }
 
 static uint64_t id_of(const char *cgroup)
@@ -76,15 +44,12 @@ static void expect_path(uint64_t id, int tid, const char *expected)
 static int prepare(void **state)
 {
 	(void)state;
-	memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
-	if (!mkdtemp(directory))
-		return -1;
-	make_directory("proc");
-	make_directory("cgroup");
-	make_directory("cgroup/here");
-	make_directory("cgroup/there is");
-	host = (struct host){ .proc = open_directory("proc") };
-	host.cgroup = (struct cgroup_hierarchy){ .version = 2, .fd = open_directory("cgroup") };
+	tree_make(&tree);
+	tree_directory(&tree, "proc");
+	tree_directory(&tree, "cgroup/here");
+	tree_directory(&tree, "cgroup/there is");
+	host = (struct host){ .proc = tree_open(&tree, "proc") };
+	host.cgroup = (struct cgroup_hierarchy){ .version = 2, .fd = tree_open(&tree, "cgroup") };
 	tally = (struct source_tally){ 0 };
 	if (snapshot_new(&snapshot) < 0)
 		return -1;
@@ -94,15 +59,13 @@ static int prepare(void **state)
 
 static int tidy(void **state)
 {
-	char command[128];
-
 	(void)state;
 	cgroup_paths_free(paths);
 	snapshot_free(snapshot);
 	close(host.proc);
 	close(host.cgroup.fd);
-	snprintf(command, sizeof(command), "rm -r '%s'", directory);
-	return system(command) == 0 ? 0 : -1;
+	tree_remove(&tree);
+	return 0;
 }
 
 static void a_cgroups_path_is_read_once(void **state)
