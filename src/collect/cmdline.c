@@ -15,8 +15,8 @@
 #define WAIT_NS 500000000ll
 #define STUCK_NS 50000000ll /* a reader that takes so long gets help */
 #define READERS_MAX 8
-#define OPEN_MAX 256    /* fds that may wait in the queue */
-#define WAKE_EVERY 32   /* waking the reader for each process costs more than reading it */
+#define QUEUE_MAX 256 /* fds that may wait in the queue */
+#define WAKE_EVERY 32 /* waking the reader for each process costs more than reading it */
 #define NS_PER_SECOND 1000000000ll
 
 static const char late_reason[] =
@@ -39,9 +39,9 @@ struct cmdline_queue {
 	pthread_cond_t changed;
 	unsigned owners;
 	unsigned readers; /* that were ever started */
-	bool complete;  /* nothing will be added */
-	bool abandoned; /* nobody waits any more */
-	bool failed;    /* no memory */
+	bool complete;	  /* nothing will be added */
+	bool abandoned;	  /* nobody waits any more */
+	bool failed;	  /* no memory */
 	ARRAY_OF(struct request) requests;
 	size_t taken, done;
 	uint64_t refused; /* came when it was too late */
@@ -228,7 +228,7 @@ void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir)
 	struct request request = { .process = process_row, .dir = dir };
 
 	pthread_mutex_lock(&queue->lock);
-	if (!wait_until(queue, OPEN_MAX - 1)) {
+	if (!wait_until(queue, QUEUE_MAX - 1)) {
 		queue->refused++;
 		close_fd(&dir);
 	} else if (array_append(&queue->requests, request) < 0) {

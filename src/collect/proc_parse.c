@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include "collect/gate.h"
 
-#define STAT_FIELDS 64      /* more than any kernel has */
-#define STAT_AFTER_NAME 3   /* number of the field that follows the name */
+#define STAT_FIELDS 64	  /* more than any kernel has */
+#define STAT_AFTER_NAME 3 /* number of the field that follows the name */
 #define STAT_THREADS 20
 #define STAT_START_TIME 22
-#define RULE_LENGTH 16      /* dashes; longer than any name, so that no name can be a rule */
+#define RULE_LENGTH 16 /* dashes; longer than any name, so that no name can be a rule */
 #define NS_PER_MS 1000000
 #define DOTTED_DIGITS 6
 #define BLOCKED_KEY "sum_block_runtime"
@@ -31,7 +31,10 @@ static void plan_add(struct proc_plan *plan, enum metric_id id, const struct met
 	if (plan->count == PROC_ITEMS)
 		return;
 	*item = (struct proc_item){
-		.id = id, .key = source->key, .field = source->field, .raw = source->raw,
+		.id = id,
+		.key = source->key,
+		.field = source->field,
+		.raw = source->raw,
 	};
 	*mask |= 1ull << plan->count++;
 	if (!item->key)

@@ -32,9 +32,9 @@ struct proc_item {
 struct proc_plan {
 	struct proc_item items[PROC_ITEMS];
 	unsigned count;
-	uint64_t own;   /* items to store for the task */
+	uint64_t own;	/* items to store for the task */
 	uint64_t group; /* items whose sum over the threads is set against the process's file */
-	int blocked;    /* item that is to be taken off sleep, -1 for none */
+	int blocked;	/* item that is to be taken off sleep, -1 for none */
 	uint8_t slots[PROC_SLOTS]; /* keys by hash: index plus one */
 };
 

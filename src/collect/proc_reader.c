@@ -18,6 +18,12 @@ static const char *gate_reason(const struct capture *capture, const struct proc_
 	return NULL;
 }
 
+static void set_missing(struct capture *capture, enum source_id source, const char *reason)
+{
+	capture->tallies[source].reason = reason;
+	capture->tallies[source].error = ENOENT;
+}
+
 static void plan_file(struct proc_context *context, enum proc_file file)
 {
 	const struct proc_file_info *info = &proc_files[file];
@@ -28,7 +34,7 @@ static void plan_file(struct proc_context *context, enum proc_file file)
 		return;
 	proc_plan_init(plan, info->place, info->group_place, capture->gates);
 	if (!plan->count)
-		capture->tallies[info->source].reason = gate_reason(capture, info);
+		set_missing(capture, info->source, gate_reason(capture, info));
 	context->wants_group |= plan->group != 0;
 }
 
@@ -48,7 +54,7 @@ static void plan_cgroup(struct proc_context *context)
 	context->wants_cgroup = capture->host->cgroup.version &&
 				(source_wanted(capture, SOURCE_CGROUP) || capture->options->cgroup);
 	if (!capture->host->cgroup.version)
-		capture->tallies[SOURCE_CGROUP].reason = "no cgroup hierarchy is mounted";
+		set_missing(capture, SOURCE_CGROUP, "no cgroup hierarchy is mounted");
 }
 
 static int need_columns(struct proc_context *context)

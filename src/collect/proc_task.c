@@ -53,8 +53,7 @@ static int intern(struct proc_reader *reader, struct proc_interned *last, const 
 	struct proc_context *context = reader->context;
 	int status;
 
-	if (last->id && last->text.length == length &&
-	    memcmp(last->text.data, text, length) == 0) {
+	if (last->id && last->text.length == length && memcmp(last->text.data, text, length) == 0) {
 		*ret = last->id;
 		return 0;
 	}
@@ -151,8 +150,8 @@ static void add_sums(struct proc_sums *sums, const struct proc_plan *plan,
 	}
 }
 
-static void take_values(struct proc_reader *reader, enum proc_file file,
-			const struct proc_job *job, uint32_t row, bool is_leader)
+static void take_values(struct proc_reader *reader, enum proc_file file, const struct proc_job *job,
+			uint32_t row, bool is_leader)
 {
 	const struct proc_plan *plan = &reader->context->plans[file];
 
@@ -310,8 +309,8 @@ static enum task_result read_identity(struct proc_reader *reader, int dir, struc
 	return TASK_KEPT;
 }
 
-static enum task_result read_task(struct proc_reader *reader, int tasks,
-				  const struct proc_job *job, uint32_t row)
+static enum task_result read_task(struct proc_reader *reader, int tasks, const struct proc_job *job,
+				  uint32_t row)
 {
 	struct snapshot *snapshot = reader->context->capture->snapshot;
 	struct process *process = &snapshot->processes[job->process];
@@ -416,8 +415,8 @@ bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
 {
 	const struct capture *capture = reader->context->capture;
 	bool split = job->whole && reader->context->wants_group;
-	CLEANUP(close_fd) int process = proc_open_number(
-		capture->host->proc, capture->snapshot->processes[job->process].tgid);
+	int32_t tgid = capture->snapshot->processes[job->process].tgid;
+	CLEANUP(close_fd) int process = proc_open_number(capture->host->proc, tgid);
 	CLEANUP(close_fd) int tasks = process < 0 ? process : proc_open(process, "task");
 
 	if (split && tasks >= 0) {

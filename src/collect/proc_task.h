@@ -48,9 +48,9 @@ struct proc_context {
 	struct proc_plan plans[PROC_FILES]; /* without items when the file is not to be read */
 	atomic_bool missing[PROC_FILES];    /* this kernel does not have the file */
 	bool wants_cgroup;
-	bool wants_group;       /* some plan has items for the whole process */
-	enum metric_id cpus;    /* the metric with the affinity, METRIC_STORED for none */
-	bool may_ask;           /* system calls know tasks by the same numbers as proc */
+	bool wants_group;	 /* some plan has items for the whole process */
+	enum metric_id cpus;	 /* the metric with the affinity, METRIC_STORED for none */
+	bool may_ask;		 /* system calls know tasks by the same numbers as proc */
 	pthread_mutex_t strings; /* guards the snapshot's dictionary */
 };
 

@@ -25,9 +25,9 @@ struct process_files {
 	struct capture *capture;
 	struct proc_plan statm;
 	enum metric_id open_fds, fd_limit; /* METRIC_STORED when not wanted */
-	bool may_ask;       /* see proc_numbers_are_ours() */
-	bool has_fd_counts; /* the kernel gives the fd directory's size */
-	bool peaks_are_notes; /* see settle_peak() */
+	bool may_ask;			   /* see proc_numbers_are_ours() */
+	bool has_fd_counts;		   /* the kernel gives the fd directory's size */
+	bool peaks_are_notes;		   /* see settle_peak() */
 	struct proc_buffer buffer;
 	struct proc_values values;
 	struct proc_numbers fds;
@@ -76,16 +76,19 @@ static bool has_memory(const struct process_files *files)
  * held now, whichever is more.  The iterator gives the note alone, so without
  * knowing what is held there is no peak.
  */
-static void settle_peak(struct snapshot *snapshot, uint32_t row)
+static void settle_peak(const struct process_files *files, uint32_t row)
 {
+	struct snapshot *snapshot = files->capture->snapshot;
 	uint64_t held, peak;
 
 	if (!snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak))
 		return;
-	if (!snapshot_get(snapshot, METRIC_rss_bytes, row, &held))
+	if (snapshot_get(snapshot, METRIC_rss_bytes, row, &held)) {
+		if (peak < held)
+			snapshot_set(snapshot, METRIC_hiwater_rss_bytes, row, held);
+	} else if (files->peaks_are_notes) {
 		snapshot_clear(snapshot, METRIC_hiwater_rss_bytes, row);
-	else if (peak < held)
-		snapshot_set(snapshot, METRIC_hiwater_rss_bytes, row, held);
+	}
 }
 
 static void read_statm(struct process_files *files, int dir, uint32_t row)
@@ -185,8 +188,7 @@ static int name_user(struct process_files *files, uint32_t row)
 	user = user_names_find(&files->users, uid);
 	if (!user)
 		return 0;
-	return snapshot_intern(snapshot, user->name, user->length,
-			       &snapshot->processes[row].user);
+	return snapshot_intern(snapshot, user->name, user->length, &snapshot->processes[row].user);
 }
 
 /* The limit is asked for by number: the process that is there afterwards was there before. */
@@ -306,8 +308,7 @@ int process_files_collect(struct capture *capture)
 
 	for (uint32_t row = 0; status == 0 && row < capture->snapshot->process_count; row++) {
 		status = read_process(&files, row);
-		if (files.peaks_are_notes)
-			settle_peak(capture->snapshot, row);
+		settle_peak(&files, row);
 	}
 	ended = end(&files);
 	return status < 0 ? status : ended;

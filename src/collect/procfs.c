@@ -37,7 +37,8 @@ static void walk_clear(struct walk *walk)
 static int walk_begin(struct walk *walk, struct capture *capture)
 {
 	*walk = (struct walk){
-		.capture = capture, .known_tasks = capture->snapshot->task_count,
+		.capture = capture,
+		.known_tasks = capture->snapshot->task_count,
 	};
 	return proc_list(capture->host->proc, ".", &walk->tgids);
 }
@@ -66,8 +67,8 @@ static bool is_known(const struct walk *walk, uint32_t process, int32_t tid)
 {
 	uint64_t key = known_key(process, tid);
 
-	return walk->known.count && bsearch(&key, walk->known.data, walk->known.count, sizeof(key),
-					    compare_keys);
+	return walk->known.count &&
+	       bsearch(&key, walk->known.data, walk->known.count, sizeof(key), compare_keys);
 }
 
 /* Adds rows for the listed threads that have none, and a job to read them. */
@@ -75,7 +76,9 @@ static int add_threads(struct walk *walk, uint32_t process, bool whole)
 {
 	struct snapshot *snapshot = walk->capture->snapshot;
 	struct proc_job job = {
-		.process = process, .first_task = (uint32_t)snapshot->task_count, .whole = whole,
+		.process = process,
+		.first_task = (uint32_t)snapshot->task_count,
+		.whole = whole,
 	};
 
 	for (size_t i = 0; i < walk->tids.list.count; i++) {
@@ -148,6 +151,8 @@ static int procfs_collect(struct capture *capture, struct error *error)
 
 	if (status < 0)
 		return error_set(error, status, "proc cannot be listed: %s", strerror(-status));
+	if (!walk.tgids.list.count)
+		return error_set(error, -ENOENT, "proc has no processes: is it mounted?");
 	status = add_all(&walk);
 	if (status == 0)
 		status = read_jobs(&walk, &kept);
@@ -179,8 +184,8 @@ static int know_rows(struct walk *walk)
 	if (array_reserve(&walk->known, walk->known_tasks) < 0)
 		return -ENOMEM;
 	for (size_t row = 0; row < walk->known_tasks; row++)
-		walk->known.data[row] = known_key(snapshot->tasks[row].process,
-						  snapshot->tasks[row].tid);
+		walk->known.data[row] =
+			known_key(snapshot->tasks[row].process, snapshot->tasks[row].tid);
 	walk->known.count = walk->known_tasks;
 	qsort(walk->known.data, walk->known.count, sizeof(*walk->known.data), compare_keys);
 	return 0;
