@@ -59,6 +59,7 @@ int file_replace(struct file_replacement *file, const char *path)
 	struct stat existing;
 
 	file->fd = -1;
+	file->temporary[0] = '\0';
 	if (strlen(path) >= sizeof(file->path))
 		return -ENAMETOOLONG;
 	/* Renaming over a directory or a device would fail late or replace what is no file. */
@@ -67,7 +68,11 @@ int file_replace(struct file_replacement *file, const char *path)
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", path);
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
-	return file->fd < 0 ? -errno : 0;
+	if (file->fd < 0) {
+		file->temporary[0] = '\0'; /* no file of ours has that name */
+		return -errno;
+	}
+	return 0;
 }
 
 int file_write(struct file_replacement *file, const void *bytes, size_t length)
