@@ -160,7 +160,7 @@ int snapshot_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row)
 	if (2 * (row + 1) > snapshot->process_index_size && index_rebuild(snapshot, row + 1) < 0)
 		return -ENOMEM;
 	snapshot->process_index[index_slot(snapshot, tgid)] = (uint32_t)row + 1;
-	snapshot->processes[row].tgid = tgid;
+	snapshot->processes[row] = (struct process){ .tgid = tgid };
 	snapshot->process_count++;
 	*ret_row = (uint32_t)row;
 	return 0;
