@@ -45,7 +45,8 @@ static const struct step *pick_step(enum metric_unit unit, double magnitude)
 {
 	const struct step *step = unit_steps(unit);
 
-	while (step[1].suffix && magnitude >= step[1].size)
+	/* Three places are shown: what they round up to the next step is written in that one. */
+	while (step[1].suffix && magnitude >= step[1].size - step->size * 0.0005)
 		step++;
 	return step;
 }
