@@ -1,0 +1,184 @@
+/* Small files read whole; files replaced in one step or not at all. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+struct place {
+	char path[64];
+	int dir;
+	char file[96]; /* a path in it */
+};
+
+static int make_place(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	snprintf(place->path, sizeof(place->path), "/tmp/test_file.XXXXXX");
+	if (!mkdtemp(place->path))
+		return -1;
+	place->dir = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(place->file, sizeof(place->file), "%s/file", place->path);
+	*state = place;
+	return place->dir < 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *place = *state;
+	int status;
+
+	unlinkat(place->dir, "file", 0);
+	close(place->dir);
+	status = rmdir(place->path); /* fails when a temporary file was left in it */
+	free(place);
+	return status;
+}
+
+static void put(const struct place *place, const char *content, size_t length)
+{
+	int fd = openat(place->dir, "file", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, length), length);
+	close(fd);
+}
+
+static void assert_content(const struct place *place, const char *expected)
+{
+	char buffer[64];
+
+	assert_int_equal(file_read(place->dir, "file", buffer, sizeof(buffer)), strlen(expected));
+	assert_string_equal(buffer, expected);
+}
+
+static void a_file_is_read_whole_or_not_at_all(void **state)
+{
+	struct place *place = *state;
+	char buffer[8];
+
+	put(place, "1234567", 7);
+	assert_int_equal(file_read(place->dir, "file", buffer, 8), 7);
+	assert_string_equal(buffer, "1234567");
+	assert_int_equal(file_read(place->dir, "file", buffer, 7), -EFBIG);
+	put(place, "", 0);
+	assert_int_equal(file_read(place->dir, "file", buffer, 8), 0);
+	assert_string_equal(buffer, "");
+	assert_int_equal(file_read(place->dir, "none", buffer, 8), -ENOENT);
+	assert_int_equal(file_read(place->dir, ".", buffer, 8), -EISDIR);
+}
+
+static void a_text_grows_with_the_file_up_to_its_limit(void **state)
+{
+	struct place *place = *state;
+	struct text text = { 0 };
+	char *large = malloc(100000);
+
+	memset(large, 'x', 100000);
+	put(place, large, 100000);
+	text_append_string(&text, "what was there");
+	assert_int_equal(file_read_text(place->dir, "file", 100000, &text), 0);
+	assert_int_equal(text.length, 100000);
+	assert_memory_equal(text.data, large, 100000);
+	assert_int_equal(file_read_text(place->dir, "file", 99999, &text), -EFBIG);
+	assert_int_equal(file_read_text(place->dir, "none", 10, &text), -ENOENT);
+	text_free(&text);
+	free(large);
+}
+
+static void a_replaced_file_appears_when_it_is_complete(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+	struct stat status;
+
+	put(place, "old", 3);
+	assert_int_equal(file_replace(&file, place->file), 0);
+	assert_int_equal(file_write(&file, "new ", 4), 0);
+	assert_content(place, "old");
+	assert_int_equal(file_write(&file, "content", 7), 0);
+	assert_int_equal(file_commit(&file), 0);
+	assert_content(place, "new content");
+	file_abandon(&file);
+	assert_content(place, "new content");
+	assert_int_equal(fstatat(place->dir, "file", &status, 0), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void an_abandoned_file_leaves_the_old_one_and_nothing_else(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+
+	put(place, "old", 3);
+	assert_int_equal(file_replace(&file, place->file), 0);
+	assert_int_equal(file_write(&file, "new", 3), 0);
+	file_abandon(&file);
+	file_abandon(&file);
+	assert_content(place, "old");
+}
+
+static void a_replacement_that_could_not_begin_can_be_abandoned(void **state)
+{
+	struct place *place = *state;
+	char path[5000];
+	struct file_replacement file;
+
+	memset(&file, 'x', sizeof(file));
+	assert_int_equal(file_replace(&file, place->path), -EISDIR);
+	assert_string_equal(file.temporary, "");
+	file_abandon(&file);
+
+	memset(&file, 'x', sizeof(file));
+	snprintf(path, sizeof(path), "%s/none/file", place->path);
+	assert_int_equal(file_replace(&file, path), -ENOENT);
+	assert_string_equal(file.temporary, "");
+	file_abandon(&file);
+
+	memset(&file, 'x', sizeof(file));
+	memset(path, 'a', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(file_replace(&file, path), -ENAMETOOLONG);
+	assert_string_equal(file.temporary, "");
+	file_abandon(&file);
+}
+
+static void what_is_no_ordinary_file_is_not_replaced(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+	struct stat status;
+
+	assert_int_equal(mkfifo(place->file, 0600), 0);
+	assert_int_equal(file_replace(&file, place->file), -EINVAL);
+	assert_int_equal(fstatat(place->dir, "file", &status, 0), 0);
+	assert_true(S_ISFIFO(status.st_mode));
+}
+
+#define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_PLACE(a_file_is_read_whole_or_not_at_all),
+		WITH_PLACE(a_text_grows_with_the_file_up_to_its_limit),
+		WITH_PLACE(a_replaced_file_appears_when_it_is_complete),
+		WITH_PLACE(an_abandoned_file_leaves_the_old_one_and_nothing_else),
+		WITH_PLACE(a_replacement_that_could_not_begin_can_be_abandoned),
+		WITH_PLACE(what_is_no_ordinary_file_is_not_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

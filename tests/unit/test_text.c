@@ -1,0 +1,250 @@
+/* Text that grows, bytes from strangers, and numbers as people and the kernel write them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/text.h"
+
+static void text_that_is_all_zeros_is_an_empty_string(void **state)
+{
+	struct text text = { 0 };
+
+	(void)state;
+	assert_string_equal(text_string(&text), "");
+	text_clear(&text);
+	text_append(&text, NULL, 0);
+	assert_string_equal(text_string(&text), "");
+	text_free(&text);
+}
+
+static void what_is_appended_comes_one_after_the_other(void **state)
+{
+	struct text text = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		text_format(&text, "%d,", i % 10);
+	text_append_string(&text, "end");
+	text_append(&text, "\0x", 2);
+	assert_int_equal(text.length, 2005);
+	assert_int_equal(strlen(text.data), 2003);
+	assert_string_equal(text.data + 1998, "9,end");
+	text_clear(&text);
+	assert_int_equal(text.length, 0);
+	assert_string_equal(text_string(&text), "");
+	text_free(&text);
+	assert_null(text.data);
+}
+
+static void memory_that_runs_out_is_remembered(void **state)
+{
+	struct text text = { 0 };
+
+	(void)state;
+	text_append_string(&text, "before");
+	text_append(&text, "x", SIZE_MAX - 2);
+	assert_true(text.failed);
+	text_append_string(&text, "after");
+	assert_string_equal(text_string(&text), "before");
+	text_free(&text);
+}
+
+static void assert_escaped(const char *bytes, const char *expected)
+{
+	struct text text = { 0 };
+
+	text_append_escaped(&text, bytes, strlen(bytes));
+	assert_string_equal(text_string(&text), expected);
+	text_free(&text);
+}
+
+static void bytes_that_a_terminal_would_obey_are_shown_instead(void **state)
+{
+	(void)state;
+	assert_escaped("plain text", "plain text");
+	assert_escaped("\x1b[31mred\n\t\r", "\\x1b[31mred\\x0a\\x09\\x0d");
+	assert_escaped("\x7f\x01", "\\x7f\\x01");
+	assert_escaped("\xc2\x9b"
+		       "31m",
+		       "\\xc2\\x9b31m"); /* CSI as a C1 control */
+}
+
+static void what_is_not_utf8_is_shown_byte_by_byte(void **state)
+{
+	(void)state;
+	assert_escaped("gr\xc3\xbc\xc3\x9f"
+		       "e \xe2\x82\xac \xf0\x9f\x98\x80",
+		       "gr\xc3\xbc\xc3\x9f"
+		       "e \xe2\x82\xac \xf0\x9f\x98\x80");
+	assert_escaped("\xff\xfe", "\\xff\\xfe");
+	assert_escaped("a\x80z", "a\\x80z");
+	assert_escaped("\xc3", "\\xc3");			    /* cut short */
+	assert_escaped("\xe2\x82", "\\xe2\\x82");		    /* cut short */
+	assert_escaped("\xc0\xaf", "\\xc0\\xaf");		    /* overlong */
+	assert_escaped("\xe0\x80\xaf", "\\xe0\\x80\\xaf");	    /* overlong */
+	assert_escaped("\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf"); /* overlong */
+	assert_escaped("\xed\xa0\x80", "\\xed\\xa0\\x80");	    /* surrogate */
+	assert_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* past the last */
+	assert_escaped("\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf");	    /* the last */
+}
+
+static void a_nul_byte_is_shown_too(void **state)
+{
+	struct text text = { 0 };
+
+	(void)state;
+	text_append_escaped(&text, "a\0b", 3);
+	assert_string_equal(text_string(&text), "a\\x00b");
+	text_free(&text);
+	assert_int_equal(text_printable("", 0), 0);
+	assert_int_equal(text_printable("\xe2\x82\xac", 2), 0);
+	assert_int_equal(text_printable("\xe2\x82\xac", 3), 3);
+}
+
+static void width_counts_characters(void **state)
+{
+	(void)state;
+	assert_int_equal(text_width(""), 0);
+	assert_int_equal(text_width("abc"), 3);
+	assert_int_equal(text_width("gr\xc3\xbc\xc3\x9f"
+				    "e"),
+			 5);
+}
+
+static void a_number_is_read_up_to_where_it_ends(void **state)
+{
+	const char *cursor = "18446744073709551615 rest";
+	uint64_t number = 7;
+
+	(void)state;
+	assert_true(scan_u64(&cursor, &number));
+	assert_true(number == UINT64_MAX);
+	assert_string_equal(cursor, " rest");
+	assert_false(scan_u64(&cursor, &number));
+	assert_string_equal(cursor, " rest");
+	assert_true(number == UINT64_MAX);
+}
+
+static void a_number_that_does_not_fit_is_none(void **state)
+{
+	static const char *const wrong[] = {
+		"18446744073709551616", "99999999999999999999999", "", "-1", "+1", " 1", "x"
+	};
+	uint64_t number = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		const char *cursor = wrong[i];
+
+		assert_false(scan_u64(&cursor, &number));
+		assert_ptr_equal(cursor, wrong[i]);
+	}
+	assert_int_equal(number, 7);
+}
+
+static void numbers_with_a_sign_reach_both_ends(void **state)
+{
+	const char *lowest = "-9223372036854775808", *highest = "9223372036854775807";
+	const char *below = "-9223372036854775809", *above = "9223372036854775808";
+	int64_t number;
+
+	(void)state;
+	assert_true(scan_i64(&lowest, &number));
+	assert_true(number == INT64_MIN);
+	assert_true(scan_i64(&highest, &number));
+	assert_true(number == INT64_MAX);
+	assert_false(scan_i64(&below, &number));
+	assert_false(scan_i64(&above, &number));
+	below = "-";
+	assert_false(scan_i64(&below, &number));
+	below = "--1";
+	assert_false(scan_i64(&below, &number));
+}
+
+static void a_whole_string_is_a_number_or_not(void **state)
+{
+	uint64_t number = 7;
+
+	(void)state;
+	assert_true(parse_u64("0042", &number));
+	assert_int_equal(number, 42);
+	assert_false(parse_u64("42 ", &number));
+	assert_false(parse_u64("4x", &number));
+	assert_false(parse_u64("", &number));
+	assert_int_equal(number, 42);
+}
+
+static void durations_are_read_as_people_write_them(void **state)
+{
+	static const struct {
+		const char *string;
+		uint64_t ns;
+	} cases[] = {
+		{ "250ms", 250000000 },
+		{ "5s", 5000000000 },
+		{ "5", 5000000000 },
+		{ "2m", 120000000000 },
+		{ "1h", 3600000000000 },
+		{ "1d", 86400000000000 },
+		{ "1.5s", 1500000000 },
+		{ "10us", 10000 },
+		{ "7ns", 7 },
+		{ "0.123456789s", 123456789 },
+		{ "0", 0 },
+		{ "2.5m", 150000000000 },
+	};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(parse_duration_ns(cases[i].string, &ns));
+		assert_true(ns == cases[i].ns);
+	}
+}
+
+static void what_is_no_duration_is_refused(void **state)
+{
+	static const char *const wrong[] = { "",
+					     "s",
+					     "-1s",
+					     "1 s",
+					     "1x",
+					     "1.s",
+					     ".5s",
+					     "1..5s",
+					     "1.5.2s",
+					     "1sm",
+					     "99999999999999999999s",
+					     "9999999999999d" };
+	uint64_t ns = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(parse_duration_ns(wrong[i], &ns));
+	assert_int_equal(ns, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_that_is_all_zeros_is_an_empty_string),
+		cmocka_unit_test(what_is_appended_comes_one_after_the_other),
+		cmocka_unit_test(memory_that_runs_out_is_remembered),
+		cmocka_unit_test(bytes_that_a_terminal_would_obey_are_shown_instead),
+		cmocka_unit_test(what_is_not_utf8_is_shown_byte_by_byte),
+		cmocka_unit_test(a_nul_byte_is_shown_too),
+		cmocka_unit_test(width_counts_characters),
+		cmocka_unit_test(a_number_is_read_up_to_where_it_ends),
+		cmocka_unit_test(a_number_that_does_not_fit_is_none),
+		cmocka_unit_test(numbers_with_a_sign_reach_both_ends),
+		cmocka_unit_test(a_whole_string_is_a_number_or_not),
+		cmocka_unit_test(durations_are_read_as_people_write_them),
+		cmocka_unit_test(what_is_no_duration_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
