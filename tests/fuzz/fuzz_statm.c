@@ -1,0 +1,7 @@
+#include "fuzz_plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_plan(data, size, PLACE_STATM, 0, proc_parse_row);
+	return 0;
+}

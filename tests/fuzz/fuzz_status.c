@@ -1,0 +1,22 @@
+#include "base/cpulist.h"
+#include "base/text.h"
+#include "collect/affinity.h"
+#include "fuzz_plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct cpuset unknown;
+	char *text = fuzz_text(data, size);
+	struct text list = { 0 };
+	size_t length = 0;
+	const char *value = proc_find_value(text, "Cpus_allowed_list", &length);
+
+	if (value) {
+		fuzz_require(value >= text && value + length <= text + strlen(text));
+		(void)affinity_from_list(value, length, &unknown, &list);
+	}
+	text_free(&list);
+	free(text);
+	fuzz_plan(data, size, PLACE_STATUS, 0, proc_parse_keyed);
+	return 0;
+}
