@@ -8,7 +8,7 @@
 #define BASE_ERROR_H
 
 struct error {
-	char message[512];
+	char message[4096 + 512]; /* a path and what is said of it */
 };
 
 /* Keeps the sentence and returns `code` (a negative errno), so that it can end a function. */

@@ -50,7 +50,8 @@ static void print_summary(const struct snapshot *snapshot)
 	struct stat file;
 
 	capture_note(snapshot, &line);
-	text_format(&line, "; %s", args.output);
+	text_append_string(&line, "; ");
+	text_append_escaped(&line, args.output, strlen(args.output));
 	if (stat(args.output, &file) == 0) {
 		text_append_string(&line, ", ");
 		unit_format(&line, UNIT_BYTES, (uint64_t)file.st_size);

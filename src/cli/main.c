@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
 
@@ -20,9 +21,13 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* A sentence may quote a path or a word from anywhere: it must not steer the terminal. */
 static int complain(const char *message)
 {
-	fprintf(stderr, "taskscope: %s\n", message);
+	CLEANUP(text_free) struct text sentence = { 0 };
+
+	text_append_escaped(&sentence, message, strlen(message));
+	fprintf(stderr, "taskscope: %s\n", text_string(&sentence));
 	return EXIT_ERROR;
 }
 

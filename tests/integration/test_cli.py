@@ -51,6 +51,11 @@ class Errors(support.TestCase):
         self.refuse("capture", "--cgroup", "/no/such/group", "-o", self.path("x.tscope"),
                     says="/no/such/group")
 
+    def test_errors_do_not_steer_the_terminal(self):
+        self.refuse("show", self.path("a\x1b[31m\nb.tscope"), says="a\\x1b[31m\\x0ab.tscope")
+        self.refuse("\x1b[2J", says="\\x1b[2J")
+        self.refuse("show", "/" + "x" * 300 + "/" + "y" * 3000, says="File name too long")
+
     def test_unreadable_files_are_refused(self):
         self.refuse("show", self.path("absent.tscope"), says="absent.tscope")
         self.refuse("show", self.folder.name)
