@@ -115,6 +115,45 @@ class Agree(support.TestCase):
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
 
+    @unittest.skipUnless(support.is_root(), "needs root to give out a pid again")
+    def test_a_reused_pid_is_another_task(self):
+        first, second = self.path("first.tscope"), self.path("second.tscope")
+        capture = f"{support.TASKSCOPE} capture -q -p $one -o"
+        script = f"""
+            sleep 60 & one=$!; sleep 0.3; {capture} {first} || exit 1
+            kill $one; wait $one
+            echo $((one - 1)) > /proc/sys/kernel/ns_last_pid || exit 77
+            sleep 60 & two=$!; sleep 0.3; test $one = $two || exit 77
+            {capture} {second} || exit 1
+            kill $two"""
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
+                              capture_output=True, timeout=60)
+        if done.returncode == 77:
+            self.skipTest("this kernel does not let the next pid be chosen")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, after = (support.show_threads(p)["threads"][0] for p in [first, second])
+        self.assertEqual(before["tid"], after["tid"])
+        self.assertLess(before["start_time_ns"], after["start_time_ns"])
+
+    def test_tasks_that_come_and_go_do_no_harm(self):
+        script = "i=0; while [ $i -lt 3000 ]; do /bin/true; i=$((i + 1)); done"
+        churn = [subprocess.Popen(["sh", "-c", script]) for _ in range(2)]
+        try:
+            for round_ in range(8):
+                path = self.path("churn.tscope")
+                self.accept("capture", "--source", "auto" if round_ % 2 else "procfs", "-o", path)
+                document = support.show_threads(path)
+                sources = {s["name"]: s for s in document["sources"]}
+                for name in ["stat", "status", "statm", "cgroup"]:
+                    self.assertEqual(sources[name]["failed"], 0, sources[name])
+                identities = [(t["tgid"], t["tid"]) for t in document["threads"]]
+                self.assertEqual(len(identities), len(set(identities)))
+                self.assertTrue(all(t["comm"] for t in document["threads"]))
+        finally:
+            for process in churn:
+                process.kill()
+                process.wait()
+
 
 if __name__ == "__main__":
     support.main()
