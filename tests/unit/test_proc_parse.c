@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "collect/cmdline.h"
 #include "collect/gate.h"
 #include "collect/proc_parse.h"
 #include "collect/user_names.h"
@@ -432,16 +431,6 @@ static void users_are_known_by_their_first_name(void **state)
 	user_names_clear(&names);
 }
 
-static void a_command_line_becomes_one_line(void **state)
-{
-	char command[] = "sh\0-c\0\0echo  hi\0\0";
-
-	(void)state;
-	assert_int_equal(cmdline_join(command, sizeof(command) - 1), 15);
-	assert_memory_equal(command, "sh -c  echo  hi", 15);
-	assert_int_equal(cmdline_join(command, 0), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,7 +452,6 @@ int main(void)
 		cmocka_unit_test(the_soft_limit_on_open_files_is_found),
 		cmocka_unit_test(a_value_is_found_by_its_whole_key),
 		cmocka_unit_test(users_are_known_by_their_first_name),
-		cmocka_unit_test(a_command_line_becomes_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

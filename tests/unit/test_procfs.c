@@ -5,59 +5,10 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
-#include "base/error.h"
-#include "collect/cmdline.h"
-#include "collect/collector.h"
-#include "tree.h"
+#include "scene.h"
 
 #define RULE "-------------------------------------------------------------------\n"
-
-/* A capture that the test makes itself, of a recorded tree or of this host. */
-struct scene {
-	struct tree tree;
-	struct host *host;
-	struct capture_options options;
-	struct capture capture;
-};
-
-static void scene_open(struct scene *scene, const char *root)
-{
-	struct error error = { 0 };
-
-	if (host_open(&scene->host, root, &error) < 0)
-		fail_msg("%s", error.message);
-	scene->capture = (struct capture){
-		.host = scene->host,
-		.options = &scene->options,
-		.scale = { scene->host->tick_ns, scene->host->page_bytes },
-	};
-	gates_read(scene->host, scene->capture.gates);
-	assert_int_equal(snapshot_new(&scene->capture.snapshot), 0);
-}
-
-static void scene_collect(struct scene *scene)
-{
-	struct error error = { 0 };
-
-	if (procfs_collector.collect(&scene->capture, &error) < 0)
-		fail_msg("%s", error.message);
-	assert_int_equal(snapshot_finish(scene->capture.snapshot), 0);
-	assert_int_equal(process_files_collect(&scene->capture), 0);
-}
-
-static void scene_close(struct scene *scene)
-{
-	snapshot_free(scene->capture.snapshot);
-	host_close(scene->host);
-}
 
 static void write_stat(const struct tree *tree, int tgid, int tid, const char *comm, int threads,
 		       int faults, int start)
@@ -120,63 +71,11 @@ static void write_process(const struct tree *tree)
 	tree_bytes(tree, "proc/100/cmdline", "prog\0-x\0", 8);
 }
 
-static int make_tree(void **state)
-{
-	struct scene *scene = calloc(1, sizeof(*scene));
-
-	assert_non_null(scene);
-	tree_make(&scene->tree);
-	*state = scene;
-	return 0;
-}
-
-static int remove_tree(void **state)
-{
-	struct scene *scene = *state;
-
-	scene_close(scene);
-	tree_remove(&scene->tree);
-	free(scene);
-	return 0;
-}
-
 static struct snapshot *take(struct scene *scene)
 {
 	scene_open(scene, scene->tree.root);
 	scene_collect(scene);
 	return scene->capture.snapshot;
-}
-
-/* The row that a thread's or its process's values of a metric are in. */
-static uint32_t row_of(const struct snapshot *snapshot, enum metric_id id, int32_t tid)
-{
-	for (uint32_t row = 0; row < snapshot->task_count; row++)
-		if (snapshot->tasks[row].tid == tid)
-			return metrics[id].scope == SCOPE_THREAD ? row :
-								   snapshot->tasks[row].process;
-	fail_msg("there is no thread %" PRId32, tid);
-	return 0;
-}
-
-static uint64_t cell(const struct snapshot *snapshot, enum metric_id id, int32_t tid)
-{
-	uint64_t value = 0;
-
-	if (!snapshot_get(snapshot, id, row_of(snapshot, id, tid), &value))
-		fail_msg("%s of %" PRId32 " is absent", metrics[id].name, tid);
-	return value;
-}
-
-static bool has_cell(const struct snapshot *snapshot, enum metric_id id, int32_t tid)
-{
-	uint64_t value;
-
-	return snapshot_get(snapshot, id, row_of(snapshot, id, tid), &value);
-}
-
-static const struct task *task_of(const struct snapshot *snapshot, int32_t tid)
-{
-	return &snapshot->tasks[row_of(snapshot, METRIC_state, tid)];
 }
 
 static void a_recorded_process_fills_its_rows(void **state)
@@ -212,6 +111,32 @@ static void a_recorded_process_fills_its_rows(void **state)
 	assert_false(has_cell(snapshot, METRIC_wait_sum, 100));
 	assert_int_equal(snapshot->tally.negative_dotted_values, 2);
 	assert_int_equal(snapshot->tally.vanished, 0);
+}
+
+static void values_of_the_process_are_the_leaders(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+
+	write_process(&scene->tree);
+	tree_task_text(&scene->tree, 100, 101, "status", "Uid:\t0\t55\t0\t0\nThreads:\t77\n");
+	snapshot = take(scene);
+	assert_int_equal(cell(snapshot, METRIC_uid, 100), 1000);
+	assert_int_equal(cell(snapshot, METRIC_nr_threads, 100), 2);
+}
+
+static void an_id_below_zero_is_none(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+
+	write_process(&scene->tree);
+	tree_task_text(&scene->tree, 100, 100, "stat",
+		       "100 (leader) Z 0 -1 -1 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 200 0 0\n");
+	snapshot = take(scene);
+	assert_int_equal(cell(snapshot, METRIC_ppid, 100), 0);
+	assert_false(has_cell(snapshot, METRIC_pgid, 100));
+	assert_false(has_cell(snapshot, METRIC_session, 100));
 }
 
 static void a_peak_is_never_below_what_is_held(void **state)
@@ -461,261 +386,29 @@ static void an_empty_proc_is_refused(void **state)
 	assert_true(strlen(why.message) > 0);
 }
 
-static void a_command_line_that_blocks_holds_up_nobody(void **state)
-{
-	struct scene *scene = *state;
-	struct cmdline_queue *queue;
-	struct snapshot *snapshot;
-	char path[TREE_PATH];
-	uint32_t row;
-	int writer;
-
-	write_host(&scene->tree);
-	tree_directory(&scene->tree, "proc/1");
-	tree_text(&scene->tree, "proc/2/cmdline", "quick");
-	scene_open(scene, scene->tree.root);
-	snapshot = scene->capture.snapshot;
-	assert_int_equal(snapshot_process(snapshot, 1, &row), 0);
-	assert_int_equal(snapshot_process(snapshot, 2, &row), 0);
-	/* Opening a pipe that nobody writes to blocks, as the lock on a memory map would. */
-	tree_path(&scene->tree, "proc/1/cmdline", path);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(cmdline_start(true, &queue), 0);
-	cmdline_add(queue, 0, tree_open(&scene->tree, "proc/1"));
-	cmdline_add(queue, 1, tree_open(&scene->tree, "proc/2"));
-	assert_int_equal(cmdline_finish(queue, &scene->capture), 0);
-	assert_string_equal(snapshot_text(snapshot, snapshot->processes[1].cmdline), "quick");
-	assert_int_equal(snapshot->processes[0].cmdline, 0);
-	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].read, 1);
-	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].failed, 1);
-	assert_non_null(strstr(scene->capture.tallies[SOURCE_CMDLINE].reason, "deadline"));
-	writer = open(path, O_WRONLY | O_CLOEXEC); /* lets the reader go */
-	assert_true(writer >= 0);
-	close(writer);
-}
-
-/* A thread that stays until the pipe that it reads is closed. */
-static void *stay(void *pipe)
-{
-	char byte;
-
-	return read(*(int *)pipe, &byte, 1) < 0 ? pipe : NULL;
-}
-
-static void *touch_pages(void *unused)
-{
-	size_t length = 200 * (size_t)sysconf(_SC_PAGESIZE);
-	char *pages =
-		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	(void)unused;
-	madvise(pages, length, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < length; i += (size_t)sysconf(_SC_PAGESIZE))
-		((volatile char *)pages)[i] = 1;
-	munmap(pages, length);
-	return NULL;
-}
-
-/* Runs in a child of one living and one dead thread beside its first. */
-static void child(int ready, int stop)
-{
-	pthread_t thread;
-
-	if (pthread_create(&thread, NULL, touch_pages, NULL) || pthread_join(thread, NULL) ||
-	    pthread_create(&thread, NULL, stay, &stop) || write(ready, "", 1) != 1)
-		_exit(1);
-	stay(&stop);
-	_exit(0);
-}
-
-struct family {
-	pid_t pid;
-	int stop;
-};
-
-static void family_start(struct family *family)
-{
-	int ready[2], stop[2];
-	char byte;
-
-	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(stop, O_CLOEXEC), 0);
-	family->pid = fork();
-	assert_true(family->pid >= 0);
-	if (family->pid == 0) {
-		close(stop[1]);
-		child(ready[1], stop[0]);
-	}
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	usleep(20000); /* until both threads sleep */
-	close(ready[0]);
-	close(ready[1]);
-	close(stop[0]);
-	family->stop = stop[1];
-}
-
-static void family_end(struct family *family, struct rusage *usage)
-{
-	close(family->stop);
-	assert_int_equal(wait4(family->pid, NULL, 0, usage), family->pid);
-}
-
-static void a_live_process_is_what_it_says_it_is(void **state)
-{
-	struct scene *scene = *state;
-	struct snapshot *snapshot;
-	struct family family;
-	struct rusage usage;
-	int32_t pid;
-
-	family_start(&family);
-	pid = family.pid;
-	scene->options.pids = &pid;
-	scene->options.pid_count = 1;
-	scene_open(scene, NULL);
-	scene_collect(scene);
-	snapshot = scene->capture.snapshot;
-	family_end(&family, &usage);
-	assert_int_equal(snapshot->task_count, 2);
-	assert_int_equal(cell(snapshot, METRIC_nr_threads, pid), 2);
-	assert_int_equal(cell(snapshot, METRIC_ppid, pid), getpid());
-	assert_int_equal(cell(snapshot, METRIC_state, pid), 'S');
-	assert_true(cell(snapshot, METRIC_dead_minflt, pid) >= 200);
-	assert_true(cell(snapshot, METRIC_dead_minflt, pid) + cell(snapshot, METRIC_minflt, pid) <=
-		    (uint64_t)usage.ru_minflt);
-	assert_int_equal(cell(snapshot, METRIC_dead_majflt, pid), 0);
-	assert_string_equal(snapshot_text(snapshot, snapshot->processes[0].pcomm), "test_procfs");
-	assert_int_equal(snapshot->tally.vanished, 0);
-}
-
-static void our_own_process_agrees_with_system_calls(void **state)
-{
-	struct scene *scene = *state;
-	struct snapshot *snapshot;
-	struct rusage before, after;
-	struct rlimit limit;
-	cpu_set_t cpus;
-	int32_t pid = getpid();
-	char cpu_count[32];
-
-	scene->options.pids = &pid;
-	scene->options.pid_count = 1;
-	scene_open(scene, NULL);
-	assert_int_equal(getrusage(RUSAGE_THREAD, &before), 0);
-	scene_collect(scene);
-	assert_int_equal(getrusage(RUSAGE_THREAD, &after), 0);
-	snapshot = scene->capture.snapshot;
-	assert_int_equal(snapshot->tasks[0].tid, pid);
-	assert_true(cell(snapshot, METRIC_minflt, pid) >= (uint64_t)before.ru_minflt);
-	assert_true(cell(snapshot, METRIC_minflt, pid) <= (uint64_t)after.ru_minflt);
-	assert_true(cell(snapshot, METRIC_voluntary_csw, pid) >= (uint64_t)before.ru_nvcsw);
-	assert_true(cell(snapshot, METRIC_voluntary_csw, pid) <= (uint64_t)after.ru_nvcsw);
-	assert_true(cell(snapshot, METRIC_utime_ns, pid) / 1000 <=
-		    (uint64_t)after.ru_utime.tv_sec * 1000000 + (uint64_t)after.ru_utime.tv_usec);
-	assert_true(cell(snapshot, METRIC_hiwater_rss_bytes, pid) >=
-		    cell(snapshot, METRIC_rss_bytes, pid));
-	assert_int_equal(cell(snapshot, METRIC_uid, pid), geteuid());
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	assert_int_equal(cell(snapshot, METRIC_fd_limit, pid), limit.rlim_cur);
-	assert_true(cell(snapshot, METRIC_open_fds, pid) >= 3);
-	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
-	snprintf(cpu_count, sizeof(cpu_count), "%s",
-		 snapshot_text(snapshot, (uint32_t)cell(snapshot, METRIC_cpu_affinity, pid)));
-	assert_int_equal(cpulist_count(cpu_count), CPU_COUNT(&cpus));
-}
-
-/* What the iterator would have left: the process, but not all of its threads. */
-static void list_partly(struct snapshot *snapshot, pid_t tgid, bool leader)
-{
-	struct task task = { .tid = tgid };
-	uint32_t row;
-
-	assert_int_equal(snapshot_process(snapshot, tgid, &task.process), 0);
-	assert_int_equal(snapshot_need_column(snapshot, METRIC_nr_threads), 0);
-	if (!leader)
-		return;
-	snapshot_set(snapshot, METRIC_nr_threads, task.process, 2);
-	assert_int_equal(snapshot_add_task(snapshot, &task, &row), 0);
-}
-
-static void gaps_are_filled_and_counted(void **state)
-{
-	struct scene *scene = *state;
-	struct snapshot *snapshot;
-	struct family first, second;
-	struct rusage usage;
-	int32_t pids[2];
-
-	family_start(&first);
-	family_start(&second);
-	pids[0] = first.pid;
-	pids[1] = second.pid;
-	scene->options.pids = pids;
-	scene->options.pid_count = 2;
-	scene_open(scene, NULL);
-	snapshot = scene->capture.snapshot;
-	list_partly(snapshot, first.pid, true);
-	assert_int_equal(procfs_fill_gaps(&scene->capture), 0);
-	assert_int_equal(snapshot->tally.gap_filled, 3);
-	assert_int_equal(snapshot->task_count, 4);
-	assert_int_equal(snapshot->process_count, 2);
-	/* The row that was there is left as it was; the others are read. */
-	assert_false(has_cell(snapshot, METRIC_minflt, first.pid));
-	assert_true(has_cell(snapshot, METRIC_minflt, second.pid));
-	assert_true(has_cell(snapshot, METRIC_dead_minflt, second.pid));
-	assert_int_equal(procfs_fill_gaps(&scene->capture), 0);
-	assert_int_equal(snapshot->tally.gap_filled, 3);
-	family_end(&second, &usage); /* it holds the first one's pipe open */
-	family_end(&first, &usage);
-}
-
-static void a_process_that_took_over_a_number_is_not_mixed_in(void **state)
-{
-	struct scene *scene = *state;
-	struct snapshot *snapshot;
-	int32_t pid = getpid();
-
-	scene->options.pids = &pid;
-	scene->options.pid_count = 1;
-	scene_open(scene, NULL);
-	snapshot = scene->capture.snapshot;
-	list_partly(snapshot, pid, true);
-	snapshot->processes[0].start_time_ns = 1;
-	assert_int_equal(snapshot_finish(snapshot), 0);
-	assert_int_equal(process_files_collect(&scene->capture), 0);
-	assert_false(has_cell(snapshot, METRIC_rss_bytes, pid));
-	assert_int_equal(snapshot->processes[0].cmdline, 0);
-	assert_int_equal(scene->capture.tallies[SOURCE_STATM].read, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_tree, remove_tree)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_recorded_process_fills_its_rows),
-		TEST(a_peak_is_never_below_what_is_held),
-		TEST(without_what_is_held_the_iterators_note_is_no_peak),
-		TEST(affinity_is_limited_to_cpus_that_are_online),
-		TEST(dead_threads_have_what_the_living_do_not),
-		TEST(dead_totals_need_every_living_thread),
-		TEST(a_thread_without_stat_leaves_nothing_behind),
-		TEST(a_process_without_threads_is_gone),
-		TEST(a_stat_that_makes_no_sense_is_a_failure),
-		TEST(a_missing_file_makes_values_absent_not_zero),
-		TEST(a_kernel_thread_has_no_memory),
-		TEST(cgroup_paths_keep_blanks_and_colons),
-		TEST(cgroup_paths_of_a_v1_host_are_of_one_controller),
-		TEST(tasks_outside_the_cgroup_are_dropped_but_not_lost),
-		TEST(only_the_processes_that_were_asked_for_are_read),
-		TEST(sources_that_are_off_are_not_opened),
-		TEST(values_behind_a_closed_gate_are_absent),
-		TEST(an_empty_proc_is_refused),
-		TEST(a_command_line_that_blocks_holds_up_nobody),
-		TEST(a_live_process_is_what_it_says_it_is),
-		TEST(our_own_process_agrees_with_system_calls),
-		TEST(gaps_are_filled_and_counted),
-		TEST(a_process_that_took_over_a_number_is_not_mixed_in),
+		SCENE_TEST(a_recorded_process_fills_its_rows),
+		SCENE_TEST(values_of_the_process_are_the_leaders),
+		SCENE_TEST(an_id_below_zero_is_none),
+		SCENE_TEST(a_peak_is_never_below_what_is_held),
+		SCENE_TEST(without_what_is_held_the_iterators_note_is_no_peak),
+		SCENE_TEST(affinity_is_limited_to_cpus_that_are_online),
+		SCENE_TEST(dead_threads_have_what_the_living_do_not),
+		SCENE_TEST(dead_totals_need_every_living_thread),
+		SCENE_TEST(a_thread_without_stat_leaves_nothing_behind),
+		SCENE_TEST(a_process_without_threads_is_gone),
+		SCENE_TEST(a_stat_that_makes_no_sense_is_a_failure),
+		SCENE_TEST(a_missing_file_makes_values_absent_not_zero),
+		SCENE_TEST(a_kernel_thread_has_no_memory),
+		SCENE_TEST(cgroup_paths_keep_blanks_and_colons),
+		SCENE_TEST(cgroup_paths_of_a_v1_host_are_of_one_controller),
+		SCENE_TEST(tasks_outside_the_cgroup_are_dropped_but_not_lost),
+		SCENE_TEST(only_the_processes_that_were_asked_for_are_read),
+		SCENE_TEST(sources_that_are_off_are_not_opened),
+		SCENE_TEST(values_behind_a_closed_gate_are_absent),
+		SCENE_TEST(an_empty_proc_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collect/cmdline.h"
+#include "scene.h"
+
+static void a_command_line_becomes_one_line(void **state)
+{
+	char command[] = "sh\0-c\0\0echo  hi\0\0";
+
+	(void)state;
+	assert_int_equal(cmdline_join(command, sizeof(command) - 1), 15);
+	assert_memory_equal(command, "sh -c  echo  hi", 15);
+	assert_int_equal(cmdline_join(command, 0), 0);
+}
+
+static void a_command_line_that_blocks_holds_up_nobody(void **state)
+{
+	struct scene *scene = *state;
+	struct cmdline_queue *queue;
+	struct snapshot *snapshot;
+	char path[TREE_PATH];
+	uint32_t row;
+	int writer;
+
+	tree_directory(&scene->tree, "proc/1");
+	tree_text(&scene->tree, "proc/2/cmdline", "quick");
+	scene_open(scene, scene->tree.root);
+	snapshot = scene->capture.snapshot;
+	assert_int_equal(snapshot_process(snapshot, 1, &row), 0);
+	assert_int_equal(snapshot_process(snapshot, 2, &row), 0);
+	/* Opening a pipe that nobody writes to blocks, as the lock on a memory map would. */
+	tree_path(&scene->tree, "proc/1/cmdline", path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(cmdline_start(true, &queue), 0);
+	cmdline_add(queue, 0, tree_open(&scene->tree, "proc/1"));
+	cmdline_add(queue, 1, tree_open(&scene->tree, "proc/2"));
+	assert_int_equal(cmdline_finish(queue, &scene->capture), 0);
+	assert_string_equal(snapshot_text(snapshot, snapshot->processes[1].cmdline), "quick");
+	assert_int_equal(snapshot->processes[0].cmdline, 0);
+	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].read, 1);
+	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].failed, 1);
+	assert_non_null(strstr(scene->capture.tallies[SOURCE_CMDLINE].reason, "deadline"));
+	writer = open(path, O_WRONLY | O_CLOEXEC); /* lets the reader go */
+	assert_true(writer >= 0);
+	close(writer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_line_becomes_one_line),
+		SCENE_TEST(a_command_line_that_blocks_holds_up_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
