@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("%lld %lld %lld %d\n", timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
-		wall_ns() - start, usage.ru_maxrss * 1024LL,
-		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	       wall_ns() - start, usage.ru_maxrss * 1024LL,
+	       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

@@ -53,8 +53,10 @@ static void run_process(long threads, pid_t parent, int ready)
 		_exit(1);
 	error = start_threads(threads - 1);
 	if (error)
-		fprintf(stderr, "cannot start a thread: %s (see kernel.threads-max, kernel.pid_max, "
-				"ulimit -u)\n", strerror(-error));
+		fprintf(stderr,
+			"cannot start a thread: %s (see kernel.threads-max, kernel.pid_max, "
+			"ulimit -u)\n",
+			strerror(-error));
 	else if (write(ready, "", 1) == 1)
 		sleep_forever(NULL);
 	_exit(1);

@@ -18,7 +18,7 @@
 struct json {
 	FILE *out;
 	int depth;
-	bool indent;                /* one member a line down to depth 2, for people who look */
+	bool indent; /* one member a line down to depth 2, for people who look */
 	bool after_key;
 	bool has_member[JSON_DEPTH];
 };

@@ -10,8 +10,8 @@
 static bool text_reserve(struct text *text, size_t more)
 {
 	if (text->failed || more > SIZE_MAX / 2 - text->length ||
-	    array_reserve_bytes((void **)&text->data, &text->capacity, text->length + more + 1,
-				1) < 0)
+	    array_reserve_bytes((void **)&text->data, &text->capacity, text->length + more + 1, 1) <
+		    0)
 		text->failed = true;
 	return !text->failed;
 }
@@ -174,9 +174,14 @@ static const struct {
 	const char *suffix;
 	uint64_t ns;
 } duration_units[] = {
-	{ "ns", 1 },		   { "us", 1000 },	       { "ms", 1000000 },
-	{ "s", 1000000000 },	   { "", 1000000000 },	       { "m", 60 * 1000000000ull },
-	{ "h", 3600 * 1000000000ull }, { "d", 86400 * 1000000000ull },
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "", 1000000000 },
+	{ "m", 60 * 1000000000ull },
+	{ "h", 3600 * 1000000000ull },
+	{ "d", 86400 * 1000000000ull },
 };
 
 /* The digits after a decimal point, as a fraction of `unit`. */

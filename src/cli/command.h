@@ -17,10 +17,10 @@ enum exit_status {
 
 struct command {
 	const char *name;
-	const char *arguments; /* synopsis of the words, "" for none */
-	const char *summary;   /* one line, no full stop */
+	const char *arguments;	 /* synopsis of the words, "" for none */
+	const char *summary;	 /* one line, no full stop */
 	const char *description; /* paragraphs for help and the man page */
-	const char *examples;    /* lines "command\tmeaning", or NULL */
+	const char *examples;	 /* lines "command\tmeaning", or NULL */
 	const struct option *options;
 	int words_min, words_max;
 	/* Returns 0 or a negative errno with a sentence in `error`; main turns that into exit 2. */

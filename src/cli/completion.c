@@ -73,8 +73,8 @@ static void zsh_option(FILE *out, const struct option *option)
 {
 	fputs(" \\\n\t\t\t'", out);
 	if (option->letter)
-		fprintf(out, "(-%c --%s)'{-%c,--%s}'", option->letter, option->name,
-			option->letter, option->name);
+		fprintf(out, "(-%c --%s)'{-%c,--%s}'", option->letter, option->name, option->letter,
+			option->name);
 	else
 		fprintf(out, "--%s", option->name);
 	fputc('[', out);

@@ -56,10 +56,9 @@ static int check_words(const struct command *command, int count, struct error *e
 		return error_set(error, -EINVAL, "%s needs %s; see `taskscope help %s`",
 				 command->name, command->arguments, command->name);
 	if (count > command->words_max)
-		return error_set(error, -EINVAL, "%s takes %s; see `taskscope help %s`",
-				 command->name,
-				 command->words_max ? command->arguments : "no arguments",
-				 command->name);
+		return error_set(
+			error, -EINVAL, "%s takes %s; see `taskscope help %s`", command->name,
+			command->words_max ? command->arguments : "no arguments", command->name);
 	return 0;
 }
 
@@ -145,8 +144,8 @@ static const struct {
 	const char *word;
 	int (*run)(int count, char **arguments);
 } specials[] = {
-	{ "help", run_help },	   { "--help", run_help },   { "-h", run_help },
-	{ "--version", run_version }, { "-V", run_version }, { "--completions", run_completions },
+	{ "help", run_help },	      { "--help", run_help }, { "-h", run_help },
+	{ "--version", run_version }, { "-V", run_version },  { "--completions", run_completions },
 	{ "--man", run_man },
 };
 

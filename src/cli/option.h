@@ -16,9 +16,9 @@
 struct error;
 
 enum option_type {
-	OPTION_FLAG,     /* bool */
-	OPTION_TEXT,     /* const char *; the last one given counts */
-	OPTION_NUMBER,   /* struct option_number */
+	OPTION_FLAG,	 /* bool */
+	OPTION_TEXT,	 /* const char *; the last one given counts */
+	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* uint64_t, in ns */
 };
 
@@ -29,7 +29,7 @@ struct option_number {
 };
 
 struct option {
-	char letter;      /* 0 for none */
+	char letter;	  /* 0 for none */
 	const char *name; /* without the dashes; NULL ends the table */
 	enum option_type type;
 	void *target;

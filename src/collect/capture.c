@@ -219,8 +219,9 @@ static int list_tasks(struct capture *capture, struct error *error)
 	enum task_lister lister = capture->options->lister;
 
 	if (lister == LIST_BPF && !capture->host->live)
-		return error_set(error, -EINVAL, "BPF cannot read a recorded root: "
-						 "leave out --source bpf");
+		return error_set(error, -EINVAL,
+				 "BPF cannot read a recorded root: "
+				 "leave out --source bpf");
 	if (lister == LIST_BPF)
 		return list_by_iterator(capture, error);
 	if (lister == LIST_PROCFS || !capture->host->live ||

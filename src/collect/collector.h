@@ -22,7 +22,7 @@
 struct source_tally {
 	uint64_t read;
 	uint64_t failed;
-	int error;          /* errno of the latest failure */
+	int error;	    /* errno of the latest failure */
 	const char *reason; /* static text that says more than the errno, or NULL */
 };
 

@@ -73,8 +73,7 @@ void gates_read(const struct host *host, struct gate gates[GATE_COUNT])
 	gates[GATE_SCHEDSTATS] = schedstats_gate(host);
 	gates[GATE_SCHED_CORE] = schedstats_gate(host);
 	gates[GATE_SCHED_CLASS_EXT] = sched_ext_gate(host);
-	gates[GATE_TASK_IO_ACCOUNTING] =
-		file_gate(host, "self/io",
-			  "this kernel was built without CONFIG_TASK_IO_ACCOUNTING");
+	gates[GATE_TASK_IO_ACCOUNTING] = file_gate(
+		host, "self/io", "this kernel was built without CONFIG_TASK_IO_ACCOUNTING");
 	gates[GATE_TASK_DELAY_ACCT] = delay_gate(host);
 }

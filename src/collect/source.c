@@ -72,9 +72,9 @@ static void failure_text(const struct capture *capture, enum source_id id, struc
 {
 	const struct source_tally *tally = &capture->tallies[id];
 
-	text_append_string(out, tally->reason	? tally->reason :
-				tally->error ? strerror(tally->error) :
-					       "the kernel does not have it");
+	text_append_string(out, tally->reason ? tally->reason :
+				tally->error  ? strerror(tally->error) :
+						"the kernel does not have it");
 	if (tally->failed)
 		text_format(out, " (%" PRIu64 " of %" PRIu64 " reads)", tally->failed,
 			    tally->read + tally->failed);
@@ -123,8 +123,8 @@ int source_reports(struct capture *capture)
 		report->read = capture->tallies[id].read;
 		report->failed = capture->tallies[id].failed;
 		if (reason.length) {
-			report->reason = arena_copy(&capture->snapshot->arena, reason.data,
-						    reason.length);
+			report->reason =
+				arena_copy(&capture->snapshot->arena, reason.data, reason.length);
 			if (!report->reason)
 				return -ENOMEM;
 		}

@@ -24,8 +24,8 @@ struct task_decoder {
 	struct snapshot *snapshot;
 	struct raw_scale scale;
 	struct affinity_lists *affinity; /* NULL: masks are not decoded */
-	int64_t boottime_offset_ns;      /* of our time namespace */
-	uint64_t boottime_ns;            /* now: no wait is longer than its task's life */
+	int64_t boottime_offset_ns;	 /* of our time namespace */
+	uint64_t boottime_ns;		 /* now: no wait is longer than its task's life */
 
 	uint64_t seen[DECODER_SECTIONS]; /* members that some record had, by section */
 };

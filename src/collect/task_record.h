@@ -12,7 +12,7 @@
 /* The sections, in the buffer that the record was read into; NULL for those it lacks. */
 struct task_record {
 	const struct task_fields *task; /* never NULL */
-	const uint64_t *cpus;           /* never NULL */
+	const uint64_t *cpus;		/* never NULL */
 	const struct group_fields *group;
 	const struct delay_fields *delay;
 	const struct stats_fields *stats;

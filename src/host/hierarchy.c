@@ -14,8 +14,9 @@ static const struct {
 	const char *directory;
 	const char *controller;
 } v1_hierarchies[] = {
-	{ "memory", "memory" }, { "cpu", "cpu" },	      { "cpu,cpuacct", "cpu" },
-	{ "pids", "pids" },	{ "systemd", "name=systemd" }, { "cpuset", "cpuset" },
+	{ "memory", "memory" },	       { "cpu", "cpu" },
+	{ "cpu,cpuacct", "cpu" },      { "pids", "pids" },
+	{ "systemd", "name=systemd" }, { "cpuset", "cpuset" },
 };
 
 static int open_directory(int dir, const char *path)

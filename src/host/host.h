@@ -21,8 +21,8 @@ struct error;
 struct cgroup_hierarchy {
 	unsigned version;    /* 2, 1, or 0 when there is none */
 	char controller[32]; /* of version 1: e.g. "memory", "name=systemd" */
-	char name[48];       /* for people: "v2", "v1 memory" */
-	int fd;              /* its root directory, or -1 */
+	char name[48];	     /* for people: "v2", "v1 memory" */
+	int fd;		     /* its root directory, or -1 */
 };
 
 struct host_clock {

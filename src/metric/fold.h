@@ -19,10 +19,10 @@
 enum fold_shape {
 	SHAPE_ABSENT,
 	SHAPE_NUMBER, /* number */
-	SHAPE_REAL,   /* real: derived metrics; with has_number the same exactly, in two's complement */
-	SHAPE_RANGE,  /* min, max */
-	SHAPE_MODE,   /* mode, mode_count */
-	SHAPE_CPUS,   /* min, max CPUs; number is the list's dictionary id if uniform */
+	SHAPE_REAL, /* real: derived metrics; with has_number the same exactly, in two's complement */
+	SHAPE_RANGE, /* min, max */
+	SHAPE_MODE,  /* mode, mode_count */
+	SHAPE_CPUS,  /* min, max CPUs; number is the list's dictionary id if uniform */
 };
 
 /* Distinct categories counted apart; what does not fit is counted in `measured` alone. */
@@ -50,7 +50,7 @@ struct fold {
 void fold_init(struct fold *fold, const struct metric *metric);
 void fold_add(struct fold *fold, uint64_t value);
 void fold_add_cpus(struct fold *fold, uint64_t list_id, unsigned cpus); /* for FOLD_CPUSET */
-void fold_skip(struct fold *fold); /* a task without a value */
+void fold_skip(struct fold *fold);					/* a task without a value */
 void fold_finish(struct fold *fold);
 
 /*

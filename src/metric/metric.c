@@ -7,7 +7,9 @@
 #include "base/array.h"
 
 #define TWO_INPUTS(formula, a, b)                                                                  \
-	{ .kind = formula, .count = 2, .inputs = { METRIC_##a, METRIC_##b } }
+	{                                                                                          \
+		.kind = formula, .count = 2, .inputs = { METRIC_##a, METRIC_##b }                  \
+	}
 
 #define RATIO(a, b) TWO_INPUTS(FORMULA_RATIO, a, b)
 #define SHARE(a, b) TWO_INPUTS(FORMULA_SHARE, a, b)
@@ -15,8 +17,14 @@
 #define SUM_AND_LARGER(a, b, c, d, e, f, g, h)                                                     \
 	{                                                                                          \
 		.kind = FORMULA_SUM_AND_LARGER, .count = 8, .inputs = {                            \
-			METRIC_##a, METRIC_##b, METRIC_##c, METRIC_##d,                            \
-			METRIC_##e, METRIC_##f, METRIC_##g, METRIC_##h                             \
+			METRIC_##a,                                                                \
+			METRIC_##b,                                                                \
+			METRIC_##c,                                                                \
+			METRIC_##d,                                                                \
+			METRIC_##e,                                                                \
+			METRIC_##f,                                                                \
+			METRIC_##g,                                                                \
+			METRIC_##h                                                                 \
 		}                                                                                  \
 	}
 

@@ -89,8 +89,8 @@ enum metric_gate {
 /* The scheduler classes that keep the value true. */
 enum metric_class {
 	CLASS_ANY,
-	CLASS_CFS_ONLY,    /* only the fair class counts it */
-	CLASS_NON_EXT,     /* sched_ext bypasses it */
+	CLASS_CFS_ONLY,	   /* only the fair class counts it */
+	CLASS_NON_EXT,	   /* sched_ext bypasses it */
 	CLASS_FAIR_POLICY, /* exists for normal and batch policies only */
 };
 
@@ -135,17 +135,17 @@ enum metric_place {
 
 struct metric_source {
 	enum metric_place place; /* 0 ends the list */
-	const char *key;         /* member or key there, NULL when counted */
-	unsigned field;          /* field number there, 0 when named */
+	const char *key;	 /* member or key there, NULL when counted */
+	unsigned field;		 /* field number there, 0 when named */
 	enum raw_unit raw;
 };
 
 #define METRIC_SOURCES 4
 
 enum formula_kind {
-	FORMULA_RATIO = 1,      /* a / b */
-	FORMULA_SHARE,          /* a / (a + b) */
-	FORMULA_DIFFERENCE,     /* a - b, signed */
+	FORMULA_RATIO = 1,	/* a / b */
+	FORMULA_SHARE,		/* a / (a + b) */
+	FORMULA_DIFFERENCE,	/* a - b, signed */
 	FORMULA_SUM_AND_LARGER, /* all but the last two, plus the larger of those */
 };
 
@@ -190,7 +190,7 @@ const char *metric_kind_name(enum metric_kind kind);
 const char *metric_scope_name(enum metric_scope scope);
 const char *metric_fold_name(enum metric_fold fold);
 const char *metric_section_name(enum metric_section section);
-const char *metric_gate_name(enum metric_gate gate);   /* kernel options, "" for none */
+const char *metric_gate_name(enum metric_gate gate);	/* kernel options, "" for none */
 const char *metric_class_name(enum metric_class class); /* "" for any */
 const char *metric_place_name(enum metric_place place); /* e.g. "/proc/PID/task/TID/stat" */
 

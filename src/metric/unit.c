@@ -16,8 +16,12 @@ static const struct step ns_steps[] = {
 	{ 1, " ns" }, { 1e3, " us" }, { 1e6, " ms" }, { 1e9, " s" }, { 0, NULL },
 };
 static const struct step byte_steps[] = {
-	{ 1, " B" },		   { 1024.0, " KiB" },		 { 1048576.0, " MiB" },
-	{ 1073741824.0, " GiB" },  { 1099511627776.0, " TiB" },	 { 0, NULL },
+	{ 1, " B" },
+	{ 1024.0, " KiB" },
+	{ 1048576.0, " MiB" },
+	{ 1073741824.0, " GiB" },
+	{ 1099511627776.0, " TiB" },
+	{ 0, NULL },
 };
 static const struct step count_steps[] = {
 	{ 1, "" }, { 1e3, " K" }, { 1e6, " M" }, { 1e9, " G" }, { 0, NULL },

@@ -412,8 +412,8 @@ int snapshot_finish(struct snapshot *snapshot)
 	for (uint32_t row = 0; row < snapshot->task_count; row++) {
 		const struct task *task = &snapshot->tasks[row];
 
-		order[row] = (struct order){ snapshot->processes[task->process].tgid, task->tid,
-					     row };
+		order[row] =
+			(struct order){ snapshot->processes[task->process].tgid, task->tid, row };
 	}
 	if (sort_rows(order, snapshot->task_count, new_row))
 		status = move_tasks(snapshot, new_row, snapshot->task_count);

@@ -29,9 +29,9 @@
  */
 struct task {
 	int32_t tid;
-	uint32_t process; /* row in processes */
+	uint32_t process;	/* row in processes */
 	uint64_t start_time_ns; /* since boot */
-	uint32_t comm;    /* strings by their number in the dictionary */
+	uint32_t comm;		/* strings by their number in the dictionary */
 	uint32_t cgroup;
 };
 
@@ -41,7 +41,7 @@ struct process {
 	uint32_t task_count; /* rows in tasks; set by snapshot_finish() */
 	uint32_t pcomm;
 	uint32_t cmdline; /* 0 when not read */
-	uint32_t user;    /* name of the effective user, 0 when not known */
+	uint32_t user;	  /* name of the effective user, 0 when not known */
 	uint64_t start_time_ns;
 };
 
@@ -72,11 +72,11 @@ extern const struct fact_info facts[FACT_COUNT];
 
 /* How one source of the capture did. */
 enum source_state {
-	SOURCE_OK,          /* every read that mattered worked */
-	SOURCE_PARTIAL,     /* some failed: see failed, reason */
+	SOURCE_OK,	    /* every read that mattered worked */
+	SOURCE_PARTIAL,	    /* some failed: see failed, reason */
 	SOURCE_UNAVAILABLE, /* none worked: see reason */
-	SOURCE_MISSING,     /* the kernel, or the recording, does not have it */
-	SOURCE_OFF,         /* not asked for */
+	SOURCE_MISSING,	    /* the kernel, or the recording, does not have it */
+	SOURCE_OFF,	    /* not asked for */
 	SOURCE_NOT_BUILT,   /* no collector in this build */
 	SOURCE_STATE_COUNT,
 };
@@ -91,11 +91,11 @@ struct source_report {
 
 /* Losses and oddities of the capture; each is 0 on a good day. */
 struct capture_tally {
-	uint64_t tids_walked;            /* tasks looked at */
-	uint64_t vanished;               /* ended while being read: dropped, with their failures */
+	uint64_t tids_walked;		 /* tasks looked at */
+	uint64_t vanished;		 /* ended while being read: dropped, with their failures */
 	uint64_t negative_dotted_values; /* times below zero in sched files: dropped */
-	uint64_t discarded_values;       /* impossible values that the kernel gave: dropped */
-	uint64_t gap_filled;             /* tasks that the iterator did not list, read from procfs */
+	uint64_t discarded_values;	 /* impossible values that the kernel gave: dropped */
+	uint64_t gap_filled; /* tasks that the iterator did not list, read from procfs */
 };
 
 #define SNAPSHOT_SOURCES 32
@@ -122,7 +122,7 @@ struct snapshot {
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
 int snapshot_new(struct snapshot **ret);
-void snapshot_free(struct snapshot *snapshot); /* NULL is allowed */
+void snapshot_free(struct snapshot *snapshot);		/* NULL is allowed */
 void snapshot_free_pointer(struct snapshot **snapshot); /* for CLEANUP() */
 
 /* A text's number in the dictionary, the same text always the same.  0 or -ENOMEM. */

@@ -78,8 +78,7 @@ static void burn(uint64_t ns)
 static void touch_pages(size_t pages)
 {
 	size_t size = pages * (size_t)getpagesize();
-	char *memory =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		exit(1);

@@ -40,7 +40,8 @@ static int parse(int count, const char **arguments)
 	return options_parse(options, count, (char **)arguments, words, &error);
 }
 
-#define PARSE(...) parse(ARRAY_SIZE(((const char *[]){ __VA_ARGS__ })), (const char *[]){ __VA_ARGS__ })
+#define PARSE(...)                                                                                 \
+	parse(ARRAY_SIZE(((const char *[]){ __VA_ARGS__ })), (const char *[]){ __VA_ARGS__ })
 
 static int forget(void **state)
 {

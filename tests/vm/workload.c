@@ -49,7 +49,7 @@ struct role {
 static pthread_barrier_t all_done;
 
 static void expect(struct worker *worker, const char *metric, const char *operator,
-		   const char *value)
+		   const char * value)
 {
 	size_t used = strlen(worker->expectations);
 
@@ -151,7 +151,8 @@ static void act_reading(struct worker *worker)
 static void act_touching(struct worker *worker)
 {
 	size_t bytes = (size_t)TOUCHED_PAGES * BLOCK_BYTES;
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();
