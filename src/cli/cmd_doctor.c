@@ -153,17 +153,6 @@ static void json_gate(struct json *json, enum metric_gate id, const struct gate 
 	json_end_object(json);
 }
 
-static void json_tally(struct json *json, const struct capture_tally *tally)
-{
-	json_begin_object(json);
-	json_member_u64(json, "tids_walked", tally->tids_walked);
-	json_member_u64(json, "vanished", tally->vanished);
-	json_member_u64(json, "gap_filled", tally->gap_filled);
-	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
-	json_member_u64(json, "discarded_values", tally->discarded_values);
-	json_end_object(json);
-}
-
 static void print_json(FILE *out, const struct findings *findings)
 {
 	struct json json = json_writer(out);
@@ -183,7 +172,7 @@ static void print_json(FILE *out, const struct findings *findings)
 	json_end_array(&json);
 	json_member_string(&json, "cgroup_hierarchy", findings->host->cgroup.name);
 	json_key(&json, "capture");
-	json_tally(&json, &findings->best->tally);
+	capture_json(&json, findings->best);
 	json_end_object(&json);
 }
 

@@ -1,6 +1,5 @@
 #include "render/capture_footer.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -146,20 +145,6 @@ static void append_sources(struct text *out, const struct snapshot *snapshot,
 	}
 }
 
-static void append_failures(struct text *out, const struct snapshot *snapshot)
-{
-	struct losses losses = losses_of(snapshot);
-
-	if (losses.dominant && losses.dominant->failed < losses.read_failures) {
-		text_format(out, "%" PRIu64 " reads failed, most often of ", losses.read_failures);
-		text_append_escaped(out, losses.dominant->name, strlen(losses.dominant->name));
-		text_format(out, " (%" PRIu64 ")\n", losses.dominant->failed);
-	}
-	if (losses.kernel_config)
-		text_append_string(out, "schedstat or io files do not exist: the kernel was built "
-					"without CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING\n");
-}
-
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
 		    struct text *out)
 {
@@ -168,7 +153,6 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 	for (size_t i = 0; i < shown->count; i++)
 		absences[i] = absence_of(snapshot, shown->ids[i]);
 	append_capture(out, snapshot);
-	append_failures(out, snapshot);
 	append_absences(out, absences, shown);
 	append_sources(out, snapshot, absences, shown->count);
 }

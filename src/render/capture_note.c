@@ -1,7 +1,11 @@
 #include "render/capture_note.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "analyze/losses.h"
+#include "base/cleanup.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "metric/unit.h"
 #include "model/snapshot.h"
@@ -12,7 +16,42 @@ static void add_loss(struct text *out, uint64_t count, const char *what)
 		text_format(out, "%s%" PRIu64 " %s", out->length ? "; " : "", count, what);
 }
 
-void capture_losses(const struct snapshot *snapshot, struct text *out)
+static void append_name(struct text *out, const char *name)
+{
+	text_append_escaped(out, name, strlen(name));
+}
+
+/* Failed reads by file, which file fails most, and whether that looks like the kernel. */
+static void add_failures(struct text *out, const struct snapshot *snapshot)
+{
+	struct losses losses = losses_of(snapshot);
+	const char *before = ": ";
+
+	if (!losses.dominant)
+		return;
+	add_loss(out, losses.read_failures, "reads failed");
+	if (losses.dominant->failed < losses.read_failures) {
+		text_append_string(out, ", most often of ");
+		append_name(out, losses.dominant->name);
+	}
+	for (size_t i = 0; i < snapshot->source_count; i++) {
+		const struct source_report *source = &snapshot->sources[i];
+
+		if (!source->failed)
+			continue;
+		text_append_string(out, before);
+		append_name(out, source->name);
+		text_format(out, " %" PRIu64 " of %" PRIu64, source->failed,
+			    source->read + source->failed);
+		before = ", ";
+	}
+	if (losses.kernel_config)
+		text_append_string(out,
+				   "; schedstat or io files do not exist: the kernel was built "
+				   "without CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING");
+}
+
+static void add_losses(const struct snapshot *snapshot, struct text *out)
 {
 	const struct capture_tally *tally = &snapshot->tally;
 
@@ -20,14 +59,7 @@ void capture_losses(const struct snapshot *snapshot, struct text *out)
 	add_loss(out, tally->gap_filled, "tasks not listed by the iterator, read from procfs");
 	add_loss(out, tally->discarded_values, "impossible values discarded");
 	add_loss(out, tally->negative_dotted_values, "negative times discarded");
-	for (size_t i = 0; i < snapshot->source_count; i++) {
-		const struct source_report *source = &snapshot->sources[i];
-
-		if (source->failed)
-			text_format(out, "%s%s: %" PRIu64 " of %" PRIu64 " reads failed",
-				    out->length ? "; " : "", source->name, source->failed,
-				    source->read + source->failed);
-	}
+	add_failures(out, snapshot);
 }
 
 static size_t absent_metrics(const struct snapshot *snapshot)
@@ -43,10 +75,10 @@ void capture_note(const struct snapshot *snapshot, struct text *out)
 {
 	const struct fact *source = &snapshot->facts[FACT_task_source];
 	const struct fact *duration = &snapshot->facts[FACT_duration_ns];
-	struct text losses = { 0 };
+	CLEANUP(text_free) struct text losses = { 0 };
 
-	text_format(out, "%zu threads of %zu processes", snapshot->task_count,
-		    snapshot->process_count);
+	text_format(out, "%zu threads of %zu processes, %" PRIu64 " tids walked",
+		    snapshot->task_count, snapshot->process_count, snapshot->tally.tids_walked);
 	if (source->present)
 		text_format(out, " by %s", source->text);
 	if (duration->present) {
@@ -56,8 +88,29 @@ void capture_note(const struct snapshot *snapshot, struct text *out)
 	if (absent_metrics(snapshot))
 		text_format(out, "; %zu of %d metrics absent", absent_metrics(snapshot),
 			    METRIC_STORED);
-	capture_losses(snapshot, &losses);
+	add_losses(snapshot, &losses);
 	if (losses.length)
 		text_format(out, "; %s", text_string(&losses));
-	text_free(&losses);
+}
+
+void capture_json(struct json *json, const struct snapshot *snapshot)
+{
+	const struct capture_tally *tally = &snapshot->tally;
+	struct losses losses = losses_of(snapshot);
+
+	json_begin_object(json);
+	json_member_u64(json, "tids_walked", tally->tids_walked);
+	json_member_u64(json, "vanished", tally->vanished);
+	json_member_u64(json, "read_failures", losses.read_failures);
+	json_key(json, "dominant_read_failure");
+	if (losses.dominant)
+		json_string(json, losses.dominant->name);
+	else
+		json_null(json);
+	json_key(json, "kernel_config_dominant");
+	json_bool(json, losses.kernel_config);
+	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
+	json_member_u64(json, "discarded_values", tally->discarded_values);
+	json_member_u64(json, "gap_filled", tally->gap_filled);
+	json_end_object(json);
 }

@@ -4,12 +4,13 @@
 #ifndef RENDER_CAPTURE_NOTE_H
 #define RENDER_CAPTURE_NOTE_H
 
+struct json;
 struct snapshot;
 struct text;
 
 void capture_note(const struct snapshot *snapshot, struct text *out);
 
-/* The losses alone, e.g. "3 tasks vanished; read failures: io 12 of 30"; nothing on a good day. */
-void capture_losses(const struct snapshot *snapshot, struct text *out);
+/* The tallies as an object, the value of a key that was just written. */
+void capture_json(struct json *json, const struct snapshot *snapshot);
 
 #endif

@@ -5,6 +5,7 @@
 #include "analyze/losses.h"
 #include "base/json.h"
 #include "model/snapshot.h"
+#include "render/capture_note.h"
 #include "render/snapshot_view.h"
 #include "render/value.h"
 
@@ -49,29 +50,6 @@ static void write_sources(struct json *json, const struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->source_count; i++)
 		write_source(json, &snapshot->sources[i]);
 	json_end_array(json);
-}
-
-static void write_capture(struct json *json, const struct snapshot *snapshot)
-{
-	const struct capture_tally *tally = &snapshot->tally;
-	struct losses losses = losses_of(snapshot);
-
-	json_key(json, "capture");
-	json_begin_object(json);
-	json_member_u64(json, "tids_walked", tally->tids_walked);
-	json_member_u64(json, "vanished", tally->vanished);
-	json_member_u64(json, "read_failures", losses.read_failures);
-	json_key(json, "dominant_read_failure");
-	if (losses.dominant)
-		json_string(json, losses.dominant->name);
-	else
-		json_null(json);
-	json_key(json, "kernel_config_dominant");
-	json_bool(json, losses.kernel_config);
-	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
-	json_member_u64(json, "discarded_values", tally->discarded_values);
-	json_member_u64(json, "gap_filled", tally->gap_filled);
-	json_end_object(json);
 }
 
 static void write_absent(struct json *json, const struct snapshot_view *view)
@@ -193,7 +171,8 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	json_member_u64(&json, "version", FORMAT_VERSION);
 	write_host(&json, snapshot);
 	write_sources(&json, snapshot);
-	write_capture(&json, snapshot);
+	json_key(&json, "capture");
+	capture_json(&json, snapshot);
 	write_absent(&json, view);
 	json_member_string(&json, "group_by", group_axis_name(view->grouping->axis));
 	json_key(&json, threads ? "threads" : "groups");

@@ -2,11 +2,14 @@
 """Whole outputs on recorded roots, compared with the files in expected/.
 
 A case is a line of CASES, run on every root below tests/data/roots.  TASKSCOPE_ACCEPT=1 writes what
-comes out as what is expected: read the difference before you commit it.
+comes out as what is expected: read the difference before you commit it.  The README's tour is run as
+well: what it shows must be what comes out.
 """
 import difflib
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -48,27 +51,47 @@ def outputs(root, folder):
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
 
 
+def difference(name, expected, got):
+    lines = difflib.unified_diff(expected.decode().splitlines(), got.decode().splitlines(),
+                                 name, "got", lineterm="")
+    return list(lines)[:40]
+
+
 def differs(name, got):
     path = HERE / "expected" / name
     if ACCEPT:
         path.write_bytes(got)
-    expected = path.read_bytes() if path.exists() else b""
-    lines = difflib.unified_diff(expected.decode().splitlines(), got.decode().splitlines(),
-                                 "expected/" + name, "got", lineterm="")
-    return list(lines)[:40]
+    return difference("expected/" + name, path.read_bytes() if path.exists() else b"", got)
+
+
+def tour(folder):
+    """The commands of the README that need nothing but taskscope, with what it says they print."""
+    readme = (HERE.parent.parent / "README.md").read_text()
+    os.symlink(HERE.parent, os.path.join(folder, "tests"))
+    for words, expected in re.findall(r"```\n\$ taskscope ([^\n|]*)\n(.*?)```", readme, re.S):
+        if "\n..." in "\n" + expected:  # a part of an output that depends on the host
+            continue
+        done = subprocess.run([TASKSCOPE, *shlex.split(words)], capture_output=True, cwd=folder)
+        yield "README: " + words, difference("README.md", expected.encode(),
+                                             done.stdout + done.stderr)
+
+
+def cases(folder):
+    for root in sorted(path for path in ROOTS.iterdir() if path.is_dir()):
+        for name, got in outputs(root, folder):
+            yield name, differs(name, got)
+    yield from tour(folder)
 
 
 def main():
     count = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for root in sorted(path for path in ROOTS.iterdir() if path.is_dir()):
-            for name, got in outputs(root, folder):
-                count += 1
-                difference = differs(name, got)
-                failed += bool(difference)
-                print("not ok" if difference else "ok", count, "-", name)
-                for line in difference:
-                    print("#", line)
+        for name, lines in cases(folder):
+            count += 1
+            failed += bool(lines)
+            print("not ok" if lines else "ok", count, "-", name)
+            for line in lines:
+                print("#", line)
     print(f"1..{count}")
     return 1 if failed or not count else 0
 
