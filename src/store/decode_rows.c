@@ -19,6 +19,20 @@ static int spend_cells(struct decoder *decoder, uint64_t count, uint64_t each)
 	return 0;
 }
 
+/*
+ * Rows that came after their columns would make all of these grow for the price
+ * of the rows alone.
+ */
+static int blocks_out_of_order(struct decoder *decoder)
+{
+	return damaged(decoder, "its blocks are out of order");
+}
+
+static bool has_rows_of(const struct decoder *decoder, enum metric_scope scope)
+{
+	return decoder->seen_scopes & 1u << scope;
+}
+
 static void skip(struct reader *body)
 {
 	body->next = body->end;
@@ -27,7 +41,8 @@ static void skip(struct reader *body)
 int decode_strings(struct decoder *decoder, const char *block, struct reader *body)
 {
 	uint64_t count = reader_varint(body);
-	int status = spend_cells(decoder, count, CELLS_PER_STRING);
+	int status = decoder->seen_scopes ? blocks_out_of_order(decoder) :
+					    spend_cells(decoder, count, CELLS_PER_STRING);
 
 	(void)block;
 	for (uint64_t i = 0; i < count && status == 0; i++) {
@@ -85,6 +100,7 @@ int decode_processes(struct decoder *decoder, const char *name, struct reader *b
 	int status = spend_cells(decoder, rows, CELLS_PER_PROCESS);
 
 	(void)name;
+	decoder->seen_scopes |= 1u << SCOPE_PROCESS;
 	return status < 0 ? status : add_rows(decoder, body, rows, add_process);
 }
 
@@ -94,6 +110,7 @@ int decode_tasks(struct decoder *decoder, const char *name, struct reader *body)
 	int status = spend_cells(decoder, rows, CELLS_PER_TASK);
 
 	(void)name;
+	decoder->seen_scopes |= 1u << SCOPE_THREAD;
 	return status < 0 ? status : add_rows(decoder, body, rows, add_task);
 }
 
@@ -118,6 +135,8 @@ int decode_field(struct decoder *decoder, const char *name, struct reader *body)
 			continue;
 		if (decoder->seen_fields & 1u << i)
 			return damaged(decoder, "a block is there twice");
+		if (!has_rows_of(decoder, fields[i].scope))
+			return blocks_out_of_order(decoder);
 		decoder->seen_fields |= 1u << i;
 		return fill_field(decoder, &fields[i], body);
 	}
@@ -176,6 +195,8 @@ static int fill_column(struct decoder *decoder, enum metric_id id, struct reader
 				      spend_cells(decoder, rows, 1);
 	size_t count;
 
+	if (!has_rows_of(decoder, metrics[id].scope))
+		return blocks_out_of_order(decoder);
 	if (status == 0)
 		status = snapshot_need_column(snapshot, id);
 	if (status < 0)

@@ -17,6 +17,7 @@ struct decoder {
 	struct snapshot *snapshot;
 	uint64_t cells_left;
 	uint32_t seen_blocks; /* a bit for each kind, decode.c has the list */
+	uint32_t seen_scopes; /* a bit for each scope whose rows were read */
 	uint32_t seen_fields; /* a bit for each row of fields */
 	const char *problem;  /* why -EBADMSG, for the sentence */
 };

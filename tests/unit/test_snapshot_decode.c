@@ -377,10 +377,31 @@ static void a_presence_bit_past_the_last_row(struct bytes *payload)
 	put_bytes(payload, "majflt", BLOCK_COLUMN, "\5count\7counter\6thread\1\x0f\0\7", 25);
 }
 
+static void a_column_before_its_rows(struct bytes *payload)
+{
+	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_column(payload, "majflt", "count", "counter", "thread");
+	put_rows(payload, BLOCK_TASKS, 1);
+}
+
+static void a_field_before_its_rows(struct bytes *payload)
+{
+	put_rows(payload, BLOCK_TASKS, 1);
+	put_bytes(payload, "process.start_time_ns", BLOCK_FIELD, "\0\1", 2);
+	put_rows(payload, BLOCK_PROCESSES, 1);
+}
+
+static void strings_after_rows(struct bytes *payload)
+{
+	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, "\1\1a", 3);
+	put_rows(payload, BLOCK_TASKS, 1);
+}
+
 static void strings(struct bytes *payload, const char *bytes, size_t size)
 {
-	put_one_of_each(payload);
 	put_bytes(payload, BLOCK_TEXTS, BLOCK_STRINGS, bytes, size);
+	put_one_of_each(payload);
 }
 
 static void a_string_twice(struct bytes *payload)
@@ -492,6 +513,9 @@ static const struct {
 	{ a_cpu_set_that_is_not_there, "a CPU set is not there" },
 	{ a_column_twice, "a metric is there twice" },
 	{ a_presence_bit_past_the_last_row, "a block is not what it should be" },
+	{ a_column_before_its_rows, "its blocks are out of order" },
+	{ a_field_before_its_rows, "its blocks are out of order" },
+	{ strings_after_rows, "its blocks are out of order" },
 	{ a_string_twice, "a text is there twice" },
 	{ an_empty_string_of_its_own, "a text is there twice" },
 	{ a_string_with_a_nul, "a block is not what it should be" },
@@ -601,22 +625,49 @@ static struct bytes make_count_bomb(const char *name, enum block_type type)
 	return file;
 }
 
-/* As many rows as may be, and every metric, each of a few bytes. */
-static struct bytes make_cell_bomb(void)
+/* As many rows as may be, of a few bytes. */
+static void put_many_rows(struct bytes *payload)
 {
-	struct bytes payload = { 0 }, body = { 0 };
-	struct bytes file;
+	struct bytes body = { 0 };
 
-	put_rows(&payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, BLOCK_PROCESSES, 1);
 	bytes_put_varint(&body, 200000);
-	bytes_put(&body, "\0\1", 2);
-	put_block(&payload, BLOCK_TASKS, BLOCK_ROWS, &body);
+	bytes_put_u8(&body, SERIES_SAME);
+	bytes_put_varint(&body, 1);
+	put_block(payload, BLOCK_TASKS, BLOCK_ROWS, &body);
+	bytes_free(&body);
+}
+
+/* Every metric, each of a few bytes. */
+static void put_every_column(struct bytes *payload)
+{
 	for (int id = 0; id < METRIC_STORED; id++)
-		put_column(&payload, metrics[id].name, metric_unit_name(metrics[id].unit),
+		put_column(payload, metrics[id].name, metric_unit_name(metrics[id].unit),
 			   metric_kind_name(metrics[id].kind),
 			   metric_scope_name(metrics[id].scope));
+}
+
+static struct bytes make_cell_bomb(void)
+{
+	struct bytes payload = { 0 };
+	struct bytes file;
+
+	put_many_rows(&payload);
+	put_every_column(&payload);
 	file = wrap(&payload);
-	bytes_free(&body);
+	bytes_free(&payload);
+	return file;
+}
+
+/* Columns that hold nothing yet, and then the rows that make them grow. */
+static struct bytes make_late_rows_bomb(void)
+{
+	struct bytes payload = { 0 };
+	struct bytes file;
+
+	put_every_column(&payload);
+	put_many_rows(&payload);
+	file = wrap(&payload);
 	bytes_free(&payload);
 	return file;
 }
@@ -655,6 +706,7 @@ static void a_small_file_that_claims_much_costs_little(void **state)
 		{ make_count_bomb(BLOCK_PROCESSES, BLOCK_ROWS), -EFBIG },
 		{ make_count_bomb(BLOCK_TASKS, BLOCK_ROWS), -EFBIG },
 		{ make_cell_bomb(), -EFBIG },
+		{ make_late_rows_bomb(), -EBADMSG },
 	};
 
 	(void)state;
