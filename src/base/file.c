@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,12 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
+/* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
 ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)
 {
-	CLEANUP(close_fd) int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = openat(dir, path, READ_FLAGS);
 	size_t length = 0;
 
 	if (fd < 0)
@@ -35,7 +39,7 @@ ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)
 
 int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 {
-	CLEANUP(close_fd) int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = openat(dir, path, READ_FLAGS);
 	char chunk[16 * 1024];
 
 	if (fd < 0)
@@ -54,19 +58,43 @@ int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 	}
 }
 
-int file_replace(struct file_replacement *file, const char *path)
+/* Renaming over a directory or a device would fail late or replace what is no file. */
+static int check_replaceable(const char *path)
 {
 	struct stat existing;
 
+	/* It is the kernel that follows links here: one that it distrusts is refused. */
+	if (stat(path, &existing) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(existing.st_mode))
+		return -EISDIR;
+	return S_ISREG(existing.st_mode) ? 0 : -EINVAL;
+}
+
+/* A link stays; what it points to is replaced. */
+static int find_destination(const char *path, char ret[PATH_MAX])
+{
+	struct stat existing;
+
+	if (lstat(path, &existing) == 0 && S_ISLNK(existing.st_mode))
+		return realpath(path, ret) ? 0 : -errno;
+	if (strlen(path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	snprintf(ret, PATH_MAX, "%s", path);
+	return 0;
+}
+
+int file_replace(struct file_replacement *file, const char *path)
+{
+	int status = check_replaceable(path);
+
 	file->fd = -1;
 	file->temporary[0] = '\0';
-	if (strlen(path) >= sizeof(file->path))
-		return -ENAMETOOLONG;
-	/* Renaming over a directory or a device would fail late or replace what is no file. */
-	if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode))
-		return S_ISDIR(existing.st_mode) ? -EISDIR : -EINVAL;
-	snprintf(file->path, sizeof(file->path), "%s", path);
-	snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", path);
+	if (status == 0)
+		status = find_destination(path, file->path);
+	if (status < 0)
+		return status;
+	snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", file->path);
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd < 0) {
 		file->temporary[0] = '\0'; /* no file of ours has that name */
@@ -92,18 +120,21 @@ int file_write(struct file_replacement *file, const void *bytes, size_t length)
 	return 0;
 }
 
-/* The new name must survive a power cut as well as the bytes do. */
-static int sync_directory(const char *path)
+/*
+ * The new name should survive a power cut as well as the bytes do.  Failing here
+ * is no error: the old file is replaced by then, and a caller that was told
+ * otherwise would look for it.
+ */
+static void sync_directory(const char *path)
 {
 	CLEANUP(free_pointer) char *copy = strdup(path);
 	CLEANUP(close_fd) int dir = -1;
 
 	if (!copy)
-		return -ENOMEM;
+		return;
 	dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || fsync(dir) < 0)
-		return errno == EINVAL || errno == EACCES ? 0 : -errno;
-	return 0;
+	if (dir >= 0)
+		fsync(dir);
 }
 
 int file_commit(struct file_replacement *file)
@@ -115,7 +146,8 @@ int file_commit(struct file_replacement *file)
 	if (rename(file->temporary, file->path) < 0)
 		return -errno;
 	file->temporary[0] = '\0';
-	return sync_directory(file->path);
+	sync_directory(file->path);
+	return 0;
 }
 
 void file_abandon(struct file_replacement *file)

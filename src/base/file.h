@@ -5,11 +5,11 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct error;
 struct text;
 
 /*
@@ -25,13 +25,15 @@ int file_read_text(int dir, const char *path, size_t limit, struct text *ret);
 /*
  * A file that appears under its name only when it is complete: written beside
  * its destination, made durable, then renamed over it.  Until file_commit()
- * the old file is untouched; file_abandon() removes what was written.
+ * the old file is untouched; file_abandon() removes what was written.  A failed
+ * file_commit() has replaced nothing.  A symbolic link stays, and the file that
+ * it points to is replaced; one that points nowhere is refused.
  * Mode 0600: a snapshot tells about other people's processes.
  */
 struct file_replacement {
 	int fd;
-	char path[4096];
-	char temporary[4096 + 32];
+	char path[PATH_MAX];
+	char temporary[PATH_MAX + 32];
 };
 
 int file_replace(struct file_replacement *file, const char *path);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -41,6 +42,7 @@ static int remove_place(void **state)
 	int status;
 
 	unlinkat(place->dir, "file", 0);
+	unlinkat(place->dir, "link", 0);
 	close(place->dir);
 	status = rmdir(place->path); /* fails when a temporary file was left in it */
 	free(place);
@@ -78,6 +80,20 @@ static void a_file_is_read_whole_or_not_at_all(void **state)
 	assert_string_equal(buffer, "");
 	assert_int_equal(file_read(place->dir, "none", buffer, 8), -ENOENT);
 	assert_int_equal(file_read(place->dir, ".", buffer, 8), -EISDIR);
+}
+
+static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
+{
+	struct place *place = *state;
+	struct text text = { 0 };
+	char buffer[8];
+
+	assert_int_equal(mkfifo(place->file, 0600), 0);
+	alarm(5);
+	assert_int_equal(file_read(place->dir, "file", buffer, sizeof(buffer)), 0);
+	assert_int_equal(file_read_text(place->dir, "file", 100, &text), 0);
+	alarm(0);
+	text_free(&text);
 }
 
 static void a_text_grows_with_the_file_up_to_its_limit(void **state)
@@ -167,17 +183,83 @@ static void what_is_no_ordinary_file_is_not_replaced(void **state)
 	assert_true(S_ISFIFO(status.st_mode));
 }
 
+/* No descriptor is left for the directory: the file is complete and has its name all the same. */
+static void what_fails_after_the_new_name_is_there_does_not_count(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+	struct rlimit limit, none_left;
+	int status;
+
+	put(place, "old", 3);
+	assert_int_equal(file_replace(&file, place->file), 0);
+	assert_int_equal(file_write(&file, "new", 3), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none_left = limit;
+	none_left.rlim_cur = (rlim_t)file.fd;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+	status = file_commit(&file);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(status, 0);
+	assert_content(place, "new");
+}
+
+static void assert_is_link(const struct place *place, const char *name)
+{
+	struct stat status;
+
+	assert_int_equal(fstatat(place->dir, name, &status, AT_SYMLINK_NOFOLLOW), 0);
+	assert_true(S_ISLNK(status.st_mode));
+}
+
+static void a_link_stays_and_what_it_points_to_is_replaced(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+	char link[128];
+
+	put(place, "old", 3);
+	assert_int_equal(symlinkat("file", place->dir, "link"), 0);
+	snprintf(link, sizeof(link), "%s/link", place->path);
+	assert_int_equal(file_replace(&file, link), 0);
+	assert_int_equal(file_write(&file, "new", 3), 0);
+	assert_int_equal(file_commit(&file), 0);
+	assert_is_link(place, "link");
+	assert_content(place, "new");
+}
+
+static void a_link_to_nowhere_is_not_replaced(void **state)
+{
+	struct place *place = *state;
+	struct file_replacement file;
+	char link[128];
+
+	assert_int_equal(symlinkat("none", place->dir, "link"), 0);
+	snprintf(link, sizeof(link), "%s/link", place->path);
+	assert_int_equal(file_replace(&file, link), -ENOENT);
+	assert_string_equal(file.temporary, "");
+	file_abandon(&file);
+	assert_is_link(place, "link");
+	assert_int_equal(unlinkat(place->dir, "link", 0), 0);
+	assert_int_equal(symlinkat("link", place->dir, "link"), 0);
+	assert_int_equal(file_replace(&file, link), -ELOOP);
+}
+
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_PLACE(a_file_is_read_whole_or_not_at_all),
+		WITH_PLACE(a_pipe_that_nobody_writes_to_is_not_waited_for),
 		WITH_PLACE(a_text_grows_with_the_file_up_to_its_limit),
 		WITH_PLACE(a_replaced_file_appears_when_it_is_complete),
 		WITH_PLACE(an_abandoned_file_leaves_the_old_one_and_nothing_else),
 		WITH_PLACE(a_replacement_that_could_not_begin_can_be_abandoned),
 		WITH_PLACE(what_is_no_ordinary_file_is_not_replaced),
+		WITH_PLACE(what_fails_after_the_new_name_is_there_does_not_count),
+		WITH_PLACE(a_link_stays_and_what_it_points_to_is_replaced),
+		WITH_PLACE(a_link_to_nowhere_is_not_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
