@@ -43,18 +43,8 @@ enum pid_type {
 enum cgroup_subsys_id {
 	cpuset_cgrp_id = 1,
 	cpu_cgrp_id,
-	cpuacct_cgrp_id,
-	io_cgrp_id,
 	memory_cgrp_id,
-	devices_cgrp_id,
-	freezer_cgrp_id,
-	net_cls_cgrp_id,
-	perf_event_cgrp_id,
-	net_prio_cgrp_id,
-	hugetlb_cgrp_id,
 	pids_cgrp_id,
-	rdma_cgrp_id,
-	misc_cgrp_id,
 };
 
 enum scx_ent_flags {
@@ -87,13 +77,6 @@ struct bpf_iter__task {
 
 struct thread_info {
 	__u32 cpu;
-};
-
-struct thread_struct {
-	unsigned long fsbase; /* x86 */
-	struct {
-		unsigned long tp_value;
-	} uw; /* arm64 */
 };
 
 struct cpumask {
@@ -305,7 +288,6 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
-	struct thread_struct thread;
 };
 
 #pragma clang attribute pop

@@ -123,17 +123,6 @@ static __always_inline int ext_enabled_read(struct task_struct *task, __u64 *ret
 	return 1;
 }
 
-static __always_inline int thread_pointer_read(struct task_struct *task, __u64 *ret)
-{
-	if (bpf_core_field_exists(task->thread.fsbase))
-		*ret = task->thread.fsbase;
-	else if (bpf_core_field_exists(task->thread.uw.tp_value))
-		*ret = task->thread.uw.tp_value;
-	else
-		return 0;
-	return 1;
-}
-
 static __always_inline void task_fill(struct task_struct *task)
 {
 	struct task_fields *fields = &record.task;
@@ -148,8 +137,6 @@ static __always_inline void task_fill(struct task_struct *task)
 	}
 	if (ext_enabled_read(task, &fields->ext_enabled))
 		present |= BIT(TASK, ext_enabled);
-	if (thread_pointer_read(task, &fields->thread_pointer))
-		present |= BIT(TASK, thread_pointer);
 	((__u64 *)fields->comm)[0] = ((__u64 *)&task->comm)[0];
 	((__u64 *)fields->comm)[1] = ((__u64 *)&task->comm)[1];
 

@@ -34,22 +34,15 @@ enum task_section {
 	TASK_SECTION_COUNT,
 };
 
-/* Which hierarchy `cgroup_id` is of; a controller that the kernel lacks makes it absent. */
+/*
+ * Which hierarchy `cgroup_id` is of: the unified one, or that of a v1 controller.  One that the
+ * kernel lacks makes it absent.
+ */
 #define TASK_CGROUP_CONTROLLERS(CONTROLLER)                                                        \
 	CONTROLLER(cpuset)                                                                         \
 	CONTROLLER(cpu)                                                                            \
-	CONTROLLER(cpuacct)                                                                        \
-	CONTROLLER(io)                                                                             \
 	CONTROLLER(memory)                                                                         \
-	CONTROLLER(devices)                                                                        \
-	CONTROLLER(freezer)                                                                        \
-	CONTROLLER(net_cls)                                                                        \
-	CONTROLLER(perf_event)                                                                     \
-	CONTROLLER(net_prio)                                                                       \
-	CONTROLLER(hugetlb)                                                                        \
-	CONTROLLER(pids)                                                                           \
-	CONTROLLER(rdma)                                                                           \
-	CONTROLLER(misc)
+	CONTROLLER(pids)
 
 /* clang-format off */
 
@@ -67,9 +60,7 @@ enum task_cgroup {
 	COMPUTED(tgid)                                                                             \
 	COMPUTED(cgroup_id)                                                                        \
 	COMPUTED(ext_enabled)                                                                      \
-	COMPUTED(thread_pointer)                                                                   \
 	FIELD(start_boottime,        task, start_boottime)                                         \
-	FIELD(flags,                 task, flags)                                                  \
 	FIELD(state,                 task, __state)                                                \
 	FIELD(exit_state,            task, exit_state)                                             \
 	FIELD(policy,                task, policy)                                                 \
@@ -111,7 +102,6 @@ enum task_cgroup {
 	FIELD(utime,                 signal, utime)                                                \
 	FIELD(stime,                 signal, stime)                                                \
 	FIELD(prev_utime,            signal, prev_cputime.utime)                                   \
-	FIELD(prev_stime,            signal, prev_cputime.stime)                                   \
 	FIELD(sum_sched_runtime,     signal, sum_sched_runtime)                                    \
 	FIELD(nvcsw,                 signal, nvcsw)                                                \
 	FIELD(nivcsw,                signal, nivcsw)                                               \
