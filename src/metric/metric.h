@@ -192,7 +192,7 @@ const char *metric_fold_name(enum metric_fold fold);
 const char *metric_section_name(enum metric_section section);
 const char *metric_gate_name(enum metric_gate gate);	/* kernel options, "" for none */
 const char *metric_class_name(enum metric_class class); /* "" for any */
-const char *metric_place_name(enum metric_place place); /* e.g. "/proc/PID/task/TID/stat" */
+const char *metric_place_name(enum metric_place place); /* e.g. "task stat" */
 
 /*
  * The text of a category's code: "SCHED_FIFO", "S", "true".  Codes without a

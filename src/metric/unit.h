@@ -10,8 +10,9 @@
 
 struct text;
 
-/* Exact below the first step ("512 B", "7"), else three significant places and a unit. */
+/* Exact below the first step ("512 B", "7"), else three decimals and a unit. */
 void unit_format(struct text *out, enum metric_unit unit, uint64_t value);
+/* The same, but a value below the first step that is not whole has two decimals, a ratio three. */
 void unit_format_real(struct text *out, enum metric_unit unit, double value);
 
 #endif
