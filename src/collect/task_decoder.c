@@ -280,14 +280,16 @@ int task_decoder_add(struct task_decoder *decoder, const struct task_record *rec
 	return set_values(decoder, sections, &rows, life_ns);
 }
 
-void task_decoder_finish(const struct task_decoder *decoder)
+int task_decoder_finish(const struct task_decoder *decoder)
 {
 	for (int id = 0; id < METRIC_STORED; id++) {
 		const struct member *member = &members[id];
 		uint64_t seen = decoder->seen[member->section];
 
 		if (member->is_there && member->section != PART_DECODED && seen &&
-		    !(seen >> member->bit & 1))
-			snapshot_set_absent(decoder->snapshot, id, "this kernel does not keep it");
+		    !(seen >> member->bit & 1) &&
+		    snapshot_set_absent(decoder->snapshot, id, "this kernel does not keep it") < 0)
+			return -ENOMEM;
 	}
+	return 0;
 }

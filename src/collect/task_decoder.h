@@ -37,7 +37,7 @@ struct task_decoder {
 int task_decoder_add(struct task_decoder *decoder, const struct task_record *record,
 		     uint32_t cgroup);
 
-/* After the last record: names the metrics that this kernel does not keep. */
-void task_decoder_finish(const struct task_decoder *decoder);
+/* After the last record: names the metrics that this kernel does not keep.  0 or -ENOMEM. */
+int task_decoder_finish(const struct task_decoder *decoder);
 
 #endif

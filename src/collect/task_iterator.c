@@ -202,10 +202,9 @@ static int collect(struct capture *capture, struct error *error)
 	status = walk_init(&walk, capture);
 	if (status == 0)
 		status = walk_wanted(&walk, program->progs.dump_task.prog_fd);
-	if (status < 0)
-		return host_bpf_explain(status, error);
-	task_decoder_finish(&walk.decoder);
-	return 0;
+	if (status == 0)
+		status = task_decoder_finish(&walk.decoder);
+	return status < 0 ? host_bpf_explain(status, error) : 0;
 }
 
 const struct collector task_iterator_collector = {

@@ -12,7 +12,7 @@
 const struct fact_info facts[FACT_COUNT] = {
 #define TEXT true
 #define NUMBER false
-#define FACT(id, type, help_) [FACT_##id] = { #id, type, help_ },
+#define FACT(id, type) [FACT_##id] = { #id, type },
 #include "model/facts.def"
 #undef TEXT
 #undef NUMBER
@@ -227,10 +227,11 @@ void snapshot_set_fact_number(struct snapshot *snapshot, enum fact_id id, uint64
 	snapshot->facts[id] = (struct fact){ .present = true, .number = number };
 }
 
-void snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char *reason)
+int snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char *reason)
 {
 	if (!snapshot->absent[id])
 		snapshot->absent[id] = arena_copy(&snapshot->arena, reason, strlen(reason));
+	return snapshot->absent[id] ? 0 : -ENOMEM;
 }
 
 struct source_report *snapshot_source(struct snapshot *snapshot, const char *name)
@@ -382,14 +383,12 @@ static bool sort_rows(struct order *order, size_t rows, uint32_t *new_row)
 
 static void find_first_tasks(struct snapshot *snapshot)
 {
-	for (size_t row = 0; row < snapshot->process_count; row++)
-		snapshot->processes[row].task_count = 0;
 	for (size_t row = 0; row < snapshot->task_count; row++) {
-		struct process *process = &snapshot->processes[snapshot->tasks[row].process];
+		const struct task *task = &snapshot->tasks[row];
+		struct process *process = &snapshot->processes[task->process];
 
-		if (process->task_count == 0 || snapshot->tasks[row].tid == process->tgid)
+		if (row == 0 || task[-1].process != task->process || task->tid == process->tgid)
 			process->first_task = (uint32_t)row;
-		process->task_count++;
 	}
 }
 

@@ -38,7 +38,6 @@ struct task {
 struct process {
 	int32_t tgid;
 	uint32_t first_task; /* the leader's row, or the lowest tid's; set by snapshot_finish() */
-	uint32_t task_count; /* rows in tasks; set by snapshot_finish() */
 	uint32_t pcomm;
 	uint32_t cmdline; /* 0 when not read */
 	uint32_t user;	  /* name of the effective user, 0 when not known */
@@ -65,7 +64,6 @@ struct fact {
 struct fact_info {
 	const char *name;
 	bool is_text;
-	const char *help;
 };
 
 extern const struct fact_info facts[FACT_COUNT];
@@ -180,8 +178,8 @@ size_t snapshot_measured(const struct snapshot *snapshot, enum metric_id id);
 void snapshot_set_fact_text(struct snapshot *snapshot, enum fact_id id, const char *text);
 void snapshot_set_fact_number(struct snapshot *snapshot, enum fact_id id, uint64_t number);
 
-/* Keeps the first reason given for a metric; the text is copied. */
-void snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char *reason);
+/* Keeps the first reason given for a metric; the text is copied.  0 or -ENOMEM. */
+int snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char *reason);
 
 /*
  * Adds a report, or adds to the one of that name; the texts are copied.  NULL
@@ -195,7 +193,7 @@ int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);
 
 /*
  * Orders tasks by (tgid, tid) and processes by tgid, and works out each
- * process's first task and task count.  A collector's last step.  0 or -ENOMEM.
+ * process's first task.  A collector's last step.  0 or -ENOMEM.
  */
 int snapshot_finish(struct snapshot *snapshot);
 
