@@ -23,7 +23,8 @@ struct source_tally {
 	uint64_t read;
 	uint64_t failed;
 	int error;	    /* errno of the latest failure */
-	const char *reason; /* static text that says more than the errno, or NULL */
+	/* Says more than the errno, or NULL.  Static, or in the snapshot's arena. */
+	const char *reason;
 };
 
 struct capture {
@@ -60,6 +61,10 @@ static inline bool is_vanished(int status)
 {
 	return status == -ENOENT || status == -ESRCH;
 }
+
+/* The first metric that is found at a place; METRIC_STORED when its source is not wanted. */
+enum metric_id source_metric(const struct capture *capture, enum source_id id,
+			     enum metric_place place);
 
 /* Counts the outcome of one read: a length or 0, or a negative errno. */
 void source_count(struct source_tally *tally, int64_t status);

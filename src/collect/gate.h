@@ -11,6 +11,9 @@
 
 struct host;
 
+/* Why something of a recorded host is not known: the host may well have had it. */
+#define NOT_RECORDED "not in the recorded tree"
+
 struct gate {
 	bool open;
 	const char *reason; /* why it is closed, and the least change that opens it */

@@ -38,15 +38,6 @@ static void plan_file(struct proc_context *context, enum proc_file file)
 	context->wants_group |= plan->group != 0;
 }
 
-static enum metric_id find_cpus_metric(const struct capture *capture)
-{
-	for (int id = 0; id < METRIC_STORED; id++)
-		if (source_wanted(capture, SOURCE_AFFINITY) &&
-		    metric_source(&metrics[id], PLACE_AFFINITY))
-			return id;
-	return METRIC_STORED;
-}
-
 static void plan_cgroup(struct proc_context *context)
 {
 	struct capture *capture = context->capture;
@@ -152,7 +143,7 @@ int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t
 	context->jobs = jobs;
 	context->job_count = job_count;
 	context->keep = keep;
-	context->cpus = find_cpus_metric(capture);
+	context->cpus = source_metric(capture, SOURCE_AFFINITY, PLACE_AFFINITY);
 	context->may_ask = proc_numbers_are_ours(capture->host);
 	for (int file = 0; file < PROC_FILES; file++)
 		plan_file(context, file);

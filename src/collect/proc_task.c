@@ -5,8 +5,6 @@
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 
-#define NOT_RECORDED "not in the recorded tree"
-
 /* clang-format off */
 const struct proc_file_info proc_files[PROC_FILES] = {
 	[PROC_STATUS] = { "status", SOURCE_STATUS, PLACE_STATUS, 0, proc_parse_keyed,

@@ -19,8 +19,6 @@
 #include "collect/proc_parse.h"
 #include "collect/user_names.h"
 
-#define NOT_RECORDED "not in the recorded tree"
-
 struct process_files {
 	struct capture *capture;
 	struct proc_plan statm;
@@ -215,16 +213,6 @@ static int read_process(struct process_files *files, uint32_t row)
 	return name_user(files, row);
 }
 
-/* The metric that is found at a place, if its source is wanted. */
-static enum metric_id find_metric(const struct capture *capture, enum metric_place place,
-				  enum source_id source)
-{
-	for (int id = 0; id < METRIC_STORED; id++)
-		if (source_wanted(capture, source) && metric_source(&metrics[id], place))
-			return id;
-	return METRIC_STORED;
-}
-
 /* We have descriptors, so a kernel that says 0 does not count them. */
 static bool find_fd_counts(const struct host *host)
 {
@@ -274,13 +262,14 @@ static int begin(struct process_files *files, struct capture *capture)
 {
 	files->capture = capture;
 	files->peaks_are_notes = capture->tallies[SOURCE_TASK_ITERATOR].read > 0;
-	if (files->peaks_are_notes && !source_wanted(capture, SOURCE_STATM))
-		snapshot_set_absent(capture->snapshot, METRIC_hiwater_rss_bytes,
-				    "switched off by --without statm");
+	if (files->peaks_are_notes && !source_wanted(capture, SOURCE_STATM) &&
+	    snapshot_set_absent(capture->snapshot, METRIC_hiwater_rss_bytes,
+				"switched off by --without statm") < 0)
+		return -ENOMEM;
 	if (source_wanted(capture, SOURCE_STATM))
 		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
-	files->open_fds = find_metric(capture, PLACE_FD_DIRECTORY, SOURCE_FDS);
-	files->fd_limit = find_metric(capture, PLACE_FD_LIMIT, SOURCE_LIMITS);
+	files->open_fds = source_metric(capture, SOURCE_FDS, PLACE_FD_DIRECTORY);
+	files->fd_limit = source_metric(capture, SOURCE_LIMITS, PLACE_FD_LIMIT);
 	files->may_ask = proc_numbers_are_ours(capture->host);
 	files->has_fd_counts = find_fd_counts(capture->host);
 	if (source_wanted(capture, SOURCE_USERS))

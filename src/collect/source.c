@@ -16,7 +16,7 @@
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
-#define SOURCE(id, name_, gives_, needs_) [SOURCE_##id] = { name_, gives_, needs_ },
+#define SOURCE(id, name_, gives_, needs_, built_) [SOURCE_##id] = { name_, gives_, needs_, built_ },
 #include "collect/sources.def"
 };
 
@@ -41,9 +41,13 @@ int source_find(const char *name)
 	return -1;
 }
 
-static bool source_is_built(enum source_id id)
+enum metric_id source_metric(const struct capture *capture, enum source_id id,
+			     enum metric_place place)
 {
-	return id != SOURCE_TASKSTATS && id != SOURCE_JEMALLOC;
+	for (int metric = 0; source_wanted(capture, id) && metric < METRIC_STORED; metric++)
+		if (metric_source(&metrics[metric], place))
+			return metric;
+	return METRIC_STORED;
 }
 
 void source_count(struct source_tally *tally, int64_t status)
@@ -87,7 +91,7 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 {
 	const struct source_tally *tally = &capture->tallies[id];
 
-	if (!source_is_built(id)) {
+	if (!sources[id].is_built) {
 		text_append_string(reason, NO_COLLECTOR);
 		return SOURCE_NOT_BUILT;
 	}
@@ -122,12 +126,11 @@ int source_reports(struct capture *capture)
 		report->state = source_outcome(capture, id, &reason);
 		report->read = capture->tallies[id].read;
 		report->failed = capture->tallies[id].failed;
-		if (reason.length) {
+		if (reason.length)
 			report->reason =
 				arena_copy(&capture->snapshot->arena, reason.data, reason.length);
-			if (!report->reason)
-				return -ENOMEM;
-		}
+		if (reason.failed || (reason.length && !report->reason))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -168,7 +171,7 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	const struct gate *gate = &capture->gates[metric->gate];
 	enum source_id id = responsible_source(capture, metric);
 
-	if (!source_is_built(id))
+	if (!sources[id].is_built)
 		text_append_string(out, NO_COLLECTOR);
 	else if (!gate->open)
 		text_append_string(out, gate->reason);
@@ -197,7 +200,8 @@ int source_absent_reasons(struct capture *capture)
 			continue;
 		text_clear(&reason);
 		absent_text(capture, &metrics[id], &reason);
-		snapshot_set_absent(snapshot, id, text_string(&reason));
+		if (reason.failed || snapshot_set_absent(snapshot, id, text_string(&reason)) < 0)
+			return -ENOMEM;
 	}
-	return reason.failed ? -ENOMEM : 0;
+	return 0;
 }

@@ -19,11 +19,6 @@ static const struct {
 	{ "systemd", "name=systemd" }, { "cpuset", "cpuset" },
 };
 
-static int open_directory(int dir, const char *path)
-{
-	return openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* Whether the v2 tree of a hybrid host is in real use: leftovers such as hugetlb do not count. */
 static bool has_controllers(int dir)
 {
@@ -47,7 +42,7 @@ static void use_v2(struct cgroup_hierarchy *ret, int fd)
 static bool use_v1(int root, struct cgroup_hierarchy *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(v1_hierarchies); i++) {
-		int fd = open_directory(root, v1_hierarchies[i].directory);
+		int fd = host_open_directory(root, v1_hierarchies[i].directory);
 
 		if (fd < 0)
 			continue;
@@ -62,7 +57,7 @@ static bool use_v1(int root, struct cgroup_hierarchy *ret)
 
 void hierarchy_find(int sys, struct cgroup_hierarchy *ret)
 {
-	CLEANUP(close_fd) int root = sys < 0 ? -1 : open_directory(sys, "fs/cgroup");
+	CLEANUP(close_fd) int root = sys < 0 ? -1 : host_open_directory(sys, "fs/cgroup");
 	CLEANUP(close_fd) int unified = -1;
 
 	*ret = (struct cgroup_hierarchy){ .fd = -1 };
@@ -72,7 +67,7 @@ void hierarchy_find(int sys, struct cgroup_hierarchy *ret)
 		use_v2(ret, TAKE_FD(root));
 		return;
 	}
-	unified = open_directory(root, "unified");
+	unified = host_open_directory(root, "unified");
 	if (unified >= 0 && has_controllers(unified)) {
 		use_v2(ret, TAKE_FD(unified));
 		return;

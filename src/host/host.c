@@ -16,7 +16,7 @@
 
 #define RECORDED_LIMIT ((size_t)16 * 1024 * 1024)
 
-static int open_directory(int dir, const char *path)
+int host_open_directory(int dir, const char *path)
 {
 	return openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -90,19 +90,19 @@ static void read_online(struct host *host)
 
 static int open_trees(struct host *host, const char *root, struct error *error)
 {
-	CLEANUP(close_fd) int top = open_directory(AT_FDCWD, root ? root : "/");
+	CLEANUP(close_fd) int top = host_open_directory(AT_FDCWD, root ? root : "/");
 
 	if (top < 0)
 		return error_set(error, -errno, "cannot open the recorded root '%s': %s", root,
 				 strerror(errno));
-	host->proc = open_directory(top, "proc");
+	host->proc = host_open_directory(top, "proc");
 	if (host->proc < 0)
 		return error_set(error, -errno, "cannot open %s/proc: %s%s", root ? root : "",
 				 strerror(errno),
 				 root ? " (tools/record-root.sh makes such a tree)" :
 					" (is it mounted?)");
-	host->sys = open_directory(top, "sys");
-	host->etc = open_directory(top, "etc");
+	host->sys = host_open_directory(top, "sys");
+	host->etc = host_open_directory(top, "etc");
 	if (root)
 		return file_read_text(top, "taskscope-root", RECORDED_LIMIT, &host->recorded) ==
 				       -ENOMEM ?

@@ -64,6 +64,9 @@ bool host_namespace(const struct host *host, const char *name, uint64_t *ret);
 /* uname's machine. */
 bool host_arch(const struct host *host, char *buffer, size_t capacity);
 
+/* A directory to read below: an fd, or -1 with errno. */
+int host_open_directory(int dir, const char *path);
+
 /* A one-line file below proc or sys, without its newline. */
 bool host_read_line(int dir, const char *path, char *buffer, size_t capacity);
 bool host_read_number(int dir, const char *path, uint64_t *ret);
