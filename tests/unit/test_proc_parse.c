@@ -431,6 +431,26 @@ static void users_are_known_by_their_first_name(void **state)
 	user_names_clear(&names);
 }
 
+/* What does not fit would be left out without a word. */
+static void every_plan_has_room_for_all_metrics_of_its_file(void **state)
+{
+	static const enum metric_place pairs[][2] = {
+		{ PLACE_STAT, PLACE_GROUP_STAT },
+		{ PLACE_IO, PLACE_GROUP_IO },
+	};
+	struct proc_plan plan;
+
+	(void)state;
+	for (int place = 1; place < PLACE_COUNT; place++) {
+		proc_plan_init(&plan, place, 0, NULL);
+		assert_true(plan.count < PROC_ITEMS);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		proc_plan_init(&plan, pairs[i][0], pairs[i][1], NULL);
+		assert_true(plan.count < PROC_ITEMS);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +469,7 @@ int main(void)
 		cmocka_unit_test(dotted_times_are_padded_cut_and_bounded),
 		cmocka_unit_test(sleep_needs_both_halves_and_is_never_below_zero),
 		cmocka_unit_test(a_file_cut_anywhere_gives_true_values_or_none),
+		cmocka_unit_test(every_plan_has_room_for_all_metrics_of_its_file),
 		cmocka_unit_test(the_soft_limit_on_open_files_is_found),
 		cmocka_unit_test(a_value_is_found_by_its_whole_key),
 		cmocka_unit_test(users_are_known_by_their_first_name),
