@@ -6,14 +6,17 @@
 
 #include "base/text.h"
 
+#define LINES_DEPTH 2
+
 struct json json_writer(FILE *out)
 {
-	return (struct json){ .out = out, .indent = true };
+	return (struct json){ .out = out };
 }
 
+/* One member a line down to depth LINES_DEPTH, for people who look. */
 static void new_line(struct json *json)
 {
-	if (!json->indent || json->depth > 2)
+	if (json->depth > LINES_DEPTH)
 		return;
 	fputc('\n', json->out);
 	for (int i = 0; i < json->depth; i++)
@@ -49,7 +52,7 @@ static void end(struct json *json, char bracket)
 
 	if (json->depth > 0)
 		json->depth--;
-	if (filled && json->depth < 2)
+	if (filled && json->depth < LINES_DEPTH)
 		new_line(json);
 	fputc(bracket, json->out);
 	if (json->depth == 0)
@@ -102,7 +105,7 @@ void json_key(struct json *json, const char *key)
 {
 	separate(json);
 	write_string(json->out, key);
-	fputs(json->indent && json->depth <= 2 ? ": " : ":", json->out);
+	fputs(json->depth <= LINES_DEPTH ? ": " : ":", json->out);
 	json->after_key = true;
 }
 
@@ -155,4 +158,13 @@ void json_member_string(struct json *json, const char *key, const char *string)
 {
 	json_key(json, key);
 	json_string(json, string);
+}
+
+void json_member_text(struct json *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	if (text)
+		json_string(json, text);
+	else
+		json_null(json);
 }

@@ -18,7 +18,6 @@
 struct json {
 	FILE *out;
 	int depth;
-	bool indent; /* one member a line down to depth 2, for people who look */
 	bool after_key;
 	bool has_member[JSON_DEPTH];
 };
@@ -41,5 +40,6 @@ void json_string(struct json *json, const char *string);
 /* A key and its value in one call. */
 void json_member_u64(struct json *json, const char *key, uint64_t value);
 void json_member_string(struct json *json, const char *key, const char *string);
+void json_member_text(struct json *json, const char *key, const char *text); /* NULL: null */
 
 #endif

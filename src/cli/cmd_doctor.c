@@ -121,21 +121,13 @@ static void json_source(struct json *json, const struct source_report *report)
 	int id = source_find(report->name);
 
 	json_begin_object(json);
-	json_member_string(json, "name", report->name);
-	json_member_string(json, "state", source_state_name(report->state));
+	source_json_members(json, report);
 	json_key(json, "usable");
 	json_bool(json, is_usable(report));
-	json_key(json, "reason");
-	if (report->reason)
-		json_string(json, report->reason);
-	else
-		json_null(json);
 	if (id >= 0) {
 		json_member_string(json, "gives", sources[id].gives);
 		json_member_string(json, "needs", sources[id].needs);
 	}
-	json_member_u64(json, "read", report->read);
-	json_member_u64(json, "failed", report->failed);
 	json_end_object(json);
 }
 
@@ -145,11 +137,7 @@ static void json_gate(struct json *json, enum metric_gate id, const struct gate 
 	json_member_string(json, "name", metric_gate_name(id));
 	json_key(json, "open");
 	json_bool(json, gate->open);
-	json_key(json, "reason");
-	if (gate->reason)
-		json_string(json, gate->reason);
-	else
-		json_null(json);
+	json_member_text(json, "reason", gate->reason);
 	json_end_object(json);
 }
 

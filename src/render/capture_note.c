@@ -102,15 +102,21 @@ void capture_json(struct json *json, const struct snapshot *snapshot)
 	json_member_u64(json, "tids_walked", tally->tids_walked);
 	json_member_u64(json, "vanished", tally->vanished);
 	json_member_u64(json, "read_failures", losses.read_failures);
-	json_key(json, "dominant_read_failure");
-	if (losses.dominant)
-		json_string(json, losses.dominant->name);
-	else
-		json_null(json);
+	json_member_text(json, "dominant_read_failure",
+			 losses.dominant ? losses.dominant->name : NULL);
 	json_key(json, "kernel_config_dominant");
 	json_bool(json, losses.kernel_config);
 	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
 	json_member_u64(json, "discarded_values", tally->discarded_values);
 	json_member_u64(json, "gap_filled", tally->gap_filled);
 	json_end_object(json);
+}
+
+void source_json_members(struct json *json, const struct source_report *source)
+{
+	json_member_string(json, "name", source->name);
+	json_member_string(json, "state", source_state_name(source->state));
+	json_member_text(json, "reason", source->reason);
+	json_member_u64(json, "read", source->read);
+	json_member_u64(json, "failed", source->failed);
 }

@@ -140,13 +140,9 @@ int metric_list_text(FILE *out)
 	return print_text(&lines, out);
 }
 
-static void json_text_or_null(struct json *json, const char *key, const char *string)
+static const char *null_if_empty(const char *text)
 {
-	json_key(json, key);
-	if (string[0])
-		json_string(json, string);
-	else
-		json_null(json);
+	return text[0] ? text : NULL;
 }
 
 static void json_sources(struct json *json, const struct metric *metric)
@@ -176,7 +172,7 @@ static void json_formula(struct json *json, const struct metric *metric)
 	json_end_array(json);
 	if (metric->kind == KIND_DERIVED)
 		append_formula(&formula, &metric->formula);
-	json_text_or_null(json, "formula", text_string(&formula));
+	json_member_text(json, "formula", null_if_empty(text_string(&formula)));
 }
 
 static void json_metric(struct json *json, const struct metric *metric)
@@ -188,8 +184,8 @@ static void json_metric(struct json *json, const struct metric *metric)
 	json_member_string(json, "scope", metric_scope_name(metric->scope));
 	json_member_string(json, "fold", metric_fold_name(metric->fold));
 	json_member_string(json, "section", metric_section_name(metric->section));
-	json_text_or_null(json, "gate", metric_gate_name(metric->gate));
-	json_text_or_null(json, "class", metric_class_name(metric->class));
+	json_member_text(json, "gate", null_if_empty(metric_gate_name(metric->gate)));
+	json_member_text(json, "class", null_if_empty(metric_class_name(metric->class)));
 	json_sources(json, metric);
 	json_formula(json, metric);
 	json_member_string(json, "help", metric->help);

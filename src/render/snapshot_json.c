@@ -31,15 +31,7 @@ static void write_host(struct json *json, const struct snapshot *snapshot)
 static void write_source(struct json *json, const struct source_report *source)
 {
 	json_begin_object(json);
-	json_member_string(json, "name", source->name);
-	json_member_string(json, "state", source_state_name(source->state));
-	json_key(json, "reason");
-	if (source->reason)
-		json_string(json, source->reason);
-	else
-		json_null(json);
-	json_member_u64(json, "read", source->read);
-	json_member_u64(json, "failed", source->failed);
+	source_json_members(json, source);
 	json_end_object(json);
 }
 

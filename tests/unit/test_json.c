@@ -24,7 +24,6 @@ static struct output *open_output(void)
 
 	output->file = open_memstream(&output->text, &output->size);
 	output->json = json_writer(output->file);
-	output->json.indent = false;
 	return output;
 }
 
@@ -56,7 +55,8 @@ static void commas_stand_between_values_and_nowhere_else(void **state)
 	json_end_array(json);
 	json_member_string(json, "c", "");
 	json_end_object(json);
-	assert_output(output, "{\"a\":1,\"b\":[[],{},true,false,null],\"c\":\"\"}\n");
+	assert_output(output, "{\n  \"a\": 1,\n  \"b\": [\n    [],\n    {},\n    true,\n"
+			      "    false,\n    null\n  ],\n  \"c\": \"\"\n}\n");
 }
 
 static void integers_are_exact_to_the_last_digit(void **state)
@@ -69,7 +69,8 @@ static void integers_are_exact_to_the_last_digit(void **state)
 	json_u64(&output->json, 9007199254740993);
 	json_i64(&output->json, INT64_MIN);
 	json_end_array(&output->json);
-	assert_output(output, "[18446744073709551615,9007199254740993,-9223372036854775808]\n");
+	assert_output(output, "[\n  18446744073709551615,\n  9007199254740993,\n"
+			      "  -9223372036854775808\n]\n");
 }
 
 static void a_number_that_json_cannot_write_is_null(void **state)
@@ -83,7 +84,7 @@ static void a_number_that_json_cannot_write_is_null(void **state)
 	json_double(&output->json, NAN);
 	json_double(&output->json, -INFINITY);
 	json_end_array(&output->json);
-	assert_output(output, "[0.5,-3,null,null]\n");
+	assert_output(output, "[\n  0.5,\n  -3,\n  null,\n  null\n]\n");
 }
 
 static void a_double_comes_back_as_it_was(void **state)
@@ -113,8 +114,8 @@ static void bytes_that_are_no_text_are_written_as_hex(void **state)
 	json_begin_object(&output->json);
 	json_member_string(&output->json, "\x1b", "quote\" slash\\ tab\t nul-free \xff \xc3\xbc");
 	json_end_object(&output->json);
-	assert_output(output, "{\"\\\\x1b\":\"quote\\\" slash\\\\ tab\\\\x09 nul-free \\\\xff "
-			      "\xc3\xbc\"}\n");
+	assert_output(output, "{\n  \"\\\\x1b\": \"quote\\\" slash\\\\ tab\\\\x09 nul-free "
+			      "\\\\xff \xc3\xbc\"\n}\n");
 }
 
 static void members_stand_on_lines_of_their_own_down_to_the_second_level(void **state)
@@ -123,7 +124,6 @@ static void members_stand_on_lines_of_their_own_down_to_the_second_level(void **
 	struct json *json = &output->json;
 
 	(void)state;
-	json->indent = true;
 	json_begin_object(json);
 	json_key(json, "list");
 	json_begin_array(json);
@@ -139,6 +139,20 @@ static void members_stand_on_lines_of_their_own_down_to_the_second_level(void **
 			      "  ]\n}\n");
 }
 
+static void a_text_that_is_not_known_is_null_and_an_empty_one_is_empty(void **state)
+{
+	struct output *output = open_output();
+	struct json *json = &output->json;
+
+	(void)state;
+	json_begin_object(json);
+	json_member_text(json, "a", NULL);
+	json_member_text(json, "b", "");
+	json_member_text(json, "c", "text");
+	json_end_object(json);
+	assert_output(output, "{\"a\":null,\"b\":\"\",\"c\":\"text\"}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_double_comes_back_as_it_was),
 		cmocka_unit_test(bytes_that_are_no_text_are_written_as_hex),
 		cmocka_unit_test(members_stand_on_lines_of_their_own_down_to_the_second_level),
+		cmocka_unit_test(a_text_that_is_not_known_is_null_and_an_empty_one_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
