@@ -1,8 +1,6 @@
 #include "base/arena.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +50,6 @@ char *arena_copy(struct arena *arena, const char *text, size_t length)
 
 	if (copy)
 		memcpy(copy, text, length);
-	return copy;
-}
-
-char *arena_format(struct arena *arena, const char *format, ...)
-{
-	char *text = NULL;
-	char *copy;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		return NULL;
-	copy = arena_copy(arena, text, (size_t)length);
-	free(text);
 	return copy;
 }
 

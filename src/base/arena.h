@@ -18,8 +18,6 @@ struct arena {
 /* Return NULL when there is no memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_copy(struct arena *arena, const char *text, size_t length);
-char *arena_format(struct arena *arena, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 void arena_clear(struct arena *arena);
 

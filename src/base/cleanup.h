@@ -10,7 +10,6 @@
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,12 +33,6 @@ static inline void close_fd(int *fd)
 static inline void free_pointer(void *pointer)
 {
 	free(*(void **)pointer);
-}
-
-static inline void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
 }
 
 #endif

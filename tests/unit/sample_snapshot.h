@@ -148,7 +148,6 @@ static inline void assert_same_rows(const struct snapshot *a, const struct snaps
 
 		assert_int_equal(first->tgid, second->tgid);
 		assert_int_equal(first->first_task, second->first_task);
-		assert_int_equal(first->task_count, second->task_count);
 		assert_int_equal(first->start_time_ns, second->start_time_ns);
 		assert_same_text(a, first->pcomm, b, second->pcomm);
 		assert_same_text(a, first->cmdline, b, second->cmdline);

@@ -24,7 +24,7 @@ static void assert_value(const struct snapshot *snapshot, const struct fold *fol
 
 	value_text(&text, snapshot, fold);
 	value_csv(&csv, snapshot, fold);
-	json.indent = false;
+	json.depth = 3; /* where everything stands on one line */
 	value_json(&json, snapshot, fold);
 	fclose(json.out);
 	assert_string_equal(text_string(&text), expected.text);

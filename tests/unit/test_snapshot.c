@@ -138,9 +138,7 @@ static void a_process_knows_its_leader_or_else_its_lowest_thread(void **state)
 	add_shuffled(snapshot);
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	assert_int_equal(snapshot->processes[0].first_task, 0);
-	assert_int_equal(snapshot->processes[0].task_count, 3);
 	assert_int_equal(snapshot->processes[1].first_task, 3); /* 24: its leader is gone */
-	assert_int_equal(snapshot->processes[1].task_count, 2);
 	assert_int_equal(snapshot->processes[2].first_task, 5);
 	hand_task(snapshot, 24, 2, "after tid wrap", "/");
 	hand_task(snapshot, 24, 24, "leader", "/");
@@ -229,10 +227,8 @@ static void a_fact_is_a_text_or_a_number_or_absent(void **state)
 	assert_true(snapshot->facts[FACT_page_size].present);
 	assert_int_equal(snapshot->facts[FACT_page_size].number, 0);
 	assert_string_equal(snapshot->facts[FACT_arch].text, "");
-	for (int id = 0; id < FACT_COUNT; id++) {
+	for (int id = 0; id < FACT_COUNT; id++)
 		assert_true(strlen(facts[id].name) > 0 && strlen(facts[id].name) < 64);
-		assert_true(strlen(facts[id].help) > 0);
-	}
 }
 
 static void a_source_has_one_report_and_the_table_has_an_end(void **state)
