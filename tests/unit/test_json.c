@@ -150,7 +150,7 @@ static void a_text_that_is_not_known_is_null_and_an_empty_one_is_empty(void **st
 	json_member_text(json, "b", "");
 	json_member_text(json, "c", "text");
 	json_end_object(json);
-	assert_output(output, "{\"a\":null,\"b\":\"\",\"c\":\"text\"}\n");
+	assert_output(output, "{\n  \"a\": null,\n  \"b\": \"\",\n  \"c\": \"text\"\n}\n");
 }
 
 int main(void)
