@@ -11,7 +11,6 @@
 /* Exit statuses that every verb shares. */
 enum exit_status {
 	EXIT_DONE = 0,
-	EXIT_REGRESSION = 1, /* compare --fail-on */
 	EXIT_ERROR = 2,
 };
 
@@ -22,7 +21,7 @@ struct command {
 	const char *description; /* paragraphs for help and the man page */
 	const char *examples;	 /* lines "command\tmeaning", or NULL */
 	const struct option *options;
-	int words_min, words_max;
+	int words_max;
 	/* Returns 0 or a negative errno with a sentence in `error`; main turns that into exit 2. */
 	int (*run)(char **words, int count, struct error *error);
 };

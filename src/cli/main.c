@@ -52,9 +52,6 @@ static int flush_output(int status)
 
 static int check_words(const struct command *command, int count, struct error *error)
 {
-	if (count < command->words_min)
-		return error_set(error, -EINVAL, "%s needs %s; see `taskscope help %s`",
-				 command->name, command->arguments, command->name);
 	if (count > command->words_max)
 		return error_set(
 			error, -EINVAL, "%s takes %s; see `taskscope help %s`", command->name,

@@ -16,10 +16,9 @@
 struct error;
 
 enum option_type {
-	OPTION_FLAG,	 /* bool */
-	OPTION_TEXT,	 /* const char *; the last one given counts */
-	OPTION_NUMBER,	 /* struct option_number */
-	OPTION_DURATION, /* uint64_t, in ns */
+	OPTION_FLAG,   /* bool */
+	OPTION_TEXT,   /* const char *; the last one given counts */
+	OPTION_NUMBER, /* struct option_number */
 };
 
 /* A number that knows whether it was given. */

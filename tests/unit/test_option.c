@@ -17,7 +17,6 @@ static struct {
 	const char *output;
 	const char *format;
 	struct option_number limit;
-	uint64_t interval;
 } args;
 
 static const struct option options[] = {
@@ -26,7 +25,6 @@ static const struct option options[] = {
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "a file", NULL },
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "a form", "text|json" },
 	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "a number", NULL },
-	{ 'i', "interval", OPTION_DURATION, &args.interval, "TIME", "a duration", NULL },
 	{ 0 },
 };
 
@@ -96,17 +94,6 @@ static void numbers_know_whether_they_were_given(void **state)
 	assert_int_equal(args.limit.value, 0);
 }
 
-static void durations_are_in_nanoseconds(void **state)
-{
-	(void)state;
-	assert_int_equal(PARSE("-i", "250ms"), 0);
-	assert_int_equal(args.interval, 250000000);
-	assert_int_equal(PARSE("-i", "1.5s"), 0);
-	assert_int_equal(args.interval, 1500000000);
-	assert_int_equal(PARSE("-i", "2"), 0);
-	assert_int_equal(args.interval, 2000000000);
-}
-
 static void bad_input_is_refused_with_a_sentence(void **state)
 {
 	(void)state;
@@ -123,9 +110,6 @@ static void bad_input_is_refused_with_a_sentence(void **state)
 	assert_int_equal(PARSE("-n", "-1"), -EINVAL);
 	assert_int_equal(PARSE("-n", "18446744073709551616"), -EINVAL);
 	assert_int_equal(PARSE("-n", "1x"), -EINVAL);
-	assert_int_equal(PARSE("-i", "5 s"), -EINVAL);
-	assert_int_equal(PARSE("-i", "99999999999999999999h"), -EINVAL);
-	assert_int_equal(PARSE("-i", "1.2.3s"), -EINVAL);
 }
 
 int main(void)
@@ -136,7 +120,6 @@ int main(void)
 		cmocka_unit_test_setup(after_two_dashes_all_are_words, forget),
 		cmocka_unit_test_setup(a_lone_dash_is_a_word, forget),
 		cmocka_unit_test_setup(numbers_know_whether_they_were_given, forget),
-		cmocka_unit_test_setup(durations_are_in_nanoseconds, forget),
 		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
 	};
 
