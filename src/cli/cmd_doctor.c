@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -37,7 +36,7 @@ static const struct option options[] = {
 struct findings {
 	struct host *host;
 	struct snapshot *best;
-	struct snapshot *procfs;
+	struct snapshot *procfs; /* or NULL */
 	struct gate gates[GATE_COUNT];
 };
 
@@ -48,10 +47,27 @@ static void findings_free(struct findings *findings)
 	host_close(findings->host);
 }
 
+/* Procfs on its own, of all or of two processes; it stays NULL when those are gone by now. */
+static int examine_procfs(struct findings *findings, struct error *error)
+{
+	const struct snapshot *best = findings->best;
+	struct capture_options capture = { .lister = LIST_PROCFS };
+	int32_t sample[2];
+	int status;
+
+	if (best->task_count > PROCFS_TASKS_MAX && findings->host->live) {
+		sample[0] = best->processes[0].tgid;
+		sample[1] = best->processes[best->process_count - 1].tgid;
+		capture.pids = sample;
+		capture.pid_count = best->process_count > 1 ? 2 : 1;
+	}
+	status = capture_take(findings->host, &capture, &findings->procfs, error);
+	return status == -ESRCH ? 0 : status;
+}
+
 static int examine(struct findings *findings, struct error *error)
 {
-	const int32_t sample[] = { (int32_t)getpid(), 1 };
-	struct capture_options capture = { .lister = LIST_AUTO };
+	const struct capture_options capture = { .lister = LIST_AUTO };
 	int status = host_open(&findings->host, args.root, error);
 
 	if (status == 0)
@@ -59,20 +75,18 @@ static int examine(struct findings *findings, struct error *error)
 	if (status < 0)
 		return status;
 	gates_read(findings->host, findings->gates);
-	capture.lister = LIST_PROCFS;
-	if (findings->best->task_count > PROCFS_TASKS_MAX && findings->host->live) {
-		capture.pids = sample;
-		capture.pid_count = 2;
-	}
-	return capture_take(findings->host, &capture, &findings->procfs, error);
+	return examine_procfs(findings, error);
 }
 
 /* The iterator makes some files needless; the capture that read more of a source knows it better. */
 static const struct source_report *report_of(const struct findings *findings, size_t i)
 {
 	const struct source_report *best = &findings->best->sources[i];
-	const struct source_report *procfs = &findings->procfs->sources[i];
+	const struct source_report *procfs;
 
+	if (!findings->procfs)
+		return best;
+	procfs = &findings->procfs->sources[i];
 	return best->read + best->failed >= procfs->read + procfs->failed ? best : procfs;
 }
 
@@ -89,8 +103,7 @@ static void print_source(FILE *out, const struct source_report *report)
 		id >= 0 ? sources[id].gives : "");
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
-	if (report->state != SOURCE_OK && report->state != SOURCE_NOT_BUILT && id >= 0 &&
-	    !strstr(report->reason, "needs "))
+	if (report->state != SOURCE_OK && report->state != SOURCE_NOT_BUILT && id >= 0)
 		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", sources[id].needs);
 }
 
@@ -158,7 +171,8 @@ static void print_json(FILE *out, const struct findings *findings)
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		json_gate(&json, id, &findings->gates[id]);
 	json_end_array(&json);
-	json_member_string(&json, "cgroup_hierarchy", findings->host->cgroup.name);
+	json_member_text(&json, "cgroup_hierarchy",
+			 findings->host->cgroup.version ? findings->host->cgroup.name : NULL);
 	json_key(&json, "capture");
 	capture_json(&json, findings->best);
 	json_end_object(&json);
