@@ -90,7 +90,9 @@ class Files(support.TestCase):
         newer[8] = 99
         self.refuse_bytes(bytes(newer), says="newer")
 
-    def test_a_file_that_claims_gigabytes_costs_no_memory(self):
+    def test_damaged_sizes_and_sums_are_refused_in_little_memory(self):
+        """The header's numbers and what follows, under a checksum that no longer fits; files that
+        claim much under one that does are in the unit test of the decoder."""
         limit = 512 * 1024 * 1024
         for position in range(8, min(64, len(self.data) - 8), 8):
             claim = bytearray(self.data)
