@@ -92,10 +92,18 @@ static int run_command(const struct command *command, int count, char **argument
 	return complain(error.message[0] ? error.message : strerror(-status));
 }
 
+/* Words that stand where none is taken. */
+static int check_count(int count, int most)
+{
+	return count > most ? complain("too many words; see `taskscope help`") : EXIT_DONE;
+}
+
 static int run_help(int count, char **arguments)
 {
 	const struct command *command;
 
+	if (check_count(count, 1) != EXIT_DONE)
+		return EXIT_ERROR;
 	if (count == 0) {
 		help_overview(stdout, commands);
 		return flush_output(EXIT_DONE);
@@ -130,8 +138,9 @@ static int run_completions(int count, char **arguments)
 
 static int run_version(int count, char **arguments)
 {
-	(void)count;
 	(void)arguments;
+	if (check_count(count, 0) != EXIT_DONE)
+		return EXIT_ERROR;
 	printf("taskscope %s\n", TASKSCOPE_VERSION);
 	return flush_output(EXIT_DONE);
 }
@@ -150,8 +159,9 @@ int main(int count, char **arguments)
 {
 	const struct command *command;
 
-	/* A reader that closes the pipe early ends a write with an error, not the program. */
+	/* A reader that went away and a file that may not grow end a write, not the program. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (count < 2) {
 		help_overview(stderr, commands);
 		return EXIT_ERROR;
