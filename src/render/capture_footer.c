@@ -115,11 +115,18 @@ static void append_absences(struct text *out, const struct absence *absences,
 	}
 }
 
+/* Whether an absence has told the reason, perhaps with more after a semicolon. */
 static bool is_told(const struct absence *absences, size_t count, const char *reason)
 {
-	for (size_t i = 0; i < count; i++)
-		if (absences[i].reason && strcmp(absences[i].reason, reason) == 0)
+	size_t length = strlen(reason);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *told = absences[i].reason;
+
+		if (told && strncmp(told, reason, length) == 0 &&
+		    (told[length] == '\0' || told[length] == ';'))
 			return true;
+	}
 	return false;
 }
 

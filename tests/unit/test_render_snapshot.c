@@ -34,7 +34,7 @@ static struct snapshot *small_snapshot(void)
 	snapshot_set_fact_text(snapshot, FACT_kernel_release, "6.1.0\x1b");
 	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, 1700000000000000000);
 	snapshot_set_fact_number(snapshot, FACT_boottime_ns, 3600100000000);
-	snapshot_set_absent(snapshot, METRIC_rchar, "no permission");
+	snapshot_set_absent(snapshot, METRIC_rchar, "no permission; needs root");
 	snapshot_set_absent(snapshot, METRIC_wait_sum, "schedstats are off");
 	source = snapshot_source(snapshot, "io");
 	source->state = SOURCE_PARTIAL;
@@ -121,7 +121,7 @@ static void text_is_a_table_and_what_to_know_about_the_capture(void **state)
 		 "kthread      1         0 ns                  -  I              -\n"
 		 "\n"
 		 "* only part of the group was measured\n" FOOTER
-		 "absent for 2 of 3 threads: rchar: no permission\n"
+		 "absent for 2 of 3 threads: rchar: no permission; needs root\n"
 		 "source fds is unavailable: not\\x0aallowed\n",
 		 METRIC_STORED);
 	assert_shown((struct question){ AXIS_PCOMM, "run_time_ns,rchar,state,rss_bytes", NULL, 0 },
@@ -217,7 +217,8 @@ static void json_of_threads_has_a_key_for_each_present_metric_and_exact_integers
 		   "\"cgroup\":\"/\",\"start_time_ns\":70000000,\"run_time_ns\":0,\"state\":\"I\","
 		   "\"nice\":-20}\n"
 		   "  ]\n}\n");
-	assert_has(question, JSON, "  \"absent\": {\n    \"rchar\": \"no permission\"\n  },\n");
+	assert_has(question, JSON,
+		   "  \"absent\": {\n    \"rchar\": \"no permission; needs root\"\n  },\n");
 }
 
 static void json_of_groups_has_folded_values_with_their_coverage(void **state)
