@@ -39,7 +39,8 @@ struct view_columns {
 	bool is_long;
 };
 
-#define VIEW_COLUMNS "group tasks processes uptime metric value measured unit tags"
+/* Their names, for people. */
+#define VIEW_COLUMNS "group, tasks, processes, uptime, metric, value, measured, unit, tags"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
 int view_columns_parse(const char *list, struct view_columns *ret, struct error *error);

@@ -284,6 +284,24 @@ static void csv_of_groups_is_wide_or_long_as_its_columns_say(void **state)
 		     "kthread,nice,-20,1,level,\n");
 }
 
+static void columns_are_found_by_the_names_that_the_option_lists(void **state)
+{
+	char list[128] = "";
+	size_t length = 0;
+
+	(void)state;
+	for (int column = 0; column < COLUMN_COUNT; column++) {
+		struct view_columns columns;
+		struct error error = { 0 };
+
+		assert_int_equal(view_columns_parse(view_column_name(column), &columns, &error), 0);
+		assert_int_equal(columns.ids[0], column);
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+					   column ? ", " : "", view_column_name(column));
+	}
+	assert_string_equal(list, VIEW_COLUMNS);
+}
+
 static void unknown_and_repeated_columns_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
@@ -338,6 +356,7 @@ int main(void)
 		cmocka_unit_test(
 			csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent),
 		cmocka_unit_test(csv_of_groups_is_wide_or_long_as_its_columns_say),
+		cmocka_unit_test(columns_are_found_by_the_names_that_the_option_lists),
 		cmocka_unit_test(unknown_and_repeated_columns_are_refused),
 		cmocka_unit_test(an_empty_snapshot_can_be_shown_in_every_format),
 	};
