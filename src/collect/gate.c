@@ -47,8 +47,8 @@ static struct gate sched_ext_gate(const struct host *host)
 }
 
 /*
- * Each task remembers whether accounting was on when it was started, so the
- * sysctl closes nothing: it explains the tasks that have no record.
+ * Each task remembers whether accounting was on when it was started.  While it is
+ * off nothing is added to any record, so what a record says is not what happened.
  */
 static struct gate delay_gate(const struct host *host)
 {
@@ -58,10 +58,11 @@ static struct gate delay_gate(const struct host *host)
 	if (!host_read_number(host->proc, "sys/kernel/task_delayacct", &on))
 		return gate_closed("this kernel was built without CONFIG_TASK_DELAY_ACCT, or has "
 				   "no kernel.task_delayacct");
-	gate.reason = on ? "delay accounting was off when the task was started" :
-			   "delay accounting is off (kernel.task_delayacct is 0); "
-			   "`sysctl kernel.task_delayacct=1` turns it on for tasks started "
-			   "afterwards";
+	if (!on)
+		return gate_closed("delay accounting is off (kernel.task_delayacct is 0); "
+				   "`sysctl kernel.task_delayacct=1` turns it on for tasks started "
+				   "afterwards");
+	gate.reason = "delay accounting was off when the task was started";
 	return gate;
 }
 
