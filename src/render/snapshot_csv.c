@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/cleanup.h"
 #include "base/text.h"
 #include "model/snapshot.h"
 #include "render/snapshot_view.h"
@@ -20,11 +19,6 @@ struct sheet {
 };
 
 #define PIECE ((size_t)256 * 1024)
-
-static const struct view_columns default_columns = {
-	.ids = { COLUMN_GROUP, COLUMN_TASKS },
-	.count = 2,
-};
 
 static void flush_lines(struct sheet *sheet)
 {
@@ -49,59 +43,6 @@ static void end_line(struct sheet *sheet)
 	sheet->line_begun = false;
 	if (sheet->lines.length > PIECE)
 		flush_lines(sheet);
-}
-
-static void write_group_field(struct sheet *sheet, const struct group *group,
-			      enum view_column column)
-{
-	struct text *out = next_field(sheet);
-	uint64_t age;
-
-	switch (column) {
-	case COLUMN_GROUP:
-		csv_append(out, group->key);
-		break;
-	case COLUMN_TASKS:
-		text_format(out, "%" PRIu32, group->tasks);
-		break;
-	case COLUMN_PROCESSES:
-		text_format(out, "%" PRIu32, group->processes);
-		break;
-	case COLUMN_UPTIME:
-		if (view_age(sheet->view, group, &age))
-			text_format(out, "%" PRIu64, age);
-		break;
-	default:
-		break;
-	}
-}
-
-static void write_metric_field(struct sheet *sheet, const struct fold *fold,
-			       enum view_column column)
-{
-	struct text *out = next_field(sheet);
-	CLEANUP(text_free) struct text tags = { 0 };
-
-	switch (column) {
-	case COLUMN_METRIC:
-		text_append_string(out, fold->metric->name);
-		break;
-	case COLUMN_VALUE:
-		value_csv(out, sheet->snapshot, fold);
-		break;
-	case COLUMN_MEASURED:
-		text_format(out, "%" PRIu32, fold->measured);
-		break;
-	case COLUMN_UNIT:
-		text_append_string(out, metric_unit_name(fold->metric->unit));
-		break;
-	case COLUMN_TAGS:
-		metric_tags(&tags, fold->metric);
-		text_append_string(out, text_string(&tags));
-		break;
-	default:
-		break;
-	}
 }
 
 /* Threads are told by what identifies them, as in JSON. */
@@ -152,7 +93,8 @@ static void write_wide(struct sheet *sheet, const struct view_columns *columns,
 		write_identity(sheet, group);
 	} else {
 		for (size_t i = 0; i < columns->count; i++)
-			write_group_field(sheet, group, columns->ids[i]);
+			view_group_cell(next_field(sheet), sheet->view, group, columns->ids[i],
+					CELL_RAW);
 	}
 	for (size_t i = 0; i < shown->count; i++) {
 		group_fold(sheet->view->grouping, group, shown->ids[i], &fold);
@@ -170,20 +112,16 @@ static void write_long(struct sheet *sheet, const struct view_columns *columns,
 		struct fold fold;
 
 		group_fold(sheet->view->grouping, group, shown->ids[m], &fold);
-		for (size_t i = 0; i < columns->count; i++) {
-			if (columns->ids[i] < COLUMN_METRIC)
-				write_group_field(sheet, group, columns->ids[i]);
-			else
-				write_metric_field(sheet, &fold, columns->ids[i]);
-		}
+		for (size_t i = 0; i < columns->count; i++)
+			view_cell(next_field(sheet), sheet->view, group, &fold, columns->ids[i],
+				  CELL_RAW);
 		end_line(sheet);
 	}
 }
 
 int snapshot_csv_print(const struct snapshot_view *view, FILE *out)
 {
-	const struct view_columns *columns =
-		view->columns.count ? &view->columns : &default_columns;
+	const struct view_columns *columns = view_columns(view);
 	struct sheet sheet = { .view = view, .snapshot = view->grouping->snapshot, .out = out };
 
 	write_header(&sheet, columns);

@@ -21,11 +21,6 @@ struct page {
 	bool has_elsewhere; /* some cell is empty because its process is in another group */
 };
 
-static const struct view_columns default_columns = {
-	.ids = { COLUMN_GROUP, COLUMN_TASKS },
-	.count = 2,
-};
-
 static enum table_alignment column_alignment(enum view_column column)
 {
 	switch (column) {
@@ -43,67 +38,6 @@ static enum table_alignment column_alignment(enum view_column column)
 static enum table_alignment metric_alignment(const struct metric *metric)
 {
 	return metric->fold == FOLD_MODE || metric->fold == FOLD_CPUSET ? TABLE_LEFT : TABLE_RIGHT;
-}
-
-static void append_key(struct text *out, const char *key)
-{
-	if (key[0])
-		text_append_escaped(out, key, strlen(key));
-	else
-		text_append_string(out, "(none)");
-}
-
-static void append_group_cell(struct page *page, const struct group *group, enum view_column column,
-			      struct text *out)
-{
-	uint64_t age;
-
-	switch (column) {
-	case COLUMN_GROUP:
-		append_key(out, group->key);
-		break;
-	case COLUMN_TASKS:
-		text_format(out, "%" PRIu32, group->tasks);
-		break;
-	case COLUMN_PROCESSES:
-		text_format(out, "%" PRIu32, group->processes);
-		break;
-	case COLUMN_UPTIME:
-		if (view_age(page->view, group, &age))
-			age_text(out, age);
-		else
-			text_append_string(out, "-");
-		break;
-	default:
-		break;
-	}
-}
-
-static void append_metric_cell(struct page *page, const struct fold *fold, enum view_column column,
-			       struct text *out)
-{
-	CLEANUP(text_free) struct text tags = { 0 };
-
-	switch (column) {
-	case COLUMN_METRIC:
-		text_append_string(out, fold->metric->name);
-		break;
-	case COLUMN_VALUE:
-		value_text(out, page->snapshot, fold);
-		break;
-	case COLUMN_MEASURED:
-		text_format(out, "%" PRIu32 "/%" PRIu32, fold->measured, fold->population);
-		break;
-	case COLUMN_UNIT:
-		text_append_string(out, metric_unit_name(fold->metric->unit));
-		break;
-	case COLUMN_TAGS:
-		metric_tags(&tags, fold->metric);
-		text_append_string(out, text_string(&tags));
-		break;
-	default:
-		break;
-	}
 }
 
 static void fold_for(struct page *page, const struct group *group, enum metric_id id,
@@ -134,7 +68,8 @@ static void add_wide_row(struct page *page, const struct view_columns *columns,
 	struct fold fold;
 
 	for (size_t i = 0; i < columns->count; i++) {
-		append_group_cell(page, group, columns->ids[i], table_cell(&page->table));
+		view_group_cell(table_cell(&page->table), page->view, group, columns->ids[i],
+				CELL_SCALED);
 		table_end_cell(&page->table);
 	}
 	for (size_t i = 0; i < page->view->metrics.count; i++) {
@@ -152,12 +87,8 @@ static void add_long_rows(struct page *page, const struct view_columns *columns,
 
 		fold_for(page, group, page->view->metrics.ids[m], &fold);
 		for (size_t i = 0; i < columns->count; i++) {
-			if (columns->ids[i] < COLUMN_METRIC)
-				append_group_cell(page, group, columns->ids[i],
-						  table_cell(&page->table));
-			else
-				append_metric_cell(page, &fold, columns->ids[i],
-						   table_cell(&page->table));
+			view_cell(table_cell(&page->table), page->view, group, &fold,
+				  columns->ids[i], CELL_SCALED);
 			table_end_cell(&page->table);
 		}
 	}
@@ -165,8 +96,7 @@ static void add_long_rows(struct page *page, const struct view_columns *columns,
 
 static void fill_table(struct page *page)
 {
-	const struct view_columns *columns =
-		page->view->columns.count ? &page->view->columns : &default_columns;
+	const struct view_columns *columns = view_columns(page->view);
 	const struct group *groups = page->view->grouping->groups;
 
 	add_columns(page, columns);

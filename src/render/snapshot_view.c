@@ -1,11 +1,14 @@
 #include "render/snapshot_view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/snapshot.h"
+#include "render/value.h"
 
 static const char *const column_names[COLUMN_COUNT] = {
 	[COLUMN_GROUP] = "group",	  [COLUMN_TASKS] = "tasks",
@@ -78,6 +81,105 @@ bool view_age(const struct snapshot_view *view, const struct group *group, uint6
 		return false;
 	*ret_ns = now->number > start ? now->number - start : 0;
 	return true;
+}
+
+const struct view_columns *view_columns(const struct snapshot_view *view)
+{
+	static const struct view_columns wide = {
+		.ids = { COLUMN_GROUP, COLUMN_TASKS },
+		.count = 2,
+	};
+
+	return view->columns.count ? &view->columns : &wide;
+}
+
+static void append_key(struct text *out, const char *key, enum cell_style style)
+{
+	if (style == CELL_RAW)
+		csv_append(out, key);
+	else if (key[0])
+		text_append_escaped(out, key, strlen(key));
+	else
+		text_append_string(out, "(none)");
+}
+
+static void append_age(struct text *out, const struct snapshot_view *view,
+		       const struct group *group, enum cell_style style)
+{
+	uint64_t age;
+	bool known = view_age(view, group, &age);
+
+	if (known && style == CELL_RAW)
+		text_format(out, "%" PRIu64, age);
+	else if (known)
+		age_text(out, age);
+	else if (style == CELL_SCALED)
+		text_append_string(out, "-");
+}
+
+void view_group_cell(struct text *out, const struct snapshot_view *view, const struct group *group,
+		     enum view_column column, enum cell_style style)
+{
+	switch (column) {
+	case COLUMN_GROUP:
+		append_key(out, group->key, style);
+		break;
+	case COLUMN_TASKS:
+		text_format(out, "%" PRIu32, group->tasks);
+		break;
+	case COLUMN_PROCESSES:
+		text_format(out, "%" PRIu32, group->processes);
+		break;
+	case COLUMN_UPTIME:
+		append_age(out, view, group, style);
+		break;
+	default:
+		break;
+	}
+}
+
+static void append_tags(struct text *out, const struct metric *metric)
+{
+	CLEANUP(text_free) struct text tags = { 0 };
+
+	metric_tags(&tags, metric);
+	text_append_string(out, text_string(&tags));
+}
+
+static void append_metric_cell(struct text *out, const struct snapshot *snapshot,
+			       const struct fold *fold, enum view_column column,
+			       enum cell_style style)
+{
+	switch (column) {
+	case COLUMN_METRIC:
+		text_append_string(out, fold->metric->name);
+		break;
+	case COLUMN_VALUE:
+		(style == CELL_RAW ? value_csv : value_text)(out, snapshot, fold);
+		break;
+	case COLUMN_MEASURED:
+		text_format(out, "%" PRIu32, fold->measured);
+		if (style == CELL_SCALED)
+			text_format(out, "/%" PRIu32, fold->population);
+		break;
+	case COLUMN_UNIT:
+		text_append_string(out, metric_unit_name(fold->metric->unit));
+		break;
+	case COLUMN_TAGS:
+		append_tags(out, fold->metric);
+		break;
+	default:
+		break;
+	}
+}
+
+void view_cell(struct text *out, const struct snapshot_view *view, const struct group *group,
+	       const struct fold *fold, enum view_column column, enum cell_style style)
+{
+	if (column < COLUMN_METRIC)
+		view_group_cell(out, view, group, column, style);
+	else
+		append_metric_cell(out, view->grouping->snapshot, fold, column, style);
 }
 
 void metric_tags(struct text *out, const struct metric *metric)

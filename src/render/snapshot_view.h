@@ -59,6 +59,23 @@ size_t view_shown(const struct snapshot_view *view);
 /* Age of the group's oldest task; false when the snapshot has no clock. */
 bool view_age(const struct snapshot_view *view, const struct group *group, uint64_t *ret_ns);
 
+/* The columns that were asked for, else those of the wide layout. */
+const struct view_columns *view_columns(const struct snapshot_view *view);
+
+/* For people: scaled, escaped, a sign for what is absent; or stored units and CSV's quotes. */
+enum cell_style {
+	CELL_SCALED,
+	CELL_RAW,
+};
+
+/* Appends what a column says of a group; nothing for a column of one metric. */
+void view_group_cell(struct text *out, const struct snapshot_view *view, const struct group *group,
+		     enum view_column column, enum cell_style style);
+
+/* The same for any column; `fold` is the metric of the line. */
+void view_cell(struct text *out, const struct snapshot_view *view, const struct group *group,
+	       const struct fold *fold, enum view_column column, enum cell_style style);
+
 /* A metric's scheduler class and kernel options: "[cfs-only] [SCHEDSTATS]". */
 void metric_tags(struct text *out, const struct metric *metric);
 
