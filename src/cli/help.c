@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "render/scdoc.h"
 
 #define HELP_COLUMN 28
 
@@ -69,14 +70,12 @@ void help_overview(FILE *out, const struct command *const *commands)
 	      out);
 }
 
-/* scdoc gives these characters a meaning. */
-static void print_scdoc(FILE *out, const char *text)
+static void print_scdoc(FILE *out, const char *words)
 {
-	for (; *text; text++) {
-		if (strchr("\\*_#<>[]`", *text))
-			fputc('\\', out);
-		fputc(*text, out);
-	}
+	CLEANUP(text_free) struct text escaped = { 0 };
+
+	scdoc_append(&escaped, words);
+	fputs(text_string(&escaped), out);
 }
 
 static void man_option(FILE *out, const struct option *option)

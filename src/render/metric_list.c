@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "metric/metric.h"
+#include "render/scdoc.h"
 #include "render/snapshot_view.h"
 
 #define LINE_WIDTH 100
@@ -207,16 +208,6 @@ void metric_list_json(FILE *out)
 	json_end_object(&json);
 }
 
-/* scdoc gives some characters a meaning; a backslash takes it away. */
-static void append_scdoc(struct text *out, const char *string)
-{
-	for (; *string; string++) {
-		if (strchr("\\*_#<>[]+~.", *string))
-			text_append(out, "\\", 1);
-		text_append(out, string, 1);
-	}
-}
-
 static void append_man_metric(struct text *out, const struct metric *metric)
 {
 	CLEANUP(text_free) struct text tags = { 0 };
@@ -225,18 +216,18 @@ static void append_man_metric(struct text *out, const struct metric *metric)
 	metric_tags(&tags, metric);
 	append_origin(&origin, metric);
 	text_append_string(out, "*");
-	append_scdoc(out, metric->name);
+	scdoc_append(out, metric->name);
 	text_format(out, "* (%s, %s", metric_unit_name(metric->unit),
 		    metric_kind_name(metric->kind));
 	if (metric->kind != KIND_DERIVED)
 		text_format(out, ", of a %s, %s", metric_scope_name(metric->scope),
 			    metric_fold_name(metric->fold));
 	text_append_string(out, tags.length ? ") " : ")");
-	append_scdoc(out, text_string(&tags));
+	scdoc_append(out, text_string(&tags));
 	text_append_string(out, "\n\t");
-	append_scdoc(out, metric->help);
+	scdoc_append(out, metric->help);
 	text_append_string(out, " (");
-	append_scdoc(out, text_string(&origin));
+	scdoc_append(out, text_string(&origin));
 	text_append_string(out, ")\n\n");
 	out->failed |= tags.failed || origin.failed;
 }
@@ -256,7 +247,7 @@ int metric_list_man(FILE *out)
 
 	text_append_string(&lines, "taskscope-metrics(7)\n\n# NAME\n\ntaskscope-metrics - what "
 				   "taskscope measures\n\n# DESCRIPTION\n\n");
-	append_scdoc(&lines, introduction);
+	scdoc_append(&lines, introduction);
 	text_append_string(&lines, "\n\n");
 	for (int section = 0; section < SECTION_COUNT; section++) {
 		text_append_string(&lines, "# ");

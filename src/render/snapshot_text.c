@@ -1,7 +1,6 @@
 #include "render/snapshot_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"

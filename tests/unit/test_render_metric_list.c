@@ -7,8 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "metric/metric.h"
 #include "render/metric_list.h"
+#include "render/scdoc.h"
 
 static void json(FILE *out)
 {
@@ -99,6 +101,17 @@ static void the_man_page_escapes_what_scdoc_would_format(void **state)
 	free(printed);
 }
 
+static void words_for_scdoc_are_escaped_but_for_what_it_writes_itself(void **state)
+{
+	struct text words = { 0 };
+
+	(void)state;
+	scdoc_append(&words, "*_delay [a|b] <c> `d` 1++ \\ # ~ ...");
+	assert_string_equal(text_string(&words), "\\*\\_delay \\[a\\|b\\] \\<c\\> \\`d\\` 1\\+\\+ "
+						 "\\\\ \\# ~ ...");
+	text_free(&words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +119,7 @@ int main(void)
 		cmocka_unit_test(json_says_all_that_the_table_knows),
 		cmocka_unit_test(text_fits_a_hundred_columns_without_blanks_at_the_end),
 		cmocka_unit_test(the_man_page_escapes_what_scdoc_would_format),
+		cmocka_unit_test(words_for_scdoc_are_escaped_but_for_what_it_writes_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
