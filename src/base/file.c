@@ -4,25 +4,34 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 
-/* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
-#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+int file_open_below(int dir, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	if (fd < 0 && errno == ENOSYS)
+		fd = openat(dir, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
 
 ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)
 {
-	CLEANUP(close_fd) int fd = openat(dir, path, READ_FLAGS);
+	CLEANUP(close_fd) int fd = file_open_below(dir, path, O_RDONLY | O_NONBLOCK);
 	size_t length = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while (length < capacity) {
 		ssize_t got = read(fd, buffer + length, capacity - length);
 
@@ -39,11 +48,11 @@ ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)
 
 int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 {
-	CLEANUP(close_fd) int fd = openat(dir, path, READ_FLAGS);
+	CLEANUP(close_fd) int fd = file_open_below(dir, path, O_RDONLY | O_NONBLOCK);
 	char chunk[16 * 1024];
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	text_clear(ret);
 	for (;;) {
 		ssize_t got = read(fd, chunk, sizeof(chunk));
@@ -84,6 +93,16 @@ static int find_destination(const char *path, char ret[PATH_MAX])
 	return 0;
 }
 
+/* In the same directory, and not longer than the longest name that a file can have. */
+static void name_temporary(struct file_replacement *file)
+{
+	const char *slash = strrchr(file->path, '/');
+	int directory = slash ? (int)(slash - file->path) + 1 : 0;
+
+	snprintf(file->temporary, sizeof(file->temporary), "%.*s.taskscope-XXXXXX", directory,
+		 file->path);
+}
+
 int file_replace(struct file_replacement *file, const char *path)
 {
 	int status = check_replaceable(path);
@@ -94,7 +113,7 @@ int file_replace(struct file_replacement *file, const char *path)
 		status = find_destination(path, file->path);
 	if (status < 0)
 		return status;
-	snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", file->path);
+	name_temporary(file);
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd < 0) {
 		file->temporary[0] = '\0'; /* no file of ours has that name */

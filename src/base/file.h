@@ -13,6 +13,14 @@
 struct text;
 
 /*
+ * Opens what is really below directory fd `dir`: a link that leads out of it is
+ * refused with -EXDEV, since a recorded tree may come from anyone.  O_CLOEXEC is
+ * added; O_NONBLOCK keeps a pipe that nobody writes to from waiting for ever.
+ * Returns an fd or a negative errno.
+ */
+int file_open_below(int dir, const char *path, int flags);
+
+/*
  * Reads a file below directory fd `dir` into a buffer and ends it with a NUL.
  * Returns its length, a negative errno, or -EFBIG when it does not fit in
  * `capacity` minus one.

@@ -49,6 +49,37 @@ class Root(support.TestCase):
             self.assertEqual(files[0], files[1], root)
             self.assertNotIn("duration_ns", support.show_threads(self.path(name))["host"])
 
+    def test_links_that_lead_out_of_the_tree_are_refused(self):
+        secret = pathlib.Path(self.path("secret"))
+        secret.write_text("not yours")
+        copy = pathlib.Path(self.path("copy"))
+        shutil.copytree(ROOTS[0], copy, symlinks=True)
+        for cmdline in copy.glob("proc/[0-9]*/cmdline"):
+            cmdline.unlink()
+            cmdline.symlink_to(secret)
+        victim = next(copy.glob("proc/[1-9][0-9]/task"))
+        shutil.rmtree(victim)
+        victim.symlink_to("/proc/self/task")
+        out = self.accept("show", "--root", copy, "-g", "thread", "--format", "json")
+        self.assertNotIn("not yours", out)
+        document = json.loads(out)
+        self.assertNotIn(int(victim.parent.name), {t["tgid"] for t in document["threads"]})
+        sources = {s["name"]: s for s in document["sources"]}
+        self.assertGreater(sources["cmdline"]["failed"], 0)
+        whole = pathlib.Path(self.path("whole"))
+        whole.mkdir()
+        (whole / "proc").symlink_to("/proc")
+        self.refuse("show", "--root", whole, says="proc")
+
+    def test_pipes_in_the_tree_are_not_waited_for(self):
+        copy = pathlib.Path(self.path("copy"))
+        shutil.copytree(ROOTS[0], copy, symlinks=True)
+        for name in ["sched", "io", "status"]:
+            for path in copy.glob("proc/1/task/1/" + name):
+                path.unlink()
+                os.mkfifo(path)
+        self.accept("show", "--root", copy)
+
     def test_bpf_is_refused_on_a_recorded_root(self):
         self.refuse("capture", "--root", ROOTS[0], "--source", "bpf", "-o", self.path("x.tscope"),
                     says="--source bpf")
