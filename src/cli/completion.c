@@ -32,11 +32,17 @@ static void bash_command(FILE *out, const struct command *command)
 	fputs("\" ;;\n\t\tesac ;;\n", out);
 }
 
+/* What help takes: itself not. */
+static void print_topics(FILE *out, const struct command *const *commands)
+{
+	for (const char *before = ""; *commands; commands++, before = " ")
+		fprintf(out, "%s%s", before, (*commands)->name);
+}
+
 static void print_verbs(FILE *out, const struct command *const *commands)
 {
-	for (; *commands; commands++)
-		fprintf(out, "%s ", (*commands)->name);
-	fputs("help", out);
+	print_topics(out, commands);
+	fputs(" help", out);
 }
 
 static void bash_write(FILE *out, const struct command *const *commands)
@@ -48,7 +54,7 @@ static void bash_write(FILE *out, const struct command *const *commands)
 	      out);
 	print_verbs(out, commands);
 	fputs(" --help --version\"\n\telse\n\tcase ${COMP_WORDS[1]} in\n\thelp) words=\"", out);
-	print_verbs(out, commands);
+	print_topics(out, commands);
 	fputs("\" ;;\n", out);
 	for (; *commands; commands++)
 		bash_command(out, *commands);
@@ -69,6 +75,21 @@ static void print_quoted(FILE *out, const char *text, const char *escaped)
 	}
 }
 
+/* ":name:how to complete it"; a path is told by the name of the argument. */
+static void zsh_argument(FILE *out, const struct option *option)
+{
+	fprintf(out, ":%s:", option->argument);
+	if (option->choices) {
+		fputc('(', out);
+		print_choices(out, option->choices);
+		fputc(')', out);
+	} else if (strcmp(option->argument, "FILE") == 0) {
+		fputs("_files", out);
+	} else if (strcmp(option->argument, "DIR") == 0) {
+		fputs("_directories", out);
+	}
+}
+
 static void zsh_option(FILE *out, const struct option *option)
 {
 	fputs(" \\\n\t\t\t'", out);
@@ -80,14 +101,8 @@ static void zsh_option(FILE *out, const struct option *option)
 	fputc('[', out);
 	print_quoted(out, option->help, "[]:");
 	fputc(']', out);
-	if (option->type != OPTION_FLAG) {
-		fprintf(out, ":%s:", option->argument);
-		if (option->choices) {
-			fputc('(', out);
-			print_choices(out, option->choices);
-			fputc(')', out);
-		}
-	}
+	if (option->type != OPTION_FLAG)
+		zsh_argument(out, option);
 	fputc('\'', out);
 }
 
@@ -98,7 +113,7 @@ static void zsh_write(FILE *out, const struct command *const *commands)
 	fputs("\n\t\treturn\n\tfi\n\tlocal verb=$words[2]\n\tshift words\n\t((CURRENT--))\n"
 	      "\tcase $verb in\n\thelp) compadd ",
 	      out);
-	print_verbs(out, commands);
+	print_topics(out, commands);
 	fputs(" ;;\n", out);
 	for (; *commands; commands++) {
 		fprintf(out, "\t%s)\n\t\t_arguments", (*commands)->name);
@@ -138,6 +153,8 @@ static void fish_write(FILE *out, const struct command *const *commands)
 	      "complete -c taskscope -n __fish_use_subcommand -f -a '",
 	      out);
 	print_verbs(out, commands);
+	fputs("'\ncomplete -c taskscope -n '__fish_seen_subcommand_from help' -f -a '", out);
+	print_topics(out, commands);
 	fputs("'\n", out);
 	for (; *commands; commands++)
 		for (const struct option *option = (*commands)->options; option && option->name;
