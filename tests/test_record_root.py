@@ -8,6 +8,10 @@ import unittest
 
 TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "record-root.sh"
 SECRET = "a-secret-word"
+PROCESS_FILES = {"cmdline", "io", "limits", "stat", "statm"}
+THREAD_FILES = {"task/TID/" + name
+                for name in ("cgroup", "io", "sched", "schedstat", "stat", "status")}
+HOST_FILES = {"boot_id", "meminfo", "osrelease", "ostype", "sched_schedstats", "task_delayacct"}
 WORKLOAD = ["/bin/sh", "-c", "read line", SECRET]
 
 
@@ -32,18 +36,29 @@ class RecordRoot(unittest.TestCase):
     def check_recording(self, facts):
         pid = str(self.workload.pid)
         process = self.root / "proc" / pid
-        self.assertEqual((process / "comm").read_text(), "sh\n")
+        self.assertRegex((process / "stat").read_text(), rf"^{pid} \(sh\) ")
         self.assertEqual((process / "cmdline").read_bytes(), b"sh\0")
-        for name in ("stat", "status", "comm", "cgroup"):
+        for name in ("stat", "status", "cgroup"):
             self.assertGreater((process / "task" / pid / name).stat().st_size, 0, name)
         self.assertEqual(int(facts["page_size"]), os.sysconf("SC_PAGE_SIZE"))
         self.assertEqual(int(facts["clock_ticks"]), os.sysconf("SC_CLK_TCK"))
         self.assertEqual(int(facts["pid_namespace"]), os.stat("/proc/self/ns/pid").st_ino)
         self.assertEqual(int(facts["open_fds " + pid]), len(os.listdir(f"/proc/{pid}/fd")))
         self.assertGreaterEqual(int(facts["boottime_ns"]), int(facts["monotonic_ns"]))
+        self.assertIn(f":x:{os.getuid()}:", (self.root / "etc/passwd").read_text())
 
     def test_a_recording_holds_the_process_and_the_facts(self):
         self.check_recording(self.record())
+
+    def test_a_recording_holds_nothing_that_is_not_read(self):
+        self.record()
+        process = self.root / "proc" / str(self.workload.pid)
+        files = {str(path.relative_to(process)).replace(str(self.workload.pid), "TID")
+                 for path in process.rglob("*") if path.is_file()}
+        self.assertLessEqual(files, PROCESS_FILES | THREAD_FILES)
+        files = {path.name for path in (self.root / "proc").rglob("*")
+                 if path.is_file() and process not in path.parents}
+        self.assertLessEqual(files, HOST_FILES)
 
     def test_busybox_is_enough(self):
         busybox = shutil.which("busybox")

@@ -14,10 +14,9 @@
 set -u
 export LC_ALL=C
 
-PROCESS_FILES="comm cgroup statm limits stat io status"
-THREAD_FILES="comm cgroup stat status schedstat sched io"
-HOST_FILES="uptime meminfo loadavg
-	sys/kernel/osrelease sys/kernel/ostype sys/kernel/pid_max
+PROCESS_FILES="statm limits stat io"
+THREAD_FILES="cgroup stat status schedstat sched io"
+HOST_FILES="meminfo sys/kernel/osrelease sys/kernel/ostype
 	sys/kernel/sched_schedstats sys/kernel/task_delayacct"
 BOOT_ID=00000000-0000-4000-8000-000000000000
 
@@ -77,13 +76,10 @@ record_host() {
 	for file in $HOST_FILES; do
 		copy "/proc/$file" "$root/proc/$file"
 	done
-	copy /proc/stat "$root/proc/stat" grep -v '^intr'
-	copy /proc/cpuinfo "$root/proc/cpuinfo" sed '/^$/q'
 	mkdir -p "$root/proc/sys/kernel/random"
 	echo "$BOOT_ID" >"$root/proc/sys/kernel/random/boot_id"
-	for file in online possible; do
-		copy "/sys/devices/system/cpu/$file" "$root/sys/devices/system/cpu/$file"
-	done
+	copy /sys/devices/system/cpu/online "$root/sys/devices/system/cpu/online"
+	copy /sys/kernel/sched_ext/state "$root/sys/kernel/sched_ext/state"
 }
 
 # One file of each hierarchy's root is enough to tell which ones there are.
@@ -131,7 +127,6 @@ record_facts() {
 	page_size $(auxiliary 6)
 	clock_ticks $(auxiliary 17)
 	arch $(uname -m)
-	online_cpus $(cat /sys/devices/system/cpu/online)
 	pid_namespace $(namespace pid)
 	cgroup_namespace $(namespace cgroup)
 	END
@@ -139,7 +134,7 @@ record_facts() {
 
 record_users() {
 	mkdir -p "$root/etc"
-	cat "$root"/proc/[0-9]*/status 2>/dev/null | awk '$1 == "Uid:" { print $2 }' | sort -n -u |
+	cat "$root"/proc/[0-9]*/task/*/status 2>/dev/null | awk '$1 == "Uid:" { print $2 }' | sort -n -u |
 		awk '{ print ($1 == 0 ? "root" : "user" $1) ":x:" $1 ":" $1 "::/:" }' >"$root/etc/passwd"
 }
 
