@@ -73,7 +73,7 @@ enum source_state {
 	SOURCE_OK,	    /* every read that mattered worked */
 	SOURCE_PARTIAL,	    /* some failed: see failed, reason */
 	SOURCE_UNAVAILABLE, /* none worked: see reason */
-	SOURCE_MISSING,	    /* the kernel, or the recording, does not have it */
+	SOURCE_MISSING,	    /* the host does not have it */
 	SOURCE_OFF,	    /* not asked for */
 	SOURCE_NOT_BUILT,   /* no collector in this build */
 	SOURCE_STATE_COUNT,
@@ -93,6 +93,7 @@ struct capture_tally {
 	uint64_t vanished;		 /* ended while being read: dropped, with their failures */
 	uint64_t negative_dotted_values; /* times below zero in sched files: dropped */
 	uint64_t discarded_values;	 /* impossible values that the kernel gave: dropped */
+	uint64_t processes_ended;	 /* before their own files were read */
 	uint64_t gap_filled; /* tasks that the iterator did not list, read from procfs */
 };
 

@@ -38,6 +38,7 @@ const struct tally_member tally_members[] = {
 	TALLY(vanished),
 	TALLY(negative_dotted_values),
 	TALLY(discarded_values),
+	TALLY(processes_ended),
 	TALLY(gap_filled),
 };
 /* clang-format on */

@@ -109,6 +109,7 @@ static inline void add_circumstances(struct snapshot *snapshot)
 						  .vanished = 1,
 						  .negative_dotted_values = 2,
 						  .discarded_values = 3,
+						  .processes_ended = 5,
 						  .gap_filled = 4 };
 }
 
