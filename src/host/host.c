@@ -14,11 +14,13 @@
 #include "base/file.h"
 #include "host/hierarchy.h"
 
+#define NS_PER_SECOND 1000000000
+#define USUAL_TICKS 100 /* USER_HZ of every architecture but alpha */
 #define RECORDED_LIMIT ((size_t)16 * 1024 * 1024)
 
 int host_open_directory(int dir, const char *path)
 {
-	return openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return file_open_below(dir, path, O_RDONLY | O_DIRECTORY);
 }
 
 bool host_recorded(const struct host *host, const char *key, char *buffer, size_t capacity)
@@ -64,8 +66,8 @@ bool host_read_number(int dir, const char *path, uint64_t *ret)
 
 static void read_scale(struct host *host)
 {
-	uint64_t ticks = 100;
-	uint64_t page = 4096;
+	uint64_t ticks = 0;
+	uint64_t page = 0;
 
 	if (host->live) {
 		ticks = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -74,10 +76,9 @@ static void read_scale(struct host *host)
 		host_recorded_number(host, "clock_ticks", &ticks);
 		host_recorded_number(host, "page_size", &page);
 	}
-	if (ticks == 0 || ticks > 1000000000)
-		ticks = 100;
-	host->tick_ns = 1000000000 / ticks;
-	host->page_bytes = page;
+	host->clock_ticks = ticks <= NS_PER_SECOND ? ticks : 0;
+	host->tick_ns = NS_PER_SECOND / (host->clock_ticks ? host->clock_ticks : USUAL_TICKS);
+	host->page_bytes = page & (page - 1) ? 0 : page;
 }
 
 static void read_online(struct host *host)
@@ -90,15 +91,15 @@ static void read_online(struct host *host)
 
 static int open_trees(struct host *host, const char *root, struct error *error)
 {
-	CLEANUP(close_fd) int top = host_open_directory(AT_FDCWD, root ? root : "/");
+	CLEANUP(close_fd) int top = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (top < 0)
 		return error_set(error, -errno, "cannot open the recorded root '%s': %s", root,
 				 strerror(errno));
 	host->proc = host_open_directory(top, "proc");
 	if (host->proc < 0)
-		return error_set(error, -errno, "cannot open %s/proc: %s%s", root ? root : "",
-				 strerror(errno),
+		return error_set(error, host->proc, "cannot open %s/proc: %s%s", root ? root : "",
+				 strerror(-host->proc),
 				 root ? " (tools/record-root.sh makes such a tree)" :
 					" (is it mounted?)");
 	host->sys = host_open_directory(top, "sys");

@@ -37,8 +37,9 @@ struct host {
 	int sys;
 	int etc; /* -1 when there is none */
 	struct cgroup_hierarchy cgroup;
-	uint64_t tick_ns;
-	uint64_t page_bytes;
+	uint64_t clock_ticks; /* a second; 0 when the recording does not tell */
+	uint64_t tick_ns;     /* then by the number that kernels show nearly everywhere */
+	uint64_t page_bytes;  /* 0 when the recording does not tell */
 	struct cpuset online; /* empty when not known */
 	struct text recorded; /* taskscope-root of a recorded tree */
 };
@@ -64,7 +65,7 @@ bool host_namespace(const struct host *host, const char *name, uint64_t *ret);
 /* uname's machine. */
 bool host_arch(const struct host *host, char *buffer, size_t capacity);
 
-/* A directory to read below: an fd, or -1 with errno. */
+/* A directory to read below: an fd, or a negative errno. */
 int host_open_directory(int dir, const char *path);
 
 /* A one-line file below proc or sys, without its newline. */

@@ -92,7 +92,24 @@ static void what_a_recording_does_not_tell_is_absent(void **state)
 	assert_int_equal(cpuset_count(&host->online), 0);
 	assert_int_equal(host->cgroup.version, 0);
 	assert_int_equal(host->tick_ns, 10000000);
+	assert_int_equal(host->clock_ticks, 0);
+	assert_int_equal(host->page_bytes, 0);
 	host_close(host);
+}
+
+static void a_page_size_that_cannot_be_is_not_known(void **state)
+{
+	static const char *const sizes[] = { "page_size 0\n", "page_size 5000\n", "page_size x\n" };
+	struct tree *tree = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct host *host;
+
+		tree_text(tree, "taskscope-root", sizes[i]);
+		host = open_host(tree);
+		assert_int_equal(host->page_bytes, 0);
+		host_close(host);
+	}
 }
 
 static void a_root_that_is_none_is_refused_with_a_sentence(void **state)
@@ -276,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_recorded_host_tells_its_own_facts),
 		TEST(what_a_recording_does_not_tell_is_absent),
+		TEST(a_page_size_that_cannot_be_is_not_known),
 		TEST(a_root_that_is_none_is_refused_with_a_sentence),
 		TEST(the_live_host_has_clocks_and_cpus),
 		TEST(a_v2_host_has_one_hierarchy),
