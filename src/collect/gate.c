@@ -15,6 +15,12 @@ static struct gate gate_closed(const char *reason)
 	return (struct gate){ .reason = reason };
 }
 
+/* A setting that is not there: a kernel without it, unless nobody has recorded it. */
+static struct gate gate_missing(const struct host *host, const char *reason)
+{
+	return gate_closed(host->live ? reason : NOT_RECORDED);
+}
+
 /*
  * A file that the kernel has for every process when it was built with the
  * option.  A recorded root tells by the tasks' own files.
@@ -31,7 +37,7 @@ static struct gate schedstats_gate(const struct host *host)
 	uint64_t on;
 
 	if (!host_read_number(host->proc, "sys/kernel/sched_schedstats", &on))
-		return gate_closed("this kernel was built without CONFIG_SCHEDSTATS");
+		return gate_missing(host, "this kernel was built without CONFIG_SCHEDSTATS");
 	if (!on)
 		return gate_closed("scheduler statistics are off (kernel.sched_schedstats is 0); "
 				   "`sysctl kernel.sched_schedstats=1` turns them on while you "
@@ -43,7 +49,7 @@ static struct gate sched_ext_gate(const struct host *host)
 {
 	if (host->sys >= 0 && faccessat(host->sys, "kernel/sched_ext", F_OK, 0) == 0)
 		return gate_open();
-	return gate_closed("this kernel was built without CONFIG_SCHED_CLASS_EXT");
+	return gate_missing(host, "this kernel was built without CONFIG_SCHED_CLASS_EXT");
 }
 
 /*
@@ -56,8 +62,9 @@ static struct gate delay_gate(const struct host *host)
 	uint64_t on;
 
 	if (!host_read_number(host->proc, "sys/kernel/task_delayacct", &on))
-		return gate_closed("this kernel was built without CONFIG_TASK_DELAY_ACCT, or has "
-				   "no kernel.task_delayacct");
+		return gate_missing(host,
+				    "this kernel was built without CONFIG_TASK_DELAY_ACCT, or has "
+				    "no kernel.task_delayacct");
 	if (!on)
 		return gate_closed("delay accounting is off (kernel.task_delayacct is 0); "
 				   "`sysctl kernel.task_delayacct=1` turns it on for tasks started "
