@@ -25,12 +25,10 @@ struct losses losses_of(const struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->source_count; i++) {
 		const struct source_report *source = &snapshot->sources[i];
 
-		if (source->failed == 0)
-			continue;
-		losses.read_failures += source->failed;
 		losses.kernel_config |=
 			source->state == SOURCE_MISSING && needs_kernel_option(source->name);
-		if (dominates(source, losses.dominant))
+		losses.read_failures += source->failed;
+		if (source->failed && dominates(source, losses.dominant))
 			losses.dominant = source;
 	}
 	return losses;

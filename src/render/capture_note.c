@@ -21,18 +21,18 @@ static void append_name(struct text *out, const char *name)
 	text_append_escaped(out, name, strlen(name));
 }
 
-/* Failed reads by file, which file fails most, and whether that looks like the kernel. */
-static void add_failures(struct text *out, const struct snapshot *snapshot)
+/* Failed reads by file, and which file fails most. */
+static void add_failures(struct text *out, const struct snapshot *snapshot,
+			 const struct losses *losses)
 {
-	struct losses losses = losses_of(snapshot);
 	const char *before = ": ";
 
-	if (!losses.dominant)
+	if (!losses->dominant)
 		return;
-	add_loss(out, losses.read_failures, "reads failed");
-	if (losses.dominant->failed < losses.read_failures) {
+	add_loss(out, losses->read_failures, "reads failed");
+	if (losses->dominant->failed < losses->read_failures) {
 		text_append_string(out, ", most often of ");
-		append_name(out, losses.dominant->name);
+		append_name(out, losses->dominant->name);
 	}
 	for (size_t i = 0; i < snapshot->source_count; i++) {
 		const struct source_report *source = &snapshot->sources[i];
@@ -45,21 +45,24 @@ static void add_failures(struct text *out, const struct snapshot *snapshot)
 			    source->read + source->failed);
 		before = ", ";
 	}
-	if (losses.kernel_config)
-		text_append_string(out,
-				   "; schedstat or io files do not exist: the kernel was built "
-				   "without CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING");
 }
 
 static void add_losses(const struct snapshot *snapshot, struct text *out)
 {
 	const struct capture_tally *tally = &snapshot->tally;
+	struct losses losses = losses_of(snapshot);
 
 	add_loss(out, tally->vanished, "tasks ended while being read");
+	add_loss(out, tally->processes_ended, "processes ended before their files were read");
 	add_loss(out, tally->gap_filled, "tasks not listed by the iterator, read from procfs");
 	add_loss(out, tally->discarded_values, "impossible values discarded");
 	add_loss(out, tally->negative_dotted_values, "negative times discarded");
-	add_failures(out, snapshot);
+	add_failures(out, snapshot, &losses);
+	if (losses.kernel_config)
+		text_format(out,
+			    "%sschedstat or io files do not exist: the kernel was built without "
+			    "CONFIG_SCHED_INFO or CONFIG_TASK_IO_ACCOUNTING",
+			    out->length ? "; " : "");
 }
 
 static size_t absent_metrics(const struct snapshot *snapshot)
@@ -108,6 +111,7 @@ void capture_json(struct json *json, const struct snapshot *snapshot)
 	json_bool(json, losses.kernel_config);
 	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
 	json_member_u64(json, "discarded_values", tally->discarded_values);
+	json_member_u64(json, "processes_ended", tally->processes_ended);
 	json_member_u64(json, "gap_filled", tally->gap_filled);
 	json_end_object(json);
 }

@@ -253,7 +253,7 @@ static void json_tells_of_the_host_the_sources_and_the_losses(void **state)
 		"    \"tids_walked\": 4,\n    \"vanished\": 1,\n    \"read_failures\": 3,\n"
 		"    \"dominant_read_failure\": \"io\",\n    \"kernel_config_dominant\": false,\n"
 		"    \"negative_dotted_values\": 0,\n    \"discarded_values\": 0,\n"
-		"    \"gap_filled\": 0\n");
+		"    \"processes_ended\": 0,\n    \"gap_filled\": 0\n");
 }
 
 static void csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent(void **state)
