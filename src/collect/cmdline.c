@@ -4,18 +4,20 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
 
 #define WAIT_NS 500000000ll
 #define STUCK_NS 50000000ll /* a reader that takes so long gets help */
 #define READERS_MAX 8
-#define QUEUE_MAX 256 /* fds that may wait in the queue */
+#define QUEUE_MAX 256 /* fds that may wait in the queue, if we may have four times as many */
 #define WAKE_EVERY 32 /* waking the reader for each process costs more than reading it */
 #define NS_PER_SECOND 1000000000ll
 
@@ -31,10 +33,11 @@ struct request {
 	size_t length;
 };
 
-/* All but `live` and `budget_ns` is guarded by the lock; so are the bytes, which move. */
+/* All but the first three is guarded by the lock; so are the bytes, which move. */
 struct cmdline_queue {
 	bool live;
 	int64_t budget_ns; /* what the capture may still wait */
+	size_t room;	   /* requests that may wait */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned owners;
@@ -84,13 +87,15 @@ size_t cmdline_join(char *bytes, size_t length)
 	return length;
 }
 
-static ssize_t read_cmdline(int dir, char buffer[CMDLINE_MAX])
+/* A pipe in a recorded tree must not be waited for. */
+static ssize_t read_cmdline(bool live, int dir, char buffer[CMDLINE_MAX])
 {
-	CLEANUP(close_fd) int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd =
+		file_open_below(dir, "cmdline", O_RDONLY | (live ? 0 : O_NONBLOCK));
 	ssize_t length;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	length = read(fd, buffer, CMDLINE_MAX);
 	return length < 0 ? -errno : (ssize_t)cmdline_join(buffer, (size_t)length);
 }
@@ -115,7 +120,7 @@ static void read_next(struct cmdline_queue *queue)
 	ssize_t length;
 
 	pthread_mutex_unlock(&queue->lock);
-	length = read_cmdline(dir, buffer);
+	length = read_cmdline(queue->live, dir, buffer);
 	pthread_mutex_lock(&queue->lock);
 	if (!queue->abandoned)
 		request_end(queue, &queue->requests.data[next], buffer, length);
@@ -155,6 +160,16 @@ static int start_reader(struct cmdline_queue *queue)
 	return 0;
 }
 
+/* Others of our fds need room too. */
+static size_t find_room(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 > QUEUE_MAX)
+		return QUEUE_MAX;
+	return limit.rlim_cur >= 4 ? limit.rlim_cur / 4 : 1;
+}
+
 int cmdline_start(bool live, struct cmdline_queue **ret)
 {
 	struct cmdline_queue *queue = calloc(1, sizeof(*queue));
@@ -165,6 +180,7 @@ int cmdline_start(bool live, struct cmdline_queue **ret)
 		return -ENOMEM;
 	queue->live = live;
 	queue->budget_ns = WAIT_NS;
+	queue->room = find_room();
 	queue->owners = 1;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -228,7 +244,7 @@ void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir)
 	struct request request = { .process = process_row, .dir = dir };
 
 	pthread_mutex_lock(&queue->lock);
-	if (!wait_until(queue, QUEUE_MAX - 1)) {
+	if (!wait_until(queue, queue->room - 1)) {
 		queue->refused++;
 		close_fd(&dir);
 	} else if (array_append(&queue->requests, request) < 0) {

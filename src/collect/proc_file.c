@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "host/host.h"
 
@@ -34,15 +35,18 @@ static int buffer_grow(struct proc_buffer *buffer)
 	return 0;
 }
 
-/* procfs hands out a file in one piece if there is room: less than was asked for is the end. */
+/*
+ * procfs hands out a file in one piece if there is room: less than was asked for
+ * is the end.  A pipe in a recorded tree must not be waited for.
+ */
 ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer)
 {
-	CLEANUP(close_fd) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = file_open_below(dir, name, O_RDONLY | O_NONBLOCK);
 	size_t length = 0;
 	ssize_t got;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	for (;;) {
 		size_t room = buffer->capacity ? buffer->capacity - length - 1 : 0;
 
@@ -66,9 +70,7 @@ ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer)
 
 int proc_open(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
+	return file_open_below(dir, name, O_PATH | O_DIRECTORY);
 }
 
 int proc_open_number(int dir, int32_t number)
@@ -118,13 +120,13 @@ static void sort_numbers(struct proc_numbers *numbers)
 
 int proc_list(int dir, const char *path, struct proc_numbers *ret)
 {
-	CLEANUP(close_fd) int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = file_open_below(dir, path, O_RDONLY | O_DIRECTORY);
 	_Alignas(struct dirent64) char entries[LISTING_BYTES];
 	ssize_t length;
 
 	ret->list.count = 0;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while ((length = getdents64(fd, entries, sizeof(entries))) > 0)
 		if (add_entries(entries, (size_t)length, ret) < 0)
 			return -ENOMEM;

@@ -49,11 +49,30 @@ static void a_command_line_that_blocks_holds_up_nobody(void **state)
 	close(writer);
 }
 
+static void a_pipe_in_a_recorded_tree_is_an_empty_command_line(void **state)
+{
+	struct scene *scene = *state;
+	struct cmdline_queue *queue;
+	char path[TREE_PATH];
+	uint32_t row;
+
+	tree_directory(&scene->tree, "proc/1");
+	scene_open(scene, scene->tree.root);
+	assert_int_equal(snapshot_process(scene->capture.snapshot, 1, &row), 0);
+	tree_path(&scene->tree, "proc/1/cmdline", path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(cmdline_start(false, &queue), 0);
+	cmdline_add(queue, row, tree_open(&scene->tree, "proc/1"));
+	assert_int_equal(cmdline_finish(queue, &scene->capture), 0);
+	assert_int_equal(scene->capture.snapshot->processes[0].cmdline, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_becomes_one_line),
 		SCENE_TEST(a_command_line_that_blocks_holds_up_nobody),
+		SCENE_TEST(a_pipe_in_a_recorded_tree_is_an_empty_command_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
