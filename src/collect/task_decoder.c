@@ -127,14 +127,17 @@ static void decode_memory(const struct group_fields *group, const struct raw_sca
 	SET(decoded, hiwater_vm_bytes, metric_from_raw(vm, RAW_PAGES, scale));
 }
 
-/* The kernel's sleep has blocked time in it. */
-static void decode_sleep(const struct stats_fields *stats, struct decoded_fields *decoded)
+/* The kernel's sleep has blocked time in it, which is a metric too and counted as one. */
+static void decode_sleep(const struct stats_fields *stats, struct capture_tally *tally,
+			 struct decoded_fields *decoded)
 {
 	int64_t sleep = (int64_t)stats->sum_sleep_runtime;
 	int64_t block = (int64_t)stats->sum_block_runtime;
 
-	if (HAS(stats, STATS, sum_sleep_runtime) && HAS(stats, STATS, sum_block_runtime) &&
-	    sleep >= 0 && block >= 0)
+	if (!HAS(stats, STATS, sum_sleep_runtime))
+		return;
+	tally->negative_dotted_values += sleep < 0;
+	if (HAS(stats, STATS, sum_block_runtime) && sleep >= 0 && block >= 0)
 		SET(decoded, voluntary_sleep_ns, sleep > block ? (uint64_t)(sleep - block) : 0);
 }
 
@@ -151,7 +154,7 @@ static int decode(struct task_decoder *decoder, const struct task_record *record
 		decode_memory(record->group, &decoder->scale, decoded);
 	}
 	if (record->stats)
-		decode_sleep(record->stats, decoded);
+		decode_sleep(record->stats, &decoder->snapshot->tally, decoded);
 	if (!decoder->affinity)
 		return 0;
 	status = affinity_lists_find(decoder->affinity, record->cpus, &list);

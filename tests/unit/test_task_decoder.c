@@ -281,6 +281,10 @@ static void negative_statistics_are_dropped_and_counted(void **state)
 	assert_true(is_absent(METRIC_voluntary_sleep_ns));
 	assert_int_equal(value(METRIC_wait_max), 8);
 	assert_int_equal(decoder.snapshot->tally.negative_dotted_values, 1);
+	stats.sum_block_runtime = 5;
+	stats.sum_sleep_runtime = (uint64_t)-10;
+	add();
+	assert_int_equal(decoder.snapshot->tally.negative_dotted_values, 2);
 }
 
 static void voluntary_sleep_is_sleep_without_blocking(void **state)
