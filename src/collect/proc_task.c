@@ -102,6 +102,7 @@ static void count_outcomes(struct proc_reader *reader)
 			source_count(&reader->tallies[source], status);
 	}
 	reader->tally.negative_dotted_values += reader->negative;
+	reader->tally.discarded_values += reader->discarded;
 }
 
 /* A negative id is the kernel's word for none, of a task that is just being taken apart. */
@@ -110,19 +111,20 @@ static bool is_possible(const struct metric *metric, uint64_t value)
 	return metric->unit != UNIT_ID || (int64_t)value >= 0;
 }
 
-static void store_item(struct proc_reader *reader, const struct proc_item *item, uint64_t raw,
-		       uint32_t row)
+void proc_store_item(struct proc_reader *reader, const struct proc_item *item, uint64_t raw,
+		     uint32_t row)
 {
 	struct capture *capture = reader->context->capture;
 	uint64_t value = metric_from_raw(raw, item->raw, &capture->scale);
 
 	if (is_possible(&metrics[item->id], value))
 		snapshot_set(capture->snapshot, item->id, row, value);
+	else
+		reader->discarded++;
 }
 
-/* Values of the process are the same in the files of all its threads: its leader's are taken. */
 static void store_values(struct proc_reader *reader, const struct proc_plan *plan,
-			 const struct proc_job *job, uint32_t row, bool is_leader)
+			 const struct proc_job *job, uint32_t row, bool speaks)
 {
 	const struct proc_values *values = &reader->values;
 
@@ -131,36 +133,25 @@ static void store_values(struct proc_reader *reader, const struct proc_plan *pla
 		const struct proc_item *item = &plan->items[i];
 
 		if (metrics[item->id].scope == SCOPE_THREAD)
-			store_item(reader, item, values->raw[i], row);
-		else if (is_leader)
-			store_item(reader, item, values->raw[i], job->process);
-	}
-}
-
-static void add_sums(struct proc_sums *sums, const struct proc_plan *plan,
-		     const struct proc_values *values)
-{
-	for (uint64_t bits = values->present & plan->group; bits; bits &= bits - 1) {
-		int i = __builtin_ctzll(bits);
-
-		sums->sum[i] += values->raw[i];
-		sums->measured[i]++;
+			proc_store_item(reader, item, values->raw[i], row);
+		else if (speaks)
+			proc_store_item(reader, item, values->raw[i], job->process);
 	}
 }
 
 static void take_values(struct proc_reader *reader, enum proc_file file, const struct proc_job *job,
-			uint32_t row, bool is_leader)
+			uint32_t row, bool speaks)
 {
 	const struct proc_plan *plan = &reader->context->plans[file];
 
 	proc_files[file].parse(reader->buffer.data, plan, &reader->values);
 	reader->negative += reader->values.negative;
-	store_values(reader, plan, job, row, is_leader);
+	store_values(reader, plan, job, row, speaks);
 	if (plan->group)
-		add_sums(&reader->sums[file], plan, &reader->values);
+		proc_group_add(reader, file);
 }
 
-static bool is_to_be_read(const struct proc_context *context, enum proc_file file)
+bool proc_is_read(const struct proc_context *context, enum proc_file file)
 {
 	return context->plans[file].count && !atomic_load(&context->missing[file]);
 }
@@ -265,7 +256,7 @@ static bool needs_cpus(struct proc_reader *reader, int32_t tid, uint32_t row)
 }
 
 static void read_files(struct proc_reader *reader, int dir, const struct proc_job *job,
-		       uint32_t row, bool is_leader)
+		       uint32_t row, bool speaks)
 {
 	int32_t tid = reader->context->capture->snapshot->tasks[row].tid;
 	bool cpus_missing = needs_cpus(reader, tid, row);
@@ -273,13 +264,13 @@ static void read_files(struct proc_reader *reader, int dir, const struct proc_jo
 	for (int file = 0; file < PROC_STAT; file++) {
 		int64_t status;
 
-		if (!is_to_be_read(reader->context, file))
+		if (!proc_is_read(reader->context, file))
 			continue;
 		status = proc_read(dir, proc_files[file].name, &reader->buffer);
 		set_outcome(reader, proc_files[file].source, status);
 		if (status < 0)
 			continue;
-		take_values(reader, file, job, row, is_leader);
+		take_values(reader, file, job, row, speaks);
 		if (file != PROC_STATUS || !cpus_missing)
 			continue;
 		status = find_cpus(reader, row);
@@ -307,6 +298,17 @@ static enum task_result read_identity(struct proc_reader *reader, int dir, struc
 	return TASK_KEPT;
 }
 
+/*
+ * Values of the process are the same in the files of all its threads.  Its
+ * leader's are taken; when that is outside the cgroup, a thread's that is inside.
+ */
+static bool speaks_for_process(const struct proc_reader *reader, const struct proc_job *job,
+			       bool is_leader)
+{
+	return is_leader || (job->whole && reader->context->capture->options->cgroup &&
+			     !reader->leader_spoke);
+}
+
 static enum task_result read_task(struct proc_reader *reader, int tasks, const struct proc_job *job,
 				  uint32_t row)
 {
@@ -314,6 +316,7 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 	struct process *process = &snapshot->processes[job->process];
 	struct task *task = &snapshot->tasks[row];
 	bool is_leader = task->tid == process->tgid;
+	bool speaks = speaks_for_process(reader, job, is_leader);
 	CLEANUP(close_fd) int dir = proc_open_number(tasks, task->tid);
 	enum task_result result;
 
@@ -324,15 +327,16 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 	result = read_cgroup(reader, dir, task);
 	if (result != TASK_KEPT)
 		return result;
-	read_files(reader, dir, job, row, is_leader);
+	read_files(reader, dir, job, row, speaks);
 	result = read_identity(reader, dir, task);
 	if (result != TASK_KEPT)
 		return result;
-	if (is_to_be_read(reader->context, PROC_STAT))
-		take_values(reader, PROC_STAT, job, row, is_leader);
+	if (proc_is_read(reader->context, PROC_STAT))
+		take_values(reader, PROC_STAT, job, row, speaks);
 	if (is_leader) {
 		process->pcomm = task->comm;
 		process->start_time_ns = task->start_time_ns;
+		reader->leader_spoke = true;
 	}
 	return TASK_KEPT;
 }
@@ -354,59 +358,7 @@ static void begin_task(struct proc_reader *reader)
 {
 	reader->tried = 0;
 	reader->negative = 0;
-}
-
-/* The kernel's own sums over a process, as far as they could be read `before`, if given. */
-static void read_group(struct proc_reader *reader, int dir, const struct proc_group *before,
-		       struct proc_group *ret)
-{
-	ret->threads = 0;
-	for (int file = 0; file < PROC_FILES; file++) {
-		const struct proc_plan *plan = &reader->context->plans[file];
-		struct proc_identity identity;
-
-		ret->values[file].present = 0;
-		if (file != PROC_STAT && (!plan->group || !is_to_be_read(reader->context, file) ||
-					  (before && !before->values[file].present)))
-			continue;
-		if (proc_read(dir, proc_files[file].name, &reader->buffer) < 0)
-			continue;
-		proc_files[file].parse(reader->buffer.data, plan, &ret->values[file]);
-		if (file == PROC_STAT && proc_parse_identity(reader->buffer.data, &identity))
-			ret->threads = identity.threads;
-	}
-}
-
-/*
- * A process's sum less that of its living threads is its dead threads' share.
- * The threads run on while they are read one after the other; what the kernel's
- * sum shows both before and after has stood still meanwhile, and is exact.
- */
-static void store_dead(struct proc_reader *reader, const struct proc_job *job, enum proc_file file)
-{
-	const struct proc_plan *plan = &reader->context->plans[file];
-	const struct proc_values *before = &reader->before.values[file];
-	const struct proc_values *after = &reader->after.values[file];
-	const struct proc_sums *sums = &reader->sums[file];
-
-	for (uint64_t bits = before->present & after->present & plan->group; bits;
-	     bits &= bits - 1) {
-		int i = __builtin_ctzll(bits);
-
-		if (before->raw[i] == after->raw[i] && sums->measured[i] == job->task_count &&
-		    after->raw[i] >= sums->sum[i])
-			store_item(reader, &plan->items[i], after->raw[i] - sums->sum[i],
-				   job->process);
-	}
-}
-
-static void split_group(struct proc_reader *reader, const struct proc_job *job, int process)
-{
-	read_group(reader, process, &reader->before, &reader->after);
-	if (reader->before.threads != job->task_count || reader->after.threads != job->task_count)
-		return;
-	for (int file = 0; file < PROC_FILES; file++)
-		store_dead(reader, job, file);
+	reader->discarded = 0;
 }
 
 bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
@@ -417,10 +369,9 @@ bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
 	CLEANUP(close_fd) int process = proc_open_number(capture->host->proc, tgid);
 	CLEANUP(close_fd) int tasks = process < 0 ? process : proc_open(process, "task");
 
-	if (split && tasks >= 0) {
-		memset(reader->sums, 0, sizeof(reader->sums));
-		read_group(reader, process, NULL, &reader->before);
-	}
+	if (split && tasks >= 0)
+		proc_group_begin(reader, process);
+	reader->leader_spoke = false;
 	for (uint32_t i = 0; i < job->task_count && reader->status == 0; i++) {
 		uint32_t row = job->first_task + i;
 		enum task_result result;
@@ -432,6 +383,6 @@ bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
 		split &= end_task(reader, row, result);
 	}
 	if (split && tasks >= 0)
-		split_group(reader, job, process);
+		proc_group_end(reader, job, process);
 	return reader->status == 0;
 }

@@ -1,6 +1,6 @@
 /*
  * How one process is read: what all readers share, and what each has of its own.
- * Only for proc_reader.c.
+ * Only for proc_reader.c and the two files that do the reading.
  */
 #ifndef COLLECT_PROC_TASK_H
 #define COLLECT_PROC_TASK_H
@@ -85,7 +85,9 @@ struct proc_reader {
 	/* Of the task being read, counted only when it is kept. */
 	int64_t outcomes[SOURCE_COUNT];
 	uint32_t tried; /* a bit for each source with an outcome */
-	unsigned negative;
+	unsigned negative, discarded;
+
+	bool leader_spoke; /* the process has its leader's values */
 
 	struct proc_sums sums[PROC_FILES];
 	struct proc_group before, after;
@@ -93,6 +95,21 @@ struct proc_reader {
 	struct source_tally tallies[SOURCE_COUNT];
 	struct capture_tally tally;
 };
+
+/* Whether a file has metrics that are wanted, and this kernel has the file. */
+bool proc_is_read(const struct proc_context *context, enum proc_file file);
+
+/* Stores an item's value in a row; one that cannot be is counted instead. */
+void proc_store_item(struct proc_reader *reader, const struct proc_item *item, uint64_t raw,
+		     uint32_t row);
+
+/*
+ * The share of a process's dead threads (proc_group.c): begin before its threads
+ * are read, add each file's values as they are parsed, end when all were kept.
+ */
+void proc_group_begin(struct proc_reader *reader, int process);
+void proc_group_add(struct proc_reader *reader, enum proc_file file);
+void proc_group_end(struct proc_reader *reader, const struct proc_job *job, int process);
 
 /* Reads one job; false when memory ran out. */
 bool proc_read_job(struct proc_reader *reader, const struct proc_job *job);
