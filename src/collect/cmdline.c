@@ -90,8 +90,8 @@ size_t cmdline_join(char *bytes, size_t length)
 /* A pipe in a recorded tree must not be waited for. */
 static ssize_t read_cmdline(bool live, int dir, char buffer[CMDLINE_MAX])
 {
-	CLEANUP(close_fd) int fd =
-		file_open_below(dir, "cmdline", O_RDONLY | (live ? 0 : O_NONBLOCK));
+	CLEANUP(close_fd)
+	int fd = file_open_below(dir, "cmdline", O_RDONLY | (live ? 0 : O_NONBLOCK));
 	ssize_t length;
 
 	if (fd < 0)
@@ -180,7 +180,7 @@ int cmdline_start(bool live, struct cmdline_queue **ret)
 		return -ENOMEM;
 	queue->live = live;
 	queue->budget_ns = WAIT_NS;
-	queue->room = find_room();
+	queue->room = live ? find_room() : QUEUE_MAX;
 	queue->owners = 1;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
