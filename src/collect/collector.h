@@ -22,10 +22,12 @@
 struct source_tally {
 	uint64_t read;
 	uint64_t failed;
-	int error;	    /* errno of the latest failure */
+	int error; /* errno of the latest failure */
 	/* Says more than the errno, or NULL.  Static, or in the snapshot's arena. */
 	const char *reason;
 };
+
+struct proc_buffer;
 
 struct capture {
 	const struct host *host;
@@ -70,15 +72,34 @@ enum metric_id source_metric(const struct capture *capture, enum source_id id,
 void source_count(struct source_tally *tally, int64_t status);
 void source_add_tallies(struct source_tally *into, const struct source_tally *from);
 
+/* The source is not there at all, which no read will tell. */
+void source_set_missing(struct source_tally *tally, const char *reason);
+
 /* Filters of the capture. */
 bool capture_wants_process(const struct capture *capture, int32_t tgid);
 bool capture_wants_cgroup(const struct capture *capture, const char *path);
+
+/* Whether cgroup paths are to be read; notes why not when there can be none. */
+bool capture_reads_cgroups(struct capture *capture);
 
 /*
  * Adds what procfs alone has to every process of the snapshot: memory size,
  * descriptors, limits, user names, command lines.
  */
 int process_files_collect(struct capture *capture);
+
+/*
+ * Whether the directory fd is that of the process and not of one that has its
+ * number now, by the leader's start time: 0, -ESRCH, or why it cannot be told.
+ */
+int process_check(const struct capture *capture, int dir, const struct process *process,
+		  struct proc_buffer *buffer);
+
+/*
+ * Gives a name and a start time to processes whose leader was not listed, being
+ * in another cgroup than the one that was asked for.  0 or -ENOMEM.
+ */
+int procfs_name_leaders(struct capture *capture);
 
 /* Reads tasks that the iterator did not list (see capture_tally.gap_filled). */
 int procfs_fill_gaps(struct capture *capture);

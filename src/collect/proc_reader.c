@@ -18,12 +18,6 @@ static const char *gate_reason(const struct capture *capture, const struct proc_
 	return NULL;
 }
 
-static void set_missing(struct capture *capture, enum source_id source, const char *reason)
-{
-	capture->tallies[source].reason = reason;
-	capture->tallies[source].error = ENOENT;
-}
-
 static void plan_file(struct proc_context *context, enum proc_file file)
 {
 	const struct proc_file_info *info = &proc_files[file];
@@ -34,18 +28,8 @@ static void plan_file(struct proc_context *context, enum proc_file file)
 		return;
 	proc_plan_init(plan, info->place, info->group_place, capture->gates);
 	if (!plan->count)
-		set_missing(capture, info->source, gate_reason(capture, info));
+		source_set_missing(&capture->tallies[info->source], gate_reason(capture, info));
 	context->wants_group |= plan->group != 0;
-}
-
-static void plan_cgroup(struct proc_context *context)
-{
-	struct capture *capture = context->capture;
-
-	context->wants_cgroup = capture->host->cgroup.version &&
-				(source_wanted(capture, SOURCE_CGROUP) || capture->options->cgroup);
-	if (!capture->host->cgroup.version)
-		set_missing(capture, SOURCE_CGROUP, "no cgroup hierarchy is mounted");
 }
 
 static int need_columns(struct proc_context *context)
@@ -102,14 +86,23 @@ static void run_readers(struct proc_reader *readers, size_t count)
 		pthread_join(threads[--started], NULL);
 }
 
+static void add_losses(struct capture_tally *into, const struct capture_tally *from)
+{
+	into->tids_walked += from->tids_walked;
+	into->vanished += from->vanished;
+	into->negative_dotted_values += from->negative_dotted_values;
+	into->discarded_values += from->discarded_values;
+	into->processes_ended += from->processes_ended;
+	into->gap_filled += from->gap_filled;
+}
+
 static int end_reader(struct proc_reader *reader)
 {
 	struct capture *capture = reader->context->capture;
 	int status = reader->status;
 
 	source_add_tallies(capture->tallies, reader->tallies);
-	capture->snapshot->tally.vanished += reader->tally.vanished;
-	capture->snapshot->tally.negative_dotted_values += reader->tally.negative_dotted_values;
+	add_losses(&capture->snapshot->tally, &reader->tally);
 	proc_reader_clear(reader);
 	return status;
 }
@@ -147,7 +140,7 @@ int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t
 	context->may_ask = proc_numbers_are_ours(capture->host);
 	for (int file = 0; file < PROC_FILES; file++)
 		plan_file(context, file);
-	plan_cgroup(context);
+	context->wants_cgroup = capture_reads_cgroups(capture);
 	status = need_columns(context);
 	if (status < 0)
 		return status;

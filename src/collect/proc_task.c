@@ -305,8 +305,8 @@ static enum task_result read_identity(struct proc_reader *reader, int dir, struc
 static bool speaks_for_process(const struct proc_reader *reader, const struct proc_job *job,
 			       bool is_leader)
 {
-	return is_leader || (job->whole && reader->context->capture->options->cgroup &&
-			     !reader->leader_spoke);
+	return is_leader ||
+	       (job->whole && reader->context->capture->options->cgroup && !reader->leader_spoke);
 }
 
 static enum task_result read_task(struct proc_reader *reader, int tasks, const struct proc_job *job,

@@ -46,19 +46,42 @@ static void count(struct process_files *files, enum source_id source, int64_t st
 }
 
 /* On a recorded host there is one process for a number, for ever. */
-static bool is_same_process(struct process_files *files, int dir, const struct process *process)
+int process_check(const struct capture *capture, int dir, const struct process *process,
+		  struct proc_buffer *buffer)
 {
-	const struct capture *capture = files->capture;
 	struct proc_identity identity;
 	char path[64];
+	ssize_t status;
 
 	if (!capture->host->live)
-		return true;
+		return 0;
 	snprintf(path, sizeof(path), "task/%" PRId32 "/stat", process->tgid);
-	return proc_read(dir, path, &files->buffer) > 0 &&
-	       proc_parse_identity(files->buffer.data, &identity) &&
-	       metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale) ==
-		       process->start_time_ns;
+	status = proc_read(dir, path, buffer);
+	if (status < 0)
+		return (int)status;
+	if (!proc_parse_identity(buffer->data, &identity))
+		return -EBADMSG;
+	return metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale) ==
+			       process->start_time_ns ?
+		       0 :
+		       -ESRCH;
+}
+
+/* Nothing of a process can be read: it has ended, or each source fails the same way. */
+static int lose_process(struct process_files *files, int status)
+{
+	static const enum source_id lost[] = { SOURCE_STATM, SOURCE_FDS, SOURCE_LIMITS,
+					       SOURCE_CMDLINE };
+	struct capture *capture = files->capture;
+
+	if (status == -ENOMEM)
+		return status;
+	if (is_vanished(status))
+		capture->snapshot->tally.processes_ended++;
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
+		if (!is_vanished(status) && source_wanted(capture, lost[i]))
+			source_count(&capture->tallies[lost[i]], status);
+	return 0;
 }
 
 static bool has_memory(const struct process_files *files)
@@ -197,20 +220,21 @@ static int read_process(struct process_files *files, uint32_t row)
 	CLEANUP(close_fd) int dir = proc_open_number(files->capture->host->proc, process->tgid);
 	bool limited = dir >= 0 && needs_limit(files, row);
 	uint64_t limit;
-	int status = limited ? find_limit(files, dir, process->tgid, &limit) : 0;
+	int limit_status = limited ? find_limit(files, dir, process->tgid, &limit) : 0;
+	int status = dir < 0 ? dir : process_check(files->capture, dir, process, &files->buffer);
 
-	if (dir < 0 || !is_same_process(files, dir, process))
-		return 0;
+	if (status < 0)
+		return lose_process(files, status);
 	if (limited) {
-		count(files, SOURCE_LIMITS, status);
-		if (status == 0)
+		count(files, SOURCE_LIMITS, limit_status);
+		if (limit_status == 0)
 			snapshot_set(snapshot, files->fd_limit, row, limit);
 	}
 	read_statm(files, dir, row);
 	read_fds(files, dir, row);
 	if (files->cmdlines)
 		cmdline_add(files->cmdlines, row, TAKE_FD(dir));
-	return name_user(files, row);
+	return 0;
 }
 
 /* We have descriptors, so a kernel that says 0 does not count them. */
@@ -266,7 +290,9 @@ static int begin(struct process_files *files, struct capture *capture)
 	    snapshot_set_absent(capture->snapshot, METRIC_hiwater_rss_bytes,
 				"switched off by --without statm") < 0)
 		return -ENOMEM;
-	if (source_wanted(capture, SOURCE_STATM))
+	if (!capture->scale.page_bytes)
+		capture->tallies[SOURCE_STATM].reason = "the recording does not tell the page size";
+	else if (source_wanted(capture, SOURCE_STATM))
 		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
 	files->open_fds = source_metric(capture, SOURCE_FDS, PLACE_FD_DIRECTORY);
 	files->fd_limit = source_metric(capture, SOURCE_LIMITS, PLACE_FD_LIMIT);
@@ -297,6 +323,8 @@ int process_files_collect(struct capture *capture)
 
 	for (uint32_t row = 0; status == 0 && row < capture->snapshot->process_count; row++) {
 		status = read_process(&files, row);
+		if (status == 0)
+			status = name_user(&files, row);
 		settle_peak(&files, row);
 	}
 	ended = end(&files);

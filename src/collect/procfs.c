@@ -16,12 +16,14 @@
 #include "base/error.h"
 #include "collect/collector.h"
 #include "collect/proc_file.h"
+#include "collect/proc_parse.h"
 #include "collect/proc_reader.h"
 
 struct walk {
 	struct capture *capture;
 	size_t known_tasks; /* rows that were there before */
 	struct proc_numbers tgids, tids;
+	struct proc_buffer buffer;
 	ARRAY_OF(struct proc_job) jobs;
 	ARRAY_OF(uint64_t) known; /* process row and tid of the rows that were there, ascending */
 };
@@ -30,6 +32,7 @@ static void walk_clear(struct walk *walk)
 {
 	proc_numbers_clear(&walk->tgids);
 	proc_numbers_clear(&walk->tids);
+	proc_buffer_clear(&walk->buffer);
 	array_free(&walk->jobs);
 	array_free(&walk->known);
 }
@@ -87,11 +90,20 @@ static int add_threads(struct walk *walk, uint32_t process, bool whole)
 
 		if (is_known(walk, process, task.tid))
 			continue;
+		snapshot->tally.tids_walked++;
 		if (snapshot_add_task(snapshot, &task, &row) < 0)
 			return -ENOMEM;
 		job.task_count++;
 	}
 	return job.task_count ? array_append(&walk->jobs, job) : 0;
+}
+
+/* Counts a task that was looked at in vain. */
+static void lose_task(struct capture *capture, enum source_id source, int status)
+{
+	capture->snapshot->tally.tids_walked++;
+	capture->snapshot->tally.vanished += is_vanished(status);
+	source_count(&capture->tallies[source], status);
 }
 
 static int add_process(struct walk *walk, int32_t tgid)
@@ -100,12 +112,12 @@ static int add_process(struct walk *walk, int32_t tgid)
 	int status = list_threads(walk, tgid);
 	uint32_t process;
 
-	if (status < 0 && !is_vanished(status))
-		source_count(&capture->tallies[SOURCE_STAT], status);
-	else if (status < 0 || !walk->tids.list.count)
-		capture->snapshot->tally.vanished++;
-	if (status < 0 || !walk->tids.list.count)
-		return status == -ENOMEM ? status : 0;
+	if (status == -ENOMEM)
+		return status;
+	if (status < 0 || !walk->tids.list.count) {
+		lose_task(capture, SOURCE_STAT, status < 0 ? status : -ESRCH);
+		return 0;
+	}
 	if (snapshot_process(capture->snapshot, tgid, &process) < 0)
 		return -ENOMEM;
 	return add_threads(walk, process, true);
@@ -191,6 +203,23 @@ static int know_rows(struct walk *walk)
 	return 0;
 }
 
+/* The threads of a process that has a row; none when another has its number by now. */
+static int list_again(struct walk *walk, const struct process *process)
+{
+	struct capture *capture = walk->capture;
+	CLEANUP(close_fd) int dir = proc_open_number(capture->host->proc, process->tgid);
+	int status = dir < 0 ? dir : process_check(capture, dir, process, &walk->buffer);
+
+	walk->tids.list.count = 0;
+	if (status == 0)
+		status = proc_list(dir, "task", &walk->tids);
+	if (status < 0) {
+		walk->tids.list.count = 0;
+		source_count(&capture->tallies[SOURCE_STAT], status);
+	}
+	return status == -ENOMEM ? status : 0;
+}
+
 static int add_missing_threads(struct walk *walk)
 {
 	struct snapshot *snapshot = walk->capture->snapshot;
@@ -204,7 +233,9 @@ static int add_missing_threads(struct walk *walk)
 		    threads <= counts[row])
 			continue;
 		status = know_rows(walk);
-		if (status == 0 && list_threads(walk, snapshot->processes[row].tgid) == 0)
+		if (status == 0)
+			status = list_again(walk, &snapshot->processes[row]);
+		if (status == 0)
 			status = add_threads(walk, row, false);
 	}
 	return status;
@@ -214,9 +245,11 @@ static int add_missing_threads(struct walk *walk)
  * Whether the leader of a process is in the cgroup that was asked for.  All
  * processes outside of it look like gaps, so their threads are not looked at.
  */
-static bool is_inside(const struct capture *capture, int32_t tgid)
+static bool is_inside(struct walk *walk, int32_t tgid)
 {
-	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	struct capture *capture = walk->capture;
+	struct proc_buffer *buffer = &walk->buffer;
+	ssize_t status;
 	char name[32];
 	const char *path;
 	size_t length;
@@ -224,12 +257,15 @@ static bool is_inside(const struct capture *capture, int32_t tgid)
 	if (!capture->options->cgroup)
 		return true;
 	snprintf(name, sizeof(name), "%" PRId32 "/cgroup", tgid);
-	if (proc_read(capture->host->proc, name, &buffer) < 0)
+	status = proc_read(capture->host->proc, name, buffer);
+	if (status < 0) {
+		lose_task(capture, SOURCE_CGROUP, (int)status);
 		return false;
-	path = cgroup_path(buffer.data, &capture->host->cgroup, &length);
+	}
+	path = cgroup_path(buffer->data, &capture->host->cgroup, &length);
 	if (!path)
 		return false;
-	buffer.data[path - buffer.data + (ptrdiff_t)length] = '\0';
+	buffer->data[path - buffer->data + (ptrdiff_t)length] = '\0';
 	return capture_wants_cgroup(capture, path);
 }
 
@@ -241,7 +277,7 @@ static int add_missing_processes(struct walk *walk)
 		int32_t tgid = walk->tgids.list.data[i];
 
 		if (snapshot_find_process(capture->snapshot, tgid) < 0 &&
-		    capture_wants_process(capture, tgid) && is_inside(capture, tgid) &&
+		    capture_wants_process(capture, tgid) && is_inside(walk, tgid) &&
 		    add_process(walk, tgid) < 0)
 			return -ENOMEM;
 	}
@@ -261,5 +297,47 @@ int procfs_fill_gaps(struct capture *capture)
 	if (status == 0 && walk.jobs.count)
 		status = read_jobs(&walk, &kept);
 	capture->snapshot->tally.gap_filled += kept;
+	return status;
+}
+
+/* A leader is never younger than its threads: one that is belongs to another process. */
+static int name_leader(struct capture *capture, const struct task *task, struct process *process,
+		       struct proc_buffer *buffer)
+{
+	struct proc_identity identity;
+	char path[64];
+	ssize_t status;
+	uint64_t start_ns;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32 "/stat", process->tgid,
+		 process->tgid);
+	status = proc_read(capture->host->proc, path, buffer);
+	if (status >= 0 && !proc_parse_identity(buffer->data, &identity))
+		status = -EBADMSG;
+	if (status < 0) {
+		source_count(&capture->tallies[SOURCE_STAT], status);
+		return status == -ENOMEM ? -ENOMEM : 0;
+	}
+	start_ns = metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale);
+	if (start_ns > task->start_time_ns)
+		return 0;
+	process->start_time_ns = start_ns;
+	return snapshot_intern(capture->snapshot, identity.comm, identity.comm_length,
+			       &process->pcomm);
+}
+
+int procfs_name_leaders(struct capture *capture)
+{
+	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	struct snapshot *snapshot = capture->snapshot;
+	int status = 0;
+
+	for (size_t row = 0; row < snapshot->task_count && status == 0; row++) {
+		const struct task *task = &snapshot->tasks[row];
+		struct process *process = &snapshot->processes[task->process];
+
+		if (process->start_time_ns == 0 && process->pcomm == 0)
+			status = name_leader(capture, task, process, &buffer);
+	}
 	return status;
 }

@@ -72,6 +72,22 @@ void source_add_tallies(struct source_tally *into, const struct source_tally *fr
 	}
 }
 
+void source_set_missing(struct source_tally *tally, const char *reason)
+{
+	tally->reason = reason;
+	tally->error = ENOENT;
+}
+
+bool capture_reads_cgroups(struct capture *capture)
+{
+	const struct host *host = capture->host;
+
+	if (!host->cgroup.version)
+		source_set_missing(&capture->tallies[SOURCE_CGROUP],
+				   host->live ? "no cgroup hierarchy is mounted" : NOT_RECORDED);
+	return host->cgroup.version && source_wanted(capture, SOURCE_CGROUP);
+}
+
 static void failure_text(const struct capture *capture, enum source_id id, struct text *out)
 {
 	const struct source_tally *tally = &capture->tallies[id];
@@ -82,8 +98,6 @@ static void failure_text(const struct capture *capture, enum source_id id, struc
 	if (tally->failed)
 		text_format(out, " (%" PRIu64 " of %" PRIu64 " reads)", tally->failed,
 			    tally->read + tally->failed);
-	if (!tally->reason)
-		text_format(out, "; needs %s", sources[id].needs);
 }
 
 static enum source_state source_outcome(const struct capture *capture, enum source_id id,
@@ -103,7 +117,9 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 		failure_text(capture, id, reason);
 		if (tally->read)
 			return SOURCE_PARTIAL;
-		return tally->error == ENOENT ? SOURCE_MISSING : SOURCE_UNAVAILABLE;
+		/* What a recording lacks, its host may well have had. */
+		return tally->error == ENOENT && capture->host->live ? SOURCE_MISSING :
+								       SOURCE_UNAVAILABLE;
 	}
 	if (tally->read)
 		return SOURCE_OK;
@@ -149,6 +165,32 @@ static enum source_id responsible_source(const struct capture *capture, const st
 	return place_sources[metric->sources[0].place];
 }
 
+/* Whether all leaders were listed: a cgroup may have threads without them. */
+static bool has_all_leaders(const struct snapshot *snapshot)
+{
+	for (size_t row = 0; row < snapshot->process_count; row++) {
+		const struct process *process = &snapshot->processes[row];
+
+		if (snapshot->tasks[process->first_task].tid != process->tgid)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the metric is worked out from the files of a process and all its threads. */
+static bool is_split(const struct capture *capture, const struct metric *metric)
+{
+	return !capture->tallies[SOURCE_TASK_ITERATOR].read &&
+	       (metric_source(metric, PLACE_GROUP_STAT) || metric_source(metric, PLACE_GROUP_IO));
+}
+
+/* Sizes, not counts of faults: what a task without memory of its own lacks. */
+static bool is_memory_size(const struct metric *metric)
+{
+	return metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY &&
+	       metric->unit == UNIT_BYTES;
+}
+
 /* Why cells are missing although their source was read without failure. */
 static const char *silent_reason(const struct capture *capture, const struct metric *metric,
 				 enum source_id id)
@@ -156,13 +198,30 @@ static const char *silent_reason(const struct capture *capture, const struct met
 	if (id == SOURCE_TASK_ITERATOR && capture->snapshot->tally.gap_filled)
 		return "some tasks were not listed by the task iterator, and procfs does not have "
 		       "it";
-	if (metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY)
-		return "kernel threads and zombies have no memory of their own";
+	if (id == SOURCE_TASK_ITERATOR && metric->scope == SCOPE_PROCESS &&
+	    !has_all_leaders(capture->snapshot))
+		return "the leader of the process was not listed: it is in another cgroup, or has "
+		       "ended";
+	if (is_split(capture, metric))
+		return "the process ran while its threads were read, or not all of them were read";
+	if (is_memory_size(metric))
+		return capture->snapshot->tally.processes_ended ?
+			       "kernel threads and zombies have no memory of their own, and some "
+			       "processes ended before they were read" :
+			       "kernel threads and zombies have no memory of their own";
 	if (id == SOURCE_FDS || id == SOURCE_LIMITS)
 		return "the process ended before it was read";
 	if (metric->class == CLASS_FAIR_POLICY)
 		return "only tasks of a fair policy have it, on kernels that report it";
 	return "this kernel does not report it";
+}
+
+/* What the errno alone does not tell is what would help. */
+static void failed_metric_text(const struct capture *capture, enum source_id id, struct text *out)
+{
+	failure_text(capture, id, out);
+	if (!capture->tallies[id].reason)
+		text_format(out, "; needs %s", sources[id].needs);
 }
 
 static void absent_text(const struct capture *capture, const struct metric *metric,
@@ -181,7 +240,7 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 		text_append_string(out, NO_COLLECTOR " reads it from procfs; the BPF task iterator "
 						     "does");
 	else if (capture->tallies[id].failed || !was_used(capture, id))
-		failure_text(capture, id, out);
+		failed_metric_text(capture, id, out);
 	else if (gate->reason)
 		text_append_string(out, gate->reason);
 	else

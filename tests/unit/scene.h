@@ -39,6 +39,7 @@ static inline void scene_collect(struct scene *scene)
 
 	if (procfs_collector.collect(&scene->capture, &error) < 0)
 		fail_msg("%s", error.message);
+	assert_int_equal(procfs_name_leaders(&scene->capture), 0);
 	assert_int_equal(snapshot_finish(scene->capture.snapshot), 0);
 	assert_int_equal(process_files_collect(&scene->capture), 0);
 }

@@ -315,7 +315,55 @@ static void tasks_outside_the_cgroup_are_dropped_but_not_lost(void **state)
 	assert_int_equal(snapshot->task_count, 1);
 	assert_int_equal(snapshot->tasks[0].tid, 100);
 	assert_int_equal(snapshot->tally.vanished, 0);
+	assert_int_equal(snapshot->tally.tids_walked, 2);
 	assert_false(has_cell(snapshot, METRIC_dead_minflt, 100));
+}
+
+static void a_process_is_known_though_its_leader_is_in_another_cgroup(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+
+	write_process(&scene->tree);
+	tree_task_text(&scene->tree, 100, 100, "cgroup", "0::/elsewhere\n");
+	scene->options.cgroup = "/v2 x:y";
+	snapshot = take(scene);
+	assert_int_equal(snapshot->task_count, 1);
+	assert_int_equal(snapshot->tasks[0].tid, 101);
+	assert_string_equal(snapshot_text(snapshot, snapshot->processes[0].pcomm), "leader");
+	assert_int_equal(snapshot->processes[0].start_time_ns, 2000000000);
+	assert_int_equal(cell(snapshot, METRIC_uid, 101), 1000);
+	assert_int_equal(cell(snapshot, METRIC_rss_bytes, 101), 409 * 4096);
+	assert_string_equal(snapshot_text(snapshot, snapshot->processes[0].cmdline), "prog -x");
+}
+
+static void a_number_below_zero_is_no_process_and_counted(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+
+	write_process(&scene->tree);
+	tree_task_text(&scene->tree, 100, 100, "stat",
+		       "100 (leader) S 1 -1 100 0 -1 4194304 30 2 0 1 11 7 3 4 20 0 2 0 200 0 0\n");
+	snapshot = take(scene);
+	assert_int_equal(cell(snapshot, METRIC_ppid, 100), 1);
+	assert_false(has_cell(snapshot, METRIC_pgid, 100));
+	assert_int_equal(snapshot->tally.discarded_values, 1);
+}
+
+static void a_pipe_in_a_recorded_tree_holds_nobody_up(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+	char path[TREE_PATH];
+
+	write_process(&scene->tree);
+	tree_unlink(&scene->tree, "proc/100/task/101/schedstat");
+	tree_path(&scene->tree, "proc/100/task/101/schedstat", path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	snapshot = take(scene);
+	assert_int_equal(snapshot->task_count, 2);
+	assert_false(has_cell(snapshot, METRIC_run_time_ns, 101));
 }
 
 static void only_the_processes_that_were_asked_for_are_read(void **state)
@@ -405,6 +453,9 @@ int main(void)
 		SCENE_TEST(cgroup_paths_keep_blanks_and_colons),
 		SCENE_TEST(cgroup_paths_of_a_v1_host_are_of_one_controller),
 		SCENE_TEST(tasks_outside_the_cgroup_are_dropped_but_not_lost),
+		SCENE_TEST(a_process_is_known_though_its_leader_is_in_another_cgroup),
+		SCENE_TEST(a_number_below_zero_is_no_process_and_counted),
+		SCENE_TEST(a_pipe_in_a_recorded_tree_holds_nobody_up),
 		SCENE_TEST(only_the_processes_that_were_asked_for_are_read),
 		SCENE_TEST(sources_that_are_off_are_not_opened),
 		SCENE_TEST(values_behind_a_closed_gate_are_absent),

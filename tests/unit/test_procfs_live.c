@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "scene.h"
 
 /* A thread that stays until the pipe that it reads is closed. */
@@ -190,7 +191,7 @@ static void what_moves_while_it_is_read_is_not_put_on_the_dead(void **state)
 /* What the iterator would have left: the process, but not all of its threads. */
 static void list_partly(struct snapshot *snapshot, pid_t tgid, bool leader)
 {
-	struct task task = { .tid = tgid };
+	struct task task = { .tid = tgid, .start_time_ns = UINT64_MAX };
 	uint32_t row;
 
 	assert_int_equal(snapshot_process(snapshot, tgid, &task.process), 0);
@@ -218,6 +219,7 @@ static void gaps_are_filled_and_counted(void **state)
 	scene_open(scene, NULL);
 	snapshot = scene->capture.snapshot;
 	list_partly(snapshot, first.pid, true);
+	assert_int_equal(procfs_name_leaders(&scene->capture), 0);
 	assert_int_equal(procfs_fill_gaps(&scene->capture), 0);
 	assert_int_equal(snapshot->tally.gap_filled, 3);
 	assert_int_equal(snapshot->task_count, 4);
@@ -249,6 +251,78 @@ static void a_process_that_took_over_a_number_is_not_mixed_in(void **state)
 	assert_false(has_cell(snapshot, METRIC_rss_bytes, pid));
 	assert_int_equal(snapshot->processes[0].cmdline, 0);
 	assert_int_equal(scene->capture.tallies[SOURCE_STATM].read, 0);
+	assert_int_equal(scene->capture.tallies[SOURCE_STATM].failed, 0);
+	assert_int_equal(snapshot->tally.processes_ended, 1);
+}
+
+static void threads_of_a_process_that_took_over_a_number_fill_no_gap(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+	struct family family;
+	struct rusage usage;
+	int32_t pid;
+
+	family_start(&family);
+	pid = family.pid;
+	scene->options.pids = &pid;
+	scene->options.pid_count = 1;
+	scene_open(scene, NULL);
+	snapshot = scene->capture.snapshot;
+	list_partly(snapshot, pid, true);
+	snapshot->processes[0].start_time_ns = 1;
+	assert_int_equal(procfs_fill_gaps(&scene->capture), 0);
+	assert_int_equal(snapshot->task_count, 1);
+	assert_int_equal(snapshot->tally.gap_filled, 0);
+	family_end(&family, &usage);
+}
+
+static void a_leader_younger_than_its_thread_is_of_another_process(void **state)
+{
+	struct scene *scene = *state;
+	struct snapshot *snapshot;
+
+	scene_open(scene, NULL);
+	snapshot = scene->capture.snapshot;
+	list_partly(snapshot, getpid(), true);
+	snapshot->tasks[0].start_time_ns = 1;
+	assert_int_equal(procfs_name_leaders(&scene->capture), 0);
+	assert_int_equal(snapshot->processes[0].start_time_ns, 0);
+	assert_int_equal(snapshot->processes[0].pcomm, 0);
+}
+
+/* Sets the limit so that no fd can be had, and gives what it was. */
+static struct rlimit use_up_fds(void)
+{
+	struct rlimit limit, none;
+	int next = dup(0);
+
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ (rlim_t)next, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	return limit;
+}
+
+static void a_process_that_cannot_be_opened_is_a_failure_of_each_source(void **state)
+{
+	static const enum source_id lost[] = { SOURCE_STATM, SOURCE_FDS, SOURCE_LIMITS,
+					       SOURCE_CMDLINE };
+	struct scene *scene = *state;
+	struct rlimit limit;
+
+	scene_open(scene, NULL);
+	list_partly(scene->capture.snapshot, getpid(), true);
+	assert_int_equal(snapshot_finish(scene->capture.snapshot), 0);
+	limit = use_up_fds();
+	assert_int_equal(process_files_collect(&scene->capture), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(scene->capture.snapshot->tally.processes_ended, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
+		assert_int_equal(scene->capture.tallies[lost[i]].failed, 1);
+		assert_int_equal(scene->capture.tallies[lost[i]].error, EMFILE);
+	}
 }
 
 int main(void)
@@ -259,6 +333,9 @@ int main(void)
 		SCENE_TEST(our_own_process_agrees_with_system_calls),
 		SCENE_TEST(gaps_are_filled_and_counted),
 		SCENE_TEST(a_process_that_took_over_a_number_is_not_mixed_in),
+		SCENE_TEST(threads_of_a_process_that_took_over_a_number_fill_no_gap),
+		SCENE_TEST(a_leader_younger_than_its_thread_is_of_another_process),
+		SCENE_TEST(a_process_that_cannot_be_opened_is_a_failure_of_each_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
