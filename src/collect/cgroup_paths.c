@@ -90,10 +90,11 @@ static int read_path(struct cgroup_paths *paths, int32_t tgid, int32_t tid, uint
 
 	snprintf(file, sizeof(file), "%" PRId32 "/task/%" PRId32 "/cgroup", tgid, tid);
 	status = file_read_text(paths->host->proc, file, (size_t)1 << 20, &text);
-	if (status == -ENOMEM)
+	if (status != -ENOMEM)
+		source_count(paths->tally, status);
+	if (status < 0)
 		return status;
-	source_count(paths->tally, status);
-	path = status < 0 ? NULL : cgroup_path(text_string(&text), &paths->host->cgroup, &length);
+	path = cgroup_path(text_string(&text), &paths->host->cgroup, &length);
 	*ret = 0;
 	return path ? snapshot_intern(paths->snapshot, path, length, ret) : 0;
 }

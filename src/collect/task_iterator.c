@@ -79,29 +79,37 @@ static int load(const struct host *host, bool want_stats, struct task_program **
 	return 0;
 }
 
+static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32_t *ret)
+{
+	bool has_id = task->present >> TASK_BIT_cgroup_id & 1;
+
+	return cgroup_paths_find(walk->cgroups, has_id ? task->cgroup_id : 0, (int32_t)task->tgid,
+				 (int32_t)task->pid, ret);
+}
+
 static int add(struct walk *walk, const struct task_record *record)
 {
 	struct capture *capture = walk->capture;
 	const struct task_fields *task = record->task;
+	struct capture_tally *tally = &capture->snapshot->tally;
+	bool is_gone = task->pid == 0 || task->tgid == 0;
 	uint32_t cgroup = 0;
-	int status;
+	int status = 0;
 
-	if (task->pid == 0 || task->tgid == 0) {
-		capture->snapshot->tally.vanished++;
+	if (!is_gone && !capture_wants_process(capture, (int32_t)task->tgid))
+		return 0;
+	tally->tids_walked++;
+	tally->vanished += is_gone;
+	if (is_gone)
+		return 0;
+	if (walk->cgroups)
+		status = find_cgroup(walk, task, &cgroup);
+	if (status == -ENOMEM)
+		return status;
+	if (!capture_wants_cgroup(capture, snapshot_text(capture->snapshot, cgroup))) {
+		tally->vanished += is_vanished(status);
 		return 0;
 	}
-	if (!capture_wants_process(capture, (int32_t)task->tgid))
-		return 0;
-	if (walk->cgroups) {
-		bool has_id = task->present >> TASK_BIT_cgroup_id & 1;
-
-		status = cgroup_paths_find(walk->cgroups, has_id ? task->cgroup_id : 0,
-					   (int32_t)task->tgid, (int32_t)task->pid, &cgroup);
-		if (status < 0)
-			return status;
-	}
-	if (!capture_wants_cgroup(capture, snapshot_text(capture->snapshot, cgroup)))
-		return 0;
 	source_count(&capture->tallies[SOURCE_TASK_ITERATOR], 0);
 	return task_decoder_add(&walk->decoder, record, cgroup);
 }
@@ -123,6 +131,8 @@ static ssize_t consume(void *context, const void *bytes, size_t length)
 
 		if (size <= 0)
 			return size < 0 ? size : (ssize_t)used;
+		if (!walk->capture->gates[GATE_TASK_DELAY_ACCT].open)
+			record.delay = NULL;
 		status = add(walk, &record);
 		if (status < 0)
 			return status;
@@ -162,7 +172,6 @@ static int walk_wanted(struct walk *walk, int program)
 static int walk_init(struct walk *walk, struct capture *capture)
 {
 	const struct host *host = capture->host;
-	bool wants_cgroups = source_wanted(capture, SOURCE_CGROUP) || capture->options->cgroup;
 
 	walk->capture = capture;
 	walk->affinity_words = affinity_words(host);
@@ -176,7 +185,7 @@ static int walk_init(struct walk *walk, struct capture *capture)
 			return -ENOMEM;
 		walk->decoder.affinity = walk->affinity;
 	}
-	if (host->cgroup.version && wants_cgroups) {
+	if (capture_reads_cgroups(capture)) {
 		walk->cgroups =
 			cgroup_paths_new(host, capture->snapshot, &capture->tallies[SOURCE_CGROUP]);
 		if (!walk->cgroups)

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,8 +113,10 @@ static void without_an_id_each_task_is_asked(void **state)
 
 static void a_task_that_is_gone_has_no_path(void **state)
 {
+	uint32_t path;
+
 	(void)state;
-	expect_path(id_of("here"), 9, "");
+	assert_int_equal(cgroup_paths_find(paths, id_of("here"), 9, 9, &path), -ENOENT);
 	assert_int_equal(tally.failed, 0);
 	write_task(1, "0::/here\n");
 	expect_path(id_of("here"), 1, "/here");
