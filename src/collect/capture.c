@@ -56,6 +56,21 @@ static int32_t group_of(const struct host *host, int32_t pid)
 	return scan_u64(&line, &tgid) ? (int32_t)tgid : 0;
 }
 
+static int check_options(const struct capture *capture, struct error *error)
+{
+	const struct capture_options *options = capture->options;
+
+	if (options->lister == LIST_BPF && !source_wanted(capture, SOURCE_TASK_ITERATOR))
+		return error_set(error, -EINVAL,
+				 "--source bpf lists tasks with the source that "
+				 "--without task_iterator switches off: leave one out");
+	if (options->cgroup && !source_wanted(capture, SOURCE_CGROUP))
+		return error_set(error, -EINVAL,
+				 "--cgroup needs the source that --without cgroup switches off: "
+				 "leave one out");
+	return 0;
+}
+
 static int check_pids(const struct capture *capture, struct error *error)
 {
 	const struct capture_options *options = capture->options;
@@ -154,8 +169,10 @@ static void set_facts(struct capture *capture)
 	set_fact_line(capture, FACT_online_cpus, host->sys, "devices/system/cpu/online");
 	if (host_arch(host, arch, sizeof(arch)))
 		snapshot_set_fact_text(snapshot, FACT_arch, arch);
-	snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
-	snapshot_set_fact_number(snapshot, FACT_clock_ticks, 1000000000 / host->tick_ns);
+	if (host->page_bytes)
+		snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
+	if (host->clock_ticks)
+		snapshot_set_fact_number(snapshot, FACT_clock_ticks, host->clock_ticks);
 	if (host_total_memory(host, &memory))
 		snapshot_set_fact_number(snapshot, FACT_total_memory_bytes, memory);
 	set_clock_facts(capture);
@@ -174,13 +191,17 @@ static int list_by(const struct collector *collector, struct capture *capture, s
 
 static int list_by_procfs(struct capture *capture, struct error *error)
 {
-	return list_by(&procfs_collector, capture, error);
+	int status = list_by(&procfs_collector, capture, error);
+
+	return status < 0 ? status : procfs_name_leaders(capture);
 }
 
 static int list_by_iterator(struct capture *capture, struct error *error)
 {
 	int status = list_by(&task_iterator_collector, capture, error);
 
+	if (status == 0)
+		status = procfs_name_leaders(capture);
 	return status < 0 ? status : procfs_fill_gaps(capture);
 }
 
@@ -257,7 +278,6 @@ static int fill(struct capture *capture, struct error *error)
 	if (status < 0)
 		return status;
 	snapshot = capture->snapshot;
-	snapshot->tally.tids_walked = snapshot->task_count + snapshot->tally.vanished;
 	status = count_each_task(snapshot);
 	if (status == 0)
 		status = snapshot_finish(snapshot);
@@ -286,7 +306,9 @@ int capture_take(const struct host *host, const struct capture_options *options,
 	capture.has_clock = host_clock(host, &capture.clock);
 	gates_read(host, capture.gates);
 	set_facts(&capture);
-	status = check_pids(&capture, error);
+	status = check_options(&capture, error);
+	if (status == 0)
+		status = check_pids(&capture, error);
 	if (status == 0)
 		status = check_cgroup(&capture, error);
 	if (status == 0)
