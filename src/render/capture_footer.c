@@ -10,41 +10,45 @@
 #include "model/snapshot.h"
 #include "render/capture_note.h"
 
-static void append_fact(struct text *out, const struct snapshot *snapshot, enum fact_id id,
-			const char *before)
+/* Adds to a line; what would stand between comes only after something. */
+static void append_fact(struct text *line, const struct snapshot *snapshot, enum fact_id id,
+			const char *between)
 {
 	const struct fact *fact = &snapshot->facts[id];
 
 	if (!fact->present || !fact->text)
 		return;
-	text_append_string(out, before);
-	text_append_escaped(out, fact->text, strlen(fact->text));
+	text_append_string(line, line->length ? between : "");
+	text_append_escaped(line, fact->text, strlen(fact->text));
 }
 
-static void append_time(struct text *out, const struct fact *captured)
+/* Not strftime(): that would read the time zone of this host. */
+static void append_time(struct text *line, const struct fact *captured)
 {
 	time_t seconds = (time_t)(captured->number / 1000000000);
-	struct tm parts;
-	char words[64];
+	struct tm time;
 
-	if (captured->present && gmtime_r(&seconds, &parts) &&
-	    strftime(words, sizeof(words), ", %Y-%m-%d %H:%M:%S UTC", &parts))
-		text_append_string(out, words);
+	if (captured->present && gmtime_r(&seconds, &time))
+		text_format(line, "%s%04d-%02d-%02d %02d:%02d:%02d UTC", line->length ? ", " : "",
+			    time.tm_year + 1900, time.tm_mon + 1, time.tm_mday, time.tm_hour,
+			    time.tm_min, time.tm_sec);
 }
 
 /* What was captured, where and when; the losses are at the end of the note. */
 static void append_capture(struct text *out, const struct snapshot *snapshot)
 {
+	CLEANUP(text_free) struct text line = { 0 };
 	CLEANUP(text_free) struct text note = { 0 };
 
 	capture_note(snapshot, &note);
-	append_fact(out, snapshot, FACT_kernel_name, "");
-	append_fact(out, snapshot, FACT_kernel_release, " ");
-	append_fact(out, snapshot, FACT_arch, " ");
-	append_fact(out, snapshot, FACT_online_cpus, ", cpus ");
-	append_time(out, &snapshot->facts[FACT_captured_at_unix_ns]);
-	append_fact(out, snapshot, FACT_filter, ", only ");
-	text_append_string(out, snapshot->facts[FACT_kernel_name].present ? ": " : "");
+	append_fact(&line, snapshot, FACT_kernel_name, "");
+	append_fact(&line, snapshot, FACT_kernel_release, " ");
+	append_fact(&line, snapshot, FACT_arch, " ");
+	append_fact(&line, snapshot, FACT_online_cpus, ", cpus ");
+	append_time(&line, &snapshot->facts[FACT_captured_at_unix_ns]);
+	append_fact(&line, snapshot, FACT_filter, ", only ");
+	text_append_string(&line, line.length ? ": " : "");
+	text_append(out, text_string(&line), line.length);
 	text_append_escaped(out, text_string(&note), note.length);
 	text_append_string(out, "\n");
 }

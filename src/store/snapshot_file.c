@@ -93,7 +93,7 @@ static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct err
 	struct stat stat;
 
 	if (fd < 0 || fstat(fd, &stat) < 0)
-		return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(error, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (S_ISDIR(stat.st_mode))
 		return error_set(error, -EISDIR, "%s is a directory, not a .tscope file", path);
 	if (!S_ISREG(stat.st_mode))

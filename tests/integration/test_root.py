@@ -29,7 +29,7 @@ class Root(support.TestCase):
         subprocess.run(["strace", "-f", "-o", log, "-e", "trace=" + FORBIDDEN + ",%file",
                         support.TASKSCOPE, "capture", "--root", root, "-o", output], check=True,
                        capture_output=True)
-        start_up = re.compile(r"prlimit64\(0, RLIMIT_STACK|execve\(|access\(\"/etc/ld\.so|"
+        start_up = re.compile(r"prlimit64\(0, RLIMIT_(STACK|NOFILE)|execve\(|access\(\"/etc/ld\.so|"
                               r"/etc/ld\.so\.cache|\.so(\.\d+)*\"|/lib/|/usr/lib/|/proc/self/fd")
         allowed = re.compile(re.escape(str(root)) + "|" + re.escape(self.folder.name))
         for line in pathlib.Path(log).read_text().splitlines():
