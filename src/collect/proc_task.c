@@ -361,13 +361,25 @@ static void begin_task(struct proc_reader *reader)
 	reader->discarded = 0;
 }
 
+/* Threads that are added to a row must be of its process; a whole process is who it is. */
+static int open_tasks(struct proc_reader *reader, const struct proc_job *job, int process)
+{
+	const struct capture *capture = reader->context->capture;
+	const struct process *known = &capture->snapshot->processes[job->process];
+	int status = process;
+
+	if (status >= 0 && !job->whole)
+		status = process_check(capture, process, known, &reader->buffer);
+	return status < 0 ? status : proc_open(process, "task");
+}
+
 bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
 {
 	const struct capture *capture = reader->context->capture;
 	bool split = job->whole && reader->context->wants_group;
 	int32_t tgid = capture->snapshot->processes[job->process].tgid;
 	CLEANUP(close_fd) int process = proc_open_number(capture->host->proc, tgid);
-	CLEANUP(close_fd) int tasks = process < 0 ? process : proc_open(process, "task");
+	CLEANUP(close_fd) int tasks = open_tasks(reader, job, process);
 
 	if (split && tasks >= 0)
 		proc_group_begin(reader, process);
