@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/proc_file.h"
 #include "collect/source.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)
@@ -34,7 +35,22 @@ bool capture_wants_cgroup(const struct capture *capture, const char *path)
 	length = strlen(wanted);
 	while (length && wanted[length - 1] == '/')
 		length--;
+	/* What is not known is nowhere; outside of our cgroup namespace is not below its root. */
+	if (path[0] != '/')
+		return false;
+	if (strncmp(path, "/..", 3) == 0 && (path[3] == '/' || path[3] == '\0'))
+		return false;
 	return strncmp(path, wanted, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/*
+ * The iterator numbers tasks as our PID namespace does.  A proc mount of another
+ * one has other tasks under the same numbers: nothing of it may be mixed in.
+ */
+static bool find_foreign_proc(const struct capture *capture)
+{
+	return capture->host->live && capture->options->lister != LIST_PROCFS &&
+	       !proc_numbers_are_ours(capture->host);
 }
 
 /* The thread group that a task belongs to, by its status file; 0 when it cannot be read. */
@@ -75,6 +91,8 @@ static int check_pids(const struct capture *capture, struct error *error)
 {
 	const struct capture_options *options = capture->options;
 
+	if (capture->proc_is_foreign)
+		return 0; /* the iterator will tell */
 	for (size_t i = 0; i < options->pid_count; i++) {
 		int32_t pid = options->pids[i];
 		char path[32];
@@ -94,6 +112,21 @@ static int check_pids(const struct capture *capture, struct error *error)
 	return 0;
 }
 
+/* Whether a path is written as the cgroup files of proc write it, but for slashes at its end. */
+static bool is_plain_path(const char *path)
+{
+	while (*path == '/') {
+		size_t length = strcspn(path + 1, "/");
+
+		if (length == 0)
+			return path[1 + strspn(path + 1, "/")] == '\0';
+		if (strncmp(path + 1, "..", length) == 0 && length <= 2)
+			return false;
+		path += 1 + length;
+	}
+	return *path == '\0';
+}
+
 static int check_cgroup(const struct capture *capture, struct error *error)
 {
 	const struct cgroup_hierarchy *hierarchy = &capture->host->cgroup;
@@ -104,12 +137,15 @@ static int check_cgroup(const struct capture *capture, struct error *error)
 		return 0;
 	if (hierarchy->fd < 0)
 		return error_set(error, -ENOENT, "this host has no cgroup hierarchy to filter by");
-	if (path[0] != '/')
+	if (capture->proc_is_foreign)
+		return error_set(error, -ENOTSUP,
+				 "--cgroup needs a proc mount that shows our PID namespace");
+	if (path[0] != '/' || !is_plain_path(path))
 		return error_set(error, -EINVAL,
-				 "cgroup '%s' must start with '/', as in the cgroup files of proc",
+				 "cgroup '%s' must start with '/' and be spelled as in the cgroup "
+				 "files of proc",
 				 path);
-	while (*path == '/')
-		path++;
+	path += strspn(path, "/");
 	if (*path && fstatat(hierarchy->fd, path, &directory, 0) < 0)
 		return error_set(error, -errno, "there is no cgroup '%s' in hierarchy %s: %s",
 				 capture->options->cgroup, hierarchy->name, strerror(errno));
@@ -196,12 +232,26 @@ static int list_by_procfs(struct capture *capture, struct error *error)
 	return status < 0 ? status : procfs_name_leaders(capture);
 }
 
+static void leave_proc_out(struct capture *capture)
+{
+	static const enum source_id left_out[] = { SOURCE_CGROUP, SOURCE_STATM, SOURCE_FDS,
+						   SOURCE_CMDLINE, SOURCE_USERS };
+
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";
+}
+
 static int list_by_iterator(struct capture *capture, struct error *error)
 {
 	int status = list_by(&task_iterator_collector, capture, error);
 
-	if (status == 0)
-		status = procfs_name_leaders(capture);
+	if (status < 0)
+		return status;
+	if (capture->proc_is_foreign) {
+		leave_proc_out(capture);
+		return 0;
+	}
+	status = procfs_name_leaders(capture);
 	return status < 0 ? status : procfs_fill_gaps(capture);
 }
 
@@ -216,6 +266,7 @@ static int start_over(struct capture *capture)
 	snapshot_free(capture->snapshot);
 	capture->snapshot = fresh;
 	memset(capture->tallies, 0, sizeof(capture->tallies));
+	capture->proc_is_foreign = false;
 	set_facts(capture);
 	return 0;
 }
@@ -269,6 +320,19 @@ static void set_duration(struct capture *capture)
 					 now.monotonic_ns - capture->clock.monotonic_ns);
 }
 
+/* A cgroup may be empty; a host or a process never is. */
+static int check_tasks(const struct capture *capture, struct error *error)
+{
+	int why = capture->tallies[SOURCE_STAT].error;
+
+	if (capture->snapshot->task_count || capture->options->cgroup)
+		return 0;
+	return error_set(error, -ESRCH, "no task could be read: %s",
+			 why			     ? strerror(why) :
+			 capture->options->pid_count ? "the processes have ended" :
+						       "there is none");
+}
+
 static int fill(struct capture *capture, struct error *error)
 {
 	struct snapshot *snapshot;
@@ -278,10 +342,12 @@ static int fill(struct capture *capture, struct error *error)
 	if (status < 0)
 		return status;
 	snapshot = capture->snapshot;
-	status = count_each_task(snapshot);
+	status = check_tasks(capture, error);
+	if (status == 0)
+		status = count_each_task(snapshot);
 	if (status == 0)
 		status = snapshot_finish(snapshot);
-	if (status == 0)
+	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
 	if (status == 0)
 		status = source_reports(capture);
@@ -304,6 +370,7 @@ int capture_take(const struct host *host, const struct capture_options *options,
 	if (status < 0)
 		return error_set(error, status, "out of memory");
 	capture.has_clock = host_clock(host, &capture.clock);
+	capture.proc_is_foreign = find_foreign_proc(&capture);
 	gates_read(host, capture.gates);
 	set_facts(&capture);
 	status = check_options(&capture, error);

@@ -88,6 +88,9 @@ static int read_path(struct cgroup_paths *paths, int32_t tgid, int32_t tid, uint
 	size_t length;
 	int status;
 
+	*ret = 0;
+	if (tid == 0)
+		return 0;
 	snprintf(file, sizeof(file), "%" PRId32 "/task/%" PRId32 "/cgroup", tgid, tid);
 	status = file_read_text(paths->host->proc, file, (size_t)1 << 20, &text);
 	if (status != -ENOMEM)
@@ -95,7 +98,6 @@ static int read_path(struct cgroup_paths *paths, int32_t tgid, int32_t tid, uint
 	if (status < 0)
 		return status;
 	path = cgroup_path(text_string(&text), &paths->host->cgroup, &length);
-	*ret = 0;
 	return path ? snapshot_intern(paths->snapshot, path, length, ret) : 0;
 }
 
@@ -116,9 +118,10 @@ int cgroup_paths_find(struct cgroup_paths *paths, uint64_t id, int32_t tgid, int
 		return status;
 	if (*place == 0) {
 		status = read_path(paths, tgid, tid, ret);
-		if (status < 0 ||
-		    !is_path_of(paths->host, id, snapshot_text(paths->snapshot, *ret)))
+		if (status < 0)
 			return status;
+		if (*ret == 0 || !is_path_of(paths->host, id, snapshot_text(paths->snapshot, *ret)))
+			return 0;
 		*place = *ret + 1;
 	}
 	*ret = *place - 1;

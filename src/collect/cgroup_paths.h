@@ -20,8 +20,9 @@ void cgroup_paths_free(struct cgroup_paths *paths); /* NULL is allowed */
 /*
  * The path of the cgroup that the task is in, by its number in the dictionary;
  * 0 when it has none.  `id` is the cgroup's, or 0 when the kernel did not say:
- * then the task's own file is read.  Returns 0, -ENOMEM, or the errno of reading
- * that file, which the tally has counted.
+ * then the task's own file is read.  With tid 0 no file is read, and the path is
+ * known only if another task has told of it.  Returns 0, -ENOMEM, or the errno of
+ * reading that file, which the tally has counted.
  */
 int cgroup_paths_find(struct cgroup_paths *paths, uint64_t id, int32_t tgid, int32_t tid,
 		      uint32_t *ret);

@@ -38,6 +38,7 @@ struct capture {
 	struct source_tally tallies[SOURCE_COUNT];
 	struct host_clock clock; /* at the start */
 	bool has_clock;
+	bool proc_is_foreign; /* the iterator listed tasks that proc has under other numbers */
 };
 
 /*
@@ -74,6 +75,14 @@ void source_add_tallies(struct source_tally *into, const struct source_tally *fr
 
 /* The source is not there at all, which no read will tell. */
 void source_set_missing(struct source_tally *tally, const char *reason);
+
+/* Whether the task is a zombie, or dead, as far as is known. */
+static inline bool task_has_ended(const struct snapshot *snapshot, uint32_t row)
+{
+	uint64_t state;
+
+	return snapshot_get(snapshot, METRIC_state, row, &state) && (state == 'Z' || state == 'X');
+}
 
 /* Filters of the capture. */
 bool capture_wants_process(const struct capture *capture, int32_t tgid);

@@ -333,6 +333,9 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 		return result;
 	if (proc_is_read(reader->context, PROC_STAT))
 		take_values(reader, PROC_STAT, job, row, speaks);
+	/* A v1 hierarchy shows every task that has ended at its root. */
+	if (task_has_ended(snapshot, row) && reader->context->capture->host->cgroup.version == 1)
+		task->cgroup = 0;
 	if (is_leader) {
 		process->pcomm = task->comm;
 		process->start_time_ns = task->start_time_ns;

@@ -212,6 +212,33 @@ static int name_user(struct process_files *files, uint32_t row)
 	return snapshot_intern(snapshot, user->name, user->length, &snapshot->processes[row].user);
 }
 
+/*
+ * A leader that has ended shows neither memory nor descriptors, but its living
+ * threads do, each in a directory of its own.  Gives one of these in place of
+ * the process's; false when no thread lives.
+ */
+static bool find_living(const struct snapshot *snapshot, uint32_t row, int *dir)
+{
+	uint32_t task = snapshot->processes[row].first_task;
+	char path[32];
+	int living;
+
+	if (!task_has_ended(snapshot, task))
+		return true;
+	while (++task < snapshot->task_count && snapshot->tasks[task].process == row) {
+		if (task_has_ended(snapshot, task))
+			continue;
+		snprintf(path, sizeof(path), "task/%" PRId32, snapshot->tasks[task].tid);
+		living = proc_open(*dir, path);
+		if (living < 0)
+			continue;
+		close_fd(dir);
+		*dir = living;
+		return true;
+	}
+	return false;
+}
+
 /* The limit is asked for by number: the process that is there afterwards was there before. */
 static int read_process(struct process_files *files, uint32_t row)
 {
@@ -230,6 +257,8 @@ static int read_process(struct process_files *files, uint32_t row)
 		if (limit_status == 0)
 			snapshot_set(snapshot, files->fd_limit, row, limit);
 	}
+	if (!find_living(snapshot, row, &dir))
+		return 0;
 	read_statm(files, dir, row);
 	read_fds(files, dir, row);
 	if (files->cmdlines)

@@ -85,7 +85,8 @@ bool capture_reads_cgroups(struct capture *capture)
 	if (!host->cgroup.version)
 		source_set_missing(&capture->tallies[SOURCE_CGROUP],
 				   host->live ? "no cgroup hierarchy is mounted" : NOT_RECORDED);
-	return host->cgroup.version && source_wanted(capture, SOURCE_CGROUP);
+	return host->cgroup.version && !capture->proc_is_foreign &&
+	       source_wanted(capture, SOURCE_CGROUP);
 }
 
 static void failure_text(const struct capture *capture, enum source_id id, struct text *out)
@@ -196,8 +197,11 @@ static const char *silent_reason(const struct capture *capture, const struct met
 				 enum source_id id)
 {
 	if (id == SOURCE_TASK_ITERATOR && capture->snapshot->tally.gap_filled)
-		return "some tasks were not listed by the task iterator, and procfs does not have "
-		       "it";
+		return place_sources[metric->sources[0].place] == SOURCE_TASK_ITERATOR ?
+			       "some tasks were not listed by the task iterator, and procfs does "
+			       "not have it" :
+			       "some tasks were not listed by the task iterator, and the file "
+			       "that has it was left out";
 	if (id == SOURCE_TASK_ITERATOR && metric->scope == SCOPE_PROCESS &&
 	    !has_all_leaders(capture->snapshot))
 		return "the leader of the process was not listed: it is in another cgroup, or has "
@@ -210,7 +214,7 @@ static const char *silent_reason(const struct capture *capture, const struct met
 			       "processes ended before they were read" :
 			       "kernel threads and zombies have no memory of their own";
 	if (id == SOURCE_FDS || id == SOURCE_LIMITS)
-		return "the process ended before it was read";
+		return "the process has ended";
 	if (metric->class == CLASS_FAIR_POLICY)
 		return "only tasks of a fair policy have it, on kernels that report it";
 	return "this kernel does not report it";

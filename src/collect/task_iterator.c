@@ -79,12 +79,14 @@ static int load(const struct host *host, bool want_stats, struct task_program **
 	return 0;
 }
 
+/* A v1 hierarchy shows every task that has ended at its root, so such a task is not asked. */
 static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32_t *ret)
 {
 	bool has_id = task->present >> TASK_BIT_cgroup_id & 1;
+	bool tells = !task->exit_state || walk->capture->host->cgroup.version != 1;
 
 	return cgroup_paths_find(walk->cgroups, has_id ? task->cgroup_id : 0, (int32_t)task->tgid,
-				 (int32_t)task->pid, ret);
+				 tells ? (int32_t)task->pid : 0, ret);
 }
 
 static int add(struct walk *walk, const struct task_record *record)

@@ -64,6 +64,11 @@ def differs(name, got):
     return difference("expected/" + name, path.read_bytes() if path.exists() else b"", got)
 
 
+def without_size(output):
+    """How well a file compresses is up to the library's version."""
+    return re.sub(rb"(tscope), [0-9.]+ [KMG]?i?B\n", rb"\1\n", output)
+
+
 def tour(folder):
     """The commands of the README that need nothing but taskscope, with what it says they print."""
     readme = (HERE.parent.parent / "README.md").read_text()
@@ -72,8 +77,8 @@ def tour(folder):
         if "\n..." in "\n" + expected:  # a part of an output that depends on the host
             continue
         done = subprocess.run([TASKSCOPE, *shlex.split(words)], capture_output=True, cwd=folder)
-        yield "README: " + words, difference("README.md", expected.encode(),
-                                             done.stdout + done.stderr)
+        yield "README: " + words, difference("README.md", without_size(expected.encode()),
+                                             without_size(done.stdout + done.stderr))
 
 
 def cases(folder):

@@ -115,6 +115,33 @@ class Agree(support.TestCase):
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
 
+    @unittest.skipUnless(support.is_root() and bpf_works(), "needs root and the task iterator")
+    def test_a_foreign_proc_is_not_mixed_in(self):
+        path = self.path("foreign.tscope")
+        script = f"sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q -o {path}; kill $!"
+        subprocess.run(["unshare", "--pid", "--fork", "sh", "-c", script], check=True, timeout=60)
+        document = support.show_threads(path)
+        self.assertLess(max(t["tid"] for t in document["threads"]), 50)
+        self.assertEqual(document["capture"]["gap_filled"], 0)
+        self.assertIn("PID namespace", document["absent"]["rss_bytes"])
+
+    def test_a_process_outlives_its_leader(self):
+        child = subprocess.Popen([support.WORKLOAD, "leaderless"], stdout=subprocess.PIPE)
+        try:
+            child.stdout.readline()
+            for source in ["procfs"] + ["bpf"] * bpf_works():
+                threads = {t["tid"]: t for t in self.capture(child.pid, source)["threads"]}
+                self.assertEqual(len(threads), 2)
+                leader = threads.pop(child.pid)
+                self.assertEqual(leader["state"], "Z")
+                self.assertGreater(leader["rss_bytes"], 8 << 20)
+                self.assertGreaterEqual(leader["open_fds"], 3)
+                self.assertIn("leaderless", leader["cmdline"])
+        finally:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+
     @unittest.skipUnless(support.is_root(), "needs root to give out a pid again")
     def test_a_reused_pid_is_another_task(self):
         first, second = self.path("first.tscope"), self.path("second.tscope")

@@ -47,6 +47,19 @@ class Errors(support.TestCase):
             tid = workload.roles["sleep"]
             self.refuse("capture", "-p", tid, "-o", self.path("x.tscope"), says=str(workload.pid))
 
+    def test_a_cgroup_that_is_spelled_oddly_is_refused(self):
+        for path in ["//a", "/a/../b", "/.", "/..", "a"]:
+            self.refuse("capture", "--cgroup", path, "-o", self.path("x.tscope"), says="spelled")
+
+    def test_a_capture_of_nothing_is_an_error(self):
+        self.refuse("capture", "-o", self.path("x.tscope"), prefix=["prlimit", "--nofile=8"],
+                    says="no task")
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        self.refuse("capture", "-o", self.path("x.tscope"), prefix=["prlimit", "--fsize=512"],
+                    says="x.tscope")
+        self.assertEqual(os.listdir(self.folder.name), [])
+
     def test_a_missing_cgroup_is_refused(self):
         self.refuse("capture", "--cgroup", "/no/such/group", "-o", self.path("x.tscope"),
                     says="/no/such/group")

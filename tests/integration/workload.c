@@ -7,6 +7,8 @@
  *	thread TID ROLE HEX-OF-NAME
  *	expect TID METRIC AT-LEAST AT-MOST	of a thread (or of the process, by its pid)
  *	ready
+ *
+ * With the argument `leaderless` its first thread ends and another one lives on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -217,12 +219,36 @@ static void run_child(void)
 	expect(getpid(), "child_minflt", (uint64_t)usage.ru_minflt, (uint64_t)usage.ru_minflt);
 }
 
-int main(void)
+static void *survivor_main(void *argument)
+{
+	(void)argument;
+	usleep(50000); /* the leader ends */
+	say("ready\n");
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* A process whose leader ends while a thread that holds its memory lives on. */
+static void run_leaderless(void)
+{
+	size_t size = 16 << 20;
+	char *memory = malloc(size);
+	pthread_t thread;
+
+	memset(memory, 1, size);
+	pthread_create(&thread, NULL, survivor_main, memory);
+	pthread_exit(NULL);
+}
+
+int main(int count, char **arguments)
 {
 	pthread_t thread;
 	char byte;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
+	if (count > 1 && strcmp(arguments[1], "leaderless") == 0)
+		run_leaderless();
 	prctl(PR_SET_NAME, "work load");
 	say("process %d\n", getpid());
 	run_dead_threads();
