@@ -61,6 +61,17 @@ static size_t sequence_length(unsigned char first)
 	return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
+/* Characters that reorder, split or hide the text around them; all are of three bytes. */
+static bool steers_text(const unsigned char *byte)
+{
+	unsigned character = (byte[0] & 0x0fu) << 12 | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu);
+
+	return (character >= 0x200b && character <= 0x200f) || /* no width, direction marks */
+	       (character >= 0x2028 && character <= 0x202e) || /* separators, embeddings */
+	       (character >= 0x2060 && character <= 0x206f) || /* joiners, isolates */
+	       character == 0xfeff;			       /* byte order mark */
+}
+
 size_t text_printable(const char *bytes, size_t length)
 {
 	const unsigned char *byte = (const unsigned char *)bytes;
@@ -76,6 +87,8 @@ size_t text_printable(const char *bytes, size_t length)
 		return 0;
 	if (needed == 3 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || /* overlong */
 			    (byte[0] == 0xed && byte[1] >= 0xa0))) /* surrogate */
+		return 0;
+	if (needed == 3 && steers_text(byte))
 		return 0;
 	if (needed == 4 && ((byte[0] == 0xf0 && byte[1] < 0x90) || /* overlong */
 			    (byte[0] == 0xf4 && byte[1] >= 0x90))) /* past U+10FFFF */

@@ -36,7 +36,8 @@ const char *text_string(const struct text *text); /* never NULL */
 
 /*
  * How many bytes the character at `bytes` takes when it is printable UTF-8;
- * 0 when it is a control character (C0, DEL, C1) or not UTF-8.
+ * 0 when it is a control character (C0, DEL, C1, or one that reorders or hides
+ * the text around it) or not UTF-8.
  */
 size_t text_printable(const char *bytes, size_t length);
 

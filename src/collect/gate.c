@@ -15,10 +15,14 @@ static struct gate gate_closed(const char *reason)
 	return (struct gate){ .reason = reason };
 }
 
-/* A setting that is not there: a kernel without it, unless nobody has recorded it. */
+/* A setting that is not there: a kernel without it, unless it was not recorded or is not shown. */
 static struct gate gate_missing(const struct host *host, const char *reason)
 {
-	return gate_closed(host->live ? reason : NOT_RECORDED);
+	if (!host->live)
+		return gate_closed(NOT_RECORDED);
+	if (faccessat(host->proc, "sys/kernel", F_OK, 0) < 0)
+		return gate_closed("proc shows no settings here (is it mounted with subset=pid?)");
+	return gate_closed(reason);
 }
 
 /*

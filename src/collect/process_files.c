@@ -307,8 +307,10 @@ static void start_cmdlines(struct process_files *files)
 	struct capture *capture = files->capture;
 	int status = cmdline_start(capture->host->live, &files->cmdlines);
 
-	if (status < 0)
-		source_count(&capture->tallies[SOURCE_CMDLINE], status);
+	if (status == 0)
+		return;
+	source_count(&capture->tallies[SOURCE_CMDLINE], status);
+	capture->tallies[SOURCE_CMDLINE].reason = "no thread could be started to read it aside";
 }
 
 static int begin(struct process_files *files, struct capture *capture)
