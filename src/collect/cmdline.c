@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@
 #define QUEUE_MAX 256 /* fds that may wait in the queue, if we may have four times as many */
 #define WAKE_EVERY 32 /* waking the reader for each process costs more than reading it */
 #define NS_PER_SECOND 1000000000ll
+
+/* How a command line ends that is longer than what is kept. */
+static const char cut[] = "...";
 
 static const char late_reason[] =
 	"deadline passed while another thread held the process's memory map";
@@ -97,7 +101,11 @@ static ssize_t read_cmdline(bool live, int dir, char buffer[CMDLINE_MAX])
 	if (fd < 0)
 		return fd;
 	length = read(fd, buffer, CMDLINE_MAX);
-	return length < 0 ? -errno : (ssize_t)cmdline_join(buffer, (size_t)length);
+	if (length < 0)
+		return -errno;
+	if (length == CMDLINE_MAX)
+		memcpy(buffer + CMDLINE_MAX - strlen(cut), cut, strlen(cut));
+	return (ssize_t)cmdline_join(buffer, (size_t)length);
 }
 
 static void request_end(struct cmdline_queue *queue, struct request *request, const char *bytes,

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CMDLINE_MAX 4096 /* bytes that are kept */
+#define CMDLINE_MAX 4096 /* bytes that are kept; a longer one ends in "..." */
 
 struct capture;
 struct cmdline_queue;

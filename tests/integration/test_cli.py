@@ -234,6 +234,14 @@ class Show(support.TestCase):
         comm = rows[0].index("comm")
         self.assertIn('"quoted",csv', [row[comm] for row in rows])
 
+    def test_a_command_line_that_is_cut_says_so(self):
+        long = subprocess.Popen(["sh", "-c", "read x", "x" * 5000], stdin=subprocess.PIPE)
+        try:
+            out = self.accept("show", "-p", long.pid, "-g", "thread", "--format", "json")
+        finally:
+            long.communicate(b"")
+        self.assertRegex(json.loads(out)["threads"][0]["cmdline"], r"^sh -c read x x+\.\.\.$")
+
     def test_show_without_a_file_captures_now(self):
         out = self.accept("show", "-p", self.workload.pid, "-g", "process")
         self.assertIn(str(self.workload.pid), out)
