@@ -31,6 +31,14 @@ def is_root():
     return os.geteuid() == 0
 
 
+# A PID namespace with a proc mount of its own; a container may forbid it even to root.
+NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+def has_namespaces():
+    return is_root() and subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode == 0
+
+
 class Workload:
     """The workload, running and idle inside a `with`; knows what it said."""
 

@@ -99,7 +99,7 @@ class Agree(support.TestCase):
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             self.assertEqual(host["boot_id"], boot_id.read().strip())
 
-    @unittest.skipUnless(support.is_root(), "needs root to make a PID namespace")
+    @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
     def test_inside_a_pid_namespace_its_numbers_are_shown(self):
         for source in ["procfs", "bpf"]:
             if source == "bpf" and not bpf_works():
@@ -107,7 +107,7 @@ class Agree(support.TestCase):
             path = self.path(source + "-ns.tscope")
             script = f'sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q --source {source} ' \
                      f'-o {path}; kill $!'
-            subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
+            subprocess.run([*support.NAMESPACE, "sh", "-c", script],
                            check=True, timeout=60)
             threads = support.show_threads(path)["threads"]
             self.assertEqual(min(t["tid"] for t in threads), 1)
@@ -115,7 +115,7 @@ class Agree(support.TestCase):
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
 
-    @unittest.skipUnless(support.is_root() and bpf_works(), "needs root and the task iterator")
+    @unittest.skipUnless(support.has_namespaces() and bpf_works(), "needs namespaces and BPF")
     def test_a_foreign_proc_is_not_mixed_in(self):
         path = self.path("foreign.tscope")
         script = f"sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q -o {path}; kill $!"
@@ -142,7 +142,7 @@ class Agree(support.TestCase):
             child.wait()
             child.stdout.close()
 
-    @unittest.skipUnless(support.is_root(), "needs root to give out a pid again")
+    @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
     def test_a_reused_pid_is_another_task(self):
         first, second = self.path("first.tscope"), self.path("second.tscope")
         capture = f"{support.TASKSCOPE} capture -q -p $one -o"
@@ -153,7 +153,7 @@ class Agree(support.TestCase):
             sleep 60 & two=$!; sleep 0.3; test $one = $two || exit 77
             {capture} {second} || exit 1
             kill $two"""
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script],
+        done = subprocess.run([*support.NAMESPACE, "sh", "-c", script],
                               capture_output=True, timeout=60)
         if done.returncode == 77:
             self.skipTest("this kernel does not let the next pid be chosen")

@@ -249,6 +249,11 @@ class Show(support.TestCase):
 
     def test_colour_only_on_a_terminal(self):
         self.assertNotIn("\x1b", self.accept("show", self.file))
+        try:
+            for fd in os.openpty():
+                os.close(fd)
+        except OSError as error:
+            self.skipTest(f"no terminal can be had: {error}")
         for environment, coloured in [({}, True), ({"NO_COLOR": "1"}, False)]:
             clean = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
             done = subprocess.run(["script", "-qec", f"{support.TASKSCOPE} show {self.file}",
