@@ -39,7 +39,7 @@ enum pid_type {
 	PIDTYPE_MAX,
 };
 
-/* The values below are placeholders: a kernel's own come through bpf_core_enum_value(). */
+/* The values below mean nothing: a kernel's own come through bpf_core_enum_value(). */
 enum cgroup_subsys_id {
 	cpuset_cgrp_id = 1,
 	cpu_cgrp_id,

@@ -9,10 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/proc_file.h"
+#include "collect/proc_parse.h"
 #include "collect/source.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)
@@ -56,20 +56,16 @@ static bool find_foreign_proc(const struct capture *capture)
 /* The thread group that a task belongs to, by its status file; 0 when it cannot be read. */
 static int32_t group_of(const struct host *host, int32_t pid)
 {
-	CLEANUP(text_free) struct text status = { 0 };
+	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	const char *value = NULL;
 	char path[32];
-	const char *line;
+	size_t length;
 	uint64_t tgid;
 
 	snprintf(path, sizeof(path), "%" PRId32 "/status", pid);
-	if (file_read_text(host->proc, path, 65536, &status) < 0)
-		return 0;
-	line = strstr(text_string(&status), "\nTgid:");
-	if (!line)
-		return 0;
-	line += strlen("\nTgid:");
-	line += strspn(line, " \t");
-	return scan_u64(&line, &tgid) ? (int32_t)tgid : 0;
+	if (proc_read(host->proc, path, &buffer) > 0)
+		value = proc_find_value(buffer.data, "Tgid", &length);
+	return value && scan_u64(&value, &tgid) ? (int32_t)tgid : 0;
 }
 
 static int check_options(const struct capture *capture, struct error *error)
