@@ -19,7 +19,10 @@ packages() {
 	build	llvm			strips them
 	build	bpftool			makes the C skeletons of the BPF programs
 	build	libbpf-dev		loads them
-	build	libelf-dev		needed by libbpf
+	build	libmnl-dev		asks the kernel's taskstats
+	build	libelf-dev		reads programs; needed by libbpf too
+	build	libdw-dev		reads their debug information
+	build	libjansson-dev		reads the JSON of .ctprof.zst files
 	build	zlib1g-dev		needed by libbpf
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
@@ -27,6 +30,9 @@ packages() {
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
 	test	libclang-rt-14-dev	libFuzzer and clang's sanitizers
+	test	libjemalloc2		allocator whose counters are read
+	test	libjemalloc-dev		the same, to be linked into a program
+	test	redis-tools		has the server, as a program to be looked at
 	test	strace			shows that a recorded root touches nothing of the live host
 	test	util-linux		setpriv, unshare
 	test	qemu-system-x86		boots other kernels
