@@ -236,6 +236,7 @@ struct signal_struct {
 
 struct mm_struct {
 	unsigned long total_vm;
+	unsigned long exec_vm;
 	unsigned long hiwater_vm;
 	unsigned long hiwater_rss;
 };
@@ -252,6 +253,14 @@ struct worker {
 struct kthread {
 	void *data;
 	char *full_name;
+};
+
+/* Where user space keeps the thread pointer: x86-64, arm64. */
+struct thread_struct {
+	unsigned long fsbase;
+	struct {
+		unsigned long tp_value;
+	} uw;
 };
 
 struct task_struct {
@@ -288,6 +297,7 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
+	struct thread_struct thread;
 };
 
 #pragma clang attribute pop

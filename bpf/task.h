@@ -89,7 +89,9 @@ enum task_cgroup {
 	FIELD(syscw,                 task, ioac.syscw)                                             \
 	FIELD(read_bytes,            task, ioac.read_bytes)                                        \
 	FIELD(write_bytes,           task, ioac.write_bytes)                                       \
-	FIELD(cancelled_write_bytes, task, ioac.cancelled_write_bytes)
+	FIELD(cancelled_write_bytes, task, ioac.cancelled_write_bytes)                             \
+	FIELD(fsbase,                task, thread.fsbase)                                          \
+	FIELD(tp_value,              task, thread.uw.tp_value)
 
 /* The sums in signal_struct: of threads that have exited, and (c...) of waited-for children. */
 #define GROUP_FIELDS(FIELD, COMPUTED)                                                              \
@@ -121,6 +123,7 @@ enum task_cgroup {
 	FIELD(cmin_flt,              signal, cmin_flt)                                             \
 	FIELD(cmaj_flt,              signal, cmaj_flt)                                             \
 	FIELD(total_vm,              mm, total_vm)                                                 \
+	FIELD(exec_vm,               mm, exec_vm)                                                  \
 	FIELD(hiwater_vm,            mm, hiwater_vm)                                               \
 	FIELD(hiwater_rss,           mm, hiwater_rss)
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -262,6 +263,7 @@ static int start_over(struct capture *capture)
 	snapshot_free(capture->snapshot);
 	capture->snapshot = fresh;
 	memset(capture->tallies, 0, sizeof(capture->tallies));
+	capture->threads_seen.count = capture->processes_seen.count = 0;
 	capture->proc_is_foreign = false;
 	set_facts(capture);
 	return 0;
@@ -338,6 +340,7 @@ static int fill(struct capture *capture, struct error *error)
 	if (status < 0)
 		return status;
 	snapshot = capture->snapshot;
+	collector_seen_sort(capture);
 	status = check_tasks(capture, error);
 	if (status == 0)
 		status = count_each_task(snapshot);
@@ -353,10 +356,17 @@ static int fill(struct capture *capture, struct error *error)
 	return status;
 }
 
+static void capture_clear(struct capture *capture)
+{
+	array_free(&capture->threads_seen);
+	array_free(&capture->processes_seen);
+	free(capture->images);
+}
+
 int capture_take(const struct host *host, const struct capture_options *options,
 		 struct snapshot **ret, struct error *error)
 {
-	struct capture capture = {
+	CLEANUP(capture_clear) struct capture capture = {
 		.host = host,
 		.options = options,
 		.scale = { .tick_ns = host->tick_ns, .page_bytes = host->page_bytes },

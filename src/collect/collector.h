@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
 #include "host/host.h"
@@ -29,6 +30,27 @@ struct source_tally {
 
 struct proc_buffer;
 
+/*
+ * What the iterator tells about memory, for sources that read it.  Rows are put
+ * in order afterwards, so these are found by number: collector_seen_sort() first.
+ */
+struct thread_seen {
+	int32_t tid;
+	uint64_t thread_pointer;
+};
+
+struct process_seen {
+	int32_t tgid;
+	uint64_t executable_pages; /* mapped: tells processes of one program apart by their libraries */
+};
+
+/* The file that a process runs. */
+struct process_image {
+	bool present; /* kernel threads run none */
+	uint64_t device, inode;
+	int64_t changed_ns; /* mtime */
+};
+
 struct capture {
 	const struct host *host;
 	const struct capture_options *options;
@@ -39,7 +61,15 @@ struct capture {
 	struct host_clock clock; /* at the start */
 	bool has_clock;
 	bool proc_is_foreign; /* the iterator listed tasks that proc has under other numbers */
+	ARRAY_OF(struct thread_seen) threads_seen;
+	ARRAY_OF(struct process_seen) processes_seen;
+	struct process_image *images; /* by row of a process; NULL when they were not looked at */
 };
+
+/* Orders what was seen by number, so that it can be found; NULL when the iterator saw no such. */
+void collector_seen_sort(struct capture *capture);
+const struct thread_seen *collector_thread_seen(const struct capture *capture, int32_t tid);
+const struct process_seen *collector_process_seen(const struct capture *capture, int32_t tgid);
 
 /*
  * A way of listing tasks.  collect() adds rows and values to the snapshot, and

@@ -89,6 +89,31 @@ static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32
 				 tells ? (int32_t)task->pid : 0, ret);
 }
 
+static bool has_task_bit(const struct task_fields *task, unsigned bit)
+{
+	return task->present >> bit & 1;
+}
+
+/* Kernel threads have no thread pointer, and nothing mapped. */
+static int note_memory(struct capture *capture, const struct task_record *record)
+{
+	const struct task_fields *task = record->task;
+	const struct group_fields *group = record->group;
+	struct thread_seen thread = { .tid = (int32_t)task->pid };
+	struct process_seen process = { .tgid = (int32_t)task->tgid };
+
+	if (has_task_bit(task, TASK_BIT_fsbase))
+		thread.thread_pointer = task->fsbase;
+	else if (has_task_bit(task, TASK_BIT_tp_value))
+		thread.thread_pointer = task->tp_value;
+	if (thread.thread_pointer && array_append(&capture->threads_seen, thread) < 0)
+		return -ENOMEM;
+	if (!group || !(group->present >> GROUP_BIT_exec_vm & 1))
+		return 0;
+	process.executable_pages = group->exec_vm;
+	return array_append(&capture->processes_seen, process);
+}
+
 static int add(struct walk *walk, const struct task_record *record)
 {
 	struct capture *capture = walk->capture;
@@ -113,7 +138,10 @@ static int add(struct walk *walk, const struct task_record *record)
 		return 0;
 	}
 	source_count(&capture->tallies[SOURCE_TASK_ITERATOR], 0);
-	return task_decoder_add(&walk->decoder, record, cgroup);
+	status = task_decoder_add(&walk->decoder, record, cgroup);
+	if (status == 0 && source_wanted(capture, SOURCE_JEMALLOC))
+		status = note_memory(capture, record);
+	return status;
 }
 
 static ssize_t consume(void *context, const void *bytes, size_t length)
