@@ -72,7 +72,8 @@ static const char *const unit_names[] = {
 	[UNIT_NS] = "ns",       [UNIT_BYTES] = "bytes",   [UNIT_COUNT] = "count",
 	[UNIT_LEVEL] = "level", [UNIT_ID] = "id",         [UNIT_RATIO] = "ratio",
 	[UNIT_POLICY] = "policy", [UNIT_STATE] = "state", [UNIT_BOOL] = "bool",
-	[UNIT_CPUS] = "cpus",
+	[UNIT_CPUS] = "cpus",     [UNIT_US] = "us",       [UNIT_CENTIPERCENT] = "centipercent",
+	[UNIT_TEXT] = "text",
 };
 
 static const char *const kind_names[] = {
@@ -93,6 +94,9 @@ static const char *const fold_names[] = {
 static const char *const section_names[] = {
 	[SECTION_IDENTITY] = "identity", [SECTION_SCHEDULING] = "scheduling", [SECTION_IO] = "io",
 	[SECTION_MEMORY] = "memory",     [SECTION_DELAYS] = "delays",         [SECTION_HEAP] = "heap",
+	[SECTION_CGROUPS] = "cgroups",   [SECTION_LIMITS] = "limits",
+	[SECTION_MEMORY_STAT] = "memory.stat", [SECTION_MEMORY_EVENTS] = "memory.events",
+	[SECTION_PRESSURE] = "pressure", [SECTION_HOST] = "host",
 };
 
 static const char *const gate_names[] = {

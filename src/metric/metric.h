@@ -36,6 +36,10 @@ enum metric_unit {
 	UNIT_STATE,
 	UNIT_BOOL,
 	UNIT_CPUS,
+	/* Of readings only (metric/reading.h), which keep the kernel's units. */
+	UNIT_US,
+	UNIT_CENTIPERCENT,
+	UNIT_TEXT,
 };
 
 enum metric_kind {
@@ -71,6 +75,13 @@ enum metric_section {
 	SECTION_MEMORY,
 	SECTION_DELAYS,
 	SECTION_HEAP,
+	/* Of readings only. */
+	SECTION_CGROUPS,
+	SECTION_LIMITS,
+	SECTION_MEMORY_STAT,
+	SECTION_MEMORY_EVENTS,
+	SECTION_PRESSURE,
+	SECTION_HOST,
 	SECTION_COUNT,
 };
 

@@ -15,6 +15,12 @@ struct step {
 static const struct step ns_steps[] = {
 	{ 1, " ns" }, { 1e3, " us" }, { 1e6, " ms" }, { 1e9, " s" }, { 0, NULL },
 };
+static const struct step us_steps[] = {
+	{ 1, " us" },
+	{ 1e3, " ms" },
+	{ 1e6, " s" },
+	{ 0, NULL },
+};
 static const struct step byte_steps[] = {
 	{ 1, " B" },
 	{ 1024.0, " KiB" },
@@ -36,6 +42,8 @@ static const struct step *unit_steps(enum metric_unit unit)
 	switch (unit) {
 	case UNIT_NS:
 		return ns_steps;
+	case UNIT_US:
+		return us_steps;
 	case UNIT_BYTES:
 		return byte_steps;
 	case UNIT_COUNT:
@@ -59,7 +67,9 @@ void unit_format(struct text *out, enum metric_unit unit, uint64_t value)
 {
 	const struct step *step = pick_step(unit, (double)value);
 
-	if (step->size == 1)
+	if (unit == UNIT_CENTIPERCENT)
+		text_format(out, "%" PRIu64 ".%02u %%", value / 100, (unsigned)(value % 100));
+	else if (step->size == 1)
 		text_format(out, "%" PRIu64 "%s", value, step->suffix);
 	else
 		text_format(out, "%.3f%s", (double)value / step->size, step->suffix);

@@ -22,6 +22,11 @@ static const char *const state_names[SOURCE_STATE_COUNT] = {
 	[SOURCE_OK] = "ok",       [SOURCE_PARTIAL] = "partial",     [SOURCE_UNAVAILABLE] = "unavailable",
 	[SOURCE_OFF] = "off",     [SOURCE_NOT_BUILT] = "not built", [SOURCE_MISSING] = "missing",
 };
+
+static const char *const sheet_names[SHEET_COUNT] = {
+	[SHEET_HOST] = "host",       [SHEET_CAPTURE] = "capture",
+	[SHEET_CGROUPS] = "cgroups", [SHEET_PROCESSES] = "processes",
+};
 /* clang-format on */
 
 const char *source_state_name(enum source_state state)
@@ -55,6 +60,8 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->processes);
 	free(snapshot->tasks);
 	free(snapshot->process_index);
+	for (int id = 0; id < SHEET_COUNT; id++)
+		sheet_clear(&snapshot->sheets[id]);
 	dictionary_free(snapshot->strings);
 	arena_clear(&snapshot->arena);
 	free(snapshot);
@@ -210,4 +217,33 @@ struct source_report *snapshot_source(struct snapshot *snapshot, const char *nam
 		return NULL;
 	snapshot->source_count++;
 	return source;
+}
+
+const char *sheet_name(enum sheet_id id)
+{
+	return sheet_names[id];
+}
+
+static int note(struct sheet *sheet, const char *name, enum cell_state state, uint64_t value)
+{
+	uint32_t row;
+
+	if (sheet->row_count == 0 && sheet_add_row(sheet, 0, &row) < 0)
+		return -ENOMEM;
+	return sheet_set(sheet, 0, name, state, value);
+}
+
+int snapshot_note_number(struct snapshot *snapshot, enum sheet_id id, const char *name,
+			 uint64_t number)
+{
+	return note(&snapshot->sheets[id], name, CELL_NUMBER, number);
+}
+
+int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *name,
+		       const char *text)
+{
+	uint32_t string;
+	int status = snapshot_intern(snapshot, text, strlen(text), &string);
+
+	return status < 0 ? status : note(&snapshot->sheets[id], name, CELL_TEXT, string);
 }

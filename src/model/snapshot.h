@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "metric/metric.h"
+#include "model/sheet.h"
 
 /*
  * A thread.  With the boot id, (tgid, tid, start_time_ns) names it for ever;
@@ -40,6 +41,7 @@ struct process {
 	uint32_t first_task; /* the leader's row, or the lowest tid's; set by snapshot_finish() */
 	uint32_t pcomm;
 	uint32_t cmdline; /* 0 when not read */
+	uint32_t exe;	  /* path of the program, 0 when it has none or it was not read */
 	uint32_t user;	  /* name of the effective user, 0 when not known */
 	uint64_t start_time_ns;
 };
@@ -99,6 +101,15 @@ struct capture_tally {
 
 #define SNAPSHOT_SOURCES 32
 
+/* What a sheet's rows are, and their keys. */
+enum sheet_id {
+	SHEET_HOST,	 /* one row, key 0: pressure, sched_ext, tunables */
+	SHEET_CAPTURE,	 /* one row, key 0: how the sources did in detail */
+	SHEET_CGROUPS,	 /* key: the path, as a string's number; parents included */
+	SHEET_PROCESSES, /* key: row of the process; only those that have something to tell */
+	SHEET_COUNT,
+};
+
 struct snapshot {
 	struct arena arena;
 	struct dictionary *strings;
@@ -117,6 +128,7 @@ struct snapshot {
 	struct source_report sources[SNAPSHOT_SOURCES];
 	size_t source_count;
 	struct capture_tally tally;
+	struct sheet sheets[SHEET_COUNT];
 };
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
@@ -188,6 +200,18 @@ int snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char
  */
 struct source_report *snapshot_source(struct snapshot *snapshot, const char *name);
 const char *source_state_name(enum source_state state);
+
+/* A name for files: "host", "capture", "cgroups", "processes". */
+const char *sheet_name(enum sheet_id id);
+
+/*
+ * Sets a cell of the host's or the capture's only row, which is added when it is
+ * missing.  Errors as sheet_set().
+ */
+int snapshot_note_number(struct snapshot *snapshot, enum sheet_id id, const char *name,
+			 uint64_t number);
+int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *name,
+		       const char *text);
 
 /* Drops the tasks for which keep[row] is 0, and processes that are left without any. */
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);

@@ -9,7 +9,7 @@
 #include "render/value.h"
 
 /* The sheet while it is written; lines gather here and leave in large pieces. */
-struct sheet {
+struct csv_sheet {
 	const struct snapshot_view *view;
 	const struct snapshot *snapshot;
 	struct text lines;
@@ -20,7 +20,7 @@ struct sheet {
 
 #define PIECE ((size_t)256 * 1024)
 
-static void flush_lines(struct sheet *sheet)
+static void flush_lines(struct csv_sheet *sheet)
 {
 	if (sheet->lines.failed)
 		sheet->status = -ENOMEM;
@@ -29,7 +29,7 @@ static void flush_lines(struct sheet *sheet)
 	text_clear(&sheet->lines);
 }
 
-static struct text *next_field(struct sheet *sheet)
+static struct text *next_field(struct csv_sheet *sheet)
 {
 	if (sheet->line_begun)
 		text_append(&sheet->lines, ",", 1);
@@ -37,7 +37,7 @@ static struct text *next_field(struct sheet *sheet)
 	return &sheet->lines;
 }
 
-static void end_line(struct sheet *sheet)
+static void end_line(struct csv_sheet *sheet)
 {
 	text_append(&sheet->lines, "\n", 1);
 	sheet->line_begun = false;
@@ -50,7 +50,7 @@ static const char *const identity_names[] = {
 	"tid", "tgid", "comm", "pcomm", "cgroup", "start_time_ns", NULL,
 };
 
-static void write_identity(struct sheet *sheet, const struct group *group)
+static void write_identity(struct csv_sheet *sheet, const struct group *group)
 {
 	const struct snapshot *snapshot = sheet->snapshot;
 	const struct task *task = &snapshot->tasks[sheet->view->grouping->rows[group->first]];
@@ -69,7 +69,7 @@ static bool shows_identity(const struct snapshot_view *view)
 	return view->grouping->axis == AXIS_THREAD && view->columns.count == 0;
 }
 
-static void write_header(struct sheet *sheet, const struct view_columns *columns)
+static void write_header(struct csv_sheet *sheet, const struct view_columns *columns)
 {
 	if (shows_identity(sheet->view)) {
 		for (size_t i = 0; identity_names[i]; i++)
@@ -83,7 +83,7 @@ static void write_header(struct sheet *sheet, const struct view_columns *columns
 	end_line(sheet);
 }
 
-static void write_wide(struct sheet *sheet, const struct view_columns *columns,
+static void write_wide(struct csv_sheet *sheet, const struct view_columns *columns,
 		       const struct group *group)
 {
 	const struct selection *shown = &sheet->view->metrics;
@@ -103,7 +103,7 @@ static void write_wide(struct sheet *sheet, const struct view_columns *columns,
 	end_line(sheet);
 }
 
-static void write_long(struct sheet *sheet, const struct view_columns *columns,
+static void write_long(struct csv_sheet *sheet, const struct view_columns *columns,
 		       const struct group *group)
 {
 	const struct selection *shown = &sheet->view->metrics;
@@ -122,7 +122,7 @@ static void write_long(struct sheet *sheet, const struct view_columns *columns,
 int snapshot_csv_print(const struct snapshot_view *view, FILE *out)
 {
 	const struct view_columns *columns = view_columns(view);
-	struct sheet sheet = { .view = view, .snapshot = view->grouping->snapshot, .out = out };
+	struct csv_sheet sheet = { .view = view, .snapshot = view->grouping->snapshot, .out = out };
 
 	write_header(&sheet, columns);
 	for (size_t i = 0; i < view_shown(view); i++) {

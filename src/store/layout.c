@@ -25,6 +25,7 @@ const struct field fields[] = {
 	PROCESS("process.start_time_ns", TIME,   start_time_ns),
 	PROCESS("process.pcomm",         STRING, pcomm),
 	PROCESS("process.cmdline",       STRING, cmdline),
+	PROCESS("process.exe",           STRING, exe),
 	PROCESS("process.user",          STRING, user),
 	TASK("task.process",             ROW,    process),
 	TASK("task.start_time_ns",       TIME,   start_time_ns),
