@@ -1,0 +1,36 @@
+#!/bin/sh
+# Makes the ELF files of the unit tests: make.sh DIRECTORY COMPILER...
+#
+# One source in every shape that a distribution may ship it in.
+set -eu
+
+source=$(realpath "$(dirname "$0")/sample.c")
+out=$1
+shift
+
+rm -rf "$out"
+mkdir -p "$out"
+cd "$out"
+build() {
+	name=$1
+	shift
+	"$@" -O1 -Wl,--build-id=sha1 -o "$name" "$source"
+}
+
+build dwarf5 "$@" -gdwarf-5
+build dwarf4 "$@" -gdwarf-4
+build compressed "$@" -gdwarf-5 -gz=zlib
+build split "$@" -gdwarf-5 -gsplit-dwarf
+build plain "$@" -g0
+build static "$@" -g0 -static
+build library "$@" -g0 -shared -fPIC
+strip -o stripped plain
+strip -o stripped_library library
+objcopy --compress-debug-sections=zlib-gnu dwarf4 zdebug
+
+# Debug information apart: beside the program, and by its checksum.
+objcopy --only-keep-debug dwarf5 linked.debug
+cp dwarf5 linked
+strip -g linked
+objcopy --add-gnu-debuglink=linked.debug linked
+touch made

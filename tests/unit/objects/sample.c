@@ -1,0 +1,34 @@
+/*
+ * What readers of ELF files and debug information are tried on: a program, or a
+ * library, that looks like one with jemalloc in it.  The member names are
+ * jemalloc's own.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIDDEN(name) cant_access_tsd_items_directly_use_a_getter_or_setter_##name
+
+struct tsd_s {
+	char HIDDEN(tcache_enabled);
+	uint64_t before[4];
+	uint64_t HIDDEN(thread_allocated);
+	uint64_t between;
+	uint64_t HIDDEN(thread_deallocated);
+	char after[100];
+};
+
+/* Whichever way a compiler orders them, the struct is not the first: it is at 8. */
+__thread int on_one_side = 3;
+__thread struct tsd_s je_tsd_tls = { .before = { 1 } };
+__thread int on_the_other = 4;
+
+int mallctl(const char *name);
+int mallctl(const char *name)
+{
+	return name && je_tsd_tls.HIDDEN(thread_allocated) == 0;
+}
+
+int main(void)
+{
+	return mallctl(NULL);
+}
