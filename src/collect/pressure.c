@@ -1,0 +1,170 @@
+#include "collect/pressure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/sheet.h"
+
+static const char *const line_names[PRESSURE_LINE_COUNT] = {
+	[PRESSURE_SOME] = "some",
+	[PRESSURE_FULL] = "full",
+};
+
+struct key_info {
+	const char *name;
+	bool is_percent;
+};
+
+static const struct key_info keys[PRESSURE_KEY_COUNT] = {
+	[PRESSURE_AVG10] = { "avg10", true },
+	[PRESSURE_AVG60] = { "avg60", true },
+	[PRESSURE_AVG300] = { "avg300", true },
+	[PRESSURE_TOTAL] = { "total", false },
+};
+
+/* A word: bytes up to a blank or the end of the line. */
+struct word {
+	const char *start;
+	const char *end;
+};
+
+static struct word next_word(const char *cursor, const char *end)
+{
+	struct word word;
+
+	while (cursor < end && (*cursor == ' ' || *cursor == '\t'))
+		cursor++;
+	word.start = cursor;
+	while (cursor < end && *cursor != ' ' && *cursor != '\t')
+		cursor++;
+	word.end = cursor;
+	return word;
+}
+
+static bool word_is(struct word word, const char *name)
+{
+	size_t length = (size_t)(word.end - word.start);
+
+	return length == strlen(name) && memcmp(word.start, name, length) == 0;
+}
+
+static void add_digit(uint64_t *number, unsigned digit)
+{
+	if (__builtin_mul_overflow(*number, 10, number) ||
+	    __builtin_add_overflow(*number, digit, number))
+		*number = UINT64_MAX;
+}
+
+/* Digits up to what is none; how many there were. */
+static size_t scan_digits(const char **cursor, const char *end, size_t most, uint64_t *number)
+{
+	const char *start = *cursor;
+
+	for (; *cursor < end && **cursor >= '0' && **cursor <= '9'; ++*cursor)
+		if ((size_t)(*cursor - start) < most)
+			add_digit(number, (unsigned)(**cursor - '0'));
+	return (size_t)(*cursor - start);
+}
+
+/* A number with `decimals` digits after the point: fewer are filled up, more are cut off. */
+static bool parse_number(struct word word, size_t decimals, uint64_t *ret)
+{
+	const char *cursor = word.start;
+	uint64_t number = 0;
+	size_t found = 0;
+
+	if (!scan_digits(&cursor, word.end, SIZE_MAX, &number))
+		return false;
+	if (decimals && cursor < word.end && *cursor == '.') {
+		cursor++;
+		found = scan_digits(&cursor, word.end, decimals, &number);
+		if (!found)
+			return false;
+	}
+	for (; found < decimals; found++)
+		add_digit(&number, 0);
+	*ret = number;
+	return cursor == word.end;
+}
+
+static void parse_pair(struct word word, enum pressure_line line, struct pressure *ret)
+{
+	const char *sign = memchr(word.start, '=', (size_t)(word.end - word.start));
+	struct word name = { word.start, sign };
+	struct word value = { sign + 1, word.end };
+
+	for (int key = 0; sign && key < PRESSURE_KEY_COUNT; key++)
+		if (word_is(name, keys[key].name))
+			ret->present[line][key] = parse_number(value, keys[key].is_percent ? 2 : 0,
+							       &ret->values[line][key]);
+}
+
+static void parse_line(const char *start, const char *end, struct pressure *ret)
+{
+	struct word word = next_word(start, end);
+
+	for (int line = 0; line < PRESSURE_LINE_COUNT; line++) {
+		if (!word_is(word, line_names[line]))
+			continue;
+		while (word.end < end) {
+			word = next_word(word.end, end);
+			parse_pair(word, line, ret);
+		}
+		return;
+	}
+}
+
+void pressure_parse(const char *text, struct pressure *ret)
+{
+	*ret = (struct pressure){ 0 };
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		parse_line(text, text + length, ret);
+		text += length + (text[length] == '\n');
+	}
+}
+
+bool pressure_any(const struct pressure *pressure)
+{
+	for (int line = 0; line < PRESSURE_LINE_COUNT; line++)
+		for (int key = 0; key < PRESSURE_KEY_COUNT; key++)
+			if (pressure->present[line][key])
+				return true;
+	return false;
+}
+
+void pressure_drop_line(struct pressure *pressure, enum pressure_line line)
+{
+	memset(pressure->present[line], 0, sizeof(pressure->present[line]));
+}
+
+static int store_cell(struct sheet *sheet, uint32_t row, const char *prefix, int line, int key,
+		      uint64_t value)
+{
+	char name[SHEET_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s %s %s", prefix, line_names[line], keys[key].name);
+	return sheet_set(sheet, row, name, CELL_NUMBER, value);
+}
+
+int pressure_store(const struct pressure *pressure, struct sheet *sheet, uint32_t row,
+		   const char *prefix)
+{
+	int status = 0;
+
+	for (int line = 0; line < PRESSURE_LINE_COUNT; line++)
+		for (int key = 0; status == 0 && key < PRESSURE_KEY_COUNT; key++)
+			if (pressure->present[line][key])
+				status = store_cell(sheet, row, prefix, line, key,
+						    pressure->values[line][key]);
+	return status;
+}
+
+int pressure_set_absent(struct sheet *sheet, const char *prefix, const char *reason)
+{
+	char name[SHEET_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s full total", prefix);
+	return sheet_set_absent(sheet, name, reason);
+}
