@@ -35,8 +35,7 @@ struct thread_member {
 struct thread_layout {
 	uint16_t machine;
 	uint64_t used_list, user_list; /* heads: stacks made by the library, and by the program */
-	uint64_t
-		slot_list; /* head of the chunks that tell each module's generation; 0: not known */
+	uint64_t slot_list; /* a pointer to the chunks that tell each module's generation */
 	uint32_t pthread_size;
 	struct thread_member next, prev;		     /* of a list node */
 	struct thread_member list, tid, dtv_pointer;	     /* of struct pthread */
