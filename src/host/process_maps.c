@@ -344,7 +344,7 @@ int process_mapping_open(int process, const struct process_mapping *mapping)
 	return fd;
 }
 
-static void keep_entry(const Elf64_auxv_t *entry, struct process_image *image)
+static void keep_entry(const Elf64_auxv_t *entry, struct program_image *image)
 {
 	switch (entry->a_type) {
 	case AT_ENTRY:
@@ -359,11 +359,11 @@ static void keep_entry(const Elf64_auxv_t *entry, struct process_image *image)
 	}
 }
 
-int process_image_read(int process, struct process_image *ret)
+int program_image_read(int process, struct program_image *ret)
 {
 	CLEANUP(close_fd) int fd = openat(process, "auxv", O_RDONLY | O_CLOEXEC);
 	Elf64_auxv_t entries[AUXV_ENTRIES];
-	struct process_image image = { 0 };
+	struct program_image image = { 0 };
 	ssize_t got;
 
 	if (fd < 0)

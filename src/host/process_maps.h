@@ -64,13 +64,13 @@ const struct process_mapping *process_maps_next_file(const struct process_maps *
 int process_mapping_open(int process, const struct process_mapping *mapping);
 
 /* From the auxiliary vector: 0 where there is no such entry. */
-struct process_image {
+struct program_image {
 	uint64_t entry;	      /* AT_ENTRY: minus the file's entry it is the load bias */
 	uint64_t phdr;	      /* AT_PHDR */
 	uint64_t interpreter; /* AT_BASE: load bias of the dynamic loader */
 };
 
 /* Returns 0, -ESRCH, -EACCES or -EPERM, -ENODATA when there is no AT_ENTRY (a kernel thread). */
-int process_image_read(int process, struct process_image *ret);
+int program_image_read(int process, struct program_image *ret);
 
 #endif
