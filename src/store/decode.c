@@ -38,6 +38,7 @@ static const struct block_reader {
 	{ BLOCK_COLUMN, NULL, decode_column },
 	{ BLOCK_REASONS, BLOCK_ABSENT, decode_reasons },
 	{ BLOCK_SOURCES, BLOCK_CAPTURE, decode_sources },
+	{ BLOCK_SHEET, NULL, decode_sheet },
 };
 
 static int read_block(struct decoder *decoder, size_t index, const char *name, struct reader *body)

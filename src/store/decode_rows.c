@@ -11,7 +11,7 @@
 #include "store/layout.h"
 #include "store/series.h"
 
-static int spend_cells(struct decoder *decoder, uint64_t count, uint64_t each)
+int spend_cells(struct decoder *decoder, uint64_t count, uint64_t each)
 {
 	if (count > decoder->cells_left / each)
 		return -EFBIG;

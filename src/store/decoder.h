@@ -19,6 +19,7 @@ struct decoder {
 	uint32_t seen_blocks; /* a bit for each kind, decode.c has the list */
 	uint32_t seen_scopes; /* a bit for each scope whose rows were read */
 	uint32_t seen_fields; /* a bit for each row of fields */
+	uint32_t seen_sheets; /* a bit for each sheet */
 	const char *problem;  /* why -EBADMSG, for the sentence */
 };
 
@@ -40,5 +41,11 @@ int decode_facts(struct decoder *decoder, const char *name, struct reader *body)
 int decode_tally(struct decoder *decoder, const char *name, struct reader *body);
 int decode_reasons(struct decoder *decoder, const char *name, struct reader *body);
 int decode_sources(struct decoder *decoder, const char *name, struct reader *body);
+
+/* decode_sheet.c: readings */
+int decode_sheet(struct decoder *decoder, const char *name, struct reader *body);
+
+/* What a reader may still cost: 0 or -EFBIG. */
+int spend_cells(struct decoder *decoder, uint64_t count, uint64_t each);
 
 #endif

@@ -18,24 +18,12 @@
 #include "model/snapshot.h"
 #include "store/bytes.h"
 #include "store/container.h"
+#include "store/encoder.h"
 #include "store/layout.h"
 #include "store/series.h"
 
 #define COMPRESSION_LEVEL 3
 #define OUTPUT_STEP ((size_t)128 * 1024)
-
-struct encoder {
-	const struct snapshot *snapshot;
-	ZSTD_CCtx *compressor;
-	struct bytes file;   /* room for the header, then the compressed payload */
-	struct bytes body;   /* of the block in the making */
-	uint64_t *numbers;   /* as many as the larger scope has rows */
-	uint32_t *string_id; /* number in the file by number in the dictionary, 0: not used */
-	struct {
-		ARRAY_OF(uint32_t) ids; /* of the dictionary, in the file's order */
-	} used;
-	uint64_t decompressed, cells; /* what reading will cost */
-};
 
 static int compress(struct encoder *encoder, const void *bytes, size_t size, ZSTD_EndDirective end)
 {
@@ -57,8 +45,7 @@ static int compress(struct encoder *encoder, const void *bytes, size_t size, ZST
 	return 0;
 }
 
-/* Sends the body off under a name, and empties it. */
-static int finish_block(struct encoder *encoder, const char *name, enum block_type type)
+int encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type)
 {
 	uint8_t buffer[NAME_SIZE + 2 * VARINT_SIZE];
 	struct bytes head = { .data = buffer, .capacity = sizeof(buffer) };
@@ -97,7 +84,7 @@ static int encode_facts(struct encoder *encoder)
 		bytes_put_u8(&encoder->body, VALUE_TEXT);
 		bytes_put_string(&encoder->body, fact->text);
 	}
-	return finish_block(encoder, BLOCK_HOST, BLOCK_VALUES);
+	return encoder_finish_block(encoder, BLOCK_HOST, BLOCK_VALUES);
 }
 
 static int encode_tally(struct encoder *encoder)
@@ -109,10 +96,10 @@ static int encode_tally(struct encoder *encoder)
 		       sizeof(number));
 		put_number(&encoder->body, tally_members[i].name, number);
 	}
-	return finish_block(encoder, BLOCK_TALLY, BLOCK_VALUES);
+	return encoder_finish_block(encoder, BLOCK_TALLY, BLOCK_VALUES);
 }
 
-static int use_string(struct encoder *encoder, uint64_t id)
+int encoder_use_string(struct encoder *encoder, uint64_t id)
 {
 	if (id == 0 || id >= dictionary_count(encoder->snapshot->strings) || encoder->string_id[id])
 		return 0;
@@ -122,8 +109,7 @@ static int use_string(struct encoder *encoder, uint64_t id)
 	return 0;
 }
 
-/* The number in the file of a text that was used; a number that has no text is the empty one's. */
-static uint64_t string_in_file(const struct encoder *encoder, uint64_t id)
+uint64_t encoder_string(const struct encoder *encoder, uint64_t id)
 {
 	return id < dictionary_count(encoder->snapshot->strings) ? encoder->string_id[id] : 0;
 }
@@ -136,7 +122,7 @@ static int use_field_strings(struct encoder *encoder, const struct field *field)
 	if (field->type != FIELD_STRING)
 		return 0;
 	for (size_t row = 0; row < rows && status == 0; row++)
-		status = use_string(encoder, field_get(encoder->snapshot, field, row));
+		status = encoder_use_string(encoder, field_get(encoder->snapshot, field, row));
 	return status;
 }
 
@@ -150,7 +136,7 @@ static int use_column_strings(struct encoder *encoder, enum metric_id id)
 		return 0;
 	for (uint32_t row = 0; row < rows && status == 0; row++)
 		if (snapshot_get(encoder->snapshot, id, row, &value))
-			status = use_string(encoder, value);
+			status = encoder_use_string(encoder, value);
 	return status;
 }
 
@@ -163,7 +149,7 @@ static int find_used_strings(struct encoder *encoder)
 		status = use_field_strings(encoder, &fields[i]);
 	for (int id = 0; id < METRIC_STORED && status == 0; id++)
 		status = use_column_strings(encoder, (enum metric_id)id);
-	return status;
+	return status < 0 ? status : encode_use_sheet_strings(encoder);
 }
 
 static int encode_strings(struct encoder *encoder)
@@ -179,7 +165,7 @@ static int encode_strings(struct encoder *encoder)
 	for (size_t i = 0; i < count; i++)
 		bytes_put_string(&encoder->body,
 				 snapshot_text(encoder->snapshot, encoder->used.ids.data[i]));
-	return finish_block(encoder, BLOCK_TEXTS, BLOCK_STRINGS);
+	return encoder_finish_block(encoder, BLOCK_TEXTS, BLOCK_STRINGS);
 }
 
 static void put_field(struct encoder *encoder, const struct field *field)
@@ -190,7 +176,7 @@ static void put_field(struct encoder *encoder, const struct field *field)
 		uint64_t value = field_get(encoder->snapshot, field, row);
 
 		encoder->numbers[row] =
-			field->type == FIELD_STRING ? string_in_file(encoder, value) : value;
+			field->type == FIELD_STRING ? encoder_string(encoder, value) : value;
 	}
 	series_write(&encoder->body, encoder->numbers, rows);
 }
@@ -202,7 +188,7 @@ static int encode_rows(struct encoder *encoder, enum metric_scope scope, uint64_
 	encoder->cells += rows * cells_per_row;
 	bytes_put_varint(&encoder->body, rows);
 	put_field(encoder, &id_fields[scope]);
-	return finish_block(encoder, id_fields[scope].name, BLOCK_ROWS);
+	return encoder_finish_block(encoder, id_fields[scope].name, BLOCK_ROWS);
 }
 
 static int encode_identities(struct encoder *encoder)
@@ -213,7 +199,7 @@ static int encode_identities(struct encoder *encoder)
 		status = encode_rows(encoder, SCOPE_THREAD, CELLS_PER_TASK);
 	for (size_t i = 0; i < field_count && status == 0; i++) {
 		put_field(encoder, &fields[i]);
-		status = finish_block(encoder, fields[i].name, BLOCK_FIELD);
+		status = encoder_finish_block(encoder, fields[i].name, BLOCK_FIELD);
 	}
 	return status;
 }
@@ -243,7 +229,7 @@ static size_t gather_values(struct encoder *encoder, enum metric_id id, size_t r
 	for (size_t row = 0; row < rows; row++)
 		if (column->present[row])
 			encoder->numbers[count++] =
-				is_string ? string_in_file(encoder, column->values[row]) :
+				is_string ? encoder_string(encoder, column->values[row]) :
 					    column->values[row];
 	return count;
 }
@@ -266,7 +252,7 @@ static int encode_column(struct encoder *encoder, enum metric_id id)
 	else
 		put_presence(&encoder->body, column->present, rows);
 	series_write(&encoder->body, encoder->numbers, count);
-	return finish_block(encoder, metric->name, BLOCK_COLUMN);
+	return encoder_finish_block(encoder, metric->name, BLOCK_COLUMN);
 }
 
 static int encode_columns(struct encoder *encoder)
@@ -286,7 +272,7 @@ static int encode_absent(struct encoder *encoder)
 		bytes_put_string(&encoder->body, metrics[id].name);
 		bytes_put_string(&encoder->body, encoder->snapshot->absent[id]);
 	}
-	return finish_block(encoder, BLOCK_ABSENT, BLOCK_REASONS);
+	return encoder_finish_block(encoder, BLOCK_ABSENT, BLOCK_REASONS);
 }
 
 static int encode_sources(struct encoder *encoder)
@@ -302,19 +288,30 @@ static int encode_sources(struct encoder *encoder)
 		bytes_put_varint(&encoder->body, source->read);
 		bytes_put_varint(&encoder->body, source->failed);
 	}
-	return finish_block(encoder, BLOCK_CAPTURE, BLOCK_SOURCES);
+	return encoder_finish_block(encoder, BLOCK_CAPTURE, BLOCK_SOURCES);
 }
 
 /* In the order that a reader needs: strings before rows, rows before columns. */
 static int (*const parts[])(struct encoder *encoder) = {
 	encode_facts,  encode_strings, encode_identities, encode_columns,
-	encode_absent, encode_sources, encode_tally,
+	encode_absent, encode_sources, encode_tally,	  encode_sheets,
 };
+
+static size_t most_rows(const struct snapshot *snapshot)
+{
+	size_t most = snapshot->task_count;
+
+	if (most < snapshot->process_count)
+		most = snapshot->process_count;
+	for (int id = 0; id < SHEET_COUNT; id++)
+		if (most < snapshot->sheets[id].row_count)
+			most = snapshot->sheets[id].row_count;
+	return most;
+}
 
 static int encoder_start(struct encoder *encoder, const struct snapshot *snapshot)
 {
-	size_t rows = snapshot->task_count > snapshot->process_count ? snapshot->task_count :
-								       snapshot->process_count;
+	size_t rows = most_rows(snapshot);
 
 	*encoder = (struct encoder){ .snapshot = snapshot };
 	encoder->compressor = ZSTD_createCCtx();

@@ -22,6 +22,7 @@ enum block_type {
 	BLOCK_COLUMN = 5,  /* a metric's cells */
 	BLOCK_REASONS = 6, /* why cells of a metric are missing */
 	BLOCK_SOURCES = 7, /* how each source of the capture did */
+	BLOCK_SHEET = 8,   /* readings: rows, and columns under names of their own */
 };
 
 #define BLOCK_HOST "host"
@@ -44,10 +45,19 @@ enum presence {
 	PRESENCE_BITS = 1, /* a bit a row, lowest first, then zeros to the end of the byte */
 };
 
+/* In BLOCK_SHEET: what is known of a column. */
+enum column_flags {
+	COLUMN_HAS_ORIGIN = 1,
+	COLUMN_HAS_REASON = 2,
+	COLUMN_HAS_CELLS = 4,
+};
+
 /* What a row of each kind costs a reader besides its metrics, in cells of some 9 bytes. */
 #define CELLS_PER_PROCESS 8
 #define CELLS_PER_TASK 4
 #define CELLS_PER_STRING 8
+#define CELLS_PER_READING 16 /* a column of a sheet */
+#define CELLS_PER_SHEET_ROW 3
 
 enum field_type {
 	FIELD_ID,     /* int32_t */

@@ -113,6 +113,38 @@ static inline void add_circumstances(struct snapshot *snapshot)
 						  .gap_filled = 4 };
 }
 
+static inline void set_reading(struct sheet *sheet, uint32_t row, const char *name,
+			       enum cell_state state, uint64_t value)
+{
+	assert_int_equal(sheet_set(sheet, row, name, state, value), 0);
+}
+
+static inline void add_readings(struct snapshot *snapshot)
+{
+	struct sheet *cgroups = &snapshot->sheets[SHEET_CGROUPS];
+	struct sheet *processes = &snapshot->sheets[SHEET_PROCESSES];
+	uint32_t root, child, row;
+
+	assert_int_equal(sheet_add_row(cgroups, intern(snapshot, "/"), &root), 0);
+	assert_int_equal(sheet_add_row(cgroups, intern(snapshot, "/only here"), &child), 0);
+	set_reading(cgroups, root, "memory.current", CELL_NUMBER, UINT64_MAX);
+	set_reading(cgroups, child, "memory.current", CELL_NUMBER, 0);
+	set_reading(cgroups, child, "memory.max", CELL_UNLIMITED, 0);
+	set_reading(cgroups, child, "cpuset.cpus", CELL_TEXT, intern(snapshot, "0-1\x1b"));
+	set_reading(cgroups, child, "cpu.weight.nice", CELL_NUMBER, (uint64_t)-20);
+	assert_int_equal(sheet_set_origin(cgroups, "memory.current", "v1 memory"), 0);
+	assert_int_equal(sheet_set_absent(cgroups, "memory.peak", "no such file"), 0);
+	assert_int_equal(sheet_add_row(processes, 2, &row), 0);
+	set_reading(processes, row, "smaps Future_Key", CELL_NUMBER, 4096);
+	assert_int_equal(
+		snapshot_note_number(snapshot, SHEET_HOST, "pressure cpu some avg10", 1234), 0);
+	assert_int_equal(snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc dominant_failure",
+					    "symbols-stripped"),
+			 0);
+	for (int id = 0; id < SHEET_COUNT; id++)
+		assert_int_equal(sheet_finish(&snapshot->sheets[id]), 0);
+}
+
 /* Every shape a cell, a text and a row can have. */
 static inline struct snapshot *make_snapshot(void)
 {
@@ -130,6 +162,7 @@ static inline struct snapshot *make_snapshot(void)
 	add_task(snapshot, INT32_MAX, INT32_MAX, "last", "");
 	add_metrics(snapshot);
 	add_circumstances(snapshot);
+	add_readings(snapshot);
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	return snapshot;
 }
@@ -209,12 +242,52 @@ static inline void assert_same_circumstances(const struct snapshot *a, const str
 	assert_memory_equal(&a->tally, &b->tally, sizeof(a->tally));
 }
 
+static inline void assert_same_column(const struct snapshot *a, const struct snapshot *b,
+				      enum sheet_id id, size_t index)
+{
+	const struct sheet_column *first = &a->sheets[id].columns.data[index];
+	const struct sheet_column *second = &b->sheets[id].columns.data[index];
+
+	assert_string_equal(first->name, second->name);
+	assert_same_maybe(first->origin, second->origin);
+	assert_same_maybe(first->absent, second->absent);
+	for (uint32_t row = 0; row < a->sheets[id].row_count; row++) {
+		uint64_t x = 0, y = 0;
+		enum cell_state state = sheet_get(first, row, &x);
+
+		assert_int_equal(state, sheet_get(second, row, &y));
+		if (state == CELL_TEXT)
+			assert_same_text(a, (uint32_t)x, b, (uint32_t)y);
+		else if (state == CELL_NUMBER)
+			assert_true(x == y);
+	}
+}
+
+static inline void assert_same_sheets(const struct snapshot *a, const struct snapshot *b)
+{
+	for (int id = 0; id < SHEET_COUNT; id++) {
+		const struct sheet *first = &a->sheets[id], *second = &b->sheets[id];
+
+		assert_int_equal(first->row_count, second->row_count);
+		assert_int_equal(first->columns.count, second->columns.count);
+		for (size_t row = 0; row < first->row_count; row++) {
+			if (id == SHEET_CGROUPS)
+				assert_same_text(a, first->keys[row], b, second->keys[row]);
+			else
+				assert_int_equal(first->keys[row], second->keys[row]);
+		}
+		for (size_t i = 0; i < first->columns.count; i++)
+			assert_same_column(a, b, (enum sheet_id)id, i);
+	}
+}
+
 static inline void assert_same_snapshot(const struct snapshot *a, const struct snapshot *b)
 {
 	assert_same_rows(a, b);
 	for (int id = 0; id < METRIC_STORED; id++)
 		assert_same_cells(a, b, (enum metric_id)id);
 	assert_same_circumstances(a, b);
+	assert_same_sheets(a, b);
 }
 
 /* The file of make_snapshot(), for tests that break it. */

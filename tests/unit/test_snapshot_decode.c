@@ -489,6 +489,75 @@ static void a_name_too_long(struct bytes *payload)
 		  "", 0);
 }
 
+/* One row of the host with one reading: flags, states and values as given. */
+static void put_reading(struct bytes *payload, const char *sheet, const char *name,
+			const char *cells, size_t size)
+{
+	struct bytes body = { 0 };
+
+	put_one_of_each(payload);
+	bytes_put(&body, "\1\0\0\1", 4);
+	bytes_put_string(&body, name);
+	bytes_put(&body, cells, size);
+	put_block(payload, sheet, BLOCK_SHEET, &body);
+	bytes_free(&body);
+}
+
+static void a_reading_in_no_state(struct bytes *payload)
+{
+	put_reading(payload, "host", "memory.current", "\4\5bytes\5gauge\0\4\0\0", 17);
+}
+
+static void a_reading_of_a_text_that_is_not_there(struct bytes *payload)
+{
+	put_reading(payload, "host", "cpuset.cpus", "\4\4text\4text\0\3\0\1", 15);
+}
+
+static void a_reading_that_says_nothing(struct bytes *payload)
+{
+	put_reading(payload, "host", "memory.current", "\0", 1);
+}
+
+static void a_reading_whose_name_is_too_long(struct bytes *payload)
+{
+	char name[SHEET_NAME_SIZE + 1];
+
+	memset(name, 'n', SHEET_NAME_SIZE);
+	name[SHEET_NAME_SIZE] = '\0';
+	put_reading(payload, "host", name, "\2\0", 2);
+}
+
+static void two_hosts(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, "host", BLOCK_SHEET, "\2\0\0\0", 4);
+}
+
+static void a_cgroup_without_a_path(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, "cgroups", BLOCK_SHEET, "\1\0\7\0", 4);
+}
+
+static void readings_of_a_process_that_is_not_there(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, "processes", BLOCK_SHEET, "\1\0\1\0", 4);
+}
+
+static void a_sheet_twice(struct bytes *payload)
+{
+	put_one_of_each(payload);
+	put_bytes(payload, "host", BLOCK_SHEET, "\1\0\0\0", 4);
+	put_bytes(payload, "host", BLOCK_SHEET, "\1\0\0\0", 4);
+}
+
+static void a_sheet_before_its_rows(struct bytes *payload)
+{
+	put_bytes(payload, "host", BLOCK_SHEET, "\1\0\0\0", 4);
+	put_one_of_each(payload);
+}
+
 static void nothing(struct bytes *payload)
 {
 	bytes_put(payload, "", 0);
@@ -529,6 +598,15 @@ static const struct {
 	{ too_many_sources, "it has too many sources" },
 	{ a_block_longer_than_the_payload, "a block is cut short" },
 	{ a_name_too_long, "a block is cut short" },
+	{ a_reading_in_no_state, "a reading is in no known state" },
+	{ a_reading_of_a_text_that_is_not_there, "a text is not there" },
+	{ a_reading_that_says_nothing, "a reading is there twice, or says nothing" },
+	{ a_reading_whose_name_is_too_long, "a block is not what it should be" },
+	{ two_hosts, "it has two hosts" },
+	{ a_cgroup_without_a_path, "a row refers to what is not there" },
+	{ readings_of_a_process_that_is_not_there, "a row refers to what is not there" },
+	{ a_sheet_twice, "a block is there twice" },
+	{ a_sheet_before_its_rows, "its blocks are out of order" },
 	{ nothing, "it has no rows" },
 };
 
@@ -547,6 +625,24 @@ static void content_that_makes_no_sense_is_refused_with_the_reason(void **state)
 		assert_string_equal(decode_payload(&payload, &snapshot), expected);
 		assert_null(snapshot);
 	}
+}
+
+static void a_reading_stored_as_something_else_is_absent_with_that_reason(void **state)
+{
+	struct bytes payload = { 0 };
+	struct snapshot *snapshot = NULL;
+	const struct sheet_column *column;
+	uint64_t value;
+
+	(void)state;
+	put_reading(&payload, "host", "memory.current", "\4\2us\5gauge\0\1\0\7", 14);
+	assert_null(decode_payload(&payload, &snapshot));
+	column = sheet_find(&snapshot->sheets[SHEET_HOST], "memory.current");
+	assert_non_null(column);
+	assert_string_equal(column->absent,
+			    "stored as gauge in us, which this version does not read");
+	assert_int_equal(sheet_get(column, 0, &value), CELL_ABSENT);
+	snapshot_free(snapshot);
 }
 
 /* Bytes of the header that are wrong under a right checksum. */
@@ -672,6 +768,23 @@ static struct bytes make_late_rows_bomb(void)
 	return file;
 }
 
+/* Rows of cgroups, as many as may be claimed. */
+static struct bytes make_sheet_bomb(void)
+{
+	struct bytes payload = { 0 };
+	struct bytes body = { 0 };
+	struct bytes file;
+
+	put_one_of_each(&payload);
+	bytes_put_varint(&body, 4000000);
+	bytes_put(&body, "\0\0\0", 3);
+	put_block(&payload, "cgroups", BLOCK_SHEET, &body);
+	file = wrap(&payload);
+	bytes_free(&payload);
+	bytes_free(&body);
+	return file;
+}
+
 struct bomb {
 	struct bytes file;
 	int code; /* that it is refused with */
@@ -705,6 +818,7 @@ static void a_small_file_that_claims_much_costs_little(void **state)
 		{ make_count_bomb(BLOCK_TEXTS, BLOCK_STRINGS), -EFBIG },
 		{ make_count_bomb(BLOCK_PROCESSES, BLOCK_ROWS), -EFBIG },
 		{ make_count_bomb(BLOCK_TASKS, BLOCK_ROWS), -EFBIG },
+		{ make_sheet_bomb(), -EFBIG },
 		{ make_cell_bomb(), -EFBIG },
 		{ make_late_rows_bomb(), -EBADMSG },
 	};
@@ -729,6 +843,7 @@ int main(void)
 		cmocka_unit_test(a_metric_stored_as_something_else_is_absent_with_that_reason),
 		cmocka_unit_test(a_source_state_of_a_newer_version_is_told_as_partial),
 		cmocka_unit_test(content_that_makes_no_sense_is_refused_with_the_reason),
+		cmocka_unit_test(a_reading_stored_as_something_else_is_absent_with_that_reason),
 		cmocka_unit_test(a_header_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_small_file_that_claims_much_costs_little),
 	};
