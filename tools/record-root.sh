@@ -7,7 +7,8 @@
 # recorded: as root the recording is complete.
 #
 # Made to be published: no host name, no environment, of a command line only the name of the
-# program, invented user names and boot id, no long hexadecimal ids in cgroup paths.  Thread names
+# program, of its path no directories but the usual ones, invented user names and boot id, no long
+# hexadecimal ids in cgroup paths.  Thread names
 # and numbers stay as they are: read them before you publish them.
 #
 # Needs a POSIX shell and the usual small tools; those of busybox will do.
@@ -58,11 +59,23 @@ copy_task() {
 	done
 }
 
+# The link to the program; kernel threads have none, and that of a stranger cannot be read.
+record_exe() {
+	program=$(readlink "$1") || return 0
+	case $program in
+	/usr/local/*) program=/scrubbed/${program##*/} ;;
+	/usr/* | /bin/* | /sbin/* | /lib/*) ;;
+	*) program=/scrubbed/${program##*/} ;;
+	esac
+	mkdir -p "${2%/*}" && ln -s "$program" "$2"
+}
+
 record_process() {
 	pid=$1
 	# shellcheck disable=SC2086 # a list of words
 	copy_task "/proc/$pid" "$root/proc/$pid" $PROCESS_FILES
 	copy "/proc/$pid/cmdline" "$root/proc/$pid/cmdline" scrub_cmdline
+	record_exe "/proc/$pid/exe" "$root/proc/$pid/exe" 2>/dev/null
 	for task in "/proc/$pid/task/"[0-9]*; do
 		# shellcheck disable=SC2086
 		copy_task "$task" "$root$task" $THREAD_FILES

@@ -232,7 +232,7 @@ static int list_by_procfs(struct capture *capture, struct error *error)
 static void leave_proc_out(struct capture *capture)
 {
 	static const enum source_id left_out[] = { SOURCE_CGROUP, SOURCE_STATM, SOURCE_FDS,
-						   SOURCE_CMDLINE, SOURCE_USERS };
+						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";

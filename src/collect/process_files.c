@@ -1,6 +1,6 @@
 /*
  * What procfs has for each process, whichever way its tasks were listed: memory
- * size, descriptors, limits, the user's name, the command line.
+ * size, descriptors, limits, the user's name, the program, the command line.
  *
  * A process is known by its start time, which is checked through the directory
  * fd that everything is then read from: that fd stays with the process.
@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "collect/cmdline.h"
 #include "collect/collector.h"
+#include "collect/executable.h"
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
 #include "collect/user_names.h"
@@ -71,7 +72,7 @@ int process_check(const struct capture *capture, int dir, const struct process *
 static int lose_process(struct process_files *files, int status)
 {
 	static const enum source_id lost[] = { SOURCE_STATM, SOURCE_FDS, SOURCE_LIMITS,
-					       SOURCE_CMDLINE };
+					       SOURCE_CMDLINE, SOURCE_EXE };
 	struct capture *capture = files->capture;
 
 	if (status == -ENOMEM)
@@ -112,25 +113,27 @@ static void settle_peak(const struct process_files *files, uint32_t row)
 	}
 }
 
-static void read_statm(struct process_files *files, int dir, uint32_t row)
+/* Whether the process may have memory: kernel threads and zombies are known not to. */
+static bool read_statm(struct process_files *files, int dir, uint32_t row)
 {
 	struct capture *capture = files->capture;
 	int64_t status;
 
 	if (!files->statm.count)
-		return;
+		return true;
 	status = proc_read(dir, "statm", &files->buffer);
 	count(files, SOURCE_STATM, status);
 	if (status < 0)
-		return;
+		return true;
 	proc_parse_row(files->buffer.data, &files->statm, &files->values);
 	if (!has_memory(files))
-		return;
+		return false;
 	for (unsigned i = 0; i < files->statm.count; i++)
 		if (files->values.present >> i & 1)
 			snapshot_set(capture->snapshot, files->statm.items[i].id, row,
 				     metric_from_raw(files->values.raw[i],
 						     files->statm.items[i].raw, &capture->scale));
+	return true;
 }
 
 static int recorded_fds(const struct host *host, int32_t tgid, uint64_t *ret)
@@ -249,6 +252,7 @@ static int read_process(struct process_files *files, uint32_t row)
 	uint64_t limit;
 	int limit_status = limited ? find_limit(files, dir, process->tgid, &limit) : 0;
 	int status = dir < 0 ? dir : process_check(files->capture, dir, process, &files->buffer);
+	bool memory;
 
 	if (status < 0)
 		return lose_process(files, status);
@@ -259,11 +263,12 @@ static int read_process(struct process_files *files, uint32_t row)
 	}
 	if (!find_living(snapshot, row, &dir))
 		return 0;
-	read_statm(files, dir, row);
+	memory = read_statm(files, dir, row);
 	read_fds(files, dir, row);
+	status = executable_read(files->capture, dir, row, memory);
 	if (files->cmdlines)
 		cmdline_add(files->cmdlines, row, TAKE_FD(dir));
-	return 0;
+	return status;
 }
 
 /* We have descriptors, so a kernel that says 0 does not count them. */
@@ -333,13 +338,14 @@ static int begin(struct process_files *files, struct capture *capture)
 		read_users(files);
 	if (source_wanted(capture, SOURCE_CMDLINE))
 		start_cmdlines(files);
-	return need_columns(files);
+	return executables_begin(capture) < 0 ? -ENOMEM : need_columns(files);
 }
 
 static int end(struct process_files *files)
 {
 	int status = files->cmdlines ? cmdline_finish(files->cmdlines, files->capture) : 0;
 
+	executables_end(files->capture);
 	user_names_clear(&files->users);
 	proc_numbers_clear(&files->fds);
 	proc_buffer_clear(&files->buffer);

@@ -46,6 +46,7 @@ static inline void scene_collect(struct scene *scene)
 
 static inline void scene_close(struct scene *scene)
 {
+	free(scene->capture.images);
 	snapshot_free(scene->capture.snapshot);
 	host_close(scene->host);
 }
