@@ -343,6 +343,8 @@ static int fill(struct capture *capture, struct error *error)
 	collector_seen_sort(capture);
 	status = check_tasks(capture, error);
 	if (status == 0)
+		status = taskstats_collect(capture);
+	if (status == 0)
 		status = count_each_task(snapshot);
 	if (status == 0)
 		status = snapshot_finish(snapshot);

@@ -143,4 +143,10 @@ int procfs_name_leaders(struct capture *capture);
 /* Reads tasks that the iterator did not list (see capture_tally.gap_filled). */
 int procfs_fill_gaps(struct capture *capture);
 
+/*
+ * Asks the kernel for the delays of tasks that the iterator did not list; before
+ * snapshot_finish(), as long as these come last.  0 or -ENOMEM.
+ */
+int taskstats_collect(struct capture *capture);
+
 #endif

@@ -29,7 +29,8 @@ static const enum source_id place_sources[PLACE_COUNT] = {
 	[PLACE_FD_LIMIT] = SOURCE_LIMITS,       [PLACE_EACH] = SOURCE_STAT,
 	[PLACE_TASK] = SOURCE_TASK_ITERATOR,    [PLACE_GROUP] = SOURCE_TASK_ITERATOR,
 	[PLACE_DELAY] = SOURCE_TASK_ITERATOR,   [PLACE_STATS] = SOURCE_TASK_ITERATOR,
-	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_JEMALLOC] = SOURCE_JEMALLOC,
+	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_TASKSTATS] = SOURCE_TASKSTATS,
+	[PLACE_JEMALLOC] = SOURCE_JEMALLOC,
 };
 /* clang-format on */
 
@@ -157,13 +158,20 @@ static bool was_used(const struct capture *capture, enum source_id id)
 	return capture->tallies[id].read || capture->tallies[id].failed;
 }
 
-/* The source that was to fill the metric: the first one in use, else the first one listed. */
+/*
+ * The source that was to fill the metric: the first one in use, else the one that
+ * was to stand in for the iterator, else the first one listed.
+ */
 static enum source_id responsible_source(const struct capture *capture, const struct metric *metric)
 {
+	enum source_id first = place_sources[metric->sources[0].place];
+
 	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++)
 		if (was_used(capture, place_sources[metric->sources[i].place]))
 			return place_sources[metric->sources[i].place];
-	return place_sources[metric->sources[0].place];
+	if (first == SOURCE_TASK_ITERATOR && metric_source(metric, PLACE_TASKSTATS))
+		return SOURCE_TASKSTATS;
+	return first;
 }
 
 /* Whether all leaders were listed: a cgroup may have threads without them. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/affinity_lists.h"
+#include "collect/delay.h"
 #include "collect/proc_view.h"
 #include "collect/task_record.h"
 #include "model/snapshot.h"
@@ -182,24 +183,15 @@ static int intern_comm(struct task_decoder *decoder, const struct task_record *r
 			       kernel_thread_name(comm, record->name, name), ret);
 }
 
-/*
- * Whether a value can be: some kernels book a wait from boot on when its start
- * was lost, and scheduler statistics are signed.
- */
+/* Whether a value can be: delays end with the task, and scheduler statistics are signed. */
 static bool is_possible(struct capture_tally *tally, enum metric_id id, uint64_t value,
 			uint64_t life_ns)
 {
-	uint8_t section = members[id].section;
-
-	if (section == TASK_SECTION_DELAY && metrics[id].unit == UNIT_NS && value > life_ns) {
-		tally->discarded_values++;
-		return false;
-	}
-	if (section == TASK_SECTION_STATS && (int64_t)value < 0) {
+	if (members[id].section == TASK_SECTION_STATS && (int64_t)value < 0) {
 		tally->negative_dotted_values++;
 		return false;
 	}
-	return true;
+	return delay_is_possible(tally, id, value, life_ns);
 }
 
 struct rows {
@@ -272,15 +264,13 @@ int task_decoder_add(struct task_decoder *decoder, const struct task_record *rec
 		[PART_DECODED] = &decoded,
 	};
 	struct rows rows;
-	uint64_t start, life_ns;
 
 	if (decode(decoder, record, &decoded) < 0 || add_rows(decoder, record, cgroup, &rows) < 0)
 		return -ENOMEM;
 	for (int i = 0; i < PART_COUNT; i++)
 		decoder->seen[i] |= sections[i] ? *(const uint64_t *)sections[i] : 0;
-	start = decoder->snapshot->tasks[rows.task].start_time_ns;
-	life_ns = decoder->boottime_ns > start ? decoder->boottime_ns - start : 0;
-	return set_values(decoder, sections, &rows, life_ns);
+	return set_values(decoder, sections, &rows,
+			  task_life_ns(&decoder->snapshot->tasks[rows.task], decoder->boottime_ns));
 }
 
 int task_decoder_finish(const struct task_decoder *decoder)

@@ -47,6 +47,7 @@ const struct metric metrics[METRIC_COUNT] = {
 #define DELAY(member, raw)      BY_KEY(PLACE_DELAY, #member, raw)
 #define STATS(member, raw)      BY_KEY(PLACE_STATS, #member, raw)
 #define DECODED(what)           BY_KEY(PLACE_DECODED, #what, COUNT)
+#define TASKSTATS(member, raw)  BY_KEY(PLACE_TASKSTATS, #member, raw)
 #define JEMALLOC(member)        BY_KEY(PLACE_JEMALLOC, #member, BYTES)
 #define AFFINITY                PLAIN(PLACE_AFFINITY)
 #define FD_DIRECTORY            PLAIN(PLACE_FD_DIRECTORY)
@@ -123,7 +124,8 @@ static const char *const place_names[] = {
 	[PLACE_FD_LIMIT] = "prlimit",    [PLACE_EACH] = "each task",
 	[PLACE_TASK] = "bpf task",       [PLACE_GROUP] = "bpf group",
 	[PLACE_DELAY] = "bpf delays",    [PLACE_STATS] = "bpf stats",
-	[PLACE_DECODED] = "bpf decoded", [PLACE_JEMALLOC] = "jemalloc",
+	[PLACE_DECODED] = "bpf decoded", [PLACE_TASKSTATS] = "taskstats",
+	[PLACE_JEMALLOC] = "jemalloc",
 };
 
 static const char *const policy_names[] = {

@@ -1,0 +1,80 @@
+/*
+ * What the kernel's taskstats interface answers about one task: the netlink
+ * message, and the structure in it.
+ *
+ * The structure has a version.  Every version adds members at its end, except
+ * for version 15, which put them in the middle; so where a member is depends on
+ * the version, and whether it is there also on the length that was sent.  Of
+ * versions that are newer than the newest known one, the known part is read.
+ *
+ * All is pure: it takes bytes and never looks beyond them.
+ */
+#ifndef COLLECT_TASKSTATS_H
+#define COLLECT_TASKSTATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a task can wait for, and where that is in the structure.
+ *
+ *	FAMILY(name, since, count, count in version 15, max, timestamp of max)
+ *
+ * A total follows its count, a minimum its maximum.  `since` is the version that
+ * brought count and total.  In version 15 the four follow each other.
+ */
+#define TASKSTATS_FAMILIES(FAMILY)                                                                 \
+	FAMILY(cpu, 1, 16, 16, 432, 560)                                                           \
+	FAMILY(blkio, 1, 32, 48, 448, 576)                                                         \
+	FAMILY(swapin, 1, 48, 80, 464, 592)                                                        \
+	FAMILY(freepages, 8, 312, 360, 480, 608)                                                   \
+	FAMILY(thrashing, 9, 328, 392, 496, 624)                                                   \
+	FAMILY(compact, 11, 352, 432, 512, 640)                                                    \
+	FAMILY(wpcopy, 13, 400, 496, 528, 656)                                                     \
+	FAMILY(irq, 14, 416, 528, 544, 672)
+
+/* Members, by the kernel's names. */
+enum taskstats_member {
+#define FAMILY(name, ...)                                                                          \
+	TASKSTATS_##name##_count, TASKSTATS_##name##_delay_total, TASKSTATS_##name##_delay_max,    \
+		TASKSTATS_##name##_delay_min, TASKSTATS_##name##_delay_max_ts,
+	TASKSTATS_FAMILIES(FAMILY)
+#undef FAMILY
+		TASKSTATS_ac_etime, /* microseconds since the task was started, not counting suspends */
+	TASKSTATS_hiwater_rss,
+	TASKSTATS_hiwater_vm,
+	TASKSTATS_MEMBERS,
+};
+
+/* Raw numbers; a timestamp (_ts) in nanoseconds of the wall clock. */
+struct taskstats_values {
+	uint64_t present; /* a bit for each member */
+	uint64_t raw[TASKSTATS_MEMBERS];
+};
+
+static inline bool taskstats_has(const struct taskstats_values *values,
+				 enum taskstats_member member)
+{
+	return values->present >> member & 1;
+}
+
+/* Takes the structure apart.  One that is too short to tell its version has no members. */
+void taskstats_decode(const void *bytes, size_t length, struct taskstats_values *ret);
+
+/* One message of the kernel. */
+struct taskstats_reply {
+	uint32_t sequence; /* of the request */
+	int status;	   /* 0, or the negative errno that the kernel answered with */
+	int32_t tid;	   /* when the status is 0: whom it is about, */
+	const void *bytes; /* and the structure, in the message */
+	size_t length;
+};
+
+/*
+ * Takes a message apart, which must be aligned for 32-bit numbers.  Returns 0,
+ * or -EBADMSG for what is not an answer to a question about a task.
+ */
+int taskstats_parse(const void *message, size_t length, struct taskstats_reply *ret);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * Asks the kernel for the taskstats of tasks, many at a time.
+ *
+ * A netlink socket is a queue: an answer that is taken for another's would put
+ * every later one in the wrong place.  So an answer counts only when it has the
+ * sequence number of a question that is still open and names the task that was
+ * asked about; whatever else arrives is thrown away.  The kernel answers while
+ * it is being asked, so what is not there at once is lost: it is asked for again
+ * a few times, with new numbers.
+ *
+ * One socket is for one thread.
+ */
+#ifndef COLLECT_TASKSTATS_SOCKET_H
+#define COLLECT_TASKSTATS_SOCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/taskstats.h"
+
+#define TASKSTATS_BATCH 128 /* questions in one message to the kernel */
+
+struct taskstats_socket;
+
+/* A question about a task, and what became of it. */
+struct taskstats_answer {
+	int32_t tid; /* set by who asks */
+	/*
+	 * 0; -ESRCH: there is no such task; -EPERM: no CAP_NET_ADMIN; -ENOBUFS or
+	 * -ETIMEDOUT: there was no answer; or another errno of the kernel's.
+	 */
+	int status;
+	struct taskstats_values values;
+};
+
+/*
+ * Returns 0 and a socket the caller frees; -ENOENT when the kernel has no
+ * taskstats; another negative errno when there can be no socket.
+ */
+int taskstats_socket_open(struct taskstats_socket **ret);
+
+/*
+ * A socket around an fd that speaks as the kernel does, which it owns from then
+ * on.  Answers are waited for so many milliseconds.  NULL when there is no memory.
+ */
+struct taskstats_socket *taskstats_socket_new(int fd, uint16_t family, unsigned wait_ms);
+
+void taskstats_socket_free(struct taskstats_socket *socket); /* NULL is allowed */
+void taskstats_socket_free_pointer(struct taskstats_socket **socket);
+
+/*
+ * Asks about up to TASKSTATS_BATCH tasks and settles the status of each.  Fails
+ * when nothing can be sent: then all that are open have that status.
+ */
+int taskstats_socket_ask(struct taskstats_socket *socket, struct taskstats_answer *answers,
+			 size_t count);
+
+#endif
