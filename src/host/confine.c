@@ -1,0 +1,217 @@
+#include "host/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "host/confine_filter.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+#define NOBODY 65534 /* the kernel's own number for who is not known */
+#define OPEN_FILES 64
+#define STACK_BYTES ((rlim_t)8 << 20)
+#define OLD_KERNEL_FDS 65536 /* where the kernel cannot close a range */
+
+static bool is_kept(const struct confine_limits *limits, int fd)
+{
+	for (size_t i = 0; i < limits->keep_count; i++)
+		if (limits->keep[i] == fd)
+			return true;
+	return limits->rules == CONFINE_PROGRAM && limits->program_fd == fd;
+}
+
+/* The first fd from `from` on that stays; INT_MAX when there is none. */
+static int next_kept(const struct confine_limits *limits, int from)
+{
+	int next = INT_MAX;
+
+	for (size_t i = 0; i < limits->keep_count; i++)
+		if (limits->keep[i] >= from && limits->keep[i] < next)
+			next = limits->keep[i];
+	if (limits->rules == CONFINE_PROGRAM && limits->program_fd >= from &&
+	    limits->program_fd < next)
+		next = limits->program_fd;
+	return next;
+}
+
+static void close_range_of_fds(int first, int last)
+{
+	if (syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0) == 0)
+		return;
+	for (int fd = first; fd <= last && fd < OLD_KERNEL_FDS; fd++)
+		close(fd);
+}
+
+static void close_others(const struct confine_limits *limits)
+{
+	int from = STDERR_FILENO + 1;
+
+	while (from < INT_MAX) {
+		int kept = next_kept(limits, from);
+
+		if (kept > from)
+			close_range_of_fds(from, kept - 1);
+		from = kept == INT_MAX ? INT_MAX : kept + 1;
+	}
+}
+
+static int replace_standard_files(const struct confine_limits *limits)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return -errno;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fd != null && !is_kept(limits, fd) && dup2(null, fd) < 0)
+			return -errno;
+	if (null <= STDERR_FILENO)
+		return fcntl(null, F_SETFD, 0) < 0 ? -errno : 0;
+	close(null);
+	return 0;
+}
+
+/* Ignored and blocked signals would stay so over execve. */
+static void restore_signals(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* When memory runs out we are the ones to go. */
+static void volunteer_for_the_oom_killer(void)
+{
+	CLEANUP(close_fd) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) < 0)
+		return; /* as a courtesy only */
+}
+
+/* Groups first: the right to change them ends with the user. */
+static int become_nobody(void)
+{
+	if (geteuid() != 0 && getuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+		return -errno;
+	return 0;
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	/* Older kernels have no ambient set, and then none is in it. */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+/* After the change of user, which takes the signal back. */
+static int die_with_parent(void)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0;
+}
+
+/*
+ * RLIMIT_NPROC counts against the user, all of whose processes share it: 0 keeps
+ * this one from adding to them and takes nothing from the others.
+ */
+static int set_limits(const struct confine_limits *limits)
+{
+	rlim_t cpu = limits->cpu_seconds ? limits->cpu_seconds : RLIM_INFINITY;
+	rlim_t memory = limits->memory_bytes && !SANITIZED ? limits->memory_bytes : RLIM_INFINITY;
+	const struct {
+		int resource;
+		rlim_t value;
+	} wanted[] = {
+		{ RLIMIT_CORE, 0 },
+		{ RLIMIT_FSIZE, 0 },
+		{ RLIMIT_NPROC, 0 },
+		{ RLIMIT_MEMLOCK, 0 },
+		{ RLIMIT_CPU, cpu },
+		{ RLIMIT_AS, memory },
+		{ RLIMIT_STACK, STACK_BYTES },
+		{ RLIMIT_NOFILE, OPEN_FILES },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct rlimit limit;
+
+		if (getrlimit(wanted[i].resource, &limit) < 0)
+			return -errno;
+		if (wanted[i].value < limit.rlim_max)
+			limit.rlim_max = wanted[i].value;
+		if (limit.rlim_max < limit.rlim_cur)
+			limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(wanted[i].resource, &limit) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* While we still may; without the right seccomp alone keeps sockets away. */
+static void leave_network(const struct confine_limits *limits)
+{
+	if (limits->rules == CONFINE_PROGRAM && unshare(CLONE_NEWNET) < 0)
+		return;
+}
+
+static int change_identity(const struct confine_limits *limits)
+{
+	int status = become_nobody();
+
+	if (status < 0 && limits->rules == CONFINE_PROGRAM)
+		return status;
+	return drop_capabilities();
+}
+
+int confine_self(const struct confine_limits *limits)
+{
+	int status = replace_standard_files(limits);
+
+	if (status < 0)
+		return status;
+	close_others(limits);
+	restore_signals();
+	volunteer_for_the_oom_killer();
+	leave_network(limits);
+	status = change_identity(limits);
+	if (status == 0)
+		status = die_with_parent();
+	if (status == 0)
+		status = set_limits(limits);
+	if (status < 0)
+		return status;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	/* Nobody may look into it; a program gets its own say when it is executed. */
+	prctl(PR_SET_DUMPABLE, 0);
+	return confine_filter_install(limits);
+}

@@ -1,0 +1,10 @@
+/* The system calls that a confined process may make; a part of host/confine.h. */
+#ifndef HOST_CONFINE_FILTER_H
+#define HOST_CONFINE_FILTER_H
+
+struct confine_limits;
+
+/* Lets seccomp refuse all others from now on, over execve too.  Returns 0 or a negative errno. */
+int confine_filter_install(const struct confine_limits *limits);
+
+#endif

@@ -1,0 +1,219 @@
+#include "host/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define NS_PER_MS 1000000u
+#define NS_PER_SECOND 1000000000u
+#define ANSWER_BYTES (1 << 20) /* that a child can write before anybody reads */
+#define FIRST_PAUSE_NS 20000
+#define LONGEST_PAUSE_NS 1000000
+#define KILL_PATIENCE_NS NS_PER_SECOND
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Asks again and again: a pidfd does not tell of a traced child that stops, and
+ * waiting for SIGCHLD would take the children of others into it.
+ */
+int confined_wait(pid_t pid, uint64_t deadline_ns, int *ret_state)
+{
+	struct timespec pause = { .tv_nsec = FIRST_PAUSE_NS };
+
+	for (;;) {
+		bool late = now_ns() >= deadline_ns;
+		pid_t changed = waitpid(pid, ret_state, WNOHANG | __WALL);
+
+		if (changed == pid)
+			return 0;
+		if (changed < 0 && errno != EINTR)
+			return -errno;
+		if (late)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < LONGEST_PAUSE_NS)
+			pause.tv_nsec *= 2;
+	}
+}
+
+/* A traced child may still have stops to tell before its end. */
+static int reap(pid_t pid, uint64_t deadline_ns, int *ret_state)
+{
+	int status;
+
+	do
+		status = confined_wait(pid, deadline_ns, ret_state);
+	while (status == 0 && WIFSTOPPED(*ret_state));
+	return status;
+}
+
+void confined_kill(pid_t pid)
+{
+	int state;
+
+	kill(pid, SIGKILL);
+	reap(pid, now_ns() + KILL_PATIENCE_NS, &state);
+}
+
+/* Above the standard files, which the child replaces. */
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int status = moved < 0 ? -errno : moved;
+
+	close(fd);
+	return status;
+}
+
+static int make_pipe(int *ret_reader, int *ret_writer)
+{
+	CLEANUP(close_fd) int reader = -1;
+	CLEANUP(close_fd) int writer = -1;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	reader = move_up(ends[0]);
+	writer = move_up(ends[1]);
+	if (reader < 0 || writer < 0)
+		return reader < 0 ? reader : writer;
+	/* The child may write on; only we must never wait beyond the deadline. */
+	if (fcntl(reader, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	fcntl(reader, F_SETPIPE_SZ, ANSWER_BYTES); /* a wish: small answers fit anyway */
+	*ret_reader = TAKE_FD(reader);
+	*ret_writer = TAKE_FD(writer);
+	return 0;
+}
+
+static int confine_with_answer(const struct confine_limits *limits, int answer)
+{
+	struct confine_limits own = *limits;
+	int *keep = malloc((limits->keep_count + 1) * sizeof(*keep));
+	int status;
+
+	if (!keep)
+		return -ENOMEM;
+	if (limits->keep_count)
+		memcpy(keep, limits->keep, limits->keep_count * sizeof(*keep));
+	keep[limits->keep_count] = answer;
+	own.keep = keep;
+	own.keep_count = limits->keep_count + 1;
+	status = confine_self(&own);
+	free(keep);
+	return status;
+}
+
+/* The exit status is the errno. */
+static int run(const struct confine_limits *limits, int (*work)(void *argument, int answer),
+	       void *argument, int answer, pid_t parent)
+{
+	int status = limits->prepare ? limits->prepare(argument) : 0;
+
+	if (status == 0)
+		status = confine_with_answer(limits, answer);
+	/* A parent that died before it was to be followed: nobody would ever end this. */
+	if (status == 0 && getppid() != parent)
+		status = -ESRCH;
+	if (status == 0)
+		status = work(argument, answer);
+	return -status;
+}
+
+int confined_start(struct confined_job *job, const struct confine_limits *limits,
+		   unsigned timeout_ms, int (*work)(void *argument, int answer), void *argument)
+{
+	CLEANUP(close_fd) int reader = -1;
+	CLEANUP(close_fd) int writer = -1;
+	uint64_t deadline_ns = now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+	int status = make_pipe(&reader, &writer);
+	pid_t self = getpid();
+	pid_t pid;
+
+	if (status < 0)
+		return status;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		_exit(run(limits, work, argument, writer, self));
+	*job = (struct confined_job){ pid, TAKE_FD(reader), deadline_ns };
+	return 0;
+}
+
+/* False at the deadline. */
+static bool wait_readable(int fd, uint64_t deadline_ns)
+{
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+	uint64_t now = now_ns();
+
+	if (now >= deadline_ns)
+		return false;
+	poll(&readable, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1);
+	return true;
+}
+
+/*
+ * Reads what there is, to the end of the answer.  Past the deadline it takes what
+ * was written in time and does not wait for more.
+ */
+static int read_answer(const struct confined_job *job, char *answer, size_t capacity,
+		       size_t *ret_size)
+{
+	for (;;) {
+		char beyond;
+		bool full = *ret_size == capacity;
+		ssize_t got = read(job->answer, full ? &beyond : answer + *ret_size,
+				   full ? 1 : capacity - *ret_size);
+
+		if (got == 0)
+			return 0;
+		if (got > 0 && full)
+			return -EMSGSIZE;
+		if (got > 0)
+			*ret_size += (size_t)got;
+		else if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		else if (!wait_readable(job->answer, job->deadline_ns))
+			return -ETIMEDOUT;
+	}
+}
+
+static int meaning(int state)
+{
+	return WIFEXITED(state) ? -WEXITSTATUS(state) : -EPROTO;
+}
+
+int confined_finish(struct confined_job *job, void *answer, size_t capacity, size_t *ret_size)
+{
+	int status;
+	int state;
+
+	*ret_size = 0;
+	status = read_answer(job, answer, capacity, ret_size);
+	close(job->answer);
+	job->answer = -1;
+	if (status == 0)
+		status = reap(job->pid, job->deadline_ns, &state);
+	if (status == 0)
+		return meaning(state);
+	if (status != -ECHILD) /* reaped by someone else: the pid is no longer ours to kill */
+		confined_kill(job->pid);
+	return status;
+}

@@ -1,0 +1,217 @@
+#include "host/offset_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#define ROOT_PLACE "/var/cache/taskscope/jemalloc"
+#define NAME_SIZE (OFFSET_CACHE_ID_MAX + 16)
+#define ENTRY_SIZE 256
+#define HEADING "taskscope jemalloc offsets 1"
+#define NS_PER_SECOND 1000000000u
+
+/* The numbers of an entry, in the order that they are written in. */
+enum { DEVICE, INODE, SIZE, CHANGED_NS, ALLOCATED, DEALLOCATED, NUMBERS };
+
+static const char *const kinds[] = {
+	[OFFSET_CACHE_LIBRARY] = "library",
+	[OFFSET_CACHE_PROGRAM] = "program",
+};
+
+static int usual_place(char ret[PATH_MAX])
+{
+	const char *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int length;
+
+	if (geteuid() == 0)
+		length = snprintf(ret, PATH_MAX, "%s", ROOT_PLACE);
+	else if (base && base[0] == '/')
+		length = snprintf(ret, PATH_MAX, "%s/taskscope/jemalloc", base);
+	else if (home && home[0] == '/')
+		length = snprintf(ret, PATH_MAX, "%s/.cache/taskscope/jemalloc", home);
+	else
+		return -ENOENT;
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Every directory that is missing on the way, the last one too. */
+static int make_directories(char *path)
+{
+	for (char *slash = path + 1;; slash++) {
+		bool last = *slash == '\0';
+
+		if (!last && *slash != '/')
+			continue;
+		*slash = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		if (last)
+			return 0;
+		*slash = '/';
+	}
+}
+
+static bool is_ours_alone(int fd, mode_t type, mode_t denied)
+{
+	struct stat found;
+
+	return fstat(fd, &found) == 0 && (found.st_mode & S_IFMT) == type &&
+	       found.st_uid == geteuid() && !(found.st_mode & denied);
+}
+
+int offset_cache_open(struct offset_cache *cache, const char *path)
+{
+	CLEANUP(close_fd) int dir = -1;
+	char place[PATH_MAX];
+	int status = 0;
+
+	cache->dir = -1;
+	if (!path)
+		status = usual_place(place);
+	else if (snprintf(place, sizeof(place), "%s", path) >= (int)sizeof(place))
+		status = -ENAMETOOLONG;
+	if (status == 0)
+		status = make_directories(place);
+	if (status < 0)
+		return status;
+	dir = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (!is_ours_alone(dir, S_IFDIR, S_IWGRP | S_IWOTH))
+		return -EPERM;
+	cache->dir = TAKE_FD(dir);
+	return 0;
+}
+
+void offset_cache_close(struct offset_cache *cache)
+{
+	close_fd(&cache->dir);
+	cache->dir = -1;
+}
+
+/* "library-0123abcd"; false for an id that no entry can have. */
+static bool entry_name(const struct offset_cache_key *key, char ret[NAME_SIZE])
+{
+	size_t length;
+
+	if (key->build_id_size == 0 || key->build_id_size > OFFSET_CACHE_ID_MAX / 2)
+		return false;
+	length = (size_t)snprintf(ret, NAME_SIZE, "%s-", kinds[key->kind]);
+	for (size_t i = 0; i < key->build_id_size; i++)
+		length += (size_t)snprintf(ret + length, NAME_SIZE - length, "%02x",
+					   key->build_id[i]);
+	return true;
+}
+
+static void fill_identity(const struct stat *file, uint64_t numbers[NUMBERS])
+{
+	numbers[DEVICE] = file->st_dev;
+	numbers[INODE] = file->st_ino;
+	numbers[SIZE] = (uint64_t)file->st_size;
+	numbers[CHANGED_NS] =
+		(uint64_t)file->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)file->st_mtim.tv_nsec;
+}
+
+/* Nothing may be left over: a shorter or longer text is no entry. */
+static bool parse_entry(const char *text, uint64_t ret[NUMBERS])
+{
+	size_t heading = strlen(HEADING);
+
+	if (strncmp(text, HEADING, heading))
+		return false;
+	text += heading;
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (*text++ != ' ' || !scan_u64(&text, &ret[i]))
+			return false;
+	}
+	return strcmp(text, "\n") == 0;
+}
+
+static bool read_entry(int dir, const char *name, uint64_t ret[NUMBERS])
+{
+	CLEANUP(close_fd)
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[ENTRY_SIZE];
+	ssize_t length;
+
+	if (fd < 0 || !is_ours_alone(fd, S_IFREG, S_IRWXG | S_IRWXO))
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	if (length < 0)
+		return false;
+	text[length] = '\0';
+	return parse_entry(text, ret);
+}
+
+int offset_cache_find(const struct offset_cache *cache, const struct offset_cache_key *key,
+		      struct tsd_layout *ret)
+{
+	uint64_t wanted[NUMBERS], numbers[NUMBERS];
+	struct tsd_layout layout;
+	char name[NAME_SIZE];
+
+	if (cache->dir < 0 || !entry_name(key, name) || !read_entry(cache->dir, name, numbers))
+		return -ENOENT;
+	fill_identity(key->file, wanted);
+	if (memcmp(wanted, numbers, ALLOCATED * sizeof(numbers[0])))
+		return -ENOENT;
+	layout = (struct tsd_layout){ numbers[ALLOCATED], numbers[DEALLOCATED] };
+	if (!tsd_layout_is_plausible(&layout))
+		return -ENOENT;
+	*ret = layout;
+	return 0;
+}
+
+static int write_entry(int dir, const char *name, const uint64_t numbers[NUMBERS])
+{
+	CLEANUP(close_fd)
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char text[ENTRY_SIZE] = HEADING;
+	size_t length = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	for (size_t i = 0; i < NUMBERS; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, " %llu",
+					   (unsigned long long)numbers[i]);
+	text[length++] = '\n';
+	if (write(fd, text, length) != (ssize_t)length)
+		return -EIO;
+	return 0;
+}
+
+int offset_cache_keep(const struct offset_cache *cache, const struct offset_cache_key *key,
+		      const struct tsd_layout *layout)
+{
+	uint64_t numbers[NUMBERS];
+	char name[NAME_SIZE], temporary[NAME_SIZE + 32];
+	int status;
+
+	if (cache->dir < 0)
+		return -EBADF;
+	if (!entry_name(key, name) || !tsd_layout_is_plausible(layout))
+		return -EINVAL;
+	fill_identity(key->file, numbers);
+	numbers[ALLOCATED] = layout->allocated;
+	numbers[DEALLOCATED] = layout->deallocated;
+	/* One of ours that died half way may have left a file of that name. */
+	snprintf(temporary, sizeof(temporary), "%s.%ld", name, (long)getpid());
+	unlinkat(cache->dir, temporary, 0);
+	status = write_entry(cache->dir, temporary, numbers);
+	if (status == 0 && renameat(cache->dir, temporary, cache->dir, name) < 0)
+		status = -errno;
+	if (status < 0)
+		unlinkat(cache->dir, temporary, 0);
+	return status;
+}
