@@ -6,6 +6,7 @@
 #include <libelf.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -23,6 +24,10 @@ static const char *const symbol_names[ELF_SYMBOL_COUNT] = {
 #define ELF_SYMBOL(id) #id,
 #include "host/elf_symbols.def"
 };
+
+/* A thread's state in jemalloc alone is larger than this. */
+#define TSD_SIZE_MIN 512
+#define SCAN_BYTES_MAX ((uint64_t)64 << 20)
 
 /* A symbol table that lies within the file, with the names beside it. */
 struct symbol_table {
@@ -136,7 +141,7 @@ static bool find_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	if (!strings || !gelf_getshdr(strings, &names_header) ||
 	    names_header.sh_type != SHT_STRTAB || header->sh_size == 0)
 		return false;
-	ret->count = header->sh_size / sizeof(Elf64_Sym);
+	ret->count = header->sh_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (ret->count > ELF_SYMBOLS_MAX)
 		return false;
 	ret->symbols = elf_getdata(section, NULL);
@@ -161,6 +166,34 @@ static void search_symbols(Elf *elf, uint32_t type, struct elf_findings *finding
 		if (find_table(elf, section, &header, &table))
 			search_table(findings, &table);
 	}
+}
+
+/* The messages that jemalloc prints start with its name. */
+static bool has_message(Elf_Scn *section)
+{
+	static const char word[] = "<jemalloc>";
+	Elf_Data *data = elf_rawdata(section, NULL);
+
+	return data && data->d_buf && memmem(data->d_buf, data->d_size, word, strlen(word));
+}
+
+/* Constants are where text is kept: in memory, not to be written to, not to be executed. */
+static bool scan_constants(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t scanned = 0;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    (header.sh_flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) != SHF_ALLOC ||
+		    header.sh_size > SCAN_BYTES_MAX - scanned)
+			continue;
+		scanned += header.sh_size;
+		if (has_message(section))
+			return true;
+	}
+	return false;
 }
 
 static void note_segment(struct elf_findings *findings, const GElf_Phdr *segment, bool *loads)
@@ -261,14 +294,14 @@ static int inspect(Elf *elf, struct elf_findings *findings)
 	findings->is_native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
 			      header.e_ident[EI_DATA] == ELFDATA2LSB &&
 			      header.e_machine == OUR_MACHINE;
-	if (!findings->is_native)
-		return 0;
 	findings->entry = header.e_entry;
 	status = read_segments(elf, findings);
 	if (status < 0)
 		return status;
 	search_symbols(elf, SHT_SYMTAB, findings);
 	search_symbols(elf, SHT_DYNSYM, findings);
+	if (!findings->has_tsd && !findings->mallctl && findings->tls.memsz >= TSD_SIZE_MIN)
+		findings->mentions_jemalloc = scan_constants(elf);
 	read_debug_links(elf, findings);
 	return 0;
 }
@@ -291,4 +324,30 @@ int elf_inspect(int fd, struct elf_findings *ret)
 	if (status == 0)
 		memcpy(ret, &findings, sizeof(findings));
 	return status;
+}
+
+bool elf_may_have_tls(int fd)
+{
+	union {
+		Elf64_Ehdr header;
+		unsigned char bytes[4096];
+	} start;
+	ssize_t length = pread(fd, &start, sizeof(start), 0);
+	const Elf64_Ehdr *header = &start.header;
+
+	if (length < (ssize_t)sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff > (size_t)length ||
+	    header->e_phnum > ((size_t)length - header->e_phoff) / sizeof(Elf64_Phdr))
+		return true; /* not as usual: not for a quick look */
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+
+		memcpy(&segment, start.bytes + header->e_phoff + i * sizeof(segment),
+		       sizeof(segment));
+		if (segment.p_type == PT_TLS)
+			return true;
+	}
+	return false;
 }

@@ -31,7 +31,7 @@ enum elf_symbol {
 /* Plain data without a pointer: it crosses a pipe. */
 struct elf_findings {
 	uint16_t machine, type;
-	bool is_native; /* class, byte order and machine are ours: the rest was read only then */
+	bool is_native; /* class, byte order and machine are ours: else no address is of use */
 	bool has_interpreter;
 	bool has_dynamic;
 
@@ -53,7 +53,8 @@ struct elf_findings {
 	uint64_t tsd_value;	/* from the start of the module's TLS block */
 	char tsd_name[64];	/* cut when longer */
 	bool exports_mallctl;	/* in .dynsym */
-	uint64_t main, mallctl; /* from .symtab; 0: not there */
+	bool mentions_jemalloc; /* has none of these but the words of its messages: was stripped */
+	uint64_t main, mallctl; /* from .symtab (mallctl else from .dynsym); 0: not there */
 
 	/* The symbols' values by .dynsym, else by .symtab; 0: not defined here. */
 	uint64_t symbols[ELF_SYMBOL_COUNT];
@@ -62,9 +63,15 @@ struct elf_findings {
 /*
  * Reads the file of an fd that is open for reading; its offset does not matter
  * and changes.  Returns 0, -EBADMSG for what is not a sound ELF file, or -ENOMEM.
- * A file of another machine is no error: only its header is told.
+ * A file of another machine is no error.
  */
 int elf_inspect(int fd, struct elf_findings *ret);
+
+/*
+ * A quick look that spares most files the above: false when the file surely has
+ * no thread-local storage, and so no jemalloc.
+ */
+bool elf_may_have_tls(int fd);
 
 /* The name of a symbol. */
 const char *elf_symbol_name(enum elf_symbol symbol);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static void debug_links_and_dwarf_are_noticed(void **state)
 	assert_true(compressed.has_dwarf);
 }
 
-static void a_file_of_another_machine_tells_its_machine_only(void **state)
+static void a_file_of_another_machine_is_told_as_such(void **state)
 {
 	struct elf_findings findings;
 	int fd = object_copy("plain");
@@ -116,8 +117,7 @@ static void a_file_of_another_machine_tells_its_machine_only(void **state)
 	close(fd);
 	assert_false(findings.is_native);
 	assert_int_equal(findings.machine, EM_S390);
-	assert_false(findings.has_tsd);
-	assert_int_equal(findings.entry, 0);
+	assert_true(findings.has_tsd);
 }
 
 static void what_is_no_elf_file_is_refused(void **state)
@@ -179,6 +179,34 @@ static void a_symbol_beyond_the_tls_block_is_not_taken(void **state)
 	assert_false(findings.has_tsd);
 }
 
+static bool may_have_tls(const char *name)
+{
+	int fd = object_open(name);
+	bool may = elf_may_have_tls(fd);
+
+	close(fd);
+	return may;
+}
+
+static void the_quick_look_spares_files_without_tls(void **state)
+{
+	(void)state;
+	assert_true(may_have_tls("plain"));
+	assert_true(may_have_tls("static"));
+	assert_true(may_have_tls("stripped_library"));
+	assert_false(may_have_tls("without_tls"));
+	assert_false(may_have_tls("made"));
+}
+
+/* What was stripped of its symbols still has the texts that jemalloc prints. */
+static void a_stripped_jemalloc_is_known_by_its_messages(void **state)
+{
+	(void)state;
+	assert_true(inspect("stripped_large").mentions_jemalloc);
+	assert_false(inspect("stripped").mentions_jemalloc);
+	assert_false(inspect("plain").mentions_jemalloc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,10 +216,12 @@ int main(void)
 		cmocka_unit_test(a_stripped_executable_hides_everything_but_its_tls),
 		cmocka_unit_test(a_stripped_library_still_exports_mallctl_and_its_tsd),
 		cmocka_unit_test(debug_links_and_dwarf_are_noticed),
-		cmocka_unit_test(a_file_of_another_machine_tells_its_machine_only),
+		cmocka_unit_test(a_file_of_another_machine_is_told_as_such),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 		cmocka_unit_test(a_file_that_was_cut_never_crashes),
 		cmocka_unit_test(a_symbol_beyond_the_tls_block_is_not_taken),
+		cmocka_unit_test(the_quick_look_spares_files_without_tls),
+		cmocka_unit_test(a_stripped_jemalloc_is_known_by_its_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,11 @@ build split "$@" -gdwarf-5 -gsplit-dwarf
 build plain "$@" -g0
 build static "$@" -g0 -static
 build library "$@" -g0 -shared -fPIC
+build large "$@" -g0 -DLARGE
 strip -o stripped plain
+strip -o stripped_large large
 strip -o stripped_library library
+echo 'int main(void) { return 0; }' | "$@" -o without_tls -x c -
 objcopy --compress-debug-sections=zlib-gnu dwarf4 zdebug
 
 # Debug information apart: beside the program, and by its checksum.

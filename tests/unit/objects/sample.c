@@ -18,13 +18,26 @@ struct tsd_s {
 };
 
 /* Whichever way a compiler orders them, the struct is not the first: it is at 8. */
+#ifdef LARGE
+__thread char more[1000] = { 1 };
+#endif
 __thread int on_one_side = 3;
 __thread struct tsd_s je_tsd_tls = { .before = { 1 } };
 __thread int on_the_other = 4;
 
+const char *message(void);
+const char *message(void)
+{
+	return "<jemalloc>: Out-of-range conf value\n";
+}
+
 int mallctl(const char *name);
 int mallctl(const char *name)
 {
+#ifdef LARGE
+	if (name)
+		return more[0];
+#endif
 	return name && je_tsd_tls.HIDDEN(thread_allocated) == 0;
 }
 
