@@ -38,6 +38,7 @@ const struct metric metrics[METRIC_COUNT] = {
 #define SCHEDSTAT(number, raw)  BY_FIELD(PLACE_SCHEDSTAT, number, raw)
 #define STATM(number, raw)      BY_FIELD(PLACE_STATM, number, raw)
 #define GROUP_STAT(number, raw) BY_FIELD(PLACE_GROUP_STAT, number, raw)
+#define SMAPS(name)             BY_KEY(PLACE_SMAPS, name, KIB)
 #define STATUS(name, raw)       BY_KEY(PLACE_STATUS, name, raw)
 #define SCHED(name, raw)        BY_KEY(PLACE_SCHED, name, raw)
 #define IO(name, raw)           BY_KEY(PLACE_IO, name, raw)
@@ -119,6 +120,7 @@ static const char *const place_names[] = {
 	[PLACE_STAT] = "task stat",      [PLACE_STATUS] = "task status",
 	[PLACE_SCHEDSTAT] = "task schedstat", [PLACE_SCHED] = "task sched",
 	[PLACE_IO] = "task io",          [PLACE_STATM] = "statm",
+	[PLACE_SMAPS] = "smaps_rollup",
 	[PLACE_GROUP_STAT] = "stat less threads", [PLACE_GROUP_IO] = "io less threads",
 	[PLACE_AFFINITY] = "sched_getaffinity",   [PLACE_FD_DIRECTORY] = "fd directory",
 	[PLACE_FD_LIMIT] = "prlimit",    [PLACE_EACH] = "each task",
