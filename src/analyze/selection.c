@@ -148,3 +148,43 @@ int selection_parse(const char *list, struct selection *ret, struct error *error
 	*ret = selection;
 	return 0;
 }
+
+static bool is_word(const char *name, const char *word, size_t length)
+{
+	return strlen(name) == length && strncmp(name, word, length) == 0;
+}
+
+static uint32_t find_sections(const char *word, size_t length)
+{
+	if (is_word("all", word, length))
+		return ALL_SECTIONS;
+	for (int section = 0; section < SECTION_COUNT; section++)
+		if (is_word(metric_section_name((enum metric_section)section), word, length))
+			return 1u << section;
+	return 0;
+}
+
+int sections_parse(const char *list, uint32_t *ret, struct error *error)
+{
+	uint32_t sections = 0;
+
+	while (list) {
+		size_t length = strcspn(list, ",");
+		uint32_t found = find_sections(list, length);
+
+		if (!found)
+			return error_set(error, -EINVAL, "there is no section '%.*s'; they are %s",
+					 (int)length, list, SECTION_NAMES);
+		sections |= found;
+		list = list[length] ? list + length + 1 : NULL;
+	}
+	*ret = sections;
+	return 0;
+}
+
+void selection_add_sections(struct selection *selection, uint32_t sections)
+{
+	for (int id = 0; id < METRIC_COUNT; id++)
+		if (sections >> metrics[id].section & 1)
+			selection_add(selection, (enum metric_id)id);
+}

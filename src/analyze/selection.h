@@ -11,10 +11,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "metric/metric.h"
 
 struct error;
+
+/* The names that sections_parse() takes, for people. */
+#define SECTION_NAMES                                                                              \
+	"identity, scheduling, io, memory, delays, heap, cgroups, limits, memory.stat, "           \
+	"memory.events, pressure, host, all"
+#define ALL_SECTIONS ((1u << SECTION_COUNT) - 1)
+/* Those that have readings alone, no metrics. */
+#define READING_SECTIONS (ALL_SECTIONS & ~((1u << SECTION_CGROUPS) - 1))
 
 struct selection {
 	enum metric_id ids[METRIC_COUNT];
@@ -25,6 +34,15 @@ struct selection {
 int selection_parse(const char *list, struct selection *ret, struct error *error);
 
 void selection_all(struct selection *selection);
+
+/*
+ * Sections of metrics and readings, one bit each: "memory,cgroups", "all".
+ * Returns 0, or -EINVAL with a sentence that names the word.
+ */
+int sections_parse(const char *list, uint32_t *ret, struct error *error);
+
+/* Adds the metrics of these sections, in table order. */
+void selection_add_sections(struct selection *selection, uint32_t sections);
 
 /* At the end or at the start, unless it is in. */
 void selection_add(struct selection *selection, enum metric_id id);

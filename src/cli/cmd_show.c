@@ -12,6 +12,7 @@
 #include "cli/capture_args.h"
 #include "cli/command.h"
 #include "model/snapshot.h"
+#include "render/sheet_csv.h"
 #include "render/snapshot_csv.h"
 #include "render/snapshot_json.h"
 #include "render/snapshot_text.h"
@@ -29,6 +30,7 @@ static struct {
 	const char *metrics;
 	const char *columns;
 	const char *format;
+	const char *sections;
 	struct option_number limit;
 } args;
 
@@ -42,6 +44,7 @@ static const struct option options[] = {
 	  "metrics to show, e.g. majflt,*_delay_total_ns", NULL },
 	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N",
 	  "show the first N groups, 0 for all (default: 20 as text, else all)", NULL },
+	{ 0, "sections", OPTION_TEXT, &args.sections, "LIST", "of " SECTION_NAMES, NULL },
 	{ 0, "columns", OPTION_TEXT, &args.columns, "LIST", "of " VIEW_COLUMNS, NULL },
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json|csv" },
 	CAPTURE_OPTIONS(args.capture),
@@ -124,12 +127,41 @@ static int parse_sort(const char *spec, struct group_sort *ret, struct error *er
 	return 0;
 }
 
+/* A line of CSV is a task, a group or a reading: not all in one. */
+static int check_csv(const struct request *request, struct error *error)
+{
+	uint32_t sections = request->view.sections;
+
+	if (request->format != SHOW_CSV || !(sections & READING_SECTIONS) ||
+	    !(sections & ~READING_SECTIONS))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "csv is one table: ask for sections of tasks (identity to heap) or of "
+			 "readings (cgroups to host), not both");
+}
+
+/* Without a list: text has its overview, -m is all that is wanted, else everything. */
+static int parse_sections(struct request *request, struct error *error)
+{
+	int status = 0;
+
+	if (args.sections)
+		status = sections_parse(args.sections, &request->view.sections, error);
+	else if (request->format == SHOW_JSON && !args.metrics)
+		request->view.sections = ALL_SECTIONS;
+	return status < 0 ? status : check_csv(request, error);
+}
+
 static int parse_metrics(struct request *request, struct error *error)
 {
 	struct selection *shown = &request->view.metrics;
 
 	if (args.metrics)
 		return selection_parse(args.metrics, shown, error);
+	if (args.sections) {
+		selection_add_sections(shown, request->view.sections);
+		return 0;
+	}
 	if (request->format != SHOW_TEXT)
 		selection_all(shown);
 	for (size_t i = 0; i < ARRAY_SIZE(text_metrics); i++)
@@ -158,6 +190,8 @@ static int parse_request(struct request *request, struct error *error)
 	if (args.limit.given)
 		request->view.limit = args.limit.value;
 	status = parse_columns(request, error);
+	if (status == 0)
+		status = parse_sections(request, error);
 	if (status == 0)
 		status = parse_metrics(request, error);
 	if (status == 0 && args.sort)
@@ -206,6 +240,9 @@ static int print_view(const struct request *request)
 		snapshot_json_print(&request->view, stdout);
 		return 0;
 	case SHOW_CSV:
+		if (request->view.sections & READING_SECTIONS)
+			return sheet_csv_print(request->view.grouping->snapshot,
+					       request->view.sections, stdout);
 		return snapshot_csv_print(&request->view, stdout);
 	}
 	return -EINVAL;
@@ -259,12 +296,18 @@ const struct command command_show = {
 		"A value that was not measured is \"-\", and \"*\" marks one that covers only\n"
 		"part of the group; the lines below the table say why. Any of the columns\n"
 		"metric, value, measured, unit and tags gives a line for each group and\n"
-		"metric.",
+		"metric.\n"
+		"\n"
+		"--sections shows everything of a kind instead: all metrics of the groups, and\n"
+		"readings of cgroups (use, limits, memory.stat, memory.events, pressure), of the\n"
+		"memory of processes and of the host. A reading that is absent is \"-\", one\n"
+		"without a limit \"max\".",
 	.examples =
 		"taskscope show before.tscope\tthe busiest programs of a capture\n"
 		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"
 		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
 		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"
+		"taskscope show --sections cgroups,limits,pressure\twhat cgroups use, may use and wait for\n"
 		"taskscope show before.tscope -g thread --format json\teverything, for programs",
 	.options = options,
 	.words_max = 1,

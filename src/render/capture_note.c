@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "metric/unit.h"
 #include "model/snapshot.h"
+#include "render/sheet_json.h"
 
 static void add_loss(struct text *out, uint64_t count, const char *what)
 {
@@ -113,6 +114,8 @@ void capture_json(struct json *json, const struct snapshot *snapshot)
 	json_member_u64(json, "discarded_values", tally->discarded_values);
 	json_member_u64(json, "processes_ended", tally->processes_ended);
 	json_member_u64(json, "gap_filled", tally->gap_filled);
+	if (snapshot->sheets[SHEET_CAPTURE].row_count)
+		sheet_json_row(json, snapshot, &snapshot->sheets[SHEET_CAPTURE], 0, UINT32_MAX);
 	json_end_object(json);
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "metric/metric.h"
+#include "metric/reading.h"
 #include "render/scdoc.h"
 #include "render/snapshot_view.h"
 
@@ -14,9 +15,18 @@
 #define HELP_INDENT 6
 
 static const char *const section_titles[SECTION_COUNT] = {
-	[SECTION_IDENTITY] = "Identity",   [SECTION_SCHEDULING] = "Scheduling",
-	[SECTION_IO] = "Input and output", [SECTION_MEMORY] = "Memory",
-	[SECTION_DELAYS] = "Delays",	   [SECTION_HEAP] = "Heap",
+	[SECTION_IDENTITY] = "Identity",
+	[SECTION_SCHEDULING] = "Scheduling",
+	[SECTION_IO] = "Input and output",
+	[SECTION_MEMORY] = "Memory",
+	[SECTION_DELAYS] = "Delays",
+	[SECTION_HEAP] = "Heap",
+	[SECTION_CGROUPS] = "Cgroups",
+	[SECTION_LIMITS] = "Limits of cgroups",
+	[SECTION_MEMORY_STAT] = "Memory of cgroups (memory.stat)",
+	[SECTION_MEMORY_EVENTS] = "Limits reached by cgroups (memory.events)",
+	[SECTION_PRESSURE] = "Pressure",
+	[SECTION_HOST] = "Host",
 };
 
 static const char introduction[] =
@@ -25,7 +35,9 @@ static const char introduction[] =
 	"and the like name the kernel option (CONFIG_...) without which there is no value; "
 	"[cfs-only] is counted for the fair scheduler's tasks alone, [non-ext] not for tasks "
 	"of a sched_ext scheduler, [fair-policy] exists for normal and batch tasks. A value "
-	"that was not measured is absent, never 0.";
+	"that was not measured is absent, never 0. Readings, from their patterns, are values "
+	"under names that the kernel chose, of cgroups, of a process's memory, of the host: "
+	"`show --sections` and JSON have them.";
 
 static void append_joined(struct text *out, const struct formula *formula, unsigned count,
 			  const char *joint)
@@ -118,6 +130,13 @@ static void append_metric(struct text *out, const struct metric *metric)
 	out->failed |= tags.failed || origin.failed;
 }
 
+static void append_reading(struct text *out, const struct reading *reading)
+{
+	text_format(out, "  %-30s  %-12s  %s\n", reading->pattern, metric_unit_name(reading->unit),
+		    reading_kind_name(reading->kind));
+	append_wrapped(out, reading->help, HELP_INDENT);
+}
+
 static int print_text(struct text *lines, FILE *out)
 {
 	if (lines->failed)
@@ -132,11 +151,18 @@ int metric_list_text(FILE *out)
 
 	append_wrapped(&lines, introduction, 0);
 	for (int section = 0; section < SECTION_COUNT; section++) {
-		text_format(&lines, "\n%-32s  %-6s  %-8s  %-7s  %-7s  %s\n",
-			    section_titles[section], "unit", "kind", "scope", "fold", "tags");
+		if (section < SECTION_CGROUPS)
+			text_format(&lines, "\n%-32s  %-6s  %-8s  %-7s  %-7s  %s\n",
+				    section_titles[section], "unit", "kind", "scope", "fold",
+				    "tags");
+		else
+			text_format(&lines, "\n%s\n", section_titles[section]);
 		for (int id = 0; id < METRIC_COUNT; id++)
 			if ((int)metrics[id].section == section)
 				append_metric(&lines, &metrics[id]);
+		for (size_t row = 0; row < reading_count; row++)
+			if ((int)readings[row].section == section)
+				append_reading(&lines, &readings[row]);
 	}
 	return print_text(&lines, out);
 }
@@ -193,6 +219,17 @@ static void json_metric(struct json *json, const struct metric *metric)
 	json_end_object(json);
 }
 
+static void json_reading(struct json *json, const struct reading *reading)
+{
+	json_begin_object(json);
+	json_member_string(json, "pattern", reading->pattern);
+	json_member_string(json, "unit", metric_unit_name(reading->unit));
+	json_member_string(json, "kind", reading_kind_name(reading->kind));
+	json_member_string(json, "section", metric_section_name(reading->section));
+	json_member_string(json, "help", reading->help);
+	json_end_object(json);
+}
+
 void metric_list_json(FILE *out)
 {
 	struct json json = json_writer(out);
@@ -205,7 +242,22 @@ void metric_list_json(FILE *out)
 	for (int id = 0; id < METRIC_COUNT; id++)
 		json_metric(&json, &metrics[id]);
 	json_end_array(&json);
+	json_key(&json, "readings");
+	json_begin_array(&json);
+	for (size_t row = 0; row < reading_count; row++)
+		json_reading(&json, &readings[row]);
+	json_end_array(&json);
 	json_end_object(&json);
+}
+
+static void append_man_reading(struct text *out, const struct reading *reading)
+{
+	text_append_string(out, "*");
+	scdoc_append(out, reading->pattern);
+	text_format(out, "* (%s, %s)\n\t", metric_unit_name(reading->unit),
+		    reading_kind_name(reading->kind));
+	scdoc_append(out, reading->help);
+	text_append_string(out, "\n\n");
 }
 
 static void append_man_metric(struct text *out, const struct metric *metric)
@@ -256,6 +308,9 @@ int metric_list_man(FILE *out)
 		for (int id = 0; id < METRIC_COUNT; id++)
 			if ((int)metrics[id].section == section)
 				append_man_metric(&lines, &metrics[id]);
+		for (size_t row = 0; row < reading_count; row++)
+			if ((int)readings[row].section == section)
+				append_man_reading(&lines, &readings[row]);
 	}
 	text_append_string(&lines, "# SEE ALSO\n\n*taskscope*(1), *taskscope-show*(1)\n");
 	return print_text(&lines, out);

@@ -6,12 +6,13 @@
 #include "base/json.h"
 #include "model/snapshot.h"
 #include "render/capture_note.h"
+#include "render/sheet_json.h"
 #include "render/snapshot_view.h"
 #include "render/value.h"
 
 #define FORMAT_VERSION 1
 
-static void write_host(struct json *json, const struct snapshot *snapshot)
+static void write_host(struct json *json, const struct snapshot *snapshot, uint32_t sections)
 {
 	json_key(json, "host");
 	json_begin_object(json);
@@ -25,6 +26,8 @@ static void write_host(struct json *json, const struct snapshot *snapshot)
 		else
 			json_member_u64(json, facts[id].name, fact->number);
 	}
+	if (snapshot->sheets[SHEET_HOST].row_count)
+		sheet_json_row(json, snapshot, &snapshot->sheets[SHEET_HOST], 0, sections);
 	json_end_object(json);
 }
 
@@ -161,7 +164,8 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-snapshot");
 	json_member_u64(&json, "version", FORMAT_VERSION);
-	write_host(&json, snapshot);
+	write_host(&json, snapshot, view->sections);
+	sheet_json_host_absent(&json, snapshot, view->sections);
 	write_sources(&json, snapshot);
 	json_key(&json, "capture");
 	capture_json(&json, snapshot);
@@ -176,5 +180,9 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 			write_group(&json, view, &view->grouping->groups[i]);
 	}
 	json_end_array(&json);
+	if (view->sections)
+		sheet_json_processes(&json, snapshot, view->sections);
+	if (view->sections)
+		sheet_json_cgroups(&json, snapshot, view->sections);
 	json_end_object(&json);
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/snapshot.h"
 #include "render/capture_footer.h"
+#include "render/sheet_text.h"
 #include "render/snapshot_view.h"
 #include "render/table.h"
 #include "render/value.h"
@@ -15,6 +16,7 @@
 struct page {
 	const struct snapshot_view *view;
 	const struct snapshot *snapshot;
+	const struct selection *metrics; /* of the table */
 	struct table table;
 	bool has_partial;   /* some cell has a "*" that wants explaining */
 	bool has_elsewhere; /* some cell is empty because its process is in another group */
@@ -54,8 +56,8 @@ static void add_columns(struct page *page, const struct view_columns *columns)
 	for (size_t i = 0; i < columns->count; i++)
 		table_add_column(&page->table, view_column_name(columns->ids[i]),
 				 column_alignment(columns->ids[i]));
-	for (size_t i = 0; i < page->view->metrics.count && !columns->is_long; i++) {
-		const struct metric *metric = &metrics[page->view->metrics.ids[i]];
+	for (size_t i = 0; i < page->metrics->count && !columns->is_long; i++) {
+		const struct metric *metric = &metrics[page->metrics->ids[i]];
 
 		table_add_column(&page->table, metric->name, metric_alignment(metric));
 	}
@@ -71,8 +73,8 @@ static void add_wide_row(struct page *page, const struct view_columns *columns,
 				CELL_SCALED);
 		table_end_cell(&page->table);
 	}
-	for (size_t i = 0; i < page->view->metrics.count; i++) {
-		fold_for(page, group, page->view->metrics.ids[i], &fold);
+	for (size_t i = 0; i < page->metrics->count; i++) {
+		fold_for(page, group, page->metrics->ids[i], &fold);
 		value_text(table_cell(&page->table), page->snapshot, &fold);
 		table_end_cell(&page->table);
 	}
@@ -81,10 +83,10 @@ static void add_wide_row(struct page *page, const struct view_columns *columns,
 static void add_long_rows(struct page *page, const struct view_columns *columns,
 			  const struct group *group)
 {
-	for (size_t m = 0; m < page->view->metrics.count; m++) {
+	for (size_t m = 0; m < page->metrics->count; m++) {
 		struct fold fold;
 
-		fold_for(page, group, page->view->metrics.ids[m], &fold);
+		fold_for(page, group, page->metrics->ids[m], &fold);
 		for (size_t i = 0; i < columns->count; i++) {
 			view_cell(table_cell(&page->table), page->view, group, &fold,
 				  columns->ids[i], CELL_SCALED);
@@ -116,13 +118,11 @@ static void append_hidden(struct text *out, const struct snapshot_view *view)
 			    hidden == 1 ? "" : "s");
 }
 
-static int print_page(struct page *page, const struct terminal *terminal, FILE *out)
+/* What the tables leave open. */
+static int print_footer(const struct page *page, FILE *out)
 {
 	CLEANUP(text_free) struct text footer = { 0 };
-	int status;
 
-	fill_table(page);
-	append_hidden(&footer, page->view);
 	text_append_string(&footer, "\n");
 	if (page->has_partial)
 		text_append_string(&footer, "* only part of the group was measured\n");
@@ -130,11 +130,81 @@ static int print_page(struct page *page, const struct terminal *terminal, FILE *
 		text_append_string(&footer, "a process counts once, in the group of its first "
 					    "thread\n");
 	capture_footer(page->snapshot, &page->view->metrics, &footer);
-	status = table_print(&page->table, terminal, out);
-	if (status < 0 || footer.failed)
+	if (footer.failed)
 		return -ENOMEM;
 	fwrite(footer.data, 1, footer.length, out);
 	return 0;
+}
+
+static int print_hidden(const struct page *page, FILE *out)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	append_hidden(&line, page->view);
+	if (line.failed)
+		return -ENOMEM;
+	fwrite(text_string(&line), 1, line.length, out);
+	return 0;
+}
+
+static int print_overview(struct page *page, const struct terminal *terminal, FILE *out)
+{
+	int status;
+
+	page->metrics = &page->view->metrics;
+	fill_table(page);
+	status = table_print(&page->table, terminal, out);
+	return status < 0 ? status : print_hidden(page, out);
+}
+
+/* Metrics of the section that some task has: the rest would be columns of "-". */
+static void select_measured(const struct page *page, enum metric_section section,
+			    struct selection *ret)
+{
+	const struct selection *wanted = &page->view->metrics;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		enum metric_id id = wanted->ids[i];
+
+		if (metrics[id].section == section &&
+		    (metric_is_derived(id) || snapshot_measured(page->snapshot, id)))
+			selection_add(ret, id);
+	}
+}
+
+static int print_section(struct page *page, enum metric_section section,
+			 const struct terminal *terminal, FILE *out)
+{
+	struct selection shown = { .count = 0 };
+	int status = 0;
+
+	fprintf(out, "## %s\n", metric_section_name(section));
+	select_measured(page, section, &shown);
+	if (shown.count) {
+		page->metrics = &shown;
+		fill_table(page);
+		status = table_print_folded(&page->table, terminal, out);
+		table_clear(&page->table);
+		if (status == 0)
+			status = print_hidden(page, out);
+	}
+	if (status == 0)
+		status =
+			sheet_text_print(page->snapshot, section, page->view->limit, terminal, out);
+	fputs("\n", out);
+	return status;
+}
+
+static int print_page(struct page *page, const struct terminal *terminal, FILE *out)
+{
+	int status = 0;
+
+	if (!page->view->sections)
+		status = print_overview(page, terminal, out);
+	for (int section = 0; section < SECTION_COUNT && status == 0; section++)
+		if (page->view->sections >> section & 1)
+			status = print_section(page, (enum metric_section)section, terminal, out);
+	return status < 0 ? status : print_footer(page, out);
 }
 
 int snapshot_text_print(const struct snapshot_view *view, const struct terminal *terminal,

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analyze/group.h"
 #include "analyze/selection.h"
@@ -51,6 +52,7 @@ struct snapshot_view {
 	struct selection metrics;
 	struct view_columns columns; /* none: what the format has by itself */
 	size_t limit;		     /* groups to show, the first ones; 0 for all */
+	uint32_t sections; /* a bit each: show these, readings included; 0: the metrics alone */
 };
 
 /* How many groups are shown. */

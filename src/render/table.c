@@ -140,33 +140,45 @@ static void end_line(struct text *line)
 		line->data[line->length] = '\0';
 }
 
-static void append_header(const struct table *table, const size_t *widths, bool colour,
-			  struct text *out)
+/* A stretch of columns, with the first column of the table before it. */
+struct stretch {
+	size_t from, to;
+};
+
+static void append_stretch(struct text *out, const struct table *table, const struct stretch *part,
+			   const size_t *widths,
+			   const char *(*content)(const struct table *table, size_t row,
+						  size_t column),
+			   size_t row)
 {
-	if (colour)
-		text_append_string(out, header_on);
-	for (size_t i = 0; i < table->columns.count; i++) {
+	for (size_t i = 0; i < part->to; i++) {
+		if (i > 0 && i < part->from)
+			continue;
 		if (i)
 			append_blanks(out, GAP);
-		append_cell(out, table->columns.data[i].header, widths[i],
+		append_cell(out, content(table, row, i), widths[i],
 			    table->columns.data[i].alignment);
 	}
 	end_line(out);
-	text_append_string(out, colour ? header_off : "");
-	text_append_string(out, "\n");
 }
 
-static void append_row(const struct table *table, size_t row, const size_t *widths,
-		       struct text *out)
+static const char *header_at(const struct table *table, size_t row, size_t column)
 {
-	for (size_t i = 0; i < table->columns.count; i++) {
-		if (i)
-			append_blanks(out, GAP);
-		append_cell(out, cell_at(table, row, i), widths[i],
-			    table->columns.data[i].alignment);
-	}
-	end_line(out);
+	(void)row;
+	return table->columns.data[column].header;
+}
+
+static void append_part(struct text *out, const struct table *table, const struct stretch *part,
+			const size_t *widths, bool colour)
+{
+	text_append_string(out, colour ? header_on : "");
+	append_stretch(out, table, part, widths, header_at, 0);
+	text_append_string(out, colour ? header_off : "");
 	text_append_string(out, "\n");
+	for (size_t row = 0; row < row_count(table); row++) {
+		append_stretch(out, table, part, widths, cell_at, row);
+		text_append_string(out, "\n");
+	}
 }
 
 int table_print(const struct table *table, const struct terminal *terminal, FILE *out)
@@ -174,15 +186,53 @@ int table_print(const struct table *table, const struct terminal *terminal, FILE
 	CLEANUP(free_pointer)
 	size_t *widths = calloc(table->columns.count + 1, sizeof(*widths));
 	CLEANUP(text_free) struct text lines = { 0 };
+	struct stretch all = { 0, table->columns.count };
 
 	if (!widths || table->failed)
 		return -ENOMEM;
 	measure(table, widths);
 	if (terminal->width)
 		fit(table, terminal->width, widths);
-	append_header(table, widths, terminal->colour, &lines);
-	for (size_t row = 0; row < row_count(table); row++)
-		append_row(table, row, widths, &lines);
+	append_part(&lines, table, &all, widths, terminal->colour);
+	if (lines.failed)
+		return -ENOMEM;
+	fwrite(lines.data, 1, lines.length, out);
+	return 0;
+}
+
+/* As many columns as fit behind the first one; at least one. */
+static size_t fitting(const struct table *table, const size_t *widths, size_t from,
+		      size_t available)
+{
+	size_t total = widths[0];
+	size_t to = from;
+
+	while (to < table->columns.count && (to == from || total + GAP + widths[to] <= available)) {
+		total += GAP + widths[to];
+		to++;
+	}
+	return to;
+}
+
+int table_print_folded(const struct table *table, const struct terminal *terminal, FILE *out)
+{
+	size_t available = terminal->width ? terminal->width : TABLE_WIDTH;
+	size_t narrow = available / 3;
+	CLEANUP(free_pointer)
+	size_t *widths = calloc(table->columns.count + 1, sizeof(*widths));
+	CLEANUP(text_free) struct text lines = { 0 };
+	struct stretch part = { 1, 1 };
+
+	if (!widths || table->failed)
+		return -ENOMEM;
+	measure(table, widths);
+	if (terminal->width && widths[0] > narrow && narrow > NARROWEST_NAME)
+		widths[0] = narrow;
+	while (part.to < table->columns.count) {
+		text_append_string(&lines, part.to > 1 ? "\n" : "");
+		part = (struct stretch){ part.to, fitting(table, widths, part.to, available) };
+		append_part(&lines, table, &part, widths, terminal->colour);
+	}
 	if (lines.failed)
 		return -ENOMEM;
 	fwrite(lines.data, 1, lines.length, out);

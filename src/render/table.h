@@ -28,6 +28,9 @@ enum table_alignment {
 	TABLE_NAME, /* left; cut short when the rows are wider than the terminal */
 };
 
+/* How wide a folded table may be where there is no terminal. */
+#define TABLE_WIDTH 120
+
 struct table_column {
 	const char *header;
 	enum table_alignment alignment;
@@ -48,6 +51,12 @@ void table_end_cell(struct table *table);
 
 /* The header and every complete row.  Returns 0, or -ENOMEM and prints nothing. */
 int table_print(const struct table *table, const struct terminal *terminal, FILE *out);
+/*
+ * The same, but rows that are wider than the terminal (or than TABLE_WIDTH where
+ * there is none) are folded: the first column is repeated before the next columns,
+ * under a header of their own.
+ */
+int table_print_folded(const struct table *table, const struct terminal *terminal, FILE *out);
 void table_clear(struct table *table);
 
 #endif

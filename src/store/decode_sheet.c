@@ -164,6 +164,8 @@ static int decode_readings(struct sheet_reader *reader, enum sheet_id id, uint64
 	count = reader_varint(reader->body);
 	for (uint64_t i = 0; i < count && status == 0 && !reader->body->bad; i++)
 		status = decode_reading(reader);
+	if (status == 0 && !reader->body->bad)
+		status = sheet_finish(reader->sheet);
 	return status == -E2BIG ? damaged(reader->decoder, "it has too many readings") : status;
 }
 

@@ -1,0 +1,228 @@
+#include "render/sheet_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "metric/reading.h"
+#include "model/snapshot.h"
+#include "render/fact_text.h"
+#include "render/pressure_text.h"
+#include "render/reading_value.h"
+#include "render/table.h"
+
+/* One table while it is made. */
+struct sheet_page {
+	const struct snapshot *snapshot;
+	const struct sheet *sheet;
+	enum sheet_id id;
+	enum metric_section section;
+	size_t limit;
+	const struct terminal *terminal;
+	FILE *out;
+};
+
+static bool is_of_section(const struct sheet_page *page, const struct sheet_column *column)
+{
+	return reading_find(column->name)->section == page->section;
+}
+
+/* Columns of the section that have anything to show. */
+static bool is_shown(const struct sheet_page *page, const struct sheet_column *column)
+{
+	return is_of_section(page, column) && sheet_measured(page->sheet, column) > 0;
+}
+
+static size_t rows_shown(const struct sheet_page *page)
+{
+	size_t rows = page->sheet->row_count;
+
+	return page->limit && page->limit < rows ? page->limit : rows;
+}
+
+static void append_row_name(struct text *out, const struct sheet_page *page, uint32_t row)
+{
+	const struct snapshot *snapshot = page->snapshot;
+	uint32_t key = page->sheet->keys[row];
+	const struct process *process;
+	const char *name;
+
+	if (page->id == SHEET_CGROUPS) {
+		name = snapshot_text(snapshot, key);
+		text_append_escaped(out, name, strlen(name));
+		return;
+	}
+	process = &snapshot->processes[key];
+	name = snapshot_text(snapshot, process->pcomm);
+	text_append_escaped(out, name, strlen(name));
+	text_format(out, "[%" PRId32 "]", process->tgid);
+}
+
+static enum table_alignment reading_alignment(const struct sheet_column *column)
+{
+	return reading_find(column->name)->unit == UNIT_TEXT ? TABLE_LEFT : TABLE_RIGHT;
+}
+
+static void add_row(struct table *table, const struct sheet_page *page, uint32_t row)
+{
+	append_row_name(table_cell(table), page, row);
+	table_end_cell(table);
+	for (size_t i = 0; i < page->sheet->columns.count; i++) {
+		const struct sheet_column *column = &page->sheet->columns.data[i];
+
+		if (!is_shown(page, column))
+			continue;
+		reading_text(table_cell(table), page->snapshot, column, row);
+		table_end_cell(table);
+	}
+}
+
+/* A row for each cgroup or process. */
+static int print_rows(const struct sheet_page *page)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+	size_t hidden = page->sheet->row_count - rows_shown(page);
+	const char *what = page->id == SHEET_CGROUPS ? "cgroup" : "process";
+
+	table_add_column(&table, what, TABLE_NAME);
+	for (size_t i = 0; i < page->sheet->columns.count; i++) {
+		const struct sheet_column *column = &page->sheet->columns.data[i];
+
+		if (is_shown(page, column))
+			table_add_column(&table, column->name, reading_alignment(column));
+	}
+	if (table.columns.count == 1)
+		return 0;
+	for (uint32_t row = 0; row < rows_shown(page); row++)
+		add_row(&table, page, row);
+	if (table_print_folded(&table, page->terminal, page->out) < 0)
+		return -ENOMEM;
+	if (hidden)
+		fprintf(page->out, "… %zu more %s (-n 0 shows all)\n", hidden,
+			page->id == SHEET_CGROUPS ? "cgroups" : "processes");
+	return 0;
+}
+
+/* A line for each reading: the host and the capture have one row. */
+static int print_list(const struct sheet_page *page)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	table_add_column(&table, sheet_name(page->id), TABLE_LEFT);
+	table_add_column(&table, "value", TABLE_LEFT);
+	for (size_t i = 0; i < page->sheet->columns.count; i++) {
+		const struct sheet_column *column = &page->sheet->columns.data[i];
+
+		if (!is_shown(page, column))
+			continue;
+		text_append_escaped(table_cell(&table), column->name, strlen(column->name));
+		table_end_cell(&table);
+		reading_text(table_cell(&table), page->snapshot, column, 0);
+		table_end_cell(&table);
+	}
+	return table.cells.count ? table_print(&table, page->terminal, page->out) : 0;
+}
+
+static bool is_missing(const struct sheet_page *page, const struct sheet_column *column)
+{
+	return column->absent && sheet_measured(page->sheet, column) < page->sheet->row_count;
+}
+
+static const char *absent_note(const struct sheet_page *page, const struct sheet_column *column)
+{
+	return is_missing(page, column) || (column->absent && !page->sheet->row_count) ?
+		       column->absent :
+		       NULL;
+}
+
+static const char *origin_note(const struct sheet_page *page, const struct sheet_column *column)
+{
+	return is_shown(page, column) ? column->origin : NULL;
+}
+
+typedef const char *(*note_of)(const struct sheet_page *page, const struct sheet_column *column);
+
+static bool is_told(const struct sheet_page *page, note_of note, size_t index)
+{
+	const struct sheet_column *columns = page->sheet->columns.data;
+	const char *text = note(page, &columns[index]);
+
+	for (size_t i = 0; i < index; i++) {
+		const char *other = note(page, &columns[i]);
+
+		if (is_of_section(page, &columns[i]) && other && strcmp(other, text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* One line for each distinct note, with all names that it concerns. */
+static void append_notes(struct text *out, const struct sheet_page *page, const char *heading,
+			 note_of note)
+{
+	const struct sheet_column *columns = page->sheet->columns.data;
+
+	for (size_t i = 0; i < page->sheet->columns.count; i++) {
+		const char *text = note(page, &columns[i]);
+		const char *before = ": ";
+
+		if (!is_of_section(page, &columns[i]) || !text || is_told(page, note, i))
+			continue;
+		text_append_string(out, heading);
+		text_append_escaped(out, text, strlen(text));
+		for (size_t other = i; other < page->sheet->columns.count; other++) {
+			const char *same = note(page, &columns[other]);
+
+			if (!is_of_section(page, &columns[other]) || !same || strcmp(same, text))
+				continue;
+			text_append_string(out, before);
+			text_append_escaped(out, columns[other].name, strlen(columns[other].name));
+			before = ", ";
+		}
+		text_append_string(out, "\n");
+	}
+}
+
+static int print_notes(const struct sheet_page *page)
+{
+	CLEANUP(text_free) struct text notes = { 0 };
+
+	append_notes(&notes, page, "from ", origin_note);
+	append_notes(&notes, page, "absent, ", absent_note);
+	if (notes.failed)
+		return -ENOMEM;
+	fwrite(text_string(&notes), 1, notes.length, page->out);
+	return 0;
+}
+
+static int print_sheet(const struct sheet_page *page)
+{
+	int status;
+
+	if (page->section == SECTION_PRESSURE)
+		status = 0; /* both sheets have it: see pressure_text.h */
+	else if (page->id == SHEET_CGROUPS || page->id == SHEET_PROCESSES)
+		status = print_rows(page);
+	else
+		status = print_list(page);
+	return status < 0 ? status : print_notes(page);
+}
+
+int sheet_text_print(const struct snapshot *snapshot, enum metric_section section, size_t limit,
+		     const struct terminal *terminal, FILE *out)
+{
+	int status = 0;
+
+	if (section == SECTION_HOST)
+		status = fact_text_print(snapshot, terminal, out);
+	if (section == SECTION_PRESSURE)
+		status = pressure_text_print(snapshot, limit, terminal, out);
+	for (int id = 0; id < SHEET_COUNT && status == 0; id++)
+		status = print_sheet(&(struct sheet_page){ snapshot, &snapshot->sheets[id],
+							   (enum sheet_id)id, section, limit,
+							   terminal, out });
+	return status;
+}

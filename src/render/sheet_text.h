@@ -1,0 +1,20 @@
+/*
+ * Readings of one section as tables for people: cgroups, processes, pressure, the
+ * host; below each where values come from and why some are missing.
+ */
+#ifndef RENDER_SHEET_TEXT_H
+#define RENDER_SHEET_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "metric/metric.h"
+
+struct snapshot;
+struct terminal;
+
+/* Prints at most `limit` rows of a table (0: all).  Returns 0 or -ENOMEM. */
+int sheet_text_print(const struct snapshot *snapshot, enum metric_section section, size_t limit,
+		     const struct terminal *terminal, FILE *out);
+
+#endif
