@@ -247,3 +247,12 @@ int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *
 
 	return status < 0 ? status : note(&snapshot->sheets[id], name, CELL_TEXT, string);
 }
+
+int snapshot_finish_sheets(struct snapshot *snapshot)
+{
+	int status = 0;
+
+	for (int id = 0; id < SHEET_COUNT && status == 0; id++)
+		status = sheet_finish(&snapshot->sheets[id]);
+	return status;
+}

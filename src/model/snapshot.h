@@ -216,6 +216,9 @@ int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *
 /* Drops the tasks for which keep[row] is 0, and processes that are left without any. */
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);
 
+/* Puts the columns of every sheet in order.  After the last reading.  0 or -ENOMEM. */
+int snapshot_finish_sheets(struct snapshot *snapshot);
+
 /*
  * Orders tasks by (tgid, tid) and processes by tgid, and works out each
  * process's first task.  A collector's last step.  0 or -ENOMEM.
