@@ -12,8 +12,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/host_context.h"
+#include "collect/pressure.h"
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
+#include "collect/sched_ext.h"
 #include "collect/source.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)
@@ -149,33 +152,6 @@ static int check_cgroup(const struct capture *capture, struct error *error)
 	return 0;
 }
 
-static void set_fact_line(struct capture *capture, enum fact_id id, int dir, const char *path)
-{
-	char line[4096];
-
-	if (host_read_line(dir, path, line, sizeof(line)))
-		snapshot_set_fact_text(capture->snapshot, id, line);
-}
-
-static void set_namespace_fact(struct capture *capture, enum fact_id id, const char *name)
-{
-	uint64_t number;
-
-	if (host_namespace(capture->host, name, &number))
-		snapshot_set_fact_number(capture->snapshot, id, number);
-}
-
-static void set_clock_facts(struct capture *capture)
-{
-	struct snapshot *snapshot = capture->snapshot;
-
-	if (!capture->has_clock)
-		return;
-	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, capture->clock.unix_ns);
-	snapshot_set_fact_number(snapshot, FACT_monotonic_ns, capture->clock.monotonic_ns);
-	snapshot_set_fact_number(snapshot, FACT_boottime_ns, capture->clock.boottime_ns);
-}
-
 static void set_filter_fact(struct capture *capture)
 {
 	const struct capture_options *options = capture->options;
@@ -189,31 +165,19 @@ static void set_filter_fact(struct capture *capture)
 		snapshot_set_fact_text(capture->snapshot, FACT_filter, text_string(&filter));
 }
 
-static void set_facts(struct capture *capture)
+/* What is read once for the whole host, right after the clock. */
+static int read_host(struct capture *capture)
 {
-	const struct host *host = capture->host;
-	struct snapshot *snapshot = capture->snapshot;
-	uint64_t memory;
-	char arch[128];
+	int status;
 
-	set_fact_line(capture, FACT_kernel_name, host->proc, "sys/kernel/ostype");
-	set_fact_line(capture, FACT_kernel_release, host->proc, "sys/kernel/osrelease");
-	set_fact_line(capture, FACT_boot_id, host->proc, "sys/kernel/random/boot_id");
-	set_fact_line(capture, FACT_online_cpus, host->sys, "devices/system/cpu/online");
-	if (host_arch(host, arch, sizeof(arch)))
-		snapshot_set_fact_text(snapshot, FACT_arch, arch);
-	if (host->page_bytes)
-		snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
-	if (host->clock_ticks)
-		snapshot_set_fact_number(snapshot, FACT_clock_ticks, host->clock_ticks);
-	if (host_total_memory(host, &memory))
-		snapshot_set_fact_number(snapshot, FACT_total_memory_bytes, memory);
-	set_clock_facts(capture);
-	set_namespace_fact(capture, FACT_pid_namespace, "pid");
-	set_namespace_fact(capture, FACT_cgroup_namespace, "cgroup");
-	if (host->cgroup.version)
-		snapshot_set_fact_text(snapshot, FACT_cgroup_hierarchy, host->cgroup.name);
+	host_facts_identify(capture);
 	set_filter_fact(capture);
+	status = pressure_collect(capture);
+	if (status == 0)
+		status = sched_ext_collect(capture);
+	if (status == 0)
+		status = host_context_collect(capture);
+	return status;
 }
 
 static int list_by(const struct collector *collector, struct capture *capture, struct error *error)
@@ -231,7 +195,7 @@ static int list_by_procfs(struct capture *capture, struct error *error)
 
 static void leave_proc_out(struct capture *capture)
 {
-	static const enum source_id left_out[] = { SOURCE_CGROUP, SOURCE_STATM, SOURCE_FDS,
+	static const enum source_id left_out[] = { SOURCE_CGROUP,  SOURCE_STATM, SOURCE_FDS,
 						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
@@ -265,8 +229,7 @@ static int start_over(struct capture *capture)
 	memset(capture->tallies, 0, sizeof(capture->tallies));
 	capture->threads_seen.count = capture->processes_seen.count = 0;
 	capture->proc_is_foreign = false;
-	set_facts(capture);
-	return 0;
+	return read_host(capture);
 }
 
 static int list_by_best(struct capture *capture, struct error *error)
@@ -336,7 +299,9 @@ static int fill(struct capture *capture, struct error *error)
 	struct snapshot *snapshot;
 	int status;
 
-	status = list_tasks(capture, error);
+	status = read_host(capture);
+	if (status == 0)
+		status = list_tasks(capture, error);
 	if (status < 0)
 		return status;
 	snapshot = capture->snapshot;
@@ -354,6 +319,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = source_reports(capture);
 	if (status == 0)
 		status = source_absent_reasons(capture);
+	if (status == 0)
+		status = snapshot_finish_sheets(snapshot);
 	set_duration(capture);
 	return status;
 }
@@ -368,7 +335,8 @@ static void capture_clear(struct capture *capture)
 int capture_take(const struct host *host, const struct capture_options *options,
 		 struct snapshot **ret, struct error *error)
 {
-	CLEANUP(capture_clear) struct capture capture = {
+	CLEANUP(capture_clear)
+	struct capture capture = {
 		.host = host,
 		.options = options,
 		.scale = { .tick_ns = host->tick_ns, .page_bytes = host->page_bytes },
@@ -380,7 +348,6 @@ int capture_take(const struct host *host, const struct capture_options *options,
 	capture.has_clock = host_clock(host, &capture.clock);
 	capture.proc_is_foreign = find_foreign_proc(&capture);
 	gates_read(host, capture.gates);
-	set_facts(&capture);
 	status = check_options(&capture, error);
 	if (status == 0)
 		status = check_pids(&capture, error);

@@ -3,7 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/sheet.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "collect/collector.h"
+
+/* More than a file of two lines can have. */
+#define FILE_SIZE 1024
+#define NO_PRESSURE "this kernel was built without CONFIG_PSI, or " PRESSURE_OFF
 
 static const char *const line_names[PRESSURE_LINE_COUNT] = {
 	[PRESSURE_SOME] = "some",
@@ -167,4 +174,93 @@ int pressure_set_absent(struct sheet *sheet, const char *prefix, const char *rea
 
 	snprintf(name, sizeof(name), "%s full total", prefix);
 	return sheet_set_absent(sheet, name, reason);
+}
+
+struct resource {
+	const char *path;
+	const char *prefix;
+	const char *missing; /* why a kernel with pressure accounting may not have it */
+	const char *off;
+	bool is_optional;    /* being off is nothing to complain about */
+	const char *no_full; /* why its second line says nothing, or NULL */
+};
+
+static const struct resource resources[] = {
+	{ "cpu", "pressure cpu", "this kernel does not report it", PRESSURE_OFF, false,
+	  PRESSURE_NO_CPU_FULL },
+	{ "memory", "pressure memory", "this kernel does not report it", PRESSURE_OFF, false,
+	  NULL },
+	{ "io", "pressure io", "this kernel does not report it", PRESSURE_OFF, false, NULL },
+	{ "irq", "pressure irq",
+	  "this kernel is older than 6.1, or was built without CONFIG_IRQ_TIME_ACCOUNTING",
+	  "this kernel does not account the time of interrupts", true, NULL },
+};
+
+static const char *refusal(const struct host *host, const struct resource *resource, int status)
+{
+	if (status == -EOPNOTSUPP)
+		return resource->off;
+	if (status == -EBADMSG)
+		return "the file does not say it in a form that is known";
+	if (status != -ENOENT)
+		return strerror(-status);
+	return host->live ? resource->missing : NOT_RECORDED;
+}
+
+static int note_refused(struct capture *capture, const struct resource *resource, int status)
+{
+	struct source_tally *tally = &capture->tallies[SOURCE_PRESSURE];
+
+	if (status != -EOPNOTSUPP || !resource->is_optional)
+		source_count(tally, status);
+	if (status == -EOPNOTSUPP && !resource->is_optional)
+		tally->reason = resource->off;
+	return pressure_set_absent(&capture->snapshot->sheets[SHEET_HOST], resource->prefix,
+				   refusal(capture->host, resource, status));
+}
+
+static int host_row(struct sheet *sheet, uint32_t *ret)
+{
+	*ret = 0;
+	return sheet->row_count ? 0 : sheet_add_row(sheet, 0, ret);
+}
+
+static int note_resource(struct capture *capture, int dir, const struct resource *resource)
+{
+	struct sheet *sheet = &capture->snapshot->sheets[SHEET_HOST];
+	struct pressure pressure = { 0 };
+	char text[FILE_SIZE];
+	ssize_t length = file_read(dir, resource->path, text, sizeof(text));
+	uint32_t row;
+	int status;
+
+	if (length >= 0)
+		pressure_parse(text, &pressure);
+	if (!pressure_any(&pressure))
+		return note_refused(capture, resource, length < 0 ? (int)length : -EBADMSG);
+	source_count(&capture->tallies[SOURCE_PRESSURE], length);
+	status = host_row(sheet, &row);
+	if (status == 0 && resource->no_full) {
+		pressure_drop_line(&pressure, PRESSURE_FULL);
+		status = pressure_set_absent(sheet, resource->prefix, resource->no_full);
+	}
+	return status < 0 ? status : pressure_store(&pressure, sheet, row, resource->prefix);
+}
+
+int pressure_collect(struct capture *capture)
+{
+	struct source_tally *tally = &capture->tallies[SOURCE_PRESSURE];
+	CLEANUP(close_fd) int dir = -1;
+	int status = 0;
+
+	if (!source_wanted(capture, SOURCE_PRESSURE))
+		return 0;
+	dir = host_open_directory(capture->host->proc, "pressure");
+	if (dir == -ENOENT)
+		source_set_missing(tally, capture->host->live ? NO_PRESSURE : NOT_RECORDED);
+	else if (dir < 0)
+		source_count(tally, dir);
+	for (size_t i = 0; dir >= 0 && status == 0 && i < ARRAY_SIZE(resources); i++)
+		status = note_resource(capture, dir, &resources[i]);
+	return status;
 }

@@ -17,6 +17,7 @@
 #define NS_PER_SECOND 1000000000
 #define USUAL_TICKS 100 /* USER_HZ of every architecture but alpha */
 #define RECORDED_LIMIT ((size_t)16 * 1024 * 1024)
+#define CONFIG_LIMIT ((size_t)4 * 1024 * 1024)
 
 int host_open_directory(int dir, const char *path)
 {
@@ -199,22 +200,34 @@ bool host_arch(const struct host *host, char *buffer, size_t capacity)
 	return true;
 }
 
-bool host_total_memory(const struct host *host, uint64_t *ret_bytes)
+static int read_kernel_config(struct text *ret)
 {
-	CLEANUP(text_free) struct text text = { 0 };
-	const char *cursor;
-	uint64_t kib;
+	CLEANUP(close_fd) int boot = open("/boot", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct utsname names;
+	char name[sizeof(names.release) + 8];
 
-	if (file_read_text(host->proc, "meminfo", 65536, &text) < 0)
+	if (boot < 0 || uname(&names) < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "config-%s", names.release);
+	return file_read_text(boot, name, CONFIG_LIMIT, ret);
+}
+
+/* Options that depend on one that is off are not mentioned at all. */
+bool host_kernel_option(const struct host *host, const char *option, bool *ret)
+{
+	CLEANUP(text_free) struct text config = { 0 };
+	char line[128];
+
+	if (!host->live) {
+		if (!host_recorded(host, option, line, sizeof(line)))
+			return false;
+		*ret = strcmp(line, "y") == 0;
+		return *ret || strcmp(line, "n") == 0;
+	}
+	if (read_kernel_config(&config) < 0 || config.length == 0)
 		return false;
-	cursor = strstr(text_string(&text), "MemTotal:");
-	if (!cursor)
-		return false;
-	cursor += strlen("MemTotal:");
-	cursor += strspn(cursor, " \t");
-	if (!scan_u64(&cursor, &kib) || kib > UINT64_MAX / 1024)
-		return false;
-	*ret_bytes = kib * 1024;
+	snprintf(line, sizeof(line), "\n%s=y\n", option);
+	*ret = strstr(text_string(&config), line) != NULL;
 	return true;
 }
 

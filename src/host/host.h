@@ -72,8 +72,12 @@ int host_open_directory(int dir, const char *path);
 bool host_read_line(int dir, const char *path, char *buffer, size_t capacity);
 bool host_read_number(int dir, const char *path, uint64_t *ret);
 
-/* MemTotal. */
-bool host_total_memory(const struct host *host, uint64_t *ret_bytes);
+/*
+ * Whether the kernel was built with an option ("CONFIG_TASK_XACCT"), by the file
+ * that distributions keep beside their kernels, or by the recording's line of
+ * that name.  False when neither tells.
+ */
+bool host_kernel_option(const struct host *host, const char *option, bool *ret);
 
 /* What must be added to boot-time stamps of the kernel to get our time namespace's. */
 int64_t host_boottime_offset_ns(const struct host *host);

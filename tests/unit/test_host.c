@@ -49,13 +49,13 @@ static void a_recorded_host_tells_its_own_facts(void **state)
 	struct host *host;
 	uint64_t number = 0;
 	char arch[16];
+	bool on;
 
 	tree_text(tree, "taskscope-root",
 		  "captured_at_unix_ns 11\nmonotonic_ns 22\nboottime_ns 33\npage_size 65536\n"
 		  "clock_ticks 250\narch aarch64\npid_namespace 4026531836\nopen_fds 12 5\n"
-		  "open_fds 1 9\n");
+		  "open_fds 1 9\nCONFIG_ONE y\nCONFIG_TWO n\n");
 	tree_text(tree, "sys/devices/system/cpu/online", "0-1,5\n");
-	tree_text(tree, "proc/meminfo", "MemTotal:       24000000 kB\nMemFree: 1 kB\n");
 	host = open_host(tree);
 	assert_int_equal(host->tick_ns, 4000000);
 	assert_int_equal(host->page_bytes, 65536);
@@ -72,8 +72,10 @@ static void a_recorded_host_tells_its_own_facts(void **state)
 	assert_true(host_recorded_number(host, "open_fds 1", &number));
 	assert_int_equal(number, 9);
 	assert_false(host_recorded_number(host, "open_fds", &number));
-	assert_true(host_total_memory(host, &number));
-	assert_int_equal(number, 24000000ull * 1024);
+	assert_true(host_kernel_option(host, "CONFIG_ONE", &on));
+	assert_true(on);
+	assert_true(host_kernel_option(host, "CONFIG_TWO", &on));
+	assert_false(on);
 	assert_int_equal(host_boottime_offset_ns(host), 0);
 	host_close(host);
 }
@@ -84,11 +86,12 @@ static void what_a_recording_does_not_tell_is_absent(void **state)
 	struct host_clock clock;
 	uint64_t number;
 	char arch[16];
+	bool on;
 
 	assert_false(host_clock(host, &clock));
 	assert_false(host_arch(host, arch, sizeof(arch)));
 	assert_false(host_namespace(host, "pid", &number));
-	assert_false(host_total_memory(host, &number));
+	assert_false(host_kernel_option(host, "CONFIG_ONE", &on));
 	assert_int_equal(cpuset_count(&host->online), 0);
 	assert_int_equal(host->cgroup.version, 0);
 	assert_int_equal(host->tick_ns, 10000000);

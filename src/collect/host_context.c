@@ -1,0 +1,189 @@
+#include "collect/host_context.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/collector.h"
+#include "collect/host_line.h"
+
+/* Files of a directory that are readings: "FAMILY NAME". */
+struct family {
+	const char *name;
+	const char *path;
+	const char *prefix; /* of the entries */
+	bool is_numbered;   /* a number follows the prefix, and names the reading */
+	const char *file;   /* what follows the entry in the path of its file */
+	size_t most;	    /* a tree from a stranger may have any number */
+};
+
+static const struct family governors = {
+	.name = "cpufreq_governor",
+	.path = "devices/system/cpu",
+	.prefix = "cpu",
+	.is_numbered = true,
+	.file = "/cpufreq/scaling_governor",
+	.most = 4096,
+};
+
+static const struct family tunables = {
+	.name = "sched_tunables",
+	.path = "sys/kernel",
+	.prefix = "sched_",
+	.file = "",
+	.most = 256,
+};
+
+/* Kernels have some of these; which ones changed with 5.13 and 6.6. */
+static const char *const knobs[] = {
+	"base_slice_ns",     "min_granularity_ns", "latency_ns",      "wakeup_granularity_ns",
+	"migration_cost_ns", "nr_migrate",	   "tunable_scaling", "features",
+	"preempt",	     "latency_warn_ms",
+};
+
+static struct source_tally *context_tally(struct capture *capture)
+{
+	return &capture->tallies[SOURCE_HOST_CONTEXT];
+}
+
+/* The line of a file below `dir`, as the reading "FAMILY NAME".  0 or -ENOMEM. */
+static int note_line(struct capture *capture, int dir, const char *path, const char *family,
+		     const char *name)
+{
+	char line[HOST_LINE_SIZE];
+	char reading[SHEET_NAME_SIZE + NAME_MAX];
+	int status;
+
+	if (!host_line_read(context_tally(capture), dir, path, line))
+		return 0;
+	snprintf(reading, sizeof(reading), "%s %s", family, name);
+	status = snapshot_note_text(capture->snapshot, SHEET_HOST, reading, line);
+	if (status == -E2BIG)
+		source_count(context_tally(capture), status);
+	return status == -ENOMEM ? status : 0;
+}
+
+/* What names the reading of an entry; NULL when the entry is none of the family. */
+static const char *entry_name(const struct family *family, const struct dirent *entry)
+{
+	size_t length = strlen(family->prefix);
+	uint64_t number;
+
+	if (strncmp(entry->d_name, family->prefix, length) != 0)
+		return NULL;
+	if (family->is_numbered)
+		return parse_u64(entry->d_name + length, &number) ? entry->d_name + length : NULL;
+	return entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN ? entry->d_name : NULL;
+}
+
+static int note_entries(struct capture *capture, const struct family *family, DIR *list)
+{
+	const struct dirent *entry;
+	size_t found = 0;
+	int status = 0;
+
+	while (status == 0 && (entry = readdir(list))) {
+		const char *name = entry_name(family, entry);
+		char path[NAME_MAX + 64];
+
+		if (!name)
+			continue;
+		if (found++ == family->most) {
+			source_count(context_tally(capture), -E2BIG);
+			return 0;
+		}
+		snprintf(path, sizeof(path), "%s%s", entry->d_name, family->file);
+		status = note_line(capture, dirfd(list), path, family->name, name);
+	}
+	return status;
+}
+
+static int note_family(struct capture *capture, const struct family *family, int tree)
+{
+	int fd = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
+	DIR *list;
+	int status;
+
+	if (fd < 0) {
+		source_count(context_tally(capture), fd);
+		return 0;
+	}
+	list = fdopendir(fd);
+	if (!list) {
+		close(fd);
+		return -ENOMEM;
+	}
+	status = note_entries(capture, family, list);
+	closedir(list);
+	return status;
+}
+
+static int note_governors(struct capture *capture)
+{
+	struct sheet *sheet = &capture->snapshot->sheets[SHEET_HOST];
+	size_t before = sheet->columns.count;
+	int status = note_family(capture, &governors, capture->host->sys);
+
+	if (status < 0 || sheet->columns.count > before)
+		return status;
+	return sheet_set_absent(sheet, "cpufreq_governor 0",
+				capture->host->live ? "no driver controls the CPUs' frequency" :
+						      NOT_RECORDED);
+}
+
+static const char *no_knobs_reason(const struct host *host, int status)
+{
+	if (status == -EACCES || status == -EPERM)
+		return "debugfs, with the scheduler's knobs, is for root";
+	if (!host->live)
+		return NOT_RECORDED;
+	return "debugfs is not mounted, or this kernel was built without CONFIG_SCHED_DEBUG";
+}
+
+/* The reason goes to the knob that every kernel with knobs has. */
+static int note_no_knobs(struct capture *capture, int status)
+{
+	struct source_tally *tally = context_tally(capture);
+	const char *reason = no_knobs_reason(capture->host, status);
+
+	source_count(tally, status);
+	if (!is_vanished(status) && !tally->reason)
+		tally->reason = reason;
+	return sheet_set_absent(&capture->snapshot->sheets[SHEET_HOST], "sched_debug features",
+				reason);
+}
+
+static int note_knobs(struct capture *capture)
+{
+	CLEANUP(close_fd) int dir = -ENOENT;
+	int status = 0;
+
+	if (capture->host->sys >= 0)
+		dir = host_open_directory(capture->host->sys, "kernel/debug/sched");
+	if (dir < 0)
+		return note_no_knobs(capture, dir);
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(knobs); i++)
+		status = note_line(capture, dir, knobs[i], "sched_debug", knobs[i]);
+	return status;
+}
+
+int host_context_collect(struct capture *capture)
+{
+	int status;
+
+	if (!source_wanted(capture, SOURCE_HOST_CONTEXT))
+		return 0;
+	host_facts_describe(capture);
+	status = note_family(capture, &tunables, capture->host->proc);
+	if (status == 0)
+		status = note_governors(capture);
+	if (status == 0)
+		status = note_knobs(capture);
+	return status;
+}
