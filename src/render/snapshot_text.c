@@ -18,6 +18,7 @@ struct page {
 	const struct snapshot *snapshot;
 	const struct selection *metrics; /* of the table */
 	struct table table;
+	bool has_begun;	    /* a section was printed */
 	bool has_partial;   /* some cell has a "*" that wants explaining */
 	bool has_elsewhere; /* some cell is empty because its process is in another group */
 };
@@ -178,7 +179,8 @@ static int print_section(struct page *page, enum metric_section section,
 	struct selection shown = { .count = 0 };
 	int status = 0;
 
-	fprintf(out, "## %s\n", metric_section_name(section));
+	fprintf(out, "%s## %s\n", page->has_begun ? "\n" : "", metric_section_name(section));
+	page->has_begun = true;
 	select_measured(page, section, &shown);
 	if (shown.count) {
 		page->metrics = &shown;
@@ -191,7 +193,6 @@ static int print_section(struct page *page, enum metric_section section,
 	if (status == 0)
 		status =
 			sheet_text_print(page->snapshot, section, page->view->limit, terminal, out);
-	fputs("\n", out);
 	return status;
 }
 

@@ -201,6 +201,24 @@ static void a_file_of_format_1_can_be_read(void **state)
 	snapshot_free(got);
 }
 
+static void a_file_of_format_1_with_readings_can_be_read(void **state)
+{
+	struct snapshot *expected = make_snapshot();
+	struct snapshot *got = NULL;
+	struct error error = { 0 };
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/files/format-1-readings.tscope",
+		 getenv("TASKSCOPE_TEST_DATA"));
+	snapshot_file_read(path, &got, &error);
+	assert_string_equal(error.message, "");
+	assert_same_rows(expected, got);
+	assert_same_sheets(expected, got);
+	snapshot_free(expected);
+	snapshot_free(got);
+}
+
 /* Reads what must be refused; the sentence has to name the file and say why. */
 static void refuse_file(const char *path, int code, const char *why)
 {
@@ -337,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_snapshot_too_regular_for_its_size_is_padded_and_read),
 		WITH_PLACE(a_file_that_was_written_can_be_read),
 		cmocka_unit_test(a_file_of_format_1_can_be_read),
+		cmocka_unit_test(a_file_of_format_1_with_readings_can_be_read),
 		WITH_PLACE(a_file_that_cannot_be_read_is_named_with_the_cause),
 		WITH_PLACE(a_path_that_cannot_be_written_is_named_with_advice),
 		WITH_PLACE(the_old_file_stays_when_the_new_one_cannot_be_written),
