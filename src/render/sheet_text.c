@@ -21,6 +21,7 @@ struct sheet_page {
 	enum sheet_id id;
 	enum metric_section section;
 	size_t limit;
+	bool is_first; /* no table stands before it */
 	const struct terminal *terminal;
 	FILE *out;
 };
@@ -80,8 +81,15 @@ static void add_row(struct table *table, const struct sheet_page *page, uint32_t
 	}
 }
 
+static void set_apart(struct sheet_page *page)
+{
+	if (!page->is_first)
+		fputs("\n", page->out);
+	page->is_first = false;
+}
+
 /* A row for each cgroup or process. */
-static int print_rows(const struct sheet_page *page)
+static int print_rows(struct sheet_page *page)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 	size_t hidden = page->sheet->row_count - rows_shown(page);
@@ -98,6 +106,7 @@ static int print_rows(const struct sheet_page *page)
 		return 0;
 	for (uint32_t row = 0; row < rows_shown(page); row++)
 		add_row(&table, page, row);
+	set_apart(page);
 	if (table_print_folded(&table, page->terminal, page->out) < 0)
 		return -ENOMEM;
 	if (hidden)
@@ -107,7 +116,7 @@ static int print_rows(const struct sheet_page *page)
 }
 
 /* A line for each reading: the host and the capture have one row. */
-static int print_list(const struct sheet_page *page)
+static int print_list(struct sheet_page *page)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 
@@ -123,7 +132,10 @@ static int print_list(const struct sheet_page *page)
 		reading_text(table_cell(&table), page->snapshot, column, 0);
 		table_end_cell(&table);
 	}
-	return table.cells.count ? table_print(&table, page->terminal, page->out) : 0;
+	if (!table.cells.count)
+		return 0;
+	set_apart(page);
+	return table_print(&table, page->terminal, page->out);
 }
 
 static bool is_missing(const struct sheet_page *page, const struct sheet_column *column)
@@ -198,7 +210,7 @@ static int print_notes(const struct sheet_page *page)
 	return 0;
 }
 
-static int print_sheet(const struct sheet_page *page)
+static int print_sheet(struct sheet_page *page)
 {
 	int status;
 
@@ -212,17 +224,24 @@ static int print_sheet(const struct sheet_page *page)
 }
 
 int sheet_text_print(const struct snapshot *snapshot, enum metric_section section, size_t limit,
-		     const struct terminal *terminal, FILE *out)
+		     bool is_first, const struct terminal *terminal, FILE *out)
 {
+	struct sheet_page page = { .snapshot = snapshot,
+				   .section = section,
+				   .limit = limit,
+				   .is_first = is_first && section != SECTION_HOST,
+				   .terminal = terminal,
+				   .out = out };
 	int status = 0;
 
 	if (section == SECTION_HOST)
 		status = fact_text_print(snapshot, terminal, out);
 	if (section == SECTION_PRESSURE)
 		status = pressure_text_print(snapshot, limit, terminal, out);
-	for (int id = 0; id < SHEET_COUNT && status == 0; id++)
-		status = print_sheet(&(struct sheet_page){ snapshot, &snapshot->sheets[id],
-							   (enum sheet_id)id, section, limit,
-							   terminal, out });
+	for (int id = 0; id < SHEET_COUNT && status == 0; id++) {
+		page.id = (enum sheet_id)id;
+		page.sheet = &snapshot->sheets[id];
+		status = print_sheet(&page);
+	}
 	return status;
 }

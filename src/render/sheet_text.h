@@ -5,6 +5,7 @@
 #ifndef RENDER_SHEET_TEXT_H
 #define RENDER_SHEET_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,8 +14,11 @@
 struct snapshot;
 struct terminal;
 
-/* Prints at most `limit` rows of a table (0: all).  Returns 0 or -ENOMEM. */
+/*
+ * Prints at most `limit` rows of a table (0: all), and an empty line before each
+ * table but the section's first (`is_first`).  Returns 0 or -ENOMEM.
+ */
 int sheet_text_print(const struct snapshot *snapshot, enum metric_section section, size_t limit,
-		     const struct terminal *terminal, FILE *out);
+		     bool is_first, const struct terminal *terminal, FILE *out);
 
 #endif

@@ -158,6 +158,18 @@ static int print_overview(struct page *page, const struct terminal *terminal, FI
 	return status < 0 ? status : print_hidden(page, out);
 }
 
+static bool is_measured(const struct snapshot *snapshot, enum metric_id id)
+{
+	const struct formula *formula = &metrics[id].formula;
+
+	if (!metric_is_derived(id))
+		return snapshot_measured(snapshot, id) > 0;
+	for (unsigned i = 0; i < formula->count; i++)
+		if (!snapshot_measured(snapshot, formula->inputs[i]))
+			return false;
+	return true;
+}
+
 /* Metrics of the section that some task has: the rest would be columns of "-". */
 static void select_measured(const struct page *page, enum metric_section section,
 			    struct selection *ret)
@@ -167,8 +179,7 @@ static void select_measured(const struct page *page, enum metric_section section
 	for (size_t i = 0; i < wanted->count; i++) {
 		enum metric_id id = wanted->ids[i];
 
-		if (metrics[id].section == section &&
-		    (metric_is_derived(id) || snapshot_measured(page->snapshot, id)))
+		if (metrics[id].section == section && is_measured(page->snapshot, id))
 			selection_add(ret, id);
 	}
 }
@@ -191,8 +202,8 @@ static int print_section(struct page *page, enum metric_section section,
 			status = print_hidden(page, out);
 	}
 	if (status == 0)
-		status =
-			sheet_text_print(page->snapshot, section, page->view->limit, terminal, out);
+		status = sheet_text_print(page->snapshot, section, page->view->limit,
+					  shown.count == 0, terminal, out);
 	return status;
 }
 

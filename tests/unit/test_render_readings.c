@@ -60,7 +60,7 @@ static void assert_section(enum metric_section section, size_t limit, const char
 	size_t length;
 	FILE *out = open_memstream(&printed, &length);
 
-	assert_int_equal(sheet_text_print(snapshot, section, limit, &terminal, out), 0);
+	assert_int_equal(sheet_text_print(snapshot, section, limit, true, &terminal, out), 0);
 	fclose(out);
 	assert_string_equal(printed, expected);
 }
@@ -110,6 +110,7 @@ static void facts_and_readings_of_the_host_are_lists(void **state)
 {
 	(void)state;
 	assert_section(SECTION_HOST, 0,
+		       "\n"
 		       "host             value\n"
 		       "sched_ext state  disabled\n");
 }
