@@ -18,8 +18,17 @@
 #define EXPANSION_MAX 1032
 #define EXPANSION_SLACK 65536
 
+/* The bytes of one section, as the library has them in memory. */
+struct range {
+	const char *start, *end;
+};
+
+#define RANGES_MAX 16 /* units may lie in .debug_info and, up to DWARF 4, in many .debug_types */
+
 struct walk {
 	uint64_t units, entries;
+	struct range ranges[RANGES_MAX];
+	size_t range_count;
 };
 
 /* A section by name, and its header. */
@@ -135,10 +144,26 @@ static bool may_have_layout(Elf *elf)
 	return false;
 }
 
+/*
+ * The library hands out texts that stand among the entries as they are; one that
+ * its section cuts off has no end.
+ */
+static bool has_end(const struct walk *walk, const char *text)
+{
+	for (size_t i = 0; text && i < walk->range_count; i++) {
+		const struct range *range = &walk->ranges[i];
+
+		if (text >= range->start && text < range->end)
+			return memchr(text, '\0', (size_t)(range->end - text));
+	}
+	return false;
+}
+
 /* A name whose text is in this file. */
-static const char *entry_name(Dwarf_Die *entry)
+static const char *entry_name(const struct walk *walk, Dwarf_Die *entry)
 {
 	Dwarf_Attribute attribute;
+	const char *text;
 
 	if (!dwarf_attr(entry, DW_AT_name, &attribute))
 		return NULL;
@@ -146,6 +171,9 @@ static const char *entry_name(Dwarf_Die *entry)
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:
 		return NULL;
+	case DW_FORM_string:
+		text = dwarf_formstring(&attribute);
+		return has_end(walk, text) ? text : NULL;
 	default:
 		return dwarf_formstring(&attribute);
 	}
@@ -198,7 +226,7 @@ static int read_members(struct walk *walk, Dwarf_Die *structure, struct tsd_layo
 	int status = dwarf_child(structure, &member);
 
 	for (; status == 0; status = dwarf_siblingof(&member, &member)) {
-		const char *name = entry_name(&member);
+		const char *name = entry_name(walk, &member);
 
 		if (++walk->entries > DWARF_ENTRIES_MAX)
 			return -EFBIG;
@@ -216,13 +244,13 @@ static int read_members(struct walk *walk, Dwarf_Die *structure, struct tsd_layo
 	return found == 3 && ret->allocated != ret->deallocated ? 0 : -ENODATA;
 }
 
-static bool is_tsd_struct(Dwarf_Die *entry)
+static bool is_tsd_struct(const struct walk *walk, Dwarf_Die *entry)
 {
 	const char *name;
 
 	if (dwarf_tag(entry) != DW_TAG_structure_type || !dwarf_haschildren(entry))
 		return false;
-	name = entry_name(entry);
+	name = entry_name(walk, entry);
 	return name && strcmp(name, "tsd_s") == 0;
 }
 
@@ -235,7 +263,7 @@ static int search_unit(struct walk *walk, Dwarf_Die *unit, struct tsd_layout *re
 	for (; status == 0; status = dwarf_siblingof(&entry, &entry)) {
 		if (++walk->entries > DWARF_ENTRIES_MAX)
 			return -EFBIG;
-		if (!is_tsd_struct(&entry))
+		if (!is_tsd_struct(walk, &entry))
 			continue;
 		found = read_members(walk, &entry, ret);
 		if (found != -ENODATA)
@@ -264,8 +292,26 @@ static bool may_be_c(Dwarf_Die *unit)
 	}
 }
 
+/* After the library has unpacked them, which it does in place. */
+static void find_ranges(struct walk *walk, Elf *elf)
+{
+	struct named_section section = { 0 };
+
+	while (walk->range_count < RANGES_MAX && next_debug_section(elf, &section)) {
+		Elf_Data *data;
+
+		if (!strstr(section.name, "debug_info") && !strstr(section.name, "debug_types"))
+			continue;
+		data = elf_rawdata(section.section, NULL);
+		if (data && data->d_buf)
+			walk->ranges[walk->range_count++] =
+				(struct range){ data->d_buf,
+						(const char *)data->d_buf + data->d_size };
+	}
+}
+
 /* A broken unit does not hide a sound one behind it. */
-static int search_units(Dwarf *dwarf, struct tsd_layout *ret)
+static int search_units(Elf *elf, Dwarf *dwarf, struct tsd_layout *ret)
 {
 	struct walk walk = { 0 };
 	Dwarf_CU *unit = NULL;
@@ -273,6 +319,7 @@ static int search_units(Dwarf *dwarf, struct tsd_layout *ret)
 	int missing = -ENODATA;
 	int status;
 
+	find_ranges(&walk, elf);
 	while ((status = dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &entry, NULL)) == 0) {
 		int found;
 
@@ -305,7 +352,7 @@ static int search_elf(Elf *elf, uint64_t file_size, struct tsd_layout *ret)
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!dwarf)
 		return -EBADMSG;
-	status = search_units(dwarf, &layout);
+	status = search_units(elf, dwarf, &layout);
 	if (status == 0)
 		*ret = layout;
 	return status;
