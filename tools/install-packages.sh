@@ -30,6 +30,7 @@ packages() {
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
 	test	libclang-rt-14-dev	libFuzzer and clang's sanitizers
+	test	lld			links programs whose thread-local storage is misaligned
 	test	libjemalloc2		allocator whose counters are read
 	test	libjemalloc-dev		the same, to be linked into a program
 	test	redis-tools		has the server, as a program to be looked at

@@ -11,7 +11,7 @@
 
 #define DYNAMIC_CHUNK 32
 #define DYNAMIC_ENTRIES_MAX 1024
-#define NAMES_MAX (1 << 20) /* bytes of names kept; modules after that have none */
+#define NAMES_MAX (1 << 20) /* bytes of names read; modules after that have none */
 #define LOOKS 3		    /* the chain may be changing at the first */
 
 static const Elf64_Dyn *find_debug_entry(const Elf64_Dyn *entries, size_t count, bool *ret_end)
@@ -56,12 +56,11 @@ static const char *read_name(const struct target_memory *memory, uint64_t addres
 			     struct module_list *list, size_t *budget)
 {
 	char name[PATH_MAX];
-	ssize_t length = address ? target_read_string(memory, address, name, sizeof(name)) : 0;
+	size_t capacity = *budget < sizeof(name) ? *budget : sizeof(name);
+	ssize_t length = address ? target_read_string(memory, address, name, capacity) : 0;
 
-	if (length <= 0 || (size_t)length > *budget)
-		return "";
-	*budget -= (size_t)length;
-	return arena_copy(&list->names, name, (size_t)length);
+	*budget -= length == -ENAMETOOLONG ? capacity : (size_t)(length > 0 ? length : 0);
+	return length > 0 ? arena_copy(&list->names, name, (size_t)length) : "";
 }
 
 static int append_module(const struct target_memory *memory, uint64_t address,

@@ -1,0 +1,159 @@
+/* Reads of another process' memory: whole, partly readable, in batches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_memory.h"
+#include "host/target_memory.h"
+
+#define NUMBERS 1500 /* more than two batches */
+
+static uint64_t numbers[NUMBERS];
+static char *edge; /* the last byte of readable memory is edge[4095] */
+
+/* A child has all of our memory at the same addresses. */
+static pid_t start_child(void)
+{
+	pid_t child;
+
+	for (size_t i = 0; i < NUMBERS; i++)
+		numbers[i] = i * i;
+	edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(edge != MAP_FAILED);
+	memset(edge, 'e', 4096);
+	assert_int_equal(mprotect(edge + 4096, 4096, PROT_NONE), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		for (;;)
+			pause();
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	munmap(edge, 8192);
+}
+
+static void memory_is_read_as_it_is(void **state)
+{
+	pid_t child = start_child();
+	struct target_memory memory = target_memory_of(&child);
+	uint64_t value = 0;
+	char bytes[16];
+
+	(void)state;
+	numbers[5] = 0; /* ours, not the child's */
+	assert_int_equal(target_read(&memory, (uintptr_t)&numbers[5], &value, sizeof(value)), 0);
+	assert_int_equal(value, 25);
+	assert_int_equal(target_read(&memory, (uintptr_t)edge + 4080, bytes, 16), 0);
+	assert_int_equal(target_read(&memory, (uintptr_t)edge + 4088, bytes, 16), -EFAULT);
+	assert_int_equal(target_read(&memory, 0, bytes, 16), -EFAULT);
+	end_child(child);
+	assert_int_equal(target_read(&memory, (uintptr_t)edge, bytes, 16), -ESRCH);
+}
+
+static void a_text_ends_with_its_nul_or_not_at_all(void **state)
+{
+	struct fake_memory *fake = test_calloc(1, sizeof(*fake));
+	struct target_memory memory = fake_target(fake);
+	char text[1000];
+
+	(void)state;
+	memset(fake->bytes, 'a', FAKE_SIZE);
+	fake->bytes[300] = '\0';
+	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, sizeof(text)), 300);
+	assert_int_equal(strlen(text), 300);
+	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, 301), 300);
+	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, 300), -ENAMETOOLONG);
+	assert_int_equal(target_read_string(&memory, FAKE_BASE + 300, text, sizeof(text)), 0);
+	assert_int_equal(target_read_string(&memory, FAKE_BASE + FAKE_SIZE - 9, text, 100),
+			 -EFAULT);
+	assert_int_equal(target_read_string(&memory, 5, text, 100), -EFAULT);
+	test_free(fake);
+}
+
+static void spans_are_read_in_their_order(void **state)
+{
+	static struct target_span spans[NUMBERS];
+	static uint64_t values[NUMBERS];
+	pid_t child = start_child();
+
+	(void)state;
+	for (size_t i = 0; i < NUMBERS; i++)
+		spans[i].address = (uintptr_t)&numbers[NUMBERS - 1 - i];
+	assert_int_equal(target_read_spans(child, spans, NUMBERS, 8, values), NUMBERS);
+	for (size_t i = 0; i < NUMBERS; i++) {
+		assert_int_equal(spans[i].error, 0);
+		assert_int_equal(values[i], (NUMBERS - 1 - i) * (NUMBERS - 1 - i));
+	}
+	end_child(child);
+}
+
+/* The first, the last, neighbours, ends of a batch, and one that is half readable. */
+static bool is_bad(size_t i)
+{
+	return i == 0 || i == 7 || i == 8 || i == 511 || i == 1024 || i == NUMBERS - 1;
+}
+
+static uint64_t bad_address(size_t i)
+{
+	return i == 7 ? (uintptr_t)edge + 4092 : (uintptr_t)edge + 4096;
+}
+
+static void a_span_that_cannot_be_read_costs_itself_only(void **state)
+{
+	static struct target_span spans[NUMBERS];
+	static uint64_t values[NUMBERS];
+	pid_t child = start_child();
+
+	(void)state;
+	for (size_t i = 0; i < NUMBERS; i++)
+		spans[i].address = is_bad(i) ? bad_address(i) : (uintptr_t)&numbers[i];
+	assert_int_equal(target_read_spans(child, spans, NUMBERS, 8, values), NUMBERS - 6);
+	for (size_t i = 0; i < NUMBERS; i++) {
+		assert_int_equal(spans[i].error, is_bad(i) ? -EFAULT : 0);
+		if (!is_bad(i))
+			assert_int_equal(values[i], i * i);
+	}
+	end_child(child);
+}
+
+static void a_process_that_is_gone_is_the_error_of_all(void **state)
+{
+	struct target_span spans[3] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
+	pid_t child = start_child();
+	uint64_t values[3];
+
+	(void)state;
+	end_child(child);
+	assert_int_equal(target_read_spans(child, spans, 3, 8, values), -ESRCH);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(spans[i].error, -ESRCH);
+	assert_int_equal(target_read_spans(child, spans, 0, 8, values), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_is_read_as_it_is),
+		cmocka_unit_test(a_text_ends_with_its_nul_or_not_at_all),
+		cmocka_unit_test(spans_are_read_in_their_order),
+		cmocka_unit_test(a_span_that_cannot_be_read_costs_itself_only),
+		cmocka_unit_test(a_process_that_is_gone_is_the_error_of_all),
+	};
+
+	return cmocka_run_group_tests_name("target_memory", tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* Thread pointers by a short stop: the right ones, and every thread goes on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "host/thread_stop.h"
+#include "target_process.h"
+
+static const struct stop_limits limits = { .thread_ms = 2000, .total_ms = 10000 };
+
+/* Its letter in the thread's stat file, which no stopped or traced thread of ours may have. */
+static char thread_state(const struct target_process *target, int tid)
+{
+	char path[64], text[256];
+	const char *name_end;
+	int fd;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "task/%d/stat", tid);
+	fd = openat(target->directory, path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(length > 0);
+	text[length] = '\0';
+	name_end = strrchr(text, ')');
+	assert_non_null(name_end);
+	return name_end[2];
+}
+
+static void check_goes_on(struct target_process *target)
+{
+	unsigned long before = target_turns(target);
+
+	usleep(20000);
+	assert_true(target_turns(target) > before);
+	for (size_t i = 0; i < target->count; i++)
+		assert_null(strchr("tTX", thread_state(target, target->threads[i].tid)));
+}
+
+static void stopped_threads_tell_their_pointer_and_go_on(void **state)
+{
+	struct stopped_thread threads[TARGET_THREADS] = { 0 };
+	struct target_process target;
+
+	(void)state;
+	target_start(&target, "dynamic", NULL, NULL);
+	for (size_t i = 0; i < target.count; i++)
+		threads[i].tid = target.threads[i].tid;
+	assert_int_equal(thread_stop_read(threads, target.count, &limits), 0);
+	for (size_t i = 0; i < target.count; i++) {
+		assert_int_equal(threads[i].error, 0);
+		assert_int_equal(threads[i].step, STOP_DONE);
+		assert_int_equal(threads[i].pointer, target.threads[i].pointer);
+		assert_true(threads[i].held_ns > 0);
+	}
+	check_goes_on(&target);
+	target_end(&target);
+}
+
+static void a_thread_that_is_gone_costs_itself_only(void **state)
+{
+	struct stopped_thread threads[3] = { 0 };
+	struct target_process target;
+	pid_t gone = fork();
+
+	(void)state;
+	if (gone == 0)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	target_start(&target, "dynamic", NULL, NULL);
+	threads[0].tid = target.threads[0].tid;
+	threads[1].tid = gone;
+	threads[2].tid = target.threads[2].tid;
+	assert_int_equal(thread_stop_read(threads, 3, &limits), 0);
+	assert_int_equal(threads[0].step, STOP_DONE);
+	assert_int_equal(threads[1].step, STOP_SEIZE);
+	assert_int_equal(threads[1].error, -ESRCH);
+	assert_int_equal(threads[1].pointer, 0);
+	assert_int_equal(threads[2].step, STOP_DONE);
+	target_end(&target);
+}
+
+static void without_time_nothing_is_stopped(void **state)
+{
+	static const struct stop_limits none = { .thread_ms = 10, .total_ms = 0 };
+	struct stopped_thread thread = { 0 };
+	struct target_process target;
+
+	(void)state;
+	target_start(&target, "dynamic", NULL, NULL);
+	thread.tid = target.threads[0].tid;
+	assert_int_equal(thread_stop_read(&thread, 1, &none), 0);
+	assert_int_equal(thread.step, STOP_NOT_TRIED);
+	assert_int_equal(thread.error, -ETIMEDOUT);
+	target_end(&target);
+}
+
+/* A child of vfork() keeps its parent waiting where no stop reaches it. */
+static pid_t start_stuck(int *ret_release)
+{
+	int release[2];
+	pid_t parent;
+
+	assert_int_equal(pipe2(release, O_CLOEXEC), 0);
+	parent = fork();
+	if (parent == 0) {
+		char byte;
+
+		close(release[1]);
+		if (vfork() == 0) {
+			if (read(release[0], &byte, 1) < 0)
+				_exit(1);
+			_exit(0);
+		}
+		for (;;)
+			pause();
+	}
+	close(release[0]);
+	*ret_release = release[1];
+	usleep(50000);
+	return parent;
+}
+
+static void a_thread_that_does_not_stop_is_let_go(void **state)
+{
+	static const struct stop_limits few = { .thread_ms = 50, .total_ms = 1000 };
+	struct stopped_thread thread = { 0 };
+	struct target_process stuck = { 0 };
+	char path[64];
+	int release;
+
+	(void)state;
+	stuck.pid = start_stuck(&release);
+	snprintf(path, sizeof(path), "/proc/%d", stuck.pid);
+	stuck.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	thread.tid = stuck.pid;
+	assert_int_equal(thread_stop_read(&thread, 1, &few), 0);
+	assert_int_equal(thread.step, STOP_WAIT);
+	assert_int_equal(thread.error, -ETIMEDOUT);
+	close(release);
+	usleep(50000);
+	assert_int_equal(thread_state(&stuck, stuck.pid), 'S'); /* neither stopped nor traced */
+	kill(stuck.pid, SIGKILL);
+	waitpid(stuck.pid, NULL, 0);
+	close(stuck.directory);
+}
+
+static void a_thread_that_is_stopped_already_stays_so(void **state)
+{
+	struct stopped_thread thread = { 0 };
+	struct target_process target;
+
+	(void)state;
+	target_start(&target, "dynamic", NULL, NULL);
+	kill(target.pid, SIGSTOP);
+	usleep(50000);
+	thread.tid = target.threads[0].tid;
+	assert_int_equal(thread_stop_read(&thread, 1, &limits), 0);
+	assert_int_equal(thread.step, STOP_DONE);
+	assert_int_equal(thread.pointer, target.threads[0].pointer);
+	usleep(20000);
+	assert_int_equal(thread_state(&target, thread.tid), 'T');
+	kill(target.pid, SIGCONT);
+	check_goes_on(&target);
+	target_end(&target);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stopped_threads_tell_their_pointer_and_go_on),
+		cmocka_unit_test(a_thread_that_is_gone_costs_itself_only),
+		cmocka_unit_test(without_time_nothing_is_stopped),
+		cmocka_unit_test(a_thread_that_does_not_stop_is_let_go),
+		cmocka_unit_test(a_thread_that_is_stopped_already_stays_so),
+	};
+
+	return cmocka_run_group_tests_name("thread_stop", tests, NULL, NULL);
+}
