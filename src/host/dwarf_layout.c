@@ -23,7 +23,7 @@ struct range {
 	const char *start, *end;
 };
 
-#define RANGES_MAX 16 /* units may lie in .debug_info and, up to DWARF 4, in many .debug_types */
+#define RANGES_MAX 16 /* .debug_info, .debug_str, .debug_line_str, and any .debug_types */
 
 struct walk {
 	uint64_t units, entries;
@@ -144,10 +144,7 @@ static bool may_have_layout(Elf *elf)
 	return false;
 }
 
-/*
- * The library hands out texts that stand among the entries as they are; one that
- * its section cuts off has no end.
- */
+/* The library hands out texts as they stand; one that its section cuts off has no end. */
 static bool has_end(const struct walk *walk, const char *text)
 {
 	for (size_t i = 0; text && i < walk->range_count; i++) {
@@ -171,11 +168,9 @@ static const char *entry_name(const struct walk *walk, Dwarf_Die *entry)
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:
 		return NULL;
-	case DW_FORM_string:
+	default:
 		text = dwarf_formstring(&attribute);
 		return has_end(walk, text) ? text : NULL;
-	default:
-		return dwarf_formstring(&attribute);
 	}
 }
 
@@ -300,7 +295,8 @@ static void find_ranges(struct walk *walk, Elf *elf)
 	while (walk->range_count < RANGES_MAX && next_debug_section(elf, &section)) {
 		Elf_Data *data;
 
-		if (!strstr(section.name, "debug_info") && !strstr(section.name, "debug_types"))
+		if (!strstr(section.name, "debug_info") && !strstr(section.name, "debug_types") &&
+		    !strstr(section.name, "_str"))
 			continue;
 		data = elf_rawdata(section.section, NULL);
 		if (data && data->d_buf)
