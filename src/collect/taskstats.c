@@ -142,7 +142,8 @@ int taskstats_parse(const void *message, size_t length, struct taskstats_reply *
 {
 	const struct nlmsghdr *header = message;
 
-	if (length > INT32_MAX || !mnl_nlmsg_ok(header, (int)length))
+	/* mnl_nlmsg_ok() takes a length of 2 GiB or more for a negative one. */
+	if (length > INT32_MAX || !mnl_nlmsg_ok(header, (int)length) || header->nlmsg_len > length)
 		return -EBADMSG;
 	if (header->nlmsg_type == NLMSG_ERROR)
 		return parse_error(header, ret);

@@ -12,6 +12,8 @@
  * nothing else that a program can read tells them apart.  So a task counts as
  * measured once any of its delays is not 0.
  */
+#include "collect/taskstats_rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,33 +314,39 @@ static int note_tally(struct reader *reader)
 	return status;
 }
 
-/* Why there is nobody to ask, or nothing to ask for; NULL when there is. */
-static const char *obstacle(const struct reader *reader)
+int taskstats_rows_fill(struct capture *capture, struct taskstats_socket *socket)
 {
-	const struct host *host = reader->capture->host;
+	struct reader reader = { .capture = capture };
+	/* The iterator has told all that the kernel keeps of the tasks that it listed. */
+	uint32_t first = (uint32_t)capture->tallies[SOURCE_TASK_ITERATOR].read;
+	int status = 0;
 
-	if (!host->live)
-		return "a recorded tree has no kernel to ask";
-	if (!proc_numbers_are_ours(host))
-		return "proc does not show our PID namespace";
-	if (!reader->wanted_members)
-		return reader->capture->gates[GATE_TASK_DELAY_ACCT].reason;
-	return NULL;
+	find_wanted(&reader);
+	if (socket)
+		status = ask_all(&reader, socket, first);
+	else
+		reader.tally.not_opened = capture->snapshot->task_count - first;
+	if (status == 0)
+		status = finish(&reader);
+	return status < 0 ? status : note_tally(&reader);
 }
 
-static int open_socket(struct reader *reader, struct taskstats_socket **ret)
+static int open_socket(struct capture *capture, struct taskstats_socket **ret)
 {
-	struct source_tally *tally = &reader->capture->tallies[SOURCE_TASKSTATS];
+	struct source_tally *tally = &capture->tallies[SOURCE_TASKSTATS];
 	int status;
 
-	tally->reason = obstacle(reader);
+	if (!capture->host->live)
+		tally->reason = "a recorded tree has no kernel to ask";
+	else if (!proc_numbers_are_ours(capture->host))
+		tally->reason = "proc does not show our PID namespace";
 	if (tally->reason)
 		return -ENOTSUP;
 	status = taskstats_socket_open(ret);
 	if (status == -ENOENT)
 		source_set_missing(tally, "this kernel was built without CONFIG_TASKSTATS");
 	else if (status < 0)
-		tally->reason = arena_copy(&reader->capture->snapshot->arena, strerror(-status),
+		tally->reason = arena_copy(&capture->snapshot->arena, strerror(-status),
 					   strlen(strerror(-status)));
 	return status;
 }
@@ -346,22 +354,11 @@ static int open_socket(struct reader *reader, struct taskstats_socket **ret)
 int taskstats_collect(struct capture *capture)
 {
 	CLEANUP(taskstats_socket_free_pointer) struct taskstats_socket *socket = NULL;
-	struct reader reader = { .capture = capture };
-	/* The iterator has told all that the kernel keeps of the tasks that it listed. */
-	uint64_t first = capture->tallies[SOURCE_TASK_ITERATOR].read;
-	uint64_t rows = capture->snapshot->task_count;
-	int status;
 
-	if (first >= rows || !source_wanted(capture, SOURCE_TASKSTATS))
+	if (capture->tallies[SOURCE_TASK_ITERATOR].read >= capture->snapshot->task_count ||
+	    !source_wanted(capture, SOURCE_TASKSTATS))
 		return 0;
-	find_wanted(&reader);
-	status = open_socket(&reader, &socket);
-	if (status == 0)
-		status = ask_all(&reader, socket, (uint32_t)first);
-	else
-		reader.tally.not_opened = rows - first;
-	if (status == -ENOMEM)
-		return status;
-	status = finish(&reader);
-	return status < 0 ? status : note_tally(&reader);
+	if (open_socket(capture, &socket) == -ENOMEM)
+		return -ENOMEM;
+	return taskstats_rows_fill(capture, socket);
 }

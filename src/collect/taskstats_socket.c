@@ -229,7 +229,8 @@ static int parse_family(const void *message, size_t length, uint32_t sequence, u
 	const struct nlmsghdr *header = message;
 	const struct nlattr *attribute;
 
-	if (!mnl_nlmsg_ok(header, (int)length) || header->nlmsg_seq != sequence)
+	if (!mnl_nlmsg_ok(header, (int)length) || header->nlmsg_len > length ||
+	    header->nlmsg_seq != sequence)
 		return -EBADMSG;
 	if (header->nlmsg_type == NLMSG_ERROR) {
 		const struct nlmsgerr *error = mnl_nlmsg_get_payload(header);
