@@ -19,7 +19,7 @@
 #include "host/tracee.h"
 
 #define WORD sizeof(uint64_t)
-#define STACK_WORDS 160	      /* arguments, our environment, what the kernel tells: some 60 */
+#define STACK_BYTES 1024      /* more than our few arguments, or what the kernel adds, take */
 #define BELOW_STACK 1024      /* bytes left free below the stack pointer, and ours below that */
 #define MISSING_LIBRARIES 127 /* what the dynamic loader exits with */
 
@@ -109,32 +109,43 @@ static int wait_for_execution(struct run *run)
 	return 0;
 }
 
-/* An address after the arguments and the environment, which both end with a zero. */
-static size_t find_auxiliary(const uint64_t *words, size_t count)
+/* Behind the arguments and the environment, which both end with a zero. */
+static int find_auxiliary(pid_t pid, uint64_t stack, uint64_t *ret)
 {
-	size_t next = 1 + words[0] + 1;
+	uint64_t end = stack + STACK_BYTES;
+	unsigned zeros = 0;
+	uint64_t word;
 
-	while (next < count && words[next])
-		next++;
-	return next + 1;
+	for (stack += WORD; stack < end && zeros < 2; stack += WORD) {
+		int status = tracee_read(pid, stack, &word, 1);
+
+		if (status < 0)
+			return status;
+		zeros += word == 0;
+	}
+	*ret = stack;
+	return 0;
 }
 
 /* Where the entry point came to lie tells where all else is. */
 static int find_entry(const struct run *run, uint64_t *ret)
 {
 	struct user_regs_struct registers;
-	uint64_t words[STACK_WORDS];
+	uint64_t pair[2], place = 0, end;
 	int status = tracee_get_registers(run->pid, &registers);
 
 	if (status == 0)
-		status = tracee_read(run->pid, tracee_stack(&registers), words, STACK_WORDS);
+		status = find_auxiliary(run->pid, tracee_stack(&registers), &place);
 	if (status < 0)
 		return status;
-	for (size_t i = find_auxiliary(words, STACK_WORDS); i + 1 < STACK_WORDS; i += 2) {
-		if (words[i] == AT_NULL)
+	for (end = place + STACK_BYTES; place < end; place += sizeof(pair)) {
+		status = tracee_read(run->pid, place, pair, 2);
+		if (status < 0)
+			return status;
+		if (pair[0] == AT_NULL)
 			break;
-		if (words[i] == AT_ENTRY) {
-			*ret = words[i + 1];
+		if (pair[0] == AT_ENTRY) {
+			*ret = pair[1];
 			return 0;
 		}
 	}
