@@ -1,6 +1,7 @@
 """record-root.sh: what it must record, and what must never be in a recording."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,7 +12,9 @@ SECRET = "a-secret-word"
 PROCESS_FILES = {"cmdline", "exe", "io", "limits", "stat", "statm"}
 THREAD_FILES = {"task/TID/" + name
                 for name in ("cgroup", "io", "sched", "schedstat", "stat", "status")}
-HOST_FILES = {"boot_id", "meminfo", "osrelease", "ostype", "sched_schedstats", "task_delayacct"}
+HOST_FILES = {"boot_id", "cmdline", "cpuinfo", "loadavg", "meminfo", "osrelease", "ostype",
+              "pressure/cpu", "pressure/io", "pressure/irq", "pressure/memory", "task_delayacct",
+              "uptime"}
 WORKLOAD = ["/bin/sh", "-c", "read line", SECRET]
 
 
@@ -57,9 +60,37 @@ class RecordRoot(unittest.TestCase):
         files = {str(path.relative_to(process)).replace(str(self.workload.pid), "TID")
                  for path in process.rglob("*") if path.is_file()}
         self.assertLessEqual(files, PROCESS_FILES | THREAD_FILES)
-        files = {path.name for path in (self.root / "proc").rglob("*")
+        files = {str(path.relative_to(self.root / "proc")) for path in (self.root / "proc").rglob("*")
                  if path.is_file() and process not in path.parents}
-        self.assertLessEqual(files, HOST_FILES)
+        files = {name.replace("sys/kernel/", "").replace("random/", "") for name in files}
+        self.assertLessEqual({name for name in files if not name.startswith("sched_")}, HOST_FILES)
+
+    def test_what_the_host_has_is_recorded(self):
+        self.record()
+        for name in ("proc/pressure/cpu", "proc/cpuinfo", "proc/uptime", "proc/loadavg",
+                     "sys/devices/system/cpu/online", "sys/devices/system/node/has_cpu",
+                     "sys/kernel/mm/transparent_hugepage/enabled", "sys/kernel/sched_ext/state",
+                     *(f"proc/sys/kernel/{name}" for name in os.listdir("/proc/sys/kernel")
+                       if name.startswith("sched_") and os.path.isfile("/proc/sys/kernel/" + name))):
+            self.assertEqual((self.root / name).exists(), os.path.exists("/" + name), name)
+
+    def test_the_cgroup_of_the_process_is_recorded(self):
+        self.record()
+        for line in pathlib.Path(f"/proc/{self.workload.pid}/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            folder = pathlib.Path("/sys/fs/cgroup", controllers or "unified", path.lstrip("/"))
+            if not re.search("[0-9a-f]{12}", path) and (folder / "memory.stat").is_file():
+                self.assertTrue((self.root / str(folder)[1:] / "memory.stat").is_file(), folder)
+
+    def test_only_plain_words_of_the_kernels_command_line_are_recorded(self):
+        self.record()
+        words = pathlib.Path("/proc/cmdline").read_text().split()
+        plain = re.search('^PLAIN_WORDS="(.*)"$', TOOL.read_text(), re.M)[1].split("|")
+        recorded = (self.root / "proc/cmdline").read_text().split()
+        self.assertLessEqual(set(recorded), set(words))
+        self.assertLessEqual({word for word in words if word.split("=")[0] in plain
+                              and "--" not in words[:words.index(word)]}, set(recorded))
+        self.assertFalse([word for word in recorded if re.search("UUID|root=|://", word)])
 
     def test_busybox_is_enough(self):
         busybox = shutil.which("busybox")
@@ -74,6 +105,8 @@ class RecordRoot(unittest.TestCase):
         self.record()
         boot_id = pathlib.Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
         words = [SECRET.encode(), boot_id]
+        if os.path.exists("/etc/machine-id"):
+            words += [word for word in [pathlib.Path("/etc/machine-id").read_bytes().strip()] if word]
         for path in self.root.rglob("*"):
             text = path.read_bytes() if path.is_file() else b""
             self.assertFalse([word for word in words if word in text], path)

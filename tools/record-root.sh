@@ -17,9 +17,28 @@ export LC_ALL=C
 
 PROCESS_FILES="statm limits stat io"
 THREAD_FILES="cgroup stat status schedstat sched io"
-HOST_FILES="meminfo sys/kernel/osrelease sys/kernel/ostype
-	sys/kernel/sched_schedstats sys/kernel/task_delayacct"
+HOST_FILES="loadavg meminfo pressure/cpu pressure/io pressure/irq pressure/memory
+	sys/kernel/osrelease sys/kernel/ostype sys/kernel/task_delayacct uptime"
+SYS_FILES="devices/system/cpu/online devices/system/cpu/smt/control devices/system/node/has_cpu
+	kernel/mm/transparent_hugepage/defrag kernel/mm/transparent_hugepage/enabled
+	kernel/sched_ext/enable_seq kernel/sched_ext/hotplug_seq kernel/sched_ext/nr_rejected
+	kernel/sched_ext/root/ops kernel/sched_ext/state kernel/sched_ext/switch_all"
+KNOBS="base_slice_ns features latency_ns latency_warn_ms migration_cost_ns min_granularity_ns
+	nr_migrate preempt tunable_scaling wakeup_granularity_ns"
+CGROUP_FILES="cgroup.controllers cpu.max cpu.pressure cpu.stat cpu.weight cpu.weight.nice
+	cpuset.cpus cpuset.cpus.effective cpuset.mems cpuset.mems.effective io.pressure io.stat
+	irq.pressure memory.current memory.events memory.events.local memory.high memory.low memory.max
+	memory.min memory.peak memory.pressure memory.stat memory.swap.current memory.swap.max
+	pids.current pids.max pids.peak
+	blkio.throttle.io_service_bytes_recursive blkio.throttle.io_serviced_recursive
+	cpu.cfs_period_us cpu.cfs_quota_us cpu.shares cpuacct.stat cpuacct.usage cpuset.effective_cpus
+	cpuset.effective_mems memory.failcnt memory.limit_in_bytes memory.max_usage_in_bytes
+	memory.oom_control memory.usage_in_bytes"
 BOOT_ID=00000000-0000-4000-8000-000000000000
+MACHINE_ID=0123456789abcdef0123456789abcdef
+# Of the kernel's command line: what tells nothing about its owner.
+PLAIN_WORDS="console|default_hugepagesz|delayacct|hugepages|hugepagesz|isolcpus|mitigations|nohz_full"
+PLAIN_WORDS="$PLAIN_WORDS|nosmt|panic|preempt|psi|quiet|rcu_nocbs|ro|rw|schedstats|transparent_hugepage"
 
 fail() {
 	echo "record-root.sh: $*" >&2
@@ -45,6 +64,18 @@ scrub_cgroup() {
 # shellcheck disable=SC2317 # likewise
 scrub_cmdline() {
 	tr '\0' '\n' | sed -n '1{s,.*/,,;p;}' | tr '\n' '\0'
+}
+
+# What follows the two dashes is for the first process.
+# shellcheck disable=SC2317 # likewise
+scrub_kernel_cmdline() {
+	tr ' ' '\n' | sed '/^--$/,$d' | grep -E "^($PLAIN_WORDS)(=|\$)" | tr '\n' ' ' | sed 's/ $//'
+	echo
+}
+
+# shellcheck disable=SC2317 # likewise
+first_cpu() {
+	sed '/^$/q'
 }
 
 copy_task() {
@@ -89,10 +120,37 @@ record_host() {
 	for file in $HOST_FILES; do
 		copy "/proc/$file" "$root/proc/$file"
 	done
-	mkdir -p "$root/proc/sys/kernel/random"
+	for file in /proc/sys/kernel/sched_*; do
+		[ -f "$file" ] && copy "$file" "$root$file"
+	done
+	copy /proc/cmdline "$root/proc/cmdline" scrub_kernel_cmdline
+	copy /proc/cpuinfo "$root/proc/cpuinfo" first_cpu
+	mkdir -p "$root/proc/sys/kernel/random" "$root/etc"
 	echo "$BOOT_ID" >"$root/proc/sys/kernel/random/boot_id"
-	copy /sys/devices/system/cpu/online "$root/sys/devices/system/cpu/online"
-	copy /sys/kernel/sched_ext/state "$root/sys/kernel/sched_ext/state"
+	echo "$MACHINE_ID" >"$root/etc/machine-id"
+}
+
+record_sys() {
+	for file in $SYS_FILES; do
+		copy "/sys/$file" "$root/sys/$file"
+	done
+	for knob in $KNOBS; do
+		copy "/sys/kernel/debug/sched/$knob" "$root/sys/kernel/debug/sched/$knob"
+	done
+	for file in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do
+		[ -f "$file" ] && copy "$file" "$root$file"
+	done
+}
+
+# Whether the kernel was built with an option, where that can be known.
+record_option() {
+	option=$1
+	config=$(zcat /proc/config.gz 2>/dev/null || cat "/boot/config-$(uname -r)" 2>/dev/null) || return
+	case $config in
+	*"
+$option=y"*) echo "$option y" ;;
+	*) echo "$option n" ;;
+	esac >>"$root/taskscope-root"
 }
 
 # One file of each hierarchy's root is enough to tell which ones there are.
@@ -104,6 +162,41 @@ record_cgroups() {
 			[ -r "$file" ] && copy "$file" "$root$file"
 			;;
 		esac
+	done
+}
+
+# The cgroups of these processes and all above them: one "controllers:path" a line, none of v2.
+cgroups_of() {
+	for pid in "$@"; do
+		cat "/proc/$pid/task/"*/cgroup 2>/dev/null
+	done | sort -u | awk '{
+		sub(/^[0-9]*:/, "")
+		controllers = path = $0
+		sub(/:.*/, "", controllers)
+		sub(/^[^:]*:/, "", path)
+		for (; path != "" && path !~ /^\/\.\.(\/|$)/; sub(/\/[^\/]*$/, "", path))
+			print controllers ":" path
+		print controllers ":"
+	}' | sed 's,:/$,:,' | sort -u
+}
+
+record_cgroup() {
+	tree=$1 path=$2
+	scrubbed=$(echo "$path" | scrub_cgroup)
+	for file in $CGROUP_FILES; do
+		[ -f "$tree$path/$file" ] && copy "$tree$path/$file" "$root$tree$scrubbed/$file"
+	done
+}
+
+record_cgroup_files() {
+	cgroups_of "$@" | while IFS= read -r entry; do
+		controllers=${entry%%:*} path=${entry#*:}
+		if [ -z "$controllers" ]; then
+			[ -f /sys/fs/cgroup/unified/cgroup.controllers ] && controllers=unified || controllers=.
+		fi
+		for tree in $(echo "$controllers" | tr ',' ' '); do
+			record_cgroup "/sys/fs/cgroup/$tree" "$path"
+		done
 	done
 }
 
@@ -168,12 +261,16 @@ mkdir -p "$root" || fail "cannot make $root"
 [ -n "$pids" ] || pids=$(cd /proc && echo [0-9]*)
 
 record_facts
+record_option CONFIG_TASK_XACCT
 record_host
+record_sys
 record_cgroups
 for pid in $pids; do
 	record_process "$pid"
 done
+# shellcheck disable=SC2086 # a list of numbers
+record_cgroup_files $pids
 record_users
-# A process that ended meanwhile left only empty folders.
-find "$root/proc" -depth -type d -exec rmdir {} + 2>/dev/null
+# What was not there, or ended meanwhile, left only empty folders.
+find "$root/proc" "$root/sys" -depth -type d -exec rmdir {} + 2>/dev/null
 exit 0
