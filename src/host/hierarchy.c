@@ -1,13 +1,18 @@
 #include "host/hierarchy.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "host/host.h"
+#include "base/file.h"
+
+#define CGROUP_ROOT "fs/cgroup"
+#define MOUNTINFO_LIMIT ((size_t)16 * 1024 * 1024)
 
 /* Directory below the cgroup root, controller as /proc/PID/cgroup spells it; best first. */
 static const struct {
@@ -39,25 +44,30 @@ static void use_v2(struct cgroup_hierarchy *ret, int fd)
 	*ret = (struct cgroup_hierarchy){ .version = 2, .name = "v2", .fd = fd };
 }
 
+static bool open_v1(int root, const char *directory, const char *controller,
+		    struct cgroup_hierarchy *ret)
+{
+	int fd = host_open_directory(root, directory);
+
+	if (fd < 0)
+		return false;
+	*ret = (struct cgroup_hierarchy){ .version = 1, .fd = fd };
+	snprintf(ret->controller, sizeof(ret->controller), "%s", controller);
+	snprintf(ret->name, sizeof(ret->name), "v1 %s", controller);
+	return true;
+}
+
 static bool use_v1(int root, struct cgroup_hierarchy *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(v1_hierarchies); i++) {
-		int fd = host_open_directory(root, v1_hierarchies[i].directory);
-
-		if (fd < 0)
-			continue;
-		*ret = (struct cgroup_hierarchy){ .version = 1, .fd = fd };
-		snprintf(ret->controller, sizeof(ret->controller), "%s",
-			 v1_hierarchies[i].controller);
-		snprintf(ret->name, sizeof(ret->name), "v1 %s", v1_hierarchies[i].controller);
-		return true;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(v1_hierarchies); i++)
+		if (open_v1(root, v1_hierarchies[i].directory, v1_hierarchies[i].controller, ret))
+			return true;
 	return false;
 }
 
 void hierarchy_find(int sys, struct cgroup_hierarchy *ret)
 {
-	CLEANUP(close_fd) int root = sys < 0 ? -1 : host_open_directory(sys, "fs/cgroup");
+	CLEANUP(close_fd) int root = sys < 0 ? -1 : host_open_directory(sys, CGROUP_ROOT);
 	CLEANUP(close_fd) int unified = -1;
 
 	*ret = (struct cgroup_hierarchy){ .fd = -1 };
@@ -74,6 +84,158 @@ void hierarchy_find(int sys, struct cgroup_hierarchy *ret)
 	}
 	if (!use_v1(root, ret) && unified >= 0)
 		use_v2(ret, TAKE_FD(unified));
+}
+
+/* Where the tree of each controller may be; the first that is there counts. */
+static const struct {
+	enum hierarchy_id id;
+	const char *controller;
+	const char *directory;
+} v1_trees[] = {
+	{ HIERARCHY_MEMORY, "memory", "memory" },
+	{ HIERARCHY_CPU, "cpu", "cpu" },
+	{ HIERARCHY_CPU, "cpu", "cpu,cpuacct" },
+	{ HIERARCHY_CPU, "cpu", "cpuacct,cpu" },
+	{ HIERARCHY_CPUACCT, "cpuacct", "cpuacct" },
+	{ HIERARCHY_CPUACCT, "cpuacct", "cpu,cpuacct" },
+	{ HIERARCHY_CPUACCT, "cpuacct", "cpuacct,cpu" },
+	{ HIERARCHY_CPUSET, "cpuset", "cpuset" },
+	{ HIERARCHY_BLKIO, "blkio", "blkio" },
+	{ HIERARCHY_PIDS, "pids", "pids" },
+};
+
+/* The next word of a line, ended by a NUL, with the escapes of mountinfo undone. */
+static char *next_field(char **cursor)
+{
+	char *field = strsep(cursor, " ");
+	char *to = field;
+
+	for (char *from = field; from && *from; to++) {
+		char digits[4] = { 0 };
+		char *end = digits;
+		unsigned long byte = 0;
+
+		if (*from == '\\') {
+			strncpy(digits, from + 1, 3);
+			byte = strtoul(digits, &end, 8);
+		}
+		*to = end == digits + 3 ? (char)byte : *from;
+		from += end == digits + 3 ? 4 : 1;
+	}
+	if (to)
+		*to = '\0';
+	return field;
+}
+
+/* The path that a mount begins at, by a line of mountinfo; NULL when it is of another place. */
+static const char *line_top(char *line, const char *directory)
+{
+	char place[64];
+	const char *top, *point;
+
+	snprintf(place, sizeof(place), "/sys/" CGROUP_ROOT "%s%s", *directory ? "/" : "",
+		 directory);
+	if (!strstr(line, place))
+		return NULL; /* most lines, at little cost */
+	for (int i = 0; i < 3; i++)
+		(void)next_field(&line);
+	top = next_field(&line);
+	point = next_field(&line);
+	return point && strcmp(point, place) == 0 ? top : NULL;
+}
+
+/* Of mounts in one place the last hides the others. */
+static int find_top(const struct text *mounts, const char *directory, char **ret)
+{
+	CLEANUP(free_pointer) char *copy = strdup(text_string(mounts));
+	char *rest = copy;
+	const char *top = "";
+	char *line;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *found = line_top(line, directory);
+
+		if (found)
+			top = strcmp(found, "/") == 0 ? "" : found;
+	}
+	*ret = strdup(top);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int open_v2_tree(int root, const struct text *mounts, struct hierarchies *ret)
+{
+	bool is_alone = faccessat(root, "cgroup.controllers", F_OK, 0) == 0;
+	int fd = host_open_directory(root, is_alone ? "." : "unified");
+
+	if (fd < 0)
+		return 0;
+	use_v2(&ret->trees[HIERARCHY_V2], fd);
+	return find_top(mounts, is_alone ? "" : "unified", &ret->tops[HIERARCHY_V2]);
+}
+
+static int open_v1_trees(int root, const struct text *mounts, struct hierarchies *ret)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(v1_trees); i++) {
+		enum hierarchy_id id = v1_trees[i].id;
+
+		if (ret->trees[id].fd < 0 &&
+		    open_v1(root, v1_trees[i].directory, v1_trees[i].controller, &ret->trees[id]))
+			status = find_top(mounts, v1_trees[i].directory, &ret->tops[id]);
+	}
+	return status;
+}
+
+int hierarchies_open(const struct host *host, struct hierarchies *ret)
+{
+	CLEANUP(close_fd) int root = -1;
+	CLEANUP(text_free) struct text mounts = { 0 };
+	int status = 0;
+
+	*ret = (struct hierarchies){ 0 };
+	for (int id = 0; id < HIERARCHY_COUNT; id++)
+		ret->trees[id].fd = -1;
+	if (host->sys >= 0)
+		root = host_open_directory(host->sys, CGROUP_ROOT);
+	if (root < 0)
+		return 0;
+	if (host->live)
+		status = file_read_text(host->proc, "self/mountinfo", MOUNTINFO_LIMIT, &mounts);
+	if (status != -ENOMEM)
+		status = open_v2_tree(root, &mounts, ret);
+	if (status == 0 && faccessat(root, "cgroup.controllers", F_OK, 0) < 0)
+		status = open_v1_trees(root, &mounts, ret);
+	if (status < 0)
+		hierarchies_close(ret);
+	return status;
+}
+
+void hierarchies_close(struct hierarchies *hierarchies)
+{
+	for (int id = 0; id < HIERARCHY_COUNT; id++) {
+		close_fd(&hierarchies->trees[id].fd);
+		hierarchies->trees[id].fd = -1;
+		free(hierarchies->tops[id]);
+		hierarchies->tops[id] = NULL;
+	}
+}
+
+int hierarchies_open_cgroup(const struct hierarchies *hierarchies, enum hierarchy_id id,
+			    const char *path)
+{
+	const char *top = hierarchies->tops[id] ? hierarchies->tops[id] : "";
+	size_t length = strlen(top);
+
+	if (hierarchies->trees[id].fd < 0 || strncmp(path, top, length) != 0)
+		return -ENOENT;
+	path += length;
+	if (*path != '/' && *path != '\0')
+		return -ENOENT;
+	path += strspn(path, "/");
+	return file_open_below(hierarchies->trees[id].fd, *path ? path : ".", O_PATH | O_DIRECTORY);
 }
 
 /* Whether a line "ID:controllers:path" is of the hierarchy. */
