@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "collect/cgroup_files.h"
 #include "collect/collector.h"
 #include "collect/host_context.h"
 #include "collect/pressure.h"
@@ -315,6 +316,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = snapshot_finish(snapshot);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
+	if (status == 0)
+		status = cgroup_files_collect(capture);
 	if (status == 0)
 		status = source_reports(capture);
 	if (status == 0)

@@ -1,0 +1,184 @@
+#include "collect/cgroup_absence.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "collect/gate.h"
+#include "collect/pressure.h"
+#include "model/sheet.h"
+
+/* The detail stands between the two texts. */
+static const struct {
+	const char *before;
+	const char *after;
+} texts[ABSENCE_COUNT] = {
+	[ABSENCE_NOT_ENABLED] = { "the ", " controller is not enabled" },
+	[ABSENCE_NO_CONTROLLER] = { "the host has no ", " controller" },
+	[ABSENCE_NO_V2] = { "only cgroup v2 has it, and the host has no v2 tree", "" },
+	[ABSENCE_V1_LACKS] = { "the ",
+			       " controller is on cgroup v1, which has no file that means the same" },
+	[ABSENCE_ELSEWHERE] = { "in the ", " hierarchy its tasks are elsewhere" },
+	[ABSENCE_KERNEL] = { "this kernel has no ", "" },
+	[ABSENCE_PRESSURE_OFF] = { PRESSURE_OFF, "" },
+	[ABSENCE_NOT_RECORDED] = { NOT_RECORDED, "" },
+	[ABSENCE_GONE] = { "the cgroup is gone, or not visible from here", "" },
+	[ABSENCE_OUTSIDE] = { "outside of our cgroup namespace", "" },
+	[ABSENCE_REFUSED] = { "", "" },
+	[ABSENCE_BROKEN] = { "the file makes no sense", "" },
+	[ABSENCE_NO_LINE] = { "", "" },
+	[ABSENCE_ROOT] = { "the root cgroup does not have it", "" },
+};
+
+void cgroup_absences_add(struct cgroup_absences *absences, enum cgroup_absence absence,
+			 const char *detail)
+{
+	absences->counts[absence]++;
+	if (!absences->details[absence])
+		absences->details[absence] = detail;
+}
+
+static uint32_t count_rows(const struct cgroup_absences *absences)
+{
+	uint32_t total = 0;
+
+	for (int absence = ABSENCE_NONE + 1; absence < ABSENCE_COUNT; absence++)
+		total += absences->counts[absence];
+	return total;
+}
+
+static unsigned count_kinds(const struct cgroup_absences *absences)
+{
+	unsigned kinds = 0;
+
+	for (int absence = ABSENCE_NONE + 1; absence < ABSENCE_COUNT; absence++)
+		kinds += absences->counts[absence] > 0;
+	return kinds;
+}
+
+static void append_reasons(const struct cgroup_absences *absences, size_t rows, struct text *out)
+{
+	bool has_numbers = count_kinds(absences) > 1;
+	const char *separator = "";
+
+	for (int absence = ABSENCE_NONE + 1; absence < ABSENCE_COUNT; absence++) {
+		const char *detail = absences->details[absence];
+
+		if (!absences->counts[absence])
+			continue;
+		text_format(out, "%s%s%s%s", separator, texts[absence].before, detail ? detail : "",
+			    texts[absence].after);
+		if (has_numbers && absence != ABSENCE_ROOT)
+			text_format(out, " (%" PRIu32 " of %zu cgroups)", absences->counts[absence],
+				    rows);
+		separator = "; ";
+	}
+}
+
+static int set_absent(struct sheet *sheet, const char *name, const struct cgroup_absences *absences)
+{
+	CLEANUP(text_free) struct text reason = { 0 };
+
+	append_reasons(absences, sheet->row_count, &reason);
+	if (reason.failed || sheet_set_absent(sheet, name, text_string(&reason)) == -ENOMEM)
+		return -ENOMEM;
+	return 0;
+}
+
+/* The file that a column's values are of, or CGROUP_FILE_COUNT. */
+static enum cgroup_file_id file_of(const char *name)
+{
+	size_t length = strcspn(name, " ");
+	int file = 0;
+
+	while (file < CGROUP_FILE_COUNT && (strncmp(cgroup_files[file].name, name, length) != 0 ||
+					    cgroup_files[file].name[length] != '\0'))
+		file++;
+	return file;
+}
+
+/* What it means that a file was read and does not tell a column's value. */
+static const char *missing_line(enum cgroup_file_id file, const char *name)
+{
+	if (file == CGROUP_FILE_CPU_PRESSURE && strstr(name, " full "))
+		return PRESSURE_NO_CPU_FULL;
+	if (file == CGROUP_FILE_CPU_STAT)
+		return "its file has no such line: the cpu controller is not enabled for it, or it "
+		       "is the root cgroup";
+	if (file == CGROUP_FILE_IO_STAT)
+		return "no I/O was counted";
+	return "its file has no such line";
+}
+
+static int tell_column(const struct cgroup_absences *absences, struct sheet *sheet,
+		       const struct sheet_column *column, enum cgroup_file_id file)
+{
+	struct cgroup_absences reasons = *absences;
+	size_t missing = sheet->row_count - sheet_measured(sheet, column);
+	uint32_t told = count_rows(absences);
+
+	if (missing == 0)
+		return 0;
+	if (missing > told) {
+		reasons.counts[ABSENCE_NO_LINE] = (uint32_t)missing - told;
+		reasons.details[ABSENCE_NO_LINE] = missing_line(file, column->name);
+	}
+	return set_absent(sheet, column->name, &reasons);
+}
+
+/* Where the reason goes when no cgroup has the file. */
+static const char *const stars[CGROUP_FORMAT_COUNT] = {
+	[CGROUP_PAIR] = " *",
+	[CGROUP_KEYS] = " *",
+	[CGROUP_NESTED] = " * *",
+	[CGROUP_PRESSURE] = " full total",
+};
+
+static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet,
+		     enum cgroup_file_id file)
+{
+	const char *star = stars[cgroup_files[file].format];
+	struct sheet_column nothing = { 0 };
+	char name[SHEET_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s%s", cgroup_files[file].name, star ? star : "");
+	nothing.name = name;
+	return tell_column(absences, sheet, &nothing, file);
+}
+
+/* Lines of cpu.stat that only the cpu controller adds: where it is off, nothing names them. */
+static int tell_periods(const struct cgroup_absences *cpu, struct sheet *sheet)
+{
+	static const char *const names[] = { "cpu.stat nr_periods", "cpu.stat nr_throttled",
+					     "cpu.stat throttled_usec" };
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(names); i++)
+		if (count_rows(cpu) && !sheet_find(sheet, names[i]))
+			status = set_absent(sheet, names[i], cpu);
+	return status;
+}
+
+int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT],
+			 struct sheet *sheet)
+{
+	bool has_columns[CGROUP_FILE_COUNT] = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < sheet->columns.count; i++) {
+		const struct sheet_column *column = &sheet->columns.data[i];
+		enum cgroup_file_id file = file_of(column->name);
+
+		if (file == CGROUP_FILE_COUNT)
+			continue;
+		has_columns[file] = true;
+		status = tell_column(&absences[file], sheet, column, file);
+	}
+	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
+		if (!has_columns[file])
+			status = tell_file(&absences[file], sheet, file);
+	return status < 0 ? status : tell_periods(&absences[CGROUP_FILE_CPU_MAX], sheet);
+}
