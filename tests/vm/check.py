@@ -14,6 +14,7 @@ import vm
 
 OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
 SOURCES = ("bpf", "procfs")
+DELAYS = ("blkio", "swapin", "freepages", "thrashing", "compact", "wpcopy")
 
 
 class Workload:
@@ -97,18 +98,40 @@ def check_statistics(source, seen, metrics):
 
 
 def check_delays(seen):
-    """The workload was started with delay accounting on; only the iterator can read it."""
-    families = ("blkio", "swapin", "freepages", "thrashing", "compact", "wpcopy")
+    """The workload was started with delay accounting on, which only the iterator can see."""
     for tid, row in seen.items():
-        for family in families:
+        for family in DELAYS:
             if f"{family}_delay_count" not in row or f"{family}_delay_total_ns" not in row:
                 yield f"bpf: thread {tid} has no delays of {family}"
+
+
+def delays(row):
+    """What a thread waited for, but for a CPU; the count is there even if the time cannot be."""
+    return {key: value for key, value in row.items()
+            if "_delay_count" in key and not key.startswith("cpu_")}
+
+
+def check_taskstats(snapshot, seen):
+    """Without the iterator the kernel is asked: it tells all of a thread that ever waited."""
+    state = {source["name"]: source["state"] for source in snapshot["sources"]}["taskstats"]
+    tally = snapshot["capture"].get("taskstats", {})
+    if state != "ok" or tally.get("ok", 0) < len(seen["procfs"]):
+        yield f"procfs: taskstats is {state}, {tally}"
+    for tid, row in seen["procfs"].items():
+        told, true = delays(row), delays(seen["bpf"][tid])
+        if told != true and (told or any(true.values())):
+            yield f"procfs: thread {tid} waited {told}, not {true}"
+    if not any(delays(row) for row in seen["procfs"].values()):
+        yield "procfs: no thread has delays"
+    if "taskstats do not have it" not in snapshot["absent"].get("blkio_delay_max_ns", ""):
+        yield f"procfs: blkio_delay_max_ns: {snapshot['absent'].get('blkio_delay_max_ns')}"
 
 
 def check_doctor(doctor):
     """What was on and readable is called so."""
     states = {source["name"]: source["state"] for source in doctor["sources"]}
-    for name in ("task_iterator", "stat", "status", "schedstat", "sched", "io", "statm", "fds"):
+    for name in ("task_iterator", "stat", "status", "schedstat", "sched", "io", "statm", "fds",
+                 "taskstats"):
         if states.get(name) != "ok":
             yield f"doctor: {name} is {states.get(name)}"
     closed = {gate["name"] for gate in doctor["gates"] if not gate["open"]}
@@ -136,6 +159,7 @@ def check(series, out):
         yield from check_source(series, source, snapshots[source], seen[source], workload, metrics)
     yield from check_agreement(seen)
     yield from check_delays(seen["bpf"])
+    yield from check_taskstats(snapshots["procfs"], seen)
     yield from check_doctor(load(out / "doctor.json"))
     shared = set.intersection(*(set().union(*seen[source].values()) for source in SOURCES))
     print(f"linux {series}: {workload.count} threads, {len(workload.expectations)} expectations, "
