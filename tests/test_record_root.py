@@ -9,7 +9,8 @@ import unittest
 
 TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "record-root.sh"
 SECRET = "a-secret-word"
-PROCESS_FILES = {"cmdline", "exe", "io", "limits", "stat", "statm"}
+PROCESS_FILES = {"cmdline", "exe", "io", "limits", "smaps_rollup", "stat",
+                 "statm"}
 THREAD_FILES = {"task/TID/" + name
                 for name in ("cgroup", "io", "sched", "schedstat", "stat", "status")}
 HOST_FILES = {"boot_id", "cmdline", "cpuinfo", "loadavg", "meminfo", "osrelease", "ostype",
@@ -41,6 +42,7 @@ class RecordRoot(unittest.TestCase):
         process = self.root / "proc" / pid
         self.assertRegex((process / "stat").read_text(), rf"^{pid} \(sh\) ")
         self.assertEqual((process / "cmdline").read_bytes(), b"sh\0")
+        self.assertRegex((process / "smaps_rollup").read_text(), "^0-0 [^\n]*\nRss: ")
         self.assertEqual(os.readlink(process / "exe"), os.readlink(f"/proc/{pid}/exe"))
         for name in ("stat", "status", "cgroup"):
             self.assertGreater((process / "task" / pid / name).stat().st_size, 0, name)

@@ -60,6 +60,12 @@ scrub_cgroup() {
 	sed 's/[0-9a-f]\{12,\}/scrubbed/g'
 }
 
+# Where the process has its memory is nobody's business.
+# shellcheck disable=SC2317 # likewise
+scrub_smaps() {
+	sed '1s/^[0-9a-f]*-[0-9a-f]* /0-0 /'
+}
+
 # The name of the program without its directory, ended by a zero byte as in the original.
 # shellcheck disable=SC2317 # likewise
 scrub_cmdline() {
@@ -106,6 +112,7 @@ record_process() {
 	# shellcheck disable=SC2086 # a list of words
 	copy_task "/proc/$pid" "$root/proc/$pid" $PROCESS_FILES
 	copy "/proc/$pid/cmdline" "$root/proc/$pid/cmdline" scrub_cmdline
+	copy "/proc/$pid/smaps_rollup" "$root/proc/$pid/smaps_rollup" scrub_smaps
 	record_exe "/proc/$pid/exe" "$root/proc/$pid/exe" 2>/dev/null
 	for task in "/proc/$pid/task/"[0-9]*; do
 		# shellcheck disable=SC2086

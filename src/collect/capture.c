@@ -18,6 +18,7 @@
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
 #include "collect/sched_ext.h"
+#include "collect/smaps.h"
 #include "collect/source.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)
@@ -81,6 +82,10 @@ static int check_options(const struct capture *capture, struct error *error)
 		return error_set(error, -EINVAL,
 				 "--source bpf lists tasks with the source that "
 				 "--without task_iterator switches off: leave one out");
+	if (options->smaps && !source_wanted(capture, SOURCE_SMAPS))
+		return error_set(error, -EINVAL,
+				 "--smaps reads the source that --without smaps switches off: "
+				 "leave one out");
 	if (options->cgroup && !source_wanted(capture, SOURCE_CGROUP))
 		return error_set(error, -EINVAL,
 				 "--cgroup needs the source that --without cgroup switches off: "
@@ -197,7 +202,8 @@ static int list_by_procfs(struct capture *capture, struct error *error)
 static void leave_proc_out(struct capture *capture)
 {
 	static const enum source_id left_out[] = { SOURCE_CGROUP,  SOURCE_STATM, SOURCE_FDS,
-						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE };
+						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE,
+						   SOURCE_SMAPS };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";
@@ -316,6 +322,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = snapshot_finish(snapshot);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
+	if (status == 0 && !capture->proc_is_foreign)
+		status = smaps_collect(capture);
 	if (status == 0)
 		status = cgroup_files_collect(capture);
 	if (status == 0)

@@ -48,6 +48,7 @@ struct capture_options {
 	const int32_t *pids; /* only these processes; all when there are none */
 	size_t pid_count;
 	const char *cgroup; /* only tasks in this cgroup and below; all when NULL */
+	bool smaps;	    /* read memory by kind of page, which is slow */
 };
 
 /*

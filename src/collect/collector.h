@@ -41,7 +41,8 @@ struct thread_seen {
 
 struct process_seen {
 	int32_t tgid;
-	uint64_t executable_pages; /* mapped: tells processes of one program apart by their libraries */
+	uint64_t
+		executable_pages; /* mapped: tells processes of one program apart by their libraries */
 };
 
 /* The file that a process runs. */
@@ -86,6 +87,8 @@ extern const struct collector procfs_collector;
 
 static inline bool source_wanted(const struct capture *capture, enum source_id id)
 {
+	if (id == SOURCE_SMAPS && !capture->options->smaps)
+		return false;
 	return !(capture->options->without >> id & 1);
 }
 
@@ -133,6 +136,12 @@ int process_files_collect(struct capture *capture);
  */
 int process_check(const struct capture *capture, int dir, const struct process *process,
 		  struct proc_buffer *buffer);
+
+/*
+ * A directory fd of the process, or of a living thread when its leader has ended;
+ * -ESRCH when nothing of it lives, or why it cannot be told.
+ */
+int process_open(const struct capture *capture, uint32_t row, struct proc_buffer *buffer);
 
 /*
  * Gives a name and a start time to processes whose leader was not listed, being

@@ -242,6 +242,17 @@ static bool find_living(const struct snapshot *snapshot, uint32_t row, int *dir)
 	return false;
 }
 
+int process_open(const struct capture *capture, uint32_t row, struct proc_buffer *buffer)
+{
+	const struct process *process = &capture->snapshot->processes[row];
+	CLEANUP(close_fd) int dir = proc_open_number(capture->host->proc, process->tgid);
+	int status = dir < 0 ? dir : process_check(capture, dir, process, buffer);
+
+	if (status < 0)
+		return status;
+	return find_living(capture->snapshot, row, &dir) ? TAKE_FD(dir) : -ESRCH;
+}
+
 /* The limit is asked for by number: the process that is there afterwards was there before. */
 static int read_process(struct process_files *files, uint32_t row)
 {

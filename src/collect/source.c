@@ -13,6 +13,7 @@
 #include "collect/collector.h"
 
 #define NO_COLLECTOR "no collector in this build"
+#define NOT_ASKED_SMAPS "not asked for: --smaps reads it"
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
@@ -103,6 +104,12 @@ static void failure_text(const struct capture *capture, enum source_id id, struc
 			    tally->read + tally->failed);
 }
 
+/* Whether the source is one that is read only when it is asked for, and was not. */
+static bool is_unasked(const struct capture *capture, enum source_id id)
+{
+	return id == SOURCE_SMAPS && !capture->options->smaps;
+}
+
 static enum source_state source_outcome(const struct capture *capture, enum source_id id,
 					struct text *reason)
 {
@@ -113,7 +120,8 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 		return SOURCE_NOT_BUILT;
 	}
 	if (!source_wanted(capture, id)) {
-		text_append_string(reason, "switched off by --without");
+		text_append_string(reason, is_unasked(capture, id) ? NOT_ASKED_SMAPS :
+								     "switched off by --without");
 		return SOURCE_OFF;
 	}
 	if (tally->failed || (tally->reason && !tally->read)) {
@@ -247,6 +255,8 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 		text_append_string(out, NO_COLLECTOR);
 	else if (!gate->open)
 		text_append_string(out, gate->reason);
+	else if (is_unasked(capture, id))
+		text_append_string(out, NOT_ASKED_SMAPS);
 	else if (!source_wanted(capture, id))
 		text_format(out, "switched off by --without %s", sources[id].name);
 	else if (!was_used(capture, id) && id == SOURCE_TASK_ITERATOR)

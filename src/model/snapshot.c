@@ -60,6 +60,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->processes);
 	free(snapshot->tasks);
 	free(snapshot->process_index);
+	free(snapshot->process_rows);
 	for (int id = 0; id < SHEET_COUNT; id++)
 		sheet_clear(&snapshot->sheets[id]);
 	dictionary_free(snapshot->strings);
@@ -255,4 +256,37 @@ int snapshot_finish_sheets(struct snapshot *snapshot)
 	for (int id = 0; id < SHEET_COUNT && status == 0; id++)
 		status = sheet_finish(&snapshot->sheets[id]);
 	return status;
+}
+
+/* Makes the index that snapshot_process_row() looks rows up in. */
+static int index_process_rows(struct snapshot *snapshot)
+{
+	const struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	uint32_t *rows = calloc(snapshot->process_count + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < sheet->row_count; row++)
+		if (sheet->keys[row] < snapshot->process_count)
+			rows[sheet->keys[row]] = row + 1;
+	free(snapshot->process_rows);
+	snapshot->process_rows = rows;
+	snapshot->process_row_count = snapshot->process_count;
+	return 0;
+}
+
+int snapshot_process_row(struct snapshot *snapshot, uint32_t process, uint32_t *ret_row)
+{
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	uint32_t row;
+
+	if (process >= snapshot->process_row_count && index_process_rows(snapshot) < 0)
+		return -ENOMEM;
+	if (!snapshot->process_rows[process]) {
+		if (sheet_add_row(sheet, process, &row) < 0)
+			return -ENOMEM;
+		snapshot->process_rows[process] = row + 1;
+	}
+	*ret_row = snapshot->process_rows[process] - 1;
+	return 0;
 }

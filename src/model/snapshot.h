@@ -129,6 +129,9 @@ struct snapshot {
 	size_t source_count;
 	struct capture_tally tally;
 	struct sheet sheets[SHEET_COUNT];
+	uint32_t
+		*process_rows; /* of SHEET_PROCESSES, plus one, by process; NULL before the first */
+	size_t process_row_count;
 };
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
@@ -212,6 +215,12 @@ int snapshot_note_number(struct snapshot *snapshot, enum sheet_id id, const char
 			 uint64_t number);
 int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *name,
 		       const char *text);
+
+/*
+ * The row of SHEET_PROCESSES that is about a process, added when it is new.  Rows
+ * of processes must not change their places any more.  0 or -ENOMEM.
+ */
+int snapshot_process_row(struct snapshot *snapshot, uint32_t process, uint32_t *ret_row);
 
 /* Drops the tasks for which keep[row] is 0, and processes that are left without any. */
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);

@@ -251,6 +251,28 @@ static void a_source_has_one_report_and_the_table_has_an_end(void **state)
 		assert_true(strlen(source_state_name((enum source_state)state_id)) > 0);
 }
 
+static void a_process_has_one_row_of_readings(void **state)
+{
+	struct snapshot *snapshot = *state;
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	uint32_t process, row;
+
+	for (int32_t tgid = 1; tgid <= 40; tgid++)
+		assert_int_equal(snapshot_process(snapshot, tgid, &process), 0);
+	assert_int_equal(sheet_add_row(sheet, 7, &row), 0); /* by someone else */
+	assert_int_equal(snapshot_process_row(snapshot, 30, &row), 0);
+	assert_int_equal(row, 1);
+	assert_int_equal(snapshot_process_row(snapshot, 7, &row), 0);
+	assert_int_equal(row, 0);
+	assert_int_equal(snapshot_process_row(snapshot, 30, &row), 0);
+	assert_int_equal(row, 1);
+	assert_int_equal(snapshot_process(snapshot, 41, &process), 0);
+	assert_int_equal(snapshot_process_row(snapshot, process, &row), 0);
+	assert_int_equal(row, 2);
+	assert_int_equal(sheet->row_count, 3);
+	assert_int_equal(sheet->keys[2], process);
+}
+
 #define WITH_SNAPSHOT(test) cmocka_unit_test_setup_teardown(test, make_snapshot, free_snapshot)
 
 int main(void)
@@ -268,6 +290,7 @@ int main(void)
 		WITH_SNAPSHOT(the_first_reason_for_a_metric_is_kept),
 		WITH_SNAPSHOT(a_fact_is_a_text_or_a_number_or_absent),
 		WITH_SNAPSHOT(a_source_has_one_report_and_the_table_has_an_end),
+		WITH_SNAPSHOT(a_process_has_one_row_of_readings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

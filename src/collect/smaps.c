@@ -1,0 +1,225 @@
+#include "collect/smaps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/reader_pool.h"
+#include "collect/collector.h"
+#include "collect/proc_file.h"
+#include "collect/smaps_parse.h"
+
+#define SMAPS_FILE "smaps_rollup"
+#define SMAPS_PREFIX "smaps "
+#define DEADLINE_NS 1000000000ll
+#define AT_ONCE 2 /* one is handed its next process while the other reads */
+
+static const char late_reason[] =
+	"deadline passed: the process is large, or another thread held its memory map";
+static const char missing_reason[] = "the kernel has no smaps_rollup files";
+
+struct smaps {
+	struct capture *capture;
+	struct proc_buffer buffer;
+	uint64_t read, late;
+	uint64_t nowhere; /* no such file, or no such process any more */
+	int64_t longest_ns;
+	enum metric_id metrics[METRIC_STORED];
+	unsigned metric_count;
+};
+
+static int begin(struct smaps *smaps)
+{
+	for (int id = 0; id < METRIC_STORED; id++) {
+		if (!metric_source(&metrics[id], PLACE_SMAPS))
+			continue;
+		if (snapshot_need_column(smaps->capture->snapshot, id) < 0)
+			return -ENOMEM;
+		smaps->metrics[smaps->metric_count++] = id;
+	}
+	return 0;
+}
+
+static int store_readings(const struct capture *capture, uint32_t process, const char *text)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	char name[SHEET_NAME_SIZE];
+	struct smaps_value value;
+	uint32_t row;
+
+	_Static_assert(sizeof(SMAPS_PREFIX) + SMAPS_KEY_MAX <= sizeof(name), "a name has room");
+	if (snapshot_process_row(snapshot, process, &row) < 0)
+		return -ENOMEM;
+	while (smaps_next(&text, &value)) {
+		snprintf(name, sizeof(name), SMAPS_PREFIX "%.*s", (int)value.key_length, value.key);
+		if (sheet_set(sheet, row, name, CELL_NUMBER,
+			      metric_from_raw(value.kib, RAW_KIB, &capture->scale)) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int store(struct smaps *smaps, uint32_t process, const char *text)
+{
+	struct snapshot *snapshot = smaps->capture->snapshot;
+
+	smaps->read++;
+	for (unsigned i = 0; i < smaps->metric_count; i++) {
+		enum metric_id id = smaps->metrics[i];
+		const struct metric_source *source = metric_source(&metrics[id], PLACE_SMAPS);
+		uint64_t kib;
+
+		if (smaps_sum(text, source->key, &kib))
+			snapshot_set(snapshot, id, process,
+				     metric_from_raw(kib, source->raw, &smaps->capture->scale));
+	}
+	return store_readings(smaps->capture, process, text);
+}
+
+static int take_answer(void *context, const struct pool_answer *answer)
+{
+	struct smaps *smaps = context;
+	struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
+
+	source_count(tally, answer->length);
+	smaps->nowhere += answer->length == -ENOENT;
+	smaps->late += answer->length == -ETIMEDOUT;
+	if (answer->took_ns > smaps->longest_ns)
+		smaps->longest_ns = answer->took_ns;
+	return answer->length < 0 ? 0 : store(smaps, answer->tag, answer->text);
+}
+
+/* Its statm was read and says that it has none: kernel threads, zombies. */
+static bool has_no_memory(const struct capture *capture, uint32_t process)
+{
+	uint64_t size;
+
+	return capture->tallies[SOURCE_STATM].read && !capture->tallies[SOURCE_STATM].failed &&
+	       !snapshot_get(capture->snapshot, METRIC_vm_bytes, process, &size);
+}
+
+/* A recorded tree has no locks: its files are read on the spot. */
+static int read_recorded(struct smaps *smaps, uint32_t process)
+{
+	CLEANUP(close_fd) int dir = process_open(smaps->capture, process, &smaps->buffer);
+	struct pool_answer answer = { .tag = process, .length = dir };
+
+	if (dir >= 0)
+		answer.length = proc_read(dir, SMAPS_FILE, &smaps->buffer);
+	answer.text = smaps->buffer.data;
+	return take_answer(smaps, &answer);
+}
+
+static int read_all_recorded(struct smaps *smaps)
+{
+	int status = 0;
+
+	for (uint32_t row = 0; status == 0 && row < smaps->capture->snapshot->process_count; row++)
+		status = read_recorded(smaps, row);
+	return status;
+}
+
+static void read_live(struct smaps *smaps, struct reader_pool *pool, uint32_t process)
+{
+	int dir = process_open(smaps->capture, process, &smaps->buffer);
+
+	if (dir >= 0)
+		reader_pool_read(pool, process, dir);
+	else
+		source_count(&smaps->capture->tallies[SOURCE_SMAPS], dir);
+}
+
+static int read_all_live(struct smaps *smaps)
+{
+	struct capture *capture = smaps->capture;
+	const struct pool_options options = {
+		.file = SMAPS_FILE,
+		.at_once = AT_ONCE,
+		.deadline_ns = DEADLINE_NS,
+		.answer = take_answer,
+		.context = smaps,
+	};
+	struct reader_pool *pool;
+	int status = reader_pool_new(&options, &pool);
+
+	if (status < 0) {
+		source_count(&capture->tallies[SOURCE_SMAPS], status);
+		capture->tallies[SOURCE_SMAPS].reason =
+			"no thread could be started to read it aside";
+		return 0;
+	}
+	for (uint32_t row = 0; row < capture->snapshot->process_count; row++)
+		if (!has_no_memory(capture, row))
+			read_live(smaps, pool, row);
+	return reader_pool_finish(pool);
+}
+
+static void explain(const struct smaps *smaps)
+{
+	struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
+
+	if (smaps->late && smaps->late * 2 >= tally->failed)
+		tally->reason = late_reason;
+	else if (smaps->nowhere && !tally->read && !tally->failed)
+		source_set_missing(tally,
+				   smaps->capture->host->live ? missing_reason : NOT_RECORDED);
+}
+
+/* Why some processes have no row, or lack cells in theirs. */
+static int note_absences(const struct smaps *smaps)
+{
+	const struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
+	struct sheet *sheet = &smaps->capture->snapshot->sheets[SHEET_PROCESSES];
+	const char *reason =
+		tally->reason ? tally->reason :
+		tally->failed ? strerror(tally->error) :
+				"kernel threads and zombies have no memory of their own";
+
+	for (size_t i = 0; i < sheet->columns.count; i++) {
+		const struct sheet_column *column = &sheet->columns.data[i];
+
+		if (strncmp(column->name, SMAPS_PREFIX, strlen(SMAPS_PREFIX)) == 0 &&
+		    sheet_measured(sheet, column) < smaps->capture->snapshot->process_count &&
+		    sheet_set_absent(sheet, column->name, reason) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int note_cost(const struct smaps *smaps, uint64_t elapsed_ns)
+{
+	struct snapshot *snapshot = smaps->capture->snapshot;
+
+	if (snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost read", smaps->read) < 0 ||
+	    snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost late", smaps->late) < 0)
+		return -ENOMEM;
+	if (!smaps->capture->host->live)
+		return 0;
+	if (snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost elapsed_ns", elapsed_ns) < 0)
+		return -ENOMEM;
+	return snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost longest_ns",
+				    (uint64_t)smaps->longest_ns);
+}
+
+int smaps_collect(struct capture *capture)
+{
+	struct smaps smaps = { .capture = capture };
+	struct host_clock started = { 0 }, ended = { 0 };
+	int status;
+
+	if (!source_wanted(capture, SOURCE_SMAPS))
+		return 0;
+	status = begin(&smaps);
+	host_clock(capture->host, &started);
+	if (status == 0)
+		status = capture->host->live ? read_all_live(&smaps) : read_all_recorded(&smaps);
+	host_clock(capture->host, &ended);
+	proc_buffer_clear(&smaps.buffer);
+	if (status < 0)
+		return status;
+	explain(&smaps);
+	status = note_absences(&smaps);
+	return status < 0 ? status : note_cost(&smaps, ended.monotonic_ns - started.monotonic_ns);
+}
