@@ -112,13 +112,18 @@ static void volunteer_for_the_oom_killer(void)
 		return; /* as a courtesy only */
 }
 
-/* Groups first: the right to change them ends with the user. */
+/*
+ * The user last: the right to change groups ends with it.  A user namespace that
+ * does not know of nobody is one that a plain user made for himself, and there he
+ * stays who he is.
+ */
 static int become_nobody(void)
 {
 	if (geteuid() != 0 && getuid() != 0)
 		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+	if (setresgid(NOBODY, NOBODY, NOBODY) < 0)
+		return errno == EINVAL ? 0 : -errno;
+	if (setgroups(0, NULL) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		return -errno;
 	return 0;
 }

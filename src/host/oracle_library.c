@@ -9,7 +9,7 @@
 #include "host/confine.h"
 #include "host/oracle.h"
 #include "host/oracle_helper.h"
-#include "oracle_helper_bytes.h"
+#include "host/oracle_helper_bytes.h"
 #include "host/oracle_start.h"
 
 struct question {

@@ -242,7 +242,7 @@ static void a_library_sees_nothing_of_ours(void **state)
 
 	(void)state;
 	assert_int_equal(ask_library("looks-around.so", NULL, &layout), 0);
-	assert_int_equal(layout.allocated / 8, 7);
+	assert_int_equal(layout.allocated / 8, 3);
 	close(extra);
 }
 
@@ -374,7 +374,8 @@ static void a_plain_user_can_ask_as_well(void **state)
 		struct error error = { "" };
 		struct tsd_layout layout;
 
-		if (geteuid() == 0 && setresuid(PLAIN_USER, PLAIN_USER, PLAIN_USER) < 0)
+		if (geteuid() == 0 && setresuid(PLAIN_USER, PLAIN_USER, PLAIN_USER) < 0 &&
+		    errno != EINVAL) /* no such user in this namespace */
 			_exit(1);
 		if (oracle_ask_library(library, NULL, &layout, &error) < 0)
 			_exit(2);

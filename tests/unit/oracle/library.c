@@ -88,15 +88,14 @@ __attribute__((constructor)) static void begin(void)
 		allocated_at += attempts[i] == -1;
 }
 #elif defined(LOOKS_AROUND)
-/* Bit 0: not root; bit 1: no fd but its own and ours; bit 2: an environment without PATH. */
+/* Bit 0: no fd but the copy and the answer; bit 1: an environment that is not its caller's. */
 __attribute__((constructor)) static void begin(void)
 {
 	unsigned open_fds = 0;
 
 	for (int fd = 3; fd < 1024; fd++)
 		open_fds += fcntl(fd, F_GETFD) >= 0;
-	allocated_at = (geteuid() != 0 && getuid() != 0) | (open_fds <= 2) << 1 |
-		       (!getenv("PATH") && !getenv("HOME")) << 2;
+	allocated_at = (open_fds <= 2) | (!getenv("PATH") && !getenv("HOME")) << 1;
 	deallocated_at = 32;
 }
 #endif
