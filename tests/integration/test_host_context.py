@@ -1,0 +1,91 @@
+"""The host of a snapshot, against the files of this one."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import unittest
+
+import support
+
+sys.path.insert(0, str(support.ROOT / "tests"))
+import host_files  # noqa: E402
+
+
+def snapshot(*words, prefix=()):
+    status, out, err = support.run("show", "-g", "pcomm", "--format", "json", *words,
+                                   prefix=prefix)
+    if status != 0:
+        raise AssertionError(err)
+    return json.loads(out)
+
+
+def source(document, name):
+    return next(entry for entry in document["sources"] if entry["name"] == name)
+
+
+class HostContext(unittest.TestCase):
+    def test_the_host_is_what_its_files_say(self):
+        before = host_files.HostFiles()
+        document = snapshot()
+        after = host_files.HostFiles()
+        self.assertEqual(list(host_files.differences(document["host"], before, after)), [])
+        self.assertEqual(source(document, "host_context")["failed"], 0)
+
+    def test_pressure_is_there_where_the_kernel_has_it(self):
+        document = snapshot()
+        has_it = os.path.exists("/proc/pressure/memory")
+        self.assertEqual("pressure" in document["host"], has_it)
+        self.assertEqual(source(document, "pressure")["state"], "ok" if has_it else "missing")
+        if has_it:
+            self.assertNotIn("full", document["host"]["pressure"]["cpu"])
+            self.assertIn("not defined", document["host_absent"]["pressure cpu full total"])
+
+    def test_a_kernel_without_bpf_schedulers_says_so(self):
+        document = snapshot()
+        if os.path.isdir("/sys/kernel/sched_ext"):
+            self.assertEqual(source(document, "sched_ext")["state"], "ok")
+            return
+        self.assertNotIn("sched_ext", document["host"])
+        self.assertEqual(source(document, "sched_ext")["state"], "missing")
+        self.assertIn("CONFIG_SCHED_CLASS_EXT", source(document, "sched_ext")["reason"])
+
+    def test_neither_the_name_nor_the_id_of_the_machine_is_told(self):
+        text = json.dumps(snapshot()["host"])
+        self.assertNotIn(f'"{socket.gethostname()}"', text)
+        try:
+            identity = pathlib.Path("/etc/machine-id").read_text().strip()
+        except OSError:
+            self.skipTest("this host has no machine id")
+        if identity:
+            self.assertNotIn(identity, text)
+
+    def test_a_source_that_is_off_tells_nothing(self):
+        document = snapshot("--without", "pressure,host_context,sched_ext")
+        for name in ("pressure", "sched_tunables", "sched_ext", "cpu_model", "kernel_cmdline"):
+            self.assertNotIn(name, document["host"])
+        for name in ("pressure", "sched_ext", "host_context"):
+            self.assertEqual(source(document, name)["state"], "off")
+        for name in ("kernel_release", "boot_id", "online_cpus"):
+            self.assertIn(name, document["host"])
+
+    def test_anyone_may_know(self):
+        """But for debugfs nothing here needs a privilege."""
+        prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        if not support.is_root():
+            prefix = []
+        elif subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
+            self.skipTest("setpriv does not work here")
+        before = host_files.HostFiles()
+        before.settings.pop("sched_debug", None)
+        try:
+            document = snapshot(prefix=prefix)
+        except PermissionError:
+            self.skipTest("nobody may not run the program")
+        self.assertEqual(list(host_files.differences(document["host"], before,
+                                                     host_files.HostFiles())), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
