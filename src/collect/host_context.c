@@ -139,8 +139,10 @@ static int note_governors(struct capture *capture)
 
 static const char *no_knobs_reason(const struct host *host, int status)
 {
-	if (status == -EACCES || status == -EPERM)
+	if (status == -EACCES)
 		return "debugfs, with the scheduler's knobs, is for root";
+	if (status == -EPERM)
+		return "the kernel is locked down, and hides the scheduler's knobs in debugfs";
 	if (!host->live)
 		return NOT_RECORDED;
 	return "debugfs is not mounted, or this kernel was built without CONFIG_SCHED_DEBUG";
@@ -159,13 +161,26 @@ static int note_no_knobs(struct capture *capture, int status)
 				reason);
 }
 
+/* A kernel that is locked down refuses the files, not the directory: one stands for all. */
+static int open_knobs(const struct host *host)
+{
+	CLEANUP(close_fd) int dir = -1;
+	CLEANUP(close_fd) int first = -1;
+
+	if (host->sys < 0)
+		return -ENOENT;
+	dir = host_open_directory(host->sys, "kernel/debug/sched");
+	if (dir < 0)
+		return dir;
+	first = file_open_below(dir, "features", O_RDONLY | O_NONBLOCK);
+	return first == -EPERM || first == -EACCES ? first : TAKE_FD(dir);
+}
+
 static int note_knobs(struct capture *capture)
 {
-	CLEANUP(close_fd) int dir = -ENOENT;
+	CLEANUP(close_fd) int dir = open_knobs(capture->host);
 	int status = 0;
 
-	if (capture->host->sys >= 0)
-		dir = host_open_directory(capture->host->sys, "kernel/debug/sched");
 	if (dir < 0)
 		return note_no_knobs(capture, dir);
 	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(knobs); i++)

@@ -31,7 +31,9 @@ class HostContext(unittest.TestCase):
         document = snapshot()
         after = host_files.HostFiles()
         self.assertEqual(list(host_files.differences(document["host"], before, after)), [])
-        self.assertEqual(source(document, "host_context")["failed"], 0)
+        # debugfs is not for everyone, and on a kernel that is locked down for no one.
+        hidden = "sched_debug features" in document["host_absent"]
+        self.assertLessEqual(source(document, "host_context")["failed"], hidden)
 
     def test_pressure_is_there_where_the_kernel_has_it(self):
         document = snapshot()
