@@ -15,7 +15,8 @@
 #include "base/cleanup.h"
 
 #define WAIT_MS 250
-#define ATTEMPTS 8
+#define WAITS 2		  /* in vain for one batch */
+#define VAIN_ATTEMPTS 3	  /* one after the other without any answer */
 #define RECEIVED 32	  /* answers in one call */
 #define ANSWER_BYTES 2048 /* the newest known one takes 724 */
 #define QUESTION_BYTES 28
@@ -204,21 +205,24 @@ int taskstats_socket_ask(struct taskstats_socket *socket, struct taskstats_answe
 			 size_t count)
 {
 	struct batch batch = { .answers = answers, .count = count, .open = count };
+	unsigned vain = 0, waits = 0;
 	int status = 0;
 
 	if (count > TASKSTATS_BATCH)
 		return -EINVAL;
 	for (size_t i = 0; i < count; i++)
 		answers[i].status = OPEN_QUESTION;
-	for (int attempt = 0; batch.open && attempt < ATTEMPTS; attempt++) {
+	while (batch.open && vain < VAIN_ATTEMPTS && waits < WAITS) {
+		size_t before = batch.open;
+
 		status = send_open(socket, &batch);
 		if (status < 0) {
 			give_up(&batch, status);
 			return status;
 		}
 		status = receive_answers(socket, &batch);
-		if (status == -ETIMEDOUT && attempt > 0)
-			break;
+		vain = batch.open < before ? 0 : vain + 1;
+		waits += status == -ETIMEDOUT;
 	}
 	give_up(&batch, status);
 	return 0;

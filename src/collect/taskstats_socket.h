@@ -5,8 +5,8 @@
  * every later one in the wrong place.  So an answer counts only when it has the
  * sequence number of a question that is still open and names the task that was
  * asked about; whatever else arrives is thrown away.  The kernel answers while
- * it is being asked, so what is not there at once is lost: it is asked for again
- * a few times, with new numbers.
+ * it is being asked, so what is not there at once is lost: it is asked for again,
+ * with new numbers, as long as that brings more.
  *
  * One socket is for one thread.
  */
