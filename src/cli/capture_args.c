@@ -14,7 +14,7 @@
 bool capture_args_given(const struct capture_args *args)
 {
 	return args->pids || args->cgroup || args->source || args->without || args->root ||
-	       args->no_cmdline || args->smaps;
+	       args->no_cmdline || args->no_jemalloc_oracle || args->smaps;
 }
 
 struct pid_list {
@@ -81,6 +81,7 @@ int capture_args_take(const struct capture_args *args, struct snapshot **ret, st
 		.lister = parse_lister(args->source),
 		.cgroup = args->cgroup,
 		.smaps = args->smaps,
+		.no_jemalloc_oracle = args->no_jemalloc_oracle,
 	};
 	int status = parse_pids(args->pids, &list, error);
 

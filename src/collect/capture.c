@@ -14,6 +14,7 @@
 #include "collect/cgroup_files.h"
 #include "collect/collector.h"
 #include "collect/host_context.h"
+#include "collect/jemalloc.h"
 #include "collect/pressure.h"
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
@@ -203,7 +204,7 @@ static void leave_proc_out(struct capture *capture)
 {
 	static const enum source_id left_out[] = { SOURCE_CGROUP,  SOURCE_STATM, SOURCE_FDS,
 						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE,
-						   SOURCE_SMAPS };
+						   SOURCE_SMAPS,   SOURCE_JEMALLOC };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";
@@ -322,6 +323,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = snapshot_finish(snapshot);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
+	if (status == 0 && !capture->proc_is_foreign)
+		status = jemalloc_collect(capture);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = smaps_collect(capture);
 	if (status == 0)

@@ -48,6 +48,7 @@ struct process_seen {
 /* The file that a process runs. */
 struct process_image {
 	bool present; /* kernel threads run none */
+	int error;    /* negative errno why it is not known, or 0 */
 	uint64_t device, inode;
 	int64_t changed_ns; /* mtime */
 };

@@ -21,19 +21,6 @@ int executables_begin(struct capture *capture)
 	return capture->images ? 0 : -ENOMEM;
 }
 
-/* What the kernel knows of the file will do: a server that does not answer is not asked. */
-static void read_image(int dir, struct process_image *image)
-{
-	struct statx file;
-
-	if (statx(dir, "exe", AT_STATX_DONT_SYNC, STATX_INO | STATX_MTIME, &file) < 0)
-		return;
-	image->device = makedev(file.stx_dev_major, file.stx_dev_minor);
-	image->inode = file.stx_ino;
-	image->changed_ns = file.stx_mtime.tv_sec * NS_PER_SECOND + file.stx_mtime.tv_nsec;
-	image->present = true;
-}
-
 /* The link of a process that has just been reaped is refused like that of a stranger. */
 static int link_error(int dir, int error)
 {
@@ -42,6 +29,21 @@ static int link_error(int dir, int error)
 	if (error == EACCES && fstatat(dir, "stat", &file, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return -error;
+}
+
+/* What the kernel knows of the file will do: a server that does not answer is not asked. */
+static void read_image(int dir, struct process_image *image)
+{
+	struct statx file;
+
+	if (statx(dir, "exe", AT_STATX_DONT_SYNC, STATX_INO | STATX_MTIME, &file) < 0) {
+		image->error = is_vanished(-errno) ? 0 : link_error(dir, errno);
+		return;
+	}
+	image->device = makedev(file.stx_dev_major, file.stx_dev_minor);
+	image->inode = file.stx_ino;
+	image->changed_ns = file.stx_mtime.tv_sec * NS_PER_SECOND + file.stx_mtime.tv_nsec;
+	image->present = true;
 }
 
 /* To know that there is none is an answer, but a recording's silence is not. */

@@ -83,8 +83,11 @@ static void note_function(struct elf_findings *findings, const struct symbol_tab
 		return;
 	if (table->is_dynamic)
 		findings->exports_mallctl = true;
-	if (!findings->mallctl || length == strlen("mallctl"))
-		findings->mallctl = symbol->st_value;
+	if (findings->mallctl && length > strlen("mallctl"))
+		return;
+	findings->mallctl = symbol->st_value;
+	snprintf(findings->mallctl_name, sizeof(findings->mallctl_name), "%s",
+		 length < sizeof(findings->mallctl_name) ? name : "");
 }
 
 static void note_object(struct elf_findings *findings, const struct symbol_table *table,

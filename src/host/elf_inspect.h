@@ -53,6 +53,7 @@ struct elf_findings {
 	uint64_t tsd_value;	/* from the start of the module's TLS block */
 	char tsd_name[64];	/* cut when longer */
 	bool exports_mallctl;	/* in .dynsym */
+	char mallctl_name[64];	/* "" when it is longer */
 	bool mentions_jemalloc; /* has none of these but the words of its messages: was stripped */
 	uint64_t main, mallctl; /* from .symtab (mallctl else from .dynsym); 0: not there */
 

@@ -26,6 +26,7 @@ enum { DEVICE, INODE, SIZE, CHANGED_NS, ALLOCATED, DEALLOCATED, NUMBERS };
 static const char *const kinds[] = {
 	[OFFSET_CACHE_LIBRARY] = "library",
 	[OFFSET_CACHE_PROGRAM] = "program",
+	[OFFSET_CACHE_DEBUG] = "debug",
 };
 
 static int usual_place(char ret[PATH_MAX])

@@ -1,6 +1,6 @@
 /*
- * What the oracle said, kept on disk so that it is asked once: a small text file
- * for each build id, below $XDG_CACHE_HOME/taskscope/jemalloc (or ~/.cache), and
+ * What the oracle or debug information said, kept on disk so that it is asked once:
+ * a small text file for each build id, below $XDG_CACHE_HOME/taskscope/jemalloc (or ~/.cache), and
  * for root below /var/cache/taskscope/jemalloc.
  *
  * A build id is what the file says of itself, and anyone can make a file that
@@ -27,8 +27,12 @@ struct offset_cache {
 	int dir; /* -1: closed; then nothing is found and nothing kept */
 };
 
-/* What was asked: the two answers count from different starts. */
-enum offset_cache_kind { OFFSET_CACHE_LIBRARY, OFFSET_CACHE_PROGRAM };
+/* What was asked: the answers count from different starts. */
+enum offset_cache_kind {
+	OFFSET_CACHE_LIBRARY, /* by the oracle, from its TLS block */
+	OFFSET_CACHE_PROGRAM, /* by the oracle, from the thread pointer */
+	OFFSET_CACHE_DEBUG,   /* by debug information, from the TLS block of either */
+};
 
 struct offset_cache_key {
 	enum offset_cache_kind kind;

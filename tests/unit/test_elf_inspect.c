@@ -86,6 +86,7 @@ static void a_stripped_library_still_exports_mallctl_and_its_tsd(void **state)
 	(void)state;
 	assert_int_equal(findings.type, ET_DYN);
 	assert_true(findings.exports_mallctl);
+	assert_string_equal(findings.mallctl_name, "mallctl");
 	assert_true(findings.has_tsd); /* not hidden in the sample */
 	assert_int_equal(findings.main, 0);
 }

@@ -1,0 +1,116 @@
+#include "collect/jemalloc_tally.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "model/snapshot.h"
+
+/* clang-format off */
+const struct jemalloc_tag_info jemalloc_tags[JEMALLOC_TAG_COUNT] = {
+#define JEMALLOC_TAG(id, name_, actionable_, privilege_, sentence_)                                \
+	[JEMALLOC_##id] = { name_, actionable_, privilege_, sentence_ },
+#include "collect/jemalloc_tags.def"
+};
+/* clang-format on */
+
+void jemalloc_tally_count(struct jemalloc_tally *tally, enum jemalloc_tag tag, int error)
+{
+	if (tag == JEMALLOC_READ) {
+		tally->read++;
+		return;
+	}
+	tally->tags[tag]++;
+	if (!jemalloc_tags[tag].is_actionable)
+		return;
+	tally->failed++;
+	tally->refused += jemalloc_tags[tag].needs_privilege || error == -EPERM || error == -EACCES;
+}
+
+enum jemalloc_tag jemalloc_dominant(const struct jemalloc_tally *tally)
+{
+	enum jemalloc_tag dominant = JEMALLOC_READ;
+
+	for (int tag = 0; tag < JEMALLOC_TAG_COUNT; tag++) {
+		if (!tally->tags[tag] || !jemalloc_tags[tag].is_actionable)
+			continue;
+		if (dominant == JEMALLOC_READ || tally->tags[tag] > tally->tags[dominant] ||
+		    (tally->tags[tag] == tally->tags[dominant] &&
+		     strcmp(jemalloc_tags[tag].name, jemalloc_tags[dominant].name) < 0))
+			dominant = (enum jemalloc_tag)tag;
+	}
+	return dominant;
+}
+
+bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally)
+{
+	return tally->failed && tally->refused >= tally->failed - tally->refused;
+}
+
+static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag, uint64_t of,
+		       const char *what, struct text *out)
+{
+	text_format(out, "%s%" PRIu64 " of %" PRIu64 " %s: %s", out->length ? "; " : "",
+		    tally->tags[tag], of, what, jemalloc_tags[tag].sentence);
+}
+
+void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
+{
+	enum jemalloc_tag dominant = jemalloc_dominant(tally);
+	uint64_t hidden = tally->tags[JEMALLOC_READLINK_FAILURE];
+
+	if (dominant != JEMALLOC_READ)
+		append_tag(tally, dominant, tally->failed, "processes that failed", out);
+	if (jemalloc_is_about_privilege(tally) && !jemalloc_tags[dominant].needs_privilege &&
+	    tally->refused != tally->tags[dominant])
+		text_append_string(out, "; most lack rights: needs CAP_SYS_PTRACE");
+	if (hidden)
+		append_tag(tally, JEMALLOC_READLINK_FAILURE, tally->walked, "processes", out);
+	if (out->length || tally->read)
+		return;
+	text_append_string(out, "no captured process uses jemalloc");
+}
+
+static int note_tags(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	char name[SHEET_NAME_SIZE];
+	int status = 0;
+
+	for (int tag = 0; tag < JEMALLOC_TAG_COUNT && status == 0; tag++) {
+		if (!tally->tags[tag])
+			continue;
+		snprintf(name, sizeof(name), "jemalloc failures %s", jemalloc_tags[tag].name);
+		status = snapshot_note_number(snapshot, SHEET_CAPTURE, name, tally->tags[tag]);
+	}
+	return status;
+}
+
+int jemalloc_tally_note(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "jemalloc walked", tally->walked },
+		{ "jemalloc detected", tally->detected },
+		{ "jemalloc read", tally->read },
+		{ "jemalloc failed", tally->failed },
+		{ "jemalloc threads_read", tally->threads_read },
+		{ "jemalloc threads_missed", tally->threads_missed },
+		{ "jemalloc privilege_dominant", jemalloc_is_about_privilege(tally) },
+		{ "jemalloc stopped_ns", tally->stopped_ns },
+	};
+	enum jemalloc_tag dominant = jemalloc_dominant(tally);
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers) && status == 0; i++)
+		status = snapshot_note_number(snapshot, SHEET_CAPTURE, numbers[i].name,
+					      numbers[i].value);
+	if (status == 0 && dominant != JEMALLOC_READ)
+		status = snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc dominant_failure",
+					    jemalloc_tags[dominant].name);
+	return status < 0 ? status : note_tags(tally, snapshot);
+}
