@@ -61,7 +61,7 @@ static unsigned count_kinds(const struct cgroup_absences *absences)
 
 static void append_reasons(const struct cgroup_absences *absences, size_t rows, struct text *out)
 {
-	bool has_numbers = count_kinds(absences) > 1;
+	bool has_numbers = count_kinds(absences) > 1 || count_rows(absences) < rows;
 	const char *separator = "";
 
 	for (int absence = ABSENCE_NONE + 1; absence < ABSENCE_COUNT; absence++) {
@@ -137,30 +137,36 @@ static const char *const stars[CGROUP_FORMAT_COUNT] = {
 	[CGROUP_PRESSURE] = " full total",
 };
 
+/* The same for a column that is not there, since no cgroup has it. */
+static int tell_missing(const struct cgroup_absences *absences, struct sheet *sheet,
+			const char *name, enum cgroup_file_id file)
+{
+	struct sheet_column nothing = { .name = name };
+
+	return sheet_find(sheet, name) ? 0 : tell_column(absences, sheet, &nothing, file);
+}
+
 static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet,
 		     enum cgroup_file_id file)
 {
 	const char *star = stars[cgroup_files[file].format];
-	struct sheet_column nothing = { 0 };
 	char name[SHEET_NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%s%s", cgroup_files[file].name, star ? star : "");
-	nothing.name = name;
-	return tell_column(absences, sheet, &nothing, file);
+	return tell_missing(absences, sheet, name, file);
 }
 
-/* Lines of cpu.stat that only the cpu controller adds: where it is off, nothing names them. */
-static int tell_periods(const struct cgroup_absences *cpu, struct sheet *sheet)
-{
-	static const char *const names[] = { "cpu.stat nr_periods", "cpu.stat nr_throttled",
-					     "cpu.stat throttled_usec" };
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(names); i++)
-		if (count_rows(cpu) && !sheet_find(sheet, names[i]))
-			status = set_absent(sheet, names[i], cpu);
-	return status;
-}
+/* Lines that a file need not have: why is told by another file where that one knows. */
+static const struct {
+	const char *name;
+	enum cgroup_file_id file;
+	enum cgroup_file_id told_by;
+} lines[] = {
+	{ "cpu.stat nr_periods", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
+	{ "cpu.stat nr_throttled", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
+	{ "cpu.stat throttled_usec", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
+	{ "cpu.pressure full total", CGROUP_FILE_CPU_PRESSURE, CGROUP_FILE_CPU_PRESSURE },
+};
 
 int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT],
 			 struct sheet *sheet)
@@ -180,5 +186,8 @@ int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
 		if (!has_columns[file])
 			status = tell_file(&absences[file], sheet, file);
-	return status < 0 ? status : tell_periods(&absences[CGROUP_FILE_CPU_MAX], sheet);
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(lines); i++)
+		status = tell_missing(&absences[lines[i].told_by], sheet, lines[i].name,
+				      lines[i].file);
+	return status;
 }

@@ -193,6 +193,85 @@ static void a_lone_v2_tree_is_better_than_none(void **state)
 	expect_hierarchy(*state, "v2");
 }
 
+static void expect_directory(const struct hierarchies *hierarchies, enum hierarchy_id id,
+			     const char *path, int expected)
+{
+	int fd = hierarchies_open_cgroup(hierarchies, id, path);
+
+	if (expected < 0) {
+		assert_int_equal(fd, expected);
+		return;
+	}
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void each_controller_has_its_tree(void **state)
+{
+	struct hierarchies hierarchies;
+	struct host *host;
+
+	tree_text(*state, "sys/fs/cgroup/unified/cgroup.controllers", "");
+	tree_directory(*state, "sys/fs/cgroup/memory/a b/c");
+	tree_directory(*state, "sys/fs/cgroup/cpu,cpuacct/x");
+	host = open_host(*state);
+	assert_int_equal(hierarchies_open(host, &hierarchies), 0);
+	assert_string_equal(hierarchies.trees[HIERARCHY_MEMORY].name, "v1 memory");
+	assert_string_equal(hierarchies.trees[HIERARCHY_CPUACCT].controller, "cpuacct");
+	assert_int_equal(hierarchies.trees[HIERARCHY_PIDS].fd, -1);
+	expect_directory(&hierarchies, HIERARCHY_V2, "/", 0);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/a b/c", 0);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/a b/d", -ENOENT);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/../memory", -EXDEV);
+	expect_directory(&hierarchies, HIERARCHY_CPU, "/x", 0);
+	expect_directory(&hierarchies, HIERARCHY_CPUACCT, "/x", 0);
+	expect_directory(&hierarchies, HIERARCHY_PIDS, "/", -ENOENT);
+	hierarchies_close(&hierarchies);
+	host_close(host);
+}
+
+static void a_v2_host_has_no_v1_trees(void **state)
+{
+	struct hierarchies hierarchies;
+	struct host *host;
+
+	tree_text(*state, "sys/fs/cgroup/cgroup.controllers", "");
+	tree_directory(*state, "sys/fs/cgroup/memory"); /* a cgroup of that name */
+	host = open_host(*state);
+	assert_int_equal(hierarchies_open(host, &hierarchies), 0);
+	assert_int_equal(hierarchies.trees[HIERARCHY_MEMORY].fd, -1);
+	expect_directory(&hierarchies, HIERARCHY_V2, "/memory", 0);
+	hierarchies_close(&hierarchies);
+	host_close(host);
+}
+
+static void a_container_sees_the_part_that_is_mounted(void **state)
+{
+	struct hierarchies hierarchies;
+	struct host *host;
+
+	tree_text(*state, "proc/self/mountinfo",
+		  "30 1 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
+		  "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+		  "32 30 0:27 /docker/a\\040b /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
+		  "33 30 0:28 /other /sys/fs/cgroup/memory2 ro - cgroup cgroup rw\n"
+		  "34 30 0:29 /../.. /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n"
+		  "cut\n");
+	tree_directory(*state, "sys/fs/cgroup/memory/inner");
+	tree_directory(*state, "sys/fs/cgroup/pids");
+	host = open_host(*state);
+	host->live = true;
+	assert_int_equal(hierarchies_open(host, &hierarchies), 0);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/docker/a b", 0);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/docker/a b/inner", 0);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/docker/a bc", -ENOENT);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/docker", -ENOENT);
+	expect_directory(&hierarchies, HIERARCHY_MEMORY, "/", -ENOENT);
+	expect_directory(&hierarchies, HIERARCHY_PIDS, "/", -ENOENT);
+	hierarchies_close(&hierarchies);
+	host_close(host);
+}
+
 static void expect_path(const char *text, unsigned version, const char *controller,
 			const char *expected)
 {
@@ -304,6 +383,9 @@ int main(void)
 		TEST(a_v2_tree_with_controllers_of_use_does),
 		TEST(a_v1_host_without_memory_has_the_next_best),
 		TEST(a_lone_v2_tree_is_better_than_none),
+		TEST(each_controller_has_its_tree),
+		TEST(a_v2_host_has_no_v1_trees),
+		TEST(a_container_sees_the_part_that_is_mounted),
 		cmocka_unit_test(the_path_is_of_the_hierarchy_that_was_chosen),
 		cmocka_unit_test(cpu_lists_come_back_in_canonical_form),
 		cmocka_unit_test(lists_that_make_no_sense_are_refused),
