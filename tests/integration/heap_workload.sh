@@ -1,0 +1,36 @@
+#!/bin/sh
+# Builds the heap workload in every way that jemalloc gets into a program, and a hostile one:
+#	heap_workload.sh DIRECTORY COMPILER...
+#
+# A way that does not build here (a missing library) is left out; the tests say so.
+set -eu
+
+here=$(realpath "$(dirname "$0")")
+source=$here/heap_workload.c
+out=$1
+shift
+
+rm -rf "$out"
+mkdir -p "$out"
+cd "$out"
+build() {
+	name=$1
+	shift
+	"$@" || rm -f "$name"
+}
+
+build hostile "$@" -D_GNU_SOURCE -O1 -pthread -o hostile "$here/heap_hostile.c" -ldl
+build plain "$@" -D_GNU_SOURCE -O1 -pthread -DPRELOADED -o plain "$source"
+build linked "$@" -D_GNU_SOURCE -O1 -pthread -o linked "$source" -ljemalloc
+build inside "$@" -D_GNU_SOURCE -O1 -pthread -o inside "$source" -l:libjemalloc.a -lm
+build static "$@" -D_GNU_SOURCE -O1 -pthread -static -o static "$source" -l:libjemalloc.a -lm
+for name in inside static; do
+	[ ! -e $name ] || strip -o ${name}_stripped $name
+done
+
+# jemalloc with debug information, which Debian's has not: in the program, and in a file of its own.
+build described "$@" -D_GNU_SOURCE -O1 -g -Wl,--build-id=sha1 -pthread -DOWN_COUNTERS -o described "$source"
+cp described apart
+objcopy --only-keep-debug described apart.debug
+strip -g apart
+objcopy --add-gnu-debuglink=apart.debug apart

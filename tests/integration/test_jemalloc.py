@@ -1,0 +1,425 @@
+"""Heap counters from outside: every thread's numbers are those that jemalloc itself gives, however it
+got into the program, with no thread stopped; and a target that lies costs a word about it, no more."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+import unittest
+
+import support
+
+HEAP = pathlib.Path(os.environ["TASKSCOPE_HEAP"])
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+COUNTERS = ("allocated_bytes", "deallocated_bytes")
+
+
+def find_library():
+    """The shared jemalloc of this machine, or None."""
+    linked = subprocess.run(["ldd", HEAP / "linked"], capture_output=True).stdout.decode()
+    paths = [line.split()[2] for line in linked.splitlines() if "libjemalloc.so" in line]
+    return paths[0] if paths and os.path.exists(paths[0]) else None
+
+
+def built(name):
+    return (HEAP / name).exists()
+
+
+LIBRARY = find_library() if built("linked") else None
+needs_library = unittest.skipUnless(LIBRARY, "needs libjemalloc")
+needs_archive = unittest.skipUnless(built("static") and built("inside"), "needs libjemalloc.a")
+needs_root = unittest.skipUnless(support.is_root(), "needs root")
+
+
+class Heap:
+    """A program that runs inside a `with`, and what it said of itself."""
+
+    def __init__(self, program, *arguments, preload=None, prefix=()):
+        self.command = [*prefix, str(program), *map(str, arguments)]
+        self.environment = dict(os.environ, **({"LD_PRELOAD": str(preload)} if preload else {}))
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, env=self.environment, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.roles = {}
+        self.expected = {}
+        self.listen()
+        return self
+
+    def listen(self):
+        for line in self.process.stdout:
+            words = line.decode().split()
+            if words[0] == "process":
+                self.pid = int(words[1])
+            elif words[0] == "thread":
+                self.roles[int(words[1])] = words[2]
+            elif words[0] == "expect":
+                self.expected[int(words[1]), words[2]] = int(words[3])
+            elif words[0] == "ready":
+                return
+        raise AssertionError("the program ended before it was ready")
+
+    def allocate_more(self):
+        self.process.stdin.write(b"x")
+        self.process.stdin.flush()
+        self.listen()
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+
+class Redis:
+    """A redis server on a Unix socket, inside a `with`."""
+
+    # Its package has other names for the one program, which goes by how it is called.
+    PROGRAM = next(filter(None, map(shutil.which, ["redis-server", "redis-check-rdb"])), None)
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "redis.socket")
+        self.folder = folder
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.path, "--save", "",
+             "--daemonize", "no", "--dir", self.folder, "--appendonly", "no"],
+            executable=self.PROGRAM, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.pid = self.process.pid
+        self.connection = socket.socket(socket.AF_UNIX)
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                self.connection.connect(self.path)
+                break
+            except OSError:
+                if time.monotonic() > deadline or self.process.poll() is not None:
+                    raise
+                time.sleep(0.05)
+        self.answers = self.connection.makefile("rb")
+        return self
+
+    def send(self, *words):
+        parts = [str(word).encode() for word in words]
+        self.connection.sendall(b"*%d\r\n" % len(parts)
+                                + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+
+    def answer(self):
+        line = self.answers.readline()
+        if line[:1] != b"$":
+            return line[1:].strip().decode()
+        return self.answers.read(int(line[1:]) + 2)[:-2].decode()
+
+    def ask(self, *words):
+        self.send(*words)
+        return self.answer()
+
+    def memory(self):
+        """What it says about its memory, by name."""
+        lines = self.ask("INFO", "memory").splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def __exit__(self, *_):
+        self.answers.close()
+        self.connection.close()
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+class HeapCase(support.TestCase):
+    """What the tests below share; has none of its own."""
+
+    def capture(self, pid, *words, prefix=(), **options):
+        path = self.path("heap.tscope")
+        self.accept("capture", "-q", "-p", pid, "-o", path, *words, prefix=prefix, **options)
+        self.show = support.run("show", path, "--sections", "heap")[1]
+        return support.show_threads(path)
+
+    def capture_as_nobody(self, pid, *words):
+        folder = self.path("nobody")
+        os.makedirs(folder, exist_ok=True)
+        os.chown(folder, NOBODY, NOBODY)
+        os.chmod(self.folder.name, 0o755)
+        path = os.path.join(folder, "heap.tscope")
+        self.accept("capture", "-q", "-p", pid, "-o", path, *words, prefix=AS_NOBODY,
+                    env=dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder))
+        return support.show_threads(path)
+
+    def copy(self, file, mode=0o755):
+        """A copy that no cache knows."""
+        name = self.path(os.path.basename(file))
+        shutil.copyfile(file, name)
+        os.chmod(name, mode)
+        os.chmod(self.folder.name, 0o755)
+        return name
+
+    def tally(self, document):
+        return document["capture"]["jemalloc"]
+
+    def route(self, document, pid):
+        return {p["tgid"]: p.get("jemalloc") for p in document["processes"]}.get(pid)
+
+    def check_equal(self, heap, document):
+        """All that it said, and nothing of any other thread."""
+        threads = {t["tid"]: t for t in document["threads"]}
+        found = {(tid, name): t[name] for tid, t in threads.items() for name in COUNTERS if name in t}
+        self.assertEqual(found, heap.expected)
+        self.assertEqual(set(heap.roles.values()), {"main", "idle", "sleeping", "spinning"})
+        self.assertEqual(set(threads), set(heap.roles))
+        tally = self.tally(document)
+        self.assertEqual((tally["detected"], tally["read"], tally["failed"]), (1, 1, 0))
+        self.assertEqual(tally["threads_read"], len(heap.roles))
+        self.assertEqual(tally["stopped_ns"], 0)
+
+    def check_absent(self, heap, document, tag, says):
+        """No thread has a number, and the reason is everywhere that somebody may look."""
+        for thread in document["threads"]:
+            for name in COUNTERS:
+                self.assertNotIn(name, thread)
+        for name in COUNTERS:
+            self.assertIn(says, document["absent"][name])
+        self.assertEqual(self.route(document, heap.pid), tag)
+        tally = self.tally(document)
+        self.assertEqual((tally["read"], tally["failed"]), (0, 1))
+        self.assertEqual(tally["dominant_failure"], tag)
+        self.assertEqual(tally["failures"], {tag: 1})
+        self.assertEqual(tally["stopped_ns"], 0)
+        self.assertIn(tag, self.show)
+
+
+class Programs(HeapCase):
+    def check_program(self, name, source, route, preload=None):
+        with self.subTest(program=name, source=source), Heap(HEAP / name, preload=preload) as heap:
+            document = self.capture(heap.pid, "--source", source)
+            self.check_equal(heap, document)
+            self.assertTrue(self.route(document, heap.pid).startswith(route))
+            heap.allocate_more()
+            self.check_equal(heap, self.capture(heap.pid, "--source", source))
+
+    def check_by_each_source(self, name, route, preload=None):
+        for source in ("auto", "procfs"):
+            self.check_program(name, source, route, preload)
+
+    @needs_library
+    def test_a_library_that_the_program_is_linked_with(self):
+        self.check_by_each_source("linked", "library,")
+
+    @needs_library
+    def test_a_library_that_was_preloaded(self):
+        self.check_by_each_source("plain", "library,", preload=LIBRARY)
+
+    @needs_archive
+    def test_jemalloc_inside_a_dynamic_program(self):
+        self.check_by_each_source("inside", "executable,")
+
+    @needs_archive
+    def test_jemalloc_inside_a_static_program(self):
+        self.check_by_each_source("static", "executable,")
+
+    def test_debug_information_in_the_program(self):
+        self.check_by_each_source("described", "executable,")
+
+    def test_debug_information_in_a_file_of_its_own(self):
+        self.check_by_each_source("apart", "executable,")
+
+    @needs_archive
+    def test_a_stripped_program_says_why_not(self):
+        for name in ("inside_stripped", "static_stripped"):
+            with self.subTest(program=name), Heap(HEAP / name) as heap:
+                self.check_absent(heap, self.capture(heap.pid), "symbols-stripped", "stripped")
+
+    def test_a_program_without_jemalloc_is_no_failure(self):
+        with support.Workload() as workload:
+            document = self.capture(workload.pid)
+        tally = self.tally(document)
+        self.assertEqual((tally["walked"], tally["detected"], tally["failed"]), (1, 0, 0))
+        for thread in document["threads"]:
+            self.assertNotIn("allocated_bytes", thread)
+
+    @needs_library
+    def test_processes_of_one_program_are_told_apart(self):
+        """The same file, with and without a preloaded library."""
+        with Heap(HEAP / "described") as without, \
+                Heap(HEAP / "described", preload=LIBRARY) as preloaded, \
+                Heap(HEAP / "linked") as linked:
+            pids = f"{without.pid},{linked.pid},{preloaded.pid}"
+            document = self.capture(pids)
+            self.assertEqual(self.tally(document)["read"], 3)
+            threads = {t["tid"]: t for t in document["threads"]}
+            for heap in (without, linked):
+                for (tid, name), value in heap.expected.items():
+                    self.assertEqual(threads[tid][name], value)
+
+    @needs_library
+    def test_no_oracle_is_asked_when_it_is_off(self):
+        library = self.copy(LIBRARY)
+        with Heap(HEAP / "plain", preload=library) as heap:
+            document = self.capture(heap.pid, "--no-jemalloc-oracle")
+            self.check_absent(heap, document, "oracle-off", "--no-jemalloc-oracle")
+            self.check_equal(heap, self.capture(heap.pid))
+            # Nor is what it once said believed then.
+            document = self.capture(heap.pid, "--no-jemalloc-oracle")
+            self.check_absent(heap, document, "oracle-off", "--no-jemalloc-oracle")
+
+    @needs_library
+    def test_a_source_that_is_left_out_is_not_read(self):
+        with Heap(HEAP / "linked") as heap:
+            document = self.capture(heap.pid, "--without", "jemalloc")
+            self.assertNotIn("jemalloc", document["capture"])
+            self.assertNotIn("allocated_bytes", document["threads"][0])
+            self.assertIn("allocated_bytes", document["absent"])
+
+    @needs_library
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_no_thread_is_stopped(self):
+        trace = self.path("trace")
+        with Heap(HEAP / "linked") as heap:
+            self.check_equal(heap, self.capture(heap.pid))  # the offsets are known now
+            for source in ("auto", "procfs"):
+                strace = ["strace", "-f", "-o", trace, "-e", "trace=ptrace,process_vm_readv,kill"]
+                self.check_equal(heap, self.capture(heap.pid, "--source", source, prefix=strace))
+                calls = pathlib.Path(trace).read_text()
+                self.assertIn("process_vm_readv", calls)
+                self.assertNotIn("ptrace(", calls)
+                self.assertNotIn("SIGSTOP", calls)
+
+    @needs_library
+    def test_a_thousand_threads(self):
+        with Heap(HEAP / "linked", 1000) as heap:
+            for source in ("auto", "procfs"):
+                self.check_equal(heap, self.capture(heap.pid, "--source", source))
+
+    @needs_library
+    @needs_root
+    def test_another_pid_namespace(self):
+        """Threads have other numbers inside than here."""
+        if not support.has_namespaces():
+            self.skipTest("needs namespaces")
+        with Heap(HEAP / "linked", prefix=support.NAMESPACE) as heap:
+            pid = self.inner_pid(heap.process.pid)
+            for source in ("auto", "procfs"):
+                document = self.capture(pid, "--source", source)
+                found = sorted(t[name] for t in document["threads"] for name in COUNTERS)
+                self.assertEqual(found, sorted(heap.expected.values()), source)
+                self.assertEqual(self.tally(document)["stopped_ns"], 0, source)
+
+    def inner_pid(self, parent):
+        tasks = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        self.assertEqual(len(tasks), 1)
+        return int(tasks[0])
+
+
+@needs_root
+class Users(HeapCase):
+    @needs_library
+    def test_a_plain_user_reads_what_is_theirs(self):
+        with Heap(HEAP / "linked", prefix=AS_NOBODY) as heap:
+            self.check_equal(heap, self.capture_as_nobody(heap.pid))
+
+    @needs_library
+    def test_a_plain_user_is_told_what_is_not(self):
+        with Heap(HEAP / "linked") as heap:
+            document = self.capture_as_nobody(heap.pid)
+            for name in COUNTERS:
+                self.assertNotIn(name, document["threads"][0])
+                self.assertIn("CAP_SYS_PTRACE", document["absent"][name])
+            self.assertEqual(self.tally(document)["read"], 0)
+
+    @needs_library
+    def test_a_program_of_a_plain_user_is_read_by_root(self):
+        with Heap(HEAP / "plain", preload=self.copy(LIBRARY), prefix=AS_NOBODY) as heap:
+            self.check_equal(heap, self.capture(heap.pid))
+
+    @needs_library
+    def test_a_library_that_is_gone_from_its_folder(self):
+        library = self.copy(LIBRARY)
+        with Heap(HEAP / "plain", preload=library) as heap:
+            os.unlink(library)
+            self.check_equal(heap, self.capture(heap.pid))
+
+
+class Hostile(HeapCase):
+    """Whatever a target does, the capture ends soon, says so, and reads the others."""
+
+    def check_survives(self, target_pid, heap, seconds=20):
+        for source in ("auto", "procfs"):
+            start = time.monotonic()
+            document = self.capture(f"{target_pid},{heap.pid}", "--source", source)
+            self.assertLess(time.monotonic() - start, seconds)
+            found = {(t["tid"], name): t[name] for t in document["threads"] for name in COUNTERS
+                     if t["tgid"] == heap.pid}
+            self.assertEqual(found, heap.expected)
+            yield document
+
+    @needs_library
+    def test_targets_that_lie_about_their_memory(self):
+        for way in ("loop", "names", "lists", "churn"):
+            with self.subTest(way=way), Heap(HEAP / "linked") as heap, \
+                    Heap(HEAP / "hostile", way, preload=LIBRARY) as hostile:
+                for document in self.check_survives(hostile.pid, heap):
+                    self.assertTrue(self.route(document, hostile.pid))
+                self.assertIsNone(hostile.process.poll())
+
+    @needs_library
+    def test_threads_are_stopped_where_nothing_else_tells(self):
+        """And what that took is told."""
+        with Heap(HEAP / "hostile", "lists", preload=LIBRARY) as hostile:
+            tally = self.tally(self.capture(hostile.pid, "--source", "procfs"))
+            self.assertEqual((tally["threads_read"], tally["threads_missed"]), (5, 0))
+            self.assertGreater(tally["stopped_ns"], 0)
+            stat = pathlib.Path(f"/proc/{hostile.pid}/stat").read_text()
+            self.assertEqual(stat.rpartition(")")[2].split()[0], "S")
+
+    @needs_library
+    def test_files_that_are_damaged(self):
+        good = pathlib.Path(HEAP / "described").read_bytes()
+        debug = good.rindex(b"cant_access_tsd_items")
+        for name, start, end in (("sections", len(good) - 2000, len(good)),
+                                 ("debug", debug - 3000, debug), ("cut", None, None)):
+            with self.subTest(damage=name), Heap(HEAP / "linked") as heap, \
+                    Heap(self.damaged(good, name, start, end)) as target:
+                for document in self.check_survives(target.pid, heap):
+                    self.assertEqual(self.tally(document)["read"], 1)
+                    self.assertEqual(sum(self.tally(document)["failures"].values()), 1)
+
+    def damaged(self, good, name, start, end):
+        """A program that runs all the same: what is damaged is not loaded."""
+        bad = good[:-4000] if start is None else good[:start] + b"\xa5" * (end - start) + good[end:]
+        path = self.path(name)
+        with open(path, "wb") as out:
+            out.write(bad)
+        os.chmod(path, 0o755)
+        return path
+
+
+@unittest.skipUnless(Redis.PROGRAM, "needs redis")
+class Server(HeapCase):
+    KEYS = 20000
+    VALUE = 1000
+
+    def heap_of(self, redis, *words):
+        """Bytes that its threads hold by our reading."""
+        document = self.capture(redis.pid, *words)
+        self.assertEqual(self.tally(document)["read"], 1, self.show)
+        self.assertGreater(len(document["threads"]), 3)
+        return sum(t["allocated_bytes"] - t["deallocated_bytes"] for t in document["threads"])
+
+    def test_redis_holds_what_it_says(self):
+        with Redis(self.folder.name) as redis:
+            if "jemalloc" not in redis.memory()["mem_allocator"]:
+                self.skipTest("this redis does not use jemalloc")
+            before = self.heap_of(redis)
+            for i in range(self.KEYS):
+                redis.send("SET", f"key:{i}", "v" * self.VALUE)
+                redis.answer()
+            for source in ("auto", "procfs"):
+                held = self.heap_of(redis, "--source", source)
+                said = int(redis.memory()["used_memory"])
+                self.assertGreater(held - before, self.KEYS * self.VALUE)
+                self.assertLess(abs(held - said), 0.03 * said, f"{held} here, {said} by redis")
+
+
+if __name__ == "__main__":
+    support.main()
