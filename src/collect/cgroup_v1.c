@@ -177,10 +177,11 @@ static size_t translate_rest(const struct cgroup_v1_file *file, const struct cgr
 
 	if (file->rest == V1_DROP || (file->rest == V1_TOTALS && !is_total))
 		return 0;
+	if (file->rest == V1_TOTALS)
+		key += strlen(total);
 	ret->value = *value;
-	set_name(ret, cgroup_files[file->file].name,
-		 file->rest == V1_TOTALS ? key + strlen(total) : key);
-	return 1;
+	set_name(ret, cgroup_files[file->file].name, key);
+	return *key != '\0';
 }
 
 /* What the key is called by the table: of a device's value the device is no part of it. */
