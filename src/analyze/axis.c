@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/container.h"
 #include "analyze/name_pattern.h"
 #include "base/dictionary.h"
 #include "base/text.h"
@@ -69,6 +70,11 @@ static void append_cgroup(const struct snapshot *snapshot, uint32_t task, struct
 	text_append_string(out, snapshot_text(snapshot, cgroup_identity(snapshot, task)));
 }
 
+static void append_container(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	container_append_name(snapshot_text(snapshot, cgroup_identity(snapshot, task)), out);
+}
+
 static void append_process(const struct snapshot *snapshot, uint32_t task, struct text *out)
 {
 	append_pcomm(snapshot, task, out);
@@ -102,6 +108,7 @@ const struct axis axes[AXIS_COUNT] = {
 	[AXIS_PROCESS] =    { "process",    process_identity, process_count, append_process, NULL, false },
 	[AXIS_THREAD] =     { "thread",     task_identity,    task_count,    append_thread,  NULL, false },
 	[AXIS_USER] =       { "user",       process_identity, process_count, append_user,    NULL, false },
+	[AXIS_CONTAINER] =  { "container",  cgroup_identity,  string_count,  append_container, NULL, false },
 };
 /* clang-format on */
 

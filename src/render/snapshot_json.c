@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/snapshot.h"
 #include "render/capture_note.h"
+#include "render/process_json.h"
 #include "render/sheet_json.h"
 #include "render/snapshot_view.h"
 #include "render/value.h"
@@ -107,6 +108,7 @@ static void write_process(struct json *json, const struct snapshot *snapshot,
 		json_member_string(json, "cmdline", snapshot_text(snapshot, process->cmdline));
 	if (process->user)
 		json_member_string(json, "user", snapshot_text(snapshot, process->user));
+	process_json_members(json, snapshot, process);
 }
 
 static void write_thread(struct json *json, const struct snapshot_view *view,

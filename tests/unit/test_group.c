@@ -122,10 +122,16 @@ static void each_axis_has_its_keys(void **state)
 		const char *key;
 		unsigned tasks;
 	} expected[] = {
-		{ AXIS_PCOMM, "server", 4 },	   { AXIS_COMM, "pool-{N}", 2 },
-		{ AXIS_COMM_EXACT, "pool-1", 1 },  { AXIS_CGROUP, "/run-{N}", 1 },
-		{ AXIS_PROCESS, "server[20]", 4 }, { AXIS_THREAD, "pool-2[22]", 1 },
-		{ AXIS_USER, "alice", 4 },	   { AXIS_USER, "uid 77", 1 },
+		{ AXIS_PCOMM, "server", 4 },
+		{ AXIS_COMM, "pool-{N}", 2 },
+		{ AXIS_COMM_EXACT, "pool-1", 1 },
+		{ AXIS_CGROUP, "/run-{N}", 1 },
+		{ AXIS_PROCESS, "server[20]", 4 },
+		{ AXIS_THREAD, "pool-2[22]", 1 },
+		{ AXIS_USER, "alice", 4 },
+		{ AXIS_USER, "uid 77", 1 },
+		{ AXIS_CONTAINER, "server.service", 3 },
+		{ AXIS_CONTAINER, "/run-17", 1 },
 	};
 
 	(void)state;

@@ -58,6 +58,9 @@ struct question {
 	size_t limit;
 };
 
+#define CONTAINER "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define POD "d9ee8a7b-0b3e-4bd8-9a1d-9a9e1c9f7b11"
+
 enum answer_format { TEXT, JSON, CSV };
 
 static char *show(const struct snapshot *snapshot, struct question question,
@@ -221,6 +224,29 @@ static void json_of_threads_has_a_key_for_each_present_metric_and_exact_integers
 		   "  \"absent\": {\n    \"rchar\": \"no permission; needs root\"\n  },\n");
 }
 
+static void json_says_whose_a_process_is(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(free_pointer) char *printed = NULL;
+	struct question question = { AXIS_THREAD, "nice", NULL, 0 };
+
+	(void)state;
+	hand_task(snapshot, 5, 5, "web", "/docker/" CONTAINER "/system.slice/web.service");
+	hand_task(snapshot, 5, 6, "worker", "/docker/" CONTAINER "/system.slice/web.service");
+	hand_task(snapshot, 8, 8, "pause", "/kubepods/pod" POD "/" CONTAINER);
+	snapshot->processes[0].exe = hand_text(snapshot, "/usr/bin/web (deleted)");
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	printed = show(snapshot, question, JSON);
+	assert_non_null(strstr(printed,
+			       "\"start_time_ns\":50000000,\"exe\":\"/usr/bin/web (deleted)\","
+			       "\"container\":{\"runtime\":\"docker\",\"id\":\"" CONTAINER
+			       "\"},\"unit\":\"web.service\"}"));
+	assert_non_null(strstr(printed, "\"start_time_ns\":60000000}"));
+	assert_non_null(strstr(printed,
+			       "\"start_time_ns\":80000000,\"container\":{\"runtime\":"
+			       "\"containerd\",\"id\":\"" CONTAINER "\",\"pod\":\"" POD "\"}}"));
+}
+
 static void json_of_groups_has_folded_values_with_their_coverage(void **state)
 {
 	struct question question = { AXIS_PCOMM, "rchar,state,nice,rss_bytes,wait_sum", NULL, 0 };
@@ -351,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_the_kernel_lacks_is_put_down_to_its_options),
 		cmocka_unit_test(
 			json_of_threads_has_a_key_for_each_present_metric_and_exact_integers),
+		cmocka_unit_test(json_says_whose_a_process_is),
 		cmocka_unit_test(json_of_groups_has_folded_values_with_their_coverage),
 		cmocka_unit_test(json_tells_of_the_host_the_sources_and_the_losses),
 		cmocka_unit_test(
