@@ -47,8 +47,8 @@ class HostFiles:
             return None
 
     def line(self, path):
-        """The first line, or None when there is nothing to read."""
-        return (self.text(path) or "").split("\n")[0] or None
+        """The first line without blanks at its end, or None when there is nothing to read."""
+        return (self.text(path) or "").split("\n")[0].rstrip(" \t") or None
 
     def read_pressure(self):
         found = {}
@@ -120,8 +120,9 @@ def differences(host, before, after):
                                         after.settings.get(family, {})):
             yield f"{family} is {host.get(family)}, not {before.settings.get(family)}"
     yield from pressure_differences(host.get("pressure", {}), before.pressure, after.pressure)
-    if host["loadavg"] not in (before.loadavg, after.loadavg):
-        yield f"loadavg is {host['loadavg']}, not {before.loadavg} or {after.loadavg}"
+    if not re.fullmatch(r"(\d+\.\d\d ?){3}", host["loadavg"]) or (
+            before.loadavg == after.loadavg != host["loadavg"]):
+        yield f"loadavg is {host['loadavg']}, not {before.loadavg}"
     if not before.uptime_ns <= host["uptime_ns"] <= after.uptime_ns:
         yield f"uptime_ns {host['uptime_ns']} is not from {before.uptime_ns} to {after.uptime_ns}"
     if not 0 < host["available_memory_bytes"] <= host["total_memory_bytes"]:

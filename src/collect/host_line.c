@@ -5,6 +5,16 @@
 #include "base/file.h"
 #include "collect/collector.h"
 
+/* Menus and lists of words end with a blank, as the kernel writes them. */
+static void trim(char *line)
+{
+	size_t length = strcspn(line, "\n");
+
+	while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+		length--;
+	line[length] = '\0';
+}
+
 bool host_line_read(struct source_tally *tally, int dir, const char *path, char ret[HOST_LINE_SIZE])
 {
 	ssize_t length;
@@ -16,6 +26,6 @@ bool host_line_read(struct source_tally *tally, int dir, const char *path, char 
 		source_count(tally, length);
 	if (length < 0)
 		return false;
-	ret[strcspn(ret, "\n")] = '\0';
+	trim(ret);
 	return ret[0] != '\0';
 }

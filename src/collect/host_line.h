@@ -12,10 +12,10 @@ struct source_tally;
 #define HOST_LINE_SIZE 8192
 
 /*
- * Reads the first line of a file below directory fd `dir`, without its newline.
- * False when there is no such file, it cannot be read, or the line is empty.
- * What could not be read although it is there counts as a failure; `tally` may
- * be NULL.
+ * Reads the first line of a file below directory fd `dir`, without its newline
+ * and blanks before that.  False when there is no such file, it cannot be read,
+ * or the line is empty.  What could not be read although it is there counts as a
+ * failure; `tally` may be NULL.
  */
 bool host_line_read(struct source_tally *tally, int dir, const char *path,
 		    char ret[HOST_LINE_SIZE]);

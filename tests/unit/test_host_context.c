@@ -196,7 +196,7 @@ static void settings_of_the_scheduler_are_readings(void **state)
 	assert_string_equal(reading(snapshot, "sched_tunables sched_rt_runtime_us"), "-1");
 	assert_string_equal(reading(snapshot, "sched_tunables sched_odd"), "\033[1m");
 	assert_string_equal(reading(snapshot, "sched_debug base_slice_ns"), "3000000");
-	assert_string_equal(reading(snapshot, "sched_debug features"), "PLACE_LAG NO_HRTICK ");
+	assert_string_equal(reading(snapshot, "sched_debug features"), "PLACE_LAG NO_HRTICK");
 	assert_null(reading(snapshot, "sched_debug preempt"));
 	assert_int_equal(snapshot->sheets[SHEET_HOST].columns.count, 6);
 	assert_int_equal(scene->capture.tallies[SOURCE_HOST_CONTEXT].failed, 0);
