@@ -12,8 +12,12 @@ import sys
 
 import vm
 
+sys.path.insert(0, str(vm.HERE.parent))
+import host_files  # noqa: E402
+
 OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
 SOURCES = ("bpf", "procfs")
+MACHINE_ID_HASH = "a3dccd32d3776e6f"  # of the id that prepare.sh invents
 DELAYS = ("blkio", "swapin", "freepages", "thrashing", "compact", "wpcopy")
 
 
@@ -127,11 +131,35 @@ def check_taskstats(snapshot, seen):
         yield f"procfs: blkio_delay_max_ns: {snapshot['absent'].get('blkio_delay_max_ns')}"
 
 
+def check_host(source, snapshot, before, after):
+    """What the machine's files said, the host of the snapshot says; nothing of it is lacking."""
+    host = snapshot["host"]
+    for difference in host_files.differences(host, before, after):
+        yield f"{source}: {difference}"
+    for name in ("pressure", "sched_tunables", "sched_debug"):
+        if not host.get(name):
+            yield f"{source}: the host has no {name}"
+    if host.get("machine_id_hash") != MACHINE_ID_HASH or host.get("config_task_xacct") != "on":
+        yield f"{source}: machine {host.get('machine_id_hash')}, {host.get('config_task_xacct')}"
+    if set(host.get("pressure", {})) - {"irq"} != {"cpu", "memory", "io"}:
+        yield f"{source}: pressure of {sorted(host.get('pressure', {}))}"
+
+
+def check_sched_ext(source, snapshot, has_it):
+    """Debian's kernels have no BPF schedulers so far; one that has them has none loaded."""
+    report = next(entry for entry in snapshot["sources"] if entry["name"] == "sched_ext")
+    if has_it:
+        if snapshot["host"].get("sched_ext", {}).get("state") != "disabled":
+            yield f"{source}: sched_ext is {snapshot['host'].get('sched_ext')}"
+    elif "sched_ext" in snapshot["host"] or "CONFIG_SCHED_CLASS_EXT" not in str(report["reason"]):
+        yield f"{source}: sched_ext is {report}"
+
+
 def check_doctor(doctor):
     """What was on and readable is called so."""
     states = {source["name"]: source["state"] for source in doctor["sources"]}
     for name in ("task_iterator", "stat", "status", "schedstat", "sched", "io", "statm", "fds",
-                 "taskstats"):
+                 "taskstats", "pressure", "host_context"):
         if states.get(name) != "ok":
             yield f"doctor: {name} is {states.get(name)}"
     closed = {gate["name"] for gate in doctor["gates"] if not gate["open"]}
@@ -157,6 +185,10 @@ def check(series, out):
     seen = {source: rows(snapshots[source], workload) for source in SOURCES}
     for source in SOURCES:
         yield from check_source(series, source, snapshots[source], seen[source], workload, metrics)
+    before, after = (host_files.HostFiles(out / when) for when in ("before", "after"))
+    for source in SOURCES:
+        yield from check_host(source, snapshots[source], before, after)
+        yield from check_sched_ext(source, snapshots[source], "sched_ext" in before.settings)
     yield from check_agreement(seen)
     yield from check_delays(seen["bpf"])
     yield from check_taskstats(snapshots["procfs"], seen)

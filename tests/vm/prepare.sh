@@ -2,7 +2,11 @@
 # Leaves the pid of the workload in $workload and those of the others in $others.
 sysctl -w kernel.sched_schedstats=1 kernel.task_delayacct=1
 echo 'worker:x:1000:1000::/:/bin/sh' >/etc/passwd
+echo 0123456789abcdef0123456789abcdef >/etc/machine-id
 
+for controller in cpu cpuset io memory pids; do
+	echo +$controller >/sys/fs/cgroup/cgroup.subtree_control
+done
 mkdir /sys/fs/cgroup/workload.slice '/sys/fs/cgroup/odd: name.slice'
 mkfifo /tmp/end
 sh -c 'echo $$ >/sys/fs/cgroup/workload.slice/cgroup.procs; exec workload </tmp/end >/out/workload' &
