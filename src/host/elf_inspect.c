@@ -123,10 +123,24 @@ static void note_symbol(struct elf_findings *findings, const struct symbol_table
 	}
 }
 
+/* Most tables have none of the names: one look through their text spares a walk. */
+static bool may_have_names(const struct symbol_table *table)
+{
+	static const char *const parts[] = { "mallctl",	     "tsd_tls",	     "_thread_db_",
+					     "_rtld_global", "_dl_stack_us", "_r_debug" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (memmem(table->names, table->names_size, parts[i], strlen(parts[i])))
+			return true;
+	return false;
+}
+
 static void search_table(struct elf_findings *findings, const struct symbol_table *table)
 {
 	GElf_Sym symbol;
 
+	if (!may_have_names(table))
+		return;
 	for (size_t i = 0; i < table->count; i++)
 		if (gelf_getsym(table->symbols, (int)i, &symbol))
 			note_symbol(findings, table, &symbol);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "host/procmap_query.h"
 
 #define READ_SIZE (64 * 1024) /* also the longest line: a path of which each byte is escaped fits */
 #define AUXV_ENTRIES 128
@@ -244,9 +245,14 @@ int process_maps_read(int process, struct process_maps *ret)
 	CLEANUP(free_pointer) char *buffer = NULL;
 	CLEANUP(close_fd) int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
 	struct process_maps maps = { 0 };
+	int status;
 
 	if (fd < 0)
 		return open_error();
+	status = procmap_query_files(fd, &maps);
+	if (status == 0 && maps.mappings.count)
+		return finish(&maps, status, ret);
+	process_maps_clear(&maps);
 	buffer = malloc(READ_SIZE);
 	if (!buffer)
 		return -ENOMEM;
