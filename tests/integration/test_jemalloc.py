@@ -128,6 +128,13 @@ class Redis:
         self.process.wait(timeout=30)
 
 
+def may_trace():
+    """Whether Yama lets a user look at processes that are not their children."""
+    setting = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+    return support.is_root() or not setting.exists() or setting.read_text().strip() == "0"
+
+
+@unittest.skipUnless(may_trace(), "needs root, or kernel.yama.ptrace_scope=0")
 class HeapCase(support.TestCase):
     """What the tests below share; has none of its own."""
 

@@ -382,6 +382,30 @@ static void generations_are_found_through_all_chunks(void **state)
 	test_free(fake);
 }
 
+/* A table that is older than the module may end before its item. */
+static void a_table_that_is_older_than_the_module_is_not_looked_into(void **state)
+{
+	static const struct tls_module module = { .id = 3, .generation = 5 };
+	struct fake_memory *fake = test_calloc(1, sizeof(*fake));
+	struct target_memory memory = fake_target(fake);
+	uint64_t thread = THREADS, dtv = THREADS + 0x100, block = 77;
+
+	(void)state;
+	fake_word(fake, thread + 8, dtv);
+	fake_word(fake, dtv, 4);
+	fake_word(fake, dtv + 3 * 16, 0x5000);
+	assert_int_equal(tls_block_read(&memory, &layout_used, &module, thread, &block), -ENODATA);
+	assert_int_equal(block, 77);
+	fake_word(fake, dtv, 5);
+	assert_int_equal(tls_block_read(&memory, &layout_used, &module, thread, &block), 0);
+	assert_int_equal(block, 0x5000);
+	fake_word(fake, dtv + 3 * 16, UINT64_MAX); /* not made yet */
+	assert_int_equal(tls_block_read(&memory, &layout_used, &module, thread, &block), -ENODATA);
+	fake_word(fake, thread + 8, 0);
+	assert_int_equal(tls_block_read(&memory, &layout_used, &module, thread, &block), -EFAULT);
+	test_free(fake);
+}
+
 static void descriptors_that_cannot_be_true_are_refused(void **state)
 {
 	struct fake_memory *fake = test_calloc(1, sizeof(*fake));
@@ -417,6 +441,7 @@ int main(void)
 		cmocka_unit_test(no_more_nodes_are_read_than_wanted),
 		cmocka_unit_test(heads_that_cannot_be_read_are_an_error),
 		cmocka_unit_test(generations_are_found_through_all_chunks),
+		cmocka_unit_test(a_table_that_is_older_than_the_module_is_not_looked_into),
 		cmocka_unit_test(descriptors_that_cannot_be_true_are_refused),
 	};
 

@@ -151,6 +151,47 @@ static void a_thread_that_does_not_stop_is_let_go(void **state)
 	close(stuck.directory);
 }
 
+static int find_role(const struct target_process *target, const char *role)
+{
+	for (size_t i = 0; i < target->count; i++)
+		if (strcmp(target->threads[i].role, role) == 0)
+			return target->threads[i].tid;
+	fail_msg("no %s thread", role);
+	return 0;
+}
+
+static unsigned long turns_in(struct target_process *target, unsigned microseconds)
+{
+	unsigned long before = target_turns(target);
+
+	usleep(microseconds);
+	return target_turns(target) - before;
+}
+
+static void a_thread_does_not_wait_for_the_next_one(void **state)
+{
+	static const struct stop_limits few = { .thread_ms = 300, .total_ms = 1000 };
+	struct stopped_thread threads[2] = { 0 };
+	struct target_process target;
+	unsigned long a_while, before;
+	int release;
+
+	(void)state;
+	target_start(&target, "dynamic", NULL, NULL);
+	threads[0].tid = find_role(&target, "spinning");
+	threads[1].tid = start_stuck(&release);
+	a_while = turns_in(&target, 20000);
+	before = target_turns(&target);
+	assert_int_equal(thread_stop_read(threads, 2, &few), 0);
+	assert_int_equal(threads[0].step, STOP_DONE);
+	assert_int_equal(threads[1].error, -ETIMEDOUT);
+	assert_true(target_turns(&target) - before > a_while);
+	close(release);
+	kill(threads[1].tid, SIGKILL);
+	waitpid(threads[1].tid, NULL, 0);
+	target_end(&target);
+}
+
 static void a_thread_that_is_stopped_already_stays_so(void **state)
 {
 	struct stopped_thread thread = { 0 };
@@ -178,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_gone_costs_itself_only),
 		cmocka_unit_test(without_time_nothing_is_stopped),
 		cmocka_unit_test(a_thread_that_does_not_stop_is_let_go),
+		cmocka_unit_test(a_thread_does_not_wait_for_the_next_one),
 		cmocka_unit_test(a_thread_that_is_stopped_already_stays_so),
 	};
 
