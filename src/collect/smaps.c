@@ -23,6 +23,7 @@ struct smaps {
 	struct capture *capture;
 	struct proc_buffer buffer;
 	uint64_t read, late;
+	uint64_t empty;	  /* processes that are known to have no memory */
 	uint64_t nowhere; /* no such file, or no such process any more */
 	int64_t longest_ns;
 	enum metric_id metrics[METRIC_STORED];
@@ -151,7 +152,9 @@ static int read_all_live(struct smaps *smaps)
 		return 0;
 	}
 	for (uint32_t row = 0; row < capture->snapshot->process_count; row++)
-		if (!has_no_memory(capture, row))
+		if (has_no_memory(capture, row))
+			smaps->empty++;
+		else
 			read_live(smaps, pool, row);
 	return reader_pool_finish(pool);
 }
@@ -159,12 +162,15 @@ static int read_all_live(struct smaps *smaps)
 static void explain(const struct smaps *smaps)
 {
 	struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
+	bool nothing = !tally->read && !tally->failed;
 
 	if (smaps->late && smaps->late * 2 >= tally->failed)
 		tally->reason = late_reason;
-	else if (smaps->nowhere && !tally->read && !tally->failed)
+	else if (nothing && smaps->nowhere)
 		source_set_missing(tally,
 				   smaps->capture->host->live ? missing_reason : NOT_RECORDED);
+	else if (nothing)
+		tally->read = smaps->empty; /* to know that there is none is an answer */
 }
 
 /* Why some processes have no row, or lack cells in theirs. */
@@ -199,6 +205,8 @@ static int note_cost(const struct smaps *smaps, uint64_t elapsed_ns)
 		return 0;
 	if (snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost elapsed_ns", elapsed_ns) < 0)
 		return -ENOMEM;
+	if (!smaps->read)
+		return 0;
 	return snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost longest_ns",
 				    (uint64_t)smaps->longest_ns);
 }
