@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #define HIDDEN(name) cant_access_tsd_items_directly_use_a_getter_or_setter_##name
 
@@ -41,7 +42,28 @@ int mallctl(const char *name)
 	return name && je_tsd_tls.HIDDEN(thread_allocated) == 0;
 }
 
-int main(void)
+/* As if this thread had allocated and freed. */
+static void count(void)
 {
-	return mallctl(NULL);
+	je_tsd_tls.HIDDEN(thread_allocated) = 123456;
+	je_tsd_tls.HIDDEN(thread_deallocated) = 3456;
+}
+
+#ifdef PRELOADED
+__attribute__((constructor)) static void start(void)
+{
+	count();
+}
+#endif
+
+/* With an argument it counts, says so and waits for the end. */
+int main(int argument_count, char **arguments)
+{
+	(void)arguments;
+	if (argument_count < 2)
+		return mallctl(NULL);
+	count();
+	if (write(1, "\n", 1) == 1)
+		pause();
+	return 0;
 }

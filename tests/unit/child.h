@@ -1,0 +1,53 @@
+/*
+ * Programs that a test starts and looks at while they run.
+ */
+#ifndef UNIT_CHILD_H
+#define UNIT_CHILD_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Starts a program with one argument and waits until it has written something, or, when it is
+ * not one that writes, until it runs: its memory is then that of the new program.
+ */
+static inline pid_t child_start(const char *path, const char *argument, const char *preload,
+				int writes)
+{
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (writes)
+			dup2(ends[1], STDOUT_FILENO);
+		if (preload)
+			setenv("LD_PRELOAD", preload, 1);
+		execl(path, path, argument, (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	/* The end of the pipe comes with the exec. */
+	assert_int_equal(read(ends[0], &byte, 1), writes);
+	close(ends[0]);
+	if (!writes)
+		usleep(200000);
+	return pid;
+}
+
+static inline void child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* Which processes use jemalloc; what a file that ends its reader costs. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "child.h"
+#include "collect/jemalloc_scout.h"
+#include "host/host.h"
+
+int __real_elf_inspect(int fd, struct elf_findings *ret);
+int __wrap_elf_inspect(int fd, struct elf_findings *ret);
+
+static ino_t deadly; /* inode of the file that ends whoever reads it */
+
+int __wrap_elf_inspect(int fd, struct elf_findings *ret)
+{
+	struct stat file;
+
+	if (deadly && fstat(fd, &file) == 0 && file.st_ino == deadly)
+		__builtin_trap();
+	return __real_elf_inspect(fd, ret);
+}
+
+static struct host *host;
+
+static int open_host(void **state)
+{
+	(void)state;
+	return host_open(&host, NULL, NULL);
+}
+
+static int close_host(void **state)
+{
+	(void)state;
+	host_close(host);
+	return 0;
+}
+
+static const char *library(void)
+{
+	const char *path = getenv("TASKSCOPE_TEST_JEMALLOC");
+
+	assert_non_null(path);
+	return path;
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat file;
+
+	assert_int_equal(stat(path, &file), 0);
+	return file.st_ino;
+}
+
+static void add(struct scout *scout, pid_t pid)
+{
+	struct scouted_process process = { .tgid = pid, .row = (uint32_t)scout->processes.count };
+
+	assert_int_equal(array_append(&scout->processes, process), 0);
+}
+
+static void a_preloaded_library_is_found_and_the_libc_beside_it(void **state)
+{
+	struct scout scout = { 0 };
+	pid_t pid = child_start("/bin/sleep", "100", library(), 0);
+	const struct scouted_process *process;
+
+	(void)state;
+	add(&scout, getpid());
+	add(&scout, pid);
+	assert_int_equal(scout_run(&scout, host), 0);
+	child_end(pid);
+	assert_int_equal(scout.processes.data[0].state, SCOUT_LOOKED);
+	assert_int_equal(scout.processes.data[0].holder, SCOUT_NONE);
+	process = &scout.processes.data[1];
+	assert_int_equal(process->state, SCOUT_LOOKED);
+	assert_true(process->holder != SCOUT_NONE && process->holder != process->executable);
+	assert_true(scout.files.data[process->holder].findings.exports_mallctl);
+	assert_true(process->library != SCOUT_NONE && process->loader != SCOUT_NONE);
+	assert_true(process->executable != SCOUT_NONE);
+	scout_clear(&scout);
+}
+
+static void a_process_that_ended_is_told_as_gone(void **state)
+{
+	struct scout scout = { 0 };
+	pid_t pid = child_start("/bin/sleep", "100", NULL, 0);
+
+	(void)state;
+	child_end(pid);
+	add(&scout, pid);
+	assert_int_equal(scout_run(&scout, host), 0);
+	assert_int_equal(scout.processes.data[0].state, SCOUT_GONE);
+	scout_clear(&scout);
+}
+
+/* The file is left out, and everybody else gets an answer. */
+static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state)
+{
+	struct scout scout = { 0 };
+	pid_t victim = child_start("/bin/sleep", "100", library(), 0);
+	pid_t other = child_start("/bin/sleep", "100", NULL, 0);
+
+	(void)state;
+	add(&scout, other);
+	add(&scout, victim);
+	add(&scout, getpid());
+	deadly = inode_of(library());
+	assert_int_equal(scout_run(&scout, host), 0);
+	deadly = 0;
+	child_end(victim);
+	child_end(other);
+	assert_int_equal(scout.processes.data[0].state, SCOUT_LOOKED);
+	assert_int_equal(scout.processes.data[1].state, SCOUT_DAMAGED);
+	assert_int_equal(scout.processes.data[1].tgid, victim);
+	assert_int_equal(scout.processes.data[1].holder, SCOUT_NONE);
+	assert_int_equal(scout.processes.data[2].state, SCOUT_LOOKED);
+	scout_clear(&scout);
+}
+
+static void nobody_to_look_at_is_no_failure(void **state)
+{
+	struct scout scout = { 0 };
+
+	(void)state;
+	assert_int_equal(scout_run(&scout, host), 0);
+	assert_int_equal(scout.files.count, 0);
+	scout_clear(&scout);
+}
+
+/* More than one child takes: each gets a share, and the order stays. */
+static void many_processes_are_shared_among_children(void **state)
+{
+	struct scout scout = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		add(&scout, i % 2 ? getpid() : 1);
+	assert_int_equal(scout_run(&scout, host), 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(scout.processes.data[i].row, i);
+		assert_int_equal(scout.processes.data[i].holder, SCOUT_NONE);
+	}
+	scout_clear(&scout);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_preloaded_library_is_found_and_the_libc_beside_it),
+		cmocka_unit_test(a_process_that_ended_is_told_as_gone),
+		cmocka_unit_test(a_file_that_ends_its_reader_costs_only_those_who_use_it),
+		cmocka_unit_test(nobody_to_look_at_is_no_failure),
+		cmocka_unit_test(many_processes_are_shared_among_children),
+	};
+
+	return cmocka_run_group_tests(tests, open_host, close_host);
+}
