@@ -328,7 +328,7 @@ class Tables(support.TestCase):
     def test_doctor_explains_every_source(self):
         document = json.loads(self.accept("doctor", "--format", "json"))
         states = {s["name"]: s for s in document["sources"]}
-        self.assertEqual(states["jemalloc"]["reason"], "no collector in this build")
+        self.assertIn(states["jemalloc"]["state"], ("ok", "partial"))
         self.assertEqual(states["stat"]["state"], "ok")
         for source in document["sources"]:
             self.assertTrue(source["state"] == "ok" or source["reason"], source)
