@@ -45,6 +45,7 @@ struct reader {
 	struct cgroup_row *row;
 	uint32_t sheet_row;
 	int directories[HIERARCHY_COUNT]; /* of the row: fds, or negative errnos */
+	uint8_t alive;			  /* bit for each that was seen to be there still */
 	enum cgroup_file_id file;
 	const struct cgroup_v1_file *v1; /* NULL: a v2 file is read */
 };
@@ -150,7 +151,16 @@ static void count_parsed(struct reader *reader, int bad)
 		reader->tally->reason = "files of cgroups with lines that make no sense";
 }
 
-static struct lack lack_of(const struct reader *reader, enum hierarchy_id id, const char *file,
+/* Files of a cgroup that was removed are missing too; asked once for a row that misses any. */
+static bool is_alive(struct reader *reader, enum hierarchy_id id)
+{
+	if (!(reader->alive >> id & 1) &&
+	    faccessat(reader->directories[id], "cgroup.procs", F_OK, 0) == 0)
+		reader->alive |= (uint8_t)(1u << id);
+	return reader->alive >> id & 1;
+}
+
+static struct lack lack_of(struct reader *reader, enum hierarchy_id id, const char *file,
 			   bool on_root, int status)
 {
 	if (is_vanished(status)) {
@@ -158,7 +168,8 @@ static struct lack lack_of(const struct reader *reader, enum hierarchy_id id, co
 			return (struct lack){ ABSENCE_ROOT, NULL };
 		if (!reader->capture->host->live)
 			return (struct lack){ ABSENCE_NOT_RECORDED, NULL };
-		return (struct lack){ ABSENCE_KERNEL, file };
+		return is_alive(reader, id) ? (struct lack){ ABSENCE_KERNEL, file } :
+					      (struct lack){ ABSENCE_GONE, NULL };
 	}
 	if (status == -ENODEV) /* removed between opening and reading */
 		return (struct lack){ ABSENCE_GONE, NULL };
@@ -267,6 +278,7 @@ static int read_reading(struct reader *reader, size_t *next_v1)
 {
 	struct lack lack;
 	int status = read_v2(reader, &lack);
+	bool has_v2 = status == 0 && !lack.absence;
 
 	for (; *next_v1 < cgroup_v1_file_count; ++*next_v1) {
 		const struct cgroup_v1_file *v1 = &cgroup_v1_files[*next_v1];
@@ -274,7 +286,7 @@ static int read_reading(struct reader *reader, size_t *next_v1)
 
 		if (v1->file != reader->file)
 			break;
-		if (status < 0 || !has_tree(reader, v1->hierarchy))
+		if (status < 0 || !has_tree(reader, v1->hierarchy) || (has_v2 && v1->is_in_v2))
 			continue;
 		status = read_v1(reader, v1, &other);
 		if (status == 0 && lack.absence)
@@ -345,6 +357,7 @@ static int read_row(struct reader *reader)
 		leave_out(reader, ABSENCE_OUTSIDE);
 		return 0;
 	}
+	reader->alive = 0;
 	open_directories(reader);
 	read_controllers(reader);
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++) {

@@ -93,8 +93,8 @@ static const struct cgroup_v1_key effective_mems[] = { { "", "cpuset.mems.effect
 /* In the order of cgroup_files.def. */
 const struct cgroup_v1_file cgroup_v1_files[] = {
 	V1(CPU_STAT,    CPU,     "cpu.stat",          KEYS,   cpu_stat, .rest = V1_KEEP),
-	V1(CPU_STAT,    CPUACCT, "cpuacct.usage",     NUMBER, cpuacct_usage),
-	V1(CPU_STAT,    CPUACCT, "cpuacct.stat",      KEYS,   cpuacct_stat),
+	V1(CPU_STAT,    CPUACCT, "cpuacct.usage",     NUMBER, cpuacct_usage, .is_in_v2 = true),
+	V1(CPU_STAT,    CPUACCT, "cpuacct.stat",      KEYS,   cpuacct_stat, .is_in_v2 = true),
 	V1(CPU_MAX,     CPU,     "cpu.cfs_quota_us",  SIGNED, cfs_quota),
 	V1(CPU_MAX,     CPU,     "cpu.cfs_period_us", NUMBER, cfs_period),
 	V1(CPU_WEIGHT,  CPU,     "cpu.shares",        NUMBER, shares),

@@ -27,6 +27,7 @@ struct cgroup_v1_file {
 	const struct cgroup_v1_key *keys; /* ended by one without a name */
 	enum cgroup_v1_rest rest;	  /* what becomes of lines that are not among the keys */
 	bool not_on_root;
+	bool is_in_v2; /* v2's own file tells all of it where it is there, whatever the controller */
 	bool is_given; /* no file to read: another one's lines give the value */
 };
 

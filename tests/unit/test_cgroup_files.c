@@ -16,6 +16,8 @@ static void write_controllers(const struct tree *tree, const char *cgroup, const
 
 	snprintf(path, sizeof(path), V2 "%scgroup.controllers", cgroup);
 	tree_text(tree, path, list);
+	snprintf(path, sizeof(path), V2 "%scgroup.procs", cgroup);
+	tree_text(tree, path, "");
 }
 
 /* A task as a lister would have added it. */
@@ -248,6 +250,22 @@ static void a_missing_file_has_the_reason_that_fits(void **state)
 		      "memory.peak (2 of 5 cgroups); the root cgroup does not have it");
 	expect_absent(scene, "/", "cpu.pressure full total");
 	expect_number(scene, "/", "cpu.pressure some total", 5);
+}
+
+static void a_cgroup_that_was_removed_is_not_the_kernels_fault(void **state)
+{
+	struct scene *scene = *state;
+
+	write_v2(&scene->tree);
+	tree_unlink(&scene->tree, V2 "a.slice/cgroup.procs");
+	scene_open(scene, scene->tree.root);
+	scene->host->live = true;
+	add_task(scene, 10, "/a.slice");
+	collect(scene);
+	expect_reason(scene, "memory.max",
+		      "the cgroup is gone, or not visible from here (1 of 2 cgroups); the root "
+		      "cgroup does not have it");
+	assert_int_equal(scene->capture.tallies[SOURCE_CGROUP_FILES].failed, 0);
 }
 
 static void without_controllers_nothing_is_zero_or_unlimited(void **state)
@@ -501,6 +519,7 @@ int main(void)
 		SCENE_TEST(a_v2_cgroup_tells_all_its_files),
 		SCENE_TEST(parents_have_rows_in_the_order_of_their_paths),
 		SCENE_TEST(a_missing_file_has_the_reason_that_fits),
+		SCENE_TEST(a_cgroup_that_was_removed_is_not_the_kernels_fault),
 		SCENE_TEST(without_controllers_nothing_is_zero_or_unlimited),
 		SCENE_TEST(a_hybrid_host_reads_the_files_that_mean_the_same),
 		SCENE_TEST(files_of_other_tasks_are_not_taken_for_a_cgroups_own),
