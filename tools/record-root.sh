@@ -149,14 +149,13 @@ record_sys() {
 	done
 }
 
-# Whether the kernel was built with an option, where that can be known.
-record_option() {
-	option=$1
-	config=$(zcat /proc/config.gz 2>/dev/null || cat "/boot/config-$(uname -r)" 2>/dev/null) || return
+# Whether the kernel has extended accounting, where that can be known: I/O counters need it.
+record_accounting() {
+	config=$(zcat /proc/config.gz 2>/dev/null || cat "/boot/config-$(uname -r)" 2>/dev/null)
 	case $config in
-	*"
-$option=y"*) echo "$option y" ;;
-	*) echo "$option n" ;;
+	*CONFIG_TASK_XACCT=y*) echo "CONFIG_TASK_XACCT y" ;;
+	?*) echo "CONFIG_TASK_XACCT n" ;;
+	*) [ -e /proc/self/io ] && echo "CONFIG_TASK_XACCT y" ;;
 	esac >>"$root/taskscope-root"
 }
 
@@ -268,7 +267,7 @@ mkdir -p "$root" || fail "cannot make $root"
 [ -n "$pids" ] || pids=$(cd /proc && echo [0-9]*)
 
 record_facts
-record_option CONFIG_TASK_XACCT
+record_accounting
 record_host
 record_sys
 record_cgroups

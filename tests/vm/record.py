@@ -14,7 +14,7 @@ import vm
 def body():
     series, workload, directory = sys.argv[1:]
     with vm.boot(series, vm.tools(workload), vm.HERE / "record.job") as out:
-        shutil.copytree(out / "root", directory)
+        shutil.copytree(out / "root", directory, symlinks=True)
     count = sum(path.is_file() for path in pathlib.Path(directory).rglob("*"))
     print(f"{directory}: {count} files")
     return 0
