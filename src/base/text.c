@@ -61,6 +61,25 @@ static size_t sequence_length(unsigned char first)
 	return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
+size_t text_character(const char *bytes, size_t length)
+{
+	const unsigned char *byte = (const unsigned char *)bytes;
+	size_t needed = length ? sequence_length(byte[0]) : 0;
+
+	if (needed == 0 || needed > length)
+		return 0;
+	for (size_t i = 1; i < needed; i++)
+		if ((byte[i] & 0xc0) != 0x80)
+			return 0;
+	if (needed == 3 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || /* overlong */
+			    (byte[0] == 0xed && byte[1] >= 0xa0))) /* surrogate */
+		return 0;
+	if (needed == 4 && ((byte[0] == 0xf0 && byte[1] < 0x90) || /* overlong */
+			    (byte[0] == 0xf4 && byte[1] >= 0x90))) /* past U+10FFFF */
+		return 0;
+	return needed;
+}
+
 /* Characters that reorder, split or hide the text around them; all are of three bytes. */
 static bool steers_text(const unsigned char *byte)
 {
@@ -75,23 +94,13 @@ static bool steers_text(const unsigned char *byte)
 size_t text_printable(const char *bytes, size_t length)
 {
 	const unsigned char *byte = (const unsigned char *)bytes;
-	size_t needed = length ? sequence_length(byte[0]) : 0;
-	size_t i;
+	size_t needed = text_character(bytes, length);
 
-	if (needed == 0 || needed > length || byte[0] < 0x20 || byte[0] == 0x7f)
+	if (needed == 1 && (byte[0] < 0x20 || byte[0] == 0x7f))
 		return 0;
-	for (i = 1; i < needed; i++)
-		if ((byte[i] & 0xc0) != 0x80)
-			return 0;
 	if (needed == 2 && byte[0] == 0xc2 && byte[1] < 0xa0) /* C1 controls */
 		return 0;
-	if (needed == 3 && ((byte[0] == 0xe0 && byte[1] < 0xa0) || /* overlong */
-			    (byte[0] == 0xed && byte[1] >= 0xa0))) /* surrogate */
-		return 0;
 	if (needed == 3 && steers_text(byte))
-		return 0;
-	if (needed == 4 && ((byte[0] == 0xf0 && byte[1] < 0x90) || /* overlong */
-			    (byte[0] == 0xf4 && byte[1] >= 0x90))) /* past U+10FFFF */
 		return 0;
 	return needed;
 }

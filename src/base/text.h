@@ -34,6 +34,9 @@ void text_clear(struct text *text); /* empty, memory kept */
 void text_free(struct text *text);
 const char *text_string(const struct text *text); /* never NULL */
 
+/* How many bytes the character at `bytes` takes; 0 when it is not UTF-8. */
+size_t text_character(const char *bytes, size_t length);
+
 /*
  * How many bytes the character at `bytes` takes when it is printable UTF-8;
  * 0 when it is a control character (C0, DEL, C1, or one that reorders or hides

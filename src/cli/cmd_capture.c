@@ -23,7 +23,8 @@ static struct {
 } args;
 
 static const struct option options[] = {
-	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "file to write (.tscope)", NULL },
+	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
+	  "file to write (.tscope or .ctprof.zst)", NULL },
 	CAPTURE_OPTIONS(args.capture),
 	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "no summary line", NULL },
 	{ 0 },
@@ -31,17 +32,8 @@ static const struct option options[] = {
 
 static int check_output(const char *path, struct error *error)
 {
-	size_t length = path ? strlen(path) : 0;
-	const char *extension = ".tscope";
-
-	if (!path)
-		return error_set(error, -EINVAL, "capture needs -o FILE to write to");
-	if (length <= strlen(extension) ||
-	    strcmp(path + length - strlen(extension), extension) != 0)
-		return error_set(error, -EINVAL,
-				 "'%s' must end in .tscope: the kind of file follows its name",
-				 path);
-	return 0;
+	return path ? snapshot_file_check_name(path, error) :
+		      error_set(error, -EINVAL, "capture needs -o FILE to write to");
 }
 
 static void print_summary(const struct snapshot *snapshot)

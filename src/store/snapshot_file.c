@@ -11,6 +11,41 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "store/container.h"
+#include "store/ctprof.h"
+
+/* Kinds of files.  The first that a name ends in is meant, so longer endings come first. */
+static const struct file_kind {
+	const char *extension;
+	int (*encode)(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
+		      struct error *error);
+} kinds[] = {
+	{ ".ctprof.zst", ctprof_encode },
+	{ ".tscope", snapshot_encode },
+};
+
+static const struct file_kind *find_kind(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t ending = strlen(kinds[i].extension);
+
+		if (length > ending && strcmp(path + length - ending, kinds[i].extension) == 0 &&
+		    path[length - ending - 1] != '/')
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+int snapshot_file_check_name(const char *path, struct error *error)
+{
+	if (find_kind(path))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "'%s' must end in .tscope or .ctprof.zst: the kind of file follows its "
+			 "name",
+			 path);
+}
 
 /* What a person can do about it. */
 static const struct {
@@ -57,9 +92,10 @@ static int replace_file(const char *path, const void *bytes, size_t size)
 int snapshot_file_write(const struct snapshot *snapshot, const char *path, struct error *error)
 {
 	CLEANUP(free_pointer) void *bytes = NULL;
+	const struct file_kind *kind = find_kind(path);
 	struct error cause = { 0 };
 	size_t size;
-	int status = snapshot_encode(snapshot, &bytes, &size, &cause);
+	int status = (kind ? kind->encode : snapshot_encode)(snapshot, &bytes, &size, &cause);
 
 	if (status < 0)
 		return error_set(error, status, "cannot write %s: %s", path, cause.message);
@@ -95,11 +131,11 @@ static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct err
 	if (fd < 0 || fstat(fd, &stat) < 0)
 		return error_set(error, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (S_ISDIR(stat.st_mode))
-		return error_set(error, -EISDIR, "%s is a directory, not a .tscope file", path);
+		return error_set(error, -EISDIR, "%s is a directory, not a snapshot", path);
 	if (!S_ISREG(stat.st_mode))
 		return error_set(error, -EINVAL, "%s is not an ordinary file", path);
 	if ((uint64_t)stat.st_size > FILE_SIZE_LIMIT)
-		return error_set(error, -EFBIG, "%s is larger than any .tscope file", path);
+		return error_set(error, -EFBIG, "%s is larger than any snapshot", path);
 	*ret_fd = TAKE_FD(fd);
 	*ret_size = (size_t)stat.st_size;
 	return 0;
@@ -111,10 +147,12 @@ static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, stru
 	size_t head = size < HEADER_SIZE ? size : HEADER_SIZE;
 	ssize_t length = read_some(fd, bytes, head);
 	struct container container;
-	int status;
+	int status = 0;
 
 	if (length >= 0) {
-		status = container_open(bytes, (size_t)length, size, path, &container, error);
+		if (!ctprof_is_likely(bytes, (size_t)length))
+			status = container_open(bytes, (size_t)length, size, path, &container,
+						error);
 		if (status < 0)
 			return status;
 		length = read_some(fd, bytes + head, size - head);
@@ -141,5 +179,8 @@ int snapshot_file_read(const char *path, struct snapshot **ret, struct error *er
 	if (!bytes)
 		return error_set(error, -ENOMEM, "cannot read %s: not enough memory", path);
 	status = read_file(fd, path, size, bytes, error);
-	return status < 0 ? status : snapshot_decode_named(path, bytes, size, ret, error);
+	if (status < 0)
+		return status;
+	return ctprof_is_likely(bytes, size) ? ctprof_decode(path, bytes, size, ret, error) :
+					       snapshot_decode_named(path, bytes, size, ret, error);
 }

@@ -1,5 +1,6 @@
 /*
- * The .tscope file: one snapshot.  docs/file-format.md describes the bytes.
+ * The .tscope file: one snapshot.  docs/file-format.md describes the bytes.  And
+ * by the same functions the .ctprof.zst file (store/ctprof.h).
  *
  * Writing goes to a temporary file that is renamed into place, so the old file
  * stays intact whatever happens.  Reading trusts nothing: every byte is under a
@@ -17,15 +18,20 @@
 struct error;
 struct snapshot;
 
+/* Whether the name says what kind of file is meant: 0, or -EINVAL with a sentence. */
+int snapshot_file_check_name(const char *path, struct error *error);
+
 /*
- * The snapshot is one that snapshot_finish() has put in order.  Returns 0, or a
- * negative errno with a sentence in `error`: what the system said, or -EFBIG
- * when the snapshot is too large for a file.
+ * Writes the kind of file that the name ends in, .tscope where it says none.  The
+ * snapshot is one that snapshot_finish() has put in order.  Returns 0, or a
+ * negative errno with a sentence in `error`: what the system said, or -EFBIG when
+ * the snapshot is too large for a file.
  */
 int snapshot_file_write(const struct snapshot *snapshot, const char *path, struct error *error);
 
 /*
- * Returns 0 and a snapshot the caller frees, or a negative errno with a sentence
+ * Reads either kind of file, by what is in it.  Returns 0 and a snapshot the
+ * caller frees, or a negative errno with a sentence
  * in `error`: what the system said, -EBADMSG for a file that is damaged or
  * something else, -ENOTSUP for one of a newer format, -EFBIG for one that claims
  * more than its size can hold.
