@@ -82,7 +82,7 @@ int confined_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
 
 /*
  * Kills and reaps a child.  One that the kernel cannot end at once (it waits for a file system
- * that does not answer) is left to the kernel after a second.
+ * that does not answer) is left to the kernel after some seconds.
  */
 void confined_kill(pid_t pid);
 

@@ -9,8 +9,8 @@ struct confine_limits;
 struct error;
 
 /*
- * Keeps jemalloc from starting threads, which it must not do here and which it takes for a reason
- * to abort.  The name of the variable has the prefix of the functions.
+ * Keeps jemalloc from trying to start threads: they are refused here, and it aborts when it cannot
+ * start the one of a further arena.  The name of the variable has the prefix of the functions.
  */
 #define ORACLE_ENVIRONMENT                                                                         \
 	"MALLOC_CONF=background_thread:false", "JE_MALLOC_CONF=background_thread:false",           \

@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "host/confine.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 10000
 #define PLAIN_USER 12345
 #define NOBODY 65534
 
@@ -157,11 +157,11 @@ static void a_child_that_does_not_end_is_ended_at_its_deadline(void **state)
 		char answer[16];
 		size_t size;
 
-		assert_int_equal(run(&parser, 200, works[i], "part", answer, 16, &size),
+		assert_int_equal(run(&parser, 600, works[i], "part", answer, 16, &size),
 				 -ETIMEDOUT);
 		assert_int_equal(size, 4);
-		assert_true(seconds() - begin >= 0.2);
-		assert_true(seconds() - begin < 2);
+		assert_true(seconds() - begin >= 0.6);
+		assert_true(seconds() - begin < 8); /* on a busy host, too */
 	}
 }
 
@@ -184,7 +184,7 @@ static void jobs_run_at_the_same_time(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
-		assert_int_equal(confined_start(&jobs[i], &parser, 300,
+		assert_int_equal(confined_start(&jobs[i], &parser, 1000,
 						i % 2 ? say_hello : say_and_wait, "part"),
 				 0);
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
@@ -203,8 +203,8 @@ static void an_answer_that_waits_beyond_the_deadline_counts(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(confined_start(&job, &parser, 300, say_hello, "early"), 0);
-	usleep(500000);
+	assert_int_equal(confined_start(&job, &parser, 1000, say_hello, "early"), 0);
+	usleep(1300000);
 	assert_int_equal(confined_finish(&job, answer, sizeof(answer), &size), 0);
 	assert_int_equal(size, 5);
 }
@@ -322,7 +322,16 @@ struct view {
 	bool kept_is_open;
 	bool other_is_open;
 	bool interrupt_is_default;
+	bool standard_files_are_null;
 };
+
+static bool is_null(int fd)
+{
+	struct stat file, null;
+
+	return fstat(fd, &file) == 0 && stat("/dev/null", &null) == 0 &&
+	       file.st_rdev == null.st_rdev;
+}
 
 static int look(void *argument, int answer)
 {
@@ -334,6 +343,7 @@ static int look(void *argument, int answer)
 	view.other_is_open = fcntl(view.kept + 1, F_GETFD) >= 0;
 	sigaction(SIGINT, NULL, &action);
 	view.interrupt_is_default = action.sa_handler == SIG_DFL;
+	view.standard_files_are_null = is_null(0) && is_null(1) && is_null(2);
 	view.uid = geteuid();
 	view.gid = getegid();
 	return write(answer, &view, sizeof(view)) < 0 ? -errno : 0;
@@ -370,6 +380,7 @@ static void a_child_has_only_what_it_was_given(void **state)
 	assert_true(view.kept_is_open);
 	assert_false(view.other_is_open);
 	assert_true(view.interrupt_is_default);
+	assert_true(view.standard_files_are_null);
 	assert_int_equal(view.uid, expected_user());
 	assert_true(view.uid == geteuid() || view.gid == NOBODY);
 	close(kept);
@@ -481,6 +492,7 @@ static void a_child_dies_with_its_parent(void **state)
 	pid = fork();
 	if (pid == 0) {
 		struct confine_limits limits = { .rules = CONFINE_PARSER,
+						 .cpu_seconds = 30,
 						 .keep = &ends[1],
 						 .keep_count = 1 };
 		struct confined_job job;

@@ -25,6 +25,7 @@
 
 #define PLAIN_USER 12345
 #define UNTOUCHED 0x1234
+#define LATEST (8 + ORACLE_TIMEOUT_MS / 1000.0) /* on a host that is busy with other things */
 
 static int open_object(const char *name)
 {
@@ -59,7 +60,7 @@ static int ask_library_fd(int fd, const char *mallctl, struct tsd_layout *ret)
 	double begin = seconds();
 	int status = oracle_ask_library(fd, mallctl, ret, &error);
 
-	assert_true(seconds() - begin < 1 + ORACLE_TIMEOUT_MS / 1000.0);
+	assert_true(seconds() - begin < LATEST);
 	assert_no_children();
 	assert_int_equal(error.message[0] != '\0', status < 0);
 	return status;
@@ -157,7 +158,7 @@ static int ask_program(const struct oracle_program *program, struct tsd_layout *
 	double begin = seconds();
 	int status = oracle_ask_program(program, ret, &error);
 
-	assert_true(seconds() - begin < 1 + ORACLE_TIMEOUT_MS / 1000.0);
+	assert_true(seconds() - begin < LATEST);
 	assert_no_children();
 	assert_int_equal(error.message[0] != '\0', status < 0);
 	return status;
@@ -230,6 +231,7 @@ static void a_library_cannot_escape(void **state)
 	struct tsd_layout layout;
 
 	(void)state;
+	remove("/tmp/taskscope-oracle-escaped");
 	assert_int_equal(ask_library("escapes.so", NULL, &layout), 0);
 	assert_int_equal(layout.allocated / 8, layout.deallocated / 8 - 32);
 	assert_int_equal(access("/tmp/taskscope-oracle-escaped", F_OK), -1);

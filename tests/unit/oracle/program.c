@@ -37,7 +37,11 @@ __attribute__((constructor)) static void begin(void)
 #elif defined(TRAPS)
 __attribute__((constructor)) static void begin(void)
 {
-	__builtin_trap();
+#if defined(__x86_64__)
+	__asm__ volatile("int3");
+#else
+	__asm__ volatile("brk #0");
+#endif
 }
 #elif defined(NEEDS)
 int needed(void);
