@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,7 @@ static inline void target_run(const char *program, const char *preload, const ch
 {
 	char path[TARGET_PATH], library[TARGET_PATH];
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
 	if (preload) {
 		target_path(preload, library);
 		setenv("LD_PRELOAD", library, 1);

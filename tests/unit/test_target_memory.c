@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,9 +35,11 @@ static pid_t start_child(void)
 	assert_int_equal(mprotect(edge + 4096, 4096, PROT_NONE), 0);
 	child = fork();
 	assert_true(child >= 0);
-	if (child == 0)
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
+	}
 	return child;
 }
 

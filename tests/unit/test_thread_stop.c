@@ -112,6 +112,7 @@ static pid_t start_stuck(int *ret_release)
 	if (parent == 0) {
 		char byte;
 
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(release[1]);
 		if (vfork() == 0) {
 			if (read(release[0], &byte, 1) < 0)
