@@ -71,7 +71,7 @@ class Doctor(unittest.TestCase):
 
     def test_no_cgroup_hierarchy_is_null(self):
         root = self.scratch / "root"
-        shutil.copytree(support.ROOT / "tests/data/roots/debian-6.1", root)
+        shutil.copytree(support.ROOT / "tests/data/roots/debian-6.1", root, symlinks=True)
         before = json.loads(self.doctor("--root", root, "--format", "json"))
         shutil.rmtree(root / "sys/fs")
         after = json.loads(self.doctor("--root", root, "--format", "json"))

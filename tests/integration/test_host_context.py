@@ -2,9 +2,11 @@
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import support
@@ -52,6 +54,27 @@ class HostContext(unittest.TestCase):
         self.assertNotIn("sched_ext", document["host"])
         self.assertEqual(source(document, "sched_ext")["state"], "missing")
         self.assertIn("CONFIG_SCHED_CLASS_EXT", source(document, "sched_ext")["reason"])
+
+    def test_a_recorded_host_has_what_this_one_may_lack(self):
+        files = {"sys/kernel/sched_ext/state": "enabled\n", "sys/kernel/sched_ext/switch_all": "1\n",
+                 "sys/kernel/sched_ext/nr_rejected": "0\n",
+                 "sys/kernel/sched_ext/root/ops": "scx\x1b[1m_simple\n",
+                 "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "schedutil\n",
+                 "proc/pressure/irq": "full avg10=0.10 avg60=0.00 avg300=0.00 total=7\n"}
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder, "root")
+            shutil.copytree(support.ROOT / "tests/data/roots/debian-6.12", root, symlinks=True)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            document = snapshot("--root", root)
+        host = document["host"]
+        self.assertEqual(host["sched_ext"], {"state": "enabled", "ops": "scx\\x1b[1m_simple",
+                                             "switch_all": 1, "nr_rejected": 0})
+        self.assertEqual(host["cpufreq_governor"], {"1": "schedutil"})
+        self.assertEqual(host["pressure"]["irq"]["full"],
+                         {"avg10": 10, "avg60": 0, "avg300": 0, "total": 7})
+        self.assertEqual(source(document, "sched_ext")["state"], "ok")
 
     def test_neither_the_name_nor_the_id_of_the_machine_is_told(self):
         text = json.dumps(snapshot()["host"])
