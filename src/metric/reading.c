@@ -58,24 +58,14 @@ const struct reading *reading_find(const char *name)
 	return &readings[row];
 }
 
-/* The first row of the family: all rows whose pattern begins with the same word. */
-static size_t family_of(const struct reading *reading)
+size_t reading_family(const char *name)
 {
-	size_t length = strcspn(reading->pattern, " ");
+	const char *pattern = reading_find(name)->pattern;
+	size_t length = strcspn(pattern, " ");
 	size_t row = 0;
 
-	while (strncmp(readings[row].pattern, reading->pattern, length) != 0 ||
+	while (strncmp(readings[row].pattern, pattern, length) != 0 ||
 	       (readings[row].pattern[length] && readings[row].pattern[length] != ' '))
 		row++;
 	return row;
-}
-
-int reading_compare(const char *a, const char *b)
-{
-	size_t first = family_of(reading_find(a));
-	size_t second = family_of(reading_find(b));
-
-	if (first != second)
-		return first < second ? -1 : 1;
-	return strverscmp(a, b);
 }

@@ -32,8 +32,8 @@ extern const size_t reading_count;
 /* The first row that the name matches; there always is one. */
 const struct reading *reading_find(const char *name);
 
-/* Orders names as the table does, and names of one file or family by themselves. */
-int reading_compare(const char *a, const char *b);
+/* Where the name's file or family stands in the table: all its rows begin with the same word. */
+size_t reading_family(const char *name);
 
 const char *reading_kind_name(enum reading_kind kind);
 

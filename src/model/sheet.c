@@ -144,35 +144,90 @@ size_t sheet_measured(const struct sheet *sheet, const struct sheet_column *colu
 	return count;
 }
 
-static int compare_columns(const void *a, const void *b)
-{
-	const struct sheet_column *first = a, *second = b;
+/* Deeper names than that are ordered by their last word. */
+#define LEVELS 4
 
-	return reading_compare(first->name, second->name);
+/*
+ * Where a column belongs: its family's place in readings.def, then for each of
+ * its words the place where the name up to there was met first.  So what shares
+ * words stands together, in the order in which the kernel told it.
+ */
+struct place {
+	struct sheet_column column;
+	size_t family;
+	uint32_t levels[LEVELS];
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *first = a, *second = b;
+
+	if (first->family != second->family)
+		return first->family < second->family ? -1 : 1;
+	for (int level = 0; level < LEVELS; level++)
+		if (first->levels[level] != second->levels[level])
+			return first->levels[level] < second->levels[level] ? -1 : 1;
+	return 0;
 }
 
-/* The names get new numbers, so they move to a dictionary of their own. */
-int sheet_finish(struct sheet *sheet)
+static int find_place(struct dictionary *prefixes, const struct sheet_column *column,
+		      struct place *ret)
+{
+	const char *name = column->name;
+	size_t length = 0;
+	int status = 0;
+
+	*ret = (struct place){ .column = *column, .family = reading_family(name) };
+	for (int level = 0; level < LEVELS && name[length] && status == 0; level++) {
+		length += name[length] == ' ';
+		length += level + 1 < LEVELS ? strcspn(name + length, " ") : strlen(name + length);
+		status = dictionary_add(prefixes, name, length, &ret->levels[level]);
+	}
+	return status;
+}
+
+static int order_columns(struct sheet *sheet)
+{
+	size_t count = sheet->columns.count;
+	struct dictionary *prefixes = dictionary_new();
+	struct place *places = calloc(count + 1, sizeof(*places));
+	int status = prefixes && places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = find_place(prefixes, &sheet->columns.data[i], &places[i]);
+	if (status == 0)
+		qsort(places, count, sizeof(*places), compare_places);
+	for (size_t i = 0; i < count && status == 0; i++)
+		sheet->columns.data[i] = places[i].column;
+	free(places);
+	dictionary_free(prefixes);
+	return status;
+}
+
+/* Numbers follow the order, so the names move to a new dictionary. */
+static int number_columns(struct sheet *sheet)
 {
 	struct dictionary *names = dictionary_new();
 	uint32_t number;
+	int status = names ? 0 : -ENOMEM;
 
-	if (!names)
-		return -ENOMEM;
-	if (sheet->columns.count)
-		qsort(sheet->columns.data, sheet->columns.count, sizeof(struct sheet_column),
-		      compare_columns);
-	for (size_t i = 0; i < sheet->columns.count; i++) {
-		struct sheet_column *column = &sheet->columns.data[i];
-
-		if (dictionary_add(names, column->name, strlen(column->name), &number) < 0) {
-			dictionary_free(names);
-			return -ENOMEM;
-		}
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++)
+		status = dictionary_add(names, sheet->columns.data[i].name,
+					strlen(sheet->columns.data[i].name), &number);
+	if (status < 0) {
+		dictionary_free(names);
+		return status;
 	}
 	for (size_t i = 0; i < sheet->columns.count; i++)
 		sheet->columns.data[i].name = dictionary_text(names, (uint32_t)i + 1);
 	dictionary_free(sheet->names);
 	sheet->names = names;
 	return 0;
+}
+
+int sheet_finish(struct sheet *sheet)
+{
+	int status = order_columns(sheet);
+
+	return status < 0 ? status : number_columns(sheet);
 }

@@ -86,7 +86,10 @@ static inline enum cell_state sheet_get(const struct sheet_column *column, uint3
 /* How many cells of the column are set. */
 size_t sheet_measured(const struct sheet *sheet, const struct sheet_column *column);
 
-/* Orders the columns as readings.def does.  A collector's last step.  0 or -ENOMEM. */
+/*
+ * Orders the columns: files as in readings.def, and what a file has as it was
+ * found.  A collector's last step.  0 or -ENOMEM.
+ */
 int sheet_finish(struct sheet *sheet);
 
 #endif

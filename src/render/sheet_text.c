@@ -88,19 +88,41 @@ static void set_apart(struct sheet_page *page)
 	page->is_first = false;
 }
 
+/* The word that all shown columns begin with, and its blank: it tells nothing then. */
+static size_t common_word(const struct sheet_page *page)
+{
+	const char *first = NULL;
+	size_t length = 0;
+
+	for (size_t i = 0; i < page->sheet->columns.count; i++) {
+		const struct sheet_column *column = &page->sheet->columns.data[i];
+
+		if (!is_shown(page, column))
+			continue;
+		if (!first) {
+			first = column->name;
+			length = strcspn(first, " ") + 1;
+		}
+		if (strlen(column->name) <= length || strncmp(first, column->name, length) != 0)
+			return 0;
+	}
+	return length;
+}
+
 /* A row for each cgroup or process. */
 static int print_rows(struct sheet_page *page)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 	size_t hidden = page->sheet->row_count - rows_shown(page);
 	const char *what = page->id == SHEET_CGROUPS ? "cgroup" : "process";
+	size_t skip = common_word(page);
 
 	table_add_column(&table, what, TABLE_NAME);
 	for (size_t i = 0; i < page->sheet->columns.count; i++) {
 		const struct sheet_column *column = &page->sheet->columns.data[i];
 
 		if (is_shown(page, column))
-			table_add_column(&table, column->name, reading_alignment(column));
+			table_add_column(&table, column->name + skip, reading_alignment(column));
 	}
 	if (table.columns.count == 1)
 		return 0;
@@ -155,40 +177,68 @@ static const char *origin_note(const struct sheet_page *page, const struct sheet
 	return is_shown(page, column) ? column->origin : NULL;
 }
 
-typedef const char *(*note_of)(const struct sheet_page *page, const struct sheet_column *column);
+/* A note about columns: how it begins, what it is, and how many of its words tell (0: all). */
+struct note {
+	const char *heading;
+	const char *(*of)(const struct sheet_page *page, const struct sheet_column *column);
+	unsigned words;
+};
 
-static bool is_told(const struct sheet_page *page, note_of note, size_t index)
+/* An origin is told down to its file: the line within it is much like the name. */
+static const struct note notes[] = {
+	{ "from ", origin_note, 3 },
+	{ "absent, ", absent_note, 0 },
+};
+
+static size_t telling_length(const struct note *note, const char *text)
 {
-	const struct sheet_column *columns = page->sheet->columns.data;
-	const char *text = note(page, &columns[index]);
+	size_t length = strcspn(text, " ");
 
-	for (size_t i = 0; i < index; i++) {
-		const char *other = note(page, &columns[i]);
+	for (unsigned i = 1; i < note->words && text[length]; i++)
+		length += 1 + strcspn(text + length + 1, " ");
+	return note->words ? length : strlen(text);
+}
 
-		if (is_of_section(page, &columns[i]) && other && strcmp(other, text) == 0)
+/* The note on a column of the section, or NULL. */
+static const char *find_note(const struct sheet_page *page, const struct note *note, size_t index)
+{
+	const struct sheet_column *column = &page->sheet->columns.data[index];
+
+	return is_of_section(page, column) ? note->of(page, column) : NULL;
+}
+
+static bool is_same(const struct note *note, const char *a, const char *b)
+{
+	size_t length = a ? telling_length(note, a) : 0;
+
+	return a && b && telling_length(note, b) == length && strncmp(a, b, length) == 0;
+}
+
+static bool is_told(const struct sheet_page *page, const struct note *note, size_t index)
+{
+	const char *text = find_note(page, note, index);
+
+	for (size_t i = 0; i < index; i++)
+		if (is_same(note, text, find_note(page, note, i)))
 			return true;
-	}
 	return false;
 }
 
 /* One line for each distinct note, with all names that it concerns. */
-static void append_notes(struct text *out, const struct sheet_page *page, const char *heading,
-			 note_of note)
+static void append_notes(struct text *out, const struct sheet_page *page, const struct note *note)
 {
 	const struct sheet_column *columns = page->sheet->columns.data;
 
 	for (size_t i = 0; i < page->sheet->columns.count; i++) {
-		const char *text = note(page, &columns[i]);
+		const char *text = find_note(page, note, i);
 		const char *before = ": ";
 
-		if (!is_of_section(page, &columns[i]) || !text || is_told(page, note, i))
+		if (!text || is_told(page, note, i))
 			continue;
-		text_append_string(out, heading);
-		text_append_escaped(out, text, strlen(text));
+		text_append_string(out, note->heading);
+		text_append_escaped(out, text, telling_length(note, text));
 		for (size_t other = i; other < page->sheet->columns.count; other++) {
-			const char *same = note(page, &columns[other]);
-
-			if (!is_of_section(page, &columns[other]) || !same || strcmp(same, text))
+			if (!is_same(note, text, find_note(page, note, other)))
 				continue;
 			text_append_string(out, before);
 			text_append_escaped(out, columns[other].name, strlen(columns[other].name));
@@ -200,13 +250,13 @@ static void append_notes(struct text *out, const struct sheet_page *page, const 
 
 static int print_notes(const struct sheet_page *page)
 {
-	CLEANUP(text_free) struct text notes = { 0 };
+	CLEANUP(text_free) struct text lines = { 0 };
 
-	append_notes(&notes, page, "from ", origin_note);
-	append_notes(&notes, page, "absent, ", absent_note);
-	if (notes.failed)
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		append_notes(&lines, page, &notes[i]);
+	if (lines.failed)
 		return -ENOMEM;
-	fwrite(text_string(&notes), 1, notes.length, page->out);
+	fwrite(text_string(&lines), 1, lines.length, page->out);
 	return 0;
 }
 

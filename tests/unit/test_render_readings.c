@@ -81,8 +81,8 @@ static void rows_that_are_hidden_are_counted(void **state)
 {
 	(void)state;
 	assert_section(SECTION_MEMORY_STAT, 1,
-		       "cgroup  memory.stat anon  memory.stat pgfault\n"
-		       "/                      -                    -\n"
+		       "cgroup  anon  pgfault\n"
+		       "/          -        -\n"
 		       "… 1 more cgroups (-n 0 shows all)\n");
 }
 
@@ -90,7 +90,7 @@ static void memory_of_a_process_has_its_number(void **state)
 {
 	(void)state;
 	assert_section(SECTION_MEMORY, 0,
-		       "process     smaps Pss\n"
+		       "process           Pss\n"
 		       "server[10]  8.000 KiB\n");
 }
 

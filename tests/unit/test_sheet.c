@@ -67,15 +67,15 @@ static void the_first_reason_is_kept(void **state)
 	sheet_clear(&sheet);
 }
 
-static void columns_of_a_file_stand_together_in_the_order_of_the_table(void **state)
+static void columns_of_a_file_stand_together_as_they_were_found(void **state)
 {
 	static const char *const names[] = { "memory.max",	    "io.stat 8:16 rbytes",
 					     "memory.stat anon",    "io.stat 8:0 rios",
 					     "memory.stat pgfault", "io.stat 8:0 rbytes",
 					     "cpu.stat nr_periods", "cpu.stat usage_usec" };
 	static const char *const wanted[] = { "cpu.stat nr_periods", "cpu.stat usage_usec",
-					      "io.stat 8:0 rbytes",  "io.stat 8:0 rios",
-					      "io.stat 8:16 rbytes", "memory.max",
+					      "io.stat 8:16 rbytes", "io.stat 8:0 rios",
+					      "io.stat 8:0 rbytes",  "memory.max",
 					      "memory.stat anon",    "memory.stat pgfault" };
 	struct sheet sheet = { 0 };
 	uint32_t row = add_row(&sheet, 0);
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(absent_unlimited_and_zero_are_three_things),
 		cmocka_unit_test(rows_may_come_after_columns),
 		cmocka_unit_test(the_first_reason_is_kept),
-		cmocka_unit_test(columns_of_a_file_stand_together_in_the_order_of_the_table),
+		cmocka_unit_test(columns_of_a_file_stand_together_as_they_were_found),
 		cmocka_unit_test(a_name_that_is_too_long_or_one_column_too_many_is_refused),
 		cmocka_unit_test(readings_are_known_by_their_names),
 	};
