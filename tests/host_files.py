@@ -93,7 +93,8 @@ class HostFiles:
         nodes = self.line("sys/devices/system/node/has_cpu")
         facts["numa_nodes"] = list_count(nodes) if nodes else 1
         accounting = self.line("proc/sys/kernel/task_delayacct")
-        facts["task_delayacct"] = {"1": "on", "0": "runtime-off", None: "config-off"}[accounting]
+        if accounting:
+            facts["task_delayacct"] = {"1": "on", "0": "runtime-off"}[accounting]
         return facts
 
 

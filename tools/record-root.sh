@@ -149,14 +149,16 @@ record_sys() {
 	done
 }
 
-# Whether the kernel has extended accounting, where that can be known: I/O counters need it.
-record_accounting() {
+# Whether the kernel was built with accounting, where that can be known: I/O counters need the one.
+record_options() {
 	config=$(zcat /proc/config.gz 2>/dev/null || cat "/boot/config-$(uname -r)" 2>/dev/null)
-	case $config in
-	*CONFIG_TASK_XACCT=y*) echo "CONFIG_TASK_XACCT y" ;;
-	?*) echo "CONFIG_TASK_XACCT n" ;;
-	*) [ -e /proc/self/io ] && echo "CONFIG_TASK_XACCT y" ;;
-	esac >>"$root/taskscope-root"
+	if [ -n "$config" ]; then
+		for option in CONFIG_TASK_DELAY_ACCT CONFIG_TASK_XACCT; do
+			echo "$config" | grep -q "^$option=y" && echo "$option y" || echo "$option n"
+		done
+	elif [ -e /proc/self/io ]; then
+		echo "CONFIG_TASK_XACCT y"
+	fi >>"$root/taskscope-root"
 }
 
 # One file of each hierarchy's root is enough to tell which ones there are.
@@ -267,7 +269,7 @@ mkdir -p "$root" || fail "cannot make $root"
 [ -n "$pids" ] || pids=$(cd /proc && echo [0-9]*)
 
 record_facts
-record_accounting
+record_options
 record_host
 record_sys
 record_cgroups

@@ -277,30 +277,20 @@ static void set_machine_id_hash(struct capture *capture)
 	snapshot_set_fact_text(capture->snapshot, FACT_machine_id_hash, hash);
 }
 
-/* The switch came with 5.14; what a kernel without it does, it does not tell. */
-static bool has_delay_switch(const struct snapshot *snapshot)
-{
-	const struct fact *release = &snapshot->facts[FACT_kernel_release];
-	const char *cursor = release->text;
-	uint64_t major, minor;
-
-	if (!release->present || !scan_u64(&cursor, &major) || *cursor++ != '.' ||
-	    !scan_u64(&cursor, &minor))
-		return false;
-	return major > 5 || (major == 5 && minor >= 14);
-}
-
+/* A kernel may lack the switch, which is younger than the accounting: only its options tell. */
 static void set_delay_accounting(struct capture *capture)
 {
 	const struct host *host = capture->host;
-	struct snapshot *snapshot = capture->snapshot;
+	const char *known = NULL;
 	uint64_t on;
+	bool built;
 
 	if (host_read_number(host->proc, "sys/kernel/task_delayacct", &on))
-		snapshot_set_fact_text(snapshot, FACT_task_delayacct, on ? "on" : "runtime-off");
-	else if (host->live && has_delay_switch(snapshot) &&
-		 faccessat(host->proc, "sys/kernel/task_delayacct", F_OK, 0) < 0 && errno == ENOENT)
-		snapshot_set_fact_text(snapshot, FACT_task_delayacct, "config-off");
+		known = on ? "on" : "runtime-off";
+	else if (host_kernel_option(host, "CONFIG_TASK_DELAY_ACCT", &built) && !built)
+		known = "config-off";
+	if (known)
+		snapshot_set_fact_text(capture->snapshot, FACT_task_delayacct, known);
 }
 
 /* The I/O counters of a process need extended accounting, so they prove it. */

@@ -154,6 +154,22 @@ static void an_empty_tree_tells_nothing(void **state)
 			    NOT_RECORDED);
 }
 
+static void accounting_that_was_not_built_in_is_told_by_the_kernels_options(void **state)
+{
+	struct scene *scene = *state;
+	const struct fact *fact;
+
+	tree_directory(&scene->tree, "proc");
+	tree_text(&scene->tree, "taskscope-root",
+		  "CONFIG_TASK_DELAY_ACCT n\nCONFIG_TASK_XACCT n\n");
+	fact = collect(scene)->facts;
+	assert_string_equal(fact[FACT_task_delayacct].text, "config-off");
+	assert_string_equal(fact[FACT_config_task_xacct].text, "off");
+	scene_close(scene);
+	tree_text(&scene->tree, "taskscope-root", "CONFIG_TASK_DELAY_ACCT y\n");
+	assert_false(collect(scene)->facts[FACT_task_delayacct].present);
+}
+
 static void a_machine_is_known_by_a_hash_of_its_id(void **state)
 {
 	struct scene *scene = *state;
@@ -275,6 +291,7 @@ int main(void)
 		SCENE_TEST(facts_are_what_the_files_say),
 		SCENE_TEST(a_missing_file_takes_its_facts_along_and_no_others),
 		SCENE_TEST(an_empty_tree_tells_nothing),
+		SCENE_TEST(accounting_that_was_not_built_in_is_told_by_the_kernels_options),
 		SCENE_TEST(a_machine_is_known_by_a_hash_of_its_id),
 		SCENE_TEST(what_is_no_machine_id_has_no_hash),
 		SCENE_TEST(settings_of_the_scheduler_are_readings),
