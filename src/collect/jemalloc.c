@@ -200,12 +200,25 @@ static int list_threads(struct collection *collection, uint32_t process,
 	return 0;
 }
 
-static bool copy_file(const struct scout *scout, uint32_t number, struct scouted_file *ret)
+/* The places are those of the process that was looked at, which may be another. */
+static void copy_parts(const struct scout *scout, const struct scouted_process *scouted,
+		       uint32_t process, struct jemalloc_target *target)
 {
-	if (number == SCOUT_NONE)
-		return false;
-	memcpy(ret, &scout->files.data[number], sizeof(*ret));
-	return true;
+	for (int part = 0; part < PART_COUNT; part++) {
+		struct target_part *copy = &target->parts[part];
+
+		if (scouted->parts[part] == SCOUT_NONE)
+			continue;
+		copy->present = true;
+		memcpy(&copy->file, &scout->files.data[scouted->parts[part]], sizeof(copy->file));
+		if (scouted->row == process)
+			copy->place = scouted->places[part];
+	}
+}
+
+static bool is_in_executable(const struct scouted_process *scouted)
+{
+	return scouted->parts[PART_HOLDER] == scouted->parts[PART_EXECUTABLE];
 }
 
 static struct jemalloc_target *make_target(struct collection *collection, uint32_t process,
@@ -219,12 +232,8 @@ static struct jemalloc_target *make_target(struct collection *collection, uint32
 	target->process = -1;
 	target->tgid = collection->capture->snapshot->processes[process].tgid;
 	target->layout = *layout;
-	target->in_executable = scouted->holder == scouted->executable;
-	copy_file(&collection->scout, scouted->holder, &target->holder);
-	target->has_executable =
-		copy_file(&collection->scout, scouted->executable, &target->executable);
-	target->has_library = copy_file(&collection->scout, scouted->library, &target->library);
-	target->has_loader = copy_file(&collection->scout, scouted->loader, &target->loader);
+	target->in_executable = is_in_executable(scouted);
+	copy_parts(&collection->scout, scouted, process, target);
 	if (list_threads(collection, process, target) < 0) {
 		jemalloc_target_free(target);
 		return NULL;
@@ -313,8 +322,9 @@ static int find_layout(struct collection *collection, const struct scouted_proce
 		       uint32_t process, struct jemalloc_layout *ret)
 {
 	const struct capture *capture = collection->capture;
-	const struct scouted_file *file = &collection->scout.files.data[scouted->holder];
-	bool is_executable = scouted->holder == scouted->executable;
+	const struct scouted_file *file =
+		&collection->scout.files.data[scouted->parts[PART_HOLDER]];
+	bool is_executable = is_in_executable(scouted);
 	const struct jemalloc_layout *known = known_layout(collection, file->id, is_executable);
 	struct known_layout found = { .file = file->id, .is_executable = is_executable };
 	struct jemalloc_question question = {
@@ -366,7 +376,7 @@ static int settle(struct collection *collection, struct candidate *candidate,
 		  const struct scouted_process *scouted)
 {
 	candidate->is_settled = true;
-	if (scouted->holder != SCOUT_NONE)
+	if (scouted->parts[PART_HOLDER] != SCOUT_NONE)
 		return read_holder(collection, candidate->row, scouted);
 	jemalloc_tally_count(&collection->tally, state_tags[scouted->state], scouted->error);
 	return 0;

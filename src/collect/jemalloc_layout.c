@@ -29,6 +29,8 @@ struct opened {
 	int proc;
 	int32_t tgid;
 	struct file_id id;
+	bool is_placed; /* the mapping is known, by what a confined child said */
+	struct address_range place;
 
 	int status;
 	int process; /* its directory */
@@ -51,15 +53,33 @@ static const struct process_mapping *find_mapping(const struct process_maps *map
 	return NULL;
 }
 
-static int open_mapped(struct opened *opened)
+/*
+ * Where the child saw it.  A range that is wrong leads to another file of the
+ * same target, or to none.
+ */
+static int open_placed(struct opened *opened)
+{
+	const struct process_mapping mapping = {
+		.start = opened->place.start,
+		.end = opened->place.end,
+		.device = opened->id.device,
+		.inode = opened->id.inode,
+		.executable = true,
+		.name = opened->path,
+	};
+
+	if (!opened->is_placed)
+		return -ENOENT;
+	opened->fd = process_mapping_open(opened->process, &mapping);
+	return opened->fd < 0 ? opened->fd : 0;
+}
+
+static int open_searched(struct opened *opened)
 {
 	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
 	const struct process_mapping *mapping;
 	int status;
 
-	opened->process = proc_open_number(opened->proc, opened->tgid);
-	if (opened->process < 0)
-		return opened->process;
 	status = process_maps_read(opened->process, &maps);
 	if (status < 0)
 		return status;
@@ -70,6 +90,21 @@ static int open_mapped(struct opened *opened)
 	if (opened->fd < 0)
 		return opened->fd;
 	snprintf(opened->path, sizeof(opened->path), "%s", mapping->name);
+	return 0;
+}
+
+static int open_mapped(struct opened *opened)
+{
+	int status;
+
+	opened->process = proc_open_number(opened->proc, opened->tgid);
+	if (opened->process < 0)
+		return opened->process;
+	if (open_placed(opened) < 0) {
+		status = open_searched(opened);
+		if (status < 0)
+			return status;
+	}
 	return fstat(opened->fd, &opened->file) < 0 ? -errno : 0;
 }
 
@@ -101,6 +136,9 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	opened->proc = dup(question->host->proc);
 	opened->tgid = question->tgid;
 	opened->id = question->file->id;
+	opened->is_placed = question->file->tgid == question->tgid && question->file->name[0];
+	opened->place = question->file->mapping;
+	snprintf(opened->path, sizeof(opened->path), "%s", question->file->name);
 	if (opened->proc < 0)
 		return -errno;
 	status = aside_run(open_aside, opened, OPEN_TIMEOUT_MS);

@@ -42,12 +42,16 @@ struct open_file {
 	bool is_inspected;
 	struct elf_findings *findings; /* NULL: nothing in it for us */
 	uint32_t number;	       /* in the answer */
+	int32_t tgid;
+	struct process_mapping mapping; /* in that process; the name is below */
+	char name[256];
 };
 
 /* A process has a file mapped. */
 struct use {
 	uint32_t process, file;
 	bool is_executable;
+	struct address_range place;
 };
 
 struct job {
@@ -100,7 +104,33 @@ static struct open_file *find_file(struct job *job, struct file_id id)
 	return NULL;
 }
 
-static struct open_file *open_file(struct job *job, int process,
+struct address_range file_place(const struct process_maps *maps, struct file_id id)
+{
+	struct address_range place = { 0 };
+
+	for (size_t i = 0; i < maps->mappings.count; i++) {
+		const struct process_mapping *mapping = &maps->mappings.data[i];
+
+		if (mapping->device != id.device || mapping->inode != id.inode)
+			continue;
+		if (!place.end)
+			place.start = mapping->start;
+		place.end = mapping->end;
+	}
+	return place;
+}
+
+static void note_mapping(struct open_file *file, int32_t tgid,
+			 const struct process_mapping *mapping)
+{
+	file->tgid = tgid;
+	file->mapping = *mapping;
+	file->mapping.name = NULL;
+	if (strlen(mapping->name) < sizeof(file->name))
+		snprintf(file->name, sizeof(file->name), "%s", mapping->name);
+}
+
+static struct open_file *open_file(struct job *job, uint32_t index, int process,
 				   const struct process_mapping *mapping, struct file_id id)
 {
 	struct open_file *file = find_file(job, id);
@@ -111,6 +141,7 @@ static struct open_file *open_file(struct job *job, int process,
 		return NULL;
 	file = &job->files[job->file_count];
 	*file = (struct open_file){ .id = id, .fd = -1, .is_left_out = is_left_out(job, id) };
+	note_mapping(file, job->processes[index].tgid, mapping);
 	job->progress->file = id;
 	if (!file->is_left_out)
 		file->fd = process_mapping_open(process, mapping);
@@ -132,12 +163,13 @@ static int open_files(struct job *job, uint32_t index, int process, const struct
 		entry = process_maps_at(maps, image.entry);
 	while ((mapping = process_maps_next_file(maps, &cursor))) {
 		struct file_id id = { mapping->device, mapping->inode };
-		struct open_file *file = open_file(job, process, mapping, id);
+		struct open_file *file = open_file(job, index, process, mapping, id);
 		struct use use = { .process = index };
 
 		if (!file)
 			return -ENFILE;
 		use.file = (uint32_t)(file - job->files);
+		use.place = file_place(maps, id);
 		use.is_executable = entry && entry->device == id.device && entry->inode == id.inode;
 		if (array_append(&job->uses, use) < 0)
 			return -ENOMEM;
@@ -239,21 +271,55 @@ static const struct use *find_holder(const struct job *job, const struct use *us
 	return holder;
 }
 
+static void set_part(struct scouted_process *process, enum scout_part part, const struct use *use)
+{
+	process->parts[part] = use->file;
+	process->places[part] = use->place;
+}
+
 static void name_parts(const struct job *job, const struct use *uses, size_t count,
 		       struct scouted_process *process)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_findings *findings = job->files[uses[i].file].findings;
 
-		if (uses[i].is_executable)
-			process->executable = uses[i].file;
 		if (!findings)
 			continue;
+		if (uses[i].is_executable)
+			set_part(process, PART_EXECUTABLE, &uses[i]);
 		if (findings->symbols[ELF_SYMBOL__thread_db_pthread_tid])
-			process->library = uses[i].file;
+			set_part(process, PART_LIBRARY, &uses[i]);
 		if (findings->symbols[ELF_SYMBOL__rtld_global])
-			process->loader = uses[i].file;
+			set_part(process, PART_LOADER, &uses[i]);
 	}
+}
+
+static bool is_named_like_libc(const struct open_file *file)
+{
+	const char *slash = strrchr(file->name, '/');
+	const char *name = slash ? slash + 1 : file->name;
+
+	return strncmp(name, "ld", 2) == 0 || strncmp(name, "libc", 4) == 0;
+}
+
+/* Names are a hint: where the parts are not found under the usual ones, all files are looked at. */
+static int find_parts(struct job *job, const struct use *uses, size_t count,
+		      struct scouted_process *process)
+{
+	for (int everything = 0; everything < 2; everything++) {
+		for (size_t i = 0; i < count; i++) {
+			struct open_file *file = &job->files[uses[i].file];
+
+			if ((everything || uses[i].is_executable || is_named_like_libc(file)) &&
+			    inspect_file(job, file) < 0)
+				return -ENOMEM;
+		}
+		name_parts(job, uses, count, process);
+		if (process->parts[PART_LIBRARY] != SCOUT_NONE &&
+		    process->parts[PART_LOADER] != SCOUT_NONE)
+			break;
+	}
+	return 0;
 }
 
 static int judge_process(struct job *job, uint32_t index, const struct use *uses, size_t count)
@@ -262,12 +328,8 @@ static int judge_process(struct job *job, uint32_t index, const struct use *uses
 	const struct use *holder = find_holder(job, uses, count);
 
 	if (holder) {
-		process->holder = holder->file;
-		for (size_t i = 0; i < count; i++)
-			if (inspect_file(job, &job->files[uses[i].file]) < 0)
-				return -ENOMEM;
-		name_parts(job, uses, count, process);
-		return 0;
+		set_part(process, PART_HOLDER, holder);
+		return find_parts(job, uses, count, process);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (job->files[uses[i].file].is_left_out)
@@ -336,12 +398,20 @@ static uint32_t number_files(struct job *job, uint32_t process_count)
 	for (uint32_t i = 0; i < process_count; i++) {
 		struct scouted_process *process = &job->processes[i];
 
-		number_file(job, &process->executable, &next);
-		number_file(job, &process->holder, &next);
-		number_file(job, &process->library, &next);
-		number_file(job, &process->loader, &next);
+		for (int part = 0; part < PART_COUNT; part++)
+			number_file(job, &process->parts[part], &next);
 	}
 	return next;
+}
+
+static void fill_file(const struct open_file *file, struct scouted_file *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->id = file->id;
+	ret->tgid = file->tgid;
+	ret->mapping = (struct address_range){ file->mapping.start, file->mapping.end };
+	memcpy(ret->name, file->name, sizeof(ret->name));
+	memcpy(&ret->findings, file->findings, sizeof(ret->findings));
 }
 
 static int write_files(const struct job *job, uint32_t count, int answer)
@@ -349,13 +419,11 @@ static int write_files(const struct job *job, uint32_t count, int answer)
 	struct scouted_file out;
 	int status = 0;
 
-	memset(&out, 0, sizeof(out));
 	for (uint32_t number = 0; number < count && status == 0; number++)
 		for (size_t i = 0; i < job->file_count && status == 0; i++) {
 			if (job->files[i].number != number)
 				continue;
-			out.id = job->files[i].id;
-			memcpy(&out.findings, job->files[i].findings, sizeof(out.findings));
+			fill_file(&job->files[i], &out);
 			status = write_all(answer, &out, sizeof(out));
 		}
 	return status;
@@ -381,7 +449,7 @@ static int work(void *argument, int answer)
 	job->progress->is_parsing = true;
 	for (size_t i = 0; i < job->file_count; i++) {
 		job->progress->file = job->files[i].id;
-		if (job->files[i].fd >= 0 && elf_may_have_tls(job->files[i].fd) &&
+		if (job->files[i].fd >= 0 && elf_may_have_tsd(job->files[i].fd) &&
 		    inspect_file(job, &job->files[i]) < 0)
 			return -ENOMEM;
 	}
@@ -409,32 +477,25 @@ static int start(struct job *job)
 	return confined_start(&job->child, &limits, JOB_TIMEOUT_MS, work, job);
 }
 
-static bool is_number(uint32_t file, uint32_t count)
-{
-	return file == SCOUT_NONE || file < count;
-}
-
 /* The child may have been taken over: nothing that it says is used as a number unseen. */
 static bool is_sound(const struct scouted_process *said, const struct scouted_process *asked,
 		     uint32_t file_count)
 {
-	return said->tgid == asked->tgid && said->row == asked->row &&
-	       said->state <= SCOUT_DAMAGED && is_number(said->executable, file_count) &&
-	       is_number(said->holder, file_count) && is_number(said->library, file_count) &&
-	       is_number(said->loader, file_count);
-}
-
-static void shift(uint32_t *file, size_t by)
-{
-	if (*file != SCOUT_NONE)
-		*file += (uint32_t)by;
+	for (int part = 0; part < PART_COUNT; part++)
+		if (said->parts[part] != SCOUT_NONE && said->parts[part] >= file_count)
+			return false;
+	return said->tgid == asked->tgid && said->row == asked->row && said->state <= SCOUT_DAMAGED;
 }
 
 /* Strings that must end, and flags that must be flags. */
-static void tame(struct elf_findings *findings)
+static void tame(struct scouted_file *file)
 {
+	struct elf_findings *findings = &file->findings;
+
+	file->name[sizeof(file->name) - 1] = '\0';
 	findings->debuglink[sizeof(findings->debuglink) - 1] = '\0';
 	findings->tsd_name[sizeof(findings->tsd_name) - 1] = '\0';
+	findings->mallctl_name[sizeof(findings->mallctl_name) - 1] = '\0';
 	if (findings->build_id_size > ELF_BUILD_ID_SIZE)
 		findings->build_id_size = 0;
 }
@@ -448,7 +509,7 @@ static int take_files(struct scout *scout, const char *bytes, size_t count)
 	files = scout->files.data + scout->files.count;
 	memcpy(files, bytes, count * sizeof(*files));
 	for (size_t i = 0; i < count; i++)
-		tame(&files[i].findings);
+		tame(&files[i]);
 	scout->files.count += count;
 	return 0;
 }
@@ -475,10 +536,9 @@ static int64_t take_answer(struct scout *scout, struct job *job, const char *ans
 		memcpy(&said, cursor + i * sizeof(said), sizeof(said));
 		if (!is_sound(&said, &job->processes[i], header.file_count))
 			return -EBADMSG;
-		shift(&said.executable, base);
-		shift(&said.holder, base);
-		shift(&said.library, base);
-		shift(&said.loader, base);
+		for (int part = 0; part < PART_COUNT; part++)
+			if (said.parts[part] != SCOUT_NONE)
+				said.parts[part] += (uint32_t)base;
 		job->processes[i] = said;
 	}
 	if (take_files(scout, cursor + processes_size, header.file_count) < 0)
@@ -608,8 +668,8 @@ static void set_up_job(struct job *job, struct scout *scout, const struct host *
 	for (size_t i = 0; i < job->count; i++) {
 		struct scouted_process *process = &job->processes[i];
 
-		process->executable = process->holder = SCOUT_NONE;
-		process->library = process->loader = SCOUT_NONE;
+		for (int part = 0; part < PART_COUNT; part++)
+			process->parts[part] = SCOUT_NONE;
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "host/elf_inspect.h"
 
 struct host;
+struct process_maps;
 
 #define SCOUT_NONE UINT32_MAX
 
@@ -25,9 +26,27 @@ struct file_id {
 	uint64_t device, inode;
 };
 
+/* Addresses. */
+struct address_range {
+	uint64_t start, end;
+};
+
 struct scouted_file {
 	struct file_id id;
 	struct elf_findings findings;
+	/* Where one process has it: enough to open it there again. */
+	int32_t tgid;
+	struct address_range mapping;
+	char name[256]; /* "" when it is longer */
+};
+
+/* What a process is made of, as far as it matters here. */
+enum scout_part {
+	PART_EXECUTABLE,
+	PART_HOLDER,  /* the file with jemalloc in it */
+	PART_LIBRARY, /* the C library, which describes its threads */
+	PART_LOADER,
+	PART_COUNT,
 };
 
 enum scout_state {
@@ -44,12 +63,12 @@ struct scouted_process {
 
 	enum scout_state state;
 	int error;
-	/* Numbers of files, or SCOUT_NONE. */
-	uint32_t executable;
-	uint32_t holder;  /* has jemalloc in it */
-	uint32_t library; /* the C library that describes its threads */
-	uint32_t loader;
+	uint32_t parts[PART_COUNT];		 /* numbers of files, or SCOUT_NONE */
+	struct address_range places[PART_COUNT]; /* from the first to the last mapping of each */
 };
+
+/* Where a process has a file: from its first to its last mapping; all zeros when nowhere. */
+struct address_range file_place(const struct process_maps *maps, struct file_id id);
 
 /* All zeros is empty and valid. */
 struct scout {

@@ -26,7 +26,6 @@ struct anatomy {
 	pid_t pid;
 	struct target_memory memory;
 
-	struct process_maps maps;
 	struct module_list modules;
 	uint64_t bias; /* of the executable */
 	struct thread_layout layout;
@@ -62,17 +61,36 @@ static int fail(struct anatomy *anatomy, enum jemalloc_tag tag, int error)
 
 /* ---- modules: where each file is loaded, and what the C library says of its structs ---- */
 
-static const struct loaded_module *find_module(const struct anatomy *anatomy, struct file_id id)
+/* A module's dynamic section lies where its file is mapped. */
+static const struct loaded_module *find_module(const struct anatomy *anatomy, enum scout_part part)
 {
+	const struct address_range *place = &anatomy->target->parts[part].place;
+
 	for (size_t i = 0; i < anatomy->modules.modules.count; i++) {
 		const struct loaded_module *module = &anatomy->modules.modules.data[i];
-		const struct process_mapping *mapping =
-			process_maps_at(&anatomy->maps, module->dynamic);
 
-		if (mapping && mapping->device == id.device && mapping->inode == id.inode)
+		if (module->dynamic >= place->start && module->dynamic < place->end)
 			return module;
 	}
 	return NULL;
+}
+
+/* Of the process that was looked at for all of its kind the places are known. */
+static int find_places(struct anatomy *anatomy)
+{
+	struct target_part *parts = anatomy->target->parts;
+	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
+	int status;
+
+	if (parts[PART_HOLDER].place.end)
+		return 0;
+	status = process_maps_read(anatomy->target->process, &maps);
+	if (status < 0)
+		return fail(anatomy, JEMALLOC_MAPS_READ_FAILURE, status);
+	for (int part = 0; part < PART_COUNT; part++)
+		if (parts[part].present)
+			parts[part].place = file_place(&maps, parts[part].file.id);
+	return 0;
 }
 
 /* The executable's load bias. */
@@ -81,36 +99,37 @@ static int find_bias(struct anatomy *anatomy)
 	struct program_image image;
 	int status;
 
-	if (!anatomy->target->has_executable)
+	if (!anatomy->target->parts[PART_EXECUTABLE].present)
 		return fail(anatomy, JEMALLOC_LINK_MAP, -ENODATA);
 	status = program_image_read(anatomy->target->process, &image);
 	if (status < 0)
 		return fail(anatomy, JEMALLOC_MAPS_READ_FAILURE, status);
-	anatomy->bias = image.entry - anatomy->target->executable.findings.entry;
+	anatomy->bias = image.entry - anatomy->target->parts[PART_EXECUTABLE].file.findings.entry;
 	return 0;
 }
 
 static int read_modules(struct anatomy *anatomy)
 {
-	const struct jemalloc_target *target = anatomy->target;
-	int status = process_maps_read(target->process, &anatomy->maps);
+	const struct elf_findings *executable =
+		&anatomy->target->parts[PART_EXECUTABLE].file.findings;
+	int status;
 
-	if (status < 0)
-		return fail(anatomy, JEMALLOC_MAPS_READ_FAILURE, status);
-	status = link_map_read(&anatomy->memory,
-			       anatomy->bias + target->executable.findings.dynamic_vaddr,
+	if (find_places(anatomy) < 0)
+		return -1;
+	status = link_map_read(&anatomy->memory, anatomy->bias + executable->dynamic_vaddr,
 			       &anatomy->modules);
 	return status < 0 ? fail(anatomy, JEMALLOC_LINK_MAP, status) : 0;
 }
 
-static bool place_symbols(const struct anatomy *anatomy, const struct scouted_file *file,
+static bool place_symbols(const struct anatomy *anatomy, enum scout_part part,
 			  struct thread_symbols *ret)
 {
-	const struct loaded_module *module = find_module(anatomy, file->id);
+	const struct target_part *found = &anatomy->target->parts[part];
+	const struct loaded_module *module = found->present ? find_module(anatomy, part) : NULL;
 
 	if (!module)
 		return false;
-	*ret = (struct thread_symbols){ &file->findings, module->base };
+	*ret = (struct thread_symbols){ &found->file.findings, module->base };
 	return true;
 }
 
@@ -118,18 +137,17 @@ static bool place_symbols(const struct anatomy *anatomy, const struct scouted_fi
 static int find_symbols(struct anatomy *anatomy, struct thread_symbols *library,
 			struct thread_symbols *loader)
 {
-	const struct jemalloc_target *target = anatomy->target;
+	const struct elf_findings *executable =
+		&anatomy->target->parts[PART_EXECUTABLE].file.findings;
 
-	if (!target->executable.findings.has_interpreter) {
-		*library = *loader =
-			(struct thread_symbols){ &target->executable.findings, anatomy->bias };
+	if (!executable->has_interpreter) {
+		*library = *loader = (struct thread_symbols){ executable, anatomy->bias };
 		return 0;
 	}
 	if (read_modules(anatomy) < 0)
 		return -1;
-	if (!target->has_library || !target->has_loader ||
-	    !place_symbols(anatomy, &target->library, library) ||
-	    !place_symbols(anatomy, &target->loader, loader))
+	if (!place_symbols(anatomy, PART_LIBRARY, library) ||
+	    !place_symbols(anatomy, PART_LOADER, loader))
 		return fail(anatomy, JEMALLOC_THREAD_LIST, -ENOTSUP);
 	return 0;
 }
@@ -159,7 +177,7 @@ static int find_block_of_library(struct anatomy *anatomy)
 
 	if (read_layout(anatomy) < 0)
 		return -1;
-	module = find_module(anatomy, anatomy->target->holder.id);
+	module = find_module(anatomy, PART_HOLDER);
 	if (!module)
 		return fail(anatomy, JEMALLOC_LINK_MAP, -ENODATA);
 	status = tls_module_read(&anatomy->memory, &anatomy->layout, module->link_map,
@@ -174,7 +192,7 @@ static int find_block_of_library(struct anatomy *anatomy)
 static int find_block(struct anatomy *anatomy)
 {
 	const struct jemalloc_target *target = anatomy->target;
-	const struct elf_findings *findings = &target->holder.findings;
+	const struct elf_findings *findings = &target->parts[PART_HOLDER].file.findings;
 
 	anatomy->is_fixed = true;
 	if (target->layout.from_pointer)
@@ -460,6 +478,5 @@ void jemalloc_target_read(void *context)
 		target->tag = JEMALLOC_READ;
 		target->error = 0;
 	}
-	process_maps_clear(&anatomy.maps);
 	module_list_clear(&anatomy.modules);
 }

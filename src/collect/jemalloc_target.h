@@ -27,8 +27,11 @@ struct target_thread {
 struct jemalloc_target {
 	int process; /* directory fd of the process */
 	int32_t tgid;
-	struct scouted_file executable, holder, library, loader;
-	bool has_executable, has_library, has_loader;
+	struct target_part {
+		bool present;
+		struct scouted_file file;
+		struct address_range place; /* all zeros: to be found */
+	} parts[PART_COUNT];
 	bool in_executable; /* the holder is the executable */
 	struct jemalloc_layout layout;
 	struct target_thread *threads;

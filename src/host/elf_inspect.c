@@ -25,8 +25,9 @@ static const char *const symbol_names[ELF_SYMBOL_COUNT] = {
 #include "host/elf_symbols.def"
 };
 
-/* A thread's state in jemalloc alone is larger than this. */
+/* A thread's state in jemalloc alone is larger than this: of version 5, of older ones. */
 #define TSD_SIZE_MIN 512
+#define TSD_SIZE_OLD 64
 #define SCAN_BYTES_MAX ((uint64_t)64 << 20)
 
 /* A symbol table that lies within the file, with the names beside it. */
@@ -123,6 +124,15 @@ static void note_symbol(struct elf_findings *findings, const struct symbol_table
 	}
 }
 
+static void search_table(struct elf_findings *findings, const struct symbol_table *table)
+{
+	GElf_Sym symbol;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (gelf_getsym(table->symbols, (int)i, &symbol))
+			note_symbol(findings, table, &symbol);
+}
+
 /* Most tables have none of the names: one look through their text spares a walk. */
 static bool may_have_names(const struct symbol_table *table)
 {
@@ -133,17 +143,6 @@ static bool may_have_names(const struct symbol_table *table)
 		if (memmem(table->names, table->names_size, parts[i], strlen(parts[i])))
 			return true;
 	return false;
-}
-
-static void search_table(struct elf_findings *findings, const struct symbol_table *table)
-{
-	GElf_Sym symbol;
-
-	if (!may_have_names(table))
-		return;
-	for (size_t i = 0; i < table->count; i++)
-		if (gelf_getsym(table->symbols, (int)i, &symbol))
-			note_symbol(findings, table, &symbol);
 }
 
 /* Names that do not end within their section are none. */
@@ -161,13 +160,15 @@ static bool find_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	ret->count = header->sh_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (ret->count > ELF_SYMBOLS_MAX)
 		return false;
-	ret->symbols = elf_getdata(section, NULL);
 	names = elf_getdata(strings, NULL);
-	if (!ret->symbols || !ret->symbols->d_buf || !names || !names->d_buf || !names->d_size)
+	if (!names || !names->d_buf || !names->d_size)
 		return false;
 	ret->names = names->d_buf;
 	ret->names_size = names->d_size;
-	return ret->names[ret->names_size - 1] == '\0';
+	if (ret->names[ret->names_size - 1] != '\0' || !may_have_names(ret))
+		return false;
+	ret->symbols = elf_getdata(section, NULL);
+	return ret->symbols && ret->symbols->d_buf;
 }
 
 static void search_symbols(Elf *elf, uint32_t type, struct elf_findings *findings)
@@ -343,7 +344,7 @@ int elf_inspect(int fd, struct elf_findings *ret)
 	return status;
 }
 
-bool elf_may_have_tls(int fd)
+bool elf_may_have_tsd(int fd)
 {
 	union {
 		Elf64_Ehdr header;
@@ -364,7 +365,7 @@ bool elf_may_have_tls(int fd)
 		memcpy(&segment, start.bytes + header->e_phoff + i * sizeof(segment),
 		       sizeof(segment));
 		if (segment.p_type == PT_TLS)
-			return true;
+			return segment.p_memsz >= TSD_SIZE_OLD;
 	}
 	return false;
 }

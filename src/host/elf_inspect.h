@@ -70,9 +70,9 @@ int elf_inspect(int fd, struct elf_findings *ret);
 
 /*
  * A quick look that spares most files the above: false when the file surely has
- * no thread-local storage, and so no jemalloc.
+ * too little thread-local storage for jemalloc.
  */
-bool elf_may_have_tls(int fd);
+bool elf_may_have_tsd(int fd);
 
 /* The name of a symbol. */
 const char *elf_symbol_name(enum elf_symbol symbol);

@@ -180,10 +180,10 @@ static void a_symbol_beyond_the_tls_block_is_not_taken(void **state)
 	assert_false(findings.has_tsd);
 }
 
-static bool may_have_tls(const char *name)
+static bool may_have_tsd(const char *name)
 {
 	int fd = object_open(name);
-	bool may = elf_may_have_tls(fd);
+	bool may = elf_may_have_tsd(fd);
 
 	close(fd);
 	return may;
@@ -192,11 +192,11 @@ static bool may_have_tls(const char *name)
 static void the_quick_look_spares_files_without_tls(void **state)
 {
 	(void)state;
-	assert_true(may_have_tls("plain"));
-	assert_true(may_have_tls("static"));
-	assert_true(may_have_tls("stripped_library"));
-	assert_false(may_have_tls("without_tls"));
-	assert_false(may_have_tls("made"));
+	assert_true(may_have_tsd("plain"));
+	assert_true(may_have_tsd("static"));
+	assert_true(may_have_tsd("stripped_library"));
+	assert_false(may_have_tsd("without_tls"));
+	assert_false(may_have_tsd("made"));
 }
 
 /* What was stripped of its symbols still has the texts that jemalloc prints. */

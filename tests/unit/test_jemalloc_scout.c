@@ -76,13 +76,15 @@ static void a_preloaded_library_is_found_and_the_libc_beside_it(void **state)
 	assert_int_equal(scout_run(&scout, host), 0);
 	child_end(pid);
 	assert_int_equal(scout.processes.data[0].state, SCOUT_LOOKED);
-	assert_int_equal(scout.processes.data[0].holder, SCOUT_NONE);
+	assert_int_equal(scout.processes.data[0].parts[PART_HOLDER], SCOUT_NONE);
 	process = &scout.processes.data[1];
 	assert_int_equal(process->state, SCOUT_LOOKED);
-	assert_true(process->holder != SCOUT_NONE && process->holder != process->executable);
-	assert_true(scout.files.data[process->holder].findings.exports_mallctl);
-	assert_true(process->library != SCOUT_NONE && process->loader != SCOUT_NONE);
-	assert_true(process->executable != SCOUT_NONE);
+	assert_true(process->parts[PART_HOLDER] != SCOUT_NONE &&
+		    process->parts[PART_HOLDER] != process->parts[PART_EXECUTABLE]);
+	assert_true(scout.files.data[process->parts[PART_HOLDER]].findings.exports_mallctl);
+	assert_true(process->parts[PART_LIBRARY] != SCOUT_NONE &&
+		    process->parts[PART_LOADER] != SCOUT_NONE);
+	assert_true(process->parts[PART_EXECUTABLE] != SCOUT_NONE);
 	scout_clear(&scout);
 }
 
@@ -118,7 +120,7 @@ static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state
 	assert_int_equal(scout.processes.data[0].state, SCOUT_LOOKED);
 	assert_int_equal(scout.processes.data[1].state, SCOUT_DAMAGED);
 	assert_int_equal(scout.processes.data[1].tgid, victim);
-	assert_int_equal(scout.processes.data[1].holder, SCOUT_NONE);
+	assert_int_equal(scout.processes.data[1].parts[PART_HOLDER], SCOUT_NONE);
 	assert_int_equal(scout.processes.data[2].state, SCOUT_LOOKED);
 	scout_clear(&scout);
 }
@@ -144,7 +146,7 @@ static void many_processes_are_shared_among_children(void **state)
 	assert_int_equal(scout_run(&scout, host), 0);
 	for (uint32_t i = 0; i < 100; i++) {
 		assert_int_equal(scout.processes.data[i].row, i);
-		assert_int_equal(scout.processes.data[i].holder, SCOUT_NONE);
+		assert_int_equal(scout.processes.data[i].parts[PART_HOLDER], SCOUT_NONE);
 	}
 	scout_clear(&scout);
 }
