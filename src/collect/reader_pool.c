@@ -16,7 +16,7 @@
 enum reader_state {
 	READER_NONE,  /* not started */
 	READER_IDLE,  /* nothing to do */
-	READER_ASKED, /* has a file to read, until since_ns + deadline_ns */
+	READER_ASKED, /* has a file to read, until until_ns */
 	READER_ENDED, /* has an answer, which stays until it was given */
 	READER_LATE,  /* may come back; nobody waits for it */
 };
@@ -27,7 +27,7 @@ struct reader {
 	enum reader_state state;
 	uint32_t tag;
 	int dir;	  /* taken when the reading begins */
-	int64_t since_ns; /* asked then */
+	int64_t until_ns; /* late from then on */
 	int64_t took_ns;
 	ssize_t length;
 	char buffer[POOL_BYTES]; /* the reader's own, but while ENDED */
@@ -222,18 +222,17 @@ static unsigned check_time(struct reader_pool *pool, int64_t *ret_until_ns)
 	*ret_until_ns = INT64_MAX;
 	for (unsigned i = 0; i < POOL_READERS; i++) {
 		struct reader *reader = &pool->readers[i];
-		int64_t until_ns = reader->since_ns + pool->options.deadline_ns;
 
 		if (reader->state != READER_ASKED)
 			continue;
-		if (until_ns <= now) {
+		if (reader->until_ns <= now) {
 			reader->state = READER_LATE;
 			give_late(pool, reader->tag);
 			continue;
 		}
 		under_way++;
-		if (until_ns < *ret_until_ns)
-			*ret_until_ns = until_ns;
+		if (reader->until_ns < *ret_until_ns)
+			*ret_until_ns = reader->until_ns;
 	}
 	return under_way;
 }
@@ -272,7 +271,7 @@ static struct reader *take_reader(struct reader_pool *pool)
 	return find_reader(pool, READER_IDLE);
 }
 
-void reader_pool_read(struct reader_pool *pool, uint32_t tag, int dir)
+void reader_pool_read(struct reader_pool *pool, uint32_t tag, int dir, int64_t patience_ns)
 {
 	struct reader *reader;
 
@@ -283,7 +282,7 @@ void reader_pool_read(struct reader_pool *pool, uint32_t tag, int dir)
 		reader->state = READER_ASKED;
 		reader->tag = tag;
 		reader->dir = TAKE_FD(dir);
-		reader->since_ns = monotonic_ns();
+		reader->until_ns = monotonic_ns() + patience_ns;
 		pthread_cond_signal(&reader->asked);
 	} else {
 		give_late(pool, tag);

@@ -10,7 +10,7 @@
  * of this, which lives on until it comes back.
  *
  *	reader_pool_new(&options, &pool);
- *	for each process: reader_pool_read(pool, row, dir);
+ *	for each process: reader_pool_read(pool, row, dir, patience_ns);
  *	reader_pool_finish(pool);
  *
  * Answers are given, in no order, by the thread that calls these functions.
@@ -34,9 +34,8 @@ struct pool_answer {
 };
 
 struct pool_options {
-	const char *file;    /* below the directory of each process; static */
-	unsigned at_once;    /* reads that may be under way, 1 to POOL_READERS */
-	int64_t deadline_ns; /* of each read */
+	const char *file; /* below the directory of each process; static */
+	unsigned at_once; /* reads that may be under way, 1 to POOL_READERS */
 	/* 0, or a negative errno that reader_pool_finish() gives back. */
 	int (*answer)(void *context, const struct pool_answer *answer);
 	void *context;
@@ -45,8 +44,11 @@ struct pool_options {
 /* Returns 0 and what is to be finished, or a negative errno. */
 int reader_pool_new(const struct pool_options *options, struct reader_pool **ret);
 
-/* Asks for the file below directory fd `dir`, which is taken over and closed. */
-void reader_pool_read(struct reader_pool *pool, uint32_t tag, int dir);
+/*
+ * Asks for the file below directory fd `dir`, which is taken over and closed; it is
+ * late after `patience_ns`.
+ */
+void reader_pool_read(struct reader_pool *pool, uint32_t tag, int dir, int64_t patience_ns);
 
 /* Waits for what is under way.  0, or the first failure of an answer. */
 int reader_pool_finish(struct reader_pool *pool);

@@ -12,11 +12,12 @@
 
 #define SMAPS_FILE "smaps_rollup"
 #define SMAPS_PREFIX "smaps "
-#define DEADLINE_NS 1000000000ll
-#define AT_ONCE 2 /* one is handed its next process while the other reads */
+#define PATIENCE_NS 1000000000ll /* with a process, however small */
+#define PER_GIB_NS 100000000ll	 /* and for what it holds: some three times as long as it takes */
+#define AT_ONCE 2		 /* one is handed its next process while the other reads */
 
 static const char late_reason[] =
-	"deadline passed: the process is large, or another thread held its memory map";
+	"deadline passed while another thread held the process's memory map, or the host was busy";
 static const char missing_reason[] = "the kernel has no smaps_rollup files";
 
 struct smaps {
@@ -122,12 +123,21 @@ static int read_all_recorded(struct smaps *smaps)
 	return status;
 }
 
+static int64_t patience_with(const struct capture *capture, uint32_t process)
+{
+	uint64_t held;
+
+	if (!snapshot_get(capture->snapshot, METRIC_rss_bytes, process, &held))
+		return PATIENCE_NS;
+	return PATIENCE_NS + (int64_t)(held >> 30) * PER_GIB_NS;
+}
+
 static void read_live(struct smaps *smaps, struct reader_pool *pool, uint32_t process)
 {
 	int dir = process_open(smaps->capture, process, &smaps->buffer);
 
 	if (dir >= 0)
-		reader_pool_read(pool, process, dir);
+		reader_pool_read(pool, process, dir, patience_with(smaps->capture, process));
 	else
 		source_count(&smaps->capture->tallies[SOURCE_SMAPS], dir);
 }
@@ -138,7 +148,6 @@ static int read_all_live(struct smaps *smaps)
 	const struct pool_options options = {
 		.file = SMAPS_FILE,
 		.at_once = AT_ONCE,
-		.deadline_ns = DEADLINE_NS,
 		.answer = take_answer,
 		.context = smaps,
 	};

@@ -47,6 +47,9 @@ def outputs(root, folder):
     for name, words in CASES:
         yield root.name + "-" + name, taskscope("show", snapshot, *words)
     yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
+    yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
+                                             "-n", "0", "-m",
+                                             "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
     # A file and a capture shown at once are the same.
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
 

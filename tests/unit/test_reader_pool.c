@@ -18,6 +18,7 @@
 struct stage {
 	struct tree tree;
 	struct reader_pool *pool;
+	int64_t patience_ns;
 	ssize_t lengths[64]; /* of the answers, by tag */
 	char first[64];	     /* and their first bytes */
 	unsigned answers;
@@ -39,16 +40,16 @@ static int note(void *context, const struct pool_answer *answer)
 	return stage->fails;
 }
 
-static void begin(struct stage *stage, unsigned at_once, int64_t deadline_ns)
+static void begin(struct stage *stage, unsigned at_once, int64_t patience_ns)
 {
 	const struct pool_options options = {
 		.file = "file",
 		.at_once = at_once,
-		.deadline_ns = deadline_ns,
 		.answer = note,
 		.context = stage,
 	};
 
+	stage->patience_ns = patience_ns;
 	assert_int_equal(reader_pool_new(&options, &stage->pool), 0);
 }
 
@@ -94,7 +95,7 @@ static void ask(struct stage *stage, unsigned number)
 	char path[32];
 
 	snprintf(path, sizeof(path), "%u", number);
-	reader_pool_read(stage->pool, number, tree_open(&stage->tree, path));
+	reader_pool_read(stage->pool, number, tree_open(&stage->tree, path), stage->patience_ns);
 }
 
 static int64_t now_ns(void)
