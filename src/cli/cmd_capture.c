@@ -74,7 +74,9 @@ const struct command command_capture = {
 	.description =
 		"Reads every process and thread once and writes a .tscope file: identity, names,\n"
 		"cgroups and all metrics (`taskscope metrics` lists them). The file replaces an\n"
-		"older one of that name in one step, or not at all.\n"
+		"older one of that name in one step, or not at all. A name that ends in .ctprof.zst\n"
+		"gives a file that ktstr's ctprof reads; what that format has no place for is lost,\n"
+		"and in it what was not measured is 0.\n"
 		"\n"
 		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON), else\n"
 		"procfs does. What could not be measured is absent from the file, with the reason;\n"
@@ -84,6 +86,7 @@ const struct command command_capture = {
 		"taskscope capture -o before.tscope\tthe whole host\n"
 		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"
 		"taskscope capture --cgroup /system.slice -o slice.tscope\tone part of the cgroup tree\n"
+		"taskscope capture -o host.ctprof.zst\tthe whole host, for ktstr\n"
 		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",
 	.options = options,
 	.words_max = 0,

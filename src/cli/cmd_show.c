@@ -285,6 +285,9 @@ const struct command command_show = {
 	.summary = "show a snapshot by process name, thread, cgroup or user",
 	.description =
 		"Shows a .tscope file, or without one captures this host now and shows that.\n"
+		"A .ctprof.zst file of ktstr is recognised by its content; a 0 in it that\n"
+		"nothing proves to be measured is absent.\n"
+		"\n"
 		"Tasks are put into groups and each metric is folded over the group; a metric\n"
 		"of processes, such as memory, counts once for each process.\n"
 		"\n"
@@ -299,8 +302,8 @@ const struct command command_show = {
 		"metric, value, measured, unit and tags gives a line for each group and\n"
 		"metric.\n"
 		"\n"
-		"--sections shows everything of a kind instead: all metrics of the groups, and\n"
-		"readings of cgroups (use, limits, memory.stat, memory.events, pressure), of the\n"
+		"With --sections everything of a kind is shown instead: all metrics of the groups,\n"
+		"and readings of cgroups (use, limits, memory.stat, memory.events, pressure), of the\n"
 		"memory of processes and of the host. A reading that is absent is \"-\", one\n"
 		"without a limit \"max\".",
 	.examples =

@@ -19,6 +19,7 @@ struct document {
 	struct text value; /* the JSON of the value in hand */
 	uint32_t seen;	   /* a bit for each of the members */
 	const char *where; /* part that is read, for the sentence */
+	bool in_thread;
 };
 
 static int read_threads(struct document *document);
@@ -124,9 +125,15 @@ static int begin_parts(struct document *document, char bracket, bool *ret_begun)
 static int read_thread(struct document *document)
 {
 	CLEANUP(release_json) json_t *thread = NULL;
-	int status = parse_value(document, &thread);
+	int status;
 
-	return status < 0 ? status : ctprof_read_thread(&document->reader, thread);
+	document->in_thread = true;
+	status = parse_value(document, &thread);
+	if (status == 0)
+		status = ctprof_read_thread(&document->reader, thread);
+	if (status == 0)
+		document->in_thread = false;
+	return status;
 }
 
 static int read_threads(struct document *document)
@@ -255,7 +262,7 @@ static int tell_failure(struct document *document, const char *name, int status,
 				 name);
 	if (status != -EBADMSG)
 		return error_set(error, status, "cannot read %s: not enough memory", name);
-	if (document->where && strcmp(document->where, "threads") == 0)
+	if (document->in_thread)
 		snprintf(where, sizeof(where), "in thread %zu, ", reader->threads + 1);
 	else if (document->where)
 		snprintf(where, sizeof(where), "in %s, ", document->where);

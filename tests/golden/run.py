@@ -16,6 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOTS = HERE.parent / "data/roots"
+CTPROF = HERE.parent / "data/ctprof"
 TASKSCOPE = os.environ["TASKSCOPE"]
 ACCEPT = os.environ.get("TASKSCOPE_ACCEPT") == "1"
 
@@ -88,6 +89,9 @@ def cases(folder):
     for root in sorted(path for path in ROOTS.iterdir() if path.is_dir()):
         for name, got in outputs(root, folder):
             yield name, differs(name, got)
+    for name in ["full", "defaults"]:
+        got = taskscope("show", CTPROF / f"{name}.ctprof.zst", "-g", "thread", "--sections", "all")
+        yield f"ctprof-{name}.txt", differs(f"ctprof-{name}.txt", got)
     yield from tour(folder)
 
 
