@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -82,24 +84,65 @@ static const char *entry_name(const struct family *family, const struct dirent *
 	return entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN ? entry->d_name : NULL;
 }
 
-static int note_entries(struct capture *capture, const struct family *family, DIR *list)
-{
-	const struct dirent *entry;
-	size_t found = 0;
-	int status = 0;
+struct entry {
+	char path[NAME_MAX + 1];
+	char name[NAME_MAX + 1];
+};
 
-	while (status == 0 && (entry = readdir(list))) {
-		const char *name = entry_name(family, entry);
-		char path[NAME_MAX + 64];
+struct entries {
+	ARRAY_OF(struct entry) list;
+};
+
+static void entries_clear(struct entries *entries)
+{
+	array_free(&entries->list);
+}
+
+static int compare_entries(const void *first, const void *second)
+{
+	const struct entry *a = first, *b = second;
+
+	return strverscmp(a->name, b->name);
+}
+
+/* The entries of a directory that are of the family, at most so many.  0 or -ENOMEM. */
+static int list_entries(struct capture *capture, const struct family *family, DIR *directory,
+			struct entries *entries)
+{
+	const struct dirent *found;
+
+	while ((found = readdir(directory))) {
+		const char *name = entry_name(family, found);
+		struct entry entry;
 
 		if (!name)
 			continue;
-		if (found++ == family->most) {
+		if (entries->list.count == family->most) {
 			source_count(context_tally(capture), -E2BIG);
 			return 0;
 		}
-		snprintf(path, sizeof(path), "%s%s", entry->d_name, family->file);
-		status = note_line(capture, dirfd(list), path, family->name, name);
+		snprintf(entry.path, sizeof(entry.path), "%s", found->d_name);
+		snprintf(entry.name, sizeof(entry.name), "%s", name);
+		if (array_append(&entries->list, entry) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Directories have no order of their own, readings do. */
+static int note_entries(struct capture *capture, const struct family *family, DIR *directory)
+{
+	CLEANUP(entries_clear) struct entries entries = { 0 };
+	int status = list_entries(capture, family, directory, &entries);
+
+	if (entries.list.count)
+		qsort(entries.list.data, entries.list.count, sizeof(struct entry), compare_entries);
+	for (size_t i = 0; status == 0 && i < entries.list.count; i++) {
+		const struct entry *entry = &entries.list.data[i];
+		char path[NAME_MAX + 64];
+
+		snprintf(path, sizeof(path), "%s%s", entry->path, family->file);
+		status = note_line(capture, dirfd(directory), path, family->name, entry->name);
 	}
 	return status;
 }
@@ -107,20 +150,20 @@ static int note_entries(struct capture *capture, const struct family *family, DI
 static int note_family(struct capture *capture, const struct family *family, int tree)
 {
 	int fd = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
-	DIR *list;
+	DIR *directory;
 	int status;
 
 	if (fd < 0) {
 		source_count(context_tally(capture), fd);
 		return 0;
 	}
-	list = fdopendir(fd);
-	if (!list) {
+	directory = fdopendir(fd);
+	if (!directory) {
 		close(fd);
 		return -ENOMEM;
 	}
-	status = note_entries(capture, family, list);
-	closedir(list);
+	status = note_entries(capture, family, directory);
+	closedir(directory);
 	return status;
 }
 

@@ -36,6 +36,7 @@ static const struct file tree_files[] = {
 	{ "sys/devices/system/cpu/online", "0-1\n" },
 	{ "sys/devices/system/cpu/smt/control", "on\n" },
 	{ "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n" },
+	{ "sys/devices/system/cpu/cpu9/cpufreq/scaling_governor", "ondemand\n" },
 	{ "sys/devices/system/cpu/cpu10/cpufreq/scaling_governor", "performance\n" },
 	{ "sys/devices/system/cpu/cpuidle/current_driver", "none\n" },
 	{ "sys/devices/system/node/has_cpu", "0-1,3\n" },
@@ -214,8 +215,24 @@ static void settings_of_the_scheduler_are_readings(void **state)
 	assert_string_equal(reading(snapshot, "sched_debug base_slice_ns"), "3000000");
 	assert_string_equal(reading(snapshot, "sched_debug features"), "PLACE_LAG NO_HRTICK");
 	assert_null(reading(snapshot, "sched_debug preempt"));
-	assert_int_equal(snapshot->sheets[SHEET_HOST].columns.count, 6);
+	assert_int_equal(snapshot->sheets[SHEET_HOST].columns.count, 7);
 	assert_int_equal(scene->capture.tallies[SOURCE_HOST_CONTEXT].failed, 0);
+}
+
+/* Also where a directory has none. */
+static void settings_are_in_order(void **state)
+{
+	static const char *const names[] = { "sched_tunables sched_odd",
+					     "sched_tunables sched_rt_runtime_us",
+					     "cpufreq_governor 0", "cpufreq_governor 9",
+					     "cpufreq_governor 10" };
+	struct scene *scene = *state;
+	const struct sheet *sheet;
+
+	write_files(&scene->tree);
+	sheet = &collect(scene)->sheets[SHEET_HOST];
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_string_equal(sheet->columns.data[i].name, names[i]);
 }
 
 /* A tree may come from anyone. */
@@ -295,6 +312,7 @@ int main(void)
 		SCENE_TEST(a_machine_is_known_by_a_hash_of_its_id),
 		SCENE_TEST(what_is_no_machine_id_has_no_hash),
 		SCENE_TEST(settings_of_the_scheduler_are_readings),
+		SCENE_TEST(settings_are_in_order),
 		SCENE_TEST(tunables_without_end_are_cut_and_counted),
 		SCENE_TEST(a_name_or_a_line_that_is_too_long_is_left_out_and_counted),
 		SCENE_TEST(without_the_source_the_host_is_still_identified),
