@@ -41,6 +41,15 @@ enum group_axis {
 const char *group_axis_name(enum group_axis axis);
 int group_axis_find(const char *name); /* -1 when there is none */
 
+/* How names are made into keys; all zeros is the usual way. */
+struct grouping_options {
+	bool literal_names;   /* names of threads and processes stay as they are */
+	bool literal_cgroups; /* paths too, after flattening */
+	/* Globs: the first that a cgroup path matches takes its place. */
+	const char *const *flatten;
+	size_t flatten_count;
+};
+
 /*
  * How many threads each pattern matches, in one snapshot or in several that are
  * to be compared: a name that is alone with its pattern stays as it is, and the

@@ -1,0 +1,156 @@
+/*
+ * What changed between two snapshots, or between two sides of several each.
+ *
+ *	comparison_new(&input, &options, &comparison, &error);
+ *	for each of comparison->rows, most important first: ...
+ *
+ * Two modes.  INTERVAL, for two snapshots of one boot: tasks are joined on
+ * (tgid, tid, start time), and a counter's delta is the work done in between,
+ * by tasks that stayed, that were born, and by threads that ended (their
+ * process keeps their totals).  POPULATION, for anything else: each side is
+ * folded by itself, and a counter is compared as it stands and per second of
+ * its tasks' lives.
+ *
+ * The sum over the groups is the whole, for every metric that adds up.
+ *
+ * A comparison points into its snapshots, which must outlive it.
+ */
+#ifndef ANALYZE_COMPARISON_H
+#define ANALYZE_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/group.h"
+#include "analyze/selection.h"
+#include "base/arena.h"
+#include "base/array.h"
+#include "metric/reading.h"
+
+struct error;
+struct snapshot;
+
+enum compare_mode {
+	COMPARE_AUTO, /* interval when both are of one boot, in order */
+	COMPARE_INTERVAL,
+	COMPARE_POPULATION,
+};
+
+enum compare_section {
+#define COMPARE_SECTION(id, ...) COMPARE_##id,
+#include "analyze/compare_sections.def"
+	COMPARE_SECTION_COUNT,
+};
+
+/* Several snapshots a side are runs of the same thing; significance needs three of each. */
+struct compare_side {
+	const struct snapshot *const *snapshots;
+	size_t count;
+};
+
+struct compare_options {
+	enum compare_mode mode;
+	enum group_axis axis;
+	struct grouping_options grouping; /* normalisation and flattening: see group.h */
+	struct selection metrics;	  /* stored and derived ones to compare */
+	uint32_t sections;		  /* a bit each */
+};
+
+/* One side of a row. */
+enum value_shape {
+	VALUE_ABSENT, /* not measured, or there is no such group: see group_tasks */
+	VALUE_NUMBER, /* number; signed when the metric or reading is */
+	VALUE_REAL,   /* real: derived metrics */
+	VALUE_RANGE,  /* min, max */
+	VALUE_TEXT,   /* text: categories, cpu sets, settings; number is how many have it */
+	VALUE_UNLIMITED,
+};
+
+struct compared_value {
+	enum value_shape shape;
+	bool is_signed;
+	uint64_t number;
+	double real;
+	int64_t min, max;
+	const char *text;
+	uint32_t measured, population; /* tasks, processes or cgroups behind it */
+};
+
+/* What the two sides have to do with each other. */
+enum row_state {
+	ROW_SAME,
+	ROW_CHANGED,
+	ROW_NEW,    /* the group is only in B */
+	ROW_GONE,   /* the group is only in A */
+	ROW_ABSENT, /* not measured on a side that has the group */
+	ROW_RESET,  /* a counter that began again: no difference is known */
+};
+
+/* B less A, exact where the values are whole. */
+struct difference {
+	bool known;
+	bool is_negative;
+	bool is_real;	    /* real, not magnitude */
+	uint64_t magnitude; /* saturates */
+	double real;	    /* signed; also of a whole difference, rounded */
+};
+
+struct significance {
+	bool tested; /* three or more of each side */
+	double p;
+	bool is_noise;					       /* p above alpha */
+	double before_low, before_high, after_low, after_high; /* smallest and largest run */
+};
+
+struct comparison_row {
+	enum compare_section section;
+	uint32_t group;		       /* in comparison->groups */
+	int metric;		       /* enum metric_id, or -1: a reading */
+	const char *name;	       /* the metric's or the reading's */
+	const struct reading *reading; /* NULL for a metric */
+	struct compared_value before, after;
+	struct difference delta;
+	bool has_rate;
+	double per_second; /* interval: delta over elapsed time; population: see rate_before/after */
+	double rate_before, rate_after;
+	enum row_state state;
+	const char *reason; /* of ROW_ABSENT, or NULL */
+	double share; /* of the host's change in the row's resource, 0 to 1; 0 when it has none */
+	double score; /* what rows are ordered by */
+	struct significance significance;
+};
+
+/* A group of tasks, a cgroup, a process, or the host, as both sides have it. */
+struct compared_group {
+	const char *key;
+	uint32_t tasks_before, tasks_after;
+	uint32_t born, ended;	  /* interval: tasks that came and went */
+	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
+};
+
+struct host_change {
+	const char *name;
+	const char *before, *after; /* NULL: not known on that side */
+};
+
+struct comparison {
+	struct arena arena;
+	enum compare_mode mode; /* never AUTO */
+	uint64_t elapsed_ns;	/* interval: between the captures; else 0 */
+	ARRAY_OF(const char *)
+	notes; /* what a reader must know: which mode and why, sides that differ in kind, losses */
+	ARRAY_OF(struct host_change) host_changes;
+	ARRAY_OF(struct compared_group) groups;
+	ARRAY_OF(struct comparison_row) rows; /* ordered by score */
+	uint64_t
+		processes_ended; /* interval: whole ones; their last work is in their parents' child_ metrics */
+};
+
+int comparison_new(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison **ret,
+		   struct error *error);
+void comparison_free(struct comparison *comparison); /* NULL is allowed */
+void comparison_free_pointer(struct comparison **comparison);
+
+#endif
