@@ -78,14 +78,22 @@ static void append_escape(struct text *json, unsigned char byte, bool is_charact
 	text_append_string(json, escape);
 }
 
-/* The character at `bytes`, escaped where JSON wants it.  Gives the bytes that it took. */
-static size_t append_character(struct text *json, const char *bytes, size_t length)
+/* How many of the bytes stand for themselves in JSON, and are ASCII. */
+static size_t plain_length(const char *bytes)
 {
-	size_t step = text_character(bytes, length);
+	size_t length = 0;
 
-	if (step == 1 && (unsigned char)*bytes >= 0x20 && *bytes != '"' && *bytes != '\\')
-		text_append(json, bytes, 1);
-	else if (step > 1)
+	while ((signed char)bytes[length] >= 0x20 && bytes[length] != '"' && bytes[length] != '\\')
+		length++;
+	return length;
+}
+
+/* The character at `bytes`, which is not plain.  Gives the bytes that it took. */
+static size_t append_character(struct text *json, const char *bytes)
+{
+	size_t step = text_character(bytes, strnlen(bytes, 4));
+
+	if (step > 1)
 		text_append(json, bytes, step);
 	else
 		append_escape(json, (unsigned char)*bytes, step == 1);
@@ -94,14 +102,14 @@ static size_t append_character(struct text *json, const char *bytes, size_t leng
 
 static void append_string(struct text *json, const char *string)
 {
-	size_t left = strlen(string);
-
 	text_append(json, "\"", 1);
-	while (left) {
-		size_t step = append_character(json, string, left);
+	while (*string) {
+		size_t plain = plain_length(string);
 
-		string += step;
-		left -= step;
+		text_append(json, string, plain);
+		string += plain;
+		if (*string)
+			string += append_character(json, string);
 	}
 	text_append(json, "\"", 1);
 }
