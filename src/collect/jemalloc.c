@@ -1,6 +1,7 @@
 #include "collect/jemalloc.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -512,23 +513,36 @@ static int tell_source(struct collection *collection, const char *reason)
 	return source->reason ? 0 : -ENOMEM;
 }
 
+/* Most processes use another allocator, which is no failure but why they have no counters. */
+static void absent_text(const struct jemalloc_tally *tally, const char *reason, struct text *out)
+{
+	uint64_t others = tally->tags[JEMALLOC_NOT_FOUND];
+
+	if (others && (tally->read || reason[0]) && others < tally->walked)
+		text_format(out, "%" PRIu64 " of %" PRIu64 " processes do not use jemalloc%s",
+			    others, tally->walked, reason[0] ? "; " : "");
+	text_append_string(out, reason);
+	if (!out->length)
+		text_append_string(out, "the process does not use jemalloc");
+}
+
 static int tell(struct collection *collection)
 {
 	static const enum metric_id counters[] = { METRIC_allocated_bytes,
 						   METRIC_deallocated_bytes };
 	CLEANUP(text_free) struct text reason = { 0 };
+	CLEANUP(text_free) struct text absent = { 0 };
 	struct snapshot *snapshot = collection->capture->snapshot;
 	int status;
 
 	jemalloc_tally_reason(&collection->tally, &reason);
-	if (!reason.length)
-		text_append_string(&reason, "the process does not use jemalloc");
-	if (reason.failed)
+	absent_text(&collection->tally, text_string(&reason), &absent);
+	if (reason.failed || absent.failed)
 		return -ENOMEM;
 	status = tell_source(collection, text_string(&reason));
 	for (size_t i = 0; i < ARRAY_SIZE(counters) && status == 0; i++)
 		if (snapshot_measured(snapshot, counters[i]) < snapshot->task_count)
-			status = snapshot_set_absent(snapshot, counters[i], text_string(&reason));
+			status = snapshot_set_absent(snapshot, counters[i], text_string(&absent));
 	return status < 0 ? status : jemalloc_tally_note(&collection->tally, snapshot);
 }
 
