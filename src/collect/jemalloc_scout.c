@@ -63,10 +63,10 @@ struct job {
 	struct progress *progress;
 	struct confined_job child;
 
-	/* The child's own. */
-	struct open_file files[FILES_MAX];
-	size_t file_count;
-	int keep[FILES_MAX];
+	int keep[FILES_MAX]; /* the child's fds; -1 for none */
+
+	/* The child's own: nothing of it costs us memory. */
+	ARRAY_OF(struct open_file) files;
 	ARRAY_OF(struct use) uses;
 };
 
@@ -96,12 +96,13 @@ static bool is_left_out(const struct job *job, struct file_id id)
 	return false;
 }
 
-static struct open_file *find_file(struct job *job, struct file_id id)
+/* Its number, or SCOUT_NONE. */
+static uint32_t find_file(const struct job *job, struct file_id id)
 {
-	for (size_t i = 0; i < job->file_count; i++)
-		if (same_file(job->files[i].id, id))
-			return &job->files[i];
-	return NULL;
+	for (size_t i = 0; i < job->files.count; i++)
+		if (same_file(job->files.data[i].id, id))
+			return (uint32_t)i;
+	return SCOUT_NONE;
 }
 
 struct address_range file_place(const struct process_maps *maps, struct file_id id)
@@ -130,25 +131,26 @@ static void note_mapping(struct open_file *file, int32_t tgid,
 		snprintf(file->name, sizeof(file->name), "%s", mapping->name);
 }
 
-static struct open_file *open_file(struct job *job, uint32_t index, int process,
-				   const struct process_mapping *mapping, struct file_id id)
+static int open_file(struct job *job, uint32_t index, int process,
+		     const struct process_mapping *mapping, uint32_t *ret_number)
 {
-	struct open_file *file = find_file(job, id);
+	struct open_file file = { .id = { mapping->device, mapping->inode }, .fd = -1 };
+	size_t count = job->files.count;
 
-	if (file)
-		return file;
-	if (job->file_count == FILES_MAX)
-		return NULL;
-	file = &job->files[job->file_count];
-	*file = (struct open_file){ .id = id, .fd = -1, .is_left_out = is_left_out(job, id) };
-	note_mapping(file, job->processes[index].tgid, mapping);
-	job->progress->file = id;
-	if (!file->is_left_out)
-		file->fd = process_mapping_open(process, mapping);
-	if (file->fd >= 0)
-		job->keep[job->file_count] = file->fd;
-	job->file_count++;
-	return file;
+	*ret_number = find_file(job, file.id);
+	if (*ret_number != SCOUT_NONE)
+		return 0;
+	if (count == FILES_MAX)
+		return -ENFILE;
+	file.is_left_out = is_left_out(job, file.id);
+	note_mapping(&file, job->processes[index].tgid, mapping);
+	job->progress->file = file.id;
+	if (!file.is_left_out)
+		file.fd = process_mapping_open(process, mapping);
+	if (file.fd >= 0)
+		job->keep[count] = file.fd;
+	*ret_number = (uint32_t)count;
+	return array_append(&job->files, file);
 }
 
 /* 0, -ENFILE when there is no room for all of them, or -ENOMEM. */
@@ -163,13 +165,11 @@ static int open_files(struct job *job, uint32_t index, int process, const struct
 		entry = process_maps_at(maps, image.entry);
 	while ((mapping = process_maps_next_file(maps, &cursor))) {
 		struct file_id id = { mapping->device, mapping->inode };
-		struct open_file *file = open_file(job, index, process, mapping, id);
-		struct use use = { .process = index };
+		struct use use = { .process = index, .place = file_place(maps, id) };
+		int status = open_file(job, index, process, mapping, &use.file);
 
-		if (!file)
-			return -ENFILE;
-		use.file = (uint32_t)(file - job->files);
-		use.place = file_place(maps, id);
+		if (status < 0)
+			return status;
 		use.is_executable = entry && entry->device == id.device && entry->inode == id.inode;
 		if (array_append(&job->uses, use) < 0)
 			return -ENOMEM;
@@ -260,12 +260,12 @@ static const struct use *find_holder(const struct job *job, const struct use *us
 	for (size_t i = 0; i < count; i++) {
 		const struct use *use = &uses[i];
 
-		if (!holds_jemalloc(&job->files[use->file]))
+		if (!holds_jemalloc(&job->files.data[use->file]))
 			continue;
 		if (use->is_executable)
 			return use;
 		/* Words alone do not make a library one that is in use. */
-		if (!holder && !job->files[use->file].findings->mentions_jemalloc)
+		if (!holder && !job->files.data[use->file].findings->mentions_jemalloc)
 			holder = use;
 	}
 	return holder;
@@ -281,7 +281,7 @@ static void name_parts(const struct job *job, const struct use *uses, size_t cou
 		       struct scouted_process *process)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct elf_findings *findings = job->files[uses[i].file].findings;
+		const struct elf_findings *findings = job->files.data[uses[i].file].findings;
 
 		if (!findings)
 			continue;
@@ -308,7 +308,7 @@ static int find_parts(struct job *job, const struct use *uses, size_t count,
 {
 	for (int everything = 0; everything < 2; everything++) {
 		for (size_t i = 0; i < count; i++) {
-			struct open_file *file = &job->files[uses[i].file];
+			struct open_file *file = &job->files.data[uses[i].file];
 
 			if ((everything || uses[i].is_executable || is_named_like_libc(file)) &&
 			    inspect_file(job, file) < 0)
@@ -332,7 +332,7 @@ static int judge_process(struct job *job, uint32_t index, const struct use *uses
 		return find_parts(job, uses, count, process);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (job->files[uses[i].file].is_left_out)
+		if (job->files.data[uses[i].file].is_left_out)
 			process->state = SCOUT_DAMAGED;
 	return 0;
 }
@@ -379,7 +379,7 @@ static void number_file(struct job *job, uint32_t *file, uint32_t *next)
 
 	if (*file == SCOUT_NONE)
 		return;
-	found = &job->files[*file];
+	found = &job->files.data[*file];
 	if (!found->findings) {
 		*file = SCOUT_NONE;
 		return;
@@ -393,8 +393,8 @@ static uint32_t number_files(struct job *job, uint32_t process_count)
 {
 	uint32_t next = 0;
 
-	for (size_t i = 0; i < job->file_count; i++)
-		job->files[i].number = SCOUT_NONE;
+	for (size_t i = 0; i < job->files.count; i++)
+		job->files.data[i].number = SCOUT_NONE;
 	for (uint32_t i = 0; i < process_count; i++) {
 		struct scouted_process *process = &job->processes[i];
 
@@ -420,10 +420,10 @@ static int write_files(const struct job *job, uint32_t count, int answer)
 	int status = 0;
 
 	for (uint32_t number = 0; number < count && status == 0; number++)
-		for (size_t i = 0; i < job->file_count && status == 0; i++) {
-			if (job->files[i].number != number)
+		for (size_t i = 0; i < job->files.count && status == 0; i++) {
+			if (job->files.data[i].number != number)
 				continue;
-			fill_file(&job->files[i], &out);
+			fill_file(&job->files.data[i], &out);
 			status = write_all(answer, &out, sizeof(out));
 		}
 	return status;
@@ -447,10 +447,10 @@ static int work(void *argument, int answer)
 	struct job *job = argument;
 
 	job->progress->is_parsing = true;
-	for (size_t i = 0; i < job->file_count; i++) {
-		job->progress->file = job->files[i].id;
-		if (job->files[i].fd >= 0 && elf_may_have_tsd(job->files[i].fd) &&
-		    inspect_file(job, &job->files[i]) < 0)
+	for (size_t i = 0; i < job->files.count; i++) {
+		job->progress->file = job->files.data[i].id;
+		if (job->files.data[i].fd >= 0 && elf_may_have_tsd(job->files.data[i].fd) &&
+		    inspect_file(job, &job->files.data[i]) < 0)
 			return -ENOMEM;
 	}
 	if (judge_processes(job) < 0)
