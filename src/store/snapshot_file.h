@@ -31,10 +31,9 @@ int snapshot_file_write(const struct snapshot *snapshot, const char *path, struc
 
 /*
  * Reads either kind of file, by what is in it.  Returns 0 and a snapshot the
- * caller frees, or a negative errno with a sentence
- * in `error`: what the system said, -EBADMSG for a file that is damaged or
- * something else, -ENOTSUP for one of a newer format, -EFBIG for one that claims
- * more than its size can hold.
+ * caller frees, or a negative errno with a sentence in `error`: what the system
+ * said, -EBADMSG for a file that is damaged or something else, -ENOTSUP for one of
+ * a newer format, -EFBIG for one that claims more than its size can hold.
  */
 int snapshot_file_read(const char *path, struct snapshot **ret, struct error *error);
 
