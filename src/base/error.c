@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int error_set(struct error *error, int code, const char *format, ...)
 {
@@ -12,5 +13,34 @@ int error_set(struct error *error, int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(error->message, sizeof(error->message), format, arguments);
 	va_end(arguments);
+	return code;
+}
+
+/* Longest part of an excerpt that comes before the mistake. */
+#define EXCERPT_BEFORE 48
+
+static size_t character_number(const char *text, size_t position)
+{
+	size_t number = 1;
+
+	for (size_t i = 0; i < position; i++)
+		number += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return number;
+}
+
+int error_mark(struct error *error, int code, const char *text, size_t position)
+{
+	size_t start = position > EXCERPT_BEFORE ? position - EXCERPT_BEFORE : 0;
+	size_t length, said;
+
+	if (!error || error->excerpt[0])
+		return code;
+	length = strnlen(text + start, sizeof(error->excerpt) - 1);
+	memcpy(error->excerpt, text + start, length);
+	error->excerpt[length] = '\0';
+	error->caret = position - start;
+	said = strlen(error->message);
+	snprintf(error->message + said, sizeof(error->message) - said, ", at character %zu",
+		 character_number(text, position));
 	return code;
 }

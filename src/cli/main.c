@@ -31,6 +31,21 @@ static int complain(const char *message)
 	return EXIT_ERROR;
 }
 
+/* The part of a person's text that has a mistake, and an arrow below it. */
+static void point_at(const struct error *error)
+{
+	CLEANUP(text_free) struct text shown = { 0 };
+	size_t length = strlen(error->excerpt);
+	size_t column;
+
+	if (length == 0 || error->caret > length)
+		return;
+	text_append_escaped(&shown, error->excerpt, error->caret);
+	column = text_width(text_string(&shown));
+	text_append_escaped(&shown, error->excerpt + error->caret, length - error->caret);
+	fprintf(stderr, "  %s\n  %*s^\n", text_string(&shown), (int)column, "");
+}
+
 static int unknown_verb(const char *name)
 {
 	struct error error = { 0 };
@@ -89,7 +104,9 @@ static int run_command(const struct command *command, int count, char **argument
 	if (status >= 0)
 		return flush_output(EXIT_DONE);
 	fflush(stdout);
-	return complain(error.message[0] ? error.message : strerror(-status));
+	status = complain(error.message[0] ? error.message : strerror(-status));
+	point_at(&error);
+	return status;
 }
 
 /* Words that stand where none is taken. */
