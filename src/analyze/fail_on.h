@@ -1,0 +1,112 @@
+/*
+ * Conditions under which a comparison counts as a regression, as people write
+ * them:
+ *
+ *	pcomm=nginx wait_time_ns > +20%
+ *	majflt > 100
+ *	group='tmux: server' rss_bytes >= +10MiB
+ *	run_time_ns > 50ms/s
+ *
+ *	[AXIS=GLOB] NAME OPERATOR VALUE
+ *
+ * AXIS is a grouping axis, whose groups are meant, or `group` for the axis of the
+ * comparison whichever it is; without one every group is meant, each by itself.
+ * A glob with blanks stands in quotes.  NAME is a metric, stored or derived, or
+ * a reading.  OPERATOR is one of > < >= <=.
+ *
+ * VALUE is always about the change, after less before.  With % it is relative
+ * to before, and a change from 0 is larger than any percentage; else it is in
+ * the metric's own unit, or in ns us ms s m h, B KiB MiB GiB TiB, K M G.  With /s
+ * it is the change in a second: of an interval its rate, else the rate after
+ * less the rate before (with %: relative to it).
+ *
+ * What cannot be evaluated (not measured, a counter that began again, a group
+ * that one side does not have) neither fails nor passes: it is told.
+ */
+#ifndef ANALYZE_FAIL_ON_H
+#define ANALYZE_FAIL_ON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/group.h"
+#include "base/arena.h"
+#include "base/array.h"
+
+struct comparison;
+struct comparison_row;
+struct error;
+struct reading;
+struct text;
+
+enum fail_operator {
+	FAIL_ABOVE,
+	FAIL_BELOW,
+	FAIL_AT_LEAST,
+	FAIL_AT_MOST,
+	FAIL_OPERATOR_COUNT,
+};
+
+struct fail_condition {
+	const char *text; /* as given */
+	bool has_axis;
+	enum group_axis axis; /* a comparison on another axis does not have its groups */
+	const char *glob;     /* of group keys; NULL: every group */
+	const char *name;
+	int metric;		       /* enum metric_id, or -1: a reading */
+	const struct reading *reading; /* NULL for a metric */
+	enum fail_operator operator;
+	bool is_relative; /* bound 0.2 is +20 % */
+	bool per_second;
+	double bound; /* in the metric's or reading's unit; signed */
+};
+
+/* Owns its conditions; all zeros is empty and valid. */
+struct fail_on {
+	struct arena arena;
+	ARRAY_OF(struct fail_condition) conditions;
+};
+
+/*
+ * Adds a condition; the text is copied.  0, -ENOMEM, or -EINVAL with a sentence
+ * and its position.
+ */
+int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error);
+void fail_on_clear(struct fail_on *fail_on);
+
+enum fail_outcome {
+	FAIL_PASSED,  /* evaluated, and it does not hold */
+	FAIL_FAILED,  /* it holds */
+	FAIL_NOISE,   /* it would hold, but several runs a side do not tell it from chance */
+	FAIL_UNKNOWN, /* cannot be evaluated: see reason */
+};
+
+struct fail_finding {
+	const struct fail_condition *condition;
+	const struct comparison_row *row; /* NULL: no row of the comparison is meant */
+	enum fail_outcome outcome;
+	double change;	    /* as the condition measures it; unless UNKNOWN */
+	const char *reason; /* of UNKNOWN */
+};
+
+struct fail_verdict {
+	ARRAY_OF(struct fail_finding) findings; /* all but PASSED ones, in the order of the rows */
+	size_t passed, failed, noise, unknown;
+};
+
+/*
+ * Evaluates one condition over a comparison, adding to the verdict.  A condition
+ * whose axis is not that of the comparison is UNKNOWN as a whole.  The verdict
+ * points into both.  0 or -ENOMEM.
+ */
+int fail_condition_evaluate(const struct fail_condition *condition,
+			    const struct comparison *comparison, enum group_axis axis,
+			    struct fail_verdict *verdict);
+void fail_verdict_clear(struct fail_verdict *verdict);
+
+/* Appends a sentence: "pcomm=nginx wait_time_ns > +20%: nginx changed by +35.1 %". */
+void fail_finding_append(const struct fail_finding *finding, const struct comparison *comparison,
+			 struct text *out);
+
+#endif
