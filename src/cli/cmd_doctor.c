@@ -104,7 +104,7 @@ static void print_source(FILE *out, const struct source_report *report)
 		id >= 0 ? sources[id].gives : "");
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
-	if (report->state != SOURCE_OK && report->state != SOURCE_NOT_BUILT && id >= 0)
+	if (report->state != SOURCE_OK && id >= 0)
 		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", sources[id].needs);
 }
 

@@ -28,7 +28,6 @@ struct source_info {
 	const char *name;
 	const char *gives;
 	const char *needs;
-	bool is_built;
 };
 
 extern const struct source_info sources[SOURCE_COUNT];

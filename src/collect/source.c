@@ -17,7 +17,7 @@
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
-#define SOURCE(id, name_, gives_, needs_, built_) [SOURCE_##id] = { name_, gives_, needs_, built_ },
+#define SOURCE(id, name_, gives_, needs_) [SOURCE_##id] = { name_, gives_, needs_ },
 #include "collect/sources.def"
 };
 
@@ -104,6 +104,12 @@ static void failure_text(const struct capture *capture, enum source_id id, struc
 			    tally->read + tally->failed);
 }
 
+/* Whether the source asks a running kernel or a living process, which a recording is not. */
+static bool needs_life(enum source_id id)
+{
+	return id == SOURCE_TASKSTATS || id == SOURCE_JEMALLOC;
+}
+
 /* Whether the source is one that is read only when it is asked for, and was not. */
 static bool is_unasked(const struct capture *capture, enum source_id id)
 {
@@ -115,13 +121,13 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 {
 	const struct source_tally *tally = &capture->tallies[id];
 
-	if (!sources[id].is_built) {
-		text_append_string(reason, NO_COLLECTOR);
-		return SOURCE_NOT_BUILT;
-	}
 	if (!source_wanted(capture, id)) {
 		text_append_string(reason, is_unasked(capture, id) ? NOT_ASKED_SMAPS :
 								     "switched off by --without");
+		return SOURCE_OFF;
+	}
+	if (needs_life(id) && !capture->host->live) {
+		failure_text(capture, id, reason);
 		return SOURCE_OFF;
 	}
 	if (tally->failed || (tally->reason && !tally->read)) {
@@ -251,17 +257,15 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	const struct gate *gate = &capture->gates[metric->gate];
 	enum source_id id = responsible_source(capture, metric);
 
-	if (!sources[id].is_built)
-		text_append_string(out, NO_COLLECTOR);
-	else if (!gate->open)
+	if (!gate->open)
 		text_append_string(out, gate->reason);
 	else if (is_unasked(capture, id))
 		text_append_string(out, NOT_ASKED_SMAPS);
 	else if (!source_wanted(capture, id))
 		text_format(out, "switched off by --without %s", sources[id].name);
 	else if (!was_used(capture, id) && id == SOURCE_TASK_ITERATOR)
-		text_append_string(out, NO_COLLECTOR " reads it from procfs; the BPF task iterator "
-						     "does");
+		text_append_string(out, "procfs does not have it; the BPF task iterator "
+					"does");
 	else if (capture->tallies[id].failed || !was_used(capture, id))
 		failed_metric_text(capture, id, out);
 	else if (gate->reason)

@@ -77,7 +77,7 @@ enum source_state {
 	SOURCE_UNAVAILABLE, /* none worked: see reason */
 	SOURCE_MISSING,	    /* the host does not have it */
 	SOURCE_OFF,	    /* not asked for */
-	SOURCE_NOT_BUILT,   /* no collector in this build */
+	SOURCE_NOT_BUILT,   /* no collector in the version that captured */
 	SOURCE_STATE_COUNT,
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyze/losses.h"
 #include "analyze/selection.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/snapshot.h"
@@ -139,15 +140,36 @@ static bool is_failing(enum source_state state)
 	return state == SOURCE_PARTIAL || state == SOURCE_UNAVAILABLE || state == SOURCE_MISSING;
 }
 
+/* Sources that give readings alone, and the sections that have these. */
+static const struct {
+	const char *name;
+	uint32_t sections;
+} reading_sources[] = {
+	{ "cgroup_files", 1u << SECTION_CGROUPS | 1u << SECTION_LIMITS | 1u << SECTION_MEMORY_STAT |
+				  1u << SECTION_MEMORY_EVENTS | 1u << SECTION_PRESSURE },
+	{ "pressure", 1u << SECTION_PRESSURE },
+	{ "sched_ext", 1u << SECTION_HOST },
+	{ "host_context", 1u << SECTION_HOST },
+};
+
+static bool concerns(const struct source_report *source, uint32_t sections)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reading_sources); i++)
+		if (strcmp(reading_sources[i].name, source->name) == 0)
+			return reading_sources[i].sections & sections;
+	return true;
+}
+
 /* Sources that did not do their work, but for those whose reason an absence has told. */
-static void append_sources(struct text *out, const struct snapshot *snapshot,
+static void append_sources(struct text *out, const struct snapshot *snapshot, uint32_t sections,
 			   const struct absence *absences, size_t count)
 {
 	for (size_t i = 0; i < snapshot->source_count; i++) {
 		const struct source_report *source = &snapshot->sources[i];
 		const char *reason = source->reason ? source->reason : "no reason is known";
 
-		if (!is_failing(source->state) || is_told(absences, count, reason))
+		if (!is_failing(source->state) || !concerns(source, sections) ||
+		    is_told(absences, count, reason))
 			continue;
 		text_append_string(out, "source ");
 		text_append_escaped(out, source->name, strlen(source->name));
@@ -157,7 +179,7 @@ static void append_sources(struct text *out, const struct snapshot *snapshot,
 }
 
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
-		    struct text *out)
+		    uint32_t sections, struct text *out)
 {
 	struct absence absences[METRIC_COUNT];
 
@@ -165,5 +187,5 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 		absences[i] = absence_of(snapshot, shown->ids[i]);
 	append_capture(out, snapshot);
 	append_absences(out, absences, shown);
-	append_sources(out, snapshot, absences, shown->count);
+	append_sources(out, snapshot, sections, absences, shown->count);
 }

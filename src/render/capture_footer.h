@@ -6,12 +6,17 @@
 #ifndef RENDER_CAPTURE_FOOTER_H
 #define RENDER_CAPTURE_FOOTER_H
 
+#include <stdint.h>
+
 struct selection;
 struct snapshot;
 struct text;
 
-/* Appends whole lines; names and reasons come from a file and are escaped. */
+/*
+ * Appends whole lines; names and reasons come from a file and are escaped.
+ * Sources of readings are told of when their sections (a bit each) are shown.
+ */
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
-		    struct text *out);
+		    uint32_t sections, struct text *out);
 
 #endif

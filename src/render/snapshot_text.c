@@ -130,7 +130,7 @@ static int print_footer(const struct page *page, FILE *out)
 	if (page->has_elsewhere)
 		text_append_string(&footer, "a process counts once, in the group of its first "
 					    "thread\n");
-	capture_footer(page->snapshot, &page->view->metrics, &footer);
+	capture_footer(page->snapshot, &page->view->metrics, page->view->sections, &footer);
 	if (footer.failed)
 		return -ENOMEM;
 	fwrite(footer.data, 1, footer.length, out);
