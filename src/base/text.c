@@ -191,3 +191,58 @@ bool parse_u64(const char *string, uint64_t *ret)
 	*ret = value;
 	return true;
 }
+
+static const struct {
+	const char *suffix;
+	uint64_t ns;
+} duration_units[] = {
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "", 1000000000 },
+	{ "m", 60 * 1000000000ull },
+	{ "h", 3600 * 1000000000ull },
+	{ "d", 86400 * 1000000000ull },
+};
+
+/* Digits after a decimal point, as a part of `unit`; what is finer than 1 ns is left off. */
+static bool scan_fraction(const char **cursor, uint64_t unit, uint64_t *ret)
+{
+	const char *digit = *cursor;
+	uint64_t fraction = 0;
+
+	if (*digit == '.') {
+		digit++;
+		if (*digit < '0' || *digit > '9')
+			return false;
+		for (; *digit >= '0' && *digit <= '9'; digit++) {
+			unit /= 10;
+			fraction += unit * (uint64_t)(*digit - '0');
+		}
+	}
+	*cursor = digit;
+	*ret = fraction;
+	return true;
+}
+
+bool parse_duration_ns(const char *string, uint64_t *ret)
+{
+	const char *suffix = string + strspn(string, "0123456789.");
+
+	for (size_t i = 0; i < ARRAY_SIZE(duration_units); i++) {
+		uint64_t unit = duration_units[i].ns;
+		const char *cursor = string;
+		uint64_t whole, fraction, total;
+
+		if (strcmp(suffix, duration_units[i].suffix) != 0)
+			continue;
+		if (!scan_u64(&cursor, &whole) || !scan_fraction(&cursor, unit, &fraction) ||
+		    cursor != suffix || __builtin_mul_overflow(whole, unit, &total) ||
+		    __builtin_add_overflow(total, fraction, &total))
+			return false;
+		*ret = total;
+		return true;
+	}
+	return false;
+}

@@ -57,4 +57,7 @@ bool scan_i64(const char **cursor, int64_t *ret);
 /* The whole string as a number: no blanks, nothing left over. */
 bool parse_u64(const char *string, uint64_t *ret);
 
+/* Durations as people write them: 250ms, 5s, 2m, 1h, 1.5s, 10us; a plain number is seconds. */
+bool parse_duration_ns(const char *string, uint64_t *ret);
+
 #endif

@@ -11,6 +11,7 @@
 /* Exit statuses that every verb shares. */
 enum exit_status {
 	EXIT_DONE = 0,
+	EXIT_REGRESSION = 1, /* compare --fail-on */
 	EXIT_ERROR = 2,
 };
 
@@ -20,9 +21,13 @@ struct command {
 	const char *summary;	 /* one line, no full stop */
 	const char *description; /* paragraphs for help and the man page */
 	const char *examples;	 /* lines "command\tmeaning", or NULL */
+	const char *exits;	 /* exit statuses beside 0 and 2, "1 when ...", or NULL */
 	const struct option *options;
 	int words_max;
-	/* Returns 0 or a negative errno with a sentence in `error`; main turns that into exit 2. */
+	/*
+	 * Returns an exit status, or a negative errno with a sentence in `error`; main turns that
+	 * into exit 2.
+	 */
 	int (*run)(char **words, int count, struct error *error);
 };
 

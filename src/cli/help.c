@@ -123,9 +123,13 @@ void man_command(FILE *out, const struct command *command)
 		man_option(out, option);
 	if (command->examples)
 		man_examples(out, command->examples);
-	fputs("# EXIT STATUS\n\n0 when done, 2 on an error: one sentence on standard error says "
-	      "what failed, on what and why.\n\n# SEE ALSO\n\n*taskscope*(1), "
-	      "*taskscope-metrics*(7)\n",
+	fputs("# EXIT STATUS\n\n0 when done, ", out);
+	if (command->exits) {
+		print_scdoc(out, command->exits);
+		fputs(", ", out);
+	}
+	fputs("2 on an error: one sentence on standard error says what failed, on what and "
+	      "why.\n\n# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n",
 	      out);
 }
 

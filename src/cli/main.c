@@ -102,7 +102,7 @@ static int run_command(const struct command *command, int count, char **argument
 	if (status >= 0)
 		status = command->run(words, count, &error);
 	if (status >= 0)
-		return flush_output(EXIT_DONE);
+		return flush_output(status);
 	fflush(stdout);
 	status = complain(error.message[0] ? error.message : strerror(-status));
 	point_at(&error);

@@ -64,6 +64,13 @@ static int store(const struct option *option, const char *value, struct error *e
 					 option->name, value);
 		*number = (struct option_number){ .given = true, .value = parsed };
 		return 0;
+	case OPTION_DURATION:
+		if (!parse_duration_ns(value, &parsed))
+			return error_set(error, -EINVAL,
+					 "--%s takes a duration such as 250ms or 5s, not '%s'",
+					 option->name, value);
+		*number = (struct option_number){ .given = true, .value = parsed };
+		return 0;
 	}
 	return -EINVAL;
 }

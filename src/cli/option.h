@@ -16,9 +16,10 @@
 struct error;
 
 enum option_type {
-	OPTION_FLAG,   /* bool */
-	OPTION_TEXT,   /* const char *; the last one given counts */
-	OPTION_NUMBER, /* struct option_number */
+	OPTION_FLAG,	 /* bool */
+	OPTION_TEXT,	 /* const char *; the last one given counts */
+	OPTION_NUMBER,	 /* struct option_number */
+	OPTION_DURATION, /* struct option_number, in ns */
 };
 
 /* A number that knows whether it was given. */

@@ -17,6 +17,7 @@ static struct {
 	const char *output;
 	const char *format;
 	struct option_number limit;
+	struct option_number interval;
 } args;
 
 static const struct option options[] = {
@@ -25,6 +26,7 @@ static const struct option options[] = {
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "a file", NULL },
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "a form", "text|json" },
 	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "a number", NULL },
+	{ 'd', "duration", OPTION_DURATION, &args.interval, "TIME", "a duration", NULL },
 	{ 0 },
 };
 
@@ -94,6 +96,18 @@ static void numbers_know_whether_they_were_given(void **state)
 	assert_int_equal(args.limit.value, 0);
 }
 
+static void durations_are_in_nanoseconds(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-a"), 0);
+	assert_false(args.interval.given);
+	assert_int_equal(PARSE("-d", "250ms"), 0);
+	assert_true(args.interval.given);
+	assert_int_equal(args.interval.value, 250000000);
+	assert_int_equal(PARSE("-d2"), 0);
+	assert_int_equal(args.interval.value, 2000000000);
+}
+
 static void bad_input_is_refused_with_a_sentence(void **state)
 {
 	(void)state;
@@ -110,6 +124,10 @@ static void bad_input_is_refused_with_a_sentence(void **state)
 	assert_int_equal(PARSE("-n", "-1"), -EINVAL);
 	assert_int_equal(PARSE("-n", "18446744073709551616"), -EINVAL);
 	assert_int_equal(PARSE("-n", "1x"), -EINVAL);
+	assert_int_equal(PARSE("-d", "5 s"), -EINVAL);
+	assert_non_null(strstr(error.message, "250ms"));
+	assert_int_equal(PARSE("-d", "99999999999999999999h"), -EINVAL);
+	assert_int_equal(PARSE("-d", "1.2.3s"), -EINVAL);
 }
 
 int main(void)
@@ -120,6 +138,7 @@ int main(void)
 		cmocka_unit_test_setup(after_two_dashes_all_are_words, forget),
 		cmocka_unit_test_setup(a_lone_dash_is_a_word, forget),
 		cmocka_unit_test_setup(numbers_know_whether_they_were_given, forget),
+		cmocka_unit_test_setup(durations_are_in_nanoseconds, forget),
 		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
 	};
 

@@ -182,6 +182,57 @@ static void a_whole_string_is_a_number_or_not(void **state)
 	assert_int_equal(number, 42);
 }
 
+static void durations_are_read_as_people_write_them(void **state)
+{
+	static const struct {
+		const char *string;
+		uint64_t ns;
+	} cases[] = {
+		{ "250ms", 250000000 },
+		{ "5s", 5000000000 },
+		{ "5", 5000000000 },
+		{ "2m", 120000000000 },
+		{ "1h", 3600000000000 },
+		{ "1d", 86400000000000 },
+		{ "1.5s", 1500000000 },
+		{ "10us", 10000 },
+		{ "7ns", 7 },
+		{ "0.123456789s", 123456789 },
+		{ "0", 0 },
+		{ "2.5m", 150000000000 },
+	};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(parse_duration_ns(cases[i].string, &ns));
+		assert_true(ns == cases[i].ns);
+	}
+}
+
+static void what_is_no_duration_is_refused(void **state)
+{
+	static const char *const cases[] = {
+		"",
+		"s",
+		"5 s",
+		".5s",
+		"1.s",
+		"1.2.3s",
+		"-1s",
+		"5S",
+		"5ss",
+		"18446744073709551616ns",
+		"18446744074s",
+	};
+	uint64_t ns = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_false(parse_duration_ns(cases[i], &ns));
+	assert_int_equal(ns, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +247,8 @@ int main(void)
 		cmocka_unit_test(a_number_that_does_not_fit_is_none),
 		cmocka_unit_test(numbers_with_a_sign_reach_both_ends),
 		cmocka_unit_test(a_whole_string_is_a_number_or_not),
+		cmocka_unit_test(durations_are_read_as_people_write_them),
+		cmocka_unit_test(what_is_no_duration_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
