@@ -18,8 +18,9 @@
 #include "host/offset_cache.h"
 
 #define ROUNDS 3 /* of looking: a process that stood for others may have ended */
-#define TARGET_TIMEOUT_MS 4000
-#define BLOCKED_MAX 4 /* targets that may hold us up before no other is tried */
+#define TARGET_TIMEOUT_MS 2000
+#define STOPPING_TIMEOUT_MS 4000 /* for one whose threads may have to be stopped */
+#define BLOCKED_MAX 4		 /* targets that may hold us up before no other is tried */
 
 /*
  * A process that may have jemalloc.  Those of one program with equally many pages of code have the
@@ -284,7 +285,9 @@ static int read_target(struct collection *collection, uint32_t process,
 		return -ENOMEM;
 	}
 	target->process = dir;
-	status = aside_run(jemalloc_target_read, target, TARGET_TIMEOUT_MS);
+	status = aside_run(jemalloc_target_read, target,
+			   collection->capture->threads_seen.count ? TARGET_TIMEOUT_MS :
+								     STOPPING_TIMEOUT_MS);
 	if (status == -ETIMEDOUT) { /* the target is its thread's, for ever */
 		collection->blocked++;
 		return lose(collection, process, JEMALLOC_TARGET_BLOCKED, 0);

@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 /*
- * Starts a program with one argument and waits until it has written something, or, when it is
+ * Starts a program with one argument and waits until it has written a byte, or, when it is
  * not one that writes, until it runs: its memory is then that of the new program.
  */
-static inline pid_t child_start(const char *path, const char *argument, const char *preload,
-				int writes)
+static inline pid_t child_start_asking(const char *path, const char *argument, const char *preload,
+				       int writes, char *ret_byte)
 {
 	int ends[2];
-	char byte;
 	pid_t pid;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -37,11 +36,19 @@ static inline pid_t child_start(const char *path, const char *argument, const ch
 	}
 	close(ends[1]);
 	/* The end of the pipe comes with the exec. */
-	assert_int_equal(read(ends[0], &byte, 1), writes);
+	assert_int_equal(read(ends[0], ret_byte, 1), writes);
 	close(ends[0]);
 	if (!writes)
 		usleep(200000);
 	return pid;
+}
+
+static inline pid_t child_start(const char *path, const char *argument, const char *preload,
+				int writes)
+{
+	char byte;
+
+	return child_start_asking(path, argument, preload, writes, &byte);
 }
 
 static inline void child_end(pid_t pid)

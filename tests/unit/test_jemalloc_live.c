@@ -46,10 +46,10 @@ static const char *object(const char *name)
 	return path;
 }
 
-static struct snapshot *take(pid_t pid, bool without_oracle)
+static struct snapshot *take_by(enum task_lister lister, pid_t pid, bool without_oracle)
 {
 	struct capture_options options = {
-		.lister = LIST_PROCFS,
+		.lister = lister,
 		.pids = &pid,
 		.pid_count = 1,
 		.no_jemalloc_oracle = without_oracle,
@@ -60,6 +60,12 @@ static struct snapshot *take(pid_t pid, bool without_oracle)
 	if (capture_take(host, &options, &snapshot, &error) < 0)
 		fail_msg("%s", error.message);
 	return snapshot;
+}
+
+/* Without the iterator's thread pointers, so that the target's own lists are walked. */
+static struct snapshot *take(pid_t pid, bool without_oracle)
+{
+	return take_by(LIST_PROCFS, pid, without_oracle);
 }
 
 static const char *note_of(const struct snapshot *snapshot)
@@ -177,6 +183,22 @@ static void a_program_without_jemalloc_has_absent_cells_and_no_failure(void **st
 	snapshot_free(snapshot);
 }
 
+/* A target can make every read of its memory wait; it costs its own counters and two seconds. */
+static void a_target_that_blocks_its_reader_is_left_alone(void **state)
+{
+	char blocks;
+	pid_t pid = child_start_asking(object("blocking"), "wait", NULL, 1, &blocks);
+	struct snapshot *snapshot = take_by(LIST_AUTO, pid, true);
+
+	(void)state;
+	child_end(pid);
+	if (blocks == 'y')
+		assert_string_equal(note_of(snapshot), "target-blocked");
+	else /* this kernel lets only root do that */
+		assert_true(strncmp(note_of(snapshot), "executable, ", 12) == 0);
+	snapshot_free(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_library_is_read_where_the_loader_put_it),
 		cmocka_unit_test(a_stripped_program_says_why_not),
 		cmocka_unit_test(no_program_is_run_when_that_is_not_wanted),
+		cmocka_unit_test(a_target_that_blocks_its_reader_is_left_alone),
 		cmocka_unit_test(a_program_without_jemalloc_has_absent_cells_and_no_failure),
 	};
 

@@ -25,6 +25,7 @@ build plain "$@" -g0
 build static "$@" -g0 -static
 build library "$@" -g0 -shared -fPIC
 build large "$@" -g0 -DLARGE
+"$@" -g -pthread -o blocking "$(dirname "$source")/blocking.c"
 build preloaded "$@" -g -shared -fPIC -DPRELOADED
 strip -o stripped plain
 strip -o stripped_large large
