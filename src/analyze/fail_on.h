@@ -16,7 +16,7 @@
  *
  * VALUE is always about the change, after less before.  With % it is relative
  * to before, and a change from 0 is larger than any percentage; else it is in
- * the metric's own unit, or in ns us ms s m h, B KiB MiB GiB TiB, K M G.  With /s
+ * the metric's own unit, or in ns us ms s m h d, B KiB MiB GiB TiB, K M G.  With /s
  * it is the change in a second: of an interval its rate, else the rate after
  * less the rate before (with %: relative to it).
  *

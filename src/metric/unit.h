@@ -18,14 +18,11 @@ void unit_format_real(struct text *out, enum metric_unit unit, double value);
 
 /*
  * Reads an amount at *cursor and moves past it: digits, perhaps a point and more
- * digits, then ns us ms s m h, B KiB MiB GiB TiB, K M G, % or nothing.  The value is
+ * digits, then ns us ms s m h d, B KiB MiB GiB TiB, K M G, % or nothing.  The value is
  * in ns (UNIT_NS), bytes (UNIT_BYTES), a count (UNIT_COUNT), a share of one
  * (UNIT_RATIO: 20% is 0.2), or as it stands (UNIT_LEVEL).  False, and the cursor
  * unmoved, where there is none or another letter or digit follows.
  */
 bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit);
-
-/* A whole text as a time: "250ms", "1.5s", "10m"; seconds without a unit.  False when it is none. */
-bool duration_parse(const char *string, uint64_t *ret_ns);
 
 #endif

@@ -85,6 +85,67 @@ static void real_numbers_keep_their_sign_and_two_places(void **state)
 	assert_real(UNIT_BYTES, -5, "-5 B");
 }
 
+static void assert_amount(const char *string, enum metric_unit unit, double value)
+{
+	enum metric_unit found = UNIT_TEXT;
+	const char *cursor = string;
+	double amount = -1;
+
+	assert_true(unit_scan(&cursor, &amount, &found));
+	assert_string_equal(cursor, "");
+	assert_int_equal(found, unit);
+	if (amount != value)
+		fail_msg("%s is %.17g, not %.17g", string, amount, value);
+}
+
+static void amounts_are_read_with_their_units_and_rounded_once(void **state)
+{
+	(void)state;
+	assert_amount("0", UNIT_LEVEL, 0);
+	assert_amount("12.25", UNIT_LEVEL, 12.25);
+	assert_amount("1ns", UNIT_NS, 1);
+	assert_amount("250ms", UNIT_NS, 250000000);
+	assert_amount("1.1s", UNIT_NS, 1100000000);
+	assert_amount("2m", UNIT_NS, 120e9);
+	assert_amount("1h", UNIT_NS, 3600e9);
+	assert_amount("10MiB", UNIT_BYTES, 10 << 20);
+	assert_amount("7B", UNIT_BYTES, 7);
+	assert_amount("1.5K", UNIT_COUNT, 1500);
+	assert_amount("35%", UNIT_RATIO, 0.35);
+	assert_amount("0.5%", UNIT_RATIO, 0.005);
+}
+
+static void what_is_no_amount_leaves_the_cursor_where_it_is(void **state)
+{
+	static const char *const wrong[] = {
+		"",	"s",	 ".5",	"-1",	  "5x",	 "5sec",
+		"10kB", "1.2.3", "5%%", "5 s ms", "5.s", "5\xc2\xb5s"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		enum metric_unit unit;
+		const char *cursor = wrong[i];
+		double amount;
+
+		if (unit_scan(&cursor, &amount, &unit) && !*cursor)
+			fail_msg("'%s' was read", wrong[i]);
+		assert_true(cursor == wrong[i] || *cursor == ' ');
+	}
+}
+
+static void an_amount_ends_where_something_else_begins(void **state)
+{
+	const char *cursor = "5ms/s";
+	enum metric_unit unit;
+	double amount;
+
+	(void)state;
+	assert_true(unit_scan(&cursor, &amount, &unit));
+	assert_string_equal(cursor, "/s");
+	assert_int_equal(unit, UNIT_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +155,9 @@ int main(void)
 		cmocka_unit_test(numbers_that_name_something_are_never_scaled),
 		cmocka_unit_test(a_value_that_rounds_up_to_the_next_step_is_written_in_it),
 		cmocka_unit_test(real_numbers_keep_their_sign_and_two_places),
+		cmocka_unit_test(amounts_are_read_with_their_units_and_rounded_once),
+		cmocka_unit_test(what_is_no_amount_leaves_the_cursor_where_it_is),
+		cmocka_unit_test(an_amount_ends_where_something_else_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
