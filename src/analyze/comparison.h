@@ -55,6 +55,15 @@ struct compare_options {
 	struct grouping_options grouping; /* normalisation and flattening: see group.h */
 	struct selection metrics;	  /* stored and derived ones to compare */
 	uint32_t sections;		  /* a bit each */
+	/*
+	 * Rows kept of each section, the best by score; 0 keeps all.  A hundred thousand
+	 * groups have ten million rows, so who shows fifty should say fifty.  What a
+	 * condition or an order looks at is compared by itself, without a limit, by
+	 * selecting just its metrics.
+	 */
+	size_t limit;
+	/* Keep rows that have nothing to tell, too: see struct row_tally. */
+	bool unchanged;
 };
 
 /* One side of a row. */
@@ -110,6 +119,12 @@ struct comparison_row {
 	const char *name;	       /* the metric's or the reading's */
 	const struct reading *reading; /* NULL for a metric */
 	struct compared_value before, after;
+	/*
+	 * Of derived metrics in interval mode: the formula over what was done in between,
+	 * where before and after are over the lives of the tasks until then.  delta of a
+	 * ratio or an average is this less before; of a sum it is this.
+	 */
+	struct compared_value interval;
 	struct difference delta;
 	bool has_rate;
 	double per_second; /* interval: delta over elapsed time; population: see rate_before/after */
@@ -129,6 +144,14 @@ struct compared_group {
 	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
 };
 
+/* Rows of a section.  What is not kept is counted. */
+struct row_tally {
+	uint64_t kept;
+	uint64_t
+		unchanged; /* same, 0 in a group that is new or gone, or not measured on any side */
+	uint64_t beyond_limit;
+};
+
 struct host_change {
 	const char *name;
 	const char *before, *after; /* NULL: not known on that side */
@@ -143,6 +166,7 @@ struct comparison {
 	ARRAY_OF(struct host_change) host_changes;
 	ARRAY_OF(struct compared_group) groups;
 	ARRAY_OF(struct comparison_row) rows; /* ordered by score */
+	struct row_tally tallies[COMPARE_SECTION_COUNT];
 	uint64_t
 		processes_ended; /* interval: whole ones; their last work is in their parents' child_ metrics */
 };
