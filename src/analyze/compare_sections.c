@@ -1,0 +1,60 @@
+#include "analyze/compare_sections.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *const names[COMPARE_SECTION_COUNT] = {
+#define COMPARE_SECTION(id, name, ...) [COMPARE_##id] = name,
+#include "analyze/compare_sections.def"
+};
+
+static const char all_names[] =
+#define COMPARE_SECTION(id, name, ...) name ", "
+#include "analyze/compare_sections.def"
+	"all";
+
+const char *compare_section_name(enum compare_section section)
+{
+	return names[section];
+}
+
+static bool is_word(const char *word, size_t length, const char *name)
+{
+	return strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+/* The bits of one word, 0 when it names nothing. */
+static uint32_t bits_of(const char *word, size_t length)
+{
+	if (is_word(word, length, "all"))
+		return ALL_COMPARE_SECTIONS;
+	for (int section = 0; section < COMPARE_SECTION_COUNT; section++)
+		if (is_word(word, length, names[section]))
+			return 1u << section;
+	return 0;
+}
+
+int compare_sections_parse(const char *list, uint32_t *ret, struct error *error)
+{
+	uint32_t sections = 0;
+	const char *word = list;
+
+	while (word) {
+		size_t length = strcspn(word, ",");
+		uint32_t bits = bits_of(word, length);
+		int status;
+
+		if (!bits) {
+			status = error_set(error, -EINVAL,
+					   "there is no section '%.*s'; sections are %s",
+					   (int)length, word, all_names);
+			return error_mark(error, status, list, (size_t)(word - list));
+		}
+		sections |= bits;
+		word = word[length] ? word + length + 1 : NULL;
+	}
+	*ret = sections;
+	return 0;
+}
