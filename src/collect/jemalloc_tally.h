@@ -47,7 +47,7 @@ enum jemalloc_tag jemalloc_dominant(const struct jemalloc_tally *tally);
 /* Whether at least half of the failures are for want of rights. */
 bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally);
 
-/* Why a cell may be missing, in words; nothing when every process that could be looked at was read. */
+/* Why cells are missing, in words; nothing when every process with jemalloc was read. */
 void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out);
 
 /* Puts the tally into the snapshot's capture sheet.  0 or a negative errno. */

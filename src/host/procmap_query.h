@@ -1,6 +1,7 @@
 /*
- * The files of a process' memory, asked of the kernel one mapping at a time: many times quicker than
- * the text of a process with thousands of threads, whose stacks are mappings too.
+ * The files of a process' memory, asked of the kernel one mapping at a time: much
+ * quicker than the text of a process with a thousand threads, whose stacks are
+ * mappings too.
  */
 #ifndef HOST_PROCMAP_QUERY_H
 #define HOST_PROCMAP_QUERY_H

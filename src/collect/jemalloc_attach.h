@@ -1,0 +1,48 @@
+/*
+ * Heap counters of one process after the other, once it is known which file of it has jemalloc.
+ * Only for jemalloc.c.
+ */
+#ifndef COLLECT_JEMALLOC_ATTACH_H
+#define COLLECT_JEMALLOC_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "collect/jemalloc_layout.h"
+#include "collect/jemalloc_scout.h"
+#include "collect/jemalloc_tally.h"
+#include "collect/proc_file.h"
+#include "host/offset_cache.h"
+
+struct capture;
+
+struct known_layout {
+	struct file_id file;
+	bool is_executable;
+	struct jemalloc_layout layout;
+};
+
+/* Set the first two members; the rest, all zeros, is what all processes share. */
+struct attachment {
+	struct capture *capture;
+	const struct scout *scout;
+	ARRAY_OF(struct known_layout) layouts;
+	struct offset_cache cache;
+	bool has_cache;
+	unsigned blocked;
+	uint32_t *first_tasks; /* rows of each process's tasks: from its own up to the next one's */
+	struct proc_buffer buffer;
+	struct jemalloc_tally tally;
+};
+
+void attachment_clear(struct attachment *attachment);
+
+/*
+ * Reads a process that was scouted, itself or through one like it, and found to have jemalloc;
+ * counts and notes what becomes of it.  0 or -ENOMEM.
+ */
+int attachment_read(struct attachment *attachment, const struct scouted_process *scouted,
+		    uint32_t process);
+
+#endif
