@@ -1,0 +1,69 @@
+/*
+ * Cgroups that were renamed: which cgroup of A one of B is, when the key of
+ * neither is on the other side.
+ *
+ * What a cgroup is, its threads tell: its type set is the patterns of the
+ * process and thread names in it.  Two are the same when
+ *
+ *	at least 10 types are shared, of 90 % of all that either has; or
+ *	the sets are equal, however small, their last segments are alike (equal, or
+ *	begin with the same word), and no other of either side fits as well; or
+ *	they are at the same place below two that match, and share half their types.
+ *
+ * Each is matched once.  The result depends on neither the order of tasks nor
+ * which side is called A.
+ *
+ *	cgroup_matches_new(&before, &after, &options->grouping, &matches);
+ *	match = cgroup_matches_find(matches, group->cgroup);	(a group of B)
+ *	if (match)
+ *		cgroup_match_append_key(match, group, &key);	(what A calls it)
+ *
+ * Time and memory grow with the number of tasks, not with that of pairs.
+ */
+#ifndef ANALYZE_CGROUP_MATCH_H
+#define ANALYZE_CGROUP_MATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct compare_side;
+struct group;
+struct grouping_options;
+struct text;
+
+enum cgroup_evidence {
+	CGROUP_BY_TYPES, /* many shared types */
+	CGROUP_BY_NAME,	 /* few, and a like name */
+	CGROUP_BY_PLACE, /* below cgroups that match */
+};
+
+struct cgroup_match {
+	const char *before, *after; /* keys, as a census of both sides gives them */
+	enum cgroup_evidence evidence;
+	uint32_t types_before, types_after, types_shared;
+};
+
+struct cgroup_matches;
+
+/*
+ * NULL options are the usual ones.  Returns 0 and matches that the caller frees,
+ * -ENOMEM, or what census_new() says of the options.
+ */
+int cgroup_matches_new(const struct compare_side *before, const struct compare_side *after,
+		       const struct grouping_options *options, struct cgroup_matches **ret);
+void cgroup_matches_free(struct cgroup_matches *matches); /* NULL is allowed */
+void cgroup_matches_free_pointer(struct cgroup_matches **matches);
+
+/* In order of B's keys. */
+const struct cgroup_match *cgroup_matches_all(const struct cgroup_matches *matches,
+					      size_t *ret_count);
+
+/* By the key of a cgroup of B, such as group->cgroup; NULL, which is allowed, has none. */
+const struct cgroup_match *cgroup_matches_find(const struct cgroup_matches *matches,
+					       const char *after);
+
+/* Appends the key that a group of B has in A, on the axes cgroup and all. */
+void cgroup_match_append_key(const struct cgroup_match *match, const struct group *group,
+			     struct text *out);
+
+#endif
