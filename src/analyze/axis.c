@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyze/container.h"
-#include "analyze/name_pattern.h"
 #include "base/dictionary.h"
 #include "base/text.h"
 #include "model/snapshot.h"
@@ -100,15 +99,26 @@ static void append_user(const struct snapshot *snapshot, uint32_t task, struct t
 }
 
 /* clang-format off */
+static const struct axis_part
+	pcomm_pattern =  { NAME_PATTERN, pcomm_identity,   string_count,  append_pcomm },
+	comm_pattern =   { NAME_PATTERN, comm_identity,    string_count,  append_comm },
+	comm_itself =    { NAME_LITERAL, comm_identity,    string_count,  append_comm },
+	cgroup_path =    { NAME_PATH,    cgroup_identity,  string_count,  append_cgroup },
+	process_itself = { NAME_LITERAL, process_identity, process_count, append_process },
+	thread_itself =  { NAME_LITERAL, task_identity,    task_count,    append_thread },
+	user_itself =    { NAME_LITERAL, process_identity, process_count, append_user },
+	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container };
+
 const struct axis axes[AXIS_COUNT] = {
-	[AXIS_PCOMM] =      { "pcomm",      pcomm_identity,   string_count,  append_pcomm,   name_pattern, true },
-	[AXIS_COMM] =       { "comm",       comm_identity,    string_count,  append_comm,    name_pattern, true },
-	[AXIS_COMM_EXACT] = { "comm-exact", comm_identity,    string_count,  append_comm,    NULL, false },
-	[AXIS_CGROUP] =     { "cgroup",     cgroup_identity,  string_count,  append_cgroup,  name_pattern_cgroup, false },
-	[AXIS_PROCESS] =    { "process",    process_identity, process_count, append_process, NULL, false },
-	[AXIS_THREAD] =     { "thread",     task_identity,    task_count,    append_thread,  NULL, false },
-	[AXIS_USER] =       { "user",       process_identity, process_count, append_user,    NULL, false },
-	[AXIS_CONTAINER] =  { "container",  cgroup_identity,  string_count,  append_container, NULL, false },
+	[AXIS_PCOMM] =      { "pcomm",      { &pcomm_pattern },  true },
+	[AXIS_COMM] =       { "comm",       { &comm_pattern },   true },
+	[AXIS_COMM_EXACT] = { "comm-exact", { &comm_itself },    false },
+	[AXIS_CGROUP] =     { "cgroup",     { &cgroup_path },    false },
+	[AXIS_PROCESS] =    { "process",    { &process_itself }, false },
+	[AXIS_THREAD] =     { "thread",     { &thread_itself },  false },
+	[AXIS_USER] =       { "user",       { &user_itself },    false },
+	[AXIS_CONTAINER] =  { "container",  { &container_name }, false },
+	[AXIS_ALL] =        { "all",        { &cgroup_path, &pcomm_pattern, &comm_pattern }, false },
 };
 /* clang-format on */
 

@@ -1,7 +1,8 @@
 /*
  * What each grouping axis looks at: one row of a table for each.
  *
- * Tasks with the same identity on an axis have the same name on it; a name is
+ * A key is made of one name of a task, or of several.  Tasks with the same
+ * identity in a part have the same name in it; what is made of a name is
  * therefore worked out once for each identity, not once for each task.
  */
 #ifndef ANALYZE_AXIS_H
@@ -16,22 +17,34 @@
 struct snapshot;
 struct text;
 
-struct axis {
-	const char *name;
+enum name_rule {
+	NAME_LITERAL, /* stays as it is */
+	NAME_PATTERN, /* a thread's or process's, by its pattern */
+	NAME_PATH,    /* a cgroup's, by its glob or its pattern */
+};
+
+struct axis_part {
+	enum name_rule rule;
 	/* A number below identities(). */
 	uint32_t (*identity)(const struct snapshot *snapshot, uint32_t task);
 	size_t (*identities)(const struct snapshot *snapshot);
 	void (*append_name)(const struct snapshot *snapshot, uint32_t task, struct text *out);
-	void (*pattern)(const char *name, struct text *out); /* NULL: the name is the key */
+};
+
+#define AXIS_PARTS 3
+
+struct axis {
+	const char *name;
+	const struct axis_part *parts[AXIS_PARTS]; /* NULL behind the last */
 	bool single_stays; /* a name alone with its pattern is its own key */
 };
 
 extern const struct axis axes[AXIS_COUNT];
 
 /*
- * Appends the key of a name: what its pattern, or the name itself, is called
- * among all names that the census has seen.  0 or -ENOMEM.
+ * Appends the key of a name in a part: what its pattern, or the name itself, is
+ * called among all names that the census has seen.  0 or -ENOMEM.
  */
-int census_append_key(struct census *census, const char *name, struct text *out);
+int census_append_part(struct census *census, size_t part, const char *name, struct text *out);
 
 #endif

@@ -14,13 +14,16 @@
 
 #define NOT_SEEN UINT32_MAX
 
+/* What stands between the parts of a key. */
+static const char joints[AXIS_PARTS - 1] = { ' ', '/' };
+
 /* What grouping needs only while it is made. */
 struct build {
 	struct grouping *grouping;
 	const struct axis *axis;
 	struct census *census;
-	uint32_t *group_of_identity;
-	uint32_t *group_of_key; /* by the key's number in grouping->keys */
+	uint32_t *key_of_identity[AXIS_PARTS]; /* numbers in grouping->keys */
+	uint32_t *group_of_key;
 	uint32_t *group_of_task;
 	size_t key_capacity;
 	size_t group_capacity;
@@ -29,7 +32,8 @@ struct build {
 
 static void build_clear(struct build *build)
 {
-	free(build->group_of_identity);
+	for (size_t i = 0; i < AXIS_PARTS; i++)
+		free(build->key_of_identity[i]);
 	free(build->group_of_key);
 	free(build->group_of_task);
 	text_free(&build->name);
@@ -52,20 +56,22 @@ void grouping_free_pointer(struct grouping **grouping)
 	grouping_free(*grouping);
 }
 
-static int add_group(struct build *build, uint32_t key)
+static int add_group(struct build *build, uint32_t key, uint32_t first_part)
 {
 	struct grouping *grouping = build->grouping;
+	struct group group = { .key = dictionary_text(grouping->keys, key) };
 
 	if (array_reserve_bytes((void **)&grouping->groups, &build->group_capacity,
 				grouping->group_count + 1, sizeof(*grouping->groups)) < 0)
 		return -ENOMEM;
-	grouping->groups[grouping->group_count++] =
-		(struct group){ .key = dictionary_text(grouping->keys, key) };
+	if (build->axis->parts[0]->rule == NAME_PATH)
+		group.cgroup = dictionary_text(grouping->keys, first_part);
+	grouping->groups[grouping->group_count++] = group;
 	return 0;
 }
 
 /* The group of a key, added when it is new.  Key numbers are dense, so an array maps them. */
-static int group_of_key(struct build *build, uint32_t key, uint32_t *ret)
+static int group_of_key(struct build *build, uint32_t key, uint32_t first_part, uint32_t *ret)
 {
 	size_t old = build->key_capacity;
 
@@ -76,7 +82,7 @@ static int group_of_key(struct build *build, uint32_t key, uint32_t *ret)
 		memset(build->group_of_key + old, 0xff,
 		       (build->key_capacity - old) * sizeof(*build->group_of_key));
 	if (build->group_of_key[key] == NOT_SEEN) {
-		if (add_group(build, key) < 0)
+		if (add_group(build, key, first_part) < 0)
 			return -ENOMEM;
 		build->group_of_key[key] = (uint32_t)build->grouping->group_count - 1;
 	}
@@ -84,33 +90,63 @@ static int group_of_key(struct build *build, uint32_t key, uint32_t *ret)
 	return 0;
 }
 
-static int group_of_task(struct build *build, uint32_t task, uint32_t *ret)
+/* The key of a task's name in one part. */
+static int part_of_task(struct build *build, size_t part, uint32_t task, uint32_t *ret)
 {
-	uint32_t key;
-	int status;
+	const struct snapshot *snapshot = build->grouping->snapshot;
+	const struct axis_part *row = build->axis->parts[part];
+	uint32_t *key = &build->key_of_identity[part][row->identity(snapshot, task)];
 
-	text_clear(&build->name);
+	if (*key == NOT_SEEN) {
+		text_clear(&build->name);
+		text_clear(&build->key);
+		row->append_name(snapshot, task, &build->name);
+		if (build->name.failed ||
+		    census_append_part(build->census, part, text_string(&build->name),
+				       &build->key) < 0 ||
+		    dictionary_add(build->grouping->keys, text_string(&build->key),
+				   build->key.length, key) < 0)
+			return -ENOMEM;
+	}
+	*ret = *key;
+	return 0;
+}
+
+/* The whole key, of its parts. */
+static int join_parts(struct build *build, const uint32_t *parts, uint32_t *ret)
+{
+	struct dictionary *keys = build->grouping->keys;
+
+	if (!build->axis->parts[1]) {
+		*ret = parts[0];
+		return 0;
+	}
 	text_clear(&build->key);
-	build->axis->append_name(build->grouping->snapshot, task, &build->name);
-	status = census_append_key(build->census, text_string(&build->name), &build->key);
-	if (status < 0 || build->name.failed || build->key.failed)
+	for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++) {
+		if (i > 0)
+			text_append(&build->key, &joints[i - 1], 1);
+		text_append_string(&build->key, dictionary_text(keys, parts[i]));
+	}
+	if (build->key.failed)
 		return -ENOMEM;
-	status = dictionary_add(build->grouping->keys, text_string(&build->key), build->key.length,
-				&key);
-	return status < 0 ? status : group_of_key(build, key, ret);
+	return dictionary_add(keys, text_string(&build->key), build->key.length, ret);
 }
 
 static int assign_tasks(struct build *build)
 {
-	const struct snapshot *snapshot = build->grouping->snapshot;
+	struct grouping *grouping = build->grouping;
 
-	for (uint32_t task = 0; task < snapshot->task_count; task++) {
-		uint32_t *group = &build->group_of_identity[build->axis->identity(snapshot, task)];
+	for (uint32_t task = 0; task < grouping->snapshot->task_count; task++) {
+		uint32_t *group = &build->group_of_task[task];
+		uint32_t parts[AXIS_PARTS], key;
 
-		if (*group == NOT_SEEN && group_of_task(build, task, group) < 0)
+		for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++)
+			if (part_of_task(build, i, task, &parts[i]) < 0)
+				return -ENOMEM;
+		if (join_parts(build, parts, &key) < 0 ||
+		    group_of_key(build, key, parts[0], group) < 0)
 			return -ENOMEM;
-		build->group_of_task[task] = *group;
-		build->grouping->groups[*group].tasks++;
+		grouping->groups[*group].tasks++;
 	}
 	return 0;
 }
@@ -140,21 +176,31 @@ static void place_tasks(struct build *build)
 	}
 }
 
+static int init_parts(struct build *build)
+{
+	for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++) {
+		size_t identities = build->axis->parts[i]->identities(build->grouping->snapshot);
+		size_t size = identities * sizeof(*build->key_of_identity[i]);
+
+		build->key_of_identity[i] = malloc(size + 1);
+		if (!build->key_of_identity[i])
+			return -ENOMEM;
+		memset(build->key_of_identity[i], 0xff, size);
+	}
+	return 0;
+}
+
 static int build_groups(struct build *build)
 {
 	struct grouping *grouping = build->grouping;
 	const struct snapshot *snapshot = grouping->snapshot;
-	size_t identities = build->axis->identities(snapshot);
 
 	grouping->keys = dictionary_new();
 	grouping->rows = malloc(snapshot->task_count * sizeof(*grouping->rows) + 1);
 	build->group_of_task = malloc(snapshot->task_count * sizeof(*build->group_of_task) + 1);
-	build->group_of_identity = malloc(identities * sizeof(*build->group_of_identity) + 1);
-	if (!grouping->keys || !grouping->rows || !build->group_of_task ||
-	    !build->group_of_identity)
+	if (!grouping->keys || !grouping->rows || !build->group_of_task)
 		return -ENOMEM;
-	memset(build->group_of_identity, 0xff, identities * sizeof(*build->group_of_identity));
-	if (assign_tasks(build) < 0)
+	if (init_parts(build) < 0 || assign_tasks(build) < 0)
 		return -ENOMEM;
 	place_tasks(build);
 	return 0;
@@ -190,7 +236,7 @@ int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct c
 
 	if (census)
 		return group_with(snapshot, axis, census, ret);
-	status = census_new(axis, &own);
+	status = census_new(axis, NULL, &own);
 	if (status == 0)
 		status = census_add(own, snapshot);
 	if (status == 0)

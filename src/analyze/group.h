@@ -22,7 +22,9 @@
 #include "metric/fold.h"
 #include "metric/metric.h"
 
+struct error;
 struct snapshot;
+struct text;
 
 enum group_axis {
 	AXIS_PCOMM,	 /* pattern of the process's name */
@@ -33,38 +35,63 @@ enum group_axis {
 	AXIS_THREAD,	 /* "name[tid]" */
 	AXIS_USER,	 /* effective user, "uid N" for one without a name */
 	AXIS_CONTAINER,	 /* "docker 0123456789ab"; outside of any the unit, or the cgroup path */
+	AXIS_ALL,	 /* patterns of all three: "cgroup pcomm/comm" */
 	AXIS_COUNT,
 };
 
 /* The axes' names, as options spell them: "a|b|c" of all. */
-#define GROUP_AXES "pcomm|comm|comm-exact|cgroup|process|thread|user|container"
+#define GROUP_AXES "pcomm|comm|comm-exact|cgroup|process|thread|user|container|all"
 const char *group_axis_name(enum group_axis axis);
 int group_axis_find(const char *name); /* -1 when there is none */
 
-/* How names are made into keys; all zeros is the usual way. */
+/*
+ * How names are made into keys; all zeros is the usual way.  The globs (glob.h)
+ * are borrowed.  They speak of the axes cgroup and all: a path that matches has
+ * the glob itself for its key, letter by letter.
+ */
 struct grouping_options {
 	bool literal_names;   /* names of threads and processes stay as they are */
-	bool literal_cgroups; /* paths too, after flattening */
-	/* Globs: the first that a cgroup path matches takes its place. */
+	bool literal_cgroups; /* paths too, unless a glob takes their place */
 	const char *const *flatten;
-	size_t flatten_count;
+	size_t flatten_count; /* the first that matches counts */
 };
+
+/*
+ * Whether the globs are well formed and can match a path at all.  0, or -EINVAL
+ * with a sentence that has the position; or -ENOMEM.
+ */
+int grouping_options_check(const struct grouping_options *options, struct error *error);
 
 /*
  * How many threads each pattern matches, in one snapshot or in several that are
  * to be compared: a name that is alone with its pattern stays as it is, and the
  * same name must get the same key on every side.  Patterns that differ only in
- * {N} against {H} at the same place are one: an id may by chance be all digits.
+ * {N}, {H} or {I} at the same place are one: an id may by chance be all digits,
+ * or of a length that numbers have.
  */
 struct census;
 
-int census_new(enum group_axis axis, struct census **ret);
+/*
+ * NULL options are the usual ones; globs must outlive the census.  Returns 0 and
+ * a census that the caller frees, -ENOMEM, or -EINVAL for a glob that
+ * grouping_options_check() would refuse.
+ */
+int census_new(enum group_axis axis, const struct grouping_options *options, struct census **ret);
+/* Counts the names of all tasks; of cgroups also those that only have readings. */
 int census_add(struct census *census, const struct snapshot *snapshot);
-void census_free(struct census *census); /* NULL is allowed */
+void census_free(struct census *census);	  /* NULL is allowed */
+void census_free_pointer(struct census **census); /* for CLEANUP() */
+
+/*
+ * Appends the key of one name: of a cgroup path on the axes cgroup and all, of a
+ * process on pcomm, and so on.  0 or -ENOMEM.
+ */
+int census_append_key(struct census *census, const char *name, struct text *out);
 
 struct group {
-	const char *key; /* bytes from strangers; "" when the name is not known */
-	uint32_t first;	 /* its tasks: grouping->rows[first ... first + tasks - 1] */
+	const char *key;    /* bytes from strangers; "" when the name is not known */
+	const char *cgroup; /* key of its cgroup, which `key` begins with; NULL on other axes */
+	uint32_t first;	    /* its tasks: grouping->rows[first ... first + tasks - 1] */
 	uint32_t tasks;
 	uint32_t processes; /* processes with at least one task here */
 };

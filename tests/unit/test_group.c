@@ -104,7 +104,7 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 	hand_task(after, 3, 3, "alone-1", "/");
 	snapshot_finish(before);
 	snapshot_finish(after);
-	assert_int_equal(census_new(AXIS_COMM, &census), 0);
+	assert_int_equal(census_new(AXIS_COMM, NULL, &census), 0);
 	assert_int_equal(census_add(census, before), 0);
 	assert_int_equal(census_add(census, after), 0);
 	assert_int_equal(grouping_new(before, AXIS_COMM, census, &first), 0);
