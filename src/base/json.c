@@ -121,6 +121,12 @@ void json_i64(struct json *json, int64_t value)
 	fprintf(json->out, "%" PRId64, value);
 }
 
+void json_difference(struct json *json, bool is_negative, uint64_t magnitude)
+{
+	separate(json);
+	fprintf(json->out, "%s%" PRIu64, is_negative && magnitude ? "-" : "", magnitude);
+}
+
 void json_double(struct json *json, double value)
 {
 	separate(json);

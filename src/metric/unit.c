@@ -167,3 +167,27 @@ bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit)
 	}
 	return false;
 }
+
+struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude)
+{
+	const struct step *step = pick_step(unit, magnitude);
+
+	if (unit == UNIT_CENTIPERCENT)
+		return (struct unit_scale){ 1, " %" };
+	return (struct unit_scale){ step->size, step->suffix };
+}
+
+void unit_format_number(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
+			double value)
+{
+	double shown = value / scale->size;
+
+	if (unit == UNIT_CENTIPERCENT)
+		text_format(out, "%.2f", value / 100);
+	else if (unit != UNIT_RATIO && scale->size == 1)
+		text_format(out, "%.*f", value == floor(value) ? 0 : 2, value);
+	else if (value != 0 && fabs(shown) < 0.0005)
+		text_append_string(out, value < 0 ? ">-0.001" : "<0.001");
+	else
+		text_format(out, "%.3f", shown);
+}

@@ -25,4 +25,19 @@ void unit_format_real(struct text *out, enum metric_unit unit, double value);
  */
 bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit);
 
+/* A unit for numbers that stand side by side: that of the largest of them. */
+struct unit_scale {
+	double size;	    /* in the base unit; 1: whole numbers are exact */
+	const char *suffix; /* " ms" */
+};
+
+struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude);
+
+/*
+ * The number alone, without the suffix: as unit_format_real(), and one that three
+ * places would show as 0 though it is not is "<0.001".
+ */
+void unit_format_number(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
+			double value);
+
 #endif

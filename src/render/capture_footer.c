@@ -1,7 +1,6 @@
 #include "render/capture_footer.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "analyze/losses.h"
 #include "analyze/selection.h"
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "model/snapshot.h"
 #include "render/capture_note.h"
+#include "render/value.h"
 
 /* Adds to a line; what would stand between comes only after something. */
 static void append_fact(struct text *line, const struct snapshot *snapshot, enum fact_id id,
@@ -23,16 +23,12 @@ static void append_fact(struct text *line, const struct snapshot *snapshot, enum
 	text_append_escaped(line, fact->text, strlen(fact->text));
 }
 
-/* Not strftime(): that would read the time zone of this host. */
 static void append_time(struct text *line, const struct fact *captured)
 {
-	time_t seconds = (time_t)(captured->number / 1000000000);
-	struct tm time;
-
-	if (captured->present && gmtime_r(&seconds, &time))
-		text_format(line, "%s%04d-%02d-%02d %02d:%02d:%02d UTC", line->length ? ", " : "",
-			    time.tm_year + 1900, time.tm_mon + 1, time.tm_mday, time.tm_hour,
-			    time.tm_min, time.tm_sec);
+	if (!captured->present)
+		return;
+	text_append_string(line, line->length ? ", " : "");
+	moment_text(line, captured->number);
 }
 
 /* What was captured, where and when; the losses are at the end of the note. */

@@ -10,7 +10,12 @@
 #define NARROWEST_NAME 12
 
 static const char header_on[] = "\033[1;36m";
-static const char header_off[] = "\033[0m";
+static const char colour_off[] = "\033[0m";
+static const char *const mark_on[] = {
+	[TABLE_PLAIN] = "",
+	[TABLE_MORE] = "\033[33m",
+	[TABLE_LESS] = "\033[35m",
+};
 
 void table_add_column(struct table *table, const char *header, enum table_alignment alignment)
 {
@@ -30,14 +35,22 @@ struct text *table_cell(struct table *table)
 void table_end_cell(struct table *table)
 {
 	text_append(&table->text, "", 1);
-	if (table->text.failed || array_append(&table->cells, table->text.length) < 0)
+	if (table->text.failed || array_append(&table->cells, table->text.length) < 0 ||
+	    array_append(&table->marks, (uint8_t)table->mark) < 0)
 		table->failed = true;
+	table->mark = TABLE_PLAIN;
+}
+
+void table_mark(struct table *table, enum table_mark mark)
+{
+	table->mark = mark;
 }
 
 void table_clear(struct table *table)
 {
 	array_free(&table->columns);
 	array_free(&table->cells);
+	array_free(&table->marks);
 	text_free(&table->text);
 	table->failed = false;
 }
@@ -120,14 +133,16 @@ static void append_blanks(struct text *line, size_t count)
 }
 
 static void append_cell(struct text *line, const char *string, size_t width,
-			enum table_alignment alignment)
+			enum table_alignment alignment, enum table_mark mark)
 {
 	size_t own = text_width(string);
 	size_t blanks = own < width ? width - own : 0;
 
 	if (alignment == TABLE_RIGHT)
 		append_blanks(line, blanks);
+	text_append_string(line, mark_on[mark]);
 	append_cut(line, string, width);
+	text_append_string(line, mark == TABLE_PLAIN ? "" : colour_off);
 	if (alignment != TABLE_RIGHT)
 		append_blanks(line, blanks);
 }
@@ -145,38 +160,49 @@ struct stretch {
 	size_t from, to;
 };
 
-static void append_stretch(struct text *out, const struct table *table, const struct stretch *part,
-			   const size_t *widths,
-			   const char *(*content)(const struct table *table, size_t row,
-						  size_t column),
-			   size_t row)
+static void append_gap(struct text *out, size_t column)
+{
+	append_blanks(out, column ? GAP : 0);
+}
+
+static void append_header(struct text *out, const struct table *table, const struct stretch *part,
+			  const size_t *widths)
 {
 	for (size_t i = 0; i < part->to; i++) {
+		const struct table_column *column = &table->columns.data[i];
+
 		if (i > 0 && i < part->from)
 			continue;
-		if (i)
-			append_blanks(out, GAP);
-		append_cell(out, content(table, row, i), widths[i],
-			    table->columns.data[i].alignment);
+		append_gap(out, i);
+		append_cell(out, column->header, widths[i], column->alignment, TABLE_PLAIN);
 	}
 	end_line(out);
 }
 
-static const char *header_at(const struct table *table, size_t row, size_t column)
+static void append_row(struct text *out, const struct table *table, const struct stretch *part,
+		       const size_t *widths, bool colour, size_t row)
 {
-	(void)row;
-	return table->columns.data[column].header;
+	for (size_t i = 0; i < part->to; i++) {
+		uint8_t mark = table->marks.data[row * table->columns.count + i];
+
+		if (i > 0 && i < part->from)
+			continue;
+		append_gap(out, i);
+		append_cell(out, cell_at(table, row, i), widths[i],
+			    table->columns.data[i].alignment, colour ? mark : TABLE_PLAIN);
+	}
+	end_line(out);
 }
 
 static void append_part(struct text *out, const struct table *table, const struct stretch *part,
 			const size_t *widths, bool colour)
 {
 	text_append_string(out, colour ? header_on : "");
-	append_stretch(out, table, part, widths, header_at, 0);
-	text_append_string(out, colour ? header_off : "");
+	append_header(out, table, part, widths);
+	text_append_string(out, colour ? colour_off : "");
 	text_append_string(out, "\n");
 	for (size_t row = 0; row < row_count(table); row++) {
-		append_stretch(out, table, part, widths, cell_at, row);
+		append_row(out, table, part, widths, colour, row);
 		text_append_string(out, "\n");
 	}
 }

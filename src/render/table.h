@@ -16,6 +16,7 @@
 #define RENDER_TABLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/array.h"
@@ -26,6 +27,13 @@ enum table_alignment {
 	TABLE_LEFT,
 	TABLE_RIGHT,
 	TABLE_NAME, /* left; cut short when the rows are wider than the terminal */
+};
+
+/* What a cell says beside its text, by colour where the terminal has it. */
+enum table_mark {
+	TABLE_PLAIN,
+	TABLE_MORE,
+	TABLE_LESS,
 };
 
 /* How wide a folded table may be where there is no terminal. */
@@ -39,6 +47,8 @@ struct table_column {
 struct table {
 	ARRAY_OF(struct table_column) columns;
 	ARRAY_OF(size_t) cells; /* where each starts in `text` */
+	ARRAY_OF(uint8_t) marks;
+	enum table_mark mark; /* of the cell that is being made */
 	struct text text;
 	bool failed; /* memory ran out somewhere */
 };
@@ -48,6 +58,8 @@ void table_add_column(struct table *table, const char *header, enum table_alignm
 /* What the next cell's text is appended to, until table_end_cell(). */
 struct text *table_cell(struct table *table);
 void table_end_cell(struct table *table);
+/* Marks the next cell to end. */
+void table_mark(struct table *table, enum table_mark mark);
 
 /* The header and every complete row.  Returns 0, or -ENOMEM and prints nothing. */
 int table_print(const struct table *table, const struct terminal *terminal, FILE *out);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -209,6 +210,17 @@ void csv_append(struct text *out, const char *string)
 		text_append_string(out, *at == '"' ? "\"\"" : (char[]){ *at, '\0' });
 	text_append_string(out, "\"");
 	out->failed |= escaped.failed;
+}
+
+/* Not strftime(): that would read the time zone of this host. */
+void moment_text(struct text *out, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	struct tm time;
+
+	if (gmtime_r(&seconds, &time))
+		text_format(out, "%04d-%02d-%02d %02d:%02d:%02d UTC", time.tm_year + 1900,
+			    time.tm_mon + 1, time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec);
 }
 
 void age_text(struct text *out, uint64_t ns)

@@ -29,6 +29,9 @@ void value_json_real(struct json *json, const struct fold *fold);
 /* Appends a CSV field: escaped as in every output, quoted when RFC 4180 wants it. */
 void csv_append(struct text *out, const char *string);
 
+/* A moment of the wall clock: 2023-11-14 22:13:20 UTC, whatever this host's time zone. */
+void moment_text(struct text *out, uint64_t unix_ns);
+
 /* An age: 12.3s, 5m 06s, 4h 05m, 3d 04h. */
 void age_text(struct text *out, uint64_t ns);
 

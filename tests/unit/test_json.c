@@ -68,9 +68,11 @@ static void integers_are_exact_to_the_last_digit(void **state)
 	json_u64(&output->json, UINT64_MAX);
 	json_u64(&output->json, 9007199254740993);
 	json_i64(&output->json, INT64_MIN);
+	json_difference(&output->json, true, UINT64_MAX);
+	json_difference(&output->json, true, 0);
 	json_end_array(&output->json);
 	assert_output(output, "[\n  18446744073709551615,\n  9007199254740993,\n"
-			      "  -9223372036854775808\n]\n");
+			      "  -9223372036854775808,\n  -18446744073709551615,\n  0\n]\n");
 }
 
 static void a_number_that_json_cannot_write_is_null(void **state)

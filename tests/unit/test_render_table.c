@@ -109,6 +109,30 @@ static void what_is_not_a_terminal_gets_no_colour_and_is_not_cut(void **state)
 	fclose(out);
 }
 
+static void marks_are_colours_on_a_terminal_only(void **state)
+{
+	struct table table = { 0 };
+
+	(void)state;
+	table_add_column(&table, "delta", TABLE_RIGHT);
+	table_add_column(&table, "%", TABLE_LEFT);
+	table_mark(&table, TABLE_MORE);
+	add(&table, "+1");
+	add(&table, "x");
+	table_mark(&table, TABLE_LESS);
+	add(&table, "-22.0");
+	add(&table, "y");
+	assert_printed(&table, (struct terminal){ 0 },
+		       "delta  %\n"
+		       "   +1  x\n"
+		       "-22.0  y\n");
+	assert_printed(&table, (struct terminal){ .colour = true, .width = 80 },
+		       "\033[1;36mdelta  %\033[0m\n"
+		       "   \033[33m+1\033[0m  x\n"
+		       "\033[35m-22.0\033[0m  y\n");
+	table_clear(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +142,7 @@ int main(void)
 		cmocka_unit_test(a_long_name_loses_its_end_but_keeps_twelve_characters),
 		cmocka_unit_test(a_table_without_rows_is_its_header),
 		cmocka_unit_test(what_is_not_a_terminal_gets_no_colour_and_is_not_cut),
+		cmocka_unit_test(marks_are_colours_on_a_terminal_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

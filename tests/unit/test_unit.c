@@ -146,6 +146,37 @@ static void an_amount_ends_where_something_else_begins(void **state)
 	assert_int_equal(unit, UNIT_NS);
 }
 
+static void assert_side(enum metric_unit unit, double largest, double value, const char *expected)
+{
+	struct unit_scale scale = unit_scale_for(unit, largest);
+	struct text text = { 0 };
+
+	unit_format_number(&text, unit, &scale, value);
+	text_append_string(&text, scale.suffix);
+	assert_string_equal(text_string(&text), expected);
+	text_free(&text);
+}
+
+static void numbers_side_by_side_have_the_unit_of_the_largest(void **state)
+{
+	(void)state;
+	assert_side(UNIT_NS, 2e9, 15e6, "0.015 s");
+	assert_side(UNIT_NS, 2e9, 0, "0.000 s");
+	assert_side(UNIT_NS, 999, 12, "12 ns");
+	assert_side(UNIT_NS, 999, 12.5, "12.50 ns");
+	assert_side(UNIT_BYTES, 3 << 20, -(1 << 19), "-0.500 MiB");
+	assert_side(UNIT_CENTIPERCENT, 5000, 1234, "12.34 %");
+	assert_side(UNIT_RATIO, 1, 0.5, "0.500");
+}
+
+static void a_number_too_small_for_the_unit_does_not_look_like_0(void **state)
+{
+	(void)state;
+	assert_side(UNIT_NS, 2e9, 15, "<0.001 s");
+	assert_side(UNIT_NS, 2e9, -15, ">-0.001 s");
+	assert_side(UNIT_RATIO, 1, 1e-9, "<0.001");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +189,8 @@ int main(void)
 		cmocka_unit_test(amounts_are_read_with_their_units_and_rounded_once),
 		cmocka_unit_test(what_is_no_amount_leaves_the_cursor_where_it_is),
 		cmocka_unit_test(an_amount_ends_where_something_else_begins),
+		cmocka_unit_test(numbers_side_by_side_have_the_unit_of_the_largest),
+		cmocka_unit_test(a_number_too_small_for_the_unit_does_not_look_like_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
