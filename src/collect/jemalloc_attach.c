@@ -182,6 +182,11 @@ static int settle_target(struct attachment *attachment, uint32_t process,
 	return keep(attachment, process, target);
 }
 
+static void release_target(void *context)
+{
+	jemalloc_target_free(context);
+}
+
 static int read_target(struct attachment *attachment, uint32_t process,
 		       const struct scouted_process *scouted, const struct jemalloc_layout *layout)
 {
@@ -197,10 +202,10 @@ static int read_target(struct attachment *attachment, uint32_t process,
 		return -ENOMEM;
 	}
 	target->process = dir;
-	status = aside_run(jemalloc_target_read, target,
+	status = aside_run(jemalloc_target_read, release_target, target,
 			   attachment->capture->threads_seen.count ? TARGET_TIMEOUT_MS :
 								     STOPPING_TIMEOUT_MS);
-	if (status == -ETIMEDOUT) { /* the target is its thread's, for ever */
+	if (status == -ETIMEDOUT) { /* the target is its thread's now */
 		attachment->blocked++;
 		return lose(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
 	}

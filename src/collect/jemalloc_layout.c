@@ -125,6 +125,13 @@ static void opened_free(struct opened **opened)
 	free(*opened);
 }
 
+static void release_opened(void *context)
+{
+	struct opened *opened = context;
+
+	opened_free(&opened);
+}
+
 static int open_file(const struct jemalloc_question *question, struct opened **ret)
 {
 	CLEANUP(opened_free) struct opened *opened = calloc(1, sizeof(*opened));
@@ -141,9 +148,9 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	snprintf(opened->path, sizeof(opened->path), "%s", question->file->name);
 	if (opened->proc < 0)
 		return -errno;
-	status = aside_run(open_aside, opened, OPEN_TIMEOUT_MS);
+	status = aside_run(open_aside, release_opened, opened, OPEN_TIMEOUT_MS);
 	if (status == -ETIMEDOUT)
-		opened = NULL; /* its thread's, for ever */
+		opened = NULL; /* its thread's now */
 	if (status < 0)
 		return status;
 	if (opened->status < 0)

@@ -66,6 +66,8 @@ static int take_files(struct scout *scout, const char *bytes, size_t count)
 {
 	struct scouted_file *files;
 
+	if (!count)
+		return 0;
 	if (array_reserve(&scout->files, scout->files.count + count) < 0)
 		return -ENOMEM;
 	files = scout->files.data + scout->files.count;

@@ -2,23 +2,32 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define NS_PER_MS 1000000
 #define NS_PER_SECOND 1000000000
 
+/* Who comes second, the thread with its work or the caller with its patience, cleans up. */
+enum state { RUNNING, DONE, ABANDONED };
+
 struct task {
 	void (*work)(void *context);
+	void (*release)(void *context);
 	void *context;
+	atomic_int state;
 };
 
 static void *run(void *argument)
 {
-	struct task task = *(struct task *)argument;
+	struct task *task = argument;
 
-	free(argument);
-	task.work(task.context);
+	task->work(task->context);
+	if (atomic_exchange(&task->state, DONE) == ABANDONED) {
+		task->release(task->context);
+		free(task);
+	}
 	return NULL;
 }
 
@@ -36,7 +45,8 @@ static struct timespec deadline_in(unsigned timeout_ms)
 	return deadline;
 }
 
-int aside_run(void (*work)(void *context), void *context, unsigned timeout_ms)
+int aside_run(void (*work)(void *context), void (*release)(void *context), void *context,
+	      unsigned timeout_ms)
 {
 	const struct timespec deadline = deadline_in(timeout_ms);
 	struct task *task = malloc(sizeof(*task));
@@ -44,13 +54,18 @@ int aside_run(void (*work)(void *context), void *context, unsigned timeout_ms)
 
 	if (!task)
 		return -EAGAIN;
-	*task = (struct task){ work, context };
+	*task = (struct task){ .work = work, .release = release, .context = context };
 	if (pthread_create(&thread, NULL, run, task) != 0) {
 		free(task);
 		return -EAGAIN;
 	}
-	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &deadline) == 0)
-		return 0;
-	pthread_detach(thread);
-	return -ETIMEDOUT;
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+		if (atomic_exchange(&task->state, ABANDONED) == RUNNING) {
+			pthread_detach(thread);
+			return -ETIMEDOUT;
+		}
+		pthread_join(thread, NULL); /* it ended in the last moment */
+	}
+	free(task);
+	return 0;
 }

@@ -8,9 +8,10 @@
 
 /*
  * Runs work(context).  Returns 0 when it is done; -ETIMEDOUT when it is not:
- * then the thread goes on, and the context belongs to it for ever; or -EAGAIN when
- * no thread could be started and nothing was done.
+ * then the context belongs to the thread, which calls release(context) if it ever
+ * ends; or -EAGAIN when no thread could be started and nothing was done.
  */
-int aside_run(void (*work)(void *context), void *context, unsigned timeout_ms);
+int aside_run(void (*work)(void *context), void (*release)(void *context), void *context,
+	      unsigned timeout_ms);
 
 #endif

@@ -2,12 +2,15 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "host/aside.h"
+
+static atomic_int released;
 
 static void add_one(void *context)
 {
@@ -22,30 +25,40 @@ static void wait_for_a_pipe(void *context)
 		return;
 }
 
+static void note_release(void *context)
+{
+	(void)context;
+	atomic_store(&released, 1);
+}
+
 static void work_is_done_before_the_call_returns(void **state)
 {
 	int number = 4;
 
 	(void)state;
-	assert_int_equal(aside_run(add_one, &number, 10000), 0);
+	assert_int_equal(aside_run(add_one, note_release, &number, 10000), 0);
 	assert_int_equal(number, 5);
+	assert_int_equal(released, 0);
 }
 
-static void work_that_waits_for_ever_is_left_alone(void **state)
+static void work_that_waits_too_long_is_left_alone_and_cleans_up_after_itself(void **state)
 {
 	static int ends[2];
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(aside_run(wait_for_a_pipe, &ends[0], 20), -ETIMEDOUT);
-	close(ends[1]); /* the thread ends, whenever it does */
+	assert_int_equal(aside_run(wait_for_a_pipe, note_release, &ends[0], 20), -ETIMEDOUT);
+	assert_int_equal(released, 0);
+	close(ends[1]); /* the thread ends, and lets go of what it was given */
+	while (!atomic_load(&released))
+		usleep(1000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_done_before_the_call_returns),
-		cmocka_unit_test(work_that_waits_for_ever_is_left_alone),
+		cmocka_unit_test(work_that_waits_too_long_is_left_alone_and_cleans_up_after_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
