@@ -45,11 +45,13 @@ int grouping_options_check(const struct grouping_options *options, struct error 
 
 		if (status < 0)
 			return status;
-		if (glob[0] != '/' && strncmp(glob, "**", 2) != 0)
-			return error_set(error, -EINVAL,
-					 "the glob '%s' is wrong at position 1: cgroup paths start "
-					 "with '/', so it must start with '/' or '**'",
-					 glob);
+		if (glob[0] == '/' || strncmp(glob, "**", 2) == 0)
+			continue;
+		error_set(error, -EINVAL,
+			  "the glob '%s' matches no cgroup: paths start with '/', so a glob must "
+			  "start with '/' or '**'",
+			  glob);
+		return error_mark(error, -EINVAL, glob, 0);
 	}
 	return 0;
 }

@@ -203,9 +203,10 @@ int glob_check(const char *pattern, struct error *error)
 	struct glob_fault fault;
 	int status = glob_new(pattern, &glob, &fault);
 
-	if (status == -EINVAL)
-		return error_set(error, status, "the glob '%s' is wrong at position %zu: %s",
-				 pattern, fault.position + 1, fault.reason);
+	if (status == -EINVAL) {
+		error_set(error, status, "cannot read the glob '%s': %s", pattern, fault.reason);
+		return error_mark(error, status, pattern, fault.position);
+	}
 	if (status < 0)
 		return error_set(error, status, "cannot read the glob: %s", strerror(-status));
 	return 0;

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/capture_args.h"
 #include "cli/command.h"
+#include "cli/grouping_args.h"
 #include "model/snapshot.h"
 #include "render/sheet_csv.h"
 #include "render/snapshot_csv.h"
@@ -25,6 +26,7 @@
 
 static struct {
 	struct capture_args capture;
+	struct grouping_args grouping;
 	const char *group_by;
 	const char *sort;
 	const char *metrics;
@@ -47,6 +49,7 @@ static const struct option options[] = {
 	{ 0, "sections", OPTION_TEXT, &args.sections, "LIST", "of " SECTION_NAMES, NULL },
 	{ 0, "columns", OPTION_TEXT, &args.columns, "LIST", "of " VIEW_COLUMNS, NULL },
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json|csv" },
+	GROUPING_OPTIONS(args.grouping),
 	CAPTURE_OPTIONS(args.capture),
 	{ 0 },
 };
@@ -74,6 +77,7 @@ static enum show_format format_of(const char *name)
 struct request {
 	enum show_format format;
 	enum group_axis axis;
+	struct grouping_options grouping;
 	struct group_sort sort;
 	struct snapshot_view view;
 };
@@ -189,7 +193,9 @@ static int parse_request(struct request *request, struct error *error)
 	request->view.limit = request->format == SHOW_TEXT ? GROUPS_IN_TEXT : 0;
 	if (args.limit.given)
 		request->view.limit = args.limit.value;
-	status = parse_columns(request, error);
+	status = grouping_args_read(&args.grouping, &request->grouping, error);
+	if (status == 0)
+		status = parse_columns(request, error);
 	if (status == 0)
 		status = parse_sections(request, error);
 	if (status == 0)
@@ -248,10 +254,21 @@ static int print_view(const struct request *request)
 	return -EINVAL;
 }
 
+static int group(const struct request *request, const struct snapshot *snapshot,
+		 struct grouping **ret)
+{
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	int status = census_new(request->axis, &request->grouping, &census);
+
+	if (status == 0)
+		status = census_add(census, snapshot);
+	return status < 0 ? status : grouping_new(snapshot, request->axis, census, ret);
+}
+
 static int show(struct request *request, const struct snapshot *snapshot)
 {
 	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
-	int status = grouping_new(snapshot, request->axis, NULL, &grouping);
+	int status = group(request, snapshot, &grouping);
 
 	if (status < 0)
 		return status;
@@ -295,7 +312,9 @@ const struct command command_show = {
 		"worker-{N}; {H} stands for hexadecimal digits, {I} for an id. A pcomm or comm\n"
 		"that is alone with its pattern stays as it is. comm-exact groups by the name\n"
 		"itself, container by the container that the cgroup path tells; outside of\n"
-		"any, by the systemd unit.\n"
+		"any, by the systemd unit. The axis all has the patterns of cgroup, process and\n"
+		"thread in one key. In a GLOB, * is anything within a segment of the path, **\n"
+		"anything, ? one character and [a-z] one of a set.\n"
 		"\n"
 		"A value that was not measured is \"-\", and \"*\" marks one that covers only\n"
 		"part of the group; the lines below the table say why. Any of the columns\n"
@@ -311,6 +330,7 @@ const struct command command_show = {
 		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"
 		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
 		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"
+		"taskscope show -g cgroup --flatten '/user.slice/**'\tall users as one\n"
 		"taskscope show --sections cgroups,limits,pressure\twhat cgroups use, may use and wait for\n"
 		"taskscope show before.tscope -g thread --format json\teverything, for programs",
 	.options = options,

@@ -10,22 +10,30 @@ static void print_choices(FILE *out, const char *choices)
 		fputc(*choices == '|' ? ' ' : *choices, out);
 }
 
+/* What may be before the argument: "--name", "--name=" and "-n", or "--name=" alone. */
+static void bash_argument(FILE *out, const struct option *option)
+{
+	if (option_argument(option->type) == ARGUMENT_NEEDED) {
+		fprintf(out, "\t\t--%s|", option->name);
+		if (option->letter)
+			fprintf(out, "-%c|", option->letter);
+		fprintf(out, "--%s=) words=\"", option->name);
+	} else {
+		fprintf(out, "\t\t--%s=) words=\"", option->name);
+	}
+	if (option->choices)
+		print_choices(out, option->choices);
+	fputs("\" ;;\n", out);
+}
+
 static void bash_command(FILE *out, const struct command *command)
 {
 	const struct option *option;
 
 	fprintf(out, "\t%s)\n\t\tcase \"$previous\" in\n", command->name);
-	for (option = command->options; option && option->name; option++) {
-		if (option->type == OPTION_FLAG)
-			continue;
-		fprintf(out, "\t\t--%s", option->name);
-		if (option->letter)
-			fprintf(out, "|-%c", option->letter);
-		fputs(") words=\"", out);
-		if (option->choices)
-			print_choices(out, option->choices);
-		fputs("\" ;;\n", out);
-	}
+	for (option = command->options; option && option->name; option++)
+		if (option_argument(option->type) != ARGUMENT_NONE)
+			bash_argument(out, option);
 	fputs("\t\t*) words=\"", out);
 	for (option = command->options; option && option->name; option++)
 		fprintf(out, "--%s ", option->name);
@@ -50,6 +58,10 @@ static void bash_write(FILE *out, const struct command *const *commands)
 	fputs("# bash completion for taskscope\n_taskscope()\n{\n"
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
 	      "words=\n"
+	      /* bash makes a word of its own of "=". */
+	      "\tif [[ $current == = ]]; then\n\t\tcurrent= previous+==\n"
+	      "\telif [[ $previous == = ]]; then\n\t\tprevious=${COMP_WORDS[COMP_CWORD-2]}=\n"
+	      "\tfi\n"
 	      "\tif ((COMP_CWORD == 1)); then\n\t\twords=\"",
 	      out);
 	print_verbs(out, commands);
@@ -75,9 +87,11 @@ static void print_quoted(FILE *out, const char *text, const char *escaped)
 	}
 }
 
-/* ":name:how to complete it"; a path is told by the name of the argument. */
+/* ":name:how to complete it", "::" where it may be missing; a path is told by the name of the argument. */
 static void zsh_argument(FILE *out, const struct option *option)
 {
+	if (option_argument(option->type) == ARGUMENT_ATTACHED)
+		fputc(':', out);
 	fprintf(out, ":%s:", option->argument);
 	if (option->choices) {
 		fputc('(', out);
@@ -93,15 +107,19 @@ static void zsh_argument(FILE *out, const struct option *option)
 static void zsh_option(FILE *out, const struct option *option)
 {
 	fputs(" \\\n\t\t\t'", out);
+	if (option->type == OPTION_LIST || option->type == OPTION_SET)
+		fputc('*', out);
 	if (option->letter)
 		fprintf(out, "(-%c --%s)'{-%c,--%s}'", option->letter, option->name, option->letter,
 			option->name);
 	else
 		fprintf(out, "--%s", option->name);
+	if (option_argument(option->type) == ARGUMENT_ATTACHED)
+		fputs("=-", out);
 	fputc('[', out);
 	print_quoted(out, option->help, "[]:");
 	fputc(']', out);
-	if (option->type != OPTION_FLAG)
+	if (option_argument(option->type) != ARGUMENT_NONE)
 		zsh_argument(out, option);
 	fputc('\'', out);
 }
@@ -131,7 +149,7 @@ static void fish_option(FILE *out, const struct command *command, const struct o
 		command->name, option->name);
 	if (option->letter)
 		fprintf(out, " -s %c", option->letter);
-	if (option->type != OPTION_FLAG)
+	if (option_argument(option->type) == ARGUMENT_NEEDED)
 		fputs(" -r", out);
 	if (option->choices) {
 		fputs(" -f -a '", out);

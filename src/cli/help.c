@@ -9,6 +9,11 @@
 
 #define HELP_COLUMN 28
 
+static bool is_attached(const struct option *option)
+{
+	return option_argument(option->type) == ARGUMENT_ATTACHED;
+}
+
 static void print_option(FILE *out, const struct option *option)
 {
 	CLEANUP(text_free) struct text left = { 0 };
@@ -18,7 +23,7 @@ static void print_option(FILE *out, const struct option *option)
 	else
 		text_format(&left, "      --%s", option->name);
 	if (option->argument)
-		text_format(&left, " %s", option->argument);
+		text_format(&left, is_attached(option) ? "[=%s]" : " %s", option->argument);
 	fprintf(out, "%-*s", HELP_COLUMN, text_string(&left));
 	if (left.length >= HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -84,7 +89,7 @@ static void man_option(FILE *out, const struct option *option)
 		fprintf(out, "*-%c*, ", option->letter);
 	fprintf(out, "*--%s*", option->name);
 	if (option->argument)
-		fprintf(out, " _%s_", option->argument);
+		fprintf(out, is_attached(option) ? "[=_%s_]" : " _%s_", option->argument);
 	fputs("\n\t", out);
 	print_scdoc(out, option->help);
 	if (option->choices) {

@@ -29,18 +29,37 @@ static const struct option *find_letter(const struct option *options, char lette
 	return NULL;
 }
 
-static bool is_choice(const char *choices, const char *value)
+enum option_argument option_argument(enum option_type type)
+{
+	if (type == OPTION_FLAG)
+		return ARGUMENT_NONE;
+	return type == OPTION_SET ? ARGUMENT_ATTACHED : ARGUMENT_NEEDED;
+}
+
+/* Which of the choices the value is, or -1. */
+static int find_choice(const char *choices, const char *value)
 {
 	size_t length = strlen(value);
 
-	while (choices) {
+	for (int i = 0; choices; i++) {
 		size_t word = strcspn(choices, "|");
 
 		if (word == length && strncmp(choices, value, length) == 0)
-			return true;
+			return i;
 		choices = choices[word] ? choices + word + 1 : NULL;
 	}
-	return false;
+	return -1;
+}
+
+static int store_in_list(const struct option *option, const char *value, struct error *error)
+{
+	struct option_list *list = option->target;
+
+	if (list->count == OPTION_LIST_MAX)
+		return error_set(error, -EINVAL, "--%s is given more than %d times", option->name,
+				 OPTION_LIST_MAX);
+	list->values[list->count++] = value;
+	return 0;
 }
 
 static int store(const struct option *option, const char *value, struct error *error)
@@ -48,7 +67,7 @@ static int store(const struct option *option, const char *value, struct error *e
 	struct option_number *number = option->target;
 	uint64_t parsed;
 
-	if (option->choices && !is_choice(option->choices, value))
+	if (option->choices && value && find_choice(option->choices, value) < 0)
 		return error_set(error, -EINVAL, "--%s takes one of %s, not '%s'", option->name,
 				 option->choices, value);
 	switch (option->type) {
@@ -70,6 +89,12 @@ static int store(const struct option *option, const char *value, struct error *e
 					 "--%s takes a duration such as 250ms or 5s, not '%s'",
 					 option->name, value);
 		*number = (struct option_number){ .given = true, .value = parsed };
+		return 0;
+	case OPTION_LIST:
+		return store_in_list(option, value, error);
+	case OPTION_SET:
+		*(unsigned *)option->target |=
+			value ? 1u << find_choice(option->choices, value) : ~0u;
 		return 0;
 	}
 	return -EINVAL;
@@ -96,8 +121,14 @@ static int parse_long(const struct option *options, const char *word, struct cur
 
 	if (!option)
 		return error_set(error, -EINVAL, "unknown option --%.*s", (int)length, word);
-	if (option->type != OPTION_FLAG)
+	switch (option_argument(option->type)) {
+	case ARGUMENT_NEEDED:
 		return store_argument(option, attached, cursor, error);
+	case ARGUMENT_ATTACHED:
+		return store(option, attached, error);
+	case ARGUMENT_NONE:
+		break;
+	}
 	if (attached)
 		return error_set(error, -EINVAL, "--%s takes no argument", option->name);
 	return store(option, NULL, error);
@@ -113,7 +144,7 @@ static int parse_letters(const struct option *options, const char *letters, stru
 
 		if (!option)
 			return error_set(error, -EINVAL, "unknown option -%c", *letters);
-		if (option->type != OPTION_FLAG)
+		if (option_argument(option->type) == ARGUMENT_NEEDED)
 			return store_argument(option, letters[1] ? letters + 1 : NULL, cursor,
 					      error);
 		status = store(option, NULL, error);

@@ -20,12 +20,30 @@ enum option_type {
 	OPTION_TEXT,	 /* const char *; the last one given counts */
 	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* struct option_number, in ns */
+	OPTION_LIST,	 /* struct option_list: each one given counts */
+	OPTION_SET,	 /* unsigned: a bit for each choice given, all without an argument */
 };
+
+/* How an option takes its argument. */
+enum option_argument {
+	ARGUMENT_NONE,
+	ARGUMENT_ATTACHED, /* may have one, but only as --name=argument */
+	ARGUMENT_NEEDED,
+};
+
+enum option_argument option_argument(enum option_type type);
 
 /* A number that knows whether it was given. */
 struct option_number {
 	bool given;
 	unsigned long long value;
+};
+
+#define OPTION_LIST_MAX 64
+
+struct option_list {
+	const char *values[OPTION_LIST_MAX];
+	size_t count;
 };
 
 struct option {

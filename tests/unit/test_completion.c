@@ -41,6 +41,23 @@ static void zsh_completes_files_directories_and_choices(void **state)
 	assert_has("zsh", ":N:'");
 }
 
+static void an_argument_that_may_be_missing_is_completed_after_its_sign(void **state)
+{
+	(void)state;
+	assert_has("bash", "\t\t--no-normalize=) words=\"thread cgroup\" ;;\n");
+	assert_has("bash", "\t\t--format|--format=) words=\"text json csv\" ;;\n");
+	assert_has("zsh", "'*--no-normalize=-[");
+	assert_has("zsh", "::NAMES:(thread cgroup)'");
+	assert_has("fish", "-l no-normalize -f -a 'thread cgroup'");
+}
+
+static void an_option_that_may_be_repeated_is_offered_again(void **state)
+{
+	(void)state;
+	assert_has("zsh", "'*--flatten[");
+	assert_has("fish", "-l flatten -r");
+}
+
 static void help_is_a_verb_but_not_a_topic_of_help(void **state)
 {
 	(void)state;
@@ -62,6 +79,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zsh_completes_files_directories_and_choices),
+		cmocka_unit_test(an_argument_that_may_be_missing_is_completed_after_its_sign),
+		cmocka_unit_test(an_option_that_may_be_repeated_is_offered_again),
 		cmocka_unit_test(help_is_a_verb_but_not_a_topic_of_help),
 		cmocka_unit_test(an_unknown_shell_gets_nothing),
 	};

@@ -17,6 +17,8 @@ static struct {
 	const char *output;
 	const char *format;
 	struct option_number limit;
+	struct option_list globs;
+	unsigned literal;
 	struct option_number interval;
 } args;
 
@@ -27,6 +29,8 @@ static const struct option options[] = {
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "a form", "text|json" },
 	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "a number", NULL },
 	{ 'd', "duration", OPTION_DURATION, &args.interval, "TIME", "a duration", NULL },
+	{ 'f', "flatten", OPTION_LIST, &args.globs, "GLOB", "a glob", NULL },
+	{ 'N', "no-normalize", OPTION_SET, &args.literal, "NAMES", "as is", "thread|cgroup" },
 	{ 0 },
 };
 
@@ -108,6 +112,44 @@ static void durations_are_in_nanoseconds(void **state)
 	assert_int_equal(args.interval.value, 2000000000);
 }
 
+static void a_list_keeps_each_value_that_is_given(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--flatten", "/a", "word", "-f/b", "--flatten=/c"), 1);
+	assert_int_equal(args.globs.count, 3);
+	assert_string_equal(args.globs.values[0], "/a");
+	assert_string_equal(args.globs.values[1], "/b");
+	assert_string_equal(args.globs.values[2], "/c");
+}
+
+static void a_list_has_an_end_that_is_told(void **state)
+{
+	const char *many[OPTION_LIST_MAX + 1];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = "-f/x";
+	assert_int_equal(parse(OPTION_LIST_MAX, many), 0);
+	assert_int_equal(args.globs.count, OPTION_LIST_MAX);
+	assert_int_equal(parse(OPTION_LIST_MAX + 1, many), -EINVAL);
+	assert_non_null(strstr(error.message, "--flatten is given more than 64 times"));
+}
+
+static void a_set_has_a_bit_for_each_choice_and_all_without_one(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--no-normalize=cgroup"), 0);
+	assert_int_equal(args.literal, 2);
+	assert_int_equal(PARSE("--no-normalize=cgroup", "--no-normalize=thread"), 0);
+	assert_int_equal(args.literal, 3);
+	assert_int_equal(PARSE("--no-normalize", "thread"), 1);
+	assert_string_equal(words[0], "thread");
+	assert_int_equal(args.literal, ~0u);
+	assert_int_equal(PARSE("-aNq"), 0);
+	assert_true(args.quiet);
+	assert_int_equal(args.literal, ~0u);
+}
+
 static void bad_input_is_refused_with_a_sentence(void **state)
 {
 	(void)state;
@@ -121,6 +163,9 @@ static void bad_input_is_refused_with_a_sentence(void **state)
 	assert_non_null(strstr(error.message, "text|json"));
 	assert_int_equal(PARSE("--format", "text|json"), -EINVAL);
 	assert_int_equal(PARSE("--format", ""), -EINVAL);
+	assert_int_equal(PARSE("--no-normalize=threads"), -EINVAL);
+	assert_non_null(strstr(error.message, "thread|cgroup"));
+	assert_int_equal(PARSE("--no-normalize="), -EINVAL);
 	assert_int_equal(PARSE("-n", "-1"), -EINVAL);
 	assert_int_equal(PARSE("-n", "18446744073709551616"), -EINVAL);
 	assert_int_equal(PARSE("-n", "1x"), -EINVAL);
@@ -139,6 +184,9 @@ int main(void)
 		cmocka_unit_test_setup(a_lone_dash_is_a_word, forget),
 		cmocka_unit_test_setup(numbers_know_whether_they_were_given, forget),
 		cmocka_unit_test_setup(durations_are_in_nanoseconds, forget),
+		cmocka_unit_test_setup(a_list_keeps_each_value_that_is_given, forget),
+		cmocka_unit_test_setup(a_list_has_an_end_that_is_told, forget),
+		cmocka_unit_test_setup(a_set_has_a_bit_for_each_choice_and_all_without_one, forget),
 		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
 	};
 

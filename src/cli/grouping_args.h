@@ -1,0 +1,38 @@
+/*
+ * The options by which every verb that groups tasks says how names become keys.
+ *
+ *	static struct grouping_args grouping_args;
+ *	static const struct option options[] = {
+ *		GROUPING_OPTIONS(grouping_args),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_GROUPING_ARGS_H
+#define CLI_GROUPING_ARGS_H
+
+#include "analyze/group.h"
+#include "cli/option.h"
+
+struct error;
+
+struct grouping_args {
+	unsigned literal; /* bits of NORMALIZED_NAMES */
+	struct option_list flatten;
+};
+
+#define NORMALIZED_NAMES "thread|cgroup"
+
+/* clang-format off */
+#define GROUPING_OPTIONS(args)                                                                     \
+	{ 0, "no-normalize", OPTION_SET, &(args).literal, "NAMES", "group by names, not by patterns; without =NAMES by all of them", NORMALIZED_NAMES }, \
+	{ 0, "flatten", OPTION_LIST, &(args).flatten, "GLOB", "cgroups that match are one group, e.g. '/user.slice/**'; of several the first counts", NULL }
+/* clang-format on */
+
+/*
+ * The globs stay those of the arguments.  Returns 0, or an error with a sentence
+ * when one is wrong.
+ */
+int grouping_args_read(const struct grouping_args *args, struct grouping_options *ret,
+		       struct error *error);
+
+#endif
