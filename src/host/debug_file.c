@@ -3,16 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "host/elf_inspect.h"
+#include "host/plain_file.h"
 
 #define CRC_POLYNOMIAL 0xedb88320u
 
@@ -32,21 +31,11 @@ bool debug_file_name_is_plain(const char *name)
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* Links lead to where they lead for the process, never out of its root. */
 static int open_in_root(int root, const char *path)
 {
-	const struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	CLEANUP(close_fd) int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	struct stat file;
+	CLEANUP(close_fd) int place = plain_file_find(root, path);
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
-		return -EINVAL;
-	return TAKE_FD(fd);
+	return place < 0 ? place : plain_file_open(place);
 }
 
 __attribute__((format(printf, 3, 4))) static void

@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "host/plain_file.h"
 #include "host/procmap_query.h"
 
 #define READ_SIZE (64 * 1024) /* also the longest line: a path of which each byte is escaped fits */
@@ -295,22 +294,6 @@ const struct process_mapping *process_maps_next_file(const struct process_maps *
 	return NULL;
 }
 
-/* Reads what an O_PATH fd stands for, if it is a plain file: opening a device may have effects. */
-static int reopen_file(int place)
-{
-	struct stat status;
-	char path[64];
-	int fd;
-
-	if (fstat(place, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
 static int open_by_range(int process, const struct process_mapping *mapping)
 {
 	CLEANUP(close_fd) int place = -1;
@@ -319,26 +302,25 @@ static int open_by_range(int process, const struct process_mapping *mapping)
 	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 		 mapping->end);
 	place = openat(process, path, O_PATH | O_CLOEXEC);
-	return place < 0 ? -errno : reopen_file(place);
+	return place < 0 ? -errno : plain_file_open(place);
 }
 
 static int open_by_name(int process, const struct process_mapping *mapping)
 {
 	CLEANUP(close_fd) int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(close_fd) int place = -1;
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	struct stat status;
 
 	if (root < 0)
 		return open_error();
-	place = (int)syscall(SYS_openat2, root, mapping->name, &how, sizeof(how));
+	place = plain_file_find(root, mapping->name);
 	if (place < 0)
-		return -errno;
+		return place;
 	if (fstat(place, &status) < 0)
 		return -errno;
 	if (status.st_dev != mapping->device || status.st_ino != mapping->inode)
 		return -ESTALE;
-	return reopen_file(place);
+	return plain_file_open(place);
 }
 
 int process_mapping_open(int process, const struct process_mapping *mapping)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <cmocka.h>
 
 #include "host/debug_file.h"
@@ -166,16 +167,25 @@ static void a_link_stays_in_the_root_of_the_process(void **state)
 	assert_int_equal(matching, 1);
 }
 
+/* To open some devices is to change something: a watchdog that is opened and closed resets the host. */
 static void a_pipe_is_neither_opened_nor_waited_for(void **state)
 {
 	const struct place *place = *state;
 	struct elf_findings findings = inspect("linked");
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	struct inotify_event opened;
 	size_t matching;
+	char pipe[128];
 
 	assert_int_equal(mkdirat(place->dir, "root/opt", 0755), 0);
 	assert_int_equal(mkdirat(place->dir, "root/opt/bin", 0755), 0);
 	assert_int_equal(mkfifoat(place->dir, "root/opt/bin/linked.debug", 0644), 0);
+	snprintf(pipe, sizeof(pipe), "%s/root/opt/bin/linked.debug", place->path);
+	assert_true(inotify_add_watch(watch, pipe, IN_OPEN) >= 0);
 	assert_int_equal(search(place, &findings, &matching), 0);
+	assert_int_equal(read(watch, &opened, sizeof(opened)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(watch);
 }
 
 static void a_debuglink_is_a_plain_name(void **state)
