@@ -56,7 +56,7 @@ static void assert_no_children(void)
 /* Whatever happens: in time, nobody left behind, and a sentence when there is no answer. */
 static int ask_library_fd(int fd, const char *mallctl, struct tsd_layout *ret)
 {
-	struct error error = { "" };
+	struct error error = { 0 };
 	double begin = seconds();
 	int status = oracle_ask_library(fd, mallctl, ret, &error);
 
@@ -154,7 +154,7 @@ static struct oracle_program inspect(int fd)
 
 static int ask_program(const struct oracle_program *program, struct tsd_layout *ret)
 {
-	struct error error = { "" };
+	struct error error = { 0 };
 	double begin = seconds();
 	int status = oracle_ask_program(program, ret, &error);
 
@@ -373,7 +373,7 @@ static void a_plain_user_can_ask_as_well(void **state)
 	(void)state;
 	pid = fork();
 	if (pid == 0) {
-		struct error error = { "" };
+		struct error error = { 0 };
 		struct tsd_layout layout;
 
 		if (geteuid() == 0 && setresuid(PLAIN_USER, PLAIN_USER, PLAIN_USER) < 0 &&
