@@ -142,6 +142,12 @@ struct compared_group {
 	uint32_t tasks_before, tasks_after;
 	uint32_t born, ended;	  /* interval: tasks that came and went */
 	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
+	/*
+	 * Of a group that only one side has: how much it did and holds there, whichever
+	 * metrics were asked for.
+	 */
+	bool has_run_time, has_rss;
+	uint64_t run_time_ns, rss_bytes;
 };
 
 /* Rows of a section.  What is not kept is counted. */
