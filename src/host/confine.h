@@ -61,7 +61,8 @@ struct confined_job {
 /*
  * Forks a confined child that runs work(argument, answer) and exits; what it writes to the fd
  * `answer` comes back from confined_finish().  work() returns 0 or a negative errno.  Returns 0
- * and a job that must be finished, or a negative errno.
+ * and a job that must be finished, or a negative errno.  Where we were started with SIGCHLD
+ * ignored, it is so no longer.
  */
 int confined_start(struct confined_job *job, const struct confine_limits *limits,
 		   unsigned timeout_ms, int (*work)(void *argument, int answer), void *argument);

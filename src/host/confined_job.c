@@ -102,6 +102,21 @@ static int make_pipe(int *ret_reader, int *ret_writer)
 	return 0;
 }
 
+/* Where SIGCHLD is ignored, which is inherited, a child leaves nothing to wait for. */
+static int keep_children(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGCHLD, NULL, &action) < 0)
+		return -errno;
+	if (action.sa_handler != SIG_IGN && !(action.sa_flags & SA_NOCLDWAIT))
+		return 0;
+	if (action.sa_handler == SIG_IGN)
+		action.sa_handler = SIG_DFL;
+	action.sa_flags &= ~SA_NOCLDWAIT;
+	return sigaction(SIGCHLD, &action, NULL) < 0 ? -errno : 0;
+}
+
 static int confine_with_answer(const struct confine_limits *limits, int answer)
 {
 	struct confine_limits own = *limits;
@@ -146,6 +161,8 @@ int confined_start(struct confined_job *job, const struct confine_limits *limits
 	pid_t self = getpid();
 	pid_t pid;
 
+	if (status == 0)
+		status = keep_children();
 	if (status < 0)
 		return status;
 	pid = fork();

@@ -76,6 +76,27 @@ static void what_the_child_writes_comes_back(void **state)
 	assert_int_equal(size, 5);
 }
 
+/* Some of those that start programs ignore it, and that is inherited. */
+static void an_ignored_signal_of_children_costs_no_answer(void **state)
+{
+	static const struct sigaction ignored[] = {
+		{ .sa_handler = SIG_IGN },
+		{ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDWAIT },
+	};
+	char answer[16];
+	size_t size;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++) {
+		assert_int_equal(sigaction(SIGCHLD, &ignored[i], NULL), 0);
+		assert_int_equal(run(&parser, PATIENCE_MS, say_hello, "hello", answer,
+				     sizeof(answer), &size),
+				 0);
+		assert_int_equal(size, 5);
+	}
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static void an_answer_that_is_too_long_ends_the_child(void **state)
 {
 	char answer[4];
@@ -515,6 +536,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_child_writes_comes_back),
+		cmocka_unit_test(an_ignored_signal_of_children_costs_no_answer),
 		cmocka_unit_test(an_answer_that_is_too_long_ends_the_child),
 		cmocka_unit_test(an_error_of_the_work_is_returned),
 		cmocka_unit_test(a_crash_costs_what_was_not_said_before),
