@@ -10,7 +10,7 @@
 
 #include "collect/collector.h"
 
-#define NS_PER_SECOND 1000000000ll
+#define NS_PER_SECOND 1000000000u
 
 int executables_begin(struct capture *capture)
 {
@@ -42,7 +42,9 @@ static void read_image(int dir, struct process_image *image)
 	}
 	image->device = makedev(file.stx_dev_major, file.stx_dev_minor);
 	image->inode = file.stx_ino;
-	image->changed_ns = file.stx_mtime.tv_sec * NS_PER_SECOND + file.stx_mtime.tv_nsec;
+	/* Only ever compared, so that a time beyond all others, which anyone can set, may wrap. */
+	image->changed_ns =
+		(int64_t)((uint64_t)file.stx_mtime.tv_sec * NS_PER_SECOND + file.stx_mtime.tv_nsec);
 	image->present = true;
 }
 

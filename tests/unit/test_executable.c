@@ -1,7 +1,11 @@
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
 #include <cmocka.h>
 
 #include "scene.h"
@@ -113,6 +117,46 @@ static void we_run_the_file_that_we_were_started_from(void **state)
 			 file.st_mtim.tv_sec * 1000000000ll + file.st_mtim.tv_nsec);
 }
 
+/* A copy of a program whose time of change is the last that there is. */
+static int make_timeless_program(void)
+{
+	const struct timespec times[2] = { { .tv_sec = INT64_MAX }, { .tv_sec = INT64_MAX } };
+	int source = open("/bin/sleep", O_RDONLY | O_CLOEXEC);
+	int copy = memfd_create("timeless", MFD_CLOEXEC);
+
+	assert_true(source >= 0 && copy >= 0);
+	while (sendfile(copy, source, NULL, 1 << 20) > 0)
+		;
+	close(source);
+	assert_int_equal(futimens(copy, times), 0);
+	return copy;
+}
+
+static void a_time_of_change_may_be_any(void **state)
+{
+	struct scene *scene = *state;
+	int program = make_timeless_program();
+	char *arguments[] = { "sleep", "60", NULL };
+	pid_t child = vfork();
+	int64_t row;
+
+	if (child == 0) {
+		fexecve(program, arguments, environ);
+		_exit(127);
+	}
+	close(program);
+	scene->options.pids = &child;
+	scene->options.pid_count = 1;
+	scene_open(scene, NULL);
+	scene_collect(scene);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	row = snapshot_find_process(scene->capture.snapshot, child);
+	assert_true(row >= 0 && scene->capture.images[row].present);
+	assert_int_equal((uint64_t)scene->capture.images[row].changed_ns,
+			 (uint64_t)INT64_MAX * 1000000000u);
+}
+
 static void nobody_looks_at_files_without_need(void **state)
 {
 	struct scene *scene = *state;
@@ -136,6 +180,7 @@ int main(void)
 		SCENE_TEST(a_link_of_a_recording_is_never_followed),
 		SCENE_TEST(what_is_no_link_is_a_failure),
 		SCENE_TEST(we_run_the_file_that_we_were_started_from),
+		SCENE_TEST(a_time_of_change_may_be_any),
 		SCENE_TEST(nobody_looks_at_files_without_need),
 	};
 
