@@ -98,12 +98,12 @@ static void parse_pair(struct word word, enum pressure_line line, struct pressur
 {
 	const char *sign = memchr(word.start, '=', (size_t)(word.end - word.start));
 	struct word name = { word.start, sign };
-	struct word value = { sign + 1, word.end };
 
 	for (int key = 0; sign && key < PRESSURE_KEY_COUNT; key++)
 		if (word_is(name, keys[key].name))
-			ret->present[line][key] = parse_number(value, keys[key].is_percent ? 2 : 0,
-							       &ret->values[line][key]);
+			ret->present[line][key] =
+				parse_number((struct word){ sign + 1, word.end },
+					     keys[key].is_percent ? 2 : 0, &ret->values[line][key]);
 }
 
 static void parse_line(const char *start, const char *end, struct pressure *ret)
