@@ -136,20 +136,6 @@ static int read_thread(struct document *document)
 	return status;
 }
 
-static int read_threads(struct document *document)
-{
-	bool more = false, first = true;
-	int status = begin_parts(document, '[', &more);
-
-	while (status == 0 && more) {
-		status = ctprof_stream_next(&document->stream, ']', first, &more);
-		if (status == 0 && more)
-			status = read_thread(document);
-		first = false;
-	}
-	return status;
-}
-
 static int read_cgroup(struct document *document)
 {
 	CLEANUP(release_json) json_t *path = NULL;
@@ -163,18 +149,36 @@ static int read_cgroup(struct document *document)
 	return ctprof_read_cgroup(&document->reader, json_string_value(path), cgroup);
 }
 
-static int read_cgroups(struct document *document)
+/* Every element of a list or object that has begun. */
+static int read_elements(struct document *document, char close,
+			 int (*read)(struct document *document))
 {
-	bool more = false, first = true;
-	int status = begin_parts(document, '{', &more);
+	bool more = true, first = true;
+	int status = 0;
 
 	while (status == 0 && more) {
-		status = ctprof_stream_next(&document->stream, '}', first, &more);
+		status = ctprof_stream_next(&document->stream, close, first, &more);
 		if (status == 0 && more)
-			status = read_cgroup(document);
+			status = read(document);
 		first = false;
 	}
 	return status;
+}
+
+static int read_threads(struct document *document)
+{
+	bool begun = false;
+	int status = begin_parts(document, '[', &begun);
+
+	return status < 0 || !begun ? status : read_elements(document, ']', read_thread);
+}
+
+static int read_cgroups(struct document *document)
+{
+	bool begun = false;
+	int status = begin_parts(document, '{', &begun);
+
+	return status < 0 || !begun ? status : read_elements(document, '}', read_cgroup);
 }
 
 static int find_member(const char *key)
@@ -220,16 +224,9 @@ static int read_member(struct document *document)
 
 static int read_members(struct document *document)
 {
-	bool more = true, first = true;
 	int status = ctprof_stream_take(&document->stream, '{');
 
-	while (status == 0 && more) {
-		status = ctprof_stream_next(&document->stream, '}', first, &more);
-		if (status == 0 && more)
-			status = read_member(document);
-		first = false;
-	}
-	return status;
+	return status < 0 ? status : read_elements(document, '}', read_member);
 }
 
 static int read_document(struct document *document)

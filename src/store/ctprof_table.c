@@ -54,6 +54,7 @@ const size_t ctprof_cell_count = ARRAY_SIZE(ctprof_cells);
 const size_t ctprof_fact_count = ARRAY_SIZE(ctprof_facts);
 
 _Static_assert(ARRAY_SIZE(ctprof_fields) <= CTPROF_FIELDS_MAX, "a thread has more fields than fit");
+_Static_assert(ARRAY_SIZE(ctprof_cells) <= CTPROF_CELLS_MAX, "there are more cells than fit");
 
 void ctprof_pressure_name(char name[SHEET_NAME_SIZE], bool of_host, int resource, int line, int key)
 {

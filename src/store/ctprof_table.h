@@ -114,6 +114,8 @@ struct ctprof_cell {
 	const char *name; /* of the reading, or how the readings begin */
 };
 
+#define CTPROF_CELLS_MAX 64
+
 extern const struct ctprof_cell ctprof_cells[];
 extern const size_t ctprof_cell_count;
 

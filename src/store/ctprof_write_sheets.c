@@ -11,12 +11,11 @@
 #include "model/snapshot.h"
 #include "store/ctprof_table.h"
 
-#define CELLS_MAX 64
-
 /* A sheet whose columns were looked up, so that each row need not. */
 struct source_sheet {
 	const struct sheet *sheet;
-	const struct sheet_column *cells[CELLS_MAX]; /* as ctprof_cells, NULL where there is none */
+	const struct sheet_column
+		*cells[CTPROF_CELLS_MAX]; /* as ctprof_cells, NULL where there is none */
 	const struct sheet_column *pressures[CTPROF_RESOURCES][CTPROF_LINES][CTPROF_PRESSURES];
 };
 
@@ -26,7 +25,7 @@ static void find_columns(const struct snapshot *snapshot, enum sheet_id id,
 	char name[SHEET_NAME_SIZE];
 
 	*ret = (struct source_sheet){ .sheet = &snapshot->sheets[id] };
-	for (size_t i = 0; i < ctprof_cell_count && i < CELLS_MAX; i++)
+	for (size_t i = 0; i < ctprof_cell_count; i++)
 		ret->cells[i] = sheet_find(ret->sheet, ctprof_cells[i].name);
 	for (int resource = 0; resource < CTPROF_RESOURCES; resource++)
 		for (int line = 0; line < CTPROF_LINES; line++)
