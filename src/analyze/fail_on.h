@@ -16,9 +16,10 @@
  *
  * VALUE is always about the change, after less before.  With % it is relative
  * to before, and a change from 0 is larger than any percentage; else it is in
- * the metric's own unit, or in ns us ms s m h d, B KiB MiB GiB TiB, K M G.  With /s
- * it is the change in a second: of an interval its rate, else the rate after
- * less the rate before (with %: relative to it).
+ * the metric's own unit (pressure: in percent), or in ns us ms s m h d, B KiB MiB
+ * GiB TiB, K M G.  With /s it is the change in a second, of counters: of an
+ * interval its rate, else the rate after less the rate before (with %: relative
+ * to that).
  *
  * What cannot be evaluated (not measured, a counter that began again, a group
  * that one side does not have) neither fails nor passes: it is told.
@@ -40,23 +41,23 @@ struct error;
 struct reading;
 struct text;
 
-enum fail_operator {
+enum fail_relation {
 	FAIL_ABOVE,
 	FAIL_BELOW,
 	FAIL_AT_LEAST,
 	FAIL_AT_MOST,
-	FAIL_OPERATOR_COUNT,
 };
 
 struct fail_condition {
 	const char *text; /* as given */
 	bool has_axis;
-	enum group_axis axis; /* a comparison on another axis does not have its groups */
-	const char *glob;     /* of group keys; NULL: every group */
+	/* Of a metric: the axis that the comparison must be on; readings have their own. */
+	enum group_axis axis;
+	const char *glob; /* of group keys; NULL: every group */
 	const char *name;
 	int metric;		       /* enum metric_id, or -1: a reading */
 	const struct reading *reading; /* NULL for a metric */
-	enum fail_operator operator;
+	enum fail_relation relation;
 	bool is_relative; /* bound 0.2 is +20 % */
 	bool per_second;
 	double bound; /* in the metric's or reading's unit; signed */
@@ -75,6 +76,9 @@ struct fail_on {
 int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error);
 void fail_on_clear(struct fail_on *fail_on);
 
+/* The unit that the bound is in when it is not relative. */
+enum metric_unit fail_condition_unit(const struct fail_condition *condition);
+
 enum fail_outcome {
 	FAIL_PASSED,  /* evaluated, and it does not hold */
 	FAIL_FAILED,  /* it holds */
@@ -84,7 +88,7 @@ enum fail_outcome {
 
 struct fail_finding {
 	const struct fail_condition *condition;
-	const struct comparison_row *row; /* NULL: no row of the comparison is meant */
+	const struct comparison_row *row; /* NULL: no row is meant */
 	enum fail_outcome outcome;
 	double change;	    /* as the condition measures it; unless UNKNOWN */
 	const char *reason; /* of UNKNOWN */
@@ -96,9 +100,9 @@ struct fail_verdict {
 };
 
 /*
- * Evaluates one condition over a comparison, adding to the verdict.  A condition
- * whose axis is not that of the comparison is UNKNOWN as a whole.  The verdict
- * points into both.  0 or -ENOMEM.
+ * Evaluates one condition over a comparison that was made on `axis`, adding to the
+ * verdict.  A condition that means no row at all is one finding, UNKNOWN.  The
+ * verdict points into both.  0 or -ENOMEM.
  */
 int fail_condition_evaluate(const struct fail_condition *condition,
 			    const struct comparison *comparison, enum group_axis axis,

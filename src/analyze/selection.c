@@ -123,6 +123,21 @@ static int add_word(struct selection *selection, const char *word, struct error 
 	return 0;
 }
 
+static int add_part(struct selection *selection, const char *start, size_t length,
+		    struct error *error)
+{
+	char word[WORD_MAX + 1];
+
+	if (length == 0)
+		return error_set(error, -EINVAL, "the list of metrics has an empty word");
+	if (length > WORD_MAX)
+		return error_set(error, -EINVAL, "there is no metric with a name of %zu letters",
+				 length);
+	memcpy(word, start, length);
+	word[length] = '\0';
+	return add_word(selection, word, error);
+}
+
 int selection_parse(const char *list, struct selection *ret, struct error *error)
 {
 	struct selection selection = { .count = 0 };
@@ -130,19 +145,10 @@ int selection_parse(const char *list, struct selection *ret, struct error *error
 
 	while (rest) {
 		size_t length = strcspn(rest, ",");
-		char word[WORD_MAX + 1];
-		int status;
+		int status = add_part(&selection, rest, length, error);
 
-		if (length == 0)
-			return error_set(error, -EINVAL, "the metric list '%s' has an empty word",
-					 list);
-		if (length > WORD_MAX)
-			return metric_unknown(rest, error);
-		memcpy(word, rest, length);
-		word[length] = '\0';
-		status = add_word(&selection, word, error);
 		if (status < 0)
-			return status;
+			return error_mark(error, status, list, (size_t)(rest - list));
 		rest = rest[length] ? rest + length + 1 : NULL;
 	}
 	*ret = selection;
@@ -166,6 +172,7 @@ static uint32_t find_sections(const char *word, size_t length)
 
 int sections_parse(const char *list, uint32_t *ret, struct error *error)
 {
+	const char *whole = list;
 	uint32_t sections = 0;
 
 	while (list) {
@@ -173,8 +180,11 @@ int sections_parse(const char *list, uint32_t *ret, struct error *error)
 		uint32_t found = find_sections(list, length);
 
 		if (!found)
-			return error_set(error, -EINVAL, "there is no section '%.*s'; they are %s",
-					 (int)length, list, SECTION_NAMES);
+			return error_mark(error,
+					  error_set(error, -EINVAL,
+						    "there is no section '%.*s'; they are %s",
+						    (int)length, list, SECTION_NAMES),
+					  whole, (size_t)(list - whole));
 		sections |= found;
 		list = list[length] ? list + length + 1 : NULL;
 	}

@@ -30,14 +30,14 @@ struct selection {
 	size_t count;
 };
 
-/* Returns 0, or -EINVAL with a sentence that names the word. */
+/* Returns 0, or -EINVAL with a sentence that names the word, and its position. */
 int selection_parse(const char *list, struct selection *ret, struct error *error);
 
 void selection_all(struct selection *selection);
 
 /*
  * Sections of metrics and readings, one bit each: "memory,cgroups", "all".
- * Returns 0, or -EINVAL with a sentence that names the word.
+ * Returns 0, or -EINVAL with a sentence that names the word, and its position.
  */
 int sections_parse(const char *list, uint32_t *ret, struct error *error);
 

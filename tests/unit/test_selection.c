@@ -61,6 +61,37 @@ static void an_unknown_metric_is_named_with_the_nearest_one(void **state)
 		"no metric");
 }
 
+static void a_mistake_in_a_list_is_pointed_at(void **state)
+{
+	struct selection selection;
+	struct error error = { 0 };
+	uint32_t sections;
+
+	(void)state;
+	assert_true(selection_parse("majflt,run_tim_ns,x", &selection, &error) < 0);
+	assert_non_null(strstr(error.message, "at character 8"));
+	assert_string_equal(error.excerpt, "majflt,run_tim_ns,x");
+	assert_int_equal(error.caret, 7);
+	error = (struct error){ 0 };
+	assert_true(sections_parse("memory,smurfs", &sections, &error) < 0);
+	assert_int_equal(error.caret, 7);
+}
+
+static void a_mistake_far_into_a_long_list_is_shown_with_what_is_around_it(void **state)
+{
+	struct selection selection;
+	struct error error = { 0 };
+	char list[400] = "";
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		memcpy(list + i * 7, "minflt,", 8);
+	list[280] = '?';
+	assert_true(selection_parse(list, &selection, &error) < 0);
+	assert_non_null(strstr(error.message, "at character 281"));
+	assert_int_equal(error.excerpt[error.caret], '?');
+}
+
 static void the_sort_metric_goes_first_unless_it_is_there(void **state)
 {
 	struct selection selection;
@@ -82,6 +113,8 @@ int main(void)
 		cmocka_unit_test(names_are_taken_in_the_order_given_and_once),
 		cmocka_unit_test(a_glob_gives_all_its_metrics_in_table_order),
 		cmocka_unit_test(an_unknown_metric_is_named_with_the_nearest_one),
+		cmocka_unit_test(a_mistake_in_a_list_is_pointed_at),
+		cmocka_unit_test(a_mistake_far_into_a_long_list_is_shown_with_what_is_around_it),
 		cmocka_unit_test(the_sort_metric_goes_first_unless_it_is_there),
 	};
 

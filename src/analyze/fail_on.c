@@ -1,0 +1,298 @@
+#include "analyze/fail_on.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/glob.h"
+#include "analyze/selection.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "metric/reading.h"
+#include "metric/unit.h"
+
+#define EXPRESSION_MAX 2048 /* bytes */
+#define BLANKS " \t"
+#define OPERATORS "> < >= <="
+
+/* Longer ones before those that they begin with. */
+static const struct {
+	const char *text;
+	enum fail_relation relation;
+} relations[] = {
+	{ ">=", FAIL_AT_LEAST },
+	{ "<=", FAIL_AT_MOST },
+	{ ">", FAIL_ABOVE },
+	{ "<", FAIL_BELOW },
+};
+
+struct parser {
+	struct fail_on *fail_on;
+	const char *text; /* all of it */
+	const char *at;
+	struct error *error;
+	struct fail_condition condition;
+};
+
+/* Adds where in the expression the mistake is to the sentence that was just set. */
+static int mark(struct parser *parser, const char *at, int code)
+{
+	return error_mark(parser->error, code, parser->text, (size_t)(at - parser->text));
+}
+
+/* Ends a step with a sentence about what is at `at`. */
+#define refuse(parser, at, ...)                                                                    \
+	mark((parser), (at), error_set((parser)->error, -EINVAL, __VA_ARGS__))
+
+static const char *copy(struct parser *parser, const char *start, size_t length)
+{
+	return arena_copy(&parser->fail_on->arena, start, length);
+}
+
+static void skip_blanks(struct parser *parser)
+{
+	parser->at += strspn(parser->at, BLANKS);
+}
+
+static int parse_axis(struct parser *parser, size_t length)
+{
+	char name[32] = "";
+	int axis;
+
+	if (length < sizeof(name))
+		memcpy(name, parser->at, length);
+	if (strcmp(name, "group") == 0)
+		return 0;
+	axis = group_axis_find(name);
+	if (axis < 0)
+		return refuse(parser, parser->at,
+			      "groups are told by group|" GROUP_AXES ", not by '%.*s'", (int)length,
+			      parser->at);
+	parser->condition.has_axis = true;
+	parser->condition.axis = (enum group_axis)axis;
+	return 0;
+}
+
+static int check_glob(struct parser *parser, const char *start)
+{
+	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
+	struct glob_fault fault;
+	int status = glob_new(parser->condition.glob, &glob, &fault);
+
+	if (status != -EINVAL)
+		return status;
+	return refuse(parser, start + fault.position, "the glob '%s' is not valid: %s",
+		      parser->condition.glob, fault.reason);
+}
+
+/* Up to a blank, or between quotes of either kind. */
+static int parse_glob(struct parser *parser)
+{
+	char quote = *parser->at == '\'' || *parser->at == '"' ? *parser->at : '\0';
+	const char *start = parser->at + (quote != '\0');
+	size_t length = strcspn(start, quote ? (char[]){ quote, '\0' } : BLANKS);
+
+	if (quote && !start[length])
+		return refuse(parser, parser->at, "a quote is not closed");
+	if (length == 0)
+		return refuse(parser, start, "the name of a group is missing");
+	parser->condition.glob = copy(parser, start, length);
+	if (!parser->condition.glob)
+		return -ENOMEM;
+	parser->at = start + length + (quote != '\0');
+	return check_glob(parser, start);
+}
+
+/* AXIS=GLOB, where there is one. */
+static int parse_group(struct parser *parser)
+{
+	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz-_");
+	int status;
+
+	if (length == 0 || parser->at[length] != '=' || parser->at[length + 1] == '=')
+		return 0;
+	status = parse_axis(parser, length);
+	if (status < 0)
+		return status;
+	parser->at += length + 1;
+	return parse_glob(parser);
+}
+
+/* The last row of readings is for names that nobody knows. */
+static bool is_known_reading(const struct reading *reading)
+{
+	return strcmp(reading->pattern, "*") != 0;
+}
+
+static bool has_numbers(const struct fail_condition *condition)
+{
+	if (condition->reading)
+		return condition->reading->unit != UNIT_TEXT;
+	return metrics[condition->metric].kind != KIND_CATEGORY &&
+	       metrics[condition->metric].kind != KIND_CPUSET &&
+	       metrics[condition->metric].unit != UNIT_ID;
+}
+
+static int resolve_name(struct parser *parser, const char *start)
+{
+	struct fail_condition *condition = &parser->condition;
+
+	condition->metric = metric_find(condition->name);
+	if (condition->metric < 0)
+		condition->reading = reading_find(condition->name);
+	if (condition->reading && !is_known_reading(condition->reading))
+		return mark(parser, start, metric_unknown(condition->name, parser->error));
+	if (!has_numbers(condition))
+		return refuse(parser, start,
+			      "%s cannot be compared with a number: its values are names",
+			      condition->name);
+	return 0;
+}
+
+/* Everything up to the operator: readings have names of several words. */
+static int parse_name(struct parser *parser)
+{
+	const char *start = parser->at;
+	size_t length = strcspn(start, "<>=!");
+
+	parser->at += length;
+	while (length > 0 && strchr(BLANKS, start[length - 1]))
+		length--;
+	if (length == 0)
+		return refuse(parser, start, "the name of a metric is missing");
+	if (!*parser->at)
+		return refuse(parser, parser->at, "an operator is missing, one of " OPERATORS);
+	parser->condition.name = copy(parser, start, length);
+	return parser->condition.name ? resolve_name(parser, start) : -ENOMEM;
+}
+
+static int parse_relation(struct parser *parser)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
+		size_t length = strlen(relations[i].text);
+
+		if (strncmp(parser->at, relations[i].text, length) != 0)
+			continue;
+		parser->condition.relation = relations[i].relation;
+		parser->at += length;
+		return 0;
+	}
+	return refuse(parser, parser->at, "the operator must be one of " OPERATORS);
+}
+
+enum metric_unit fail_condition_unit(const struct fail_condition *condition)
+{
+	return condition->reading ? condition->reading->unit : metrics[condition->metric].unit;
+}
+
+/*
+ * Puts the bound into the unit that values have.  A plain number is in it
+ * already, but for shares, which are written in percent and kept in hundredths.
+ */
+static bool convert_bound(struct fail_condition *condition, enum metric_unit written)
+{
+	enum metric_unit unit = fail_condition_unit(condition);
+
+	switch (written) {
+	case UNIT_RATIO:
+		condition->is_relative = true;
+		return true;
+	case UNIT_LEVEL:
+		condition->bound *= unit == UNIT_CENTIPERCENT ? 100 : 1;
+		return true;
+	case UNIT_NS:
+		condition->bound /= unit == UNIT_US ? 1000 : 1;
+		return unit == UNIT_NS || unit == UNIT_US;
+	default:
+		return unit == written;
+	}
+}
+
+static bool is_counter(const struct fail_condition *condition)
+{
+	if (condition->reading)
+		return condition->reading->kind == READING_COUNTER;
+	return metrics[condition->metric].kind == KIND_COUNTER;
+}
+
+static int parse_rate(struct parser *parser)
+{
+	if (strncmp(parser->at, "/s", 2) != 0)
+		return 0;
+	if (!is_counter(&parser->condition))
+		return refuse(parser, parser->at, "%s has no rate: it does not count up",
+			      parser->condition.name);
+	parser->condition.per_second = true;
+	parser->at += 2;
+	return 0;
+}
+
+static int parse_amount(struct parser *parser)
+{
+	struct fail_condition *condition = &parser->condition;
+	bool negative = *parser->at == '-';
+	const char *start = parser->at;
+	enum metric_unit written;
+
+	parser->at += *parser->at == '-' || *parser->at == '+';
+	if (!unit_scan(&parser->at, &condition->bound, &written))
+		return refuse(parser, start,
+			      "the value must be an amount such as +20%%, -5ms, 10MiB, 3K or 100");
+	if (negative)
+		condition->bound = -condition->bound;
+	if (!convert_bound(condition, written))
+		return refuse(parser, start, "%s is measured in %s", condition->name,
+			      metric_unit_name(fail_condition_unit(condition)));
+	return parse_rate(parser);
+}
+
+static int parse_end(struct parser *parser)
+{
+	if (!*parser->at)
+		return 0;
+	return refuse(parser, parser->at,
+		      "nothing may follow the value; give --fail-on once for each "
+		      "condition");
+}
+
+static int parse(struct parser *parser)
+{
+	static int (*const steps[])(struct parser *) = {
+		parse_group, parse_name, parse_relation, parse_amount, parse_end,
+	};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(steps); i++) {
+		skip_blanks(parser);
+		status = steps[i](parser);
+	}
+	return status;
+}
+
+int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error)
+{
+	struct parser parser = {
+		.fail_on = fail_on,
+		.text = expression,
+		.at = expression,
+		.error = error,
+	};
+	size_t length = strnlen(expression, EXPRESSION_MAX + 1);
+	int status;
+
+	if (length > EXPRESSION_MAX)
+		return error_set(error, -EINVAL, "the condition is longer than %d bytes",
+				 EXPRESSION_MAX);
+	parser.condition.text = copy(&parser, expression, length);
+	if (!parser.condition.text)
+		return -ENOMEM;
+	status = parse(&parser);
+	if (status < 0)
+		return status;
+	return array_append(&fail_on->conditions, parser.condition);
+}
+
+void fail_on_clear(struct fail_on *fail_on)
+{
+	array_free(&fail_on->conditions);
+	arena_clear(&fail_on->arena);
+}

@@ -1,0 +1,279 @@
+/*
+ * What conditions say of a comparison.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analyze/comparison.h"
+#include "analyze/fail_on.h"
+#include "analyze/glob.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "metric/unit.h"
+
+/* The axis that the row's group is on; AXIS_COUNT for none: the host. */
+static enum group_axis axis_of_row(const struct comparison_row *row, enum group_axis axis)
+{
+	if (row->metric >= 0)
+		return axis;
+	switch (row->section) {
+	case COMPARE_SMAPS:
+		return AXIS_PCOMM;
+	case COMPARE_CGROUP:
+	case COMPARE_LIMITS:
+	case COMPARE_MEMORY_STAT:
+	case COMPARE_MEMORY_EVENTS:
+	case COMPARE_CGROUP_PRESSURE:
+		return AXIS_CGROUP;
+	default:
+		return AXIS_COUNT;
+	}
+}
+
+static bool is_named(const struct fail_condition *condition, const struct comparison_row *row)
+{
+	if (condition->metric >= 0)
+		return row->metric == condition->metric;
+	return row->metric < 0 && strcmp(row->name, condition->name) == 0;
+}
+
+static bool value_number(const struct compared_value *value, double *ret)
+{
+	switch (value->shape) {
+	case VALUE_NUMBER:
+		*ret = value->is_signed ? (double)(int64_t)value->number : (double)value->number;
+		return true;
+	case VALUE_REAL:
+		*ret = value->real;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static double relative(double change, double before)
+{
+	if (before == 0)
+		return change == 0 ? 0 : copysign(INFINITY, change);
+	return change / fabs(before);
+}
+
+/* Why a row has no difference. */
+static const char *why_unknown(const struct comparison_row *row)
+{
+	switch (row->state) {
+	case ROW_NEW:
+		return "only the second side has it";
+	case ROW_GONE:
+		return "only the first side has it";
+	case ROW_RESET:
+		return "the counter began again in between";
+	case ROW_ABSENT:
+		return row->reason ? row->reason : "it was not measured on both sides";
+	default:
+		return "its values have no difference";
+	}
+}
+
+/* The change in a second, or why it is not known. */
+static const char *measure_rate(const struct fail_condition *condition,
+				const struct comparison *comparison,
+				const struct comparison_row *row, double *ret)
+{
+	if (!row->has_rate)
+		return row->delta.known ? "no rate is known" : why_unknown(row);
+	if (comparison->mode == COMPARE_INTERVAL) {
+		*ret = row->per_second;
+		return condition->is_relative ? "an interval has only one rate" : NULL;
+	}
+	if (row->state == ROW_NEW || row->state == ROW_GONE)
+		return why_unknown(row);
+	*ret = row->rate_after - row->rate_before;
+	if (condition->is_relative)
+		*ret = relative(*ret, row->rate_before);
+	return NULL;
+}
+
+/* The change as the condition wants it, or why it is not known. */
+static const char *measure(const struct fail_condition *condition,
+			   const struct comparison *comparison, const struct comparison_row *row,
+			   double *ret)
+{
+	double before;
+
+	if (row->state == ROW_ABSENT || row->state == ROW_RESET)
+		return why_unknown(row);
+	if (condition->per_second)
+		return measure_rate(condition, comparison, row, ret);
+	if (!row->delta.known && row->state != ROW_SAME)
+		return why_unknown(row);
+	*ret = row->delta.known ? row->delta.real : 0;
+	if (!condition->is_relative)
+		return NULL;
+	if (row->state == ROW_NEW || row->state == ROW_GONE || !value_number(&row->before, &before))
+		return why_unknown(row);
+	*ret = relative(*ret, before);
+	return NULL;
+}
+
+static bool holds(const struct fail_condition *condition, double change)
+{
+	switch (condition->relation) {
+	case FAIL_ABOVE:
+		return change > condition->bound;
+	case FAIL_BELOW:
+		return change < condition->bound;
+	case FAIL_AT_LEAST:
+		return change >= condition->bound;
+	case FAIL_AT_MOST:
+		return change <= condition->bound;
+	default:
+		return false;
+	}
+}
+
+static enum fail_outcome judge(const struct fail_condition *condition,
+			       const struct comparison_row *row, double change)
+{
+	if (!holds(condition, change))
+		return FAIL_PASSED;
+	return row->significance.tested && row->significance.is_noise ? FAIL_NOISE : FAIL_FAILED;
+}
+
+static size_t *counter_of(struct fail_verdict *verdict, enum fail_outcome outcome)
+{
+	switch (outcome) {
+	case FAIL_FAILED:
+		return &verdict->failed;
+	case FAIL_NOISE:
+		return &verdict->noise;
+	case FAIL_UNKNOWN:
+		return &verdict->unknown;
+	default:
+		return &verdict->passed;
+	}
+}
+
+static int add_finding(struct fail_verdict *verdict, const struct fail_finding *finding)
+{
+	++*counter_of(verdict, finding->outcome);
+	if (finding->outcome == FAIL_PASSED)
+		return 0;
+	return array_append(&verdict->findings, *finding);
+}
+
+static int evaluate_row(const struct fail_condition *condition, const struct comparison *comparison,
+			const struct comparison_row *row, struct fail_verdict *verdict)
+{
+	struct fail_finding finding = { .condition = condition, .row = row };
+
+	finding.reason = measure(condition, comparison, row, &finding.change);
+	if (finding.reason)
+		finding.outcome = FAIL_UNKNOWN;
+	else
+		finding.outcome = judge(condition, row, finding.change);
+	return add_finding(verdict, &finding);
+}
+
+/* Whether rows were there, so that the right thing is said when none was meant. */
+struct seen {
+	bool name, axis, group;
+};
+
+static bool is_meant(const struct fail_condition *condition, const struct glob *glob,
+		     const struct comparison *comparison, enum group_axis axis,
+		     const struct comparison_row *row, struct seen *seen)
+{
+	if (!is_named(condition, row))
+		return false;
+	seen->name = true;
+	if (condition->has_axis && axis_of_row(row, axis) != condition->axis)
+		return false;
+	seen->axis = true;
+	if (glob && !glob_match(glob, comparison->groups.data[row->group].key))
+		return false;
+	seen->group = true;
+	return true;
+}
+
+static const char *why_none(const struct seen *seen)
+{
+	if (!seen->name)
+		return "it was not compared";
+	return seen->axis ? "no group has such a name" : "groups were made on another axis";
+}
+
+int fail_condition_evaluate(const struct fail_condition *condition,
+			    const struct comparison *comparison, enum group_axis axis,
+			    struct fail_verdict *verdict)
+{
+	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
+	struct fail_finding none = { .condition = condition, .outcome = FAIL_UNKNOWN };
+	struct seen seen = { 0 };
+	int status = condition->glob ? glob_new(condition->glob, &glob, NULL) : 0;
+
+	for (size_t i = 0; status == 0 && i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		if (is_meant(condition, glob, comparison, axis, row, &seen))
+			status = evaluate_row(condition, comparison, row, verdict);
+	}
+	if (status < 0 || seen.group)
+		return status;
+	none.reason = why_none(&seen);
+	return add_finding(verdict, &none);
+}
+
+void fail_verdict_clear(struct fail_verdict *verdict)
+{
+	array_free(&verdict->findings);
+	*verdict = (struct fail_verdict){ 0 };
+}
+
+static void append_amount(const struct fail_condition *condition, double change, struct text *out)
+{
+	enum metric_unit unit = fail_condition_unit(condition);
+
+	if (change >= 0)
+		text_append_string(out, "+");
+	if (condition->is_relative)
+		text_format(out, "%.1f %%", change * 100);
+	else if (unit == UNIT_CENTIPERCENT)
+		text_format(out, "%.2f %%", change / 100);
+	else
+		unit_format_real(out, unit, change);
+	if (condition->per_second)
+		text_append_string(out, "/s");
+}
+
+static void append_change(const struct fail_finding *finding, struct text *out)
+{
+	if (finding->condition->is_relative && isinf(finding->change)) {
+		text_append_string(out, " changed from 0");
+		return;
+	}
+	text_append_string(out, " changed by ");
+	append_amount(finding->condition, finding->change, out);
+}
+
+void fail_finding_append(const struct fail_finding *finding, const struct comparison *comparison,
+			 struct text *out)
+{
+	const char *text = finding->condition->text;
+
+	text_append_escaped(out, text, strlen(text));
+	text_append_string(out, ": ");
+	if (finding->row) {
+		const char *key = comparison->groups.data[finding->row->group].key;
+
+		text_append_escaped(out, key, strlen(key));
+	}
+	if (finding->outcome == FAIL_UNKNOWN) {
+		text_format(out, "%scannot be told: %s", finding->row ? " " : "", finding->reason);
+		return;
+	}
+	append_change(finding, out);
+	if (finding->outcome == FAIL_NOISE)
+		text_format(out, ", which is within noise (p = %.2f)",
+			    finding->row->significance.p);
+}
