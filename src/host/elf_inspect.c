@@ -29,6 +29,7 @@ static const char *const symbol_names[ELF_SYMBOL_COUNT] = {
 #define TSD_SIZE_MIN 512
 #define TSD_SIZE_OLD 64
 #define SCAN_BYTES_MAX ((uint64_t)64 << 20)
+#define NAME_LENGTH_MAX 255 /* of a symbol that is looked for, with any prefix */
 
 /* A symbol table that lies within the file, with the names beside it. */
 struct symbol_table {
@@ -56,6 +57,14 @@ static bool ends_with(const char *name, size_t length, const char *suffix)
 	return length >= wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
 }
 
+/* 0 for one that is too long: all symbols may share a name that takes for ever to measure. */
+static size_t name_length(const char *name)
+{
+	size_t length = strnlen(name, NAME_LENGTH_MAX + 1);
+
+	return length <= NAME_LENGTH_MAX ? length : 0;
+}
+
 /* The name of jemalloc's variable: "tsd_tls" behind no prefix, or behind one that ends with '_'. */
 static bool is_tsd_name(const char *name, size_t length)
 {
@@ -76,7 +85,7 @@ static void note_tsd(struct elf_findings *findings, const char *name, const GElf
 static void note_function(struct elf_findings *findings, const struct symbol_table *table,
 			  const char *name, const GElf_Sym *symbol)
 {
-	size_t length = strlen(name);
+	size_t length = name_length(name);
 
 	if (!table->is_dynamic && strcmp(name, "main") == 0)
 		findings->main = symbol->st_value;
@@ -112,7 +121,7 @@ static void note_symbol(struct elf_findings *findings, const struct symbol_table
 	name = table->names + symbol->st_name;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_TLS:
-		if (is_tsd_name(name, strlen(name)))
+		if (is_tsd_name(name, name_length(name)))
 			note_tsd(findings, name, symbol);
 		break;
 	case STT_FUNC:
@@ -171,6 +180,7 @@ static bool find_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	return ret->symbols && ret->symbols->d_buf;
 }
 
+/* A file has one table of a type; the first counts where somebody wrote thousands. */
 static void search_symbols(Elf *elf, uint32_t type, struct elf_findings *findings)
 {
 	Elf_Scn *section = NULL;
@@ -183,6 +193,7 @@ static void search_symbols(Elf *elf, uint32_t type, struct elf_findings *finding
 		findings->has_symtab |= type == SHT_SYMTAB;
 		if (find_table(elf, section, &header, &table))
 			search_table(findings, &table);
+		return;
 	}
 }
 

@@ -200,6 +200,65 @@ static void the_quick_look_spares_files_without_tls(void **state)
 }
 
 /* What was stripped of its symbols still has the texts that jemalloc prints. */
+/* A file whose symbols are all functions of one long name, in as many tables as are asked for. */
+static int make_tedious_file(size_t symbols, size_t name_size, uint16_t tables)
+{
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = (uint16_t)(tables + 2),
+	};
+	size_t names_at = sizeof(header) + header.e_shnum * sizeof(Elf64_Shdr);
+	Elf64_Shdr section = { .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = name_size };
+	const Elf64_Sym symbol = { .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 };
+	char *file = calloc(1, names_at + name_size + symbols * sizeof(symbol));
+	int fd = memfd_create("tedious", MFD_CLOEXEC);
+
+	assert_non_null(file);
+	memcpy(file, &header, sizeof(header));
+	memcpy(file + sizeof(header) + sizeof(section), &section, sizeof(section));
+	memset(file + names_at, 'x', name_size - 1);
+	memcpy(file + names_at + name_size - 8, "mallctl", 8);
+	section = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+				.sh_offset = names_at + name_size,
+				.sh_size = symbols * sizeof(symbol),
+				.sh_link = 1,
+				.sh_entsize = sizeof(symbol),
+				.sh_addralign = 8 };
+	for (size_t i = 0; i < tables; i++)
+		memcpy(file + sizeof(header) + (i + 2) * sizeof(section), &section,
+		       sizeof(section));
+	for (size_t i = 0; i < symbols; i++)
+		memcpy(file + names_at + name_size + i * sizeof(symbol), &symbol, sizeof(symbol));
+	assert_int_equal(write(fd, file, names_at + name_size + symbols * sizeof(symbol)),
+			 names_at + name_size + symbols * sizeof(symbol));
+	free(file);
+	return fd;
+}
+
+static void a_tedious_file_does_not_hold_up_others(void **state)
+{
+	struct elf_findings findings;
+	int fd = make_tedious_file(200000, 8 << 20, 1);
+
+	(void)state;
+	alarm(20);
+	assert_int_equal(elf_inspect(fd, &findings), 0);
+	assert_true(findings.has_symtab);
+	assert_int_equal(findings.mallctl, 0);
+	close(fd);
+	fd = make_tedious_file(1000, 1 << 20, 60000);
+	assert_int_equal(elf_inspect(fd, &findings), 0);
+	close(fd);
+	alarm(0);
+}
+
 static void a_stripped_jemalloc_is_known_by_its_messages(void **state)
 {
 	(void)state;
@@ -222,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_cut_never_crashes),
 		cmocka_unit_test(a_symbol_beyond_the_tls_block_is_not_taken),
 		cmocka_unit_test(the_quick_look_spares_files_without_tls),
+		cmocka_unit_test(a_tedious_file_does_not_hold_up_others),
 		cmocka_unit_test(a_stripped_jemalloc_is_known_by_its_messages),
 	};
 
