@@ -1,0 +1,126 @@
+#include "render/compare_absence.h"
+
+#include <string.h>
+
+#include "analyze/losses.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/snapshot.h"
+#include "render/compare_view.h"
+
+struct absence {
+	const char *name;
+	const char *reason;
+	bool is_told;
+};
+
+struct absences {
+	ARRAY_OF(struct absence) items;
+	bool seen[METRIC_COUNT]; /* rows of a metric are many, its reason is one */
+};
+
+static void absences_free(struct absences *absences)
+{
+	array_free(&absences->items);
+}
+
+static bool has_name(const struct absences *absences, const char *name)
+{
+	for (size_t i = 0; i < absences->items.count; i++)
+		if (strcmp(absences->items.data[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void add_absence(struct absences *absences, const char *name, const char *reason,
+			struct text *out)
+{
+	struct absence absence = { name, reason ? reason : "no reason is known", false };
+
+	if (array_append(&absences->items, absence) < 0)
+		out->failed = true;
+}
+
+static void add_row(struct absences *absences, const struct comparison_row *row, struct text *out)
+{
+	if (row->reading ? has_name(absences, row->name) : absences->seen[row->metric])
+		return;
+	if (!row->reading)
+		absences->seen[row->metric] = true;
+	add_absence(absences, row->name, row->reason, out);
+}
+
+/* One line for each reason, with all names that it concerns. */
+static void append_lines(struct text *out, struct absences *absences, const char *what)
+{
+	for (size_t i = 0; i < absences->items.count; i++) {
+		struct absence *first = &absences->items.data[i];
+		const char *before = ": ";
+
+		if (first->is_told)
+			continue;
+		text_append_string(out, what);
+		for (size_t other = i; other < absences->items.count; other++) {
+			struct absence *absence = &absences->items.data[other];
+
+			if (strcmp(absence->reason, first->reason) != 0)
+				continue;
+			absence->is_told = true;
+			text_append_string(out, before);
+			text_append_escaped(out, absence->name, strlen(absence->name));
+			before = ", ";
+		}
+		text_append_string(out, ": ");
+		text_append_escaped(out, first->reason, strlen(first->reason));
+		text_append_string(out, "\n");
+	}
+}
+
+/* Whether one side at least has the metric; else why not. */
+static bool is_measured(const struct compared_files *files, enum metric_id id,
+			const char **ret_reason)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		enum metric_id cause;
+
+		if (snapshot_measured(files->snapshots[i], id))
+			return true;
+		if (!*ret_reason)
+			*ret_reason = absence_reason(files->snapshots[i], id, &cause);
+	}
+	return false;
+}
+
+static void append_unmeasured(const struct compare_view *view, struct text *out)
+{
+	CLEANUP(absences_free) struct absences absences = { 0 };
+
+	for (size_t i = 0; i < view->metrics.count; i++) {
+		enum metric_id id = view->metrics.ids[i];
+		const char *reason = NULL;
+
+		if (metric_is_derived(id) || is_measured(&view->before, id, &reason) ||
+		    is_measured(&view->after, id, &reason))
+			continue;
+		if (reason)
+			add_absence(&absences, metrics[id].name, reason, out);
+	}
+	append_lines(out, &absences, "measured on no side");
+}
+
+void compare_absence_append(const struct compare_view *view, struct text *out)
+{
+	CLEANUP(absences_free) struct absences absences = { 0 };
+	const struct comparison *comparison = view->comparison;
+
+	for (size_t i = 0; i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+		bool has_side =
+			row->before.shape != VALUE_ABSENT || row->after.shape != VALUE_ABSENT;
+
+		if (row->state == ROW_ABSENT && (has_side || row->reading))
+			add_row(&absences, row, out);
+	}
+	append_lines(out, &absences, "absent");
+	append_unmeasured(view, out);
+}

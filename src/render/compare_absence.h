@@ -1,0 +1,16 @@
+/*
+ * Why values of a comparison are missing.
+ */
+#ifndef RENDER_COMPARE_ABSENCE_H
+#define RENDER_COMPARE_ABSENCE_H
+
+struct compare_view;
+struct text;
+
+/*
+ * Appends a line for each reason, with the metrics and readings that it concerns:
+ * those that one side lacks, and then metrics that no side has.
+ */
+void compare_absence_append(const struct compare_view *view, struct text *out);
+
+#endif

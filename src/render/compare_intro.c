@@ -1,0 +1,119 @@
+#include "render/compare_intro.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "metric/unit.h"
+#include "model/snapshot.h"
+#include "render/compare_value.h"
+#include "render/compare_view.h"
+#include "render/table.h"
+#include "render/value.h"
+
+static void append_escaped(struct text *out, const char *string)
+{
+	text_append_escaped(out, string, strlen(string));
+}
+
+static void add_moment(struct table *table, const struct snapshot *snapshot)
+{
+	const struct fact *captured = &snapshot->facts[FACT_captured_at_unix_ns];
+
+	if (captured->present)
+		moment_text(table_cell(table), captured->number);
+	else
+		text_append_string(table_cell(table), "at a time that is not known");
+	table_end_cell(table);
+}
+
+static void add_tasks(struct table *table, const struct snapshot *snapshot)
+{
+	const struct fact *source = &snapshot->facts[FACT_task_source];
+	struct text *cell = table_cell(table);
+
+	text_format(cell, "%zu threads of %zu processes", snapshot->task_count,
+		    snapshot->process_count);
+	if (source->present && source->text) {
+		text_append_string(cell, ", by ");
+		append_escaped(cell, source->text);
+	}
+	table_end_cell(table);
+}
+
+static void add_side(struct table *table, const char *side, const struct compared_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		text_append_string(table_cell(table), i ? "" : side);
+		table_end_cell(table);
+		append_escaped(table_cell(table), files->names ? files->names[i] : "this host");
+		table_end_cell(table);
+		add_moment(table, files->snapshots[i]);
+		add_tasks(table, files->snapshots[i]);
+	}
+}
+
+static void append_mode(struct text *out, const struct comparison *comparison)
+{
+	text_format(out, "mode: %s", compare_mode_name(comparison->mode));
+	if (comparison->mode == COMPARE_INTERVAL) {
+		text_append_string(out, " of ");
+		unit_format(out, UNIT_NS, comparison->elapsed_ns);
+	}
+	text_append_string(out, "\n");
+	for (size_t i = 0; i < comparison->notes.count; i++) {
+		text_append_string(out, "note: ");
+		append_escaped(out, comparison->notes.data[i]);
+		text_append_string(out, "\n");
+	}
+}
+
+static void add_fact(struct table *table, const char *value)
+{
+	append_escaped(table_cell(table), value ? value : "not known");
+	table_end_cell(table);
+}
+
+static int print_host_changes(const struct comparison *comparison, const struct terminal *terminal,
+			      FILE *out)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	if (comparison->host_changes.count == 0)
+		return 0;
+	table_add_column(&table, "host", TABLE_LEFT);
+	table_add_column(&table, "before", TABLE_LEFT);
+	table_add_column(&table, "after", TABLE_LEFT);
+	for (size_t i = 0; i < comparison->host_changes.count; i++) {
+		const struct host_change *change = &comparison->host_changes.data[i];
+
+		add_fact(&table, change->name);
+		add_fact(&table, change->before);
+		add_fact(&table, change->after);
+	}
+	fputs("\n## host changes\n", out);
+	return table_print(&table, terminal, out);
+}
+
+int compare_intro_print(const struct compare_view *view, const struct terminal *terminal, FILE *out)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+	CLEANUP(text_free) struct text lines = { 0 };
+	int status;
+
+	table_add_column(&table, "side", TABLE_LEFT);
+	table_add_column(&table, "file", TABLE_NAME);
+	table_add_column(&table, "captured", TABLE_LEFT);
+	table_add_column(&table, "tasks", TABLE_LEFT);
+	add_side(&table, "before", &view->before);
+	add_side(&table, "after", &view->after);
+	append_mode(&lines, view->comparison);
+	if (lines.failed)
+		return -ENOMEM;
+	status = table_print(&table, terminal, out);
+	if (status < 0)
+		return status;
+	fwrite(lines.data, 1, lines.length, out);
+	return print_host_changes(view->comparison, terminal, out);
+}

@@ -1,0 +1,17 @@
+/*
+ * What stands before the tables of a comparison: what was compared, when, in
+ * which mode and why, and what is different about the hosts.
+ */
+#ifndef RENDER_COMPARE_INTRO_H
+#define RENDER_COMPARE_INTRO_H
+
+#include <stdio.h>
+
+struct compare_view;
+struct terminal;
+
+/* Returns 0 or -ENOMEM. */
+int compare_intro_print(const struct compare_view *view, const struct terminal *terminal,
+			FILE *out);
+
+#endif
