@@ -10,8 +10,8 @@
  *	begin with the same word), and no other of either side fits as well; or
  *	they are at the same place below two that match, and share half their types.
  *
- * Each is matched once.  The result depends on neither the order of tasks nor
- * which side is called A.
+ * Each is matched once.  The order of tasks has no say; which side is called A
+ * only where more than 32 others fit one equally well.
  *
  *	cgroup_matches_new(&before, &after, &options->grouping, &matches);
  *	match = cgroup_matches_find(matches, group->cgroup);	(a group of B)
