@@ -177,8 +177,14 @@ struct debug_answer {
 static int prepare_debug(void *argument)
 {
 	struct debug_job *job = argument;
+	const struct debug_program program = {
+		.process = job->opened->process,
+		.path = job->opened->path,
+		.owner = job->opened->file.st_uid,
+		.findings = job->findings,
+	};
 
-	debug_files_open(job->opened->process, job->opened->path, job->findings, &job->files);
+	debug_files_open(&program, &job->files);
 	for (size_t i = 0; i < job->files.count; i++)
 		job->keep[1 + i] = job->files.list[i].fd;
 	return 0;

@@ -18,8 +18,7 @@
 /* A root to look below, and what was found there so far. */
 struct search {
 	int root;
-	const char *path;
-	const struct elf_findings *findings;
+	const struct debug_program *program;
 	struct debug_files *files;
 };
 
@@ -31,11 +30,18 @@ bool debug_file_name_is_plain(const char *name)
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static int open_in_root(int root, const char *path)
+static int open_candidate(const struct search *search, const char *path)
 {
-	CLEANUP(close_fd) int place = plain_file_find(root, path);
+	CLEANUP(close_fd) int place = plain_file_find(search->root, path);
+	struct stat file;
 
-	return place < 0 ? place : plain_file_open(place);
+	if (place < 0)
+		return place;
+	if (fstat(place, &file) < 0)
+		return -errno;
+	if (file.st_uid != 0 && file.st_uid != search->program->owner)
+		return -EPERM;
+	return plain_file_open(place);
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -51,14 +57,14 @@ try_path(struct search *search, enum debug_file_proof proof, const char *format,
 	va_end(arguments);
 	if (length < 0 || (size_t)length >= sizeof(path) || files->count == DEBUG_FILES_MAX)
 		return;
-	fd = open_in_root(search->root, path);
+	fd = open_candidate(search, path);
 	if (fd >= 0)
 		files->list[files->count++] = (struct debug_file){ fd, proof };
 }
 
 static void try_build_id(struct search *search)
 {
-	const struct elf_findings *findings = search->findings;
+	const struct elf_findings *findings = search->program->findings;
 	char digits[2 * ELF_BUILD_ID_SIZE + 1];
 
 	if (findings->build_id_size < 2)
@@ -67,26 +73,27 @@ static void try_build_id(struct search *search)
 		snprintf(digits + 2 * (size_t)i, 3, "%02x", findings->build_id[i]);
 	try_path(search, PROOF_BUILD_ID, "/usr/lib/debug/.build-id/%.2s/%s.debug", digits,
 		 digits + 2);
-	try_path(search, PROOF_BUILD_ID, "%s.debug", search->path);
-	try_path(search, PROOF_BUILD_ID, "%s.debuginfo", search->path);
+	try_path(search, PROOF_BUILD_ID, "%s.debug", search->program->path);
+	try_path(search, PROOF_BUILD_ID, "%s.debuginfo", search->program->path);
 }
 
 static void try_debuglink(struct search *search)
 {
-	const char *name = search->findings->debuglink;
-	const char *slash = strrchr(search->path, '/');
-	int directory = slash ? (int)(slash - search->path) : 0;
+	const char *name = search->program->findings->debuglink;
+	const char *path = search->program->path;
+	const char *slash = strrchr(path, '/');
+	int directory = slash ? (int)(slash - path) : 0;
 
 	if (!debug_file_name_is_plain(name))
 		return;
-	try_path(search, PROOF_CRC, "%.*s/%s", directory, search->path, name);
-	try_path(search, PROOF_CRC, "%.*s/.debug/%s", directory, search->path, name);
-	try_path(search, PROOF_CRC, "/usr/lib/debug%.*s/%s", directory, search->path, name);
+	try_path(search, PROOF_CRC, "%.*s/%s", directory, path, name);
+	try_path(search, PROOF_CRC, "%.*s/.debug/%s", directory, path, name);
+	try_path(search, PROOF_CRC, "/usr/lib/debug%.*s/%s", directory, path, name);
 }
 
 static void search_root(struct search *search)
 {
-	if (search->root < 0 || search->path[0] != '/')
+	if (search->root < 0 || search->program->path[0] != '/')
 		return;
 	try_build_id(search);
 	try_debuglink(search);
@@ -100,16 +107,15 @@ static bool is_same_directory(int one, int other)
 	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-void debug_files_open(int process, const char *path, const struct elf_findings *findings,
-		      struct debug_files *ret)
+void debug_files_open(const struct debug_program *program, struct debug_files *ret)
 {
 	CLEANUP(close_fd) int theirs = -1;
 	CLEANUP(close_fd) int ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct search search = { .path = path, .findings = findings, .files = ret };
+	struct search search = { .program = program, .files = ret };
 
 	*ret = (struct debug_files){ 0 };
-	if (process >= 0)
-		theirs = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (program->process >= 0)
+		theirs = openat(program->process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!is_same_directory(theirs, ours)) {
 		search.root = theirs;
 		search_root(&search);

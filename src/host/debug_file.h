@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct elf_findings;
 
@@ -37,13 +38,20 @@ struct debug_files {
 	size_t count;
 };
 
+/* The program or library that debug information is looked for. */
+struct debug_program {
+	int process;	  /* directory fd of a process that runs it, or -1: on the host alone */
+	const char *path; /* where it is, as its process sees it */
+	uid_t owner;	  /* of its file */
+	const struct elf_findings *findings;
+};
+
 /*
- * Opens every candidate that is there.  `process` is the directory fd of a
- * process, or -1 for the host's own files alone; `path` is where the program is,
- * as its process sees it.  Files that are no regular ones are left out.
+ * Opens every candidate that is there.  What it says will hold for all who run the
+ * program, and anyone can write a file with the build id or checksum that is asked
+ * for: so only files of root, or of whom the program itself is, are candidates.
  */
-void debug_files_open(int process, const char *path, const struct elf_findings *findings,
-		      struct debug_files *ret);
+void debug_files_open(const struct debug_program *program, struct debug_files *ret);
 void debug_files_close(struct debug_files *files);
 
 /*

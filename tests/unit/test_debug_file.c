@@ -81,19 +81,26 @@ static struct elf_findings inspect(const char *name)
 }
 
 /* How many candidates are there, and how many of them are the program's. */
-static size_t search(const struct place *place, const struct elf_findings *findings,
-		     size_t *ret_matching)
+static size_t search_of(uid_t owner, const struct place *place, const struct elf_findings *findings,
+			size_t *ret_matching)
 {
+	const struct debug_program program = { place->dir, "/opt/bin/linked", owner, findings };
 	struct debug_files files;
 	size_t count, matching = 0;
 
-	debug_files_open(place->dir, "/opt/bin/linked", findings, &files);
+	debug_files_open(&program, &files);
 	for (size_t i = 0; i < files.count; i++)
 		matching += debug_file_matches(&files.list[i], findings);
 	count = files.count;
 	debug_files_close(&files);
 	*ret_matching = matching;
 	return count;
+}
+
+static size_t search(const struct place *place, const struct elf_findings *findings,
+		     size_t *ret_matching)
+{
+	return search_of(geteuid(), place, findings, ret_matching);
 }
 
 static void each_place_of_a_debuglink_is_tried(void **state)
@@ -124,6 +131,25 @@ static void a_debuglink_file_with_another_checksum_is_not_taken(void **state)
 	put(*state, "dwarf4", "/opt/bin/linked.debug");
 	assert_int_equal(search(*state, &findings, &matching), 1);
 	assert_int_equal(matching, 0);
+}
+
+/* Or whoever runs a library of the system could say for all where its members are. */
+static void a_file_of_somebody_else_is_not_taken(void **state)
+{
+	const struct place *place = *state;
+	struct elf_findings findings = inspect("linked");
+	uid_t somebody = geteuid() ? geteuid() : 12345;
+	size_t matching;
+
+	findings.build_id_size = 0;
+	put(place, "linked.debug", "/opt/bin/linked.debug");
+	assert_int_equal(search_of(somebody + 1, place, &findings, &matching), geteuid() == 0);
+	assert_int_equal(fchownat(place->dir, "root/opt/bin/linked.debug", somebody, (gid_t)-1, 0),
+			 0);
+	assert_int_equal(search_of(somebody + 1, place, &findings, &matching), 0);
+	assert_int_equal(search_of(0, place, &findings, &matching), 0);
+	assert_int_equal(search_of(somebody, place, &findings, &matching), 1);
+	assert_int_equal(matching, 1);
 }
 
 static void a_build_id_file_must_have_that_build_id(void **state)
@@ -224,6 +250,8 @@ int main(void)
 						remove_place),
 		cmocka_unit_test_setup_teardown(a_debuglink_file_with_another_checksum_is_not_taken,
 						make_place, remove_place),
+		cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_not_taken, make_place,
+						remove_place),
 		cmocka_unit_test_setup_teardown(a_build_id_file_must_have_that_build_id, make_place,
 						remove_place),
 		cmocka_unit_test_setup_teardown(a_link_stays_in_the_root_of_the_process, make_place,
