@@ -3,12 +3,11 @@
  * later.  Of a hundred threads thirty ran meanwhile, one ended and one is new; of a hundred
  * processes one ended and one is new.
  *
- * Processes have ten threads each.  With "distinct" every thread has a name of its own that no
- * pattern joins with another, so every axis of names has as many groups as threads.
+ * Processes have ten threads each, in 300 services, with 1000 names of threads.  With "distinct"
+ * every thread has a name of its own.  No pattern joins any two names.
  *
  * Values are made from ids by a hash: the same arguments always give the same files.
  */
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +78,8 @@ static uint64_t value_of(const struct scene *scene, enum metric_id metric, uint6
 	unsigned bits = metrics[metric].unit == UNIT_COUNT ? 20 : 40;
 	uint64_t first = amount(id, metric, bits);
 
+	if (metric == METRIC_thread_count)
+		return 1;
 	switch (metrics[metric].kind) {
 	case KIND_COUNTER:
 		return first + (ran ? amount(id + 1000000007u, metric, bits - 4) : 0);
@@ -95,30 +96,24 @@ static uint64_t value_of(const struct scene *scene, enum metric_id metric, uint6
 	}
 }
 
-static uint32_t text(struct scene *scene, const char *format, uint64_t number)
+static uint32_t text(struct scene *scene, const char *string)
 {
-	char buffer[128];
 	uint32_t id = 0;
-	int length;
 
-	length = snprintf(buffer, sizeof(buffer), format, number);
-	if (snapshot_intern(scene->snapshot, buffer, (size_t)length, &id) < 0)
+	if (snapshot_intern(scene->snapshot, string, strlen(string), &id) < 0)
 		exit(1);
 	return id;
 }
 
-/* Letters only, so that no part of it is taken for a number. */
-static uint32_t distinct_name(struct scene *scene, uint64_t id)
+/* A name in letters only, so that no part of it is taken for a number. */
+static uint32_t name(struct scene *scene, const char *before, uint64_t id, const char *after)
 {
-	char letters[16];
-	uint32_t number = 0;
-	size_t length = 0;
+	char letters[16] = "", buffer[64];
 
-	for (; length == 0 || id; id /= 20)
+	for (size_t length = 0; length == 0 || id; id /= 20)
 		letters[length++] = (char)('g' + id % 20);
-	if (snapshot_intern(scene->snapshot, letters, length, &number) < 0)
-		exit(1);
-	return number;
+	snprintf(buffer, sizeof(buffer), "%s%s%s", before, letters, after);
+	return text(scene, buffer);
 }
 
 static void add_thread(struct scene *scene, uint64_t process, uint64_t id, bool fresh)
@@ -127,9 +122,8 @@ static void add_thread(struct scene *scene, uint64_t process, uint64_t id, bool 
 	struct task task = { .tid = (int32_t)(TID_BASE + id),
 			     .start_time_ns = start_time(id, fresh || is_new(id, 3)) };
 
-	task.comm = scene->distinct ? distinct_name(scene, id) :
-				      text(scene, "worker-%" PRIu64, hash(id, 5) % 997);
-	task.cgroup = text(scene, "/system.slice/service-%" PRIu64 ".service", process % 300);
+	task.comm = name(scene, "", scene->distinct ? id : hash(id, 5) % 1000, "");
+	task.cgroup = name(scene, "/system.slice/", process % 300, ".service");
 	if (snapshot_process(scene->snapshot, (int32_t)(TID_BASE + process * THREADS_EACH),
 			     &task.process) < 0 ||
 	    snapshot_add_task(scene->snapshot, &task, &row) < 0)
@@ -149,8 +143,7 @@ static void add_process(struct scene *scene, uint64_t process, uint64_t threads)
 			add_thread(scene, process, id, fresh);
 	row = &scene->snapshot->processes[scene->snapshot->process_count - 1];
 	row->start_time_ns = start_time(leader, fresh);
-	row->pcomm = scene->distinct ? distinct_name(scene, leader) :
-				       text(scene, "service%" PRIu64, process % 300);
+	row->pcomm = name(scene, "", scene->distinct ? leader : process % 300, "");
 }
 
 static void fill_column(struct scene *scene, enum metric_id metric)
@@ -193,7 +186,7 @@ static int write_snapshot(struct scene *scene, uint64_t threads, const char *pat
 	if (snapshot_new(&scene->snapshot) < 0)
 		return 1;
 	for (size_t i = 0; i < 4; i++)
-		scene->cpus[i] = text(scene, lists[i], 0);
+		scene->cpus[i] = text(scene, lists[i]);
 	for (uint64_t process = 0; process * THREADS_EACH < threads; process++)
 		add_process(scene, process, threads);
 	for (int metric = 0; metric < METRIC_STORED; metric++)

@@ -1,0 +1,383 @@
+#include "analyze/compare_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cgroup_match.h"
+#include "analyze/comparison.h"
+#include "analyze/exited.h"
+#include "analyze/group.h"
+#include "analyze/name_pattern.h"
+#include "base/cleanup.h"
+#include "base/dictionary.h"
+#include "base/text.h"
+#include "model/snapshot.h"
+
+#define EXITED_SUFFIX " (exited threads)"
+
+/* What is needed only while a layout is made. */
+struct builder {
+	struct compare_layout *layout;
+	const struct compare_options *options;
+	struct comparison *comparison;
+	struct census *census;
+	struct cgroup_matches *matches; /* NULL on axes that cgroups are no part of */
+	struct dictionary *keys;
+	ARRAY_OF(uint32_t) group_of_key; /* by the key's number */
+	struct text key;
+};
+
+static void builder_clear(struct builder *builder)
+{
+	census_free(builder->census);
+	cgroup_matches_free(builder->matches);
+	dictionary_free(builder->keys);
+	array_free(&builder->group_of_key);
+	text_free(&builder->key);
+}
+
+void compare_layout_clear(struct compare_layout *layout)
+{
+	for (size_t i = 0; i < layout->run_count; i++) {
+		struct compare_run *run = &layout->runs[i];
+
+		free(run->group_of_task);
+		free(run->group_of_process);
+		free(run->tasks);
+		free(run->processes);
+		free(run->task_lives);
+		free(run->process_lives);
+	}
+	free(layout->runs);
+	free(layout->exited_group);
+	free(layout->missed_tasks);
+	free(layout->missed_processes);
+	join_clear(&layout->join);
+	memset(layout, 0, sizeof(*layout));
+}
+
+/* The place for the group of a key, NO_GROUP in it when the key is new.  NULL without memory. */
+static uint32_t *place_of(struct builder *builder, const char *key, size_t length)
+{
+	uint32_t id;
+
+	if (dictionary_add(builder->keys, key, length, &id) < 0)
+		return NULL;
+	while (builder->group_of_key.count <= id)
+		if (array_append(&builder->group_of_key, NO_GROUP) < 0)
+			return NULL;
+	return &builder->group_of_key.data[id];
+}
+
+static int add_group(struct builder *builder, const char *key, size_t length, uint32_t *ret)
+{
+	struct comparison *comparison = builder->comparison;
+	struct compared_group group = { 0 };
+
+	group.key = arena_copy(&comparison->arena, key, length);
+	if (!group.key || array_append(&comparison->groups, group) < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)comparison->groups.count - 1;
+	return 0;
+}
+
+/* Makes the key that a renamed group had in A another name of the group. */
+static int alias_group(struct builder *builder, const struct group *group, uint32_t number)
+{
+	const struct cgroup_match *match = NULL;
+	struct compared_group *compared = &builder->comparison->groups.data[number];
+	uint32_t *place;
+
+	if (builder->matches)
+		match = cgroup_matches_find(builder->matches, group->cgroup);
+	if (!match)
+		return 0;
+	text_clear(&builder->key);
+	cgroup_match_append_key(match, group, &builder->key);
+	compared->renamed_from =
+		arena_copy(&builder->comparison->arena, match->before, strlen(match->before));
+	place = place_of(builder, text_string(&builder->key), builder->key.length);
+	if (builder->key.failed || !compared->renamed_from || !place)
+		return -ENOMEM;
+	if (*place == NO_GROUP)
+		*place = number;
+	return 0;
+}
+
+static int number_group(struct builder *builder, const struct group *group, bool after,
+			uint32_t *ret)
+{
+	size_t length = strlen(group->key);
+	uint32_t *place = place_of(builder, group->key, length);
+	int status;
+
+	if (!place)
+		return -ENOMEM;
+	if (*place == NO_GROUP) {
+		status = add_group(builder, group->key, length, place);
+		*ret = *place;
+		return status < 0 || !after ? status : alias_group(builder, group, *ret);
+	}
+	*ret = *place;
+	return 0;
+}
+
+static int number_tasks(struct builder *builder, const struct grouping *grouping, bool after,
+			struct compare_run *run)
+{
+	for (size_t i = 0; i < grouping->group_count; i++) {
+		const struct group *group = &grouping->groups[i];
+		struct compared_group *compared;
+		uint32_t number;
+
+		if (number_group(builder, group, after, &number) < 0)
+			return -ENOMEM;
+		compared = &builder->comparison->groups.data[number];
+		*(after ? &compared->tasks_after : &compared->tasks_before) += group->tasks;
+		for (uint32_t task = 0; task < group->tasks; task++)
+			run->group_of_task[grouping->rows[group->first + task]] = number;
+	}
+	for (uint32_t row = 0; row < run->snapshot->process_count; row++)
+		run->group_of_process[row] =
+			run->group_of_task[run->snapshot->processes[row].first_task];
+	return 0;
+}
+
+static int lay_run(struct builder *builder, bool after, struct compare_run *run)
+{
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	const struct snapshot *snapshot = run->snapshot;
+	int status;
+
+	run->group_of_task = calloc(snapshot->task_count + 1, sizeof(*run->group_of_task));
+	run->group_of_process = calloc(snapshot->process_count + 1, sizeof(*run->group_of_process));
+	if (!run->group_of_task || !run->group_of_process)
+		return -ENOMEM;
+	status = grouping_new(snapshot, builder->options->axis, builder->census, &grouping);
+	return status < 0 ? status : number_tasks(builder, grouping, after, run);
+}
+
+/* B comes first: it knows what its cgroups were called in A. */
+static int lay_runs(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+
+	for (size_t i = layout->before_count; i < layout->run_count; i++)
+		if (lay_run(builder, true, &layout->runs[i]) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < layout->before_count; i++)
+		if (lay_run(builder, false, &layout->runs[i]) < 0)
+			return -ENOMEM;
+	layout->first_exited = builder->comparison->groups.count;
+	return 0;
+}
+
+/* Groups of several runs have as many tasks as in a run of them, and none only if no run has one. */
+static void average_tasks(const struct compare_layout *layout, struct comparison *comparison)
+{
+	uint32_t before = (uint32_t)layout->before_count;
+	uint32_t after = (uint32_t)(layout->run_count - layout->before_count);
+
+	for (size_t i = 0; i < comparison->groups.count; i++) {
+		struct compared_group *group = &comparison->groups.data[i];
+
+		group->tasks_before = (group->tasks_before + before - 1) / before;
+		group->tasks_after = (group->tasks_after + after - 1) / after;
+	}
+}
+
+/* Whether threads of one process are in different groups because of what they are called. */
+static bool tells_threads_apart(enum group_axis axis)
+{
+	return axis == AXIS_COMM || axis == AXIS_COMM_EXACT || axis == AXIS_THREAD;
+}
+
+/* The group of exited threads of processes that are called like this one. */
+static int exited_group_of(struct builder *builder, uint32_t process, uint32_t *ret)
+{
+	const struct snapshot *snapshot = builder->layout->join.after;
+	const char *name = snapshot_text(snapshot, snapshot->processes[process].pcomm);
+	uint32_t *place;
+	int status = 0;
+
+	text_clear(&builder->key);
+	/* No name begins with it: a thread may be called as the group is. */
+	text_append(&builder->key, "\1", 1);
+	if (builder->options->grouping.literal_names)
+		text_append_string(&builder->key, name);
+	else
+		name_pattern(name, &builder->key);
+	text_append_string(&builder->key, EXITED_SUFFIX);
+	if (builder->key.failed)
+		return -ENOMEM;
+	place = place_of(builder, builder->key.data, builder->key.length);
+	if (!place)
+		return -ENOMEM;
+	if (*place == NO_GROUP)
+		status = add_group(builder, builder->key.data + 1, builder->key.length - 1, place);
+	*ret = *place;
+	return status;
+}
+
+static int lay_exited(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+	const struct compare_run *after = &layout->runs[1];
+	uint32_t *exited_group = calloc(after->snapshot->process_count + 1, sizeof(*exited_group));
+
+	if (!exited_group)
+		return -ENOMEM;
+	layout->exited_group = exited_group;
+	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
+		exited_group[row] = NO_GROUP;
+		if (!exited_any(&layout->join, row))
+			continue;
+		if (!tells_threads_apart(builder->options->axis))
+			exited_group[row] = after->group_of_process[row];
+		else if (exited_group_of(builder, row, &exited_group[row]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void count_lives(struct compare_run *run)
+{
+	const struct snapshot *snapshot = run->snapshot;
+	uint64_t now = snapshot->facts[FACT_boottime_ns].number;
+
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		if (snapshot->tasks[row].start_time_ns < now)
+			run->task_lives[run->group_of_task[row]] +=
+				(double)(now - snapshot->tasks[row].start_time_ns) / 1e9;
+	for (size_t row = 0; row < snapshot->process_count; row++)
+		if (snapshot->processes[row].start_time_ns < now)
+			run->process_lives[run->group_of_process[row]] +=
+				(double)(now - snapshot->processes[row].start_time_ns) / 1e9;
+}
+
+/* Lives matter to rates of populations only. */
+static int count_run(struct compare_run *run, size_t groups, bool with_lives)
+{
+	const struct snapshot *snapshot = run->snapshot;
+
+	run->tasks = calloc(groups + 1, sizeof(*run->tasks));
+	run->processes = calloc(groups + 1, sizeof(*run->processes));
+	if (!run->tasks || !run->processes)
+		return -ENOMEM;
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		run->tasks[run->group_of_task[row]]++;
+	for (size_t row = 0; row < snapshot->process_count; row++)
+		run->processes[run->group_of_process[row]]++;
+	if (!with_lives || !snapshot->facts[FACT_boottime_ns].present)
+		return 0;
+	run->task_lives = calloc(groups + 1, sizeof(*run->task_lives));
+	run->process_lives = calloc(groups + 1, sizeof(*run->process_lives));
+	if (!run->task_lives || !run->process_lives)
+		return -ENOMEM;
+	count_lives(run);
+	return 0;
+}
+
+/* What an interval knows of its groups: who came, who went, whom A missed. */
+static int count_interval(struct compare_layout *layout, struct comparison *comparison)
+{
+	const struct join *join = &layout->join;
+	const struct compare_run *before = &layout->runs[0], *after = &layout->runs[1];
+	struct compared_group *groups = comparison->groups.data;
+
+	layout->missed_tasks = calloc(layout->group_count + 1, sizeof(uint32_t));
+	layout->missed_processes = calloc(layout->group_count + 1, sizeof(uint32_t));
+	if (!layout->missed_tasks || !layout->missed_processes)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < after->snapshot->task_count; row++) {
+		uint32_t group = after->group_of_task[row];
+
+		groups[group].born += join->before_of_task[row] == JOIN_BORN;
+		layout->missed_tasks[group] += join->before_of_task[row] == JOIN_MISSED;
+	}
+	for (size_t i = 0; i < join->ended_count; i++)
+		groups[before->group_of_task[join->ended_tasks[i]]].ended++;
+	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
+		uint32_t exited = layout->exited_group[row];
+		uint32_t old = join->before_of_process[row];
+
+		layout->missed_processes[after->group_of_process[row]] += old == JOIN_MISSED;
+		/* The members of such a group are the processes whose threads exited. */
+		if (exited == NO_GROUP || exited < layout->first_exited)
+			continue;
+		after->tasks[exited]++;
+		before->tasks[exited] += join_is_row(old);
+		groups[exited].ended += join_is_row(old) ? join->ended_in_process[old] : 0;
+	}
+	return 0;
+}
+
+static int lay_interval(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+	int status = join_init(&layout->join, layout->runs[0].snapshot, layout->runs[1].snapshot);
+
+	return status < 0 ? status : lay_exited(builder);
+}
+
+static int take_census(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+	int status =
+		census_new(builder->options->axis, &builder->options->grouping, &builder->census);
+
+	for (size_t i = 0; i < layout->run_count && status == 0; i++)
+		status = census_add(builder->census, layout->runs[i].snapshot);
+	return status;
+}
+
+static int build(struct builder *builder, const struct compare_side *before,
+		 const struct compare_side *after)
+{
+	struct compare_layout *layout = builder->layout;
+	enum group_axis axis = builder->options->axis;
+	int status = take_census(builder);
+
+	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
+		status = cgroup_matches_new(before, after, &builder->options->grouping,
+					    &builder->matches);
+	if (status == 0)
+		status = lay_runs(builder);
+	if (status == 0 && layout->is_interval)
+		status = lay_interval(builder);
+	layout->group_count = builder->comparison->groups.count;
+	for (size_t i = 0; i < layout->run_count && status == 0; i++)
+		status = count_run(&layout->runs[i], layout->group_count, !layout->is_interval);
+	if (status == 0 && layout->is_interval)
+		status = count_interval(layout, builder->comparison);
+	else if (status == 0)
+		average_tasks(layout, builder->comparison);
+	return status;
+}
+
+int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
+			const struct compare_side *after, const struct compare_options *options,
+			struct comparison *comparison)
+{
+	struct builder builder = { .layout = layout, .options = options, .comparison = comparison };
+	int status = -ENOMEM;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->runs = calloc(before->count + after->count, sizeof(*layout->runs));
+	builder.keys = dictionary_new();
+	if (layout->runs && builder.keys) {
+		layout->before_count = before->count;
+		layout->run_count = before->count + after->count;
+		layout->is_interval = comparison->mode == COMPARE_INTERVAL;
+		for (size_t i = 0; i < before->count; i++)
+			layout->runs[i].snapshot = before->snapshots[i];
+		for (size_t i = 0; i < after->count; i++)
+			layout->runs[before->count + i].snapshot = after->snapshots[i];
+		status = build(&builder, before, after);
+	}
+	builder_clear(&builder);
+	if (status < 0)
+		compare_layout_clear(layout);
+	return status;
+}

@@ -1,0 +1,391 @@
+#include "analyze/compare_metrics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/compare_layout.h"
+#include "analyze/compare_rank.h"
+#include "analyze/compare_rows.h"
+#include "analyze/compare_settings.h"
+#include "analyze/compare_work.h"
+#include "analyze/losses.h"
+#include "analyze/mann_whitney.h"
+#include "model/snapshot.h"
+
+/* What makes rows of folded metrics. */
+struct maker {
+	const struct compare_layout *layout;
+	const struct rank_scale *scale;
+	struct row_keeper *keeper;
+	struct comparison *comparison;
+	struct compare_work work;
+	struct compare_settings settings; /* made when a metric needs them */
+	struct mann_whitney *test;
+	double tasks; /* of both sides */
+};
+
+enum compare_section compare_section_of(enum metric_id id)
+{
+	if (metric_is_derived(id))
+		return COMPARE_DERIVED;
+	switch (metrics[id].section) {
+	case SECTION_DELAYS:
+		return COMPARE_DELAYS;
+	case SECTION_HEAP:
+		return COMPARE_HEAP;
+	default:
+		return COMPARE_PRIMARY;
+	}
+}
+
+/* Says why a side that has the group has no value. */
+static const char *reason_of(const struct compare_layout *layout, enum metric_id id,
+			     bool after_is_known)
+{
+	size_t run = after_is_known ? 0 : layout->before_count;
+	enum metric_id cause;
+	const char *reason = absence_reason(layout->runs[run].snapshot, id, &cause);
+
+	return reason ? reason : "no task was measured on both sides";
+}
+
+static enum row_state state_of(const struct compare_work *work, size_t group)
+{
+	const struct difference *delta = &work->deltas[group];
+	bool before = work->sides[0][group].known, after = work->sides[1][group].known;
+
+	if (work->has_moves && work->moves[group].resets && !work->moves[group].known)
+		return ROW_RESET;
+	if (compare_work_population(work, 0, group) == 0)
+		return after ? ROW_NEW : ROW_ABSENT;
+	if (compare_work_population(work, 1, group) == 0)
+		return before ? ROW_GONE : ROW_ABSENT;
+	if (delta->known)
+		return delta->real == 0 ? ROW_SAME : ROW_CHANGED;
+	/* No event in between leaves a ratio what it was. */
+	return work->has_interval && before && after ? ROW_SAME : ROW_ABSENT;
+}
+
+static bool says_nothing(const struct cell *cell)
+{
+	return !cell->known || (cell->number == 0 && cell->real == 0);
+}
+
+/* As row_is_quiet(), before there is a row. */
+static bool is_quiet(const struct compare_work *work, size_t group, enum row_state state)
+{
+	const struct cell *before = &work->sides[0][group], *after = &work->sides[1][group];
+
+	switch (state) {
+	case ROW_SAME:
+		return true;
+	case ROW_NEW:
+		return says_nothing(after);
+	case ROW_GONE:
+		return says_nothing(before);
+	case ROW_ABSENT:
+		return !before->known && !after->known;
+	default:
+		return false;
+	}
+}
+
+/* Groups of exited threads have just what their processes tell. */
+static bool has_row(const struct compare_work *work, size_t group)
+{
+	if (group >= work->layout->first_exited)
+		return work->deltas[group].known;
+	return compare_work_population(work, 0, group) || compare_work_population(work, 1, group);
+}
+
+static double share_of(const struct compare_work *work, size_t group)
+{
+	double part = work->is_ratio ? work->amounts[group] : fabs(work->deltas[group].real);
+
+	return work->total > 0 ? part / work->total : 0;
+}
+
+static double score_of(const struct maker *maker, size_t group)
+{
+	const struct compare_work *work = &maker->work;
+	const struct difference *delta = &work->deltas[group];
+	double before = work->sides[0][group].real;
+
+	if (!delta->known || delta->real == 0)
+		return 0;
+	if (work->is_ratio)
+		return rank_ratio(maker->scale, work->id, before, before + delta->real,
+				  work->amounts[group], share_of(work, group));
+	return rank_amount(maker->scale, work->id, fabs(delta->real), share_of(work, group));
+}
+
+static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,
+		      struct compared_value *ret)
+{
+	ret->measured = cell->measured;
+	ret->population = population;
+	if (!cell->known)
+		return;
+	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
+	ret->is_signed = compare_is_signed(work->id);
+	ret->number = work->is_ratio ? 0 : cell->number;
+	ret->real = cell->real;
+}
+
+/* Over the lives of the group's members in all runs of a side; false when some are not known. */
+static bool rate_of_lives(const struct compare_work *work, int side, size_t group, double *ret)
+{
+	const struct compare_layout *layout = work->layout;
+	double amount = 0, lives = 0;
+
+	for (size_t run = side ? layout->before_count : 0;
+	     run < (side ? layout->run_count : layout->before_count); run++) {
+		const struct compare_run *members = &layout->runs[run];
+		const double *of = metrics[work->id].scope == SCOPE_THREAD ? members->task_lives :
+									     members->process_lives;
+
+		if (!of)
+			return false;
+		amount += work->runs[run][group].known ? work->runs[run][group].real : 0;
+		lives += of[group];
+	}
+	*ret = lives > 0 ? amount / lives : 0;
+	return lives > 0;
+}
+
+static void set_rates(const struct compare_work *work, const struct comparison *comparison,
+		      struct comparison_row *row)
+{
+	bool before, after;
+
+	if (metrics[work->id].kind != KIND_COUNTER && !compare_is_whole(work->id))
+		return;
+	if (comparison->mode == COMPARE_INTERVAL) {
+		row->has_rate = row->delta.known && comparison->elapsed_ns > 0;
+		if (row->has_rate)
+			row->per_second = row->delta.real / ((double)comparison->elapsed_ns / 1e9);
+		return;
+	}
+	before = row->before.shape != VALUE_ABSENT &&
+		 rate_of_lives(work, 0, row->group, &row->rate_before);
+	after = row->after.shape != VALUE_ABSENT &&
+		rate_of_lives(work, 1, row->group, &row->rate_after);
+	row->has_rate = before || after;
+}
+
+/* The row's section, group, metric, state, significance and score are set. */
+static void fill_row(const struct maker *maker, struct comparison_row *row)
+{
+	const struct compare_work *work = &maker->work;
+	uint32_t group = row->group, ended = 0;
+
+	if (work->has_moves && group < work->layout->first_exited)
+		ended = work->moves[group].unknown;
+	row->name = metrics[work->id].name;
+	row->delta = work->deltas[group];
+	row->share = share_of(work, group);
+	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
+		  &row->before);
+	set_value(work, &work->sides[1][group], compare_work_population(work, 1, group) + ended,
+		  &row->after);
+	if (work->has_interval)
+		set_value(work, &work->interval[group],
+			  compare_work_population(work, 1, group) + ended, &row->interval);
+	if (work->has_moves && work->moves[group].resets) {
+		uint32_t resets = work->moves[group].resets;
+
+		row->after.measured -= resets < row->after.measured ? resets : row->after.measured;
+	}
+	set_rates(work, maker->comparison, row);
+	if (row->state == ROW_ABSENT)
+		row->reason = reason_of(work->layout, work->id, work->sides[1][group].known);
+}
+
+/* Whether several runs tell a change from chance; what is chance is not important. */
+static int judge_row(struct maker *maker, struct comparison_row *row)
+{
+	const struct compare_work *work = &maker->work;
+	size_t before, after;
+
+	if (!maker->test)
+		return 0;
+	before = compare_work_gather(work, 0, row->group);
+	after = compare_work_gather(work, 1, row->group);
+	if (mann_whitney_judge(maker->test, work->values[0], before, work->values[1], after,
+			       &row->significance) < 0)
+		return -ENOMEM;
+	if (row->significance.tested && row->significance.is_noise)
+		row->score = 0;
+	return 0;
+}
+
+static int make_row(struct maker *maker, uint32_t group)
+{
+	enum compare_section section = compare_section_of(maker->work.id);
+	enum row_state state = state_of(&maker->work, group);
+	struct comparison_row row;
+
+	if (is_quiet(&maker->work, group, state) &&
+	    !row_keeper_takes_unchanged(maker->keeper, section))
+		return 0;
+	/* Rows are large and most are not wanted: only what decides is filled in at first. */
+	row.section = section;
+	row.group = group;
+	row.metric = (int)maker->work.id;
+	row.score = score_of(maker, group);
+	if (!maker->test && !row_keeper_wants(maker->keeper, &row))
+		return 0;
+	row = (struct comparison_row){ .section = section,
+				       .group = group,
+				       .metric = (int)maker->work.id,
+				       .score = row.score,
+				       .state = state };
+	if (judge_row(maker, &row) < 0)
+		return -ENOMEM;
+	if (maker->test && !row_keeper_wants(maker->keeper, &row))
+		return 0;
+	fill_row(maker, &row);
+	return row_keeper_add(maker->keeper, &row);
+}
+
+static int make_numbers(struct maker *maker, enum metric_id id)
+{
+	int status = compare_work_fold(&maker->work, id);
+
+	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++)
+		if (has_row(&maker->work, group))
+			status = make_row(maker, group);
+	return status;
+}
+
+static enum row_state state_of_setting(const struct setting *before, const struct setting *after)
+{
+	if (before->fold.population == 0)
+		return after->fold.measured ? ROW_NEW : ROW_ABSENT;
+	if (after->fold.population == 0)
+		return before->fold.measured ? ROW_GONE : ROW_ABSENT;
+	if (!before->fold.measured || !after->fold.measured)
+		return ROW_ABSENT;
+	return setting_equals(before, after) ? ROW_SAME : ROW_CHANGED;
+}
+
+/* Settings have a difference when each side is a single number. */
+static void subtract_ranges(struct comparison_row *row)
+{
+	const struct compared_value *before = &row->before, *after = &row->after;
+
+	if (before->shape == VALUE_RANGE && after->shape == VALUE_RANGE &&
+	    before->min == before->max && after->min == after->max)
+		row->delta = difference_of_whole((uint64_t)before->min, (uint64_t)after->min, true);
+}
+
+static int make_setting(struct maker *maker, enum metric_id id, uint32_t group)
+{
+	struct comparison_row row = { .section = compare_section_of(id),
+				      .group = group,
+				      .metric = (int)id,
+				      .name = metrics[id].name };
+	const struct compared_group *tasks = &maker->comparison->groups.data[group];
+	struct setting before, after;
+	bool is_quiet_;
+
+	compare_settings_fold(&maker->settings, 0, id, group, &before);
+	compare_settings_fold(&maker->settings, 1, id, group, &after);
+	if (!before.fold.population && !after.fold.population)
+		return 0;
+	row.state = state_of_setting(&before, &after);
+	is_quiet_ = row.state != ROW_CHANGED &&
+		    (row.state != ROW_ABSENT || before.fold.measured == after.fold.measured);
+	if (is_quiet_ && !row_keeper_takes_unchanged(maker->keeper, row.section))
+		return 0;
+	if (row.state == ROW_CHANGED)
+		row.score =
+			rank_setting(id, (tasks->tasks_before + tasks->tasks_after) / maker->tasks);
+	if (!row_keeper_wants(maker->keeper, &row))
+		return 0;
+	if (setting_value(&before, &maker->comparison->arena, &row.before) < 0 ||
+	    setting_value(&after, &maker->comparison->arena, &row.after) < 0)
+		return -ENOMEM;
+	subtract_ranges(&row);
+	if (row.state == ROW_ABSENT)
+		row.reason = reason_of(maker->layout, id, after.fold.measured > 0);
+	return row_keeper_add(maker->keeper, &row);
+}
+
+static int make_settings(struct maker *maker, enum metric_id id)
+{
+	int status = 0;
+
+	if (!maker->settings.lists)
+		status = compare_settings_init(&maker->settings, maker->layout);
+	for (uint32_t group = 0; group < maker->layout->first_exited && status == 0; group++)
+		status = make_setting(maker, id, group);
+	return status;
+}
+
+/* How large groups are that one side does not have. */
+static void size_groups(struct maker *maker, enum metric_id id)
+{
+	struct compared_group *groups = maker->comparison->groups.data;
+
+	for (size_t i = 0; i < maker->layout->first_exited; i++) {
+		const struct cell *cell = &maker->work.sides[groups[i].tasks_after > 0][i];
+		bool is_time = id == METRIC_run_time_ns;
+
+		if (groups[i].tasks_before && groups[i].tasks_after)
+			continue;
+		*(is_time ? &groups[i].has_run_time : &groups[i].has_rss) = cell->known;
+		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) = cell->number;
+	}
+}
+
+static int measure_groups(struct maker *maker)
+{
+	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_rss_bytes };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		if (compare_work_fold(&maker->work, ids[i]) < 0)
+			return -ENOMEM;
+		size_groups(maker, ids[i]);
+	}
+	return 0;
+}
+
+static int make_all(struct maker *maker, const struct compare_options *options)
+{
+	int status = measure_groups(maker);
+
+	for (size_t i = 0; i < options->metrics.count && status == 0; i++) {
+		enum metric_id id = options->metrics.ids[i];
+
+		if (!(options->sections & 1u << compare_section_of(id)))
+			continue;
+		status = compare_is_number(id) ? make_numbers(maker, id) : make_settings(maker, id);
+	}
+	return status;
+}
+
+int compare_metrics(const struct compare_layout *layout, const struct compare_options *options,
+		    const struct rank_scale *scale, struct row_keeper *keeper,
+		    struct comparison *comparison)
+{
+	struct maker maker = {
+		.layout = layout, .scale = scale, .keeper = keeper, .comparison = comparison
+	};
+	int status = compare_work_init(&maker.work, layout);
+
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < comparison->groups.count; i++)
+		maker.tasks += comparison->groups.data[i].tasks_before +
+			       comparison->groups.data[i].tasks_after;
+	if (layout->run_count > SIDES)
+		status = mann_whitney_new(&maker.test);
+	if (status == 0)
+		status = make_all(&maker, options);
+	mann_whitney_free(maker.test);
+	compare_settings_clear(&maker.settings);
+	compare_work_clear(&maker.work);
+	return status;
+}

@@ -1,0 +1,319 @@
+#include "analyze/compare_rank.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/comparison.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "base/dictionary.h"
+#include "model/snapshot.h"
+
+/* Less than this is noise: a change that a host has for no reason. */
+static const double noise_floors[RESOURCE_COUNT] = {
+	[RESOURCE_CPU] = 1e6,	   [RESOURCE_WAIT] = 1e6,  [RESOURCE_IO] = 65536,
+	[RESOURCE_MEMORY] = 65536, [RESOURCE_FAULTS] = 10, [RESOURCE_SWITCHES] = 10,
+	[RESOURCE_TASKS] = 0.5,
+};
+
+/* What a second of one CPU's time can hold of each; memory and tasks are not by time. */
+static const double per_cpu_second[RESOURCE_COUNT] = {
+	[RESOURCE_CPU] = 1e9,	 [RESOURCE_WAIT] = 1e9,	    [RESOURCE_IO] = 1e9,
+	[RESOURCE_FAULTS] = 1e5, [RESOURCE_SWITCHES] = 1e5,
+};
+
+struct rank_rule {
+	enum resource resource;
+	double weight;
+};
+
+/*
+ * One metric of each resource stands for it; what repeats it, is a part of it or
+ * says it less exactly weighs less.
+ */
+static const struct rank_rule rules[METRIC_COUNT] = {
+	[METRIC_run_time_ns] = { RESOURCE_CPU, 1 },
+	[METRIC_utime_ns] = { RESOURCE_CPU, 0.5 },
+	[METRIC_stime_ns] = { RESOURCE_CPU, 0.5 },
+	[METRIC_child_utime_ns] = { RESOURCE_CPU, 0.6 },
+	[METRIC_child_stime_ns] = { RESOURCE_CPU, 0.6 },
+	[METRIC_dead_run_time_ns] = { RESOURCE_CPU, 0.2 },
+	[METRIC_dead_utime_ns] = { RESOURCE_CPU, 0.1 },
+	[METRIC_dead_stime_ns] = { RESOURCE_CPU, 0.1 },
+	[METRIC_core_forceidle_sum] = { RESOURCE_CPU, 0.5 },
+
+	[METRIC_wait_time_ns] = { RESOURCE_WAIT, 0.9 },
+	[METRIC_blkio_delay_total_ns] = { RESOURCE_WAIT, 0.8 },
+	[METRIC_swapin_delay_total_ns] = { RESOURCE_WAIT, 0.8 },
+	[METRIC_freepages_delay_total_ns] = { RESOURCE_WAIT, 0.8 },
+	[METRIC_thrashing_delay_total_ns] = { RESOURCE_WAIT, 0.8 },
+	[METRIC_compact_delay_total_ns] = { RESOURCE_WAIT, 0.8 },
+	[METRIC_wpcopy_delay_total_ns] = { RESOURCE_WAIT, 0.6 },
+	[METRIC_irq_delay_total_ns] = { RESOURCE_WAIT, 0.6 },
+	[METRIC_cpu_delay_total_ns] = { RESOURCE_WAIT, 0.5 },
+	[METRIC_total_offcpu_delay_ns] = { RESOURCE_WAIT, 0.7 },
+	[METRIC_block_sum] = { RESOURCE_WAIT, 0.6 },
+	[METRIC_iowait_sum] = { RESOURCE_WAIT, 0.6 },
+	[METRIC_wait_sum] = { RESOURCE_WAIT, 0.4 },
+	/* Sleep of one's own will is nobody's loss. */
+	[METRIC_voluntary_sleep_ns] = { RESOURCE_WAIT, 0.02 },
+	[METRIC_sleep_max] = { RESOURCE_WAIT, 0.01 },
+
+	[METRIC_read_bytes] = { RESOURCE_IO, 0.9 },
+	[METRIC_write_bytes] = { RESOURCE_IO, 0.9 },
+	[METRIC_rchar] = { RESOURCE_IO, 0.5 },
+	[METRIC_wchar] = { RESOURCE_IO, 0.5 },
+	[METRIC_cancelled_write_bytes] = { RESOURCE_IO, 0.3 },
+
+	[METRIC_rss_bytes] = { RESOURCE_MEMORY, 0.9 },
+	[METRIC_pss_bytes] = { RESOURCE_MEMORY, 1 },
+	[METRIC_uss_bytes] = { RESOURCE_MEMORY, 0.8 },
+	[METRIC_swap_bytes] = { RESOURCE_MEMORY, 0.9 },
+	[METRIC_swap_pss_bytes] = { RESOURCE_MEMORY, 0.8 },
+	[METRIC_vm_bytes] = { RESOURCE_MEMORY, 0.1 },
+	[METRIC_hiwater_rss_bytes] = { RESOURCE_MEMORY, 0.5 },
+	[METRIC_hiwater_vm_bytes] = { RESOURCE_MEMORY, 0.05 },
+	[METRIC_live_heap_estimate] = { RESOURCE_MEMORY, 0.8 },
+	[METRIC_allocated_bytes] = { RESOURCE_MEMORY, 0.3 },
+	[METRIC_deallocated_bytes] = { RESOURCE_MEMORY, 0.3 },
+
+	[METRIC_majflt] = { RESOURCE_FAULTS, 0.9 },
+	[METRIC_minflt] = { RESOURCE_FAULTS, 0.6 },
+
+	[METRIC_voluntary_csw] = { RESOURCE_SWITCHES, 0.4 },
+	[METRIC_nonvoluntary_csw] = { RESOURCE_SWITCHES, 0.5 },
+	[METRIC_nr_migrations] = { RESOURCE_SWITCHES, 0.4 },
+	[METRIC_nr_wakeups] = { RESOURCE_SWITCHES, 0.3 },
+
+	[METRIC_thread_count] = { RESOURCE_TASKS, 0.5 },
+	[METRIC_nr_threads] = { RESOURCE_TASKS, 0.3 },
+	[METRIC_open_fds] = { RESOURCE_TASKS, 0.4 },
+
+	/* Settings, by how many tasks have them. */
+	[METRIC_policy] = { RESOURCE_NONE, 0.5 },
+	[METRIC_nice] = { RESOURCE_NONE, 0.4 },
+	[METRIC_rt_priority] = { RESOURCE_NONE, 0.4 },
+	[METRIC_cpu_affinity] = { RESOURCE_NONE, 0.4 },
+	[METRIC_ext_enabled] = { RESOURCE_NONE, 0.5 },
+	[METRIC_uid] = { RESOURCE_NONE, 0.2 },
+};
+
+/* For metrics without a rule. */
+static struct rank_rule usual_rule(enum metric_unit unit, bool is_peak, bool is_total)
+{
+	double weight = is_peak ? 0.2 : 0.3;
+
+	switch (unit) {
+	case UNIT_NS:
+	case UNIT_US:
+		return (struct rank_rule){ RESOURCE_WAIT, weight };
+	case UNIT_BYTES:
+		return (struct rank_rule){ is_total ? RESOURCE_IO : RESOURCE_MEMORY, weight };
+	case UNIT_COUNT:
+		return (struct rank_rule){ is_total ? RESOURCE_SWITCHES : RESOURCE_TASKS,
+					   weight / 2 };
+	default:
+		return (struct rank_rule){ RESOURCE_NONE, 0 };
+	}
+}
+
+static struct rank_rule rule_of(enum metric_id id)
+{
+	const struct metric *metric = &metrics[id];
+
+	if (rules[id].weight > 0)
+		return rules[id];
+	if (metric->kind == KIND_LOW)
+		return (struct rank_rule){ RESOURCE_NONE, 0 };
+	return usual_rule(metric->unit, metric->kind == KIND_PEAK, metric->kind == KIND_COUNTER);
+}
+
+/* Readings by the unit that metrics have them in. */
+static struct rank_rule rule_of_reading(const struct comparison_row *row)
+{
+	const struct reading *reading = row->reading;
+	bool is_total = reading->kind == READING_COUNTER;
+
+	if (strncmp(row->name, "cpu.stat ", 9) == 0 && reading->unit == UNIT_US)
+		return (struct rank_rule){ RESOURCE_CPU, 0.7 };
+	if (reading->section == SECTION_PRESSURE)
+		return (struct rank_rule){ is_total ? RESOURCE_WAIT : RESOURCE_NONE, 0.7 };
+	if (strncmp(row->name, "memory.events", 13) == 0)
+		return (struct rank_rule){ RESOURCE_FAULTS, 0.7 };
+	if (strcmp(row->name, "memory.current") == 0)
+		return (struct rank_rule){ RESOURCE_MEMORY, 0.7 };
+	if (reading->kind == READING_LIMIT || reading->kind == READING_SETTING ||
+	    reading->kind == READING_TEXT)
+		return (struct rank_rule){ RESOURCE_NONE, 0.3 };
+	return usual_rule(reading->unit, reading->kind == READING_PEAK, is_total);
+}
+
+void rank_scale_init(struct rank_scale *scale, const struct snapshot *snapshot, uint64_t elapsed_ns)
+{
+	const struct fact *facts_ = snapshot->facts;
+	uint64_t life = facts_[FACT_boottime_ns].present ? facts_[FACT_boottime_ns].number : 0;
+	double seconds = (double)(elapsed_ns ? elapsed_ns : life) / 1e9;
+	double cpus = 1;
+
+	if (facts_[FACT_online_cpus].present && cpulist_count(facts_[FACT_online_cpus].text))
+		cpus = cpulist_count(facts_[FACT_online_cpus].text);
+	for (int i = 0; i < RESOURCE_COUNT; i++)
+		scale->capacity[i] = per_cpu_second[i] * cpus * (seconds > 0 ? seconds : 3600);
+	scale->capacity[RESOURCE_TASKS] = (double)snapshot->task_count;
+	scale->capacity[RESOURCE_MEMORY] = facts_[FACT_total_memory_bytes].present ?
+						   (double)facts_[FACT_total_memory_bytes].number :
+						   (double)((uint64_t)16 << 30);
+}
+
+/* From 0 at the noise floor to 1 at what the host has. */
+static double magnitude_of(const struct rank_scale *scale, enum resource resource, double amount)
+{
+	double floor_ = noise_floors[resource], capacity = scale->capacity[resource];
+
+	if (floor_ <= 0 || amount < floor_)
+		return 0;
+	if (capacity <= floor_ || amount >= capacity)
+		return 1;
+	return log1p(amount / floor_) / log1p(capacity / floor_);
+}
+
+double rank_amount(const struct rank_scale *scale, enum metric_id id, double amount, double share)
+{
+	struct rank_rule rule = rule_of(id);
+
+	return rule.weight * share * magnitude_of(scale, rule.resource, amount);
+}
+
+double rank_ratio(const struct rank_scale *scale, enum metric_id id, double before, double now,
+		  double amount, double share)
+{
+	double larger = fabs(before) > fabs(now) ? fabs(before) : fabs(now);
+	double relative = larger > 0 ? fabs(now - before) / larger : 0;
+
+	if (relative > 1)
+		relative = 1;
+	return relative * rank_amount(scale, metrics[id].formula.inputs[0], amount, share) / 2;
+}
+
+double rank_setting(enum metric_id id, double share_of_tasks)
+{
+	return rules[id].resource == RESOURCE_NONE ? rules[id].weight * share_of_tasks : 0;
+}
+
+static double change_of(const struct comparison_row *row)
+{
+	return row->delta.known ? fabs(row->delta.real) : 0;
+}
+
+/* Sums of all changes by the name of the reading; rows keep the number of their name. */
+static int sum_readings(struct comparison *comparison, struct dictionary *names, uint32_t *name_of,
+			double *sums)
+{
+	for (size_t i = 0; i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		if (!row->reading)
+			continue;
+		if (dictionary_add(names, row->name, strlen(row->name), &name_of[i]) < 0)
+			return -ENOMEM;
+		sums[name_of[i]] += change_of(row);
+	}
+	return 0;
+}
+
+static void score_reading(const struct rank_scale *scale, struct comparison_row *row, double sum)
+{
+	struct rank_rule rule = rule_of_reading(row);
+	double amount = change_of(row) * (row->reading->unit == UNIT_US ? 1e3 : 1);
+
+	if (row->significance.tested && row->significance.is_noise)
+		return;
+	row->share = sum > 0 ? change_of(row) / sum : 0;
+	if (rule.resource != RESOURCE_NONE)
+		row->score = rule.weight * row->share * magnitude_of(scale, rule.resource, amount);
+	else if (row->state == ROW_CHANGED)
+		row->score = rule.weight / 2;
+}
+
+int rank_readings(const struct rank_scale *scale, struct comparison *comparison)
+{
+	size_t count = comparison->rows.count + 1;
+	CLEANUP(free_pointer) uint32_t *name_of = calloc(count, sizeof(*name_of));
+	CLEANUP(free_pointer) double *sums = calloc(count + 1, sizeof(*sums));
+	struct dictionary *names = dictionary_new();
+	int status = -ENOMEM;
+
+	if (name_of && sums && names)
+		status = sum_readings(comparison, names, name_of, sums);
+	for (size_t i = 0; i < comparison->rows.count && status == 0; i++)
+		if (comparison->rows.data[i].reading)
+			score_reading(scale, &comparison->rows.data[i], sums[name_of[i]]);
+	dictionary_free(names);
+	return status;
+}
+
+int rank_tie(const struct comparison *comparison, const struct comparison_row *a,
+	     const struct comparison_row *b)
+{
+	int order;
+
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	if (a->group != b->group) {
+		order = strcmp(comparison->groups.data[a->group].key,
+			       comparison->groups.data[b->group].key);
+		if (order)
+			return order;
+		return a->group < b->group ? -1 : 1;
+	}
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+static int compare_rows(const void *first, const void *second, void *context)
+{
+	const struct comparison *comparison = context;
+	uint32_t one = *(const uint32_t *)first, two = *(const uint32_t *)second;
+	const struct comparison_row *a = &comparison->rows.data[one];
+	const struct comparison_row *b = &comparison->rows.data[two];
+	int order;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	order = rank_tie(comparison, a, b);
+	return order ? order : (one > two) - (one < two);
+}
+
+/* Puts row order[i] into place i, each row moved once. */
+static void place_rows(struct comparison_row *rows, uint32_t *order, uint32_t count)
+{
+	for (uint32_t start = 0; start < count; start++) {
+		struct comparison_row first = rows[start];
+		uint32_t to = start;
+
+		while (order[to] != start) {
+			uint32_t from = order[to];
+
+			rows[to] = rows[from];
+			order[to] = to;
+			to = from;
+		}
+		rows[to] = first;
+		order[to] = to;
+	}
+}
+
+int rank_rows(struct comparison *comparison)
+{
+	uint32_t count = (uint32_t)comparison->rows.count;
+	CLEANUP(free_pointer) uint32_t *order = malloc(count * sizeof(*order) + 1);
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_rows, comparison);
+	place_rows(comparison->rows.data, order, count);
+	return 0;
+}

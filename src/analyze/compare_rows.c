@@ -1,0 +1,147 @@
+#include "analyze/compare_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare_rank.h"
+
+/* Rows are sorted once for this many that come. */
+#define SLACK 64
+
+void row_keeper_init(struct row_keeper *keeper, struct comparison *comparison,
+		     const struct compare_options *options)
+{
+	memset(keeper, 0, sizeof(*keeper));
+	keeper->comparison = comparison;
+	keeper->limit = options->limit;
+	keeper->unchanged = options->unchanged;
+}
+
+void row_keeper_clear(struct row_keeper *keeper)
+{
+	for (int i = 0; i < COMPARE_SECTION_COUNT; i++)
+		array_free(&keeper->kept[i].rows);
+}
+
+bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section section)
+{
+	if (!keeper->unchanged)
+		keeper->comparison->tallies[section].unchanged++;
+	return keeper->unchanged;
+}
+
+static int compare_rows(const void *first, const void *second, void *context)
+{
+	const struct comparison_row *a = first, *b = second;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	return rank_tie(context, a, b);
+}
+
+bool row_keeper_wants(struct row_keeper *keeper, const struct comparison_row *row)
+{
+	const struct kept_rows *kept = &keeper->kept[row->section];
+
+	if (!kept->is_full || compare_rows(row, &kept->last, keeper->comparison) <= 0)
+		return true;
+	keeper->comparison->tallies[row->section].beyond_limit++;
+	return false;
+}
+
+static void cut_rows(struct row_keeper *keeper, enum compare_section section)
+{
+	struct kept_rows *kept = &keeper->kept[section];
+
+	if (kept->rows.count <= keeper->limit)
+		return;
+	qsort_r(kept->rows.data, kept->rows.count, sizeof(*kept->rows.data), compare_rows,
+		keeper->comparison);
+	keeper->comparison->tallies[section].beyond_limit += kept->rows.count - keeper->limit;
+	kept->rows.count = keeper->limit;
+	kept->last = kept->rows.data[keeper->limit - 1];
+	kept->is_full = true;
+}
+
+int row_keeper_add(struct row_keeper *keeper, const struct comparison_row *row)
+{
+	struct kept_rows *kept = &keeper->kept[row->section];
+
+	if (!keeper->limit) {
+		keeper->comparison->tallies[row->section].kept++;
+		return array_append(&keeper->comparison->rows, *row);
+	}
+	if (array_append(&kept->rows, *row) < 0)
+		return -ENOMEM;
+	if (kept->rows.count >= 2 * keeper->limit + SLACK)
+		cut_rows(keeper, row->section);
+	return 0;
+}
+
+static bool says_nothing(const struct compared_value *value)
+{
+	switch (value->shape) {
+	case VALUE_NUMBER:
+		return value->number == 0;
+	case VALUE_REAL:
+		return value->real == 0;
+	default:
+		return true;
+	}
+}
+
+bool row_is_quiet(const struct comparison_row *row)
+{
+	switch (row->state) {
+	case ROW_SAME:
+		return true;
+	case ROW_NEW:
+		return says_nothing(&row->after);
+	case ROW_GONE:
+		return says_nothing(&row->before);
+	case ROW_ABSENT:
+		return row->before.shape == VALUE_ABSENT && row->after.shape == VALUE_ABSENT;
+	default:
+		return false;
+	}
+}
+
+int row_keeper_sift(struct row_keeper *keeper, size_t first)
+{
+	struct comparison *comparison = keeper->comparison;
+	size_t count = comparison->rows.count;
+
+	/* Without a limit rows are added where they came from, at or before the one looked at. */
+	comparison->rows.count = first;
+	for (size_t i = first; i < count; i++) {
+		struct comparison_row row = comparison->rows.data[i];
+
+		if (row_is_quiet(&row) && !row_keeper_takes_unchanged(keeper, row.section))
+			continue;
+		if (row_keeper_wants(keeper, &row) && row_keeper_add(keeper, &row) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int row_keeper_finish(struct row_keeper *keeper)
+{
+	struct comparison *comparison = keeper->comparison;
+
+	for (int i = 0; i < COMPARE_SECTION_COUNT; i++) {
+		struct kept_rows *kept = &keeper->kept[i];
+
+		cut_rows(keeper, (enum compare_section)i);
+		if (kept->rows.count == 0)
+			continue;
+		if (array_reserve(&comparison->rows, comparison->rows.count + kept->rows.count) < 0)
+			return -ENOMEM;
+		memcpy(comparison->rows.data + comparison->rows.count, kept->rows.data,
+		       kept->rows.count * sizeof(*kept->rows.data));
+		comparison->rows.count += kept->rows.count;
+		comparison->tallies[i].kept += kept->rows.count;
+		array_free(&kept->rows);
+	}
+	return 0;
+}

@@ -1,0 +1,101 @@
+#include "analyze/comparison.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare_host.h"
+#include "analyze/compare_layout.h"
+#include "analyze/compare_metrics.h"
+#include "analyze/compare_mode.h"
+#include "analyze/compare_rank.h"
+#include "analyze/compare_rows.h"
+#include "base/error.h"
+#include "model/snapshot.h"
+
+void comparison_free(struct comparison *comparison)
+{
+	if (!comparison)
+		return;
+	array_free(&comparison->notes);
+	array_free(&comparison->host_changes);
+	array_free(&comparison->groups);
+	array_free(&comparison->rows);
+	arena_clear(&comparison->arena);
+	free(comparison);
+}
+
+void comparison_free_pointer(struct comparison **comparison)
+{
+	comparison_free(*comparison);
+}
+
+/* Rows of metrics, then of readings: these join groups that are there. */
+static int make_rows(const struct compare_side *after, const struct compare_options *options,
+		     struct comparison *comparison, const struct compare_layout *layout)
+{
+	struct row_keeper keeper;
+	struct rank_scale scale;
+	size_t first;
+	int status;
+
+	rank_scale_init(&scale, after->snapshots[0], comparison->elapsed_ns);
+	row_keeper_init(&keeper, comparison, options);
+	status = compare_metrics(layout, options, &scale, &keeper, comparison);
+	first = comparison->rows.count;
+	if (status == 0)
+		status = rank_readings(&scale, comparison);
+	if (status == 0)
+		status = row_keeper_sift(&keeper, first);
+	if (status == 0)
+		status = row_keeper_finish(&keeper);
+	row_keeper_clear(&keeper);
+	return status < 0 ? status : rank_rows(comparison);
+}
+
+static int compare(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison *comparison,
+		   struct error *error)
+{
+	struct compare_layout layout = { 0 };
+	int status = compare_mode_choose(before, after, options, comparison, error);
+
+	if (status == 0)
+		status = compare_mode_note_sides(before, after, comparison);
+	if (status == 0)
+		status = compare_hosts(before->snapshots[0], after->snapshots[0], comparison);
+	if (status == 0)
+		status = compare_layout_init(&layout, before, after, options, comparison);
+	if (status == 0 && layout.is_interval)
+		status = compare_mode_note_ended(&layout, comparison);
+	if (status == 0)
+		status = make_rows(after, options, comparison, &layout);
+	compare_layout_clear(&layout);
+	return status;
+}
+
+int comparison_new(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison **ret,
+		   struct error *error)
+{
+	struct comparison *comparison;
+	int status;
+
+	if (before->count == 0 || after->count == 0)
+		return error_set(error, -EINVAL, "there is nothing to compare: a side is empty");
+	status = grouping_options_check(&options->grouping, error);
+	if (status < 0)
+		return status;
+	comparison = calloc(1, sizeof(*comparison));
+	if (!comparison)
+		return error_set(error, -ENOMEM, "cannot compare: out of memory");
+	status = compare(before, after, options, comparison, error);
+	if (status < 0) {
+		comparison_free(comparison);
+		return status == -ENOMEM ?
+			       error_set(error, status, "cannot compare: out of memory") :
+			       status;
+	}
+	*ret = comparison;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * What threads did that ended between two snapshots.
+ *
+ * A process keeps totals of its threads that have exited: their growth, less
+ * what those had done before that were alive at the first snapshot, is what was
+ * done in between; by threads that came and went in between, too.
+ */
+#ifndef ANALYZE_EXITED_H
+#define ANALYZE_EXITED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "metric/metric.h"
+
+struct join;
+
+/* The metric that keeps a thread metric's total of exited threads, or -1. */
+int exited_total_of(enum metric_id id);
+
+/* Whether anything is known of threads of this process (by its row in B) that ended. */
+bool exited_any(const struct join *join, uint32_t process);
+
+/* Of the threads that ended, by process of A: the metric's sum, and how many lack it. */
+struct exited_sums {
+	uint64_t *sums;
+	uint32_t *missing;
+};
+
+int exited_sums_init(struct exited_sums *sums, const struct join *join); /* 0 or -ENOMEM */
+void exited_sums_clear(struct exited_sums *sums);
+void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum metric_id id);
+
+/* What one process tells of a metric of its exited threads. */
+struct exited {
+	bool known;
+	bool has_before;
+	uint64_t work;		/* in between; never below 0 */
+	uint64_t before, after; /* totals of the process */
+};
+
+/* After exited_sums_fold() of the same metric. */
+struct exited exited_of(const struct exited_sums *sums, const struct join *join, enum metric_id id,
+			uint32_t process);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Tasks and processes of two snapshots of one boot, joined by identity: tasks on
+ * (tgid, tid, start time), processes on (tgid, start time).
+ *
+ * A task of B that is not in A was born in between, when it started after A was
+ * taken; else A missed it (a filter, a race), and what it did before is not
+ * known.  A task of A that is not in B ended.
+ *
+ *	struct join join;
+ *	join_init(&join, before, after);
+ *	join.before_of_task[row of B]: row of A, JOIN_BORN or JOIN_MISSED
+ *	join_clear(&join);
+ */
+#ifndef ANALYZE_JOIN_H
+#define ANALYZE_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct snapshot;
+
+/* In place of a row of A. */
+#define JOIN_BORN (UINT32_MAX - 1)
+#define JOIN_MISSED UINT32_MAX
+
+static inline bool join_is_row(uint32_t before)
+{
+	return before < JOIN_BORN;
+}
+
+struct join {
+	const struct snapshot *before, *after;
+	uint32_t *before_of_task;    /* by rows of B */
+	uint32_t *before_of_process; /* by rows of B */
+	uint32_t *ended_tasks;	     /* rows of A that are not in B, ascending */
+	uint32_t *ended_in_process;  /* how many of them are in each process of A */
+	size_t ended_count;
+	size_t born, missed;	/* tasks */
+	size_t processes_ended; /* of A, whole ones */
+};
+
+/* Both are finished snapshots.  0 or -ENOMEM; after a failure there is nothing to clear. */
+int join_init(struct join *join, const struct snapshot *before, const struct snapshot *after);
+void join_clear(struct join *join);
+
+#endif
