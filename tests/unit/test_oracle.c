@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "host/oracle.h"
+#include "sanitized.h"
 
 #define PLAIN_USER 12345
 #define UNTOUCHED 0x1234
@@ -248,7 +249,7 @@ static void a_library_sees_nothing_of_ours(void **state)
 	close(extra);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(ADDRESS_SPACE_IS_RESERVED)
 static void a_library_cannot_take_all_memory(void **state)
 {
 	struct tsd_layout layout;
@@ -398,7 +399,7 @@ int main(void)
 		cmocka_unit_test(counters_outside_of_the_tls_block_are_refused),
 		cmocka_unit_test(a_library_cannot_escape),
 		cmocka_unit_test(a_library_sees_nothing_of_ours),
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(ADDRESS_SPACE_IS_RESERVED)
 		cmocka_unit_test(a_library_cannot_take_all_memory),
 #endif
 		cmocka_unit_test(what_is_no_library_is_an_error),

@@ -10,14 +10,7 @@
 #include "store/container.h"
 #include "store/layout.h"
 #include "store/series.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SPACE_IS_RESERVED 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SPACE_IS_RESERVED 1
-#endif
+#include "sanitized.h"
 
 /* Decodes what must be refused; gives the sentence. */
 static const char *refuse(const void *bytes, size_t size, int code)
