@@ -174,6 +174,30 @@ static void append_sources(struct text *out, const struct snapshot *snapshot, ui
 	}
 }
 
+static bool is_left_out(const struct source_report *source)
+{
+	return source->state == SOURCE_OFF && source->reason &&
+	       strstr(source->reason, "--without") != NULL;
+}
+
+/* What somebody chose not to read explains gaps that no reason is kept for. */
+static void append_left_out(struct text *out, const struct snapshot *snapshot)
+{
+	const char *before = "left out by --without: ";
+
+	for (size_t i = 0; i < snapshot->source_count; i++) {
+		const struct source_report *source = &snapshot->sources[i];
+
+		if (!is_left_out(source))
+			continue;
+		text_append_string(out, before);
+		text_append_escaped(out, source->name, strlen(source->name));
+		before = ", ";
+	}
+	if (before[0] == ',')
+		text_append_string(out, "\n");
+}
+
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
 		    uint32_t sections, struct text *out)
 {
@@ -184,4 +208,5 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 	append_capture(out, snapshot);
 	append_absences(out, absences, shown);
 	append_sources(out, snapshot, sections, absences, shown->count);
+	append_left_out(out, snapshot);
 }
