@@ -6,6 +6,8 @@ three, the ratios, and whether each goal is met.  A missed goal is a word in the
 status: how fast a machine is, is no property of the program.  BENCH_QUICK=1 looks once, and not at
 the largest population.
 """
+import ctypes.util
+import json
 import os
 import pathlib
 import shutil
@@ -18,6 +20,7 @@ QUICK = bool(os.environ.get("BENCH_QUICK"))
 ROUNDS = 1 if QUICK else 3
 # processes, threads in each
 POPULATIONS = [(10, 100), (10, 1000)] + ([] if QUICK else [(30, 1000)])
+HEAP_THREADS = 1000
 MIB = 1024 * 1024
 
 # Debian's own interpreter, since the package belongs to it.
@@ -80,12 +83,13 @@ def threads_of_host():
 class Load:
     """So many idle threads for as long as the block runs."""
 
-    def __init__(self, build, processes, threads):
+    def __init__(self, build, processes, threads, preload=None):
         self.command = [build / "bench/threads", str(processes), str(threads)]
+        self.environment = dict(os.environ, **({"LD_PRELOAD": preload} if preload else {}))
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env=self.environment)
         if self.process.stdout.readline() != "ready\n":
             sys.exit("the load did not start")
         return self
@@ -94,11 +98,37 @@ class Load:
         self.process.stdin.close()
         self.process.wait()
 
+    def pids(self):
+        return subprocess.run(["ps", "--ppid", str(self.process.pid), "-o", "pid="],
+                              stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def measure_heap(build, scratch):
+    """Seconds of CPU that heap counters add to a capture of HEAP_THREADS threads; None without.
+
+    The first capture fills the cache of offsets.  Threads must not have been stopped.
+    """
+    library = ctypes.util.find_library("jemalloc")
+    if not library:
+        return None
+    with Load(build, 1, HEAP_THREADS, library) as load:
+        with_heap = [build / "taskscope", "capture", "-q", "-p", ",".join(load.pids()),
+                     "-o", f"{scratch}/heap.tscope"]
+        commands = {"with": with_heap, "without": [*with_heap, "--without", "jemalloc"]}
+        measure(build, with_heap)
+        summary = json.loads(subprocess.run([build / "taskscope", "show", f"{scratch}/heap.tscope",
+                                             "--format", "json", "-n", "1"],
+                                            stdout=subprocess.PIPE).stdout)["capture"]["jemalloc"]
+        if summary["threads_read"] < HEAP_THREADS or summary["stopped_ns"]:
+            return None
+        costs = {name: min(measure(build, command).cpu for _ in range(5 * ROUNDS))
+                 for name, command in commands.items()}
+    return costs["with"] - costs["without"]
+
 
 def measure_taskstats(build, load):
     """Nanoseconds of CPU for each thread of the load, by way of asking; none without privilege."""
-    pids = subprocess.run(["ps", "--ppid", str(load.process.pid), "-o", "pid="],
-                          stdout=subprocess.PIPE, text=True).stdout.split()
+    pids = load.pids()
     run = subprocess.run([build / "bench/taskstats", *pids], stdout=subprocess.PIPE, text=True)
     costs = {}
     for way, cost, answered in (line.split() for line in run.stdout.splitlines()):
@@ -126,7 +156,13 @@ def taskstats_goals(taskstats):
                taskstats["batched"] / taskstats["single"], 0.7, lambda value: f"{value:.2f} times")
 
 
-def goals(costs, startup, bytes_per_thread, taskstats):
+def heap_goals(heap):
+    if heap is not None:
+        yield (f"heap counters of a jemalloc process, {HEAP_THREADS:,} threads",
+               heap * 1e6 / HEAP_THREADS, 3, lambda value: f"{value:.2f} us a thread")
+
+
+def goals(costs, startup, bytes_per_thread, taskstats, heap):
     """What is promised: text, the measured figure, the largest one allowed, how to print both."""
     fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
     times = (lambda ratio: f"{ratio:.2f} times")
@@ -149,11 +185,12 @@ def goals(costs, startup, bytes_per_thread, taskstats):
         yield ("show, 30,000 threads", costs[30000]["show"].cpu, 0.25,
                lambda value: f"{value:.3f} s")
     yield from taskstats_goals(taskstats)
+    yield from heap_goals(heap)
     yield ("capture of this host as it is, wall time", startup.wall * 1000, 150,
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, taskstats):
+def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -167,7 +204,7 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats):
            ["file, bytes a thread", *(f"{bytes_per_thread[count]:.1f}" for count in counts)]])
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
-           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats)])
+           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap)])
 
 
 def main():
@@ -188,7 +225,8 @@ def main():
                 costs[count] = best(build, commands, scratch)
                 size = pathlib.Path(scratch, "auto.tscope").stat().st_size
                 bytes_per_thread[count] = size / threads_of_host()
-    report(costs, startup, host_threads, bytes_per_thread, taskstats)
+        heap = measure_heap(build, scratch)
+    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap)
 
 
 if __name__ == "__main__":

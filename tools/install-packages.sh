@@ -39,6 +39,7 @@ packages() {
 	test	qemu-system-x86		boots other kernels
 	test	busybox-static		the user space of those kernels
 	bench	procps			peers: ps, top
+	bench	libjemalloc2		allocator whose counters are read
 	bench	sysstat			peer: pidstat
 	bench	atop			peer
 	bench	python3-psutil		peer
