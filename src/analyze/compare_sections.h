@@ -10,6 +10,10 @@
 
 #define ALL_COMPARE_SECTIONS ((1u << COMPARE_SECTION_COUNT) - 1)
 
+/* Those of metrics; the others are of readings. */
+#define METRIC_COMPARE_SECTIONS                                                                    \
+	(1u << COMPARE_PRIMARY | 1u << COMPARE_DELAYS | 1u << COMPARE_DERIVED | 1u << COMPARE_HEAP)
+
 /* As --sections, JSON and CSV say it. */
 const char *compare_section_name(enum compare_section section);
 

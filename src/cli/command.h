@@ -33,6 +33,7 @@ struct command {
 
 extern const struct command command_capture;
 extern const struct command command_show;
+extern const struct command command_compare;
 extern const struct command command_metrics;
 extern const struct command command_doctor;
 

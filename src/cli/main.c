@@ -10,7 +10,7 @@
 #include "cli/help.h"
 
 static const struct command *const commands[] = {
-	&command_capture, &command_show, &command_metrics, &command_doctor, NULL,
+	&command_capture, &command_show, &command_compare, &command_metrics, &command_doctor, NULL,
 };
 
 static const struct command *find_command(const char *name)

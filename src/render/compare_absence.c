@@ -8,6 +8,9 @@
 #include "model/snapshot.h"
 #include "render/compare_view.h"
 
+/* Names in a line; JSON tells all. */
+#define NAMES_MAX 8
+
 struct absence {
 	const char *name;
 	const char *reason;
@@ -50,26 +53,34 @@ static void add_row(struct absences *absences, const struct comparison_row *row,
 	add_absence(absences, row->name, row->reason, out);
 }
 
-/* One line for each reason, with all names that it concerns. */
+/* All names that a reason concerns, the first few in full. */
+static void append_names(struct text *out, struct absence *first, const struct absence *end)
+{
+	const char *reason = first->reason;
+	size_t count = 0;
+
+	for (struct absence *absence = first; absence < end; absence++) {
+		if (strcmp(absence->reason, reason) != 0)
+			continue;
+		absence->is_told = true;
+		if (count++ >= NAMES_MAX)
+			continue;
+		text_append_string(out, count > 1 ? ", " : ": ");
+		text_append_escaped(out, absence->name, strlen(absence->name));
+	}
+	if (count > NAMES_MAX)
+		text_format(out, " and %zu more", count - NAMES_MAX);
+}
+
 static void append_lines(struct text *out, struct absences *absences, const char *what)
 {
-	for (size_t i = 0; i < absences->items.count; i++) {
-		struct absence *first = &absences->items.data[i];
-		const char *before = ": ";
+	struct absence *end = absences->items.data + absences->items.count;
 
+	for (struct absence *first = absences->items.data; first < end; first++) {
 		if (first->is_told)
 			continue;
 		text_append_string(out, what);
-		for (size_t other = i; other < absences->items.count; other++) {
-			struct absence *absence = &absences->items.data[other];
-
-			if (strcmp(absence->reason, first->reason) != 0)
-				continue;
-			absence->is_told = true;
-			text_append_string(out, before);
-			text_append_escaped(out, absence->name, strlen(absence->name));
-			before = ", ";
-		}
+		append_names(out, first, end);
 		text_append_string(out, ": ");
 		text_append_escaped(out, first->reason, strlen(first->reason));
 		text_append_string(out, "\n");

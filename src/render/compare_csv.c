@@ -25,8 +25,8 @@ struct csv_table {
 /* Everything that a row has, without --columns. */
 static const struct compare_columns all_columns = {
 	.ids = { CHANGE_SECTION, CHANGE_GROUP, CHANGE_TASKS, CHANGE_METRIC, CHANGE_UNIT,
-		 CHANGE_BEFORE, CHANGE_AFTER, CHANGE_DELTA, CHANGE_PERCENT, CHANGE_PER_SECOND,
-		 CHANGE_MEASURED, CHANGE_STATE, CHANGE_SHARE, CHANGE_P },
+		 CHANGE_BEFORE, CHANGE_AFTER, CHANGE_INTERVAL, CHANGE_DELTA, CHANGE_PERCENT,
+		 CHANGE_PER_SECOND, CHANGE_MEASURED, CHANGE_STATE, CHANGE_SHARE, CHANGE_P },
 	.count = CHANGE_COLUMN_COUNT,
 };
 
@@ -140,7 +140,10 @@ static void write_field(struct csv_table *table, const struct comparison_row *ro
 		compare_value_csv(next_field(table), &row->before);
 		break;
 	case CHANGE_AFTER:
-		compare_value_csv(next_field(table), compare_reached(table->view->comparison, row));
+		compare_value_csv(next_field(table), &row->after);
+		break;
+	case CHANGE_INTERVAL:
+		compare_value_csv(next_field(table), &row->interval);
 		break;
 	case CHANGE_DELTA:
 		compare_delta_csv(next_field(table), &row->delta);
@@ -191,7 +194,8 @@ static void write_rows(struct csv_table *table)
 	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
-		if (!table->view->limit || shown[row->section]++ < table->view->limit)
+		if (compare_shows(table->view, row) &&
+		    (!table->view->limit || shown[row->section]++ < table->view->limit))
 			write_row(table, row);
 	}
 }

@@ -5,9 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "metric/unit.h"
 #include "model/snapshot.h"
-#include "render/compare_value.h"
 #include "render/compare_view.h"
 #include "render/table.h"
 #include "render/value.h"
@@ -54,16 +52,11 @@ static void add_side(struct table *table, const char *side, const struct compare
 	}
 }
 
-static void append_mode(struct text *out, const struct comparison *comparison)
+/* The first note is about the mode. */
+static void append_notes(struct text *out, const struct comparison *comparison)
 {
-	text_format(out, "mode: %s", compare_mode_name(comparison->mode));
-	if (comparison->mode == COMPARE_INTERVAL) {
-		text_append_string(out, " of ");
-		unit_format(out, UNIT_NS, comparison->elapsed_ns);
-	}
-	text_append_string(out, "\n");
 	for (size_t i = 0; i < comparison->notes.count; i++) {
-		text_append_string(out, "note: ");
+		text_append_string(out, i ? "note: " : "mode: ");
 		append_escaped(out, comparison->notes.data[i]);
 		text_append_string(out, "\n");
 	}
@@ -108,12 +101,12 @@ int compare_intro_print(const struct compare_view *view, const struct terminal *
 	table_add_column(&table, "tasks", TABLE_LEFT);
 	add_side(&table, "before", &view->before);
 	add_side(&table, "after", &view->after);
-	append_mode(&lines, view->comparison);
+	append_notes(&lines, view->comparison);
 	if (lines.failed)
 		return -ENOMEM;
 	status = table_print(&table, terminal, out);
 	if (status < 0)
 		return status;
-	fwrite(lines.data, 1, lines.length, out);
+	fwrite(text_string(&lines), 1, lines.length, out);
 	return print_host_changes(view->comparison, terminal, out);
 }

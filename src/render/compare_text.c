@@ -64,6 +64,8 @@ static int sort_out(struct page *page)
 	int status = 0;
 
 	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
+		if (page->view->sections && !(page->view->sections >> id & 1))
+			continue;
 		page->sections[id].hidden = comparison->tallies[id].beyond_limit;
 		page->sections[id].unchanged = comparison->tallies[id].unchanged;
 	}
@@ -71,6 +73,8 @@ static int sort_out(struct page *page)
 		const struct comparison_row *row = &comparison->rows.data[i];
 		struct section_rows *section = &page->sections[row->section];
 
+		if (!compare_shows(page->view, row))
+			continue;
 		if (!page->view->all && is_unchanged(row))
 			section->unchanged++;
 		else if (!page->view->all && row->significance.is_noise)
@@ -178,6 +182,10 @@ static void append_cell(struct text *out, const struct page *page, const struct 
 		break;
 	case CHANGE_AFTER:
 		compare_after_text(out, page->comparison, row);
+		break;
+	case CHANGE_INTERVAL:
+		if (row->interval.shape != VALUE_ABSENT)
+			compare_value_text(out, row, &row->interval);
 		break;
 	case CHANGE_DELTA:
 		compare_delta_text(out, row);

@@ -245,7 +245,10 @@ static void append_change(struct text *out, enum metric_unit unit, double change
 	struct unit_scale scale = unit_scale_for(unit, fabs(change));
 
 	text_append_string(out, change > 0 ? "+" : "");
-	unit_format_number(out, unit, &scale, change);
+	if (unit == UNIT_RATIO && fabs(change) < 0.0005)
+		text_format(out, "%.2g", change);
+	else
+		unit_format_number(out, unit, &scale, change);
 	text_append_string(out, scale.suffix);
 }
 

@@ -7,13 +7,21 @@
 #include "base/error.h"
 
 static const char *const column_names[CHANGE_COLUMN_COUNT] = {
-	[CHANGE_SECTION] = "section", [CHANGE_GROUP] = "group",
-	[CHANGE_TASKS] = "tasks",     [CHANGE_METRIC] = "metric",
-	[CHANGE_UNIT] = "unit",	      [CHANGE_BEFORE] = "before",
-	[CHANGE_AFTER] = "after",     [CHANGE_DELTA] = "delta",
-	[CHANGE_PERCENT] = "%",	      [CHANGE_PER_SECOND] = "per_second",
-	[CHANGE_SHARE] = "share",     [CHANGE_MEASURED] = "measured",
-	[CHANGE_STATE] = "state",     [CHANGE_P] = "p",
+	[CHANGE_SECTION] = "section",
+	[CHANGE_GROUP] = "group",
+	[CHANGE_TASKS] = "tasks",
+	[CHANGE_METRIC] = "metric",
+	[CHANGE_UNIT] = "unit",
+	[CHANGE_BEFORE] = "before",
+	[CHANGE_AFTER] = "after",
+	[CHANGE_INTERVAL] = "interval",
+	[CHANGE_DELTA] = "delta",
+	[CHANGE_PERCENT] = "%",
+	[CHANGE_PER_SECOND] = "per_second",
+	[CHANGE_SHARE] = "share",
+	[CHANGE_MEASURED] = "measured",
+	[CHANGE_STATE] = "state",
+	[CHANGE_P] = "p",
 };
 
 const char *compare_column_name(enum compare_column column)

@@ -25,6 +25,7 @@ enum compare_column {
 	CHANGE_UNIT,
 	CHANGE_BEFORE,
 	CHANGE_AFTER,
+	CHANGE_INTERVAL, /* of derived metrics: over what was done in between */
 	CHANGE_DELTA,
 	CHANGE_PERCENT,
 	CHANGE_PER_SECOND,
@@ -42,8 +43,8 @@ struct compare_columns {
 
 /* Their names, for people. */
 #define COMPARE_COLUMNS                                                                            \
-	"section, group, tasks, metric, unit, before, after, delta, %, per_second, share, "        \
-	"measured, state, p"
+	"section, group, tasks, metric, unit, before, after, interval, delta, %, per_second, "     \
+	"share, measured, state, p"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
 int compare_columns_parse(const char *list, struct compare_columns *ret, struct error *error);
@@ -70,6 +71,7 @@ struct compare_view {
 	enum group_axis axis;
 	struct compared_files before, after;
 	struct selection metrics;	/* that were asked for */
+	uint32_t sections;		/* to show, a bit each; 0 for all */
 	struct sort_spec sort;		/* metrics that groups were ordered by; none: count 0 */
 	struct compare_columns columns; /* none: what the format has by itself */
 	size_t limit;			/* rows of each section; 0 for all */
@@ -95,6 +97,11 @@ static inline const struct comparison_row *sort_columns_at(const struct sort_col
 							   uint32_t group, size_t key)
 {
 	return columns->rows[group * columns->keys + key];
+}
+
+static inline bool compare_shows(const struct compare_view *view, const struct comparison_row *row)
+{
+	return !view->sections || view->sections >> row->section & 1;
 }
 
 static inline const struct compared_group *compare_group(const struct compare_view *view,

@@ -1,0 +1,367 @@
+/*
+ * compare: what changed between two snapshots, and does it matter.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/compare_sections.h"
+#include "analyze/comparison.h"
+#include "analyze/fail_on.h"
+#include "analyze/sort_spec.h"
+#include "base/cleanup.h"
+#include "cli/capture_args.h"
+#include "cli/command.h"
+#include "cli/compare_input.h"
+#include "cli/compare_judge.h"
+#include "cli/grouping_args.h"
+#include "render/compare_csv.h"
+#include "render/compare_json.h"
+#include "render/compare_text.h"
+#include "render/compare_view.h"
+#include "render/terminal.h"
+
+#define ROWS_IN_TEXT 50
+#define OUTPUT_BUFFER ((size_t)256 * 1024)
+
+static struct {
+	struct capture_args capture;
+	struct grouping_args grouping;
+	struct option_number wait;
+	const char *group_by;
+	const char *mode;
+	const char *sort;
+	const char *metrics;
+	const char *sections;
+	const char *columns;
+	const char *format;
+	struct option_number limit;
+	struct option_list fail_on;
+	bool fail_on_absent;
+	bool all;
+} args;
+
+static const char section_help[] = "of "
+#define COMPARE_SECTION(id, name, ...) name ", "
+#include "analyze/compare_sections.def"
+				   "all";
+
+static const struct option options[] = {
+	{ 'd', "duration", OPTION_DURATION, &args.wait, "TIME",
+	  "capture now and again after TIME, e.g. 10s, instead of reading files", NULL },
+	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
+	  "what makes a group (default: pcomm)", GROUP_AXES },
+	{ 0, "mode", OPTION_TEXT, &args.mode, "MODE",
+	  "by what was done in between, or side by side (default: auto)",
+	  "auto|interval|population" },
+	{ 'm', "metrics", OPTION_TEXT, &args.metrics, "LIST",
+	  "metrics to compare, e.g. run_time_ns,*_delay_total_ns", NULL },
+	{ 's', "sort", OPTION_TEXT, &args.sort, "LIST",
+	  "order groups by the change of these metrics, each with :asc or :desc", NULL },
+	{ 0, "sections", OPTION_TEXT, &args.sections, "LIST", section_help, NULL },
+	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N",
+	  "show N rows of each section, 0 for all (default: 50 as text, else all)", NULL },
+	{ 'a', "all", OPTION_FLAG, &args.all, NULL,
+	  "also rows that did not change or are within noise", NULL },
+	{ 0, "columns", OPTION_TEXT, &args.columns, "LIST", "of " COMPARE_COLUMNS, NULL },
+	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json|csv" },
+	{ 0, "fail-on", OPTION_LIST, &args.fail_on, "CONDITION",
+	  "exit 1 when it is true, e.g. 'pcomm=nginx wait_time_ns > +20%'; may be repeated", NULL },
+	{ 0, "fail-on-absent", OPTION_FLAG, &args.fail_on_absent, NULL,
+	  "also exit 1 when a condition cannot be evaluated", NULL },
+	GROUPING_OPTIONS(args.grouping),
+	CAPTURE_OPTIONS(args.capture),
+	{ 0 },
+};
+
+enum compare_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+};
+
+/* Everything that the options say, before a file is opened or a host is read. */
+struct request {
+	enum compare_format format;
+	struct compare_options options;
+	uint32_t shown; /* sections; more may be compared, for an order */
+	struct sort_spec sort;
+	struct compare_columns columns;
+	size_t limit;
+	struct fail_on fail_on;
+};
+
+static void request_clear(struct request *request)
+{
+	fail_on_clear(&request->fail_on);
+}
+
+static enum compare_format format_of(const char *name)
+{
+	if (name && strcmp(name, "json") == 0)
+		return FORMAT_JSON;
+	return name && strcmp(name, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+}
+
+static enum compare_mode mode_of(const char *name)
+{
+	if (name && strcmp(name, "interval") == 0)
+		return COMPARE_INTERVAL;
+	return name && strcmp(name, "population") == 0 ? COMPARE_POPULATION : COMPARE_AUTO;
+}
+
+static int check_words(char **words, int count, struct error *error)
+{
+	if (args.wait.given && count)
+		return error_set(error, -EINVAL,
+				 "-d captures this host twice; it does not go with the file '%s'",
+				 words[0]);
+	if (args.wait.given && args.wait.value == 0)
+		return error_set(error, -EINVAL, "-d needs a time above 0, such as 10s");
+	if (args.wait.given && args.capture.root)
+		return error_set(error, -EINVAL,
+				 "-d needs a living host: a recorded tree does not change");
+	if (args.wait.given)
+		return 0;
+	if (count != 2)
+		return error_set(error, -EINVAL,
+				 "compare needs two files, BEFORE and AFTER, or -d TIME; see "
+				 "`taskscope help compare`");
+	if (capture_args_given(&args.capture))
+		return error_set(error, -EINVAL,
+				 "options that say what to capture go with -d, not with files");
+	return 0;
+}
+
+/* Without a list: -m is all that is wanted, else everything. */
+static int parse_sections(struct request *request, struct error *error)
+{
+	request->shown = args.metrics ? METRIC_COMPARE_SECTIONS : ALL_COMPARE_SECTIONS;
+	if (!args.sections)
+		return 0;
+	return compare_sections_parse(args.sections, &request->shown, error);
+}
+
+static int parse_metrics(struct request *request, struct error *error)
+{
+	struct selection *wanted = &request->options.metrics;
+
+	if (args.metrics)
+		return selection_parse(args.metrics, wanted, error);
+	selection_all(wanted);
+	return 0;
+}
+
+/* The metrics of an order are compared, whatever else is. */
+static int parse_sort(struct request *request, struct error *error)
+{
+	int status;
+
+	request->options.sections = request->shown;
+	if (!args.sort)
+		return 0;
+	status = sort_spec_parse(args.sort, &request->sort, error);
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < request->sort.count; i++)
+		selection_add(&request->options.metrics, request->sort.keys[i].metric);
+	request->options.sections |= METRIC_COMPARE_SECTIONS;
+	return 0;
+}
+
+static int parse_columns(struct request *request, struct error *error)
+{
+	if (!args.columns)
+		return 0;
+	if (request->format == FORMAT_JSON)
+		return error_set(error, -EINVAL,
+				 "--columns is for text and csv: json has its keys by itself");
+	return compare_columns_parse(args.columns, &request->columns, error);
+}
+
+static int parse_conditions(struct request *request, struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < args.fail_on.count && status == 0; i++)
+		status = fail_on_add(&request->fail_on, args.fail_on.values[i], error);
+	return status;
+}
+
+static int parse_request(struct request *request, struct error *error)
+{
+	int status;
+
+	request->format = format_of(args.format);
+	request->options.mode = mode_of(args.mode);
+	request->options.axis =
+		args.group_by ? (enum group_axis)group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->limit = request->format == FORMAT_TEXT ? ROWS_IN_TEXT : 0;
+	if (args.limit.given)
+		request->limit = args.limit.value;
+	status = grouping_args_read(&args.grouping, &request->options.grouping, error);
+	if (status == 0)
+		status = parse_columns(request, error);
+	if (status == 0)
+		status = parse_sections(request, error);
+	if (status == 0)
+		status = parse_metrics(request, error);
+	if (status == 0)
+		status = parse_sort(request, error);
+	return status < 0 ? status : parse_conditions(request, error);
+}
+
+/*
+ * What need not be kept: an order looks at all groups, and what is within noise
+ * makes room for what is not, so neither can be cut before it is known.
+ */
+static void choose_rows(struct request *request, const struct compare_input *input)
+{
+	bool has_runs = input->before.snapshots.count > 1 || input->after.snapshots.count > 1;
+
+	request->options.unchanged = args.all || request->format != FORMAT_TEXT;
+	if (!request->sort.count && !(has_runs && request->format == FORMAT_TEXT))
+		request->options.limit = request->limit;
+}
+
+static struct compare_side side_of(const struct input_side *side)
+{
+	return (struct compare_side){ (const struct snapshot *const *)side->snapshots.data,
+				      side->snapshots.count };
+}
+
+static struct compared_files files_of(const struct input_side *side)
+{
+	return (struct compared_files){
+		.names = side->names.count ? side->names.data : NULL,
+		.snapshots = (const struct snapshot *const *)side->snapshots.data,
+		.count = side->snapshots.count,
+	};
+}
+
+static int print_view(const struct compare_view *view, enum compare_format format)
+{
+	struct terminal terminal = terminal_of(stdout);
+
+	switch (format) {
+	case FORMAT_TEXT:
+		return compare_text_print(view, &terminal, stdout);
+	case FORMAT_JSON:
+		compare_json_print(view, stdout);
+		return 0;
+	case FORMAT_CSV:
+		return compare_csv_print(view, stdout);
+	}
+	return -EINVAL;
+}
+
+static int print(const struct request *request, const struct compare_input *input,
+		 const struct comparison *comparison, const struct judgement *judgement)
+{
+	struct compare_view view = {
+		.comparison = comparison,
+		.axis = request->options.axis,
+		.before = files_of(&input->before),
+		.after = files_of(&input->after),
+		.metrics = request->options.metrics,
+		.sections = request->shown,
+		.sort = request->sort,
+		.columns = request->columns,
+		.limit = request->limit,
+		.all = args.all,
+		.findings = judgement->findings.data,
+		.finding_count = judgement->findings.count,
+	};
+
+	return print_view(&view, request->format);
+}
+
+static int compare(struct request *request, const struct compare_input *input,
+		   struct judgement *judgement, struct error *error)
+{
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	struct compare_side before = side_of(&input->before), after = side_of(&input->after);
+	int status;
+
+	choose_rows(request, input);
+	status = comparison_new(&before, &after, &request->options, &comparison, error);
+	if (status == 0)
+		status = judge(&request->fail_on, &before, &after, &request->options, judgement,
+			       error);
+	if (status == 0 && request->sort.count)
+		status = sort_spec_apply(&request->sort, comparison);
+	if (status == 0)
+		status = print(request, input, comparison, judgement);
+	return status < 0 ? error_set(error, status, "cannot compare: %s", strerror(-status)) : 0;
+}
+
+static int get_input(struct compare_input *input, char **words, struct error *error)
+{
+	if (args.wait.given)
+		return compare_input_capture(input, &args.capture, args.wait.value, error);
+	return compare_input_read(input, words, error);
+}
+
+static int run(char **words, int count, struct error *error)
+{
+	CLEANUP(request_clear) struct request request = { .format = FORMAT_TEXT };
+	CLEANUP(compare_input_clear) struct compare_input input = { 0 };
+	CLEANUP(judgement_clear) struct judgement judgement = { 0 };
+	int status = check_words(words, count, error);
+
+	if (status == 0)
+		status = parse_request(&request, error);
+	if (status == 0)
+		status = get_input(&input, words, error);
+	if (status < 0)
+		return status;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	status = compare(&request, &input, &judgement, error);
+	if (status < 0)
+		return status;
+	fflush(stdout);
+	judgement_print(&judgement);
+	if (judgement.failed || (args.fail_on_absent && judgement.unknown))
+		return EXIT_REGRESSION;
+	return EXIT_DONE;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.arguments = "[BEFORE AFTER]",
+	.summary = "show what changed between two snapshots, what matters first",
+	.description =
+		"Compares two .tscope or .ctprof.zst files, or with -d two captures of this host,\n"
+		"group by group and metric by metric, and shows what changed: the rows with the\n"
+		"largest share of the host's change first, what is not shown counted.\n"
+		"\n"
+		"Two snapshots of one boot are an interval: threads are joined by identity, a\n"
+		"counter's change is the work done in between, also by threads that were born or\n"
+		"ended, and ratios are those of the interval. Everything else is compared as\n"
+		"populations: each side by itself, with rates by the lives of its tasks. auto\n"
+		"picks and says which; differences of the hosts are told first.\n"
+		"\n"
+		"BEFORE and AFTER may be lists with commas: several runs a side. Then the middle\n"
+		"run is shown with the smallest and largest; with three or more of each, rows\n"
+		"that differ no more than by chance (exact Mann-Whitney test, p above 0.10) are\n"
+		"folded away.\n"
+		"\n"
+		"A value that was not measured is \"absent\", a group that one side does not have\n"
+		"\"new\" or \"gone\", a counter that began again \"reset\"; \"*\" marks what covers\n"
+		"only part of the group.\n"
+		"\n"
+		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
+		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. With -d,\n"
+		"an interrupt ends the waiting and the comparison is of the time until then.",
+	.examples =
+		"taskscope compare before.tscope after.tscope\twhat moved, most important first\n"
+		"taskscope compare -d 10s -p 1234 -g thread\twhat the threads of a process do in ten seconds\n"
+		"taskscope compare a.tscope b.tscope -g cgroup --sections cgroup,limits\tcgroups: use and limits\n"
+		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
+		"taskscope compare a.tscope b.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
+		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
+	.exits = "1 when a condition of --fail-on is true",
+	.options = options,
+	.words_max = 2,
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/*
+ * What --fail-on says of two sides.  Its conditions look at groups and metrics of
+ * their own, whichever are shown; so they are compared by themselves.
+ */
+#ifndef CLI_COMPARE_JUDGE_H
+#define CLI_COMPARE_JUDGE_H
+
+#include <stddef.h>
+
+#include "analyze/comparison.h"
+#include "analyze/fail_on.h"
+#include "base/arena.h"
+#include "base/array.h"
+#include "render/compare_view.h"
+
+struct error;
+
+/* Owns its findings, which point nowhere else but to the conditions; all zeros is empty. */
+struct judgement {
+	struct arena arena;
+	ARRAY_OF(struct compare_finding) findings; /* all but conditions that do not hold */
+	size_t failed, unknown;
+};
+
+/*
+ * Evaluates every condition on the sides that `options` says how to compare.
+ * Returns 0, or an error with a sentence.
+ */
+int judge(const struct fail_on *fail_on, const struct compare_side *before,
+	  const struct compare_side *after, const struct compare_options *options,
+	  struct judgement *ret, struct error *error);
+void judgement_clear(struct judgement *judgement);
+
+/* Says on standard error what holds and what could not be told. */
+void judgement_print(const struct judgement *judgement);
+
+#endif
