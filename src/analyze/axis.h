@@ -41,10 +41,4 @@ struct axis {
 
 extern const struct axis axes[AXIS_COUNT];
 
-/*
- * Appends the key of a name in a part: what its pattern, or the name itself, is
- * called among all names that the census has seen.  0 or -ENOMEM.
- */
-int census_append_part(struct census *census, size_t part, const char *name, struct text *out);
-
 #endif

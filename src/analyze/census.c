@@ -1,10 +1,10 @@
+#include "analyze/census.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/axis.h"
 #include "analyze/glob.h"
-#include "analyze/group.h"
 #include "analyze/name_pattern.h"
 #include "base/arena.h"
 #include "base/array.h"
@@ -14,9 +14,8 @@
 #include "base/text.h"
 #include "model/snapshot.h"
 
-/* Patterns that are the same but for the kind of their placeholders. */
 struct name_class {
-	char *label; /* at each place the widest kind that one of the patterns has */
+	char *label; /* its pattern: at each place the widest kind that one of its names has */
 	uint32_t threads;
 };
 
@@ -24,17 +23,18 @@ struct name_class {
 struct name_count {
 	const struct axis_part *part;
 	void (*pattern)(const char *name, struct text *out); /* NULL: the name is the key */
-	struct dictionary *names; /* each class by its pattern with {N} everywhere */
+	struct dictionary *names; /* of the classes: the pattern with {N} everywhere, or the name */
 	ARRAY_OF(struct name_class) classes;
 };
 
 struct census {
 	const struct axis *axis;
 	struct name_count counts[AXIS_PARTS];
+	ARRAY_OF(struct counted) snapshots;
 	struct arena arena;
 	const char *const *flatten;
 	ARRAY_OF(struct glob *) globs; /* of `flatten` */
-	struct text pattern, name;
+	struct text name, pattern, class_name;
 };
 
 int grouping_options_check(const struct grouping_options *options, struct error *error)
@@ -56,6 +56,12 @@ int grouping_options_check(const struct grouping_options *options, struct error 
 	return 0;
 }
 
+static void counted_clear(struct counted *counted)
+{
+	for (size_t i = 0; i < AXIS_PARTS; i++)
+		free(counted->class_of[i]);
+}
+
 void census_free(struct census *census)
 {
 	if (!census)
@@ -64,12 +70,16 @@ void census_free(struct census *census)
 		dictionary_free(census->counts[i].names);
 		array_free(&census->counts[i].classes);
 	}
+	for (size_t i = 0; i < census->snapshots.count; i++)
+		counted_clear(&census->snapshots.data[i]);
+	array_free(&census->snapshots);
 	for (size_t i = 0; i < census->globs.count; i++)
 		glob_free(census->globs.data[i]);
 	array_free(&census->globs);
 	arena_clear(&census->arena);
-	text_free(&census->pattern);
 	text_free(&census->name);
+	text_free(&census->pattern);
+	text_free(&census->class_name);
 	free(census);
 }
 
@@ -136,28 +146,40 @@ static const char *flattened(const struct census *census, const struct name_coun
 	return NULL;
 }
 
-/* The kind of the placeholder that ends with `at[1]`, or 0. */
-static char placeholder(const char *at)
+/* Writes what is alike in all names of the class: its pattern without the kinds. */
+static void write_class_name(struct census *census)
 {
-	return at[0] == '{' && (at[1] == 'H' || at[1] == 'I') && at[2] == '}' ? at[1] : 0;
+	struct text *name = &census->class_name;
+
+	text_clear(name);
+	text_append(name, text_string(&census->pattern), census->pattern.length);
+	if (name->failed || name->length == 0)
+		return;
+	for (char *at = strchr(name->data, '{'); at; at = strchr(at + 1, '{'))
+		if ((at[1] == 'H' || at[1] == 'I') && at[2] == '}')
+			at[1] = 'N';
 }
 
 /* Makes the pattern of a name and finds its class, adding it when it is new. */
 static int find_class(struct census *census, struct name_count *count, const char *name,
 		      uint32_t *ret_id)
 {
-	char *at;
+	const char *glob = flattened(census, count, name);
 
 	text_clear(&census->pattern);
-	text_clear(&census->name);
-	count->pattern(name, &census->pattern);
-	text_append(&census->name, text_string(&census->pattern), census->pattern.length);
-	if (census->pattern.failed || census->name.failed)
+	if (count->pattern && !glob) {
+		count->pattern(name, &census->pattern);
+		write_class_name(census);
+	} else {
+		text_append_string(&census->pattern, glob ? glob : name);
+	}
+	if (census->pattern.failed || census->class_name.failed)
 		return -ENOMEM;
-	for (at = strchr(census->name.data, '{'); at; at = strchr(at + 1, '{'))
-		if (placeholder(at))
-			at[1] = 'N';
-	return dictionary_add(count->names, census->name.data, census->name.length, ret_id);
+	if (!count->pattern || glob)
+		return dictionary_add(count->names, text_string(&census->pattern),
+				      census->pattern.length, ret_id);
+	return dictionary_add(count->names, text_string(&census->class_name),
+			      census->class_name.length, ret_id);
 }
 
 /* Numbers are hexadecimal digits, and those may be an id. */
@@ -169,7 +191,7 @@ static char wider(char a, char b)
 /* Adds the pattern that find_class() made to the label of its class. */
 static int note_pattern(struct census *census, struct name_count *count, uint32_t id)
 {
-	const char *pattern = census->pattern.data;
+	const char *pattern = text_string(&census->pattern);
 	struct name_class *class;
 
 	while (count->classes.count <= id)
@@ -177,8 +199,7 @@ static int note_pattern(struct census *census, struct name_count *count, uint32_
 			return -ENOMEM;
 	class = &count->classes.data[id];
 	if (!class->label) {
-		class->label = arena_copy(&census->arena, text_string(&census->pattern),
-					  census->pattern.length);
+		class->label = arena_copy(&census->arena, pattern, census->pattern.length);
 		return class->label ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < census->pattern.length; i++)
@@ -187,36 +208,30 @@ static int note_pattern(struct census *census, struct name_count *count, uint32_
 	return 0;
 }
 
-#define NOT_SEEN UINT32_MAX
-#define IS_FLATTENED (UINT32_MAX - 1)
-
 static int class_of_name(struct census *census, struct name_count *count, const char *name,
 			 uint32_t *ret_class)
 {
-	int status;
+	int status = find_class(census, count, name, ret_class);
 
-	if (flattened(census, count, name)) {
-		*ret_class = IS_FLATTENED;
-		return 0;
-	}
-	status = find_class(census, count, name, ret_class);
 	return status < 0 ? status : note_pattern(census, count, *ret_class);
 }
 
+#define NOT_SEEN UINT32_MAX
+
 static int class_of_task(struct census *census, struct name_count *count,
-			 const struct snapshot *snapshot, uint32_t task, struct text *name,
-			 uint32_t *ret_class)
+			 const struct snapshot *snapshot, uint32_t task, uint32_t *ret_class)
 {
-	text_clear(name);
-	count->part->append_name(snapshot, task, name);
-	return name->failed ? -ENOMEM : class_of_name(census, count, text_string(name), ret_class);
+	text_clear(&census->name);
+	count->part->append_name(snapshot, task, &census->name);
+	if (census->name.failed)
+		return -ENOMEM;
+	return class_of_name(census, count, text_string(&census->name), ret_class);
 }
 
 static int add_tasks(struct census *census, struct name_count *count,
-		     const struct snapshot *snapshot)
+		     const struct snapshot *snapshot, uint32_t **ret_classes)
 {
 	size_t identities = count->part->identities(snapshot);
-	CLEANUP(text_free) struct text name = { 0 };
 	CLEANUP(free_pointer) uint32_t *class_of = malloc(identities * sizeof(*class_of) + 1);
 
 	if (!class_of)
@@ -225,12 +240,11 @@ static int add_tasks(struct census *census, struct name_count *count,
 	for (uint32_t task = 0; task < snapshot->task_count; task++) {
 		uint32_t *class = &class_of[count->part->identity(snapshot, task)];
 
-		if (*class == NOT_SEEN &&
-		    class_of_task(census, count, snapshot, task, &name, class) < 0)
+		if (*class == NOT_SEEN && class_of_task(census, count, snapshot, task, class) < 0)
 			return -ENOMEM;
-		if (*class != IS_FLATTENED)
-			count->classes.data[*class].threads++;
+		count->classes.data[*class].threads++;
 	}
+	*ret_classes = TAKE_PTR(class_of);
 	return 0;
 }
 
@@ -250,49 +264,63 @@ static int add_cgroups(struct census *census, struct name_count *count,
 
 int census_add(struct census *census, const struct snapshot *snapshot)
 {
+	struct counted counted = { .snapshot = snapshot };
 	int status = 0;
 
-	for (size_t i = 0; i < AXIS_PARTS && status == 0; i++) {
+	for (size_t i = 0; i < AXIS_PARTS && census->axis->parts[i] && status == 0; i++) {
 		struct name_count *count = &census->counts[i];
 
-		if (!count->pattern)
-			continue;
-		status = add_tasks(census, count, snapshot);
+		status = add_tasks(census, count, snapshot, &counted.class_of[i]);
 		if (status == 0 && count->part->rule == NAME_PATH)
 			status = add_cgroups(census, count, snapshot);
 	}
+	if (status == 0)
+		status = array_append(&census->snapshots, counted);
+	if (status < 0)
+		counted_clear(&counted);
 	return status;
 }
 
-static const char *key_of_class(const struct census *census, const struct name_count *count,
-				uint32_t id, const char *name)
+const struct counted *census_counted(const struct census *census, const struct snapshot *snapshot)
 {
-	const struct name_class *class =
-		id < count->classes.count ? &count->classes.data[id] : NULL;
-
-	if (!class || !class->label)
-		return text_string(&census->pattern);
-	return class->threads == 1 && census->axis->single_stays ? name : class->label;
+	for (size_t i = 0; i < census->snapshots.count; i++)
+		if (census->snapshots.data[i].snapshot == snapshot)
+			return &census->snapshots.data[i];
+	return NULL;
 }
 
-int census_append_part(struct census *census, size_t part, const char *name, struct text *out)
+size_t census_class_count(const struct census *census, size_t part)
 {
-	struct name_count *count = &census->counts[part];
-	const char *key = flattened(census, count, name);
-	uint32_t id;
+	return census->counts[part].classes.count;
+}
 
-	if (!key && !count->pattern)
-		key = name;
-	if (!key) {
-		if (find_class(census, count, name, &id) < 0)
-			return -ENOMEM;
-		key = key_of_class(census, count, id, name);
-	}
-	text_append_string(out, key);
-	return out->failed ? -ENOMEM : 0;
+const char *census_class_label(const struct census *census, size_t part, uint32_t class)
+{
+	return census->counts[part].classes.data[class].label;
+}
+
+const char *census_class_key(const struct census *census, size_t part, uint32_t class)
+{
+	const struct name_count *count = &census->counts[part];
+
+	if (census->axis->single_stays && count->pattern && count->classes.data[class].threads == 1)
+		return NULL;
+	return count->classes.data[class].label;
 }
 
 int census_append_key(struct census *census, const char *name, struct text *out)
 {
-	return census_append_part(census, 0, name, out);
+	struct name_count *count = &census->counts[0];
+	const char *key;
+	uint32_t id;
+	int status = find_class(census, count, name, &id);
+
+	if (status < 0)
+		return status;
+	if (id < count->classes.count && count->classes.data[id].label)
+		key = census_class_key(census, 0, id);
+	else
+		key = text_string(&census->pattern);
+	text_append_string(out, key ? key : name);
+	return out->failed ? -ENOMEM : 0;
 }

@@ -4,196 +4,234 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/census.h"
 #include "analyze/comparison.h"
-#include "analyze/group.h"
-#include "analyze/name_pattern.h"
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/dictionary.h"
-#include "base/text.h"
+#include "model/snapshot.h"
 
 enum { SIDE_BEFORE = 1, SIDE_AFTER = 2 };
 
-/* A kind of thread that a cgroup has. */
+/* A kind of thread in a cgroup; all are classes of a census. */
+struct sighting {
+	uint32_t process, thread, cgroup;
+};
+
+struct kind {
+	uint32_t process, thread;
+	uint32_t frequency; /* cgroups that have it */
+};
+
+/* The same by the numbers that the result has. */
 struct member {
 	uint32_t cgroup, type;
 };
 
 struct collector {
-	struct dictionary *keys, *names; /* of cgroups, of types */
-	ARRAY_OF(uint8_t) sides;	 /* by the number of the key */
-	ARRAY_OF(struct member) members;
-	uint32_t *number_of_key;  /* its place among the keys of one side */
-	uint32_t *number_of_name; /* its place among the types, by rarity */
-	uint32_t *frequency;	  /* by the number of the name */
-	size_t cgroup_count, type_count;
+	const struct compare_side *sides[2];
+	struct census *cgroups, *processes, *threads;
+	uint8_t *sides_of; /* by class of cgroup */
+	ARRAY_OF(struct sighting) sightings;
+	ARRAY_OF(struct kind) kinds;
+	ARRAY_OF(struct member) members; /* cgroups still by their class */
+	uint32_t *number_of_cgroup;	 /* by class: its place in the order of keys */
+	uint32_t *number_of_kind;	 /* its place in the order of rarity */
+	size_t cgroup_count;
 };
 
 static void collector_clear(struct collector *collector)
 {
-	dictionary_free(collector->keys);
-	dictionary_free(collector->names);
-	array_free(&collector->sides);
+	census_free(collector->cgroups);
+	census_free(collector->processes);
+	census_free(collector->threads);
+	free(collector->sides_of);
+	array_free(&collector->sightings);
+	array_free(&collector->kinds);
 	array_free(&collector->members);
-	free(collector->number_of_key);
-	free(collector->number_of_name);
-	free(collector->frequency);
+	free(collector->number_of_cgroup);
+	free(collector->number_of_kind);
 }
 
-static int note_side(struct collector *collector, uint32_t key, uint8_t side)
+static int count_names(const struct collector *collector, enum group_axis axis,
+		       const struct grouping_options *options, struct census **ret)
 {
-	while (collector->sides.count <= key)
-		if (array_append(&collector->sides, (uint8_t)0) < 0)
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	int status = census_new(axis, options, &census);
+
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; status == 0 && i < collector->sides[side]->count; i++)
+			status = census_add(census, collector->sides[side]->snapshots[i]);
+	if (status == 0)
+		*ret = TAKE_PTR(census);
+	return status;
+}
+
+static void note_side(struct collector *collector, const struct snapshot *snapshot, uint8_t bit)
+{
+	const struct counted *counted = census_counted(collector->cgroups, snapshot);
+
+	for (uint32_t task = 0; task < snapshot->task_count; task++)
+		collector->sides_of[counted_class(counted, &axes[AXIS_CGROUP], 0, task)] |= bit;
+}
+
+/* A path that is not known says nothing of where it is. */
+static bool is_one_sided(const struct collector *collector, uint32_t class)
+{
+	uint8_t sides = collector->sides_of[class];
+
+	return (sides == SIDE_BEFORE || sides == SIDE_AFTER) &&
+	       *census_class_label(collector->cgroups, 0, class);
+}
+
+/* Learns which side has which cgroup.  Returns whether each has some of its own. */
+static int find_sides(struct collector *collector)
+{
+	static const uint8_t bits[] = { SIDE_BEFORE, SIDE_AFTER };
+	size_t classes = census_class_count(collector->cgroups, 0);
+	uint8_t found = 0;
+
+	collector->sides_of = calloc(classes + 1, sizeof(*collector->sides_of));
+	if (!collector->sides_of)
+		return -ENOMEM;
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; i < collector->sides[side]->count; i++)
+			note_side(collector, collector->sides[side]->snapshots[i], bits[side]);
+	for (uint32_t class = 0; class < classes; class ++)
+		if (collector->sides_of[class] && is_one_sided(collector, class))
+			found |= collector->sides_of[class];
+	return found == (SIDE_BEFORE | SIDE_AFTER);
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_kinds(const struct sighting *a, const struct sighting *b)
+{
+	int order = compare_numbers(a->process, b->process);
+
+	return order ? order : compare_numbers(a->thread, b->thread);
+}
+
+static int compare_sightings(const void *first, const void *second)
+{
+	const struct sighting *a = first, *b = second;
+	int order = compare_kinds(a, b);
+
+	return order ? order : compare_numbers(a->cgroup, b->cgroup);
+}
+
+/* What the tasks of one-sided cgroups are. */
+static int look_at(struct collector *collector, const struct snapshot *snapshot)
+{
+	const struct counted *cgroups = census_counted(collector->cgroups, snapshot);
+	const struct counted *processes = census_counted(collector->processes, snapshot);
+	const struct counted *threads = census_counted(collector->threads, snapshot);
+	struct sighting last = { .cgroup = UINT32_MAX };
+
+	for (uint32_t task = 0; task < snapshot->task_count; task++) {
+		struct sighting sighting;
+
+		sighting.cgroup = counted_class(cgroups, &axes[AXIS_CGROUP], 0, task);
+		if (!is_one_sided(collector, sighting.cgroup))
+			continue;
+		sighting.process = counted_class(processes, &axes[AXIS_PCOMM], 0, task);
+		sighting.thread = counted_class(threads, &axes[AXIS_COMM], 0, task);
+		if (compare_sightings(&last, &sighting) == 0)
+			continue;
+		if (array_append(&collector->sightings, sighting) < 0)
 			return -ENOMEM;
-	collector->sides.data[key] |= side;
+		last = sighting;
+	}
 	return 0;
 }
 
-/* Groups on the axis all are just that: a cgroup and a kind of thread in it. */
-static int add_group(struct collector *collector, const struct group *group, uint8_t side)
+static int look_at_all(struct collector *collector, const struct grouping_options *options)
 {
-	size_t length = strlen(group->cgroup);
-	const char *type = group->key + length;
-	struct member member;
+	int status = count_names(collector, AXIS_PCOMM, options, &collector->processes);
 
-	if (dictionary_add(collector->keys, group->cgroup, length, &member.cgroup) < 0 ||
-	    dictionary_add(collector->names, type, strlen(type), &member.type) < 0 ||
-	    note_side(collector, member.cgroup, side) < 0)
-		return -ENOMEM;
-	return array_append(&collector->members, member);
-}
-
-static int add_snapshot(struct collector *collector, struct census *census,
-			const struct snapshot *snapshot, uint8_t side)
-{
-	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
-	int status = grouping_new(snapshot, AXIS_ALL, census, &grouping);
-
-	for (size_t i = 0; status == 0 && i < grouping->group_count; i++)
-		status = add_group(collector, &grouping->groups[i], side);
+	if (status == 0)
+		status = count_names(collector, AXIS_COMM, options, &collector->threads);
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; status == 0 && i < collector->sides[side]->count; i++)
+			status = look_at(collector, collector->sides[side]->snapshots[i]);
 	return status;
 }
 
-static int add_side(struct collector *collector, struct census *census,
-		    const struct compare_side *side, uint8_t bit)
+/* Each kind once, and each once in a cgroup. */
+static int gather_kinds(struct collector *collector)
 {
-	int status = 0;
+	const struct sighting *sightings = collector->sightings.data;
 
-	for (size_t i = 0; i < side->count && status == 0; i++)
-		status = add_snapshot(collector, census, side->snapshots[i], bit);
-	return status;
-}
+	qsort(collector->sightings.data, collector->sightings.count, sizeof(*sightings),
+	      compare_sightings);
+	for (size_t i = 0; i < collector->sightings.count; i++) {
+		const struct sighting *sighting = &sightings[i];
+		struct kind kind = { .process = sighting->process, .thread = sighting->thread };
+		struct member member = { .cgroup = sighting->cgroup };
 
-static int count_side(struct census *census, const struct compare_side *side)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < side->count && status == 0; i++)
-		status = census_add(census, side->snapshots[i]);
-	return status;
-}
-
-static int add_sides(struct collector *collector, const struct compare_side *before,
-		     const struct compare_side *after, const struct grouping_options *options)
-{
-	CLEANUP(census_free_pointer) struct census *census = NULL;
-	int status = census_new(AXIS_ALL, options, &census);
-
-	if (status == 0)
-		status = count_side(census, before);
-	if (status == 0)
-		status = count_side(census, after);
-	if (status == 0)
-		status = add_side(collector, census, before, SIDE_BEFORE);
-	if (status == 0)
-		status = add_side(collector, census, after, SIDE_AFTER);
-	return status;
-}
-
-/* A key that is not known says nothing of where it is. */
-static bool is_one_sided(const struct collector *collector, uint32_t key)
-{
-	uint8_t sides = collector->sides.data[key];
-
-	return (sides == SIDE_BEFORE || sides == SIDE_AFTER) &&
-	       *dictionary_text(collector->keys, key);
-}
-
-/* Leaves the members of cgroups that one side has, if both have such. */
-static void keep_one_sided(struct collector *collector)
-{
-	struct member *members = collector->members.data;
-	size_t kept = 0;
-	uint8_t sides = 0;
-
-	for (size_t i = 0; i < collector->members.count; i++) {
-		if (!is_one_sided(collector, members[i].cgroup))
+		if (i > 0 && compare_sightings(sighting - 1, sighting) == 0)
 			continue;
-		sides |= collector->sides.data[members[i].cgroup];
-		members[kept++] = members[i];
+		if ((i == 0 || compare_kinds(sighting - 1, sighting) != 0) &&
+		    array_append(&collector->kinds, kind) < 0)
+			return -ENOMEM;
+		member.type = (uint32_t)collector->kinds.count - 1;
+		collector->kinds.data[member.type].frequency++;
+		if (array_append(&collector->members, member) < 0)
+			return -ENOMEM;
 	}
-	collector->members.count = sides == (SIDE_BEFORE | SIDE_AFTER) ? kept : 0;
-}
-
-static int compare_members(const void *first, const void *second)
-{
-	const struct member *a = first, *b = second;
-
-	if (a->cgroup != b->cgroup)
-		return a->cgroup < b->cgroup ? -1 : 1;
-	return a->type < b->type ? -1 : a->type > b->type;
-}
-
-/* Several snapshots of a side may have the same one. */
-static void drop_repeated(struct collector *collector)
-{
-	struct member *members = collector->members.data;
-	size_t kept = 0;
-
-	if (collector->members.count)
-		qsort(members, collector->members.count, sizeof(*members), compare_members);
-	for (size_t i = 0; i < collector->members.count; i++)
-		if (kept == 0 || compare_members(&members[kept - 1], &members[i]) != 0)
-			members[kept++] = members[i];
-	collector->members.count = kept;
+	return 0;
 }
 
 static int compare_keys(const void *first, const void *second, void *context)
 {
 	const struct collector *collector = context;
-	uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
 
-	return strcmp(dictionary_text(collector->keys, a), dictionary_text(collector->keys, b));
+	return strcmp(census_class_label(collector->cgroups, 0, *(const uint32_t *)first),
+		      census_class_label(collector->cgroups, 0, *(const uint32_t *)second));
 }
 
-static int compare_names(const void *first, const void *second, void *context)
+static int compare_rarity(const void *first, const void *second, void *context)
 {
 	const struct collector *collector = context;
-	uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
+	const struct kind *a = &collector->kinds.data[*(const uint32_t *)first];
+	const struct kind *b = &collector->kinds.data[*(const uint32_t *)second];
+	int order = compare_numbers(a->frequency, b->frequency);
 
-	if (collector->frequency[a] != collector->frequency[b])
-		return collector->frequency[a] < collector->frequency[b] ? -1 : 1;
-	return strcmp(dictionary_text(collector->names, a), dictionary_text(collector->names, b));
+	if (!order)
+		order = strcmp(census_class_label(collector->processes, 0, a->process),
+			       census_class_label(collector->processes, 0, b->process));
+	return order ? order :
+		       strcmp(census_class_label(collector->threads, 0, a->thread),
+			      census_class_label(collector->threads, 0, b->thread));
 }
 
-/* The place of each used number in an order; that of others is not told. */
-static int number_used(struct collector *collector, const uint32_t *used, uint32_t count,
+static bool every_number(const struct collector *collector, uint32_t number)
+{
+	(void)collector;
+	(void)number;
+	return true;
+}
+
+/* The place in an order of each of the numbers below `limit` that is wanted. */
+static int find_places(struct collector *collector, size_t limit,
+		       bool (*is_wanted)(const struct collector *, uint32_t),
 		       int (*compare)(const void *, const void *, void *), uint32_t **ret,
 		       size_t *ret_count)
 {
-	CLEANUP(free_pointer) uint32_t *order = malloc(count * sizeof(*order) + 1);
-	uint32_t *places = malloc(count * sizeof(*places) + 1);
+	CLEANUP(free_pointer) uint32_t *order = malloc(limit * sizeof(*order) + 1);
+	uint32_t *places = malloc(limit * sizeof(*places) + 1);
 	size_t found = 0;
 
 	if (!order || !places) {
 		free(places);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		if (used[i])
+	for (uint32_t i = 0; i < limit; i++)
+		if (is_wanted(collector, i))
 			order[found++] = i;
-	if (found)
-		qsort_r(order, found, sizeof(*order), compare, collector);
+	qsort_r(order, found, sizeof(*order), compare, collector);
 	for (size_t i = 0; i < found; i++)
 		places[order[i]] = (uint32_t)i;
 	*ret = places;
@@ -201,27 +239,18 @@ static int number_used(struct collector *collector, const uint32_t *used, uint32
 	return 0;
 }
 
-/* Numbers that do not depend on the order of tasks take the place of the dictionaries'. */
-static int renumber(struct collector *collector)
+/* Numbers that do not depend on the order of tasks. */
+static int find_numbers(struct collector *collector)
 {
-	uint32_t keys = dictionary_count(collector->keys);
-	uint32_t names = dictionary_count(collector->names);
-	CLEANUP(free_pointer) uint32_t *members_of = calloc(keys, sizeof(*members_of));
-	int status;
+	size_t kinds;
+	int status =
+		find_places(collector, census_class_count(collector->cgroups, 0), is_one_sided,
+			    compare_keys, &collector->number_of_cgroup, &collector->cgroup_count);
 
-	collector->frequency = calloc(names, sizeof(*collector->frequency));
-	if (!members_of || !collector->frequency)
-		return -ENOMEM;
-	for (size_t i = 0; i < collector->members.count; i++) {
-		members_of[collector->members.data[i].cgroup]++;
-		collector->frequency[collector->members.data[i].type]++;
-	}
-	status = number_used(collector, members_of, keys, compare_keys, &collector->number_of_key,
-			     &collector->cgroup_count);
 	if (status < 0)
 		return status;
-	return number_used(collector, collector->frequency, names, compare_names,
-			   &collector->number_of_name, &collector->type_count);
+	return find_places(collector, collector->kinds.count, every_number, compare_rarity,
+			   &collector->number_of_kind, &kinds);
 }
 
 static int copy_cgroups(struct collector *collector, struct cgroup_types *types)
@@ -231,23 +260,27 @@ static int copy_cgroups(struct collector *collector, struct cgroup_types *types)
 	if (!types->cgroups)
 		return -ENOMEM;
 	types->count = collector->cgroup_count;
-	types->type_count = (uint32_t)collector->type_count;
-	for (size_t i = 0; i < collector->members.count; i++) {
-		struct member *member = &collector->members.data[i];
-		const char *key = dictionary_text(collector->keys, member->cgroup);
-		bool is_after = collector->sides.data[member->cgroup] == SIDE_AFTER;
+	for (uint32_t class = 0; class < census_class_count(collector->cgroups, 0); class ++) {
+		const char *key = census_class_label(collector->cgroups, 0, class);
 		struct typed_cgroup *cgroup;
 
-		member->cgroup = collector->number_of_key[member->cgroup];
-		member->type = collector->number_of_name[member->type];
-		cgroup = &types->cgroups[member->cgroup];
-		if (!cgroup->key)
-			cgroup->key = arena_copy(&types->arena, key, strlen(key));
+		if (!is_one_sided(collector, class))
+			continue;
+		cgroup = &types->cgroups[collector->number_of_cgroup[class]];
+		cgroup->key = arena_copy(&types->arena, key, strlen(key));
+		cgroup->is_after = collector->sides_of[class] == SIDE_AFTER;
 		if (!cgroup->key)
 			return -ENOMEM;
-		cgroup->is_after = is_after;
 	}
 	return 0;
+}
+
+static int compare_members(const void *first, const void *second)
+{
+	const struct member *a = first, *b = second;
+	int order = compare_numbers(a->cgroup, b->cgroup);
+
+	return order ? order : compare_numbers(a->type, b->type);
 }
 
 static int copy_types(struct collector *collector, struct cgroup_types *types)
@@ -257,6 +290,11 @@ static int copy_types(struct collector *collector, struct cgroup_types *types)
 
 	if (!lists)
 		return -ENOMEM;
+	types->type_count = (uint32_t)collector->kinds.count;
+	for (size_t i = 0; i < collector->members.count; i++) {
+		members[i].cgroup = collector->number_of_cgroup[members[i].cgroup];
+		members[i].type = collector->number_of_kind[members[i].type];
+	}
 	qsort(members, collector->members.count, sizeof(*members), compare_members);
 	for (size_t i = 0; i < collector->members.count; i++) {
 		struct typed_cgroup *cgroup = &types->cgroups[members[i].cgroup];
@@ -268,94 +306,33 @@ static int copy_types(struct collector *collector, struct cgroup_types *types)
 	return 0;
 }
 
-/*
- * What a cgroup is called: the pattern of its last segment that has a word, and
- * the first word of that.  A segment that is an id says nothing.
- */
-static size_t word_start(const char *segment, size_t length)
-{
-	size_t i = 0;
-
-	while (i < length) {
-		if (segment[i] == '{' && i + 2 < length && segment[i + 2] == '}')
-			i += 3;
-		else if ((segment[i] | 32) >= 'a' && (segment[i] | 32) <= 'z')
-			break;
-		else
-			i++;
-	}
-	return i;
-}
-
-static size_t word_length(const char *word, size_t limit)
-{
-	size_t length = 0;
-
-	while (length < limit && (word[length] | 32) >= 'a' && (word[length] | 32) <= 'z')
-		length++;
-	return length;
-}
-
-static int name_cgroup(struct cgroup_types *types, struct typed_cgroup *cgroup, struct text *text)
-{
-	size_t end, start, word;
-
-	text_clear(text);
-	name_pattern_cgroup(cgroup->key, text);
-	if (text->failed)
-		return -ENOMEM;
-	for (end = text->length;; end = start - 1) {
-		for (start = end; start > 0 && text->data[start - 1] != '/'; start--)
-			;
-		word = start + word_start(text->data + start, end - start);
-		if (word < end || start == 0)
-			break;
-	}
-	cgroup->leaf = arena_copy(&types->arena, text->data + start, end - start);
-	cgroup->word = arena_copy(&types->arena, text->data + word,
-				  word_length(text->data + word, end - word));
-	return cgroup->leaf && cgroup->word ? 0 : -ENOMEM;
-}
-
-static int name_cgroups(struct cgroup_types *types)
-{
-	CLEANUP(text_free) struct text text = { 0 };
-	int status = 0;
-
-	for (size_t i = 0; i < types->count && status == 0; i++)
-		status = name_cgroup(types, &types->cgroups[i], &text);
-	return status;
-}
-
-static int collect(struct collector *collector, const struct compare_side *before,
-		   const struct compare_side *after, const struct grouping_options *options,
+static int collect(struct collector *collector, const struct grouping_options *options,
 		   struct cgroup_types *types)
 {
-	int status;
+	int status = count_names(collector, AXIS_CGROUP, options, &collector->cgroups);
 
-	collector->keys = dictionary_new();
-	collector->names = dictionary_new();
-	if (!collector->keys || !collector->names)
-		return -ENOMEM;
-	status = add_sides(collector, before, after, options);
-	if (status < 0)
+	if (status == 0)
+		status = find_sides(collector);
+	if (status <= 0)
 		return status;
-	keep_one_sided(collector);
-	drop_repeated(collector);
-	if (collector->members.count == 0)
-		return 0;
-	if (renumber(collector) < 0 || copy_cgroups(collector, types) < 0 ||
-	    copy_types(collector, types) < 0)
-		return -ENOMEM;
-	return name_cgroups(types);
+	status = look_at_all(collector, options);
+	if (status == 0)
+		status = gather_kinds(collector);
+	if (status == 0)
+		status = find_numbers(collector);
+	if (status == 0)
+		status = copy_cgroups(collector, types);
+	if (status == 0)
+		status = copy_types(collector, types);
+	return status < 0 ? status : cgroup_types_name(types);
 }
 
 int cgroup_types_collect(const struct compare_side *before, const struct compare_side *after,
 			 const struct grouping_options *options, struct cgroup_types *ret)
 {
-	CLEANUP(collector_clear) struct collector collector = { 0 };
-	struct cgroup_types types = { 0 };
-	int status = collect(&collector, before, after, options, &types);
+	CLEANUP(collector_clear) struct collector collector = { .sides = { before, after } };
+	struct cgroup_types types = { .count = 0 };
+	int status = collect(&collector, options, &types);
 
 	if (status < 0) {
 		cgroup_types_clear(&types);
@@ -368,7 +345,7 @@ int cgroup_types_collect(const struct compare_side *before, const struct compare
 void cgroup_types_clear(struct cgroup_types *types)
 {
 	arena_clear(&types->arena);
-	*types = (struct cgroup_types){ 0 };
+	*types = (struct cgroup_types){ .count = 0 };
 }
 
 uint32_t cgroup_types_shared(const struct typed_cgroup *a, const struct typed_cgroup *b)

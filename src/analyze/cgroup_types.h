@@ -34,6 +34,9 @@ int cgroup_types_collect(const struct compare_side *before, const struct compare
 			 const struct grouping_options *options, struct cgroup_types *ret);
 void cgroup_types_clear(struct cgroup_types *types);
 
+/* Finds the leaf and the word of each; cgroup_types_collect() has done so.  0 or -ENOMEM. */
+int cgroup_types_name(struct cgroup_types *types);
+
 /* How many types both have. */
 uint32_t cgroup_types_shared(const struct typed_cgroup *a, const struct typed_cgroup *b);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/axis.h"
+#include "analyze/census.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
@@ -21,22 +21,21 @@ static const char joints[AXIS_PARTS - 1] = { ' ', '/' };
 struct build {
 	struct grouping *grouping;
 	const struct axis *axis;
-	struct census *census;
-	uint32_t *key_of_identity[AXIS_PARTS]; /* numbers in grouping->keys */
-	uint32_t *group_of_key;
-	uint32_t *group_of_task;
+	const struct census *census;
+	const struct counted *counted;
+	struct dictionary *keys; /* of several parts; of one, its class says which group */
+	uint32_t *group_of_key;	 /* by the number of the class, or of the key */
 	size_t key_capacity;
+	uint32_t *group_of_task;
 	size_t group_capacity;
-	struct text name, key;
+	struct text key;
 };
 
 static void build_clear(struct build *build)
 {
-	for (size_t i = 0; i < AXIS_PARTS; i++)
-		free(build->key_of_identity[i]);
+	dictionary_free(build->keys);
 	free(build->group_of_key);
 	free(build->group_of_task);
-	text_free(&build->name);
 	text_free(&build->key);
 }
 
@@ -47,7 +46,7 @@ void grouping_free(struct grouping *grouping)
 	free(grouping->groups);
 	free(grouping->rows);
 	free(grouping->cpu_counts);
-	dictionary_free(grouping->keys);
+	arena_clear(&grouping->arena);
 	free(grouping);
 }
 
@@ -56,22 +55,52 @@ void grouping_free_pointer(struct grouping **grouping)
 	grouping_free(*grouping);
 }
 
-static int add_group(struct build *build, uint32_t key, uint32_t first_part)
+/* Appends the key of a task's name in one part. */
+static void append_part(struct build *build, size_t part, uint32_t class, uint32_t task)
+{
+	const char *key = census_class_key(build->census, part, class);
+
+	if (key)
+		text_append_string(&build->key, key);
+	else
+		build->axis->parts[part]->append_name(build->grouping->snapshot, task, &build->key);
+}
+
+/* Writes the key of a task of these classes; where its first part ends is told. */
+static int write_key(struct build *build, const uint32_t *classes, uint32_t task,
+		     size_t *ret_first_length)
+{
+	text_clear(&build->key);
+	append_part(build, 0, classes[0], task);
+	*ret_first_length = build->key.length;
+	for (size_t i = 1; i < AXIS_PARTS && build->axis->parts[i]; i++) {
+		text_append(&build->key, &joints[i - 1], 1);
+		append_part(build, i, classes[i], task);
+	}
+	return build->key.failed ? -ENOMEM : 0;
+}
+
+/* Adds a group of the key that was just written. */
+static int add_group(struct build *build, size_t first_length)
 {
 	struct grouping *grouping = build->grouping;
-	struct group group = { .key = dictionary_text(grouping->keys, key) };
+	const char *key = text_string(&build->key);
+	struct group group = { .key = arena_copy(&grouping->arena, key, build->key.length) };
 
 	if (array_reserve_bytes((void **)&grouping->groups, &build->group_capacity,
 				grouping->group_count + 1, sizeof(*grouping->groups)) < 0)
 		return -ENOMEM;
 	if (build->axis->parts[0]->rule == NAME_PATH)
-		group.cgroup = dictionary_text(grouping->keys, first_part);
+		group.cgroup =
+			build->keys ? arena_copy(&grouping->arena, key, first_length) : group.key;
+	if (!group.key || (build->axis->parts[0]->rule == NAME_PATH && !group.cgroup))
+		return -ENOMEM;
 	grouping->groups[grouping->group_count++] = group;
 	return 0;
 }
 
-/* The group of a key, added when it is new.  Key numbers are dense, so an array maps them. */
-static int group_of_key(struct build *build, uint32_t key, uint32_t first_part, uint32_t *ret)
+/* Key numbers are dense, so an array maps them to groups. */
+static int need_key(struct build *build, uint32_t key)
 {
 	size_t old = build->key_capacity;
 
@@ -81,8 +110,24 @@ static int group_of_key(struct build *build, uint32_t key, uint32_t first_part, 
 	if (build->key_capacity > old)
 		memset(build->group_of_key + old, 0xff,
 		       (build->key_capacity - old) * sizeof(*build->group_of_key));
+	return 0;
+}
+
+/* The group of a task of these classes, added when it is new. */
+static int find_group(struct build *build, const uint32_t *classes, uint32_t task, uint32_t *ret)
+{
+	uint32_t key = classes[0];
+	size_t first_length = 0;
+
+	if (build->keys &&
+	    (write_key(build, classes, task, &first_length) < 0 ||
+	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
+		return -ENOMEM;
+	if (need_key(build, key) < 0)
+		return -ENOMEM;
 	if (build->group_of_key[key] == NOT_SEEN) {
-		if (add_group(build, key, first_part) < 0)
+		if ((!build->keys && write_key(build, classes, task, &first_length) < 0) ||
+		    add_group(build, first_length) < 0)
 			return -ENOMEM;
 		build->group_of_key[key] = (uint32_t)build->grouping->group_count - 1;
 	}
@@ -90,62 +135,22 @@ static int group_of_key(struct build *build, uint32_t key, uint32_t first_part, 
 	return 0;
 }
 
-/* The key of a task's name in one part. */
-static int part_of_task(struct build *build, size_t part, uint32_t task, uint32_t *ret)
-{
-	const struct snapshot *snapshot = build->grouping->snapshot;
-	const struct axis_part *row = build->axis->parts[part];
-	uint32_t *key = &build->key_of_identity[part][row->identity(snapshot, task)];
-
-	if (*key == NOT_SEEN) {
-		text_clear(&build->name);
-		text_clear(&build->key);
-		row->append_name(snapshot, task, &build->name);
-		if (build->name.failed ||
-		    census_append_part(build->census, part, text_string(&build->name),
-				       &build->key) < 0 ||
-		    dictionary_add(build->grouping->keys, text_string(&build->key),
-				   build->key.length, key) < 0)
-			return -ENOMEM;
-	}
-	*ret = *key;
-	return 0;
-}
-
-/* The whole key, of its parts. */
-static int join_parts(struct build *build, const uint32_t *parts, uint32_t *ret)
-{
-	struct dictionary *keys = build->grouping->keys;
-
-	if (!build->axis->parts[1]) {
-		*ret = parts[0];
-		return 0;
-	}
-	text_clear(&build->key);
-	for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++) {
-		if (i > 0)
-			text_append(&build->key, &joints[i - 1], 1);
-		text_append_string(&build->key, dictionary_text(keys, parts[i]));
-	}
-	if (build->key.failed)
-		return -ENOMEM;
-	return dictionary_add(keys, text_string(&build->key), build->key.length, ret);
-}
-
 static int assign_tasks(struct build *build)
 {
 	struct grouping *grouping = build->grouping;
+	uint32_t classes[AXIS_PARTS] = { 0 }, last[AXIS_PARTS] = { 0 };
 
 	for (uint32_t task = 0; task < grouping->snapshot->task_count; task++) {
 		uint32_t *group = &build->group_of_task[task];
-		uint32_t parts[AXIS_PARTS], key;
 
 		for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++)
-			if (part_of_task(build, i, task, &parts[i]) < 0)
-				return -ENOMEM;
-		if (join_parts(build, parts, &key) < 0 ||
-		    group_of_key(build, key, parts[0], group) < 0)
+			classes[i] = counted_class(build->counted, build->axis, i, task);
+		/* Threads of a process are often alike. */
+		if (task > 0 && memcmp(classes, last, sizeof(last)) == 0)
+			*group = group[-1];
+		else if (find_group(build, classes, task, group) < 0)
 			return -ENOMEM;
+		memcpy(last, classes, sizeof(last));
 		grouping->groups[*group].tasks++;
 	}
 	return 0;
@@ -176,43 +181,35 @@ static void place_tasks(struct build *build)
 	}
 }
 
-static int init_parts(struct build *build)
-{
-	for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++) {
-		size_t identities = build->axis->parts[i]->identities(build->grouping->snapshot);
-		size_t size = identities * sizeof(*build->key_of_identity[i]);
-
-		build->key_of_identity[i] = malloc(size + 1);
-		if (!build->key_of_identity[i])
-			return -ENOMEM;
-		memset(build->key_of_identity[i], 0xff, size);
-	}
-	return 0;
-}
-
 static int build_groups(struct build *build)
 {
 	struct grouping *grouping = build->grouping;
 	const struct snapshot *snapshot = grouping->snapshot;
 
-	grouping->keys = dictionary_new();
+	if (build->axis->parts[1]) {
+		build->keys = dictionary_new();
+		if (!build->keys)
+			return -ENOMEM;
+	}
 	grouping->rows = malloc(snapshot->task_count * sizeof(*grouping->rows) + 1);
 	build->group_of_task = malloc(snapshot->task_count * sizeof(*build->group_of_task) + 1);
-	if (!grouping->keys || !grouping->rows || !build->group_of_task)
-		return -ENOMEM;
-	if (init_parts(build) < 0 || assign_tasks(build) < 0)
+	if (!grouping->rows || !build->group_of_task || assign_tasks(build) < 0)
 		return -ENOMEM;
 	place_tasks(build);
 	return 0;
 }
 
-static int group_with(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
-		      struct grouping **ret)
+static int group_with(const struct snapshot *snapshot, enum group_axis axis,
+		      const struct census *census, struct grouping **ret)
 {
 	struct build build = { .axis = &axes[axis], .census = census };
-	struct grouping *grouping = calloc(1, sizeof(*grouping));
+	struct grouping *grouping;
 	int status;
 
+	build.counted = census_counted(census, snapshot);
+	if (!build.counted)
+		return -EINVAL;
+	grouping = calloc(1, sizeof(*grouping));
 	if (!grouping)
 		return -ENOMEM;
 	grouping->snapshot = snapshot;

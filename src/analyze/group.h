@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "metric/fold.h"
 #include "metric/metric.h"
 
@@ -101,15 +102,16 @@ struct grouping {
 	enum group_axis axis;
 	struct group *groups;
 	size_t group_count;
-	uint32_t *rows; /* rows of snapshot->tasks, group by group, ascending in each */
-	struct dictionary *keys;
+	uint32_t *rows;	      /* rows of snapshot->tasks, group by group, ascending in each */
+	struct arena arena;   /* of the keys */
 	uint32_t *cpu_counts; /* CPUs plus one of each cpulist in the snapshot's dictionary */
 };
 
 /*
  * Groups a finished snapshot, in the order of each group's first task.  The
- * census must have counted this snapshot on this axis; NULL counts it alone.
- * Returns 0 and a grouping the caller frees, or -ENOMEM.
+ * census is one of this axis that has counted this snapshot; NULL counts it
+ * alone.  Returns 0 and a grouping the caller frees, -ENOMEM, or -EINVAL for a
+ * snapshot that was not counted.
  */
 int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
 		 struct grouping **ret);

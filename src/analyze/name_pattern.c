@@ -116,15 +116,22 @@ static size_t uuid_length(const char *at)
 	return ends_token(at + length) ? length : 0;
 }
 
+static bool is_one_case(const char *at, size_t length)
+{
+	return span(at, length, is_lower_hex) == length || span(at, length, is_upper_hex) == length;
+}
+
 /*
  * Length of a hexadecimal id: a short or full container id, an md5, a git or
- * sha1 name.  One without any digit is a word: an id is that once in 100,000.
+ * sha1 name.  No word is that long and has no letter behind "f".
  */
 static size_t hex_id_length(const char *at, size_t shortest)
 {
 	size_t length = span(at, 65, is_hex);
 
-	if (length < shortest || !ends_token(at + length) || !has_digit(at, length))
+	if (length < shortest || !ends_token(at + length))
+		return 0;
+	if (!has_digit(at, length) && !is_one_case(at, length))
 		return 0;
 	return length == 12 || length == 32 || length == 40 || length == 64 ? length : 0;
 }
@@ -134,6 +141,9 @@ static size_t hex_id_length(const char *at, size_t shortest)
  * the kubelet, a transient unit of systemd-run.
  */
 static const char *const id_prefixes[] = { "pod", "r" };
+
+/* The first field of a UUID; nothing shorter begins an id. */
+#define SHORTEST_ID 8
 
 /* Appends the id at `at` as {I}, its prefix kept.  Returns its length, 0 when there is none. */
 static size_t append_id(const char *at, struct text *out)
@@ -161,12 +171,16 @@ static size_t append_id(const char *at, struct text *out)
 	return length;
 }
 
-/* Hexadecimal is written in one case, so "Ab1" is a word. */
+/*
+ * Hexadecimal is written in one case, so "Ab1" is a word.  "decade" is one too,
+ * but none has eight such letters: of 32 random bits one in 2,500 has no digit.
+ */
+#define HEX_WITHOUT_DIGIT 8
+
 static bool is_hex_token(const char *at, size_t length)
 {
-	return length >= 2 && has_digit(at, length) &&
-	       (span(at, length, is_lower_hex) == length ||
-		span(at, length, is_upper_hex) == length);
+	return (length >= HEX_WITHOUT_DIGIT || (length >= 2 && has_digit(at, length))) &&
+	       is_one_case(at, length);
 }
 
 static void append_token(const char *at, size_t length, struct text *out)
@@ -200,10 +214,13 @@ static size_t append_piece(const char *at, struct text *out)
 		text_append(out, at, length);
 		return length;
 	}
-	length = append_id(at, out);
-	if (length)
-		return length;
 	length = token_length(at);
+	if (length >= SHORTEST_ID) {
+		size_t id = append_id(at, out);
+
+		if (id)
+			return id;
+	}
 	append_token(at, length, out);
 	return length;
 }

@@ -3,7 +3,7 @@
  * thing.  What varies from one instance to the next becomes a placeholder:
  *
  *	{N}	a number
- *	{H}	hexadecimal digits, at least one of them a digit
+ *	{H}	hexadecimal digits, one of them below ten or at least eight of them
  *	{I}	an id: a UUID, hexadecimal of 12, 32, 40 or 64 digits, the id of a pod
  *		or of a transient unit, the instance of a systemd service
  *

@@ -176,6 +176,8 @@ static void what_is_below_two_that_match_is_found_at_its_place(void **state)
 	add_service(sides->after, "/pods/green/aside/log", "log", 2);
 	add_service(sides->before, "/pods/blue/proxy", "proxy", 1);
 	add_service(sides->after, "/pods/green/proxy", "another", 1);
+	add_service(sides->before, "/pods/blue/tool", "tool", 3);
+	add_service(sides->after, "/pods/green/tool", "tool", 1);
 	assert_int_equal(match(sides, NULL), 2);
 	assert_match(sides, "/pods/blue/main", "/pods/green/main", CGROUP_BY_TYPES);
 	assert_match(sides, "/pods/blue/aside/log", "/pods/green/aside/log", CGROUP_BY_PLACE);

@@ -1,8 +1,11 @@
+#include <errno.h>
 #include <stdio.h>
 
 #include "analyze/group.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "hand_snapshot.h"
 
 static const struct group *find_group(const struct grouping *grouping, const char *key)
@@ -19,6 +22,19 @@ static struct grouping *group_by(struct snapshot *snapshot, enum group_axis axis
 
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	assert_int_equal(grouping_new(snapshot, axis, NULL, &grouping), 0);
+	return grouping;
+}
+
+static struct grouping *group_with(struct snapshot *snapshot, enum group_axis axis,
+				   const struct grouping_options *options)
+{
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	struct grouping *grouping;
+
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(census_new(axis, options, &census), 0);
+	assert_int_equal(census_add(census, snapshot), 0);
+	assert_int_equal(grouping_new(snapshot, axis, census, &grouping), 0);
 	return grouping;
 }
 
@@ -90,6 +106,169 @@ static void a_number_and_a_hex_id_in_one_place_are_one_group(void **state)
 	assert_group(grouping, "run-{H}", 3);
 }
 
+static void an_id_of_the_length_of_a_number_does_not_split_a_group(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "run-12345", "/");
+	hand_task(snapshot, 2, 2, "run-123456789012", "/");
+	hand_task(snapshot, 3, 3, "run-1234abcd", "/");
+	grouping = group_by(snapshot, AXIS_COMM);
+	assert_int_equal(grouping->group_count, 1);
+	assert_group(grouping, "run-{I}", 3);
+}
+
+static void busy_and_idle_kernel_workers_are_one_group(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "kworker/0:1+events", "/");
+	hand_task(snapshot, 2, 2, "kworker/1:3-events", "/");
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	assert_group(grouping, "kworker/{N}:{N}-events", 2);
+}
+
+static void names_stay_as_they_are_when_told_so(void **state)
+{
+	struct grouping_options options = { .literal_names = true };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer)
+	struct grouping *threads = group_with(snapshot, AXIS_COMM, &options);
+	CLEANUP(grouping_free_pointer)
+	struct grouping *cgroups = group_with(snapshot, AXIS_CGROUP, &options);
+	CLEANUP(grouping_free_pointer)
+	struct grouping *all = group_with(snapshot, AXIS_ALL, &options);
+
+	(void)state;
+	assert_group(threads, "pool-1", 1);
+	assert_group(threads, "pool-2", 1);
+	assert_group(cgroups, "/run-{N}", 1);
+	assert_group(all, "/run-{N} server/timer7", 1);
+}
+
+static void paths_stay_as_they_are_when_told_so(void **state)
+{
+	struct grouping_options options = { .literal_cgroups = true };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer)
+	struct grouping *cgroups = group_with(snapshot, AXIS_CGROUP, &options);
+	CLEANUP(grouping_free_pointer)
+	struct grouping *all = group_with(snapshot, AXIS_ALL, &options);
+
+	(void)state;
+	assert_group(cgroups, "/run-17", 1);
+	assert_group(all, "/run-17 server/timer{N}", 1);
+	assert_group(all, "/system.slice/server.service server/pool-{N}", 2);
+}
+
+static void the_first_glob_that_matches_takes_the_place_of_a_path(void **state)
+{
+	static const char *const globs[] = { "/system.slice/[a-z]*", "/system.slice/**",
+					     "/run-[0-9]*" };
+
+	(void)state;
+	for (int literal = 0; literal < 2; literal++) {
+		struct grouping_options options = { .literal_cgroups = literal,
+						    .flatten = globs,
+						    .flatten_count = ARRAY_SIZE(globs) };
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *cgroups = NULL;
+		CLEANUP(grouping_free_pointer) struct grouping *all = NULL;
+
+		hand_task(snapshot, 30, 30, "deep", "/system.slice/a/b");
+		hand_task(snapshot, 40, 40, "run", "/run-3");
+		cgroups = group_with(snapshot, AXIS_CGROUP, &options);
+		assert_int_equal(cgroups->group_count, 4);
+		assert_group(cgroups, "/system.slice/[a-z]*", 3);
+		assert_group(cgroups, "/system.slice/**", 1);
+		assert_group(cgroups, "/run-[0-9]*", 2);
+		assert_group(cgroups, "/init.scope", 1);
+		all = group_with(snapshot, AXIS_ALL, &options);
+		assert_group(all, "/run-[0-9]* run/run", 1);
+	}
+}
+
+static void a_glob_that_is_wrong_or_can_match_no_path_is_refused(void **state)
+{
+	static const struct {
+		const char *glob;
+		int status;
+	} examples[] = {
+		{ "/fine/*", 0 }, { "**/fine", 0 }, { "/[", -EINVAL }, { "system.slice", -EINVAL },
+		{ "*", -EINVAL }, { "", -EINVAL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
+		struct grouping_options options = { .flatten = &examples[i].glob,
+						    .flatten_count = 1 };
+		struct error error = { .message = "" };
+
+		assert_int_equal(grouping_options_check(&options, &error), examples[i].status);
+		assert_int_equal(error.message[0] != '\0', examples[i].status != 0);
+	}
+}
+
+static void groups_know_the_cgroup_that_their_key_begins_with(void **state)
+{
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = group_by(snapshot, axis);
+
+		for (size_t i = 0; i < grouping->group_count; i++) {
+			const struct group *group = &grouping->groups[i];
+
+			assert_int_equal(group->cgroup != NULL,
+					 axis == AXIS_CGROUP || axis == AXIS_ALL);
+			if (group->cgroup)
+				assert_memory_equal(group->key, group->cgroup,
+						    strlen(group->cgroup));
+		}
+	}
+}
+
+static void cgroups_without_tasks_have_keys_of_the_same_classes(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	CLEANUP(text_free) struct text key = { 0 };
+	uint32_t row;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "run", "/run-17");
+	assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_CGROUPS],
+				       hand_text(snapshot, "/run-1f"), &row),
+			 0);
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(census_new(AXIS_CGROUP, NULL, &census), 0);
+	assert_int_equal(census_add(census, snapshot), 0);
+	assert_int_equal(grouping_new(snapshot, AXIS_CGROUP, census, &grouping), 0);
+	assert_group(grouping, "/run-{H}", 1);
+	assert_int_equal(census_append_key(census, "/run-99", &key), 0);
+	assert_string_equal(text_string(&key), "/run-{H}");
+	text_clear(&key);
+	assert_int_equal(census_append_key(census, "/not/seen-1", &key), 0);
+	assert_string_equal(text_string(&key), "/not/seen-{N}");
+}
+
+static void a_snapshot_that_was_not_counted_is_refused(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	struct grouping *grouping;
+
+	(void)state;
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(census_new(AXIS_COMM, NULL, &census), 0);
+	assert_int_equal(grouping_new(snapshot, AXIS_COMM, census, &grouping), -EINVAL);
+}
+
 static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *before = hand_new();
@@ -132,6 +311,8 @@ static void each_axis_has_its_keys(void **state)
 		{ AXIS_USER, "uid 77", 1 },
 		{ AXIS_CONTAINER, "server.service", 3 },
 		{ AXIS_CONTAINER, "/run-17", 1 },
+		{ AXIS_ALL, "/system.slice/server.service server/pool-{N}", 2 },
+		{ AXIS_ALL, "/run-{N} server/timer{N}", 1 },
 	};
 
 	(void)state;
@@ -367,6 +548,15 @@ int main(void)
 			threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name),
 		cmocka_unit_test(two_threads_of_one_name_have_its_pattern),
 		cmocka_unit_test(a_number_and_a_hex_id_in_one_place_are_one_group),
+		cmocka_unit_test(an_id_of_the_length_of_a_number_does_not_split_a_group),
+		cmocka_unit_test(busy_and_idle_kernel_workers_are_one_group),
+		cmocka_unit_test(names_stay_as_they_are_when_told_so),
+		cmocka_unit_test(paths_stay_as_they_are_when_told_so),
+		cmocka_unit_test(the_first_glob_that_matches_takes_the_place_of_a_path),
+		cmocka_unit_test(a_glob_that_is_wrong_or_can_match_no_path_is_refused),
+		cmocka_unit_test(groups_know_the_cgroup_that_their_key_begins_with),
+		cmocka_unit_test(cgroups_without_tasks_have_keys_of_the_same_classes),
+		cmocka_unit_test(a_snapshot_that_was_not_counted_is_refused),
 		cmocka_unit_test(a_census_of_two_snapshots_gives_both_the_same_keys),
 		cmocka_unit_test(each_axis_has_its_keys),
 		cmocka_unit_test(axes_are_found_by_the_names_that_the_option_lists),

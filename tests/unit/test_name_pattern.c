@@ -65,10 +65,10 @@ static void numbers_and_hex_tokens_become_placeholders(void **state)
 static void upper_case_hex_is_hex_and_mixed_case_is_a_word(void **state)
 {
 	static const struct example examples[] = {
-		{ "job-1A2B", "job-{H}" },
-		{ "job-1a2b", "job-{H}" },
-		{ "job-1a2B", "job-1a2B" },
-		{ "DEAD", "DEAD" },
+		{ "job-1A2B", "job-{H}" },	    { "job-1a2b", "job-{H}" },
+		{ "job-1a2B", "job-1a2B" },	    { "DEAD", "DEAD" },
+		{ "run-deadbeef", "run-{H}" },	    { "run-DEADBEEF", "run-{H}" },
+		{ "run-DeadBeef", "run-DeadBeef" }, { "run-decade", "run-decade" },
 	};
 
 	(void)state;
@@ -111,6 +111,8 @@ static void hex_ids_of_known_lengths_are_ids_even_without_letters(void **state)
 		{ "c-4fa6c1d0e2b3", "c-{I}" },
 		{ "c-123456789012", "c-{I}" },
 		{ "c-4FA6C1D0E2B3", "c-{I}" },
+		{ "c-abcdefabcdef", "c-{I}" },
+		{ "c-AbcdefAbcdef", "c-AbcdefAbcdef" },
 		{ "c-0123456789abcdef0123456789abcdef", "c-{I}" },
 		{ "c-0123456789abcdef0123456789abcdef01234567", "c-{I}" },
 		{ "c-" HEX64, "c-{I}" },
@@ -145,6 +147,17 @@ static void cgroups_of_one_template_have_one_pattern(void **state)
 		{ "/user.slice/user-1000.slice/session-4.scope",
 		  "/user.slice/user-{N}.slice/session-{N}.scope" },
 		{ "/run-17", "/run-{N}" },
+		{ "/machine.slice/libpod-conmon-" HEX64 ".scope",
+		  "/machine.slice/libpod-conmon-{I}.scope" },
+		{ "/system.slice/crio-conmon-" HEX64 ".scope",
+		  "/system.slice/crio-conmon-{I}.scope" },
+		{ "/system.slice/cri-containerd-" HEX64 ".scope",
+		  "/system.slice/cri-containerd-{I}.scope" },
+		{ "/ecs/0123456789abcdef0123456789abcdef/" HEX64, "/ecs/{I}/{I}" },
+		{ "/user.slice/run-p1234-i5678.scope", "/user.slice/run-p{N}-i{N}.scope" },
+		{ "/app.slice/vte-spawn-0f6c1d2e-3b4a-4c5d-8e9f-0a1b2c3d4e5f.scope",
+		  "/app.slice/vte-spawn-{I}.scope" },
+		{ "/lxc.payload.web/init.scope", "/lxc.payload.web/init.scope" },
 		{ "/machine.slice/machine-qemu\\x2d12\\x2dvm.scope",
 		  "/machine.slice/machine-qemu\\x2d{N}\\x2dvm.scope" },
 		{ "/a b:c", "/a b:c" },
