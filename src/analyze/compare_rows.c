@@ -16,6 +16,8 @@ void row_keeper_init(struct row_keeper *keeper, struct comparison *comparison,
 	keeper->comparison = comparison;
 	keeper->limit = options->limit;
 	keeper->unchanged = options->unchanged;
+	keeper->places = options->places;
+	keeper->place_count = options->place_count;
 }
 
 void row_keeper_clear(struct row_keeper *keeper)
@@ -31,20 +33,30 @@ bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section 
 	return keeper->unchanged;
 }
 
+/* Groups that the order does not know, such as those of readings alone, come last. */
+static uint32_t place_of(const struct row_keeper *keeper, const struct comparison_row *row)
+{
+	return row->group < keeper->place_count ? keeper->places[row->group] : UINT32_MAX;
+}
+
 static int compare_rows(const void *first, const void *second, void *context)
 {
 	const struct comparison_row *a = first, *b = second;
+	const struct row_keeper *keeper = context;
+	uint32_t place_a = place_of(keeper, a), place_b = place_of(keeper, b);
 
+	if (place_a != place_b)
+		return place_a < place_b ? -1 : 1;
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
-	return rank_tie(context, a, b);
+	return rank_tie(keeper->comparison, a, b);
 }
 
 bool row_keeper_wants(struct row_keeper *keeper, const struct comparison_row *row)
 {
 	const struct kept_rows *kept = &keeper->kept[row->section];
 
-	if (!kept->is_full || compare_rows(row, &kept->last, keeper->comparison) <= 0)
+	if (!kept->is_full || compare_rows(row, &kept->last, keeper) <= 0)
 		return true;
 	keeper->comparison->tallies[row->section].beyond_limit++;
 	return false;
@@ -56,8 +68,7 @@ static void cut_rows(struct row_keeper *keeper, enum compare_section section)
 
 	if (kept->rows.count <= keeper->limit)
 		return;
-	qsort_r(kept->rows.data, kept->rows.count, sizeof(*kept->rows.data), compare_rows,
-		keeper->comparison);
+	qsort_r(kept->rows.data, kept->rows.count, sizeof(*kept->rows.data), compare_rows, keeper);
 	keeper->comparison->tallies[section].beyond_limit += kept->rows.count - keeper->limit;
 	kept->rows.count = keeper->limit;
 	kept->last = kept->rows.data[keeper->limit - 1];

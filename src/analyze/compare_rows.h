@@ -14,6 +14,8 @@ struct row_keeper {
 	struct comparison *comparison;
 	size_t limit;
 	bool unchanged;
+	const uint32_t *places; /* borrowed from the options */
+	size_t place_count;
 	/* Of each section; with a limit in no order, and cut when there are twice as many. */
 	struct kept_rows {
 		ARRAY_OF(struct comparison_row) rows;

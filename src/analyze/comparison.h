@@ -64,6 +64,9 @@ struct compare_options {
 	size_t limit;
 	/* Keep rows that have nothing to tell, too: see struct row_tally. */
 	bool unchanged;
+	/* Places of groups, by number: the limit keeps the first groups' best (compare_order.h). */
+	const uint32_t *places;
+	size_t place_count; /* 0: the best of all */
 };
 
 /* One side of a row. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/compare_order.h"
 #include "analyze/compare_sections.h"
 #include "analyze/comparison.h"
 #include "analyze/fail_on.h"
@@ -84,7 +85,6 @@ enum compare_format {
 struct request {
 	enum compare_format format;
 	struct compare_options options;
-	uint32_t shown; /* sections; more may be compared, for an order */
 	struct sort_spec sort;
 	struct compare_columns columns;
 	size_t limit;
@@ -136,10 +136,10 @@ static int check_words(char **words, int count, struct error *error)
 /* Without a list: -m is all that is wanted, else everything. */
 static int parse_sections(struct request *request, struct error *error)
 {
-	request->shown = args.metrics ? METRIC_COMPARE_SECTIONS : ALL_COMPARE_SECTIONS;
-	if (!args.sections)
-		return 0;
-	return compare_sections_parse(args.sections, &request->shown, error);
+	uint32_t *sections = &request->options.sections;
+
+	*sections = args.metrics ? METRIC_COMPARE_SECTIONS : ALL_COMPARE_SECTIONS;
+	return args.sections ? compare_sections_parse(args.sections, sections, error) : 0;
 }
 
 static int parse_metrics(struct request *request, struct error *error)
@@ -149,23 +149,6 @@ static int parse_metrics(struct request *request, struct error *error)
 	if (args.metrics)
 		return selection_parse(args.metrics, wanted, error);
 	selection_all(wanted);
-	return 0;
-}
-
-/* The metrics of an order are compared, whatever else is. */
-static int parse_sort(struct request *request, struct error *error)
-{
-	int status;
-
-	request->options.sections = request->shown;
-	if (!args.sort)
-		return 0;
-	status = sort_spec_parse(args.sort, &request->sort, error);
-	if (status < 0)
-		return status;
-	for (size_t i = 0; i < request->sort.count; i++)
-		selection_add(&request->options.metrics, request->sort.keys[i].metric);
-	request->options.sections |= METRIC_COMPARE_SECTIONS;
 	return 0;
 }
 
@@ -206,21 +189,18 @@ static int parse_request(struct request *request, struct error *error)
 		status = parse_sections(request, error);
 	if (status == 0)
 		status = parse_metrics(request, error);
-	if (status == 0)
-		status = parse_sort(request, error);
+	if (status == 0 && args.sort)
+		status = sort_spec_parse(args.sort, &request->sort, error);
 	return status < 0 ? status : parse_conditions(request, error);
 }
 
-/*
- * What need not be kept: an order looks at all groups, and what is within noise
- * makes room for what is not, so neither can be cut before it is known.
- */
+/* What is within noise makes room for what is not, so it cannot be cut before it is known. */
 static void choose_rows(struct request *request, const struct compare_input *input)
 {
 	bool has_runs = input->before.snapshots.count > 1 || input->after.snapshots.count > 1;
 
 	request->options.unchanged = args.all || request->format != FORMAT_TEXT;
-	if (!request->sort.count && !(has_runs && request->format == FORMAT_TEXT))
+	if (!has_runs || request->format != FORMAT_TEXT)
 		request->options.limit = request->limit;
 }
 
@@ -255,44 +235,62 @@ static int print_view(const struct compare_view *view, enum compare_format forma
 	return -EINVAL;
 }
 
+/* What the answer is made of. */
+struct answer {
+	struct compare_order order; /* empty without -s */
+	struct comparison *comparison;
+	struct judgement judgement;
+};
+
+static void answer_clear(struct answer *answer)
+{
+	compare_order_clear(&answer->order);
+	comparison_free(answer->comparison);
+	judgement_clear(&answer->judgement);
+}
+
 static int print(const struct request *request, const struct compare_input *input,
-		 const struct comparison *comparison, const struct judgement *judgement)
+		 const struct answer *answer)
 {
 	struct compare_view view = {
-		.comparison = comparison,
+		.comparison = answer->comparison,
 		.axis = request->options.axis,
 		.before = files_of(&input->before),
 		.after = files_of(&input->after),
 		.metrics = request->options.metrics,
-		.sections = request->shown,
 		.sort = request->sort,
+		.ordered = answer->order.comparison,
 		.columns = request->columns,
 		.limit = request->limit,
 		.all = args.all,
-		.findings = judgement->findings.data,
-		.finding_count = judgement->findings.count,
+		.findings = answer->judgement.findings.data,
+		.finding_count = answer->judgement.findings.count,
 	};
 
 	return print_view(&view, request->format);
 }
 
 static int compare(struct request *request, const struct compare_input *input,
-		   struct judgement *judgement, struct error *error)
+		   struct answer *answer, struct error *error)
 {
-	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
 	struct compare_side before = side_of(&input->before), after = side_of(&input->after);
-	int status;
+	struct compare_options *how = &request->options;
+	int status = 0;
 
 	choose_rows(request, input);
-	status = comparison_new(&before, &after, &request->options, &comparison, error);
+	if (request->sort.count) {
+		status = compare_order_init(&answer->order, &request->sort, &before, &after, how,
+					    error);
+		how->places = answer->order.places;
+		how->place_count = answer->order.count;
+	}
 	if (status == 0)
-		status = judge(&request->fail_on, &before, &after, &request->options, judgement,
-			       error);
-	if (status == 0 && request->sort.count)
-		status = sort_spec_apply(&request->sort, comparison);
-	if (status == 0)
-		status = print(request, input, comparison, judgement);
-	return status < 0 ? error_set(error, status, "cannot compare: %s", strerror(-status)) : 0;
+		status = comparison_new(&before, &after, how, &answer->comparison, error);
+	if (status < 0)
+		return status;
+	if (request->sort.count)
+		compare_order_apply(&answer->order, answer->comparison);
+	return judge(&request->fail_on, &before, &after, how, &answer->judgement, error);
 }
 
 static int get_input(struct compare_input *input, char **words, struct error *error)
@@ -306,22 +304,24 @@ static int run(char **words, int count, struct error *error)
 {
 	CLEANUP(request_clear) struct request request = { .format = FORMAT_TEXT };
 	CLEANUP(compare_input_clear) struct compare_input input = { 0 };
-	CLEANUP(judgement_clear) struct judgement judgement = { 0 };
+	CLEANUP(answer_clear) struct answer answer = { 0 };
 	int status = check_words(words, count, error);
 
 	if (status == 0)
 		status = parse_request(&request, error);
 	if (status == 0)
 		status = get_input(&input, words, error);
+	if (status == 0)
+		status = compare(&request, &input, &answer, error);
 	if (status < 0)
 		return status;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	status = compare(&request, &input, &judgement, error);
+	status = print(&request, &input, &answer);
 	if (status < 0)
-		return status;
+		return error_set(error, status, "cannot show it: %s", strerror(-status));
 	fflush(stdout);
-	judgement_print(&judgement);
-	if (judgement.failed || (args.fail_on_absent && judgement.unknown))
+	judgement_print(&answer.judgement);
+	if (answer.judgement.failed || (args.fail_on_absent && answer.judgement.unknown))
 		return EXIT_REGRESSION;
 	return EXIT_DONE;
 }

@@ -9,9 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Sentences of each kind that a person is shown. */
-#define SENTENCES_MAX 20
-
 void judgement_clear(struct judgement *judgement)
 {
 	array_free(&judgement->findings);
@@ -35,6 +32,7 @@ static struct compare_options narrow(const struct fail_on *fail_on,
 	narrowed.sections = METRIC_COMPARE_SECTIONS;
 	narrowed.limit = 0;
 	narrowed.unchanged = true;
+	narrowed.place_count = 0;
 	for (size_t i = 0; i < fail_on->conditions.count; i++) {
 		const struct fail_condition *condition = &fail_on->conditions.data[i];
 
@@ -133,26 +131,26 @@ int judge(const struct fail_on *fail_on, const struct compare_side *before,
 	return 0;
 }
 
+/* The first few sentences of a kind, and how many more there are. */
 static void print_outcome(const struct judgement *judgement, enum fail_outcome outcome,
-			  const char *word)
+			  const char *word, size_t most)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < judgement->findings.count; i++) {
 		const struct compare_finding *finding = &judgement->findings.data[i];
 
-		if (finding->outcome != outcome || count++ >= SENTENCES_MAX)
+		if (finding->outcome != outcome || count++ >= most)
 			continue;
 		fprintf(stderr, "%s: %s\n", word, finding->sentence);
 	}
-	if (count > SENTENCES_MAX)
-		fprintf(stderr, "%s: %zu more; --format json tells all\n", word,
-			count - SENTENCES_MAX);
+	if (count > most)
+		fprintf(stderr, "%s: %zu more; --format json tells all\n", word, count - most);
 }
 
 void judgement_print(const struct judgement *judgement)
 {
-	print_outcome(judgement, FAIL_FAILED, "failed");
-	print_outcome(judgement, FAIL_NOISE, "not failed");
-	print_outcome(judgement, FAIL_UNKNOWN, "not known");
+	print_outcome(judgement, FAIL_FAILED, "failed", 20);
+	print_outcome(judgement, FAIL_NOISE, "not failed", 5);
+	print_outcome(judgement, FAIL_UNKNOWN, "not known", 5);
 }

@@ -194,8 +194,7 @@ static void write_rows(struct csv_table *table)
 	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
-		if (compare_shows(table->view, row) &&
-		    (!table->view->limit || shown[row->section]++ < table->view->limit))
+		if (!table->view->limit || shown[row->section]++ < table->view->limit)
 			write_row(table, row);
 	}
 }

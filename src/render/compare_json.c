@@ -183,8 +183,7 @@ static void write_rows(struct json *json, const struct compare_view *view)
 	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
-		if (compare_shows(view, row) &&
-		    (!view->limit || shown[row->section]++ < view->limit))
+		if (!view->limit || shown[row->section]++ < view->limit)
 			write_row(json, comparison, row);
 	}
 	json_end_array(json);

@@ -64,8 +64,6 @@ static int sort_out(struct page *page)
 	int status = 0;
 
 	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
-		if (page->view->sections && !(page->view->sections >> id & 1))
-			continue;
 		page->sections[id].hidden = comparison->tallies[id].beyond_limit;
 		page->sections[id].unchanged = comparison->tallies[id].unchanged;
 	}
@@ -73,8 +71,6 @@ static int sort_out(struct page *page)
 		const struct comparison_row *row = &comparison->rows.data[i];
 		struct section_rows *section = &page->sections[row->section];
 
-		if (!compare_shows(page->view, row))
-			continue;
 		if (!page->view->all && is_unchanged(row))
 			section->unchanged++;
 		else if (!page->view->all && row->significance.is_noise)
@@ -237,7 +233,8 @@ static void add_row(struct page *page, struct table *table, const struct compare
 		if (sort && sort->delta.known)
 			compare_delta_text(table_cell(table), sort);
 		else
-			text_append_string(table_cell(table), "-");
+			text_append_string(table_cell(table),
+					   sort ? compare_state_name(sort->state) : "-");
 		table_mark(table, sort ? mark_of(sort) : TABLE_PLAIN);
 		table_end_cell(table);
 	}

@@ -81,14 +81,18 @@ static int find_key(const struct sort_spec *sort, int metric)
 
 int sort_columns_init(struct sort_columns *columns, const struct compare_view *view)
 {
-	const struct comparison *comparison = view->comparison;
+	const struct comparison *comparison = view->ordered;
 
+	if (!comparison) {
+		*columns = (struct sort_columns){ 0 };
+		return 0;
+	}
 	columns->keys = view->sort.count;
-	columns->rows =
-		calloc(comparison->groups.count * columns->keys + 1, sizeof(*columns->rows));
+	columns->groups = comparison->groups.count;
+	columns->rows = calloc(columns->groups * columns->keys + 1, sizeof(*columns->rows));
 	if (!columns->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < comparison->rows.count && columns->keys; i++) {
+	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 		int key = row->reading ? -1 : find_key(&view->sort, row->metric);
 

@@ -70,11 +70,11 @@ struct compare_view {
 	const struct comparison *comparison;
 	enum group_axis axis;
 	struct compared_files before, after;
-	struct selection metrics;	/* that were asked for */
-	uint32_t sections;		/* to show, a bit each; 0 for all */
-	struct sort_spec sort;		/* metrics that groups were ordered by; none: count 0 */
-	struct compare_columns columns; /* none: what the format has by itself */
-	size_t limit;			/* rows of each section; 0 for all */
+	struct selection metrics;	  /* that were asked for */
+	struct sort_spec sort;		  /* metrics that groups were ordered by; none: count 0 */
+	const struct comparison *ordered; /* has their rows, of all groups; NULL without an order */
+	struct compare_columns columns;	  /* none: what the format has by itself */
+	size_t limit;			  /* rows of each section; 0 for all */
 	bool all; /* in text also rows that did not change, or are within noise */
 	const struct compare_finding *findings;
 	size_t finding_count;
@@ -86,7 +86,7 @@ struct compare_view {
  */
 struct sort_columns {
 	const struct comparison_row **rows; /* by group, then by key of the view's sort */
-	size_t keys;
+	size_t groups, keys;
 };
 
 /* Returns 0 and columns to clear, or -ENOMEM. */
@@ -96,12 +96,7 @@ void sort_columns_clear(struct sort_columns *columns);
 static inline const struct comparison_row *sort_columns_at(const struct sort_columns *columns,
 							   uint32_t group, size_t key)
 {
-	return columns->rows[group * columns->keys + key];
-}
-
-static inline bool compare_shows(const struct compare_view *view, const struct comparison_row *row)
-{
-	return !view->sections || view->sections >> row->section & 1;
+	return group < columns->groups ? columns->rows[group * columns->keys + key] : NULL;
 }
 
 static inline const struct compared_group *compare_group(const struct compare_view *view,

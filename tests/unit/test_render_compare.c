@@ -363,6 +363,7 @@ static void the_metric_of_an_order_is_always_shown(void **state)
 	add_row(COMPARE_DELAYS, SERVER, "blkio_delay_total_ns", number(1), number(2), ROW_CHANGED)
 		->delta = whole(1);
 	add_row(COMPARE_DELAYS, OVER, "blkio_delay_total_ns", number(1), absent(), ROW_GONE);
+	hand.view.ordered = &hand.comparison;
 	hand.view.sort =
 		(struct sort_spec){ .keys = { { METRIC_run_time_ns, false } }, .count = 1 };
 	assert_has(TEXT, "  run_time_ns\n");
