@@ -25,9 +25,12 @@ bool compare_is_number(enum metric_id id)
 
 bool compare_is_whole(enum metric_id id)
 {
-	enum formula_kind kind = metrics[id].formula.kind;
+	return formula_is_whole(&metrics[id].formula);
+}
 
-	return kind == FORMULA_DIFFERENCE || kind == FORMULA_SUM_AND_LARGER;
+bool compare_is_ratio(enum metric_id id)
+{
+	return metric_is_derived(id) && !compare_is_whole(id);
 }
 
 bool compare_is_signed(enum metric_id id)
@@ -47,78 +50,97 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* The cell's number with one more value.  A low of 0 is a task without an event. */
-static inline uint64_t fold_value(const struct cell *cell, enum metric_fold fold, bool skips_zero,
-				  uint64_t value)
+double cell_real(const struct cell *cell, enum metric_id id)
 {
-	switch (fold) {
-	case FOLD_SUM:
-		return add(cell->number, value);
-	case FOLD_MAX:
-		return value > cell->number ? value : cell->number;
-	case FOLD_MIN:
-		if (skips_zero && value == 0)
-			return cell->number;
-		if (skips_zero && cell->number == 0)
-			return value;
-		return cell->measured == 0 || value < cell->number ? value : cell->number;
-	default:
-		return cell->number;
+	if (compare_is_ratio(id))
+		return cell->real;
+	return compare_is_signed(id) ? (double)(int64_t)cell->number : (double)cell->number;
+}
+
+static void sum_column(struct cell *cells, const uint32_t *group_of, const struct column *column,
+		       size_t rows)
+{
+	for (size_t row = 0; row < rows; row++) {
+		struct cell *cell = &cells[group_of[row]];
+
+		if (!column->present[row])
+			continue;
+		cell->number = add(cell->number, column->values[row]);
+		cell->measured++;
+		cell->known = true;
+	}
+}
+
+/* Whether a value takes the place of the cell's.  A low of 0 is a task without an event. */
+static bool beats(const struct cell *cell, const struct metric *metric, uint64_t value)
+{
+	if (metric->fold == FOLD_MAX)
+		return value > cell->number;
+	if (metric->kind == KIND_LOW && (value == 0 || cell->number == 0))
+		return cell->number == 0;
+	return cell->measured == 0 || value < cell->number;
+}
+
+static void pick_column(struct cell *cells, const uint32_t *group_of, const struct column *column,
+			size_t rows, const struct metric *metric)
+{
+	for (size_t row = 0; row < rows; row++) {
+		struct cell *cell = &cells[group_of[row]];
+
+		if (!column->present[row])
+			continue;
+		if (beats(cell, metric, column->values[row]))
+			cell->number = column->values[row];
+		cell->measured++;
+		cell->known = true;
 	}
 }
 
 void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run, enum metric_id id)
 {
 	const struct column *column = &run->snapshot->columns[id];
-	bool skips_zero = metrics[id].kind == KIND_LOW;
-	enum metric_fold fold = metrics[id].fold;
 	size_t rows = snapshot_rows(run->snapshot, id);
 	const uint32_t *group_of =
 		metrics[id].scope == SCOPE_THREAD ? run->group_of_task : run->group_of_process;
 
 	memset(cells, 0, groups * sizeof(*cells));
-	for (size_t row = 0; column->values && row < rows; row++) {
-		struct cell *cell = &cells[group_of[row]];
-
-		if (!column->present[row])
-			continue;
-		cell->number = fold_value(cell, fold, skips_zero, column->values[row]);
-		cell->measured++;
-	}
-	for (size_t i = 0; i < groups; i++) {
-		cells[i].known = cells[i].measured > 0;
-		cells[i].real = (double)cells[i].number;
-	}
+	if (!column->values)
+		return;
+	if (metrics[id].fold == FOLD_SUM)
+		sum_column(cells, group_of, column, rows);
+	else
+		pick_column(cells, group_of, column, rows, &metrics[id]);
 }
 
-static void formula_of_group(struct cell *cell, enum metric_id id, struct cell *const *inputs,
-			     size_t group)
+static void formula_of_group(struct cell *cell, const struct formula *formula,
+			     struct cell *const *inputs, size_t group)
 {
-	const struct metric *metric = &metrics[id];
-	struct fold folds[FORMULA_INPUTS], result;
+	uint64_t numbers[FORMULA_INPUTS], number;
+	double real;
 
 	*cell = (struct cell){ .measured = inputs[0][group].measured };
-	for (unsigned i = 0; i < metric->formula.count; i++) {
+	for (unsigned i = 0; i < formula->count; i++) {
 		const struct cell *input = &inputs[i][group];
 
 		if (input->measured < cell->measured)
 			cell->measured = input->measured;
 		if (!input->known)
 			return;
-		folds[i].shape = SHAPE_NUMBER;
-		folds[i].number = input->number;
-		folds[i].measured = folds[i].population = input->measured;
+		numbers[i] = input->number;
 	}
-	fold_formula(&result, metric, folds);
-	cell->known = result.shape == SHAPE_REAL;
-	cell->number = result.number;
-	cell->real = result.real;
+	cell->known = formula_evaluate(formula, numbers, &number, &real);
+	if (!cell->known)
+		return;
+	if (formula_is_whole(formula))
+		cell->number = number;
+	else
+		cell->real = real;
 }
 
 void cells_formula(struct cell *cells, size_t groups, enum metric_id id, struct cell *const *inputs)
 {
 	for (size_t i = 0; i < groups; i++)
-		formula_of_group(&cells[i], id, inputs, i);
+		formula_of_group(&cells[i], &metrics[id].formula, inputs, i);
 }
 
 /* Whether the value is worked out from others read at slightly different times. */
@@ -172,19 +194,18 @@ static void show_totals(const struct exited *exited, struct cell *before, struct
 {
 	if (exited->has_before) {
 		before->number = add(before->number, exited->before);
-		before->real = (double)before->number;
 		before->measured++;
 		before->known = true;
 	}
 	after->number = add(after->number, exited->after);
-	after->real = (double)after->number;
 	after->measured++;
 	after->known = true;
 }
 
 /* Threads that ended, by what their processes tell. */
-static void move_exited(struct move *moves, const struct compare_layout *layout, enum metric_id id,
-			struct exited_sums *sums, struct cell *before, struct cell *after)
+static void move_exited(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
+			enum metric_id id, struct exited_sums *sums, struct cell *before,
+			struct cell *after)
 {
 	const struct join *join = &layout->join;
 
@@ -204,17 +225,19 @@ static void move_exited(struct move *moves, const struct compare_layout *layout,
 		if (exited.known && own_group && before)
 			show_totals(&exited, &before[group], &after[group]);
 		else if (!exited.known && !own_group && join_is_row(old))
-			moves[group].unknown += join->ended_in_process[old];
+			unknown[group] += join->ended_in_process[old];
 	}
 }
 
-void moves_fold(struct move *moves, const struct compare_layout *layout, enum metric_id id,
-		struct exited_sums *sums, struct cell *before, struct cell *after)
+void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
+		enum metric_id id, struct exited_sums *sums, struct cell *before,
+		struct cell *after)
 {
 	memset(moves, 0, layout->group_count * sizeof(*moves));
+	memset(unknown, 0, layout->group_count * sizeof(*unknown));
 	move_members(moves, layout, id);
 	if (metrics[id].scope == SCOPE_THREAD)
-		move_exited(moves, layout, id, sums, before, after);
+		move_exited(moves, unknown, layout, id, sums, before, after);
 }
 
 void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups)
@@ -223,7 +246,6 @@ void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups)
 		const struct move *move = &moves[i];
 
 		cells[i].number = move->gained > move->lost ? move->gained - move->lost : 0;
-		cells[i].real = (double)cells[i].number;
 		cells[i].measured = move->known;
 		cells[i].known = move->known > 0;
 	}

@@ -17,10 +17,15 @@ struct compare_layout;
 struct compare_run;
 struct exited_sums;
 
-/* One group's value in one snapshot: a sum, a largest or a smallest one, or a formula. */
+/*
+ * One group's value in one snapshot: a sum, a largest or a smallest one, or a
+ * formula.  There are many and all are walked for every metric, so they are small.
+ */
 struct cell {
-	uint64_t number; /* whole; two's complement where compare_is_signed() */
-	double real;	 /* of ratios; of whole ones the same, rounded */
+	union {
+		uint64_t number; /* two's complement where compare_is_signed() */
+		double real;	 /* where compare_is_ratio() */
+	};
 	uint32_t measured;
 	bool known;
 };
@@ -28,16 +33,16 @@ struct cell {
 /* What one group did to a counter in between. */
 struct move {
 	uint64_t gained;
-	uint64_t lost;	  /* of counters that are worked out and may waver */
-	uint32_t known;	  /* tasks, processes and exited threads' totals behind it */
-	uint32_t resets;  /* tasks whose counter fell: it began again, and nothing is known */
-	uint32_t unknown; /* threads that ended and whose work nobody tells */
+	uint64_t lost;	 /* of counters that are worked out and may waver */
+	uint32_t known;	 /* tasks, processes and exited threads' totals behind it */
+	uint32_t resets; /* tasks whose counter fell: it began again, and nothing is known */
 };
 
 /* Whether the metric folds to a number: all but ranges, modes and cpu sets. */
 bool compare_is_number(enum metric_id id);
 /* Whether a derived metric is a sum or difference of whole numbers, not a ratio. */
 bool compare_is_whole(enum metric_id id);
+bool compare_is_ratio(enum metric_id id); /* derived, and not whole */
 bool compare_is_signed(enum metric_id id);
 /* Whether the metric of a group that is not there is 0. */
 bool compare_adds_up(enum metric_id id);
@@ -50,12 +55,16 @@ void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run
 void cells_formula(struct cell *cells, size_t groups, enum metric_id id,
 		   struct cell *const *inputs);
 
+double cell_real(const struct cell *cell, enum metric_id id);
+
 /*
- * A counter of an interval.  Groups of exited threads have cells of no snapshot:
+ * A counter of an interval; and by group the threads that ended and whose work
+ * nobody tells.  Groups of exited threads have cells of no snapshot:
  * they get the totals of their processes, unless before and after are NULL.
  */
-void moves_fold(struct move *moves, const struct compare_layout *layout, enum metric_id id,
-		struct exited_sums *sums, struct cell *before, struct cell *after);
+void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
+		enum metric_id id, struct exited_sums *sums, struct cell *before,
+		struct cell *after);
 
 /* What was done, as input of cells_formula(). */
 void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups);

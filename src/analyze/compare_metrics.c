@@ -22,7 +22,8 @@ struct maker {
 	struct compare_work work;
 	struct compare_settings settings; /* made when a metric needs them */
 	struct mann_whitney *test;
-	double tasks; /* of both sides */
+	double tasks;		      /* of both sides */
+	enum compare_section section; /* of the metric in hand */
 };
 
 enum compare_section compare_section_of(enum metric_id id)
@@ -52,7 +53,6 @@ static const char *reason_of(const struct compare_layout *layout, enum metric_id
 
 static enum row_state state_of(const struct compare_work *work, size_t group)
 {
-	const struct difference *delta = &work->deltas[group];
 	bool before = work->sides[0][group].known, after = work->sides[1][group].known;
 
 	if (work->has_moves && work->moves[group].resets && !work->moves[group].known)
@@ -61,18 +61,13 @@ static enum row_state state_of(const struct compare_work *work, size_t group)
 		return after ? ROW_NEW : ROW_ABSENT;
 	if (compare_work_population(work, 1, group) == 0)
 		return before ? ROW_GONE : ROW_ABSENT;
-	if (delta->known)
-		return delta->real == 0 ? ROW_SAME : ROW_CHANGED;
+	if (!isnan(work->changes[group]))
+		return work->changes[group] == 0 ? ROW_SAME : ROW_CHANGED;
 	/* No event in between leaves a ratio what it was. */
 	return work->has_interval && before && after ? ROW_SAME : ROW_ABSENT;
 }
 
-static bool says_nothing(const struct cell *cell)
-{
-	return !cell->known || (cell->number == 0 && cell->real == 0);
-}
-
-/* As row_is_quiet(), before there is a row. */
+/* As row_is_quiet(), before there is a row.  What is not known is 0. */
 static bool is_quiet(const struct compare_work *work, size_t group, enum row_state state)
 {
 	const struct cell *before = &work->sides[0][group], *after = &work->sides[1][group];
@@ -81,9 +76,9 @@ static bool is_quiet(const struct compare_work *work, size_t group, enum row_sta
 	case ROW_SAME:
 		return true;
 	case ROW_NEW:
-		return says_nothing(after);
+		return after->number == 0;
 	case ROW_GONE:
-		return says_nothing(before);
+		return before->number == 0;
 	case ROW_ABSENT:
 		return !before->known && !after->known;
 	default:
@@ -95,29 +90,29 @@ static bool is_quiet(const struct compare_work *work, size_t group, enum row_sta
 static bool has_row(const struct compare_work *work, size_t group)
 {
 	if (group >= work->layout->first_exited)
-		return work->deltas[group].known;
+		return !isnan(work->changes[group]);
 	return compare_work_population(work, 0, group) || compare_work_population(work, 1, group);
 }
 
 static double share_of(const struct compare_work *work, size_t group)
 {
-	double part = work->is_ratio ? work->amounts[group] : fabs(work->deltas[group].real);
+	double part = work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
 
-	return work->total > 0 ? part / work->total : 0;
+	return work->total > 0 && part > 0 ? part / work->total : 0;
 }
 
 static double score_of(const struct maker *maker, size_t group)
 {
 	const struct compare_work *work = &maker->work;
-	const struct difference *delta = &work->deltas[group];
-	double before = work->sides[0][group].real;
+	double change = work->changes[group];
+	double before = cell_real(&work->sides[0][group], work->id);
 
-	if (!delta->known || delta->real == 0)
+	if (isnan(change) || change == 0)
 		return 0;
 	if (work->is_ratio)
-		return rank_ratio(maker->scale, work->id, before, before + delta->real,
+		return rank_ratio(maker->scale, work->id, before, before + change,
 				  work->amounts[group], share_of(work, group));
-	return rank_amount(maker->scale, work->id, fabs(delta->real), share_of(work, group));
+	return rank_amount(maker->scale, work->id, fabs(change), share_of(work, group));
 }
 
 static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,
@@ -130,7 +125,7 @@ static void set_value(const struct compare_work *work, const struct cell *cell, 
 	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
 	ret->is_signed = compare_is_signed(work->id);
 	ret->number = work->is_ratio ? 0 : cell->number;
-	ret->real = cell->real;
+	ret->real = cell_real(cell, work->id);
 }
 
 /* Over the lives of the group's members in all runs of a side; false when some are not known. */
@@ -147,7 +142,7 @@ static bool rate_of_lives(const struct compare_work *work, int side, size_t grou
 
 		if (!of)
 			return false;
-		amount += work->runs[run][group].known ? work->runs[run][group].real : 0;
+		amount += cell_real(&work->runs[run][group], work->id);
 		lives += of[group];
 	}
 	*ret = lives > 0 ? amount / lives : 0;
@@ -181,9 +176,9 @@ static void fill_row(const struct maker *maker, struct comparison_row *row)
 	uint32_t group = row->group, ended = 0;
 
 	if (work->has_moves && group < work->layout->first_exited)
-		ended = work->moves[group].unknown;
+		ended = work->unknown[group];
 	row->name = metrics[work->id].name;
-	row->delta = work->deltas[group];
+	row->delta = compare_work_difference(work, group);
 	row->share = share_of(work, group);
 	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
 		  &row->before);
@@ -222,40 +217,50 @@ static int judge_row(struct maker *maker, struct comparison_row *row)
 
 static int make_row(struct maker *maker, uint32_t group)
 {
-	enum compare_section section = compare_section_of(maker->work.id);
 	enum row_state state = state_of(&maker->work, group);
 	struct comparison_row row;
 
 	if (is_quiet(&maker->work, group, state) &&
-	    !row_keeper_takes_unchanged(maker->keeper, section))
+	    !row_keeper_takes_unchanged(maker->keeper, maker->section))
 		return 0;
 	/* Rows are large and most are not wanted: only what decides is filled in at first. */
-	row.section = section;
+	row.section = maker->section;
 	row.group = group;
 	row.metric = (int)maker->work.id;
-	row.score = score_of(maker, group);
-	if (!maker->test && !row_keeper_wants(maker->keeper, &row))
+	row.score = rank_bound(maker->work.id, share_of(&maker->work, group));
+	if (!row_keeper_wants(maker->keeper, &row))
 		return 0;
-	row = (struct comparison_row){ .section = section,
+	row = (struct comparison_row){ .section = maker->section,
 				       .group = group,
 				       .metric = (int)maker->work.id,
-				       .score = row.score,
+				       .score = score_of(maker, group),
 				       .state = state };
 	if (judge_row(maker, &row) < 0)
 		return -ENOMEM;
-	if (maker->test && !row_keeper_wants(maker->keeper, &row))
+	if (!row_keeper_wants(maker->keeper, &row))
 		return 0;
 	fill_row(maker, &row);
 	return row_keeper_add(maker->keeper, &row);
+}
+
+/* Whether both sides have the group and nothing moved: so it is with most of a large host. */
+static bool is_still(const struct compare_work *work, size_t group)
+{
+	return work->changes[group] == 0 && compare_work_population(work, 0, group) &&
+	       compare_work_population(work, 1, group);
 }
 
 static int make_numbers(struct maker *maker, enum metric_id id)
 {
 	int status = compare_work_fold(&maker->work, id);
 
-	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++)
+	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
+		if (is_still(&maker->work, group) &&
+		    !row_keeper_takes_unchanged(maker->keeper, maker->section))
+			continue;
 		if (has_row(&maker->work, group))
 			status = make_row(maker, group);
+	}
 	return status;
 }
 
@@ -280,37 +285,47 @@ static void subtract_ranges(struct comparison_row *row)
 		row->delta = difference_of_whole((uint64_t)before->min, (uint64_t)after->min, true);
 }
 
+static int add_setting(struct maker *maker, struct comparison_row *row,
+		       const struct setting *before, const struct setting *after)
+{
+	const struct compared_group *group = &maker->comparison->groups.data[row->group];
+	enum metric_id id = (enum metric_id)row->metric;
+
+	if (row->state == ROW_CHANGED)
+		row->score =
+			rank_setting(id, (group->tasks_before + group->tasks_after) / maker->tasks);
+	if (!row_keeper_wants(maker->keeper, row))
+		return 0;
+	if (setting_value(before, &maker->comparison->arena, &row->before) < 0 ||
+	    setting_value(after, &maker->comparison->arena, &row->after) < 0)
+		return -ENOMEM;
+	row->name = metrics[id].name;
+	subtract_ranges(row);
+	if (row->state == ROW_ABSENT)
+		row->reason = reason_of(maker->layout, id, after->fold.measured > 0);
+	return row_keeper_add(maker->keeper, row);
+}
+
 static int make_setting(struct maker *maker, enum metric_id id, uint32_t group)
 {
-	struct comparison_row row = { .section = compare_section_of(id),
-				      .group = group,
-				      .metric = (int)id,
-				      .name = metrics[id].name };
-	const struct compared_group *tasks = &maker->comparison->groups.data[group];
 	struct setting before, after;
+	struct comparison_row row;
+	enum row_state state;
 	bool is_quiet_;
 
 	compare_settings_fold(&maker->settings, 0, id, group, &before);
 	compare_settings_fold(&maker->settings, 1, id, group, &after);
 	if (!before.fold.population && !after.fold.population)
 		return 0;
-	row.state = state_of_setting(&before, &after);
-	is_quiet_ = row.state != ROW_CHANGED &&
-		    (row.state != ROW_ABSENT || before.fold.measured == after.fold.measured);
-	if (is_quiet_ && !row_keeper_takes_unchanged(maker->keeper, row.section))
+	state = state_of_setting(&before, &after);
+	is_quiet_ = state != ROW_CHANGED &&
+		    (state != ROW_ABSENT || before.fold.measured == after.fold.measured);
+	if (is_quiet_ && !row_keeper_takes_unchanged(maker->keeper, maker->section))
 		return 0;
-	if (row.state == ROW_CHANGED)
-		row.score =
-			rank_setting(id, (tasks->tasks_before + tasks->tasks_after) / maker->tasks);
-	if (!row_keeper_wants(maker->keeper, &row))
-		return 0;
-	if (setting_value(&before, &maker->comparison->arena, &row.before) < 0 ||
-	    setting_value(&after, &maker->comparison->arena, &row.after) < 0)
-		return -ENOMEM;
-	subtract_ranges(&row);
-	if (row.state == ROW_ABSENT)
-		row.reason = reason_of(maker->layout, id, after.fold.measured > 0);
-	return row_keeper_add(maker->keeper, &row);
+	row = (struct comparison_row){
+		.section = maker->section, .group = group, .metric = (int)id, .state = state
+	};
+	return add_setting(maker, &row, &before, &after);
 }
 
 static int make_settings(struct maker *maker, enum metric_id id)
@@ -359,7 +374,8 @@ static int make_all(struct maker *maker, const struct compare_options *options)
 	for (size_t i = 0; i < options->metrics.count && status == 0; i++) {
 		enum metric_id id = options->metrics.ids[i];
 
-		if (!(options->sections & 1u << compare_section_of(id)))
+		maker->section = compare_section_of(id);
+		if (!(options->sections & 1u << maker->section))
 			continue;
 		status = compare_is_number(id) ? make_numbers(maker, id) : make_settings(maker, id);
 	}

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/dictionary.h"
+#include "metric/fold.h"
 #include "model/snapshot.h"
 
 /* Less than this is noise: a change that a host has for no reason. */
@@ -184,6 +185,15 @@ double rank_amount(const struct rank_scale *scale, enum metric_id id, double amo
 	struct rank_rule rule = rule_of(id);
 
 	return rule.weight * share * magnitude_of(scale, rule.resource, amount);
+}
+
+double rank_bound(enum metric_id id, double share)
+{
+	enum metric_id of = metrics[id].formula.count && !formula_is_whole(&metrics[id].formula) ?
+				    metrics[id].formula.inputs[0] :
+				    id;
+
+	return rule_of(of).weight * share;
 }
 
 double rank_ratio(const struct rank_scale *scale, enum metric_id id, double before, double now,

@@ -51,6 +51,9 @@ void rank_scale_init(struct rank_scale *scale, const struct snapshot *snapshot,
  */
 double rank_amount(const struct rank_scale *scale, enum metric_id id, double amount, double share);
 
+/* What the score of a change with this share is at most; cheap. */
+double rank_bound(enum metric_id id, double share);
+
 /* Of a ratio that was `before` and is `now`; amount and share are of its first input. */
 double rank_ratio(const struct rank_scale *scale, enum metric_id id, double before, double now,
 		  double amount, double share);

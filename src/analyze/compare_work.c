@@ -25,7 +25,8 @@ void compare_work_clear(struct compare_work *work)
 	}
 	free(work->interval);
 	free(work->moves);
-	free(work->deltas);
+	free(work->changes);
+	free(work->unknown);
 	free(work->amounts);
 	free(work->numbers);
 	exited_sums_clear(&work->sums);
@@ -102,15 +103,16 @@ static int work_init(struct compare_work *work)
 {
 	size_t groups = work->layout->group_count + 1;
 
-	work->deltas = calloc(groups, sizeof(*work->deltas));
+	work->changes = calloc(groups, sizeof(*work->changes));
 	work->amounts = calloc(groups, sizeof(*work->amounts));
-	if (!work->deltas || !work->amounts || init_runs(work) < 0 || count_population(work) < 0)
+	if (!work->changes || !work->amounts || init_runs(work) < 0 || count_population(work) < 0)
 		return -ENOMEM;
 	if (!work->layout->is_interval)
 		return 0;
 	work->interval = new_cells(work);
 	work->moves = calloc(groups, sizeof(*work->moves));
-	if (!work->interval || !work->moves)
+	work->unknown = calloc(groups, sizeof(*work->unknown));
+	if (!work->interval || !work->moves || !work->unknown)
 		return -ENOMEM;
 	return exited_sums_init(&work->sums, &work->layout->join);
 }
@@ -129,11 +131,12 @@ static int need_inputs(struct compare_work *work, unsigned count)
 	return 0;
 }
 
+/* Inputs are counters. */
 static void raise_amounts(struct compare_work *work, const struct cell *cells)
 {
 	for (size_t group = 0; group < work->layout->group_count; group++)
-		if (cells[group].known && cells[group].real > work->amounts[group])
-			work->amounts[group] = cells[group].real;
+		if (cells[group].known && (double)cells[group].number > work->amounts[group])
+			work->amounts[group] = (double)cells[group].number;
 }
 
 static void fold_formula_of_moves(struct compare_work *work)
@@ -142,7 +145,8 @@ static void fold_formula_of_moves(struct compare_work *work)
 	size_t groups = work->layout->group_count;
 
 	for (unsigned i = 0; i < formula->count; i++) {
-		moves_fold(work->moves, work->layout, formula->inputs[i], &work->sums, NULL, NULL);
+		moves_fold(work->moves, work->unknown, work->layout, formula->inputs[i],
+			   &work->sums, NULL, NULL);
 		cells_of_moves(work->done[i], work->moves, groups);
 	}
 	cells_formula(work->interval, groups, work->id, work->done);
@@ -179,7 +183,7 @@ static void fold_stored(struct compare_work *work)
 		cells_fold(work->runs[run], layout->group_count, &layout->runs[run], work->id);
 	work->has_moves = layout->is_interval && metrics[work->id].kind == KIND_COUNTER;
 	if (work->has_moves)
-		moves_fold(work->moves, layout, work->id, &work->sums, work->runs[0],
+		moves_fold(work->moves, work->unknown, layout, work->id, &work->sums, work->runs[0],
 			   work->runs[1]);
 }
 
@@ -191,7 +195,7 @@ size_t compare_work_gather(const struct compare_work *work, int side, size_t gro
 		const struct cell *cell = &work->runs[run][group];
 
 		if (side_of(work, run) == side && cell->known)
-			work->values[side][count++] = cell->real;
+			work->values[side][count++] = cell_real(cell, work->id);
 	}
 	return count;
 }
@@ -221,12 +225,10 @@ static void fold_runs(struct compare_work *work, int side)
 		*cell = (struct cell){ .known = count > 0 };
 		if (!count)
 			continue;
-		cell->number = median_number(work, side, group);
 		if (work->is_ratio)
 			cell->real = median_real(work->values[side], count);
 		else
-			cell->real = compare_is_signed(work->id) ? (double)(int64_t)cell->number :
-								   (double)cell->number;
+			cell->number = median_number(work, side, group);
 	}
 	for (size_t run = 0; run < work->layout->run_count; run++)
 		for (size_t group = 0; group < work->layout->group_count; group++)
@@ -288,7 +290,7 @@ static struct difference difference_of_sides(const struct compare_work *work, si
 	return difference_of_cells(work, cells[0], cells[1]);
 }
 
-static struct difference difference_of_group(const struct compare_work *work, size_t group)
+static inline struct difference difference_of_group(const struct compare_work *work, size_t group)
 {
 	const struct move *move = &work->moves[group];
 
@@ -301,13 +303,19 @@ static struct difference difference_of_group(const struct compare_work *work, si
 	return difference_of_whole(move->lost, move->gained, false);
 }
 
-static void find_deltas(struct compare_work *work)
+struct difference compare_work_difference(const struct compare_work *work, size_t group)
+{
+	return difference_of_group(work, group);
+}
+
+static void find_changes(struct compare_work *work)
 {
 	work->total = 0;
 	for (size_t group = 0; group < work->layout->group_count; group++) {
-		work->deltas[group] = difference_of_group(work, group);
-		work->total +=
-			work->is_ratio ? work->amounts[group] : fabs(work->deltas[group].real);
+		struct difference difference = difference_of_group(work, group);
+
+		work->changes[group] = difference.known ? difference.real : NAN;
+		work->total += work->is_ratio ? work->amounts[group] : fabs(difference.real);
 	}
 }
 
@@ -316,7 +324,7 @@ int compare_work_fold(struct compare_work *work, enum metric_id id)
 	int status = 0;
 
 	work->id = id;
-	work->is_ratio = metric_is_derived(id) && !compare_is_whole(id);
+	work->is_ratio = compare_is_ratio(id);
 	work->has_moves = work->has_interval = false;
 	if (metric_is_derived(id))
 		status = fold_derived(work);
@@ -331,7 +339,7 @@ int compare_work_fold(struct compare_work *work, enum metric_id id)
 		fold_runs(work, side);
 		work->sides[side] = work->medians[side];
 	}
-	find_deltas(work);
+	find_changes(work);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  * made into rows.
  *
  *	compare_work_init(&work, &layout);
- *	for each metric: compare_work_fold(&work, id); use work.sides, work.deltas ...
+ *	for each metric: compare_work_fold(&work, id); use work.sides, work.changes ...
  *	compare_work_clear(&work);
  */
 #ifndef ANALYZE_COMPARE_WORK_H
@@ -36,12 +36,13 @@ struct compare_work {
 	const struct cell *sides[SIDES];
 	bool has_moves; /* a counter of an interval */
 	struct move *moves;
+	uint32_t *unknown; /* threads that ended and whose work nobody tells */
 	bool has_interval; /* a derived metric of an interval */
 	struct cell *interval;
 	bool is_ratio;
 	double *amounts; /* that a ratio is about: of its first input */
-	struct difference *deltas;
-	double total; /* of all changes; of a ratio, of all amounts */
+	double *changes; /* differences, NAN where there is none */
+	double total;	 /* of all changes; of a ratio, of all amounts */
 
 	/* Inputs of a derived metric, of one snapshot and over the interval. */
 	struct cell *inputs[FORMULA_INPUTS];
@@ -64,6 +65,9 @@ static inline uint32_t compare_work_population(const struct compare_work *work, 
 {
 	return work->population[side][metrics[work->id].scope][group];
 }
+
+/* The change of a group, exactly. */
+struct difference compare_work_difference(const struct compare_work *work, size_t group);
 
 /* B less A of whole numbers. */
 struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_signed);

@@ -1,10 +1,12 @@
 #include "metric/fold.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void fold_init(struct fold *fold, const struct metric *metric)
 {
-	memset(fold, 0, sizeof(*fold));
+	/* Tallies beyond tally_count are never read, and clearing them all is what folding costs. */
+	memset(fold, 0, offsetof(struct fold, tallies));
 	fold->metric = metric;
 }
 
@@ -35,6 +37,7 @@ static void add_tally(struct fold *fold, uint64_t code)
 	if (i == fold->tally_count) {
 		fold->tally_count++;
 		fold->tallies[i].code = code;
+		fold->tallies[i].count = 0;
 	}
 	fold->tallies[i].count++;
 }
@@ -142,11 +145,11 @@ void fold_finish(struct fold *fold)
 	}
 }
 
-/* The formula's value into `ret`; false when its denominator is 0. */
-static bool evaluate(const struct formula *formula, const struct fold *inputs, struct fold *ret)
+bool formula_evaluate(const struct formula *formula, const uint64_t *inputs, uint64_t *ret_number,
+		      double *ret_real)
 {
-	double a = (double)inputs[0].number;
-	double b = (double)inputs[1].number;
+	double a = (double)inputs[0];
+	double b = (double)inputs[1];
 	double denominator = formula->kind == FORMULA_SHARE ? a + b : b;
 	unsigned last = formula->count - 1;
 	uint64_t sum = 0;
@@ -156,31 +159,33 @@ static bool evaluate(const struct formula *formula, const struct fold *inputs, s
 	case FORMULA_SHARE:
 		if (denominator == 0)
 			return false;
-		ret->real = a / denominator;
+		*ret_real = a / denominator;
 		return true;
 	case FORMULA_DIFFERENCE:
-		ret->has_number = true;
-		ret->number = inputs[0].number - inputs[1].number;
-		ret->real = inputs[0].number < inputs[1].number ? -(double)-ret->number :
-								  (double)ret->number;
+		*ret_number = inputs[0] - inputs[1];
+		*ret_real = inputs[0] < inputs[1] ? -(double)-*ret_number : (double)*ret_number;
 		return true;
 	case FORMULA_SUM_AND_LARGER:
 		for (unsigned i = 0; i + 2 < formula->count; i++)
-			sum = saturating_add(sum, inputs[i].number);
-		sum = saturating_add(sum, inputs[last].number > inputs[last - 1].number ?
-						  inputs[last].number :
-						  inputs[last - 1].number);
-		ret->has_number = true;
-		ret->number = sum;
-		ret->real = (double)sum;
+			sum = saturating_add(sum, inputs[i]);
+		sum = saturating_add(sum, inputs[last] > inputs[last - 1] ? inputs[last] :
+									    inputs[last - 1]);
+		*ret_number = sum;
+		*ret_real = (double)sum;
 		return true;
 	}
 	return false;
 }
 
+bool formula_is_whole(const struct formula *formula)
+{
+	return formula->kind == FORMULA_DIFFERENCE || formula->kind == FORMULA_SUM_AND_LARGER;
+}
+
 void fold_formula(struct fold *ret, const struct metric *metric, const struct fold *inputs)
 {
 	const struct formula *formula = &metric->formula;
+	uint64_t numbers[FORMULA_INPUTS];
 
 	fold_init(ret, metric);
 	ret->population = inputs[0].population;
@@ -190,9 +195,12 @@ void fold_formula(struct fold *ret, const struct metric *metric, const struct fo
 			ret->measured = inputs[i].measured;
 		if (inputs[i].shape != SHAPE_NUMBER)
 			return;
+		numbers[i] = inputs[i].number;
 	}
-	if (evaluate(formula, inputs, ret))
+	if (formula_evaluate(formula, numbers, &ret->number, &ret->real)) {
 		ret->shape = SHAPE_REAL;
+		ret->has_number = formula_is_whole(formula);
+	}
 }
 
 bool fold_number(const struct fold *fold, double *ret)

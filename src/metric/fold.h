@@ -60,6 +60,15 @@ void fold_finish(struct fold *fold);
  */
 void fold_formula(struct fold *ret, const struct metric *metric, const struct fold *inputs);
 
+/*
+ * The formula itself, of inputs in its order.  Writes the number where the formula
+ * is whole.  False when its denominator is 0.
+ */
+bool formula_evaluate(const struct formula *formula, const uint64_t *inputs, uint64_t *ret_number,
+		      double *ret_real);
+bool formula_is_whole(
+	const struct formula *formula); /* whole of whole inputs, in two's complement */
+
 /* A number to sort by; false when there is none (absent, categories). */
 bool fold_number(const struct fold *fold, double *ret);
 
