@@ -10,6 +10,7 @@
 #include "analyze/compare_mode.h"
 #include "analyze/compare_rank.h"
 #include "analyze/compare_rows.h"
+#include "analyze/compare_sheets.h"
 #include "base/error.h"
 #include "model/snapshot.h"
 
@@ -31,8 +32,9 @@ void comparison_free_pointer(struct comparison **comparison)
 }
 
 /* Rows of metrics, then of readings: these join groups that are there. */
-static int make_rows(const struct compare_side *after, const struct compare_options *options,
-		     struct comparison *comparison, const struct compare_layout *layout)
+static int make_rows(const struct compare_side *before, const struct compare_side *after,
+		     const struct compare_options *options, struct comparison *comparison,
+		     const struct compare_layout *layout)
 {
 	struct row_keeper keeper;
 	struct rank_scale scale;
@@ -43,6 +45,8 @@ static int make_rows(const struct compare_side *after, const struct compare_opti
 	row_keeper_init(&keeper, comparison, options);
 	status = compare_metrics(layout, options, &scale, &keeper, comparison);
 	first = comparison->rows.count;
+	if (status == 0)
+		status = compare_sheets(comparison, before, after, options);
 	if (status == 0)
 		status = rank_readings(&scale, comparison);
 	if (status == 0)
@@ -69,7 +73,7 @@ static int compare(const struct compare_side *before, const struct compare_side 
 	if (status == 0 && layout.is_interval)
 		status = compare_mode_note_ended(&layout, comparison);
 	if (status == 0)
-		status = make_rows(after, options, comparison, &layout);
+		status = make_rows(before, after, options, comparison, &layout);
 	compare_layout_clear(&layout);
 	return status;
 }
