@@ -8,31 +8,42 @@
 #include "base/array.h"
 #include "model/snapshot.h"
 
-static const struct {
+#define NO_HEIR UINT32_MAX
+
+/* The kernel keeps one sum of I/O for exited threads and for children that were waited for. */
+static const struct exited_total {
 	enum metric_id living, exited;
+	bool has_children;
 } totals[] = {
-	{ METRIC_run_time_ns, METRIC_dead_run_time_ns },
-	{ METRIC_utime_ns, METRIC_dead_utime_ns },
-	{ METRIC_stime_ns, METRIC_dead_stime_ns },
-	{ METRIC_voluntary_csw, METRIC_dead_voluntary_csw },
-	{ METRIC_nonvoluntary_csw, METRIC_dead_nonvoluntary_csw },
-	{ METRIC_minflt, METRIC_dead_minflt },
-	{ METRIC_majflt, METRIC_dead_majflt },
-	{ METRIC_rchar, METRIC_dead_rchar },
-	{ METRIC_wchar, METRIC_dead_wchar },
-	{ METRIC_syscr, METRIC_dead_syscr },
-	{ METRIC_syscw, METRIC_dead_syscw },
-	{ METRIC_read_bytes, METRIC_dead_read_bytes },
-	{ METRIC_write_bytes, METRIC_dead_write_bytes },
-	{ METRIC_cancelled_write_bytes, METRIC_dead_cancelled_write_bytes },
+	{ METRIC_run_time_ns, METRIC_dead_run_time_ns, false },
+	{ METRIC_utime_ns, METRIC_dead_utime_ns, false },
+	{ METRIC_stime_ns, METRIC_dead_stime_ns, false },
+	{ METRIC_voluntary_csw, METRIC_dead_voluntary_csw, false },
+	{ METRIC_nonvoluntary_csw, METRIC_dead_nonvoluntary_csw, false },
+	{ METRIC_minflt, METRIC_dead_minflt, false },
+	{ METRIC_majflt, METRIC_dead_majflt, false },
+	{ METRIC_rchar, METRIC_dead_rchar, true },
+	{ METRIC_wchar, METRIC_dead_wchar, true },
+	{ METRIC_syscr, METRIC_dead_syscr, true },
+	{ METRIC_syscw, METRIC_dead_syscw, true },
+	{ METRIC_read_bytes, METRIC_dead_read_bytes, true },
+	{ METRIC_write_bytes, METRIC_dead_write_bytes, true },
+	{ METRIC_cancelled_write_bytes, METRIC_dead_cancelled_write_bytes, true },
 };
 
-int exited_total_of(enum metric_id id)
+static const struct exited_total *total_of(enum metric_id id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(totals); i++)
 		if (totals[i].living == id)
-			return (int)totals[i].exited;
-	return -1;
+			return &totals[i];
+	return NULL;
+}
+
+int exited_total_of(enum metric_id id)
+{
+	const struct exited_total *total = total_of(id);
+
+	return total ? (int)total->exited : -1;
 }
 
 bool exited_any(const struct join *join, uint32_t process)
@@ -54,27 +65,92 @@ bool exited_any(const struct join *join, uint32_t process)
 	return false;
 }
 
+/* The process that has waited for one that ended, by all that is known: the next that lives on. */
+static uint32_t heir_of(const struct snapshot *before, const uint32_t *heirs, uint32_t process)
+{
+	uint64_t parent;
+	int64_t row;
+
+	/* A chain of parents is short; one that never ends is of a file that lies. */
+	for (unsigned steps = 0; steps < 64; steps++) {
+		if (!snapshot_get(before, METRIC_ppid, process, &parent))
+			return NO_HEIR;
+		row = snapshot_find_process(before, (int32_t)parent);
+		if (row < 0)
+			return NO_HEIR;
+		process = (uint32_t)row;
+		if (heirs[process] == process)
+			return process;
+	}
+	return NO_HEIR;
+}
+
+static void find_heirs(struct exited_sums *sums, const struct join *join)
+{
+	size_t processes = join->before->process_count;
+
+	for (size_t row = 0; row < processes; row++)
+		sums->heirs[row] = NO_HEIR;
+	for (uint32_t row = 0; row < join->after->process_count; row++)
+		if (join_is_row(join->before_of_process[row]))
+			sums->heirs[join->before_of_process[row]] = join->before_of_process[row];
+	for (uint32_t row = 0; row < processes; row++)
+		if (sums->heirs[row] != row)
+			sums->heirs[row] = heir_of(join->before, sums->heirs, row);
+}
+
 int exited_sums_init(struct exited_sums *sums, const struct join *join)
 {
 	size_t processes = join->before->process_count + 1;
 
 	sums->sums = calloc(processes, sizeof(*sums->sums));
 	sums->missing = calloc(processes, sizeof(*sums->missing));
-	if (sums->sums && sums->missing)
-		return 0;
-	exited_sums_clear(sums);
-	return -ENOMEM;
+	sums->heirs = calloc(processes, sizeof(*sums->heirs));
+	if (!sums->sums || !sums->missing || !sums->heirs) {
+		exited_sums_clear(sums);
+		return -ENOMEM;
+	}
+	find_heirs(sums, join);
+	return 0;
 }
 
 void exited_sums_clear(struct exited_sums *sums)
 {
 	free(sums->sums);
 	free(sums->missing);
+	free(sums->heirs);
 	memset(sums, 0, sizeof(*sums));
+}
+
+static void add_to(struct exited_sums *sums, uint32_t process, uint64_t value)
+{
+	if (__builtin_add_overflow(sums->sums[process], value, &sums->sums[process]))
+		sums->sums[process] = UINT64_MAX;
+}
+
+/* What whole processes had done that their parents' totals now contain. */
+static void add_children(struct exited_sums *sums, const struct join *join,
+			 const struct exited_total *total)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < join->ended_count; i++) {
+		uint32_t task = join->ended_tasks[i];
+		uint32_t process = join->before->tasks[task].process, heir = sums->heirs[process];
+
+		if (heir == process || heir == NO_HEIR)
+			continue;
+		if (snapshot_get(join->before, total->living, task, &value))
+			add_to(sums, heir, value);
+		if (join->before->processes[process].first_task == task &&
+		    snapshot_get(join->before, total->exited, process, &value))
+			add_to(sums, heir, value);
+	}
 }
 
 void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum metric_id id)
 {
+	const struct exited_total *total = total_of(id);
 	size_t processes = join->before->process_count;
 	uint64_t value;
 
@@ -84,11 +160,13 @@ void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum me
 		uint32_t task = join->ended_tasks[i];
 		uint32_t process = join->before->tasks[task].process;
 
-		if (!snapshot_get(join->before, id, task, &value))
+		if (snapshot_get(join->before, id, task, &value))
+			add_to(sums, process, value);
+		else
 			sums->missing[process]++;
-		else if (__builtin_add_overflow(sums->sums[process], value, &sums->sums[process]))
-			sums->sums[process] = UINT64_MAX;
 	}
+	if (total && total->has_children)
+		add_children(sums, join, total);
 }
 
 struct exited exited_of(const struct exited_sums *sums, const struct join *join, enum metric_id id,

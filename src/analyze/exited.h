@@ -4,6 +4,10 @@
  * A process keeps totals of its threads that have exited: their growth, less
  * what those had done before that were alive at the first snapshot, is what was
  * done in between; by threads that came and went in between, too.
+ *
+ * Totals of I/O contain children that were waited for: so what children had done
+ * before is taken off as well.  Which those are is a guess, the right one unless a
+ * process ended before its children or does not wait for them.
  */
 #ifndef ANALYZE_EXITED_H
 #define ANALYZE_EXITED_H
@@ -25,6 +29,7 @@ bool exited_any(const struct join *join, uint32_t process);
 struct exited_sums {
 	uint64_t *sums;
 	uint32_t *missing;
+	uint32_t *heirs; /* who waited for a process that ended; itself for one that lives on */
 };
 
 int exited_sums_init(struct exited_sums *sums, const struct join *join); /* 0 or -ENOMEM */
