@@ -7,7 +7,6 @@
 
 #include "analyze/comparison.h"
 #include "base/text.h"
-#include "metric/unit.h"
 #include "model/snapshot.h"
 
 /* Facts that say what a host is; the rest is of the moment or of the capture. */
@@ -49,7 +48,7 @@ static int fact_words(const struct fact *fact, enum metric_unit unit, struct are
 	if (unit == UNIT_TEXT)
 		text_append_string(&words, fact->text);
 	else
-		unit_format(&words, unit, fact->number);
+		text_format(&words, "%" PRIu64, fact->number);
 	if (!words.failed)
 		*ret = arena_copy(arena, text_string(&words), words.length);
 	text_free(&words);
@@ -61,7 +60,9 @@ static int compare_fact(const struct snapshot *before, const struct snapshot *af
 {
 	enum fact_id id = lasting[which].id;
 	const struct fact *a = &before->facts[id], *b = &after->facts[id];
-	struct host_change change = { .name = facts[id].name };
+	struct host_change change = { .name = facts[id].name,
+				      .is_number = lasting[which].unit != UNIT_TEXT,
+				      .unit = lasting[which].unit };
 
 	if (!a->present && !b->present)
 		return 0;

@@ -164,6 +164,8 @@ struct row_tally {
 struct host_change {
 	const char *name;
 	const char *before, *after; /* NULL: not known on that side */
+	bool is_number;		    /* both are decimal numbers, in the unit */
+	enum metric_unit unit;
 };
 
 struct comparison {

@@ -55,12 +55,14 @@ void grouping_free_pointer(struct grouping **grouping)
 	grouping_free(*grouping);
 }
 
-/* Appends the key of a task's name in one part. */
+/* Appends the key of a task's name in one part.  Among others, one that is not known must show. */
 static void append_part(struct build *build, size_t part, uint32_t class, uint32_t task)
 {
 	const char *key = census_class_key(build->census, part, class);
 
-	if (key)
+	if (key && !*key && build->keys)
+		text_append_string(&build->key, "(none)");
+	else if (key)
 		text_append_string(&build->key, key);
 	else
 		build->axis->parts[part]->append_name(build->grouping->snapshot, task, &build->key);

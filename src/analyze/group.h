@@ -36,7 +36,7 @@ enum group_axis {
 	AXIS_THREAD,	 /* "name[tid]" */
 	AXIS_USER,	 /* effective user, "uid N" for one without a name */
 	AXIS_CONTAINER,	 /* "docker 0123456789ab"; outside of any the unit, or the cgroup path */
-	AXIS_ALL,	 /* patterns of all three: "cgroup pcomm/comm" */
+	AXIS_ALL,	 /* patterns of all three: "cgroup pcomm/comm"; "(none)" is not known */
 	AXIS_COUNT,
 };
 

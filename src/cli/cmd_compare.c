@@ -148,7 +148,8 @@ static int parse_metrics(struct request *request, struct error *error)
 
 	if (args.metrics)
 		return selection_parse(args.metrics, wanted, error);
-	selection_all(wanted);
+	if (request->options.sections & METRIC_COMPARE_SECTIONS)
+		selection_all(wanted);
 	return 0;
 }
 

@@ -186,6 +186,8 @@ void unit_format_number(struct text *out, enum metric_unit unit, const struct un
 		text_format(out, "%.2f", value / 100);
 	else if (unit != UNIT_RATIO && scale->size == 1)
 		text_format(out, "%.*f", value == floor(value) ? 0 : 2, value);
+	else if (value == 0 && unit != UNIT_RATIO)
+		text_append_string(out, "0");
 	else if (value != 0 && fabs(shown) < 0.0005)
 		text_append_string(out, value < 0 ? ">-0.001" : "<0.001");
 	else

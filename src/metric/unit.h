@@ -34,8 +34,8 @@ struct unit_scale {
 struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude);
 
 /*
- * The number alone, without the suffix: as unit_format_real(), and one that three
- * places would show as 0 though it is not is "<0.001".
+ * The number alone, without the suffix: as unit_format_real(), but 0 without places,
+ * and one that three places would show as 0 though it is not is "<0.001".
  */
 void unit_format_number(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
 			double value);

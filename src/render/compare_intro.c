@@ -5,8 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "metric/unit.h"
 #include "model/snapshot.h"
 #include "render/compare_view.h"
+#include "render/compare_words.h"
 #include "render/table.h"
 #include "render/value.h"
 
@@ -62,9 +64,17 @@ static void append_notes(struct text *out, const struct comparison *comparison)
 	}
 }
 
-static void add_fact(struct table *table, const char *value)
+static void add_fact(struct table *table, const struct host_change *change, const char *value,
+		     const char *other)
 {
-	append_escaped(table_cell(table), value ? value : "not known");
+	uint64_t number;
+
+	if (!value)
+		text_append_string(table_cell(table), "not known");
+	else if (change->is_number && parse_u64(value, &number))
+		unit_format(table_cell(table), change->unit, number);
+	else
+		compare_words_text(table_cell(table), value, other);
 	table_end_cell(table);
 }
 
@@ -76,14 +86,15 @@ static int print_host_changes(const struct comparison *comparison, const struct 
 	if (comparison->host_changes.count == 0)
 		return 0;
 	table_add_column(&table, "host", TABLE_LEFT);
-	table_add_column(&table, "before", TABLE_LEFT);
-	table_add_column(&table, "after", TABLE_LEFT);
+	table_add_column(&table, "before", TABLE_NAME);
+	table_add_column(&table, "after", TABLE_NAME);
 	for (size_t i = 0; i < comparison->host_changes.count; i++) {
 		const struct host_change *change = &comparison->host_changes.data[i];
 
-		add_fact(&table, change->name);
-		add_fact(&table, change->before);
-		add_fact(&table, change->after);
+		append_escaped(table_cell(&table), change->name);
+		table_end_cell(&table);
+		add_fact(&table, change, change->before, change->after);
+		add_fact(&table, change, change->after, change->before);
 	}
 	fputs("\n## host changes\n", out);
 	return table_print(&table, terminal, out);

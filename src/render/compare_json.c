@@ -2,6 +2,7 @@
 
 #include "analyze/compare_sections.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "model/snapshot.h"
 #include "render/compare_value.h"
 #include "render/compare_view.h"
@@ -55,6 +56,17 @@ static void write_notes(struct json *json, const struct comparison *comparison)
 	json_end_array(json);
 }
 
+static void write_fact(struct json *json, const char *key, const struct host_change *change,
+		       const char *value)
+{
+	uint64_t number;
+
+	if (value && change->is_number && parse_u64(value, &number))
+		json_member_u64(json, key, number);
+	else if (value)
+		json_member_string(json, key, value);
+}
+
 static void write_host_changes(struct json *json, const struct comparison *comparison)
 {
 	json_key(json, "host_changes");
@@ -64,10 +76,8 @@ static void write_host_changes(struct json *json, const struct comparison *compa
 
 		json_begin_object(json);
 		json_member_string(json, "name", change->name);
-		if (change->before)
-			json_member_string(json, "before", change->before);
-		if (change->after)
-			json_member_string(json, "after", change->after);
+		write_fact(json, "before", change, change->before);
+		write_fact(json, "after", change, change->after);
 		json_end_object(json);
 	}
 	json_end_array(json);

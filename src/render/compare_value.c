@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "metric/unit.h"
+#include "render/compare_words.h"
 #include "render/value.h"
 
 static const char unlimited[] = "max";
@@ -146,11 +147,11 @@ static void append_range(struct text *out, enum metric_unit unit, const struct u
 }
 
 /* A category that not all have is told with how many do. */
-static void append_words(struct text *out, const struct compared_value *value)
+static void append_words(struct text *out, const struct compared_value *value,
+			 const struct compared_value *other)
 {
-	const char *text = value->text ? value->text : "";
-
-	text_append_escaped(out, text, strlen(text));
+	compare_words_text(out, value->text ? value->text : "",
+			   other && other->shape == VALUE_TEXT ? other->text : NULL);
 	if (value->number && value->number < value->measured)
 		text_format(out, " (%" PRIu64 "/%" PRIu32 ")", value->number, value->measured);
 }
@@ -160,7 +161,8 @@ struct runs {
 };
 
 static void append_value(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
-			 const struct compared_value *value, const struct runs *runs)
+			 const struct compared_value *value, const struct runs *runs,
+			 const struct compared_value *other)
 {
 	switch (value->shape) {
 	case VALUE_ABSENT:
@@ -181,7 +183,7 @@ static void append_value(struct text *out, enum metric_unit unit, const struct u
 		text_append_string(out, scale->suffix);
 		break;
 	case VALUE_TEXT:
-		append_words(out, value);
+		append_words(out, value, other);
 		break;
 	case VALUE_UNLIMITED:
 		text_append_string(out, unlimited);
@@ -200,7 +202,7 @@ void compare_before_text(struct text *out, const struct comparison *comparison,
 		text_append_string(out, "-");
 	else
 		append_value(out, compare_unit(row), &scale, &row->before,
-			     has_runs(&row->significance) ? &runs : NULL);
+			     has_runs(&row->significance) ? &runs : NULL, &row->after);
 }
 
 /* What only goes one way says where it went. */
@@ -228,7 +230,7 @@ void compare_after_text(struct text *out, const struct comparison *comparison,
 	}
 	text_append_string(out, course_of(comparison, row));
 	append_value(out, compare_unit(row), &scale, compare_reached(comparison, row),
-		     has_runs(&row->significance) ? &runs : NULL);
+		     has_runs(&row->significance) ? &runs : NULL, &row->before);
 }
 
 void compare_value_text(struct text *out, const struct comparison_row *row,
@@ -236,7 +238,7 @@ void compare_value_text(struct text *out, const struct comparison_row *row,
 {
 	struct unit_scale scale = unit_scale_for(compare_unit(row), magnitude_of(value));
 
-	append_value(out, compare_unit(row), &scale, value, NULL);
+	append_value(out, compare_unit(row), &scale, value, NULL, NULL);
 }
 
 /* A signed number in a unit of its own. */

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import pairs
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOTS = HERE.parent / "data/roots"
 CTPROF = HERE.parent / "data/ctprof"
@@ -26,6 +28,11 @@ CASES = [
     ("pcomm.txt", []),
     ("comm.txt", ["-g", "comm", "-s", "voluntary_csw", "-n", "5"]),
     ("cgroup.txt", ["-g", "cgroup", "-m", "thread_count,minflt,cpu_affinity,state,policy,nice"]),
+    ("all.txt", ["-g", "all", "-m", "run_time_ns,minflt", "-n", "12"]),
+    ("flatten.txt", ["-g", "cgroup", "-m", "thread_count", "--flatten", "/odd*",
+                     "--flatten", "/*.slice"]),
+    ("literal.txt", ["-g", "all", "-m", "thread_count", "-n", "6", "-s", "group",
+                     "--no-normalize"]),
     ("user.txt", ["-g", "user", "-m", "*_csw,cpu_efficiency"]),
     ("long.txt", ["-g", "process", "-n", "2", "--columns",
                   "group,tasks,metric,value,measured,tags,uptime"]),
@@ -38,8 +45,8 @@ CASES = [
 ]
 
 
-def taskscope(*words):
-    done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True,
+def taskscope(*words, folder=None):
+    done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True, cwd=folder,
                           stdin=subprocess.DEVNULL, timeout=60)
     return done.stdout + done.stderr if done.returncode else done.stdout
 
@@ -95,6 +102,11 @@ def cases(folder):
     for name in ["full", "defaults"]:
         got = taskscope("show", CTPROF / f"{name}.ctprof.zst", "-g", "thread", "--sections", "all")
         yield f"ctprof-{name}.txt", differs(f"ctprof-{name}.txt", got)
+    pairs.make(folder, ROOTS, CTPROF,
+               lambda root, file: taskscope("capture", "-q", "--smaps", "--root", root, "-o", file))
+    for name, words in pairs.CASES:
+        got = taskscope("compare", *pairs.words_of(name, words), folder=folder)
+        yield f"compare-{name}", differs(f"compare-{name}", got)
     yield from tour(folder)
 
 

@@ -232,6 +232,18 @@ static void groups_know_the_cgroup_that_their_key_begins_with(void **state)
 	}
 }
 
+static void a_part_of_a_key_that_is_not_known_is_told(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 2, "lost", "");
+	grouping = group_by(snapshot, AXIS_ALL);
+	assert_group(grouping, "(none) (none)/lost", 1);
+	assert_string_equal(grouping->groups[0].cgroup, "(none)");
+}
+
 static void cgroups_without_tasks_have_keys_of_the_same_classes(void **state)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
@@ -555,6 +567,7 @@ int main(void)
 		cmocka_unit_test(the_first_glob_that_matches_takes_the_place_of_a_path),
 		cmocka_unit_test(a_glob_that_is_wrong_or_can_match_no_path_is_refused),
 		cmocka_unit_test(groups_know_the_cgroup_that_their_key_begins_with),
+		cmocka_unit_test(a_part_of_a_key_that_is_not_known_is_told),
 		cmocka_unit_test(cgroups_without_tasks_have_keys_of_the_same_classes),
 		cmocka_unit_test(a_snapshot_that_was_not_counted_is_refused),
 		cmocka_unit_test(a_census_of_two_snapshots_gives_both_the_same_keys),

@@ -182,7 +182,7 @@ static void text_begins_with_what_was_compared(void **state)
 	hand.notes[0] = "both are of one boot\n";
 	hand.notes[1] = "one host lost reads";
 	hand.comparison.notes.count = 2;
-	hand.changes[0] = (struct host_change){ "kernel_release", "6.1", NULL };
+	hand.changes[0] = (struct host_change){ .name = "kernel_release", .before = "6.1" };
 	hand.comparison.host_changes.count = 1;
 	add_run_time();
 	printed = print(TEXT);
@@ -209,6 +209,22 @@ static void text_begins_with_what_was_compared(void **state)
 		"## groups only before: 1\n"
 		"group  tasks  run_time_ns  rss_bytes  most\n"
 		"over       1         7 ns          -\n");
+}
+
+static void of_a_long_fact_only_what_differs_is_shown(void **state)
+{
+	(void)state;
+	hand.changes[0] = (struct host_change){
+		.name = "features",
+		.before = "FIRST_FEATURE SECOND_FEATURE THIRD_FEATURE FOURTH_FEATURE FIFTH_FEATURE",
+		.after =
+			"FIRST_FEATURE NO_SECOND_FEATURE THIRD_FEATURE FOURTH_FEATURE FIFTH_FEATURE SIXTH"
+	};
+	hand.changes[1] = (struct host_change){ "memory", "3145728", "4194304", true, UNIT_BYTES };
+	hand.comparison.host_changes.count = 2;
+	assert_has(TEXT, "memory    3.000 MiB         4.000 MiB\n");
+	assert_has(JSON, "{\"name\":\"memory\",\"before\":3145728,\"after\":4194304}");
+	assert_has(TEXT, "features  … SECOND_FEATURE  … NO_SECOND_FEATURE SIXTH\n");
 }
 
 static void every_state_looks_different(void **state)
@@ -406,7 +422,7 @@ static void json_says_what_was_compared(void **state)
 	(void)state;
 	hand.notes[0] = "a note";
 	hand.comparison.notes.count = 1;
-	hand.changes[0] = (struct host_change){ "smt", NULL, "on" };
+	hand.changes[0] = (struct host_change){ .name = "smt", .after = "on" };
 	hand.comparison.host_changes.count = 1;
 	hand.view.findings = &finding;
 	hand.view.finding_count = 1;
@@ -474,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, drop)
 		TEST(text_begins_with_what_was_compared),
+		TEST(of_a_long_fact_only_what_differs_is_shown),
 		TEST(every_state_looks_different),
 		TEST(both_sides_have_one_unit_and_the_difference_its_own),
 		TEST(ratios_have_no_percent_and_show_the_interval),

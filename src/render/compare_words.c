@@ -1,0 +1,58 @@
+#include "render/compare_words.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Bytes above which a text is long. */
+#define LONG_TEXT 60
+
+static bool has_word(const char *words, const char *word, size_t length)
+{
+	while (*words) {
+		size_t own = strcspn(words, " ");
+
+		if (own == length && strncmp(words, word, length) == 0)
+			return true;
+		words += own + strspn(words + own, " ");
+	}
+	return false;
+}
+
+/* The words that the other side does not have. */
+static void append_lone_words(struct text *out, const char *words, const char *other)
+{
+	text_append_string(out, "…");
+	while (*words) {
+		size_t length = strcspn(words, " ");
+
+		if (length && !has_word(other, words, length)) {
+			text_append_string(out, " ");
+			text_append_escaped(out, words, length);
+		}
+		words += length + strspn(words + length, " ");
+	}
+}
+
+static void append_start(struct text *out, const char *words)
+{
+	size_t length = LONG_TEXT;
+
+	while (((unsigned char)words[length] & 0xc0) == 0x80)
+		length--;
+	text_append_escaped(out, words, length);
+	text_append_string(out, "…");
+}
+
+void compare_words_text(struct text *out, const char *words, const char *other)
+{
+	bool is_long = strlen(words) > LONG_TEXT;
+
+	if (!is_long && (!other || strlen(other) <= LONG_TEXT))
+		text_append_escaped(out, words, strlen(words));
+	else if (other && strcmp(words, other) != 0)
+		append_lone_words(out, words, other);
+	else
+		append_start(out, words);
+}
