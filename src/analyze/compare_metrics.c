@@ -94,9 +94,15 @@ static bool has_row(const struct compare_work *work, size_t group)
 	return compare_work_population(work, 0, group) || compare_work_population(work, 1, group);
 }
 
+/* Of the metric's total. */
+static double part_of(const struct compare_work *work, size_t group)
+{
+	return work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
+}
+
 static double share_of(const struct compare_work *work, size_t group)
 {
-	double part = work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
+	double part = part_of(work, group);
 
 	return work->total > 0 && part > 0 ? part / work->total : 0;
 }
@@ -243,24 +249,45 @@ static int make_row(struct maker *maker, uint32_t group)
 	return row_keeper_add(maker->keeper, &row);
 }
 
-/* Whether both sides have the group and nothing moved: so it is with most of a large host. */
-static bool is_still(const struct compare_work *work, size_t group)
+static bool is_on_both(const struct compare_work *work, size_t group)
 {
-	return work->changes[group] == 0 && compare_work_population(work, 0, group) &&
-	       compare_work_population(work, 1, group);
+	return compare_work_population(work, 0, group) && compare_work_population(work, 1, group);
+}
+
+/*
+ * What most groups of a large host are: on both sides, and still, or moved by less
+ * than matters.  Such a one is counted and needs no row.
+ */
+static bool pass_over(struct maker *maker, size_t group, double least)
+{
+	const struct compare_work *work = &maker->work;
+	double change = work->changes[group];
+
+	if (change == 0 && is_on_both(work, group))
+		return !row_keeper_takes_unchanged(maker->keeper, maker->section);
+	if (isnan(change) || part_of(work, group) >= least || !is_on_both(work, group))
+		return false;
+	row_keeper_skip(maker->keeper, maker->section);
+	return true;
+}
+
+/* The part in all change of the metric that a row must have to be wanted. */
+static double least_part(const struct maker *maker)
+{
+	double weight = rank_bound(maker->work.id, 1);
+	double floor_ = row_keeper_floor(maker->keeper, maker->section);
+
+	return weight > 0 ? maker->work.total * floor_ / weight : 0;
 }
 
 static int make_numbers(struct maker *maker, enum metric_id id)
 {
 	int status = compare_work_fold(&maker->work, id);
+	double least = least_part(maker);
 
-	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
-		if (is_still(&maker->work, group) &&
-		    !row_keeper_takes_unchanged(maker->keeper, maker->section))
-			continue;
-		if (has_row(&maker->work, group))
+	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++)
+		if (!pass_over(maker, group, least) && has_row(&maker->work, group))
 			status = make_row(maker, group);
-	}
 	return status;
 }
 

@@ -225,10 +225,12 @@ int compare_mode_note_ended(const struct compare_layout *layout, struct comparis
 
 	comparison->processes_ended = join->processes_ended;
 	if (join->processes_ended)
-		status = note(comparison,
-			      "%zu processes ended: what they did in between is in the child_ "
-			      "metrics of parents that waited for them, and nowhere else",
-			      join->processes_ended);
+		status = note(
+			comparison,
+			"%zu process%s ended: what %s did in between is in the child_ metrics of "
+			"parents that waited, and nowhere else",
+			join->processes_ended, join->processes_ended == 1 ? "" : "es",
+			join->processes_ended == 1 ? "it" : "they");
 	if (status == 0 && ended && !(has_totals(join->before) && has_totals(join->after)))
 		status =
 			note(comparison,
@@ -242,9 +244,10 @@ int compare_mode_note_ended(const struct compare_layout *layout, struct comparis
 			     "switches, faults and I/O are counted, nothing else of them is known",
 			     ended);
 	if (status == 0 && join->missed)
-		status = note(comparison,
-			      "%zu tasks are in the second snapshot only, but are older than the "
-			      "first: what they did in between is not known",
-			      join->missed);
+		status = note(
+			comparison,
+			"%zu %s older than the first snapshot but only in the second: what was "
+			"done in between is not known",
+			join->missed, join->missed == 1 ? "task is" : "tasks are");
 	return status;
 }

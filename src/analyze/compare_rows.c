@@ -62,6 +62,18 @@ bool row_keeper_wants(struct row_keeper *keeper, const struct comparison_row *ro
 	return false;
 }
 
+double row_keeper_floor(const struct row_keeper *keeper, enum compare_section section)
+{
+	const struct kept_rows *kept = &keeper->kept[section];
+
+	return kept->is_full && !keeper->place_count ? kept->last.score : 0;
+}
+
+void row_keeper_skip(struct row_keeper *keeper, enum compare_section section)
+{
+	keeper->comparison->tallies[section].beyond_limit++;
+}
+
 static void cut_rows(struct row_keeper *keeper, enum compare_section section)
 {
 	struct kept_rows *kept = &keeper->kept[section];

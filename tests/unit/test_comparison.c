@@ -94,7 +94,7 @@ static void a_reused_pid_counts_as_what_was_born(void **state)
 	(void)state;
 	assert_delta(comparison, "short", METRIC_run_time_ns, 5 + 3);
 	assert_int_equal(comparison->processes_ended, 1);
-	assert_true(has_note(comparison, "1 processes ended"));
+	assert_true(has_note(comparison, "1 process ended: what it did"));
 }
 
 static void a_task_that_the_first_snapshot_missed_has_no_before(void **state)
@@ -111,7 +111,7 @@ static void a_task_that_the_first_snapshot_missed_has_no_before(void **state)
 	assert_int_equal(row->before.population, 1);
 	assert_int_equal(row->after.number, 666);
 	assert_non_null(row->reason);
-	assert_true(has_note(comparison, "older than the first"));
+	assert_true(has_note(comparison, "1 task is older than the first"));
 }
 
 static void the_sum_over_groups_is_the_whole_on_every_axis(void **state)
