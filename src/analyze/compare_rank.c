@@ -8,7 +8,6 @@
 #include "analyze/comparison.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
-#include "base/dictionary.h"
 #include "metric/fold.h"
 #include "model/snapshot.h"
 
@@ -217,22 +216,6 @@ static double change_of(const struct comparison_row *row)
 	return row->delta.known ? fabs(row->delta.real) : 0;
 }
 
-/* Sums of all changes by the name of the reading; rows keep the number of their name. */
-static int sum_readings(struct comparison *comparison, struct dictionary *names, uint32_t *name_of,
-			double *sums)
-{
-	for (size_t i = 0; i < comparison->rows.count; i++) {
-		const struct comparison_row *row = &comparison->rows.data[i];
-
-		if (!row->reading)
-			continue;
-		if (dictionary_add(names, row->name, strlen(row->name), &name_of[i]) < 0)
-			return -ENOMEM;
-		sums[name_of[i]] += change_of(row);
-	}
-	return 0;
-}
-
 static void score_reading(const struct rank_scale *scale, struct comparison_row *row, double sum)
 {
 	struct rank_rule rule = rule_of_reading(row);
@@ -247,21 +230,14 @@ static void score_reading(const struct rank_scale *scale, struct comparison_row 
 		row->score = rule.weight / 2;
 }
 
-int rank_readings(const struct rank_scale *scale, struct comparison *comparison)
+void rank_readings(const struct rank_scale *scale, struct comparison *comparison, size_t first)
 {
-	size_t count = comparison->rows.count + 1;
-	CLEANUP(free_pointer) uint32_t *name_of = calloc(count, sizeof(*name_of));
-	CLEANUP(free_pointer) double *sums = calloc(count + 1, sizeof(*sums));
-	struct dictionary *names = dictionary_new();
-	int status = -ENOMEM;
+	double sum = 0;
 
-	if (name_of && sums && names)
-		status = sum_readings(comparison, names, name_of, sums);
-	for (size_t i = 0; i < comparison->rows.count && status == 0; i++)
-		if (comparison->rows.data[i].reading)
-			score_reading(scale, &comparison->rows.data[i], sums[name_of[i]]);
-	dictionary_free(names);
-	return status;
+	for (size_t i = first; i < comparison->rows.count; i++)
+		sum += change_of(&comparison->rows.data[i]);
+	for (size_t i = first; i < comparison->rows.count; i++)
+		score_reading(scale, &comparison->rows.data[i], sum);
 }
 
 int rank_tie(const struct comparison *comparison, const struct comparison_row *a,

@@ -61,8 +61,8 @@ double rank_ratio(const struct rank_scale *scale, enum metric_id id, double befo
 /* Of a text or a range that changed in a group with this share of all tasks. */
 double rank_setting(enum metric_id id, double share_of_tasks);
 
-/* Gives rows of readings their shares and scores.  0 or -ENOMEM. */
-int rank_readings(const struct rank_scale *scale, struct comparison *comparison);
+/* Gives the rows from `first` on, which are all of one reading, their shares and scores. */
+void rank_readings(const struct rank_scale *scale, struct comparison *comparison, size_t first);
 
 /* Whether a row comes before another, all else being equal: section, group's key, metric. */
 int rank_tie(const struct comparison *comparison, const struct comparison_row *a,

@@ -64,9 +64,10 @@ static int make_row(struct sheet_work *work, const struct placement *placement, 
 }
 
 /* All rows of one reading. */
-static int make_column(struct sheet_work *work, const char *name)
+static int make_column(struct sheet_work *work, const char *name, const struct reading_taker *taker)
 {
 	const struct placement *placement = placement_of(work->layout.sheet, name);
+	size_t first = work->comparison->rows.count;
 	int status = 0;
 
 	if (!placement || !(work->options->sections & 1u << placement->to))
@@ -75,11 +76,11 @@ static int make_column(struct sheet_work *work, const char *name)
 	for (uint32_t key = 0; status == 0 && key < work->layout.key_count; key++)
 		if (sheet_work_measured(work, key))
 			status = make_row(work, placement, key);
-	return status;
+	return status < 0 || !taker ? status : taker->take(taker->context, first);
 }
 
 /* Every name that any snapshot has, once. */
-static int make_columns(struct sheet_work *work)
+static int make_columns(struct sheet_work *work, const struct reading_taker *taker)
 {
 	struct dictionary *names = dictionary_new();
 	uint32_t seen = 1, id;
@@ -95,7 +96,7 @@ static int make_columns(struct sheet_work *work)
 			if (status < 0 || id < seen)
 				continue;
 			seen = id + 1;
-			status = make_column(work, name);
+			status = make_column(work, name, taker);
 		}
 	}
 	dictionary_free(names);
@@ -119,7 +120,8 @@ static bool has_rows(enum sheet_id sheet, const struct compare_side *side)
 }
 
 int compare_sheets(struct comparison *comparison, const struct compare_side *before,
-		   const struct compare_side *after, const struct compare_options *options)
+		   const struct compare_side *after, const struct compare_options *options,
+		   const struct reading_taker *taker)
 {
 	int status = 0;
 
@@ -132,7 +134,7 @@ int compare_sheets(struct comparison *comparison, const struct compare_side *bef
 			continue;
 		status = sheet_work_init(&work, id, before, after);
 		if (status == 0)
-			status = make_columns(&work);
+			status = make_columns(&work, taker);
 		sheet_work_clear(&work);
 	}
 	return status;

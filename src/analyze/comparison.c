@@ -31,6 +31,20 @@ void comparison_free_pointer(struct comparison **comparison)
 	comparison_free(*comparison);
 }
 
+/* What rows of readings go through, one reading after the other. */
+struct sieve {
+	const struct rank_scale *scale;
+	struct row_keeper *keeper;
+};
+
+static int sift_reading(void *context, size_t first)
+{
+	struct sieve *sieve = context;
+
+	rank_readings(sieve->scale, sieve->keeper->comparison, first);
+	return row_keeper_sift(sieve->keeper, first);
+}
+
 /* Rows of metrics, then of readings: these join groups that are there. */
 static int make_rows(const struct compare_side *before, const struct compare_side *after,
 		     const struct compare_options *options, struct comparison *comparison,
@@ -38,19 +52,15 @@ static int make_rows(const struct compare_side *before, const struct compare_sid
 {
 	struct row_keeper keeper;
 	struct rank_scale scale;
-	size_t first;
+	struct sieve sieve = { &scale, &keeper };
 	int status;
 
 	rank_scale_init(&scale, after->snapshots[0], comparison->elapsed_ns);
 	row_keeper_init(&keeper, comparison, options);
 	status = compare_metrics(layout, options, &scale, &keeper, comparison);
-	first = comparison->rows.count;
 	if (status == 0)
-		status = compare_sheets(comparison, before, after, options);
-	if (status == 0)
-		status = rank_readings(&scale, comparison);
-	if (status == 0)
-		status = row_keeper_sift(&keeper, first);
+		status = compare_sheets(comparison, before, after, options,
+					&(struct reading_taker){ sift_reading, &sieve });
 	if (status == 0)
 		status = row_keeper_finish(&keeper);
 	row_keeper_clear(&keeper);

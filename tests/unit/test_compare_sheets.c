@@ -49,7 +49,7 @@ static void compare(void)
 {
 	comparison.rows.count = 0;
 	comparison.groups.count = 0;
-	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options), 0);
+	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options, NULL), 0);
 }
 
 /* The row of the path's cgroup, added when it is new. */
@@ -576,7 +576,7 @@ static void the_other_way_round_everything_is_the_other_way_round(void **state)
 	compare();
 	forth = comparison;
 	comparison = (struct comparison){ .mode = COMPARE_POPULATION };
-	assert_int_equal(compare_sheets(&comparison, &sides[1], &sides[0], &options), 0);
+	assert_int_equal(compare_sheets(&comparison, &sides[1], &sides[0], &options, NULL), 0);
 	assert_int_equal(forth.rows.count, comparison.rows.count);
 	for (size_t i = 0; i < forth.rows.count; i++) {
 		const struct comparison_row *row = &forth.rows.data[i];
@@ -656,7 +656,7 @@ static void groups_of_the_same_axis_are_joined_and_others_added(void **state)
 	set(later, "/a", "memory.current", 2);
 	set(later, "/b", "memory.current", 2);
 	assert_int_equal(array_append(&comparison.groups, group), 0);
-	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options), 0);
+	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options, NULL), 0);
 	assert_int_equal(comparison.groups.count, 2);
 	assert_int_equal(row_of("/a", "memory.current")->group, 0);
 	assert_int_equal(row_of("/b", "memory.current")->group, 1);
@@ -672,7 +672,7 @@ static void a_renamed_cgroup_is_compared_with_what_it_was(void **state)
 	set(earlier, "/old", "memory.current", 10);
 	set(later, "/new", "memory.current", 12);
 	assert_int_equal(array_append(&comparison.groups, group), 0);
-	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options), 0);
+	assert_int_equal(compare_sheets(&comparison, &sides[0], &sides[1], &options, NULL), 0);
 	assert_int_equal(comparison.rows.count, 1);
 	assert_int_equal(row_of("/new", "memory.current")->state, ROW_CHANGED);
 	assert_delta(row_of("/new", "memory.current"), 2);
