@@ -37,7 +37,7 @@ static bool is_reloaded(const struct sheet_work *work)
 {
 	static const char name[] = "sched_ext enable_seq";
 	const struct sheet_run *before = &work->layout.runs[0], *after = &work->layout.runs[1];
-	uint64_t was, is;
+	uint64_t was = 0, is = 0;
 
 	return strcmp(work->name, "sched_ext nr_rejected") == 0 &&
 	       sheet_get(sheet_find(before->sheet, name), 0, &was) == CELL_NUMBER &&

@@ -22,7 +22,7 @@ static bool is_local(const char *name)
 static bool is_contained(const struct sheet_work *work, const struct sheet_run *run,
 			 const struct sheet_column *column, uint32_t row)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (work->is_local || reading_rule(work->reading) == RULE_RANGE)
 		return false;
@@ -84,7 +84,7 @@ static void count_removed(struct sheet_work *work, const struct sheet_run *befor
 			  const struct sheet_column *column)
 {
 	for (uint32_t row = 0; column && row < before->sheet->row_count; row++) {
-		uint64_t value;
+		uint64_t value = 0;
 
 		if (before->partner[row] == NO_ROW &&
 		    sheet_get(column, row, &value) == CELL_NUMBER &&
@@ -101,7 +101,7 @@ static void fold_moves(struct sheet_work *work)
 
 	memset(work->moves, 0, work->layout.key_count * sizeof(*work->moves));
 	for (uint32_t row = 0; is && row < after->sheet->row_count; row++) {
-		uint64_t value;
+		uint64_t value = 0;
 
 		if (sheet_get(is, row, &value) == CELL_NUMBER &&
 		    !is_contained(work, after, is, row))
