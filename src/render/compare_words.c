@@ -5,8 +5,9 @@
 
 #include "base/text.h"
 
-/* Bytes above which a text is long. */
+/* Bytes above which a text is long, and that are shown of a list of words. */
 #define LONG_TEXT 60
+#define SHORT_LIST 40
 
 static bool has_word(const char *words, const char *word, size_t length)
 {
@@ -20,19 +21,26 @@ static bool has_word(const char *words, const char *word, size_t length)
 	return false;
 }
 
-/* The words that the other side does not have. */
+/* The words that the other side does not have, the first few of them. */
 static void append_lone_words(struct text *out, const char *words, const char *other)
 {
-	text_append_string(out, "…");
-	while (*words) {
-		size_t length = strcspn(words, " ");
+	size_t room = SHORT_LIST, more = 0;
 
-		if (length && !has_word(other, words, length)) {
-			text_append_string(out, " ");
-			text_append_escaped(out, words, length);
+	text_append_string(out, "…");
+	for (size_t length; *words; words += length + strspn(words + length, " ")) {
+		length = strcspn(words, " ");
+		if (!length || has_word(other, words, length))
+			continue;
+		if (more || length > room) {
+			more++;
+			continue;
 		}
-		words += length + strspn(words + length, " ");
+		room -= length;
+		text_append_string(out, " ");
+		text_append_escaped(out, words, length);
 	}
+	if (more)
+		text_format(out, " and %zu more", more);
 }
 
 static void append_start(struct text *out, const char *words)
