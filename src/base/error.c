@@ -28,10 +28,22 @@ static size_t character_number(const char *text, size_t position)
 	return number;
 }
 
+/* Puts the place in front: what is said may end with a question or a list. */
+static void say_place(struct error *error, size_t number)
+{
+	char place[48];
+	size_t length = (size_t)snprintf(place, sizeof(place), "at character %zu: ", number);
+	size_t said = strnlen(error->message, sizeof(error->message) - 1 - length);
+
+	memmove(error->message + length, error->message, said);
+	memcpy(error->message, place, length);
+	error->message[length + said] = '\0';
+}
+
 int error_mark(struct error *error, int code, const char *text, size_t position)
 {
 	size_t start = position > EXCERPT_BEFORE ? position - EXCERPT_BEFORE : 0;
-	size_t length, said;
+	size_t length;
 
 	if (!error || error->excerpt[0])
 		return code;
@@ -39,8 +51,6 @@ int error_mark(struct error *error, int code, const char *text, size_t position)
 	memcpy(error->excerpt, text + start, length);
 	error->excerpt[length] = '\0';
 	error->caret = position - start;
-	said = strlen(error->message);
-	snprintf(error->message + said, sizeof(error->message) - said, ", at character %zu",
-		 character_number(text, position));
+	say_place(error, character_number(text, position));
 	return code;
 }

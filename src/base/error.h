@@ -22,8 +22,8 @@ int error_set(struct error *error, int code, const char *format, ...)
 
 /*
  * Says where in a person's text the mistake is, `position` bytes from its start:
- * the sentence gets the number of the character, the caret an excerpt to point
- * into.  For right after error_set(), whose code it takes and returns.
+ * the sentence begins with the number of the character, and the caret gets an
+ * excerpt to point into.  For right after error_set(), whose code it takes and returns.
  */
 int error_mark(struct error *error, int code, const char *text, size_t position);
 

@@ -47,8 +47,11 @@ static void what_cannot_be_an_order_is_pointed_at(void **state)
 	assert_refused("", "missing", 0);
 	assert_refused("majflt,", "missing", 7);
 	assert_refused("majflt,,minflt", "missing", 7);
-	assert_refused("majflt, run_tim_ns", "did you mean run_time_ns?, at character 9", 8);
-	assert_refused("majflt:up", "asc or desc, not 'up', at character 8", 7);
+	assert_refused("majflt, run_tim_ns",
+		       "at character 9: there is no metric 'run_tim_ns'; did you mean run_time_ns?",
+		       8);
+	assert_refused("majflt:up", "at character 8: the direction must be asc or desc, not 'up'",
+		       7);
 	assert_refused("majflt:", "asc or desc", 7);
 	assert_refused("majflt,minflt,majflt:asc", "majflt is named twice", 14);
 	assert_refused("state", "its values are names", 0);
