@@ -101,8 +101,9 @@ struct fail_verdict {
 
 /*
  * Evaluates one condition over a comparison that was made on `axis`, adding to the
- * verdict.  A condition that means no row at all is one finding, UNKNOWN.  The
- * verdict points into both.  0 or -ENOMEM.
+ * verdict.  A condition that means no row at all is one finding, UNKNOWN: the
+ * comparison should have all rows of the metric, unchanged ones too.  The verdict
+ * points into both.  0 or -ENOMEM.
  */
 int fail_condition_evaluate(const struct fail_condition *condition,
 			    const struct comparison *comparison, enum group_axis axis,
