@@ -249,28 +249,6 @@ static int make_row(struct maker *maker, uint32_t group)
 	return row_keeper_add(maker->keeper, &row);
 }
 
-static bool is_on_both(const struct compare_work *work, size_t group)
-{
-	return compare_work_population(work, 0, group) && compare_work_population(work, 1, group);
-}
-
-/*
- * What most groups of a large host are: on both sides, and still, or moved by less
- * than matters.  Such a one is counted and needs no row.
- */
-static bool pass_over(struct maker *maker, size_t group, double least)
-{
-	const struct compare_work *work = &maker->work;
-	double change = work->changes[group];
-
-	if (change == 0 && is_on_both(work, group))
-		return !row_keeper_takes_unchanged(maker->keeper, maker->section);
-	if (isnan(change) || part_of(work, group) >= least || !is_on_both(work, group))
-		return false;
-	row_keeper_skip(maker->keeper, maker->section);
-	return true;
-}
-
 /* The part in all change of the metric that a row must have to be wanted. */
 static double least_part(const struct maker *maker)
 {
@@ -280,14 +258,29 @@ static double least_part(const struct maker *maker)
 	return weight > 0 ? maker->work.total * floor_ / weight : 0;
 }
 
+/*
+ * Most groups of a large host are on both sides, and still or moved by less than
+ * matters.  Those are counted and need no row.
+ */
 static int make_numbers(struct maker *maker, enum metric_id id)
 {
-	int status = compare_work_fold(&maker->work, id);
+	struct compare_work *work = &maker->work;
+	int status = compare_work_fold(work, id);
 	double least = least_part(maker);
+	uint64_t still = 0, dull = 0;
 
-	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++)
-		if (!pass_over(maker, group, least) && has_row(&maker->work, group))
+	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
+		bool on_both = compare_work_is_on_both(work, group);
+
+		if (on_both && work->changes[group] == 0 && !maker->keeper->unchanged)
+			still++;
+		else if (on_both && work->changes[group] != 0 && part_of(work, group) < least &&
+			 !isnan(work->changes[group]))
+			dull++;
+		else if (has_row(work, group))
 			status = make_row(maker, group);
+	}
+	row_keeper_skip(maker->keeper, maker->section, still, dull);
 	return status;
 }
 

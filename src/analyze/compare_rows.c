@@ -69,9 +69,11 @@ double row_keeper_floor(const struct row_keeper *keeper, enum compare_section se
 	return kept->is_full && !keeper->place_count ? kept->last.score : 0;
 }
 
-void row_keeper_skip(struct row_keeper *keeper, enum compare_section section)
+void row_keeper_skip(struct row_keeper *keeper, enum compare_section section, uint64_t unchanged,
+		     uint64_t beyond_limit)
 {
-	keeper->comparison->tallies[section].beyond_limit++;
+	keeper->comparison->tallies[section].unchanged += unchanged;
+	keeper->comparison->tallies[section].beyond_limit += beyond_limit;
 }
 
 static void cut_rows(struct row_keeper *keeper, enum compare_section section)

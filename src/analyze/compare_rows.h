@@ -39,10 +39,13 @@ bool row_keeper_wants(struct row_keeper *keeper, const struct comparison_row *ro
 
 /*
  * The score below which no row of the section is wanted, whichever it is; 0 as
- * long as there is room.  Those that are not even offered are counted here.
+ * long as there is room.
  */
 double row_keeper_floor(const struct row_keeper *keeper, enum compare_section section);
-void row_keeper_skip(struct row_keeper *keeper, enum compare_section section);
+
+/* Counts rows that were not even offered. */
+void row_keeper_skip(struct row_keeper *keeper, enum compare_section section, uint64_t unchanged,
+		     uint64_t beyond_limit);
 
 /* Copies a row that is wanted.  0 or -ENOMEM. */
 int row_keeper_add(struct row_keeper *keeper, const struct comparison_row *row);

@@ -17,7 +17,7 @@
 static int list_members(struct member_list *list, const uint32_t *group_of, size_t rows,
 			size_t groups)
 {
-	list->first = calloc(groups + 2, sizeof(*list->first));
+	list->first = calloc(groups + 3, sizeof(*list->first));
 	list->rows = malloc(rows * sizeof(*list->rows) + 1);
 	if (!list->first || !list->rows)
 		return -ENOMEM;

@@ -16,6 +16,8 @@ void compare_work_clear(struct compare_work *work)
 		free(work->medians[side]);
 		free(work->values[side]);
 	}
+	for (int scope = 0; scope < SCOPES; scope++)
+		free(work->both[scope]);
 	for (size_t i = 0; work->runs && i < work->layout->run_count; i++)
 		free(work->runs[i]);
 	free(work->runs);
@@ -70,6 +72,19 @@ static int count_population(struct compare_work *work)
 	return 0;
 }
 
+static int find_both(struct compare_work *work)
+{
+	for (int scope = 0; scope < SCOPES; scope++) {
+		work->both[scope] = calloc(work->layout->group_count + 1, sizeof(bool));
+		if (!work->both[scope])
+			return -ENOMEM;
+		for (size_t group = 0; group < work->layout->group_count; group++)
+			work->both[scope][group] = work->population[0][scope][group] &&
+						   work->population[1][scope][group];
+	}
+	return 0;
+}
+
 static struct cell *new_cells(const struct compare_work *work)
 {
 	return calloc(work->layout->group_count + 1, sizeof(struct cell));
@@ -105,7 +120,8 @@ static int work_init(struct compare_work *work)
 
 	work->changes = calloc(groups, sizeof(*work->changes));
 	work->amounts = calloc(groups, sizeof(*work->amounts));
-	if (!work->changes || !work->amounts || init_runs(work) < 0 || count_population(work) < 0)
+	if (!work->changes || !work->amounts || init_runs(work) < 0 || count_population(work) < 0 ||
+	    find_both(work) < 0)
 		return -ENOMEM;
 	if (!work->layout->is_interval)
 		return 0;
@@ -308,9 +324,30 @@ struct difference compare_work_difference(const struct compare_work *work, size_
 	return difference_of_group(work, group);
 }
 
+/* Most metrics are counters, and most of their groups need no more than this. */
+static void find_moves(struct compare_work *work)
+{
+	for (size_t group = 0; group < work->layout->group_count; group++) {
+		const struct move *move = &work->moves[group];
+		bool is_negative = move->lost > move->gained;
+		uint64_t magnitude =
+			is_negative ? move->lost - move->gained : move->gained - move->lost;
+
+		work->changes[group] = NAN;
+		if (!move->known)
+			continue;
+		work->changes[group] = is_negative ? -(double)magnitude : (double)magnitude;
+		work->total += (double)magnitude;
+	}
+}
+
 static void find_changes(struct compare_work *work)
 {
 	work->total = 0;
+	if (work->has_moves) {
+		find_moves(work);
+		return;
+	}
 	for (size_t group = 0; group < work->layout->group_count; group++) {
 		struct difference difference = difference_of_group(work, group);
 

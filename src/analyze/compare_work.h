@@ -26,6 +26,7 @@ struct compare_layout;
 struct compare_work {
 	const struct compare_layout *layout;
 	uint32_t *population[SIDES][SCOPES]; /* members: of all runs, and those that A missed */
+	bool *both[SCOPES];		     /* whether both sides have members */
 	struct cell **runs;		     /* of each snapshot */
 	struct cell *medians[SIDES];	     /* of several snapshots a side, else NULL */
 	uint64_t *numbers;		     /* room for one group's runs */
@@ -64,6 +65,11 @@ static inline uint32_t compare_work_population(const struct compare_work *work, 
 					       size_t group)
 {
 	return work->population[side][metrics[work->id].scope][group];
+}
+
+static inline bool compare_work_is_on_both(const struct compare_work *work, size_t group)
+{
+	return work->both[metrics[work->id].scope][group];
 }
 
 /* The change of a group, exactly. */
