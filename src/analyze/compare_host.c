@@ -116,11 +116,12 @@ struct family {
 /* "cpufreq_governor cpu0 and 63 more" instead of 64 lines. */
 static int name_family(struct comparison *comparison, const struct family *family)
 {
-	struct host_change *change = &comparison->host_changes.data[family->change];
+	struct host_change *change;
 	char name[SHEET_NAME_SIZE + 32];
 
 	if (family->members < 2)
 		return 0;
+	change = &comparison->host_changes.data[family->change];
 	snprintf(name, sizeof(name), "%s and %u more", change->name, family->members - 1);
 	change->name = arena_copy(&comparison->arena, name, strlen(name));
 	return change->name ? 0 : -ENOMEM;

@@ -133,24 +133,34 @@ static int check_words(char **words, int count, struct error *error)
 	return 0;
 }
 
-/* Without a list: -m is all that is wanted, else everything. */
-static int parse_sections(struct request *request, struct error *error)
+/* Sections of metrics alone; heap has readings too, so it must have been meant. */
+static uint32_t sections_of(const struct selection *wanted)
 {
-	uint32_t *sections = &request->options.sections;
+	uint32_t sections = METRIC_COMPARE_SECTIONS & ~(1u << COMPARE_HEAP);
 
-	*sections = args.metrics ? METRIC_COMPARE_SECTIONS : ALL_COMPARE_SECTIONS;
-	return args.sections ? compare_sections_parse(args.sections, sections, error) : 0;
+	for (size_t i = 0; i < wanted->count; i++)
+		if (metrics[wanted->ids[i]].section == SECTION_HEAP)
+			sections |= 1u << COMPARE_HEAP;
+	return sections;
 }
 
+/* Without a list of sections: -m is all that is wanted, else everything. */
 static int parse_metrics(struct request *request, struct error *error)
 {
 	struct selection *wanted = &request->options.metrics;
+	uint32_t *sections = &request->options.sections;
+	int status = 0;
 
 	if (args.metrics)
-		return selection_parse(args.metrics, wanted, error);
-	if (request->options.sections & METRIC_COMPARE_SECTIONS)
+		status = selection_parse(args.metrics, wanted, error);
+	else
 		selection_all(wanted);
-	return 0;
+	*sections = args.metrics ? sections_of(wanted) : ALL_COMPARE_SECTIONS;
+	if (status == 0 && args.sections)
+		status = compare_sections_parse(args.sections, sections, error);
+	if (!(*sections & METRIC_COMPARE_SECTIONS))
+		wanted->count = 0;
+	return status;
 }
 
 static int parse_columns(struct request *request, struct error *error)
@@ -186,8 +196,6 @@ static int parse_request(struct request *request, struct error *error)
 	status = grouping_args_read(&args.grouping, &request->options.grouping, error);
 	if (status == 0)
 		status = parse_columns(request, error);
-	if (status == 0)
-		status = parse_sections(request, error);
 	if (status == 0)
 		status = parse_metrics(request, error);
 	if (status == 0 && args.sort)

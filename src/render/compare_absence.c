@@ -74,13 +74,15 @@ static void append_names(struct text *out, struct absence *first, const struct a
 
 static void append_lines(struct text *out, struct absences *absences, const char *what)
 {
-	struct absence *end = absences->items.data + absences->items.count;
+	size_t count = absences->items.count;
 
-	for (struct absence *first = absences->items.data; first < end; first++) {
+	for (size_t i = 0; i < count; i++) {
+		struct absence *first = &absences->items.data[i];
+
 		if (first->is_told)
 			continue;
 		text_append_string(out, what);
-		append_names(out, first, end);
+		append_names(out, first, absences->items.data + count);
 		text_append_string(out, ": ");
 		text_append_escaped(out, first->reason, strlen(first->reason));
 		text_append_string(out, "\n");
