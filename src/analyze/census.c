@@ -15,8 +15,10 @@
 #include "model/snapshot.h"
 
 struct name_class {
-	char *label; /* its pattern: at each place the widest kind that one of its names has */
-	uint32_t threads;
+	char *label;	  /* its pattern: at each place the widest kind that one of its names has */
+	const char *name; /* the first; only where one that is alone stays as it is */
+	bool has_several; /* names, or threads of one snapshot */
+	uint32_t seen_in; /* number of the snapshot that a thread was last seen in, from 1 */
 };
 
 /* The names of one part of the axis. */
@@ -188,6 +190,21 @@ static char wider(char a, char b)
 	return a == 'I' || b == 'I' ? 'I' : 'H';
 }
 
+static bool single_stays(const struct census *census, const struct name_count *count)
+{
+	return census->axis->single_stays && count->pattern;
+}
+
+static int note_name(struct census *census, struct name_class *class, const char *name)
+{
+	if (class->name) {
+		class->has_several |= strcmp(class->name, name) != 0;
+		return 0;
+	}
+	class->name = arena_copy(&census->arena, name, strlen(name));
+	return class->name ? 0 : -ENOMEM;
+}
+
 /* Adds the pattern that find_class() made to the label of its class. */
 static int note_pattern(struct census *census, struct name_count *count, uint32_t id)
 {
@@ -213,7 +230,11 @@ static int class_of_name(struct census *census, struct name_count *count, const 
 {
 	int status = find_class(census, count, name, ret_class);
 
-	return status < 0 ? status : note_pattern(census, count, *ret_class);
+	if (status == 0)
+		status = note_pattern(census, count, *ret_class);
+	if (status == 0 && single_stays(census, count))
+		status = note_name(census, &count->classes.data[*ret_class], name);
+	return status;
 }
 
 #define NOT_SEEN UINT32_MAX
@@ -228,10 +249,17 @@ static int class_of_task(struct census *census, struct name_count *count,
 	return class_of_name(census, count, text_string(&census->name), ret_class);
 }
 
+static void note_thread(struct name_class *class, uint32_t snapshot)
+{
+	class->has_several |= class->seen_in == snapshot;
+	class->seen_in = snapshot;
+}
+
 static int add_tasks(struct census *census, struct name_count *count,
 		     const struct snapshot *snapshot, uint32_t **ret_classes)
 {
 	size_t identities = count->part->identities(snapshot);
+	uint32_t number = (uint32_t)census->snapshots.count + 1;
 	CLEANUP(free_pointer) uint32_t *class_of = malloc(identities * sizeof(*class_of) + 1);
 
 	if (!class_of)
@@ -242,7 +270,7 @@ static int add_tasks(struct census *census, struct name_count *count,
 
 		if (*class == NOT_SEEN && class_of_task(census, count, snapshot, task, class) < 0)
 			return -ENOMEM;
-		count->classes.data[*class].threads++;
+		note_thread(&count->classes.data[*class], number);
 	}
 	*ret_classes = TAKE_PTR(class_of);
 	return 0;
@@ -303,7 +331,7 @@ const char *census_class_key(const struct census *census, size_t part, uint32_t 
 {
 	const struct name_count *count = &census->counts[part];
 
-	if (census->axis->single_stays && count->pattern && count->classes.data[class].threads == 1)
+	if (single_stays(census, count) && !count->classes.data[class].has_several)
 		return NULL;
 	return count->classes.data[class].label;
 }

@@ -64,11 +64,11 @@ struct grouping_options {
 int grouping_options_check(const struct grouping_options *options, struct error *error);
 
 /*
- * How many threads each pattern matches, in one snapshot or in several that are
- * to be compared: a name that is alone with its pattern stays as it is, and the
- * same name must get the same key on every side.  Patterns that differ only in
- * {N}, {H} or {I} at the same place are one: an id may by chance be all digits,
- * or of a length that numbers have.
+ * What names there are, in one snapshot or in several that are to be compared:
+ * the same name must get the same key on every side.  A name that is alone with
+ * its pattern, of one thread in each snapshot, stays as it is.  Patterns that
+ * differ only in {N}, {H} or {I} at the same place are one: an id may by chance be
+ * all digits, or of a length that numbers have.
  */
 struct census;
 

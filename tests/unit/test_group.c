@@ -291,8 +291,13 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 
 	(void)state;
 	hand_task(before, 1, 1, "job-1", "/");
+	hand_task(before, 4, 4, "python3", "/");
+	hand_task(before, 5, 5, "grows-1", "/");
 	hand_task(after, 2, 2, "job-2", "/");
 	hand_task(after, 3, 3, "alone-1", "/");
+	hand_task(after, 4, 4, "python3", "/");
+	hand_task(after, 5, 5, "grows-1", "/");
+	hand_task(after, 6, 6, "grows-1", "/");
 	snapshot_finish(before);
 	snapshot_finish(after);
 	assert_int_equal(census_new(AXIS_COMM, NULL, &census), 0);
@@ -304,6 +309,11 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 	assert_group(first, "job-{N}", 1);
 	assert_group(second, "job-{N}", 1);
 	assert_group(second, "alone-1", 1);
+	/* Alone on each side is alone. */
+	assert_group(first, "python3", 1);
+	assert_group(second, "python3", 1);
+	assert_group(first, "grows-{N}", 1);
+	assert_group(second, "grows-{N}", 2);
 }
 
 static void each_axis_has_its_keys(void **state)
