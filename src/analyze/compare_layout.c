@@ -8,6 +8,7 @@
 #include "analyze/comparison.h"
 #include "analyze/exited.h"
 #include "analyze/group.h"
+#include "analyze/losses.h"
 #include "analyze/name_pattern.h"
 #include "base/cleanup.h"
 #include "base/dictionary.h"
@@ -380,4 +381,14 @@ int compare_layout_init(struct compare_layout *layout, const struct compare_side
 	if (status < 0)
 		compare_layout_clear(layout);
 	return status;
+}
+
+const char *compare_layout_reason(const struct compare_layout *layout, enum metric_id id,
+				  bool after_is_known)
+{
+	size_t run = after_is_known ? 0 : layout->before_count;
+	enum metric_id cause;
+	const char *reason = absence_reason(layout->runs[run].snapshot, id, &cause);
+
+	return reason ? reason : "no task was measured on both sides";
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "analyze/join.h"
+#include "metric/metric.h"
 
 struct comparison;
 struct compare_options;
@@ -55,5 +56,9 @@ int compare_layout_init(struct compare_layout *layout, const struct compare_side
 			const struct compare_side *after, const struct compare_options *options,
 			struct comparison *comparison);
 void compare_layout_clear(struct compare_layout *layout); /* all zeros is allowed */
+
+/* Why a side that has a group has no value of the metric: B, or else A. */
+const char *compare_layout_reason(const struct compare_layout *layout, enum metric_id id,
+				  bool after_is_known);
 
 #endif

@@ -9,7 +9,6 @@
 #include "analyze/compare_rows.h"
 #include "analyze/compare_settings.h"
 #include "analyze/compare_work.h"
-#include "analyze/losses.h"
 #include "analyze/mann_whitney.h"
 #include "model/snapshot.h"
 
@@ -22,7 +21,6 @@ struct maker {
 	struct compare_work work;
 	struct compare_settings settings; /* made when a metric needs them */
 	struct mann_whitney *test;
-	double tasks;		      /* of both sides */
 	enum compare_section section; /* of the metric in hand */
 };
 
@@ -38,17 +36,6 @@ enum compare_section compare_section_of(enum metric_id id)
 	default:
 		return COMPARE_PRIMARY;
 	}
-}
-
-/* Says why a side that has the group has no value. */
-static const char *reason_of(const struct compare_layout *layout, enum metric_id id,
-			     bool after_is_known)
-{
-	size_t run = after_is_known ? 0 : layout->before_count;
-	enum metric_id cause;
-	const char *reason = absence_reason(layout->runs[run].snapshot, id, &cause);
-
-	return reason ? reason : "no task was measured on both sides";
 }
 
 static enum row_state state_of(const struct compare_work *work, size_t group)
@@ -200,7 +187,8 @@ static void fill_row(const struct maker *maker, struct comparison_row *row)
 	}
 	set_rates(work, maker->comparison, row);
 	if (row->state == ROW_ABSENT)
-		row->reason = reason_of(work->layout, work->id, work->sides[1][group].known);
+		row->reason =
+			compare_layout_reason(work->layout, work->id, work->sides[1][group].known);
 }
 
 /* Whether several runs tell a change from chance; what is chance is not important. */
@@ -284,81 +272,6 @@ static int make_numbers(struct maker *maker, enum metric_id id)
 	return status;
 }
 
-static enum row_state state_of_setting(const struct setting *before, const struct setting *after)
-{
-	if (before->fold.population == 0)
-		return after->fold.measured ? ROW_NEW : ROW_ABSENT;
-	if (after->fold.population == 0)
-		return before->fold.measured ? ROW_GONE : ROW_ABSENT;
-	if (!before->fold.measured || !after->fold.measured)
-		return ROW_ABSENT;
-	return setting_equals(before, after) ? ROW_SAME : ROW_CHANGED;
-}
-
-/* Settings have a difference when each side is a single number. */
-static void subtract_ranges(struct comparison_row *row)
-{
-	const struct compared_value *before = &row->before, *after = &row->after;
-
-	if (before->shape == VALUE_RANGE && after->shape == VALUE_RANGE &&
-	    before->min == before->max && after->min == after->max)
-		row->delta = difference_of_whole((uint64_t)before->min, (uint64_t)after->min, true);
-}
-
-static int add_setting(struct maker *maker, struct comparison_row *row,
-		       const struct setting *before, const struct setting *after)
-{
-	const struct compared_group *group = &maker->comparison->groups.data[row->group];
-	enum metric_id id = (enum metric_id)row->metric;
-
-	if (row->state == ROW_CHANGED)
-		row->score =
-			rank_setting(id, (group->tasks_before + group->tasks_after) / maker->tasks);
-	if (!row_keeper_wants(maker->keeper, row))
-		return 0;
-	if (setting_value(before, &maker->comparison->arena, &row->before) < 0 ||
-	    setting_value(after, &maker->comparison->arena, &row->after) < 0)
-		return -ENOMEM;
-	row->name = metrics[id].name;
-	subtract_ranges(row);
-	if (row->state == ROW_ABSENT)
-		row->reason = reason_of(maker->layout, id, after->fold.measured > 0);
-	return row_keeper_add(maker->keeper, row);
-}
-
-static int make_setting(struct maker *maker, enum metric_id id, uint32_t group)
-{
-	struct setting before, after;
-	struct comparison_row row;
-	enum row_state state;
-	bool is_quiet_;
-
-	compare_settings_fold(&maker->settings, 0, id, group, &before);
-	compare_settings_fold(&maker->settings, 1, id, group, &after);
-	if (!before.fold.population && !after.fold.population)
-		return 0;
-	state = state_of_setting(&before, &after);
-	is_quiet_ = state != ROW_CHANGED &&
-		    (state != ROW_ABSENT || before.fold.measured == after.fold.measured);
-	if (is_quiet_ && !row_keeper_takes_unchanged(maker->keeper, maker->section))
-		return 0;
-	row = (struct comparison_row){
-		.section = maker->section, .group = group, .metric = (int)id, .state = state
-	};
-	return add_setting(maker, &row, &before, &after);
-}
-
-static int make_settings(struct maker *maker, enum metric_id id)
-{
-	int status = 0;
-
-	if (!maker->settings.lists)
-		status = compare_settings_init(&maker->settings, maker->layout);
-	for (uint32_t group = 0; group < maker->layout->first_exited && status == 0; group++)
-		status = make_setting(maker, id, group);
-	return status;
-}
-
 /* How large groups are that one side does not have. */
 static void size_groups(struct maker *maker, enum metric_id id)
 {
@@ -387,6 +300,17 @@ static int measure_groups(struct maker *maker)
 	return 0;
 }
 
+static int make_settings(struct maker *maker, enum metric_id id)
+{
+	int status = 0;
+
+	if (!maker->settings.lists)
+		status = compare_settings_init(&maker->settings, maker->layout, maker->comparison);
+	return status < 0 ?
+		       status :
+		       compare_settings_rows(&maker->settings, id, maker->section, maker->keeper);
+}
+
 static int make_all(struct maker *maker, const struct compare_options *options)
 {
 	int status = measure_groups(maker);
@@ -413,9 +337,6 @@ int compare_metrics(const struct compare_layout *layout, const struct compare_op
 
 	if (status < 0)
 		return status;
-	for (size_t i = 0; i < comparison->groups.count; i++)
-		maker.tasks += comparison->groups.data[i].tasks_before +
-			       comparison->groups.data[i].tasks_after;
 	if (layout->run_count > SIDES)
 		status = mann_whitney_new(&maker.test);
 	if (status == 0)

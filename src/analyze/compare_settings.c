@@ -7,11 +7,19 @@
 #include <string.h>
 
 #include "analyze/compare_layout.h"
+#include "analyze/compare_rank.h"
+#include "analyze/compare_rows.h"
+#include "analyze/compare_work.h"
 #include "base/cpulist.h"
 #include "base/dictionary.h"
+#include "metric/fold.h"
 #include "model/snapshot.h"
 
-#define SCOPES 2
+/* One side of a group. */
+struct setting {
+	struct fold fold;
+	const char *list; /* of a cpu set that all share */
+};
 
 /* Sorts rows by their groups; ascending in each. */
 static int list_members(struct member_list *list, const uint32_t *group_of, size_t rows,
@@ -46,9 +54,15 @@ static int list_run(struct compare_settings *settings, size_t run)
 	return lists->cpu_counts ? 0 : -ENOMEM;
 }
 
-int compare_settings_init(struct compare_settings *settings, const struct compare_layout *layout)
+int compare_settings_init(struct compare_settings *settings, const struct compare_layout *layout,
+			  struct comparison *comparison)
 {
 	settings->layout = layout;
+	settings->comparison = comparison;
+	settings->tasks = 0;
+	for (size_t i = 0; i < comparison->groups.count; i++)
+		settings->tasks += comparison->groups.data[i].tasks_before +
+				   comparison->groups.data[i].tasks_after;
 	settings->lists = calloc(layout->run_count * SCOPES, sizeof(*settings->lists));
 	if (!settings->lists)
 		return -ENOMEM;
@@ -115,8 +129,8 @@ static void fold_run(struct compare_settings *settings, size_t run, size_t group
 	}
 }
 
-void compare_settings_fold(struct compare_settings *settings, int side, enum metric_id id,
-			   size_t group, struct setting *ret)
+static void fold_side(struct compare_settings *settings, int side, enum metric_id id, size_t group,
+		      struct setting *ret)
 {
 	const struct compare_layout *layout = settings->layout;
 	size_t first = side ? layout->before_count : 0;
@@ -129,7 +143,7 @@ void compare_settings_fold(struct compare_settings *settings, int side, enum met
 	fold_finish(&ret->fold);
 }
 
-bool setting_equals(const struct setting *a, const struct setting *b)
+static bool setting_equals(const struct setting *a, const struct setting *b)
 {
 	if (a->fold.shape != b->fold.shape)
 		return false;
@@ -172,7 +186,8 @@ static const char *mode_text(const struct fold *fold, struct arena *arena)
 	return arena_copy(arena, text, strlen(text));
 }
 
-int setting_value(const struct setting *setting, struct arena *arena, struct compared_value *ret)
+static int setting_value(const struct setting *setting, struct arena *arena,
+			 struct compared_value *ret)
 {
 	const struct fold *fold = &setting->fold;
 	struct compared_value value = { .measured = fold->measured,
@@ -202,4 +217,80 @@ int setting_value(const struct setting *setting, struct arena *arena, struct com
 		return -ENOMEM;
 	*ret = value;
 	return 0;
+}
+
+static enum row_state state_of(const struct setting *before, const struct setting *after)
+{
+	if (before->fold.population == 0)
+		return after->fold.measured ? ROW_NEW : ROW_ABSENT;
+	if (after->fold.population == 0)
+		return before->fold.measured ? ROW_GONE : ROW_ABSENT;
+	if (!before->fold.measured || !after->fold.measured)
+		return ROW_ABSENT;
+	return setting_equals(before, after) ? ROW_SAME : ROW_CHANGED;
+}
+
+/* There is a difference when each side is a single number that names nothing. */
+static void subtract_ranges(struct comparison_row *row)
+{
+	const struct compared_value *before = &row->before, *after = &row->after;
+
+	if (metrics[row->metric].unit != UNIT_ID && before->shape == VALUE_RANGE &&
+	    after->shape == VALUE_RANGE && before->min == before->max && after->min == after->max)
+		row->delta = difference_of_whole((uint64_t)before->min, (uint64_t)after->min, true);
+}
+
+static int add_row(struct compare_settings *settings, struct row_keeper *keeper,
+		   struct comparison_row *row, const struct setting *before,
+		   const struct setting *after)
+{
+	const struct compared_group *group = &settings->comparison->groups.data[row->group];
+	enum metric_id id = (enum metric_id)row->metric;
+
+	if (row->state == ROW_CHANGED)
+		row->score = rank_setting(id, (group->tasks_before + group->tasks_after) /
+						      settings->tasks);
+	if (!row_keeper_wants(keeper, row))
+		return 0;
+	if (setting_value(before, &settings->comparison->arena, &row->before) < 0 ||
+	    setting_value(after, &settings->comparison->arena, &row->after) < 0)
+		return -ENOMEM;
+	row->name = metrics[id].name;
+	subtract_ranges(row);
+	if (row->state == ROW_ABSENT)
+		row->reason = compare_layout_reason(settings->layout, id, after->fold.measured > 0);
+	return row_keeper_add(keeper, row);
+}
+
+static int make_row(struct compare_settings *settings, struct row_keeper *keeper, enum metric_id id,
+		    enum compare_section section, uint32_t group)
+{
+	struct setting before, after;
+	struct comparison_row row;
+	enum row_state state;
+	bool quiet;
+
+	fold_side(settings, 0, id, group, &before);
+	fold_side(settings, 1, id, group, &after);
+	if (!before.fold.population && !after.fold.population)
+		return 0;
+	state = state_of(&before, &after);
+	quiet = state != ROW_CHANGED &&
+		(state != ROW_ABSENT || before.fold.measured == after.fold.measured);
+	if (quiet && !row_keeper_takes_unchanged(keeper, section))
+		return 0;
+	row = (struct comparison_row){
+		.section = section, .group = group, .metric = (int)id, .state = state
+	};
+	return add_row(settings, keeper, &row, &before, &after);
+}
+
+int compare_settings_rows(struct compare_settings *settings, enum metric_id id,
+			  enum compare_section section, struct row_keeper *keeper)
+{
+	int status = 0;
+
+	for (uint32_t group = 0; group < settings->layout->first_exited && status == 0; group++)
+		status = make_row(settings, keeper, id, section, group);
+	return status;
 }
