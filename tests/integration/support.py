@@ -77,12 +77,17 @@ class TestCase(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def refuse(self, *words, says="", **options):
-        """The command fails with exit 2, one sentence, and nothing on standard output."""
+        """The command fails with exit 2, one sentence, and nothing on standard output.
+
+        A mistake in an expression may be pointed at, by two lines more.
+        """
         status, out, err = run(*words, **options)
         self.assertEqual(status, 2, f"{words}: {out}{err}")
         self.assertEqual(out, "")
-        self.assertEqual(len(err.splitlines()), 1, err)
-        self.assertIn(says, err)
+        sentence, *pointer = err.splitlines()
+        self.assertIn(len(pointer), (0, 2), err)
+        self.assertEqual([line.strip() for line in pointer[1:]], ["^"] * len(pointer[1:]), err)
+        self.assertIn(says, sentence)
 
     def accept(self, *words, **options):
         status, out, err = run(*words, **options)

@@ -7,7 +7,7 @@ import unittest
 
 import support
 
-VERBS = ["capture", "show", "metrics", "doctor"]
+VERBS = ["capture", "show", "compare", "metrics", "doctor"]
 
 
 class Errors(support.TestCase):
@@ -28,6 +28,26 @@ class Errors(support.TestCase):
         self.refuse("capture", "--source", "magic", "-o", self.path("x.tscope"), says="magic")
         self.refuse("metrics", "--format", "yaml", says="yaml")
         self.refuse("--completions", "csh", says="bash")
+
+    def test_compare_checks_its_options_before_it_opens_a_file(self):
+        files = [self.path("absent.tscope"), self.path("gone.tscope")]
+        self.refuse("compare", *files, says="absent.tscope")
+        for words, says in [
+                (["-g", "nonsense"], "nonsense"), (["--mode", "sideways"], "sideways"),
+                (["-m", "no_such_metric"], "no_such_metric"), (["-s", "policy"], "policy"),
+                (["-s", "run_time_ns:up"], "up"), (["--sections", "primary,nonsense"], "nonsense"),
+                (["--columns", "group,colour"], "colour"), (["--flatten", "/a["], "/a["),
+                (["--no-normalize=words"], "words"), (["--fail-on", "run_time_ns > much"], "character 15"),
+                (["--format", "json", "--columns", "group"], "--columns"), (["-n", "x"], "x"),
+                (["-d", "soon"], "soon"), (["-p", "1"], "-d"), (["-d", "1s"], "absent.tscope")]:
+            self.refuse("compare", *files, *words, says=says)
+
+    def test_compare_needs_two_sides(self):
+        self.refuse("compare", says="BEFORE")
+        self.refuse("compare", self.path("one.tscope"), says="BEFORE")
+        self.refuse("compare", "-d", "0", says="above 0")
+        self.refuse("compare", "-d", "1s", "--root", "/", says="-d")
+        self.refuse("compare", self.path("a") + ",", self.path("b"), says="empty name")
 
     def test_capture_without_an_output_file_is_refused(self):
         self.refuse("capture", says="-o")
