@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a capture costs, next to the tools people use today: usage: run.py BUILD-FOLDER
+"""What a capture costs, next to the tools people use today, and what a comparison costs: usage:
+run.py BUILD-FOLDER
 
 Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
 three, the ratios, and whether each goal is met.  A missed goal is a word in the table, not an exit
@@ -21,6 +22,10 @@ ROUNDS = 1 if QUICK else 3
 # processes, threads in each
 POPULATIONS = [(10, 100), (10, 1000)] + ([] if QUICK else [(30, 1000)])
 HEAP_THREADS = 1000
+# threads in each of the two snapshots that are compared, every one with a name of its own
+COMPARED = [30000, 100000]
+# what makes a group of them: a tenth as many groups as threads, as many, and as many long keys
+COMPARED_BY = ["pcomm", "comm-exact", "all"]
 MIB = 1024 * 1024
 
 # Debian's own interpreter, since the package belongs to it.
@@ -126,6 +131,18 @@ def measure_heap(build, scratch):
     return costs["with"] - costs["without"]
 
 
+def measure_compare(build, scratch):
+    """Costs of comparing two snapshots, by number of threads and axis."""
+    costs = {}
+    for count in COMPARED:
+        pair = [f"{scratch}/before.tscope", f"{scratch}/after.tscope"]
+        subprocess.run([build / "bench/snapshots", str(count), *pair, "distinct"], check=True)
+        commands = {axis: [build / "taskscope", "compare", *pair, "-g", axis]
+                    for axis in COMPARED_BY}
+        costs[count] = best(build, commands, scratch)
+    return costs
+
+
 def measure_taskstats(build, load):
     """Nanoseconds of CPU for each thread of the load, by way of asking; none without privilege."""
     pids = load.pids()
@@ -162,7 +179,19 @@ def heap_goals(heap):
                heap * 1e6 / HEAP_THREADS, 3, lambda value: f"{value:.2f} us a thread")
 
 
-def goals(costs, startup, bytes_per_thread, taskstats, heap):
+def compare_goals(compared):
+    few, many = COMPARED
+    for axis in COMPARED_BY:
+        cost = compared[many][axis]
+        yield (f"compare -g {axis}, {many:,} threads a side", cost.cpu, 1,
+               lambda value: f"{value:.3f} s")
+        yield (f"compare -g {axis}, {many:,} threads a side, peak memory", cost.peak / MIB, 400,
+               lambda value: f"{value:.0f} MiB")
+        yield (f"compare -g {axis}, {few:,} to {many:,} threads a side",
+               cost.cpu / compared[few][axis].cpu, 4, lambda value: f"{value:.2f} times")
+
+
+def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
     """What is promised: text, the measured figure, the largest one allowed, how to print both."""
     fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
     times = (lambda ratio: f"{ratio:.2f} times")
@@ -186,11 +215,12 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap):
                lambda value: f"{value:.3f} s")
     yield from taskstats_goals(taskstats)
     yield from heap_goals(heap)
+    yield from compare_goals(compared)
     yield ("capture of this host as it is, wall time", startup.wall * 1000, 150,
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap):
+def report(costs, startup, host_threads, bytes_per_thread, *others):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -204,7 +234,7 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap):
            ["file, bytes a thread", *(f"{bytes_per_thread[count]:.1f}" for count in counts)]])
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
-           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap)])
+           for text, value, limit, show in goals(costs, startup, bytes_per_thread, *others)])
 
 
 def main():
@@ -226,7 +256,8 @@ def main():
                 size = pathlib.Path(scratch, "auto.tscope").stat().st_size
                 bytes_per_thread[count] = size / threads_of_host()
         heap = measure_heap(build, scratch)
-    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap)
+        compared = measure_compare(build, scratch)
+    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared)
 
 
 if __name__ == "__main__":
