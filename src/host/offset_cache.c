@@ -1,5 +1,6 @@
 #include "host/offset_cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -15,13 +17,17 @@
 #include "base/text.h"
 
 #define ROOT_PLACE "/var/cache/taskscope/jemalloc"
-#define NAME_SIZE (OFFSET_CACHE_ID_MAX + 16)
+#define NAME_SIZE (OFFSET_CACHE_ID_MAX + 32) /* kind, id, identity */
+#define TEMPORARY_SIZE (NAME_SIZE + 32)
 #define ENTRY_SIZE 256
-#define HEADING "taskscope jemalloc offsets 1"
+#define HEADING "taskscope jemalloc offsets 2"
 #define NS_PER_SECOND 1000000000u
+#define ERRNO_MAX 4095
 
-/* The numbers of an entry, in the order that they are written in. */
-enum { DEVICE, INODE, SIZE, CHANGED_NS, ALLOCATED, DEALLOCATED, NUMBERS };
+/* The numbers of an entry, in the order that they are written in.  FAILURE is an errno, or 0. */
+enum { DEVICE, INODE, SIZE, CHANGED_NS, FAILURE, ALLOCATED, DEALLOCATED, NUMBERS };
+
+#define IDENTITY_NUMBERS FAILURE /* those before tell which file it is */
 
 static const char *const kinds[] = {
 	[OFFSET_CACHE_LIBRARY] = "library",
@@ -101,18 +107,9 @@ void offset_cache_close(struct offset_cache *cache)
 	cache->dir = -1;
 }
 
-/* "library-0123abcd"; false for an id that no entry can have. */
-static bool entry_name(const struct offset_cache_key *key, char ret[NAME_SIZE])
+static uint64_t changed_ns(const struct stat *file)
 {
-	size_t length;
-
-	if (key->build_id_size == 0 || key->build_id_size > OFFSET_CACHE_ID_MAX / 2)
-		return false;
-	length = (size_t)snprintf(ret, NAME_SIZE, "%s-", kinds[key->kind]);
-	for (size_t i = 0; i < key->build_id_size; i++)
-		length += (size_t)snprintf(ret + length, NAME_SIZE - length, "%02x",
-					   key->build_id[i]);
-	return true;
+	return (uint64_t)file->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)file->st_mtim.tv_nsec;
 }
 
 static void fill_identity(const struct stat *file, uint64_t numbers[NUMBERS])
@@ -120,8 +117,36 @@ static void fill_identity(const struct stat *file, uint64_t numbers[NUMBERS])
 	numbers[DEVICE] = file->st_dev;
 	numbers[INODE] = file->st_ino;
 	numbers[SIZE] = (uint64_t)file->st_size;
-	numbers[CHANGED_NS] =
-		(uint64_t)file->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)file->st_mtim.tv_nsec;
+	numbers[CHANGED_NS] = changed_ns(file);
+}
+
+/* Spreads names; what is in the entry decides (FNV-1a). */
+static uint64_t hash_identity(const uint64_t numbers[NUMBERS])
+{
+	const uint8_t *bytes = (const uint8_t *)numbers;
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < IDENTITY_NUMBERS * sizeof(numbers[0]); i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* "library-0123abcd-00112233aabbccdd"; false for an id that no entry can have. */
+static bool entry_name(const struct offset_cache_key *key, char ret[NAME_SIZE])
+{
+	uint64_t identity[NUMBERS];
+	size_t length;
+
+	if (key->build_id_size == 0 || key->build_id_size > OFFSET_CACHE_ID_MAX / 2)
+		return false;
+	fill_identity(key->file, identity);
+	length = (size_t)snprintf(ret, NAME_SIZE, "%s-", kinds[key->kind]);
+	for (size_t i = 0; i < key->build_id_size; i++)
+		length += (size_t)snprintf(ret + length, NAME_SIZE - length, "%02x",
+					   key->build_id[i]);
+	snprintf(ret + length, NAME_SIZE - length, "-%016llx",
+		 (unsigned long long)hash_identity(identity));
+	return true;
 }
 
 /* Nothing may be left over: a shorter or longer text is no entry. */
@@ -139,6 +164,16 @@ static bool parse_entry(const char *text, uint64_t ret[NUMBERS])
 	return strcmp(text, "\n") == 0;
 }
 
+/* A file that was written in the future was not written by this clock. */
+static bool is_fresh(int fd)
+{
+	struct stat file;
+	time_t now = time(NULL);
+
+	return fstat(fd, &file) == 0 && file.st_mtim.tv_sec <= now &&
+	       now - file.st_mtim.tv_sec < OFFSET_CACHE_FAILURE_SECONDS;
+}
+
 static bool read_entry(int dir, const char *name, uint64_t ret[NUMBERS])
 {
 	CLEANUP(close_fd)
@@ -152,7 +187,7 @@ static bool read_entry(int dir, const char *name, uint64_t ret[NUMBERS])
 	if (length < 0)
 		return false;
 	text[length] = '\0';
-	return parse_entry(text, ret);
+	return parse_entry(text, ret) && (!ret[FAILURE] || is_fresh(fd));
 }
 
 int offset_cache_find(const struct offset_cache *cache, const struct offset_cache_key *key,
@@ -165,8 +200,11 @@ int offset_cache_find(const struct offset_cache *cache, const struct offset_cach
 	if (cache->dir < 0 || !entry_name(key, name) || !read_entry(cache->dir, name, numbers))
 		return -ENOENT;
 	fill_identity(key->file, wanted);
-	if (memcmp(wanted, numbers, ALLOCATED * sizeof(numbers[0])))
+	if (memcmp(wanted, numbers, IDENTITY_NUMBERS * sizeof(numbers[0])) ||
+	    numbers[FAILURE] > ERRNO_MAX)
 		return -ENOENT;
+	if (numbers[FAILURE])
+		return -(int)numbers[FAILURE];
 	layout = (struct tsd_layout){ numbers[ALLOCATED], numbers[DEALLOCATED] };
 	if (!tsd_layout_is_plausible(&layout))
 		return -ENOENT;
@@ -192,20 +230,78 @@ static int write_entry(int dir, const char *name, const uint64_t numbers[NUMBERS
 	return 0;
 }
 
-int offset_cache_keep(const struct offset_cache *cache, const struct offset_cache_key *key,
-		      const struct tsd_layout *layout)
+/* ---- room ---- */
+
+struct found_entry {
+	uint64_t changed_ns;
+	char name[TEMPORARY_SIZE];
+};
+
+static void close_directory(DIR **directory)
 {
-	uint64_t numbers[NUMBERS];
-	char name[NAME_SIZE], temporary[NAME_SIZE + 32];
+	if (*directory)
+		closedir(*directory);
+}
+
+/* What is in the cache, also what one of ours that died half way left; at most `capacity`. */
+static size_t list_entries(int dir, struct found_entry *entries, size_t capacity)
+{
+	CLEANUP(close_fd) int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_directory) DIR *directory = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *found;
+	size_t count = 0;
+
+	if (!directory)
+		return 0;
+	TAKE_FD(again);
+	while (count < capacity && (found = readdir(directory))) {
+		struct stat file;
+
+		if (strlen(found->d_name) >= TEMPORARY_SIZE ||
+		    fstatat(dir, found->d_name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    S_ISDIR(file.st_mode))
+			continue;
+		entries[count].changed_ns = changed_ns(&file);
+		snprintf(entries[count++].name, TEMPORARY_SIZE, "%s", found->d_name);
+	}
+	return count;
+}
+
+static int compare_ages(const void *left, const void *right)
+{
+	const struct found_entry *a = left, *b = right;
+
+	return a->changed_ns < b->changed_ns ? -1 : a->changed_ns > b->changed_ns;
+}
+
+/* Twice what may be there is looked at: more than any number of ours at once adds. */
+static void make_room(int dir)
+{
+	size_t capacity = 2 * OFFSET_CACHE_ENTRIES_MAX;
+	CLEANUP(free_pointer) struct found_entry *entries = calloc(capacity, sizeof(*entries));
+	size_t count = entries ? list_entries(dir, entries, capacity) : 0;
+
+	if (count < OFFSET_CACHE_ENTRIES_MAX)
+		return;
+	qsort(entries, count, sizeof(*entries), compare_ages);
+	for (size_t i = 0; i + OFFSET_CACHE_ENTRIES_MAX <= count; i++)
+		unlinkat(dir, entries[i].name, 0);
+}
+
+/* ---- keeping ---- */
+
+static int keep_numbers(const struct offset_cache *cache, const struct offset_cache_key *key,
+			uint64_t numbers[NUMBERS])
+{
+	char name[NAME_SIZE], temporary[TEMPORARY_SIZE];
 	int status;
 
 	if (cache->dir < 0)
 		return -EBADF;
-	if (!entry_name(key, name) || !tsd_layout_is_plausible(layout))
+	if (!entry_name(key, name))
 		return -EINVAL;
 	fill_identity(key->file, numbers);
-	numbers[ALLOCATED] = layout->allocated;
-	numbers[DEALLOCATED] = layout->deallocated;
+	make_room(cache->dir);
 	/* One of ours that died half way may have left a file of that name. */
 	snprintf(temporary, sizeof(temporary), "%s.%ld", name, (long)getpid());
 	unlinkat(cache->dir, temporary, 0);
@@ -215,4 +311,25 @@ int offset_cache_keep(const struct offset_cache *cache, const struct offset_cach
 	if (status < 0)
 		unlinkat(cache->dir, temporary, 0);
 	return status;
+}
+
+int offset_cache_keep(const struct offset_cache *cache, const struct offset_cache_key *key,
+		      const struct tsd_layout *layout)
+{
+	uint64_t numbers[NUMBERS] = {
+		[ALLOCATED] = layout->allocated,
+		[DEALLOCATED] = layout->deallocated,
+	};
+
+	return tsd_layout_is_plausible(layout) ? keep_numbers(cache, key, numbers) : -EINVAL;
+}
+
+int offset_cache_keep_failure(const struct offset_cache *cache, const struct offset_cache_key *key,
+			      int error)
+{
+	uint64_t numbers[NUMBERS] = { [FAILURE] = (uint64_t)-error };
+
+	if (error >= 0 || error < -ERRNO_MAX || error == -ENOENT)
+		return -EINVAL;
+	return keep_numbers(cache, key, numbers);
 }

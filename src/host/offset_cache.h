@@ -1,12 +1,17 @@
 /*
  * What the oracle or debug information said, kept on disk so that it is asked once:
- * a small text file for each build id, below $XDG_CACHE_HOME/taskscope/jemalloc (or ~/.cache), and
- * for root below /var/cache/taskscope/jemalloc.
+ * a small text file for each program or library, below $XDG_CACHE_HOME/taskscope/jemalloc (or
+ * ~/.cache), and for root below /var/cache/taskscope/jemalloc.
  *
  * A build id is what the file says of itself, and anyone can make a file that
  * claims the id of a well known library.  So an entry counts only for the very
- * file that it was learned from (device, inode, size, time of change); for
- * another one with the same id the oracle is asked again.
+ * file that it was learned from (device, inode, size, time of change); a copy of it
+ * is asked itself and has an entry of its own.
+ *
+ * That there was no answer can be kept too, where waiting for it took long.  It
+ * counts for OFFSET_CACHE_FAILURE_SECONDS.
+ *
+ * There are at most OFFSET_CACHE_ENTRIES_MAX entries; the oldest make room.
  *
  * Directory and entries are ours alone (0700, 0600).  An entry that is not, or
  * that is damaged, is as good as none.
@@ -20,6 +25,8 @@
 #include "host/tsd_layout.h"
 
 #define OFFSET_CACHE_ID_MAX 64 /* hex digits */
+#define OFFSET_CACHE_ENTRIES_MAX 1024
+#define OFFSET_CACHE_FAILURE_SECONDS 3600
 
 struct stat;
 
@@ -49,12 +56,16 @@ struct offset_cache_key {
 int offset_cache_open(struct offset_cache *cache, const char *path);
 void offset_cache_close(struct offset_cache *cache);
 
-/* 0, or -ENOENT. */
+/* 0; -ENOENT for no entry; or the negative errno that was kept instead of an answer. */
 int offset_cache_find(const struct offset_cache *cache, const struct offset_cache_key *key,
 		      struct tsd_layout *ret);
 
 /* Replaces the entry in one step.  Returns 0 or a negative errno, which is no loss but of time. */
 int offset_cache_keep(const struct offset_cache *cache, const struct offset_cache_key *key,
 		      const struct tsd_layout *layout);
+
+/* The same for a negative errno in place of an answer; -EINVAL for one that is none, or -ENOENT. */
+int offset_cache_keep_failure(const struct offset_cache *cache, const struct offset_cache_key *key,
+			      int error);
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -25,7 +27,7 @@ static const struct tsd_layout answer = { 824, 840 };
 struct place {
 	char path[64];
 	char directory[96]; /* the cache's, two levels below */
-	char entry[160];    /* what the key is kept as */
+	char entry[256];    /* what the key was kept as */
 	struct stat file;
 	struct offset_cache cache;
 	struct offset_cache_key key;
@@ -39,7 +41,6 @@ static int make_place(void **state)
 	if (!mkdtemp(place->path) || stat("/bin/true", &place->file) < 0)
 		return -1;
 	snprintf(place->directory, sizeof(place->directory), "%s/a/b", place->path);
-	snprintf(place->entry, sizeof(place->entry), "%s/library-00abff10", place->directory);
 	place->key = (struct offset_cache_key){ OFFSET_CACHE_LIBRARY, build_id, sizeof(build_id),
 						&place->file };
 	*state = place;
@@ -62,6 +63,22 @@ static int remove_place(void **state)
 	nftw(place->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	free(place);
 	return 0;
+}
+
+/* How many entries there are of that beginning; the last one's name. */
+static size_t find_entries(const char *directory, const char *start, char ret[256])
+{
+	char pattern[256];
+	glob_t found;
+	size_t count = 0;
+
+	snprintf(pattern, sizeof(pattern), "%s/%s*", directory, start);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		count = found.gl_pathc;
+	if (count && ret)
+		snprintf(ret, 256, "%s", found.gl_pathv[count - 1]);
+	globfree(&found);
+	return count;
 }
 
 static void put(const struct place *place, const char *text)
@@ -101,9 +118,10 @@ static void assert_missing(const struct place *place)
 	assert_int_equal(found.deallocated, 2);
 }
 
-static void keep(const struct place *place)
+static void keep(struct place *place)
 {
 	assert_int_equal(offset_cache_keep(&place->cache, &place->key, &answer), 0);
+	assert_int_equal(find_entries(place->directory, "library-", place->entry), 1);
 }
 
 static void what_is_kept_is_found_again(void **state)
@@ -159,6 +177,88 @@ static void another_file_with_the_same_id_is_not_found(void **state)
 	assert_missing(place);
 	place->file = same;
 	assert_found(place);
+}
+
+/* An upgrade, or copies in several containers: none drives the other out. */
+static void copies_of_a_library_have_an_entry_each(void **state)
+{
+	struct place *place = *state;
+	ino_t first = place->file.st_ino;
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct tsd_layout kept = { 8 * i, 8 * i + 16 };
+
+		place->file.st_ino = first + i;
+		assert_int_equal(offset_cache_keep(&place->cache, &place->key, &kept), 0);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		struct tsd_layout found;
+
+		place->file.st_ino = first + i;
+		assert_int_equal(offset_cache_find(&place->cache, &place->key, &found), 0);
+		assert_int_equal(found.allocated, 8 * i);
+	}
+}
+
+static void set_age(const struct place *place, time_t seconds)
+{
+	struct timespec times[2] = { { time(NULL) - seconds, 0 }, { time(NULL) - seconds, 0 } };
+
+	assert_int_equal(utimensat(AT_FDCWD, place->entry, times, 0), 0);
+}
+
+static void that_nobody_answered_is_known_for_an_hour(void **state)
+{
+	struct place *place = *state;
+	struct tsd_layout found = { 1, 2 };
+
+	assert_int_equal(offset_cache_keep_failure(&place->cache, &place->key, -ETIMEDOUT), 0);
+	assert_int_equal(find_entries(place->directory, "library-", place->entry), 1);
+	assert_int_equal(offset_cache_find(&place->cache, &place->key, &found), -ETIMEDOUT);
+	assert_int_equal(found.allocated, 1);
+	set_age(place, OFFSET_CACHE_FAILURE_SECONDS - 60);
+	assert_int_equal(offset_cache_find(&place->cache, &place->key, &found), -ETIMEDOUT);
+	set_age(place, OFFSET_CACHE_FAILURE_SECONDS + 1);
+	assert_missing(place);
+	set_age(place, -60); /* no clock of ours wrote that */
+	assert_missing(place);
+	keep(place); /* an answer takes the place, and lasts */
+	set_age(place, OFFSET_CACHE_FAILURE_SECONDS + 1);
+	assert_found(place);
+}
+
+static void only_failures_are_kept_as_such(void **state)
+{
+	struct place *place = *state;
+
+	assert_int_equal(offset_cache_keep_failure(&place->cache, &place->key, 0), -EINVAL);
+	assert_int_equal(offset_cache_keep_failure(&place->cache, &place->key, 1), -EINVAL);
+	assert_int_equal(offset_cache_keep_failure(&place->cache, &place->key, -5000), -EINVAL);
+	assert_int_equal(offset_cache_keep_failure(&place->cache, &place->key, -ENOENT), -EINVAL);
+	assert_missing(place);
+}
+
+/* The oldest make room, also leftovers of one that died half way. */
+static void there_are_only_so_many_entries(void **state)
+{
+	struct place *place = *state;
+	struct timespec old = { .tv_sec = 1000000 };
+	ino_t first = place->file.st_ino;
+	char leftover[256];
+	int fd;
+
+	snprintf(leftover, sizeof(leftover), "%s/library-00.1", place->directory);
+	fd = open(leftover, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(futimens(fd, (struct timespec[]){ old, old }), 0);
+	close(fd);
+	for (unsigned i = 0; i < OFFSET_CACHE_ENTRIES_MAX + 5; i++) {
+		place->file.st_ino = first + i;
+		assert_int_equal(offset_cache_keep(&place->cache, &place->key, &answer), 0);
+	}
+	assert_found(place);
+	assert_int_equal(find_entries(place->directory, "", NULL), OFFSET_CACHE_ENTRIES_MAX);
+	assert_int_equal(access(leftover, F_OK), -1);
 }
 
 static void damaged_entries_are_as_good_as_none(void **state)
@@ -314,11 +414,11 @@ static void a_plain_user_has_a_cache_of_his_own(void **state)
 
 	assert_int_equal(chmod(place->path, 0777), 0);
 	assert_usual_place(place, place->path, NULL);
-	snprintf(path, sizeof(path), "%s/taskscope/jemalloc/library-00abff10", place->path);
-	assert_int_equal(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/taskscope/jemalloc", place->path);
+	assert_int_equal(find_entries(path, "library-00abff10-", NULL), 1);
 	assert_usual_place(place, NULL, place->path);
-	snprintf(path, sizeof(path), "%s/.cache/taskscope/jemalloc/library-00abff10", place->path);
-	assert_int_equal(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/.cache/taskscope/jemalloc", place->path);
+	assert_int_equal(find_entries(path, "library-00abff10-", NULL), 1);
 	assert_usual_place(place, NULL, NULL);
 }
 
@@ -330,6 +430,10 @@ int main(void)
 		TEST(what_is_kept_is_found_again),
 		TEST(offsets_below_the_thread_pointer_are_kept),
 		TEST(another_file_with_the_same_id_is_not_found),
+		TEST(copies_of_a_library_have_an_entry_each),
+		TEST(that_nobody_answered_is_known_for_an_hour),
+		TEST(only_failures_are_kept_as_such),
+		TEST(there_are_only_so_many_entries),
 		TEST(damaged_entries_are_as_good_as_none),
 		TEST(offsets_that_cannot_be_are_not_believed),
 		TEST(entries_of_others_are_as_good_as_none),
