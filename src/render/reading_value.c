@@ -16,6 +16,8 @@ static void number_text(struct text *out, const struct reading *reading, uint64_
 {
 	if (reading->unit == UNIT_LEVEL)
 		text_format(out, "%" PRId64, (int64_t)value);
+	else if (reading->unit == UNIT_BOOL)
+		text_append_string(out, value ? "yes" : "no");
 	else
 		unit_format(out, reading->unit, value);
 }
@@ -66,6 +68,16 @@ void reading_csv(struct text *out, const struct snapshot *snapshot,
 	}
 }
 
+static void number_json(struct json *json, const struct reading *reading, uint64_t value)
+{
+	if (reading->unit == UNIT_LEVEL)
+		json_i64(json, (int64_t)value);
+	else if (reading->unit == UNIT_BOOL)
+		json_bool(json, value != 0);
+	else
+		json_u64(json, value);
+}
+
 void reading_json(struct json *json, const struct snapshot *snapshot,
 		  const struct sheet_column *column, uint32_t row)
 {
@@ -73,10 +85,7 @@ void reading_json(struct json *json, const struct snapshot *snapshot,
 
 	switch (sheet_get(column, row, &value)) {
 	case CELL_NUMBER:
-		if (reading_find(column->name)->unit == UNIT_LEVEL)
-			json_i64(json, (int64_t)value);
-		else
-			json_u64(json, value);
+		number_json(json, reading_find(column->name), value);
 		break;
 	case CELL_UNLIMITED:
 		json_string(json, unlimited);

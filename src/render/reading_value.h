@@ -1,8 +1,8 @@
 /*
  * A reading as people read it, as JSON and as a CSV field.
  *
- *	text	"-" absent, "max" unlimited, else scaled or escaped
- *	JSON	number, string, or "max"; for a cell that is not absent
+ *	text	"-" absent, "max" unlimited, "yes" or "no", else scaled or escaped
+ *	JSON	number, string, true or false, or "max"; for a cell that is not absent
  *	CSV	the stored number or the text; max; empty when absent
  */
 #ifndef RENDER_READING_VALUE_H

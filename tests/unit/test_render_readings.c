@@ -48,6 +48,8 @@ static struct snapshot *make(void)
 			 0);
 	assert_int_equal(snapshot_note_text(snapshot, SHEET_HOST, "sched_ext state", "disabled"),
 			 0);
+	assert_int_equal(
+		snapshot_note_number(snapshot, SHEET_CAPTURE, "jemalloc privilege_dominant", 1), 0);
 	assert_int_equal(snapshot_finish_sheets(snapshot), 0);
 	return snapshot;
 }
@@ -115,6 +117,30 @@ static void facts_and_readings_of_the_host_are_lists(void **state)
 		       "sched_ext state  disabled\n");
 }
 
+static void what_is_true_or_false_reads_yes_or_no(void **state)
+{
+	(void)state;
+	assert_section(SECTION_HEAP, 0,
+		       "capture                      value\n"
+		       "jemalloc privilege_dominant  yes\n");
+}
+
+static void json_has_true_and_false(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = make();
+	CLEANUP(free_pointer) char *printed = NULL;
+	size_t length;
+	FILE *out = open_memstream(&printed, &length);
+	struct json json = json_writer(out);
+
+	(void)state;
+	json_begin_object(&json);
+	sheet_json_row(&json, snapshot, &snapshot->sheets[SHEET_CAPTURE], 0, ALL);
+	json_end_object(&json);
+	fclose(out);
+	assert_non_null(strstr(printed, "\"privilege_dominant\": true"));
+}
+
 static void json_nests_by_the_words_of_a_name(void **state)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = make();
@@ -165,6 +191,8 @@ int main(void)
 		cmocka_unit_test(memory_of_a_process_has_its_number),
 		cmocka_unit_test(pressure_of_host_and_cgroups_is_one_table),
 		cmocka_unit_test(facts_and_readings_of_the_host_are_lists),
+		cmocka_unit_test(what_is_true_or_false_reads_yes_or_no),
+		cmocka_unit_test(json_has_true_and_false),
 		cmocka_unit_test(json_nests_by_the_words_of_a_name),
 		cmocka_unit_test(csv_has_a_line_for_each_reading),
 	};
