@@ -12,16 +12,18 @@
 #include "collect/jemalloc_scout.h"
 #include "collect/jemalloc_tally.h"
 
-#define ROUNDS 3 /* of looking: a process that stood for others may have ended */
+/* First one process of each program is looked at, then all that cannot go by what it showed. */
+#define ROUNDS 2
 
 /*
- * A process that may have jemalloc.  Those of one program with equally many pages of code have the
- * same libraries: one of them is looked at for all.
+ * A process that may have jemalloc.  Of one program with equally many pages of code one is looked
+ * at first: when it has no jemalloc, nor have the others (see jemalloc.h on how sure that is).
  */
 struct candidate {
 	uint32_t row;
 	const struct process_image *image;
-	uint64_t pages; /* executable, 0 when not known: then it stands for itself alone */
+	uint64_t pages; /* executable, 0 when not known: then it is like no other */
+	bool is_alone;	/* to be looked at itself */
 	bool is_settled;
 };
 
@@ -95,7 +97,7 @@ static int find_candidates(struct collection *collection)
 static const enum jemalloc_tag state_tags[] = {
 	[SCOUT_LOOKED] = JEMALLOC_NOT_FOUND,	      [SCOUT_GONE] = JEMALLOC_PID_MISSING,
 	[SCOUT_NO_MAPS] = JEMALLOC_MAPS_READ_FAILURE, [SCOUT_BLOCKED] = JEMALLOC_TARGET_BLOCKED,
-	[SCOUT_DAMAGED] = JEMALLOC_WORKER_PANIC,
+	[SCOUT_DAMAGED] = JEMALLOC_WORKER_PANIC,      [SCOUT_UNREADABLE] = JEMALLOC_FILE_UNREADABLE,
 };
 
 static int settle(struct collection *collection, struct candidate *candidate,
@@ -121,46 +123,60 @@ static size_t count_alike(const struct collection *collection, size_t first)
 	return count;
 }
 
-static struct candidate *first_unsettled(struct candidate *candidates, size_t count)
+static int ask_about(struct collection *collection, const struct candidate *candidate)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!candidates[i].is_settled)
-			return &candidates[i];
-	return NULL;
+	const struct process *processes = collection->capture->snapshot->processes;
+	struct scouted_process process = {
+		.row = candidate->row,
+		.tgid = processes[candidate->row].tgid,
+	};
+
+	return array_append(&collection->scout.processes, process);
 }
 
-/* The first of each program that is still to be looked at. */
+/* Those that stand alone, and the first of each other program. */
 static int choose(struct collection *collection)
 {
-	const struct snapshot *snapshot = collection->capture->snapshot;
 	size_t count;
 
 	collection->scout.processes.count = 0;
 	for (size_t i = 0; i < collection->candidates.count; i += count) {
-		const struct candidate *candidate;
-		struct scouted_process process = { 0 };
+		bool is_chosen = false;
 
 		count = count_alike(collection, i);
-		candidate = first_unsettled(&collection->candidates.data[i], count);
-		if (!candidate)
-			continue;
-		process.row = candidate->row;
-		process.tgid = snapshot->processes[candidate->row].tgid;
-		if (array_append(&collection->scout.processes, process) < 0)
-			return -ENOMEM;
+		for (size_t j = i; j < i + count; j++) {
+			const struct candidate *candidate = &collection->candidates.data[j];
+
+			if (candidate->is_settled || (is_chosen && !candidate->is_alone))
+				continue;
+			is_chosen = true;
+			if (ask_about(collection, candidate) < 0)
+				return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
-/* What one process showed holds for all that are like it, unless it had ended. */
-static int settle_alike(struct collection *collection, struct candidate *candidates, size_t count,
-			const struct scouted_process *scouted)
+/*
+ * Which files hold jemalloc, may not be opened or do harm is each process's own affair.  Waiting
+ * in vain for each of many is not worth it.
+ */
+static bool holds_for_all(const struct scouted_process *scouted)
+{
+	return scouted->state == SCOUT_BLOCKED ||
+	       (scouted->state == SCOUT_LOOKED && scouted->parts[PART_HOLDER] == SCOUT_NONE);
+}
+
+/* What the first one showed, to the others of its program. */
+static int settle_others(struct collection *collection, struct candidate *candidates, size_t count,
+			 const struct scouted_process *scouted)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (candidates[i].is_settled ||
-		    (scouted->state == SCOUT_GONE && candidates[i].row != scouted->row))
+		if (candidates[i].is_settled || candidates[i].is_alone)
 			continue;
-		if (settle(collection, &candidates[i], scouted) < 0)
+		if (!holds_for_all(scouted))
+			candidates[i].is_alone = true;
+		else if (settle(collection, &candidates[i], scouted) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -173,6 +189,28 @@ static int compare_scouted(const void *left, const void *right)
 	return compare_numbers(a->row, b->row);
 }
 
+static int settle_program(struct collection *collection, struct candidate *candidates, size_t count)
+{
+	const struct scout *scout = &collection->scout;
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++) {
+		const struct scouted_process key = { .row = candidates[i].row };
+		const struct scouted_process *scouted;
+
+		if (candidates[i].is_settled)
+			continue;
+		scouted = bsearch(&key, scout->processes.data, scout->processes.count, sizeof(key),
+				  compare_scouted);
+		if (!scouted)
+			continue;
+		status = settle(collection, &candidates[i], scouted);
+		if (status == 0)
+			status = settle_others(collection, candidates, count, scouted);
+	}
+	return status;
+}
+
 static int settle_all(struct collection *collection)
 {
 	struct scout *scout = &collection->scout;
@@ -181,19 +219,8 @@ static int settle_all(struct collection *collection)
 	qsort(scout->processes.data, scout->processes.count, sizeof(struct scouted_process),
 	      compare_scouted);
 	for (size_t i = 0; i < collection->candidates.count; i += count) {
-		const struct candidate *candidate;
-		const struct scouted_process *scouted;
-		struct scouted_process key;
-
 		count = count_alike(collection, i);
-		candidate = first_unsettled(&collection->candidates.data[i], count);
-		if (!candidate)
-			continue;
-		key.row = candidate->row;
-		scouted = bsearch(&key, scout->processes.data, scout->processes.count, sizeof(key),
-				  compare_scouted);
-		if (scouted &&
-		    settle_alike(collection, &collection->candidates.data[i], count, scouted) < 0)
+		if (settle_program(collection, &collection->candidates.data[i], count) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -213,10 +240,6 @@ static int look(struct collection *collection)
 		if (status < 0)
 			return status;
 	}
-	for (size_t i = 0; i < collection->candidates.count; i++)
-		if (!collection->candidates.data[i].is_settled)
-			jemalloc_tally_count(&collection->attachment.tally, JEMALLOC_PID_MISSING,
-					     0);
 	return 0;
 }
 

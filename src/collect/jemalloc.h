@@ -2,10 +2,16 @@
  * Heap counters of every thread whose process uses jemalloc, without stopping any
  * of them.
  *
- * Which processes do, and where each jemalloc keeps its counters, is found out
- * once for each program and set of libraries (jemalloc_scout.h, jemalloc_layout.h); then
- * the memory of each is read (jemalloc_target.h).  What did not work is a tag
- * (jemalloc_tags.def), counted and told.
+ * Which processes have no jemalloc is found out once for each program; those that
+ * may have one are looked at one by one, by the files that each has mapped itself
+ * (jemalloc_scout.h).  Where a jemalloc keeps its counters is found out once for
+ * each file (jemalloc_layout.h); then the memory of each process is read
+ * (jemalloc_target.h).  What did not work is a tag (jemalloc_tags.def), counted and told.
+ *
+ * "Once for each program" is a guess: processes of one program (device, inode, time
+ * of change) with equally many pages of executable memory are taken to have the same
+ * libraries.  One that exchanged a library for jemalloc of exactly the same number
+ * of pages would be missed.
  */
 #ifndef COLLECT_JEMALLOC_H
 #define COLLECT_JEMALLOC_H

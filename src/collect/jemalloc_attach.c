@@ -114,9 +114,8 @@ static int list_threads(struct attachment *attachment, uint32_t process,
 	return 0;
 }
 
-/* The places are those of the process that was looked at, which may be another. */
 static void copy_parts(const struct scout *scout, const struct scouted_process *scouted,
-		       uint32_t process, struct jemalloc_target *target)
+		       struct jemalloc_target *target)
 {
 	for (int part = 0; part < PART_COUNT; part++) {
 		struct target_part *copy = &target->parts[part];
@@ -125,9 +124,9 @@ static void copy_parts(const struct scout *scout, const struct scouted_process *
 			continue;
 		copy->present = true;
 		memcpy(&copy->file, &scout->files.data[scouted->parts[part]], sizeof(copy->file));
-		if (scouted->row == process)
-			copy->place = scouted->places[part];
+		copy->place = scouted->places[part];
 	}
+	target->misses_files = scouted->unreadable > 0;
 }
 
 static bool is_in_executable(const struct scouted_process *scouted)
@@ -147,7 +146,7 @@ static struct jemalloc_target *make_target(struct attachment *attachment, uint32
 	target->tgid = attachment->capture->snapshot->processes[process].tgid;
 	target->layout = *layout;
 	target->in_executable = is_in_executable(scouted);
-	copy_parts(attachment->scout, scouted, process, target);
+	copy_parts(attachment->scout, scouted, target);
 	if (list_threads(attachment, process, target) < 0) {
 		jemalloc_target_free(target);
 		return NULL;
@@ -235,7 +234,8 @@ static void open_cache(struct attachment *attachment)
 	if (attachment->has_cache)
 		return;
 	attachment->has_cache = true;
-	offset_cache_open(&attachment->cache, NULL); /* without it all is learned anew */
+	/* Without it all is learned anew. */
+	attachment->tally.cache_error = offset_cache_open(&attachment->cache, NULL);
 }
 
 /* The layout of a file is the same for all processes; one that ended tells nothing about it. */
@@ -264,6 +264,8 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	open_cache(attachment);
 	jemalloc_layout_find(&question, ret);
 	attachment->blocked += ret->tag == JEMALLOC_TARGET_BLOCKED;
+	if (!attachment->tally.cache_error)
+		attachment->tally.cache_error = ret->keep_error;
 	found.layout = *ret;
 	if (ret->tag == JEMALLOC_PID_MISSING)
 		return 0;

@@ -39,8 +39,8 @@ struct attachment {
 void attachment_clear(struct attachment *attachment);
 
 /*
- * Reads a process that was scouted, itself or through one like it, and found to have jemalloc;
- * counts and notes what becomes of it.  0 or -ENOMEM.
+ * Reads a process that was scouted and found to have jemalloc; counts and notes what
+ * becomes of it.  0 or -ENOMEM.
  */
 int attachment_read(struct attachment *attachment, const struct scouted_process *scouted,
 		    uint32_t process);

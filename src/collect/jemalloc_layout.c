@@ -5,30 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "collect/jemalloc_debug.h"
 #include "collect/proc_file.h"
 #include "host/aside.h"
-#include "host/confine.h"
-#include "host/debug_file.h"
-#include "host/dwarf_layout.h"
 #include "host/host.h"
 #include "host/offset_cache.h"
 #include "host/oracle.h"
 #include "host/process_maps.h"
 
 #define OPEN_TIMEOUT_MS 1000
-#define DEBUG_TIMEOUT_MS 20000
-#define DEBUG_CPU_SECONDS 20
-#define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
+#define SLOW_FAILURE_MS 100 /* one that took longer is worth keeping */
 
 /* The mapped file, opened aside: a file system may not answer. */
 struct opened {
 	int proc;
 	int32_t tgid;
 	struct file_id id;
+	bool is_executable;
 	bool is_placed; /* the mapping is known, by what a confined child said */
 	struct address_range place;
 
@@ -48,7 +46,7 @@ static const struct process_mapping *find_mapping(const struct process_maps *map
 	size_t cursor = 0;
 
 	while ((mapping = process_maps_next_file(maps, &cursor)))
-		if (mapping->device == id.device && mapping->inode == id.inode)
+		if (file_is_same((struct file_id){ mapping->device, mapping->inode }, id))
 			return mapping;
 	return NULL;
 }
@@ -70,7 +68,7 @@ static int open_placed(struct opened *opened)
 
 	if (!opened->is_placed)
 		return -ENOENT;
-	opened->fd = process_mapping_open(opened->process, &mapping);
+	opened->fd = file_open(opened->process, &mapping, opened->is_executable);
 	return opened->fd < 0 ? opened->fd : 0;
 }
 
@@ -86,7 +84,7 @@ static int open_searched(struct opened *opened)
 	mapping = find_mapping(&maps, opened->id);
 	if (!mapping)
 		return -ESRCH; /* it runs another program by now */
-	opened->fd = process_mapping_open(opened->process, mapping);
+	opened->fd = file_open(opened->process, mapping, opened->is_executable);
 	if (opened->fd < 0)
 		return opened->fd;
 	snprintf(opened->path, sizeof(opened->path), "%s", mapping->name);
@@ -99,7 +97,7 @@ static int open_mapped(struct opened *opened)
 
 	opened->process = proc_open_number(opened->proc, opened->tgid);
 	if (opened->process < 0)
-		return opened->process;
+		return opened->process == -ENOENT ? -ESRCH : opened->process;
 	if (open_placed(opened) < 0) {
 		status = open_searched(opened);
 		if (status < 0)
@@ -143,6 +141,7 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	opened->proc = dup(question->host->proc);
 	opened->tgid = question->tgid;
 	opened->id = question->file->id;
+	opened->is_executable = question->is_executable;
 	opened->is_placed = question->file->tgid == question->tgid && question->file->name[0];
 	opened->place = question->file->mapping;
 	snprintf(opened->path, sizeof(opened->path), "%s", question->file->name);
@@ -159,184 +158,156 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	return 0;
 }
 
-/* ---- debug information ---- */
-
-struct debug_job {
-	const struct opened *opened;
-	const struct elf_findings *findings;
-	struct debug_files files;
-	int keep[1 + DEBUG_FILES_MAX];
-};
-
-/* From the start of the module's TLS block. */
-struct debug_answer {
-	struct tsd_layout layout;
-	bool in_own_file;
-};
-
-static int prepare_debug(void *argument)
-{
-	struct debug_job *job = argument;
-	const struct debug_program program = {
-		.process = job->opened->process,
-		.path = job->opened->path,
-		.owner = job->opened->file.st_uid,
-		.findings = job->findings,
-	};
-
-	debug_files_open(&program, &job->files);
-	for (size_t i = 0; i < job->files.count; i++)
-		job->keep[1 + i] = job->files.list[i].fd;
-	return 0;
-}
-
-/* The struct is as far from the block's start as the symbol says, which may be in either file. */
-static int try_debug(const struct debug_job *job, int fd, struct debug_answer *answer)
-{
-	struct elf_findings other = *job->findings;
-	struct tsd_layout layout;
-	int status = dwarf_tsd_layout(fd, &layout);
-
-	if (status < 0)
-		return status;
-	if (!other.has_tsd && (elf_inspect(fd, &other) < 0 || !other.has_tsd))
-		return -ENODATA;
-	answer->layout.allocated = other.tsd_value + layout.allocated;
-	answer->layout.deallocated = other.tsd_value + layout.deallocated;
-	return 0;
-}
-
-static int search_debug(const struct debug_job *job, struct debug_answer *answer)
-{
-	int status = job->findings->has_dwarf ? try_debug(job, job->opened->fd, answer) : -ENODATA;
-
-	answer->in_own_file = status == 0;
-	for (size_t i = 0; status < 0 && i < job->files.count; i++) {
-		int found = -ENODATA;
-
-		if (debug_file_matches(&job->files.list[i], job->findings))
-			found = try_debug(job, job->files.list[i].fd, answer);
-		if (found != -ENODATA)
-			status = found;
-	}
-	return status;
-}
-
-static int work_debug(void *argument, int out)
-{
-	struct debug_answer answer;
-	int status;
-
-	memset(&answer, 0, sizeof(answer));
-	status = search_debug(argument, &answer);
-	if (status < 0)
-		return status;
-	return write(out, &answer, sizeof(answer)) == sizeof(answer) ? 0 : -EIO;
-}
-
-/* 0, -ENODATA, or why it could not be told. */
-static int ask_debug(const struct opened *opened, const struct elf_findings *findings,
-		     struct debug_answer *ret)
-{
-	struct debug_job job = { .opened = opened, .findings = findings };
-	const struct confine_limits limits = {
-		.rules = CONFINE_PARSER,
-		.memory_bytes = DEBUG_MEMORY,
-		.cpu_seconds = DEBUG_CPU_SECONDS,
-		.keep = job.keep,
-		.keep_count = 1 + DEBUG_FILES_MAX,
-		.prepare = prepare_debug,
-	};
-	struct confined_job child;
-	size_t size;
-	int status;
-
-	if (!findings->has_dwarf && !findings->build_id_size && !findings->debuglink[0])
-		return -ENODATA;
-	for (size_t i = 0; i < 1 + DEBUG_FILES_MAX; i++)
-		job.keep[i] = -1;
-	job.keep[0] = opened->fd;
-	status = confined_start(&child, &limits, DEBUG_TIMEOUT_MS, work_debug, &job);
-	if (status < 0)
-		return status;
-	status = confined_finish(&child, ret, sizeof(*ret), &size);
-	if (status < 0)
-		return status;
-	return size == sizeof(*ret) && tsd_layout_is_plausible(&ret->layout) ? 0 : -EBADMSG;
-}
-
 /* ---- the cache, and the order of all ways ---- */
 
 struct learned {
 	const struct jemalloc_question *question;
 	const struct opened *opened;
 	struct jemalloc_layout *layout;
+	struct debug_answer debug;
+	int silence; /* the negative errno that is known instead of an answer of the oracle, or 0 */
 };
 
-static bool use_cache(const struct learned *learned, enum offset_cache_kind kind,
-		      const struct tsd_layout *keep)
+static enum offset_cache_kind oracle_kind(const struct jemalloc_question *question)
+{
+	return question->is_executable ? OFFSET_CACHE_PROGRAM : OFFSET_CACHE_LIBRARY;
+}
+
+static struct offset_cache_key cache_key(const struct learned *learned, enum offset_cache_kind kind)
 {
 	const struct elf_findings *findings = &learned->question->file->findings;
-	const struct offset_cache_key key = {
+
+	return (struct offset_cache_key){
 		.kind = kind,
 		.build_id = findings->build_id,
 		.build_id_size = findings->build_id_size,
 		.file = &learned->opened->file,
 	};
-	struct jemalloc_layout *layout = learned->layout;
-
-	if (keep) {
-		offset_cache_keep(learned->question->cache, &key, keep);
-	} else {
-		if (offset_cache_find(learned->question->cache, &key, &layout->offsets) < 0)
-			return false;
-		layout->route = "cached";
-	}
-	layout->tag = JEMALLOC_READ;
-	layout->from_pointer = kind == OFFSET_CACHE_PROGRAM;
-	return true;
 }
 
-static bool find_cached(const struct learned *learned)
+static void accept_layout(const struct learned *learned, enum offset_cache_kind kind,
+			  const struct tsd_layout *offsets, const char *route)
 {
-	if (use_cache(learned, OFFSET_CACHE_DEBUG, NULL))
+	*learned->layout = (struct jemalloc_layout){
+		.tag = JEMALLOC_READ,
+		.route = route,
+		.from_pointer = kind == OFFSET_CACHE_PROGRAM,
+		.offsets = *offsets,
+	};
+}
+
+/* A file without an id cannot be kept, wherever that be. */
+static void note_kept(const struct learned *learned, int status)
+{
+	learned->layout->keep_error = status == -EINVAL ? 0 : status;
+}
+
+static void learn(const struct learned *learned, enum offset_cache_kind kind,
+		  const struct tsd_layout *offsets, const char *route)
+{
+	struct offset_cache_key key = cache_key(learned, kind);
+
+	accept_layout(learned, kind, offsets, route);
+	note_kept(learned, offset_cache_keep(learned->question->cache, &key, offsets));
+}
+
+/* 0, -ENOENT, or the errno that is kept instead. */
+static int recall(const struct learned *learned, enum offset_cache_kind kind)
+{
+	struct offset_cache_key key = cache_key(learned, kind);
+	struct tsd_layout offsets;
+	int status = offset_cache_find(learned->question->cache, &key, &offsets);
+
+	if (status == 0)
+		accept_layout(learned, kind, &offsets, "cached");
+	return status;
+}
+
+static bool find_cached(struct learned *learned)
+{
+	int status;
+
+	if (recall(learned, OFFSET_CACHE_DEBUG) == 0)
 		return true;
-	return learned->question->may_ask_oracle &&
-	       use_cache(learned,
-			 learned->question->is_executable ? OFFSET_CACHE_PROGRAM :
-							    OFFSET_CACHE_LIBRARY,
-			 NULL);
+	if (!learned->question->may_ask_oracle)
+		return false;
+	status = recall(learned, oracle_kind(learned->question));
+	learned->silence = status == -ENOENT ? 0 : status;
+	return status == 0;
 }
 
-/* Returns what ask_debug() did. */
-static int find_by_debug(const struct learned *learned)
+/* 0, -ENODATA, or why it could not be told. */
+static int find_by_debug(struct learned *learned)
 {
-	struct debug_answer answer;
-	int status = ask_debug(learned->opened, &learned->question->file->findings, &answer);
+	const struct opened *opened = learned->opened;
+	const struct debug_question question = {
+		.process = opened->process,
+		.path = opened->path,
+		.owner = opened->file.st_uid,
+		.fd = opened->fd,
+		.findings = &learned->question->file->findings,
+	};
+	int status = jemalloc_debug_ask(&question, &learned->debug);
 
-	if (status < 0)
-		return status;
-	learned->layout->offsets = answer.layout;
-	learned->layout->route = answer.in_own_file ? "dwarf" : "debug-file";
-	use_cache(learned, OFFSET_CACHE_DEBUG, &answer.layout);
+	if (status < 0 || learned->debug.status < 0)
+		return status < 0 ? status : learned->debug.status;
+	learn(learned, OFFSET_CACHE_DEBUG, &learned->debug.layout,
+	      learned->debug.in_own_file ? "dwarf" : "debug-file");
 	return 0;
+}
+
+/* Its own symbols, or those that were taken from it and kept in its debug file. */
+static struct oracle_program find_program(const struct learned *learned)
+{
+	const struct elf_findings *findings = &learned->question->file->findings;
+	bool is_named = findings->main && findings->mallctl;
+
+	return (struct oracle_program){
+		.fd = learned->opened->fd,
+		.entry = findings->entry,
+		.main = is_named ? findings->main : learned->debug.main,
+		.mallctl = is_named ? findings->mallctl : learned->debug.mallctl,
+	};
+}
+
+static bool can_be_asked(const struct learned *learned)
+{
+	if (learned->question->is_executable)
+		return find_program(learned).main != 0;
+	return learned->question->file->findings.exports_mallctl;
 }
 
 static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 {
 	const struct elf_findings *findings = &learned->question->file->findings;
-	struct oracle_program program = {
-		.fd = learned->opened->fd,
-		.entry = findings->entry,
-		.main = findings->main,
-		.mallctl = findings->mallctl,
-	};
+	struct oracle_program program = find_program(learned);
 	struct error why = { 0 };
 
 	if (learned->question->is_executable)
 		return oracle_ask_program(&program, ret, &why);
 	return oracle_ask_library(
 		program.fd, findings->mallctl_name[0] ? findings->mallctl_name : NULL, ret, &why);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* To wait in vain once is enough for a while. */
+static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret)
+{
+	struct offset_cache_key key = cache_key(learned, oracle_kind(learned->question));
+	uint64_t start = now_ms();
+	int status = learned->silence ? learned->silence : ask_oracle(learned, ret);
+
+	if (status < 0 && now_ms() - start >= SLOW_FAILURE_MS)
+		note_kept(learned,
+			  offset_cache_keep_failure(learned->question->cache, &key, status));
+	return status;
 }
 
 static enum jemalloc_tag oracle_tag(const struct jemalloc_question *question, int status)
@@ -350,53 +321,45 @@ static enum jemalloc_tag oracle_tag(const struct jemalloc_question *question, in
 
 static void find_by_oracle(const struct learned *learned)
 {
-	struct jemalloc_layout *layout = learned->layout;
-	bool is_executable = learned->question->is_executable;
 	struct tsd_layout offsets;
-	int status = ask_oracle(learned, &offsets);
+	int status = ask_oracle_once(learned, &offsets);
 
-	if (status < 0) {
-		layout->tag = oracle_tag(learned->question, status);
-		layout->error = status;
+	if (status == 0) {
+		learn(learned, oracle_kind(learned->question), &offsets, "oracle");
 		return;
 	}
-	layout->offsets = offsets;
-	layout->route = "oracle";
-	use_cache(learned, is_executable ? OFFSET_CACHE_PROGRAM : OFFSET_CACHE_LIBRARY, &offsets);
-}
-
-static bool can_be_asked(const struct jemalloc_question *question)
-{
-	const struct elf_findings *findings = &question->file->findings;
-
-	if (question->is_executable)
-		return findings->main && findings->mallctl;
-	return findings->exports_mallctl;
+	learned->layout->tag = oracle_tag(learned->question, status);
+	learned->layout->error = status;
 }
 
 static enum jemalloc_tag open_tag(int status)
 {
 	switch (status) {
 	case -ESRCH:
-	case -ENOENT:
 		return JEMALLOC_PID_MISSING;
 	case -ETIMEDOUT:
 		return JEMALLOC_TARGET_BLOCKED;
 	default:
-		return JEMALLOC_MAPS_READ_FAILURE;
+		return JEMALLOC_FILE_UNREADABLE;
 	}
 }
 
-static enum jemalloc_tag debug_tag(int status)
+/* When neither debug information nor the code itself told. */
+static enum jemalloc_tag silence_tag(const struct learned *learned, int status)
 {
-	return status == -EPROTO || status == -ETIMEDOUT ? JEMALLOC_WORKER_PANIC :
-							   JEMALLOC_DWARF_FAILURE;
+	if (status == -EPROTO || status == -ETIMEDOUT)
+		return JEMALLOC_WORKER_PANIC;
+	if (status != -ENODATA)
+		return JEMALLOC_DWARF_FAILURE;
+	if (can_be_asked(learned))
+		return JEMALLOC_ORACLE_OFF;
+	return learned->debug.has_file ? JEMALLOC_DEBUG_FILE_SILENT : JEMALLOC_SYMBOLS_STRIPPED;
 }
 
 void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret)
 {
 	CLEANUP(opened_free) struct opened *opened = NULL;
-	struct learned learned = { question, NULL, ret };
+	struct learned learned = { .question = question, .layout = ret };
 	int status;
 
 	*ret = (struct jemalloc_layout){ .route = "" };
@@ -417,10 +380,8 @@ void jemalloc_layout_find(const struct jemalloc_question *question, struct jemal
 	if (status == 0)
 		return;
 	ret->error = status;
-	if (can_be_asked(question) && question->may_ask_oracle)
+	if (can_be_asked(&learned) && question->may_ask_oracle)
 		find_by_oracle(&learned);
-	else if (status != -ENODATA)
-		ret->tag = debug_tag(status);
 	else
-		ret->tag = can_be_asked(question) ? JEMALLOC_ORACLE_OFF : JEMALLOC_SYMBOLS_STRIPPED;
+		ret->tag = silence_tag(&learned, status);
 }

@@ -31,6 +31,7 @@ struct jemalloc_layout {
 	const char *route;     /* in a word */
 	bool from_pointer; /* the offsets count from the thread pointer, else from the TLS block */
 	struct tsd_layout offsets;
+	int keep_error; /* negative errno when what was learned could not be kept, or 0 */
 };
 
 void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret);

@@ -46,7 +46,8 @@ static bool is_sound(const struct scouted_process *said, const struct scouted_pr
 	for (int part = 0; part < PART_COUNT; part++)
 		if (said->parts[part] != SCOUT_NONE && said->parts[part] >= file_count)
 			return false;
-	return said->tgid == asked->tgid && said->row == asked->row && said->state <= SCOUT_DAMAGED;
+	return said->tgid == asked->tgid && said->row == asked->row &&
+	       said->state < SCOUT_STATE_COUNT;
 }
 
 /* Strings that must end, and flags that must be flags. */

@@ -14,22 +14,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "collect/jemalloc_file.h"
 #include "host/elf_inspect.h"
 
 struct host;
-struct process_maps;
 
 #define SCOUT_NONE UINT32_MAX
-
-/* A file as `maps` names it. */
-struct file_id {
-	uint64_t device, inode;
-};
-
-/* Addresses. */
-struct address_range {
-	uint64_t start, end;
-};
 
 struct scouted_file {
 	struct file_id id;
@@ -50,11 +40,13 @@ enum scout_part {
 };
 
 enum scout_state {
-	SCOUT_LOOKED,  /* the files below tell; no holder: no jemalloc */
-	SCOUT_GONE,    /* the process has ended */
-	SCOUT_NO_MAPS, /* its map cannot be read: error */
-	SCOUT_BLOCKED, /* opening its map or a file of it took too long */
-	SCOUT_DAMAGED, /* no jemalloc was found, but a file of it could not be read to its end */
+	SCOUT_LOOKED,	  /* the files below tell; no holder: no jemalloc */
+	SCOUT_GONE,	  /* the process has ended */
+	SCOUT_NO_MAPS,	  /* its map cannot be read: error */
+	SCOUT_BLOCKED,	  /* opening its map or a file of it took too long */
+	SCOUT_DAMAGED,	  /* no jemalloc was found, but a file could not be read to its end */
+	SCOUT_UNREADABLE, /* no jemalloc was found, but a file could not be opened: error */
+	SCOUT_STATE_COUNT,
 };
 
 struct scouted_process {
@@ -63,12 +55,10 @@ struct scouted_process {
 
 	enum scout_state state;
 	int error;
+	uint32_t unreadable;			 /* programs and libraries that cannot be opened */
 	uint32_t parts[PART_COUNT];		 /* numbers of files, or SCOUT_NONE */
 	struct address_range places[PART_COUNT]; /* from the first to the last mapping of each */
 };
-
-/* Where a process has a file: from its first to its last mapping; all zeros when nowhere. */
-struct address_range file_place(const struct process_maps *maps, struct file_id id);
 
 /* All zeros is empty and valid. */
 struct scout {

@@ -10,17 +10,12 @@
 #include "collect/proc_file.h"
 #include "host/host.h"
 
-static bool same_file(struct file_id one, struct file_id other)
-{
-	return one.device == other.device && one.inode == other.inode;
-}
-
 /* ---- with our rights: opening ---- */
 
 static bool is_left_out(const struct scout_job *job, struct file_id id)
 {
 	for (size_t i = 0; i < job->left_out_count; i++)
-		if (same_file(job->left_out[i], id))
+		if (file_is_same(job->left_out[i], id))
 			return true;
 	return false;
 }
@@ -29,25 +24,9 @@ static bool is_left_out(const struct scout_job *job, struct file_id id)
 static uint32_t find_file(const struct scout_job *job, struct file_id id)
 {
 	for (size_t i = 0; i < job->files.count; i++)
-		if (same_file(job->files.data[i].id, id))
+		if (file_is_same(job->files.data[i].id, id))
 			return (uint32_t)i;
 	return SCOUT_NONE;
-}
-
-struct address_range file_place(const struct process_maps *maps, struct file_id id)
-{
-	struct address_range place = { 0 };
-
-	for (size_t i = 0; i < maps->mappings.count; i++) {
-		const struct process_mapping *mapping = &maps->mappings.data[i];
-
-		if (mapping->device != id.device || mapping->inode != id.inode)
-			continue;
-		if (!place.end)
-			place.start = mapping->start;
-		place.end = mapping->end;
-	}
-	return place;
 }
 
 static void note_mapping(struct scout_open_file *file, int32_t tgid,
@@ -60,26 +39,39 @@ static void note_mapping(struct scout_open_file *file, int32_t tgid,
 		snprintf(file->name, sizeof(file->name), "%s", mapping->name);
 }
 
-static int open_file(struct scout_job *job, uint32_t index, int process,
-		     const struct process_mapping *mapping, uint32_t *ret_number)
+/* The number of a file in the list, which grows by those that are new.  -ENFILE, -ENOMEM. */
+static int list_file(struct scout_job *job, struct file_id id, uint32_t *ret)
 {
-	struct scout_open_file file = { .id = { mapping->device, mapping->inode }, .fd = -1 };
-	size_t count = job->files.count;
+	struct scout_open_file file = { .id = id, .fd = -EBADF };
 
-	*ret_number = find_file(job, file.id);
-	if (*ret_number != SCOUT_NONE)
+	*ret = find_file(job, id);
+	if (*ret != SCOUT_NONE)
 		return 0;
-	if (count == SCOUT_FILES_MAX)
+	if (job->files.count == SCOUT_FILES_MAX)
 		return -ENFILE;
-	file.is_left_out = is_left_out(job, file.id);
-	note_mapping(&file, job->processes[index].tgid, mapping);
-	job->progress->file = file.id;
-	if (!file.is_left_out)
-		file.fd = process_mapping_open(process, mapping);
-	if (file.fd >= 0)
-		job->keep[count] = file.fd;
-	*ret_number = (uint32_t)count;
+	file.is_left_out = is_left_out(job, id);
+	*ret = (uint32_t)job->files.count;
 	return array_append(&job->files, file);
+}
+
+/* A file that one process does not lead us to may be found through another. */
+static void open_file(struct scout_job *job, const struct scout_use *use, int process,
+		      const struct process_mapping *mapping)
+{
+	struct scout_open_file *file = &job->files.data[use->file];
+	struct scouted_process *user = &job->processes[use->process];
+
+	if (file->fd >= 0 || file->is_left_out)
+		return;
+	job->progress->file = file->id;
+	note_mapping(file, user->tgid, mapping);
+	file->fd = file_open(process, mapping, use->is_executable);
+	if (file->fd >= 0)
+		job->keep[use->file] = file->fd;
+	else if (file_is_program(user->tgid, use->place)) {
+		user->error = file->fd;
+		user->unreadable++;
+	}
 }
 
 /* 0, -ENFILE when there is no room for all of them, or -ENOMEM. */
@@ -96,11 +88,12 @@ static int open_files(struct scout_job *job, uint32_t index, int process,
 	while ((mapping = process_maps_next_file(maps, &cursor))) {
 		struct file_id id = { mapping->device, mapping->inode };
 		struct scout_use use = { .process = index, .place = file_place(maps, id) };
-		int status = open_file(job, index, process, mapping, &use.file);
+		int status = list_file(job, id, &use.file);
 
 		if (status < 0)
 			return status;
 		use.is_executable = entry && entry->device == id.device && entry->inode == id.inode;
+		open_file(job, &use, process, mapping);
 		if (array_append(&job->uses, use) < 0)
 			return -ENOMEM;
 	}
@@ -124,12 +117,17 @@ static int open_process(struct scout_job *job, uint32_t index)
 	if (status < 0)
 		return 0;
 	status = open_files(job, index, dir, &maps);
+	if (status == -ENFILE && index == 0) { /* no other child has more room: as many as fit */
+		process->error = status;
+		process->unreadable++;
+		return 0;
+	}
 	if (status < 0)
 		job->uses.count = uses;
 	return status;
 }
 
-/* As many files as we may have; what does not fit is for another child. */
+/* As many files and processes as we may have; what does not fit is for another child. */
 int scout_prepare(void *argument)
 {
 	struct scout_job *job = argument;
@@ -139,14 +137,14 @@ int scout_prepare(void *argument)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	for (uint32_t i = 0; i < job->count; i++) {
+	for (uint32_t i = 0; i < job->count && i < SCOUT_PROCESSES_MAX; i++) {
 		int status;
 
 		job->progress->process = i;
 		status = open_process(job, i);
-		if (status == -ENFILE && i > 0)
+		if (status == -ENFILE)
 			return 0;
-		if (status < 0 && status != -ENFILE)
+		if (status < 0)
 			return status;
 		job->progress->prepared = i + 1;
 	}
@@ -264,6 +262,8 @@ static int judge_process(struct scout_job *job, uint32_t index, const struct sco
 		set_part(process, PART_HOLDER, holder);
 		return find_parts(job, uses, count, process);
 	}
+	if (process->unreadable)
+		process->state = SCOUT_UNREADABLE;
 	for (size_t i = 0; i < count; i++)
 		if (job->files.data[uses[i].file].is_left_out)
 			process->state = SCOUT_DAMAGED;

@@ -14,7 +14,8 @@
 #include "host/confine.h"
 #include "host/process_maps.h"
 
-#define SCOUT_FILES_MAX 768 /* that one child may have open */
+#define SCOUT_FILES_MAX 768	/* that one child may have open */
+#define SCOUT_PROCESSES_MAX 512 /* that one child looks at before its time is up */
 
 /*
  * Where a child is, in memory that it shares with us: what it was doing when it
@@ -30,7 +31,7 @@ struct scout_progress {
 
 struct scout_open_file {
 	struct file_id id;
-	int fd; /* -1: could not be opened, or is to be left out */
+	int fd; /* negative: the errno of opening it, or it is to be left out */
 	bool is_left_out;
 	bool is_inspected;
 	struct elf_findings *findings; /* NULL: nothing in it for us */

@@ -47,28 +47,34 @@ enum jemalloc_tag jemalloc_dominant(const struct jemalloc_tally *tally)
 
 bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally)
 {
-	return tally->failed && tally->refused >= tally->failed - tally->refused;
+	uint64_t hidden = tally->tags[JEMALLOC_READLINK_FAILURE];
+	uint64_t refused = tally->refused + hidden;
+	uint64_t total = tally->failed + hidden;
+
+	return total && refused >= total - refused;
 }
 
-static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag, uint64_t of,
-		       const char *what, struct text *out)
+static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag, struct text *out)
 {
-	text_format(out, "%s%" PRIu64 " of %" PRIu64 " %s: %s", out->length ? "; " : "",
-		    tally->tags[tag], of, what, jemalloc_tags[tag].sentence);
+	text_format(out, "%s%" PRIu64 " of %" PRIu64 " processes: %s", out->length ? "; " : "",
+		    tally->tags[tag], tally->walked, jemalloc_tags[tag].sentence);
 }
 
 void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
 {
 	enum jemalloc_tag dominant = jemalloc_dominant(tally);
-	uint64_t hidden = tally->tags[JEMALLOC_READLINK_FAILURE];
+	uint64_t others = dominant == JEMALLOC_READ ? 0 : tally->failed - tally->tags[dominant];
 
 	if (dominant != JEMALLOC_READ)
-		append_tag(tally, dominant, tally->failed, "processes that failed", out);
-	if (jemalloc_is_about_privilege(tally) && !jemalloc_tags[dominant].needs_privilege &&
-	    tally->refused != tally->tags[dominant])
+		append_tag(tally, dominant, out);
+	if (others)
+		text_format(out, "; %" PRIu64 " of %" PRIu64 " processes: other failures", others,
+			    tally->walked);
+	if (tally->tags[JEMALLOC_READLINK_FAILURE])
+		append_tag(tally, JEMALLOC_READLINK_FAILURE, out);
+	if (others && jemalloc_is_about_privilege(tally) &&
+	    !jemalloc_tags[dominant].needs_privilege)
 		text_append_string(out, "; most lack rights: needs CAP_SYS_PTRACE");
-	if (hidden)
-		append_tag(tally, JEMALLOC_READLINK_FAILURE, tally->walked, "processes", out);
 	if (out->length || tally->read)
 		return;
 	text_append_string(out, "no captured process uses jemalloc");
@@ -86,6 +92,15 @@ static int note_tags(const struct jemalloc_tally *tally, struct snapshot *snapsh
 		status = snapshot_note_number(snapshot, SHEET_CAPTURE, name, tally->tags[tag]);
 	}
 	return status;
+}
+
+static int note_cache(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "each capture finds out anew where counters are: %s",
+		 strerror(-tally->cache_error));
+	return snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc cache_unavailable", text);
 }
 
 int jemalloc_tally_note(const struct jemalloc_tally *tally, struct snapshot *snapshot)
@@ -112,5 +127,7 @@ int jemalloc_tally_note(const struct jemalloc_tally *tally, struct snapshot *sna
 	if (status == 0 && dominant != JEMALLOC_READ)
 		status = snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc dominant_failure",
 					    jemalloc_tags[dominant].name);
+	if (status == 0 && tally->cache_error)
+		status = note_cache(tally, snapshot);
 	return status < 0 ? status : note_tags(tally, snapshot);
 }

@@ -36,6 +36,7 @@ struct jemalloc_tally {
 	uint64_t tags[JEMALLOC_TAG_COUNT];
 	uint64_t threads_read, threads_missed; /* of the processes that were read */
 	uint64_t stopped_ns;		       /* that threads of targets were kept from running */
+	int cache_error; /* negative errno when nothing can be kept for the next capture */
 };
 
 /* Counts the outcome of a process; `error` is the negative errno behind a tag, or 0. */
@@ -44,7 +45,10 @@ void jemalloc_tally_count(struct jemalloc_tally *tally, enum jemalloc_tag tag, i
 /* The actionable tag that came most often, by name where several did; JEMALLOC_READ for none. */
 enum jemalloc_tag jemalloc_dominant(const struct jemalloc_tally *tally);
 
-/* Whether at least half of the failures are for want of rights. */
+/*
+ * Whether at least half of what is hidden or failed is so for want of rights: processes
+ * that may not even be looked at are no failures, but more rights would show them.
+ */
 bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally);
 
 /* Why cells are missing, in words; nothing when every process with jemalloc was read. */

@@ -75,22 +75,10 @@ static const struct loaded_module *find_module(const struct anatomy *anatomy, en
 	return NULL;
 }
 
-/* Of the process that was looked at for all of its kind the places are known. */
-static int find_places(struct anatomy *anatomy)
+/* A part is not among the files that could be opened. */
+static int miss_part(struct anatomy *anatomy, enum jemalloc_tag tag, int error)
 {
-	struct target_part *parts = anatomy->target->parts;
-	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
-	int status;
-
-	if (parts[PART_HOLDER].place.end)
-		return 0;
-	status = process_maps_read(anatomy->target->process, &maps);
-	if (status < 0)
-		return fail(anatomy, JEMALLOC_MAPS_READ_FAILURE, status);
-	for (int part = 0; part < PART_COUNT; part++)
-		if (parts[part].present)
-			parts[part].place = file_place(&maps, parts[part].file.id);
-	return 0;
+	return fail(anatomy, anatomy->target->misses_files ? JEMALLOC_FILE_UNREADABLE : tag, error);
 }
 
 /* The executable's load bias. */
@@ -100,7 +88,7 @@ static int find_bias(struct anatomy *anatomy)
 	int status;
 
 	if (!anatomy->target->parts[PART_EXECUTABLE].present)
-		return fail(anatomy, JEMALLOC_LINK_MAP, -ENODATA);
+		return miss_part(anatomy, JEMALLOC_LINK_MAP, -ENODATA);
 	status = program_image_read(anatomy->target->process, &image);
 	if (status < 0)
 		return fail(anatomy, JEMALLOC_MAPS_READ_FAILURE, status);
@@ -112,12 +100,9 @@ static int read_modules(struct anatomy *anatomy)
 {
 	const struct elf_findings *executable =
 		&anatomy->target->parts[PART_EXECUTABLE].file.findings;
-	int status;
+	int status = link_map_read(&anatomy->memory, anatomy->bias + executable->dynamic_vaddr,
+				   &anatomy->modules);
 
-	if (find_places(anatomy) < 0)
-		return -1;
-	status = link_map_read(&anatomy->memory, anatomy->bias + executable->dynamic_vaddr,
-			       &anatomy->modules);
 	return status < 0 ? fail(anatomy, JEMALLOC_LINK_MAP, status) : 0;
 }
 
@@ -148,7 +133,7 @@ static int find_symbols(struct anatomy *anatomy, struct thread_symbols *library,
 		return -1;
 	if (!place_symbols(anatomy, PART_LIBRARY, library) ||
 	    !place_symbols(anatomy, PART_LOADER, loader))
-		return fail(anatomy, JEMALLOC_THREAD_LIST, -ENOTSUP);
+		return miss_part(anatomy, JEMALLOC_THREAD_LIST, -ENOTSUP);
 	return 0;
 }
 

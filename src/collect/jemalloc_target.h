@@ -30,8 +30,9 @@ struct jemalloc_target {
 	struct target_part {
 		bool present;
 		struct scouted_file file;
-		struct address_range place; /* all zeros: to be found */
+		struct address_range place;
 	} parts[PART_COUNT];
+	bool misses_files;  /* parts that are not present may be in files that cannot be opened */
 	bool in_executable; /* the holder is the executable */
 	struct jemalloc_layout layout;
 	struct target_thread *threads;

@@ -19,6 +19,7 @@ build() {
 	"$@" || rm -f "$name"
 }
 
+build silent.so "$@" -O1 -shared -fPIC -Wl,--build-id=sha1 -o silent.so "$here/heap_silent.c"
 build hostile "$@" -D_GNU_SOURCE -O1 -pthread -o hostile "$here/heap_hostile.c" -ldl
 build plain "$@" -D_GNU_SOURCE -O1 -pthread -DPRELOADED -o plain "$source"
 build linked "$@" -D_GNU_SOURCE -O1 -pthread -o linked "$source" -ljemalloc
@@ -27,6 +28,18 @@ build static "$@" -D_GNU_SOURCE -O1 -pthread -static -o static "$source" -l:libj
 for name in inside static; do
 	[ ! -e $name ] || strip -o ${name}_stripped $name
 done
+
+# Symbols in a file of their own, without a word about types; and a file that has not even those.
+apart() { # NAME DEBUG-FILE
+	strip -o "$1" inside
+	objcopy --add-gnu-debuglink="$2" "$1"
+}
+if [ -e inside ]; then
+	objcopy --only-keep-debug inside inside_named.debug
+	apart inside_named inside_named.debug
+	strip -o inside_unnamed.debug inside
+	apart inside_unnamed inside_unnamed.debug
+fi
 
 # jemalloc with debug information, which Debian's has not: in the program, and in a file of its own.
 build described "$@" -D_GNU_SOURCE -O1 -g -Wl,--build-id=sha1 -pthread -DOWN_COUNTERS -o described "$source"

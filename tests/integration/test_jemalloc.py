@@ -36,9 +36,10 @@ needs_root = unittest.skipUnless(support.is_root(), "needs root")
 class Heap:
     """A program that runs inside a `with`, and what it said of itself."""
 
-    def __init__(self, program, *arguments, preload=None, prefix=()):
+    def __init__(self, program, *arguments, preload=None, prefix=(), **environment):
         self.command = [*prefix, str(program), *map(str, arguments)]
-        self.environment = dict(os.environ, **({"LD_PRELOAD": str(preload)} if preload else {}))
+        self.environment = dict(os.environ, **environment,
+                                **({"LD_PRELOAD": str(preload)} if preload else {}))
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, env=self.environment, stdin=subprocess.PIPE,
@@ -141,22 +142,25 @@ class HeapCase(support.TestCase):
     def capture(self, pid, *words, prefix=(), **options):
         path = self.path("heap.tscope")
         self.accept("capture", "-q", "-p", pid, "-o", path, *words, prefix=prefix, **options)
+        return self.shown(path)
+
+    def shown(self, path):
         self.show = support.run("show", path, "--sections", "heap")[1]
         return support.show_threads(path)
 
-    def capture_as_nobody(self, pid, *words):
+    def capture_as_nobody(self, pid, *words, **environment):
         folder = self.path("nobody")
         os.makedirs(folder, exist_ok=True)
         os.chown(folder, NOBODY, NOBODY)
         os.chmod(self.folder.name, 0o755)
         path = os.path.join(folder, "heap.tscope")
         self.accept("capture", "-q", "-p", pid, "-o", path, *words, prefix=AS_NOBODY,
-                    env=dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder))
-        return support.show_threads(path)
+                    env=dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder) | environment)
+        return self.shown(path)
 
-    def copy(self, file, mode=0o755):
+    def copy(self, file, name=None, mode=0o755):
         """A copy that no cache knows."""
-        name = self.path(os.path.basename(file))
+        name = self.path(name or os.path.basename(file))
         shutil.copyfile(file, name)
         os.chmod(name, mode)
         os.chmod(self.folder.name, 0o755)
@@ -179,6 +183,16 @@ class HeapCase(support.TestCase):
         self.assertEqual((tally["detected"], tally["read"], tally["failed"]), (1, 1, 0))
         self.assertEqual(tally["threads_read"], len(heap.roles))
         self.assertEqual(tally["stopped_ns"], 0)
+
+    def check_all(self, heaps, document):
+        """Each of several processes has its own numbers."""
+        found = {(t["tid"], name): t[name] for t in document["threads"] for name in COUNTERS if name in t}
+        expected = {}
+        for heap in heaps:
+            expected |= heap.expected
+        self.assertEqual(found, expected)
+        tally = self.tally(document)
+        self.assertEqual((tally["detected"], tally["read"], tally["failed"]), (len(heaps),) * 2 + (0,))
 
     def check_absent(self, heap, document, tag, says):
         """No thread has a number, and the reason is everywhere that somebody may look."""
@@ -258,6 +272,45 @@ class Programs(HeapCase):
             for heap in (without, linked):
                 for (tid, name), value in heap.expected.items():
                     self.assertEqual(threads[tid][name], value)
+
+    def start_all(self, heaps):
+        return [self.enterContext(heap) for heap in heaps]
+
+    @needs_library
+    def test_copies_of_a_library_in_processes_of_one_program(self):
+        """All alike but for the file, also when it was replaced under its name."""
+        libraries = [LIBRARY] + [self.copy(LIBRARY, f"copy-{number}.so") for number in range(3)]
+        heaps = self.start_all(Heap(HEAP / "plain", preload=library) for library in libraries)
+        os.replace(self.copy(LIBRARY, "upgrade.so"), libraries[1])
+        heaps += self.start_all([Heap(HEAP / "plain", preload=libraries[1])])
+        pids = ",".join(str(heap.pid) for heap in heaps)
+        for source in ("auto", "procfs"):
+            self.check_all(heaps, self.capture(pids, "--source", source))
+        # Nor do they drive each other out of what is kept.
+        document = self.capture(pids)
+        routes = {self.route(document, heap.pid).split(", ")[1] for heap in heaps}
+        self.assertEqual(routes, {"cached"})
+
+    @needs_archive
+    def test_symbols_in_a_file_of_their_own(self):
+        """Without debug information they are enough to ask the program itself."""
+        self.check_by_each_source("inside_named", "executable,")
+
+    @needs_archive
+    def test_a_debug_file_without_a_word_about_it(self):
+        with Heap(HEAP / "inside_unnamed") as heap:
+            self.check_absent(heap, self.capture(heap.pid), "debug-file-silent", "debug file")
+
+    def test_a_library_that_never_answers_is_asked_once(self):
+        library = self.copy(HEAP / "silent.so")
+        with Heap(HEAP / "plain", preload=library, HEAP_AWAKE="1") as heap:
+            self.check_absent(heap, self.capture(heap.pid), "oracle-timeout", "in time")
+            start = time.monotonic()
+            document = self.capture(heap.pid)
+            self.assertLess(time.monotonic() - start, 1)
+            self.check_absent(heap, document, "oracle-timeout", "in time")
+            document = self.capture(heap.pid, "--no-jemalloc-oracle")
+            self.check_absent(heap, document, "oracle-off", "--no-jemalloc-oracle")
 
     @needs_library
     def test_no_oracle_is_asked_when_it_is_off(self):
@@ -345,6 +398,39 @@ class Users(HeapCase):
         with Heap(HEAP / "plain", preload=library) as heap:
             os.unlink(library)
             self.check_equal(heap, self.capture(heap.pid))
+
+    @needs_library
+    def test_a_plain_user_is_told_of_a_library_that_is_out_of_reach(self):
+        """It was deleted; only its very mapping leads to it, and that takes a right."""
+        library = self.copy(LIBRARY)
+        with Heap(HEAP / "plain", preload=library, prefix=AS_NOBODY) as heap:
+            os.unlink(library)
+            document = self.capture_as_nobody(heap.pid)
+            for name in COUNTERS:
+                self.assertIn("CAP_CHECKPOINT_RESTORE", document["absent"][name])
+            tally = self.tally(document)
+            self.assertEqual((tally["failed"], tally["failures"]), (1, {"file-unreadable": 1}))
+            self.assertIs(tally["privilege_dominant"], True)
+
+    @needs_library
+    @needs_archive
+    def test_a_plain_user_reads_a_program_that_is_gone_from_its_folder(self):
+        for name in ("linked", "inside", "static"):
+            program = self.copy(HEAP / name)
+            with self.subTest(program=name), Heap(program, prefix=AS_NOBODY) as heap:
+                os.unlink(program)
+                self.check_equal(heap, self.capture_as_nobody(heap.pid))
+
+    @needs_library
+    def test_a_plain_user_who_can_keep_nothing_is_told(self):
+        with Heap(HEAP / "linked", prefix=AS_NOBODY) as heap:
+            document = self.capture_as_nobody(heap.pid)
+            self.check_equal(heap, document)
+            self.assertNotIn("cache_unavailable", self.tally(document))
+            document = self.capture_as_nobody(heap.pid, HOME="/", XDG_CACHE_HOME="/")
+            self.check_equal(heap, document)
+            self.assertIn("Permission denied", self.tally(document)["cache_unavailable"])
+            self.assertIn("cache_unavailable", self.show)
 
 
 class Hostile(HeapCase):

@@ -69,7 +69,8 @@ static void the_most_frequent_failure_dominates(void **state)
 	count_many(&tally, JEMALLOC_ORACLE_OFF, 0, 2);
 	assert_int_equal(tally.failed, 3);
 	assert_int_equal(jemalloc_dominant(&tally), JEMALLOC_ORACLE_OFF);
-	assert_reason(&tally, "2 of 3 processes that failed: ");
+	assert_reason(&tally, "2 of 9 processes: ");
+	assert_reason(&tally, "; 1 of 9 processes: other failures");
 	assert_reason(&tally, "--no-jemalloc-oracle");
 }
 
@@ -97,6 +98,36 @@ static void half_of_the_failures_for_want_of_rights_is_about_privilege(void **st
 	assert_true(jemalloc_is_about_privilege(&tally));
 	count_many(&tally, JEMALLOC_PROCESS_VM_READV, -EFAULT, 1); /* no right would help */
 	assert_false(jemalloc_is_about_privilege(&tally));
+	count_many(&tally, JEMALLOC_READLINK_FAILURE, -EACCES, 1); /* hidden, for want of rights */
+	assert_true(jemalloc_is_about_privilege(&tally));
+}
+
+/* Numbers that stand in one sentence count against the same whole. */
+static void failed_and_hidden_processes_count_against_all(void **state)
+{
+	struct jemalloc_tally tally = { .walked = 536 };
+
+	(void)state;
+	count_many(&tally, JEMALLOC_ORACLE_OFF, 0, 3);
+	count_many(&tally, JEMALLOC_READLINK_FAILURE, -EACCES, 1);
+	assert_reason(&tally, "3 of 536 processes: their jemalloc has no debug");
+	assert_reason(&tally, "; 1 of 536 processes: may not be looked at");
+}
+
+static void that_nothing_can_be_kept_is_told(void **state)
+{
+	struct jemalloc_tally tally = { .walked = 1, .cache_error = -EACCES };
+	struct snapshot *snapshot;
+	const struct sheet_column *column;
+	uint64_t text = 0;
+
+	(void)state;
+	assert_int_equal(snapshot_new(&snapshot), 0);
+	assert_int_equal(jemalloc_tally_note(&tally, snapshot), 0);
+	column = sheet_find(&snapshot->sheets[SHEET_CAPTURE], "jemalloc cache_unavailable");
+	assert_int_equal(sheet_get(column, 0, &text), CELL_TEXT);
+	assert_non_null(strstr(snapshot_text(snapshot, (uint32_t)text), "Permission denied"));
+	snapshot_free(snapshot);
 }
 
 static void processes_of_others_are_told_as_hidden_not_as_failed(void **state)
@@ -164,6 +195,8 @@ int main(void)
 		cmocka_unit_test(of_equal_failures_the_first_by_name_dominates),
 		cmocka_unit_test(half_of_the_failures_for_want_of_rights_is_about_privilege),
 		cmocka_unit_test(processes_of_others_are_told_as_hidden_not_as_failed),
+		cmocka_unit_test(failed_and_hidden_processes_count_against_all),
+		cmocka_unit_test(that_nothing_can_be_kept_is_told),
 		cmocka_unit_test(a_capture_that_read_everything_needs_no_reason),
 		cmocka_unit_test(the_summary_is_in_the_capture_sheet),
 	};
