@@ -153,7 +153,7 @@ record_sys() {
 record_options() {
 	config=$(zcat /proc/config.gz 2>/dev/null || cat "/boot/config-$(uname -r)" 2>/dev/null)
 	if [ -n "$config" ]; then
-		for option in CONFIG_TASK_DELAY_ACCT CONFIG_TASK_XACCT; do
+		for option in CONFIG_IRQ_TIME_ACCOUNTING CONFIG_TASK_DELAY_ACCT CONFIG_TASK_XACCT; do
 			echo "$config" | grep -q "^$option=y" && echo "$option y" || echo "$option n"
 		done
 	elif [ -e /proc/self/io ]; then

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/census.h"
+#include "analyze/losses.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
@@ -362,8 +363,13 @@ void group_fold(struct grouping *grouping, const struct group *group, enum metri
 		fold_stored(grouping, group, id, ret);
 		return;
 	}
-	for (unsigned i = 0; i < formula->count; i++)
+	for (unsigned i = 0; i < formula->count; i++) {
 		fold_stored(grouping, group, formula->inputs[i], &inputs[i]);
+		if (input_is_spared(grouping->snapshot, formula, i)) {
+			inputs[i] = inputs[0];
+			inputs[i].number = 0;
+		}
+	}
 	fold_formula(ret, &metrics[id], inputs);
 }
 

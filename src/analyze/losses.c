@@ -34,6 +34,11 @@ struct losses losses_of(const struct snapshot *snapshot)
 	return losses;
 }
 
+bool input_is_spared(const struct snapshot *snapshot, const struct formula *formula, unsigned input)
+{
+	return !snapshot->columns[formula->inputs[input]].values && formula_spares(formula, input);
+}
+
 const char *absence_reason(const struct snapshot *snapshot, enum metric_id id,
 			   enum metric_id *ret_cause)
 {
@@ -45,7 +50,7 @@ const char *absence_reason(const struct snapshot *snapshot, enum metric_id id,
 	}
 	for (unsigned i = 0; i < formula->count; i++) {
 		*ret_cause = formula->inputs[i];
-		if (snapshot->absent[formula->inputs[i]])
+		if (!input_is_spared(snapshot, formula, i) && snapshot->absent[formula->inputs[i]])
 			return snapshot->absent[formula->inputs[i]];
 	}
 	return NULL;

@@ -22,6 +22,13 @@ struct losses {
 struct losses losses_of(const struct snapshot *snapshot);
 
 /*
+ * Whether a derived metric does without one of its inputs, which the snapshot's kernel
+ * did not count for any task.
+ */
+bool input_is_spared(const struct snapshot *snapshot, const struct formula *formula,
+		     unsigned input);
+
+/*
  * Why cells of the metric are missing, and which metric lacks them: itself, or
  * for a derived one the first input that has a reason.  NULL when none has.
  */

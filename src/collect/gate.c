@@ -1,8 +1,10 @@
 #include "collect/gate.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "host/host.h"
 
 static struct gate gate_open(void)
@@ -15,23 +17,34 @@ static struct gate gate_closed(const char *reason)
 	return (struct gate){ .reason = reason };
 }
 
-/* A setting that is not there: a kernel without it, unless it was not recorded or is not shown. */
-static struct gate gate_missing(const struct host *host, const char *reason)
+bool proc_has_only_processes(const struct host *host)
+{
+	return host->live && faccessat(host->proc, "sys/kernel", F_OK, 0) < 0;
+}
+
+const char *missing_reason(const struct host *host, const char *reason)
 {
 	if (!host->live)
-		return gate_closed(NOT_RECORDED);
-	if (faccessat(host->proc, "sys/kernel", F_OK, 0) < 0)
-		return gate_closed("proc shows no settings here (is it mounted with subset=pid?)");
-	return gate_closed(reason);
+		return NOT_RECORDED;
+	if (proc_has_only_processes(host))
+		return "proc shows only processes here (is it mounted with subset=pid?)";
+	return reason;
+}
+
+static struct gate gate_missing(const struct host *host, const char *reason)
+{
+	return gate_closed(missing_reason(host, reason));
 }
 
 /*
  * A file that the kernel has for every process when it was built with the
- * option.  A recorded root tells by the tasks' own files.
+ * option.  A recorded root tells by the tasks' own files, and so does a proc
+ * mount that we are not in.
  */
 static struct gate file_gate(const struct host *host, const char *path, const char *reason)
 {
-	if (!host->live || faccessat(host->proc, path, F_OK, 0) == 0)
+	if (!host->live || faccessat(host->proc, path, F_OK, 0) == 0 ||
+	    faccessat(host->proc, "self/stat", F_OK, 0) < 0)
 		return gate_open();
 	return gate_closed(reason);
 }
@@ -53,7 +66,11 @@ static struct gate sched_ext_gate(const struct host *host)
 {
 	if (host->sys >= 0 && faccessat(host->sys, "kernel/sched_ext", F_OK, 0) == 0)
 		return gate_open();
-	return gate_missing(host, "this kernel was built without CONFIG_SCHED_CLASS_EXT");
+	if (!host->live)
+		return gate_closed(NOT_RECORDED);
+	if (host->sys < 0 || faccessat(host->sys, "kernel", F_OK, 0) < 0)
+		return gate_closed("no sysfs is mounted to tell");
+	return gate_closed("this kernel was built without CONFIG_SCHED_CLASS_EXT");
 }
 
 /*
@@ -64,17 +81,52 @@ static struct gate delay_gate(const struct host *host)
 {
 	struct gate gate = gate_open();
 	uint64_t on;
+	bool built;
 
-	if (!host_read_number(host->proc, "sys/kernel/task_delayacct", &on))
-		return gate_missing(host,
-				    "this kernel was built without CONFIG_TASK_DELAY_ACCT, or has "
-				    "no kernel.task_delayacct");
+	if (!host_read_number(host->proc, "sys/kernel/task_delayacct", &on)) {
+		if (host_kernel_option(host, "CONFIG_TASK_DELAY_ACCT", &built) && !built)
+			return gate_closed("this kernel was built without CONFIG_TASK_DELAY_ACCT");
+		return gate_missing(host, "there is no kernel.task_delayacct to tell whether this "
+					  "kernel counts delays");
+	}
 	if (!on)
 		return gate_closed("delay accounting is off (kernel.task_delayacct is 0); "
 				   "`sysctl kernel.task_delayacct=1` turns it on for tasks started "
 				   "afterwards");
-	gate.reason = "delay accounting was off when the task was started";
+	gate.lacking = "delay accounting was off when the task was started";
 	return gate;
+}
+
+/*
+ * Whether the kernel counts the time of interrupts, which it does not do by itself:
+ * their pressure is there if it does, and refused where it was switched off.  Where
+ * there is no pressure at all, only the kernel's options tell.  NULL, or why not.
+ */
+static const char *irq_time_refusal(const struct host *host)
+{
+	static const char not_counted[] = "this kernel does not count the time of interrupts "
+					  "(CONFIG_IRQ_TIME_ACCOUNTING)";
+	char pressure[256];
+	ssize_t status = file_read(host->proc, "pressure/irq", pressure, sizeof(pressure));
+	bool built;
+
+	if (status >= 0)
+		return NULL;
+	if (status == -EOPNOTSUPP)
+		return not_counted;
+	if (host_kernel_option(host, "CONFIG_IRQ_TIME_ACCOUNTING", &built))
+		return built ? NULL : "this kernel was built without CONFIG_IRQ_TIME_ACCOUNTING";
+	if (host->live && status == -ENOENT && faccessat(host->proc, "pressure/cpu", F_OK, 0) == 0)
+		return not_counted;
+	return missing_reason(host, "it is not known whether this kernel counts the time of "
+				    "interrupts (CONFIG_IRQ_TIME_ACCOUNTING)");
+}
+
+static struct gate irq_delay_gate(const struct host *host, struct gate delay)
+{
+	const char *refusal = delay.open ? irq_time_refusal(host) : NULL;
+
+	return refusal ? gate_closed(refusal) : delay;
 }
 
 void gates_read(const struct host *host, struct gate gates[GATE_COUNT])
@@ -88,4 +140,5 @@ void gates_read(const struct host *host, struct gate gates[GATE_COUNT])
 	gates[GATE_TASK_IO_ACCOUNTING] = file_gate(
 		host, "self/io", "this kernel was built without CONFIG_TASK_IO_ACCOUNTING");
 	gates[GATE_TASK_DELAY_ACCT] = delay_gate(host);
+	gates[GATE_IRQ_DELAY] = irq_delay_gate(host, gates[GATE_TASK_DELAY_ACCT]);
 }

@@ -16,8 +16,18 @@ struct host;
 
 struct gate {
 	bool open;
-	const char *reason; /* why it is closed, and the least change that opens it */
+	const char *reason;  /* why it is closed, and the least change that opens it */
+	const char *lacking; /* why single tasks have no value although it is open, or NULL */
 };
+
+/* Whether this proc mount has nothing but processes: what is missing in it tells nothing. */
+bool proc_has_only_processes(const struct host *host);
+
+/*
+ * Why a file of proc is not there: `reason`, which is the kernel's, unless the file
+ * was not recorded or the mount does not show it.
+ */
+const char *missing_reason(const struct host *host, const char *reason);
 
 /* Looks at all gates of the host. */
 void gates_read(const struct host *host, struct gate gates[GATE_COUNT]);

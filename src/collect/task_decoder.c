@@ -219,7 +219,8 @@ static int set_values(struct task_decoder *decoder, const void *const *sections,
 		const uint64_t *section = sections[member->section];
 		uint64_t value;
 
-		if (!member->is_there || !section || !(section[0] >> member->bit & 1))
+		if (!member->is_there || !section || !(section[0] >> member->bit & 1) ||
+		    decoder->withheld >> metrics[id].gate & 1)
 			continue;
 		value = section[member->offset / sizeof(uint64_t)];
 		if (!is_possible(&decoder->snapshot->tally, id, value, life_ns))

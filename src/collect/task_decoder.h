@@ -26,6 +26,7 @@ struct task_decoder {
 	struct affinity_lists *affinity; /* NULL: masks are not decoded */
 	int64_t boottime_offset_ns;	 /* of our time namespace */
 	uint64_t boottime_ns;		 /* now: no wait is longer than its task's life */
+	uint32_t withheld; /* bit for each gate whose metrics records have and nobody counted */
 
 	uint64_t seen[DECODER_SECTIONS]; /* members that some record had, by section */
 };

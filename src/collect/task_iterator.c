@@ -207,6 +207,8 @@ static int walk_init(struct walk *walk, struct capture *capture)
 	walk->affinity_words = affinity_words(host);
 	walk->decoder.snapshot = capture->snapshot;
 	walk->decoder.scale = capture->scale;
+	if (!capture->gates[GATE_IRQ_DELAY].open)
+		walk->decoder.withheld = 1u << GATE_IRQ_DELAY;
 	walk->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
 	if (host->online.word_count) {
 		walk->affinity =

@@ -96,7 +96,7 @@ static void find_wanted(struct reader *reader)
 
 static bool is_delay_record(enum metric_id id)
 {
-	return metrics[id].gate == GATE_TASK_DELAY_ACCT;
+	return metrics[id].gate == GATE_TASK_DELAY_ACCT || metrics[id].gate == GATE_IRQ_DELAY;
 }
 
 /* Whether the task is known to have a delay record. */

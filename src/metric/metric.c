@@ -109,6 +109,7 @@ static const char *const gate_names[] = {
 	[GATE_SCHED_CLASS_EXT] = "SCHED_CLASS_EXT",
 	[GATE_TASK_IO_ACCOUNTING] = "TASK_IO_ACCOUNTING",
 	[GATE_TASK_DELAY_ACCT] = "TASK_DELAY_ACCT",
+	[GATE_IRQ_DELAY] = "IRQ_TIME TASK_DELAY_ACCT",
 };
 
 static const char *const class_names[] = {
@@ -174,6 +175,12 @@ const char *metric_class_name(enum metric_class class)
 const char *metric_place_name(enum metric_place place)
 {
 	return place_names[place];
+}
+
+bool formula_spares(const struct formula *formula, unsigned input)
+{
+	return formula->kind == FORMULA_SUM_AND_LARGER &&
+	       metrics[formula->inputs[input]].gate == GATE_IRQ_DELAY;
 }
 
 int metric_find(const char *name)

@@ -94,6 +94,7 @@ enum metric_gate {
 	GATE_SCHED_CLASS_EXT,
 	GATE_TASK_IO_ACCOUNTING,
 	GATE_TASK_DELAY_ACCT,
+	GATE_IRQ_DELAY,
 	GATE_COUNT,
 };
 
@@ -190,6 +191,12 @@ static inline bool metric_is_derived(enum metric_id id)
 {
 	return id >= METRIC_STORED;
 }
+
+/*
+ * Whether the formula holds without an input that the kernel does not count at all: a
+ * sum over what it does count is one.  An input that was only not measured is no such.
+ */
+bool formula_spares(const struct formula *formula, unsigned input);
 
 /* Returns the metric of that name, or -1. */
 int metric_find(const char *name);

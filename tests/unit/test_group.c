@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "analyze/group.h"
+#include "analyze/losses.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -470,6 +471,37 @@ static void a_ratio_is_of_the_folded_sums(void **state)
 	assert_int_equal(fold.shape, SHAPE_ABSENT);
 }
 
+/* Not counting one of them at all is another thing than not having measured it. */
+static void a_sum_of_delays_does_without_what_the_kernel_does_not_count(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	const struct formula *formula = &metrics[METRIC_total_offcpu_delay_ns].formula;
+	enum metric_id cause;
+	struct fold fold;
+
+	(void)state;
+	for (uint32_t row = 1; row < 5; row++)
+		for (unsigned i = 0; i < formula->count; i++)
+			if (formula->inputs[i] != METRIC_irq_delay_total_ns)
+				hand_set(snapshot, formula->inputs[i], row, 10);
+	assert_int_equal(snapshot_set_absent(snapshot, METRIC_irq_delay_total_ns, "not counted"),
+			 0);
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	group_fold(grouping, find_group(grouping, "server"), METRIC_total_offcpu_delay_ns, &fold);
+	assert_int_equal(fold.shape, SHAPE_REAL);
+	assert_int_equal(fold.number, 4 * 60);
+	assert_int_equal(fold.measured, 4);
+	assert_null(absence_reason(snapshot, METRIC_total_offcpu_delay_ns, &cause));
+	group_fold(grouping, find_group(grouping, "server"), METRIC_avg_irq_delay_ns, &fold);
+	assert_int_equal(fold.shape, SHAPE_ABSENT);
+	hand_set(snapshot, METRIC_irq_delay_total_ns, 0, 5); /* of another process */
+	group_fold(grouping, find_group(grouping, "server"), METRIC_total_offcpu_delay_ns, &fold);
+	assert_int_equal(fold.shape, SHAPE_ABSENT);
+	assert_string_equal(absence_reason(snapshot, METRIC_total_offcpu_delay_ns, &cause),
+			    "not counted");
+}
+
 static void cpu_sets_fold_to_their_sizes_and_a_list_when_all_are_equal(void **state)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
@@ -589,6 +621,7 @@ int main(void)
 		cmocka_unit_test(the_sum_over_groups_is_the_whole_on_every_axis),
 		cmocka_unit_test(coverage_counts_the_measured_tasks_and_nothing_measured_is_absent),
 		cmocka_unit_test(a_ratio_is_of_the_folded_sums),
+		cmocka_unit_test(a_sum_of_delays_does_without_what_the_kernel_does_not_count),
 		cmocka_unit_test(cpu_sets_fold_to_their_sizes_and_a_list_when_all_are_equal),
 		cmocka_unit_test(missing_values_come_last_either_way_and_equal_ones_by_key),
 		cmocka_unit_test(groups_sort_by_key_and_by_number_of_tasks),

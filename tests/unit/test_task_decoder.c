@@ -252,6 +252,19 @@ static void without_online_cpus_there_is_no_affinity(void **state)
 	assert_true(is_absent(METRIC_cpu_affinity));
 }
 
+static void what_the_kernel_does_not_count_is_left_out(void **state)
+{
+	(void)state;
+	record.delay = &delay;
+	delay.irq_count = 0;
+	delay.wpcopy_count = 2;
+	decoder.withheld = 1u << GATE_IRQ_DELAY;
+	add();
+	assert_true(is_absent(METRIC_irq_delay_count));
+	assert_true(is_absent(METRIC_irq_delay_total_ns));
+	assert_int_equal(value(METRIC_wpcopy_delay_count), 2);
+}
+
 static void a_wait_longer_than_life_is_discarded_and_counted(void **state)
 {
 	(void)state;
@@ -388,6 +401,7 @@ int main(void)
 		TEST(voluntary_sleep_is_sleep_without_blocking),
 		TEST(the_peak_of_an_address_space_is_not_below_its_size),
 		TEST(a_task_without_memory_has_no_peaks),
+		TEST(what_the_kernel_does_not_count_is_left_out),
 		TEST(threads_share_the_row_of_their_process),
 		TEST(names_may_fill_all_of_comm),
 		TEST(a_kernel_thread_has_its_full_name),

@@ -34,6 +34,7 @@ static void make_capture(struct scene *scene, size_t tasks)
 	tree_text(&scene->tree, "taskscope-root",
 		  "captured_at_unix_ns 1\nmonotonic_ns 101000000000\nboottime_ns 101000000000\n");
 	tree_text(&scene->tree, "proc/sys/kernel/task_delayacct", "1\n");
+	tree_text(&scene->tree, "proc/pressure/irq", "full avg10=0.00\n");
 	scene_open(scene, scene->tree.root);
 	capture->clock.monotonic_ns = 100 * SECOND;
 	capture->clock.boottime_ns = 100 * SECOND;
@@ -117,6 +118,19 @@ static void a_task_with_any_delay_has_all_its_families(void **state)
 	assert_int_equal(tallied(scene, "taskstats ok"), 1);
 	assert_int_equal(tallied(scene, "taskstats not_opened"), 0);
 	assert_int_equal(scene->capture.tallies[SOURCE_TASKSTATS].read, 1);
+}
+
+static void what_the_kernel_does_not_count_is_not_zero(void **state)
+{
+	struct scene *scene = *state;
+	struct reply reply = { .stats = quiet_stats() };
+
+	make_capture(scene, 1);
+	scene->capture.gates[GATE_IRQ_DELAY].open = false;
+	reply.stats.words[WORD_BLKIO_COUNT] = 7;
+	fill(scene, &reply);
+	assert_int_equal(cell(scene->capture.snapshot, METRIC_blkio_delay_count, 1), 7);
+	assert_false(has_cell(scene->capture.snapshot, METRIC_irq_delay_count, 1));
 }
 
 static void a_task_without_any_delay_is_not_known_to_be_measured(void **state)
@@ -258,6 +272,7 @@ static void a_kernel_that_has_nothing_wanted_is_asked_once(void **state)
 
 	make_capture(scene, 3 * TASKSTATS_BATCH);
 	scene->capture.gates[GATE_TASK_DELAY_ACCT].open = false;
+	scene->capture.gates[GATE_IRQ_DELAY].open = false;
 	scene->capture.tallies[SOURCE_STATUS].read = 1;
 	scene->capture.tallies[SOURCE_SCHEDSTAT].read = 1;
 	memcpy(reply.stats.words, &version, sizeof(version));
@@ -292,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(a_task_with_any_delay_has_all_its_families),
+		SCENE_TEST(what_the_kernel_does_not_count_is_not_zero),
 		SCENE_TEST(a_task_without_any_delay_is_not_known_to_be_measured),
 		SCENE_TEST(a_wait_longer_than_the_life_is_discarded_and_counted),
 		SCENE_TEST(a_younger_task_with_the_same_number_is_another),
