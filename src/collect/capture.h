@@ -28,12 +28,19 @@ struct source_info {
 	const char *name;
 	const char *gives;
 	const char *needs;
+	int capability; /* or -1 */
 };
 
 extern const struct source_info sources[SOURCE_COUNT];
 
 /* Returns the source of that name, or -1. */
 int source_find(const char *name);
+
+/*
+ * What would make a source work that gave this reason (or NULL) here and now: what it
+ * needs, unless we have the capability for it and something else denies it.
+ */
+const char *source_needs(enum source_id id, const char *reason);
 
 enum task_lister {
 	LIST_AUTO, /* the iterator if it works, else procfs */
@@ -46,8 +53,8 @@ struct capture_options {
 	uint32_t without;    /* bit for each source that is switched off */
 	const int32_t *pids; /* only these processes; all when there are none */
 	size_t pid_count;
-	const char *cgroup; /* only tasks in this cgroup and below; all when NULL */
-	bool smaps;	    /* read memory by kind of page, which is slow */
+	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
+	bool smaps;		 /* read memory by kind of page, which is slow */
 	bool no_jemalloc_oracle; /* no foreign code is run to learn where heap counters are */
 };
 

@@ -277,7 +277,7 @@ static int store(struct cmdline_queue *queue, struct capture *capture)
 
 		if (!request->ended)
 			continue;
-		source_count(tally, request->status);
+		source_count_file(capture, tally, request->status);
 		if (request->length &&
 		    snapshot_intern(capture->snapshot, queue->bytes.data + request->offset,
 				    request->length, &process->cmdline) < 0)

@@ -26,6 +26,7 @@ struct source_tally {
 	int error; /* errno of the latest failure */
 	/* Says more than the errno, or NULL.  Static, or in the snapshot's arena. */
 	const char *reason;
+	bool is_partial; /* the reason is why it is not all there, although no read failed */
 };
 
 struct proc_buffer;
@@ -63,6 +64,7 @@ struct capture {
 	struct host_clock clock; /* at the start */
 	bool has_clock;
 	bool proc_is_foreign; /* the iterator listed tasks that proc has under other numbers */
+	uint64_t lost_facts;  /* a bit for each fact about the host that could not be learned */
 	ARRAY_OF(struct thread_seen) threads_seen;
 	ARRAY_OF(struct process_seen) processes_seen;
 	struct process_image *images; /* by row of a process; NULL when they were not looked at */
@@ -105,10 +107,19 @@ enum metric_id source_metric(const struct capture *capture, enum source_id id,
 
 /* Counts the outcome of one read: a length or 0, or a negative errno. */
 void source_count(struct source_tally *tally, int64_t status);
+
+/*
+ * The same for a file that the process must have: of a recorded process, which is
+ * there for ever, a missing one is a loss.
+ */
+void source_count_file(const struct capture *capture, struct source_tally *tally, int64_t status);
 void source_add_tallies(struct source_tally *into, const struct source_tally *from);
 
 /* The source is not there at all, which no read will tell. */
 void source_set_missing(struct source_tally *tally, const char *reason);
+
+/* The same for one whose files are in proc: a mount that does not show them says nothing. */
+void source_set_unseen(const struct host *host, struct source_tally *tally, const char *reason);
 
 /* Whether the task is a zombie, or dead, as far as is known. */
 static inline bool task_has_ended(const struct snapshot *snapshot, uint32_t row)

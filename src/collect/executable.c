@@ -59,11 +59,12 @@ static int read_path(struct capture *capture, int dir, struct process *process)
 	char path[PATH_MAX];
 	ssize_t length = readlinkat(dir, "exe", path, sizeof(path));
 
-	if (length < 0 && errno == ENOENT) {
+	if (length < 0 && errno == ENOENT && capture->host->live) {
 		count_none(capture);
 		return 0;
 	}
-	source_count(&capture->tallies[SOURCE_EXE], length < 0 ? link_error(dir, errno) : length);
+	source_count_file(capture, &capture->tallies[SOURCE_EXE],
+			  length < 0 ? link_error(dir, errno) : length);
 	if (length <= 0)
 		return 0;
 	return snapshot_intern(capture->snapshot, path, (size_t)length, &process->exe);

@@ -90,6 +90,15 @@ static void count_missing(struct proc_reader *reader, enum source_id source, int
 	}
 }
 
+/* Why a task's CPUs are not known where only its status file would tell; NULL: the errno does. */
+static const char *no_cpus_reason(int status)
+{
+	if (status == -ENOENT)
+		return "the status file, which has it, is missing";
+	return status == -ENODATA ? "the status file, which has it, was left out or lacks it" :
+				    NULL;
+}
+
 static void count_outcomes(struct proc_reader *reader)
 {
 	for (uint32_t tried = reader->tried; tried; tried &= tried - 1) {
@@ -100,6 +109,8 @@ static void count_outcomes(struct proc_reader *reader)
 			count_missing(reader, source, (int)-status);
 		else
 			source_count(&reader->tallies[source], status);
+		if (source == SOURCE_AFFINITY && status < 0)
+			reader->tallies[source].reason = no_cpus_reason((int)status);
 	}
 	reader->tally.negative_dotted_values += reader->negative;
 	reader->tally.discarded_values += reader->discarded;
@@ -268,12 +279,12 @@ static void read_files(struct proc_reader *reader, int dir, const struct proc_jo
 			continue;
 		status = proc_read(dir, proc_files[file].name, &reader->buffer);
 		set_outcome(reader, proc_files[file].source, status);
-		if (status < 0)
-			continue;
-		take_values(reader, file, job, row, speaks);
+		if (status >= 0)
+			take_values(reader, file, job, row, speaks);
 		if (file != PROC_STATUS || !cpus_missing)
 			continue;
-		status = find_cpus(reader, row);
+		if (status >= 0)
+			status = find_cpus(reader, row);
 		if (status < 0)
 			set_outcome(reader, SOURCE_AFFINITY, status);
 	}

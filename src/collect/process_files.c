@@ -36,14 +36,7 @@ struct process_files {
 
 static void count(struct process_files *files, enum source_id source, int64_t status)
 {
-	struct source_tally *tally = &files->capture->tallies[source];
-
-	source_count(tally, status);
-	if (files->capture->host->live || !is_vanished((int)status))
-		return;
-	tally->failed++;
-	tally->error = (int)-status;
-	tally->reason = NOT_RECORDED;
+	source_count_file(files->capture, &files->capture->tallies[source], status);
 }
 
 /* On a recorded host there is one process for a number, for ever. */

@@ -6,18 +6,24 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "host/privilege.h"
 
-#define NO_COLLECTOR "no collector in this build"
 #define NOT_ASKED_SMAPS "not asked for: --smaps reads it"
+#define NO_CAPABILITY (-1)
+#define NO_KERNEL "a recorded tree has no kernel to ask"
+#define DENIED_ANYWAY                                                                              \
+	"a security module or a user namespace that does not deny it: the capability is there"
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
-#define SOURCE(id, name_, gives_, needs_) [SOURCE_##id] = { name_, gives_, needs_ },
+#define SOURCE(id, name_, gives_, needs_, capability_)                                             \
+	[SOURCE_##id] = { name_, gives_, needs_, capability_ },
 #include "collect/sources.def"
 };
 
@@ -63,6 +69,16 @@ void source_count(struct source_tally *tally, int64_t status)
 	}
 }
 
+void source_count_file(const struct capture *capture, struct source_tally *tally, int64_t status)
+{
+	source_count(tally, status);
+	if (capture->host->live || !is_vanished((int)status))
+		return;
+	tally->failed++;
+	tally->error = (int)-status;
+	tally->reason = NOT_RECORDED;
+}
+
 void source_add_tallies(struct source_tally *into, const struct source_tally *from)
 {
 	for (int id = 0; id < SOURCE_COUNT; id++) {
@@ -72,6 +88,7 @@ void source_add_tallies(struct source_tally *into, const struct source_tally *fr
 			into[id].error = from[id].error;
 		if (from[id].reason)
 			into[id].reason = from[id].reason;
+		into[id].is_partial |= from[id].is_partial;
 	}
 }
 
@@ -79,6 +96,13 @@ void source_set_missing(struct source_tally *tally, const char *reason)
 {
 	tally->reason = reason;
 	tally->error = ENOENT;
+}
+
+void source_set_unseen(const struct host *host, struct source_tally *tally, const char *reason)
+{
+	source_set_missing(tally, reason);
+	if (proc_has_only_processes(host))
+		tally->error = EACCES;
 }
 
 bool capture_reads_cgroups(struct capture *capture)
@@ -92,22 +116,77 @@ bool capture_reads_cgroups(struct capture *capture)
 	       source_wanted(capture, SOURCE_CGROUP);
 }
 
+/* Whether some of the source's metrics also come from the task iterator. */
+static bool has_stand_in(enum source_id id)
+{
+	for (int metric = 0; metric < METRIC_STORED; metric++) {
+		bool is_here = false, is_iterated = false;
+
+		for (size_t i = 0; i < METRIC_SOURCES && metrics[metric].sources[i].place; i++) {
+			enum source_id source = place_sources[metrics[metric].sources[i].place];
+
+			is_here |= source == id;
+			is_iterated |= source == SOURCE_TASK_ITERATOR;
+		}
+		if (is_here && is_iterated)
+			return true;
+	}
+	return false;
+}
+
+/* Tasks that the iterator told all of, so that their files were not read. */
+static uint64_t iterated(const struct capture *capture, enum source_id id)
+{
+	return id != SOURCE_TASK_ITERATOR && has_stand_in(id) ?
+		       capture->tallies[SOURCE_TASK_ITERATOR].read :
+		       0;
+}
+
 static void failure_text(const struct capture *capture, enum source_id id, struct text *out)
 {
 	const struct source_tally *tally = &capture->tallies[id];
+	uint64_t others = iterated(capture, id);
 
 	text_append_string(out, tally->reason ? tally->reason :
 				tally->error  ? strerror(tally->error) :
 						"the kernel does not have it");
-	if (tally->failed)
-		text_format(out, " (%" PRIu64 " of %" PRIu64 " reads)", tally->failed,
-			    tally->read + tally->failed);
+	if (!tally->failed)
+		return;
+	text_format(out, " (%" PRIu64 " of %" PRIu64 " reads", tally->failed,
+		    tally->read + tally->failed);
+	if (others)
+		text_format(out, "; the task iterator told it of %" PRIu64 " other tasks", others);
+	text_append_string(out, ")");
 }
 
 /* Whether the source asks a running kernel or a living process, which a recording is not. */
 static bool needs_life(enum source_id id)
 {
-	return id == SOURCE_TASKSTATS || id == SOURCE_JEMALLOC;
+	return id == SOURCE_TASK_ITERATOR || id == SOURCE_TASKSTATS || id == SOURCE_JEMALLOC;
+}
+
+static bool is_denial(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
+/* Whether what is denied is not for want of the capability. */
+static bool is_denied_anyway(enum source_id id)
+{
+	return sources[id].capability >= 0 && host_has_capability(sources[id].capability);
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+const char *source_needs(enum source_id id, const char *reason)
+{
+	bool is_denied = reason && (begins_with(reason, strerror(EACCES)) ||
+				    begins_with(reason, strerror(EPERM)));
+
+	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;
 }
 
 /* Whether the source is one that is read only when it is asked for, and was not. */
@@ -127,16 +206,17 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 		return SOURCE_OFF;
 	}
 	if (needs_life(id) && !capture->host->live) {
-		failure_text(capture, id, reason);
+		text_append_string(reason, tally->reason ? tally->reason : NO_KERNEL);
 		return SOURCE_OFF;
 	}
-	if (tally->failed || (tally->reason && !tally->read)) {
+	if (tally->failed || tally->is_partial || (tally->reason && !tally->read)) {
 		failure_text(capture, id, reason);
 		if (tally->read)
 			return SOURCE_PARTIAL;
 		/* What a recording lacks, its host may well have had. */
-		return tally->error == ENOENT && capture->host->live ? SOURCE_MISSING :
-								       SOURCE_UNAVAILABLE;
+		if (tally->error == ENOENT && capture->host->live)
+			return SOURCE_MISSING;
+		return iterated(capture, id) ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
 	}
 	if (tally->read)
 		return SOURCE_OK;
@@ -146,9 +226,25 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 	return SOURCE_OFF;
 }
 
+/* Processes that proc does not show are neither read nor missed: nothing else would tell. */
+static void note_hidden(struct capture *capture)
+{
+	struct source_tally *tally = &capture->tallies[SOURCE_STAT];
+
+	if (tally->reason || !host_hides_processes(capture->host))
+		return;
+	tally->is_partial = true;
+	tally->reason = capture->tallies[SOURCE_TASK_ITERATOR].read ?
+				"proc hides the processes of others (hidepid), and so their files" :
+				"proc hides the processes of others (hidepid): they are not in the "
+				"capture, and not counted";
+}
+
 int source_reports(struct capture *capture)
 {
 	CLEANUP(text_free) struct text reason = { 0 };
+
+	note_hidden(capture);
 
 	for (int id = 0; id < SOURCE_COUNT; id++) {
 		struct source_report *report = snapshot_source(capture->snapshot, sources[id].name);
@@ -244,11 +340,16 @@ static const char *silent_reason(const struct capture *capture, const struct met
 }
 
 /* What the errno alone does not tell is what would help. */
-static void failed_metric_text(const struct capture *capture, enum source_id id, struct text *out)
+void source_failure_text(const struct capture *capture, enum source_id id, struct text *out)
 {
+	const struct source_tally *tally = &capture->tallies[id];
+
 	failure_text(capture, id, out);
-	if (!capture->tallies[id].reason)
-		text_format(out, "; needs %s", sources[id].needs);
+	if (!tally->reason)
+		text_format(out, "; needs %s",
+			    is_denial(tally->error) && capture->host->live && is_denied_anyway(id) ?
+				    DENIED_ANYWAY :
+				    sources[id].needs);
 }
 
 static void absent_text(const struct capture *capture, const struct metric *metric,
@@ -257,7 +358,8 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	const struct gate *gate = &capture->gates[metric->gate];
 	enum source_id id = responsible_source(capture, metric);
 
-	if (!gate->open)
+	/* What only a running kernel tells is missing for that alone. */
+	if (!gate->open && (capture->host->live || !needs_life(id)))
 		text_append_string(out, gate->reason);
 	else if (is_unasked(capture, id))
 		text_append_string(out, NOT_ASKED_SMAPS);
@@ -267,9 +369,9 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 		text_append_string(out, "procfs does not have it; the BPF task iterator "
 					"does");
 	else if (capture->tallies[id].failed || !was_used(capture, id))
-		failed_metric_text(capture, id, out);
-	else if (gate->reason)
-		text_append_string(out, gate->reason);
+		source_failure_text(capture, id, out);
+	else if (gate->lacking)
+		text_append_string(out, gate->lacking);
 	else
 		text_append_string(out, silent_reason(capture, metric, id));
 }

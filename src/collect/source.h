@@ -4,7 +4,13 @@
 #ifndef COLLECT_SOURCE_H
 #define COLLECT_SOURCE_H
 
+#include "collect/capture.h"
+
 struct capture;
+struct text;
+
+/* What kept the source from values: the failure, how often, and what would help. */
+void source_failure_text(const struct capture *capture, enum source_id id, struct text *out);
 
 /* Fills the snapshot's reports: how each source did, and why if it did not.  0 or -ENOMEM. */
 int source_reports(struct capture *capture);

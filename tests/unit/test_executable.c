@@ -47,14 +47,16 @@ static void a_program_is_called_as_the_kernel_calls_it(void **state)
 	write_process(&scene->tree, 3, "5 4 3 2 0 1 0\n");
 	write_link(&scene->tree, "/usr/bin/a b", "proc/1/exe");
 	write_link(&scene->tree, "/tmp/gone (deleted)", "proc/2/exe");
+	write_process(&scene->tree, 4, "0 0 0 0 0 0 0\n"); /* a kernel thread runs none */
 	scene_open(scene, scene->tree.root);
 	scene_collect(scene);
 	assert_string_equal(exe_of(scene->capture.snapshot, 1), "/usr/bin/a b");
 	assert_string_equal(exe_of(scene->capture.snapshot, 2), "/tmp/gone (deleted)");
 	assert_string_equal(exe_of(scene->capture.snapshot, 3), "");
 	assert_int_equal(scene->capture.tallies[SOURCE_EXE].read, 2);
-	assert_int_equal(scene->capture.tallies[SOURCE_EXE].failed, 0);
-	assert_null(scene->capture.tallies[SOURCE_EXE].reason);
+	/* That of the third was not recorded. */
+	assert_int_equal(scene->capture.tallies[SOURCE_EXE].failed, 1);
+	assert_string_equal(scene->capture.tallies[SOURCE_EXE].reason, NOT_RECORDED);
 }
 
 static void a_recording_without_links_says_so(void **state)
