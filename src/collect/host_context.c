@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/fact_absence.h"
 #include "collect/host_line.h"
 
 /* Files of a directory that are readings: "FAMILY NAME". */
@@ -62,7 +64,7 @@ static int note_line(struct capture *capture, int dir, const char *path, const c
 	char reading[SHEET_NAME_SIZE + NAME_MAX];
 	int status;
 
-	if (!host_line_read(context_tally(capture), dir, path, line))
+	if (host_line_read(context_tally(capture), dir, path, line) < 0)
 		return 0;
 	snprintf(reading, sizeof(reading), "%s %s", family, name);
 	status = snapshot_note_text(capture->snapshot, SHEET_HOST, reading, line);
@@ -147,7 +149,7 @@ static int note_entries(struct capture *capture, const struct family *family, DI
 	return status;
 }
 
-static int note_family(struct capture *capture, const struct family *family, int tree)
+static int note_directory(struct capture *capture, const struct family *family, int tree)
 {
 	int fd = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
 	DIR *directory;
@@ -167,17 +169,26 @@ static int note_family(struct capture *capture, const struct family *family, int
 	return status;
 }
 
-static int note_governors(struct capture *capture)
+/* All members of a family; without any the reason goes to the name that stands for them. */
+static int note_family(struct capture *capture, const struct family *family, int tree,
+		       const char *stand_in, const char *reason)
 {
 	struct sheet *sheet = &capture->snapshot->sheets[SHEET_HOST];
 	size_t before = sheet->columns.count;
-	int status = note_family(capture, &governors, capture->host->sys);
+	int status = note_directory(capture, family, tree);
 
 	if (status < 0 || sheet->columns.count > before)
 		return status;
-	return sheet_set_absent(sheet, "cpufreq_governor 0",
-				capture->host->live ? "no driver controls the CPUs' frequency" :
-						      NOT_RECORDED);
+	return sheet_set_absent(sheet, stand_in, reason);
+}
+
+/* Whether a directory is another file system than the one above it. */
+static bool is_mounted(int tree, const char *path)
+{
+	struct stat above, directory;
+
+	return tree >= 0 && fstat(tree, &above) == 0 && fstatat(tree, path, &directory, 0) == 0 &&
+	       above.st_dev != directory.st_dev;
 }
 
 static const char *no_knobs_reason(const struct host *host, int status)
@@ -188,7 +199,9 @@ static const char *no_knobs_reason(const struct host *host, int status)
 		return "the kernel is locked down, and hides the scheduler's knobs in debugfs";
 	if (!host->live)
 		return NOT_RECORDED;
-	return "debugfs is not mounted, or this kernel was built without CONFIG_SCHED_DEBUG";
+	return is_mounted(host->sys, "kernel/debug") ?
+		       "this kernel was built without CONFIG_SCHED_DEBUG" :
+		       "debugfs, with the scheduler's knobs, is not mounted";
 }
 
 /* The reason goes to the knob that every kernel with knobs has. */
@@ -238,10 +251,14 @@ int host_context_collect(struct capture *capture)
 	if (!source_wanted(capture, SOURCE_HOST_CONTEXT))
 		return 0;
 	host_facts_describe(capture);
-	status = note_family(capture, &tunables, capture->host->proc);
+	status = note_family(capture, &tunables, capture->host->proc, "sched_tunables *",
+			     missing_reason(capture->host, "this kernel has none"));
 	if (status == 0)
-		status = note_governors(capture);
+		status =
+			note_family(capture, &governors, capture->host->sys, "cpufreq_governor 0",
+				    capture->host->live ? "no driver controls the CPUs' frequency" :
+							  NOT_RECORDED);
 	if (status == 0)
 		status = note_knobs(capture);
-	return status;
+	return status < 0 ? status : facts_tell_lost(capture);
 }

@@ -4,6 +4,7 @@
 #include "collect/host_context.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/fact_absence.h"
+#include "collect/fact_check.h"
 #include "collect/host_line.h"
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
@@ -28,31 +31,31 @@
 #define MACHINE_ID_SEED UINT64_C(0x7461736b73636f70)
 #define MACHINE_ID_LENGTH 32
 
-enum tree {
-	TREE_PROC,
-	TREE_SYS,
-};
-
 struct line_fact {
 	enum fact_id id;
-	enum tree tree;
-	const char *path;
-	unsigned words; /* how many of the line are kept; 0 for all */
+	struct fact_place place;
+	bool (*check)(char *line); /* cuts off what is not kept; false when it makes no sense */
 };
 
+static const struct fact_place meminfo = { TREE_PROC, "meminfo" };
+static const struct fact_place cpuinfo = { TREE_PROC, "cpuinfo" };
+static const struct fact_place uptime = { TREE_PROC, "uptime" };
+static const struct fact_place nodes = { TREE_SYS, "devices/system/node/has_cpu" };
+static const struct fact_place machine_id = { TREE_ETC, "machine-id" };
+
 static const struct line_fact identity_lines[] = {
-	{ FACT_kernel_name, TREE_PROC, "sys/kernel/ostype", 0 },
-	{ FACT_kernel_release, TREE_PROC, "sys/kernel/osrelease", 0 },
-	{ FACT_boot_id, TREE_PROC, "sys/kernel/random/boot_id", 0 },
-	{ FACT_online_cpus, TREE_SYS, "devices/system/cpu/online", 0 },
+	{ FACT_kernel_name, { TREE_PROC, "sys/kernel/ostype" }, NULL },
+	{ FACT_kernel_release, { TREE_PROC, "sys/kernel/osrelease" }, NULL },
+	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, fact_check_uuid },
+	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, fact_check_cpus },
 };
 
 static const struct line_fact context_lines[] = {
-	{ FACT_kernel_cmdline, TREE_PROC, "cmdline", 0 },
-	{ FACT_loadavg, TREE_PROC, "loadavg", 3 },
-	{ FACT_smt, TREE_SYS, "devices/system/cpu/smt/control", 0 },
-	{ FACT_thp_enabled, TREE_SYS, "kernel/mm/transparent_hugepage/enabled", 0 },
-	{ FACT_thp_defrag, TREE_SYS, "kernel/mm/transparent_hugepage/defrag", 0 },
+	{ FACT_kernel_cmdline, { TREE_PROC, "cmdline" }, NULL },
+	{ FACT_loadavg, { TREE_PROC, "loadavg" }, fact_check_loadavg },
+	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, fact_check_smt },
+	{ FACT_thp_enabled, { TREE_SYS, "kernel/mm/transparent_hugepage/enabled" }, NULL },
+	{ FACT_thp_defrag, { TREE_SYS, "kernel/mm/transparent_hugepage/defrag" }, NULL },
 };
 
 struct memory_fact {
@@ -86,46 +89,57 @@ static struct source_tally *context_tally(struct capture *capture)
 	return &capture->tallies[SOURCE_HOST_CONTEXT];
 }
 
-static void keep_words(char *line, unsigned words)
+static int tree_of(const struct host *host, enum host_tree tree)
 {
-	for (; words; words--) {
-		line += strspn(line, " ");
-		line += strcspn(line, " ");
-	}
-	*line = '\0';
+	return tree == TREE_PROC ? host->proc : tree == TREE_SYS ? host->sys : host->etc;
+}
+
+static int read_place(struct capture *capture, struct source_tally *tally,
+		      const struct fact_place *place, char ret[HOST_LINE_SIZE])
+{
+	return host_line_read(tally, tree_of(capture->host, place->tree), place->path, ret);
 }
 
 static void set_line(struct capture *capture, struct source_tally *tally,
 		     const struct line_fact *fact)
 {
-	const struct host *host = capture->host;
 	char line[HOST_LINE_SIZE];
+	int status = read_place(capture, tally, &fact->place, line);
 
-	if (!host_line_read(tally, fact->tree == TREE_PROC ? host->proc : host->sys, fact->path,
-			    line))
-		return;
-	if (fact->words)
-		keep_words(line, fact->words);
-	snapshot_set_fact_text(capture->snapshot, fact->id, line);
+	if (status == 0 && fact->check && !fact->check(line))
+		status = -EBADMSG;
+	if (status == 0)
+		snapshot_set_fact_text(capture->snapshot, fact->id, line);
+	else
+		fact_set_unread(capture, fact->id, &fact->place, status);
+}
+
+/* What no file of a host tells is written down when it is recorded. */
+static void set_number(struct capture *capture, enum fact_id id, bool is_known, uint64_t number)
+{
+	if (is_known)
+		snapshot_set_fact_number(capture->snapshot, id, number);
+	else
+		fact_set_absent(capture, id,
+				missing_reason(capture->host, "the kernel does not "
+							      "tell it"));
 }
 
 static void set_namespace(struct capture *capture, enum fact_id id, const char *name)
 {
-	uint64_t number;
+	uint64_t number = 0;
+	bool is_known = host_namespace(capture->host, name, &number);
 
-	if (host_namespace(capture->host, name, &number))
-		snapshot_set_fact_number(capture->snapshot, id, number);
+	set_number(capture, id, is_known, number);
 }
 
 static void set_clocks(struct capture *capture)
 {
-	struct snapshot *snapshot = capture->snapshot;
+	bool is_known = capture->has_clock;
 
-	if (!capture->has_clock)
-		return;
-	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, capture->clock.unix_ns);
-	snapshot_set_fact_number(snapshot, FACT_monotonic_ns, capture->clock.monotonic_ns);
-	snapshot_set_fact_number(snapshot, FACT_boottime_ns, capture->clock.boottime_ns);
+	set_number(capture, FACT_captured_at_unix_ns, is_known, capture->clock.unix_ns);
+	set_number(capture, FACT_monotonic_ns, is_known, capture->clock.monotonic_ns);
+	set_number(capture, FACT_boottime_ns, is_known, capture->clock.boottime_ns);
 }
 
 void host_facts_identify(struct capture *capture)
@@ -134,36 +148,52 @@ void host_facts_identify(struct capture *capture)
 	struct snapshot *snapshot = capture->snapshot;
 	char arch[128];
 
+	capture->lost_facts = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(identity_lines); i++)
 		set_line(capture, NULL, &identity_lines[i]);
 	if (host_arch(host, arch, sizeof(arch)))
 		snapshot_set_fact_text(snapshot, FACT_arch, arch);
-	if (host->page_bytes)
-		snapshot_set_fact_number(snapshot, FACT_page_size, host->page_bytes);
-	if (host->clock_ticks)
-		snapshot_set_fact_number(snapshot, FACT_clock_ticks, host->clock_ticks);
+	else
+		fact_set_absent(capture, FACT_arch, missing_reason(host, strerror(errno)));
+	set_number(capture, FACT_page_size, host->page_bytes, host->page_bytes);
+	set_number(capture, FACT_clock_ticks, host->clock_ticks, host->clock_ticks);
 	set_clocks(capture);
 	set_namespace(capture, FACT_pid_namespace, "pid");
 	set_namespace(capture, FACT_cgroup_namespace, "cgroup");
 	if (host->cgroup.version)
 		snapshot_set_fact_text(snapshot, FACT_cgroup_hierarchy, host->cgroup.name);
+	else
+		fact_set_absent(capture, FACT_cgroup_hierarchy,
+				host->live ? "no cgroup hierarchy is mounted" : NOT_RECORDED);
+}
+
+static int find_memory(const char *text, const struct memory_fact *fact, uint64_t *ret)
+{
+	size_t unused;
+	const char *value = proc_find_value(text, fact->key, &unused);
+
+	if (!value)
+		return -ENOKEY;
+	return scan_u64(&value, ret) && !__builtin_mul_overflow(*ret, fact->unit, ret) ? 0 :
+											 -EBADMSG;
 }
 
 static void set_memory(struct capture *capture)
 {
 	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
-	ssize_t length = proc_read(capture->host->proc, "meminfo", &buffer);
+	ssize_t length = proc_read(capture->host->proc, meminfo.path, &buffer);
 
 	source_count(context_tally(capture), length);
-	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(memory_facts); i++) {
-		const struct memory_fact *fact = &memory_facts[i];
-		size_t unused;
-		const char *value = proc_find_value(buffer.data, fact->key, &unused);
+	for (size_t i = 0; i < ARRAY_SIZE(memory_facts); i++) {
+		int status = length < 0 ? (int)length : -ENODATA;
 		uint64_t number;
 
-		if (value && scan_u64(&value, &number) &&
-		    !__builtin_mul_overflow(number, fact->unit, &number))
-			snapshot_set_fact_number(capture->snapshot, fact->id, number);
+		if (length > 0)
+			status = find_memory(buffer.data, &memory_facts[i], &number);
+		if (status == 0)
+			snapshot_set_fact_number(capture->snapshot, memory_facts[i].id, number);
+		else
+			fact_set_unread(capture, memory_facts[i].id, &meminfo, status);
 	}
 }
 
@@ -189,7 +219,7 @@ static const char *find_cpu_value(const char *text, const char *key, size_t *ret
 /* What fits one read: the kernel fills it with whole CPUs and looks at no others. */
 static ssize_t read_first_cpu(const struct host *host, char buffer[FIRST_CPU_BYTES])
 {
-	CLEANUP(close_fd) int fd = file_open_below(host->proc, "cpuinfo", O_RDONLY | O_NONBLOCK);
+	CLEANUP(close_fd) int fd = file_open_below(host->proc, cpuinfo.path, O_RDONLY | O_NONBLOCK);
 	ssize_t length;
 
 	if (fd < 0)
@@ -207,13 +237,20 @@ static void set_cpu(struct capture *capture)
 	ssize_t length = read_first_cpu(capture->host, buffer);
 
 	source_count(context_tally(capture), length);
-	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(cpu_facts); i++) {
-		size_t value_length;
-		const char *value = find_cpu_value(buffer, cpu_facts[i].key, &value_length);
+	for (size_t i = 0; i < ARRAY_SIZE(cpu_facts); i++) {
+		size_t value_length = 0;
+		const char *value = NULL;
 		char text[FIRST_CPU_BYTES];
 
-		if (!value || !value_length)
+		if (length > 0)
+			value = find_cpu_value(buffer, cpu_facts[i].key, &value_length);
+		if (!value_length) {
+			fact_set_unread(capture, cpu_facts[i].id, &cpuinfo,
+					length > 0  ? -ENOKEY :
+					length == 0 ? -ENODATA :
+						      (int)length);
 			continue;
+		}
 		snprintf(text, sizeof(text), "%.*s", (int)value_length, value);
 		snapshot_set_fact_text(capture->snapshot, cpu_facts[i].id, text);
 	}
@@ -224,15 +261,18 @@ static void set_nodes(struct capture *capture)
 {
 	const struct host *host = capture->host;
 	char list[HOST_LINE_SIZE];
+	int status = read_place(capture, context_tally(capture), &nodes, list);
 	unsigned count = 0;
 
-	if (host_line_read(context_tally(capture), host->sys, "devices/system/node/has_cpu", list))
+	if (status == 0)
 		count = cpulist_count(list);
 	else if (host->live && cpuset_count(&host->online) &&
 		 faccessat(host->sys, "devices/system/node", F_OK, 0) < 0 && errno == ENOENT)
 		count = 1;
 	if (count)
 		snapshot_set_fact_number(capture->snapshot, FACT_numa_nodes, count);
+	else
+		fact_set_unread(capture, FACT_numa_nodes, &nodes, status ? status : -EBADMSG);
 }
 
 /* "seconds.hundredths", to nanoseconds. */
@@ -258,9 +298,12 @@ static void set_uptime(struct capture *capture)
 	char line[HOST_LINE_SIZE];
 	uint64_t ns;
 
-	if (host_line_read(context_tally(capture), capture->host->proc, "uptime", line) &&
-	    parse_uptime(line, &ns))
+	int status = read_place(capture, context_tally(capture), &uptime, line);
+
+	if (status == 0 && parse_uptime(line, &ns))
 		snapshot_set_fact_number(capture->snapshot, FACT_uptime_ns, ns);
+	else
+		fact_set_unread(capture, FACT_uptime_ns, &uptime, status ? status : -EBADMSG);
 }
 
 /* A host that was never started fully has a word there instead of an id. */
@@ -268,10 +311,15 @@ static void set_machine_id_hash(struct capture *capture)
 {
 	char id[HOST_LINE_SIZE];
 	char hash[17];
+	int status = read_place(capture, context_tally(capture), &machine_id, id);
 
-	if (!host_line_read(context_tally(capture), capture->host->etc, "machine-id", id) ||
-	    strlen(id) != MACHINE_ID_LENGTH || strspn(id, "0123456789abcdef") != MACHINE_ID_LENGTH)
+	if (status == 0 && (strlen(id) != MACHINE_ID_LENGTH ||
+			    strspn(id, "0123456789abcdef") != MACHINE_ID_LENGTH))
+		status = -EBADMSG;
+	if (status < 0) {
+		fact_set_unread(capture, FACT_machine_id_hash, &machine_id, status);
 		return;
+	}
 	snprintf(hash, sizeof(hash), "%016" PRIx64,
 		 (uint64_t)XXH3_64bits_withSeed(id, MACHINE_ID_LENGTH, MACHINE_ID_SEED));
 	snapshot_set_fact_text(capture->snapshot, FACT_machine_id_hash, hash);
@@ -291,6 +339,9 @@ static void set_delay_accounting(struct capture *capture)
 		known = "config-off";
 	if (known)
 		snapshot_set_fact_text(capture->snapshot, FACT_task_delayacct, known);
+	else
+		fact_set_absent(capture, FACT_task_delayacct,
+				missing_reason(host, "this kernel has no kernel.task_delayacct"));
 }
 
 /* The I/O counters of a process need extended accounting, so they prove it. */

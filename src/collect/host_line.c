@@ -1,5 +1,6 @@
 #include "collect/host_line.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -15,17 +16,17 @@ static void trim(char *line)
 	line[length] = '\0';
 }
 
-bool host_line_read(struct source_tally *tally, int dir, const char *path, char ret[HOST_LINE_SIZE])
+int host_line_read(struct source_tally *tally, int dir, const char *path, char ret[HOST_LINE_SIZE])
 {
 	ssize_t length;
 
 	if (dir < 0)
-		return false;
+		return -ENOENT;
 	length = file_read(dir, path, ret, HOST_LINE_SIZE);
 	if (tally)
 		source_count(tally, length);
 	if (length < 0)
-		return false;
+		return (int)length;
 	trim(ret);
-	return ret[0] != '\0';
+	return ret[0] ? 0 : -ENODATA;
 }

@@ -1,5 +1,8 @@
 #include "collect/sched_ext.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -10,15 +13,28 @@ struct attribute {
 	const char *path;
 	const char *name;
 	bool is_text;
+	const char *missing; /* why its file may not be there, when it is not the kernel's age */
 };
 
 static const struct attribute attributes[] = {
-	{ "state", "sched_ext state", true },
-	{ "switch_all", "sched_ext switch_all", false },
-	{ "nr_rejected", "sched_ext nr_rejected", false },
-	{ "hotplug_seq", "sched_ext hotplug_seq", false },
-	{ "enable_seq", "sched_ext enable_seq", false },
+	{ "state", "sched_ext state", true, NULL },
+	{ "switch_all", "sched_ext switch_all", false, NULL },
+	{ "nr_rejected", "sched_ext nr_rejected", false, NULL },
+	{ "hotplug_seq", "sched_ext hotplug_seq", false, NULL },
+	{ "enable_seq", "sched_ext enable_seq", false, NULL },
+	{ "root/ops", "sched_ext ops", true, "no BPF scheduler is loaded" },
 };
+
+/* Why an attribute is not known; a scheduler has a directory of its own as long as it is loaded. */
+static const char *absence(const struct host *host, const struct attribute *attribute, int status)
+{
+	if (status == -ENOENT && !host->live)
+		return NOT_RECORDED;
+	if (status == -ENOENT)
+		return attribute->missing ? attribute->missing : "this kernel does not tell it";
+	return status < 0 && status != -ENODATA ? strerrordesc_np(-status) :
+						  "its file makes no sense";
+}
 
 static int note_attribute(struct capture *capture, int dir, const struct attribute *attribute)
 {
@@ -27,26 +43,14 @@ static int note_attribute(struct capture *capture, int dir, const struct attribu
 	char line[HOST_LINE_SIZE];
 	uint64_t number;
 
-	if (!host_line_read(tally, dir, attribute->path, line))
-		return 0;
-	if (attribute->is_text)
+	int status = host_line_read(tally, dir, attribute->path, line);
+
+	if (status == 0 && attribute->is_text)
 		return snapshot_note_text(snapshot, SHEET_HOST, attribute->name, line);
-	if (parse_u64(line, &number))
+	if (status == 0 && parse_u64(line, &number))
 		return snapshot_note_number(snapshot, SHEET_HOST, attribute->name, number);
-	return 0;
-}
-
-/* The scheduler has a directory of its own as long as it is loaded. */
-static int note_scheduler(struct capture *capture, int dir)
-{
-	static const struct attribute ops = { "root/ops", "sched_ext ops", true };
-	struct sheet *sheet = &capture->snapshot->sheets[SHEET_HOST];
-	int status = note_attribute(capture, dir, &ops);
-
-	if (status < 0 || sheet_find(sheet, ops.name))
-		return status;
-	return sheet_set_absent(sheet, ops.name,
-				capture->host->live ? "no BPF scheduler is loaded" : NOT_RECORDED);
+	return sheet_set_absent(&snapshot->sheets[SHEET_HOST], attribute->name,
+				absence(capture->host, attribute, status));
 }
 
 static int note_all(struct capture *capture, int dir)
@@ -55,7 +59,7 @@ static int note_all(struct capture *capture, int dir)
 
 	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(attributes); i++)
 		status = note_attribute(capture, dir, &attributes[i]);
-	return status < 0 ? status : note_scheduler(capture, dir);
+	return status;
 }
 
 int sched_ext_collect(struct capture *capture)

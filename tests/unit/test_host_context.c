@@ -18,6 +18,7 @@ struct file {
 static const struct file tree_files[] = {
 	{ "proc/sys/kernel/ostype", "Linux\n" },
 	{ "proc/sys/kernel/osrelease", "6.12.1-test\n" },
+	{ "proc/sys/kernel/random/boot_id", "01234567-89ab-cdef-0123-456789abcdef\n" },
 	{ "proc/cmdline", "ro quiet psi=1\n" },
 	{ "proc/loadavg", "0.52 0.58 10.59 3/467 12345\n" },
 	{ "proc/uptime", "12345.67 890.12\n" },
@@ -45,7 +46,11 @@ static const struct file tree_files[] = {
 	{ "sys/kernel/debug/sched/base_slice_ns", "3000000\n" },
 	{ "sys/kernel/debug/sched/features", "PLACE_LAG NO_HRTICK \n" },
 	{ "etc/machine-id", MACHINE_ID "\n" },
-	{ "taskscope-root", "CONFIG_TASK_XACCT y\n" },
+	{ "sys/fs/cgroup/cgroup.controllers", "cpu\n" },
+	{ "taskscope-root",
+	  "CONFIG_TASK_XACCT y\narch test\npage_size 4096\nclock_ticks 100\n"
+	  "captured_at_unix_ns 1\nmonotonic_ns 2\nboottime_ns 3\npid_namespace 4\n"
+	  "cgroup_namespace 5\n" },
 };
 
 struct fact_case {
@@ -56,6 +61,11 @@ struct fact_case {
 };
 
 static const struct fact_case fact_cases[] = {
+	{ FACT_kernel_name, "proc/sys/kernel/ostype", "Linux", 0 },
+	{ FACT_kernel_release, "proc/sys/kernel/osrelease", "6.12.1-test", 0 },
+	{ FACT_boot_id, "proc/sys/kernel/random/boot_id", "01234567-89ab-cdef-0123-456789abcdef",
+	  0 },
+	{ FACT_online_cpus, "sys/devices/system/cpu/online", "0-1", 0 },
 	{ FACT_kernel_cmdline, "proc/cmdline", "ro quiet psi=1", 0 },
 	{ FACT_loadavg, "proc/loadavg", "0.52 0.58 10.59", 0 },
 	{ FACT_uptime_ns, "proc/uptime", NULL, 12345670000000 },
@@ -85,6 +95,7 @@ static void write_files(const struct tree *tree)
 static const struct snapshot *collect(struct scene *scene)
 {
 	scene_open(scene, scene->tree.root);
+	scene->capture.has_clock = host_clock(scene->host, &scene->capture.clock);
 	host_facts_identify(&scene->capture);
 	assert_int_equal(host_context_collect(&scene->capture), 0);
 	return scene->capture.snapshot;
@@ -118,6 +129,29 @@ static void facts_are_what_the_files_say(void **state)
 	assert_string_equal(snapshot->facts[FACT_config_task_xacct].text, "on");
 }
 
+static void expect_fact_reason(const struct snapshot *snapshot, enum fact_id id, const char *reason)
+{
+	const struct sheet_column *column =
+		sheet_find(&snapshot->sheets[SHEET_HOST], facts[id].name);
+
+	if (!reason) {
+		assert_null(column);
+		return;
+	}
+	if (!column || !column->absent)
+		fail_msg("%s has no reason", facts[id].name);
+	assert_string_equal(column->absent, reason);
+}
+
+/* The source is not all there, and says what is not. */
+static void expect_lost(const struct capture *capture, enum fact_id id)
+{
+	const struct source_tally *tally = &capture->tallies[SOURCE_HOST_CONTEXT];
+
+	assert_true(tally->is_partial);
+	assert_non_null(strstr(tally->reason, facts[id].name));
+}
+
 static void a_missing_file_takes_its_facts_along_and_no_others(void **state)
 {
 	struct scene *scene = *state;
@@ -128,9 +162,14 @@ static void a_missing_file_takes_its_facts_along_and_no_others(void **state)
 		write_files(&scene->tree);
 		tree_unlink(&scene->tree, fact_cases[i].path);
 		snapshot = collect(scene);
-		for (size_t k = 0; k < ARRAY_SIZE(fact_cases); k++)
-			assert_int_equal(snapshot->facts[fact_cases[k].id].present,
-					 strcmp(fact_cases[k].path, fact_cases[i].path) != 0);
+		for (size_t k = 0; k < ARRAY_SIZE(fact_cases); k++) {
+			bool is_there = strcmp(fact_cases[k].path, fact_cases[i].path) != 0;
+
+			assert_int_equal(snapshot->facts[fact_cases[k].id].present, is_there);
+			expect_fact_reason(snapshot, fact_cases[k].id,
+					   is_there ? NULL : NOT_RECORDED);
+		}
+		expect_lost(&scene->capture, fact_cases[i].id);
 		assert_int_equal(scene->capture.tallies[SOURCE_HOST_CONTEXT].failed, 0);
 		scene_close(scene);
 	}
@@ -153,6 +192,64 @@ static void an_empty_tree_tells_nothing(void **state)
 		NOT_RECORDED);
 	assert_string_equal(sheet_find(&snapshot->sheets[SHEET_HOST], "cpufreq_governor 0")->absent,
 			    NOT_RECORDED);
+}
+
+/* What a live kernel does not have is no loss. */
+static void a_file_that_a_live_host_lacks_is_named(void **state)
+{
+	struct scene *scene = *state;
+	struct capture *capture = &scene->capture;
+
+	write_files(&scene->tree);
+	tree_unlink(&scene->tree, "sys/devices/system/cpu/smt/control");
+	tree_text(&scene->tree, "proc/cpuinfo", "processor : 0\nmodel name : x\n");
+	scene_open(scene, scene->tree.root);
+	scene->host->live = true;
+	host_facts_identify(capture);
+	assert_int_equal(host_context_collect(capture), 0);
+	expect_fact_reason(capture->snapshot, FACT_smt,
+			   "there is no sys/devices/system/cpu/smt/control here");
+	expect_fact_reason(capture->snapshot, FACT_cpu_vendor, "proc/cpuinfo does not tell it");
+	assert_int_equal(capture->lost_facts & (1ull << FACT_smt | 1ull << FACT_cpu_vendor), 0);
+}
+
+static void nonsense_is_no_fact(void **state)
+{
+	static const struct {
+		enum fact_id id;
+		const char *path;
+		const char *text;
+	} cases[] = {
+		{ FACT_boot_id, "proc/sys/kernel/random/boot_id", "rubbish\n" },
+		{ FACT_boot_id, "proc/sys/kernel/random/boot_id",
+		  "01234567-89ab-cdef-0123-456789abcde\n" },
+		{ FACT_boot_id, "proc/sys/kernel/random/boot_id",
+		  "01234567089ab-cdef-0123-456789abcdef\n" },
+		{ FACT_online_cpus, "sys/devices/system/cpu/online", "0-\n" },
+		{ FACT_online_cpus, "sys/devices/system/cpu/online", "0-1 and more\n" },
+		{ FACT_loadavg, "proc/loadavg", "0.52 0.58\n" },
+		{ FACT_loadavg, "proc/loadavg", "0.52 x 0.58 3/4 5\n" },
+		{ FACT_loadavg, "proc/loadavg", "0.52 0.58 1.\n" },
+		{ FACT_smt, "sys/devices/system/cpu/smt/control", "perhaps\n" },
+		{ FACT_uptime_ns, "proc/uptime", "long\n" },
+		{ FACT_machine_id_hash, "etc/machine-id", "uninitialized\n" },
+		{ FACT_total_memory_bytes, "proc/meminfo", "MemTotal: many kB\n" },
+	};
+	struct scene *scene = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct snapshot *snapshot;
+
+		write_files(&scene->tree);
+		tree_text(&scene->tree, cases[i].path, cases[i].text);
+		snapshot = collect(scene);
+		if (snapshot->facts[cases[i].id].present)
+			fail_msg("%s is taken for a fact", cases[i].text);
+		expect_fact_reason(snapshot, cases[i].id, "its file makes no sense");
+		expect_lost(&scene->capture, cases[i].id);
+		scene_close(scene);
+	}
+	scene_open(scene, scene->tree.root);
 }
 
 static void accounting_that_was_not_built_in_is_told_by_the_kernels_options(void **state)
@@ -217,6 +314,7 @@ static void settings_of_the_scheduler_are_readings(void **state)
 	assert_null(reading(snapshot, "sched_debug preempt"));
 	assert_int_equal(snapshot->sheets[SHEET_HOST].columns.count, 7);
 	assert_int_equal(scene->capture.tallies[SOURCE_HOST_CONTEXT].failed, 0);
+	assert_false(scene->capture.tallies[SOURCE_HOST_CONTEXT].is_partial);
 }
 
 /* Also where a directory has none. */
@@ -307,6 +405,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(facts_are_what_the_files_say),
 		SCENE_TEST(a_missing_file_takes_its_facts_along_and_no_others),
+		SCENE_TEST(a_file_that_a_live_host_lacks_is_named),
+		SCENE_TEST(nonsense_is_no_fact),
 		SCENE_TEST(an_empty_tree_tells_nothing),
 		SCENE_TEST(accounting_that_was_not_built_in_is_told_by_the_kernels_options),
 		SCENE_TEST(a_machine_is_known_by_a_hash_of_its_id),
