@@ -109,7 +109,7 @@ static const char *missing_line(enum cgroup_file_id file, const char *name)
 		return "its file has no such line: the cpu controller is not enabled for it, or it "
 		       "is the root cgroup";
 	if (file == CGROUP_FILE_IO_STAT)
-		return "no I/O was counted";
+		return "the kernel did not count any";
 	return "its file has no such line";
 }
 
@@ -129,13 +129,16 @@ static int tell_column(const struct cgroup_absences *absences, struct sheet *she
 	return set_absent(sheet, column->name, &reasons);
 }
 
-/* Where the reason goes when no cgroup has the file. */
-static const char *const stars[CGROUP_FORMAT_COUNT] = {
-	[CGROUP_PAIR] = " *",
-	[CGROUP_KEYS] = " *",
-	[CGROUP_NESTED] = " * *",
-	[CGROUP_PRESSURE] = " full total",
-};
+/* What kept a column from its values: the file that v1 has for it, where v1 is in use, or v2's. */
+static const struct cgroup_absences *responsible(const struct cgroup_lacks *lacks, const char *name,
+						 enum cgroup_file_id file)
+{
+	for (size_t i = 0; i < cgroup_v1_file_count; i++)
+		if (cgroup_v1_files[i].file == file && lacks->v1_trees >> i & 1 &&
+		    cgroup_v1_gives(&cgroup_v1_files[i], name))
+			return &lacks->v1[i];
+	return &lacks->v2[file];
+}
 
 /* The same for a column that is not there, since no cgroup has it. */
 static int tell_missing(const struct cgroup_absences *absences, struct sheet *sheet,
@@ -145,6 +148,13 @@ static int tell_missing(const struct cgroup_absences *absences, struct sheet *sh
 
 	return sheet_find(sheet, name) ? 0 : tell_column(absences, sheet, &nothing, file);
 }
+
+/* Where the reason goes when no cgroup has the file. */
+static const char *const stars[CGROUP_FORMAT_COUNT] = {
+	[CGROUP_PAIR] = " *",
+	[CGROUP_KEYS] = " *",
+	[CGROUP_NESTED] = " * *",
+};
 
 static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet,
 		     enum cgroup_file_id file)
@@ -156,6 +166,34 @@ static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet
 	return tell_missing(absences, sheet, name, file);
 }
 
+/* Everything that a pressure file has is known, and the file of interrupts has half of it. */
+static int tell_pressure(const struct cgroup_absences *absences, struct sheet *sheet,
+			 enum cgroup_file_id file)
+{
+	enum pressure_line first = file == CGROUP_FILE_IRQ_PRESSURE ? PRESSURE_FULL : PRESSURE_SOME;
+	char name[SHEET_NAME_SIZE];
+	int status = 0;
+
+	for (int line = first; line < PRESSURE_LINE_COUNT; line++)
+		for (int key = 0; status == 0 && key < PRESSURE_KEY_COUNT; key++) {
+			pressure_name(cgroup_files[file].name, line, key, name);
+			status = tell_missing(absences, sheet, name, file);
+		}
+	return status;
+}
+
+/* What one of several files of v1 would have told; the others have told the rest. */
+static int tell_v1(const struct cgroup_absences *absences, struct sheet *sheet,
+		   const struct cgroup_v1_file *v1)
+{
+	const char *name;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && (name = cgroup_v1_reading(v1, i)); i++)
+		status = tell_missing(absences, sheet, name, v1->file);
+	return status;
+}
+
 /* Lines that a file need not have: why is told by another file where that one knows. */
 static const struct {
 	const char *name;
@@ -165,13 +203,21 @@ static const struct {
 	{ "cpu.stat nr_periods", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
 	{ "cpu.stat nr_throttled", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
 	{ "cpu.stat throttled_usec", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
-	{ "cpu.pressure full total", CGROUP_FILE_CPU_PRESSURE, CGROUP_FILE_CPU_PRESSURE },
 };
 
-int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT],
-			 struct sheet *sheet)
+static int tell_line(const struct cgroup_lacks *lacks, struct sheet *sheet, size_t line)
 {
-	bool has_columns[CGROUP_FILE_COUNT] = { 0 };
+	const struct cgroup_absences *absences =
+		responsible(lacks, lines[line].name, lines[line].file);
+
+	if (absences == &lacks->v2[lines[line].file])
+		absences = &lacks->files[lines[line].told_by];
+	return tell_missing(absences, sheet, lines[line].name, lines[line].file);
+}
+
+static int tell_columns(const struct cgroup_lacks *lacks, struct sheet *sheet,
+			bool has_columns[CGROUP_FILE_COUNT])
+{
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < sheet->columns.count; i++) {
@@ -181,13 +227,25 @@ int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT
 		if (file == CGROUP_FILE_COUNT)
 			continue;
 		has_columns[file] = true;
-		status = tell_column(&absences[file], sheet, column, file);
+		status = tell_column(responsible(lacks, column->name, file), sheet, column, file);
 	}
+	return status;
+}
+
+int cgroup_lacks_tell(const struct cgroup_lacks *lacks, struct sheet *sheet)
+{
+	bool has_columns[CGROUP_FILE_COUNT] = { 0 };
+	int status = tell_columns(lacks, sheet, has_columns);
+
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
-		if (!has_columns[file])
-			status = tell_file(&absences[file], sheet, file);
+		if (cgroup_files[file].format == CGROUP_PRESSURE)
+			status = tell_pressure(&lacks->files[file], sheet, file);
+		else if (!has_columns[file])
+			status = tell_file(&lacks->files[file], sheet, file);
+	for (size_t i = 0; status == 0 && i < cgroup_v1_file_count; i++)
+		if (has_columns[cgroup_v1_files[i].file] && count_rows(&lacks->v1[i]))
+			status = tell_v1(&lacks->v1[i], sheet, &cgroup_v1_files[i]);
 	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(lines); i++)
-		status = tell_missing(&absences[lines[i].told_by], sheet, lines[i].name,
-				      lines[i].file);
+		status = tell_line(lacks, sheet, i);
 	return status;
 }

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "collect/cgroup_files.h"
+#include "collect/cgroup_v1.h"
 
 struct sheet;
 
@@ -43,11 +44,22 @@ void cgroup_absences_add(struct cgroup_absences *absences, enum cgroup_absence a
 			 const char *detail);
 
 /*
- * Gives a reason to every column of the sheet that has missing cells, and to a
- * column of its own for every file that gave none: its name, with stars for what
- * the file would have told.  0 or -ENOMEM.
+ * All that cgroups lack.  A reading may come from v2's file or from one of v1, and
+ * what stands in the way is another thing for each.
  */
-int cgroup_absences_tell(const struct cgroup_absences absences[CGROUP_FILE_COUNT],
-			 struct sheet *sheet);
+struct cgroup_lacks {
+	struct cgroup_absences files[CGROUP_FILE_COUNT]; /* neither gave anything */
+	struct cgroup_absences v2[CGROUP_FILE_COUNT];
+	struct cgroup_absences v1[CGROUP_V1_MAX]; /* and v2's file does not stand in for it */
+	uint32_t v1_trees; /* bit for each file of v1 whose hierarchy the host has */
+};
+
+/*
+ * Gives a reason to every column of the sheet that has missing cells, to the
+ * columns that a missing file would have filled, and to a column of its own for
+ * every file that gave none: its name, with stars for what the file would have
+ * told.  0 or -ENOMEM.
+ */
+int cgroup_lacks_tell(const struct cgroup_lacks *lacks, struct sheet *sheet);
 
 #endif

@@ -40,7 +40,7 @@ static int read_rows(struct cgroup_reader *reader, struct sheet *sheet)
 	if (status == 0)
 		status = cgroup_columns_tell_origins(&reader->columns);
 	if (status == 0)
-		status = cgroup_absences_tell(reader->absences, sheet);
+		status = cgroup_lacks_tell(&reader->lacks, sheet);
 	return status;
 }
 

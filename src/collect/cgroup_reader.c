@@ -173,6 +173,8 @@ static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const c
 					  cgroup_parse(format, reader->buffer.data, &reader->sink);
 	if (bad < 0)
 		return bad;
+	/* Files of devices may be empty, those of keys never are. */
+	bad += format == CGROUP_KEYS && length == 0;
 	count_parsed(reader, bad);
 	*ret = (struct lack){ bad ? ABSENCE_BROKEN : ABSENCE_NONE, NULL };
 	return 0;
@@ -244,6 +246,33 @@ static int read_v1(struct cgroup_reader *reader, const struct cgroup_v1_file *v1
 	return 0;
 }
 
+static void note_lack(struct cgroup_absences *absences, struct lack lack)
+{
+	if (lack.absence)
+		cgroup_absences_add(absences, lack.absence, lack.detail);
+}
+
+/* Why one file of v1 gives nothing; nothing is asked of it where v2 told all of it. */
+static int try_v1(struct cgroup_reader *reader, size_t index, bool has_v2, struct lack *lack)
+{
+	const struct cgroup_v1_file *v1 = &cgroup_v1_files[index];
+	struct lack other;
+	int status;
+
+	if (!has_tree(reader, v1->hierarchy))
+		return 0;
+	reader->lacks.v1_trees |= 1u << index;
+	if (has_v2 && v1->is_in_v2)
+		return 0;
+	status = read_v1(reader, v1, &other);
+	if (status < 0)
+		return status;
+	note_lack(&reader->lacks.v1[index], other);
+	if (lack->absence)
+		*lack = other;
+	return 0;
+}
+
 /* What v2 lacks, v1 files may have; the reason is that of the last one asked, unless one told. */
 static int read_reading(struct cgroup_reader *reader, size_t *next_v1)
 {
@@ -251,20 +280,16 @@ static int read_reading(struct cgroup_reader *reader, size_t *next_v1)
 	int status = read_v2(reader, &lack);
 	bool has_v2 = status == 0 && !lack.absence;
 
+	if (status == 0)
+		note_lack(&reader->lacks.v2[reader->file], lack);
 	for (; *next_v1 < cgroup_v1_file_count; ++*next_v1) {
-		const struct cgroup_v1_file *v1 = &cgroup_v1_files[*next_v1];
-		struct lack other;
-
-		if (v1->file != reader->file)
+		if (cgroup_v1_files[*next_v1].file != reader->file)
 			break;
-		if (status < 0 || !has_tree(reader, v1->hierarchy) || (has_v2 && v1->is_in_v2))
-			continue;
-		status = read_v1(reader, v1, &other);
-		if (status == 0 && lack.absence)
-			lack = other;
+		if (status == 0)
+			status = try_v1(reader, *next_v1, has_v2, &lack);
 	}
-	if (status == 0 && lack.absence)
-		cgroup_absences_add(&reader->absences[reader->file], lack.absence, lack.detail);
+	if (status == 0)
+		note_lack(&reader->lacks.files[reader->file], lack);
 	return status;
 }
 
@@ -315,8 +340,15 @@ static void close_directories(struct cgroup_reader *reader)
 
 static void leave_out(struct cgroup_reader *reader, enum cgroup_absence absence)
 {
-	for (int file = 0; file < CGROUP_FILE_COUNT; file++)
-		cgroup_absences_add(&reader->absences[file], absence, NULL);
+	struct cgroup_lacks *lacks = &reader->lacks;
+
+	for (int file = 0; file < CGROUP_FILE_COUNT; file++) {
+		cgroup_absences_add(&lacks->files[file], absence, NULL);
+		cgroup_absences_add(&lacks->v2[file], absence, NULL);
+	}
+	for (size_t i = 0; i < cgroup_v1_file_count; i++)
+		if (has_tree(reader, cgroup_v1_files[i].hierarchy))
+			cgroup_absences_add(&lacks->v1[i], absence, NULL);
 }
 
 int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row, uint32_t sheet_row)

@@ -25,7 +25,7 @@ struct cgroup_reader {
 	struct hierarchies trees;
 	struct cgroup_rows rows;
 	struct cgroup_columns columns;
-	struct cgroup_absences absences[CGROUP_FILE_COUNT];
+	struct cgroup_lacks lacks;
 	struct proc_buffer buffer;
 	uint8_t host_controllers; /* enabled for any cgroup of v2 */
 	struct cgroup_row *row;

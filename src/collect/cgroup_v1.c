@@ -17,6 +17,7 @@
 enum conversion {
 	PLAIN,
 	NANOSECONDS, /* to microseconds */
+	STATISTICS,  /* likewise, written only while scheduler statistics are on */
 	TICKS,	     /* likewise */
 	QUOTA,	     /* below 0: unlimited */
 	SHARES,	     /* to a weight, as the kernel does */
@@ -31,9 +32,12 @@ struct cgroup_v1_key {
 
 /* clang-format off */
 static const struct cgroup_v1_key cpu_stat[] = {
+	{ "nr_periods",     "cpu.stat nr_periods",     PLAIN },
+	{ "nr_throttled",   "cpu.stat nr_throttled",   PLAIN },
 	{ "throttled_time", "cpu.stat throttled_usec", NANOSECONDS },
+	{ "nr_bursts",      "cpu.stat nr_bursts",      PLAIN },
 	{ "burst_time",     "cpu.stat burst_usec",     NANOSECONDS },
-	{ "wait_sum",       "cpu.stat wait_sum_usec",  NANOSECONDS },
+	{ "wait_sum",       "cpu.stat wait_sum_usec",  STATISTICS },
 	{ 0 },
 };
 static const struct cgroup_v1_key cpuacct_usage[] = { { "", "cpu.stat usage_usec", NANOSECONDS }, { 0 } };
@@ -119,6 +123,38 @@ const struct cgroup_v1_file cgroup_v1_files[] = {
 
 const size_t cgroup_v1_file_count = ARRAY_SIZE(cgroup_v1_files);
 
+_Static_assert(ARRAY_SIZE(cgroup_v1_files) <= CGROUP_V1_MAX, "CGROUP_V1_MAX is large enough");
+
+/* Of a device's reading the last word tells. */
+static const char *telling_part(const struct cgroup_v1_file *file, const char *name)
+{
+	const char *blank = file->format == CGROUP_DEVICES ? strrchr(name, ' ') : NULL;
+
+	return blank ? blank + 1 : name;
+}
+
+bool cgroup_v1_gives(const struct cgroup_v1_file *file, const char *name)
+{
+	const char *part = telling_part(file, name);
+
+	for (const struct cgroup_v1_key *key = file->keys; key && key->from; key++)
+		if (strcmp(key->to, part) == 0)
+			return true;
+	return file->rest == V1_TOTALS;
+}
+
+const char *cgroup_v1_reading(const struct cgroup_v1_file *file, size_t index)
+{
+	const struct cgroup_v1_key *key = file->keys;
+
+	if (!key || file->format == CGROUP_DEVICES)
+		return NULL;
+	for (; key->from; key++)
+		if (key->conversion != STATISTICS && index-- == 0)
+			return key->to;
+	return NULL;
+}
+
 static void convert_ticks(struct cgroup_value *value, uint64_t tick_ns)
 {
 	if (__builtin_mul_overflow(value->number, tick_ns / NS_PER_US, &value->number))
@@ -141,6 +177,7 @@ static void convert(struct cgroup_value *value, enum conversion conversion, uint
 	case PLAIN:
 		break;
 	case NANOSECONDS:
+	case STATISTICS:
 		value->number /= NS_PER_US;
 		break;
 	case TICKS:

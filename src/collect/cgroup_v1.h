@@ -8,6 +8,9 @@
 #ifndef COLLECT_CGROUP_V1_H
 #define COLLECT_CGROUP_V1_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "collect/cgroup_files.h"
 #include "model/sheet.h"
 
@@ -31,8 +34,20 @@ struct cgroup_v1_file {
 	bool is_given; /* no file to read: another one's lines give the value */
 };
 
+/* At least as many as there are. */
+#define CGROUP_V1_MAX 32
+
 extern const struct cgroup_v1_file cgroup_v1_files[];
 extern const size_t cgroup_v1_file_count;
+
+/* Whether the file is where a reading of that name comes from on v1. */
+bool cgroup_v1_gives(const struct cgroup_v1_file *file, const char *name);
+
+/*
+ * The name of its reading number `index`, of those that every kernel has; NULL when there
+ * are no more, or they depend on devices.
+ */
+const char *cgroup_v1_reading(const struct cgroup_v1_file *file, size_t index);
 
 /* A value under the name of a reading. */
 struct cgroup_reading {

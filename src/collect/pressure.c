@@ -10,7 +10,6 @@
 
 /* More than a file of two lines can have. */
 #define FILE_SIZE 1024
-#define NO_PRESSURE "this kernel was built without CONFIG_PSI, or " PRESSURE_OFF
 
 static const char *const line_names[PRESSURE_LINE_COUNT] = {
 	[PRESSURE_SOME] = "some",
@@ -146,12 +145,18 @@ void pressure_drop_line(struct pressure *pressure, enum pressure_line line)
 	memset(pressure->present[line], 0, sizeof(pressure->present[line]));
 }
 
+void pressure_name(const char *prefix, enum pressure_line line, enum pressure_key key,
+		   char ret[SHEET_NAME_SIZE])
+{
+	snprintf(ret, SHEET_NAME_SIZE, "%s %s %s", prefix, line_names[line], keys[key].name);
+}
+
 static int store_cell(struct sheet *sheet, uint32_t row, const char *prefix, int line, int key,
 		      uint64_t value)
 {
 	char name[SHEET_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s %s %s", prefix, line_names[line], keys[key].name);
+	pressure_name(prefix, line, key, name);
 	return sheet_set(sheet, row, name, CELL_NUMBER, value);
 }
 
@@ -168,33 +173,51 @@ int pressure_store(const struct pressure *pressure, struct sheet *sheet, uint32_
 	return status;
 }
 
-int pressure_set_absent(struct sheet *sheet, const char *prefix, const char *reason)
+int pressure_set_absent(struct sheet *sheet, const char *prefix, enum pressure_line line,
+			const char *reason)
 {
 	char name[SHEET_NAME_SIZE];
+	int status = 0;
 
-	snprintf(name, sizeof(name), "%s full total", prefix);
-	return sheet_set_absent(sheet, name, reason);
+	for (int key = 0; status == 0 && key < PRESSURE_KEY_COUNT; key++) {
+		pressure_name(prefix, line, key, name);
+		status = sheet_set_absent(sheet, name, reason);
+	}
+	return status;
 }
 
 struct resource {
 	const char *path;
 	const char *prefix;
-	const char *missing; /* why a kernel with pressure accounting may not have it */
+	enum pressure_line first; /* that its file has */
+	const char *missing;	  /* why a kernel with pressure accounting may not have it */
 	const char *off;
 	bool is_optional;    /* being off is nothing to complain about */
 	const char *no_full; /* why its second line says nothing, or NULL */
 };
 
 static const struct resource resources[] = {
-	{ "cpu", "pressure cpu", "this kernel does not report it", PRESSURE_OFF, false,
-	  PRESSURE_NO_CPU_FULL },
-	{ "memory", "pressure memory", "this kernel does not report it", PRESSURE_OFF, false,
+	{ "cpu", "pressure cpu", PRESSURE_SOME, "this kernel does not report it", PRESSURE_OFF,
+	  false, PRESSURE_NO_CPU_FULL },
+	{ "memory", "pressure memory", PRESSURE_SOME, "this kernel does not report it",
+	  PRESSURE_OFF, false, NULL },
+	{ "io", "pressure io", PRESSURE_SOME, "this kernel does not report it", PRESSURE_OFF, false,
 	  NULL },
-	{ "io", "pressure io", "this kernel does not report it", PRESSURE_OFF, false, NULL },
-	{ "irq", "pressure irq",
-	  "this kernel is older than 6.1, or was built without CONFIG_IRQ_TIME_ACCOUNTING",
+	{ "irq", "pressure irq", PRESSURE_FULL,
+	  "this kernel does not report it, which takes CONFIG_IRQ_TIME_ACCOUNTING at least",
 	  "this kernel does not account the time of interrupts", true, NULL },
 };
+
+static int set_resource_absent(struct capture *capture, const struct resource *resource,
+			       const char *reason)
+{
+	struct sheet *sheet = &capture->snapshot->sheets[SHEET_HOST];
+	int status = 0;
+
+	for (int line = resource->first; status == 0 && line < PRESSURE_LINE_COUNT; line++)
+		status = pressure_set_absent(sheet, resource->prefix, line, reason);
+	return status;
+}
 
 static const char *refusal(const struct host *host, const struct resource *resource, int status)
 {
@@ -215,8 +238,7 @@ static int note_refused(struct capture *capture, const struct resource *resource
 		source_count(tally, status);
 	if (status == -EOPNOTSUPP && !resource->is_optional)
 		tally->reason = resource->off;
-	return pressure_set_absent(&capture->snapshot->sheets[SHEET_HOST], resource->prefix,
-				   refusal(capture->host, resource, status));
+	return set_resource_absent(capture, resource, refusal(capture->host, resource, status));
 }
 
 static int host_row(struct sheet *sheet, uint32_t *ret)
@@ -242,25 +264,49 @@ static int note_resource(struct capture *capture, int dir, const struct resource
 	status = host_row(sheet, &row);
 	if (status == 0 && resource->no_full) {
 		pressure_drop_line(&pressure, PRESSURE_FULL);
-		status = pressure_set_absent(sheet, resource->prefix, resource->no_full);
+		status = pressure_set_absent(sheet, resource->prefix, PRESSURE_FULL,
+					     resource->no_full);
 	}
 	return status < 0 ? status : pressure_store(&pressure, sheet, row, resource->prefix);
 }
 
-int pressure_collect(struct capture *capture)
+/* Why there is no directory of pressure files: not every kernel tells its options. */
+static const char *no_pressure(const struct host *host)
+{
+	bool built;
+
+	if (!host->live || !host_kernel_option(host, "CONFIG_PSI", &built))
+		return missing_reason(host,
+				      "this kernel was built without CONFIG_PSI, or " PRESSURE_OFF);
+	return missing_reason(host,
+			      built ? PRESSURE_OFF : "this kernel was built without CONFIG_PSI");
+}
+
+static int note_no_directory(struct capture *capture, int error)
 {
 	struct source_tally *tally = &capture->tallies[SOURCE_PRESSURE];
+	int status = 0;
+
+	source_count(tally, error);
+	if (error == -ENOENT)
+		source_set_unseen(capture->host, tally, no_pressure(capture->host));
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(resources); i++)
+		status = set_resource_absent(capture, &resources[i],
+					     tally->reason ? tally->reason : strerror(-error));
+	return status;
+}
+
+int pressure_collect(struct capture *capture)
+{
 	CLEANUP(close_fd) int dir = -1;
 	int status = 0;
 
 	if (!source_wanted(capture, SOURCE_PRESSURE))
 		return 0;
 	dir = host_open_directory(capture->host->proc, "pressure");
-	if (dir == -ENOENT)
-		source_set_missing(tally, capture->host->live ? NO_PRESSURE : NOT_RECORDED);
-	else if (dir < 0)
-		source_count(tally, dir);
-	for (size_t i = 0; dir >= 0 && status == 0 && i < ARRAY_SIZE(resources); i++)
+	if (dir < 0)
+		return note_no_directory(capture, dir);
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(resources); i++)
 		status = note_resource(capture, dir, &resources[i]);
 	return status;
 }

@@ -13,8 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/sheet.h"
+
 struct capture;
-struct sheet;
 
 enum pressure_line {
 	PRESSURE_SOME,
@@ -63,11 +64,13 @@ void pressure_drop_line(struct pressure *pressure, enum pressure_line line);
 int pressure_store(const struct pressure *pressure, struct sheet *sheet, uint32_t row,
 		   const char *prefix);
 
-/*
- * Says why a file's values are missing, in the one column that every pressure
- * file has: "PREFIX full total".  Errors as sheet_set_absent().
- */
-int pressure_set_absent(struct sheet *sheet, const char *prefix, const char *reason);
+/* The name of such a column. */
+void pressure_name(const char *prefix, enum pressure_line line, enum pressure_key key,
+		   char ret[SHEET_NAME_SIZE]);
+
+/* Says why a line's values are missing, in each of its columns.  Errors as sheet_set_absent(). */
+int pressure_set_absent(struct sheet *sheet, const char *prefix, enum pressure_line line,
+			const char *reason);
 
 /* The pressure of the host, into its sheet.  0 or -ENOMEM. */
 int pressure_collect(struct capture *capture);

@@ -369,6 +369,105 @@ static void files_of_other_tasks_are_not_taken_for_a_cgroups_own(void **state)
 	expect_absent(scene, "/other", "cpu.stat usage_usec");
 }
 
+/* Each file of v1 fails for itself, whatever the others tell. */
+static void a_missing_file_of_v1_has_a_reason_of_its_own(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *reading;
+	} cases[] = {
+		{ "cpu.cfs_quota_us", "cpu.max quota_usec" },
+		{ "cpu.cfs_period_us", "cpu.max period_usec" },
+		{ "cpu.stat", "cpu.stat nr_bursts" },
+		{ "cpu.stat", "cpu.stat burst_usec" },
+		{ "cpu.stat", "cpu.stat nr_periods" },
+		{ "memory.oom_control", "memory.events.local oom_kill" },
+	};
+	struct scene *scene = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool is_memory = strncmp(cases[i].file, "memory", 6) == 0;
+		char path[TREE_PATH];
+
+		write_memory_v1(&scene->tree, "", 1000);
+		tree_text(&scene->tree, V2 "unified/cgroup.controllers", "\n");
+		tree_text(&scene->tree, V2 "unified/cpu.stat", "usage_usec 50\n");
+		tree_text(&scene->tree, V2 "memory/memory.failcnt", "1\n");
+		tree_text(&scene->tree, V2 "memory/memory.oom_control", "oom_kill 1\n");
+		tree_text(&scene->tree, V2 "cpu/cpu.cfs_quota_us", "-1\n");
+		tree_text(&scene->tree, V2 "cpu/cpu.cfs_period_us", "100\n");
+		tree_text(&scene->tree, V2 "cpu/cpu.stat",
+			  "nr_periods 1\nnr_throttled 2\nthrottled_time 3\nnr_bursts 4\n"
+			  "burst_time 5000\n");
+		snprintf(path, sizeof(path), V2 "%s/%s", is_memory ? "memory" : "cpu",
+			 cases[i].file);
+		tree_unlink(&scene->tree, path);
+		tree_directory(&scene->tree, "proc");
+		scene_open(scene, scene->tree.root);
+		add_task(scene, 10, "/");
+		collect(scene);
+		expect_absent(scene, "/", cases[i].reading);
+		expect_reason(scene, cases[i].reading, NOT_RECORDED);
+		scene_close(scene);
+	}
+	scene_open(scene, scene->tree.root);
+}
+
+/* The v2 tree has no controllers, and its file of CPU time says nothing at all. */
+static void an_empty_file_of_keys_makes_no_sense_and_v1_stands_in(void **state)
+{
+	struct scene *scene = *state;
+
+	write_hybrid(&scene->tree);
+	tree_text(&scene->tree, V2 "unified/same/cpu.stat", "");
+	tree_text(&scene->tree, V2 "unified/cpu.stat", "usage_usec 50\nnice_usec 3\n");
+	scene_open(scene, scene->tree.root);
+	add_task(scene, 10, "/same");
+	collect(scene);
+	expect_number(scene, "/same", "cpu.stat usage_usec", 77);
+	expect_absent(scene, "/same", "cpu.stat nice_usec");
+	expect_reason(scene, "cpu.stat nice_usec", "the file makes no sense (1 of 2 cgroups)");
+	assert_int_equal(scene->capture.tallies[SOURCE_CGROUP_FILES].failed, 1);
+}
+
+static void each_reading_is_missing_for_the_reason_of_its_own_hierarchy(void **state)
+{
+	struct scene *scene = *state;
+
+	write_hybrid(&scene->tree);
+	/* In v2 all tasks are in the root, whose file of CPU time is there. */
+	tree_task_text(&scene->tree, 11, 11, "cgroup",
+		       "2:memory:/other\n1:cpu,cpuacct:/\n0::/other\n");
+	tree_text(&scene->tree, V2 "unified/other/cpu.stat", "usage_usec 5\n");
+	scene_open(scene, scene->tree.root);
+	add_task(scene, 10, "/same");
+	add_task(scene, 11, "/other");
+	collect(scene);
+	expect_number(scene, "/other", "cpu.stat usage_usec", 5);
+	expect_reason(scene, "cpu.stat nr_periods",
+		      "in the cpu hierarchy its tasks are elsewhere (1 of 3 cgroups); not in the "
+		      "recorded tree (1 of 3 cgroups)");
+}
+
+static void pressure_that_is_missing_has_a_reason_in_all_its_readings(void **state)
+{
+	static const char *const names[] = { "cpu.pressure some avg10", "io.pressure some total",
+					     "memory.pressure full avg300",
+					     "irq.pressure full avg10" };
+	struct scene *scene = *state;
+
+	write_memory_v1(&scene->tree, "", 1000);
+	tree_directory(&scene->tree, "proc");
+	scene_open(scene, scene->tree.root);
+	add_task(scene, 10, "/");
+	collect(scene);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		expect_reason(scene, names[i],
+			      "only cgroup v2 has it, and the host has no v2 tree");
+	assert_null(sheet_find(&scene->capture.snapshot->sheets[SHEET_CGROUPS],
+			       "irq.pressure some avg10"));
+}
+
 static void a_task_that_moved_is_not_asked(void **state)
 {
 	struct scene *scene = *state;
@@ -523,6 +622,10 @@ int main(void)
 		SCENE_TEST(without_controllers_nothing_is_zero_or_unlimited),
 		SCENE_TEST(a_hybrid_host_reads_the_files_that_mean_the_same),
 		SCENE_TEST(files_of_other_tasks_are_not_taken_for_a_cgroups_own),
+		SCENE_TEST(a_missing_file_of_v1_has_a_reason_of_its_own),
+		SCENE_TEST(an_empty_file_of_keys_makes_no_sense_and_v1_stands_in),
+		SCENE_TEST(each_reading_is_missing_for_the_reason_of_its_own_hierarchy),
+		SCENE_TEST(pressure_that_is_missing_has_a_reason_in_all_its_readings),
 		SCENE_TEST(a_task_that_moved_is_not_asked),
 		SCENE_TEST(a_parent_is_what_its_children_are),
 		SCENE_TEST(a_v1_host_has_no_pressure),

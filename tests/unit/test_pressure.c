@@ -131,8 +131,10 @@ static void a_row_gets_the_values_that_are_present(void **state)
 			 CELL_NUMBER);
 	assert_int_equal(value, 10);
 	assert_null(sheet_find(&sheet, "irq.pressure some total"));
-	assert_int_equal(pressure_set_absent(&sheet, "cpu.pressure", "why"), 0);
+	assert_int_equal(pressure_set_absent(&sheet, "cpu.pressure", PRESSURE_FULL, "why"), 0);
 	assert_string_equal(sheet_find(&sheet, "cpu.pressure full total")->absent, "why");
+	assert_string_equal(sheet_find(&sheet, "cpu.pressure full avg300")->absent, "why");
+	assert_null(sheet_find(&sheet, "cpu.pressure some total"));
 	sheet_clear(&sheet);
 }
 
@@ -183,7 +185,8 @@ static void a_whole_host_has_no_full_cpu_pressure(void **state)
 			 CELL_ABSENT);
 	assert_string_equal(sheet_find(sheet, "pressure cpu full total")->absent,
 			    PRESSURE_NO_CPU_FULL);
-	assert_null(sheet_find(sheet, "pressure cpu full avg10"));
+	assert_string_equal(sheet_find(sheet, "pressure cpu full avg10")->absent,
+			    PRESSURE_NO_CPU_FULL);
 }
 
 static void each_file_may_be_missing(void **state)
@@ -201,6 +204,10 @@ static void each_file_may_be_missing(void **state)
 		sheet = collect(scene);
 		assert_int_equal(scene->capture.tallies[SOURCE_PRESSURE].read, 3);
 		assert_int_equal(scene->capture.tallies[SOURCE_PRESSURE].failed, 0);
+		if (strcmp(names[i], "irq") != 0) {
+			snprintf(path, sizeof(path), "pressure %s some avg10", names[i]);
+			assert_string_equal(sheet_find(sheet, path)->absent, NOT_RECORDED);
+		}
 		snprintf(path, sizeof(path), "pressure %s full total", names[i]);
 		assert_string_equal(sheet_find(sheet, path)->absent, NOT_RECORDED);
 		assert_int_equal(sheet_measured(sheet, sheet_find(sheet, path)), 0);
@@ -221,16 +228,32 @@ static void a_file_that_says_nothing_known_is_a_failure(void **state)
 	assert_non_null(strstr(sheet_find(sheet, "pressure memory full total")->absent, "form"));
 }
 
-static void without_the_directory_nothing_is_set(void **state)
+static void without_the_directory_everything_has_that_reason(void **state)
 {
 	struct scene *scene = *state;
 	const struct sheet *sheet;
 
 	tree_directory(&scene->tree, "proc");
 	sheet = collect(scene);
-	assert_int_equal(sheet->columns.count, 0);
+	assert_int_equal(sheet->row_count, 0);
+	assert_int_equal(sheet->columns.count, 28);
+	for (size_t i = 0; i < sheet->columns.count; i++)
+		assert_string_equal(sheet->columns.data[i].absent, NOT_RECORDED);
 	assert_int_equal(scene->capture.tallies[SOURCE_PRESSURE].error, ENOENT);
 	assert_string_equal(scene->capture.tallies[SOURCE_PRESSURE].reason, NOT_RECORDED);
+}
+
+static void a_mount_of_processes_alone_says_nothing_about_the_kernel(void **state)
+{
+	struct scene *scene = *state;
+	const struct source_tally *tally = &scene->capture.tallies[SOURCE_PRESSURE];
+
+	tree_directory(&scene->tree, "proc");
+	scene_open(scene, scene->tree.root);
+	scene->host->live = true;
+	assert_int_equal(pressure_collect(&scene->capture), 0);
+	assert_non_null(strstr(tally->reason, "subset=pid"));
+	assert_int_not_equal(tally->error, ENOENT);
 }
 
 static void pressure_that_is_not_wanted_is_not_read(void **state)
@@ -258,7 +281,8 @@ int main(void)
 		SCENE_TEST(a_whole_host_has_no_full_cpu_pressure),
 		SCENE_TEST(each_file_may_be_missing),
 		SCENE_TEST(a_file_that_says_nothing_known_is_a_failure),
-		SCENE_TEST(without_the_directory_nothing_is_set),
+		SCENE_TEST(without_the_directory_everything_has_that_reason),
+		SCENE_TEST(a_mount_of_processes_alone_says_nothing_about_the_kernel),
 		SCENE_TEST(pressure_that_is_not_wanted_is_not_read),
 	};
 
