@@ -1,14 +1,17 @@
 #include "collect/smaps.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/reader_pool.h"
+#include "base/text.h"
 #include "collect/collector.h"
 #include "collect/proc_file.h"
+#include "collect/reader_pool.h"
 #include "collect/smaps_parse.h"
+#include "collect/source.h"
 
 #define SMAPS_FILE "smaps_rollup"
 #define SMAPS_PREFIX "smaps "
@@ -18,7 +21,7 @@
 
 static const char late_reason[] =
 	"deadline passed while another thread held the process's memory map, or the host was busy";
-static const char missing_reason[] = "the kernel has no smaps_rollup files";
+static const char missing_reason_text[] = "the kernel has no smaps_rollup files";
 
 struct smaps {
 	struct capture *capture;
@@ -85,7 +88,7 @@ static int take_answer(void *context, const struct pool_answer *answer)
 	struct smaps *smaps = context;
 	struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
 
-	source_count(tally, answer->length);
+	source_count_file(smaps->capture, tally, answer->length);
 	smaps->nowhere += answer->length == -ENOENT;
 	smaps->late += answer->length == -ETIMEDOUT;
 	if (answer->took_ns > smaps->longest_ns)
@@ -119,7 +122,10 @@ static int read_all_recorded(struct smaps *smaps)
 	int status = 0;
 
 	for (uint32_t row = 0; status == 0 && row < smaps->capture->snapshot->process_count; row++)
-		status = read_recorded(smaps, row);
+		if (has_no_memory(smaps->capture, row))
+			smaps->empty++;
+		else
+			status = read_recorded(smaps, row);
 	return status;
 }
 
@@ -176,31 +182,52 @@ static void explain(const struct smaps *smaps)
 	if (smaps->late && smaps->late * 2 >= tally->failed)
 		tally->reason = late_reason;
 	else if (nothing && smaps->nowhere)
-		source_set_missing(tally,
-				   smaps->capture->host->live ? missing_reason : NOT_RECORDED);
+		source_set_missing(tally, missing_reason_text);
 	else if (nothing)
 		tally->read = smaps->empty; /* to know that there is none is an answer */
 }
 
-/* Why some processes have no row, or lack cells in theirs. */
-static int note_absences(const struct smaps *smaps)
+/* Processes without memory are one thing, those that could not be read another. */
+static void append_absence(const struct smaps *smaps, struct text *out)
 {
 	const struct source_tally *tally = &smaps->capture->tallies[SOURCE_SMAPS];
-	struct sheet *sheet = &smaps->capture->snapshot->sheets[SHEET_PROCESSES];
-	const char *reason =
-		tally->reason ? tally->reason :
-		tally->failed ? strerror(tally->error) :
-				"kernel threads and zombies have no memory of their own";
+	size_t processes = smaps->capture->snapshot->process_count;
 
-	for (size_t i = 0; i < sheet->columns.count; i++) {
+	bool is_failing = tally->failed || (tally->reason && !tally->read);
+
+	if (smaps->empty)
+		text_append_string(out, "kernel threads and zombies have no memory of their own");
+	if (smaps->empty && is_failing)
+		text_format(out, " (%" PRIu64 " of %zu processes); ", smaps->empty, processes);
+	if (is_failing)
+		source_failure_text(smaps->capture, SOURCE_SMAPS, out);
+	if (!out->length)
+		text_append_string(out, "the process has ended, or the kernel does not tell it");
+}
+
+/* Why some processes have no row or no cells. */
+static int note_absences(const struct smaps *smaps)
+{
+	struct snapshot *snapshot = smaps->capture->snapshot;
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	CLEANUP(text_free) struct text reason = { 0 };
+	int status = 0;
+
+	append_absence(smaps, &reason);
+	if (reason.failed)
+		return -ENOMEM;
+	for (unsigned i = 0; status == 0 && i < smaps->metric_count; i++)
+		if (snapshot_measured(snapshot, smaps->metrics[i]) < snapshot->process_count)
+			status = snapshot_set_absent(snapshot, smaps->metrics[i],
+						     text_string(&reason));
+	for (size_t i = 0; status == 0 && i < sheet->columns.count; i++) {
 		const struct sheet_column *column = &sheet->columns.data[i];
 
 		if (strncmp(column->name, SMAPS_PREFIX, strlen(SMAPS_PREFIX)) == 0 &&
-		    sheet_measured(sheet, column) < smaps->capture->snapshot->process_count &&
-		    sheet_set_absent(sheet, column->name, reason) < 0)
-			return -ENOMEM;
+		    sheet_measured(sheet, column) < snapshot->process_count)
+			status = sheet_set_absent(sheet, column->name, text_string(&reason));
 	}
-	return 0;
+	return status;
 }
 
 static int note_cost(const struct smaps *smaps, uint64_t elapsed_ns)

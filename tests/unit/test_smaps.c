@@ -135,7 +135,28 @@ static void a_recording_without_the_files_says_so(void **state)
 
 	write_process(&scene->tree, 1, NULL);
 	assert_string_equal(take(scene, scene->tree.root)->reason, NOT_RECORDED);
-	assert_int_equal(scene->capture.tallies[SOURCE_SMAPS].failed, 0);
+	assert_int_equal(scene->capture.tallies[SOURCE_SMAPS].failed, 1);
+}
+
+static void having_no_memory_and_not_being_read_are_two_things(void **state)
+{
+	struct scene *scene = *state;
+	const struct snapshot *snapshot;
+	const char *reason;
+
+	write_process(&scene->tree, 1, NULL);
+	write_process(&scene->tree, 2, rollup);
+	write_process(&scene->tree, 3, NULL);
+	tree_task_text(&scene->tree, 1, 0, "statm", "5 4 3 2 0 1 0\n");
+	tree_task_text(&scene->tree, 2, 0, "statm", "5 4 3 2 0 1 0\n");
+	tree_task_text(&scene->tree, 3, 0, "statm", "0 0 0 0 0 0 0\n");
+	take(scene, scene->tree.root);
+	snapshot = scene->capture.snapshot;
+	reason = "kernel threads and zombies have no memory of their own (1 of 3 processes); "
+		 "not in the recorded tree (1 of 2 reads)";
+	assert_string_equal(snapshot->absent[METRIC_pss_bytes], reason);
+	assert_string_equal(sheet_find(&snapshot->sheets[SHEET_PROCESSES], "smaps Rss")->absent,
+			    reason);
 }
 
 static void it_is_not_read_unless_it_is_asked_for(void **state)
@@ -184,6 +205,7 @@ int main(void)
 		SCENE_TEST(every_key_is_kept_also_one_of_the_future),
 		SCENE_TEST(the_cost_is_noted_but_no_time_of_a_recording),
 		SCENE_TEST(a_recording_without_the_files_says_so),
+		SCENE_TEST(having_no_memory_and_not_being_read_are_two_things),
 		SCENE_TEST(it_is_not_read_unless_it_is_asked_for),
 		SCENE_TEST(we_have_memory_of_our_own),
 	};
