@@ -198,6 +198,16 @@ static void append_left_out(struct text *out, const struct snapshot *snapshot)
 		text_append_string(out, "\n");
 }
 
+void capture_absences(const struct snapshot *snapshot, const struct selection *selected,
+		      struct text *out)
+{
+	struct absence absences[METRIC_COUNT];
+
+	for (size_t i = 0; i < selected->count; i++)
+		absences[i] = absence_of(snapshot, selected->ids[i]);
+	append_absences(out, absences, selected);
+}
+
 void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
 		    uint32_t sections, struct text *out)
 {

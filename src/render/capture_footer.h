@@ -12,6 +12,10 @@ struct selection;
 struct snapshot;
 struct text;
 
+/* Appends a line for each reason why values of these metrics are missing, with their names. */
+void capture_absences(const struct snapshot *snapshot, const struct selection *selected,
+		      struct text *out);
+
 /*
  * Appends whole lines; names and reasons come from a file and are escaped.
  * Sources of readings are told of when their sections (a bit each) are shown.

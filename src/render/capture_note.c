@@ -48,6 +48,21 @@ static void add_failures(struct text *out, const struct snapshot *snapshot,
 	}
 }
 
+/* Sources that are not all there although no read failed: nothing else would tell. */
+static void add_partial(struct text *out, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->source_count; i++) {
+		const struct source_report *source = &snapshot->sources[i];
+
+		if (source->state != SOURCE_PARTIAL || source->failed || !source->reason)
+			continue;
+		text_append_string(out, out->length ? "; " : "");
+		append_name(out, source->name);
+		text_append_string(out, " is partial: ");
+		text_append_escaped(out, source->reason, strlen(source->reason));
+	}
+}
+
 static void add_losses(const struct snapshot *snapshot, struct text *out)
 {
 	const struct capture_tally *tally = &snapshot->tally;
@@ -59,6 +74,7 @@ static void add_losses(const struct snapshot *snapshot, struct text *out)
 	add_loss(out, tally->discarded_values, "impossible values discarded");
 	add_loss(out, tally->negative_dotted_values, "negative times discarded");
 	add_failures(out, snapshot, &losses);
+	add_partial(out, snapshot);
 	if (losses.kernel_config)
 		text_format(out,
 			    "%sschedstat or io files do not exist: the kernel was built without "

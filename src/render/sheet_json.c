@@ -118,7 +118,13 @@ void sheet_json_cgroups(struct json *json, const struct snapshot *snapshot, uint
 	}
 	json_end_array(json);
 	write_notes(json, "cgroup_origins", sheet, sections, column_origin);
-	write_notes(json, "cgroup_absent", sheet, sections, column_absent);
+	sheet_json_cgroup_absent(json, snapshot, sections);
+}
+
+void sheet_json_cgroup_absent(struct json *json, const struct snapshot *snapshot, uint32_t sections)
+{
+	write_notes(json, "cgroup_absent", &snapshot->sheets[SHEET_CGROUPS], sections,
+		    column_absent);
 }
 
 void sheet_json_processes(struct json *json, const struct snapshot *snapshot, uint32_t sections)

@@ -18,6 +18,10 @@ void sheet_json_row(struct json *json, const struct snapshot *snapshot, const st
 /* All cgroups, where their values come from, why some are missing: members of the object. */
 void sheet_json_cgroups(struct json *json, const struct snapshot *snapshot, uint32_t sections);
 
+/* Why readings of cgroups are missing: a member of the object. */
+void sheet_json_cgroup_absent(struct json *json, const struct snapshot *snapshot,
+			      uint32_t sections);
+
 /* Processes that have readings. */
 void sheet_json_processes(struct json *json, const struct snapshot *snapshot, uint32_t sections);
 

@@ -12,6 +12,7 @@
 #include "render/fact_text.h"
 #include "render/pressure_text.h"
 #include "render/reading_value.h"
+#include "render/sheet_notes.h"
 #include "render/table.h"
 
 /* One table while it is made. */
@@ -160,102 +161,13 @@ static int print_list(struct sheet_page *page)
 	return table_print(&table, page->terminal, page->out);
 }
 
-static bool is_missing(const struct sheet_page *page, const struct sheet_column *column)
-{
-	return column->absent && sheet_measured(page->sheet, column) < page->sheet->row_count;
-}
-
-static const char *absent_note(const struct sheet_page *page, const struct sheet_column *column)
-{
-	return is_missing(page, column) || (column->absent && !page->sheet->row_count) ?
-		       column->absent :
-		       NULL;
-}
-
-static const char *origin_note(const struct sheet_page *page, const struct sheet_column *column)
-{
-	return is_shown(page, column) ? column->origin : NULL;
-}
-
-/* A note about columns: how it begins, what it is, and how many of its words tell (0: all). */
-struct note {
-	const char *heading;
-	const char *(*of)(const struct sheet_page *page, const struct sheet_column *column);
-	unsigned words;
-};
-
-/* An origin is told down to its file: the line within it is much like the name. */
-static const struct note notes[] = {
-	{ "from ", origin_note, 3 },
-	{ "absent, ", absent_note, 0 },
-};
-
-static size_t telling_length(const struct note *note, const char *text)
-{
-	size_t length = strcspn(text, " ");
-
-	for (unsigned i = 1; i < note->words && text[length]; i++)
-		length += 1 + strcspn(text + length + 1, " ");
-	return note->words ? length : strlen(text);
-}
-
-/* The note on a column of the section, or NULL. */
-static const char *find_note(const struct sheet_page *page, const struct note *note, size_t index)
-{
-	const struct sheet_column *column = &page->sheet->columns.data[index];
-
-	return is_of_section(page, column) ? note->of(page, column) : NULL;
-}
-
-static bool is_same(const struct note *note, const char *a, const char *b)
-{
-	size_t length = a ? telling_length(note, a) : 0;
-
-	return a && b && telling_length(note, b) == length && strncmp(a, b, length) == 0;
-}
-
-static bool is_told(const struct sheet_page *page, const struct note *note, size_t index)
-{
-	const char *text = find_note(page, note, index);
-
-	for (size_t i = 0; i < index; i++)
-		if (is_same(note, text, find_note(page, note, i)))
-			return true;
-	return false;
-}
-
-/* One line for each distinct note, with all names that it concerns. */
-static void append_notes(struct text *out, const struct sheet_page *page, const struct note *note)
-{
-	const struct sheet_column *columns = page->sheet->columns.data;
-
-	for (size_t i = 0; i < page->sheet->columns.count; i++) {
-		const char *text = find_note(page, note, i);
-		const char *before = ": ";
-
-		if (!text || is_told(page, note, i))
-			continue;
-		text_append_string(out, note->heading);
-		text_append_escaped(out, text, telling_length(note, text));
-		for (size_t other = i; other < page->sheet->columns.count; other++) {
-			if (!is_same(note, text, find_note(page, note, other)))
-				continue;
-			text_append_string(out, before);
-			text_append_escaped(out, columns[other].name, strlen(columns[other].name));
-			before = ", ";
-		}
-		text_append_string(out, "\n");
-	}
-}
-
 static int print_notes(const struct sheet_page *page)
 {
 	CLEANUP(text_free) struct text lines = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
-		append_notes(&lines, page, &notes[i]);
-	if (lines.failed)
-		return -ENOMEM;
+	for (int kind = 0; kind < SHEET_NOTE_COUNT; kind++)
+		if (sheet_notes_append(page->sheet, kind, 1u << page->section, &lines) < 0)
+			return -ENOMEM;
 	fwrite(text_string(&lines), 1, lines.length, page->out);
 	return 0;
 }
