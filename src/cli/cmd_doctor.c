@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analyze/selection.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -15,10 +18,15 @@
 #include "collect/gate.h"
 #include "host/host.h"
 #include "model/snapshot.h"
+#include "render/capture_footer.h"
 #include "render/capture_note.h"
+#include "render/sheet_json.h"
+#include "render/sheet_notes.h"
 
 /* Reading the files of every thread is quick up to here; beyond, two processes are a sample. */
 #define PROCFS_TASKS_MAX 2000
+/* As wide as the longest name of a gate. */
+#define GATE_WIDTH 24
 
 static struct {
 	const char *format;
@@ -32,11 +40,12 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What was found out: the best way of listing tasks, and procfs on its own. */
+/* What was found out: by the best way of listing tasks, by procfs, about memory in detail. */
 struct findings {
 	struct host *host;
 	struct snapshot *best;
 	struct snapshot *procfs; /* or NULL */
+	struct snapshot *memory; /* or NULL */
 	struct gate gates[GATE_COUNT];
 };
 
@@ -44,11 +53,14 @@ static void findings_free(struct findings *findings)
 {
 	snapshot_free(findings->best);
 	snapshot_free(findings->procfs);
+	snapshot_free(findings->memory);
 	host_close(findings->host);
 }
 
-/* Procfs on its own, of all or of two processes; it stays NULL when those are gone by now. */
-/* What procfs alone would give; where it gives nothing the best way speaks for both. */
+/*
+ * Procfs on its own, of all or of two processes; it stays NULL when those are gone by
+ * now, and the best way speaks for both.
+ */
 static void examine_procfs(struct findings *findings)
 {
 	const struct snapshot *best = findings->best;
@@ -56,7 +68,7 @@ static void examine_procfs(struct findings *findings)
 	struct error ignored = { 0 };
 	int32_t sample[2];
 
-	if (best->task_count > PROCFS_TASKS_MAX && findings->host->live) {
+	if (best->task_count > PROCFS_TASKS_MAX) {
 		sample[0] = best->processes[0].tgid;
 		sample[1] = best->processes[best->process_count - 1].tgid;
 		capture.pids = sample;
@@ -65,9 +77,31 @@ static void examine_procfs(struct findings *findings)
 	(void)capture_take(findings->host, &capture, &findings->procfs, &ignored);
 }
 
+/*
+ * Memory in detail is slow to read of many.  We can read that of ourselves if anyone
+ * can, and that of the first process if we may look at others.
+ */
+static void examine_memory(struct findings *findings)
+{
+	const int32_t sample[] = { getpid(), 1 };
+	struct capture_options capture = {
+		.lister = LIST_PROCFS,
+		.smaps = true,
+		.pids = sample,
+		.pid_count = 2,
+	};
+	struct error ignored = { 0 };
+
+	if (capture_take(findings->host, &capture, &findings->memory, &ignored) == 0)
+		return;
+	capture.pid_count = 1;
+	(void)capture_take(findings->host, &capture, &findings->memory, &ignored);
+}
+
+/* Of a recording everything is read at once. */
 static int examine(struct findings *findings, struct error *error)
 {
-	const struct capture_options capture = { .lister = LIST_AUTO };
+	const struct capture_options capture = { .lister = LIST_AUTO, .smaps = args.root != NULL };
 	int status = host_open(&findings->host, args.root, error);
 
 	if (status == 0)
@@ -75,20 +109,34 @@ static int examine(struct findings *findings, struct error *error)
 	if (status < 0)
 		return status;
 	gates_read(findings->host, findings->gates);
+	if (!findings->host->live)
+		return 0;
 	examine_procfs(findings);
+	examine_memory(findings);
 	return 0;
 }
 
-/* The iterator makes some files needless; the capture that read more of a source knows it better. */
+/* A capture tells how its sources do; what it left out, the others have tried. */
 static const struct source_report *report_of(const struct findings *findings, size_t i)
 {
 	const struct source_report *best = &findings->best->sources[i];
-	const struct source_report *procfs;
+	const struct snapshot *others[] = { findings->procfs, findings->memory };
 
-	if (!findings->procfs)
-		return best;
-	procfs = &findings->procfs->sources[i];
-	return best->read + best->failed >= procfs->read + procfs->failed ? best : procfs;
+	for (size_t other = 0; other < ARRAY_SIZE(others); other++)
+		if (best->state == SOURCE_OFF && others[other] &&
+		    others[other]->sources[i].state != SOURCE_OFF)
+			return &others[other]->sources[i];
+	return best;
+}
+
+/* Of a source that a recording cannot have, nothing is needed. */
+static const char *needs_of(const struct findings *findings, const struct source_report *report)
+{
+	int id = source_find(report->name);
+
+	if (id < 0 || (!findings->host->live && report->state == SOURCE_OFF))
+		return NULL;
+	return source_needs((enum source_id)id, report->reason);
 }
 
 static bool is_usable(const struct source_report *report)
@@ -96,21 +144,43 @@ static bool is_usable(const struct source_report *report)
 	return report->state == SOURCE_OK || report->state == SOURCE_PARTIAL;
 }
 
-static void print_source(FILE *out, const struct source_report *report)
+static void print_source(FILE *out, const struct findings *findings,
+			 const struct source_report *report)
 {
+	const char *needs = needs_of(findings, report);
 	int id = source_find(report->name);
 
 	fprintf(out, "  %-14s %-12s %s\n", report->name, source_state_name(report->state),
 		id >= 0 ? sources[id].gives : "");
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
-	if (report->state != SOURCE_OK && id >= 0)
-		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", sources[id].needs);
+	if (report->state != SOURCE_OK && needs)
+		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", needs);
+}
+
+/* What is missing although its source works, by reason; as `show` has it below its tables. */
+static void print_absences(FILE *out, const struct snapshot *snapshot)
+{
+	CLEANUP(text_free) struct text lines = { 0 };
+	struct selection stored = { 0 };
+
+	for (int id = 0; id < METRIC_STORED; id++)
+		selection_add(&stored, (enum metric_id)id);
+	capture_absences(snapshot, &stored, &lines);
+	(void)sheet_notes_append(&snapshot->sheets[SHEET_HOST], SHEET_NOTE_ABSENT, ALL_SECTIONS,
+				 &lines);
+	(void)sheet_notes_append(&snapshot->sheets[SHEET_CGROUPS], SHEET_NOTE_ABSENT, ALL_SECTIONS,
+				 &lines);
+	if (!lines.length)
+		return;
+	fputs("\nAbsent:\n", out);
+	for (char *rest = lines.data, *line; *rest && (line = strsep(&rest, "\n"));)
+		fprintf(out, "  %s\n", line);
 }
 
 static void print_gate(FILE *out, enum metric_gate id, const struct gate *gate)
 {
-	fprintf(out, "  %-22s %s%s%s\n", metric_gate_name(id), gate->open ? "yes" : "no",
+	fprintf(out, "  %-*s %s%s%s\n", GATE_WIDTH, metric_gate_name(id), gate->open ? "yes" : "no",
 		gate->reason ? ": " : "", gate->reason ? gate->reason : "");
 }
 
@@ -121,16 +191,18 @@ static void print_text(FILE *out, const struct findings *findings)
 	capture_note(findings->best, &note);
 	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
 	for (size_t i = 0; i < findings->best->source_count; i++)
-		print_source(out, report_of(findings, i));
+		print_source(out, findings, report_of(findings, i));
 	fputs("\nKernel:\n", out);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		print_gate(out, id, &findings->gates[id]);
-	fprintf(out, "  %-22s %s\n", "cgroup paths",
+	fprintf(out, "  %-*s %s\n", GATE_WIDTH, "cgroup paths",
 		findings->host->cgroup.version ? findings->host->cgroup.name :
 						 "no cgroup hierarchy is mounted");
+	print_absences(out, findings->best);
 }
 
-static void json_source(struct json *json, const struct source_report *report)
+static void json_source(struct json *json, const struct findings *findings,
+			const struct source_report *report)
 {
 	int id = source_find(report->name);
 
@@ -140,7 +212,7 @@ static void json_source(struct json *json, const struct source_report *report)
 	json_bool(json, is_usable(report));
 	if (id >= 0) {
 		json_member_string(json, "gives", sources[id].gives);
-		json_member_string(json, "needs", sources[id].needs);
+		json_member_text(json, "needs", needs_of(findings, report));
 	}
 	json_end_object(json);
 }
@@ -155,6 +227,18 @@ static void json_gate(struct json *json, enum metric_gate id, const struct gate 
 	json_end_object(json);
 }
 
+static void json_absences(struct json *json, const struct snapshot *snapshot)
+{
+	json_key(json, "absent");
+	json_begin_object(json);
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (snapshot->absent[id])
+			json_member_string(json, metrics[id].name, snapshot->absent[id]);
+	json_end_object(json);
+	sheet_json_host_absent(json, snapshot, ALL_SECTIONS);
+	sheet_json_cgroup_absent(json, snapshot, ALL_SECTIONS);
+}
+
 static void print_json(FILE *out, const struct findings *findings)
 {
 	struct json json = json_writer(out);
@@ -165,7 +249,7 @@ static void print_json(FILE *out, const struct findings *findings)
 	json_key(&json, "sources");
 	json_begin_array(&json);
 	for (size_t i = 0; i < findings->best->source_count; i++)
-		json_source(&json, report_of(findings, i));
+		json_source(&json, findings, report_of(findings, i));
 	json_end_array(&json);
 	json_key(&json, "gates");
 	json_begin_array(&json);
@@ -176,6 +260,7 @@ static void print_json(FILE *out, const struct findings *findings)
 			 findings->host->cgroup.version ? findings->host->cgroup.name : NULL);
 	json_key(&json, "capture");
 	capture_json(&json, findings->best);
+	json_absences(&json, findings->best);
 	json_end_object(&json);
 }
 
@@ -201,8 +286,9 @@ const struct command command_doctor = {
 	.summary = "say which sources work here, which do not, and why",
 	.description =
 		"Takes a capture without keeping it and tells of each source whether it works for\n"
-		"this user on this host, why not, and the least change that would enable it. Nothing\n"
-		"on the host is changed, and no setting needs to be weakened for good.",
+		"this user on this host, why not, and the least change that would enable it; then of\n"
+		"everything else that is absent, why. Nothing on the host is changed, and no setting\n"
+		"needs to be weakened for good.",
 	.examples = "taskscope doctor\twhat works here\n"
 		    "sudo taskscope doctor\twhat would work as root\n"
 		    "taskscope doctor --format json\tfor programs",

@@ -69,9 +69,106 @@ class Doctor(unittest.TestCase):
             told = told.split("\n")[:3]
             self.assertIn("needs: " + source["needs"], "\n".join(told), source["name"])
 
-    def test_no_cgroup_hierarchy_is_null(self):
+    def recorded(self, name="debian-6.1"):
         root = self.scratch / "root"
-        shutil.copytree(support.ROOT / "tests/data/roots/debian-6.1", root, symlinks=True)
+        shutil.copytree(support.ROOT / "tests/data/roots" / name, root, symlinks=True)
+        return root
+
+    def test_every_gap_of_a_capture_has_a_reason(self):
+        """What `show` says is absent, doctor says too; metrics may come and go with tasks."""
+        doctor = json.loads(self.doctor("--format", "json"))
+        status, out, err = support.run("show", "--format", "json")
+        self.assertEqual(status, 0, err)
+        shown = json.loads(out)
+        self.assertEqual(set(doctor["host_absent"]), set(shown["host_absent"]))
+        self.assertTrue(doctor["absent"])
+        self.assertTrue(set(doctor["cgroup_absent"]))
+        text = self.doctor()
+        for name in doctor["host_absent"]:
+            family = name.split()[0]
+            self.assertIn(family, text.partition("\nAbsent:\n")[2])
+        for name in doctor["absent"]:
+            self.assertIn(name, text.partition("\nAbsent:\n")[2])
+
+    def test_show_and_doctor_agree(self):
+        doctor = json.loads(self.doctor("--format", "json"))
+        shown = json.loads(support.run("show", "--format", "json")[1])
+        states = {source["name"]: source["state"] for source in shown["sources"]}
+        for source in doctor["sources"]:
+            if states[source["name"]] != "off":
+                self.assertEqual(source["state"], states[source["name"]], source)
+
+    def test_an_open_gate_needs_no_reason(self):
+        for gate in json.loads(self.doctor("--format", "json"))["gates"]:
+            self.assertEqual(gate["open"], gate["reason"] is None, gate)
+        root = self.recorded()
+        self.assertRegex(self.doctor("--root", root), r"\n  TASK_DELAY_ACCT +yes\n")
+
+    def test_memory_in_detail_is_tried(self):
+        smaps = next(source for source in json.loads(self.doctor("--format", "json"))["sources"]
+                     if source["name"] == "smaps")
+        self.assertIn(smaps["state"], ("ok", "partial"))
+        self.assertGreaterEqual(smaps["read"], 1)
+
+    @unittest.skipUnless(support.is_root(), "needs root to become another user")
+    def test_strangers_need_a_capability_unless_it_is_there(self):
+        done = subprocess.run([*UNPRIVILEGED, self.public_taskscope(), "doctor", "--format", "json"],
+                              check=True, capture_output=True, timeout=120)
+        smaps = next(source for source in json.loads(done.stdout)["sources"]
+                     if source["name"] == "smaps")
+        self.assertEqual((smaps["state"], smaps["read"], smaps["failed"]), ("partial", 1, 1))
+        self.assertIn("CAP_SYS_PTRACE", smaps["needs"])
+        for source in json.loads(self.doctor("--format", "json"))["sources"]:
+            if (source["reason"] or "").startswith("Permission denied"):
+                self.assertNotIn("CAP_", source["needs"])
+
+    @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
+    def test_processes_that_are_hidden_are_told_of(self):
+        script = 'mount -o remount,hidepid=2 /proc || exit 77; sleep 100 & "$@"; exit $?'
+        command = [*support.NAMESPACE, "sh", "-c", script, "sh"]
+        taskscope = self.public_taskscope()
+        for prefix, state in ([], "ok"), (UNPRIVILEGED, "partial"):
+            done = subprocess.run([*command, *prefix, taskscope, "doctor", "--format", "json"],
+                                  capture_output=True, timeout=120)
+            if done.returncode == 77:
+                self.skipTest(done.stderr.decode())
+            stat = next(source for source in json.loads(done.stdout)["sources"]
+                        if source["name"] == "stat")
+            self.assertEqual(stat["state"], state, stat)
+            self.assertEqual("hidepid" in (stat["reason"] or ""), state == "partial", stat)
+        done = subprocess.run([*command, *UNPRIVILEGED, taskscope, "show"], capture_output=True,
+                              timeout=120)
+        self.assertIn("hidepid", done.stdout.decode())
+
+    @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
+    def test_a_mount_of_processes_alone_is_no_fault_of_the_kernel(self):
+        script = 'mount -t proc -o subset=pid proc /proc || exit 77; "$@"; exit $?'
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount", "sh", "-c", script, "sh",
+                               self.public_taskscope(), "doctor", "--format", "json"],
+                              capture_output=True, timeout=120)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.decode())
+        document = json.loads(done.stdout)
+        states = {source["name"]: source for source in document["sources"]}
+        self.assertEqual(states["pressure"]["state"], "unavailable")
+        self.assertIn("subset=pid", states["pressure"]["reason"])
+        self.assertEqual(states["host_context"]["state"], "partial")
+        for name in ("boot_id", "cpu_model", "total_memory_bytes", "pressure io some avg10"):
+            self.assertIn("subset=pid", document["host_absent"][name])
+        self.assertNotIn("CONFIG_PSI", json.dumps(document["host_absent"]))
+
+    def test_a_recording_has_no_kernel_to_ask(self):
+        root = self.recorded()
+        sources = json.loads(self.doctor("--root", root, "--format", "json"))["sources"]
+        iterator = next(source for source in sources if source["name"] == "task_iterator")
+        self.assertEqual(iterator["state"], "off")
+        self.assertEqual(iterator["reason"], "a recorded tree has no kernel to ask")
+        self.assertIsNone(iterator["needs"])
+        told = self.doctor("--root", root).partition("  task_iterator ")[2].split("\n")
+        self.assertNotIn("needs:", told[2])
+
+    def test_no_cgroup_hierarchy_is_null(self):
+        root = self.recorded()
         before = json.loads(self.doctor("--root", root, "--format", "json"))
         shutil.rmtree(root / "sys/fs")
         after = json.loads(self.doctor("--root", root, "--format", "json"))

@@ -44,7 +44,8 @@ class HostContext(unittest.TestCase):
         self.assertEqual(source(document, "pressure")["state"], "ok" if has_it else "missing")
         if has_it:
             self.assertNotIn("full", document["host"]["pressure"]["cpu"])
-            self.assertIn("not defined", document["host_absent"]["pressure cpu full total"])
+            for field in ("avg10", "avg60", "avg300", "total"):
+                self.assertIn("not defined", document["host_absent"]["pressure cpu full " + field])
 
     def test_a_kernel_without_bpf_schedulers_says_so(self):
         document = snapshot()

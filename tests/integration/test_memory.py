@@ -134,6 +134,17 @@ class Memory(support.TestCase):
         finally:
             os.waitpid(child, 0)
 
+    @unittest.skipUnless(support.is_root() and shutil.which("setpriv")
+                         and os.path.exists("/proc/2") and not os.path.exists("/proc/2/exe"),
+                         "needs root, setpriv and a kernel thread")
+    def test_having_no_memory_is_not_being_denied_it(self):
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        os.chmod(self.folder.name, 0o755)
+        with self.sleeper() as pid:
+            reason = show("-p", f"2,{pid}", "--smaps", prefix=nobody)["absent"]["pss_bytes"]
+        self.assertIn("no memory of their own (1 of 2 processes)", reason)
+        self.assertIn("Permission denied (1 of 1 reads)", reason)
+
     @unittest.skipUnless(support.is_root() and shutil.which("setpriv"), "needs root and setpriv")
     def test_without_privilege_strangers_are_absent_with_a_reason(self):
         nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]

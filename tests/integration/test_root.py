@@ -101,6 +101,75 @@ class Root(support.TestCase):
             self.assertIn(metric, document["absent"])
             self.assertFalse(any(metric in t for t in document["threads"]))
 
+    def host_gap(self, path, text=None):
+        """A recording without a file, or with another text in it."""
+        copy = pathlib.Path(self.path("host-gap"))
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(ROOTS[0], copy, symlinks=True)
+        (copy / path).unlink()
+        if text is not None:
+            (copy / path).write_text(text)
+        self.accept("capture", "-q", "--root", copy, "-o", self.path("gap.tscope"))
+        return json.loads(self.accept("show", self.path("gap.tscope"), "--format", "json"))
+
+    def test_each_fact_of_the_host_that_is_missing_has_a_reason(self):
+        files = {"proc/sys/kernel/random/boot_id": "boot_id", "proc/cpuinfo": "cpu_model",
+                 "proc/meminfo": "swap_free_bytes", "proc/loadavg": "loadavg",
+                 "proc/uptime": "uptime_ns", "proc/cmdline": "kernel_cmdline",
+                 "etc/machine-id": "machine_id_hash", "sys/devices/system/cpu/online": "online_cpus",
+                 "sys/devices/system/cpu/smt/control": "smt",
+                 "sys/kernel/mm/transparent_hugepage/enabled": "thp_enabled",
+                 "taskscope-root": "page_size"}
+        for path, fact in files.items():
+            document = self.host_gap(path)
+            self.assertNotIn(fact, document["host"])
+            self.assertEqual(document["host_absent"][fact], "not in the recorded tree", path)
+            source = next(s for s in document["sources"] if s["name"] == "host_context")
+            self.assertEqual(source["state"], "partial")
+            self.assertIn(fact, source["reason"])
+            out = self.accept("show", self.path("gap.tscope"), "--sections", "host")
+            self.assertRegex(out, r"absent, not in the recorded tree: .*" + fact)
+            self.accept("show", self.path("gap.tscope"), "--format", "csv", "--sections", "host")
+            self.accept("capture", "-q", "--root", self.path("host-gap"), "-o",
+                        self.path("gap.ctprof.zst"))
+            self.accept("show", self.path("gap.ctprof.zst"))
+
+    def test_nonsense_is_no_fact(self):
+        files = {"proc/sys/kernel/random/boot_id": "boot_id", "proc/loadavg": "loadavg",
+                 "sys/devices/system/cpu/online": "online_cpus",
+                 "sys/devices/system/cpu/smt/control": "smt"}
+        for path, fact in files.items():
+            document = self.host_gap(path, "\x01rubbish, 0-3\n")
+            self.assertNotIn(fact, document["host"])
+            self.assertEqual(document["host_absent"][fact], "its file makes no sense")
+
+    def test_what_is_missing_of_one_process_is_counted(self):
+        for name in ["cmdline", "exe"]:
+            copy = pathlib.Path(self.path(name))
+            shutil.copytree(ROOTS[0], copy, symlinks=True)
+            (copy / "proc/1" / name).unlink()
+            out = self.accept("show", "--root", copy, "-g", "thread", "--format", "json")
+            source = next(s for s in json.loads(out)["sources"] if s["name"] == name)
+            self.assertEqual((source["state"], source["failed"]), ("partial", 1))
+            self.assertIn("not in the recorded tree", source["reason"])
+
+    def test_a_zombie_without_a_status_file_has_no_descriptors(self):
+        copy = pathlib.Path(self.path("zombie"))
+        shutil.copytree(ROOTS[0], copy, symlinks=True)
+        stats = [path for path in copy.glob("proc/[0-9]*/task/*/stat")
+                 if re.search(rb"\) Z ", path.read_bytes())]
+        self.assertTrue(stats)
+        for stat in stats:
+            (stat.parent / "status").unlink()
+        out = self.accept("show", "--root", copy, "-g", "thread", "--format", "json")
+        zombies = [t for t in json.loads(out)["threads"]
+                   if t["tid"] in {int(path.parent.name) for path in stats}]
+        for zombie in zombies:
+            self.assertEqual(zombie["state"], "Z")
+            self.assertNotIn("open_fds", zombie)
+        self.assertIn("status file", json.loads(out)["absent"]["cpu_affinity"])
+        self.assertNotIn("No data", out)
+
 
 if __name__ == "__main__":
     support.main()
