@@ -121,7 +121,7 @@ static int run_help(int count, char **arguments)
 
 	if (check_count(count, 1) != EXIT_DONE)
 		return EXIT_ERROR;
-	if (count == 0) {
+	if (count == 0 || asks_for_help(count, arguments)) {
 		help_overview(stdout, commands);
 		return flush_output(EXIT_DONE);
 	}
