@@ -247,14 +247,28 @@ static void *run_short_life(void *unused)
 /* What the kernel keeps of a thread and a child that are gone; it adds up the I/O of both. */
 static void leave_something_behind(struct worker *leader)
 {
+	/* A page that the child has too must be copied to be written: a delay for sure. */
+	static volatile char shared[2 * BLOCK_BYTES];
+	int go[2];
 	pthread_t thread;
-	pid_t child = fork();
+	pid_t child;
+	char byte;
 
+	shared[BLOCK_BYTES] = 1;
+	if (pipe2(go, O_CLOEXEC) < 0)
+		abort();
+	child = fork();
 	if (child == 0) {
+		close(go[1]);
+		while (read(go[0], &byte, 1) > 0)
+			;
 		burn(50);
 		write_blocks(8);
 		_exit(0);
 	}
+	shared[BLOCK_BYTES] = 2;
+	close(go[1]);
+	close(go[0]);
 	waitpid(child, NULL, 0);
 	pthread_create(&thread, NULL, run_short_life, NULL);
 	pthread_join(thread, NULL);
