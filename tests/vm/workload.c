@@ -244,11 +244,12 @@ static void *run_short_life(void *unused)
 	return NULL;
 }
 
+/* A page that parent and child have must be copied to be written: a delay for sure. */
+static volatile char shared[2 * BLOCK_BYTES];
+
 /* What the kernel keeps of a thread and a child that are gone; it adds up the I/O of both. */
 static void leave_something_behind(struct worker *leader)
 {
-	/* A page that the child has too must be copied to be written: a delay for sure. */
-	static volatile char shared[2 * BLOCK_BYTES];
 	int go[2];
 	pthread_t thread;
 	pid_t child;
