@@ -114,6 +114,15 @@ class RecordRoot(unittest.TestCase):
             self.assertFalse([word for word in words if word in text], path)
         self.assertFalse((self.root / "proc/sys/kernel/hostname").exists())
 
+    def test_recordings_of_one_boot_have_one_boot_id(self):
+        path = "proc/sys/kernel/random/boot_id"
+        self.record()
+        first = (self.root / path).read_text()
+        self.assertRegex(first, r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$")
+        self.root = self.root.with_name("again")
+        self.record()
+        self.assertEqual((self.root / path).read_text(), first)
+
     def test_a_process_that_is_gone_leaves_nothing(self):
         gone = subprocess.Popen(["true"])
         gone.wait()
