@@ -1,5 +1,6 @@
 """Pairs of snapshots for `compare`, made from recorded roots: a root and the same host ten seconds
-later (threads and processes born and ended, known work done), one boot and another, and runs."""
+later (threads and processes born and ended, known work done), one boot and another, cgroups of v1
+and v2, and runs."""
 import pathlib
 import re
 import shutil
@@ -30,12 +31,35 @@ CASES = [
     ("fail.txt", ["A", "B", "-m", "majflt", "--fail-on", "pcomm=work* run_time_ns > 2s", "--fail-on",
                   "rchar > +5%", "--fail-on", "pcomm=nobody minflt > 1"]),
 ]
+AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "container", "all"]
+FORMATS = ["txt", "json", "csv"]
+# What recorded roots do not have is in the files of another format.
+SECTIONS = {name: ["A", "B"] for name in ["primary", "derived", "smaps", "cgroup", "limits",
+                                          "memory.stat", "memory.events", "cgroup-pressure",
+                                          "host-pressure", "host"]}
+SECTIONS.update({"sched_ext": ["EXT", "RELOAD"], "delays": ["DEFAULTS", "FULL"],
+                 "heap": ["DEFAULTS", "FULL"]})
+
 CASES += [(f"interval-{axis}.txt", ["A", "B", "-g", axis, "-m", "run_time_ns,rss_bytes,cpu_efficiency"])
-          for axis in ["comm", "comm-exact", "cgroup", "process", "thread", "user", "container", "all"]]
-CASES += [(f"section-{section}.{form}", ["A", "B", "--sections", section, "-n", "8"])
-          for section in ["smaps", "cgroup", "limits", "memory.stat", "memory.events",
-                          "cgroup-pressure", "host-pressure", "host"]
-          for form in ["txt", "csv"]]
+          for axis in AXES if axis != "pcomm"]
+CASES += [(f"interval-{axis}.{form}", ["A", "B", "-g", axis, "-n", "4", "-m", "run_time_ns,rchar",
+                                       "--sections", "primary"])
+          for axis in AXES if axis != "pcomm" for form in ["json", "csv"]]
+CASES += [(f"population-{axis}.{form}", ["OLD", "A", "-g", axis, "-n", "4", "-m",
+                                         "run_time_ns,rss_bytes", "--sections", "primary"])
+          for axis in AXES if axis != "pcomm" for form in FORMATS]
+CASES += [(f"section-{section}.{form}", [*pair, "--sections", section, "-n", "8"])
+          for section, pair in SECTIONS.items() for form in FORMATS]
+CASES += [(f"population-section-{section}.{form}", ["OLD", "A", "--sections", section, "-n", "4"])
+          for section, pair in SECTIONS.items() if pair[0] == "A" for form in FORMATS]
+CASES += [
+    ("different-boots.txt", ["OLD", "A", "-m", "run_time_ns"]),
+    ("hybrid-interval.txt", ["HYBRID", "LATER", "-n", "6"]),
+    ("hybrid-interval.json", ["HYBRID", "LATER", "-m", "run_time_ns,nice", "--sections",
+                              "primary,cgroup", "-n", "6"]),
+    ("hybrid-population.txt", ["A", "HYBRID", "-n", "6"]),
+    ("hybrid-population.csv", ["A", "HYBRID", "-g", "cgroup", "-n", "6"]),
+]
 
 
 def edit(path, pattern, replacement):
@@ -52,11 +76,11 @@ def add(path, pattern, amount):
 
 def set_stat(path, **fields):
     """Sets fields of a stat file, counted from 1 as proc(5) does: f22=900."""
-    head, tail = path.read_text().rsplit(") ", 1)
+    head, tail = path.read_text(errors="surrogateescape").rsplit(") ", 1)
     words = tail.split(" ")
     for name, value in fields.items():
         words[int(name[1:]) - 3] = str(value)
-    path.write_text(head + ") " + " ".join(words))
+    path.write_text(head + ") " + " ".join(words), errors="surrogateescape")
 
 
 def rename_task(folder, old, new, name):
@@ -116,6 +140,25 @@ def later(root, copy):
     rename_task(copy / "proc/190", 152, 190, "fresh")
 
 
+def later_hybrid(root, copy):
+    """A host with cgroup v1 five seconds later: work, a thread less, less memory, a limit."""
+    shutil.copytree(root, copy, symlinks=True)
+    pass_time(copy, 5)
+    task = copy / "proc/24160/task"
+    for tid, ms in [(24188, 750), (24191, 20)]:
+        edit(task / f"{tid}/schedstat", r"^(\d+)",
+             lambda found, ns=ms * 1000000: str(int(found[1]) + ns))
+    set_stat(task / "24192/stat", f18=25, f19=5)
+    shutil.rmtree(task / "24199")
+    for path in task.parent.rglob("stat"):
+        set_stat(path, f20=13)
+    for path in task.rglob("status"):
+        edit(path, r"^Threads:\t\d+", "Threads:\t13")
+    group = copy / "sys/fs/cgroup/memory/workload.slice"
+    add(group / "memory.usage_in_bytes", r"^(\d+)", -(1 << 20))
+    edit(group / "memory.limit_in_bytes", r"^\d+", str(128 << 20))
+
+
 def run(root, copy, number):
     """One of several runs: the last three do more."""
     shutil.copytree(root, copy, symlinks=True)
@@ -141,6 +184,8 @@ def make(folder, roots, ctprof, capture):
     sources = {"A": roots / "debian-6.12", "OLD": roots / "debian-6.1"}
     later(sources["A"], folder / "later")
     sources["B"] = folder / "later"
+    sources["HYBRID"], sources["LATER"] = roots / "hybrid-6.18", folder / "hybrid-later"
+    later_hybrid(sources["HYBRID"], sources["LATER"])
     for number in range(1, 7):
         sources[f"RUN{number}"] = folder / f"run{number}.root"
         run(sources["A"], sources[f"RUN{number}"], number)
