@@ -99,6 +99,7 @@ static int list_threads(struct attachment *attachment, uint32_t process,
 	target->threads = calloc(end - first + 1, sizeof(*target->threads));
 	if (!target->threads)
 		return -ENOMEM;
+	target->listed = end - first;
 	for (uint32_t row = first; row < end; row++) {
 		int32_t tid = capture->snapshot->tasks[row].tid;
 		const struct thread_seen *seen = collector_thread_seen(capture, tid);

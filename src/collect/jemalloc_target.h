@@ -37,6 +37,7 @@ struct jemalloc_target {
 	struct jemalloc_layout layout;
 	struct target_thread *threads;
 	size_t count;
+	size_t listed; /* of the process, also those that had ended when they were listed */
 
 	/* The outcome. */
 	enum jemalloc_tag tag;

@@ -21,6 +21,10 @@ build() {
 
 build silent.so "$@" -O1 -shared -fPIC -Wl,--build-id=sha1 -o silent.so "$here/heap_silent.c"
 build hostile "$@" -D_GNU_SOURCE -O1 -pthread -o hostile "$here/heap_hostile.c" -ldl
+build churn "$@" -D_GNU_SOURCE -O1 -g -pthread -o churn "$here/heap_churn.c"
+build libchurn.so "$@" -D_GNU_SOURCE -O1 -g -shared -fPIC -DCOUNTERS -o libchurn.so "$here/heap_churn.c"
+build churn_linked "$@" -D_GNU_SOURCE -O1 -pthread -DCOUNTED -o churn_linked "$here/heap_churn.c" \
+	-L. -lchurn -Wl,-rpath,"\$ORIGIN"
 build plain "$@" -D_GNU_SOURCE -O1 -pthread -DPRELOADED -o plain "$source"
 build linked "$@" -D_GNU_SOURCE -O1 -pthread -o linked "$source" -ljemalloc
 build inside "$@" -D_GNU_SOURCE -O1 -pthread -o inside "$source" -l:libjemalloc.a -lm

@@ -351,6 +351,22 @@ class Programs(HeapCase):
             for source in ("auto", "procfs"):
                 self.check_equal(heap, self.capture(heap.pid, "--source", source))
 
+    def check_churn(self, heap, captures=8):
+        """No thread has a number that is another's, and those that stay have theirs."""
+        for source in ("auto", "procfs"):
+            for _ in range(captures):
+                document = self.capture(heap.pid, "--source", source)
+                found = [(t["tid"], t["allocated_bytes"], t["deallocated_bytes"])
+                         for t in document["threads"] if "allocated_bytes" in t]
+                wrong = [row for row in found if set(row[1:]) - {0, row[0]}]
+                self.assertEqual(wrong, [], source)
+                self.assertGreaterEqual(len(found), 1 + 4)
+
+    def test_a_thread_that_took_the_stack_of_another(self):
+        for name in ("churn", "churn_linked"):
+            with self.subTest(program=name), Heap(HEAP / name) as heap:
+                self.check_churn(heap)
+
     @needs_library
     @needs_root
     def test_another_pid_namespace(self):
@@ -364,6 +380,16 @@ class Programs(HeapCase):
                 found = sorted(t[name] for t in document["threads"] for name in COUNTERS)
                 self.assertEqual(found, sorted(heap.expected.values()), source)
                 self.assertEqual(self.tally(document)["stopped_ns"], 0, source)
+
+    @needs_root
+    def test_another_pid_namespace_where_threads_come_and_go(self):
+        """Those that stay are read, although they have other numbers inside."""
+        if not support.has_namespaces():
+            self.skipTest("needs namespaces")
+        with Heap(HEAP / "churn_linked", prefix=support.NAMESPACE) as heap:
+            for source in ("auto", "procfs"):
+                document = self.capture(self.inner_pid(heap.process.pid), "--source", source)
+                self.assertGreaterEqual(self.tally(document)["threads_read"], 1 + 4)
 
     def inner_pid(self, parent):
         tasks = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
