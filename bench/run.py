@@ -133,14 +133,13 @@ def measure_heap(build, scratch):
 
 def measure_compare(build, scratch):
     """Costs of comparing two snapshots, by number of threads and axis."""
-    costs = {}
+    commands = {}
     for count in COMPARED:
-        pair = [f"{scratch}/before.tscope", f"{scratch}/after.tscope"]
+        pair = [f"{scratch}/before{count}.tscope", f"{scratch}/after{count}.tscope"]
         subprocess.run([build / "bench/snapshots", str(count), *pair, "distinct"], check=True)
-        commands = {axis: [build / "taskscope", "compare", *pair, "-g", axis]
-                    for axis in COMPARED_BY}
-        costs[count] = best(build, commands, scratch)
-    return costs
+        for axis in COMPARED_BY:
+            commands[count, axis] = [build / "taskscope", "compare", *pair, "-g", axis]
+    return best(build, commands, scratch)
 
 
 def measure_taskstats(build, load):
@@ -182,13 +181,13 @@ def heap_goals(heap):
 def compare_goals(compared):
     few, many = COMPARED
     for axis in COMPARED_BY:
-        cost = compared[many][axis]
+        cost = compared[many, axis]
         yield (f"compare -g {axis}, {many:,} threads a side", cost.cpu, 1,
                lambda value: f"{value:.3f} s")
         yield (f"compare -g {axis}, {many:,} threads a side, peak memory", cost.peak / MIB, 400,
                lambda value: f"{value:.0f} MiB")
         yield (f"compare -g {axis}, {few:,} to {many:,} threads a side",
-               cost.cpu / compared[few][axis].cpu, 4, lambda value: f"{value:.2f} times")
+               cost.cpu / compared[few, axis].cpu, 4, lambda value: f"{value:.2f} times")
 
 
 def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
