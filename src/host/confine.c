@@ -204,7 +204,8 @@ int confine_self(const struct confine_limits *limits)
 	if (status < 0)
 		return status;
 	close_others(limits);
-	restore_signals();
+	if (limits->rules == CONFINE_PROGRAM)
+		restore_signals();
 	volunteer_for_the_oom_killer();
 	leave_network(limits);
 	status = change_identity(limits);

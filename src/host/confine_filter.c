@@ -238,20 +238,23 @@ static void emit_half(struct filter *filter, const struct condition *condition, 
 	emit_require(filter, value, *rest);
 }
 
+/* The number of the call is loaded before each rule: conditions take its place. */
 static void emit_rule(struct filter *filter, const struct rule *rule)
 {
 	size_t rest = conditions_length(rule) + 1; /* up to and with the return */
 
-	emit_load(filter, offsetof(struct seccomp_data, nr));
 	emit_require(filter, (uint32_t)rule->number, rest);
 	for (unsigned i = 0; i < CONDITIONS; i++)
 		for (unsigned half = 0; half < 2; half++)
 			emit_half(filter, &rule->conditions[i], half, &rest);
 	emit_return(filter, SECCOMP_RET_ALLOW);
+	if (conditions_length(rule))
+		emit_load(filter, offsetof(struct seccomp_data, nr));
 }
 
 static void emit_rules(struct filter *filter, const struct confine_limits *limits)
 {
+	emit_load(filter, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		struct rule rule = rules[i];
 
