@@ -162,7 +162,7 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 
 struct learned {
 	const struct jemalloc_question *question;
-	const struct opened *opened;
+	const struct opened *opened; /* NULL as long as there is hope to go without */
 	struct jemalloc_layout *layout;
 	struct debug_answer debug;
 	int silence; /* the negative errno that is known instead of an answer of the oracle, or 0 */
@@ -181,7 +181,7 @@ static struct offset_cache_key cache_key(const struct learned *learned, enum off
 		.kind = kind,
 		.build_id = findings->build_id,
 		.build_id_size = findings->build_id_size,
-		.file = &learned->opened->file,
+		.file = learned->opened ? &learned->opened->file : &learned->question->file->status,
 	};
 }
 
@@ -223,6 +223,10 @@ static int recall(const struct learned *learned, enum offset_cache_kind kind)
 	return status;
 }
 
+/*
+ * By what a confined child says about the file: one that was taken over can have the
+ * counters of its own processes misread, as with all that it says, and nothing is kept by it.
+ */
 static bool find_cached(struct learned *learned)
 {
 	int status;
@@ -367,6 +371,8 @@ void jemalloc_layout_find(const struct jemalloc_question *question, struct jemal
 		ret->tag = JEMALLOC_ARCH_MISMATCH;
 		return;
 	}
+	if (find_cached(&learned))
+		return;
 	status = open_file(question, &opened);
 	if (status < 0) {
 		ret->tag = open_tag(status);
@@ -374,8 +380,6 @@ void jemalloc_layout_find(const struct jemalloc_question *question, struct jemal
 		return;
 	}
 	learned.opened = opened;
-	if (find_cached(&learned))
-		return;
 	status = find_by_debug(&learned);
 	if (status == 0)
 		return;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "collect/jemalloc_file.h"
@@ -24,6 +25,7 @@ struct host;
 struct scouted_file {
 	struct file_id id;
 	struct elf_findings findings;
+	struct stat status;
 	/* Where one process has it: enough to open it there again. */
 	int32_t tgid;
 	struct address_range mapping;

@@ -345,6 +345,7 @@ static void fill_file(const struct scout_open_file *file, struct scouted_file *r
 	ret->mapping = (struct address_range){ file->mapping.start, file->mapping.end };
 	memcpy(ret->name, file->name, sizeof(ret->name));
 	memcpy(&ret->findings, file->findings, sizeof(ret->findings));
+	fstat(file->fd, &ret->status); /* all zeros are in no cache */
 }
 
 static int write_files(const struct scout_job *job, uint32_t count, int answer)
