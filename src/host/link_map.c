@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 
 #define DYNAMIC_CHUNK 32
 #define DYNAMIC_ENTRIES_MAX 1024
-#define NAMES_MAX (1 << 20) /* bytes of names read; modules after that have none */
-#define LOOKS 3		    /* the chain may be changing at the first */
+#define LOOKS 3 /* the chain may be changing at the first */
 
 static const Elf64_Dyn *find_debug_entry(const Elf64_Dyn *entries, size_t count, bool *ret_end)
 {
@@ -51,36 +49,19 @@ static int find_debug(const struct target_memory *memory, uint64_t dynamic, uint
 	return -ENODATA;
 }
 
-/* A name that cannot be read is none: the module is known by its addresses. */
-static const char *read_name(const struct target_memory *memory, uint64_t address,
-			     struct module_list *list, size_t *budget)
-{
-	char name[PATH_MAX];
-	size_t capacity = *budget < sizeof(name) ? *budget : sizeof(name);
-	ssize_t length = address ? target_read_string(memory, address, name, capacity) : 0;
-
-	*budget -= length == -ENAMETOOLONG ? capacity : (size_t)(length > 0 ? length : 0);
-	return length > 0 ? arena_copy(&list->names, name, (size_t)length) : "";
-}
-
-static int append_module(const struct target_memory *memory, uint64_t address,
-			 const struct link_map *map, struct module_list *list, size_t *budget)
+static int append_module(uint64_t address, const struct link_map *map, struct module_list *list)
 {
 	struct loaded_module module = {
 		.link_map = address,
 		.base = map->l_addr,
 		.dynamic = (uintptr_t)map->l_ld,
-		.name = read_name(memory, (uintptr_t)map->l_name, list, budget),
 	};
 
-	if (!module.name)
-		return -ENOMEM;
 	return array_append(&list->modules, module);
 }
 
 static int walk(const struct target_memory *memory, uint64_t address, struct module_list *list)
 {
-	size_t budget = NAMES_MAX;
 	uint64_t previous = 0;
 
 	while (address) {
@@ -91,7 +72,7 @@ static int walk(const struct target_memory *memory, uint64_t address, struct mod
 				    list->modules.count == LINK_MAP_MODULES_MAX))
 			status = -ELOOP;
 		if (status == 0)
-			status = append_module(memory, address, &map, list, &budget);
+			status = append_module(address, &map, list);
 		if (status < 0)
 			return status;
 		previous = address;
@@ -127,5 +108,4 @@ int link_map_read(const struct target_memory *memory, uint64_t dynamic, struct m
 void module_list_clear(struct module_list *list)
 {
 	array_free(&list->modules);
-	arena_clear(&list->names);
 }

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/array.h"
 
 #define LINK_MAP_MODULES_MAX 4096
@@ -23,14 +22,12 @@ struct target_memory;
 struct loaded_module {
 	uint64_t link_map; /* where its link_map is; thread_list.h reads the rest of it */
 	uint64_t base;	   /* load bias: what to add to an address of the file */
-	uint64_t dynamic;  /* its dynamic section: lies in a mapping of its file */
-	const char *name;  /* as it was loaded; "" for the executable; "" when it cannot be read */
+	uint64_t dynamic;  /* its dynamic section: lies in a mapping of its file, which names it */
 };
 
 /* In load order, the executable first.  All zeros is empty and valid. */
 struct module_list {
 	ARRAY_OF(struct loaded_module) modules;
-	struct arena names;
 };
 
 /*

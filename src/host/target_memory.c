@@ -5,7 +5,6 @@
 #include <sys/uio.h>
 
 #define SPANS_AT_ONCE 512 /* of the kernel's 1024; more gains nothing */
-#define STRING_CHUNK 256
 
 static ssize_t read_process(void *context, uint64_t address, void *buffer, size_t size)
 {
@@ -29,28 +28,6 @@ int target_read(const struct target_memory *memory, uint64_t address, void *buff
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == size ? 0 : -EFAULT;
-}
-
-ssize_t target_read_string(const struct target_memory *memory, uint64_t address, char *buffer,
-			   size_t capacity)
-{
-	size_t length = 0;
-
-	while (length < capacity) {
-		size_t room = capacity - length;
-		size_t chunk = room < STRING_CHUNK ? room : STRING_CHUNK;
-		ssize_t got =
-			memory->read(memory->context, address + length, buffer + length, chunk);
-		const char *end;
-
-		if (got <= 0)
-			return got < 0 ? got : -EFAULT;
-		end = memchr(buffer + length, '\0', (size_t)got);
-		if (end)
-			return end - buffer;
-		length += (size_t)got;
-	}
-	return -ENAMETOOLONG;
 }
 
 /* One system call: bytes that were read from the start of the spans on, or a negative errno. */

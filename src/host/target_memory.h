@@ -28,10 +28,6 @@ struct target_memory target_memory_of(pid_t *pid);
 /* All of `size` bytes: 0, -EFAULT, or what else read() said; the buffer's rest is undefined then. */
 int target_read(const struct target_memory *memory, uint64_t address, void *buffer, size_t size);
 
-/* A NUL-terminated text: its length, -ENAMETOOLONG when it does not fit, or a negative errno. */
-ssize_t target_read_string(const struct target_memory *memory, uint64_t address, char *buffer,
-			   size_t capacity);
-
 struct target_span {
 	uint64_t address;
 	int error; /* 0, or the negative errno of this span */

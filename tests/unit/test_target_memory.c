@@ -68,26 +68,6 @@ static void memory_is_read_as_it_is(void **state)
 	assert_int_equal(target_read(&memory, (uintptr_t)edge, bytes, 16), -ESRCH);
 }
 
-static void a_text_ends_with_its_nul_or_not_at_all(void **state)
-{
-	struct fake_memory *fake = test_calloc(1, sizeof(*fake));
-	struct target_memory memory = fake_target(fake);
-	char text[1000];
-
-	(void)state;
-	memset(fake->bytes, 'a', FAKE_SIZE);
-	fake->bytes[300] = '\0';
-	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, sizeof(text)), 300);
-	assert_int_equal(strlen(text), 300);
-	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, 301), 300);
-	assert_int_equal(target_read_string(&memory, FAKE_BASE, text, 300), -ENAMETOOLONG);
-	assert_int_equal(target_read_string(&memory, FAKE_BASE + 300, text, sizeof(text)), 0);
-	assert_int_equal(target_read_string(&memory, FAKE_BASE + FAKE_SIZE - 9, text, 100),
-			 -EFAULT);
-	assert_int_equal(target_read_string(&memory, 5, text, 100), -EFAULT);
-	test_free(fake);
-}
-
 static void spans_are_read_in_their_order(void **state)
 {
 	static struct target_span spans[NUMBERS];
@@ -152,7 +132,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_read_as_it_is),
-		cmocka_unit_test(a_text_ends_with_its_nul_or_not_at_all),
 		cmocka_unit_test(spans_are_read_in_their_order),
 		cmocka_unit_test(a_span_that_cannot_be_read_costs_itself_only),
 		cmocka_unit_test(a_process_that_is_gone_is_the_error_of_all),
