@@ -180,17 +180,40 @@ struct seen {
 	bool name, axis, group;
 };
 
+/*
+ * Names of cgroups are paths, and so is what stands before the blank on the axis
+ * of all; a process may have "/" in its name, but no segments.
+ */
+static size_t path_length(const char *key, enum group_axis axis)
+{
+	switch (axis) {
+	case AXIS_CGROUP:
+		return strlen(key);
+	case AXIS_ALL:
+		return strcspn(key, " ");
+	default:
+		return 0;
+	}
+}
+
+static bool has_key(const struct glob *glob, const char *key, enum group_axis axis)
+{
+	return !glob || glob_match_name(glob, key, path_length(key, axis));
+}
+
 static bool is_meant(const struct fail_condition *condition, const struct glob *glob,
 		     const struct comparison *comparison, enum group_axis axis,
 		     const struct comparison_row *row, struct seen *seen)
 {
+	enum group_axis own = axis_of_row(row, axis);
+
 	if (!is_named(condition, row))
 		return false;
 	seen->name = true;
-	if (condition->has_axis && axis_of_row(row, axis) != condition->axis)
+	if (condition->has_axis && own != condition->axis)
 		return false;
 	seen->axis = true;
-	if (glob && !glob_match(glob, comparison->groups.data[row->group].key))
+	if (!has_key(glob, comparison->groups.data[row->group].key, own))
 		return false;
 	seen->group = true;
 	return true;

@@ -212,26 +212,32 @@ int glob_check(const char *pattern, struct error *error)
 	return 0;
 }
 
+/* A character of the text. */
+struct symbol {
+	uint32_t character;
+	bool separates; /* it is a "/" between segments */
+};
+
 static bool set_has(const struct glob *glob, const struct token *token, uint32_t character)
 {
 	const struct range *range = &glob->ranges[token->first];
 
 	for (unsigned i = 0; i < token->ranges; i++)
 		if (character >= range[i].first && character <= range[i].last)
-			return !token->is_negated && character != '/';
-	return token->is_negated && character != '/';
+			return !token->is_negated;
+	return token->is_negated;
 }
 
 /* Whether the token takes the character and is done with. */
-static bool takes(const struct glob *glob, const struct token *token, uint32_t character)
+static bool takes(const struct glob *glob, const struct token *token, struct symbol symbol)
 {
 	switch (token->type) {
 	case TOKEN_CHARACTER:
-		return token->character == character;
+		return token->character == symbol.character;
 	case TOKEN_ANY:
-		return character != '/';
+		return !symbol.separates;
 	case TOKEN_SET:
-		return set_has(glob, token, character);
+		return !symbol.separates && set_has(glob, token, symbol.character);
 	case TOKEN_STAR:
 	case TOKEN_STARS:
 	case TOKEN_SEGMENTS:
@@ -241,10 +247,10 @@ static bool takes(const struct glob *glob, const struct token *token, uint32_t c
 }
 
 /* Whether the token takes the character and can take more. */
-static bool goes_on(const struct token *token, uint32_t character)
+static bool goes_on(const struct token *token, struct symbol symbol)
 {
 	return token->type == TOKEN_STARS || token->type == TOKEN_SEGMENTS ||
-	       (token->type == TOKEN_STAR && character != '/');
+	       (token->type == TOKEN_STAR && !symbol.separates);
 }
 
 static bool may_be_nothing(const struct token *token, bool segment_starts)
@@ -277,7 +283,7 @@ static void skip_empty(struct progress *progress, bool segment_starts)
 }
 
 /* False when nothing can match any more. */
-static bool advance(struct progress *progress, uint32_t character)
+static bool advance(struct progress *progress, struct symbol symbol)
 {
 	const struct glob *glob = progress->glob;
 	size_t i = progress->high < glob->count ? progress->high + 1 : glob->count;
@@ -287,9 +293,9 @@ static bool advance(struct progress *progress, uint32_t character)
 	for (; i + 1 > progress->low; i--) {
 		bool before = i > progress->low && progress->at[i - 1];
 
-		progress->at[i] = (progress->at[i] && i < glob->count &&
-				   goes_on(&glob->tokens[i], character)) ||
-				  (before && takes(glob, &glob->tokens[i - 1], character));
+		progress->at[i] =
+			(progress->at[i] && i < glob->count && goes_on(&glob->tokens[i], symbol)) ||
+			(before && takes(glob, &glob->tokens[i - 1], symbol));
 		if (!progress->at[i])
 			continue;
 		low = i;
@@ -301,18 +307,25 @@ static bool advance(struct progress *progress, uint32_t character)
 	return low != SIZE_MAX;
 }
 
-bool glob_match(const struct glob *glob, const char *text)
+bool glob_match_name(const struct glob *glob, const char *text, size_t path_length)
 {
 	struct progress progress = { .glob = glob };
+	const char *start = text;
 
 	progress.at[0] = true;
 	skip_empty(&progress, true);
 	while (*text) {
+		bool in_path = (size_t)(text - start) < path_length;
 		uint32_t character = next_character(&text);
 
-		if (!advance(&progress, character))
+		if (!advance(&progress, (struct symbol){ character, in_path && character == '/' }))
 			return false;
 		skip_empty(&progress, character == '/');
 	}
 	return progress.at[glob->count];
+}
+
+bool glob_match(const struct glob *glob, const char *text)
+{
+	return glob_match_name(glob, text, SIZE_MAX);
 }

@@ -41,6 +41,12 @@ void glob_free_pointer(struct glob **glob); /* for CLEANUP() */
 
 bool glob_match(const struct glob *glob, const char *text);
 
+/*
+ * Of a name that is a path in its first bytes only, or not at all: behind them
+ * "/" is a character like any other, which "*" and "?" stand for too.
+ */
+bool glob_match_name(const struct glob *glob, const char *text, size_t path_length);
+
 /* 0, -ENOMEM, or -EINVAL with a sentence that names the glob and the position. */
 int glob_check(const char *pattern, struct error *error);
 

@@ -50,13 +50,17 @@ static void assert_refused(const char *text, const char *part, size_t position)
 		fail_msg("'%s' is said of %zu, not of %zu", error.message, error.caret, position);
 }
 
-/* Evaluates one condition over the comparison, by pcomm; how many rows fail. */
-static size_t failures(const char *text)
+/* Evaluates one condition over the comparison, made on the axis; how many rows fail. */
+static size_t failures_on(enum group_axis axis, const char *text)
 {
 	fail_verdict_clear(&verdict);
-	assert_int_equal(fail_condition_evaluate(parse(text), &comparison, AXIS_PCOMM, &verdict),
-			 0);
+	assert_int_equal(fail_condition_evaluate(parse(text), &comparison, axis, &verdict), 0);
 	return verdict.failed;
+}
+
+static size_t failures(const char *text)
+{
+	return failures_on(AXIS_PCOMM, text);
 }
 
 static void a_condition_has_a_group_a_metric_a_relation_and_a_value(void **state)
@@ -165,6 +169,21 @@ static void only_the_groups_that_are_meant_count(void **state)
 	assert_int_equal(failures("group=* majflt > +50%"), 2);
 	assert_int_equal(failures("majflt > +150%"), 1);
 	assert_int_equal(failures("group=my* majflt > +50%"), 1);
+}
+
+static void a_star_crosses_slashes_in_names_but_not_in_paths(void **state)
+{
+	(void)state;
+	hand_change(&comparison, hand_group(&comparison, "kworker/0:1-events"), METRIC_majflt, 0,
+		    1);
+	hand_change(&comparison, hand_group(&comparison, "/a/b x/y/z"), METRIC_majflt, 0, 1);
+	assert_int_equal(failures("pcomm=kworker* majflt > 0"), 1);
+	assert_int_equal(failures("pcomm=kworker?0[!x]1* majflt > 0"), 1);
+	assert_int_equal(failures("pcomm=* majflt > 0"), 2);
+	assert_int_equal(failures_on(AXIS_CGROUP, "cgroup=* majflt > 0"), 0);
+	assert_int_equal(failures_on(AXIS_CGROUP, "cgroup=kworker** majflt > 0"), 1);
+	assert_int_equal(failures_on(AXIS_ALL, "all='/a/* x*' majflt > 0"), 1);
+	assert_int_equal(failures_on(AXIS_ALL, "all='/* x*' majflt > 0"), 0);
 }
 
 static void what_grew_from_nothing_grew_by_more_than_any_percentage(void **state)
@@ -329,6 +348,7 @@ int main(void)
 		TEST(a_long_condition_is_refused_and_its_error_is_short),
 		TEST(a_change_is_measured_against_what_was_before),
 		TEST(only_the_groups_that_are_meant_count),
+		TEST(a_star_crosses_slashes_in_names_but_not_in_paths),
 		TEST(what_grew_from_nothing_grew_by_more_than_any_percentage),
 		TEST(what_cannot_be_told_does_not_fail_but_is_said),
 		TEST(a_new_group_has_a_size_but_no_percentage),
