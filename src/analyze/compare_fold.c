@@ -202,6 +202,30 @@ static void show_totals(const struct exited *exited, struct cell *before, struct
 	after->known = true;
 }
 
+/*
+ * Threads that ended without telling, in the groups that they had.  A thread that
+ * came and went in between is one of its process's group at least, where groups
+ * are not of threads.
+ */
+static void count_untold(uint32_t *unknown, const struct compare_layout *layout, uint32_t process)
+{
+	const struct join *join = &layout->join;
+	uint32_t group = layout->exited_group[process], old = join->before_of_process[process];
+	uint32_t ended = join_is_row(old) ? join->ended_in_process[old] : 0;
+	const uint32_t *group_of_task = layout->runs[0].group_of_task;
+	size_t first;
+
+	if (group < layout->first_exited) {
+		unknown[group] += ended ? ended : exited_passed(join, process);
+		return;
+	}
+	if (!ended)
+		return;
+	first = join_first_ended(join, old);
+	for (uint32_t i = 0; i < ended; i++)
+		unknown[group_of_task[join->ended_tasks[first + i]]]++;
+}
+
 /* Threads that ended, by what their processes tell. */
 static void move_exited(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
 			enum metric_id id, struct exited_sums *sums, struct cell *before,
@@ -211,7 +235,7 @@ static void move_exited(struct move *moves, uint32_t *unknown, const struct comp
 
 	exited_sums_fold(sums, join, id);
 	for (uint32_t row = 0; row < join->after->process_count; row++) {
-		uint32_t group = layout->exited_group[row], old = join->before_of_process[row];
+		uint32_t group = layout->exited_group[row];
 		bool own_group = group >= layout->first_exited;
 		struct exited exited;
 
@@ -224,9 +248,20 @@ static void move_exited(struct move *moves, uint32_t *unknown, const struct comp
 		}
 		if (exited.known && own_group && before)
 			show_totals(&exited, &before[group], &after[group]);
-		else if (!exited.known && !own_group && join_is_row(old))
-			unknown[group] += join->ended_in_process[old];
+		else if (!exited.known)
+			count_untold(unknown, layout, row);
 	}
+}
+
+void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
+		       enum metric_id id)
+{
+	memset(moves, 0, layout->group_count * sizeof(*moves));
+	memset(unknown, 0, layout->group_count * sizeof(*unknown));
+	move_members(moves, layout, id);
+	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
+		if (metrics[id].scope == SCOPE_THREAD && layout->exited_group[row] != NO_GROUP)
+			count_untold(unknown, layout, row);
 }
 
 void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,

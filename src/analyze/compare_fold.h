@@ -66,6 +66,10 @@ void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layo
 		enum metric_id id, struct exited_sums *sums, struct cell *before,
 		struct cell *after);
 
+/* The same without what exited threads did: all of those are then not told of. */
+void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
+		       enum metric_id id);
+
 /* What was done, as input of cells_formula(). */
 void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups);
 

@@ -168,14 +168,15 @@ static void fill_row(const struct maker *maker, struct comparison_row *row)
 	const struct compare_work *work = &maker->work;
 	uint32_t group = row->group, ended = 0;
 
-	if (work->has_moves && group < work->layout->first_exited)
+	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
 		ended = work->unknown[group];
 	row->name = metrics[work->id].name;
 	row->delta = compare_work_difference(work, group);
 	row->share = share_of(work, group);
 	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
 		  &row->before);
-	set_value(work, &work->sides[1][group], compare_work_population(work, 1, group) + ended,
+	set_value(work, &work->sides[1][group],
+		  compare_work_population(work, 1, group) + (work->has_moves ? ended : 0),
 		  &row->after);
 	if (work->has_interval)
 		set_value(work, &work->interval[group],

@@ -155,14 +155,29 @@ static void raise_amounts(struct compare_work *work, const struct cell *cells)
 			work->amounts[group] = (double)cells[group].number;
 }
 
+/* Whether all that a formula is made of is known of exited threads, too. */
+static bool is_told_by_exited(const struct formula *formula)
+{
+	for (unsigned i = 0; i < formula->count; i++)
+		if (exited_total_of(formula->inputs[i]) < 0)
+			return false;
+	return true;
+}
+
+/* A ratio is of tasks that have all of its inputs, or it would be of different ones. */
 static void fold_formula_of_moves(struct compare_work *work)
 {
 	const struct formula *formula = &metrics[work->id].formula;
 	size_t groups = work->layout->group_count;
+	bool with_exited = is_told_by_exited(formula);
 
 	for (unsigned i = 0; i < formula->count; i++) {
-		moves_fold(work->moves, work->unknown, work->layout, formula->inputs[i],
-			   &work->sums, NULL, NULL);
+		if (with_exited)
+			moves_fold(work->moves, work->unknown, work->layout, formula->inputs[i],
+				   &work->sums, NULL, NULL);
+		else
+			moves_fold_living(work->moves, work->unknown, work->layout,
+					  formula->inputs[i]);
 		cells_of_moves(work->done[i], work->moves, groups);
 	}
 	cells_formula(work->interval, groups, work->id, work->done);

@@ -1,6 +1,7 @@
 #include "analyze/comparison.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "analyze/compare_rank.h"
 #include "analyze/compare_rows.h"
 #include "analyze/compare_sheets.h"
+#include "analyze/exited.h"
 #include "base/error.h"
 #include "model/snapshot.h"
 
@@ -67,6 +69,25 @@ static int make_rows(const struct compare_side *before, const struct compare_sid
 	return status < 0 ? status : rank_rows(comparison);
 }
 
+/* Threads that no snapshot has are known by what their processes keep of them. */
+static int note_passed(const struct compare_layout *layout, struct comparison *comparison)
+{
+	char buffer[192];
+	size_t processes = 0;
+	const char *copy;
+
+	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
+		processes += exited_passed(&layout->join, row);
+	if (!processes)
+		return 0;
+	snprintf(buffer, sizeof(buffer),
+		 "threads came and went in between in %zu process%s: their CPU time, context "
+		 "switches, faults and I/O are counted, nothing else of them is known",
+		 processes, processes == 1 ? "" : "es");
+	copy = arena_copy(&comparison->arena, buffer, strlen(buffer));
+	return copy ? array_append(&comparison->notes, copy) : -ENOMEM;
+}
+
 static int compare(const struct compare_side *before, const struct compare_side *after,
 		   const struct compare_options *options, struct comparison *comparison,
 		   struct error *error)
@@ -82,6 +103,8 @@ static int compare(const struct compare_side *before, const struct compare_side 
 		status = compare_layout_init(&layout, before, after, options, comparison);
 	if (status == 0 && layout.is_interval)
 		status = compare_mode_note_ended(&layout, comparison);
+	if (status == 0 && layout.is_interval)
+		status = note_passed(&layout, comparison);
 	if (status == 0)
 		status = make_rows(before, after, options, comparison, &layout);
 	compare_layout_clear(&layout);

@@ -65,6 +65,23 @@ bool exited_any(const struct join *join, uint32_t process)
 	return false;
 }
 
+/*
+ * Every thread runs, and the total of that is of threads alone and never worked
+ * out: what it grew by without a thread that is missed is of those.
+ */
+bool exited_passed(const struct join *join, uint32_t process)
+{
+	uint32_t old = join->before_of_process[process];
+	uint64_t before = 0, after;
+
+	if (old == JOIN_MISSED || (join_is_row(old) && join->ended_in_process[old]) ||
+	    (join_is_row(old) &&
+	     !snapshot_get(join->before, METRIC_dead_run_time_ns, old, &before)))
+		return false;
+	return snapshot_get(join->after, METRIC_dead_run_time_ns, process, &after) &&
+	       after > before;
+}
+
 /* The process that has waited for one that ended, by all that is known: the next that lives on. */
 static uint32_t heir_of(const struct snapshot *before, const uint32_t *heirs, uint32_t process)
 {

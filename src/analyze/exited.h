@@ -25,6 +25,9 @@ int exited_total_of(enum metric_id id);
 /* Whether anything is known of threads of this process (by its row in B) that ended. */
 bool exited_any(const struct join *join, uint32_t process);
 
+/* Whether threads of this process came and went in between that no snapshot has. */
+bool exited_passed(const struct join *join, uint32_t process);
+
 /* Of the threads that ended, by process of A: the metric's sum, and how many lack it. */
 struct exited_sums {
 	uint64_t *sums;

@@ -105,6 +105,21 @@ int join_init(struct join *join, const struct snapshot *before, const struct sna
 	return 0;
 }
 
+size_t join_first_ended(const struct join *join, uint32_t process)
+{
+	size_t low = 0, high = join->ended_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (join->before->tasks[join->ended_tasks[middle]].process < process)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 void join_clear(struct join *join)
 {
 	free(join->before_of_task);

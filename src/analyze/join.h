@@ -42,6 +42,8 @@ struct join {
 
 /* Both are finished snapshots.  0 or -ENOMEM; after a failure there is nothing to clear. */
 int join_init(struct join *join, const struct snapshot *before, const struct snapshot *after);
+/* The place in ended_tasks of the first that ended of a process of A; of one that has some. */
+size_t join_first_ended(const struct join *join, uint32_t process);
 void join_clear(struct join *join);
 
 #endif

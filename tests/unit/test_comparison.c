@@ -323,6 +323,70 @@ static void ratios_are_of_the_interval_and_sides_of_the_lives(void **state)
 	assert_false(row->has_rate);
 }
 
+/* A ratio of what exited threads ran and others waited is one of nobody. */
+static void a_ratio_is_of_tasks_that_have_all_its_inputs(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	const struct comparison_row *row;
+	uint32_t ended;
+
+	(void)state;
+	both(&pair, 10, 10, "a", METRIC_run_time_ns, 900, 1000);
+	hand_set(pair.before, METRIC_wait_time_ns, 0, 100);
+	hand_set(pair.after, METRIC_wait_time_ns, 0, 200);
+	ended = hand_task(pair.before, 10, 11, "b", "/");
+	hand_set(pair.before, METRIC_run_time_ns, ended, 50);
+	hand_set(pair.before, METRIC_wait_time_ns, ended, 50);
+	both(&pair, 10, 12, "b", METRIC_wait_time_ns, 7, 7);
+	dead(&pair, 10, METRIC_dead_run_time_ns, 0, 50 + 8000);
+	hand_set(pair.before, METRIC_voluntary_csw, 0, 10);
+	hand_set(pair.after, METRIC_voluntary_csw, 0, 20);
+	hand_set(pair.before, METRIC_nonvoluntary_csw, 0, 10);
+	hand_set(pair.after, METRIC_nonvoluntary_csw, 0, 20);
+	hand_set(pair.before, METRIC_voluntary_csw, ended, 0);
+	hand_set(pair.before, METRIC_nonvoluntary_csw, ended, 0);
+	dead(&pair, 10, METRIC_dead_voluntary_csw, 0, 0);
+	dead(&pair, 10, METRIC_dead_nonvoluntary_csw, 0, 20);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	row = get_row(comparison, "a", METRIC_cpu_efficiency);
+	assert_true(fabs(row->interval.real - 0.5) < 1e-9);
+	assert_true(row->interval.measured < row->interval.population);
+	assert_delta(comparison, "a", METRIC_run_time_ns, 100 + 8000);
+	row = get_row(comparison, "a", METRIC_wait_time_ns);
+	assert_int_equal(row->after.measured, 2);
+	assert_int_equal(row->after.population, 3);
+	row = get_row(comparison, "a", METRIC_involuntary_csw_ratio);
+	assert_true(fabs(row->interval.real - 0.75) < 1e-9);
+	comparison_free(comparison);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_COMM);
+	row = get_row(comparison, "b", METRIC_wait_time_ns);
+	assert_int_equal(row->after.measured, 1);
+	assert_int_equal(row->after.population, 2);
+}
+
+static void threads_that_came_and_went_leave_a_counter_without_totals_partial(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	const struct comparison_row *row;
+
+	(void)state;
+	both(&pair, 10, 10, "a", METRIC_wait_time_ns, 100, 200);
+	dead(&pair, 10, METRIC_dead_run_time_ns, 30, 70);
+	/* A child that was waited for is no thread. */
+	both(&pair, 20, 20, "shell", METRIC_wait_time_ns, 100, 200);
+	dead(&pair, 20, METRIC_dead_run_time_ns, 30, 30);
+	dead(&pair, 20, METRIC_dead_rchar, 30, 99);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	row = get_row(comparison, "a", METRIC_wait_time_ns);
+	assert_int_equal(row->after.measured, 1);
+	assert_int_equal(row->after.population, 2);
+	assert_int_equal(get_row(comparison, "shell", METRIC_wait_time_ns)->after.population, 1);
+	assert_true(has_note(comparison, "came and went in between in 1 process:"));
+	assert_true(has_note(comparison, "nothing else of them is known"));
+}
+
 static void a_ratio_without_an_event_is_what_it_was(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
@@ -734,6 +798,8 @@ int main(void)
 		cmocka_unit_test(a_counter_that_fell_began_again),
 		cmocka_unit_test(a_counter_that_is_worked_out_may_waver),
 		cmocka_unit_test(ratios_are_of_the_interval_and_sides_of_the_lives),
+		cmocka_unit_test(a_ratio_is_of_tasks_that_have_all_its_inputs),
+		cmocka_unit_test(threads_that_came_and_went_leave_a_counter_without_totals_partial),
 		cmocka_unit_test(a_ratio_without_an_event_is_what_it_was),
 		cmocka_unit_test(a_heap_that_shrinks_has_a_difference_below_nothing),
 		cmocka_unit_test(gauges_peaks_and_lows_are_compared_as_they_stand),
