@@ -72,7 +72,56 @@ static int parse_axis(struct parser *parser, size_t length)
 	return 0;
 }
 
-static int check_glob(struct parser *parser, const char *start)
+/* A glob as it is written: between quotes of either kind, or up to a blank. */
+struct written {
+	const char *start, *end; /* without the quotes */
+	char quote;		 /* '\0' for none */
+};
+
+/* A backslash takes its meaning from the quote alone: elsewhere it is one, as in \x2d. */
+static bool is_escape(const struct written *written, const char *at)
+{
+	return written->quote && at[0] == '\\' && at[1] == written->quote;
+}
+
+static struct written written_glob(const char *at)
+{
+	struct written written = { .quote = *at == '\'' || *at == '"' ? *at : '\0' };
+
+	written.start = at + (written.quote != '\0');
+	written.end = written.start;
+	if (!written.quote) {
+		written.end += strcspn(at, BLANKS);
+		return written;
+	}
+	while (*written.end && *written.end != written.quote)
+		written.end += is_escape(&written, written.end) ? 2 : 1;
+	return written;
+}
+
+/* Returns where the byte of the glob is written. */
+static const char *written_at(const struct written *written, size_t position)
+{
+	const char *at = written->start;
+
+	for (; position > 0; position--)
+		at += is_escape(written, at) ? 2 : 1;
+	return at;
+}
+
+static const char *copy_glob(struct parser *parser, const struct written *written)
+{
+	char glob[EXPRESSION_MAX];
+	size_t length = 0;
+
+	for (const char *at = written->start; at < written->end; at++) {
+		at += is_escape(written, at);
+		glob[length++] = *at;
+	}
+	return copy(parser, glob, length);
+}
+
+static int check_glob(struct parser *parser, const struct written *written)
 {
 	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
 	struct glob_fault fault;
@@ -80,26 +129,23 @@ static int check_glob(struct parser *parser, const char *start)
 
 	if (status != -EINVAL)
 		return status;
-	return refuse(parser, start + fault.position, "the glob '%s' is not valid: %s",
+	return refuse(parser, written_at(written, fault.position), "the glob '%s' is not valid: %s",
 		      parser->condition.glob, fault.reason);
 }
 
-/* Up to a blank, or between quotes of either kind. */
 static int parse_glob(struct parser *parser)
 {
-	char quote = *parser->at == '\'' || *parser->at == '"' ? *parser->at : '\0';
-	const char *start = parser->at + (quote != '\0');
-	size_t length = strcspn(start, quote ? (char[]){ quote, '\0' } : BLANKS);
+	struct written written = written_glob(parser->at);
 
-	if (quote && !start[length])
+	if (written.quote && !*written.end)
 		return refuse(parser, parser->at, "a quote is not closed");
-	if (length == 0)
-		return refuse(parser, start, "the name of a group is missing");
-	parser->condition.glob = copy(parser, start, length);
+	if (written.end == written.start)
+		return refuse(parser, written.start, "the name of a group is missing");
+	parser->condition.glob = copy_glob(parser, &written);
 	if (!parser->condition.glob)
 		return -ENOMEM;
-	parser->at = start + length + (quote != '\0');
-	return check_glob(parser, start);
+	parser->at = written.end + (written.quote != '\0');
+	return check_glob(parser, &written);
 }
 
 /* AXIS=GLOB, where there is one. */

@@ -11,7 +11,8 @@
  *
  * AXIS is a grouping axis, whose groups are meant, or `group` for the axis of the
  * comparison whichever it is; without one every group is meant, each by itself.
- * A glob with blanks stands in quotes.  NAME is a metric, stored or derived, or
+ * A glob with blanks stands in quotes of either kind, where a backslash before
+ * such a quote makes it part of the glob.  NAME is a metric, stored or derived, or
  * a reading.  OPERATOR is one of > < >= <=.
  *
  * VALUE is always about the change, after less before.  With % it is relative

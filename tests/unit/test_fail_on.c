@@ -93,6 +93,18 @@ static void blanks_do_not_matter_and_groups_with_blanks_are_quoted(void **state)
 	assert_null(parse("majflt >= 3")->glob);
 }
 
+static void a_backslash_in_quotes_escapes_the_quote_alone(void **state)
+{
+	(void)state;
+	assert_string_equal(parse("comm=\"a \\\"b\\\" c\" majflt>0")->glob, "a \"b\" c");
+	assert_string_equal(parse("comm='it\\'s' majflt>0")->glob, "it's");
+	assert_string_equal(parse("comm=\"a\\'b\" majflt>0")->glob, "a\\'b");
+	assert_string_equal(parse("cgroup=\"/a\\x2d b\" majflt>0")->glob, "/a\\x2d b");
+	assert_string_equal(parse("cgroup=/a\\\"b majflt>0")->glob, "/a\\\"b");
+	assert_refused("comm=\"a\\\" majflt > 1", "quote is not closed", 5);
+	assert_refused("comm=\"\\\"\\\"[\" majflt > 1", "glob", 10);
+}
+
 static void amounts_are_taken_in_the_metrics_own_unit(void **state)
 {
 	(void)state;
@@ -343,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_condition_has_a_group_a_metric_a_relation_and_a_value),
 		TEST(blanks_do_not_matter_and_groups_with_blanks_are_quoted),
+		TEST(a_backslash_in_quotes_escapes_the_quote_alone),
 		TEST(amounts_are_taken_in_the_metrics_own_unit),
 		TEST(mistakes_are_pointed_at),
 		TEST(a_long_condition_is_refused_and_its_error_is_short),
