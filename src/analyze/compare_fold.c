@@ -165,8 +165,19 @@ static inline void move_cell(struct move *move, uint64_t before, uint64_t after,
 	move->known++;
 }
 
-/* Members that stayed and that were born. */
-static void move_members(struct move *moves, const struct compare_layout *layout, enum metric_id id)
+/* What a total had and got without work in between; a total that fell is left alone. */
+static uint64_t with_inherited(uint64_t before, uint64_t inherited, uint64_t after)
+{
+	uint64_t raised = add(before, inherited);
+
+	if (after < before)
+		return before;
+	return raised < after ? raised : after;
+}
+
+/* Members that stayed and that were born.  Of totals: what they inherited, else NULL. */
+static void move_members(struct move *moves, const struct compare_layout *layout, enum metric_id id,
+			 const struct exited_sums *inherited)
 {
 	const struct compare_run *after = &layout->runs[1];
 	bool is_thread = metrics[id].scope == SCOPE_THREAD;
@@ -181,12 +192,20 @@ static void move_members(struct move *moves, const struct compare_layout *layout
 	for (size_t row = 0; b->values && row < rows; row++) {
 		uint32_t old = before_of[row];
 
-		if (!b->present[row])
+		uint64_t before = 0;
+
+		if (!b->present[row] || old == JOIN_MISSED)
 			continue;
-		if (old == JOIN_BORN)
-			move_cell(&moves[group_of[row]], 0, b->values[row], wavers);
-		else if (old != JOIN_MISSED && a->values && a->present[old])
-			move_cell(&moves[group_of[row]], a->values[old], b->values[row], wavers);
+		if (join_is_row(old)) {
+			if (!a->values || !a->present[old] ||
+			    (inherited && inherited->missing[old]))
+				continue;
+			before = a->values[old];
+			if (inherited)
+				before = with_inherited(before, inherited->sums[old],
+							b->values[row]);
+		}
+		move_cell(&moves[group_of[row]], before, b->values[row], wavers);
 	}
 }
 
@@ -258,7 +277,7 @@ void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compa
 {
 	memset(moves, 0, layout->group_count * sizeof(*moves));
 	memset(unknown, 0, layout->group_count * sizeof(*unknown));
-	move_members(moves, layout, id);
+	move_members(moves, layout, id, NULL);
 	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
 		if (metrics[id].scope == SCOPE_THREAD && layout->exited_group[row] != NO_GROUP)
 			count_untold(unknown, layout, row);
@@ -268,9 +287,12 @@ void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layo
 		enum metric_id id, struct exited_sums *sums, struct cell *before,
 		struct cell *after)
 {
+	bool inherits;
+
 	memset(moves, 0, layout->group_count * sizeof(*moves));
 	memset(unknown, 0, layout->group_count * sizeof(*unknown));
-	move_members(moves, layout, id);
+	inherits = exited_sums_fold_total(sums, &layout->join, id);
+	move_members(moves, layout, id, inherits ? sums : NULL);
 	if (metrics[id].scope == SCOPE_THREAD)
 		move_exited(moves, unknown, layout, id, sums, before, after);
 }

@@ -9,26 +9,28 @@
 #include "model/snapshot.h"
 
 #define NO_HEIR UINT32_MAX
+#define NO_TOTAL (-1)
+#define IN_EXITED (-2)
 
 /* The kernel keeps one sum of I/O for exited threads and for children that were waited for. */
 static const struct exited_total {
 	enum metric_id living, exited;
-	bool has_children;
+	int children; /* the total of children that were waited for, or one of the above */
 } totals[] = {
-	{ METRIC_run_time_ns, METRIC_dead_run_time_ns, false },
-	{ METRIC_utime_ns, METRIC_dead_utime_ns, false },
-	{ METRIC_stime_ns, METRIC_dead_stime_ns, false },
-	{ METRIC_voluntary_csw, METRIC_dead_voluntary_csw, false },
-	{ METRIC_nonvoluntary_csw, METRIC_dead_nonvoluntary_csw, false },
-	{ METRIC_minflt, METRIC_dead_minflt, false },
-	{ METRIC_majflt, METRIC_dead_majflt, false },
-	{ METRIC_rchar, METRIC_dead_rchar, true },
-	{ METRIC_wchar, METRIC_dead_wchar, true },
-	{ METRIC_syscr, METRIC_dead_syscr, true },
-	{ METRIC_syscw, METRIC_dead_syscw, true },
-	{ METRIC_read_bytes, METRIC_dead_read_bytes, true },
-	{ METRIC_write_bytes, METRIC_dead_write_bytes, true },
-	{ METRIC_cancelled_write_bytes, METRIC_dead_cancelled_write_bytes, true },
+	{ METRIC_run_time_ns, METRIC_dead_run_time_ns, NO_TOTAL },
+	{ METRIC_utime_ns, METRIC_dead_utime_ns, METRIC_child_utime_ns },
+	{ METRIC_stime_ns, METRIC_dead_stime_ns, METRIC_child_stime_ns },
+	{ METRIC_voluntary_csw, METRIC_dead_voluntary_csw, METRIC_child_voluntary_csw },
+	{ METRIC_nonvoluntary_csw, METRIC_dead_nonvoluntary_csw, METRIC_child_nonvoluntary_csw },
+	{ METRIC_minflt, METRIC_dead_minflt, METRIC_child_minflt },
+	{ METRIC_majflt, METRIC_dead_majflt, METRIC_child_majflt },
+	{ METRIC_rchar, METRIC_dead_rchar, IN_EXITED },
+	{ METRIC_wchar, METRIC_dead_wchar, IN_EXITED },
+	{ METRIC_syscr, METRIC_dead_syscr, IN_EXITED },
+	{ METRIC_syscw, METRIC_dead_syscw, IN_EXITED },
+	{ METRIC_read_bytes, METRIC_dead_read_bytes, IN_EXITED },
+	{ METRIC_write_bytes, METRIC_dead_write_bytes, IN_EXITED },
+	{ METRIC_cancelled_write_bytes, METRIC_dead_cancelled_write_bytes, IN_EXITED },
 };
 
 static const struct exited_total *total_of(enum metric_id id)
@@ -159,20 +161,28 @@ static void add_children(struct exited_sums *sums, const struct join *join,
 			continue;
 		if (snapshot_get(join->before, total->living, task, &value))
 			add_to(sums, heir, value);
-		if (join->before->processes[process].first_task == task &&
-		    snapshot_get(join->before, total->exited, process, &value))
+		if (join->before->processes[process].first_task != task)
+			continue;
+		if (snapshot_get(join->before, total->exited, process, &value))
+			add_to(sums, heir, value);
+		if (total->children >= 0 &&
+		    snapshot_get(join->before, (enum metric_id)total->children, process, &value))
 			add_to(sums, heir, value);
 	}
+}
+
+static void clear_folded(struct exited_sums *sums, const struct join *join)
+{
+	memset(sums->sums, 0, join->before->process_count * sizeof(*sums->sums));
+	memset(sums->missing, 0, join->before->process_count * sizeof(*sums->missing));
 }
 
 void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum metric_id id)
 {
 	const struct exited_total *total = total_of(id);
-	size_t processes = join->before->process_count;
 	uint64_t value;
 
-	memset(sums->sums, 0, processes * sizeof(*sums->sums));
-	memset(sums->missing, 0, processes * sizeof(*sums->missing));
+	clear_folded(sums, join);
 	for (size_t i = 0; i < join->ended_count; i++) {
 		uint32_t task = join->ended_tasks[i];
 		uint32_t process = join->before->tasks[task].process;
@@ -182,8 +192,24 @@ void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum me
 		else
 			sums->missing[process]++;
 	}
-	if (total && total->has_children)
+	if (total && total->children == IN_EXITED)
 		add_children(sums, join, total);
+}
+
+bool exited_sums_fold_total(struct exited_sums *sums, const struct join *join, enum metric_id id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(totals); i++) {
+		if (totals[i].exited == id) {
+			exited_sums_fold(sums, join, totals[i].living);
+			return true;
+		}
+		if (totals[i].children == (int)id) {
+			clear_folded(sums, join);
+			add_children(sums, join, &totals[i]);
+			return true;
+		}
+	}
+	return false;
 }
 
 struct exited exited_of(const struct exited_sums *sums, const struct join *join, enum metric_id id,

@@ -5,9 +5,10 @@
  * what those had done before that were alive at the first snapshot, is what was
  * done in between; by threads that came and went in between, too.
  *
- * Totals of I/O contain children that were waited for: so what children had done
- * before is taken off as well.  Which those are is a guess, the right one unless a
- * process ended before its children or does not wait for them.
+ * Totals of I/O contain children that were waited for, and there are totals of just
+ * those: so what children had done before is taken off as well.  Which those are is a
+ * guess, the right one unless a process ended before its children or does not wait
+ * for them.
  */
 #ifndef ANALYZE_EXITED_H
 #define ANALYZE_EXITED_H
@@ -38,6 +39,13 @@ struct exited_sums {
 int exited_sums_init(struct exited_sums *sums, const struct join *join); /* 0 or -ENOMEM */
 void exited_sums_clear(struct exited_sums *sums);
 void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum metric_id id);
+
+/*
+ * The same of a total by itself: of exited threads (dead_*) or of children that were
+ * waited for (child_*).  What those that ended had done before is what the total grew
+ * by without anything being done.  False, and nothing is folded, for other metrics.
+ */
+bool exited_sums_fold_total(struct exited_sums *sums, const struct join *join, enum metric_id id);
 
 /* What one process tells of a metric of its exited threads. */
 struct exited {

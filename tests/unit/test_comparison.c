@@ -198,6 +198,62 @@ static void a_child_that_ended_takes_its_earlier_io_along(void **state)
 	assert_delta(comparison, "shell", METRIC_rchar, 1 + 7);
 }
 
+/* A process that ends, with what it had used: itself, its exited threads, its children. */
+static void child(struct pair *pair, int32_t tgid, uint64_t parent, uint64_t own, uint64_t exited,
+		  uint64_t children)
+{
+	uint32_t task = hand_task(pair->before, tgid, tgid, "child", "/");
+	uint32_t process = process_row(pair->before, tgid);
+
+	hand_set(pair->before, METRIC_ppid, process, parent);
+	hand_set(pair->before, METRIC_utime_ns, task, own);
+	hand_set(pair->before, METRIC_dead_utime_ns, process, exited);
+	hand_set(pair->before, METRIC_child_utime_ns, process, children);
+}
+
+static void a_child_that_ended_takes_its_earlier_cpu_time_along(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	both(&pair, 10, 10, "shell", METRIC_utime_ns, 100, 101);
+	both(&pair, 11, 11, "lazy", METRIC_utime_ns, 100, 100);
+	both(&pair, 12, 12, "busy", METRIC_utime_ns, 100, 100);
+	child(&pair, 20, 10, 3000, 200, 10);
+	child(&pair, 21, 20, 40, 0, 0);
+	/* Nobody waited for the child of lazy. */
+	child(&pair, 30, 11, 500, 0, 0);
+	/* The children of shell did 500 more; those of busy came and went in between. */
+	dead(&pair, 10, METRIC_child_utime_ns, 7, 7 + 3000 + 200 + 10 + 40 + 500);
+	dead(&pair, 11, METRIC_child_utime_ns, 9, 9);
+	dead(&pair, 12, METRIC_child_utime_ns, 5, 805);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_delta(comparison, "shell", METRIC_child_utime_ns, 500);
+	assert_delta(comparison, "lazy", METRIC_child_utime_ns, 0);
+	assert_delta(comparison, "busy", METRIC_child_utime_ns, 800);
+}
+
+static void totals_of_exited_threads_grow_by_what_was_done_in_between(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	uint32_t task;
+
+	(void)state;
+	both(&pair, 10, 10, "shell", METRIC_rchar, 100, 101);
+	task = hand_task(pair.before, 10, 11, "worker", "/");
+	hand_set(pair.before, METRIC_rchar, task, 30);
+	hand_set(pair.before, METRIC_run_time_ns, task, 60);
+	hand_set(pair.before, METRIC_rchar, hand_task(pair.before, 20, 20, "child", "/"), 4000);
+	hand_set(pair.before, METRIC_ppid, process_row(pair.before, 20), 10);
+	dead(&pair, 10, METRIC_dead_rchar, 2, 2 + 4000 + 30 + 5);
+	dead(&pair, 10, METRIC_dead_run_time_ns, 1, 1 + 60 + 8);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_delta(comparison, "shell", METRIC_dead_rchar, 5);
+	assert_delta(comparison, "shell", METRIC_dead_run_time_ns, 8);
+}
+
 static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -718,6 +774,28 @@ static void runs_that_overlap_are_noise_and_score_nothing(void **state)
 		snapshot_free(runs[i]);
 }
 
+static void rows_within_noise_are_counted_instead_of_kept(void **state)
+{
+	struct snapshot *runs[10];
+	struct compare_options options = pair_options(COMPARE_AUTO, AXIS_PCOMM);
+	struct compare_side before = { (const struct snapshot *const *)runs, 5 };
+	struct compare_side after = { (const struct snapshot *const *)(runs + 5), 5 };
+	struct comparison *comparison = compare_runs(runs, 5, 1);
+	struct error error = { 0 };
+
+	(void)state;
+	comparison_free(comparison);
+	options.unchanged = false;
+	options.limit = 1;
+	assert_int_equal(comparison_new(&before, &after, &options, &comparison, &error), 0);
+	assert_null(find_row(comparison, "server", METRIC_majflt));
+	assert_int_equal(comparison->tallies[COMPARE_PRIMARY].noise, 1);
+	assert_int_equal(comparison->tallies[COMPARE_PRIMARY].beyond_limit, 0);
+	comparison_free(comparison);
+	for (size_t i = 0; i < 10; i++)
+		snapshot_free(runs[i]);
+}
+
 static void rows_that_say_nothing_are_counted_instead_of_kept(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = lives_of_all_kinds();
@@ -793,6 +871,8 @@ int main(void)
 			without_totals_the_difference_is_of_the_living_and_coverage_says_so),
 		cmocka_unit_test(what_ended_threads_did_is_never_below_nothing),
 		cmocka_unit_test(a_child_that_ended_takes_its_earlier_io_along),
+		cmocka_unit_test(a_child_that_ended_takes_its_earlier_cpu_time_along),
+		cmocka_unit_test(totals_of_exited_threads_grow_by_what_was_done_in_between),
 		cmocka_unit_test(whatever_threads_live_through_no_work_is_lost_or_counted_twice),
 		cmocka_unit_test(a_renamed_thread_did_its_work_in_its_new_group),
 		cmocka_unit_test(a_counter_that_fell_began_again),
@@ -815,6 +895,7 @@ int main(void)
 		cmocka_unit_test(sides_of_different_kinds_are_noted),
 		cmocka_unit_test(several_runs_are_compared_by_their_medians_and_judged),
 		cmocka_unit_test(runs_that_overlap_are_noise_and_score_nothing),
+		cmocka_unit_test(rows_within_noise_are_counted_instead_of_kept),
 		cmocka_unit_test(rows_that_say_nothing_are_counted_instead_of_kept),
 		cmocka_unit_test(a_renamed_cgroup_is_one_group_that_knows_its_old_name),
 		cmocka_unit_test(only_metrics_and_sections_that_are_asked_for_have_rows),
