@@ -117,8 +117,10 @@ static void set_value(const struct compare_work *work, const struct cell *cell, 
 		return;
 	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
 	ret->is_signed = compare_is_signed(work->id);
-	ret->number = work->is_ratio ? 0 : cell->number;
-	ret->real = cell_real(cell, work->id);
+	if (work->is_ratio)
+		ret->real = cell->real;
+	else
+		ret->number = cell->number;
 }
 
 /* Over the lives of the group's members in all runs of a side; false when some are not known. */
@@ -223,7 +225,8 @@ static int make_row(struct maker *maker, uint32_t group)
 	row.group = group;
 	row.metric = (int)maker->work.id;
 	row.score = rank_bound(maker->work.id, share_of(&maker->work, group));
-	if (!row_keeper_wants(maker->keeper, &row))
+	/* What is within noise is counted as that, not as beyond the limit. */
+	if (!maker->test && !row_keeper_wants(maker->keeper, &row))
 		return 0;
 	row = (struct comparison_row){ .section = maker->section,
 				       .group = group,
@@ -232,6 +235,8 @@ static int make_row(struct maker *maker, uint32_t group)
 				       .state = state };
 	if (judge_row(maker, &row) < 0)
 		return -ENOMEM;
+	if (row.significance.is_noise && !row_keeper_takes_noise(maker->keeper, maker->section))
+		return 0;
 	if (!row_keeper_wants(maker->keeper, &row))
 		return 0;
 	fill_row(maker, &row);
@@ -255,7 +260,7 @@ static int make_numbers(struct maker *maker, enum metric_id id)
 {
 	struct compare_work *work = &maker->work;
 	int status = compare_work_fold(work, id);
-	double least = least_part(maker);
+	double least = maker->test ? 0 : least_part(maker);
 	uint64_t still = 0, dull = 0;
 
 	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {

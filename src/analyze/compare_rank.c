@@ -257,18 +257,57 @@ int rank_tie(const struct comparison *comparison, const struct comparison_row *a
 	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-static int compare_rows(const void *first, const void *second, void *context)
+/* What a row is ordered by, apart from the row: rows are large, and may be millions. */
+struct place {
+	double score;
+	uint64_t tie;
+	uint32_t row;
+};
+
+/* As rank_tie(), of a group's place among all keys. */
+static uint64_t tie_of(const struct comparison_row *row, uint32_t key_place)
 {
-	const struct comparison *comparison = context;
-	uint32_t one = *(const uint32_t *)first, two = *(const uint32_t *)second;
-	const struct comparison_row *a = &comparison->rows.data[one];
-	const struct comparison_row *b = &comparison->rows.data[two];
-	int order;
+	return (uint64_t)row->section << 56 | (uint64_t)key_place << 16 |
+	       (uint64_t)(row->metric + 1);
+}
+
+static int compare_places(const void *first, const void *second)
+{
+	const struct place *a = first, *b = second;
 
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
-	order = rank_tie(comparison, a, b);
-	return order ? order : (one > two) - (one < two);
+	if (a->tie != b->tie)
+		return a->tie < b->tie ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static int compare_keys(const void *first, const void *second, void *context)
+{
+	const struct comparison *comparison = context;
+	uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
+	int order = strcmp(comparison->groups.data[a].key, comparison->groups.data[b].key);
+
+	return order ? order : (a > b) - (a < b);
+}
+
+/* By group, its place in the order of the keys.  NULL without memory. */
+static uint32_t *order_keys(struct comparison *comparison)
+{
+	size_t count = comparison->groups.count;
+	CLEANUP(free_pointer) uint32_t *sorted = malloc(count * sizeof(*sorted) + 1);
+	uint32_t *places = malloc(count * sizeof(*places) + 1);
+
+	if (!sorted || !places) {
+		free(places);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), compare_keys, comparison);
+	for (uint32_t i = 0; i < count; i++)
+		places[sorted[i]] = i;
+	return places;
 }
 
 /* Puts row order[i] into place i, each row moved once. */
@@ -290,16 +329,32 @@ static void place_rows(struct comparison_row *rows, uint32_t *order, uint32_t co
 	}
 }
 
+/* Puts the numbers of the rows into their order. */
+static int order_rows(struct comparison *comparison, uint32_t *order, uint32_t count)
+{
+	CLEANUP(free_pointer) struct place *places = malloc(count * sizeof(*places) + 1);
+	CLEANUP(free_pointer) uint32_t *key_places = order_keys(comparison);
+
+	if (!places || !key_places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		places[i] = (struct place){ row->score, tie_of(row, key_places[row->group]), i };
+	}
+	qsort(places, count, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = places[i].row;
+	return 0;
+}
+
 int rank_rows(struct comparison *comparison)
 {
 	uint32_t count = (uint32_t)comparison->rows.count;
 	CLEANUP(free_pointer) uint32_t *order = malloc(count * sizeof(*order) + 1);
 
-	if (!order)
+	if (!order || order_rows(comparison, order, count) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare_rows, comparison);
 	place_rows(comparison->rows.data, order, count);
 	return 0;
 }

@@ -33,6 +33,13 @@ bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section 
 	return keeper->unchanged;
 }
 
+bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section section)
+{
+	if (!keeper->unchanged)
+		keeper->comparison->tallies[section].noise++;
+	return keeper->unchanged;
+}
+
 /* Groups that the order does not know, such as those of readings alone, come last. */
 static uint32_t place_of(const struct row_keeper *keeper, const struct comparison_row *row)
 {
@@ -143,6 +150,8 @@ int row_keeper_sift(struct row_keeper *keeper, size_t first)
 		struct comparison_row row = comparison->rows.data[i];
 
 		if (row_is_quiet(&row) && !row_keeper_takes_unchanged(keeper, row.section))
+			continue;
+		if (row.significance.is_noise && !row_keeper_takes_noise(keeper, row.section))
 			continue;
 		if (row_keeper_wants(keeper, &row) && row_keeper_add(keeper, &row) < 0)
 			return -ENOMEM;

@@ -31,6 +31,9 @@ void row_keeper_clear(struct row_keeper *keeper);
 /* Counts a row that has nothing to tell; whether it is wanted all the same. */
 bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section section);
 
+/* Counts a row that is within noise, likewise. */
+bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section section);
+
 /*
  * Whether a row could be among the best, by its section, group, metric and score
  * alone, so that it need not be filled in for nothing; counts it when not.

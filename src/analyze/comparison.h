@@ -62,14 +62,14 @@ struct compare_options {
 	 * selecting just its metrics.
 	 */
 	size_t limit;
-	/* Keep rows that have nothing to tell, too: see struct row_tally. */
+	/* Keep rows that have nothing to tell or are within noise, too: see struct row_tally. */
 	bool unchanged;
 	/* Places of groups, by number: the limit keeps the first groups' best (compare_order.h). */
 	const uint32_t *places;
 	size_t place_count; /* 0: the best of all */
 };
 
-/* One side of a row. */
+/* One side of a row.  There may be millions of rows, so values are small. */
 enum value_shape {
 	VALUE_ABSENT, /* not measured, or there is no such group: see group_tasks */
 	VALUE_NUMBER, /* number; signed when the metric or reading is */
@@ -80,13 +80,18 @@ enum value_shape {
 };
 
 struct compared_value {
+	union {
+		uint64_t number;
+		double real;
+		int64_t min;
+	};
+	union {
+		int64_t max;
+		const char *text;
+	};
+	uint32_t measured, population; /* tasks, processes or cgroups behind it */
 	enum value_shape shape;
 	bool is_signed;
-	uint64_t number;
-	double real;
-	int64_t min, max;
-	const char *text;
-	uint32_t measured, population; /* tasks, processes or cgroups behind it */
 };
 
 /* What the two sides have to do with each other. */
@@ -158,6 +163,7 @@ struct row_tally {
 	uint64_t kept;
 	uint64_t
 		unchanged; /* same, 0 in a group that is new or gone, or not measured on any side */
+	uint64_t noise;	   /* that several runs do not tell from chance */
 	uint64_t beyond_limit;
 };
 

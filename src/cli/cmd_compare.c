@@ -2,6 +2,7 @@
  * compare: what changed between two snapshots, and does it matter.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +88,6 @@ struct request {
 	struct compare_options options;
 	struct sort_spec sort;
 	struct compare_columns columns;
-	size_t limit;
 	struct fail_on fail_on;
 };
 
@@ -190,9 +190,10 @@ static int parse_request(struct request *request, struct error *error)
 	request->options.mode = mode_of(args.mode);
 	request->options.axis =
 		args.group_by ? (enum group_axis)group_axis_find(args.group_by) : AXIS_PCOMM;
-	request->limit = request->format == FORMAT_TEXT ? ROWS_IN_TEXT : 0;
+	request->options.limit = request->format == FORMAT_TEXT ? ROWS_IN_TEXT : 0;
 	if (args.limit.given)
-		request->limit = args.limit.value;
+		request->options.limit = args.limit.value;
+	request->options.unchanged = args.all;
 	status = grouping_args_read(&args.grouping, &request->options.grouping, error);
 	if (status == 0)
 		status = parse_columns(request, error);
@@ -201,16 +202,6 @@ static int parse_request(struct request *request, struct error *error)
 	if (status == 0 && args.sort)
 		status = sort_spec_parse(args.sort, &request->sort, error);
 	return status < 0 ? status : parse_conditions(request, error);
-}
-
-/* What is within noise makes room for what is not, so it cannot be cut before it is known. */
-static void choose_rows(struct request *request, const struct compare_input *input)
-{
-	bool has_runs = input->before.snapshots.count > 1 || input->after.snapshots.count > 1;
-
-	request->options.unchanged = args.all || request->format != FORMAT_TEXT;
-	if (!has_runs || request->format != FORMAT_TEXT)
-		request->options.limit = request->limit;
 }
 
 static struct compare_side side_of(const struct input_side *side)
@@ -270,13 +261,39 @@ static int print(const struct request *request, const struct compare_input *inpu
 		.sort = request->sort,
 		.ordered = answer->order.comparison,
 		.columns = request->columns,
-		.limit = request->limit,
-		.all = args.all,
+		.limit = request->options.limit,
 		.findings = answer->judgement.findings.data,
 		.finding_count = answer->judgement.findings.count,
 	};
 
 	return print_view(&view, request->format);
+}
+
+static void print_count(uint64_t count, const char *what, bool *first)
+{
+	if (!count)
+		return;
+	fprintf(stderr, "%s%" PRIu64 " row%s %s", *first ? "left out: " : ", ", count,
+		count == 1 ? "" : "s", what);
+	*first = false;
+}
+
+/* A table for programs has no place for what is not in it. */
+static void print_left_out(const struct comparison *comparison)
+{
+	struct row_tally sum = { 0 };
+	bool first = true;
+
+	for (int section = 0; section < COMPARE_SECTION_COUNT; section++) {
+		sum.unchanged += comparison->tallies[section].unchanged;
+		sum.noise += comparison->tallies[section].noise;
+		sum.beyond_limit += comparison->tallies[section].beyond_limit;
+	}
+	print_count(sum.unchanged, "that did not change", &first);
+	print_count(sum.noise, "within noise", &first);
+	print_count(sum.beyond_limit, "beyond -n", &first);
+	if (!first)
+		fputs("; --all and -n 0 give all\n", stderr);
 }
 
 static int compare(struct request *request, const struct compare_input *input,
@@ -286,7 +303,6 @@ static int compare(struct request *request, const struct compare_input *input,
 	struct compare_options *how = &request->options;
 	int status = 0;
 
-	choose_rows(request, input);
 	if (request->sort.count) {
 		status = compare_order_init(&answer->order, &request->sort, &before, &after, how,
 					    error);
@@ -329,10 +345,12 @@ static int run(char **words, int count, struct error *error)
 	if (status < 0)
 		return error_set(error, status, "cannot show it: %s", strerror(-status));
 	fflush(stdout);
+	if (request.format == FORMAT_CSV)
+		print_left_out(answer.comparison);
 	judgement_print(&answer.judgement);
 	if (answer.judgement.failed || (args.fail_on_absent && answer.judgement.unknown))
 		return EXIT_REGRESSION;
-	return EXIT_DONE;
+	return answer.judgement.moot ? EXIT_ERROR : EXIT_DONE;
 }
 
 const struct command command_compare = {
@@ -369,7 +387,7 @@ const struct command command_compare = {
 		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
 		"taskscope compare a.tscope b.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
 		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
-	.exits = "1 when a condition of --fail-on is true",
+	.exits = "1 when a condition of --fail-on is true; 2 also when one names no group",
 	.options = options,
 	.words_max = 2,
 	.run = run,

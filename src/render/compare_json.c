@@ -199,6 +199,23 @@ static void write_rows(struct json *json, const struct compare_view *view)
 	json_end_array(json);
 }
 
+/* Rows of each section that are not there; sections that lack none are not named. */
+static void write_tally(struct json *json, const char *key, const struct comparison *comparison,
+			size_t offset)
+{
+	json_key(json, key);
+	json_begin_object(json);
+	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
+		const struct row_tally *tally = &comparison->tallies[id];
+		uint64_t count = *(const uint64_t *)((const char *)tally + offset);
+
+		if (count)
+			json_member_u64(json, compare_section_name((enum compare_section)id),
+					count);
+	}
+	json_end_object(json);
+}
+
 static const char *outcome_name(enum fail_outcome outcome)
 {
 	static const char *const names[] = {
@@ -252,6 +269,9 @@ void compare_json_print(const struct compare_view *view, FILE *out)
 	write_host_changes(&json, comparison);
 	json_member_string(&json, "group_by", group_axis_name(view->axis));
 	write_groups(&json, comparison);
+	write_tally(&json, "unchanged", comparison, offsetof(struct row_tally, unchanged));
+	write_tally(&json, "noise", comparison, offsetof(struct row_tally, noise));
+	write_tally(&json, "beyond_limit", comparison, offsetof(struct row_tally, beyond_limit));
 	write_rows(&json, view);
 	write_findings(&json, view);
 	json_end_object(&json);

@@ -37,12 +37,6 @@ static void page_free(struct page *page)
 	sort_columns_clear(&page->sorted);
 }
 
-static bool is_unchanged(const struct comparison_row *row)
-{
-	return row->state == ROW_SAME || (row->before.shape == VALUE_ABSENT &&
-					  row->after.shape == VALUE_ABSENT && !row->delta.known);
-}
-
 static int keep_row(struct section_rows *section, const struct compare_view *view,
 		    const struct comparison_row *row)
 {
@@ -66,17 +60,12 @@ static int sort_out(struct page *page)
 	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
 		page->sections[id].hidden = comparison->tallies[id].beyond_limit;
 		page->sections[id].unchanged = comparison->tallies[id].unchanged;
+		page->sections[id].noise = comparison->tallies[id].noise;
 	}
 	for (size_t i = 0; i < comparison->rows.count && status == 0; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
-		struct section_rows *section = &page->sections[row->section];
 
-		if (!page->view->all && is_unchanged(row))
-			section->unchanged++;
-		else if (!page->view->all && row->significance.is_noise)
-			section->noise++;
-		else
-			status = keep_row(section, page->view, row);
+		status = keep_row(&page->sections[row->section], page->view, row);
 	}
 	return status;
 }

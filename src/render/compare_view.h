@@ -75,7 +75,6 @@ struct compare_view {
 	const struct comparison *ordered; /* has their rows, of all groups; NULL without an order */
 	struct compare_columns columns;	  /* none: what the format has by itself */
 	size_t limit;			  /* rows of each section; 0 for all */
-	bool all; /* in text also rows that did not change, or are within noise */
 	const struct compare_finding *findings;
 	size_t finding_count;
 };

@@ -38,8 +38,8 @@ HAS_BPF = works("bpf")
 
 
 def compare(*words, status=0, **options):
-    """The JSON of a comparison."""
-    got, out, err = run("compare", *words, "--format", "json", **options)
+    """The JSON of a comparison, with rows that did not change."""
+    got, out, err = run("compare", *words, "--all", "--format", "json", **options)
     if got != status:
         raise AssertionError(f"compare {words}: exit {got}: {err}")
     return json.loads(out)
@@ -393,6 +393,11 @@ class Interval(TestCase):
         self.assertFalse(row["significance"]["noise"])
         self.assertTrue(all(r["significance"]["noise"] for r in document["rows"]
                             if "significance" in r and r["state"] == "same"))
+        moved = json.loads(self.accept("compare", ",".join([before] * 3), ",".join([after] * 3),
+                                       "-g", "pcomm", "--format", "json"))
+        self.assertEqual([r for r in moved["rows"] if r["state"] == "same"], [])
+        self.assertEqual(len(moved["rows"]) + sum(moved["unchanged"].values()) +
+                         sum(moved["noise"].values()), len(document["rows"]))
         # Two runs a side can tell nothing.
         document = compare(",".join([before] * 2), ",".join([after] * 2), "-g", "pcomm")
         self.assertFalse(any("significance" in row for row in document["rows"]))
@@ -413,7 +418,10 @@ class Interval(TestCase):
                 (1, "pcomm=knownwork run_time_ns > 100ms"),
                 (0, "pcomm=knownwork run_time_ns > 100s"),
                 (1, "pcomm=knownwork run_time_ns > 100s", "comm=stayer minflt >= 2000"),
-                (0, "pcomm=nothing* run_time_ns > 1ns"),
+                (2, "pcomm=nothing* run_time_ns > 1ns"),
+                (1, "pcomm=nothing* run_time_ns > 1ns", "pcomm=knownwork run_time_ns > 100ms"),
+                (2, "pcomm=knownwork run_time_ns > 5%/s"),
+                (1, "pcomm=* minflt >= 2000"),
                 (1, "pcomm=known* minflt > +1%"),
                 (0, "comm=leaver minflt > 5000"),
                 (1, "pcomm=knownwork rchar > 1KiB/s"),
@@ -426,7 +434,9 @@ class Interval(TestCase):
                              "rchar" in err if status else False, err)
         got, _, err = run("compare", *pair, "--fail-on-absent",
                           "--fail-on", "pcomm=nothing run_time_ns > 1ns")
-        self.assertEqual(got, 1, err)
+        self.assertEqual(got, 2, err)
+        self.assertIn("not checked: pcomm=nothing run_time_ns > 1ns: no group of either side is "
+                      "called nothing\n", err)
 
 
 class Refuse(TestCase):

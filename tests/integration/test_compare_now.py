@@ -20,7 +20,7 @@ def short_lived():
 
 class Now(support.TestCase):
     def compare(self, *words):
-        return json.loads(self.accept("compare", *words, "--format", "json"))
+        return json.loads(self.accept("compare", *words, "--all", "--format", "json"))
 
     def test_the_time_between_is_what_was_asked_for(self):
         found = self.compare("-d", "1s", "-p", os.getpid(), *METRICS)
@@ -71,8 +71,9 @@ class Now(support.TestCase):
         for condition, extra, status, says in [
                 ("nr_threads > 1", [], 0, ""),
                 ("nr_threads >= 0", [], 1, "failed: nr_threads >= 0"),
-                ("pcomm=nobody nr_threads > 1", [], 0, "not known: pcomm=nobody"),
-                ("pcomm=nobody nr_threads > 1", ["--fail-on-absent"], 1, "not known: pcomm=nobody"),
+                ("pcomm=nobody nr_threads > 1", [], 2, "not checked: pcomm=nobody"),
+                ("pcomm=nobody nr_threads > 1", ["--fail-on-absent"], 2,
+                 "not checked: pcomm=nobody"),
                 ("nr_threads > +1%", ["-m", "majflt", "-g", "user"], 0, "")]:
             got, _, err = support.run("compare", file, file, "--fail-on", condition, *extra)
             self.assertEqual((got, err[:len(says)]), (status, says), condition)

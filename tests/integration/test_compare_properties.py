@@ -36,7 +36,7 @@ def refuse_constant(word):
 
 
 def compare(*words):
-    status, out, err = run("compare", *words, "--format", "json")
+    status, out, err = run("compare", *words, "--all", "--format", "json")
     if status != 0:
         raise AssertionError(f"compare {words}: {err}")
     return json.loads(out, parse_constant=refuse_constant)
