@@ -191,7 +191,6 @@ static void move_members(struct move *moves, const struct compare_layout *layout
 
 	for (size_t row = 0; b->values && row < rows; row++) {
 		uint32_t old = before_of[row];
-
 		uint64_t before = 0;
 
 		if (!b->present[row] || old == JOIN_MISSED)

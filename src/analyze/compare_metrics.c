@@ -137,6 +137,8 @@ static bool rate_of_lives(const struct compare_work *work, int side, size_t grou
 
 		if (!of)
 			return false;
+		if (!work->runs[run][group].known)
+			continue;
 		amount += cell_real(&work->runs[run][group], work->id);
 		lives += of[group];
 	}
@@ -147,8 +149,6 @@ static bool rate_of_lives(const struct compare_work *work, int side, size_t grou
 static void set_rates(const struct compare_work *work, const struct comparison *comparison,
 		      struct comparison_row *row)
 {
-	bool before, after;
-
 	if (metrics[work->id].kind != KIND_COUNTER && !compare_is_whole(work->id))
 		return;
 	if (comparison->mode == COMPARE_INTERVAL) {
@@ -157,11 +157,11 @@ static void set_rates(const struct compare_work *work, const struct comparison *
 			row->per_second = row->delta.real / ((double)comparison->elapsed_ns / 1e9);
 		return;
 	}
-	before = row->before.shape != VALUE_ABSENT &&
-		 rate_of_lives(work, 0, row->group, &row->rate_before);
-	after = row->after.shape != VALUE_ABSENT &&
-		rate_of_lives(work, 1, row->group, &row->rate_after);
-	row->has_rate = before || after;
+	row->has_rate_before = row->before.shape != VALUE_ABSENT &&
+			       rate_of_lives(work, 0, row->group, &row->rate_before);
+	row->has_rate_after = row->after.shape != VALUE_ABSENT &&
+			      rate_of_lives(work, 1, row->group, &row->rate_after);
+	row->has_rate = row->has_rate_before || row->has_rate_after;
 }
 
 /* The row's section, group, metric, state, significance and score are set. */

@@ -305,12 +305,17 @@ static struct difference difference_of_interval(const struct compare_work *work,
 	return difference_of_cells(work, before, &work->interval[group]);
 }
 
-/* Where a side does not have the group, it has nothing of what adds up. */
+/*
+ * Where a side does not have the group, it has nothing of what adds up; nothing is
+ * known where neither has it, as of processes among exited threads.
+ */
 static struct difference difference_of_sides(const struct compare_work *work, size_t group)
 {
 	static const struct cell nothing;
 	const struct cell *cells[SIDES];
 
+	if (!work->sides[0][group].known && !work->sides[1][group].known)
+		return (struct difference){ 0 };
 	for (int side = 0; side < SIDES; side++) {
 		cells[side] = &work->sides[side][group];
 		if (compare_work_population(work, side, group) == 0 && compare_adds_up(work->id))

@@ -136,6 +136,8 @@ struct comparison_row {
 	struct difference delta;
 	bool has_rate;
 	double per_second; /* interval: delta over elapsed time; population: see rate_before/after */
+	/* Of a population; a side without a value, or whose tasks' lives are not known, has none. */
+	bool has_rate_before, has_rate_after;
 	double rate_before, rate_after;
 	enum row_state state;
 	const char *reason; /* of ROW_ABSENT, or NULL */

@@ -163,9 +163,13 @@ static void set_rates(const struct sheet_work *work, struct comparison_row *row)
 	after = life_of(work, 1);
 	if (work->layout.sheet != SHEET_HOST || before <= 0 || after <= 0)
 		return;
-	row->has_rate = row->delta.known;
-	row->rate_before = (double)row->before.number / before;
-	row->rate_after = (double)row->after.number / after;
+	row->has_rate_before = row->before.shape == VALUE_NUMBER;
+	row->has_rate_after = row->after.shape == VALUE_NUMBER;
+	row->has_rate = row->delta.known && (row->has_rate_before || row->has_rate_after);
+	if (row->has_rate_before)
+		row->rate_before = (double)row->before.number / before;
+	if (row->has_rate_after)
+		row->rate_after = (double)row->after.number / after;
 }
 
 static int judge(struct sheet_work *work, uint32_t key, struct comparison_row *row)

@@ -607,6 +607,48 @@ static void populations_have_rates_by_the_lives_of_their_tasks(void **state)
 	assert_true(row->has_rate && row->rate_before == 10.0 && row->rate_after == 20.0);
 }
 
+static void a_side_that_has_no_value_has_no_rate(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	const struct comparison_row *row;
+
+	(void)state;
+	both(&pair, 5000, 5000, "a", METRIC_run_time_ns, 500, 1200);
+	hand_set(pair.before, METRIC_rchar, 0, 50);
+	hand_set(pair.after, METRIC_run_time_ns, hand_task(pair.after, 6000, 6000, "new", "/"), 50);
+	comparison = pair_compare(&pair, COMPARE_POPULATION, AXIS_PCOMM);
+	row = get_row(comparison, "a", METRIC_run_time_ns);
+	assert_true(row->has_rate_before && row->has_rate_after);
+	row = get_row(comparison, "a", METRIC_rchar);
+	assert_true(row->has_rate_before && row->rate_before == 1.0 && !row->has_rate_after);
+	row = get_row(comparison, "new", METRIC_run_time_ns);
+	assert_true(!row->has_rate_before && row->has_rate_after && row->rate_after == 1.0);
+}
+
+/* They hold no memory and no files, which is not to say that those stayed the same. */
+static void exited_threads_have_no_rows_of_what_their_process_holds(void **state)
+{
+	static const enum metric_id ids[] = { METRIC_nr_threads, METRIC_open_fds, METRIC_rss_bytes,
+					      METRIC_dead_run_time_ns };
+	CLEANUP(pair_free) struct pair pair = lives_of_all_kinds();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	dead(&pair, 10, METRIC_nr_threads, 3, 3);
+	dead(&pair, 10, METRIC_rss_bytes, 4096, 8192);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_COMM);
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		assert_null(find_row(comparison, "server (exited threads)", ids[i]));
+	for (size_t i = 0; i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		if (row->before.shape == VALUE_ABSENT && row->after.shape == VALUE_ABSENT)
+			assert_false(row->delta.known);
+	}
+	assert_delta(comparison, "server", METRIC_rss_bytes, 4096);
+}
+
 static void a_group_of_one_side_is_new_or_gone_and_tells_its_size(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
@@ -888,6 +930,8 @@ int main(void)
 		cmocka_unit_test(nothing_moved_between_a_snapshot_and_itself),
 		cmocka_unit_test(populations_that_change_places_change_the_sign),
 		cmocka_unit_test(populations_have_rates_by_the_lives_of_their_tasks),
+		cmocka_unit_test(a_side_that_has_no_value_has_no_rate),
+		cmocka_unit_test(exited_threads_have_no_rows_of_what_their_process_holds),
 		cmocka_unit_test(a_group_of_one_side_is_new_or_gone_and_tells_its_size),
 		cmocka_unit_test(auto_takes_an_interval_only_of_one_boot_in_order),
 		cmocka_unit_test(an_interval_of_two_boots_is_refused_with_a_sentence),
