@@ -295,6 +295,7 @@ static int count_interval(struct compare_layout *layout, struct comparison *comp
 		uint32_t group = after->group_of_task[row];
 
 		groups[group].born += join->before_of_task[row] == JOIN_BORN;
+		groups[group].missed += join->before_of_task[row] == JOIN_MISSED;
 		layout->missed_tasks[group] += join->before_of_task[row] == JOIN_MISSED;
 	}
 	for (size_t i = 0; i < join->ended_count; i++)

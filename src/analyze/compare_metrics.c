@@ -48,10 +48,12 @@ static enum row_state state_of(const struct compare_work *work, size_t group)
 		return after ? ROW_NEW : ROW_ABSENT;
 	if (compare_work_population(work, 1, group) == 0)
 		return before ? ROW_GONE : ROW_ABSENT;
+	if (!before || !after)
+		return ROW_ABSENT;
 	if (!isnan(work->changes[group]))
 		return work->changes[group] == 0 ? ROW_SAME : ROW_CHANGED;
 	/* No event in between leaves a ratio what it was. */
-	return work->has_interval && before && after ? ROW_SAME : ROW_ABSENT;
+	return work->has_interval ? ROW_SAME : ROW_ABSENT;
 }
 
 /* As row_is_quiet(), before there is a row.  What is not known is 0. */
@@ -164,6 +166,17 @@ static void set_rates(const struct compare_work *work, const struct comparison *
 	row->has_rate = row->has_rate_before || row->has_rate_after;
 }
 
+/* Why a side has no value.  A ratio of what was measured may have none all the same. */
+static const char *reason_of(const struct compare_work *work, size_t group)
+{
+	bool after_is_known = work->sides[1][group].known;
+	const struct cell *lacks = &work->sides[!after_is_known][group];
+
+	if (work->is_ratio && !lacks->known && lacks->measured)
+		return "nothing to divide by";
+	return compare_layout_reason(work->layout, work->id, after_is_known);
+}
+
 /* The row's section, group, metric, state, significance and score are set. */
 static void fill_row(const struct maker *maker, struct comparison_row *row)
 {
@@ -190,8 +203,7 @@ static void fill_row(const struct maker *maker, struct comparison_row *row)
 	}
 	set_rates(work, maker->comparison, row);
 	if (row->state == ROW_ABSENT)
-		row->reason =
-			compare_layout_reason(work->layout, work->id, work->sides[1][group].known);
+		row->reason = reason_of(work, group);
 }
 
 /* Whether several runs tell a change from chance; what is chance is not important. */
@@ -266,7 +278,8 @@ static int make_numbers(struct maker *maker, enum metric_id id)
 	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
 		bool on_both = compare_work_is_on_both(work, group);
 
-		if (on_both && work->changes[group] == 0 && !maker->keeper->unchanged)
+		if (on_both && work->changes[group] == 0 && work->sides[0][group].known &&
+		    work->sides[1][group].known && !maker->keeper->unchanged)
 			still++;
 		else if (on_both && work->changes[group] != 0 && part_of(work, group) < least &&
 			 !isnan(work->changes[group]))
@@ -287,7 +300,7 @@ static void size_groups(struct maker *maker, enum metric_id id)
 		const struct cell *cell = &maker->work.sides[groups[i].tasks_after > 0][i];
 		bool is_time = id == METRIC_run_time_ns;
 
-		if (groups[i].tasks_before && groups[i].tasks_after)
+		if ((groups[i].tasks_before || groups[i].missed) && groups[i].tasks_after)
 			continue;
 		*(is_time ? &groups[i].has_run_time : &groups[i].has_rss) = cell->known;
 		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) = cell->number;

@@ -140,6 +140,11 @@ static void fold_side(struct compare_settings *settings, int side, enum metric_i
 	ret->list = NULL;
 	for (size_t run = first; run < end; run++)
 		fold_run(settings, run, group, ret);
+	/* Those that A should have had. */
+	if (side == 0 && layout->is_interval)
+		ret->fold.population += metrics[id].scope == SCOPE_THREAD ?
+						layout->missed_tasks[group] :
+						layout->missed_processes[group];
 	fold_finish(&ret->fold);
 }
 

@@ -55,6 +55,7 @@ struct compare_options {
 	struct grouping_options grouping; /* normalisation and flattening: see group.h */
 	struct selection metrics;	  /* stored and derived ones to compare */
 	uint32_t sections;		  /* a bit each */
+	bool metrics_only;		  /* no readings, in whichever section */
 	/*
 	 * Rows kept of each section, the best by score; 0 keeps all.  A hundred thousand
 	 * groups have ten million rows, so who shows fifty should say fifty.  What a
@@ -98,10 +99,14 @@ struct compared_value {
 enum row_state {
 	ROW_SAME,
 	ROW_CHANGED,
-	ROW_NEW,    /* the group is only in B */
-	ROW_GONE,   /* the group is only in A */
-	ROW_ABSENT, /* not measured on a side that has the group */
-	ROW_RESET,  /* a counter that began again: no difference is known */
+	ROW_NEW,  /* the group is only in B */
+	ROW_GONE, /* the group is only in A */
+	/*
+	 * Not measured on a side that has the group.  In an interval a difference may be
+	 * known all the same: of tasks that were born.
+	 */
+	ROW_ABSENT,
+	ROW_RESET, /* a counter that began again: no difference is known */
 };
 
 /* B less A, exact where the values are whole. */
@@ -151,6 +156,7 @@ struct compared_group {
 	const char *key;
 	uint32_t tasks_before, tasks_after;
 	uint32_t born, ended;	  /* interval: tasks that came and went */
+	uint32_t missed;	  /* interval: of tasks_after, older than A but not in it */
 	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
 	/*
 	 * Of a group that only one side has: how much it did and holds there, whichever

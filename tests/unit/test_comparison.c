@@ -114,6 +114,36 @@ static void a_task_that_the_first_snapshot_missed_has_no_before(void **state)
 	assert_true(has_note(comparison, "1 task is older than the first"));
 }
 
+/* The first snapshot was limited to another process. */
+static void what_a_filter_kept_out_is_neither_new_nor_from_nothing(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	const struct comparison_row *row;
+	uint32_t task;
+
+	(void)state;
+	both(&pair, 10, 10, "seen", METRIC_run_time_ns, 1, 1);
+	task = hand_task(pair.after, 20, 20, "shell", "/");
+	hand_set(pair.after, METRIC_run_time_ns, task, 700);
+	hand_set(pair.after, METRIC_policy, task, 0);
+	hand_set(pair.after, METRIC_rss_bytes, process_row(pair.after, 20), 4096);
+	task = hand_task(pair.after, FIRST_BORN + 1, FIRST_BORN + 1, "shell", "/");
+	hand_set(pair.after, METRIC_run_time_ns, task, 30);
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	row = get_row(comparison, "shell", METRIC_run_time_ns);
+	assert_int_equal(row->state, ROW_ABSENT);
+	assert_int_equal(row->before.shape, VALUE_ABSENT);
+	assert_int_equal(row->before.population, 1);
+	assert_delta(comparison, "shell", METRIC_run_time_ns, 30);
+	assert_int_equal(get_row(comparison, "shell", METRIC_policy)->state, ROW_ABSENT);
+	row = get_row(comparison, "shell", METRIC_rss_bytes);
+	assert_int_equal(row->state, ROW_ABSENT);
+	assert_false(row->delta.known);
+	assert_int_equal(comparison->groups.data[row->group].missed, 1);
+	assert_false(comparison->groups.data[row->group].has_run_time);
+}
+
 static void the_sum_over_groups_is_the_whole_on_every_axis(void **state)
 {
 	(void)state;
@@ -906,6 +936,7 @@ int main(void)
 		cmocka_unit_test(threads_that_stay_are_born_and_die_are_all_in_the_interval),
 		cmocka_unit_test(a_reused_pid_counts_as_what_was_born),
 		cmocka_unit_test(a_task_that_the_first_snapshot_missed_has_no_before),
+		cmocka_unit_test(what_a_filter_kept_out_is_neither_new_nor_from_nothing),
 		cmocka_unit_test(the_sum_over_groups_is_the_whole_on_every_axis),
 		cmocka_unit_test(
 			exited_threads_are_a_group_where_threads_of_a_process_are_told_apart),
