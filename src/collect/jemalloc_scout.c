@@ -47,7 +47,29 @@ static bool is_sound(const struct scouted_process *said, const struct scouted_pr
 		if (said->parts[part] != SCOUT_NONE && said->parts[part] >= file_count)
 			return false;
 	return said->tgid == asked->tgid && said->row == asked->row &&
-	       said->state < SCOUT_STATE_COUNT;
+	       (unsigned)said->state < SCOUT_STATE_COUNT;
+}
+
+/* A byte that is neither 0 nor 1 must not be looked at as a flag. */
+static void tame_flag(bool *flag)
+{
+	unsigned char byte;
+
+	memcpy(&byte, flag, sizeof(byte));
+	*flag = byte != 0;
+}
+
+static void tame_flags(struct elf_findings *findings)
+{
+	bool *const flags[] = {
+		&findings->is_native,	&findings->has_interpreter, &findings->has_dynamic,
+		&findings->tls.present, &findings->has_dwarf,	    &findings->has_symtab,
+		&findings->has_tsd,	&findings->exports_mallctl, &findings->mentions_jemalloc,
+	};
+
+	_Static_assert(sizeof(bool) == 1, "a flag is a byte");
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		tame_flag(flags[i]);
 }
 
 /* Strings that must end, and flags that must be flags. */
@@ -55,6 +77,7 @@ static void tame(struct scouted_file *file)
 {
 	struct elf_findings *findings = &file->findings;
 
+	tame_flags(findings);
 	file->name[sizeof(file->name) - 1] = '\0';
 	findings->debuglink[sizeof(findings->debuglink) - 1] = '\0';
 	findings->tsd_name[sizeof(findings->tsd_name) - 1] = '\0';
@@ -161,6 +184,9 @@ static int finish(struct scout *scout, struct scout_job *job, char *answer)
 	size_t size;
 	int64_t taken = confined_finish(&job->child, answer, answer_capacity(scout), &size);
 
+	/* How it ended is the child's own word, unless we ended it: no failure of ours. */
+	if (taken < 0 && taken != -ETIMEDOUT)
+		taken = -EPROTO;
 	if (taken == 0)
 		taken = take_answer(scout, job, answer, size);
 	if (taken <= 0)

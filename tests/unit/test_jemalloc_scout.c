@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "child.h"
@@ -15,15 +16,25 @@
 int __real_elf_inspect(int fd, struct elf_findings *ret);
 int __wrap_elf_inspect(int fd, struct elf_findings *ret);
 
-static ino_t deadly; /* inode of the file that ends whoever reads it */
+static ino_t deadly;  /* inode of the file that ends whoever reads it */
+static int last_word; /* exit status of who read it, 0: a signal */
+static ino_t lying;   /* inode of the file whose reader was taken over: no flag is a flag */
 
 int __wrap_elf_inspect(int fd, struct elf_findings *ret)
 {
 	struct stat file;
 
-	if (deadly && fstat(fd, &file) == 0 && file.st_ino == deadly)
+	int status;
+
+	assert_int_equal(fstat(fd, &file), 0);
+	if (deadly && file.st_ino == deadly && last_word)
+		_exit(last_word);
+	if (deadly && file.st_ino == deadly)
 		__builtin_trap();
-	return __real_elf_inspect(fd, ret);
+	status = __real_elf_inspect(fd, ret);
+	if (lying && file.st_ino == lying)
+		memset(&ret->has_symtab, 0xfe, sizeof(ret->has_symtab));
+	return status;
 }
 
 static struct host *host;
@@ -102,13 +113,12 @@ static void a_process_that_ended_is_told_as_gone(void **state)
 }
 
 /* The file is left out, and everybody else gets an answer. */
-static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state)
+static void check_deadly_file(void)
 {
 	struct scout scout = { 0 };
 	pid_t victim = child_start("/bin/sleep", "100", library(), 0);
 	pid_t other = child_start("/bin/sleep", "100", NULL, 0);
 
-	(void)state;
 	add(&scout, other);
 	add(&scout, victim);
 	add(&scout, getpid());
@@ -122,6 +132,41 @@ static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state
 	assert_int_equal(scout.processes.data[1].tgid, victim);
 	assert_int_equal(scout.processes.data[1].parts[PART_HOLDER], SCOUT_NONE);
 	assert_int_equal(scout.processes.data[2].state, SCOUT_LOOKED);
+	scout_clear(&scout);
+}
+
+static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state)
+{
+	(void)state;
+	check_deadly_file();
+}
+
+/* Its exit status is the word of a stranger: it is not our memory that is short. */
+static void a_reader_that_says_it_has_no_memory_costs_no_more(void **state)
+{
+	(void)state;
+	last_word = ENOMEM;
+	check_deadly_file();
+	last_word = 0;
+}
+
+static void a_flag_from_a_reader_that_was_taken_over_is_a_flag(void **state)
+{
+	struct scout scout = { 0 };
+	pid_t pid = child_start("/bin/sleep", "100", library(), 0);
+	uint32_t holder;
+	unsigned char byte;
+
+	(void)state;
+	add(&scout, pid);
+	lying = inode_of(library());
+	assert_int_equal(scout_run(&scout, host), 0);
+	lying = 0;
+	child_end(pid);
+	holder = scout.processes.data[0].parts[PART_HOLDER];
+	assert_true(holder < scout.files.count);
+	memcpy(&byte, &scout.files.data[holder].findings.has_symtab, 1);
+	assert_int_equal(byte, 1);
 	scout_clear(&scout);
 }
 
@@ -157,6 +202,8 @@ int main(void)
 		cmocka_unit_test(a_preloaded_library_is_found_and_the_libc_beside_it),
 		cmocka_unit_test(a_process_that_ended_is_told_as_gone),
 		cmocka_unit_test(a_file_that_ends_its_reader_costs_only_those_who_use_it),
+		cmocka_unit_test(a_reader_that_says_it_has_no_memory_costs_no_more),
+		cmocka_unit_test(a_flag_from_a_reader_that_was_taken_over_is_a_flag),
 		cmocka_unit_test(nobody_to_look_at_is_no_failure),
 		cmocka_unit_test(many_processes_are_shared_among_children),
 	};
