@@ -133,6 +133,11 @@ static int check_glob(struct parser *parser, const struct written *written)
 		      parser->condition.glob, fault.reason);
 }
 
+static bool has_placeholder(const char *glob)
+{
+	return strstr(glob, "{N}") || strstr(glob, "{H}") || strstr(glob, "{I}");
+}
+
 static int parse_glob(struct parser *parser)
 {
 	struct written written = written_glob(parser->at);
@@ -144,6 +149,7 @@ static int parse_glob(struct parser *parser)
 	parser->condition.glob = copy_glob(parser, &written);
 	if (!parser->condition.glob)
 		return -ENOMEM;
+	parser->condition.has_placeholder = has_placeholder(parser->condition.glob);
 	parser->at = written.end + (written.quote != '\0');
 	return check_glob(parser, &written);
 }
@@ -335,6 +341,11 @@ int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *e
 	if (status < 0)
 		return status;
 	return array_append(&fail_on->conditions, parser.condition);
+}
+
+bool fail_condition_is_literal(const struct fail_condition *condition)
+{
+	return condition->glob && !condition->has_placeholder;
 }
 
 void fail_on_clear(struct fail_on *fail_on)

@@ -11,7 +11,8 @@
  *
  * AXIS is a grouping axis, whose groups are meant, or `group` for the axis of the
  * comparison whichever it is; without one every group is meant, each by itself.
- * A glob with blanks stands in quotes of either kind, where a backslash before
+ * A glob is of the names that tasks have, unless it has a placeholder of patterns
+ * ({N}, {H}, {I}).  One with blanks stands in quotes of either kind, where a backslash before
  * such a quote makes it part of the glob.  NAME is a metric, stored or derived, or
  * a reading.  OPERATOR is one of > < >= <=.
  *
@@ -23,7 +24,10 @@
  * to that).
  *
  * What cannot be evaluated (not measured, a counter that began again, a group
- * that one side does not have) neither fails nor passes: it is told.
+ * that one side does not have) neither fails nor passes: it is told.  So is what
+ * is moot: a condition that no group of either side is meant by, or that cannot
+ * be true in this mode.  It checks nothing, which is a mistake of who wrote it or
+ * a service that does not run.
  */
 #ifndef ANALYZE_FAIL_ON_H
 #define ANALYZE_FAIL_ON_H
@@ -54,7 +58,8 @@ struct fail_condition {
 	bool has_axis;
 	/* Of a metric: the axis that the comparison must be on; readings have their own. */
 	enum group_axis axis;
-	const char *glob; /* of group keys; NULL: every group */
+	const char *glob;     /* of group keys; NULL: every group */
+	bool has_placeholder; /* the glob has one of {N} {H} {I}: it is of patterns */
 	const char *name;
 	int metric;		       /* enum metric_id, or -1: a reading */
 	const struct reading *reading; /* NULL for a metric */
@@ -77,6 +82,13 @@ struct fail_on {
 int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error);
 void fail_on_clear(struct fail_on *fail_on);
 
+/*
+ * Whether it is about names as they are, so that the comparison must have literal
+ * names and cgroups (group.h): who writes pcomm=cc1 does not know that several of
+ * them would be {H}.  Only a glob that has a placeholder is of patterns.
+ */
+bool fail_condition_is_literal(const struct fail_condition *condition);
+
 /* The unit that the bound is in when it is not relative. */
 enum metric_unit fail_condition_unit(const struct fail_condition *condition);
 
@@ -89,22 +101,26 @@ enum fail_outcome {
 
 struct fail_finding {
 	const struct fail_condition *condition;
-	const struct comparison_row *row; /* NULL: no row is meant */
+	const struct comparison_row *row; /* NULL of moot ones */
 	enum fail_outcome outcome;
 	double change;	    /* as the condition measures it; unless UNKNOWN */
 	const char *reason; /* of UNKNOWN */
+	bool is_moot;	    /* of UNKNOWN: nothing was looked at */
+	bool says_glob;	    /* the condition's glob ends the reason */
 };
 
 struct fail_verdict {
 	ARRAY_OF(struct fail_finding) findings; /* all but PASSED ones, in the order of the rows */
-	size_t passed, failed, noise, unknown;
+	size_t passed, failed, noise;
+	size_t unknown; /* but for moot ones */
+	size_t moot;
 };
 
 /*
  * Evaluates one condition over a comparison that was made on `axis`, adding to the
- * verdict.  A condition that means no row at all is one finding, UNKNOWN: the
- * comparison should have all rows of the metric, unchanged ones too.  The verdict
- * points into both.  0 or -ENOMEM.
+ * verdict.  A condition that means no row at all is one finding, UNKNOWN and moot:
+ * the comparison should have all rows of the metric, unchanged ones too.  The
+ * verdict points into both.  0 or -ENOMEM.
  */
 int fail_condition_evaluate(const struct fail_condition *condition,
 			    const struct comparison *comparison, enum group_axis axis,

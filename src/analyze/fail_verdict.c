@@ -84,7 +84,7 @@ static const char *measure_rate(const struct fail_condition *condition,
 		return row->delta.known ? "no rate is known" : why_unknown(row);
 	if (comparison->mode == COMPARE_INTERVAL) {
 		*ret = row->per_second;
-		return condition->is_relative ? "an interval has only one rate" : NULL;
+		return NULL;
 	}
 	if (row->state == ROW_NEW || row->state == ROW_GONE)
 		return why_unknown(row);
@@ -156,7 +156,7 @@ static size_t *counter_of(struct fail_verdict *verdict, enum fail_outcome outcom
 
 static int add_finding(struct fail_verdict *verdict, const struct fail_finding *finding)
 {
-	++*counter_of(verdict, finding->outcome);
+	++*(finding->is_moot ? &verdict->moot : counter_of(verdict, finding->outcome));
 	if (finding->outcome == FAIL_PASSED)
 		return 0;
 	return array_append(&verdict->findings, *finding);
@@ -219,11 +219,36 @@ static bool is_meant(const struct fail_condition *condition, const struct glob *
 	return true;
 }
 
-static const char *why_none(const struct seen *seen)
+/* A condition that no row was looked at for. */
+static int add_moot(const struct fail_condition *condition, const char *reason, bool says_glob,
+		    struct fail_verdict *verdict)
 {
-	if (!seen->name)
-		return "it was not compared";
-	return seen->axis ? "no group has such a name" : "groups were made on another axis";
+	struct fail_finding finding = {
+		.condition = condition,
+		.outcome = FAIL_UNKNOWN,
+		.reason = reason,
+		.is_moot = true,
+		.says_glob = says_glob,
+	};
+
+	return add_finding(verdict, &finding);
+}
+
+static int add_none(const struct fail_condition *condition, const struct seen *seen,
+		    struct fail_verdict *verdict)
+{
+	if (!seen->name && (!condition->glob || condition->reading))
+		return add_moot(condition, "neither side has it", false, verdict);
+	if (seen->name && !seen->axis)
+		return add_moot(condition, "it has no groups on that axis", false, verdict);
+	return add_moot(condition, "no group of either side is called ", true, verdict);
+}
+
+/* Percent are of something, and an interval has no rate before its own. */
+static bool can_hold(const struct fail_condition *condition, const struct comparison *comparison)
+{
+	return comparison->mode != COMPARE_INTERVAL || !condition->per_second ||
+	       !condition->is_relative;
 }
 
 int fail_condition_evaluate(const struct fail_condition *condition,
@@ -231,20 +256,21 @@ int fail_condition_evaluate(const struct fail_condition *condition,
 			    struct fail_verdict *verdict)
 {
 	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
-	struct fail_finding none = { .condition = condition, .outcome = FAIL_UNKNOWN };
 	struct seen seen = { 0 };
 	int status = condition->glob ? glob_new(condition->glob, &glob, NULL) : 0;
 
+	if (status == 0 && !can_hold(condition, comparison))
+		return add_moot(condition,
+				"it can never be true: an interval has one rate, and none to "
+				"compare it with in percent",
+				false, verdict);
 	for (size_t i = 0; status == 0 && i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
 		if (is_meant(condition, glob, comparison, axis, row, &seen))
 			status = evaluate_row(condition, comparison, row, verdict);
 	}
-	if (status < 0 || seen.group)
-		return status;
-	none.reason = why_none(&seen);
-	return add_finding(verdict, &none);
+	return status < 0 || seen.group ? status : add_none(condition, &seen, verdict);
 }
 
 void fail_verdict_clear(struct fail_verdict *verdict)
@@ -279,20 +305,30 @@ static void append_change(const struct fail_finding *finding, struct text *out)
 	append_amount(finding->condition, finding->change, out);
 }
 
+static void append_moot(const struct fail_finding *finding, struct text *out)
+{
+	const char *glob = finding->condition->glob;
+
+	text_append_string(out, finding->reason);
+	if (finding->says_glob)
+		text_append_escaped(out, glob, strlen(glob));
+}
+
 void fail_finding_append(const struct fail_finding *finding, const struct comparison *comparison,
 			 struct text *out)
 {
-	const char *text = finding->condition->text;
+	const char *text = finding->condition->text, *key;
 
 	text_append_escaped(out, text, strlen(text));
 	text_append_string(out, ": ");
-	if (finding->row) {
-		const char *key = comparison->groups.data[finding->row->group].key;
-
-		text_append_escaped(out, key, strlen(key));
+	if (finding->is_moot) {
+		append_moot(finding, out);
+		return;
 	}
+	key = comparison->groups.data[finding->row->group].key;
+	text_append_escaped(out, key, strlen(key));
 	if (finding->outcome == FAIL_UNKNOWN) {
-		text_format(out, "%scannot be told: %s", finding->row ? " " : "", finding->reason);
+		text_format(out, " cannot be told: %s", finding->reason);
 		return;
 	}
 	append_change(finding, out);

@@ -378,7 +378,8 @@ const struct command command_compare = {
 		"only part of the group.\n"
 		"\n"
 		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
-		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. With -d,\n"
+		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. One that\n"
+		"no group is meant by, or that can never be true, is an error. With -d,\n"
 		"an interrupt ends the waiting and the comparison is of the time until then.",
 	.examples =
 		"taskscope compare before.tscope after.tscope\twhat moved, most important first\n"
@@ -387,7 +388,7 @@ const struct command command_compare = {
 		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
 		"taskscope compare a.tscope b.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
 		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
-	.exits = "1 when a condition of --fail-on is true; 2 also when one names no group",
+	.exits = "1 when a condition of --fail-on is true",
 	.options = options,
 	.words_max = 2,
 	.run = run,

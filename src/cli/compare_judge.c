@@ -15,19 +15,35 @@ void judgement_clear(struct judgement *judgement)
 	arena_clear(&judgement->arena);
 }
 
-/* The axis on which a condition must be evaluated. */
-static enum group_axis axis_of(const struct fail_condition *condition, enum group_axis usual)
+/* How groups must be made for a condition. */
+struct lens {
+	enum group_axis axis;
+	bool is_literal; /* by names as they are, not by their patterns */
+};
+
+static bool is_for(const struct lens *lens, const struct fail_condition *condition,
+		   enum group_axis usual)
 {
-	return condition->metric >= 0 && condition->has_axis ? condition->axis : usual;
+	bool has_own = condition->metric >= 0 && condition->has_axis;
+
+	return lens->axis == (has_own ? condition->axis : usual) &&
+	       lens->is_literal == fail_condition_is_literal(condition);
 }
 
-/* Just what the conditions on one axis look at. */
+static void look_through(const struct lens *lens, struct compare_options *options)
+{
+	options->axis = lens->axis;
+	options->grouping.literal_names |= lens->is_literal;
+	options->grouping.literal_cgroups |= lens->is_literal;
+}
+
+/* Just what the conditions of one lens look at. */
 static struct compare_options narrow(const struct fail_on *fail_on,
-				     const struct compare_options *options, enum group_axis axis)
+				     const struct compare_options *options, const struct lens *lens)
 {
 	struct compare_options narrowed = *options;
 
-	narrowed.axis = axis;
+	look_through(lens, &narrowed);
 	narrowed.metrics.count = 0;
 	narrowed.sections = METRIC_COMPARE_SECTIONS;
 	narrowed.limit = 0;
@@ -36,7 +52,7 @@ static struct compare_options narrow(const struct fail_on *fail_on,
 	for (size_t i = 0; i < fail_on->conditions.count; i++) {
 		const struct fail_condition *condition = &fail_on->conditions.data[i];
 
-		if (axis_of(condition, options->axis) != axis)
+		if (!is_for(lens, condition, options->axis))
 			continue;
 		if (condition->metric >= 0)
 			selection_add(&narrowed.metrics, (enum metric_id)condition->metric);
@@ -81,12 +97,12 @@ static int keep_verdict(struct judgement *judgement, const struct fail_verdict *
 		status = keep_finding(judgement, &verdict->findings.data[i], comparison);
 	judgement->failed += verdict->failed;
 	judgement->unknown += verdict->unknown;
+	judgement->moot += verdict->moot;
 	return status;
 }
 
-static int judge_axis(const struct fail_on *fail_on, const struct comparison *comparison,
-		      const struct compare_options *options, enum group_axis axis,
-		      struct judgement *judgement)
+static int evaluate(const struct fail_on *fail_on, const struct comparison *comparison,
+		    const struct lens *lens, enum group_axis usual, struct judgement *judgement)
 {
 	CLEANUP(fail_verdict_clear) struct fail_verdict verdict = { 0 };
 	int status = 0;
@@ -94,53 +110,63 @@ static int judge_axis(const struct fail_on *fail_on, const struct comparison *co
 	for (size_t i = 0; i < fail_on->conditions.count && status == 0; i++) {
 		const struct fail_condition *condition = &fail_on->conditions.data[i];
 
-		if (axis_of(condition, options->axis) == axis)
-			status = fail_condition_evaluate(condition, comparison, axis, &verdict);
+		if (is_for(lens, condition, usual))
+			status = fail_condition_evaluate(condition, comparison, lens->axis,
+							 &verdict);
 	}
 	return status < 0 ? status : keep_verdict(judgement, &verdict, comparison);
 }
 
-static bool is_asked(const struct fail_on *fail_on, enum group_axis axis, enum group_axis usual)
+static bool is_asked(const struct fail_on *fail_on, const struct lens *lens, enum group_axis usual)
 {
 	for (size_t i = 0; i < fail_on->conditions.count; i++)
-		if (axis_of(&fail_on->conditions.data[i], usual) == axis)
+		if (is_for(lens, &fail_on->conditions.data[i], usual))
 			return true;
 	return false;
+}
+
+static int judge_through(const struct lens *lens, const struct fail_on *fail_on,
+			 const struct compare_side *before, const struct compare_side *after,
+			 const struct compare_options *options, struct judgement *judgement,
+			 struct error *error)
+{
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	struct compare_options narrowed = narrow(fail_on, options, lens);
+	int status = comparison_new(before, after, &narrowed, &comparison, error);
+
+	if (status < 0)
+		return status;
+	status = evaluate(fail_on, comparison, lens, options->axis, judgement);
+	if (status < 0)
+		return error_set(error, status, "cannot evaluate --fail-on: %s", strerror(-status));
+	return 0;
 }
 
 int judge(const struct fail_on *fail_on, const struct compare_side *before,
 	  const struct compare_side *after, const struct compare_options *options,
 	  struct judgement *ret, struct error *error)
 {
-	for (int axis = 0; axis < AXIS_COUNT; axis++) {
-		CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
-		struct compare_options narrowed;
-		int status;
+	int status = 0;
 
-		if (!is_asked(fail_on, (enum group_axis)axis, options->axis))
-			continue;
-		narrowed = narrow(fail_on, options, (enum group_axis)axis);
-		status = comparison_new(before, after, &narrowed, &comparison, error);
-		if (status < 0)
-			return status;
-		status = judge_axis(fail_on, comparison, options, (enum group_axis)axis, ret);
-		if (status < 0)
-			return error_set(error, status, "cannot evaluate --fail-on: %s",
-					 strerror(-status));
+	for (int i = 0; i < 2 * AXIS_COUNT && status == 0; i++) {
+		struct lens lens = { .axis = (enum group_axis)(i / 2), .is_literal = i % 2 == 0 };
+
+		if (is_asked(fail_on, &lens, options->axis))
+			status = judge_through(&lens, fail_on, before, after, options, ret, error);
 	}
-	return 0;
+	return status;
 }
 
-/* The first few sentences of a kind, and how many more there are. */
+/* The first few sentences of a kind, and how many more there are.  What is moot has no group. */
 static void print_outcome(const struct judgement *judgement, enum fail_outcome outcome,
-			  const char *word, size_t most)
+			  bool is_moot, const char *word, size_t most)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < judgement->findings.count; i++) {
 		const struct compare_finding *finding = &judgement->findings.data[i];
 
-		if (finding->outcome != outcome || count++ >= most)
+		if (finding->outcome != outcome || !finding->group != is_moot || count++ >= most)
 			continue;
 		fprintf(stderr, "%s: %s\n", word, finding->sentence);
 	}
@@ -150,7 +176,8 @@ static void print_outcome(const struct judgement *judgement, enum fail_outcome o
 
 void judgement_print(const struct judgement *judgement)
 {
-	print_outcome(judgement, FAIL_FAILED, "failed", 20);
-	print_outcome(judgement, FAIL_NOISE, "not failed", 5);
-	print_outcome(judgement, FAIL_UNKNOWN, "not known", 5);
+	print_outcome(judgement, FAIL_FAILED, false, "failed", 20);
+	print_outcome(judgement, FAIL_NOISE, false, "not failed", 5);
+	print_outcome(judgement, FAIL_UNKNOWN, false, "not known", 5);
+	print_outcome(judgement, FAIL_UNKNOWN, true, "not checked", 20);
 }

@@ -1,6 +1,7 @@
 /*
  * What --fail-on says of two sides.  Its conditions look at groups and metrics of
- * their own, whichever are shown; so they are compared by themselves.
+ * their own, whichever are shown, and at names as they are where they name some;
+ * so they are compared by themselves.
  */
 #ifndef CLI_COMPARE_JUDGE_H
 #define CLI_COMPARE_JUDGE_H
@@ -19,7 +20,9 @@ struct error;
 struct judgement {
 	struct arena arena;
 	ARRAY_OF(struct compare_finding) findings; /* all but conditions that do not hold */
-	size_t failed, unknown;
+	size_t failed;
+	size_t unknown; /* but for moot ones */
+	size_t moot;	/* conditions that checked nothing: see fail_on.h */
 };
 
 /*

@@ -45,7 +45,9 @@ static void check_taken(const struct fail_condition *condition)
 	fuzz_require((condition->metric < 0) == (condition->reading != NULL));
 	if (fail_condition_evaluate(condition, &comparison, condition->axis, &verdict) < 0)
 		return;
-	fuzz_require(verdict.passed + verdict.failed + verdict.noise + verdict.unknown == 1);
+	fuzz_require(verdict.passed + verdict.failed + verdict.noise + verdict.unknown +
+			     verdict.moot ==
+		     1);
 	for (size_t i = 0; i < verdict.findings.count; i++)
 		fail_finding_append(&verdict.findings.data[i], &comparison, &text);
 }

@@ -1,6 +1,7 @@
 """compare -d: two captures of this host, and what it says in the end."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -77,6 +78,27 @@ class Now(support.TestCase):
                 ("nr_threads > +1%", ["-m", "majflt", "-g", "user"], 0, "")]:
             got, _, err = support.run("compare", file, file, "--fail-on", condition, *extra)
             self.assertEqual((got, err[:len(says)]), (status, says), condition)
+    def test_conditions_are_of_names_and_not_of_their_patterns(self):
+        """Two of a name that looks like a number have a pattern, which nobody would write."""
+        for name in ["cc1", 'sp ace "x']:
+            shutil.copy(shutil.which("sleep"), self.path(name))
+        started = [subprocess.Popen([self.path(name), "60"]) for name in ["cc1", "cc1", 'sp ace "x']]
+        file = self.path("names.tscope")
+        try:
+            self.accept("capture", "-q", "-p", ",".join(str(child.pid) for child in started), "-o", file)
+        finally:
+            for child in started:
+                child.kill()
+                child.wait()
+        for condition, status in [("pcomm=cc1 nr_threads >= 0", 1), ("pcomm=cc1 nr_threads > 0", 0),
+                                  ("pcomm={H} nr_threads >= 0", 1), ("pcomm=cc{N} nr_threads > 0", 2),
+                                  (r'comm="sp ace \"x" minflt >= 0', 1), ("comm=* minflt > 0", 0)]:
+            got, _, err = support.run("compare", file, file, "--fail-on", condition)
+            self.assertEqual(got, status, f"{condition}: {err}")
+
+    def test_findings_are_in_json(self):
+        file = self.path("a.tscope")
+        self.accept("capture", "-q", "-p", os.getpid(), "-o", file)
         status, out, _ = support.run("compare", file, file, "--fail-on", "nr_threads >= 0", "--format",
                                      "json")
         self.assertEqual(status, 1)

@@ -249,23 +249,37 @@ static void a_new_group_has_a_size_but_no_percentage(void **state)
 static void assert_nothing_meant(const char *text, const char *reason)
 {
 	assert_int_equal(failures(text), 0);
-	assert_int_equal(verdict.unknown, 1);
+	assert_int_equal(verdict.unknown, 0);
+	assert_int_equal(verdict.moot, 1);
 	assert_null(verdict.findings.data[0].row);
 	assert_string_equal(verdict.findings.data[0].reason, reason);
 }
 
-static void a_condition_that_means_nothing_is_said(void **state)
+static void a_condition_is_of_names_unless_it_has_a_placeholder(void **state)
+{
+	(void)state;
+	assert_true(fail_condition_is_literal(parse("pcomm=cc1 majflt > 0")));
+	assert_true(fail_condition_is_literal(parse("cgroup=/a/{x}* majflt > 0")));
+	assert_false(fail_condition_is_literal(parse("pcomm=python{N} majflt > 0")));
+	assert_false(fail_condition_is_literal(parse("pcomm={H} majflt > 0")));
+	assert_false(fail_condition_is_literal(parse("cgroup=/pod{I}/* majflt > 0")));
+	assert_false(fail_condition_is_literal(parse("majflt > 0")));
+}
+
+static void a_condition_that_means_nothing_is_moot(void **state)
 {
 	CLEANUP(text_free) struct text text = { 0 };
 
 	(void)state;
 	hand_change(&comparison, hand_group(&comparison, "nginx"), METRIC_majflt, 0, 1);
-	assert_nothing_meant("minflt > 0", "it was not compared");
-	assert_nothing_meant("pcomm=apache majflt > 0", "no group has such a name");
-	assert_nothing_meant("comm=nginx majflt > 0", "groups were made on another axis");
+	assert_nothing_meant("minflt > 0", "neither side has it");
+	assert_nothing_meant("cgroup=/a memory.current > 0", "neither side has it");
+	assert_nothing_meant("comm=nginx majflt > 0", "it has no groups on that axis");
+	assert_nothing_meant("pcomm=apache minflt > 0", "no group of either side is called ");
+	assert_nothing_meant("pcomm=apache majflt > 0", "no group of either side is called ");
 	fail_finding_append(&verdict.findings.data[0], &comparison, &text);
-	assert_string_equal(text_string(&text), "comm=nginx majflt > 0: cannot be told: groups "
-						"were made on another axis");
+	assert_string_equal(text_string(&text), "pcomm=apache majflt > 0: no group of either side "
+						"is called apache");
 }
 
 static void readings_have_axes_of_their_own(void **state)
@@ -283,7 +297,7 @@ static void readings_have_axes_of_their_own(void **state)
 	(void)state;
 	hand_row(&comparison, hand_group(&comparison, "/a"), row);
 	assert_int_equal(failures("cgroup=/a memory.current > 3B"), 1);
-	assert_nothing_meant("pcomm=/a memory.current > 3B", "groups were made on another axis");
+	assert_nothing_meant("pcomm=/a memory.current > 3B", "it has no groups on that axis");
 }
 
 static void a_rate_of_an_interval_is_its_own_change(void **state)
@@ -298,7 +312,7 @@ static void a_rate_of_an_interval_is_its_own_change(void **state)
 	assert_int_equal(failures("run_time_ns > 4ms/s"), 1);
 	assert_int_equal(failures("run_time_ns > 5ms/s"), 0);
 	assert_int_equal(failures("run_time_ns > 5%/s"), 0);
-	assert_int_equal(verdict.unknown, 1);
+	assert_int_equal(verdict.moot, 1);
 }
 
 static void rates_of_populations_are_compared_with_each_other(void **state)
@@ -365,7 +379,8 @@ int main(void)
 		TEST(what_grew_from_nothing_grew_by_more_than_any_percentage),
 		TEST(what_cannot_be_told_does_not_fail_but_is_said),
 		TEST(a_new_group_has_a_size_but_no_percentage),
-		TEST(a_condition_that_means_nothing_is_said),
+		TEST(a_condition_is_of_names_unless_it_has_a_placeholder),
+		TEST(a_condition_that_means_nothing_is_moot),
 		TEST(readings_have_axes_of_their_own),
 		TEST(a_rate_of_an_interval_is_its_own_change),
 		TEST(rates_of_populations_are_compared_with_each_other),
