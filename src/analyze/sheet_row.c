@@ -28,6 +28,8 @@ static const char *reason_of(const struct sheet_work *work, int side, const char
 		reason = column ? column->absent : NULL;
 		if (!reason)
 			reason = source_reason(of->snapshot, source);
+		if (!reason && of->is_filtered)
+			reason = "the capture was limited to other tasks";
 	}
 	return reason;
 }

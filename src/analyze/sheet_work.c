@@ -155,12 +155,24 @@ int sheet_work_value(struct sheet_work *work, int side, uint32_t key, struct rea
 	return 0;
 }
 
+/* Whether a side was limited in a way that the other was not: what it lacks it may have had. */
+static bool is_limited(const struct sheet_work *work, int side)
+{
+	const struct sheet_run *of = &work->layout.runs[sheet_work_first(work, side)];
+	const struct sheet_run *other = &work->layout.runs[sheet_work_first(work, !side)];
+
+	if (!of->is_filtered)
+		return false;
+	return !other->is_filtered || strcmp(of->snapshot->facts[FACT_filter].text,
+					     other->snapshot->facts[FACT_filter].text) != 0;
+}
+
 bool sheet_work_has(const struct sheet_work *work, int side, uint32_t key)
 {
 	for (size_t run = sheet_work_first(work, side); run < sheet_work_end(work, side); run++)
 		if (work->layout.runs[run].is_unread || work->layout.runs[run].has_key[key])
 			return true;
-	return false;
+	return is_limited(work, side);
 }
 
 void sheet_work_fold(struct sheet_work *work, const char *name)

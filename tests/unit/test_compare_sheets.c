@@ -517,8 +517,21 @@ static void what_a_limited_capture_does_not_have_is_not_counted_as_born(void **s
 	set(later, "/b", "cpu.stat usage_usec", 1000);
 	compare();
 	assert_delta(row_of("/a", "cpu.stat usage_usec"), 2);
-	assert_int_equal(row_of("/b", "cpu.stat usage_usec")->state, ROW_NEW);
+	assert_int_equal(row_of("/b", "cpu.stat usage_usec")->state, ROW_ABSENT);
+	assert_non_null(row_of("/b", "cpu.stat usage_usec")->reason);
 	assert_false(row_of("/b", "cpu.stat usage_usec")->delta.known);
+}
+
+static void what_came_under_the_same_limit_is_new(void **state)
+{
+	(void)state;
+	snapshot_set_fact_text(earlier, FACT_filter, "pid 1");
+	snapshot_set_fact_text(later, FACT_filter, "pid 1");
+	set(earlier, "/a", "memory.current", 1);
+	set(later, "/a", "memory.current", 3);
+	set(later, "/b", "memory.current", 1000);
+	compare();
+	assert_int_equal(row_of("/b", "memory.current")->state, ROW_NEW);
 }
 
 static void a_new_cgroup_of_an_interval_did_all_that_it_has(void **state)
@@ -734,6 +747,7 @@ int main(void)
 		TEST(a_side_without_any_reading_is_absent_with_the_reason_of_its_source),
 		TEST(a_cgroup_that_only_tasks_tell_of_is_not_new),
 		TEST(what_a_limited_capture_does_not_have_is_not_counted_as_born),
+		TEST(what_came_under_the_same_limit_is_new),
 		TEST(a_new_cgroup_of_an_interval_did_all_that_it_has),
 		TEST(populations_are_compared_as_they_stand),
 		TEST(the_other_way_round_everything_is_the_other_way_round),

@@ -673,7 +673,7 @@ static void exited_threads_have_no_rows_of_what_their_process_holds(void **state
 	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
-		if (row->before.shape == VALUE_ABSENT && row->after.shape == VALUE_ABSENT)
+		if (row->state == ROW_ABSENT && row->after.shape == VALUE_ABSENT)
 			assert_false(row->delta.known);
 	}
 	assert_delta(comparison, "server", METRIC_rss_bytes, 4096);
