@@ -144,7 +144,7 @@ static void stop_threads(struct anatomy *anatomy)
 		stopped[count].tid = target->threads[i].tid;
 		indices[count++] = i;
 	}
-	if (count && thread_stop_read(stopped, count, &limits) == 0)
+	if (count && thread_stop_read(target->process, stopped, count, &limits) == 0)
 		take_stopped(anatomy, stopped, indices, count);
 	free(indices);
 	free(stopped);

@@ -5,11 +5,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS_PER_MS 1000000ull
 #define SHORTEST_NAP_NS 20000
@@ -20,6 +22,7 @@
 #endif
 
 struct job {
+	int process;
 	struct stopped_thread *threads;
 	size_t count;
 	const struct stop_limits *limits;
@@ -123,16 +126,34 @@ static int read_seized(struct stopped_thread *thread, uint64_t deadline_ns)
 	return fail(thread, status < 0 ? STOP_REGISTERS : STOP_DONE, status);
 }
 
-static void read_thread(struct stopped_thread *thread, uint64_t deadline_ns)
+static bool is_of(int process, pid_t tid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "task/%d", tid);
+	return faccessat(process, path, F_OK, 0) == 0;
+}
+
+/* False when a stranger is held, who is let go when the thread that holds him ends. */
+static bool read_thread(int process, struct stopped_thread *thread, uint64_t deadline_ns)
 {
 	uint64_t start_ns = now_ns();
 
+	if (!is_of(process, thread->tid)) {
+		fail(thread, STOP_SEIZE, -ESRCH);
+		return true;
+	}
 	if (ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) < 0) {
 		fail(thread, STOP_SEIZE, -errno);
-		return;
+		return true;
+	}
+	if (!is_of(process, thread->tid)) {
+		fail(thread, STOP_SEIZE, -ESRCH);
+		return false;
 	}
 	read_seized(thread, deadline_ns);
 	thread->held_ns = now_ns() - start_ns;
+	return true;
 }
 
 static uint64_t earlier(uint64_t left, uint64_t right)
@@ -149,15 +170,17 @@ static void *read_all(void *argument)
 		uint64_t start_ns = now_ns();
 		uint64_t thread_end_ns = start_ns + job->limits->thread_ms * NS_PER_MS;
 
-		if (start_ns < end_ns)
-			read_thread(&job->threads[i], earlier(thread_end_ns, end_ns));
+		if (start_ns >= end_ns ||
+		    !read_thread(job->process, &job->threads[i], earlier(thread_end_ns, end_ns)))
+			break;
 	}
 	return NULL;
 }
 
-int thread_stop_read(struct stopped_thread *threads, size_t count, const struct stop_limits *limits)
+int thread_stop_read(int process, struct stopped_thread *threads, size_t count,
+		     const struct stop_limits *limits)
 {
-	struct job job = { threads, count, limits };
+	struct job job = { process, threads, count, limits };
 	pthread_t worker;
 	int status;
 

@@ -6,6 +6,10 @@
  * and can end a system call early; so what it took is counted.  The stops are made from
  * a thread of our own that ends before the call returns: the kernel
  * then lets go of whatever it held, so no target stays stopped, whatever happens.
+ *
+ * A thread is known by its number and its process.  A number that another process's
+ * thread has by now is not stopped: a thread that is held keeps its number, so who it is
+ * is asked once it is held, before it is interrupted.
  */
 #ifndef HOST_THREAD_STOP_H
 #define HOST_THREAD_STOP_H
@@ -38,10 +42,11 @@ struct stop_limits {
 };
 
 /*
- * Fills every item.  Returns 0 even when single threads failed; -EAGAIN or
+ * Fills every item; `process` is the directory fd of the process that the threads are
+ * of: one that is not (any longer) has the error -ESRCH.  Returns 0 even when single threads failed; -EAGAIN or
  * -ENOMEM when no thread of ours could be started.
  */
-int thread_stop_read(struct stopped_thread *threads, size_t count,
+int thread_stop_read(int process, struct stopped_thread *threads, size_t count,
 		     const struct stop_limits *limits);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "host/thread_stop.h"
 #include "target_process.h"
@@ -52,7 +53,7 @@ static void stopped_threads_tell_their_pointer_and_go_on(void **state)
 	target_start(&target, "dynamic", NULL, NULL);
 	for (size_t i = 0; i < target.count; i++)
 		threads[i].tid = target.threads[i].tid;
-	assert_int_equal(thread_stop_read(threads, target.count, &limits), 0);
+	assert_int_equal(thread_stop_read(target.directory, threads, target.count, &limits), 0);
 	for (size_t i = 0; i < target.count; i++) {
 		assert_int_equal(threads[i].error, 0);
 		assert_int_equal(threads[i].step, STOP_DONE);
@@ -77,7 +78,7 @@ static void a_thread_that_is_gone_costs_itself_only(void **state)
 	threads[0].tid = target.threads[0].tid;
 	threads[1].tid = gone;
 	threads[2].tid = target.threads[2].tid;
-	assert_int_equal(thread_stop_read(threads, 3, &limits), 0);
+	assert_int_equal(thread_stop_read(target.directory, threads, 3, &limits), 0);
 	assert_int_equal(threads[0].step, STOP_DONE);
 	assert_int_equal(threads[1].step, STOP_SEIZE);
 	assert_int_equal(threads[1].error, -ESRCH);
@@ -95,7 +96,7 @@ static void without_time_nothing_is_stopped(void **state)
 	(void)state;
 	target_start(&target, "dynamic", NULL, NULL);
 	thread.tid = target.threads[0].tid;
-	assert_int_equal(thread_stop_read(&thread, 1, &none), 0);
+	assert_int_equal(thread_stop_read(target.directory, &thread, 1, &none), 0);
 	assert_int_equal(thread.step, STOP_NOT_TRIED);
 	assert_int_equal(thread.error, -ETIMEDOUT);
 	target_end(&target);
@@ -141,7 +142,7 @@ static void a_thread_that_does_not_stop_is_let_go(void **state)
 	snprintf(path, sizeof(path), "/proc/%d", stuck.pid);
 	stuck.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	thread.tid = stuck.pid;
-	assert_int_equal(thread_stop_read(&thread, 1, &few), 0);
+	assert_int_equal(thread_stop_read(stuck.directory, &thread, 1, &few), 0);
 	assert_int_equal(thread.step, STOP_WAIT);
 	assert_int_equal(thread.error, -ETIMEDOUT);
 	close(release);
@@ -169,13 +170,69 @@ static unsigned long turns_in(struct target_process *target, unsigned microsecon
 	return target_turns(target) - before;
 }
 
+/* Of a process that has them all, as far as one can see. */
+static int directory_of(const struct stopped_thread *threads, size_t count)
+{
+	char place[] = "/tmp/thread_stop.XXXXXX", path[64];
+	int directory;
+
+	assert_non_null(mkdtemp(place));
+	directory = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(directory >= 0);
+	assert_int_equal(mkdirat(directory, "task", 0700), 0);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "task/%d", threads[i].tid);
+		assert_int_equal(mkdirat(directory, path, 0700), 0);
+	}
+	return directory;
+}
+
+/* What is left of it: directories alone. */
+static void remove_directory(int directory, const struct stopped_thread *threads, size_t count)
+{
+	char path[64], place[64];
+	ssize_t length;
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "task/%d", threads[i].tid);
+		unlinkat(directory, path, AT_REMOVEDIR);
+	}
+	unlinkat(directory, "task", AT_REMOVEDIR);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", directory);
+	length = readlink(path, place, sizeof(place) - 1);
+	assert_true(length > 0);
+	place[length] = '\0';
+	rmdir(place);
+	close(directory);
+}
+
+static void a_number_that_is_anothers_by_now_is_left_alone(void **state)
+{
+	struct stopped_thread threads[2] = { 0 };
+	struct target_process target, stranger;
+
+	(void)state;
+	target_start(&target, "dynamic", NULL, NULL);
+	target_start(&stranger, "dynamic", NULL, NULL);
+	threads[0].tid = stranger.threads[0].tid;
+	threads[1].tid = target.threads[0].tid;
+	assert_int_equal(thread_stop_read(target.directory, threads, 2, &limits), 0);
+	assert_int_equal(threads[0].step, STOP_SEIZE);
+	assert_int_equal(threads[0].error, -ESRCH);
+	assert_int_equal(threads[0].pointer, 0);
+	assert_int_equal(threads[0].held_ns, 0);
+	assert_int_equal(threads[1].step, STOP_DONE);
+	target_end(&stranger);
+	target_end(&target);
+}
+
 static void a_thread_does_not_wait_for_the_next_one(void **state)
 {
 	static const struct stop_limits few = { .thread_ms = 300, .total_ms = 1000 };
 	struct stopped_thread threads[2] = { 0 };
 	struct target_process target;
 	unsigned long a_while, before;
-	int release;
+	int directory, release;
 
 	(void)state;
 	target_start(&target, "dynamic", NULL, NULL);
@@ -183,7 +240,9 @@ static void a_thread_does_not_wait_for_the_next_one(void **state)
 	threads[1].tid = start_stuck(&release);
 	a_while = turns_in(&target, 20000);
 	before = target_turns(&target);
-	assert_int_equal(thread_stop_read(threads, 2, &few), 0);
+	directory = directory_of(threads, 2);
+	assert_int_equal(thread_stop_read(directory, threads, 2, &few), 0);
+	remove_directory(directory, threads, 2);
 	assert_int_equal(threads[0].step, STOP_DONE);
 	assert_int_equal(threads[1].error, -ETIMEDOUT);
 	assert_true(target_turns(&target) - before > a_while);
@@ -203,7 +262,7 @@ static void a_thread_that_is_stopped_already_stays_so(void **state)
 	kill(target.pid, SIGSTOP);
 	usleep(50000);
 	thread.tid = target.threads[0].tid;
-	assert_int_equal(thread_stop_read(&thread, 1, &limits), 0);
+	assert_int_equal(thread_stop_read(target.directory, &thread, 1, &limits), 0);
 	assert_int_equal(thread.step, STOP_DONE);
 	assert_int_equal(thread.pointer, target.threads[0].pointer);
 	usleep(20000);
@@ -220,6 +279,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_gone_costs_itself_only),
 		cmocka_unit_test(without_time_nothing_is_stopped),
 		cmocka_unit_test(a_thread_that_does_not_stop_is_let_go),
+		cmocka_unit_test(a_number_that_is_anothers_by_now_is_left_alone),
 		cmocka_unit_test(a_thread_does_not_wait_for_the_next_one),
 		cmocka_unit_test(a_thread_that_is_stopped_already_stays_so),
 	};
