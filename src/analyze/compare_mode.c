@@ -61,6 +61,8 @@ static const char *against_interval(const struct compare_side *before,
 		return "a side has several snapshots";
 	if (differs(before, after, FACT_boot_id))
 		return "the snapshots are of different boots";
+	if (differs(before, after, FACT_kernel_release))
+		return "the snapshots have one boot id but different kernels";
 	if (!both_have(before, after, FACT_boottime_ns))
 		return "a snapshot does not tell when it was taken";
 	if (differs(before, after, FACT_pid_namespace))
@@ -114,11 +116,29 @@ int compare_mode_choose(const struct compare_side *before, const struct compare_
 			 choose_interval(before, after, comparison);
 }
 
-/* A side that was made without looking at its host. */
-static bool lacks_context(const struct snapshot *snapshot)
+/* What a comparison wants to know about a host, as people say it. */
+static const struct {
+	enum fact_id id;
+	const char *what;
+} context[] = {
+	{ FACT_boot_id, "boot id" },	       { FACT_boottime_ns, "time since boot" },
+	{ FACT_kernel_release, "kernel" },     { FACT_online_cpus, "online CPUs" },
+	{ FACT_total_memory_bytes, "memory" },
+};
+
+static int note_context(struct comparison *comparison, const struct snapshot *snapshot,
+			const char *side)
 {
-	return !snapshot->facts[FACT_boot_id].present ||
-	       !snapshot->facts[FACT_kernel_release].present;
+	char missing[128] = "";
+	size_t length = 0, count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(context); i++) {
+		if (snapshot->facts[context[i].id].present)
+			continue;
+		length += (size_t)snprintf(missing + length, sizeof(missing) - length, "%s%s",
+					   count++ ? ", " : "", context[i].what);
+	}
+	return count ? note(comparison, "%s: not known of the host: %s", side, missing) : 0;
 }
 
 static const char *side_name(bool after)
@@ -130,20 +150,19 @@ static int note_losses(struct comparison *comparison, const struct snapshot *sna
 {
 	struct losses losses = losses_of(snapshot);
 	const struct capture_tally *tally = &snapshot->tally;
-	int status = 0;
+	uint64_t dropped = tally->discarded_values + tally->negative_dotted_values;
+	int status = note_context(comparison, snapshot, side_name(after));
 
-	if (lacks_context(snapshot))
-		status = note(comparison, "%s: the snapshot does not tell its host",
-			      side_name(after));
 	if (status == 0 && losses.read_failures && losses.dominant)
-		status = note(comparison, "%s: %" PRIu64 " reads failed, most of them of %s%s%s",
-			      side_name(after), losses.read_failures, losses.dominant->name,
-			      losses.dominant->reason ? ": " : "",
-			      losses.dominant->reason ? losses.dominant->reason : "");
-	if (status == 0 && tally->discarded_values + tally->negative_dotted_values)
-		status = note(comparison, "%s: %" PRIu64 " impossible values were dropped",
-			      side_name(after),
-			      tally->discarded_values + tally->negative_dotted_values);
+		status = note(
+			comparison, "%s: %" PRIu64 " read%s failed, %s %s%s%s", side_name(after),
+			losses.read_failures, losses.read_failures == 1 ? "" : "s",
+			losses.read_failures == losses.dominant->failed ? "of" : "most of them of",
+			losses.dominant->name, losses.dominant->reason ? ": " : "",
+			losses.dominant->reason ? losses.dominant->reason : "");
+	if (status == 0 && dropped)
+		status = note(comparison, "%s: %" PRIu64 " impossible value%s dropped",
+			      side_name(after), dropped, dropped == 1 ? " was" : "s were");
 	return status;
 }
 
@@ -232,17 +251,17 @@ int compare_mode_note_ended(const struct compare_layout *layout, struct comparis
 			join->processes_ended, join->processes_ended == 1 ? "" : "es",
 			join->processes_ended == 1 ? "it" : "they");
 	if (status == 0 && ended && !(has_totals(join->before) && has_totals(join->after)))
-		status =
-			note(comparison,
-			     "%zu threads ended of processes that live on, without totals of their "
-			     "CPU time: differences are of threads that stayed or were born",
-			     ended);
+		status = note(
+			comparison,
+			"%zu thread%s ended of processes that live on, without totals of their "
+			"CPU time: differences are of threads that stayed or were born",
+			ended, ended == 1 ? "" : "s");
 	else if (status == 0 && ended)
-		status =
-			note(comparison,
-			     "%zu threads ended of processes that live on: their CPU time, context "
-			     "switches, faults and I/O are counted, nothing else of them is known",
-			     ended);
+		status = note(
+			comparison,
+			"%zu thread%s ended of processes that live on: their CPU time, context "
+			"switches, faults and I/O are counted, nothing else of them is known",
+			ended, ended == 1 ? "" : "s");
 	if (status == 0 && join->missed)
 		status = note(
 			comparison,

@@ -11,10 +11,13 @@
 #include "model/snapshot.h"
 #include "render/sheet_json.h"
 
-static void add_loss(struct text *out, uint64_t count, const char *what)
+/* What was lost, one and many of it, and what became of it. */
+static void add_loss(struct text *out, uint64_t count, const char *one, const char *many,
+		     const char *fate)
 {
 	if (count)
-		text_format(out, "%s%" PRIu64 " %s", out->length ? "; " : "", count, what);
+		text_format(out, "%s%" PRIu64 " %s %s", out->length ? "; " : "", count,
+			    count == 1 ? one : many, fate);
 }
 
 static void append_name(struct text *out, const char *name)
@@ -30,7 +33,7 @@ static void add_failures(struct text *out, const struct snapshot *snapshot,
 
 	if (!losses->dominant)
 		return;
-	add_loss(out, losses->read_failures, "reads failed");
+	add_loss(out, losses->read_failures, "read", "reads", "failed");
 	if (losses->dominant->failed < losses->read_failures) {
 		text_append_string(out, ", most often of ");
 		append_name(out, losses->dominant->name);
@@ -68,11 +71,15 @@ static void add_losses(const struct snapshot *snapshot, struct text *out)
 	const struct capture_tally *tally = &snapshot->tally;
 	struct losses losses = losses_of(snapshot);
 
-	add_loss(out, tally->vanished, "tasks ended while being read");
-	add_loss(out, tally->processes_ended, "processes ended before their files were read");
-	add_loss(out, tally->gap_filled, "tasks not listed by the iterator, read from procfs");
-	add_loss(out, tally->discarded_values, "impossible values discarded");
-	add_loss(out, tally->negative_dotted_values, "negative times discarded");
+	add_loss(out, tally->vanished, "task", "tasks", "ended while being read");
+	add_loss(out, tally->processes_ended, "process", "processes",
+		 "ended before all files were read");
+	add_loss(out, tally->gap_filled, "task", "tasks",
+		 "not listed by the iterator, read from procfs");
+	add_loss(out, tally->discarded_values, "impossible value", "impossible values",
+		 "discarded");
+	add_loss(out, tally->negative_dotted_values, "negative time", "negative times",
+		 "discarded");
 	add_failures(out, snapshot, &losses);
 	add_partial(out, snapshot);
 	if (losses.kernel_config)
@@ -91,14 +98,22 @@ static size_t absent_metrics(const struct snapshot *snapshot)
 	return count;
 }
 
+void capture_size(const struct snapshot *snapshot, struct text *out)
+{
+	text_format(out, "%zu thread%s of %zu process%s", snapshot->task_count,
+		    snapshot->task_count == 1 ? "" : "s", snapshot->process_count,
+		    snapshot->process_count == 1 ? "" : "es");
+}
+
 void capture_note(const struct snapshot *snapshot, struct text *out)
 {
 	const struct fact *source = &snapshot->facts[FACT_task_source];
 	const struct fact *duration = &snapshot->facts[FACT_duration_ns];
 	CLEANUP(text_free) struct text losses = { 0 };
 
-	text_format(out, "%zu threads of %zu processes, %" PRIu64 " tids walked",
-		    snapshot->task_count, snapshot->process_count, snapshot->tally.tids_walked);
+	capture_size(snapshot, out);
+	text_format(out, ", %" PRIu64 " tid%s walked", snapshot->tally.tids_walked,
+		    snapshot->tally.tids_walked == 1 ? "" : "s");
 	if (source->present)
 		text_format(out, " by %s", source->text);
 	if (duration->present) {

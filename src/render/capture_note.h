@@ -10,6 +10,8 @@ struct snapshot;
 struct source_report;
 struct text;
 
+/* How many threads and processes it has. */
+void capture_size(const struct snapshot *snapshot, struct text *out);
 void capture_note(const struct snapshot *snapshot, struct text *out);
 
 /* The tallies as an object, the value of a key that was just written. */

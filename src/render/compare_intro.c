@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "metric/unit.h"
 #include "model/snapshot.h"
+#include "render/capture_note.h"
 #include "render/compare_view.h"
 #include "render/compare_words.h"
 #include "render/table.h"
@@ -33,8 +34,7 @@ static void add_tasks(struct table *table, const struct snapshot *snapshot)
 	const struct fact *source = &snapshot->facts[FACT_task_source];
 	struct text *cell = table_cell(table);
 
-	text_format(cell, "%zu threads of %zu processes", snapshot->task_count,
-		    snapshot->process_count);
+	capture_size(snapshot, cell);
 	if (source->present && source->text) {
 		text_append_string(cell, ", by ");
 		append_escaped(cell, source->text);

@@ -28,6 +28,7 @@ CASES = [
                    "--sections", "primary"]),
     ("reload.txt", ["EXT", "RELOAD", "--sections", "sched_ext,host", "--all"]),
     ("ctprof.txt", ["FULL", "DEFAULTS", "-n", "5"]),
+    ("heap-metric.csv", ["DEFAULTS", "FULL", "-m", "allocated_bytes"]),
     ("fail.txt", ["A", "B", "-m", "majflt", "--fail-on", "pcomm=work* run_time_ns > 2s", "--fail-on",
                   "rchar > +5%", "--fail-on", "pcomm=nobody minflt > 1"]),
 ]

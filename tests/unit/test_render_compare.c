@@ -189,8 +189,8 @@ static void text_begins_with_what_was_compared(void **state)
 	assert_string_equal(
 		printed,
 		"side    file      captured                 tasks\n"
-		"before  a.tscope  2023-11-14 22:13:20 UTC  1 threads of 1 processes\n"
-		"after   b.tscope  2023-11-14 22:13:30 UTC  1 threads of 1 processes\n"
+		"before  a.tscope  2023-11-14 22:13:20 UTC  1 thread of 1 process\n"
+		"after   b.tscope  2023-11-14 22:13:30 UTC  1 thread of 1 process\n"
 		"mode: both are of one boot\\x0a\n"
 		"note: one host lost reads\n"
 		"\n"

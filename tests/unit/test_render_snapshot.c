@@ -110,7 +110,7 @@ static void assert_has(struct question question, enum answer_format format, cons
 
 #define FOOTER                                                                                     \
 	"Linux 6.1.0\\x1b, 2023-11-14 22:13:20 UTC: 3 threads of 2 processes, 4 tids walked; "     \
-	"1 of %d metrics absent; 1 tasks ended while being read; 3 reads failed, most often of "   \
+	"1 of %d metrics absent; 1 task ended while being read; 3 reads failed, most often of "   \
 	"io: io 2 of 3, fds 1 of 1\n"
 
 static void text_is_a_table_and_what_to_know_about_the_capture(void **state)

@@ -1,0 +1,69 @@
+#include "base/cleanup.h"
+#include "two_snapshots.h"
+
+static bool has_note(const struct comparison *comparison, const char *part)
+{
+	for (size_t i = 0; i < comparison->notes.count; i++)
+		if (strstr(comparison->notes.data[i], part))
+			return true;
+	return false;
+}
+
+static void add_server(struct pair *pair)
+{
+	hand_task(pair->before, 10, 10, "server", "/");
+	hand_task(pair->after, 10, 10, "server", "/");
+}
+
+static void one_boot_id_with_two_kernels_is_no_interval(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	add_server(&pair);
+	snapshot_set_fact_text(pair.after, FACT_kernel_release, "6.12.1");
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_int_equal(comparison->mode, COMPARE_POPULATION);
+	assert_true(has_note(comparison, "one boot id but different kernels"));
+}
+
+static void what_a_side_does_not_tell_of_its_host_is_named(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	add_server(&pair);
+	pair.before->facts[FACT_boot_id].present = false;
+	pair.before->facts[FACT_boottime_ns].present = false;
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_true(
+		has_note(comparison, "before: not known of the host: boot id, time since boot"));
+	assert_false(has_note(comparison, "after: not known"));
+}
+
+static void one_is_not_many(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	add_server(&pair);
+	hand_task(pair.before, 10, 11, "worker", "/");
+	pair.after->tally.discarded_values = 1;
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_true(has_note(comparison, "1 thread ended of processes"));
+	assert_true(has_note(comparison, "after: 1 impossible value was dropped"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_boot_id_with_two_kernels_is_no_interval),
+		cmocka_unit_test(what_a_side_does_not_tell_of_its_host_is_named),
+		cmocka_unit_test(one_is_not_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
