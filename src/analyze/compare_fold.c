@@ -112,16 +112,18 @@ void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run
 		pick_column(cells, group_of, column, rows, &metrics[id]);
 }
 
-static void formula_of_group(struct cell *cell, const struct formula *formula,
+static void formula_of_group(struct cell *cell, const struct formula *formula, uint32_t spared,
 			     struct cell *const *inputs, size_t group)
 {
-	uint64_t numbers[FORMULA_INPUTS], number;
+	uint64_t numbers[FORMULA_INPUTS] = { 0 }, number;
 	double real;
 
 	*cell = (struct cell){ .measured = inputs[0][group].measured };
 	for (unsigned i = 0; i < formula->count; i++) {
 		const struct cell *input = &inputs[i][group];
 
+		if (spared & 1u << i)
+			continue;
 		if (input->measured < cell->measured)
 			cell->measured = input->measured;
 		if (!input->known)
@@ -137,10 +139,11 @@ static void formula_of_group(struct cell *cell, const struct formula *formula,
 		cell->real = real;
 }
 
-void cells_formula(struct cell *cells, size_t groups, enum metric_id id, struct cell *const *inputs)
+void cells_formula(struct cell *cells, size_t groups, enum metric_id id, uint32_t spared,
+		   struct cell *const *inputs)
 {
 	for (size_t i = 0; i < groups; i++)
-		formula_of_group(&cells[i], &metrics[id].formula, inputs, i);
+		formula_of_group(&cells[i], &metrics[id].formula, spared, inputs, i);
 }
 
 /* Whether the value is worked out from others read at slightly different times. */
@@ -208,18 +211,6 @@ static void move_members(struct move *moves, const struct compare_layout *layout
 	}
 }
 
-static void show_totals(const struct exited *exited, struct cell *before, struct cell *after)
-{
-	if (exited->has_before) {
-		before->number = add(before->number, exited->before);
-		before->measured++;
-		before->known = true;
-	}
-	after->number = add(after->number, exited->after);
-	after->measured++;
-	after->known = true;
-}
-
 /*
  * Threads that ended without telling, in the groups that they had.  A thread that
  * came and went in between is one of its process's group at least, where groups
@@ -246,8 +237,7 @@ static void count_untold(uint32_t *unknown, const struct compare_layout *layout,
 
 /* Threads that ended, by what their processes tell. */
 static void move_exited(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
-			enum metric_id id, struct exited_sums *sums, struct cell *before,
-			struct cell *after)
+			enum metric_id id, struct exited_sums *sums)
 {
 	const struct join *join = &layout->join;
 
@@ -264,9 +254,7 @@ static void move_exited(struct move *moves, uint32_t *unknown, const struct comp
 			moves[group].gained = add(moves[group].gained, exited.work);
 			moves[group].known += own_group || exited.work;
 		}
-		if (exited.known && own_group && before)
-			show_totals(&exited, &before[group], &after[group]);
-		else if (!exited.known)
+		if (!exited.known)
 			count_untold(unknown, layout, row);
 	}
 }
@@ -283,8 +271,7 @@ void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compa
 }
 
 void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
-		enum metric_id id, struct exited_sums *sums, struct cell *before,
-		struct cell *after)
+		enum metric_id id, struct exited_sums *sums)
 {
 	bool inherits;
 
@@ -293,7 +280,7 @@ void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layo
 	inherits = exited_sums_fold_total(sums, &layout->join, id);
 	move_members(moves, layout, id, inherits ? sums : NULL);
 	if (metrics[id].scope == SCOPE_THREAD)
-		move_exited(moves, unknown, layout, id, sums, before, after);
+		move_exited(moves, unknown, layout, id, sums);
 }
 
 void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups)

@@ -51,20 +51,21 @@ bool compare_adds_up(enum metric_id id);
 void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run,
 		enum metric_id id);
 
-/* A derived one from the cells of its inputs, in the formula's order. */
-void cells_formula(struct cell *cells, size_t groups, enum metric_id id,
+/*
+ * A derived one from the cells of its inputs, in the formula's order.  Spared are
+ * those that it does without, a bit each, never the first.
+ */
+void cells_formula(struct cell *cells, size_t groups, enum metric_id id, uint32_t spared,
 		   struct cell *const *inputs);
 
 double cell_real(const struct cell *cell, enum metric_id id);
 
 /*
  * A counter of an interval; and by group the threads that ended and whose work
- * nobody tells.  Groups of exited threads have cells of no snapshot:
- * they get the totals of their processes, unless before and after are NULL.
+ * nobody tells.
  */
 void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
-		enum metric_id id, struct exited_sums *sums, struct cell *before,
-		struct cell *after);
+		enum metric_id id, struct exited_sums *sums);
 
 /* The same without what exited threads did: all of those are then not told of. */
 void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,

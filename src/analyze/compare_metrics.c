@@ -44,6 +44,8 @@ static enum row_state state_of(const struct compare_work *work, size_t group)
 
 	if (work->has_moves && work->moves[group].resets && !work->moves[group].known)
 		return ROW_RESET;
+	if (group >= work->layout->first_exited)
+		return work->changes[group] == 0 ? ROW_SAME : ROW_CHANGED;
 	if (compare_work_population(work, 0, group) == 0)
 		return after ? ROW_NEW : ROW_ABSENT;
 	if (compare_work_population(work, 1, group) == 0)

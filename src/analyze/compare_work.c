@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/compare_layout.h"
+#include "analyze/losses.h"
 #include "analyze/mann_whitney.h"
 
 void compare_work_clear(struct compare_work *work)
@@ -155,6 +156,18 @@ static void raise_amounts(struct compare_work *work, const struct cell *cells)
 			work->amounts[group] = (double)cells[group].number;
 }
 
+/* Inputs that a snapshot's kernel does not count: without them on one side, without them on all. */
+static uint32_t spared_inputs(const struct compare_work *work, const struct formula *formula)
+{
+	uint32_t spared = 0;
+
+	for (size_t run = 0; run < work->layout->run_count; run++)
+		for (unsigned i = 0; i < formula->count; i++)
+			if (input_is_spared(work->layout->runs[run].snapshot, formula, i))
+				spared |= 1u << i;
+	return spared;
+}
+
 /* Whether all that a formula is made of is known of exited threads, too. */
 static bool is_told_by_exited(const struct formula *formula)
 {
@@ -165,7 +178,7 @@ static bool is_told_by_exited(const struct formula *formula)
 }
 
 /* A ratio is of tasks that have all of its inputs, or it would be of different ones. */
-static void fold_formula_of_moves(struct compare_work *work)
+static void fold_formula_of_moves(struct compare_work *work, uint32_t spared)
 {
 	const struct formula *formula = &metrics[work->id].formula;
 	size_t groups = work->layout->group_count;
@@ -174,13 +187,13 @@ static void fold_formula_of_moves(struct compare_work *work)
 	for (unsigned i = 0; i < formula->count; i++) {
 		if (with_exited)
 			moves_fold(work->moves, work->unknown, work->layout, formula->inputs[i],
-				   &work->sums, NULL, NULL);
+				   &work->sums);
 		else
 			moves_fold_living(work->moves, work->unknown, work->layout,
 					  formula->inputs[i]);
 		cells_of_moves(work->done[i], work->moves, groups);
 	}
-	cells_formula(work->interval, groups, work->id, work->done);
+	cells_formula(work->interval, groups, work->id, spared, work->done);
 	raise_amounts(work, work->done[0]);
 }
 
@@ -188,17 +201,18 @@ static int fold_derived(struct compare_work *work)
 {
 	const struct formula *formula = &metrics[work->id].formula;
 	size_t groups = work->layout->group_count;
+	uint32_t spared = spared_inputs(work, formula);
 
 	if (need_inputs(work, formula->count) < 0)
 		return -ENOMEM;
 	memset(work->amounts, 0, groups * sizeof(*work->amounts));
 	if (work->layout->is_interval)
-		fold_formula_of_moves(work);
+		fold_formula_of_moves(work, spared);
 	for (size_t run = 0; run < work->layout->run_count; run++) {
 		for (unsigned i = 0; i < formula->count; i++)
 			cells_fold(work->inputs[i], groups, &work->layout->runs[run],
 				   formula->inputs[i]);
-		cells_formula(work->runs[run], groups, work->id, work->inputs);
+		cells_formula(work->runs[run], groups, work->id, spared, work->inputs);
 		if (!work->layout->is_interval)
 			raise_amounts(work, work->inputs[0]);
 	}
@@ -214,8 +228,7 @@ static void fold_stored(struct compare_work *work)
 		cells_fold(work->runs[run], layout->group_count, &layout->runs[run], work->id);
 	work->has_moves = layout->is_interval && metrics[work->id].kind == KIND_COUNTER;
 	if (work->has_moves)
-		moves_fold(work->moves, work->unknown, layout, work->id, &work->sums, work->runs[0],
-			   work->runs[1]);
+		moves_fold(work->moves, work->unknown, layout, work->id, &work->sums);
 }
 
 size_t compare_work_gather(const struct compare_work *work, int side, size_t group)

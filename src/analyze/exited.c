@@ -217,17 +217,17 @@ struct exited exited_of(const struct exited_sums *sums, const struct join *join,
 {
 	uint32_t old = join->before_of_process[process];
 	int total = exited_total_of(id);
-	struct exited exited = { .has_before = join_is_row(old) };
+	struct exited exited = { 0 };
+	uint64_t before;
 
 	if (total < 0 || old == JOIN_MISSED ||
-	    !snapshot_get(join->after, (enum metric_id)total, process, &exited.after))
+	    !snapshot_get(join->after, (enum metric_id)total, process, &exited.work))
 		return exited;
-	exited.work = exited.after;
-	if (exited.has_before) {
-		if (!snapshot_get(join->before, (enum metric_id)total, old, &exited.before) ||
+	if (join_is_row(old)) {
+		if (!snapshot_get(join->before, (enum metric_id)total, old, &before) ||
 		    sums->missing[old])
 			return exited;
-		exited.work -= exited.before < exited.work ? exited.before : exited.work;
+		exited.work -= before < exited.work ? before : exited.work;
 		exited.work -= sums->sums[old] < exited.work ? sums->sums[old] : exited.work;
 	}
 	exited.known = true;

@@ -50,9 +50,7 @@ bool exited_sums_fold_total(struct exited_sums *sums, const struct join *join, e
 /* What one process tells of a metric of its exited threads. */
 struct exited {
 	bool known;
-	bool has_before;
-	uint64_t work;		/* in between; never below 0 */
-	uint64_t before, after; /* totals of the process */
+	uint64_t work; /* in between; never below 0 */
 };
 
 /* After exited_sums_fold() of the same metric. */

@@ -192,13 +192,20 @@ static void append_value(struct text *out, enum metric_unit unit, const struct u
 	text_append_string(out, compare_is_partial(value) ? "*" : "");
 }
 
+/* Whether a side has nobody who could have a value: of exited threads, work alone is known. */
+static bool has_nobody(const struct comparison_row *row, const struct compared_value *value)
+{
+	return value->shape == VALUE_ABSENT &&
+	       (row->state == ROW_CHANGED || row->state == ROW_SAME);
+}
+
 void compare_before_text(struct text *out, const struct comparison *comparison,
 			 const struct comparison_row *row)
 {
 	struct unit_scale scale = scale_of(comparison, row);
 	struct runs runs = { row->significance.before_low, row->significance.before_high };
 
-	if (row->state == ROW_NEW)
+	if (row->state == ROW_NEW || has_nobody(row, &row->before))
 		text_append_string(out, "-");
 	else
 		append_value(out, compare_unit(row), &scale, &row->before,
@@ -224,7 +231,7 @@ void compare_after_text(struct text *out, const struct comparison *comparison,
 	struct unit_scale scale = scale_of(comparison, row);
 	struct runs runs = { row->significance.after_low, row->significance.after_high };
 
-	if (row->state == ROW_GONE) {
+	if (row->state == ROW_GONE || has_nobody(row, compare_reached(comparison, row))) {
 		text_append_string(out, "-");
 		return;
 	}

@@ -144,7 +144,7 @@ class Properties(TestCase):
         """Sums over groups of what adds up: {"delta": ..., "before": ..., "after": ...} by metric.
 
         A difference that a group does not tell is in no sum, and which groups tell one is up to the
-        axis: then there is no whole.  Threads that ended are beside those that live on some axes.
+        axis: then there is no whole.
         """
         sums = collections.defaultdict(lambda: {"delta": 0, "before": 0, "after": 0})
         for row in document["rows"]:
@@ -155,9 +155,8 @@ class Properties(TestCase):
                 account.pop("delta", None)
             elif "delta" in account:
                 account["delta"] += row.get("delta", 0)
-            if not row["group"].endswith(" (exited threads)"):
-                for side in ["before", "after"]:
-                    account[side] += row.get(side, 0)
+            for side in ["before", "after"]:
+                account[side] += row.get(side, 0)
         return dict(sums)
 
     def check_wholes(self, pair, mode):
