@@ -16,6 +16,7 @@ static struct compare_options only_named(const struct compare_options *options,
 	for (size_t i = 0; i < spec->count; i++)
 		selection_add(&named.metrics, spec->keys[i].metric);
 	named.sections = METRIC_COMPARE_SECTIONS;
+	named.metrics_only = true;
 	named.limit = 0;
 	named.unchanged = true;
 	named.place_count = 0;

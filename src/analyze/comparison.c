@@ -60,7 +60,7 @@ static int make_rows(const struct compare_side *before, const struct compare_sid
 	rank_scale_init(&scale, after->snapshots[0], comparison->elapsed_ns);
 	row_keeper_init(&keeper, comparison, options);
 	status = compare_metrics(layout, options, &scale, &keeper, comparison);
-	if (status == 0)
+	if (status == 0 && !options->metrics_only)
 		status = compare_sheets(comparison, before, after, options,
 					&(struct reading_taker){ sift_reading, &sieve });
 	if (status == 0)

@@ -133,17 +133,6 @@ static int check_words(char **words, int count, struct error *error)
 	return 0;
 }
 
-/* Sections of metrics alone; heap has readings too, so it must have been meant. */
-static uint32_t sections_of(const struct selection *wanted)
-{
-	uint32_t sections = METRIC_COMPARE_SECTIONS & ~(1u << COMPARE_HEAP);
-
-	for (size_t i = 0; i < wanted->count; i++)
-		if (metrics[wanted->ids[i]].section == SECTION_HEAP)
-			sections |= 1u << COMPARE_HEAP;
-	return sections;
-}
-
 /* Without a list of sections: -m is all that is wanted, else everything. */
 static int parse_metrics(struct request *request, struct error *error)
 {
@@ -155,7 +144,8 @@ static int parse_metrics(struct request *request, struct error *error)
 		status = selection_parse(args.metrics, wanted, error);
 	else
 		selection_all(wanted);
-	*sections = args.metrics ? sections_of(wanted) : ALL_COMPARE_SECTIONS;
+	*sections = ALL_COMPARE_SECTIONS;
+	request->options.metrics_only = args.metrics && !args.sections;
 	if (status == 0 && args.sections)
 		status = compare_sections_parse(args.sections, sections, error);
 	if (!(*sections & METRIC_COMPARE_SECTIONS))
