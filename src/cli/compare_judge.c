@@ -46,6 +46,7 @@ static struct compare_options narrow(const struct fail_on *fail_on,
 	look_through(lens, &narrowed);
 	narrowed.metrics.count = 0;
 	narrowed.sections = METRIC_COMPARE_SECTIONS;
+	narrowed.metrics_only = true;
 	narrowed.limit = 0;
 	narrowed.unchanged = true;
 	narrowed.place_count = 0;
@@ -54,10 +55,12 @@ static struct compare_options narrow(const struct fail_on *fail_on,
 
 		if (!is_for(lens, condition, options->axis))
 			continue;
-		if (condition->metric >= 0)
+		if (condition->metric >= 0) {
 			selection_add(&narrowed.metrics, (enum metric_id)condition->metric);
-		else
-			narrowed.sections = ALL_COMPARE_SECTIONS;
+			continue;
+		}
+		narrowed.sections = ALL_COMPARE_SECTIONS;
+		narrowed.metrics_only = false;
 	}
 	return narrowed;
 }

@@ -96,6 +96,14 @@ class Now(support.TestCase):
             got, _, err = support.run("compare", file, file, "--fail-on", condition)
             self.assertEqual(got, status, f"{condition}: {err}")
 
+    def test_conditions_on_readings_do_not_need_to_be_shown(self):
+        file = self.path("a.tscope")
+        self.accept("capture", "-q", "-p", os.getpid(), "-o", file)
+        shown, hidden = ([*support.run("compare", file, file, *words, "--fail-on",
+                                       "pressure cpu some total >= 0")][::2]
+                         for words in [[], ["-m", "majflt"]])
+        self.assertEqual(hidden, shown)
+
     def test_findings_are_in_json(self):
         file = self.path("a.tscope")
         self.accept("capture", "-q", "-p", os.getpid(), "-o", file)
