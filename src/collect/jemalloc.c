@@ -15,13 +15,20 @@
 /* First one process of each program is looked at, then all that cannot go by what it showed. */
 #define ROUNDS 2
 
+/* Beyond a share for each process, which ordinary ones do not use up. */
+#define BUDGET_MS 5000
+#define PROCESSES_PER_MS 2
+#define READING_MS 2000 /* of it: is not spent on looking for jemalloc */
+
 /*
- * A process that may have jemalloc.  Of one program with equally many pages of code one is looked
- * at first: when it has no jemalloc, nor have the others (see jemalloc.h on how sure that is).
+ * A process that may have jemalloc.  Of one program of one user with equally many pages of code
+ * one is looked at first: when it has no jemalloc, nor have the others (see jemalloc.h on how
+ * sure that is).  What the processes of a user show says nothing about those of another.
  */
 struct candidate {
 	uint32_t row;
 	const struct process_image *image;
+	uint64_t owner; /* user, UINT64_MAX when not known */
 	uint64_t pages; /* executable, 0 when not known: then it is like no other */
 	bool is_alone;	/* to be looked at itself */
 	bool is_settled;
@@ -52,16 +59,27 @@ static int compare_candidates(const void *left, const void *right)
 		order = compare_numbers((uint64_t)a->image->changed_ns,
 					(uint64_t)b->image->changed_ns);
 	if (!order)
+		order = compare_numbers(a->owner, b->owner);
+	if (!order)
 		order = compare_numbers(a->pages, b->pages);
 	return order ? order : compare_numbers(a->row, b->row);
 }
 
 static bool is_same_program(const struct candidate *one, const struct candidate *other)
 {
-	return one->pages && one->pages == other->pages &&
+	return one->pages && one->pages == other->pages && one->owner == other->owner &&
 	       one->image->inode == other->image->inode &&
 	       one->image->device == other->image->device &&
 	       one->image->changed_ns == other->image->changed_ns;
+}
+
+static uint64_t owner_of(const struct snapshot *snapshot, uint32_t row)
+{
+	uint64_t user;
+
+	return snapshot_get(snapshot, METRIC_uid, snapshot->processes[row].first_task, &user) ?
+		       user :
+		       UINT64_MAX;
 }
 
 static int find_candidates(struct collection *collection)
@@ -76,6 +94,7 @@ static int find_candidates(struct collection *collection)
 		struct candidate candidate = {
 			.row = row,
 			.image = image,
+			.owner = owner_of(snapshot, row),
 			.pages = seen ? seen->executable_pages : 0,
 		};
 
@@ -98,6 +117,7 @@ static const enum jemalloc_tag state_tags[] = {
 	[SCOUT_LOOKED] = JEMALLOC_NOT_FOUND,	      [SCOUT_GONE] = JEMALLOC_PID_MISSING,
 	[SCOUT_NO_MAPS] = JEMALLOC_MAPS_READ_FAILURE, [SCOUT_BLOCKED] = JEMALLOC_TARGET_BLOCKED,
 	[SCOUT_DAMAGED] = JEMALLOC_WORKER_PANIC,      [SCOUT_UNREADABLE] = JEMALLOC_FILE_UNREADABLE,
+	[SCOUT_OUT_OF_TIME] = JEMALLOC_OUT_OF_TIME,
 };
 
 static int settle(struct collection *collection, struct candidate *candidate,
@@ -228,6 +248,11 @@ static int settle_all(struct collection *collection)
 
 static int look(struct collection *collection)
 {
+	struct time_budget budget =
+		time_budget_start(BUDGET_MS + collection->candidates.count / PROCESSES_PER_MS);
+
+	collection->attachment.budget = budget;
+	collection->scout.budget = time_budget_less(budget, READING_MS);
 	for (int round = 0; round < ROUNDS; round++) {
 		int status = choose(collection);
 

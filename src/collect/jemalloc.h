@@ -8,8 +8,8 @@
  * each file (jemalloc_layout.h); then the memory of each process is read
  * (jemalloc_target.h).  What did not work is a tag (jemalloc_tags.def), counted and told.
  *
- * "Once for each program" is a guess: processes of one program (device, inode, time
- * of change) with equally many pages of executable memory are taken to have the same
+ * "Once for each program" is a guess: processes of one user and one program (device,
+ * inode, time of change) with equally many pages of executable memory are taken to have the same
  * libraries.  One that exchanged a library for jemalloc of exactly the same number
  * of pages would be missed.
  */

@@ -190,6 +190,8 @@ static void release_target(void *context)
 static int read_target(struct attachment *attachment, uint32_t process,
 		       const struct scouted_process *scouted, const struct jemalloc_layout *layout)
 {
+	unsigned patience_ms =
+		attachment->capture->threads_seen.count ? TARGET_TIMEOUT_MS : STOPPING_TIMEOUT_MS;
 	struct jemalloc_target *target;
 	int dir = open_process(attachment, process);
 	int status;
@@ -203,8 +205,7 @@ static int read_target(struct attachment *attachment, uint32_t process,
 	}
 	target->process = dir;
 	status = aside_run(jemalloc_target_read, release_target, target,
-			   attachment->capture->threads_seen.count ? TARGET_TIMEOUT_MS :
-								     STOPPING_TIMEOUT_MS);
+			   time_budget_allow(attachment->budget, patience_ms));
 	if (status == -ETIMEDOUT) { /* the target is its thread's now */
 		attachment->blocked++;
 		return lose(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
@@ -251,6 +252,7 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	struct known_layout found = { .file = file->id, .is_executable = is_executable };
 	struct jemalloc_question question = {
 		.host = capture->host,
+		.budget = attachment->budget,
 		.cache = &attachment->cache,
 		.may_ask_oracle = !capture->options->no_jemalloc_oracle,
 		.tgid = capture->snapshot->processes[process].tgid,
@@ -281,6 +283,8 @@ int attachment_read(struct attachment *attachment, const struct scouted_process 
 	attachment->tally.detected++;
 	if (attachment->blocked >= BLOCKED_MAX)
 		return lose(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
+	if (time_budget_is_over(attachment->budget))
+		return lose(attachment, process, JEMALLOC_OUT_OF_TIME, 0);
 	if (find_layout(attachment, scouted, process, &layout) < 0)
 		return -ENOMEM;
 	if (layout.tag != JEMALLOC_READ)

@@ -23,10 +23,11 @@ struct known_layout {
 	struct jemalloc_layout layout;
 };
 
-/* Set the first two members; the rest, all zeros, is what all processes share. */
+/* Set the first three members; the rest, all zeros, is what all processes share. */
 struct attachment {
 	struct capture *capture;
 	const struct scout *scout;
+	struct time_budget budget;
 	ARRAY_OF(struct known_layout) layouts;
 	struct offset_cache cache;
 	bool has_cache;

@@ -10,7 +10,6 @@
 #include "host/dwarf_layout.h"
 #include "host/elf_inspect.h"
 
-#define DEBUG_TIMEOUT_MS 20000
 #define DEBUG_CPU_SECONDS 20
 #define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
 
@@ -127,7 +126,7 @@ int jemalloc_debug_ask(const struct debug_question *question, struct debug_answe
 		job.keep[i] = -1;
 	job.keep[0] = question->fd;
 	if (findings->has_dwarf || findings->build_id_size || findings->debuglink[0]) {
-		status = confined_start(&child, &limits, DEBUG_TIMEOUT_MS, work, &job);
+		status = confined_start(&child, &limits, question->timeout_ms, work, &job);
 		if (status == 0)
 			status = confined_finish(&child, &answer, sizeof(answer), &size);
 	}

@@ -19,6 +19,7 @@ struct debug_question {
 	uid_t owner;
 	int fd;
 	const struct elf_findings *findings;
+	unsigned timeout_ms;
 };
 
 /* Numbers only: it comes from a child that strangers may have taken over. */

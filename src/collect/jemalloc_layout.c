@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,6 +18,7 @@
 #include "host/process_maps.h"
 
 #define OPEN_TIMEOUT_MS 1000
+#define DEBUG_TIMEOUT_MS 20000
 #define SLOW_FAILURE_MS 100 /* one that took longer is worth keeping */
 
 /* The mapped file, opened aside: a file system may not answer. */
@@ -147,7 +147,8 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	snprintf(opened->path, sizeof(opened->path), "%s", question->file->name);
 	if (opened->proc < 0)
 		return -errno;
-	status = aside_run(open_aside, release_opened, opened, OPEN_TIMEOUT_MS);
+	status = aside_run(open_aside, release_opened, opened,
+			   time_budget_allow(question->budget, OPEN_TIMEOUT_MS));
 	if (status == -ETIMEDOUT)
 		opened = NULL; /* its thread's now */
 	if (status < 0)
@@ -240,6 +241,14 @@ static bool find_cached(struct learned *learned)
 	return status == 0;
 }
 
+/* What is left is shared with the oracle, which may know what debug information hides. */
+static unsigned debug_timeout_ms(struct time_budget budget)
+{
+	unsigned allowed_ms = time_budget_allow(budget, DEBUG_TIMEOUT_MS);
+
+	return allowed_ms < DEBUG_TIMEOUT_MS ? allowed_ms / 2 + 1 : allowed_ms;
+}
+
 /* 0, -ENODATA, or why it could not be told. */
 static int find_by_debug(struct learned *learned)
 {
@@ -250,6 +259,7 @@ static int find_by_debug(struct learned *learned)
 		.owner = opened->file.st_uid,
 		.fd = opened->fd,
 		.findings = &learned->question->file->findings,
+		.timeout_ms = debug_timeout_ms(learned->question->budget),
 	};
 	int status = jemalloc_debug_ask(&question, &learned->debug);
 
@@ -293,22 +303,14 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 		program.fd, findings->mallctl_name[0] ? findings->mallctl_name : NULL, ret, &why);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* To wait in vain once is enough for a while. */
 static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret)
 {
 	struct offset_cache_key key = cache_key(learned, oracle_kind(learned->question));
-	uint64_t start = now_ms();
+	uint64_t start_ms = time_budget_now_ms();
 	int status = learned->silence ? learned->silence : ask_oracle(learned, ret);
 
-	if (status < 0 && now_ms() - start >= SLOW_FAILURE_MS)
+	if (status < 0 && time_budget_now_ms() - start_ms >= SLOW_FAILURE_MS)
 		note_kept(learned,
 			  offset_cache_keep_failure(learned->question->cache, &key, status));
 	return status;
@@ -351,7 +353,9 @@ static enum jemalloc_tag open_tag(int status)
 /* When neither debug information nor the code itself told. */
 static enum jemalloc_tag silence_tag(const struct learned *learned, int status)
 {
-	if (status == -EPROTO || status == -ETIMEDOUT)
+	if (status == -ETIMEDOUT)
+		return JEMALLOC_OUT_OF_TIME;
+	if (status == -EPROTO)
 		return JEMALLOC_WORKER_PANIC;
 	if (status != -ENODATA)
 		return JEMALLOC_DWARF_FAILURE;
@@ -384,7 +388,9 @@ void jemalloc_layout_find(const struct jemalloc_question *question, struct jemal
 	if (status == 0)
 		return;
 	ret->error = status;
-	if (can_be_asked(&learned) && question->may_ask_oracle)
+	if (time_budget_is_over(question->budget))
+		ret->tag = JEMALLOC_OUT_OF_TIME;
+	else if (can_be_asked(&learned) && question->may_ask_oracle)
 		find_by_oracle(&learned);
 	else
 		ret->tag = silence_tag(&learned, status);

@@ -18,6 +18,7 @@ struct offset_cache;
 
 struct jemalloc_question {
 	const struct host *host;
+	struct time_budget budget;
 	const struct offset_cache *cache;
 	bool may_ask_oracle;
 	int32_t tgid; /* a process that has the file mapped */

@@ -13,8 +13,9 @@
 #define JOB_PROCESSES 16 /* fewer are not worth a second child */
 #define LOST_MAX 32	 /* children that may be lost before the rest is given up */
 #define JOB_MEMORY ((uint64_t)2 << 30)
-#define JOB_CPU_SECONDS 10
-#define JOB_TIMEOUT_MS 3000
+#define JOB_CPU_SECONDS 1   /* far more than sound files take, however many */
+#define JOB_TIMEOUT_MS 3000 /* reading from a slow disk costs no CPU */
+#define RETRY_TIMEOUT_MS 1000
 
 void scout_clear(struct scout *scout)
 {
@@ -22,8 +23,10 @@ void scout_clear(struct scout *scout)
 	array_free(&scout->files);
 }
 
-static int start(struct scout_job *job)
+/* 0, -ETIME when time is up, or another negative errno. */
+static int start(const struct scout *scout, struct scout_job *job, unsigned timeout_ms)
 {
+	unsigned allowed_ms = time_budget_allow(scout->budget, timeout_ms);
 	struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
 		.memory_bytes = JOB_MEMORY,
@@ -33,10 +36,12 @@ static int start(struct scout_job *job)
 		.prepare = scout_prepare,
 	};
 
+	if (!allowed_ms)
+		return -ETIME;
 	for (size_t i = 0; i < SCOUT_FILES_MAX; i++)
 		job->keep[i] = -1;
 	memset(job->progress, 0, sizeof(*job->progress));
-	return confined_start(&job->child, &limits, JOB_TIMEOUT_MS, scout_work, job);
+	return confined_start(&job->child, &limits, allowed_ms, scout_work, job);
 }
 
 /* The child may have been taken over: nothing that it says is used as a number unseen. */
@@ -150,12 +155,22 @@ static int leave_out(struct scout_job *job, struct file_id **left_out, size_t *l
 	return 0;
 }
 
-static void give_up(struct scout_job *job, size_t count)
+/* The rest of the list. */
+static void give_up(struct scout_job *job, enum scout_state state)
 {
-	for (size_t i = 0; i < count; i++)
-		job->processes[i].state = SCOUT_DAMAGED;
-	job->processes += count;
-	job->count -= count;
+	for (size_t i = 0; i < job->count; i++)
+		job->processes[i].state = state;
+	job->processes += job->count;
+	job->count = 0;
+}
+
+/* What cannot be started will not be. */
+static void start_or_give_up(const struct scout *scout, struct scout_job *job, unsigned timeout_ms)
+{
+	int status = start(scout, job, timeout_ms);
+
+	if (status < 0)
+		give_up(job, status == -ETIME ? SCOUT_OUT_OF_TIME : SCOUT_DAMAGED);
 }
 
 /* A process that blocked us while it was being opened goes out itself. */
@@ -210,13 +225,13 @@ static int finish_job(struct scout *scout, struct scout_job *job, char *answer)
 		if (outcome == -ENOMEM)
 			status = outcome;
 		else if (outcome < 0 && ++lost > LOST_MAX)
-			give_up(job, job->count);
+			give_up(job, SCOUT_DAMAGED);
 		else if (outcome == -ETIMEDOUT && !job->progress->is_parsing)
 			drop_blocked(job);
 		else if (outcome < 0)
 			status = leave_out(job, &left_out, &left_out_count);
-		if (status == 0 && job->count && start(job) < 0)
-			give_up(job, job->count);
+		if (status == 0 && job->count)
+			start_or_give_up(scout, job, lost ? RETRY_TIMEOUT_MS : JOB_TIMEOUT_MS);
 	}
 	free(left_out);
 	return status;
@@ -270,8 +285,7 @@ static int run_jobs(struct scout *scout, struct scout_job *jobs, size_t count, c
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (start(&jobs[i]) < 0)
-			give_up(&jobs[i], jobs[i].count);
+		start_or_give_up(scout, &jobs[i], JOB_TIMEOUT_MS);
 	for (size_t i = 0; i < count; i++) {
 		int finished = finish_job(scout, &jobs[i], answer);
 

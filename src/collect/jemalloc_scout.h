@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "collect/jemalloc_budget.h"
 #include "collect/jemalloc_file.h"
 #include "host/elf_inspect.h"
 
@@ -42,11 +43,12 @@ enum scout_part {
 };
 
 enum scout_state {
-	SCOUT_LOOKED,	  /* the files below tell; no holder: no jemalloc */
-	SCOUT_GONE,	  /* the process has ended */
-	SCOUT_NO_MAPS,	  /* its map cannot be read: error */
-	SCOUT_BLOCKED,	  /* opening its map or a file of it took too long */
-	SCOUT_DAMAGED,	  /* no jemalloc was found, but a file could not be read to its end */
+	SCOUT_LOOKED,  /* the files below tell; no holder: no jemalloc */
+	SCOUT_GONE,    /* the process has ended */
+	SCOUT_NO_MAPS, /* its map cannot be read: error */
+	SCOUT_BLOCKED, /* opening its map or a file of it took too long */
+	SCOUT_DAMAGED, /* no jemalloc was found, but a file could not be read to its end */
+	SCOUT_OUT_OF_TIME,
 	SCOUT_UNREADABLE, /* no jemalloc was found, but a file could not be opened: error */
 	SCOUT_STATE_COUNT,
 };
@@ -64,6 +66,7 @@ struct scouted_process {
 
 /* All zeros is empty and valid. */
 struct scout {
+	struct time_budget budget; /* for all of it; what is not looked at then is out of time */
 	ARRAY_OF(struct scouted_process) processes;
 	ARRAY_OF(struct scouted_file) files;
 };

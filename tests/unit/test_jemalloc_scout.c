@@ -9,15 +9,19 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "child.h"
+#include "collect/capture.h"
 #include "collect/jemalloc_scout.h"
 #include "host/host.h"
+#include "model/snapshot.h"
 
 int __real_elf_inspect(int fd, struct elf_findings *ret);
 int __wrap_elf_inspect(int fd, struct elf_findings *ret);
 
 static ino_t deadly;  /* inode of the file that ends whoever reads it */
 static int last_word; /* exit status of who read it, 0: a signal */
+static off_t endless; /* size of files that are read for ever */
 static ino_t lying;   /* inode of the file whose reader was taken over: no flag is a flag */
 
 int __wrap_elf_inspect(int fd, struct elf_findings *ret)
@@ -27,6 +31,8 @@ int __wrap_elf_inspect(int fd, struct elf_findings *ret)
 	int status;
 
 	assert_int_equal(fstat(fd, &file), 0);
+	while (endless && file.st_size == endless)
+		continue;
 	if (deadly && file.st_ino == deadly && last_word)
 		_exit(last_word);
 	if (deadly && file.st_ino == deadly)
@@ -170,6 +176,98 @@ static void a_flag_from_a_reader_that_was_taken_over_is_a_flag(void **state)
 	scout_clear(&scout);
 }
 
+#define COPIES 6
+
+/* Processes with a library each that is read for ever. */
+struct endless_files {
+	char place[32];
+	char paths[COPIES][64];
+	pid_t pids[COPIES];
+};
+
+static void endless_start(struct endless_files *files)
+{
+	static char bytes[16 << 20];
+	int fd = open(library(), O_RDONLY | O_CLOEXEC);
+	ssize_t length = read(fd, bytes, sizeof(bytes) - 1);
+
+	assert_true(length > 0);
+	close(fd);
+	snprintf(files->place, sizeof(files->place), "/tmp/endless.XXXXXX");
+	assert_non_null(mkdtemp(files->place));
+	for (int i = 0; i < COPIES; i++) {
+		snprintf(files->paths[i], sizeof(files->paths[i]), "%s/%d.so", files->place, i);
+		fd = open(files->paths[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		assert_int_equal(write(fd, bytes, (size_t)length + 1), length + 1);
+		close(fd);
+		files->pids[i] = child_start("/bin/sleep", "100", files->paths[i], 0);
+	}
+	endless = length + 1;
+}
+
+static void endless_end(struct endless_files *files)
+{
+	endless = 0;
+	for (int i = 0; i < COPIES; i++) {
+		child_end(files->pids[i]);
+		unlink(files->paths[i]);
+	}
+	rmdir(files->place);
+}
+
+static void files_that_are_read_for_ever_cost_no_more_than_the_budget(void **state)
+{
+	struct scout scout = { 0 };
+	struct endless_files files;
+	uint64_t start_ms;
+
+	(void)state;
+	endless_start(&files);
+	for (int i = 0; i < COPIES; i++)
+		add(&scout, files.pids[i]);
+	start_ms = time_budget_now_ms();
+	scout.budget = time_budget_start(500);
+	assert_int_equal(scout_run(&scout, host), 0);
+	assert_true(time_budget_now_ms() - start_ms < 2000);
+	endless_end(&files);
+	for (int i = 0; i < COPIES; i++)
+		assert_int_equal(scout.processes.data[i].state, SCOUT_OUT_OF_TIME);
+	scout_clear(&scout);
+}
+
+static uint64_t failures(const struct snapshot *snapshot, const char *name)
+{
+	const struct sheet *sheet = &snapshot->sheets[SHEET_CAPTURE];
+	uint64_t number;
+
+	return sheet_get(sheet_find(sheet, name), 0, &number) == CELL_NUMBER ? number : 0;
+}
+
+static void a_capture_of_many_such_files_ends_within_seconds(void **state)
+{
+	struct capture_options options = { .lister = LIST_PROCFS, .pid_count = COPIES };
+	struct endless_files files;
+	struct snapshot *snapshot;
+	struct error error = { 0 };
+	uint64_t start_ms;
+
+	(void)state;
+	endless_start(&files);
+	options.pids = files.pids;
+	start_ms = time_budget_now_ms();
+	if (capture_take(host, &options, &snapshot, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_true(time_budget_now_ms() - start_ms < 8000);
+	endless_end(&files);
+	assert_int_equal(failures(snapshot, "jemalloc walked"), COPIES);
+	assert_int_equal(failures(snapshot, "jemalloc failed"), COPIES);
+	assert_true(failures(snapshot, "jemalloc failures out-of-time") > 0);
+	assert_int_equal(failures(snapshot, "jemalloc failures out-of-time") +
+				 failures(snapshot, "jemalloc failures worker-panic"),
+			 COPIES);
+	snapshot_free(snapshot);
+}
+
 static void nobody_to_look_at_is_no_failure(void **state)
 {
 	struct scout scout = { 0 };
@@ -204,6 +302,8 @@ int main(void)
 		cmocka_unit_test(a_file_that_ends_its_reader_costs_only_those_who_use_it),
 		cmocka_unit_test(a_reader_that_says_it_has_no_memory_costs_no_more),
 		cmocka_unit_test(a_flag_from_a_reader_that_was_taken_over_is_a_flag),
+		cmocka_unit_test(files_that_are_read_for_ever_cost_no_more_than_the_budget),
+		cmocka_unit_test(a_capture_of_many_such_files_ends_within_seconds),
 		cmocka_unit_test(nobody_to_look_at_is_no_failure),
 		cmocka_unit_test(many_processes_are_shared_among_children),
 	};
