@@ -322,26 +322,39 @@ class Interval(TestCase):
                 self.assertAlmostEqual(row["per_second"],
                                        row["delta"] * SECOND / document["elapsed_ns"], delta=2)
 
+    def child_before(self, worker):
+        """What the child of this worker that lived at the first capture had done until then."""
+        rows = support.show_threads(self.scene.pair()[0])["threads"]
+        return next(row for row in rows if row.get("ppid") == worker.pid)
+
     @unittest.skipUnless(HAS_BPF, "the BPF task iterator does not work here")
     def test_work_of_processes_that_ended_is_their_parents_childrens(self):
+        """All of the child that was born in between, and of the other what it did since."""
         document = self.compare("process")
         for worker, went in zip(self.scene.workers, self.scene.went):
             group = f"knownwork[{worker.pid}]"
+            until_then = self.child_before(worker)
             self.assertGreater(went.children["child_minflt"], 1400)
             for name in CHILDREN[1:]:
-                self.assertEqual(deltas(document, name)[group], went.children[name], name)
+                self.assertEqual(deltas(document, name)[group],
+                                 went.children[name] - until_then[name[len("child_"):]], name)
             spent = sum(deltas(document, name)[group]
                         for name in ["child_utime_ns", "child_stime_ns"])
-            self.assertAlmostEqual(spent, went.children["child_time"], delta=TICK_SLACK)
+            self.assertAlmostEqual(spent, went.children["child_time"] - until_then["utime_ns"] -
+                                   until_then["stime_ns"], delta=TICK_SLACK)
         self.assertEqual(document["processes_ended"], 2)
         self.assertTrue(any("child_" in note for note in document["notes"]), document["notes"])
 
     @unittest.skipUnless(HAS_BPF, "the BPF task iterator does not work here")
     def test_ratios_are_those_of_the_interval(self):
-        document = self.compare("process", "", "-m", "cpu_efficiency,run_time_ns,wait_time_ns")
+        """And of threads of which all is known: how long those waited that ended is not."""
+        document = self.compare("process", "", "-m",
+                                "cpu_efficiency,run_time_ns,wait_time_ns,dead_run_time_ns")
         for worker in self.scene.workers[:2]:
             group = f"knownwork[{worker.pid}]"
-            run_time, wait = (deltas(document, n)[group] for n in ["run_time_ns", "wait_time_ns"])
+            run_time, ended, wait = (deltas(document, name)[group] for name in
+                                     ["run_time_ns", "dead_run_time_ns", "wait_time_ns"])
+            run_time -= ended
             row = [r for r in document["rows"] if r["group"] == group and
                    r["metric"] == "cpu_efficiency"][0]
             self.assertAlmostEqual(row["interval"], run_time / (run_time + wait), places=6)
