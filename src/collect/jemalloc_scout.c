@@ -15,7 +15,8 @@
 #define JOB_MEMORY ((uint64_t)2 << 30)
 #define JOB_CPU_SECONDS 1   /* far more than sound files take, however many */
 #define JOB_TIMEOUT_MS 3000 /* reading from a slow disk costs no CPU */
-#define RETRY_TIMEOUT_MS 1000
+#define RETRY_TIMEOUT_MS 250
+#define SMALLER 4 /* how much less a child gets after one was lost */
 
 void scout_clear(struct scout *scout)
 {
@@ -186,6 +187,30 @@ static void drop_blocked(struct scout_job *job)
 	job->count--;
 }
 
+static void reverse(struct scouted_process *processes, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		struct scouted_process other = processes[i];
+
+		processes[i] = processes[count - 1 - i];
+		processes[count - 1 - i] = other;
+	}
+}
+
+/*
+ * Those that were looked at when the child was lost come last, in smaller company, so that
+ * whoever means harm keeps few others from being looked at while there is time.
+ */
+static void put_off(struct scout_job *job)
+{
+	size_t suspects = job->batch < job->count ? job->batch : job->count;
+
+	reverse(job->processes, suspects);
+	reverse(job->processes + suspects, job->count - suspects);
+	reverse(job->processes, job->count);
+	job->batch = (suspects + SMALLER - 1) / SMALLER;
+}
+
 /* The largest answer to any job. */
 static size_t answer_capacity(const struct scout *scout)
 {
@@ -230,6 +255,8 @@ static int finish_job(struct scout *scout, struct scout_job *job, char *answer)
 			drop_blocked(job);
 		else if (outcome < 0)
 			status = leave_out(job, &left_out, &left_out_count);
+		if (outcome < 0 && job->count)
+			put_off(job);
 		if (status == 0 && job->count)
 			start_or_give_up(scout, job, lost ? RETRY_TIMEOUT_MS : JOB_TIMEOUT_MS);
 	}
@@ -270,6 +297,7 @@ static void set_up_job(struct scout_job *job, struct scout *scout, const struct 
 	size_t first = total * index / jobs;
 
 	job->host = host;
+	job->batch = SCOUT_PROCESSES_MAX;
 	job->processes = scout->processes.data + first;
 	job->count = total * (index + 1) / jobs - first;
 	for (size_t i = 0; i < job->count; i++) {

@@ -137,7 +137,7 @@ int scout_prepare(void *argument)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	for (uint32_t i = 0; i < job->count && i < SCOUT_PROCESSES_MAX; i++) {
+	for (uint32_t i = 0; i < job->count && i < job->batch; i++) {
 		int status;
 
 		job->progress->process = i;

@@ -52,6 +52,7 @@ struct scout_job {
 	const struct host *host;
 	struct scouted_process *processes; /* the slice of this child */
 	size_t count;
+	size_t batch; /* processes for one child */
 	const struct file_id *left_out;
 	size_t left_out_count;
 	struct scout_progress *progress;
