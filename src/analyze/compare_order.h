@@ -5,6 +5,7 @@
  *	compare_order_init(&order, &spec, &before, &after, &options, &error);
  *	options.places = order.places;
  *	options.place_count = order.count;
+ *	options.like = order.comparison;
  *	comparison_new(&before, &after, &options, &comparison, &error);
  *	compare_order_apply(&order, comparison);
  *	compare_order_clear(&order);

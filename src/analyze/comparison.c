@@ -20,6 +20,9 @@ void comparison_free(struct comparison *comparison)
 {
 	if (!comparison)
 		return;
+	if (comparison->layout)
+		compare_layout_clear(comparison->layout);
+	free(comparison->layout);
 	array_free(&comparison->notes);
 	array_free(&comparison->host_changes);
 	array_free(&comparison->groups);
@@ -88,11 +91,38 @@ static int note_passed(const struct compare_layout *layout, struct comparison *c
 	return copy ? array_append(&comparison->notes, copy) : -ENOMEM;
 }
 
+static int take_groups(const struct comparison *like, struct comparison *comparison)
+{
+	size_t count = like->groups.count;
+
+	if (array_reserve(&comparison->groups, count + 1) < 0)
+		return -ENOMEM;
+	memcpy(comparison->groups.data, like->groups.data, count * sizeof(*like->groups.data));
+	comparison->groups.count = count;
+	return 0;
+}
+
+/* Who belongs where: found out, or as another comparison has it. */
+static int lay_out(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison *comparison,
+		   const struct compare_layout **ret)
+{
+	if (options->like) {
+		*ret = options->like->layout;
+		return take_groups(options->like, comparison);
+	}
+	comparison->layout = calloc(1, sizeof(*comparison->layout));
+	if (!comparison->layout)
+		return -ENOMEM;
+	*ret = comparison->layout;
+	return compare_layout_init(comparison->layout, before, after, options, comparison);
+}
+
 static int compare(const struct compare_side *before, const struct compare_side *after,
 		   const struct compare_options *options, struct comparison *comparison,
 		   struct error *error)
 {
-	struct compare_layout layout = { 0 };
+	const struct compare_layout *layout = NULL;
 	int status = compare_mode_choose(before, after, options, comparison, error);
 
 	if (status == 0)
@@ -100,15 +130,12 @@ static int compare(const struct compare_side *before, const struct compare_side 
 	if (status == 0)
 		status = compare_hosts(before->snapshots[0], after->snapshots[0], comparison);
 	if (status == 0)
-		status = compare_layout_init(&layout, before, after, options, comparison);
-	if (status == 0 && layout.is_interval)
-		status = compare_mode_note_ended(&layout, comparison);
-	if (status == 0 && layout.is_interval)
-		status = note_passed(&layout, comparison);
-	if (status == 0)
-		status = make_rows(before, after, options, comparison, &layout);
-	compare_layout_clear(&layout);
-	return status;
+		status = lay_out(before, after, options, comparison, &layout);
+	if (status == 0 && layout->is_interval)
+		status = compare_mode_note_ended(layout, comparison);
+	if (status == 0 && layout->is_interval)
+		status = note_passed(layout, comparison);
+	return status < 0 ? status : make_rows(before, after, options, comparison, layout);
 }
 
 int comparison_new(const struct compare_side *before, const struct compare_side *after,

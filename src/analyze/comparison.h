@@ -28,6 +28,7 @@
 #include "base/array.h"
 #include "metric/reading.h"
 
+struct compare_layout;
 struct error;
 struct snapshot;
 
@@ -68,6 +69,11 @@ struct compare_options {
 	/* Places of groups, by number: the limit keeps the first groups' best (compare_order.h). */
 	const uint32_t *places;
 	size_t place_count; /* 0: the best of all */
+	/*
+	 * A comparison of the same sides, mode, axis and grouping, of metrics_only: who
+	 * belongs where is taken from it, so it must outlive this one.  NULL without any.
+	 */
+	const struct comparison *like;
 };
 
 /* One side of a row.  There may be millions of rows, so values are small. */
@@ -184,8 +190,9 @@ struct host_change {
 
 struct comparison {
 	struct arena arena;
-	enum compare_mode mode; /* never AUTO */
-	uint64_t elapsed_ns;	/* interval: between the captures; else 0 */
+	struct compare_layout *layout; /* NULL when it is another comparison's */
+	enum compare_mode mode;	       /* never AUTO */
+	uint64_t elapsed_ns;	       /* interval: between the captures; else 0 */
 	ARRAY_OF(const char *)
 	notes; /* what a reader must know: which mode and why, sides that differ in kind, losses */
 	ARRAY_OF(struct host_change) host_changes;

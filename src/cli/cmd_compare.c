@@ -286,26 +286,28 @@ static void print_left_out(const struct comparison *comparison)
 		fputs("; --all and -n 0 give all\n", stderr);
 }
 
-static int compare(struct request *request, const struct compare_input *input,
+static int compare(const struct request *request, const struct compare_input *input,
 		   struct answer *answer, struct error *error)
 {
 	struct compare_side before = side_of(&input->before), after = side_of(&input->after);
-	struct compare_options *how = &request->options;
+	struct compare_options ordered = request->options;
 	int status = 0;
 
 	if (request->sort.count) {
-		status = compare_order_init(&answer->order, &request->sort, &before, &after, how,
-					    error);
-		how->places = answer->order.places;
-		how->place_count = answer->order.count;
+		status = compare_order_init(&answer->order, &request->sort, &before, &after,
+					    &request->options, error);
+		ordered.places = answer->order.places;
+		ordered.place_count = answer->order.count;
+		ordered.like = answer->order.comparison;
 	}
 	if (status == 0)
-		status = comparison_new(&before, &after, how, &answer->comparison, error);
+		status = comparison_new(&before, &after, &ordered, &answer->comparison, error);
 	if (status < 0)
 		return status;
 	if (request->sort.count)
 		compare_order_apply(&answer->order, answer->comparison);
-	return judge(&request->fail_on, &before, &after, how, &answer->judgement, error);
+	return judge(&request->fail_on, &before, &after, &request->options, &answer->judgement,
+		     error);
 }
 
 static int get_input(struct compare_input *input, char **words, struct error *error)

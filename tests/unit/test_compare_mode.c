@@ -57,12 +57,41 @@ static void one_is_not_many(void **state)
 	assert_true(has_note(comparison, "after: 1 impossible value was dropped"));
 }
 
+static void who_belongs_where_is_found_out_once_for_two_comparisons(void **state)
+{
+	static const enum group_axis axes[] = { AXIS_PCOMM, AXIS_COMM, AXIS_THREAD };
+
+	(void)state;
+	for (size_t axis = 0; axis < ARRAY_SIZE(axes); axis++) {
+		CLEANUP(pair_free) struct pair pair = pair_new();
+		CLEANUP(comparison_free_pointer) struct comparison *first = NULL;
+		CLEANUP(comparison_free_pointer) struct comparison *second = NULL;
+		struct compare_options options = pair_options(COMPARE_AUTO, axes[axis]);
+
+		add_server(&pair);
+		hand_task(pair.before, 10, 11, "worker", "/");
+		hand_task(pair.after, FIRST_BORN, FIRST_BORN, "fresh", "/");
+		options.metrics_only = true;
+		pair_finish(&pair);
+		first = compare_snapshots(pair.before, pair.after, &options);
+		options.like = first;
+		second = compare_snapshots(pair.before, pair.after, &options);
+		assert_int_equal(first->groups.count, second->groups.count);
+		assert_int_equal(first->rows.count, second->rows.count);
+		assert_int_equal(first->notes.count, second->notes.count);
+		assert_int_equal(first->processes_ended, second->processes_ended);
+		for (size_t i = 0; i < first->groups.count; i++)
+			assert_string_equal(first->groups.data[i].key, second->groups.data[i].key);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_boot_id_with_two_kernels_is_no_interval),
 		cmocka_unit_test(what_a_side_does_not_tell_of_its_host_is_named),
 		cmocka_unit_test(one_is_not_many),
+		cmocka_unit_test(who_belongs_where_is_found_out_once_for_two_comparisons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,7 @@ static void assert_order(const char *text, size_t limit, const char *const *keys
 	assert_int_equal(compare_order_init(&order, &spec, &before, &after, &options, &error), 0);
 	options.places = order.places;
 	options.place_count = order.count;
+	options.like = order.comparison;
 	assert_int_equal(comparison_new(&before, &after, &options, &comparison, &error), 0);
 	compare_order_apply(&order, comparison);
 	assert_int_equal(comparison->rows.count, count);
