@@ -218,14 +218,32 @@ static int read_target(struct attachment *attachment, uint32_t process,
 
 /* ---- where its jemalloc keeps the counters ---- */
 
+/*
+ * Children that read files of different users can tell different things about one file, if
+ * one of them was taken over: what was found by one's word is not for all.
+ */
+static bool is_told_alike(const struct scouted_file *one, const struct scouted_file *other)
+{
+	const struct elf_findings *a = &one->findings, *b = &other->findings;
+
+	return file_is_same(one->id, other->id) && a->is_native == b->is_native &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       one->status.st_dev == other->status.st_dev &&
+	       one->status.st_ino == other->status.st_ino &&
+	       one->status.st_size == other->status.st_size &&
+	       one->status.st_mtim.tv_sec == other->status.st_mtim.tv_sec &&
+	       one->status.st_mtim.tv_nsec == other->status.st_mtim.tv_nsec;
+}
+
 static const struct jemalloc_layout *known_layout(const struct attachment *attachment,
-						  struct file_id file, bool is_executable)
+						  const struct scouted_file *file,
+						  bool is_executable)
 {
 	for (size_t i = 0; i < attachment->layouts.count; i++) {
 		const struct known_layout *known = &attachment->layouts.data[i];
 
-		if (known->file.device == file.device && known->file.inode == file.inode &&
-		    known->is_executable == is_executable)
+		if (known->is_executable == is_executable && is_told_alike(&known->file, file))
 			return &known->layout;
 	}
 	return NULL;
@@ -240,7 +258,14 @@ static void open_cache(struct attachment *attachment)
 	attachment->tally.cache_error = offset_cache_open(&attachment->cache, NULL);
 }
 
-/* The layout of a file is the same for all processes; one that ended tells nothing about it. */
+/* Else it is about the process that led us there. */
+static bool is_about_file(enum jemalloc_tag tag)
+{
+	return tag != JEMALLOC_PID_MISSING && tag != JEMALLOC_TARGET_BLOCKED &&
+	       tag != JEMALLOC_FILE_UNREADABLE;
+}
+
+/* The layout of a file is the same for all processes. */
 static int find_layout(struct attachment *attachment, const struct scouted_process *scouted,
 		       uint32_t process, struct jemalloc_layout *ret)
 {
@@ -248,8 +273,8 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	const struct scouted_file *file =
 		&attachment->scout->files.data[scouted->parts[PART_HOLDER]];
 	bool is_executable = is_in_executable(scouted);
-	const struct jemalloc_layout *known = known_layout(attachment, file->id, is_executable);
-	struct known_layout found = { .file = file->id, .is_executable = is_executable };
+	const struct jemalloc_layout *known = known_layout(attachment, file, is_executable);
+	struct known_layout found = { .file = *file, .is_executable = is_executable };
 	struct jemalloc_question question = {
 		.host = capture->host,
 		.budget = attachment->budget,
@@ -270,7 +295,7 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	if (!attachment->tally.cache_error)
 		attachment->tally.cache_error = ret->keep_error;
 	found.layout = *ret;
-	if (ret->tag == JEMALLOC_PID_MISSING)
+	if (!is_about_file(ret->tag))
 		return 0;
 	return array_append(&attachment->layouts, found);
 }

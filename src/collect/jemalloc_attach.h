@@ -18,7 +18,7 @@
 struct capture;
 
 struct known_layout {
-	struct file_id file;
+	struct scouted_file file;
 	bool is_executable;
 	struct jemalloc_layout layout;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/jemalloc_scout.h"
 #include "host/confine.h"
 #include "host/debug_file.h"
 #include "host/dwarf_layout.h"
@@ -18,6 +19,16 @@ struct debug_job {
 	struct debug_files files;
 	int keep[1 + DEBUG_FILES_MAX];
 };
+
+/* What the child says, one after the other. */
+struct debug_words {
+	struct elf_findings findings;
+	struct debug_answer answer;
+};
+
+_Static_assert(sizeof(struct debug_words) ==
+		       sizeof(struct elf_findings) + sizeof(struct debug_answer),
+	       "nothing is between them");
 
 static int prepare(void *argument)
 {
@@ -66,10 +77,9 @@ static void take_symbols(const struct elf_findings *findings, int fd, struct deb
 }
 
 /* The first file that tells, else what is wrong with the last that should. */
-static void search(const struct debug_job *job, struct debug_answer *answer)
+static void search(const struct debug_job *job, const struct elf_findings *findings,
+		   struct debug_answer *answer)
 {
-	const struct elf_findings *findings = job->question->findings;
-
 	answer->status = -ENODATA;
 	if (findings->has_dwarf)
 		answer->status = try_file(findings, job->question->fd, answer);
@@ -91,23 +101,31 @@ static void search(const struct debug_job *job, struct debug_answer *answer)
 
 static int work(void *argument, int out)
 {
+	const struct debug_job *job = argument;
+	struct elf_findings findings;
 	struct debug_answer answer;
 
+	memset(&findings, 0, sizeof(findings));
 	memset(&answer, 0, sizeof(answer));
-	search(argument, &answer);
+	if (elf_inspect(job->question->fd, &findings) < 0)
+		return -EBADMSG;
+	/* At once: debug information may cost us our life. */
+	if (write(out, &findings, sizeof(findings)) != sizeof(findings))
+		return -EIO;
+	search(job, &findings, &answer);
 	return write(out, &answer, sizeof(answer)) == sizeof(answer) ? 0 : -EIO;
 }
 
-static bool is_sound(const struct debug_answer *answer, size_t size)
+static bool is_sound(const struct debug_answer *answer)
 {
-	if (size != sizeof(*answer) || answer->status > 0)
+	if (answer->status > 0)
 		return false;
 	return answer->status < 0 || tsd_layout_is_plausible(&answer->layout);
 }
 
-int jemalloc_debug_ask(const struct debug_question *question, struct debug_answer *ret)
+int jemalloc_debug_ask(const struct debug_question *question, struct elf_findings *ret_findings,
+		       struct debug_answer *ret)
 {
-	const struct elf_findings *findings = question->findings;
 	struct debug_job job = { .question = question };
 	const struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
@@ -117,22 +135,25 @@ int jemalloc_debug_ask(const struct debug_question *question, struct debug_answe
 		.keep_count = 1 + DEBUG_FILES_MAX,
 		.prepare = prepare,
 	};
-	struct debug_answer answer = { .status = -ENODATA };
+	struct debug_words words;
 	struct confined_job child;
-	size_t size = sizeof(answer);
-	int status = 0;
+	size_t size;
+	int status;
 
 	for (size_t i = 0; i < 1 + DEBUG_FILES_MAX; i++)
 		job.keep[i] = -1;
 	job.keep[0] = question->fd;
-	if (findings->has_dwarf || findings->build_id_size || findings->debuglink[0]) {
-		status = confined_start(&child, &limits, question->timeout_ms, work, &job);
-		if (status == 0)
-			status = confined_finish(&child, &answer, sizeof(answer), &size);
+	status = confined_start(&child, &limits, question->timeout_ms, work, &job);
+	if (status < 0)
+		return status;
+	status = confined_finish(&child, &words, sizeof(words), &size);
+	if (size >= sizeof(words.findings)) {
+		findings_tame(&words.findings);
+		*ret_findings = words.findings;
 	}
-	if (status == 0 && !is_sound(&answer, size))
+	if (status == 0 && (size != sizeof(words) || !is_sound(&words.answer)))
 		status = -EBADMSG;
 	if (status == 0)
-		*ret = answer;
+		*ret = words.answer;
 	return status;
 }

@@ -18,7 +18,7 @@ struct debug_question {
 	const char *path; /* as the process sees it */
 	uid_t owner;
 	int fd;
-	const struct elf_findings *findings;
+	const struct elf_findings *findings; /* by which debug files are searched */
 	unsigned timeout_ms;
 };
 
@@ -31,7 +31,12 @@ struct debug_answer {
 	uint64_t main, mallctl;	  /* addresses by the symbols of a debug file, 0 for none */
 };
 
-/* 0 and an answer, or why there is none: -EPROTO, -ETIMEDOUT, -EBADMSG, ... */
-int jemalloc_debug_ask(const struct debug_question *question, struct debug_answer *ret);
+/*
+ * 0 and an answer, or why there is none: -EPROTO, -ETIMEDOUT, -EBADMSG, ...  Whatever happens,
+ * *ret_findings is set as soon as they are known.  The child reads nothing but this file and
+ * what belongs to it: no other file can make it tell lies about this one.
+ */
+int jemalloc_debug_ask(const struct debug_question *question, struct elf_findings *ret_findings,
+		       struct debug_answer *ret);
 
 #endif

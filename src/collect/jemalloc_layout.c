@@ -27,8 +27,6 @@ struct opened {
 	int32_t tgid;
 	struct file_id id;
 	bool is_executable;
-	bool is_placed; /* the mapping is known, by what a confined child said */
-	struct address_range place;
 
 	int status;
 	int process; /* its directory */
@@ -51,27 +49,7 @@ static const struct process_mapping *find_mapping(const struct process_maps *map
 	return NULL;
 }
 
-/*
- * Where the child saw it.  A range that is wrong leads to another file of the
- * same target, or to none.
- */
-static int open_placed(struct opened *opened)
-{
-	const struct process_mapping mapping = {
-		.start = opened->place.start,
-		.end = opened->place.end,
-		.device = opened->id.device,
-		.inode = opened->id.inode,
-		.executable = true,
-		.name = opened->path,
-	};
-
-	if (!opened->is_placed)
-		return -ENOENT;
-	opened->fd = file_open(opened->process, &mapping, opened->is_executable);
-	return opened->fd < 0 ? opened->fd : 0;
-}
-
+/* By the map as it is, not by what a child said, which may have been taken over. */
 static int open_searched(struct opened *opened)
 {
 	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
@@ -98,11 +76,9 @@ static int open_mapped(struct opened *opened)
 	opened->process = proc_open_number(opened->proc, opened->tgid);
 	if (opened->process < 0)
 		return opened->process == -ENOENT ? -ESRCH : opened->process;
-	if (open_placed(opened) < 0) {
-		status = open_searched(opened);
-		if (status < 0)
-			return status;
-	}
+	status = open_searched(opened);
+	if (status < 0)
+		return status;
 	return fstat(opened->fd, &opened->file) < 0 ? -errno : 0;
 }
 
@@ -142,9 +118,6 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	opened->tgid = question->tgid;
 	opened->id = question->file->id;
 	opened->is_executable = question->is_executable;
-	opened->is_placed = question->file->tgid == question->tgid && question->file->name[0];
-	opened->place = question->file->mapping;
-	snprintf(opened->path, sizeof(opened->path), "%s", question->file->name);
 	if (opened->proc < 0)
 		return -errno;
 	status = aside_run(open_aside, release_opened, opened,
@@ -165,6 +138,8 @@ struct learned {
 	const struct jemalloc_question *question;
 	const struct opened *opened; /* NULL as long as there is hope to go without */
 	struct jemalloc_layout *layout;
+	/* By the scout; of what was opened, by a child that read no other file. */
+	struct elf_findings findings;
 	struct debug_answer debug;
 	int silence; /* the negative errno that is known instead of an answer of the oracle, or 0 */
 };
@@ -176,7 +151,7 @@ static enum offset_cache_kind oracle_kind(const struct jemalloc_question *questi
 
 static struct offset_cache_key cache_key(const struct learned *learned, enum offset_cache_kind kind)
 {
-	const struct elf_findings *findings = &learned->question->file->findings;
+	const struct elf_findings *findings = &learned->findings;
 
 	return (struct offset_cache_key){
 		.kind = kind,
@@ -253,16 +228,19 @@ static unsigned debug_timeout_ms(struct time_budget budget)
 static int find_by_debug(struct learned *learned)
 {
 	const struct opened *opened = learned->opened;
+	const struct elf_findings *said = &learned->question->file->findings;
 	const struct debug_question question = {
 		.process = opened->process,
 		.path = opened->path,
 		.owner = opened->file.st_uid,
 		.fd = opened->fd,
-		.findings = &learned->question->file->findings,
+		.findings = said,
 		.timeout_ms = debug_timeout_ms(learned->question->budget),
 	};
-	int status = jemalloc_debug_ask(&question, &learned->debug);
+	int status;
 
+	learned->findings = (struct elf_findings){ 0 };
+	status = jemalloc_debug_ask(&question, &learned->findings, &learned->debug);
 	if (status < 0 || learned->debug.status < 0)
 		return status < 0 ? status : learned->debug.status;
 	learn(learned, OFFSET_CACHE_DEBUG, &learned->debug.layout,
@@ -273,7 +251,7 @@ static int find_by_debug(struct learned *learned)
 /* Its own symbols, or those that were taken from it and kept in its debug file. */
 static struct oracle_program find_program(const struct learned *learned)
 {
-	const struct elf_findings *findings = &learned->question->file->findings;
+	const struct elf_findings *findings = &learned->findings;
 	bool is_named = findings->main && findings->mallctl;
 
 	return (struct oracle_program){
@@ -288,12 +266,12 @@ static bool can_be_asked(const struct learned *learned)
 {
 	if (learned->question->is_executable)
 		return find_program(learned).main != 0;
-	return learned->question->file->findings.exports_mallctl;
+	return learned->findings.exports_mallctl;
 }
 
 static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 {
-	const struct elf_findings *findings = &learned->question->file->findings;
+	const struct elf_findings *findings = &learned->findings;
 	struct oracle_program program = find_program(learned);
 	struct error why = { 0 };
 
@@ -367,7 +345,9 @@ static enum jemalloc_tag silence_tag(const struct learned *learned, int status)
 void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret)
 {
 	CLEANUP(opened_free) struct opened *opened = NULL;
-	struct learned learned = { .question = question, .layout = ret };
+	struct learned learned = { .question = question,
+				   .layout = ret,
+				   .findings = question->file->findings };
 	int status;
 
 	*ret = (struct jemalloc_layout){ .route = "" };

@@ -78,13 +78,9 @@ static void tame_flags(struct elf_findings *findings)
 		tame_flag(flags[i]);
 }
 
-/* Strings that must end, and flags that must be flags. */
-static void tame(struct scouted_file *file)
+void findings_tame(struct elf_findings *findings)
 {
-	struct elf_findings *findings = &file->findings;
-
 	tame_flags(findings);
-	file->name[sizeof(file->name) - 1] = '\0';
 	findings->debuglink[sizeof(findings->debuglink) - 1] = '\0';
 	findings->tsd_name[sizeof(findings->tsd_name) - 1] = '\0';
 	findings->mallctl_name[sizeof(findings->mallctl_name) - 1] = '\0';
@@ -103,7 +99,7 @@ static int take_files(struct scout *scout, const char *bytes, size_t count)
 	files = scout->files.data + scout->files.count;
 	memcpy(files, bytes, count * sizeof(*files));
 	for (size_t i = 0; i < count; i++)
-		tame(&files[i]);
+		findings_tame(&files[i].findings);
 	scout->files.count += count;
 	return 0;
 }

@@ -27,11 +27,10 @@ struct scouted_file {
 	struct file_id id;
 	struct elf_findings findings;
 	struct stat status;
-	/* Where one process has it: enough to open it there again. */
-	int32_t tgid;
-	struct address_range mapping;
-	char name[256]; /* "" when it is longer */
 };
+
+/* Findings that came from a child: strings end, flags are flags.  Numbers may be any. */
+void findings_tame(struct elf_findings *findings);
 
 /* What a process is made of, as far as it matters here. */
 enum scout_part {

@@ -29,14 +29,10 @@ static uint32_t find_file(const struct scout_job *job, struct file_id id)
 	return SCOUT_NONE;
 }
 
-static void note_mapping(struct scout_open_file *file, int32_t tgid,
-			 const struct process_mapping *mapping)
+static void note_name(struct scout_open_file *file, const char *name)
 {
-	file->tgid = tgid;
-	file->mapping = *mapping;
-	file->mapping.name = NULL;
-	if (strlen(mapping->name) < sizeof(file->name))
-		snprintf(file->name, sizeof(file->name), "%s", mapping->name);
+	if (strlen(name) < sizeof(file->name))
+		snprintf(file->name, sizeof(file->name), "%s", name);
 }
 
 /* The number of a file in the list, which grows by those that are new.  -ENFILE, -ENOMEM. */
@@ -64,7 +60,7 @@ static void open_file(struct scout_job *job, const struct scout_use *use, int pr
 	if (file->fd >= 0 || file->is_left_out)
 		return;
 	job->progress->file = file->id;
-	note_mapping(file, user->tgid, mapping);
+	note_name(file, mapping->name);
 	file->fd = file_open(process, mapping, use->is_executable);
 	if (file->fd >= 0)
 		job->keep[use->file] = file->fd;
@@ -341,9 +337,6 @@ static void fill_file(const struct scout_open_file *file, struct scouted_file *r
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->id = file->id;
-	ret->tgid = file->tgid;
-	ret->mapping = (struct address_range){ file->mapping.start, file->mapping.end };
-	memcpy(ret->name, file->name, sizeof(ret->name));
 	memcpy(&ret->findings, file->findings, sizeof(ret->findings));
 	fstat(file->fd, &ret->status); /* all zeros are in no cache */
 }

@@ -36,9 +36,7 @@ struct scout_open_file {
 	bool is_inspected;
 	struct elf_findings *findings; /* NULL: nothing in it for us */
 	uint32_t number;	       /* in the answer */
-	int32_t tgid;
-	struct process_mapping mapping; /* in that process; the name is below */
-	char name[256];
+	char name[256];		       /* "" when it is longer */
 };
 
 /* A process has a file mapped. */

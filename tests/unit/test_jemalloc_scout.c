@@ -19,10 +19,22 @@
 int __real_elf_inspect(int fd, struct elf_findings *ret);
 int __wrap_elf_inspect(int fd, struct elf_findings *ret);
 
-static ino_t deadly;  /* inode of the file that ends whoever reads it */
-static int last_word; /* exit status of who read it, 0: a signal */
-static off_t endless; /* size of files that are read for ever */
-static ino_t lying;   /* inode of the file whose reader was taken over: no flag is a flag */
+static ino_t deadly;	/* inode of the file that ends whoever reads it */
+static int last_word;	/* exit status of who read it, 0: a signal */
+static off_t slandered; /* size of files that a reader of several tells lies about */
+static off_t endless;	/* size of files that are read for ever */
+static ino_t lying;	/* inode of the file whose reader was taken over: no flag is a flag */
+
+/* Whether its reader also has other files, one of which may have taken it over. */
+static bool is_in_company(int fd)
+{
+	struct stat file;
+
+	for (int other = 0; other < 64; other++)
+		if (other != fd && fstat(other, &file) == 0 && S_ISREG(file.st_mode))
+			return true;
+	return false;
+}
 
 int __wrap_elf_inspect(int fd, struct elf_findings *ret)
 {
@@ -40,6 +52,8 @@ int __wrap_elf_inspect(int fd, struct elf_findings *ret)
 	status = __real_elf_inspect(fd, ret);
 	if (lying && file.st_ino == lying)
 		memset(&ret->has_symtab, 0xfe, sizeof(ret->has_symtab));
+	if (slandered && file.st_size == slandered && is_in_company(fd))
+		memcpy(ret->mallctl_name, "nonsense", sizeof("nonsense"));
 	return status;
 }
 
@@ -296,6 +310,32 @@ static void a_capture_of_many_such_files_ends_within_seconds(void **state)
 	snapshot_free(snapshot);
 }
 
+/* What is learned of a file, and kept, is by a reader of that file alone. */
+static void a_reader_of_many_files_cannot_lie_about_where_counters_are(void **state)
+{
+	struct capture_options options = { .lister = LIST_PROCFS, .pid_count = 1 };
+	struct endless_files files;
+	struct snapshot *snapshot;
+	struct error error = { 0 };
+	uint64_t text = 0;
+
+	(void)state;
+	endless_start(&files);
+	slandered = endless;
+	endless = 0;
+	options.pids = files.pids;
+	if (capture_take(host, &options, &snapshot, &error) < 0)
+		fail_msg("%s", error.message);
+	slandered = 0;
+	endless_end(&files);
+	assert_int_equal(
+		sheet_get(sheet_find(&snapshot->sheets[SHEET_PROCESSES], "jemalloc"), 0, &text),
+		CELL_TEXT);
+	assert_string_equal(snapshot_text(snapshot, (uint32_t)text),
+			    "library, oracle, thread-list");
+	snapshot_free(snapshot);
+}
+
 static void nobody_to_look_at_is_no_failure(void **state)
 {
 	struct scout scout = { 0 };
@@ -333,6 +373,7 @@ int main(void)
 		cmocka_unit_test(files_that_are_read_for_ever_cost_no_more_than_the_budget),
 		cmocka_unit_test(files_that_are_read_for_ever_do_not_hide_others),
 		cmocka_unit_test(a_capture_of_many_such_files_ends_within_seconds),
+		cmocka_unit_test(a_reader_of_many_files_cannot_lie_about_where_counters_are),
 		cmocka_unit_test(nobody_to_look_at_is_no_failure),
 		cmocka_unit_test(many_processes_are_shared_among_children),
 	};
