@@ -86,7 +86,7 @@ static const char *measure_rate(const struct fail_condition *condition,
 		*ret = row->per_second;
 		return NULL;
 	}
-	if (row->state == ROW_NEW || row->state == ROW_GONE)
+	if (!row->has_rate_before || !row->has_rate_after)
 		return why_unknown(row);
 	*ret = row->rate_after - row->rate_before;
 	if (condition->is_relative)

@@ -102,8 +102,8 @@ static void write_rates(struct csv_table *table, const struct comparison_row *ro
 		write_real(table, row->has_rate, row->per_second);
 		return;
 	}
-	write_real(table, row->has_rate, row->rate_before);
-	write_real(table, row->has_rate, row->rate_after);
+	write_real(table, row->has_rate && row->has_rate_before, row->rate_before);
+	write_real(table, row->has_rate && row->has_rate_after, row->rate_after);
 }
 
 static void write_percent(struct csv_table *table, const struct comparison_row *row)

@@ -152,8 +152,10 @@ static void write_rates(struct json *json, const struct comparison *comparison,
 		member_double(json, "per_second", row->per_second);
 		return;
 	}
-	member_double(json, "per_second_before", row->rate_before);
-	member_double(json, "per_second_after", row->rate_after);
+	if (row->has_rate_before)
+		member_double(json, "per_second_before", row->rate_before);
+	if (row->has_rate_after)
+		member_double(json, "per_second_after", row->rate_after);
 }
 
 static void write_row(struct json *json, const struct comparison *comparison,

@@ -46,7 +46,8 @@ static const struct comparison_row **first_rows(const struct comparison *compari
 /* Cgroups of readings have no tasks of their own: their rows tell which side they are on. */
 static enum row_state side_of(const struct compared_group *group, const struct comparison_row *row)
 {
-	if (group->tasks_before && group->tasks_after)
+	/* What a filter kept out of the first snapshot is not new. */
+	if ((group->tasks_before || group->missed) && group->tasks_after)
 		return ROW_SAME;
 	if (group->tasks_after)
 		return ROW_NEW;

@@ -294,6 +294,15 @@ void compare_percent_text(struct text *out, const struct comparison_row *row)
 		text_append_string(out, "from 0");
 }
 
+static void append_rate(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
+			bool known, double rate)
+{
+	if (known)
+		unit_format_number(out, unit, scale, rate);
+	else
+		text_append_string(out, "-");
+}
+
 void compare_rate_text(struct text *out, const struct comparison *comparison,
 		       const struct comparison_row *row)
 {
@@ -307,9 +316,9 @@ void compare_rate_text(struct text *out, const struct comparison *comparison,
 		unit_format_number(out, unit, &scale, row->per_second);
 	} else {
 		scale = unit_scale_for(unit, fmax(fabs(row->rate_before), fabs(row->rate_after)));
-		unit_format_number(out, unit, &scale, row->rate_before);
+		append_rate(out, unit, &scale, row->has_rate_before, row->rate_before);
 		text_append_string(out, "→");
-		unit_format_number(out, unit, &scale, row->rate_after);
+		append_rate(out, unit, &scale, row->has_rate_after, row->rate_after);
 	}
 	text_format(out, "%s/s", scale.suffix);
 }

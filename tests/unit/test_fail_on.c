@@ -324,6 +324,7 @@ static void rates_of_populations_are_compared_with_each_other(void **state)
 	assert_int_equal(failures("run_time_ns > 1/s"), 0);
 	assert_int_equal(verdict.unknown, 1);
 	row->has_rate = true;
+	row->has_rate_before = row->has_rate_after = true;
 	row->rate_before = 100;
 	row->rate_after = 130;
 	assert_int_equal(failures("run_time_ns > 29/s"), 1);

@@ -445,6 +445,7 @@ static void rates_of_a_population_are_of_each_side(void **state)
 
 	(void)state;
 	hand.comparison.mode = COMPARE_POPULATION;
+	row->has_rate_before = row->has_rate_after = true;
 	row->rate_before = 1e6;
 	row->rate_after = 25e5;
 	assert_has(TEXT, "1.000→2.500 ms/s\n");
