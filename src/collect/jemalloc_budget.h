@@ -1,5 +1,5 @@
 /*
- * The time that heap counters may take in all.  Files, memory and code of strangers can
+ * The time and memory that heap counters may take in all.  Files, memory and code of strangers can
  * each make us wait up to a deadline of their own, and there may be any number
  * of them: what is not done at the end of the budget is left and told as such.
  */
@@ -7,8 +7,13 @@
 #define COLLECT_JEMALLOC_BUDGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/host.h"
 
 /* All zeros is without an end. */
 struct time_budget {
@@ -47,6 +52,37 @@ static inline unsigned time_budget_allow(struct time_budget budget, unsigned mos
 static inline bool time_budget_is_over(struct time_budget budget)
 {
 	return time_budget_allow(budget, 1) == 0;
+}
+
+#define MEMORY_SHARE 8 /* of the host's, for all children at once: one part in so many */
+#define MEMORY_LEAST ((uint64_t)256 << 20)
+
+static inline uint64_t memory_budget_own(const struct host *host)
+{
+	char line[128];
+	const char *cursor = line;
+	uint64_t pages;
+
+	if (!host_read_line(host->proc, "self/statm", line, sizeof(line)) ||
+	    !scan_u64(&cursor, &pages))
+		return MEMORY_LEAST;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Bytes of address space for a child that may need `most`, when `children` run at once:
+ * what it has from us, which costs nothing, and its part of the host's memory.
+ */
+static inline uint64_t memory_budget(const struct host *host, uint64_t most, size_t children)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+	uint64_t part = pages * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE / children;
+
+	if (part < MEMORY_LEAST)
+		part = MEMORY_LEAST;
+	if (part > most)
+		part = most;
+	return memory_budget_own(host) + part;
 }
 
 #endif

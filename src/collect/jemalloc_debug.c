@@ -12,7 +12,6 @@
 #include "host/elf_inspect.h"
 
 #define DEBUG_CPU_SECONDS 20
-#define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
 
 struct debug_job {
 	const struct debug_question *question;
@@ -129,7 +128,7 @@ int jemalloc_debug_ask(const struct debug_question *question, struct elf_finding
 	struct debug_job job = { .question = question };
 	const struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
-		.memory_bytes = DEBUG_MEMORY,
+		.memory_bytes = question->memory_bytes,
 		.cpu_seconds = DEBUG_CPU_SECONDS,
 		.keep = job.keep,
 		.keep_count = 1 + DEBUG_FILES_MAX,

@@ -20,6 +20,7 @@ struct debug_question {
 	int fd;
 	const struct elf_findings *findings; /* by which debug files are searched */
 	unsigned timeout_ms;
+	uint64_t memory_bytes; /* of address space */
 };
 
 /* Numbers only: it comes from a child that strangers may have taken over. */

@@ -19,7 +19,8 @@
 
 #define OPEN_TIMEOUT_MS 1000
 #define DEBUG_TIMEOUT_MS 20000
-#define SLOW_FAILURE_MS 100 /* one that took longer is worth keeping */
+#define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
+#define SLOW_FAILURE_MS 100		 /* one that took longer is worth keeping */
 
 /* The mapped file, opened aside: a file system may not answer. */
 struct opened {
@@ -236,6 +237,7 @@ static int find_by_debug(struct learned *learned)
 		.fd = opened->fd,
 		.findings = said,
 		.timeout_ms = debug_timeout_ms(learned->question->budget),
+		.memory_bytes = memory_budget(learned->question->host, DEBUG_MEMORY, 1),
 	};
 	int status;
 

@@ -30,7 +30,7 @@ static int start(const struct scout *scout, struct scout_job *job, unsigned time
 	unsigned allowed_ms = time_budget_allow(scout->budget, timeout_ms);
 	struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
-		.memory_bytes = JOB_MEMORY,
+		.memory_bytes = job->memory_bytes,
 		.cpu_seconds = JOB_CPU_SECONDS,
 		.keep = job->keep,
 		.keep_count = SCOUT_FILES_MAX,
@@ -337,6 +337,7 @@ int scout_run(struct scout *scout, const struct host *host)
 		for (size_t i = 0; i < count; i++) {
 			set_up_job(&jobs[i], scout, host, i, count);
 			jobs[i].progress = &progress[i];
+			jobs[i].memory_bytes = memory_budget(host, JOB_MEMORY, count);
 		}
 		status = run_jobs(scout, jobs, count, answer);
 	}

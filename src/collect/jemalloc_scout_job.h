@@ -50,6 +50,7 @@ struct scout_job {
 	const struct host *host;
 	struct scouted_process *processes; /* the slice of this child */
 	size_t count;
+	uint64_t memory_bytes;
 	size_t batch; /* processes for one child */
 	const struct file_id *left_out;
 	size_t left_out_count;

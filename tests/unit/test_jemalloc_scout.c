@@ -336,6 +336,20 @@ static void a_reader_of_many_files_cannot_lie_about_where_counters_are(void **st
 	snapshot_free(snapshot);
 }
 
+static void children_have_a_part_of_the_memory_of_the_host(void **state)
+{
+	uint64_t own = memory_budget_own(host);
+	uint64_t total = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t alone = memory_budget(host, UINT64_MAX, 1) - own;
+
+	(void)state;
+	assert_true(own > 1 << 20 && own != MEMORY_LEAST);
+	assert_true(alone >= MEMORY_LEAST);
+	assert_true(alone <= total / MEMORY_SHARE || alone == MEMORY_LEAST);
+	assert_int_equal(memory_budget(host, UINT64_MAX, 1 << 20) - own, MEMORY_LEAST);
+	assert_int_equal(memory_budget(host, 1 << 20, 1) - own, 1 << 20);
+}
+
 static void nobody_to_look_at_is_no_failure(void **state)
 {
 	struct scout scout = { 0 };
@@ -374,6 +388,7 @@ int main(void)
 		cmocka_unit_test(files_that_are_read_for_ever_do_not_hide_others),
 		cmocka_unit_test(a_capture_of_many_such_files_ends_within_seconds),
 		cmocka_unit_test(a_reader_of_many_files_cannot_lie_about_where_counters_are),
+		cmocka_unit_test(children_have_a_part_of_the_memory_of_the_host),
 		cmocka_unit_test(nobody_to_look_at_is_no_failure),
 		cmocka_unit_test(many_processes_are_shared_among_children),
 	};
