@@ -64,9 +64,8 @@ static int compare_fact(const struct snapshot *before, const struct snapshot *af
 				      .is_number = lasting[which].unit != UNIT_TEXT,
 				      .unit = lasting[which].unit };
 
-	if (!a->present && !b->present)
-		return 0;
-	if (a->present && b->present &&
+	/* What one side does not tell is no change: the notes say what is not known. */
+	if (!a->present || !b->present ||
 	    (facts[id].is_text ? strcmp(a->text, b->text) == 0 : a->number == b->number))
 		return 0;
 	if (fact_words(a, lasting[which].unit, &comparison->arena, &change.before) < 0 ||

@@ -279,7 +279,7 @@ static void print_left_out(const struct comparison *comparison)
 		sum.noise += comparison->tallies[section].noise;
 		sum.beyond_limit += comparison->tallies[section].beyond_limit;
 	}
-	print_count(sum.unchanged, "that did not change", &first);
+	print_count(sum.unchanged, "that did not change or were not measured", &first);
 	print_count(sum.noise, "within noise", &first);
 	print_count(sum.beyond_limit, "beyond -n", &first);
 	if (!first)

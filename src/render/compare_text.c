@@ -264,7 +264,7 @@ static int print_rest(const struct section_rows *section, FILE *out)
 
 	append_count(&line, section->hidden, "… ", "(-n 0 shows all)");
 	append_count(&line, section->noise, "", "within noise (--all shows them)");
-	append_count(&line, section->unchanged, "", "did not change");
+	append_count(&line, section->unchanged, "", "unchanged or not measured");
 	if (line.failed)
 		return -ENOMEM;
 	if (line.length)
@@ -307,7 +307,7 @@ static int print_quiet(const struct page *page, FILE *out)
 	if (line.failed)
 		return -ENOMEM;
 	if (line.length)
-		fprintf(out, "\nnothing changed in %s\n", line.data);
+		fprintf(out, "\nnothing changed, or was measured, in %s\n", line.data);
 	else if (page->is_empty)
 		fputs("\nthere was nothing to compare\n", out);
 	return 0;
