@@ -154,8 +154,8 @@ static int ask_about(struct collection *collection, const struct candidate *cand
 	return array_append(&collection->scout.processes, process);
 }
 
-/* Those that stand alone, and the first of each other program. */
-static int choose(struct collection *collection)
+/* Those that stand alone, and the first of each other program: root's, or everybody else's. */
+static int choose(struct collection *collection, bool of_root)
 {
 	size_t count;
 
@@ -164,6 +164,8 @@ static int choose(struct collection *collection)
 		bool is_chosen = false;
 
 		count = count_alike(collection, i);
+		if ((collection->candidates.data[i].owner == 0) != of_root)
+			continue;
 		for (size_t j = i; j < i + count; j++) {
 			const struct candidate *candidate = &collection->candidates.data[j];
 
@@ -246,26 +248,29 @@ static int settle_all(struct collection *collection)
 	return 0;
 }
 
+static int look_at(struct collection *collection, bool of_root)
+{
+	int status = choose(collection, of_root);
+
+	if (status < 0 || !collection->scout.processes.count)
+		return status;
+	collection->scout.files.count = 0;
+	status = scout_run(&collection->scout, collection->capture->host);
+	return status < 0 ? status : settle_all(collection);
+}
+
+/* Root's come first and by themselves: nobody else can use up their time or their readers. */
 static int look(struct collection *collection)
 {
 	struct time_budget budget =
 		time_budget_start(BUDGET_MS + collection->candidates.count / PROCESSES_PER_MS);
+	int status = 0;
 
 	collection->attachment.budget = budget;
 	collection->scout.budget = time_budget_less(budget, READING_MS);
-	for (int round = 0; round < ROUNDS; round++) {
-		int status = choose(collection);
-
-		if (status < 0 || !collection->scout.processes.count)
-			return status;
-		collection->scout.files.count = 0;
-		status = scout_run(&collection->scout, collection->capture->host);
-		if (status == 0)
-			status = settle_all(collection);
-		if (status < 0)
-			return status;
-	}
-	return 0;
+	for (int round = 0; round < 2 * ROUNDS && status == 0; round++)
+		status = look_at(collection, round < ROUNDS);
+	return status;
 }
 
 /* ---- what is told at the end ---- */

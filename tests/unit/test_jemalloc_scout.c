@@ -198,7 +198,9 @@ static void a_flag_from_a_reader_that_was_taken_over_is_a_flag(void **state)
 	scout_clear(&scout);
 }
 
-#define COPIES 6
+#define COPIES 8
+
+static uid_t stranger; /* whose processes they are, where we are root */
 
 /* Processes with a library each that is read for ever. */
 struct endless_files {
@@ -217,12 +219,15 @@ static void endless_start(struct endless_files *files)
 	close(fd);
 	snprintf(files->place, sizeof(files->place), "/tmp/endless.XXXXXX");
 	assert_non_null(mkdtemp(files->place));
+	assert_int_equal(chmod(files->place, 0755), 0);
 	for (int i = 0; i < COPIES; i++) {
 		snprintf(files->paths[i], sizeof(files->paths[i]), "%s/%d.so", files->place, i);
-		fd = open(files->paths[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		fd = open(files->paths[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 		assert_int_equal(write(fd, bytes, (size_t)length + 1), length + 1);
 		close(fd);
+		assert_int_equal(stranger ? setresuid(stranger, stranger, 0) : 0, 0);
 		files->pids[i] = child_start("/bin/sleep", "100", files->paths[i], 0);
+		assert_int_equal(stranger ? setresuid(0, 0, 0) : 0, 0);
 	}
 	endless = length + 1;
 }
@@ -269,7 +274,7 @@ static void files_that_are_read_for_ever_do_not_hide_others(void **state)
 	for (int i = 0; i < COPIES; i++)
 		add(&scout, files.pids[i]);
 	add(&scout, pid);
-	scout.budget = time_budget_start(3000);
+	scout.budget = time_budget_start(6000);
 	assert_int_equal(scout_run(&scout, host), 0);
 	endless_end(&files);
 	child_end(pid);
@@ -307,6 +312,33 @@ static void a_capture_of_many_such_files_ends_within_seconds(void **state)
 	assert_int_equal(failures(snapshot, "jemalloc failures out-of-time") +
 				 failures(snapshot, "jemalloc failures worker-panic"),
 			 COPIES);
+	snapshot_free(snapshot);
+}
+
+static void strangers_do_not_use_up_the_time_for_processes_of_root(void **state)
+{
+	pid_t pids[COPIES + 1];
+	struct capture_options options = { .lister = LIST_PROCFS,
+					   .pids = pids,
+					   .pid_count = COPIES + 1 };
+	struct endless_files files;
+	struct snapshot *snapshot;
+	struct error error = { 0 };
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	stranger = 65534;
+	endless_start(&files);
+	stranger = 0;
+	memcpy(pids, files.pids, sizeof(files.pids));
+	pids[COPIES] = child_start("/bin/sleep", "100", library(), 0);
+	if (capture_take(host, &options, &snapshot, &error) < 0)
+		fail_msg("%s", error.message);
+	endless_end(&files);
+	child_end(pids[COPIES]);
+	assert_int_equal(failures(snapshot, "jemalloc read"), 1);
+	assert_int_equal(failures(snapshot, "jemalloc failed"), COPIES);
 	snapshot_free(snapshot);
 }
 
@@ -387,6 +419,7 @@ int main(void)
 		cmocka_unit_test(files_that_are_read_for_ever_cost_no_more_than_the_budget),
 		cmocka_unit_test(files_that_are_read_for_ever_do_not_hide_others),
 		cmocka_unit_test(a_capture_of_many_such_files_ends_within_seconds),
+		cmocka_unit_test(strangers_do_not_use_up_the_time_for_processes_of_root),
 		cmocka_unit_test(a_reader_of_many_files_cannot_lie_about_where_counters_are),
 		cmocka_unit_test(children_have_a_part_of_the_memory_of_the_host),
 		cmocka_unit_test(nobody_to_look_at_is_no_failure),
