@@ -313,7 +313,7 @@ static int fill(struct capture *capture, struct error *error)
 	if (status < 0)
 		return status;
 	snapshot = capture->snapshot;
-	collector_seen_sort(capture);
+	collector_sort_processes_seen(capture);
 	status = check_tasks(capture, error);
 	if (status == 0)
 		status = taskstats_collect(capture);

@@ -33,7 +33,7 @@ struct proc_buffer;
 
 /*
  * What the iterator tells about memory, for sources that read it.  Rows are put
- * in order afterwards, so these are found by number: collector_seen_sort() first.
+ * in order afterwards, so these are found by number, once they are sorted.
  */
 struct thread_seen {
 	int32_t tid;
@@ -70,8 +70,9 @@ struct capture {
 	struct process_image *images; /* by row of a process; NULL when they were not looked at */
 };
 
-/* Orders what was seen by number, so that it can be found; NULL when the iterator saw no such. */
-void collector_seen_sort(struct capture *capture);
+/* Order what was seen by number, so that it can be found; NULL when the iterator saw no such. */
+void collector_sort_processes_seen(struct capture *capture);
+void collector_sort_threads_seen(struct capture *capture); /* many: only for who needs them */
 const struct thread_seen *collector_thread_seen(const struct capture *capture, int32_t tid);
 const struct process_seen *collector_process_seen(const struct capture *capture, int32_t tgid);
 

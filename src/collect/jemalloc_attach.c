@@ -73,6 +73,7 @@ static int find_first_tasks(struct attachment *attachment)
 
 	if (attachment->first_tasks)
 		return 0;
+	collector_sort_threads_seen(attachment->capture);
 	attachment->first_tasks =
 		calloc(snapshot->process_count + 1, sizeof(*attachment->first_tasks));
 	if (!attachment->first_tasks)

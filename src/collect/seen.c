@@ -15,14 +15,28 @@ static int compare_ids(const void *a, const void *b)
 _Static_assert(offsetof(struct thread_seen, tid) == 0 && offsetof(struct process_seen, tgid) == 0,
 	       "compare_ids() looks at the first member");
 
-void collector_seen_sort(struct capture *capture)
+/* The iterator goes by process, so that those mostly are in order. */
+static void sort_ids(void *items, size_t count, size_t size)
 {
-	if (capture->threads_seen.count)
-		qsort(capture->threads_seen.data, capture->threads_seen.count,
-		      sizeof(struct thread_seen), compare_ids);
-	if (capture->processes_seen.count)
-		qsort(capture->processes_seen.data, capture->processes_seen.count,
-		      sizeof(struct process_seen), compare_ids);
+	const char *item = items;
+	size_t sorted = 1;
+
+	while (sorted < count && compare_ids(item + (sorted - 1) * size, item + sorted * size) <= 0)
+		sorted++;
+	if (sorted < count)
+		qsort(items, count, size, compare_ids);
+}
+
+void collector_sort_processes_seen(struct capture *capture)
+{
+	sort_ids(capture->processes_seen.data, capture->processes_seen.count,
+		 sizeof(struct process_seen));
+}
+
+void collector_sort_threads_seen(struct capture *capture)
+{
+	sort_ids(capture->threads_seen.data, capture->threads_seen.count,
+		 sizeof(struct thread_seen));
 }
 
 const struct thread_seen *collector_thread_seen(const struct capture *capture, int32_t tid)
