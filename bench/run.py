@@ -136,6 +136,17 @@ def measure_heap(build, scratch):
     return whole, whole - heap_extra(build, scratch, library, 1)
 
 
+def measure_compare(build, scratch):
+    """Costs of comparing two snapshots, by number of threads and axis."""
+    commands = {}
+    for count in COMPARED:
+        pair = [f"{scratch}/before{count}.tscope", f"{scratch}/after{count}.tscope"]
+        subprocess.run([build / "bench/snapshots", str(count), *pair, "distinct"], check=True)
+        for axis in COMPARED_BY:
+            commands[count, axis] = [build / "taskscope", "compare", *pair, "-g", axis]
+    return best(build, commands, scratch)
+
+
 def measure_taskstats(build, load):
     """Nanoseconds of CPU for each thread of the load, by way of asking; none without privilege."""
     pids = load.pids()
@@ -172,6 +183,18 @@ def heap_goals(heap):
                heap[1] * 1e6 / HEAP_THREADS, 3, lambda value: f"{value:.2f} us a thread")
 
 
+def compare_goals(compared):
+    few, many = COMPARED
+    for axis in COMPARED_BY:
+        cost = compared[many, axis]
+        yield (f"compare -g {axis}, {many:,} threads a side", cost.cpu, 1,
+               lambda value: f"{value:.3f} s")
+        yield (f"compare -g {axis}, {many:,} threads a side, peak memory", cost.peak / MIB, 400,
+               lambda value: f"{value:.0f} MiB")
+        yield (f"compare -g {axis}, {few:,} to {many:,} threads a side",
+               cost.cpu / compared[few, axis].cpu, 4, lambda value: f"{value:.2f} times")
+
+
 def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
     """What is promised: text, the measured figure, the largest one allowed, how to print both."""
     fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
@@ -201,7 +224,7 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, *others):
+def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -218,7 +241,7 @@ def report(costs, startup, host_threads, bytes_per_thread, *others):
               f"jemalloc included: {heap[0] * 1e3:.1f} ms\n")
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
-           for text, value, limit, show in goals(costs, startup, bytes_per_thread, *others)])
+           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap, compared)])
 
 
 def main():
