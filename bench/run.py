@@ -241,7 +241,8 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, comp
               f"jemalloc included: {heap[0] * 1e3:.1f} ms\n")
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
-           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap, compared)])
+           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap,
+                                                 compared)])
 
 
 def main():
