@@ -59,9 +59,20 @@ def sleeping(pid):
     return True
 
 
+def parent_of(stat):
+    """By the text of a stat file: the second field after the name, which may have any bytes."""
+    return int(stat.rpartition(b")")[2].split()[1])
+
+
 def children_of(pid):
-    found = subprocess.run(["ps", "--ppid", str(pid), "-o", "pid="], stdout=subprocess.PIPE)
-    return [int(word) for word in found.stdout.split()]
+    children = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if parent_of(path.read_bytes()) == pid:
+                children.append(int(path.parent.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended
+    return children
 
 
 class KnownWork:
