@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "collect/jemalloc_attach.h"
 #include "collect/jemalloc_scout.h"
 #include "collect/jemalloc_tally.h"
+#include "host/privilege.h"
 
 /* First one process of each program is looked at, then all that cannot go by what it showed. */
 #define ROUNDS 2
@@ -348,6 +350,7 @@ int jemalloc_collect(struct capture *capture)
 	if (!capture->images)
 		return 0;
 	collection.attachment.capture = capture;
+	collection.attachment.tally.has_capability = host_has_capability(CAP_SYS_PTRACE);
 	collection.attachment.scout = &collection.scout;
 	status = find_candidates(&collection);
 	if (status == 0 && collection.candidates.count &&

@@ -54,10 +54,18 @@ bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally)
 	return total && refused >= total - refused;
 }
 
+/* What a sentence says that is needed, behind its semicolon, is no help to who has it. */
 static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag, struct text *out)
 {
-	text_format(out, "%s%" PRIu64 " of %" PRIu64 " processes: %s", out->length ? "; " : "",
-		    tally->tags[tag], tally->walked, jemalloc_tags[tag].sentence);
+	const char *sentence = jemalloc_tags[tag].sentence;
+	bool is_denied = jemalloc_tags[tag].needs_privilege && tally->has_capability;
+	size_t length = is_denied ? strcspn(sentence, ";") : strlen(sentence);
+
+	text_format(out, "%s%" PRIu64 " of %" PRIu64 " processes: %.*s%s", out->length ? "; " : "",
+		    tally->tags[tag], tally->walked, (int)length, sentence,
+		    is_denied ? "; a security module or a user namespace denies it, the "
+				"capability is there" :
+				"");
 }
 
 void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
@@ -72,7 +80,7 @@ void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
 			    tally->walked);
 	if (tally->tags[JEMALLOC_READLINK_FAILURE])
 		append_tag(tally, JEMALLOC_READLINK_FAILURE, out);
-	if (others && jemalloc_is_about_privilege(tally) &&
+	if (others && jemalloc_is_about_privilege(tally) && !tally->has_capability &&
 	    !jemalloc_tags[dominant].needs_privilege)
 		text_append_string(out, "; most lack rights: needs CAP_SYS_PTRACE");
 	if (out->length || tally->read)

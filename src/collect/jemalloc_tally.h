@@ -36,7 +36,8 @@ struct jemalloc_tally {
 	uint64_t tags[JEMALLOC_TAG_COUNT];
 	uint64_t threads_read, threads_missed; /* of the processes that were read */
 	uint64_t stopped_ns;		       /* that threads of targets were kept from running */
-	int cache_error; /* negative errno when nothing can be kept for the next capture */
+	bool has_capability; /* CAP_SYS_PTRACE is ours: what is denied is not for want of it */
+	int cache_error;     /* negative errno when nothing can be kept for the next capture */
 };
 
 /* Counts the outcome of a process; `error` is the negative errno behind a tag, or 0. */

@@ -183,7 +183,8 @@ static bool begins_with(const char *text, const char *beginning)
 
 const char *source_needs(enum source_id id, const char *reason)
 {
-	bool is_denied = reason && (begins_with(reason, strerror(EACCES)) ||
+	bool is_denied = reason && (strstr(reason, "the capability is there") ||
+				    begins_with(reason, strerror(EACCES)) ||
 				    begins_with(reason, strerror(EPERM)));
 
 	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;

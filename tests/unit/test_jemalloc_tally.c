@@ -102,6 +102,20 @@ static void half_of_the_failures_for_want_of_rights_is_about_privilege(void **st
 	assert_true(jemalloc_is_about_privilege(&tally));
 }
 
+static void a_capability_that_is_there_is_not_asked_for(void **state)
+{
+	struct jemalloc_tally tally = { .walked = 5, .has_capability = true };
+	struct text reason = { 0 };
+
+	(void)state;
+	count_many(&tally, JEMALLOC_READLINK_FAILURE, -EACCES, 1);
+	jemalloc_tally_reason(&tally, &reason);
+	assert_string_equal(text_string(&reason),
+			    "1 of 5 processes: may not be looked at; a security module or a user "
+			    "namespace denies it, the capability is there");
+	text_free(&reason);
+}
+
 /* Numbers that stand in one sentence count against the same whole. */
 static void failed_and_hidden_processes_count_against_all(void **state)
 {
@@ -195,6 +209,7 @@ int main(void)
 		cmocka_unit_test(of_equal_failures_the_first_by_name_dominates),
 		cmocka_unit_test(half_of_the_failures_for_want_of_rights_is_about_privilege),
 		cmocka_unit_test(processes_of_others_are_told_as_hidden_not_as_failed),
+		cmocka_unit_test(a_capability_that_is_there_is_not_asked_for),
 		cmocka_unit_test(failed_and_hidden_processes_count_against_all),
 		cmocka_unit_test(that_nothing_can_be_kept_is_told),
 		cmocka_unit_test(a_capture_that_read_everything_needs_no_reason),
