@@ -1,0 +1,136 @@
+/*
+ * A tree of processes as it was watched: who was in it, what each used, where the time went.
+ *
+ * A tree is fed with events and owns all that is reachable from it.  What ended stays in the sums,
+ * which never fall.  Memory is bounded: of the processes and threads that ended, those that used
+ * or waited the most are kept (TREE_KEPT), the others are folded into one ledger and counted.
+ * System calls of a thread are kept until its process was taken by tree_take_ended().
+ */
+#ifndef MODEL_TREE_H
+#define MODEL_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/tree_event.h"
+
+#define TREE_KEPT 4096
+#define TREE_TOP_WAITS 16
+
+struct tree_thread {
+	struct task_key key;
+	char comm[TREE_COMM_SIZE];
+	bool ended, found;
+	uint64_t begin_ns, end_ns; /* while watched */
+	struct usage usage;
+	struct ledger ledger;
+	struct tree_now now;
+	struct syscall_table syscalls;
+	uint64_t unnamed_syscalls, unnamed_ns;
+	struct tree_waker *wakers;
+	size_t waker_count;
+};
+
+struct tree_process {
+	struct task_key key;
+	int32_t parent_pid;
+	int32_t inner_pid;
+	char comm[TREE_COMM_SIZE];
+	char *arguments; /* NUL-separated; NULL when not known */
+	size_t arguments_length;
+	bool arguments_cut;
+	bool found;  /* lived before it was watched */
+	bool exited; /* the process said so; complete once its threads did too */
+	bool oom_killed;
+	uint32_t execs;
+	uint64_t begin_ns, end_ns;
+	struct tree_process_facts facts; /* of the last TREE_PROCESS; peaks kept */
+	uint64_t peak_fds;
+	uint64_t threads;   /* ever */
+	struct usage usage; /* of all its threads, ended ones included */
+	struct ledger ledger;
+	struct syscall_table syscalls; /* filled by tree_take_ended() and tree_settle() */
+	struct tree_thread **live;     /* its threads, ended ones as long as the process lives */
+	size_t live_count, live_capacity;
+};
+
+/* How a process ended, from facts.status.  False when it is not known. */
+bool tree_process_exit_code(const struct tree_process *process, int *ret);
+bool tree_process_signal(const struct tree_process *process, int *ret);
+
+/* One of the longest sums of waits: a thread, a reason, and who ended it most of the time. */
+struct tree_wait {
+	struct task_key thread;
+	char comm[TREE_COMM_SIZE];
+	enum wait_reason reason;
+	uint64_t total_ns, longest_ns, count;
+	struct tree_waker waker; /* total_ns 0: nobody is known */
+};
+
+struct tree {
+	/* Sums over all that ever was in it. */
+	struct usage usage;
+	struct ledger ledger;
+	struct syscall_table syscalls; /* of what ended, and of the rest after tree_settle() */
+	uint64_t unnamed_syscalls, unnamed_ns;
+	uint64_t processes, threads; /* ever */
+	uint64_t execs, forks;	     /* forks: processes that began while watched */
+	uint64_t exited, signalled,
+		failed; /* processes that ended; by a signal; with a code not 0 */
+	uint64_t oom_kills;
+	/* Now, and the most at one time. */
+	uint64_t live_processes, live_threads;
+	uint64_t most_processes, most_threads;
+	uint64_t rss_bytes, peak_rss_bytes; /* sum over live processes, by the samples */
+	uint64_t largest_rss_bytes;	    /* highest peak of a single process */
+	bool has_rss, has_peak_rss;
+	uint64_t open_fds; /* sum over live processes */
+	bool has_fds;
+	struct tree_process *fullest; /* the process nearest to its descriptor limit, or NULL */
+
+	struct tree_process *root; /* the command, or the first of those attached to */
+	/* All live processes, and of the ended ones those that were kept. */
+	struct tree_process **all;
+	size_t count, capacity;
+	/* Threads: live ones are at their process; these are kept ended ones. */
+	struct tree_thread **ended;
+	size_t ended_count;
+	uint64_t folded_threads, folded_processes; /* ended, and not kept */
+	struct ledger folded;
+
+	struct tree_wait top_waits[TREE_TOP_WAITS]; /* set by tree_settle() */
+	size_t top_wait_count;
+
+	struct tree_index *index; /* private */
+};
+
+int tree_new(struct tree **ret);
+void tree_free(struct tree *tree); /* NULL is allowed */
+void tree_free_pointer(struct tree **tree);
+
+/* 0 or -ENOMEM.  Events of tasks that are not in the tree are ignored, and counted in `strays`. */
+int tree_apply(struct tree *tree, const struct tree_event *event);
+uint64_t tree_strays(const struct tree *tree);
+
+/*
+ * A process that ended, with all its threads, and was not taken before; NULL when there is none.
+ * Its threads' system calls are there until the next call, which frees them.
+ */
+const struct tree_process *tree_take_ended(struct tree *tree);
+
+/*
+ * After the last event: adds the system calls of those still alive to the sums and finds the
+ * top waits.
+ */
+int tree_settle(struct tree *tree);
+
+/* The process or thread with that number that lives, or NULL. */
+struct tree_process *tree_find(const struct tree *tree, int32_t pid);
+
+/* Each thread that is kept, ended or not; returns a negative errno of the callback. */
+typedef int tree_thread_visitor(void *context, const struct tree_process *process_or_null,
+				const struct tree_thread *thread);
+int tree_visit_threads(const struct tree *tree, tree_thread_visitor *visit, void *context);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * The JSON lines of a run (docs/json.md): env, metadata, sample, tree, event, exit, summary.  Each
+ * function writes one line with its newline; what is absent is left out.
+ */
+#ifndef RENDER_RUN_JSON_H
+#define RENDER_RUN_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/run.h"
+
+struct diagnosis;
+struct snapshot;
+
+/* Host facts, from a snapshot that has them. */
+void run_json_env(FILE *out, const struct snapshot *host);
+void run_json_metadata(FILE *out, const struct run *run);
+/* The tree's sums at run->last. */
+void run_json_sample(FILE *out, const struct run *run);
+/* The live processes, the busiest first, at most `limit`; the rest is counted. */
+void run_json_tree(FILE *out, const struct run *run, size_t limit);
+/* A fork, exec, signal or OOM kill as it happened. */
+void run_json_event(FILE *out, const struct run *run, const struct tree_event *event);
+/* A process that ended: from tree_take_ended(). */
+void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
+/* The last line; also what `--format json` of report and why prints. */
+void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis);
+
+#endif

@@ -1,0 +1,3 @@
+#include "trace/tracer.h"
+
+const struct tracer_kind bpf_tracer = { .name = "bpf" };

@@ -1,0 +1,3 @@
+#include "trace/tracer.h"
+
+const struct tracer_kind connector_tracer = { .name = "connector" };

@@ -1,0 +1,3 @@
+#include "trace/tracer.h"
+
+const struct tracer_kind procfs_tracer = { .name = "procfs" };
