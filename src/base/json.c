@@ -13,10 +13,15 @@ struct json json_writer(FILE *out)
 	return (struct json){ .out = out };
 }
 
+struct json json_line_writer(FILE *out)
+{
+	return (struct json){ .out = out, .one_line = true };
+}
+
 /* One member a line down to depth LINES_DEPTH, for people who look. */
 static void new_line(struct json *json)
 {
-	if (json->depth > LINES_DEPTH)
+	if (json->one_line || json->depth > LINES_DEPTH)
 		return;
 	fputc('\n', json->out);
 	for (int i = 0; i < json->depth; i++)
@@ -119,7 +124,7 @@ void json_key(struct json *json, const char *key)
 {
 	separate(json);
 	write_string(json->out, key);
-	fputs(json->depth <= LINES_DEPTH ? ": " : ":", json->out);
+	fputs(!json->one_line && json->depth <= LINES_DEPTH ? ": " : ":", json->out);
 	json->after_key = true;
 }
 

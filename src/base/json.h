@@ -19,10 +19,12 @@ struct json {
 	FILE *out;
 	int depth;
 	bool after_key;
+	bool one_line; /* no blanks and no newline but the last: JSON lines */
 	bool has_member[JSON_DEPTH];
 };
 
 struct json json_writer(FILE *out);
+struct json json_line_writer(FILE *out);
 
 void json_begin_object(struct json *json);
 void json_end_object(struct json *json);
