@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a capture costs, next to the tools people use today, and what a comparison costs: usage:
-run.py BUILD-FOLDER
+"""What a capture costs, next to the tools people use today, what a comparison costs, and what it
+costs to run a command under taskscope (trees.py): usage: run.py BUILD-FOLDER
 
 Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
 three, the ratios, and whether each goal is met.  A missed goal is a word in the table, not an exit
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import typing
+
+import trees
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
 ROUNDS = 1 if QUICK else 3
@@ -224,7 +226,7 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared):
+def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -240,10 +242,13 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, comp
         print(f"heap counters of {HEAP_THREADS:,} threads: {heap[0] * 1e3:.1f} ms, of which "
               f"{heap[1] * 1e3:.1f} ms are reading; the rest is finding out that the process has "
               "jemalloc\n")
+    for rows in trees.tables(watched):
+        table(rows)
+    promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
+                *trees.goals(watched)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
-           for text, value, limit, show in goals(costs, startup, bytes_per_thread, taskstats, heap,
-                                                 compared)])
+           for text, value, limit, show in promised])
 
 
 def main():
@@ -266,7 +271,8 @@ def main():
                 bytes_per_thread[count] = size / threads_of_host()
         heap = measure_heap(build, scratch)
         compared = measure_compare(build, scratch)
-    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared)
+        watched = trees.measure(build, scratch)
+    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched)
 
 
 if __name__ == "__main__":

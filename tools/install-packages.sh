@@ -43,6 +43,9 @@ packages() {
 	bench	sysstat			peer: pidstat
 	bench	atop			peer
 	bench	python3-psutil		peer
+	bench	strace			peer
+	bench	linux-perf		peer, and its ping-pong is a load
+	bench	libbpf-tools		peers: offcputime, syscount
 	format	clang-format		make format
 	END
 }
