@@ -1,11 +1,143 @@
+/*
+ * A process as a whole, read through a directory fd of its own: that stays with the process, so
+ * no value is of another one that has the number by now.
+ */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "host/host.h"
 #include "trace/tracer.h"
+
+#define LISTING_BYTES (32 * 1024)
+#define STATUS_BYTES 8192 /* cut where it is longer: what is looked for stands before that */
+#define KIB 1024
+
+static int open_process(const struct host *host, int32_t pid)
+{
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "%" PRId32, pid);
+	fd = openat(host->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+/* Ends what was read with a NUL.  A file of a process that is gone cannot be opened or read. */
+static int read_file(int process, const char *name, char *buffer, size_t capacity)
+{
+	CLEANUP(close_fd) int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	length = read(fd, buffer, capacity - 1);
+	if (length < 0)
+		return -errno;
+	buffer[length] = '\0';
+	return 0;
+}
+
+/* The second number of statm, in pages. */
+static int read_rss(const struct host *host, int process, struct tree_process_facts *facts)
+{
+	char buffer[256];
+	const char *cursor = buffer;
+	uint64_t size, resident;
+	int status = read_file(process, "statm", buffer, sizeof(buffer));
+
+	if (status < 0)
+		return status;
+	if (scan_u64(&cursor, &size) && *cursor++ == ' ' && scan_u64(&cursor, &resident)) {
+		facts->rss_bytes = resident * host->page_bytes;
+		facts->present |= TREE_PROCESS_RSS;
+	}
+	return 0;
+}
+
+static bool count_descriptors(int process, uint64_t *ret)
+{
+	CLEANUP(close_fd) int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(struct dirent64) char entries[LISTING_BYTES];
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	*ret = 0;
+	while ((length = getdents64(fd, entries, sizeof(entries))) > 0)
+		for (ssize_t offset = 0; offset < length;) {
+			const struct dirent64 *entry = (const void *)(entries + offset);
+
+			*ret += entry->d_name[0] != '.';
+			offset += entry->d_reclen;
+		}
+	return length == 0;
+}
+
+/* Kernels since 6.2 tell the number as the size of the directory; older ones say 0. */
+static void read_descriptors(int process, int32_t pid, struct tree_process_facts *facts)
+{
+	struct stat status;
+	struct rlimit limit;
+
+	if (fstatat(process, "fd", &status, 0) < 0)
+		return;
+	facts->fds = (uint64_t)status.st_size;
+	if (status.st_size > 0 || count_descriptors(process, &facts->fds))
+		facts->present |= TREE_PROCESS_FDS;
+	if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) < 0)
+		return;
+	facts->fd_limit = limit.rlim_cur;
+	facts->present |= TREE_PROCESS_FD_LIMIT;
+}
 
 int process_facts_read(const struct host *host, int32_t pid, struct tree_process_facts *ret)
 {
-	(void)host;
-	(void)pid;
-	(void)ret;
-	return -ENOSYS;
+	CLEANUP(close_fd) int process = open_process(host, pid);
+	struct tree_process_facts facts = { 0 };
+	int status;
+
+	if (process < 0)
+		return process;
+	read_descriptors(process, pid, &facts);
+	/* Last: when this can be read the process lives, so the limit was its own. */
+	status = read_rss(host, process, &facts);
+	if (status < 0)
+		return status;
+	*ret = facts;
+	return 0;
+}
+
+int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts)
+{
+	CLEANUP(close_fd) int process = open_process(host, pid);
+	char buffer[STATUS_BYTES];
+	const char *line;
+	uint64_t kibibytes;
+	int status;
+
+	if (process < 0)
+		return process;
+	status = read_file(process, "status", buffer, sizeof(buffer));
+	if (status < 0)
+		return status;
+	line = strstr(buffer, "\nVmHWM:");
+	if (!line)
+		return 0;
+	line += strlen("\nVmHWM:");
+	line += strspn(line, " \t");
+	if (scan_u64(&line, &kibibytes)) {
+		facts->peak_rss_bytes = kibibytes * KIB;
+		facts->present |= TREE_PROCESS_PEAK_RSS;
+	}
+	return 0;
 }

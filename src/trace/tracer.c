@@ -1,29 +1,158 @@
 #include "trace/tracer.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "model/run.h"
+
+/* Best first. */
+static const struct tracer_kind *const kinds[] = {
+	&bpf_tracer,
+	&connector_tracer,
+	&procfs_tracer,
+};
+
+/* A tracer, and why those before it in the list do not work here. */
+struct opened {
+	struct tracer tracer;
+	char *reasons[ARRAY_SIZE(kinds)];
+};
+
+static struct opened *opened_of(const struct tracer *tracer)
+{
+	return (struct opened *)tracer;
+}
+
+static const struct tracer_kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return kinds[i];
+	return NULL;
+}
+
+static int refuse_name(const char *name, struct error *error)
+{
+	struct text known = { 0 };
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		text_format(&known, "%s%s", i ? ", " : "", kinds[i]->name);
+	status = error_set(error, -EINVAL,
+			   "there is no way to follow processes that is called '%s': use one of %s",
+			   name, text_string(&known));
+	text_free(&known);
+	return status;
+}
+
+static int open_kind(const struct tracer_kind *kind, const struct host *host,
+		     const struct tracer_options *options, struct tracer *ret, struct error *error)
+{
+	int status;
+
+	if (!kind->open)
+		return error_set(error, -ENOTSUP, "this program was built without it");
+	status = kind->open(host, options, &ret->state, error);
+	if (status < 0)
+		return error_set(error, status, "it cannot be used: %s", strerror(-status));
+	ret->kind = kind;
+	return 0;
+}
+
+static int open_named(struct opened *opened, const struct host *host, const char *name,
+		      const struct tracer_options *options, struct error *error)
+{
+	const struct tracer_kind *kind = find_kind(name);
+	struct error reason = { 0 };
+	int status;
+
+	if (!kind)
+		return refuse_name(name, error);
+	status = open_kind(kind, host, options, &opened->tracer, &reason);
+	if (status < 0)
+		return error_set(error, status, "cannot follow processes by %s: %s", name,
+				 reason.message);
+	return 0;
+}
+
+static int refuse_all(const struct opened *opened, int status, struct error *error)
+{
+	struct text reasons = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		text_format(&reasons, "%s%s: %s", i ? "; " : "", kinds[i]->name,
+			    opened->reasons[i]);
+	status = error_set(error, status, "no way to follow processes works here: %s",
+			   text_string(&reasons));
+	text_free(&reasons);
+	return status;
+}
+
+static int open_first(struct opened *opened, const struct host *host,
+		      const struct tracer_options *options, struct error *error)
+{
+	int status = -ENOTSUP;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct error reason = { 0 };
+
+		status = open_kind(kinds[i], host, options, &opened->tracer, &reason);
+		if (status == 0)
+			return 0;
+		opened->reasons[i] = strdup(reason.message);
+		if (status == -ENOMEM || !opened->reasons[i])
+			return error_set(error, -ENOMEM, "out of memory");
+	}
+	return refuse_all(opened, status, error);
+}
 
 int tracer_open(const struct host *host, const char *name, const struct tracer_options *options,
 		struct tracer **ret, struct error *error)
 {
-	(void)host;
-	(void)name;
-	(void)options;
-	(void)ret;
-	return error_set(error, -ENOSYS, "no tracer");
+	struct opened *opened = calloc(1, sizeof(*opened));
+	int status;
+
+	if (!opened)
+		return error_set(error, -ENOMEM, "out of memory");
+	if (name)
+		status = open_named(opened, host, name, options, error);
+	else
+		status = open_first(opened, host, options, error);
+	if (status < 0) {
+		tracer_close(&opened->tracer);
+		return status;
+	}
+	*ret = &opened->tracer;
+	return 0;
 }
 
 int tracer_report(const struct tracer *tracer, struct run *run)
 {
-	(void)tracer;
-	(void)run;
-	return -ENOSYS;
+	const struct opened *opened = opened_of(tracer);
+	int status = tracer->kind->report(tracer->state, run);
+
+	run->tracer = tracer->kind->name;
+	run->tracer_misses = tracer->kind->misses;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && status == 0; i++)
+		if (opened->reasons[i])
+			status = run_add_source(run, kinds[i]->name, "unavailable",
+						opened->reasons[i]);
+	return status;
 }
 
 void tracer_close(struct tracer *tracer)
 {
-	(void)tracer;
+	if (!tracer)
+		return;
+	if (tracer->kind)
+		tracer->kind->close(tracer->state);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		free(opened_of(tracer)->reasons[i]);
+	free(tracer);
 }
 
 void tracer_close_pointer(struct tracer **tracer)

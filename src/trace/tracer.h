@@ -84,7 +84,13 @@ int tracer_report(const struct tracer *tracer, struct run *run);
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 void tracer_close_pointer(struct tracer **tracer);
 
-/* What process values every way reads alike from /proc: RSS, peak, descriptors and their limit. */
+/*
+ * What process values every way reads alike from /proc: RSS, descriptors and their limit.
+ * What cannot be read is left out.  0, -ESRCH when the process is gone, or another negative errno.
+ */
 int process_facts_read(const struct host *host, int32_t pid, struct tree_process_facts *ret);
+
+/* Adds the peak RSS of the program that it runs now, which costs more than all of the above. */
+int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts);
 
 #endif
