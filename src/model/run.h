@@ -117,6 +117,7 @@ struct run {
 	struct run_surroundings surroundings;
 	struct run_sampling sampling;
 	struct run_sample last;
+	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */
 	struct run_losses losses;
 	struct run_self self;
 	/* The command's own end; for attach, that of the first process attached to. */

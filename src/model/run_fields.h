@@ -1,0 +1,48 @@
+/*
+ * The plain numbers of a run, as rows of run_fields.def: whoever writes a run and whoever reads one
+ * back walk the same table.
+ */
+#ifndef MODEL_RUN_FIELDS_H
+#define MODEL_RUN_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/run.h"
+
+/* Objects of the summary that the numbers stand in. */
+enum run_section {
+	RUN_SECTION_COUNTS, /* the summary itself */
+	RUN_SECTION_HOST,   /* of pressure */
+	RUN_SECTION_CGROUP, /* of pressure */
+	RUN_SECTION_SAMPLING,
+	RUN_SECTION_LOSSES,
+	RUN_SECTION_SELF,
+};
+
+enum run_field_type {
+	RUN_FIELD_COUNT,
+	RUN_FIELD_SMALL,
+	RUN_FIELD_OPTIONAL,
+	RUN_FIELD_REAL,
+};
+
+struct run_field {
+	enum run_section section;
+	const char *key;
+	enum run_field_type type;
+	bool in_tree;
+	size_t offset;
+};
+
+extern const struct run_field run_fields[];
+extern const size_t run_field_count;
+
+/* Where the number is. */
+static inline void *run_field_at(const struct run *run, const struct run_field *field)
+{
+	return (char *)(field->in_tree ? (const void *)run->tree : (const void *)run) +
+	       field->offset;
+}
+
+#endif
