@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/counter.h"
+
 const struct wait_info waits[WAIT_REASON_COUNT] = {
 #define WAIT(id, wait_name, wait_kind, wait_help)                                                  \
 	[WAIT_##id] = { .name = (wait_name), .kind = WAIT_##wait_kind, .help = (wait_help) },
@@ -17,26 +19,53 @@ int wait_find(const char *name)
 	return -1;
 }
 
-static uint64_t larger(uint64_t one, uint64_t other)
-{
-	return one > other ? one : other;
-}
-
 void ledger_add(struct ledger *sum, const struct ledger *part)
 {
 	sum->present |= part->present;
-	sum->wall_ns += part->wall_ns;
-	sum->on_cpu_ns += part->on_cpu_ns;
-	sum->run_queue_ns += part->run_queue_ns;
-	sum->run_queue_count += part->run_queue_count;
-	sum->run_queue_longest = larger(sum->run_queue_longest, part->run_queue_longest);
+	counter_add(&sum->wall_ns, part->wall_ns);
+	counter_add(&sum->on_cpu_ns, part->on_cpu_ns);
+	counter_add(&sum->run_queue_ns, part->run_queue_ns);
+	counter_add(&sum->run_queue_count, part->run_queue_count);
+	counter_raise(&sum->run_queue_longest, part->run_queue_longest);
+	if (!(part->present & LEDGER_BLOCKED))
+		return;
 	for (int i = 0; i < WAIT_REASON_COUNT; i++) {
 		struct ledger_wait *wait = &sum->blocked[i];
 
-		wait->ns += part->blocked[i].ns;
-		wait->count += part->blocked[i].count;
-		wait->longest_ns = larger(wait->longest_ns, part->blocked[i].longest_ns);
+		counter_add(&wait->ns, part->blocked[i].ns);
+		counter_add(&wait->count, part->blocked[i].count);
+		counter_raise(&wait->longest_ns, part->blocked[i].longest_ns);
 	}
+}
+
+static void raise_blocked(struct ledger_wait *wait, const struct ledger_wait *later,
+			  struct ledger_wait *grown)
+{
+	grown->ns = counter_raise(&wait->ns, later->ns);
+	grown->count = counter_raise(&wait->count, later->count);
+	counter_raise(&wait->longest_ns, later->longest_ns);
+	grown->longest_ns = wait->longest_ns;
+}
+
+void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledger *ret_grown)
+{
+	*ret_grown = (struct ledger){ .present = later->present };
+	ledger->present |= later->present;
+	if (later->present & LEDGER_WALL)
+		ret_grown->wall_ns = counter_raise(&ledger->wall_ns, later->wall_ns);
+	if (later->present & LEDGER_ON_CPU)
+		ret_grown->on_cpu_ns = counter_raise(&ledger->on_cpu_ns, later->on_cpu_ns);
+	if (later->present & LEDGER_RUN_QUEUE) {
+		ret_grown->run_queue_ns = counter_raise(&ledger->run_queue_ns, later->run_queue_ns);
+		ret_grown->run_queue_count =
+			counter_raise(&ledger->run_queue_count, later->run_queue_count);
+		counter_raise(&ledger->run_queue_longest, later->run_queue_longest);
+		ret_grown->run_queue_longest = ledger->run_queue_longest;
+	}
+	if (later->present & LEDGER_BLOCKED)
+		for (int i = 0; i < WAIT_REASON_COUNT; i++)
+			raise_blocked(&ledger->blocked[i], &later->blocked[i],
+				      &ret_grown->blocked[i]);
 }
 
 static uint64_t blocked_of_kind(const struct ledger *ledger, enum wait_kind kind)

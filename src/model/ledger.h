@@ -40,6 +40,12 @@ struct ledger {
 
 void ledger_add(struct ledger *sum, const struct ledger *part);
 
+/*
+ * Raises each part to what a later look says, so that none falls.  *ret_grown gets what is to be
+ * added to sums that contain the ledger.
+ */
+void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledger *ret_grown);
+
 /* Sums of blocked time by kind; costly ones contain run_queue_ns. */
 uint64_t ledger_costly_ns(const struct ledger *ledger);
 uint64_t ledger_waiting_for_work_ns(const struct ledger *ledger);

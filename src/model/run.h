@@ -73,9 +73,11 @@ struct run_sampling {
 	uint64_t covered_ns;
 	uint64_t rss_byte_ns; /* integral of RSS over time, in bytes times ns, saturating */
 	double rss_average;   /* bytes */
+	uint64_t rss_ns;      /* how much of the time the RSS was known */
 	uint64_t peak_rss_bytes;
 	double cores_peak; /* cores busy in the busiest interval of at least 50 ms */
 	uint64_t most_fds;
+	uint64_t mark_ns, mark_cpu_ns; /* where the interval for cores_peak began */
 };
 
 /* What was not seen, each 0 on a good day. */

@@ -30,6 +30,41 @@ struct tree_thread {
 	uint64_t unnamed_syscalls, unnamed_ns;
 	struct tree_waker *wakers;
 	size_t waker_count;
+
+	/* Private: how the tree keeps it. */
+	struct tree_process *process; /* NULL once the process is done with */
+	size_t slot;		      /* in `live` of the process, or in `ended` of the tree */
+	uint64_t seen_ns;	      /* the last event */
+	bool accounted;		      /* there was an account */
+};
+
+/* Private: how the tree keeps a process. */
+enum tree_stage {
+	TREE_STAGE_LIVE,
+	TREE_STAGE_CLOSING, /* the process ended, or all its threads did, but not both */
+	TREE_STAGE_ENDED,   /* complete: waits to be taken */
+	TREE_STAGE_TAKEN,
+	TREE_STAGE_KEPT,
+};
+
+struct tree_level { /* what a live process adds to a sum that can fall */
+	bool known;
+	uint64_t value;
+};
+
+struct tree_process_state {
+	enum tree_stage stage;
+	struct tree_process *next, *previous; /* of the same stage */
+	size_t slot;			      /* in `all` */
+	size_t running;			      /* threads that did not end */
+	uint64_t seen_ns;
+	struct usage threads; /* sum over the threads; `usage` has what the process said, too */
+	struct tree_signal signal; /* the one that may end it; number 0: none */
+	struct tree_level rss, fds;
+	double fullness;      /* most descriptors open, by the limit */
+	bool leader_replaced; /* another thread did an exec and is the leader from now on */
+	bool status_counted;
+	bool syscalls_counted; /* `syscalls` is complete, and in the tree's sum */
 };
 
 struct tree_process {
@@ -53,6 +88,8 @@ struct tree_process {
 	struct syscall_table syscalls; /* filled by tree_take_ended() and tree_settle() */
 	struct tree_thread **live;     /* its threads, ended ones as long as the process lives */
 	size_t live_count, live_capacity;
+
+	struct tree_process_state state; /* private */
 };
 
 /* How a process ended, from facts.status.  False when it is not known. */
@@ -79,6 +116,7 @@ struct tree {
 	uint64_t exited, signalled,
 		failed; /* processes that ended; by a signal; with a code not 0 */
 	uint64_t oom_kills;
+	uint64_t unaccounted_threads; /* ended without a last account: they have what was known */
 	/* Now, and the most at one time. */
 	uint64_t live_processes, live_threads;
 	uint64_t most_processes, most_threads;
@@ -113,6 +151,18 @@ void tree_free_pointer(struct tree **tree);
 int tree_apply(struct tree *tree, const struct tree_event *event);
 uint64_t tree_strays(const struct tree *tree);
 
+/* All events of one look were applied: notes the peak of what they add up to. */
+void tree_sampled(struct tree *tree);
+
+/*
+ * Takes members that no event was about since then for ended, without a last account: for after a
+ * look at all that live, when events were lost.
+ */
+void tree_close_unseen(struct tree *tree, uint64_t since_ns);
+
+/* No more events come: processes whose end is half known are complete as they are. */
+void tree_finish(struct tree *tree);
+
 /*
  * A process that ended, with all its threads, and was not taken before; NULL when there is none.
  * Its threads' system calls are there until the next call, which frees them.
@@ -121,11 +171,18 @@ const struct tree_process *tree_take_ended(struct tree *tree);
 
 /*
  * After the last event: adds the system calls of those still alive to the sums and finds the
- * top waits.
+ * top waits.  Those of a process with one thread move from the thread to the process.
  */
 int tree_settle(struct tree *tree);
 
-/* The process or thread with that number that lives, or NULL. */
+/*
+ * For who reads a saved run: an empty process in `all`, or a thread in `ended`, to be filled in.
+ * NULL when there is no memory, or TREE_KEPT of them.
+ */
+struct tree_process *tree_add_process(struct tree *tree);
+struct tree_thread *tree_add_thread(struct tree *tree);
+
+/* The process with that number that lives, or that of the thread; NULL when there is none. */
 struct tree_process *tree_find(const struct tree *tree, int32_t pid);
 
 /* Each thread that is kept, ended or not; returns a negative errno of the callback. */
