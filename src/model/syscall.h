@@ -55,6 +55,12 @@ int syscall_number(const char *name);
 /* One past the largest number of that table. */
 uint32_t syscall_count(enum syscall_abi abi);
 
+/* The name as syscalls.def has it, in static storage: equal names are equal pointers.  NULL when not there. */
+const char *syscall_static_name(const char *name);
+
+/* Names of the kernel's headers that syscalls.def lacks, ended by NULL.  Their numbers have no name. */
+extern const char *const syscall_unfiled[];
+
 /*
  * Bucket 0 of a histogram holds what took less than 128 ns, bucket i what took from 2^(i+6) to
  * 2^(i+7) ns, the last one all that took longer.
@@ -73,7 +79,7 @@ struct syscall_stats {
 	uint64_t errors;
 	uint64_t total_ns;
 	uint64_t max_ns;
-	struct syscall_error by_error[SYSCALL_ERRORS + 1];
+	struct syscall_error by_error[SYSCALL_ERRORS + 1]; /* the last one is number 0 */
 	uint64_t buckets[SYSCALL_BUCKETS];
 };
 
@@ -95,12 +101,16 @@ struct syscall_row {
 struct syscall_table {
 	struct syscall_row *rows;
 	size_t count, capacity;
+	uint32_t *slots; /* rows by hash of their name: the table's own */
 	/* Calls by category; reads and writes of sockets count as network where the source tells. */
 	uint64_t by_category[SYSCALL_CATEGORY_COUNT];
 	uint64_t category_ns[SYSCALL_CATEGORY_COUNT];
 };
 
-/* The row of that name, made when there is none; NULL when out of memory. */
+/*
+ * The row of that name, made when there is none; NULL when out of memory.  Valid until the next
+ * row is made.  The table keeps a copy of a name that syscalls.def does not have.
+ */
 struct syscall_row *syscall_table_row(struct syscall_table *table, const char *name);
 int syscall_table_add(struct syscall_table *sum, const struct syscall_table *part);
 void syscall_table_clear(struct syscall_table *table);

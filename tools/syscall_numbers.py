@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Writes the C tables from system call numbers to names, as rows of syscalls.def.
+
+usage: syscall_numbers.py MACHINE SYSCALLS_DEF NEWER_DEF OUTPUT DEPENDENCIES COMPILER...
+
+Numbers come from the kernel headers that COMPILER finds, so they are those of the machine that is
+built for, and from NEWER_DEF where the headers have none.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Where the numbers of a machine's 32-bit tasks are, if they are installed, and what to define.
+COMPAT = {
+    "x86_64": ["asm/unistd_32.h"],
+    "aarch64": ["/usr/arm-linux-gnueabihf/include/asm/unistd.h", "-D__ARM_EABI__",
+                "-isystem", "/usr/arm-linux-gnueabihf/include"],
+}
+
+# Names in the headers that are no calls.
+NO_CALLS = {"syscalls", "arch_specific_syscall", "SYSCALL_BASE", "OABI_SYSCALL_BASE"}
+
+
+def preprocess(compiler, header, *options):
+    """The header's definitions; nothing when there is no such header."""
+    source = f"#if __has_include(<{header}>)\n#include <{header}>\n#endif\n"
+    return subprocess.run([*compiler, *options, "-E", "-dD", "-x", "c", "-"], input=source,
+                          text=True, stdout=subprocess.PIPE, check=True).stdout
+
+
+def value_of(expression, definitions):
+    """The sum that an expression of numbers and other definitions is, or None."""
+    total = 0
+    for word in re.findall(r"\w+", expression):
+        if word in definitions:
+            value = value_of(definitions[word], definitions)
+        else:
+            value = int(word, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", word) else None
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def numbers_in(text):
+    """{number: name}; the first of two names of a number is the call's own."""
+    definitions = {}
+    for what, name, rest in re.findall(r"^#(define|undef) (\w+)(.*)$", text, re.MULTILINE):
+        definitions.pop(name, None)
+        if what == "define":
+            definitions[name] = rest
+    numbers = {}
+    for macro, expression in definitions.items():
+        name = macro.removeprefix("__NR_")
+        if name != macro and name not in NO_CALLS:
+            numbers.setdefault(value_of(expression, definitions), name)
+    numbers.pop(None, None)
+    return numbers
+
+
+def rows_of(definition, macro):
+    return re.findall(rf"^{macro}\((\w+),\s*(\w+)", definition, re.MULTILINE)
+
+
+def with_newer(numbers, rows):
+    if not numbers:
+        return {}
+    return {int(number): name for number, name in rows} | numbers
+
+
+def table(prefix, numbers, filed):
+    known = {number: name for number, name in sorted(numbers.items()) if name in filed}
+    count = max(known) + 1 if known else 0
+    return [f"enum {{ {prefix.upper()}_COUNT = {count} }};",
+            f"static const uint16_t {prefix}_rows[] = {{",
+            *(f"\t[{number}] = ROW_{name}," for number, name in known.items()),
+            *([] if known else ["\tROW_NONE,"]), "};"]
+
+
+def main():
+    machine, syscalls_def, newer_def, output, dependencies, *compiler = sys.argv[1:]
+    filed = {name for name, _ in rows_of(pathlib.Path(syscalls_def).read_text(), "SYSCALL")}
+    newer = pathlib.Path(newer_def).read_text()
+    texts = [preprocess(compiler, "asm/unistd.h"),
+             preprocess(compiler, *COMPAT[machine]) if machine in COMPAT else ""]
+    everywhere = rows_of(newer, "NEWER")
+    native = with_newer(numbers_in(texts[0]),
+                        everywhere + rows_of(newer, f"NEWER_{machine.upper()}"))
+    compat = with_newer(numbers_in(texts[1]), everywhere)
+    if not native:
+        sys.exit("no system call numbers in asm/unistd.h")
+    unfiled = sorted((set(native.values()) | set(compat.values())) - filed)
+    lines = table("native", native, filed) + table("compat", compat, filed)
+    lines += ["const char *const syscall_unfiled[] = {",
+              *(f'\t"{name}",' for name in unfiled), "\tNULL,", "};"]
+    pathlib.Path(output).write_text("\n".join(lines) + "\n")
+    headers = set(re.findall(r'^# \d+ "(/[^"]+)"', "\n".join(texts), re.MULTILINE))
+    pathlib.Path(dependencies).write_text(f"{output}: {' '.join(sorted(headers))}\n")
+
+
+if __name__ == "__main__":
+    main()
