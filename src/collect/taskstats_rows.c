@@ -22,7 +22,7 @@
 #include "collect/collector.h"
 #include "collect/delay.h"
 #include "collect/proc_file.h"
-#include "collect/taskstats_socket.h"
+#include "host/taskstats_socket.h"
 
 #define NS_PER_US 1000
 

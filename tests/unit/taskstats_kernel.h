@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "collect/taskstats_socket.h"
+#include "host/taskstats_socket.h"
 #include "taskstats_message.h"
 
 struct kernel;

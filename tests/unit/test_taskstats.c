@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "collect/taskstats.h"
+#include "host/taskstats.h"
 #include "taskstats_message.h"
 
 #define NOWHERE 0 /* the version is there */
@@ -58,6 +58,36 @@ static void assert_layout(const struct layout *layout)
 	assert_at(&values, TASKSTATS_ac_etime, layout->etime);
 	assert_at(&values, TASKSTATS_hiwater_rss, layout->hiwater);
 	assert_at(&values, TASKSTATS_hiwater_vm, layout->hiwater + 8);
+}
+
+/* What is of no family: each where the kernel's headers have it, and in version 15 further on. */
+static void single_members_are_where_each_version_has_them(void **state)
+{
+	static const struct {
+		enum taskstats_member member;
+		size_t offset, interleaved;
+	} members[] = {
+		{ TASKSTATS_cpu_run_virtual_total, 72, 120 },
+		{ TASKSTATS_ac_utime, 152, 200 },
+		{ TASKSTATS_ac_majflt, 176, 224 },
+		{ TASKSTATS_read_char, 216, 264 },
+		{ TASKSTATS_write_bytes, 256, 304 },
+		{ TASKSTATS_nivcsw, 280, 328 },
+		{ TASKSTATS_ac_tgid, 368, 464 },
+	};
+	struct taskstats_values plain, interleaved;
+	struct stats stats;
+
+	(void)state;
+	stats_make(&stats, 16, 560);
+	taskstats_decode(stats.words, stats.length, &plain);
+	stats_make(&stats, 15, 560);
+	taskstats_decode(stats.words, stats.length, &interleaved);
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		assert_at(&plain, members[i].member, members[i].offset);
+		assert_at(&interleaved, members[i].member, members[i].interleaved);
+	}
+	assert_true(taskstats_has(&plain, TASKSTATS_ac_exitcode));
 }
 
 static void version_8_knows_reclaim_but_neither_thrashing_nor_compaction(void **state)
@@ -272,6 +302,7 @@ static void a_message_without_the_task_or_the_structure_is_no_answer(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(single_members_are_where_each_version_has_them),
 		cmocka_unit_test(version_8_knows_reclaim_but_neither_thrashing_nor_compaction),
 		cmocka_unit_test(version_13_has_seven_families_without_extremes),
 		cmocka_unit_test(version_14_adds_interrupts),

@@ -1,4 +1,4 @@
-#include "collect/taskstats_socket.h"
+#include "host/taskstats_socket.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -73,6 +73,11 @@ struct taskstats_socket *taskstats_socket_new(int fd, uint16_t family, unsigned 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	enlarge_queue(fd);
 	return fresh;
+}
+
+uint16_t taskstats_socket_family(const struct taskstats_socket *socket)
+{
+	return socket->family;
 }
 
 void taskstats_socket_free(struct taskstats_socket *socket)

@@ -10,13 +10,13 @@
  *
  * One socket is for one thread.
  */
-#ifndef COLLECT_TASKSTATS_SOCKET_H
-#define COLLECT_TASKSTATS_SOCKET_H
+#ifndef HOST_TASKSTATS_SOCKET_H
+#define HOST_TASKSTATS_SOCKET_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/taskstats.h"
+#include "host/taskstats.h"
 
 #define TASKSTATS_BATCH 128 /* questions in one message to the kernel */
 
@@ -44,6 +44,9 @@ int taskstats_socket_open(struct taskstats_socket **ret);
  * on.  Answers are waited for so many milliseconds.  NULL when there is no memory.
  */
 struct taskstats_socket *taskstats_socket_new(int fd, uint16_t family, unsigned wait_ms);
+
+/* The number that this kernel gave to taskstats: the type of its messages. */
+uint16_t taskstats_socket_family(const struct taskstats_socket *socket);
 
 void taskstats_socket_free(struct taskstats_socket *socket); /* NULL is allowed */
 void taskstats_socket_free_pointer(struct taskstats_socket **socket);

@@ -1,4 +1,4 @@
-#include "collect/taskstats.h"
+#include "host/taskstats.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -16,22 +16,23 @@ struct place {
 	uint16_t since;
 	uint16_t offset;
 	uint16_t interleaved_offset;
-	bool is_time; /* two numbers: seconds and nanoseconds */
+	uint16_t bytes; /* 16: a time, as seconds and nanoseconds */
 };
 
 static const struct place places[TASKSTATS_MEMBERS] = {
 /* clang-format off */
 #define FAMILY(name, since, count, interleaved, max, timestamp)                                    \
-	[TASKSTATS_##name##_count] = { since, count, interleaved, false },                         \
-	[TASKSTATS_##name##_delay_total] = { since, (count) + 8, (interleaved) + 8, false },       \
-	[TASKSTATS_##name##_delay_max] = { MAXIMA_VERSION, max, (interleaved) + 16, false },       \
-	[TASKSTATS_##name##_delay_min] = { MAXIMA_VERSION, (max) + 8, (interleaved) + 24, false }, \
-	[TASKSTATS_##name##_delay_max_ts] = { TIMESTAMPS_VERSION, timestamp, 0, true },
+	[TASKSTATS_##name##_count] = { since, count, interleaved, 8 },                         \
+	[TASKSTATS_##name##_delay_total] = { since, (count) + 8, (interleaved) + 8, 8 },       \
+	[TASKSTATS_##name##_delay_max] = { MAXIMA_VERSION, max, (interleaved) + 16, 8 },       \
+	[TASKSTATS_##name##_delay_min] = { MAXIMA_VERSION, (max) + 8, (interleaved) + 24, 8 }, \
+	[TASKSTATS_##name##_delay_max_ts] = { TIMESTAMPS_VERSION, timestamp, 0, 16 },
 	TASKSTATS_FAMILIES(FAMILY)
 #undef FAMILY
-	[TASKSTATS_ac_etime] = { 2, 144, 192, false },
-	[TASKSTATS_hiwater_rss] = { 3, 200, 248, false },
-	[TASKSTATS_hiwater_vm] = { 3, 208, 256, false },
+#define MEMBER(name, since, offset, interleaved, bytes)                                            \
+	[TASKSTATS_##name] = { since, offset, interleaved, bytes },
+	TASKSTATS_SINGLES(MEMBER)
+#undef MEMBER
 	/* clang-format on */
 };
 
@@ -53,9 +54,16 @@ static uint64_t number_at(const char *bytes, size_t offset)
 	return number;
 }
 
-static uint64_t time_at(const char *bytes, size_t offset)
+static uint64_t value_at(const char *bytes, size_t offset, const struct place *place)
 {
-	return number_at(bytes, offset) * NS_PER_SECOND + number_at(bytes, offset + 8);
+	uint32_t number;
+
+	if (place->bytes == 16)
+		return number_at(bytes, offset) * NS_PER_SECOND + number_at(bytes, offset + 8);
+	if (place->bytes == 8)
+		return number_at(bytes, offset);
+	memcpy(&number, bytes + offset, sizeof(number));
+	return number;
 }
 
 void taskstats_decode(const void *bytes, size_t length, struct taskstats_values *ret)
@@ -70,10 +78,9 @@ void taskstats_decode(const void *bytes, size_t length, struct taskstats_values 
 		const struct place *place = &places[member];
 		size_t offset = offset_in(place, version);
 
-		if (!offset || offset + (place->is_time ? 16 : 8) > length)
+		if (!offset || offset + place->bytes > length)
 			continue;
-		ret->raw[member] =
-			place->is_time ? time_at(bytes, offset) : number_at(bytes, offset);
+		ret->raw[member] = value_at(bytes, offset, place);
 		ret->present |= 1ull << member;
 	}
 }

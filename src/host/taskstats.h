@@ -9,8 +9,8 @@
  *
  * All is pure: it takes bytes and never looks beyond them.
  */
-#ifndef COLLECT_TASKSTATS_H
-#define COLLECT_TASKSTATS_H
+#ifndef HOST_TASKSTATS_H
+#define HOST_TASKSTATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,31 @@
 	FAMILY(wpcopy, 13, 400, 496, 528, 656)                                                     \
 	FAMILY(irq, 14, 416, 528, 544, 672)
 
+/*
+ * What else is taken, by the kernel's names:
+ *
+ *	MEMBER(name, since, offset, offset in version 15, bytes)
+ */
+#define TASKSTATS_SINGLES(MEMBER)                                                                  \
+	MEMBER(ac_exitcode, 1, 4, 4, 4) /* of a leader; as wait() has it */                        \
+	MEMBER(cpu_run_virtual_total, 1, 72, 120, 8)                                               \
+	MEMBER(ac_etime, 2, 144, 192, 8) /* microseconds since the start, not counting suspends */ \
+	MEMBER(ac_utime, 2, 152, 200, 8) /* microseconds, sampled by the tick; so is the next */   \
+	MEMBER(ac_stime, 2, 160, 208, 8)                                                           \
+	MEMBER(ac_minflt, 2, 168, 216, 8)                                                          \
+	MEMBER(ac_majflt, 2, 176, 224, 8)                                                          \
+	MEMBER(hiwater_rss, 3, 200, 248, 8) /* KiB; so is the next */                              \
+	MEMBER(hiwater_vm, 3, 208, 256, 8)                                                         \
+	MEMBER(read_char, 3, 216, 264, 8) /* cut to a multiple of 1024; so are the next three */   \
+	MEMBER(write_char, 3, 224, 272, 8)                                                         \
+	MEMBER(read_syscalls, 3, 232, 280, 8)                                                      \
+	MEMBER(write_syscalls, 3, 240, 288, 8)                                                     \
+	MEMBER(read_bytes, 3, 248, 296, 8)                                                         \
+	MEMBER(write_bytes, 3, 256, 304, 8)                                                        \
+	MEMBER(nvcsw, 3, 272, 320, 8)                                                              \
+	MEMBER(nivcsw, 3, 280, 328, 8)                                                             \
+	MEMBER(ac_tgid, 12, 368, 464, 4)
+
 /* Members, by the kernel's names. */
 enum taskstats_member {
 #define FAMILY(name, ...)                                                                          \
@@ -41,10 +66,10 @@ enum taskstats_member {
 		TASKSTATS_##name##_delay_min, TASKSTATS_##name##_delay_max_ts,
 	TASKSTATS_FAMILIES(FAMILY)
 #undef FAMILY
-		TASKSTATS_ac_etime, /* microseconds since the task was started, not counting suspends */
-	TASKSTATS_hiwater_rss,
-	TASKSTATS_hiwater_vm,
-	TASKSTATS_MEMBERS,
+#define MEMBER(name, ...) TASKSTATS_##name,
+		TASKSTATS_SINGLES(MEMBER)
+#undef MEMBER
+			TASKSTATS_MEMBERS,
 };
 
 /* Raw numbers; a timestamp (_ts) in nanoseconds of the wall clock. */
