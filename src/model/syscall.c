@@ -33,7 +33,7 @@ static const struct named_call calls[ROW_COUNT] = {
 #undef SYSCALL
 };
 
-#include "syscall_numbers.h"
+#include "model/syscall_numbers.h"
 
 static const struct {
 	const uint16_t *rows;
