@@ -114,6 +114,7 @@ enum tree_process_part {
 	TREE_PROCESS_SENDER = 1 << 5,
 	TREE_PROCESS_USAGE = 1 << 6, /* for sources that know processes but not threads */
 	TREE_PROCESS_THREADS = 1 << 7,
+	TREE_PROCESS_UNSEEN = 1 << 8,
 };
 
 struct tree_process_facts {
@@ -127,6 +128,12 @@ struct tree_process_facts {
 	uint64_t rss_bytes;
 	uint64_t fds, fd_limit;
 	uint64_t threads; /* in all */
+	/*
+	 * CPU time of children that it waited for, beyond what their own accounts say: of those
+	 * that nobody saw, and of the last moments of others.  Grows; belongs to the tree's CPU
+	 * time (USAGE_CPU), not to that of the process.
+	 */
+	uint64_t unseen_cpu_ns;
 	struct usage usage;
 };
 
