@@ -55,10 +55,10 @@ int syscall_number(const char *name);
 /* One past the largest number of that table. */
 uint32_t syscall_count(enum syscall_abi abi);
 
-/* The name as syscalls.def has it, in static storage: equal names are equal pointers.  NULL when not there. */
+/* The name as syscalls.def has it: equal names are equal pointers.  NULL when it is not there. */
 const char *syscall_static_name(const char *name);
 
-/* Names of the kernel's headers that syscalls.def lacks, ended by NULL.  Their numbers have no name. */
+/* Names in the headers that syscalls.def lacks, ended by NULL.  Their numbers have no name. */
 extern const char *const syscall_unfiled[];
 
 /*
@@ -85,7 +85,10 @@ struct syscall_stats {
 
 void syscall_stats_add(struct syscall_stats *sum, const struct syscall_stats *part);
 
-/* The time that `permille` of the calls stayed below: the upper end of that bucket, capped by the longest. */
+/*
+ * The time that `permille` of the calls stayed below: the upper end of that bucket, capped by the
+ * longest.
+ */
 uint64_t syscall_stats_percentile(const struct syscall_stats *stats, unsigned permille);
 
 struct syscall_row {
