@@ -11,11 +11,14 @@ import re
 import subprocess
 import sys
 
-# Where the numbers of a machine's 32-bit tasks are, if they are installed, and what to define.
+# Header and compiler options for the numbers of a machine's 32-bit tasks.  Those of arm are with
+# another machine's headers, if installed: in one of these folders.
 COMPAT = {
     "x86_64": ["asm/unistd_32.h"],
-    "aarch64": ["/usr/arm-linux-gnueabihf/include/asm/unistd.h", "-D__ARM_EABI__",
-                "-isystem", "/usr/arm-linux-gnueabihf/include"],
+    "aarch64": ["asm/unistd-eabi.h", "-D__NR_SYSCALL_BASE=0",
+                "-idirafter", "/usr/lib/linux/uapi/arm",
+                "-idirafter", "/usr/include/arm-linux-gnueabihf",
+                "-idirafter", "/usr/arm-linux-gnueabihf/include"],
 }
 
 # Names in the headers that are no calls.
