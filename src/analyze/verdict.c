@@ -1,11 +1,195 @@
+#include <stdio.h>
+#include <string.h>
+
 #include "analyze/diagnosis_parts.h"
+#include "analyze/verdict_evidence.h"
+#include "analyze/verdict_rules.h"
+#include "base/cleanup.h"
+
+/* Less than that says nothing about what limits a program; starting one takes as long. */
+#define SHORTEST_NS 20e6
+#define LINES_MAX 4
+#define COLUMNS_MAX 100
+/* Where two causes of different classes are about equal and neither explains much. */
+#define MIXED_BELOW 0.4
+#define MIXED_SECOND 0.8
+
+struct ranking {
+	double strengths[CAUSE_COUNT]; /* by rule */
+	size_t first, second;	       /* rules */
+};
+
+static struct ranking rank(const struct verdict_facts *facts)
+{
+	struct ranking ranking = { .first = 0, .second = 0 };
+	double *strengths = ranking.strengths;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		strengths[i] = verdict_rules[i].strength(facts);
+		if (strengths[i] > strengths[ranking.first])
+			ranking.first = i;
+	}
+	ranking.second = ranking.first ? 0 : 1;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		if (i != ranking.first && strengths[i] > strengths[ranking.second])
+			ranking.second = i;
+	return ranking;
+}
+
+/* Comm names come from strangers; a cut never leaves half a character. */
+static void add_line(struct verdict *verdict, const struct text *line)
+{
+	const char *from = text_string(line);
+	char *to = verdict->evidence[verdict->evidence_count];
+	size_t length = 0;
+
+	if (line->length == 0 || line->failed || verdict->evidence_count == LINES_MAX)
+		return;
+	for (size_t columns = 0; from[length] && columns < COLUMNS_MAX; columns++) {
+		size_t bytes = text_character(from + length, strlen(from + length));
+
+		if (bytes == 0)
+			bytes = 1;
+		if (length + bytes >= DIAGNOSIS_TEXT)
+			break;
+		length += bytes;
+	}
+	memcpy(to, from, length);
+	to[length] = '\0';
+	verdict->evidence_count++;
+}
+
+static void add_sentence(struct verdict *verdict, const char *sentence)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line, sentence);
+	add_line(verdict, &line);
+}
+
+static void add_evidence(struct verdict *verdict, const struct verdict_facts *facts,
+			 verdict_evidence *evidence)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	evidence(facts, &line);
+	add_line(verdict, &line);
+}
+
+static void add_top_wait(struct verdict *verdict, const struct verdict_facts *facts)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	evidence_top_wait(facts, verdict->cause, &line);
+	add_line(verdict, &line);
+}
+
+static bool is_mixed(const struct ranking *ranking, size_t none)
+{
+	double first = ranking->strengths[ranking->first];
+
+	if (ranking->second == none || first >= MIXED_BELOW ||
+	    ranking->strengths[ranking->second] < first * MIXED_SECOND)
+		return false;
+	return causes[verdict_rules[ranking->first].cause].class !=
+	       causes[verdict_rules[ranking->second].cause].class;
+}
+
+/* How much was measured of what a verdict can rest on. */
+static double foundation(const struct verdict_facts *facts)
+{
+	double losses = facts->run->losses.share;
+	double sure = facts->has_ledger ? 1 : 0.6;
+
+	if (!facts->has_calls)
+		sure *= 0.9;
+	if (facts->wall < 10 * SHORTEST_NS)
+		sure *= 0.7;
+	return losses > 0 ? sure * (1 - (losses < 1 ? losses : 1)) : sure;
+}
+
+/* The lead over the next cause, and how much of the time it explains. */
+static double confidence(const struct ranking *ranking, const struct verdict_facts *facts)
+{
+	double first = ranking->strengths[ranking->first];
+	double second = ranking->strengths[ranking->second];
+	double lead = first > 0 ? first / (first + second) : 0;
+
+	if (first > 1)
+		return 0.97;
+	return lead * (first < 0.5 ? 0.5 + first : 1) * foundation(facts);
+}
+
+static void name_cause(struct verdict *verdict, const struct verdict_facts *facts,
+		       const struct ranking *ranking)
+{
+	const struct verdict_rule *rule = &verdict_rules[ranking->first];
+
+	verdict->cause = rule->cause;
+	verdict->class =
+		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
+	verdict->confidence = confidence(ranking, facts);
+	add_evidence(verdict, facts, rule->evidence);
+	add_top_wait(verdict, facts);
+}
+
+/* Stopped, or waiting for children that nobody follows: idle, without one of the known causes. */
+static bool is_plainly_idle(const struct verdict_facts *facts)
+{
+	return facts->has_ledger && facts->idle > facts->wall / 2;
+}
+
+static void add_idle_reason(struct verdict *verdict, const struct verdict_facts *facts)
+{
+	bool stopped = facts->wait[WAIT_STOPPED] > facts->wait[WAIT_CHILD];
+
+	verdict->class = CLASS_IDLE;
+	add_sentence(verdict,
+		     stopped ? "it was stopped most of the time" :
+			       "it waited for the end of children or threads most of the time");
+}
+
+static bool is_too_short(const struct verdict_facts *facts, const struct ranking *ranking)
+{
+	return facts->wall < SHORTEST_NS && ranking->strengths[ranking->first] <= 1;
+}
+
+static void say_too_short(struct verdict *verdict, const struct verdict_facts *facts)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line, "insufficient data: it was watched for only ");
+	evidence_time(&line, facts->wall);
+	add_line(verdict, &line);
+}
+
+static void say_missing(struct verdict *verdict, const struct verdict_facts *facts)
+{
+	if (!facts->has_ledger)
+		add_sentence(verdict, "insufficient data: waits were not measured here");
+	else if (facts->run->losses.share > 0.01)
+		add_sentence(verdict, "some threads were lost: see losses");
+}
 
 void verdict_reach(const struct run *run, struct verdict *ret)
 {
-	(void)run;
-	*ret = (struct verdict){
-		.class = CLASS_UNKNOWN,
-		.cause = CAUSE_NONE,
-		.hint = causes[CAUSE_NONE].hint,
-	};
+	struct verdict_facts facts;
+	struct ranking ranking;
+
+	*ret = (struct verdict){ .class = CLASS_UNKNOWN, .cause = CAUSE_NONE };
+	verdict_facts_gather(run, &facts);
+	ranking = rank(&facts);
+	if (is_too_short(&facts, &ranking)) {
+		say_too_short(ret, &facts);
+	} else {
+		name_cause(ret, &facts, &ranking);
+		if (ret->cause == CAUSE_NONE && is_plainly_idle(&facts))
+			add_idle_reason(ret, &facts);
+		if (ret->cause != CAUSE_NONE &&
+		    ranking.strengths[ranking.second] > ranking.strengths[ranking.first] / 3)
+			add_evidence(ret, &facts, verdict_rules[ranking.second].evidence);
+		add_evidence(ret, &facts, evidence_split);
+		say_missing(ret, &facts);
+	}
+	ret->hint = causes[ret->cause].hint;
 }

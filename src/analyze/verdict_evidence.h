@@ -1,0 +1,26 @@
+/*
+ * What speaks for a cause, as one line of figures for people, without a full stop.
+ */
+#ifndef ANALYZE_VERDICT_EVIDENCE_H
+#define ANALYZE_VERDICT_EVIDENCE_H
+
+#include "analyze/verdict_facts.h"
+#include "base/text.h"
+
+typedef void verdict_evidence(const struct verdict_facts *facts, struct text *out);
+
+verdict_evidence evidence_oom_kill, evidence_fd_limit, evidence_cpu_quota, evidence_memory_limit,
+	evidence_fsync, evidence_lock, evidence_pipe, evidence_network, evidence_fork_storm,
+	evidence_tiny_io, evidence_mmap_churn, evidence_page_faults, evidence_run_queue,
+	evidence_disk, evidence_cpu, evidence_sleep, evidence_poll, evidence_none;
+
+/* Where the time went as a whole. */
+verdict_evidence evidence_split;
+/* The longest wait for what the cause stands for, and who ended it; nothing for other causes. */
+void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out);
+
+/* A time or an amount with three digits: "4.1 s", "12 ms"; "1.2 GiB". */
+void evidence_time(struct text *out, double ns);
+void evidence_bytes(struct text *out, double bytes);
+
+#endif

@@ -1,0 +1,388 @@
+#include "analyze/verdict_facts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/verdict_threads.h"
+
+/* Entry and exit of a call, which its latency does not contain, watching included. */
+#define CALL_OVERHEAD_NS 200.0
+/* A short read or write whose time was not measured. */
+#define MOVE_NS 250.0
+/* A page fault: about what one takes, and the most that is believed of small and of huge pages. */
+#define FAULT_NS 700.0
+#define FAULT_MOST_NS 5e3
+#define FAULT_HUGE_NS 200e3
+/* What it takes to wake another thread and to be switched away. */
+#define HANDOVER_NS 10e3
+#define HANDSHAKE_NS 50e3
+/* Bytes a call: all of it is overhead up to the first, none from the second on. */
+#define TINY_BYTES 64.0
+#define SMALL_BYTES 512.0
+#define HANDSHAKE_BYTES 16384.0
+#define FORK_RATE 60.0
+#define FORK_CPU_NS 8e6
+#define FORKS_MIN 20
+/* Writes for each sync that are part of it. */
+#define WRITES_PER_SYNC 4.0
+/* The share of all CPUs from which on the tree begins to wait for itself. */
+#define SATURATION_BEGIN 0.7
+#define SATURATION_END 0.9
+
+double share_of(double value, double whole)
+{
+	if (whole <= 0 || value <= 0)
+		return 0;
+	return value < whole ? value / whole : 1;
+}
+
+static double at_least_0(double value)
+{
+	return value > 0 ? value : 0;
+}
+
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double usage_of(const struct run *run, enum usage_id id)
+{
+	return usage_has(&run->tree->usage, id) ? (double)run->tree->usage.values[id] : 0;
+}
+
+/* Calls whose time is weighed, by name; a name may be in one list only. */
+enum call_list {
+	LIST_MOVE,
+	LIST_WRITE,
+	LIST_SYNC,
+	LIST_POLL,
+	LIST_CONNECT,
+	LIST_ACCEPT,
+	LIST_REST
+};
+
+static const struct {
+	const char *name;
+	enum call_list list;
+} listed[] = {
+	{ "read", LIST_MOVE },	       { "readv", LIST_MOVE },
+	{ "pread64", LIST_MOVE },      { "preadv", LIST_MOVE },
+	{ "preadv2", LIST_MOVE },      { "write", LIST_WRITE },
+	{ "writev", LIST_WRITE },      { "pwrite64", LIST_WRITE },
+	{ "pwritev", LIST_WRITE },     { "pwritev2", LIST_WRITE },
+	{ "fsync", LIST_SYNC },	       { "fdatasync", LIST_SYNC },
+	{ "sync", LIST_SYNC },	       { "syncfs", LIST_SYNC },
+	{ "msync", LIST_SYNC },	       { "sync_file_range", LIST_SYNC },
+	{ "poll", LIST_POLL },	       { "ppoll", LIST_POLL },
+	{ "select", LIST_POLL },       { "pselect6", LIST_POLL },
+	{ "epoll_wait", LIST_POLL },   { "epoll_pwait", LIST_POLL },
+	{ "epoll_pwait2", LIST_POLL }, { "connect", LIST_CONNECT },
+	{ "accept", LIST_ACCEPT },     { "accept4", LIST_ACCEPT },
+};
+
+static enum call_list list_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+		if (strcmp(listed[i].name, name) == 0)
+			return listed[i].list;
+	return LIST_REST;
+}
+
+static void sum_call(struct call_sum *sum, const struct syscall_stats *stats)
+{
+	sum->count += (double)stats->count;
+	sum->ns += (double)stats->total_ns;
+}
+
+static double failed_for_descriptors(const struct syscall_stats *stats)
+{
+	double failed = 0;
+
+	for (size_t i = 0; i < SYSCALL_ERRORS; i++)
+		if (stats->by_error[i].number == EMFILE || stats->by_error[i].number == ENFILE)
+			failed += (double)stats->by_error[i].count;
+	return failed;
+}
+
+static void gather_calls(struct verdict_facts *facts, struct call_sum lists[LIST_REST + 1])
+{
+	const struct syscall_table *table = &facts->run->tree->syscalls;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct syscall_row *row = &table->rows[i];
+		enum call_list list = list_of(row->name);
+
+		sum_call(&facts->calls, &row->stats);
+		sum_call(&lists[list], &row->stats);
+		if (row->category == SYSCALL_MEMORY && list != LIST_SYNC)
+			sum_call(&facts->mappings, &row->stats);
+		facts->no_descriptor += failed_for_descriptors(&row->stats);
+	}
+	facts->moves.count = lists[LIST_MOVE].count + lists[LIST_WRITE].count;
+	facts->moves.ns = lists[LIST_MOVE].ns + lists[LIST_WRITE].ns;
+	facts->syncs = lists[LIST_SYNC];
+	facts->polls = lists[LIST_POLL];
+	facts->connects = lists[LIST_CONNECT].count;
+	facts->accepts = lists[LIST_ACCEPT].count;
+	facts->network_calls = (double)table->by_category[SYSCALL_NETWORK];
+	facts->has_calls =
+		facts->calls.count > 0 || run_source_works(run_source(facts->run, "syscalls"));
+}
+
+/* Waiting for a connection is waiting for work, whatever the ledger calls it. */
+static void drop_accepting(struct verdict_facts *facts, double accepting)
+{
+	facts->wait[WAIT_NETWORK] = at_least_0(facts->wait[WAIT_NETWORK] - accepting);
+	facts->wait[WAIT_POLL] += accepting;
+}
+
+static double sum_active(const struct verdict_facts *facts, const double *without)
+{
+	double sum = facts->on_cpu + facts->run_queue;
+
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
+		if (waits[i].kind == WAIT_COST)
+			sum += at_least_0(facts->wait[i] - (without ? without[i] : 0));
+	return sum;
+}
+
+/* Parked threads count only when nobody else did anything. */
+static void drop_parked(struct verdict_facts *facts, const double *parked)
+{
+	if (sum_active(facts, parked) < facts->wall / 10)
+		return;
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++) {
+		facts->parked += parked[i];
+		facts->wait[i] = at_least_0(facts->wait[i] - parked[i]);
+	}
+}
+
+static void gather_ledger(struct verdict_facts *facts)
+{
+	const struct tree *tree = facts->run->tree;
+	const struct ledger *ledger = &tree->ledger;
+
+	facts->has_ledger = ledger->present & LEDGER_BLOCKED;
+	facts->has_queue = ledger->present & LEDGER_RUN_QUEUE;
+	facts->has_cpu = usage_has(&tree->usage, USAGE_CPU) || ledger->present & LEDGER_ON_CPU;
+	facts->on_cpu = ledger->present & LEDGER_ON_CPU ? (double)ledger->on_cpu_ns :
+							  usage_of(facts->run, USAGE_CPU);
+	facts->in_kernel = usage_has(&tree->usage, USAGE_SYSTEM) ?
+				   lesser(facts->on_cpu, usage_of(facts->run, USAGE_SYSTEM)) :
+				   facts->on_cpu;
+	if (facts->has_queue)
+		facts->run_queue = (double)ledger->run_queue_ns;
+	for (size_t i = 0; facts->has_ledger && i < WAIT_REASON_COUNT; i++)
+		facts->wait[i] = (double)ledger->blocked[i].ns;
+	facts->faults = usage_of(facts->run, USAGE_MINOR_FAULTS);
+}
+
+static void gather_scale(struct verdict_facts *facts)
+{
+	double rest;
+
+	facts->active = sum_active(facts, NULL);
+	facts->demand = greater(facts->wall, facts->active);
+	facts->cores = facts->wall > 0 ? facts->on_cpu / facts->wall : 0;
+	facts->online = facts->run->surroundings.online_cpus;
+	rest = at_least_0(facts->wall - facts->active);
+	facts->unexplained = facts->has_ledger ? lesser(rest, facts->wait[WAIT_OTHER]) : rest;
+	facts->idle = rest - facts->unexplained;
+}
+
+/* The part of a time in calls that was spent on a CPU rather than waiting for one. */
+static double running(const struct verdict_facts *facts, double ns)
+{
+	double runs = facts->on_cpu + facts->run_queue;
+
+	return runs > 0 ? at_least_0(ns) * facts->on_cpu / runs : 0;
+}
+
+static double take(double *rest, double wanted)
+{
+	double taken = lesser(*rest, at_least_0(wanted));
+
+	*rest -= taken;
+	return taken;
+}
+
+/* On a CPU in these calls, which waited for `waited` in all. */
+static double call_time(const struct verdict_facts *facts, const struct call_sum *calls,
+			double waited)
+{
+	return lesser(facts->in_kernel,
+		      running(facts, calls->ns - waited) + calls->count * CALL_OVERHEAD_NS);
+}
+
+static void split_sync(struct verdict_facts *facts, const struct call_sum *writes, double *rest)
+{
+	struct call_sum calls = facts->syncs;
+	double waited;
+
+	if (writes->count <= WRITES_PER_SYNC * calls.count) {
+		calls.count += writes->count;
+		calls.ns += writes->ns;
+		facts->moves.count -= writes->count;
+		facts->moves.ns -= writes->ns;
+	}
+	waited = lesser(facts->wait[WAIT_DISK], calls.ns);
+	facts->disk = facts->wait[WAIT_DISK] - waited;
+	if (calls.count > 0)
+		facts->sync = waited + take(rest, call_time(facts, &calls, waited));
+}
+
+/* How far a falls from 1 at `low` to 0 at `high`. */
+static double falling(double value, double low, double high)
+{
+	return value <= low ? 1 : share_of(high - value, high - low);
+}
+
+static void gather_moves(struct verdict_facts *facts)
+{
+	const struct usage *usage = &facts->run->tree->usage;
+	double bytes =
+		usage_of(facts->run, USAGE_READ_CHARS) + usage_of(facts->run, USAGE_WRITE_CHARS);
+	double calls =
+		usage_of(facts->run, USAGE_READ_CALLS) + usage_of(facts->run, USAGE_WRITE_CALLS);
+	const struct ledger_wait *blocked = facts->run->tree->ledger.blocked;
+	double waits_in_them =
+		(double)blocked[WAIT_PIPE].count + (double)blocked[WAIT_NETWORK].count;
+
+	facts->bytes_per_move = -1;
+	if (!usage_has(usage, USAGE_READ_CHARS) || !usage_has(usage, USAGE_READ_CALLS) || calls < 1)
+		return;
+	facts->bytes_per_move = bytes / calls;
+	if (facts->moves.count < 1 && !facts->has_calls)
+		facts->moves = (struct call_sum){ calls, calls * (MOVE_NS - CALL_OVERHEAD_NS) };
+	facts->handshake = share_of(2.5 * waits_in_them, calls) *
+			   falling(facts->bytes_per_move, SMALL_BYTES, HANDSHAKE_BYTES);
+}
+
+static void split_tiny(struct verdict_facts *facts, double *rest)
+{
+	double waited = facts->disk + facts->wait[WAIT_PIPE] + facts->wait[WAIT_NETWORK];
+	double least = lesser(facts->in_kernel, facts->moves.count * MOVE_NS);
+	double time;
+
+	if (facts->bytes_per_move < 0)
+		return;
+	time = greater(call_time(facts, &facts->moves, waited), least);
+	facts->tiny = take(rest, time * falling(facts->bytes_per_move, TINY_BYTES, SMALL_BYTES) *
+					 (1 - facts->handshake));
+}
+
+static void split_handovers(struct verdict_facts *facts, double *rest)
+{
+	static const enum wait_reason handed[] = { WAIT_PIPE, WAIT_NETWORK, WAIT_LOCK };
+	const struct ledger_wait *blocked = facts->run->tree->ledger.blocked;
+
+	for (size_t i = 0; facts->has_ledger && i < sizeof(handed) / sizeof(handed[0]); i++) {
+		enum wait_reason reason = handed[i];
+		double cost = HANDOVER_NS;
+
+		if (reason != WAIT_LOCK)
+			cost += (HANDSHAKE_NS - HANDOVER_NS) * facts->handshake;
+		facts->handover[reason] = take(rest, cost * (double)blocked[reason].count);
+	}
+}
+
+/*
+ * System time outside of calls is nearly all page faults.  How much is outside is known when calls
+ * are measured; else the number of faults must do.
+ */
+static void split_faults(struct verdict_facts *facts, double blocked_in_calls, double *rest)
+{
+	bool few_calls = facts->calls.count * 2 * CALL_OVERHEAD_NS * 10 < facts->in_kernel;
+	double outside = facts->in_kernel - call_time(facts, &facts->calls, blocked_in_calls);
+	double least = facts->faults * FAULT_NS / 2;
+	double most = facts->faults * (few_calls ? FAULT_HUGE_NS : FAULT_MOST_NS);
+
+	if (facts->has_calls)
+		facts->fault_time = greater(least, lesser(outside, most));
+	else
+		facts->fault_time = facts->faults * FAULT_NS;
+	facts->fault_time = take(rest, lesser(facts->fault_time, facts->in_kernel));
+}
+
+static void split_cpu(struct verdict_facts *facts, const struct call_sum *writes,
+		      double blocked_in_calls)
+{
+	double rest = facts->on_cpu;
+
+	split_sync(facts, writes, &rest);
+	split_tiny(facts, &rest);
+	facts->map_time = take(&rest, call_time(facts, &facts->mappings, facts->wait[WAIT_MEMORY]));
+	split_faults(facts, blocked_in_calls, &rest);
+	split_handovers(facts, &rest);
+	facts->computing = rest;
+}
+
+static double number(const struct run_number *value)
+{
+	return value->present ? (double)value->value : 0;
+}
+
+static void gather_limits(struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	double throttled = number(&around->cgroup_throttled_ns);
+	double stalled = number(&around->cgroup_memory_some_us) * 1000;
+	double queued;
+
+	/* Time throttled is counted on each CPU, time in the queue by each thread. */
+	queued = facts->run_queue * share_of(throttled * 1.25, facts->wall);
+	facts->quota = greater(queued, lesser(throttled, facts->wall));
+	facts->has_limit_events =
+		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
+		0;
+	if (facts->has_limit_events)
+		facts->limit = greater(facts->wait[WAIT_MEMORY], lesser(stalled, facts->wall));
+	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
+}
+
+static void gather_queue(struct verdict_facts *facts)
+{
+	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
+	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
+
+	facts->own_queue = at_least_0(facts->run_queue - facts->quota) * saturated;
+}
+
+static void gather_forks(struct verdict_facts *facts)
+{
+	double forks = (double)facts->run->tree->forks;
+	double cpu = facts->on_cpu / (forks + 1);
+
+	if (forks < FORKS_MIN || facts->wall <= 0)
+		return;
+	facts->fork_rate = forks * 1e9 / facts->wall;
+	facts->forking =
+		share_of(facts->fork_rate, FORK_RATE) * (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
+}
+
+void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
+{
+	struct call_sum lists[LIST_REST + 1] = { 0 };
+	struct thread_sums threads;
+	double blocked = (double)ledger_blocked_ns(&run->tree->ledger);
+
+	*ret = (struct verdict_facts){ .run = run, .wall = (double)run_wall_ns(run) };
+	thread_sums_gather(run, &threads);
+	memcpy(ret->leader_wait, threads.leader, sizeof(ret->leader_wait));
+	gather_ledger(ret);
+	gather_calls(ret, lists);
+	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
+	drop_parked(ret, threads.parked);
+	gather_scale(ret);
+	gather_moves(ret);
+	split_cpu(ret, &lists[LIST_WRITE], blocked - threads.open);
+	gather_limits(ret);
+	gather_queue(ret);
+	gather_forks(ret);
+}

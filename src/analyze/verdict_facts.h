@@ -1,0 +1,66 @@
+/*
+ * The measured facts that a verdict weighs, all as times of the run so that they can be compared.
+ *
+ * The scale is `demand`: the thread time that was spent on a CPU or lost in waits that cost
+ * something, but at least the wall time.  A busy tree is thus judged by what its busy threads did,
+ * however many others wait for work, and a tree that did little by what it waited for.
+ *
+ * Time on a CPU is split by what it was spent for, as far as that can be told; each part is a
+ * lower estimate, and what is left is plain computing.
+ */
+#ifndef ANALYZE_VERDICT_FACTS_H
+#define ANALYZE_VERDICT_FACTS_H
+
+#include "analyze/diagnosis.h"
+
+/* Some calls together. */
+struct call_sum {
+	double count;
+	double ns;
+};
+
+struct verdict_facts {
+	const struct run *run;
+	bool has_cpu;	 /* on_cpu is measured */
+	bool has_queue;	 /* run_queue is */
+	bool has_ledger; /* waits are, by reason */
+	bool has_calls;	 /* system calls are */
+	bool has_limit_events;
+
+	double wall, demand, active; /* ns */
+	double cores, online;	     /* online 0: not known */
+	double on_cpu, in_kernel, run_queue;
+	double wait[WAIT_REASON_COUNT]; /* without the long waits of threads that only wait */
+	double parked;			/* those; see verdict_threads.h */
+	double leader_wait[WAIT_REASON_COUNT];
+	double idle;	    /* nobody did anything or waited for what costs */
+	double unexplained; /* waits without a reason, or none was measured */
+
+	struct call_sum calls, moves, syncs, mappings, polls;
+	double connects, accepts, network_calls;
+	double no_descriptor; /* calls that failed for want of a file descriptor */
+	double bytes_per_move;
+	double faults;
+
+	double sync;	   /* syncs and the writes that belong to them, waits included */
+	double disk;	   /* waits for disks beside those */
+	double tiny;	   /* on a CPU to move a few bytes */
+	double fault_time; /* on a CPU in page faults */
+	double map_time;   /* on a CPU in calls that change memory maps */
+	double handover[WAIT_REASON_COUNT]; /* on a CPU to hand over to another thread */
+	double handshake; /* 0 to 1: reads of pipes and sockets wait for an answer of a few bytes */
+	double computing; /* the rest on a CPU */
+
+	double quota;	  /* waiting for a CPU because of cpu.max */
+	double own_queue; /* because the tree itself keeps all CPUs busy */
+	double limit;	  /* in stalls at a memory limit */
+	double fork_rate; /* processes a second */
+	double forking;	  /* 0 to 1: most of it is starting short processes */
+};
+
+void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
+
+/* value / whole, 0 when the whole is 0; never below 0 nor above 1. */
+double share_of(double value, double whole);
+
+#endif

@@ -1,0 +1,72 @@
+#include "analyze/verdict_threads.h"
+
+#include <string.h>
+
+#define PARKED_SHARE 0.9
+#define PARKED_RUNS_SHARE 0.01
+#define PARKED_MEAN_NS 50e6
+
+struct walk {
+	const struct run *run;
+	struct thread_sums *sums;
+};
+
+static const enum wait_reason parking[] = { WAIT_LOCK, WAIT_NETWORK, WAIT_PIPE };
+
+static bool is_parked(const struct ledger *ledger, const struct ledger_wait *wait)
+{
+	double wall = (double)ledger->wall_ns;
+	double runs = (double)ledger->on_cpu_ns + (double)ledger->run_queue_ns;
+	double mean = wait->count ? (double)wait->ns / (double)wait->count : (double)wait->ns;
+
+	if (wall <= 0 || runs > wall * PARKED_RUNS_SHARE || (double)wait->ns < wall * PARKED_SHARE)
+		return false;
+	return (double)wait->longest_ns >= wall / 3 || mean >= PARKED_MEAN_NS;
+}
+
+static double open_wait(const struct run *run, const struct tree_thread *thread)
+{
+	const struct tree_now *now = &thread->now;
+
+	if (thread->ended || !now->blocked || !now->in_syscall || now->since_ns >= run->end_ns)
+		return 0;
+	return (double)(run->end_ns - now->since_ns);
+}
+
+static bool is_accepting(const struct tree_now *now)
+{
+	char buffer[SYSCALL_NAME_SIZE];
+	const char *name = syscall_name(now->syscall_abi, now->syscall, buffer);
+
+	return strcmp(name, "accept") == 0 || strcmp(name, "accept4") == 0;
+}
+
+static int add_thread(void *context, const struct tree_process *process,
+		      const struct tree_thread *thread)
+{
+	struct walk *walk = context;
+	struct thread_sums *sums = walk->sums;
+	const struct ledger *ledger = &thread->ledger;
+	double open = open_wait(walk->run, thread);
+
+	(void)process;
+	sums->open += open;
+	if (open > 0 && is_accepting(&thread->now))
+		sums->accepting += open;
+	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++)
+		if (is_parked(ledger, &ledger->blocked[parking[i]]))
+			sums->parked[parking[i]] += (double)ledger->blocked[parking[i]].ns;
+	if (thread->key.tid != thread->key.pid)
+		return 0;
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
+		sums->leader[i] += (double)ledger->blocked[i].ns;
+	return 0;
+}
+
+void thread_sums_gather(const struct run *run, struct thread_sums *ret)
+{
+	struct walk walk = { run, ret };
+
+	*ret = (struct thread_sums){ 0 };
+	tree_visit_threads(run->tree, add_thread, &walk);
+}

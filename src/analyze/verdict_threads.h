@@ -1,0 +1,22 @@
+/*
+ * What single threads tell that the sums of a tree do not.
+ *
+ * Parked: a thread that hardly ever runs and has one long wait for a lock, a pipe or a socket.
+ * Workers of runtimes that wait for work like that look as if they were held up; while others
+ * keep the tree busy, their waits say nothing about what limits it.
+ */
+#ifndef ANALYZE_VERDICT_THREADS_H
+#define ANALYZE_VERDICT_THREADS_H
+
+#include "model/run.h"
+
+struct thread_sums {
+	double parked[WAIT_REASON_COUNT]; /* ns */
+	double leader[WAIT_REASON_COUNT]; /* waits of the first threads of processes */
+	double open;			  /* waits in calls that were not over at the end */
+	double accepting;		  /* those in accept(): waiting for work */
+};
+
+void thread_sums_gather(const struct run *run, struct thread_sums *ret);
+
+#endif
