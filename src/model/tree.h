@@ -57,6 +57,8 @@ struct tree_process_state {
 	struct tree_process *next, *previous; /* of the same stage */
 	size_t slot;			      /* in `all` */
 	size_t running;			      /* threads that did not end */
+	size_t silent;			      /* those of them without any account */
+	uint64_t threads_seen;
 	uint64_t seen_ns;
 	struct usage threads; /* sum over the threads; `usage` has what the process said, too */
 	struct tree_signal signal; /* the one that may end it; number 0: none */
@@ -165,7 +167,8 @@ void tree_finish(struct tree *tree);
 
 /*
  * A process that ended, with all its threads, and was not taken before; NULL when there is none.
- * Its threads' system calls are there until the next call, which frees them.
+ * Its system calls, and with more than one thread also those of each, are there until the next
+ * call, which frees them.
  */
 const struct tree_process *tree_take_ended(struct tree *tree);
 

@@ -23,3 +23,10 @@ void usage_raise(struct usage *usage, const struct usage *later)
 			counter_raise(&usage->values[i], later->values[i]);
 	usage->present |= later->present;
 }
+
+void usage_grown(const struct usage *before, const struct usage *after, struct usage *ret)
+{
+	for (int i = 0; i < USAGE_COUNT; i++)
+		ret->values[i] = after->values[i] - before->values[i];
+	ret->present = after->present;
+}

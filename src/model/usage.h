@@ -38,4 +38,7 @@ void usage_add(struct usage *sum, const struct usage *part);
 /* Raises each value to what a later look says; a look that says less than before is ignored. */
 void usage_raise(struct usage *usage, const struct usage *later);
 
+/* What is to be added to sums that contain a usage which rose from `before` to `after`. */
+void usage_grown(const struct usage *before, const struct usage *after, struct usage *ret);
+
 #endif

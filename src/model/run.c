@@ -1,0 +1,165 @@
+#include "model/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/counter.h"
+
+/* Shorter intervals say more about the clock of the source than about cores. */
+#define CORES_INTERVAL_NS 50000000
+
+int run_new(struct run **ret)
+{
+	CLEANUP(run_free_pointer) struct run *run = calloc(1, sizeof(*run));
+	int status;
+
+	if (!run)
+		return -ENOMEM;
+	status = tree_new(&run->tree);
+	if (status < 0)
+		return status;
+	run->losses.share = -1;
+	*ret = TAKE_PTR(run);
+	return 0;
+}
+
+void run_free(struct run *run)
+{
+	if (!run)
+		return;
+	tree_free(run->tree);
+	arena_clear(&run->arena);
+	free(run);
+}
+
+void run_free_pointer(struct run **run)
+{
+	run_free(*run);
+}
+
+static const char *copy_text(struct run *run, const char *text)
+{
+	return arena_copy(&run->arena, text, strlen(text));
+}
+
+int run_add_source(struct run *run, const char *name, const char *state, const char *reason)
+{
+	struct run_source source = { 0 };
+
+	if (run->source_count == RUN_SOURCES_MAX)
+		return -ENOSPC;
+	source.name = copy_text(run, name);
+	source.state = copy_text(run, state);
+	if (!source.name || !source.state)
+		return -ENOMEM;
+	if (reason && !(source.reason = copy_text(run, reason)))
+		return -ENOMEM;
+	run->sources[run->source_count++] = source;
+	return 0;
+}
+
+const struct run_source *run_source(const struct run *run, const char *name)
+{
+	for (size_t i = 0; i < run->source_count; i++)
+		if (strcmp(run->sources[i].name, name) == 0)
+			return &run->sources[i];
+	return NULL;
+}
+
+static void measure_interval(struct run_sampling *sampling, uint64_t interval_ns)
+{
+	if (!sampling->shortest_ns || interval_ns < sampling->shortest_ns)
+		sampling->shortest_ns = interval_ns;
+	counter_raise(&sampling->longest_ns, interval_ns);
+	counter_add(&sampling->covered_ns, interval_ns);
+}
+
+/* Between two looks the RSS is taken for the mean of both. */
+static void average_rss(struct run_sampling *sampling, const struct run_sample *before,
+			const struct run_sample *now, uint64_t interval_ns)
+{
+	double mean = ((double)before->rss_bytes + (double)now->rss_bytes) / 2;
+	uint64_t area;
+
+	if (!before->has_rss || !now->has_rss)
+		return;
+	counter_add(&sampling->rss_ns, interval_ns);
+	sampling->rss_average +=
+		(mean - sampling->rss_average) * (double)interval_ns / (double)sampling->rss_ns;
+	if (__builtin_mul_overflow((uint64_t)mean, interval_ns, &area))
+		area = UINT64_MAX;
+	counter_add(&sampling->rss_byte_ns, area);
+}
+
+static void find_busiest(struct run *run, const struct run_sample *now)
+{
+	struct run_sampling *sampling = &run->sampling;
+	uint64_t cpu_ns = now->usage.values[USAGE_CPU];
+	uint64_t interval_ns;
+	double cores;
+
+	if (!usage_has(&now->usage, USAGE_CPU))
+		return;
+	if (!sampling->mark_ns)
+		sampling->mark_ns = run->begin_ns ? run->begin_ns : now->time_ns;
+	if (now->time_ns < sampling->mark_ns + CORES_INTERVAL_NS)
+		return;
+	interval_ns = now->time_ns - sampling->mark_ns;
+	cores = (double)(cpu_ns - sampling->mark_cpu_ns) / (double)interval_ns;
+	/* A source that counts in ticks can book more than there was. */
+	if (run->surroundings.online_cpus && cores > run->surroundings.online_cpus)
+		cores = run->surroundings.online_cpus;
+	if (cores > sampling->cores_peak)
+		sampling->cores_peak = cores;
+	sampling->mark_ns = now->time_ns;
+	sampling->mark_cpu_ns = cpu_ns;
+}
+
+static void take_sample(const struct tree *tree, uint64_t time_ns, struct run_sample *ret)
+{
+	*ret = (struct run_sample){
+		.time_ns = time_ns,
+		.usage = tree->usage,
+		.ledger = tree->ledger,
+		.processes = tree->live_processes,
+		.threads = tree->live_threads,
+		.has_rss = tree->has_rss,
+		.has_fds = tree->has_fds,
+		.rss_bytes = tree->rss_bytes,
+		.open_fds = tree->open_fds,
+	};
+}
+
+void run_sample(struct run *run, uint64_t time_ns)
+{
+	struct run_sampling *sampling = &run->sampling;
+	struct run_sample now;
+
+	tree_sampled(run->tree);
+	take_sample(run->tree, time_ns, &now);
+	if (sampling->samples && time_ns > run->last.time_ns) {
+		uint64_t interval_ns = time_ns - run->last.time_ns;
+
+		measure_interval(sampling, interval_ns);
+		average_rss(sampling, &run->last, &now, interval_ns);
+	}
+	find_busiest(run, &now);
+	if (now.has_rss)
+		counter_raise(&sampling->peak_rss_bytes, now.rss_bytes);
+	if (now.has_fds)
+		counter_raise(&sampling->most_fds, now.open_fds);
+	sampling->samples++;
+	run->last = now;
+}
+
+double run_cores(const struct run *run)
+{
+	const struct usage *usage = &run->tree->usage;
+	uint64_t wall_ns = run_wall_ns(run);
+
+	if (!wall_ns || !usage_has(usage, USAGE_CPU))
+		return -1;
+	return (double)usage->values[USAGE_CPU] / (double)wall_ns;
+}

@@ -1,0 +1,119 @@
+#include <stdlib.h>
+
+#include "model/tree_member.h"
+
+/* What makes one of those that ended worth keeping: the time that it took, or that it was made to wait. */
+static uint64_t rank_of(const struct ledger *ledger, const struct usage *usage)
+{
+	uint64_t busy =
+		ledger->present & LEDGER_ON_CPU ? ledger->on_cpu_ns : usage->values[USAGE_CPU];
+
+	return busy + ledger_costly_ns(ledger);
+}
+
+static void thread_fold(struct tree *tree, struct tree_thread *thread)
+{
+	ledger_add(&tree->folded, &thread->ledger);
+	tree->folded_threads++;
+	waits_offer(&tree->index->costly, &tree->index->work, thread);
+	thread_free(thread);
+}
+
+static void keep_thread(struct tree *tree, struct tree_thread *thread, size_t slot)
+{
+	thread->slot = slot;
+	tree->ended[slot] = thread;
+}
+
+void thread_retire(struct tree *tree, struct tree_thread *thread)
+{
+	struct kept_heap *heap = &tree->index->kept_threads;
+	struct tree_thread *dropped = thread;
+
+	syscall_table_clear(&thread->syscalls);
+	/* Threads of a saved run are in no heap and leave less room. */
+	if (heap->count == TREE_KEPT || tree->ended_count < TREE_KEPT)
+		dropped = kept_heap_offer(heap, rank_of(&thread->ledger, &thread->usage), thread);
+	if (!dropped)
+		keep_thread(tree, thread, tree->ended_count++);
+	else if (dropped != thread)
+		keep_thread(tree, thread, dropped->slot);
+	if (dropped)
+		thread_fold(tree, dropped);
+}
+
+static void process_fold(struct tree *tree, struct tree_process *process)
+{
+	struct tree_process *last = tree->all[--tree->count];
+
+	tree->all[process->state.slot] = last;
+	last->state.slot = process->state.slot;
+	tree->folded_processes++;
+	process_free(process);
+}
+
+static void keep_process(struct tree *tree, struct tree_process *process)
+{
+	struct tree_process *dropped = kept_heap_offer(
+		&tree->index->kept_processes, rank_of(&process->ledger, &process->usage), process);
+
+	if (dropped)
+		process_fold(tree, dropped);
+}
+
+/* The first one, and the one nearest to its limit, stay whatever they did. */
+void process_set_fullest(struct tree *tree, struct tree_process *process)
+{
+	struct tree_process *former = tree->fullest;
+
+	tree->fullest = process;
+	if (former && former != process && former != tree->root &&
+	    former->state.stage == TREE_STAGE_KEPT)
+		keep_process(tree, former);
+}
+
+static void retire_taken(struct tree *tree)
+{
+	struct tree_process *process = tree->index->taken;
+
+	if (!process)
+		return;
+	tree->index->taken = NULL;
+	for (size_t i = 0; i < process->live_count; i++) {
+		process->live[i]->process = NULL;
+		thread_retire(tree, process->live[i]);
+	}
+	free(process->live);
+	process->live = NULL;
+	process->live_count = process->live_capacity = 0;
+	syscall_table_clear(&process->syscalls);
+	process_set_stage(tree, process, TREE_STAGE_KEPT);
+	if (process != tree->root && process != tree->fullest)
+		keep_process(tree, process);
+}
+
+/* Nothing that comes later is about it. */
+static void unindex(struct tree *tree, struct tree_process *process)
+{
+	task_table_remove(&tree->index->processes, process->key.pid, process);
+	for (size_t i = 0; i < process->live_count; i++)
+		task_table_remove(&tree->index->threads, process->live[i]->key.tid,
+				  process->live[i]);
+	tree->index->resting -= process->live_count;
+}
+
+const struct tree_process *tree_take_ended(struct tree *tree)
+{
+	struct tree_process *process;
+
+	retire_taken(tree);
+	process = tree->index->ended.first;
+	if (!process)
+		return NULL;
+	process_end_threads(tree, process, process->end_ns);
+	process_set_stage(tree, process, TREE_STAGE_TAKEN);
+	tree->index->taken = process;
+	unindex(tree, process);
+	process_give_calls(tree, process);
+	return process;
+}
