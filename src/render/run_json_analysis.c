@@ -1,0 +1,187 @@
+/* What was made of the numbers: the verdict, and the two analyses that other monitors know. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/diagnosis.h"
+#include "base/cleanup.h"
+#include "render/run_json_parts.h"
+#include "render/run_order.h"
+
+#define TOP_BLOCKING 10
+
+static const char *const basis_names[] = {
+	[BASIS_NONE] = "none",
+	[BASIS_COUNTS] = "counts",
+	[BASIS_LATENCY] = "latency",
+};
+
+static void write_real(struct json *json, const char *key, double value)
+{
+	json_key(json, key);
+	json_double(json, value);
+}
+
+/* Four places are more than these numbers are worth, seventeen are noise. */
+static void write_share(struct json *json, const char *key, double value)
+{
+	write_real(json, key, round(value * 10000) / 10000);
+}
+
+static uint64_t off_cpu_count(const struct ledger *ledger)
+{
+	uint64_t count = ledger->run_queue_count;
+
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
+		count += ledger->blocked[reason].count;
+	return count;
+}
+
+static uint64_t off_cpu_longest(const struct ledger *ledger)
+{
+	uint64_t longest = ledger->run_queue_longest;
+
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
+		if (ledger->blocked[reason].longest_ns > longest)
+			longest = ledger->blocked[reason].longest_ns;
+	return longest;
+}
+
+static void write_times(struct json *json, const struct ledger *ledger, const char *count_key)
+{
+	uint64_t total = run_off_cpu_ns(ledger), count = off_cpu_count(ledger);
+
+	json_member_u64(json, "total_time_ns", total);
+	json_member_u64(json, count_key, count);
+	if (count)
+		json_member_u64(json, "avg_time_ns", total / count);
+	json_member_u64(json, "max_time_ns", off_cpu_longest(ledger));
+}
+
+static bool same_number(const struct tree_thread *a, const struct tree_thread *b)
+{
+	return a->key.pid == b->key.pid && a->key.tid == b->key.tid;
+}
+
+/* The key is the number alone, which may have been used again: those are one entry. */
+static void write_thread_stats(struct json *json, const struct tree *tree)
+{
+	size_t count, next;
+	CLEANUP(free_pointer)
+	const struct tree_thread **threads =
+		run_threads_sorted(tree, run_threads_by_number, &count);
+
+	json_key(json, "thread_stats");
+	json_begin_object(json);
+	for (size_t i = 0; i < count; i = next) {
+		struct ledger sum = { 0 };
+		char key[32];
+
+		for (next = i; next < count && same_number(threads[i], threads[next]); next++)
+			ledger_add(&sum, &threads[next]->ledger);
+		snprintf(key, sizeof(key), "%" PRId32 ":%" PRId32, threads[i]->key.pid,
+			 threads[i]->key.tid);
+		json_key(json, key);
+		json_begin_object(json);
+		run_json_pid(json, "tid", threads[i]->key.tid);
+		write_times(json, &sum, "count");
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
+static void write_blocking(struct json *json, const struct tree *tree)
+{
+	double total = (double)run_off_cpu_ns(&tree->ledger);
+	size_t count;
+	CLEANUP(free_pointer)
+	const struct tree_thread **threads =
+		run_threads_sorted(tree, run_threads_by_off_cpu, &count);
+
+	json_key(json, "top_blocking_threads");
+	json_begin_array(json);
+	for (size_t i = 0; i < count && i < TOP_BLOCKING; i++) {
+		uint64_t own = run_off_cpu_ns(&threads[i]->ledger);
+
+		if (!own)
+			break;
+		json_begin_object(json);
+		run_json_pid(json, "pid", threads[i]->key.pid);
+		run_json_pid(json, "tid", threads[i]->key.tid);
+		write_share(json, "time_ms", (double)own / 1e6);
+		write_real(json, "percentage",
+			   total > 0 ? round((double)own / total * 10000) / 100 : 0);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_offcpu_analysis(struct json *json, const struct offcpu_analysis *analysis)
+{
+	run_json_texts(json, "bottlenecks", analysis->bottlenecks, analysis->bottleneck_count);
+	json_key(json, "analysis");
+	json_begin_object(json);
+	json_member_string(json, "bottleneck_type", offcpu_bottleneck_names[analysis->bottleneck]);
+	write_share(json, "io_wait_percentage", analysis->io_wait_percentage);
+	write_share(json, "lock_contention_percentage", analysis->lock_contention_percentage);
+	write_share(json, "sleep_percentage", analysis->sleep_percentage);
+	write_share(json, "run_queue_percentage", analysis->run_queue_percentage);
+	run_json_texts(json, "optimization_hints", analysis->hints, analysis->hint_count);
+	json_end_object(json);
+}
+
+void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis)
+{
+	if (!diagnosis->offcpu.measured)
+		return;
+	json_key(json, "offcpu");
+	json_begin_object(json);
+	write_times(json, &run->tree->ledger, "total_events");
+	write_thread_stats(json, run->tree);
+	write_blocking(json, run->tree);
+	write_offcpu_analysis(json, &diagnosis->offcpu);
+	json_end_object(json);
+}
+
+void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
+{
+	const struct syscall_analysis *analysis = &diagnosis->syscalls;
+
+	json_key(json, "analysis");
+	json_begin_object(json);
+	json_member_string(json, "behavior_classification", class_names[analysis->behavior]);
+	write_share(json, "syscall_rate_per_sec", analysis->syscall_rate_per_sec);
+	write_share(json, "io_intensity", analysis->io_intensity);
+	write_share(json, "memory_intensity", analysis->memory_intensity);
+	write_share(json, "cpu_intensity", analysis->cpu_intensity);
+	write_share(json, "network_intensity", analysis->network_intensity);
+	run_json_texts(json, "bottleneck_indicators", analysis->indicators,
+		       analysis->indicator_count);
+	json_key(json, "performance_profile");
+	json_begin_object(json);
+	json_member_string(json, "workload_type", analysis->workload_type);
+	write_share(json, "bottleneck_likelihood", analysis->bottleneck_likelihood);
+	run_json_texts(json, "optimization_hints", analysis->hints, analysis->hint_count);
+	json_end_object(json);
+	json_member_string(json, "basis", basis_names[analysis->basis]);
+	json_end_object(json);
+}
+
+void run_json_verdict(struct json *json, const struct diagnosis *diagnosis)
+{
+	const struct verdict *verdict = &diagnosis->verdict;
+
+	json_key(json, "verdict");
+	json_begin_object(json);
+	json_member_string(json, "class", class_names[verdict->class]);
+	json_member_string(json, "cause", causes[verdict->cause].name);
+	write_share(json, "confidence", verdict->confidence);
+	json_key(json, "evidence");
+	json_begin_array(json);
+	for (size_t i = 0; i < verdict->evidence_count; i++)
+		json_string(json, verdict->evidence[i]);
+	json_end_array(json);
+	if (verdict->hint)
+		json_member_string(json, "hint", verdict->hint);
+	json_end_object(json);
+}

@@ -1,0 +1,102 @@
+#include "render/run_order.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+struct thread_list {
+	ARRAY_OF(const struct tree_thread *) threads;
+};
+
+uint64_t run_off_cpu_ns(const struct ledger *ledger)
+{
+	return ledger_blocked_ns(ledger) + ledger->run_queue_ns;
+}
+
+static int falling(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_key(const struct task_key *a, const struct task_key *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return falling(b->start_ns, a->start_ns);
+}
+
+int run_threads_by_number(const void *a, const void *b)
+{
+	return by_key(&(*(const struct tree_thread *const *)a)->key,
+		      &(*(const struct tree_thread *const *)b)->key);
+}
+
+int run_threads_by_cost(const void *a, const void *b)
+{
+	const struct tree_thread *one = *(const struct tree_thread *const *)a;
+	const struct tree_thread *other = *(const struct tree_thread *const *)b;
+	int order = falling(ledger_costly_ns(&one->ledger), ledger_costly_ns(&other->ledger));
+
+	if (!order)
+		order = falling(one->ledger.on_cpu_ns, other->ledger.on_cpu_ns);
+	return order ? order : by_key(&one->key, &other->key);
+}
+
+int run_threads_by_off_cpu(const void *a, const void *b)
+{
+	const struct tree_thread *one = *(const struct tree_thread *const *)a;
+	const struct tree_thread *other = *(const struct tree_thread *const *)b;
+	int order = falling(run_off_cpu_ns(&one->ledger), run_off_cpu_ns(&other->ledger));
+
+	return order ? order : by_key(&one->key, &other->key);
+}
+
+static int add_thread(void *context, const struct tree_process *process,
+		      const struct tree_thread *thread)
+{
+	struct thread_list *list = context;
+
+	(void)process;
+	return array_append(&list->threads, thread);
+}
+
+const struct tree_thread **run_threads_sorted(const struct tree *tree, run_thread_order *order,
+					      size_t *ret_count)
+{
+	struct thread_list list = { 0 };
+
+	*ret_count = 0;
+	if (tree_visit_threads(tree, add_thread, &list) < 0 || !list.threads.count) {
+		array_free(&list.threads);
+		return NULL;
+	}
+	*ret_count = list.threads.count;
+	qsort(list.threads.data, list.threads.count, sizeof(*list.threads.data), order);
+	return list.threads.data;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct tree_process *one = *(const struct tree_process *const *)a;
+	const struct tree_process *other = *(const struct tree_process *const *)b;
+	int order = falling(one->usage.values[USAGE_CPU], other->usage.values[USAGE_CPU]);
+
+	return order ? order : by_key(&one->key, &other->key);
+}
+
+const struct tree_process **run_processes_sorted(const struct tree *tree, bool ended, bool live,
+						 size_t *ret_count)
+{
+	const struct tree_process **processes = calloc(tree->count + 1, sizeof(*processes));
+
+	*ret_count = 0;
+	for (size_t i = 0; processes && i < tree->count; i++)
+		if (tree->all[i]->exited ? ended : live)
+			processes[(*ret_count)++] = tree->all[i];
+	if (processes)
+		qsort(processes, *ret_count, sizeof(*processes), by_cpu);
+	return processes;
+}

@@ -1,0 +1,32 @@
+/*
+ * The threads and processes of a tree in the order that outputs show them.
+ */
+#ifndef RENDER_RUN_ORDER_H
+#define RENDER_RUN_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/tree.h"
+
+/* Compares two const struct tree_thread **. */
+typedef int run_thread_order(const void *a, const void *b);
+run_thread_order run_threads_by_cost; /* the costliest waits first, then the most time on a CPU */
+run_thread_order run_threads_by_off_cpu;
+run_thread_order run_threads_by_number;
+
+/*
+ * Every thread that is kept; freed with free().  NULL and a count of 0 when there are none, or no
+ * memory.
+ */
+const struct tree_thread **run_threads_sorted(const struct tree *tree, run_thread_order *order,
+					      size_t *ret_count);
+
+/* Processes that ended, live, or both, those with the most CPU time first; as above. */
+const struct tree_process **run_processes_sorted(const struct tree *tree, bool ended, bool live,
+						 size_t *ret_count);
+
+/* Time not on a CPU: blocked and waiting for one. */
+uint64_t run_off_cpu_ns(const struct ledger *ledger);
+
+#endif

@@ -1,0 +1,361 @@
+#include "store/run_rebuild.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "store/run_parts.h"
+#include "store/run_values.h"
+
+#define CORES_INTERVAL_NS 50000000
+
+static uint64_t cpu_of(const struct tree_process *process)
+{
+	return process->usage.values[USAGE_CPU];
+}
+
+static uint64_t weight_of(const struct tree_thread *thread)
+{
+	return ledger_costly_ns(&thread->ledger) + thread->ledger.on_cpu_ns;
+}
+
+static void notice_time(struct run_rebuild *rebuild, uint64_t time_ns)
+{
+	if (time_ns > rebuild->latest_ns)
+		rebuild->latest_ns = time_ns;
+}
+
+static struct tree_process *find_weakest(const struct tree *tree)
+{
+	struct tree_process *weakest = tree->count ? tree->all[0] : NULL;
+
+	for (size_t i = 1; i < tree->count; i++)
+		if (cpu_of(tree->all[i]) < cpu_of(weakest))
+			weakest = tree->all[i];
+	return weakest;
+}
+
+/* A place for a process with so much CPU time; NULL when those that are there have more. */
+static struct tree_process *find_place(struct run_rebuild *rebuild, struct tree *tree, uint64_t cpu)
+{
+	struct tree_process *place = NULL;
+
+	if (tree->count < TREE_KEPT)
+		return tree_add_process(tree);
+	rebuild->folded++;
+	if (!rebuild->weakest)
+		rebuild->weakest = find_weakest(tree);
+	if (rebuild->weakest && cpu_of(rebuild->weakest) < cpu) {
+		place = rebuild->weakest;
+		rebuild->weakest = NULL;
+		free(place->arguments);
+	}
+	return place;
+}
+
+/* What the tree gave it stays. */
+static void fill_place(struct tree_process *place, struct tree_process *process)
+{
+	process->state = place->state;
+	process->exited = true;
+	*place = *process;
+	process->arguments = NULL;
+}
+
+static void count_process(struct run_rebuild *rebuild, const struct tree_process *process)
+{
+	int code, signal;
+
+	rebuild->exits++;
+	rebuild->threads += process->threads;
+	rebuild->execs += process->execs;
+	rebuild->oom_kills += process->oom_killed;
+	rebuild->signalled += tree_process_signal(process, &signal);
+	rebuild->failed += tree_process_exit_code(process, &code) && code != 0;
+	usage_add(&rebuild->usage, &process->usage);
+	ledger_add(&rebuild->ledger, &process->ledger);
+	if (process->facts.present & TREE_PROCESS_PEAK_RSS &&
+	    process->facts.peak_rss_bytes > rebuild->largest_rss_bytes)
+		rebuild->largest_rss_bytes = process->facts.peak_rss_bytes;
+}
+
+static void note_root(const struct tree_process *process, struct run *run)
+{
+	if (process->key.pid != run->pid || !(process->facts.present & TREE_PROCESS_STATUS))
+		return;
+	run->has_status = true;
+	run->status = process->facts.status;
+	run->oom_killed = process->oom_killed;
+	run->killer_pid = process->facts.sender_pid;
+	memcpy(run->killer_comm, process->facts.sender_comm, sizeof(run->killer_comm));
+}
+
+static void find_weakest_thread(struct run_rebuild *rebuild)
+{
+	size_t weakest = 0;
+
+	for (size_t i = 1; i < rebuild->ended_count; i++)
+		if (weight_of(&rebuild->ended[i]) < weight_of(&rebuild->ended[weakest]))
+			weakest = i;
+	rebuild->weakest_thread = weakest;
+}
+
+static int keep_thread(struct run_rebuild *rebuild, const struct tree_thread *thread)
+{
+	if (!rebuild->ended)
+		rebuild->ended = calloc(TREE_KEPT, sizeof(*rebuild->ended));
+	if (!rebuild->ended)
+		return -ENOMEM;
+	if (rebuild->ended_count < TREE_KEPT) {
+		rebuild->ended[rebuild->ended_count++] = *thread;
+		if (rebuild->ended_count == TREE_KEPT)
+			find_weakest_thread(rebuild);
+	} else if (weight_of(&rebuild->ended[rebuild->weakest_thread]) < weight_of(thread)) {
+		rebuild->ended[rebuild->weakest_thread] = *thread;
+		find_weakest_thread(rebuild);
+	}
+	return 0;
+}
+
+/* A process without a list of threads had one, and is it. */
+static int keep_only_thread(struct run_rebuild *rebuild, const struct tree_process *process)
+{
+	struct tree_thread thread = {
+		.key = process->key,
+		.ended = true,
+		.found = process->found,
+		.begin_ns = process->begin_ns,
+		.end_ns = process->end_ns,
+		.usage = process->usage,
+		.ledger = process->ledger,
+	};
+
+	memcpy(thread.comm, process->comm, sizeof(thread.comm));
+	return keep_thread(rebuild, &thread);
+}
+
+static int keep_threads(struct run_rebuild *rebuild, const json_t *object, const struct run *run,
+			const struct tree_process *process)
+{
+	const json_t *list = json_object_get(object, "threads_detail");
+	int status = 0;
+
+	if (!json_is_array(list))
+		return keep_only_thread(rebuild, process);
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++) {
+		struct tree_thread thread = { 0 };
+
+		status = run_read_thread(json_array_get(list, i), run, &thread);
+		syscall_table_clear(&thread.syscalls);
+		thread.ended = true;
+		if (status == 0)
+			status = keep_thread(rebuild, &thread);
+	}
+	return status;
+}
+
+static void free_arguments(struct tree_process *process)
+{
+	free(process->arguments);
+}
+
+int run_rebuild_exit(struct run_rebuild *rebuild, const json_t *object, struct run *run)
+{
+	CLEANUP(free_arguments) struct tree_process process = { 0 };
+	struct tree_process *place;
+	int status = run_read_process(object, run, &process);
+
+	if (status < 0)
+		return status;
+	count_process(rebuild, &process);
+	note_root(&process, run);
+	notice_time(rebuild, process.end_ns);
+	status = keep_threads(rebuild, object, run, &process);
+	if (status == 0)
+		status = run_read_syscalls(json_object_get(object, "syscalls"), &rebuild->syscalls,
+					   &rebuild->unnamed_syscalls);
+	if (status < 0)
+		return status;
+	place = find_place(rebuild, run->tree, cpu_of(&process));
+	if (place)
+		fill_place(place, &process);
+	return 0;
+}
+
+static void read_sample(const json_t *object, const struct run *run, struct run_sample *ret)
+{
+	uint64_t offset = 0, kilobytes = 0;
+
+	value_u64(object, "time_ns", &offset);
+	ret->time_ns = run->begin_ns + offset;
+	run_read_usage(object, &ret->usage);
+	run_read_ledger(json_object_get(object, "ledger"), &ret->ledger);
+	value_u64(object, "process_count", &ret->processes);
+	value_u64(object, "thread_count", &ret->threads);
+	ret->has_rss = value_u64(object, "mem_rss_kb", &kilobytes);
+	ret->rss_bytes = kilobytes > UINT64_MAX / 1024 ? UINT64_MAX : kilobytes * 1024;
+	ret->has_fds = value_u64(object, "open_fds", &ret->open_fds);
+}
+
+static void add_interval(struct run_rebuild *rebuild, const struct run_sample *sample,
+			 struct run_sampling *sampling)
+{
+	const struct run_sample *last = &rebuild->last;
+	uint64_t length = sample->time_ns - last->time_ns;
+	uint64_t before = last->usage.values[USAGE_CPU], now = sample->usage.values[USAGE_CPU];
+	double cores = now > before ? (double)(now - before) / (double)length : 0;
+
+	if (!sampling->shortest_ns || length < sampling->shortest_ns)
+		sampling->shortest_ns = length;
+	if (length > sampling->longest_ns)
+		sampling->longest_ns = length;
+	sampling->covered_ns += length;
+	rebuild->rss_byte_ns += (double)last->rss_bytes * (double)length;
+	sampling->rss_average = rebuild->rss_byte_ns / (double)sampling->covered_ns;
+	if (length >= CORES_INTERVAL_NS && cores > sampling->cores_peak)
+		sampling->cores_peak = cores;
+}
+
+int run_rebuild_sample(struct run_rebuild *rebuild, const json_t *object, struct run *run)
+{
+	struct run_sampling *sampling = &run->sampling;
+	struct run_sample sample = { 0 };
+
+	read_sample(object, run, &sample);
+	sampling->samples++;
+	if (rebuild->last.time_ns && sample.time_ns > rebuild->last.time_ns)
+		add_interval(rebuild, &sample, sampling);
+	if (sample.rss_bytes > sampling->peak_rss_bytes)
+		sampling->peak_rss_bytes = sample.rss_bytes;
+	if (sample.open_fds > sampling->most_fds)
+		sampling->most_fds = sample.open_fds;
+	value_u64(object, "processes", &rebuild->processes_seen);
+	value_u64(object, "threads", &rebuild->threads_seen);
+	notice_time(rebuild, sample.time_ns);
+	rebuild->last = sample;
+	return 0;
+}
+
+int run_rebuild_tree(struct run_rebuild *rebuild, json_t *object, struct run *run)
+{
+	(void)run;
+	json_decref(rebuild->live);
+	rebuild->live = json_incref(object);
+	return 0;
+}
+
+static bool has_ended(const struct tree *tree, const struct task_key *key)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i]->key.pid == key->pid &&
+		    tree->all[i]->key.start_ns == key->start_ns)
+			return true;
+	return false;
+}
+
+/* Those of the last list that no exit line is about were alive, as far as can be told. */
+static int add_live(struct run_rebuild *rebuild, struct run *run)
+{
+	const json_t *list = json_object_get(rebuild->live, "processes");
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++) {
+		CLEANUP(free_arguments) struct tree_process process = { 0 };
+		struct tree_process *place = NULL;
+
+		status = run_read_process(json_array_get(list, i), run, &process);
+		if (status == 0 && !has_ended(run->tree, &process.key))
+			place = tree_add_process(run->tree);
+		if (!place)
+			continue;
+		fill_place(place, &process);
+		place->exited = false;
+		place->end_ns = 0;
+	}
+	return status;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The last sample has what ended before it, the exit lines have what ended at all: neither is the
+ * whole, so the larger one is what is known.  A ledger is taken as it is, that its parts add up.
+ */
+static void set_sums(struct run_rebuild *rebuild, struct tree *tree)
+{
+	const struct run_sample *last = &rebuild->last;
+
+	tree->usage = rebuild->usage;
+	usage_raise(&tree->usage, &last->usage);
+	tree->ledger =
+		last->ledger.wall_ns > rebuild->ledger.wall_ns ? last->ledger : rebuild->ledger;
+	tree->syscalls = rebuild->syscalls;
+	rebuild->syscalls = (struct syscall_table){ 0 };
+	tree->unnamed_syscalls = rebuild->unnamed_syscalls;
+	tree->exited = rebuild->exits;
+	tree->signalled = rebuild->signalled;
+	tree->failed = rebuild->failed;
+	tree->execs = rebuild->execs;
+	tree->oom_kills = rebuild->oom_kills;
+	tree->live_processes = last->processes;
+	tree->live_threads = last->threads;
+	tree->processes = larger(rebuild->processes_seen, rebuild->exits);
+	tree->threads = larger(rebuild->threads_seen, rebuild->threads);
+	tree->folded_processes = rebuild->folded;
+}
+
+static void set_memory(const struct run_rebuild *rebuild, struct run *run)
+{
+	struct tree *tree = run->tree;
+
+	tree->has_rss = rebuild->last.has_rss;
+	tree->rss_bytes = rebuild->last.rss_bytes;
+	tree->largest_rss_bytes = rebuild->largest_rss_bytes;
+	tree->peak_rss_bytes = larger(run->sampling.peak_rss_bytes, tree->largest_rss_bytes);
+	tree->has_peak_rss = tree->peak_rss_bytes != 0;
+	tree->has_fds = rebuild->last.has_fds;
+	tree->open_fds = rebuild->last.open_fds;
+}
+
+static int add_threads(struct run_rebuild *rebuild, struct tree *tree)
+{
+	for (size_t i = 0; i < rebuild->ended_count; i++) {
+		struct tree_thread *thread = tree_add_thread(tree);
+
+		if (!thread)
+			return -ENOMEM;
+		*thread = rebuild->ended[i];
+	}
+	return 0;
+}
+
+int run_rebuild_finish(struct run_rebuild *rebuild, struct run *run)
+{
+	int status = add_live(rebuild, run);
+
+	if (status == 0)
+		status = add_threads(rebuild, run->tree);
+	if (status < 0)
+		return status;
+	run->end = RUN_UNFINISHED;
+	run->end_ns = rebuild->latest_ns;
+	run->last = rebuild->last;
+	run->losses.share = -1;
+	set_sums(rebuild, run->tree);
+	set_memory(rebuild, run);
+	/* Nothing is left to be added: this finds the top waits among the threads. */
+	return tree_settle(run->tree);
+}
+
+void run_rebuild_free(struct run_rebuild *rebuild)
+{
+	syscall_table_clear(&rebuild->syscalls);
+	free(rebuild->ended);
+	json_decref(rebuild->live);
+	*rebuild = (struct run_rebuild){ 0 };
+}

@@ -1,0 +1,294 @@
+/* The summary of a run back into the model. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "store/run_parts.h"
+#include "store/run_values.h"
+
+static const char *copy_text(struct run *run, const json_t *object, const char *key)
+{
+	const char *text = value_text(object, key);
+
+	return text ? arena_copy(&run->arena, text, strlen(text)) : NULL;
+}
+
+/* Words of the command; NULL-terminated, in the arena. */
+static int read_command(const json_t *words, struct run *run)
+{
+	size_t count = json_array_size(words), kept = 0;
+	char **command;
+
+	if (!json_is_array(words))
+		return 0;
+	command = arena_alloc(&run->arena, (count + 1) * sizeof(*command));
+	if (!command)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		if (!word)
+			continue;
+		command[kept] = arena_copy(&run->arena, word, strlen(word));
+		if (!command[kept++])
+			return -ENOMEM;
+	}
+	run->command = command;
+	return 0;
+}
+
+static int read_sources(const json_t *sources, struct run *run)
+{
+	int status = 0;
+
+	if (!json_is_array(sources))
+		return 0;
+	run->source_count = 0;
+	for (size_t i = 0; status == 0 && i < json_array_size(sources); i++) {
+		const json_t *source = json_array_get(sources, i);
+		const char *name = value_text(source, "name"), *state = value_text(source, "state");
+
+		if (name && state)
+			status = run_add_source(run, name, state, value_text(source, "reason"));
+	}
+	return status == -ENOSPC ? 0 : status;
+}
+
+int run_read_about(const json_t *object, struct run *run)
+{
+	const char *mode = value_text(object, "mode");
+	int status = read_command(json_object_get(object, "cmd"), run);
+
+	run->mode = mode && strcmp(mode, "attach") == 0 ? RUN_ATTACH : RUN_COMMAND;
+	value_i32(object, "pid", &run->pid);
+	value_u64(object, "begin_unix_ns", &run->begin_unix_ns);
+	value_u64(object, "begin_monotonic_ns", &run->begin_ns);
+	value_u64(object, "interval_ns", &run->interval_ns);
+	value_number(object, "duration_ns", &run->duration_ns);
+	run->tracer = copy_text(run, object, "tracer");
+	run->tracer_misses = copy_text(run, object, "tracer_misses");
+	if (status == 0)
+		status = read_sources(json_object_get(object, "sources"), run);
+	return status;
+}
+
+static void read_outcome(const json_t *object, struct run *run)
+{
+	static const struct {
+		const char *name;
+		enum run_end end;
+	} ends[] = {
+		{ "exited", RUN_EXITED },
+		{ "timed_out", RUN_TIMED_OUT },
+		{ "detached", RUN_DETACHED },
+	};
+	const char *end = value_text(object, "end");
+	uint64_t wall = 0;
+
+	for (size_t i = 0; end && i < ARRAY_SIZE(ends); i++)
+		if (strcmp(ends[i].name, end) == 0)
+			run->end = ends[i].end;
+	run->has_status = run_read_status(object, &run->status);
+	run->oom_killed = value_flag(object, "oom_killed");
+	value_i32(object, "sender_pid", &run->killer_pid);
+	value_comm(object, "sender", run->killer_comm);
+	value_u64(object, "wall_ns", &wall);
+	run->end_ns = run->begin_ns + wall;
+}
+
+static void read_memory(const json_t *object, struct tree *tree)
+{
+	bool largest = value_u64(object, "peak_rss_bytes", &tree->largest_rss_bytes);
+	bool peak = value_u64(object, "tree_peak_rss_bytes", &tree->peak_rss_bytes);
+
+	tree->has_peak_rss = largest || peak;
+	tree->has_rss = value_u64(object, "rss_bytes", &tree->rss_bytes);
+	tree->has_fds = value_u64(object, "open_fds", &tree->open_fds);
+}
+
+static int add_process(const json_t *object, struct run *run, struct tree_process **ret)
+{
+	struct tree_process *process = tree_add_process(run->tree);
+	uint64_t nameless = 0;
+	int status;
+
+	*ret = process;
+	if (!process)
+		return 0; /* no room: the sums have it */
+	status = run_read_process(object, run, process);
+	if (status < 0)
+		return status;
+	process->exited = !value_flag(object, "running");
+	if (!process->exited)
+		process->end_ns = 0;
+	return run_read_syscalls(json_object_get(object, "syscalls"), &process->syscalls,
+				 &nameless);
+}
+
+static int read_processes(const json_t *list, struct run *run)
+{
+	struct tree_process *process;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++)
+		status = add_process(json_array_get(list, i), run, &process);
+	return status;
+}
+
+static struct tree_process *find_process(const struct tree *tree, int32_t pid, uint64_t start_ns,
+					 bool live)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct tree_process *process = tree->all[i];
+
+		if (process->key.pid == pid && (!start_ns || process->key.start_ns == start_ns) &&
+		    (!live || !process->exited))
+			return process;
+	}
+	return NULL;
+}
+
+static int read_fullest(const json_t *object, struct run *run)
+{
+	int32_t pid = 0;
+	uint64_t start = 0;
+
+	if (!json_is_object(object))
+		return 0;
+	value_i32(object, "pid", &pid);
+	value_u64(object, "start_time_ns", &start);
+	run->tree->fullest = find_process(run->tree, pid, start, false);
+	return run->tree->fullest ? 0 : add_process(object, run, &run->tree->fullest);
+}
+
+/* A thread that lives is at its process, as in a tree that is watched. */
+static int attach_thread(struct tree_process *process, struct tree_thread **ret)
+{
+	struct tree_thread *thread;
+
+	if (array_reserve_bytes((void **)&process->live, &process->live_capacity,
+				process->live_count + 1, sizeof(struct tree_thread *)) < 0)
+		return -ENOMEM;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -ENOMEM;
+	thread->process = process;
+	thread->slot = process->live_count;
+	process->live[process->live_count++] = thread;
+	*ret = thread;
+	return 0;
+}
+
+static int read_thread(const json_t *object, struct run *run)
+{
+	struct tree_process *process = NULL;
+	struct tree_thread *thread = NULL;
+	int32_t pid = 0;
+	int status = 0;
+
+	value_i32(object, "pid", &pid);
+	if (!value_flag(object, "ended"))
+		process = find_process(run->tree, pid, 0, true);
+	if (process)
+		status = attach_thread(process, &thread);
+	else
+		thread = tree_add_thread(run->tree);
+	if (status < 0 || !thread)
+		return status;
+	return run_read_thread(object, run, thread);
+}
+
+static int read_threads(const json_t *list, struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++)
+		status = read_thread(json_array_get(list, i), run);
+	return status;
+}
+
+static void read_waker(const json_t *object, enum wait_reason reason, struct tree_waker *ret)
+{
+	ret->reason = reason;
+	value_i32(object, "pid", &ret->waker_pid);
+	value_i32(object, "tid", &ret->waker_tid);
+	value_comm(object, "comm", ret->waker_comm);
+	value_u64(object, "count", &ret->count);
+	value_u64(object, "total_ns", &ret->total_ns);
+	value_u64(object, "longest_ns", &ret->longest_ns);
+}
+
+static void read_wait(const json_t *object, struct tree *tree)
+{
+	struct tree_wait *wait = &tree->top_waits[tree->top_wait_count];
+	const char *name = value_text(object, "reason");
+	int reason = name ? wait_find(name) : -1;
+
+	if (reason < 0)
+		return;
+	value_i32(object, "pid", &wait->thread.pid);
+	value_i32(object, "tid", &wait->thread.tid);
+	value_u64(object, "start_time_ns", &wait->thread.start_ns);
+	value_comm(object, "comm", wait->comm);
+	wait->reason = (enum wait_reason)reason;
+	value_u64(object, "total_ns", &wait->total_ns);
+	value_u64(object, "longest_ns", &wait->longest_ns);
+	value_u64(object, "count", &wait->count);
+	read_waker(json_object_get(object, "waker"), wait->reason, &wait->waker);
+	tree->top_wait_count++;
+}
+
+static void read_waits(const json_t *list, struct tree *tree)
+{
+	for (size_t i = 0; i < json_array_size(list) && tree->top_wait_count < TREE_TOP_WAITS; i++)
+		read_wait(json_array_get(list, i), tree);
+}
+
+static void read_surroundings(const json_t *object, struct run *run)
+{
+	const json_t *pressure = json_object_get(object, "pressure");
+	const json_t *cgroup = json_object_get(pressure, "cgroup");
+
+	run_read_fields(json_object_get(pressure, "host"), run, RUN_SECTION_HOST);
+	run_read_fields(cgroup, run, RUN_SECTION_CGROUP);
+	run->surroundings.cgroup = copy_text(run, cgroup, "path");
+	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
+	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);
+	run_read_fields(json_object_get(object, "self"), run, RUN_SECTION_SELF);
+}
+
+static int read_members(const json_t *object, struct run *run, bool processes)
+{
+	int status = read_processes(json_object_get(object, "running"), run);
+
+	if (status == 0 && processes)
+		status = read_processes(json_object_get(object, "top_processes"), run);
+	if (status == 0)
+		status = read_fullest(json_object_get(object, "fullest"), run);
+	if (status == 0)
+		status = read_threads(json_object_get(object, "threads_ledger"), run);
+	if (status == 0)
+		status = run_read_syscall_summary(json_object_get(object, "syscalls"), run->tree);
+	return status;
+}
+
+int run_read_summary(const json_t *object, struct run *run, bool processes)
+{
+	struct tree *tree = run->tree;
+	int status = run_read_about(object, run);
+
+	read_outcome(object, run);
+	if (status == 0)
+		status = read_members(object, run, processes);
+	if (status < 0)
+		return status;
+	run_read_usage(object, &tree->usage);
+	run_read_ledger(json_object_get(object, "ledger"), &tree->ledger);
+	run_read_ledger(json_object_get(object, "folded_ledger"), &tree->folded);
+	run_read_fields(object, run, RUN_SECTION_COUNTS);
+	read_memory(object, tree);
+	read_waits(json_object_get(object, "top_waits"), tree);
+	read_surroundings(object, run);
+	return 0;
+}

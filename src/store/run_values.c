@@ -1,0 +1,77 @@
+#include "store/run_values.h"
+
+#include <math.h>
+#include <string.h>
+
+bool value_is_u64(const json_t *value, uint64_t *ret)
+{
+	double real;
+
+	if (json_is_integer(value) && json_integer_value(value) >= 0) {
+		*ret = (uint64_t)json_integer_value(value);
+		return true;
+	}
+	if (!json_is_real(value))
+		return false;
+	real = json_real_value(value);
+	if (!(real >= 0) || real >= 18446744073709551616.0)
+		return false;
+	*ret = (uint64_t)real;
+	return true;
+}
+
+bool value_u64(const json_t *object, const char *key, uint64_t *ret)
+{
+	return value_is_u64(json_object_get(object, key), ret);
+}
+
+bool value_i32(const json_t *object, const char *key, int32_t *ret)
+{
+	uint64_t number;
+
+	if (!value_u64(object, key, &number) || number > INT32_MAX)
+		return false;
+	*ret = (int32_t)number;
+	return true;
+}
+
+bool value_real(const json_t *object, const char *key, double *ret)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_number(value) || !isfinite(json_number_value(value)))
+		return false;
+	*ret = json_number_value(value);
+	return true;
+}
+
+bool value_flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+void value_number(const json_t *object, const char *key, struct run_number *ret)
+{
+	uint64_t number;
+
+	if (value_u64(object, key, &number))
+		*ret = (struct run_number){ .present = true, .value = number };
+}
+
+const char *value_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+void value_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
+{
+	const char *text = value_text(object, key);
+	size_t length = text ? strlen(text) : 0;
+
+	if (!text)
+		return;
+	if (length >= TREE_COMM_SIZE)
+		length = TREE_COMM_SIZE - 1;
+	memset(ret, 0, TREE_COMM_SIZE);
+	memcpy(ret, text, length);
+}

@@ -1,0 +1,28 @@
+/*
+ * Values out of the JSON of strangers.  What is not there, or is of another type than it should
+ * be, is absent: nothing here fails.
+ */
+#ifndef STORE_RUN_VALUES_H
+#define STORE_RUN_VALUES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/run.h"
+
+bool value_u64(const json_t *object, const char *key, uint64_t *ret);
+bool value_i32(const json_t *object, const char *key, int32_t *ret);
+bool value_real(const json_t *object, const char *key, double *ret);
+bool value_flag(const json_t *object, const char *key); /* false when absent */
+void value_number(const json_t *object, const char *key, struct run_number *ret);
+/* Without the key *ret is untouched; else its start, as much as fits. */
+void value_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]);
+const char *value_text(const json_t *object, const char *key); /* NULL when absent */
+
+/* A whole number by itself. */
+bool value_is_u64(const json_t *value, uint64_t *ret);
+
+#endif
