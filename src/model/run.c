@@ -151,6 +151,7 @@ void run_sample(struct run *run, uint64_t time_ns)
 	if (now.has_fds)
 		counter_raise(&sampling->most_fds, now.open_fds);
 	sampling->samples++;
+	run->previous = run->last;
 	run->last = now;
 }
 

@@ -157,8 +157,9 @@ uint64_t tree_strays(const struct tree *tree);
 void tree_sampled(struct tree *tree);
 
 /*
- * Takes members that no event was about since then for ended, without a last account: for after a
- * look at all that live, when events were lost.
+ * Takes members that no event was about since then for ended, without a last account: for
+ * after a look at all that live, when events were lost, and after what happened before the look was
+ * applied, too.
  */
 void tree_close_unseen(struct tree *tree, uint64_t since_ns);
 
