@@ -13,6 +13,7 @@
 /* Where two causes of different classes are about equal and neither explains much. */
 #define MIXED_BELOW 0.4
 #define MIXED_SECOND 0.8
+#define MOST_SURE 0.97
 
 struct ranking {
 	double strengths[CAUSE_COUNT]; /* by rule */
@@ -36,15 +37,19 @@ static struct ranking rank(const struct verdict_facts *facts)
 	return ranking;
 }
 
-/* Comm names come from strangers; a cut never leaves half a character. */
+/* Names of threads come from strangers; a cut never leaves half a character. */
 static void add_line(struct verdict *verdict, const struct text *line)
 {
-	const char *from = text_string(line);
+	CLEANUP(text_free) struct text shown = { 0 };
+	const char *from;
 	char *to = verdict->evidence[verdict->evidence_count];
 	size_t length = 0;
 
-	if (line->length == 0 || line->failed || verdict->evidence_count == LINES_MAX)
+	text_append_escaped(&shown, text_string(line), line->length);
+	if (line->length == 0 || line->failed || shown.failed ||
+	    verdict->evidence_count == LINES_MAX)
 		return;
+	from = text_string(&shown);
 	for (size_t columns = 0; from[length] && columns < COLUMNS_MAX; columns++) {
 		size_t bytes = text_character(from + length, strlen(from + length));
 
@@ -112,12 +117,15 @@ static double foundation(const struct verdict_facts *facts)
 static double confidence(const struct ranking *ranking, const struct verdict_facts *facts)
 {
 	double first = ranking->strengths[ranking->first];
-	double second = ranking->strengths[ranking->second];
+	double second = ranking->second == CAUSE_COUNT - 1 ?
+				share_of(facts->unexplained, facts->demand) :
+				ranking->strengths[ranking->second];
 	double lead = first > 0 ? first / (first + second) : 0;
 
 	if (first > 1)
-		return 0.97;
-	return lead * (first < 0.5 ? 0.5 + first : 1) * foundation(facts);
+		return MOST_SURE;
+	lead *= (first < 0.5 ? 0.5 + first : 1) * foundation(facts);
+	return lead < MOST_SURE ? lead : MOST_SURE;
 }
 
 static void name_cause(struct verdict *verdict, const struct verdict_facts *facts,

@@ -211,9 +211,16 @@ void evidence_disk(const struct verdict_facts *facts, struct text *out)
 
 void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "on a CPU", facts->on_cpu, out);
-	text_append_string(out, "; ");
+	if (facts->own_queue <= facts->computing) {
+		said_part(facts, "on a CPU", facts->on_cpu, out);
+		text_append_string(out, "; ");
+	}
 	cores(facts, out);
+	if (facts->own_queue <= facts->computing)
+		return;
+	text_append_string(out, "; its threads waited ");
+	evidence_time(out, facts->own_queue);
+	text_append_string(out, " for each other's");
 }
 
 static void idle(const struct verdict_facts *facts, const char *what, struct text *out)

@@ -1,0 +1,593 @@
+/*
+ * Each test has the numbers that a small program of that kind gives.
+ */
+#include "hand_run.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "analyze/diagnosis.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#define RUN(ms) CLEANUP(run_free_pointer) struct run *run = hand_run(ms)
+#define THREAD(...) hand_thread(run, &(struct hand_thread){ __VA_ARGS__ })
+
+static struct verdict judge(struct run *run)
+{
+	struct diagnosis diagnosis;
+
+	hand_settle(run);
+	diagnose(run, &diagnosis);
+	return diagnosis.verdict;
+}
+
+static void check_form(const struct verdict *verdict)
+{
+	assert_in_range(verdict->evidence_count, 1, 4);
+	for (size_t i = 0; i < verdict->evidence_count; i++) {
+		assert_in_range(text_width(verdict->evidence[i]), 1, 100);
+		assert_int_not_equal(verdict->evidence[i][strlen(verdict->evidence[i]) - 1], '.');
+	}
+	assert_true(verdict->confidence >= 0 && verdict->confidence <= 1);
+	assert_ptr_equal(verdict->hint, causes[verdict->cause].hint);
+}
+
+static void assert_cause(struct run *run, enum run_cause cause)
+{
+	struct verdict verdict = judge(run);
+
+	assert_string_equal(causes[verdict.cause].name, causes[cause].name);
+	assert_string_equal(class_names[verdict.class], class_names[causes[cause].class]);
+	check_form(&verdict);
+}
+
+static void a_loop_is_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1480, .kernel = 5, .run_queue = 15, .faults = 90,
+	       .calls = { { "mmap", 20, 0.1, 0, 0 }, { "read", 4, 0.1, 0, 0 } }, .moves = 4,
+	       .bytes = 3000);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1498, 2, 0 } }, .on_cpu = 2);
+	for (int i = 1; i <= 8; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 370, .run_queue = 1130);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void one_busy_thread_among_idle_ones_is_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1450, .run_queue = 50);
+	for (int i = 1; i < 8; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .waits = { { WAIT_CONDITION, 1499, 1, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void workers_parked_on_a_lock_do_not_make_it_lock_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1450, .run_queue = 50);
+	for (int i = 1; i < 5; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 1,
+		       .waits = { { WAIT_LOCK, 1495, 6, 900 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_deadlock_is_lock_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .waits = { { WAIT_LOCK, 1500, 1, 0 } },
+		       .lives = true, .now_in = "futex");
+	assert_cause(run, CAUSE_LOCK);
+}
+
+static void a_build_that_waits_for_its_children_is_not_idle(void **state)
+{
+	RUN(4000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "make", .on_cpu = 100, .waits = { { WAIT_CHILD, 3900, 9, 0 } });
+	for (int i = 1; i <= 8; i++)
+		THREAD(.pid = 10 + i, .comm = "cc1", .on_cpu = 900, .run_queue = 3000, .kernel = 90,
+		       .faults = 20000, .waits = { { WAIT_DISK, 60, 20, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_convoy_on_one_mutex_is_lock_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1500, 4, 0 } });
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 380, .kernel = 10, .run_queue = 40,
+		       .waits = { { WAIT_LOCK, 1080, 360, 0 } },
+		       .calls = { { "futex", 720, 1090, 0, 0 } });
+	assert_cause(run, CAUSE_LOCK);
+}
+
+static void a_writer_that_syncs_each_block_is_held_up_by_fsync(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 500, .kernel = 450, .run_queue = 20,
+	       .waits = { { WAIT_DISK, 980, 5000, 0 } }, .moves = 5000, .bytes = 5000 * 4096ULL,
+	       .calls = { { "fsync", 5000, 1300, 0, 0 }, { "pwrite64", 5000, 60, 0, 0 } });
+	assert_cause(run, CAUSE_FSYNC);
+}
+
+static void fsync_is_named_also_where_it_never_waits(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1300, .moves = 500000,
+	       .bytes = 500000 * 4096ULL,
+	       .calls = { { "fsync", 500000, 250, 0, 0 }, { "pwrite64", 500000, 600, 0, 0 } });
+	assert_cause(run, CAUSE_FSYNC);
+}
+
+static void reads_of_single_bytes_are_tiny_io(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1100, .moves = 2500000, .bytes = 2500000,
+	       .faults = 100, .calls = { { "read", 2500000, 600, 0, 0 } });
+	assert_cause(run, CAUSE_TINY_IO);
+}
+
+static void tiny_io_is_named_without_system_calls_too(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1100, .moves = 4000000, .bytes = 4000000,
+	       .faults = 100);
+	assert_cause(run, CAUSE_TINY_IO);
+}
+
+static void a_program_that_computes_and_reads_large_blocks_is_not_tiny_io(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 300, .moves = 10000, .bytes = 10000 * 65536ULL,
+	       .calls = { { "read", 10000, 280, 0, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_sleeper_is_idle(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 3, .waits = { { WAIT_TIMER, 1496, 15, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_shell_that_waits_for_a_sleeper_is_idle(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 3, .waits = { { WAIT_CHILD, 1996, 1, 0 } });
+	THREAD(.pid = 11, .comm = "sleep", .on_cpu = 1, .waits = { { WAIT_TIMER, 1990, 1, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_poll_loop_is_idle(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 8, .waits = { { WAIT_POLL, 1490, 75, 0 } },
+	       .calls = { { "poll", 75, 1495, 0, 0 } });
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_server_in_accept_waits_for_work(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1, .waits = { { WAIT_NETWORK, 1999, 1, 0 } }, .lives = true,
+	       .now_in = "accept");
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_ping_pong_over_pipes_is_held_up_by_pipes(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 180, .kernel = 40, .moves = 11600, .bytes = 11600,
+	       .waits = { { WAIT_PIPE, 1310, 5800, 0 } },
+	       .calls = { { "read", 5800, 1320, 0, 0 }, { "write", 5800, 40, 0, 0 } });
+	THREAD(.pid = 11, .on_cpu = 1220, .kernel = 40, .moves = 11600, .bytes = 11600,
+	       .waits = { { WAIT_PIPE, 270, 5800, 0 } },
+	       .calls = { { "read", 5800, 290, 0, 0 }, { "write", 5800, 40, 0, 0 } });
+	assert_cause(run, CAUSE_PIPE);
+}
+
+static void a_ping_pong_on_one_cpu_is_held_up_by_pipes(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 720, .kernel = 600, .run_queue = 280,
+		       .moves = 500000, .bytes = 1000000,
+		       .waits = { { WAIT_PIPE, 500, 250000, 0 } },
+		       .calls = { { "read", 250000, 800, 0, 0 }, { "write", 250000, 300, 0, 0 } });
+	assert_cause(run, CAUSE_PIPE);
+}
+
+static void a_pipeline_with_one_busy_end_is_cpu_bound(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "gzip", .on_cpu = 1950, .kernel = 100, .moves = 12000,
+	       .bytes = 12000 * 50000ULL, .waits = { { WAIT_PIPE, 20, 100, 0 } });
+	THREAD(.pid = 11, .comm = "wc", .on_cpu = 150, .kernel = 60, .moves = 6000,
+	       .bytes = 6000 * 50000ULL, .waits = { { WAIT_PIPE, 1840, 6000, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_client_of_a_slow_server_is_network_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 10, .kernel = 8, .waits = { { WAIT_NETWORK, 1488, 73, 0 } },
+	       .moves = 146, .bytes = 146,
+	       .calls = { { "read", 73, 1490, 0, 0 }, { "connect", 1, 0.1, 0, 0 } });
+	assert_cause(run, CAUSE_NETWORK);
+}
+
+static void a_client_is_network_bound_also_with_its_server_in_the_tree(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 10, .waits = { { WAIT_NETWORK, 1488, 73, 0 } });
+	THREAD(.pid = 11, .on_cpu = 10,
+	       .waits = { { WAIT_TIMER, 1470, 73, 0 }, { WAIT_NETWORK, 20, 73, 0 } });
+	assert_cause(run, CAUSE_NETWORK);
+}
+
+static void a_client_that_polls_for_its_answers_is_network_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 30, .waits = { { WAIT_POLL, 1465, 70, 0 } },
+	       .calls = { { "poll", 70, 1466, 0, 0 },
+			  { "recvfrom", 140, 1, 0, 0 },
+			  { "sendto", 70, 1, 0, 0 },
+			  { "connect", 1, 0.2, 0, 0 } });
+	assert_cause(run, CAUSE_NETWORK);
+}
+
+static void a_storm_of_page_faults_is_memory_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1250, .faults = 1000000,
+	       .calls = { { "madvise", 60, 180, 0, 0 } });
+	assert_cause(run, CAUSE_PAGE_FAULTS);
+}
+
+static void page_faults_are_named_without_system_calls_too(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1250, .faults = 1600000);
+	assert_cause(run, CAUSE_PAGE_FAULTS);
+}
+
+static void mappings_that_come_and_go_are_mmap_churn(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1300, .faults = 350000,
+	       .calls = { { "mmap", 350000, 280, 0, 0 }, { "munmap", 350000, 480, 0, 0 } });
+	assert_cause(run, CAUSE_MMAP_CHURN);
+}
+
+static void a_storm_of_short_processes_is_a_fork_storm(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 500, .kernel = 450, .faults = 60000,
+	       .waits = { { WAIT_CHILD, 900, 800, 0 } },
+	       .calls = { { "clone", 800, 300, 0, 0 }, { "wait4", 800, 950, 0, 0 } });
+	for (int i = 1; i <= 800; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 1.0, .kernel = 0.9, .faults = 80);
+	assert_cause(run, CAUSE_FORK_STORM);
+}
+
+static void a_quota_starves(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1499, 2, 0 } });
+	for (int i = 1; i <= 2; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 225, .run_queue = 1275);
+	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, 2500 * MS };
+	run->surroundings.cgroup_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_throttled_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_quota_us = (struct run_number){ true, 30000 };
+	run->surroundings.cgroup_period_us = (struct run_number){ true, 100000 };
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void six_loops_on_one_of_two_cpus_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1499, 6, 0 } });
+	for (int i = 1; i <= 6; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 250, .run_queue = 1250);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void an_oom_kill_outweighs_everything(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 100, .kernel = 80, .faults = 16000,
+	       .waits = { { WAIT_TIMER, 300, 64, 0 } });
+	run->tree->oom_kills = 1;
+	assert_cause(run, CAUSE_OOM_KILL);
+}
+
+static void a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 390);
+	hand_end_process(run, 10, SIGKILL);
+	run->surroundings.cgroup_oom_kills = (struct run_number){ true, 1 };
+	assert_cause(run, CAUSE_OOM_KILL);
+}
+
+static void a_kill_of_a_stranger_in_the_cgroup_is_not_ours(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 390);
+	hand_end_process(run, 10, 0);
+	run->surroundings.cgroup_oom_kills = (struct run_number){ true, 1 };
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void calls_that_fail_for_want_of_descriptors_are_named(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .waits = { { WAIT_TIMER, 1430, 1300, 0 } },
+	       .calls = { { "openat", 1553, 5, EMFILE, 1300 }, { "nanosleep", 1300, 1400, 0, 0 } });
+	assert_cause(run, CAUSE_FD_LIMIT);
+}
+
+static void reads_past_the_page_cache_are_held_up_by_the_disk(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 350, .kernel = 300, .run_queue = 20, .moves = 9000,
+	       .bytes = 9000 * 65536ULL, .waits = { { WAIT_DISK, 1120, 9000, 0 } },
+	       .calls = { { "pread64", 9000, 1430, 0, 0 }, { "fsync", 1, 15, 0, 0 } });
+	assert_cause(run, CAUSE_DISK);
+}
+
+static void stalls_above_memory_high_are_a_memory_limit(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 400, .kernel = 350, .faults = 30000,
+	       .waits = { { WAIT_MEMORY, 1050, 300, 0 } });
+	run->surroundings.cgroup_memory_high_hits = (struct run_number){ true, 600 };
+	run->surroundings.cgroup_memory_some_us = (struct run_number){ true, 1200000 };
+	assert_cause(run, CAUSE_MEMORY_LIMIT);
+}
+
+static void a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 450, .waits = { { WAIT_TIMER, 1050, 100, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_stopped_process_is_idle_without_a_cause(void **state)
+{
+	struct verdict verdict;
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_STOPPED, 1999, 1, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NONE);
+	assert_int_equal(verdict.class, CLASS_IDLE);
+	check_form(&verdict);
+}
+
+static void without_a_ledger_a_loop_is_still_cpu_bound_with_less_confidence(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1450, .kernel = 10, .no_ledger = true);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_CPU);
+	assert_true(verdict.confidence < 0.7);
+	check_form(&verdict);
+}
+
+static void without_a_ledger_what_was_waited_for_is_unknown(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 50, .kernel = 10, .no_ledger = true);
+	assert_cause(run, CAUSE_NONE);
+}
+
+static void a_millisecond_is_not_enough(void **state)
+{
+	struct verdict verdict;
+	RUN(1);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NONE);
+	assert_int_equal(verdict.class, CLASS_UNKNOWN);
+	assert_non_null(strstr(verdict.evidence[0], "insufficient data"));
+}
+
+static void an_empty_run_is_unknown(void **state)
+{
+	struct verdict verdict;
+	RUN(0);
+
+	(void)state;
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NONE);
+	assert_int_equal(verdict.class, CLASS_UNKNOWN);
+}
+
+static void numbers_of_any_size_end_in_a_verdict(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490);
+	memset(&run->tree->usage, 0xff, sizeof(run->tree->usage));
+	memset(&run->tree->ledger, 0xff, sizeof(run->tree->ledger));
+	memset(run->tree->syscalls.by_category, 0xff, sizeof(run->tree->syscalls.by_category));
+	run->tree->forks = UINT64_MAX;
+	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, UINT64_MAX };
+	run->surroundings.cgroup_memory_high_hits = (struct run_number){ true, UINT64_MAX };
+	run->surroundings.cgroup_memory_some_us = (struct run_number){ true, UINT64_MAX };
+	run->losses.share = 1e300;
+	verdict = judge(run);
+	assert_in_range(verdict.cause, 0, CAUSE_COUNT - 1);
+	check_form(&verdict);
+}
+
+static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
+{
+	struct verdict verdict;
+	struct tree_wait wait = { .thread = { 10, 12, 0 },
+				  .comm = "worker\n2",
+				  .reason = WAIT_LOCK,
+				  .total_ns = 1080 * MS,
+				  .longest_ns = 5 * MS,
+				  .count = 360 };
+	struct diagnosis diagnosis;
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 380,
+		       .waits = { { WAIT_LOCK, 1080, 360, 0 } });
+	hand_settle(run);
+	wait.waker = (struct tree_waker){
+		.waker_pid = 10, .waker_tid = 11, .waker_comm = "worker1", .total_ns = 540 * MS
+	};
+	run->tree->top_waits[0] = wait;
+	run->tree->top_wait_count = 1;
+	diagnose(run, &diagnosis);
+	verdict = diagnosis.verdict;
+	check_form(&verdict);
+	assert_non_null(strstr(verdict.evidence[1], "ended by worker1 (11) in 50 %"));
+	assert_null(strchr(verdict.evidence[1], '\n'));
+}
+
+#define TEST(name) cmocka_unit_test(name)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_loop_is_cpu_bound),
+		TEST(a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd),
+		TEST(one_busy_thread_among_idle_ones_is_cpu_bound),
+		TEST(workers_parked_on_a_lock_do_not_make_it_lock_bound),
+		TEST(a_deadlock_is_lock_bound),
+		TEST(a_build_that_waits_for_its_children_is_not_idle),
+		TEST(a_convoy_on_one_mutex_is_lock_bound),
+		TEST(a_writer_that_syncs_each_block_is_held_up_by_fsync),
+		TEST(fsync_is_named_also_where_it_never_waits),
+		TEST(reads_of_single_bytes_are_tiny_io),
+		TEST(tiny_io_is_named_without_system_calls_too),
+		TEST(a_program_that_computes_and_reads_large_blocks_is_not_tiny_io),
+		TEST(a_sleeper_is_idle),
+		TEST(a_shell_that_waits_for_a_sleeper_is_idle),
+		TEST(a_poll_loop_is_idle),
+		TEST(a_server_in_accept_waits_for_work),
+		TEST(a_ping_pong_over_pipes_is_held_up_by_pipes),
+		TEST(a_ping_pong_on_one_cpu_is_held_up_by_pipes),
+		TEST(a_pipeline_with_one_busy_end_is_cpu_bound),
+		TEST(a_client_of_a_slow_server_is_network_bound),
+		TEST(a_client_is_network_bound_also_with_its_server_in_the_tree),
+		TEST(a_client_that_polls_for_its_answers_is_network_bound),
+		TEST(a_storm_of_page_faults_is_memory_bound),
+		TEST(page_faults_are_named_without_system_calls_too),
+		TEST(mappings_that_come_and_go_are_mmap_churn),
+		TEST(a_storm_of_short_processes_is_a_fork_storm),
+		TEST(a_quota_starves),
+		TEST(six_loops_on_one_of_two_cpus_are_starved),
+		TEST(an_oom_kill_outweighs_everything),
+		TEST(a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed),
+		TEST(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
+		TEST(calls_that_fail_for_want_of_descriptors_are_named),
+		TEST(reads_past_the_page_cache_are_held_up_by_the_disk),
+		TEST(stalls_above_memory_high_are_a_memory_limit),
+		TEST(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),
+		TEST(a_stopped_process_is_idle_without_a_cause),
+		TEST(without_a_ledger_a_loop_is_still_cpu_bound_with_less_confidence),
+		TEST(without_a_ledger_what_was_waited_for_is_unknown),
+		TEST(a_millisecond_is_not_enough),
+		TEST(an_empty_run_is_unknown),
+		TEST(numbers_of_any_size_end_in_a_verdict),
+		TEST(the_longest_wait_and_who_ended_it_are_evidence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
