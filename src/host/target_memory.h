@@ -28,6 +28,18 @@ struct target_memory target_memory_of(pid_t *pid);
 /* All of `size` bytes: 0, -EFAULT, or what else read() said; the buffer's rest is undefined then. */
 int target_read(const struct target_memory *memory, uint64_t address, void *buffer, size_t size);
 
+struct target_cache;
+
+/*
+ * Remembers what was read, whole blocks of it: a small read costs as much as a block.  For what
+ * does not change meanwhile, or need not be the latest.  The memory must live as long.  NULL
+ * when there is no room; free it with free().
+ */
+struct target_cache *target_cache_new(const struct target_memory *memory);
+
+/* The memory that reads through the cache. */
+struct target_memory target_cache_memory(struct target_cache *cache);
+
 struct target_span {
 	uint64_t address;
 	int error; /* 0, or the negative errno of this span */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -128,6 +129,48 @@ static void a_process_that_is_gone_is_the_error_of_all(void **state)
 	assert_int_equal(target_read_spans(child, spans, 0, 8, values), 0);
 }
 
+static void what_was_read_is_remembered_in_blocks(void **state)
+{
+	static struct fake_memory fake;
+	struct target_memory memory = fake_target(&fake);
+	struct target_cache *cache = target_cache_new(&memory);
+	struct target_memory cached = target_cache_memory(cache);
+	uint64_t value;
+
+	(void)state;
+	assert_non_null(cache);
+	fake_word(&fake, FAKE_BASE + 4092, 77);
+	fake_word(&fake, FAKE_BASE + 100, 88);
+	assert_int_equal(target_read(&cached, FAKE_BASE + 4092, &value, sizeof(value)), 0);
+	assert_int_equal(value, 77);
+	assert_int_equal(target_read(&cached, FAKE_BASE + 100, &value, sizeof(value)), 0);
+	assert_int_equal(value, 88);
+	assert_int_equal(fake.reads, 2);
+	/* Another block in the same place, and the first again. */
+	assert_int_equal(target_read(&cached, FAKE_BASE - 4096 * 32, &value, 8), -EFAULT);
+	assert_int_equal(target_read(&cached, FAKE_BASE + 100, &value, sizeof(value)), 0);
+	assert_int_equal(value, 88);
+	assert_int_equal(fake.reads, 4);
+	free(cache);
+}
+
+static void remembered_memory_ends_where_memory_ends(void **state)
+{
+	static struct fake_memory fake;
+	struct target_memory memory = fake_target(&fake);
+	struct target_cache *cache = target_cache_new(&memory);
+	struct target_memory cached = target_cache_memory(cache);
+	char bytes[64];
+
+	(void)state;
+	assert_non_null(cache);
+	assert_int_equal(cached.read(cache, FAKE_BASE + FAKE_SIZE - 10, bytes, sizeof(bytes)), 10);
+	assert_int_equal(cached.read(cache, FAKE_BASE + FAKE_SIZE, bytes, sizeof(bytes)), -EFAULT);
+	assert_int_equal(cached.read(cache, UINT64_MAX - 3, bytes, sizeof(bytes)), -EFAULT);
+	assert_int_equal(cached.read(cache, FAKE_BASE, bytes, 0), 0);
+	free(cache);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -135,6 +178,8 @@ int main(void)
 		cmocka_unit_test(spans_are_read_in_their_order),
 		cmocka_unit_test(a_span_that_cannot_be_read_costs_itself_only),
 		cmocka_unit_test(a_process_that_is_gone_is_the_error_of_all),
+		cmocka_unit_test(what_was_read_is_remembered_in_blocks),
+		cmocka_unit_test(remembered_memory_ends_where_memory_ends),
 	};
 
 	return cmocka_run_group_tests_name("target_memory", tests, NULL, NULL);
