@@ -16,6 +16,7 @@
 
 #define READ_SIZE (64 * 1024) /* also the longest line: a path of which each byte is escaped fits */
 #define AUXV_ENTRIES 128
+#define RANGE_PATH_SIZE 64
 
 static const char deleted_mark[] = " (deleted)";
 
@@ -294,13 +295,26 @@ const struct process_mapping *process_maps_next_file(const struct process_maps *
 	return NULL;
 }
 
+static void range_path(const struct process_mapping *mapping, char ret[RANGE_PATH_SIZE])
+{
+	snprintf(ret, RANGE_PATH_SIZE, "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+		 mapping->end);
+}
+
+int process_mapping_stat(int process, const struct process_mapping *mapping, struct stat *ret)
+{
+	char path[RANGE_PATH_SIZE];
+
+	range_path(mapping, path);
+	return fstatat(process, path, ret, 0) < 0 ? -errno : 0;
+}
+
 static int open_by_range(int process, const struct process_mapping *mapping)
 {
 	CLEANUP(close_fd) int place = -1;
-	char path[64];
+	char path[RANGE_PATH_SIZE];
 
-	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
-		 mapping->end);
+	range_path(mapping, path);
 	place = openat(process, path, O_PATH | O_CLOEXEC);
 	return place < 0 ? -errno : plain_file_open(place);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -62,6 +63,12 @@ const struct process_mapping *process_maps_next_file(const struct process_maps *
  * another negative errno.
  */
 int process_mapping_open(int process, const struct process_mapping *mapping);
+
+/*
+ * The state of the mapped file itself, through `map_files`: 0, or a negative errno (-EPERM without
+ * the capability for that).
+ */
+int process_mapping_stat(int process, const struct process_mapping *mapping, struct stat *ret);
 
 /* From the auxiliary vector: 0 where there is no such entry. */
 struct program_image {

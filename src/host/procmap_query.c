@@ -56,6 +56,26 @@ static int add_mapping(const struct query *found, const char *name, struct proce
 	return mapping.name ? array_append(&maps->mappings, mapping) : -ENOMEM;
 }
 
+int procmap_query_at(int fd, uint64_t address, struct process_mapping *ret)
+{
+	struct query query = { .size = sizeof(query), .flags = FILE_BACKED, .address = address };
+
+	if (ioctl(fd, QUERY, &query) < 0)
+		return -errno;
+	if (!query.inode || address < query.start || address >= query.end)
+		return -ENOENT;
+	*ret = (struct process_mapping){
+		.start = query.start,
+		.end = query.end,
+		.offset = query.offset,
+		.device = makedev(query.device_major, query.device_minor),
+		.inode = query.inode,
+		.executable = query.found_flags & EXECUTABLE,
+		.name = "",
+	};
+	return 0;
+}
+
 int procmap_query_files(int fd, struct process_maps *maps)
 {
 	char name[PATH_MAX + sizeof(deleted_mark)];

@@ -6,6 +6,9 @@
 #ifndef HOST_PROCMAP_QUERY_H
 #define HOST_PROCMAP_QUERY_H
 
+#include <stdint.h>
+
+struct process_mapping;
 struct process_maps;
 
 /*
@@ -14,5 +17,11 @@ struct process_maps;
  * added is to be thrown away.
  */
 int procmap_query_files(int fd, struct process_maps *maps);
+
+/*
+ * The mapping of a file that holds an address, without its name.  Returns 0, -ENOENT when there is
+ * none, or another negative errno as above.
+ */
+int procmap_query_at(int fd, uint64_t address, struct process_mapping *ret);
 
 #endif

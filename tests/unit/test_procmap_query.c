@@ -52,6 +52,41 @@ static void every_mapping_of_a_file_is_told_as_in_the_text(void **state)
 	close(self);
 }
 
+static void a_file_is_told_by_an_address_in_it(void **state)
+{
+	struct process_maps maps = { 0 };
+	struct process_mapping found;
+	struct stat file, told;
+	int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(self, "maps", O_RDONLY | O_CLOEXEC);
+	const struct process_mapping *mapping;
+	int status = procmap_query_at(fd, (uintptr_t)&assert_same, &found);
+
+	(void)state;
+	if (status != -ENOTTY) {
+		assert_int_equal(status, 0);
+		assert_int_equal(process_maps_read(self, &maps), 0);
+		mapping = process_maps_at(&maps, (uintptr_t)&assert_same);
+		assert_non_null(mapping);
+		assert_int_equal(found.start, mapping->start);
+		assert_int_equal(found.end, mapping->end);
+		assert_int_equal(found.offset, mapping->offset);
+		assert_int_equal(found.device, mapping->device);
+		assert_int_equal(found.inode, mapping->inode);
+		assert_true(found.executable);
+		assert_int_equal(procmap_query_at(fd, (uintptr_t)&found, &found), -ENOENT);
+		assert_int_equal(procmap_query_at(fd, 0, &found), -ENOENT);
+		status = process_mapping_stat(self, mapping, &told);
+		assert_true(status == 0 || status == -EPERM);
+		assert_int_equal(fstatat(self, "exe", &file, 0), 0);
+		if (status == 0)
+			assert_int_equal(told.st_ino, file.st_ino);
+	}
+	process_maps_clear(&maps);
+	close(fd);
+	close(self);
+}
+
 static void what_is_no_map_cannot_be_asked(void **state)
 {
 	struct process_maps maps = { 0 };
@@ -67,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mapping_of_a_file_is_told_as_in_the_text),
+		cmocka_unit_test(a_file_is_told_by_an_address_in_it),
 		cmocka_unit_test(what_is_no_map_cannot_be_asked),
 	};
 
