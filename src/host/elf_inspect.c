@@ -12,22 +12,12 @@
 #include "base/cleanup.h"
 #include "host/debug_file.h"
 
-#if defined(__x86_64__)
-#define OUR_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OUR_MACHINE EM_AARCH64
-#else
-#define OUR_MACHINE EM_NONE
-#endif
-
 static const char *const symbol_names[ELF_SYMBOL_COUNT] = {
 #define ELF_SYMBOL(id) #id,
 #include "host/elf_symbols.def"
 };
 
-/* A thread's state in jemalloc alone is larger than this: of version 5, of older ones. */
-#define TSD_SIZE_MIN 512
-#define TSD_SIZE_OLD 64
+#define TSD_SIZE_MIN 512 /* a thread's state in jemalloc 5 alone is larger than this */
 #define SCAN_BYTES_MAX ((uint64_t)64 << 20)
 #define NAME_LENGTH_MAX 255 /* of a symbol that is looked for, with any prefix */
 
@@ -225,7 +215,7 @@ static bool scan_constants(Elf *elf)
 	return false;
 }
 
-static void note_segment(struct elf_findings *findings, const GElf_Phdr *segment, bool *loads)
+void elf_findings_add_segment(struct elf_findings *findings, const Elf64_Phdr *segment, bool *loads)
 {
 	switch (segment->p_type) {
 	case PT_LOAD:
@@ -268,7 +258,7 @@ static int read_segments(Elf *elf, struct elf_findings *findings)
 	for (size_t i = 0; i < count && i <= PN_XNUM; i++) {
 		if (!gelf_getphdr(elf, (int)i, &segment))
 			return -EBADMSG;
-		note_segment(findings, &segment, &loads);
+		elf_findings_add_segment(findings, &segment, &loads);
 	}
 	return 0;
 }
@@ -322,7 +312,7 @@ static int inspect(Elf *elf, struct elf_findings *findings)
 	findings->type = header.e_type;
 	findings->is_native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
 			      header.e_ident[EI_DATA] == ELFDATA2LSB &&
-			      header.e_machine == OUR_MACHINE;
+			      header.e_machine == ELF_OUR_MACHINE;
 	findings->entry = header.e_entry;
 	status = read_segments(elf, findings);
 	if (status < 0)
@@ -376,7 +366,7 @@ bool elf_may_have_tsd(int fd)
 		memcpy(&segment, start.bytes + header->e_phoff + i * sizeof(segment),
 		       sizeof(segment));
 		if (segment.p_type == PT_TLS)
-			return segment.p_memsz >= TSD_SIZE_OLD;
+			return segment.p_memsz >= ELF_TSD_SIZE_LEAST;
 	}
 	return false;
 }

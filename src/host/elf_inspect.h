@@ -9,11 +9,23 @@
 #ifndef HOST_ELF_INSPECT_H
 #define HOST_ELF_INSPECT_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define ELF_BUILD_ID_SIZE 64	/* bytes; a longer one is as good as none */
 #define ELF_SYMBOLS_MAX 4000000 /* of one table; a table with more is not searched */
+
+/* A thread's state in any jemalloc is larger than this. */
+#define ELF_TSD_SIZE_LEAST 64
+
+#if defined(__x86_64__)
+#define ELF_OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define ELF_OUR_MACHINE EM_AARCH64
+#else
+#define ELF_OUR_MACHINE EM_NONE
+#endif
 
 /* PT_TLS: the image of a module's thread-local block. */
 struct elf_tls {
@@ -73,6 +85,10 @@ int elf_inspect(int fd, struct elf_findings *ret);
  * too little thread-local storage for jemalloc.
  */
 bool elf_may_have_tsd(int fd);
+
+/* Notes what a segment tells; *loads is false before the first. */
+void elf_findings_add_segment(struct elf_findings *findings, const Elf64_Phdr *segment,
+			      bool *loads);
 
 /* The name of a symbol. */
 const char *elf_symbol_name(enum elf_symbol symbol);
