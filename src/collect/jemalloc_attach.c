@@ -266,17 +266,14 @@ static bool is_about_file(enum jemalloc_tag tag)
 	       tag != JEMALLOC_FILE_UNREADABLE;
 }
 
-/* The layout of a file is the same for all processes. */
-static int find_layout(struct attachment *attachment, const struct scouted_process *scouted,
-		       uint32_t process, struct jemalloc_layout *ret)
+static struct jemalloc_question make_question(struct attachment *attachment,
+					      const struct scouted_file *file, bool is_executable,
+					      uint32_t process)
 {
 	const struct capture *capture = attachment->capture;
-	const struct scouted_file *file =
-		&attachment->scout->files.data[scouted->parts[PART_HOLDER]];
-	bool is_executable = is_in_executable(scouted);
-	const struct jemalloc_layout *known = known_layout(attachment, file, is_executable);
-	struct known_layout found = { .file = *file, .is_executable = is_executable };
-	struct jemalloc_question question = {
+
+	open_cache(attachment);
+	return (struct jemalloc_question){
 		.host = capture->host,
 		.budget = attachment->budget,
 		.cache = &attachment->cache,
@@ -285,20 +282,53 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 		.file = file,
 		.is_executable = is_executable,
 	};
+}
+
+static int keep_layout(struct attachment *attachment, const struct jemalloc_question *question,
+		       const struct jemalloc_layout *layout)
+{
+	struct known_layout known = {
+		.file = *question->file,
+		.is_executable = question->is_executable,
+		.layout = *layout,
+	};
+
+	return array_append(&attachment->layouts, known);
+}
+
+/* The layout of a file is the same for all processes. */
+static int find_layout(struct attachment *attachment, const struct scouted_process *scouted,
+		       uint32_t process, struct jemalloc_layout *ret)
+{
+	const struct scouted_file *file =
+		&attachment->scout->files.data[scouted->parts[PART_HOLDER]];
+	bool is_executable = is_in_executable(scouted);
+	const struct jemalloc_layout *known = known_layout(attachment, file, is_executable);
+	struct jemalloc_question question;
 
 	if (known) {
 		*ret = *known;
 		return 0;
 	}
-	open_cache(attachment);
+	question = make_question(attachment, file, is_executable, process);
 	jemalloc_layout_find(&question, ret);
 	attachment->blocked += ret->tag == JEMALLOC_TARGET_BLOCKED;
 	if (!attachment->tally.cache_error)
 		attachment->tally.cache_error = ret->keep_error;
-	found.layout = *ret;
-	if (!is_about_file(ret->tag))
-		return 0;
-	return array_append(&attachment->layouts, found);
+	return is_about_file(ret->tag) ? keep_layout(attachment, &question, ret) : 0;
+}
+
+bool attachment_knows(struct attachment *attachment, const struct scouted_file *file,
+		      bool is_executable, uint32_t process)
+{
+	struct jemalloc_question question;
+	struct jemalloc_layout layout;
+
+	if (known_layout(attachment, file, is_executable))
+		return known_layout(attachment, file, is_executable)->tag == JEMALLOC_READ;
+	question = make_question(attachment, file, is_executable, process);
+	return jemalloc_layout_recall(&question, &layout) &&
+	       keep_layout(attachment, &question, &layout) == 0;
 }
 
 int attachment_read(struct attachment *attachment, const struct scouted_process *scouted,

@@ -39,6 +39,10 @@ struct attachment {
 
 void attachment_clear(struct attachment *attachment);
 
+/* Whether it is known already where the jemalloc of a file keeps its counters. */
+bool attachment_knows(struct attachment *attachment, const struct scouted_file *file,
+		      bool is_executable, uint32_t process);
+
 /*
  * Reads a process that was scouted and found to have jemalloc; counts and notes what
  * becomes of it.  0 or -ENOMEM.

@@ -201,8 +201,9 @@ static int recall(const struct learned *learned, enum offset_cache_kind kind)
 }
 
 /*
- * By what a confined child says about the file: one that was taken over can have the
- * counters of its own processes misread, as with all that it says, and nothing is kept by it.
+ * By what a confined child, or a process about what it has loaded, says about the file: a child
+ * that was taken over can have the counters of its own processes misread, as with all that it
+ * says, and nothing is kept by it.
  */
 static bool find_cached(struct learned *learned)
 {
@@ -342,6 +343,19 @@ static enum jemalloc_tag silence_tag(const struct learned *learned, int status)
 	if (can_be_asked(learned))
 		return JEMALLOC_ORACLE_OFF;
 	return learned->debug.has_file ? JEMALLOC_DEBUG_FILE_SILENT : JEMALLOC_SYMBOLS_STRIPPED;
+}
+
+bool jemalloc_layout_recall(const struct jemalloc_question *question, struct jemalloc_layout *ret)
+{
+	struct jemalloc_layout layout = { .route = "" };
+	struct learned learned = { .question = question,
+				   .layout = &layout,
+				   .findings = question->file->findings };
+
+	if (!question->file->findings.is_native || !find_cached(&learned))
+		return false;
+	*ret = layout;
+	return true;
 }
 
 void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret)

@@ -35,6 +35,9 @@ struct jemalloc_layout {
 	int keep_error; /* negative errno when what was learned could not be kept, or 0 */
 };
 
+/* Whether it was learned before: by the file's identity and build id alone, which is quick. */
+bool jemalloc_layout_recall(const struct jemalloc_question *question, struct jemalloc_layout *ret);
+
 void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret);
 
 #endif

@@ -107,6 +107,19 @@ static int find_symbols(struct anatomy *anatomy, struct thread_symbols *library,
 	return 0;
 }
 
+/* What the library says of its structs lies close together and does not change. */
+static int read_described(struct anatomy *anatomy, const struct thread_symbols *library,
+			  const struct thread_symbols *loader)
+{
+	CLEANUP(free_pointer)
+	struct target_cache *cache = target_cache_new(&anatomy->memory);
+	struct target_memory memory = target_cache_memory(cache);
+
+	if (!cache)
+		return -ENOMEM;
+	return thread_layout_read(&memory, library, loader, &anatomy->layout);
+}
+
 int anatomy_read_layout(struct anatomy *anatomy)
 {
 	struct thread_symbols library, loader;
@@ -116,7 +129,7 @@ int anatomy_read_layout(struct anatomy *anatomy)
 		return 0;
 	if (find_bias(anatomy) < 0 || find_symbols(anatomy, &library, &loader) < 0)
 		return -1;
-	status = thread_layout_read(&anatomy->memory, &library, &loader, &anatomy->layout);
+	status = read_described(anatomy, &library, &loader);
 	if (status < 0)
 		return anatomy_fail(anatomy, JEMALLOC_THREAD_LIST, status);
 	anatomy->has_layout = true;

@@ -7,14 +7,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "child.h"
 #include "collect/capture.h"
 #include "host/host.h"
+#include "host/process_maps.h"
+#include "host/procmap_query.h"
 #include "model/snapshot.h"
 
 /* Of objects/sample.c. */
@@ -147,6 +152,68 @@ static void a_library_is_read_where_the_loader_put_it(void **state)
 	snapshot_free(snapshot);
 }
 
+/* A child that reads files would be the capture's: it has none when memory tells all. */
+static bool has_had_children(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return usage.ru_minflt > 0;
+}
+
+/* In a process that has had no children yet; its exit status is 0 when all was as it should. */
+static int take_again(pid_t pid, const char *note)
+{
+	struct snapshot *snapshot = take(pid, true);
+	bool is_right = strcmp(note_of(snapshot), note) == 0;
+
+	if (!is_right)
+		fprintf(stderr, "%s, not %s\n", note_of(snapshot), note);
+	snapshot_free(snapshot);
+	return is_right ? has_had_children() : 2;
+}
+
+/* Whether another capture of the process did without a child. */
+static bool is_quick(pid_t pid, const char *note)
+{
+	pid_t again = fork();
+	int status;
+
+	assert_true(again >= 0);
+	if (again == 0)
+		_exit(take_again(pid, note));
+	assert_int_equal(waitpid(again, &status, 0), again);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
+static bool can_be_quick(void)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	struct process_mapping found;
+	int status = procmap_query_at(fd, (uintptr_t)&can_be_quick, &found);
+
+	close(fd);
+	return status == 0 && geteuid() == 0;
+}
+
+static void files_of_a_process_with_a_known_jemalloc_are_not_read(void **state)
+{
+	pid_t library = child_start("/bin/sleep", "100", object("preloaded"), 0);
+	pid_t program = child_start(object("dwarf5"), "wait", NULL, 1);
+
+	(void)state;
+	snapshot_free(take(library, true));
+	snapshot_free(take(program, true));
+	assert_int_equal(is_quick(library, "library, cached, thread-list"), can_be_quick());
+	assert_int_equal(is_quick(program, "executable, cached, thread-list"), can_be_quick());
+	/* As if it were another file: all is learned anew. */
+	object("preloaded");
+	assert_false(is_quick(library, "library, dwarf, thread-list"));
+	child_end(library);
+	child_end(program);
+}
+
 static void a_stripped_program_says_why_not(void **state)
 {
 	pid_t pid = child_start(object("stripped_large"), "wait", NULL, 1);
@@ -206,6 +273,7 @@ int main(void)
 		cmocka_unit_test(an_executable_is_read_by_a_debug_file_beside_it),
 		cmocka_unit_test(what_was_learned_is_kept_for_the_next_time),
 		cmocka_unit_test(a_library_is_read_where_the_loader_put_it),
+		cmocka_unit_test(files_of_a_process_with_a_known_jemalloc_are_not_read),
 		cmocka_unit_test(a_stripped_program_says_why_not),
 		cmocka_unit_test(no_program_is_run_when_that_is_not_wanted),
 		cmocka_unit_test(a_target_that_blocks_its_reader_is_left_alone),
