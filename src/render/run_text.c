@@ -1,27 +1,211 @@
 #include "render/run_text.h"
 
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analyze/diagnosis.h"
+#include "base/cleanup.h"
+#include "base/kernel_names.h"
 #include "base/text.h"
+#include "render/run_amount.h"
+#include "render/run_text_tables.h"
+
+static const char bold_on[] = "\033[1m";
+static const char bold_off[] = "\033[0m";
+
+static void append_name(struct text *line, const char *name)
+{
+	text_append_escaped(line, name, strlen(name));
+}
+
+/* The command without its folder, or whom we attached to. */
+static void append_subject(struct text *line, const struct run *run)
+{
+	const char *word = run->command && run->command[0] ? run->command[0] : NULL;
+	const char *slash = word ? strrchr(word, '/') : NULL;
+	const struct tree_process *root = run->tree->root;
+
+	if (word) {
+		append_name(line, slash && slash[1] ? slash + 1 : word);
+		return;
+	}
+	if (root && root->comm[0])
+		append_name(line, root->comm);
+	else
+		text_append_string(line, "process");
+	text_format(line, " (pid %" PRId32 ")", run->pid);
+}
+
+static void append_sender(struct text *line, const struct run *run)
+{
+	if (!run->killer_pid)
+		return;
+	text_format(line, " from pid %" PRId32, run->killer_pid);
+	if (!run->killer_comm[0])
+		return;
+	text_append_string(line, " (");
+	append_name(line, run->killer_comm);
+	text_append_string(line, ")");
+}
+
+static void append_signal(struct text *line, const struct run *run)
+{
+	int number = WTERMSIG(run->status);
+	char name[KERNEL_NAME_SIZE];
+
+	if (run->oom_killed) {
+		text_append_string(line, " was killed by the kernel for lack of memory (OOM)");
+		return;
+	}
+	text_format(line, " was killed by %s (%d)", signal_name(number, name), number);
+	append_sender(line, run);
+	if (WCOREDUMP(run->status))
+		text_append_string(line, " and dumped core");
+}
+
+static void append_status(struct text *line, const struct run *run)
+{
+	if (run->end == RUN_TIMED_OUT && run->mode == RUN_COMMAND)
+		text_append_string(line, " ran out of its time (-d)");
+	else if (run->has_status && WIFSIGNALED(run->status))
+		append_signal(line, run);
+	else if (run->has_status && WIFEXITED(run->status))
+		text_format(line, " exited %d", WEXITSTATUS(run->status));
+	else if (run->mode == RUN_ATTACH)
+		text_append_string(line, " was watched");
+	else
+		text_append_string(line, " ended");
+}
+
+/* Who said nothing of its end was alive when the file was cut off. */
+static void append_cut_off(struct text *line, const struct run *run)
+{
+	if (run->has_status)
+		append_status(line, run);
+	text_append_string(line, run->has_status ? "; cut off after " : ": cut off after ");
+	amount_time(line, run_wall_ns(run));
+	text_format(line, ": no summary; %" PRIu64 " process%s ended by then", run->tree->exited,
+		    run->tree->exited == 1 ? "" : "es");
+}
+
+static void append_totals(struct text *line, const struct run *run)
+{
+	const struct tree *tree = run->tree;
+	double cores = run_cores(run);
+	uint64_t peak = tree->peak_rss_bytes ? tree->peak_rss_bytes : tree->largest_rss_bytes;
+
+	text_format(line, "%" PRIu64 " process%s", tree->processes,
+		    tree->processes == 1 ? "" : "es");
+	if (cores >= 0) {
+		text_format(line, ", %.*f core%s busy", cores < 0.1 ? 2 : 1, cores,
+			    cores >= 0.95 && cores < 1.05 ? "" : "s");
+		if (run->surroundings.online_cpus)
+			text_format(line, " of %" PRIu32, run->surroundings.online_cpus);
+	}
+	if (tree->has_peak_rss && peak) {
+		text_append_string(line, ", peak ");
+		amount_bytes(line, peak);
+	}
+}
+
+static void append_outcome(struct text *line, const struct run *run)
+{
+	append_subject(line, run);
+	if (run->end == RUN_UNFINISHED) {
+		append_cut_off(line, run);
+		text_append_string(line, " of ");
+	} else {
+		append_status(line, run);
+		text_append_string(line, run->mode == RUN_ATTACH && !run->has_status ? " for " :
+										       " after ");
+		amount_time(line, run_wall_ns(run));
+		text_append_string(line, ": ");
+	}
+	append_totals(line, run);
+}
+
+static void print_bold(FILE *out, const struct run_text_options *options, const char *line)
+{
+	fprintf(out, "%s%s%s\n", options->color ? bold_on : "", line,
+		options->color ? bold_off : "");
+}
+
+static void print_outcome(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	append_outcome(&line, run);
+	print_bold(out, options, text_string(&line));
+}
+
+/* Other members whose end a person should know of: the command may have hidden it. */
+static void print_others(FILE *out, const struct run *run)
+{
+	const struct tree *tree = run->tree;
+	uint64_t killed = tree->oom_kills;
+
+	if (killed > run->oom_killed)
+		fprintf(out,
+			"the kernel killed %" PRIu64 " process%s of it for lack of memory (OOM)\n",
+			killed, killed == 1 ? "" : "es");
+}
+
+static const char *limit_words(const struct verdict *verdict)
+{
+	if (verdict->class == CLASS_IDLE)
+		return "mostly idle";
+	return verdict->class == CLASS_UNKNOWN ? "no verdict" : "limited by";
+}
+
+static void print_limit(FILE *out, const struct verdict *verdict,
+			const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line, limit_words(verdict));
+	if (verdict->cause != CAUSE_NONE)
+		text_format(&line, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
+			    causes[verdict->cause].name);
+	text_format(&line, " (%s", class_names[verdict->class]);
+	if (verdict->confidence > 0)
+		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);
+	text_append_string(&line, ")");
+	print_bold(out, options, text_string(&line));
+}
+
+static void print_sentence(FILE *out, const char *start, const char *sentence)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	append_name(&line, sentence);
+	fprintf(out, "%s%s\n", start, text_string(&line));
+}
 
 void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
 		      const struct run_text_options *options)
 {
-	(void)out;
-	(void)run;
-	(void)diagnosis;
-	(void)options;
+	const struct verdict *verdict = &diagnosis->verdict;
+
+	print_outcome(out, run, options);
+	print_others(out, run);
+	print_limit(out, verdict, options);
+	for (size_t i = 0; i < verdict->evidence_count; i++)
+		print_sentence(out, "  ", verdict->evidence[i]);
+	if (verdict->hint && verdict->cause != CAUSE_NONE)
+		print_sentence(out, "try: ", verdict->hint);
 }
 
 void run_text_report(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
 		     const struct run_text_options *options)
 {
 	run_text_verdict(out, run, diagnosis, options);
-}
-
-void run_text_live(struct text *out, const struct run *run, const struct run_sample *before,
-		   size_t width)
-{
-	(void)out;
-	(void)run;
-	(void)before;
-	(void)width;
+	if (options->verdict)
+		return;
+	run_text_ledger(out, run, options);
+	run_text_threads(out, run, options);
+	run_text_waits(out, run, options);
+	run_text_processes(out, run, options);
+	run_text_syscalls(out, run, options);
+	run_text_notes(out, run);
 }

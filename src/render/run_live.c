@@ -1,0 +1,154 @@
+/* The live line. */
+#include <inttypes.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "render/run_amount.h"
+#include "render/run_text.h"
+#include "render/value.h"
+
+struct live_line {
+	struct text *out;
+	size_t width;
+	bool full; /* a field did not fit: none follows */
+};
+
+static void add_field(struct live_line *line, const struct text *field)
+{
+	size_t gap = line->out->length ? 2 : 0;
+	size_t wanted = text_width(text_string(line->out)) + gap + text_width(text_string(field));
+
+	if (!field->length || line->full)
+		return;
+	line->full = wanted > line->width;
+	if (line->full)
+		return;
+	text_append_string(line->out, gap ? "  " : "");
+	text_append(line->out, text_string(field), field->length);
+}
+
+/* Growth of a counter a second; 0 where it was not measured. */
+static double rate_of(const struct run_sample *before, const struct run_sample *now,
+		      enum usage_id id, uint64_t elapsed_ns)
+{
+	uint64_t old = before->usage.values[id], new = now->usage.values[id];
+
+	if (!elapsed_ns || new <= old || !usage_has(&now->usage, id))
+		return 0;
+	return (double)(new - old) * 1e9 / (double)elapsed_ns;
+}
+
+static void append_io(struct text *field, const struct run_sample *before,
+		      const struct run_sample *now, uint64_t elapsed_ns)
+{
+	static const struct {
+		enum usage_id id;
+		const char *name;
+	} directions[] = { { USAGE_READ_BYTES, "rd " }, { USAGE_WRITE_BYTES, "wr " } };
+
+	for (size_t i = 0; i < 2; i++) {
+		double rate = rate_of(before, now, directions[i].id, elapsed_ns);
+
+		if (!usage_has(&now->usage, directions[i].id))
+			continue;
+		text_append_string(field, field->length ? " " : "");
+		text_append_string(field, directions[i].name);
+		amount_short_bytes(field, rate);
+		text_append_string(field, rate >= 1 ? "/s" : "");
+	}
+}
+
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
+/* What threads waited for most since then: what costs first, else for work. */
+static void append_wait(struct text *field, const struct ledger *before, const struct ledger *now)
+{
+	uint64_t wall = growth(before->wall_ns, now->wall_ns);
+	uint64_t most[] = { growth(before->run_queue_ns, now->run_queue_ns), 0 };
+	const char *names[] = { "queue", NULL };
+
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
+		size_t place = waits[reason].kind == WAIT_COST ? 0 : 1;
+		uint64_t grown = growth(before->blocked[reason].ns, now->blocked[reason].ns);
+
+		if (grown <= most[place])
+			continue;
+		most[place] = grown;
+		names[place] = waits[reason].name;
+	}
+	for (size_t i = 0; wall && i < 2; i++) {
+		double share = (double)most[i] / (double)wall;
+
+		if (share < 0.01)
+			continue;
+		text_format(field, "%s %.0f%%", names[i], share > 1 ? 100 : share * 100);
+		return;
+	}
+}
+
+static void append_memory(struct text *field, const struct run *run)
+{
+	uint64_t peak = run->sampling.peak_rss_bytes;
+
+	if (!run->last.has_rss)
+		return;
+	text_append_string(field, "rss ");
+	amount_short_bytes(field, (double)run->last.rss_bytes);
+	text_append_string(field, " (peak ");
+	amount_short_bytes(field,
+			   (double)(peak > run->last.rss_bytes ? peak : run->last.rss_bytes));
+	text_append_string(field, ")");
+}
+
+enum live_field { LIVE_ELAPSED, LIVE_TASKS, LIVE_CORES, LIVE_MEMORY, LIVE_IO, LIVE_WAIT, LIVE_END };
+
+static void append_field(struct text *field, enum live_field which, const struct run *run,
+			 const struct run_sample *before, uint64_t elapsed_ns)
+{
+	const struct run_sample *now = &run->last;
+
+	switch (which) {
+	case LIVE_ELAPSED:
+		age_text(field, growth(run->begin_ns, now->time_ns));
+		break;
+	case LIVE_TASKS:
+		text_format(field, "%" PRIu64 " proc%s %" PRIu64 " thr", now->processes,
+			    now->processes == 1 ? "" : "s", now->threads);
+		break;
+	case LIVE_CORES:
+		if (usage_has(&now->usage, USAGE_CPU))
+			text_format(field, "%.1f cores",
+				    rate_of(before, now, USAGE_CPU, elapsed_ns) / 1e9);
+		break;
+	case LIVE_MEMORY:
+		append_memory(field, run);
+		break;
+	case LIVE_IO:
+		append_io(field, before, now, elapsed_ns);
+		break;
+	case LIVE_WAIT:
+		append_wait(field, &before->ledger, &now->ledger);
+		break;
+	case LIVE_END:
+		break;
+	}
+}
+
+void run_text_live(struct text *out, const struct run *run, const struct run_sample *before,
+		   size_t width)
+{
+	static const struct run_sample start;
+	const struct run_sample *from = before && before->time_ns ? before : &start;
+	uint64_t since = from->time_ns ? from->time_ns : run->begin_ns;
+	struct live_line line = { .out = out, .width = width };
+
+	for (int which = 0; which < LIVE_END; which++) {
+		CLEANUP(text_free) struct text field = { 0 };
+
+		append_field(&field, which, run, from, growth(since, run->last.time_ns));
+		add_field(&line, &field);
+	}
+}

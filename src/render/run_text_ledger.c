@@ -1,0 +1,138 @@
+/* Where the time of all threads went. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "render/run_amount.h"
+#include "render/run_text_tables.h"
+
+/* A ledger that closes worse than that says so. */
+#define GAP_SHOWN 0.01
+
+struct row {
+	const char *name;
+	uint64_t ns, count, longest_ns;
+};
+
+static void add_row(struct table *table, uint64_t whole, const char *indent, const struct row *row)
+{
+	text_format(table_cell(table), "%s%s", indent, row->name);
+	table_end_cell(table);
+	run_cell_time(table, row->ns);
+	run_cell_share(table, row->ns, whole);
+	if (row->count)
+		run_cell_number(table, row->count);
+	else
+		run_cell_name(table, "");
+	if (row->longest_ns)
+		run_cell_time(table, row->longest_ns);
+	else
+		run_cell_name(table, "");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *one = a, *other = b;
+
+	return (one->ns < other->ns) - (one->ns > other->ns);
+}
+
+/* The reasons of a kind that took time, the longest first; with the queue among what costs. */
+static size_t gather(const struct ledger *ledger, enum wait_kind kind, struct row *rows)
+{
+	size_t count = 0;
+
+	if (kind == WAIT_COST && ledger->run_queue_ns)
+		rows[count++] = (struct row){ "run queue", ledger->run_queue_ns,
+					      ledger->run_queue_count, ledger->run_queue_longest };
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
+		const struct ledger_wait *wait = &ledger->blocked[reason];
+
+		if (waits[reason].kind == kind && wait->ns)
+			rows[count++] = (struct row){ waits[reason].name, wait->ns, wait->count,
+						      wait->longest_ns };
+	}
+	qsort(rows, count, sizeof(*rows), by_time);
+	return count;
+}
+
+static void add_kind(struct table *table, const struct ledger *ledger, const char *name,
+		     enum wait_kind kind)
+{
+	struct row rows[WAIT_REASON_COUNT + 1];
+	size_t count = gather(ledger, kind, rows);
+	struct row sum = { .name = name };
+
+	for (size_t i = 0; i < count; i++) {
+		sum.ns += rows[i].ns;
+		sum.count += rows[i].count;
+		if (rows[i].longest_ns > sum.longest_ns)
+			sum.longest_ns = rows[i].longest_ns;
+	}
+	if (!count)
+		return;
+	add_row(table, ledger->wall_ns, "", &sum);
+	for (size_t i = 0; i < count; i++)
+		add_row(table, ledger->wall_ns, "  ", &rows[i]);
+}
+
+static void add_cpu(struct table *table, const struct tree *tree)
+{
+	const struct ledger *ledger = &tree->ledger;
+	struct row user = { "user", tree->usage.values[USAGE_USER], 0, 0 };
+	struct row kernel = { "kernel", tree->usage.values[USAGE_SYSTEM], 0, 0 };
+	struct row cpu = { "on cpu", ledger->on_cpu_ns, 0, 0 };
+
+	if (!(ledger->present & LEDGER_ON_CPU))
+		cpu.ns = tree->usage.values[USAGE_CPU];
+	add_row(table, ledger->wall_ns, "", &cpu);
+	if (usage_has(&tree->usage, USAGE_USER))
+		add_row(table, ledger->wall_ns, "  ", &user);
+	if (usage_has(&tree->usage, USAGE_SYSTEM))
+		add_row(table, ledger->wall_ns, "  ", &kernel);
+}
+
+static void add_gap(struct table *table, const struct ledger *ledger)
+{
+	const unsigned all = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED;
+	int64_t gap = ledger_gap_ns(ledger);
+	struct row row = { "not accounted for", gap > 0 ? (uint64_t)gap : 0, 0, 0 };
+
+	if ((ledger->present & all) == all && (double)gap > (double)ledger->wall_ns * GAP_SHOWN)
+		add_row(table, ledger->wall_ns, "", &row);
+}
+
+static void print_heading(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text heading = { 0 };
+	uint64_t threads = run->tree->threads;
+
+	text_append_string(&heading, "where the time went: ");
+	if (run->tree->ledger.present & LEDGER_WALL) {
+		amount_time(&heading, run->tree->ledger.wall_ns);
+		text_append_string(&heading, " of ");
+	}
+	text_format(&heading, "%llu thread%s", (unsigned long long)threads,
+		    threads == 1 ? "" : "s");
+	run_text_heading(out, options, text_string(&heading));
+}
+
+void run_text_ledger(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	const struct tree *tree = run->tree;
+	struct table table = { 0 };
+
+	if (!tree->ledger.present && !usage_has(&tree->usage, USAGE_CPU))
+		return;
+	print_heading(out, run, options);
+	table_add_column(&table, "", TABLE_LEFT);
+	table_add_column(&table, "time", TABLE_RIGHT);
+	table_add_column(&table, "%", TABLE_RIGHT);
+	table_add_column(&table, "count", TABLE_RIGHT);
+	table_add_column(&table, "longest", TABLE_RIGHT);
+	add_cpu(&table, tree);
+	add_kind(&table, &tree->ledger, "costly waits", WAIT_COST);
+	add_kind(&table, &tree->ledger, "waiting for work", WAIT_WORK);
+	add_kind(&table, &tree->ledger, "other waits", WAIT_UNSURE);
+	add_gap(&table, &tree->ledger);
+	run_text_table(out, &table, options, 0, 0);
+}

@@ -1,0 +1,159 @@
+/* Below the tables: what else was used, what was lost or not measured, what watching cost. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "render/run_amount.h"
+#include "render/run_text_tables.h"
+
+static void separate(struct text *line, size_t start)
+{
+	text_append_string(line, line->length > start ? ", " : "");
+}
+
+static void print_line(FILE *out, const struct text *line, size_t start)
+{
+	if (line->length > start)
+		fprintf(out, "%s\n", text_string(line));
+}
+
+static const struct {
+	enum usage_id id;
+	bool bytes;
+	const char *words; /* after the amount */
+} used[] = {
+	{ USAGE_READ_BYTES, true, " read from disk" },
+	{ USAGE_WRITE_BYTES, true, " written to disk" },
+	{ USAGE_MINOR_FAULTS, false, " page faults" },
+	{ USAGE_MAJOR_FAULTS, false, " from disk" },
+	{ USAGE_VOLUNTARY_SWITCHES, false, " voluntary switches" },
+	{ USAGE_INVOLUNTARY_SWITCHES, false, " involuntary" },
+};
+
+static void print_used(FILE *out, const struct usage *usage)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "used: ");
+	start = line.length;
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
+		if (!usage_has(usage, used[i].id))
+			continue;
+		separate(&line, start);
+		if (used[i].bytes)
+			amount_bytes(&line, usage->values[used[i].id]);
+		else
+			text_format(&line, "%" PRIu64, usage->values[used[i].id]);
+		text_append_string(&line, used[i].words);
+	}
+	print_line(out, &line, start);
+}
+
+static const struct {
+	size_t offset;
+	const char *words;
+} losses[] = {
+	{ offsetof(struct run_losses, events), "events (no room in the ring)" },
+	{ offsetof(struct run_losses, threads), "threads without a last account" },
+	{ offsetof(struct run_losses, unnamed_syscalls), "system calls without their names" },
+	{ offsetof(struct run_losses, wakers), "wakers" },
+	{ offsetof(struct run_losses, untracked_tasks), "tasks that were not followed" },
+	{ offsetof(struct run_losses, strays), "events of tasks that are not known" },
+	{ offsetof(struct run_losses, lines), "JSON lines" },
+};
+
+static void print_losses(FILE *out, const struct run_losses *lost)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "lost: ");
+	start = line.length;
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		uint64_t count = *(const uint64_t *)((const char *)lost + losses[i].offset);
+
+		if (!count)
+			continue;
+		separate(&line, start);
+		text_format(&line, "%" PRIu64 " %s", count, losses[i].words);
+	}
+	if (lost->share > 0) {
+		separate(&line, start);
+		text_format(&line, "up to %.1f %% of thread time", lost->share * 100);
+	}
+	print_line(out, &line, start);
+}
+
+static void print_source(FILE *out, const struct run_source *source)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line,
+			   source->state[0] == 'p' ? "measured in part: " : "not measured: ");
+	text_append_escaped(&line, source->name, strlen(source->name));
+	if (source->state[0] != 'p') {
+		text_append_string(&line, " is ");
+		text_append_escaped(&line, source->state, strlen(source->state));
+	}
+	if (source->reason) {
+		text_append_string(&line, ": ");
+		text_append_escaped(&line, source->reason, strlen(source->reason));
+	}
+	print_line(out, &line, 0);
+}
+
+static void print_sources(FILE *out, const struct run *run)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	for (size_t i = 0; i < run->source_count; i++)
+		if (strcmp(run->sources[i].state, "ok") != 0)
+			print_source(out, &run->sources[i]);
+	if (!run->tracer_misses || !run->tracer)
+		return;
+	text_append_string(&line, "followed by ");
+	text_append_escaped(&line, run->tracer, strlen(run->tracer));
+	text_append_string(&line, ", which can miss ");
+	text_append_escaped(&line, run->tracer_misses, strlen(run->tracer_misses));
+	print_line(out, &line, 0);
+}
+
+/* A file without a summary does not tell. */
+static void print_self(FILE *out, const struct run *run)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	const struct run_self *self = &run->self;
+	uint64_t wall = run_wall_ns(run);
+
+	if (!self->cpu_ns && !self->peak_rss_bytes)
+		return;
+	text_append_string(&line, "taskscope itself: ");
+	amount_time(&line, self->cpu_ns);
+	text_append_string(&line, " CPU");
+	if (wall)
+		text_format(&line, " (%.1f %% of a core)",
+			    100.0 * (double)self->cpu_ns / (double)wall);
+	if (self->program_ns.present) {
+		text_append_string(&line, ", probes ");
+		amount_time(&line, self->program_ns.value);
+	}
+	text_append_string(&line, ", peak ");
+	amount_bytes(&line, self->peak_rss_bytes);
+	text_append_string(&line, ", ready in ");
+	amount_time(&line, self->startup_ns);
+	text_format(&line, ", %" PRIu64 " samples", run->sampling.samples);
+	if (self->missed_ticks)
+		text_format(&line, " (%" PRIu64 " missed)", self->missed_ticks);
+	print_line(out, &line, 0);
+}
+
+void run_text_notes(FILE *out, const struct run *run)
+{
+	fputs("\n", out);
+	print_used(out, &run->tree->usage);
+	print_losses(out, &run->losses);
+	print_sources(out, run);
+	print_self(out, run);
+}
