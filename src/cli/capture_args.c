@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/pid_list.h"
 #include "collect/capture.h"
 #include "host/host.h"
 
@@ -15,32 +16,6 @@ bool capture_args_given(const struct capture_args *args)
 {
 	return args->pids || args->cgroup || args->source || args->without || args->root ||
 	       args->no_cmdline || args->no_jemalloc_oracle || args->smaps;
-}
-
-struct pid_list {
-	ARRAY_OF(int32_t) pids;
-};
-
-static void pid_list_free(struct pid_list *list)
-{
-	array_free(&list->pids);
-}
-
-static int parse_pids(const char *list, struct pid_list *ret, struct error *error)
-{
-	const char *cursor = list;
-	uint64_t pid;
-
-	while (cursor) {
-		if (!scan_u64(&cursor, &pid) || pid == 0 || pid > INT32_MAX ||
-		    (*cursor && *cursor != ','))
-			return error_set(error, -EINVAL,
-					 "-p takes process ids such as 12,345, not '%s'", list);
-		if (array_append(&ret->pids, (int32_t)pid) < 0)
-			return error_set(error, -ENOMEM, "out of memory");
-		cursor = *cursor ? cursor + 1 : NULL;
-	}
-	return 0;
 }
 
 static int parse_sources(const char *list, uint32_t *ret, struct error *error)
@@ -83,7 +58,7 @@ int capture_args_take(const struct capture_args *args, struct snapshot **ret, st
 		.smaps = args->smaps,
 		.no_jemalloc_oracle = args->no_jemalloc_oracle,
 	};
-	int status = parse_pids(args->pids, &list, error);
+	int status = pid_list_add(&list, args->pids, error);
 
 	if (status == 0)
 		status = parse_sources(args->without, &options.without, error);

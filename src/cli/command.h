@@ -25,8 +25,15 @@ struct command {
 	const struct option *options;
 	int words_max;
 	/*
+	 * The words are a command with options of its own: ours end at the first word.  `exits`
+	 * then says all, since the status is mostly the command's; with any status a sentence in
+	 * `error` is printed.
+	 */
+	bool words_are_a_command;
+	int error_status; /* of everything that goes wrong before `run` returns; 0: EXIT_ERROR */
+	/*
 	 * Returns an exit status, or a negative errno with a sentence in `error`; main turns that
-	 * into exit 2.
+	 * into exit 2, or error_status.
 	 */
 	int (*run)(char **words, int count, struct error *error);
 };
@@ -36,5 +43,7 @@ extern const struct command command_show;
 extern const struct command command_compare;
 extern const struct command command_metrics;
 extern const struct command command_doctor;
+extern const struct command command_run;
+extern const struct command command_attach;
 
 #endif

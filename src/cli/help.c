@@ -112,6 +112,21 @@ static void man_examples(FILE *out, const char *examples)
 	}
 }
 
+static void man_exits(FILE *out, const struct command *command)
+{
+	fputs("# EXIT STATUS\n\n", out);
+	if (!command->words_are_a_command)
+		fputs("0 when done, ", out);
+	if (command->exits) {
+		print_scdoc(out, command->exits);
+		fputs(", ", out);
+	}
+	fprintf(out,
+		"%d on an error: one sentence on standard error says what failed, on what and "
+		"why.\n\n",
+		command->error_status ? command->error_status : EXIT_ERROR);
+}
+
 void man_command(FILE *out, const struct command *command)
 {
 	fprintf(out, "taskscope-%s(1)\n\n# NAME\n\ntaskscope-%s - %s\n\n", command->name,
@@ -128,14 +143,8 @@ void man_command(FILE *out, const struct command *command)
 		man_option(out, option);
 	if (command->examples)
 		man_examples(out, command->examples);
-	fputs("# EXIT STATUS\n\n0 when done, ", out);
-	if (command->exits) {
-		print_scdoc(out, command->exits);
-		fputs(", ", out);
-	}
-	fputs("2 on an error: one sentence on standard error says what failed, on what and "
-	      "why.\n\n# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n",
-	      out);
+	man_exits(out, command);
+	fputs("# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n", out);
 }
 
 void man_overview(FILE *out, const struct command *const *commands)

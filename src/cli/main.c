@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +7,11 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "session/launch.h"
 
 static const struct command *const commands[] = {
-	&command_capture, &command_show, &command_compare, &command_metrics, &command_doctor, NULL,
+	&command_run,	  &command_attach,  &command_capture, &command_show,
+	&command_compare, &command_metrics, &command_doctor,  NULL,
 };
 
 static const struct command *find_command(const char *name)
@@ -82,31 +83,47 @@ static bool asks_for_help(int count, char **arguments)
 	return false;
 }
 
+/* Options, then words: those of a command are left as they are. */
+static int parse(const struct command *command, int own, int count, char **arguments, char **words,
+		 struct error *error)
+{
+	int found = options_parse(command->options, own, arguments, words, error);
+	int status;
+
+	if (found < 0)
+		return found;
+	for (int i = own; i < count; i++)
+		words[found++] = arguments[i];
+	status = check_words(command, found, error);
+	return status < 0 ? status : found;
+}
+
 static int run_command(const struct command *command, int count, char **arguments)
 {
 	CLEANUP(free_pointer) char **words = calloc((size_t)count + 1, sizeof(*words));
 	struct error error = { 0 };
+	int own = count;
 	int status;
 
 	if (!words)
 		return complain("out of memory");
-	if (asks_for_help(count, arguments)) {
+	if (command->words_are_a_command)
+		own = options_before_words(command->options, count, arguments);
+	if (asks_for_help(own, arguments)) {
 		help_command(stdout, command);
 		return flush_output(EXIT_DONE);
 	}
-	status = options_parse(command->options, count, arguments, words, &error);
-	if (status >= 0) {
-		count = status;
-		status = check_words(command, count, &error);
-	}
+	status = parse(command, own, count, arguments, words, &error);
 	if (status >= 0)
-		status = command->run(words, count, &error);
+		status = command->run(words, status, &error);
+	if (status >= 0 && command->words_are_a_command && error.message[0])
+		complain(error.message);
 	if (status >= 0)
 		return flush_output(status);
 	fflush(stdout);
 	status = complain(error.message[0] ? error.message : strerror(-status));
 	point_at(&error);
-	return status;
+	return command->error_status ? command->error_status : status;
 }
 
 /* Words that stand where none is taken. */
@@ -176,9 +193,7 @@ int main(int count, char **arguments)
 {
 	const struct command *command;
 
-	/* A reader that went away and a file that may not grow end a write, not the program. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	launch_take_signals();
 	if (count < 2) {
 		help_overview(stderr, commands);
 		return EXIT_ERROR;

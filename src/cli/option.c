@@ -178,3 +178,39 @@ int options_parse(const struct option *options, int count, char **arguments, cha
 	}
 	return word_count;
 }
+
+/* Whether the option, or the last one of several letters, takes the next word as its argument. */
+static bool takes_next(const struct option *options, const char *word)
+{
+	const struct option *option = NULL;
+
+	if (word[1] == '-') {
+		option = find_long(options, word + 2, strcspn(word + 2, "="));
+		return option && option_argument(option->type) == ARGUMENT_NEEDED &&
+		       !strchr(word, '=');
+	}
+	for (word++; *word; word++) {
+		option = find_letter(options, *word);
+		if (option && option_argument(option->type) == ARGUMENT_NEEDED)
+			return !word[1];
+	}
+	return false;
+}
+
+int options_before_words(const struct option *options, int count, char **arguments)
+{
+	int next = 0;
+
+	while (next < count) {
+		const char *word = arguments[next];
+
+		if (word[0] != '-' || !word[1])
+			return next;
+		next++;
+		if (strcmp(word, "--") == 0)
+			return next;
+		if (takes_next(options, word) && next < count)
+			next++;
+	}
+	return count;
+}

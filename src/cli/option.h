@@ -64,4 +64,10 @@ struct option {
 int options_parse(const struct option *options, int count, char **arguments, char **words,
 		  struct error *error);
 
+/*
+ * How many arguments come before the first word, a "--" in front of it included: for verbs whose
+ * words are a command with options of its own.
+ */
+int options_before_words(const struct option *options, int count, char **arguments);
+
 #endif

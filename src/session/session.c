@@ -1,25 +1,330 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "collect/capture.h"
+#include "host/host.h"
+#include "model/run.h"
+#include "model/snapshot.h"
+#include "render/run_json.h"
+#include "session/process_look.h"
+#include "session/settle.h"
+#include "session/watch.h"
+
+#define MS UINT64_C(1000000)
+
+/* How soon the tracer is asked for the first time. */
+#define FIRST_DRAIN_NS (5 * MS)
+
+/* For facts about the host: all but these are left out of the capture. */
+#define HOST_SOURCES                                                                               \
+	(1u << SOURCE_HOST_CONTEXT | 1u << SOURCE_STAT | 1u << SOURCE_SCHED_EXT |                  \
+	 1u << SOURCE_CGROUP)
+
+static void watch_close(struct watch *watch)
+{
+	live_close(&watch->live);
+	tracer_close(watch->tracer);
+	if (watch->launch.pid > 0)
+		launch_finish(&watch->launch);
+	surroundings_close(&watch->surroundings);
+	lines_close(&watch->lines);
+	close_fd(&watch->signal_fd);
+	host_close(watch->host);
+	run_free(watch->run);
+}
+
+static int no_memory(struct error *error)
+{
+	return error_set(error, -ENOMEM, "out of memory");
+}
+
+/* The facts of the host, from a capture of nobody but ourselves. */
+static int write_env(struct watch *watch, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct capture_options options = {
+		.lister = LIST_PROCFS,
+		.without = ~HOST_SOURCES,
+		.pids = &watch->self,
+		.pid_count = 1,
+	};
+	FILE *out = lines_begin(&watch->lines);
+	int status;
+
+	if (!out)
+		return 0;
+	status = capture_take(watch->host, &options, &snapshot, error);
+	if (status < 0)
+		return status;
+	run_json_env(out, snapshot);
+	lines_end(&watch->lines);
+	return 0;
+}
+
+/* Everything that needs no process to watch. */
+static int prepare(struct watch *watch, const struct session_options *options, struct error *error)
+{
+	struct tracer_options wanted = {
+		.syscalls = !options->no_syscalls,
+		.wakers = !options->no_wakers,
+	};
+	int status;
+
+	*watch = (struct watch){
+		.options = options,
+		.launch = LAUNCH_NONE,
+		.live = { .fd = -1 },
+		.signal_fd = -1,
+		.self = getpid(),
+		.deadline_ns = UINT64_MAX,
+		.kill_ns = UINT64_MAX,
+		.drain_pause_ns = FIRST_DRAIN_NS,
+	};
+	if (lines_open(&watch->lines, options->lines) < 0 || run_new(&watch->run) < 0 ||
+	    (!watch->run->tree && tree_new(&watch->run->tree) < 0))
+		return no_memory(error);
+	status = host_open(&watch->host, NULL, error);
+	if (status == 0)
+		status = tracer_open(watch->host, options->source, &wanted, &watch->tracer, error);
+	if (status == 0)
+		status = write_env(watch, error);
+	watch->run->interval_ns = options->interval_ns ? options->interval_ns : SAMPLER_SHORTEST_NS;
+	watch->run->duration_ns =
+		(struct run_number){ options->duration_ns > 0, options->duration_ns };
+	return status;
+}
+
+static int open_signals(struct watch *watch, struct error *error)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch->signal_fd < 0)
+		return error_set(error, -errno, "cannot watch for signals: %s", strerror(errno));
+	return 0;
+}
+
+static int report_memory(struct watch *watch)
+{
+	struct tree_process_facts told = { 0 };
+	bool has_rss = process_facts_read(watch->host, watch->run->pid, &told) == 0 &&
+		       told.present & TREE_PROCESS_RSS;
+
+	return run_add_source(watch->run, "memory", has_rss ? "ok" : "unavailable",
+			      has_rss ? NULL : "the memory of the process cannot be read");
+}
+
+/* The manifest and the first lines: when these cannot be written, nothing starts. */
+static int write_metadata(struct watch *watch, struct error *error)
+{
+	FILE *out = lines_begin(&watch->lines);
+	int status = tracer_report(watch->tracer, watch->run);
+
+	if (status == 0)
+		status = report_memory(watch);
+	if (status == 0)
+		status = surroundings_report(&watch->surroundings, watch->run);
+	if (status < 0)
+		return no_memory(error);
+	if (!out)
+		return 0;
+	run_json_metadata(out, watch->run);
+	lines_end(&watch->lines);
+	status = lines_flush(&watch->lines);
+	if (status < 0)
+		return error_set(error, status, "cannot write the output: %s", strerror(-status));
+	return 0;
+}
+
+static void begin_now(struct watch *watch)
+{
+	struct run *run = watch->run;
+
+	watch->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	run->begin_ns = run->end_ns = watch->begin_ns;
+	run->begin_unix_ns = clock_ns(CLOCK_REALTIME);
+	run->surroundings.online_cpus = cpuset_count(&watch->host->online);
+}
+
+/* Everything that has a time of its own starts here. */
+static void start_clocks(struct watch *watch)
+{
+	const struct session_options *options = watch->options;
+	uint64_t now_ns = watch->begin_ns;
+
+	watch->drain_ns = now_ns + watch->drain_pause_ns;
+	if (options->duration_ns &&
+	    __builtin_add_overflow(now_ns, options->duration_ns, &watch->deadline_ns))
+		watch->deadline_ns = UINT64_MAX;
+	sampler_begin(&watch->sampler, options->interval_ns, now_ns);
+	live_open(&watch->live, options->quiet ? -1 : options->live_fd, now_ns);
+}
+
+/* Lines that could not be written are an error, however well all else went. */
+static int check_lines(const struct watch *watch, struct error *error)
+{
+	if (watch->lines.lost == 0)
+		return 0;
+	return error_set(error, watch->lines.error ? watch->lines.error : -EIO,
+			 "%" PRIu64 " lines of the output could not be written: %s",
+			 watch->lines.lost, strerror(-watch->lines.error));
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int cannot_run(const char *command, int status, struct error *error)
+{
+	if (status == -ENOENT && !strchr(command, '/'))
+		error_set(error, status, "there is no command '%s'", command);
+	else
+		error_set(error, status, "cannot run '%s': %s", command, strerror(-status));
+	return status == -ENOENT ? SESSION_NOT_FOUND : SESSION_CANNOT_EXEC;
+}
+
+static int copy_command(struct run *run, char **command)
+{
+	size_t count = 0;
+
+	while (command[count])
+		count++;
+	run->command = arena_alloc(&run->arena, (count + 1) * sizeof(*run->command));
+	if (!run->command)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		run->command[i] = arena_copy(&run->arena, command[i], strlen(command[i]));
+		if (!run->command[i])
+			return -ENOMEM;
+	}
+	run->command[count] = NULL;
+	return 0;
+}
+
+/* Forked, followed, and held until the first lines are out. */
+static int hold_command(struct watch *watch, char **command, const struct launch_found *found,
+			struct error *error)
+{
+	int32_t pid;
+	int status = launch_hold(&watch->launch, command, found, error);
+
+	if (status < 0)
+		return status;
+	pid = watch->run->pid = watch->launch.pid;
+	status = watch->tracer->kind->follow(watch->tracer->state, &pid, 1, true, error);
+	if (status < 0)
+		return error_set(error, status, "cannot follow the command: %s", strerror(-status));
+	begin_now(watch);
+	if (surroundings_begin(&watch->surroundings, watch->host, pid) < 0)
+		return no_memory(error);
+	return write_metadata(watch, error);
+}
+
+/* What the loop ended with: the command's status, or why it never ran. */
+static int conclude_run(struct watch *watch, char **command, struct run **ret, struct error *error)
+{
+	if (watch->launch.exec_fd >= 0)
+		watch->exec_error = launch_result(&watch->launch);
+	if (watch->exec_error)
+		return cannot_run(command[0], watch->exec_error, error);
+	if (session_settle(watch) < 0) {
+		no_memory(error);
+		return SESSION_FAILED;
+	}
+	*ret = TAKE_PTR(watch->run);
+	if (check_lines(watch, error) < 0)
+		return SESSION_FAILED;
+	return watch->timed_out ? SESSION_TIMED_OUT : exit_status(watch->command_status);
+}
 
 int session_run(const struct session_options *options, char **command, struct run **ret,
 		struct error *error)
 {
-	(void)options;
-	(void)command;
-	(void)ret;
-	error_set(error, -ENOSYS, "not built");
-	return SESSION_FAILED;
+	uint64_t entered_ns = clock_ns(CLOCK_MONOTONIC);
+	CLEANUP(watch_close) struct watch watch = { 0 };
+	struct launch_found found;
+	int status;
+
+	launch_remember(&found);
+	status = prepare(&watch, options, error);
+	if (status == 0 && copy_command(watch.run, command) < 0)
+		status = no_memory(error);
+	if (status == 0)
+		status = open_signals(&watch, error);
+	if (status == 0)
+		status = hold_command(&watch, command, &found, error);
+	if (status < 0) {
+		launch_cancel(&watch.launch);
+		return SESSION_FAILED;
+	}
+	begin_now(&watch);
+	start_clocks(&watch);
+	watch.run->self.startup_ns = watch.begin_ns - entered_ns;
+	launch_release(&watch.launch);
+	watch_loop(&watch);
+	return conclude_run(&watch, command, ret, error);
+}
+
+static int attach(struct watch *watch, const int32_t *pids, size_t count, struct error *error)
+{
+	int status = 0;
+
+	watch->run->mode = RUN_ATTACH;
+	watch->run->pid = pids[0];
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = process_attachable(watch->host, pids[i], error);
+	if (status < 0)
+		return status;
+	begin_now(watch);
+	status = watch->tracer->kind->follow(watch->tracer->state, pids, count, false, error);
+	if (status < 0)
+		return error_set(error, status, "cannot attach: %s", strerror(-status));
+	if (surroundings_begin(&watch->surroundings, watch->host, pids[0]) < 0)
+		return no_memory(error);
+	return write_metadata(watch, error);
 }
 
 int session_attach(const struct session_options *options, const int32_t *pids, size_t count,
 		   struct run **ret, struct error *error)
 {
-	(void)options;
-	(void)pids;
-	(void)count;
-	(void)ret;
-	return error_set(error, -ENOSYS, "not built");
+	uint64_t entered_ns = clock_ns(CLOCK_MONOTONIC);
+	CLEANUP(watch_close) struct watch watch = { 0 };
+	sigset_t mask;
+	int status;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	status = prepare(&watch, options, error);
+	if (status == 0)
+		status = attach(&watch, pids, count, error);
+	if (status == 0)
+		status = open_signals(&watch, error);
+	if (status == 0) {
+		watch.run->self.startup_ns = clock_ns(CLOCK_MONOTONIC) - entered_ns;
+		start_clocks(&watch);
+		watch_drain(&watch);
+		watch_sample(&watch, TRACER_LOOK);
+		watch_loop(&watch);
+		status = session_settle(&watch) < 0 ? no_memory(error) : 0;
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (status < 0)
+		return status;
+	*ret = TAKE_PTR(watch.run);
+	return check_lines(&watch, error);
 }

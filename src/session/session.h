@@ -19,7 +19,8 @@ struct run;
 struct session_options {
 	const char *source; /* "bpf", "connector", "procfs"; NULL: the best that works */
 	bool no_syscalls;
-	bool wait_all;
+	bool no_wakers;
+	bool wait_all;	      /* also for members that outlive the command */
 	bool quiet;	      /* no live line */
 	uint64_t interval_ns; /* the shortest between samples; 0: the default, adaptive */
 	uint64_t duration_ns; /* 0: no limit */
@@ -37,13 +38,21 @@ enum {
 
 /*
  * Runs `command` and returns the status to exit with: the command's, 128+N when signal N ended it,
- * or one of the above, with a sentence in `error` for the last three.  *ret is the settled run, or NULL
- * when the command never ran.
+ * or one of the above, with a sentence in `error` for the last three.  *ret is the settled run, and
+ * stays as it is when the command never ran; there is one with SESSION_FAILED, too, when all that
+ * failed was lines that could not be written.
+ *
+ * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt that was meant
+ * for the command does not cost the report.
  */
 int session_run(const struct session_options *options, char **command, struct run **ret,
 		struct error *error);
 
-/* Attaches to running processes; 0 or a negative errno with a sentence. */
+/*
+ * Attaches to running processes until they end, the time is over, or a signal (SIGINT, SIGQUIT,
+ * SIGTERM, SIGHUP) says to detach.  0, or a negative errno with a sentence; *ret is then
+ * set, too, if all that failed was lines that could not be written.
+ */
 int session_attach(const struct session_options *options, const int32_t *pids, size_t count,
 		   struct run **ret, struct error *error);
 

@@ -175,6 +175,31 @@ static void bad_input_is_refused_with_a_sentence(void **state)
 	assert_int_equal(PARSE("-d", "1.2.3s"), -EINVAL);
 }
 
+static int before_words(int count, const char **arguments)
+{
+	return options_before_words(options, count, (char **)arguments);
+}
+
+#define BEFORE_WORDS(...)                                                                          \
+	before_words(ARRAY_SIZE(((const char *[]){ __VA_ARGS__ })), (const char *[]){ __VA_ARGS__ })
+
+static void options_before_a_command_end_at_its_first_word(void **state)
+{
+	(void)state;
+	assert_int_equal(BEFORE_WORDS("make", "-a"), 0);
+	assert_int_equal(BEFORE_WORDS("-a", "make", "-a"), 1);
+	assert_int_equal(BEFORE_WORDS("-o", "file", "make", "-a"), 2);
+	assert_int_equal(BEFORE_WORDS("-ofile", "make"), 1);
+	assert_int_equal(BEFORE_WORDS("-aqo", "file", "make"), 2);
+	assert_int_equal(BEFORE_WORDS("--output", "file", "make"), 2);
+	assert_int_equal(BEFORE_WORDS("--output=file", "make"), 1);
+	assert_int_equal(BEFORE_WORDS("--no-normalize", "make"), 1);
+	assert_int_equal(BEFORE_WORDS("-a", "--", "-a"), 2);
+	assert_int_equal(BEFORE_WORDS("-a", "-"), 1);
+	assert_int_equal(BEFORE_WORDS("--nonsense", "make"), 1);
+	assert_int_equal(BEFORE_WORDS("-a", "-o"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +213,7 @@ int main(void)
 		cmocka_unit_test_setup(a_list_has_an_end_that_is_told, forget),
 		cmocka_unit_test_setup(a_set_has_a_bit_for_each_choice_and_all_without_one, forget),
 		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
+		cmocka_unit_test(options_before_a_command_end_at_its_first_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,69 @@
+/*
+ * attach: processes that run, and all that they start, watched for a while.
+ */
+#include <errno.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/pid_list.h"
+#include "cli/session_args.h"
+#include "model/run.h"
+#include "session/session.h"
+
+static struct {
+	struct session_args session;
+	const char *pids;
+} args;
+
+static const struct option options[] = {
+	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "the processes, e.g. 12,345", NULL },
+	SESSION_OPTIONS(args.session, "detach after this time"),
+	{ 0 },
+};
+
+static int read_pids(char **words, int count, struct pid_list *ret, struct error *error)
+{
+	int status = args.pids ? pid_list_add(ret, args.pids, error) : 0;
+
+	for (int i = 0; i < count && status == 0; i++)
+		status = pid_list_add(ret, words[i], error);
+	if (status == 0 && ret->pids.count == 0)
+		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
+	return status;
+}
+
+static int run(char **words, int count, struct error *error)
+{
+	CLEANUP(pid_list_free) struct pid_list list = { 0 };
+	CLEANUP(run_free_pointer) struct run *watched = NULL;
+	CLEANUP(session_args_close) struct session_options session = { 0 };
+	int status = read_pids(words, count, &list, error);
+
+	if (status == 0)
+		status = session_args_open(&args.session, true, &session, error);
+	if (status == 0)
+		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);
+	if (watched)
+		session_args_report(&args.session, watched);
+	return status;
+}
+
+const struct command command_attach = {
+	.name = "attach",
+	.arguments = "[PID...]",
+	.summary = "watch running processes and all that they start",
+	.description =
+		"Watches processes that run already, with their descendants, like `taskscope run`\n"
+		"does a command: until they end, -d is over, or an interrupt (Ctrl-C) says to detach.\n"
+		"They are never touched; counting begins when taskscope attaches.\n"
+		"\n"
+		"The report goes to standard error, JSON lines to -o FILE, or with -o - to standard\n"
+		"output.",
+	.examples =
+		"taskscope attach -p 1234 -d 30s\thalf a minute of it\n"
+		"taskscope attach -p 1234 -o out.jsonl\tuntil Ctrl-C, with everything in a file",
+	.options = options,
+	.words_max = 64,
+	.run = run,
+};

@@ -1,0 +1,26 @@
+#include "cli/pid_list.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+int pid_list_add(struct pid_list *list, const char *text, struct error *error)
+{
+	const char *cursor = text;
+	uint64_t pid;
+
+	while (cursor) {
+		if (!scan_u64(&cursor, &pid) || pid == 0 || pid > INT32_MAX ||
+		    (*cursor && *cursor != ','))
+			return error_set(error, -EINVAL,
+					 "-p takes process ids such as 12,345, not '%s'", text);
+		if (array_append(&list->pids, (int32_t)pid) < 0)
+			return error_set(error, -ENOMEM, "out of memory");
+		cursor = *cursor ? cursor + 1 : NULL;
+	}
+	return 0;
+}
+
+void pid_list_free(struct pid_list *list)
+{
+	array_free(&list->pids);
+}

@@ -1,0 +1,21 @@
+/*
+ * Process ids as people give them: 12,345.
+ */
+#ifndef CLI_PID_LIST_H
+#define CLI_PID_LIST_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct error;
+
+struct pid_list {
+	ARRAY_OF(int32_t) pids;
+};
+
+/* Adds those of a text.  0, or an error with a sentence. */
+int pid_list_add(struct pid_list *list, const char *text, struct error *error);
+void pid_list_free(struct pid_list *list);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The options that run and attach share, and how what they watched is told.
+ *
+ *	static struct session_args session_args;
+ *	static const struct option options[] = {
+ *		SESSION_OPTIONS(session_args),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_SESSION_ARGS_H
+#define CLI_SESSION_ARGS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+
+struct error;
+struct run;
+struct session_options;
+
+struct session_args {
+	const char *output;
+	struct option_number interval;
+	struct option_number duration;
+	bool quiet;
+	bool no_syscalls;
+	bool no_wakers;
+	const char *source;
+};
+
+/* clang-format off */
+#define SESSION_OPTIONS(args, duration_help)                                                       \
+	{ 'o', "output", OPTION_TEXT, &(args).output, "FILE", "write JSON lines as things happen (.jsonl)", NULL }, \
+	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
+	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
+	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
+	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls, which costs most of all", NULL }, \
+	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not find out who ends waits", NULL }, \
+	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
+/* clang-format on */
+
+/*
+ * Fills the session's options and opens its output, which the caller closes with
+ * session_args_close().  `may_print`: "-o -" is standard output.  0, or an error with a sentence.
+ */
+int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
+		      struct error *error);
+void session_args_close(struct session_options *options);
+
+/* The report on standard error, unless -q; given up when nobody reads it for a while. */
+void session_args_report(const struct session_args *args, const struct run *run);
+
+#endif

@@ -1,0 +1,63 @@
+#include "session/sampler.h"
+
+#define SECOND UINT64_C(1000000000)
+
+#define FAST_NS SECOND	  /* no slowing down that early */
+#define LONGEST_NS SECOND /* in the first minute */
+#define LONGEST_LATE_NS (5 * SECOND)
+#define LATE_NS (60 * SECOND)
+
+void sampler_begin(struct sampler *sampler, uint64_t shortest_ns, uint64_t now_ns)
+{
+	if (shortest_ns == 0)
+		shortest_ns = SAMPLER_SHORTEST_NS;
+	*sampler = (struct sampler){
+		.shortest_ns = shortest_ns,
+		.begin_ns = now_ns,
+		.interval_ns = shortest_ns,
+		.next_ns = now_ns + shortest_ns,
+	};
+}
+
+static uint64_t longest(const struct sampler *sampler, uint64_t age_ns)
+{
+	uint64_t most = age_ns < LATE_NS ? LONGEST_NS : LONGEST_LATE_NS;
+
+	return sampler->shortest_ns > most ? sampler->shortest_ns : most;
+}
+
+static uint64_t grown(const struct sampler *sampler, uint64_t age_ns, bool changed)
+{
+	uint64_t most = longest(sampler, age_ns);
+	uint64_t interval = sampler->interval_ns + sampler->interval_ns / 2;
+
+	if (changed || age_ns < FAST_NS)
+		return sampler->shortest_ns;
+	return interval > most ? most : interval;
+}
+
+/* A costly sample counts at once, cheap ones only after a while: the budget is kept on average. */
+static void note_cost(struct sampler *sampler, uint64_t cost_ns)
+{
+	if (cost_ns > sampler->cost_ns)
+		sampler->cost_ns = cost_ns;
+	else
+		sampler->cost_ns -= (sampler->cost_ns - cost_ns) / 4;
+}
+
+void sampler_taken(struct sampler *sampler, uint64_t now_ns, uint64_t cost_ns, bool changed)
+{
+	uint64_t age_ns = now_ns > sampler->begin_ns ? now_ns - sampler->begin_ns : 0;
+	uint64_t late;
+
+	note_cost(sampler, cost_ns);
+	sampler->interval_ns = grown(sampler, age_ns, changed);
+	if (sampler->interval_ns < sampler->cost_ns * SAMPLER_BUDGET)
+		sampler->interval_ns = sampler->cost_ns * SAMPLER_BUDGET;
+	sampler->next_ns += sampler->interval_ns;
+	if (sampler->next_ns > now_ns)
+		return;
+	late = (now_ns - sampler->next_ns) / sampler->interval_ns + 1;
+	sampler->missed += late;
+	sampler->next_ns += late * sampler->interval_ns;
+}

@@ -1,0 +1,400 @@
+#include "session/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "model/run.h"
+#include "render/run_json.h"
+#include "session/session.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
+/* How often the tracer is asked: soon after the start, often while much happens. */
+#define DRAIN_BUSY_NS (10 * MS)
+#define DRAIN_IDLE_NS (100 * MS)
+#define DRAIN_MANY 512
+/* Not more often than that by its descriptor, which may have something all the time. */
+#define LISTEN_PAUSE_NS (5 * MS)
+
+#define KILL_AFTER_NS (5 * SECOND)
+#define TREE_LINE_NS SECOND
+#define TREE_LINE_LIMIT 64
+
+#define CHANGE_OF_CORES 0.5
+#define CHANGE_OF_RSS 20 /* one part in this many */
+
+static bool is_attached(const struct watch *watch)
+{
+	return watch->run->mode == RUN_ATTACH;
+}
+
+static bool is_root(const struct watch *watch, const struct tree_event *event)
+{
+	return !is_attached(watch) && event->task.pid == watch->launch.pid;
+}
+
+bool watch_command_ended(struct watch *watch)
+{
+	siginfo_t info = { 0 };
+
+	if (watch->command_ended || is_attached(watch))
+		return watch->command_ended;
+	/* It stays a zombie until all was read, so that nobody else gets its number. */
+	if (waitid(P_PID, (id_t)watch->launch.pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0 ||
+	    info.si_pid == 0)
+		return false;
+	watch->command_ended = true;
+	watch->command_end_ns = clock_ns(CLOCK_MONOTONIC);
+	watch->command_status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) :
+							     W_EXITCODE(0, info.si_status);
+	if (info.si_code == CLD_DUMPED)
+		watch->command_status |= WCOREFLAG;
+	return true;
+}
+
+static void write_event(struct watch *watch, const struct tree_event *event)
+{
+	FILE *out;
+
+	switch (event->type) {
+	case TREE_FORK:
+		if (event->task.pid != event->task.tid)
+			return;
+		break;
+	case TREE_EXEC:
+	case TREE_SIGNAL:
+	case TREE_OOM:
+		break;
+	default:
+		return;
+	}
+	out = lines_begin(&watch->lines);
+	if (!out)
+		return;
+	run_json_event(out, watch->run, event);
+	lines_end(&watch->lines);
+}
+
+static void note_exec_of_root(struct watch *watch, const struct tree_event *event)
+{
+	struct run *run = watch->run;
+
+	watch->root_moved = true;
+	if (run->tree->execs == 1 && event->time_ns)
+		run->begin_ns = event->time_ns;
+}
+
+static void apply(struct watch *watch, const struct tree_event *event)
+{
+	if (tree_apply(watch->run->tree, event) < 0)
+		watch->unapplied++;
+}
+
+/* Who only sees that the command ended gets its status from us, who can wait for it. */
+static bool apply_end_of_root(struct watch *watch, const struct tree_event *event)
+{
+	struct tree_event told = *event;
+
+	if (event->type != TREE_PROCESS || !event->process.ended ||
+	    event->process.present & TREE_PROCESS_STATUS || !is_root(watch, event) ||
+	    !watch_command_ended(watch))
+		return false;
+	told.process.present |= TREE_PROCESS_STATUS;
+	told.process.status = watch->command_status;
+	apply(watch, &told);
+	return true;
+}
+
+static int take_event(void *context, const struct tree_event *event)
+{
+	struct watch *watch = context;
+
+	watch->events++;
+	if (event->task.pid == watch->self)
+		return 0;
+	if (!apply_end_of_root(watch, event))
+		apply(watch, event);
+	if (event->type == TREE_EXEC && is_root(watch, event))
+		note_exec_of_root(watch, event);
+	write_event(watch, event);
+	return 0;
+}
+
+static void take_ended(struct watch *watch)
+{
+	const struct tree_process *process;
+	FILE *out;
+
+	while ((process = tree_take_ended(watch->run->tree))) {
+		if (process->key.pid == watch->launch.pid)
+			watch->root_settled = true;
+		out = lines_begin(&watch->lines);
+		if (!out)
+			continue;
+		run_json_exit(out, watch->run, process);
+		lines_end(&watch->lines);
+	}
+}
+
+void watch_drain(struct watch *watch)
+{
+	uint64_t now_ns;
+
+	watch->events = 0;
+	watch->tracer->kind->drain(watch->tracer->state, take_event, watch);
+	take_ended(watch);
+	if (watch->root_moved)
+		surroundings_follow(&watch->surroundings, watch->run->pid);
+	watch->root_moved = false;
+	watch->drain_pause_ns *= 2;
+	if (watch->drain_pause_ns > DRAIN_IDLE_NS)
+		watch->drain_pause_ns = DRAIN_IDLE_NS;
+	if (watch->events >= DRAIN_MANY && watch->drain_pause_ns > DRAIN_BUSY_NS)
+		watch->drain_pause_ns = DRAIN_BUSY_NS;
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	watch->drain_ns = now_ns + watch->drain_pause_ns;
+	watch->listen_ns = now_ns + LISTEN_PAUSE_NS;
+}
+
+void watch_tell_end(struct watch *watch)
+{
+	struct tree *tree = watch->run->tree;
+	struct tree_event end = {
+		.type = TREE_PROCESS,
+		.time_ns = watch->command_end_ns,
+		.process = {
+			.present = TREE_PROCESS_STATUS,
+			.ended = true,
+			.end_ns = watch->command_end_ns,
+			.status = watch->command_status,
+		},
+	};
+
+	if (!watch->command_ended || !tree->root || tree->root->exited)
+		return;
+	end.task = tree->root->key;
+	apply(watch, &end);
+	take_ended(watch);
+}
+
+/* Members whose end was lost would live for ever. */
+static void close_lost(struct watch *watch, uint64_t since_ns)
+{
+	struct tracer_losses losses = { 0 };
+
+	watch->tracer->kind->losses(watch->tracer->state, &losses);
+	if (losses.events > watch->lost_before)
+		tree_close_unseen(watch->run->tree, since_ns);
+	watch->lost_before = losses.events;
+}
+
+static double cores_between(const struct run_sample *from, const struct run_sample *to)
+{
+	if (from->time_ns == 0 || to->time_ns <= from->time_ns ||
+	    !usage_has(&from->usage, USAGE_CPU) || !usage_has(&to->usage, USAGE_CPU))
+		return 0;
+	return (double)(to->usage.values[USAGE_CPU] - from->usage.values[USAGE_CPU]) /
+	       (double)(to->time_ns - from->time_ns);
+}
+
+static bool has_changed(struct watch *watch)
+{
+	const struct run_sample *before = &watch->run->previous;
+	const struct run_sample *now = &watch->run->last;
+	double cores = cores_between(before, now);
+	double change = cores - watch->cores;
+	uint64_t rss = now->rss_bytes > before->rss_bytes ? now->rss_bytes - before->rss_bytes :
+							    before->rss_bytes - now->rss_bytes;
+
+	watch->cores = cores;
+	return now->processes != before->processes || rss > before->rss_bytes / CHANGE_OF_RSS ||
+	       change > CHANGE_OF_CORES || change < -CHANGE_OF_CORES;
+}
+
+static void write_sample(struct watch *watch, uint64_t now_ns)
+{
+	const struct tree *tree = watch->run->tree;
+	uint64_t forks = tree->forks + tree->exited + tree->execs;
+	FILE *out = lines_begin(&watch->lines);
+
+	if (!out)
+		return;
+	run_json_sample(out, watch->run);
+	lines_end(&watch->lines);
+	if (forks == watch->tree_line_forks || now_ns < watch->tree_line_ns + TREE_LINE_NS)
+		return;
+	watch->tree_line_forks = forks;
+	watch->tree_line_ns = now_ns;
+	run_json_tree(out, watch->run, TREE_LINE_LIMIT);
+	lines_end(&watch->lines);
+}
+
+void watch_sample(struct watch *watch, enum tracer_depth depth)
+{
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns;
+
+	watch->events = 0;
+	watch->tracer->kind->sample(watch->tracer->state, depth, take_event, watch);
+	close_lost(watch, since_ns);
+	take_ended(watch);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	watch->run->end_ns = now_ns;
+	run_sample(watch->run, now_ns);
+	write_sample(watch, now_ns);
+	if (!watch->command_ended)
+		surroundings_follow(&watch->surroundings, watch->run->pid);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	sampler_taken(&watch->sampler, now_ns, cpu_ns, has_changed(watch));
+	if (watch->events == 0 && (is_attached(watch) || watch->command_ended))
+		watch->done = true; /* nobody is left */
+}
+
+static void ask_to_end(struct watch *watch, int signal)
+{
+	pid_t pid = watch->launch.pid;
+
+	kill(getpgid(pid) == pid ? -pid : pid, signal);
+}
+
+/* A stopped command could not obey. */
+static void time_out(struct watch *watch, uint64_t now_ns)
+{
+	watch->deadline_ns = UINT64_MAX;
+	if (is_attached(watch) || watch->command_ended) {
+		watch->timed_out = is_attached(watch);
+		watch->done = true;
+		return;
+	}
+	watch->timed_out = true;
+	watch->kill_ns = now_ns + KILL_AFTER_NS;
+	ask_to_end(watch, SIGTERM);
+	ask_to_end(watch, SIGCONT);
+}
+
+static void keep_time(struct watch *watch, uint64_t now_ns)
+{
+	if (now_ns >= watch->deadline_ns)
+		time_out(watch, now_ns);
+	if (now_ns >= watch->kill_ns && !watch->command_ended) {
+		watch->kill_ns = UINT64_MAX;
+		ask_to_end(watch, SIGKILL);
+	}
+}
+
+/*
+ * An interrupt from the terminal reaches the command by itself, as does a hangup of the terminal.
+ * What was sent to us alone is passed on.
+ */
+static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
+{
+	bool is_interrupt = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
+
+	if (is_attached(watch) || watch->command_ended) {
+		watch->interrupted = true;
+		watch->done = true;
+		return;
+	}
+	if (!is_interrupt && info->ssi_code != SI_KERNEL)
+		kill(watch->launch.pid, (int)info->ssi_signo);
+}
+
+static void take_signals(struct watch *watch)
+{
+	struct signalfd_siginfo info;
+
+	while (read(watch->signal_fd, &info, sizeof(info)) == sizeof(info))
+		take_signal(watch, &info);
+}
+
+enum source {
+	POLL_SIGNALS,
+	POLL_EXEC,
+	POLL_COMMAND,
+	POLL_TRACER,
+	POLL_COUNT,
+};
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A tracer that was just asked is left alone for a moment. */
+static void wait_for_something(struct watch *watch, struct pollfd *polled)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t until_ns = earlier(earlier(watch->drain_ns, watch->sampler.next_ns),
+				    earlier(watch->deadline_ns, watch->kill_ns));
+	uint64_t left_ns;
+	struct timespec timeout;
+	int fd = watch->tracer->kind->fd(watch->tracer->state);
+
+	polled[POLL_SIGNALS].fd = watch->signal_fd;
+	polled[POLL_EXEC].fd = watch->launch.exec_fd;
+	polled[POLL_COMMAND].fd = watch->command_ended ? -1 : watch->launch.pidfd;
+	polled[POLL_TRACER].fd = now_ns < watch->listen_ns ? -1 : fd;
+	if (fd >= 0 && polled[POLL_TRACER].fd < 0)
+		until_ns = earlier(until_ns, watch->listen_ns);
+	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	timeout = (struct timespec){ .tv_sec = (time_t)(left_ns / SECOND),
+				     .tv_nsec = (long)(left_ns % SECOND) };
+	for (int i = 0; i < POLL_COUNT; i++) {
+		polled[i].events = POLLIN;
+		polled[i].revents = 0;
+	}
+	ppoll(polled, POLL_COUNT, &timeout, NULL);
+}
+
+static void take_result(struct watch *watch)
+{
+	watch->exec_error = launch_result(&watch->launch);
+	if (watch->exec_error)
+		watch->done = true;
+}
+
+/* Whether only members are left that nobody waits for. */
+static bool is_over(const struct watch *watch)
+{
+	if (is_attached(watch))
+		return watch->run->tree->live_processes == 0;
+	if (!watch->command_ended)
+		return false;
+	return !watch->options->wait_all || watch->run->tree->live_processes == 0;
+}
+
+static void go_round(struct watch *watch)
+{
+	struct pollfd polled[POLL_COUNT];
+	uint64_t now_ns;
+
+	wait_for_something(watch, polled);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (polled[POLL_SIGNALS].revents)
+		take_signals(watch);
+	if (polled[POLL_EXEC].revents)
+		take_result(watch);
+	if (polled[POLL_COMMAND].revents)
+		watch_command_ended(watch);
+	if (polled[POLL_TRACER].revents || now_ns >= watch->drain_ns)
+		watch_drain(watch);
+	if (now_ns >= watch->sampler.next_ns && !watch->done)
+		watch_sample(watch, TRACER_LOOK);
+	keep_time(watch, now_ns);
+	lines_tick(&watch->lines, now_ns);
+	live_draw(&watch->live, watch->run, now_ns);
+	if (is_over(watch))
+		watch->done = true;
+}
+
+void watch_loop(struct watch *watch)
+{
+	while (!watch->done)
+		go_round(watch);
+}

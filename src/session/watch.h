@@ -1,0 +1,84 @@
+/*
+ * The loop of a session: what happens between the start of a tree and its end or the detach.
+ * Private to the session: session.c sets it up and settles what came of it.
+ */
+#ifndef SESSION_WATCH_H
+#define SESSION_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "session/launch.h"
+#include "session/lines.h"
+#include "session/live.h"
+#include "session/sampler.h"
+#include "session/surroundings.h"
+#include "trace/tracer.h"
+
+struct host;
+struct run;
+struct session_options;
+
+struct watch {
+	const struct session_options *options;
+	struct host *host;
+	struct tracer *tracer;
+	struct run *run;
+	struct launch launch; /* pid -1: attached */
+	struct surroundings surroundings;
+	struct sampler sampler;
+	struct lines lines;
+	struct live live;
+	int signal_fd;
+	pid_t self;
+
+	uint64_t begin_ns;	  /* the command was let go, or we attached */
+	uint64_t drain_ns;	  /* when the tracer is asked again */
+	uint64_t drain_pause_ns;  /* how long after the last time */
+	uint64_t listen_ns;	  /* not before then because of its descriptor */
+	uint64_t deadline_ns;	  /* of -d; UINT64_MAX: none */
+	uint64_t kill_ns;	  /* when a command that was asked to end is killed */
+	uint64_t tree_line_ns;	  /* the last `tree` line */
+	uint64_t tree_line_forks; /* and the state that it told of */
+	double cores;		  /* busy between the last two samples */
+
+	uint64_t events;      /* in this round */
+	uint64_t unapplied;   /* events for which there was no memory */
+	uint64_t lost_before; /* events that the tracer had lost at the last look */
+	int exec_error;	      /* why the command does not run: a negative errno */
+	bool command_ended;
+	int command_status; /* as wait() has it */
+	uint64_t command_end_ns;
+	bool root_settled; /* its end and that of its threads is in the tree */
+	bool root_moved;   /* it did an exec: where it is now is to be looked at */
+	bool timed_out;
+	bool interrupted;
+	bool done;
+};
+
+static inline uint64_t clock_ns(clockid_t id)
+{
+	struct timespec time;
+
+	clock_gettime(id, &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+/* Until the command ended, nothing is left to watch, or someone said to stop. */
+void watch_loop(struct watch *watch);
+
+/* Hands all that happened to the tree, and the processes that ended to the lines. */
+void watch_drain(struct watch *watch);
+
+/* One look at all that live. */
+void watch_sample(struct watch *watch, enum tracer_depth depth);
+
+/* Whether the command itself has ended by now; keeps its status. */
+bool watch_command_ended(struct watch *watch);
+
+/* Tells the tree what wait() says when the tracer did not tell of the command's end. */
+void watch_tell_end(struct watch *watch);
+
+#endif
