@@ -44,6 +44,11 @@ static uint64_t get_u64(const void *bytes, size_t at)
 	return le64toh(value);
 }
 
+bool container_is_likely(const void *bytes, size_t size)
+{
+	return size >= 4 && memcmp(bytes, magic, 4) == 0;
+}
+
 static int check_magic(const void *bytes, size_t available, const char *name, struct error *error)
 {
 	size_t length = available < sizeof(magic) ? available : sizeof(magic);

@@ -10,6 +10,7 @@
 #ifndef STORE_CONTAINER_H
 #define STORE_CONTAINER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ struct container {
 	uint64_t payload_size;
 	uint64_t padding_size;
 };
+
+/* Whether a file that begins so is one, or was; four bytes are enough to tell. */
+bool container_is_likely(const void *bytes, size_t size);
 
 /*
  * Reads the header of a file of `file_size` bytes, of which `available` are at

@@ -10,6 +10,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "store/container.h"
+#include "store/ctprof.h"
 #include "store/run_lines.h"
 #include "store/run_parts.h"
 #include "store/run_rebuild.h"
@@ -29,6 +31,7 @@ struct reader {
 	uint64_t runs;	  /* begun so far */
 	uint64_t damaged; /* lines of this run that are no JSON objects */
 	bool torn;	  /* the last one was one of them */
+	bool is_snapshot;
 };
 
 static void close_reader(struct reader *reader)
@@ -156,12 +159,22 @@ static int read_line(struct reader *reader)
 	return 0;
 }
 
+/* By the first line: a snapshot begins with bytes that no text has. */
+static bool is_snapshot(const struct run_lines *lines)
+{
+	const char *bytes = text_string(&lines->line);
+
+	return lines->number == 1 && (container_is_likely(bytes, lines->line.length) ||
+				      ctprof_is_likely(bytes, lines->line.length));
+}
+
 static int read_lines(struct reader *reader)
 {
 	int status = run_new(&reader->run);
 
 	while (status >= 0 && (status = run_lines_next(&reader->lines)) > 0) {
-		status = read_line(reader);
+		reader->is_snapshot |= is_snapshot(&reader->lines);
+		status = reader->is_snapshot ? -EBADMSG : read_line(reader);
 		/* What is no text at all is not read to its end. */
 		if (status == 0 && reader->damaged >= 100 && !reader->has_metadata)
 			return -EBADMSG;
@@ -215,6 +228,9 @@ static int tell_failure(const struct reader *reader, const char *name, int statu
 		return error_set(error, status,
 				 "%s is no file of run: line %llu is larger than any", name,
 				 (unsigned long long)(reader->lines.number + 1));
+	if (reader->is_snapshot)
+		return error_set(error, status, "%s is a snapshot: `taskscope show` shows it",
+				 name);
 	if (status == -EBADMSG)
 		return error_set(error, status,
 				 "%s is no file of run: it has no line of kind metadata or summary",
