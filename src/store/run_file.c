@@ -147,7 +147,7 @@ static int read_line(struct reader *reader)
 	if (count_values(text->data, text->length) > VALUES_MAX)
 		return -EFBIG;
 	line = parse_line(text);
-	kind = json_is_object(line) ? value_text(line, "kind") : NULL;
+	kind = json_is_object(line) ? member_text(line, "kind") : NULL;
 	if (!kind) {
 		reader->damaged++;
 		reader->torn = true;

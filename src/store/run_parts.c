@@ -16,7 +16,7 @@ void run_read_usage(const json_t *object, struct usage *ret)
 	uint64_t value;
 
 	for (int id = 0; id < USAGE_COUNT; id++)
-		if (value_u64(object, usage_names[id], &value))
+		if (member_u64(object, usage_names[id], &value))
 			usage_set(ret, id, value);
 }
 
@@ -32,22 +32,22 @@ static void read_blocked(const json_t *object, struct ledger *ret)
 		struct ledger_wait *wait = &ret->blocked[reason];
 		const json_t *detail = json_object_get(waited, waits[reason].name);
 
-		value_u64(blocked, waits[reason].name, &wait->ns);
-		value_u64(detail, "count", &wait->count);
-		value_u64(detail, "longest_ns", &wait->longest_ns);
+		member_u64(blocked, waits[reason].name, &wait->ns);
+		member_u64(detail, "count", &wait->count);
+		member_u64(detail, "longest_ns", &wait->longest_ns);
 	}
 }
 
 void run_read_ledger(const json_t *object, struct ledger *ret)
 {
-	if (value_u64(object, "thread_wall_ns", &ret->wall_ns))
+	if (member_u64(object, "thread_wall_ns", &ret->wall_ns))
 		ret->present |= LEDGER_WALL;
-	if (value_u64(object, "on_cpu_ns", &ret->on_cpu_ns))
+	if (member_u64(object, "on_cpu_ns", &ret->on_cpu_ns))
 		ret->present |= LEDGER_ON_CPU;
-	if (value_u64(object, "run_queue_ns", &ret->run_queue_ns))
+	if (member_u64(object, "run_queue_ns", &ret->run_queue_ns))
 		ret->present |= LEDGER_RUN_QUEUE;
-	value_u64(object, "run_queue_count", &ret->run_queue_count);
-	value_u64(object, "run_queue_longest_ns", &ret->run_queue_longest);
+	member_u64(object, "run_queue_count", &ret->run_queue_count);
+	member_u64(object, "run_queue_longest_ns", &ret->run_queue_longest);
 	read_blocked(object, ret);
 }
 
@@ -67,8 +67,8 @@ static void read_histogram(const json_t *histogram, struct syscall_stats *ret)
 		const json_t *pair = json_array_get(histogram, i);
 		uint64_t end, count;
 
-		if (value_is_u64(json_array_get(pair, 0), &end) &&
-		    value_is_u64(json_array_get(pair, 1), &count))
+		if (json_to_u64(json_array_get(pair, 0), &end) &&
+		    json_to_u64(json_array_get(pair, 1), &count))
 			ret->buckets[find_bucket(end)] += count;
 	}
 }
@@ -85,7 +85,7 @@ static void read_errors(json_t *errors, struct syscall_stats *ret)
 		int number = error_number(name);
 		uint64_t count;
 
-		if (!value_is_u64(value, &count))
+		if (!json_to_u64(value, &count))
 			continue;
 		if (number <= 0 || used == SYSCALL_ERRORS)
 			rest->count += count;
@@ -97,17 +97,17 @@ static void read_errors(json_t *errors, struct syscall_stats *ret)
 
 static void read_stats(const json_t *object, struct syscall_stats *ret)
 {
-	value_u64(object, "count", &ret->count);
-	value_u64(object, "errors", &ret->errors);
-	value_u64(object, "total_ns", &ret->total_ns);
-	value_u64(object, "max_ns", &ret->max_ns);
+	member_u64(object, "count", &ret->count);
+	member_u64(object, "errors", &ret->errors);
+	member_u64(object, "total_ns", &ret->total_ns);
+	member_u64(object, "max_ns", &ret->max_ns);
 	read_errors(json_object_get(object, "errnos"), ret);
 	read_histogram(json_object_get(object, "histogram"), ret);
 }
 
 static int read_row(const json_t *object, struct syscall_table *table, uint64_t *ret_unnamed)
 {
-	const char *name = value_text(object, "name");
+	const char *name = member_text(object, "name");
 	struct syscall_stats stats = { 0 };
 	struct syscall_row *row;
 
@@ -140,7 +140,7 @@ int run_read_syscalls(const json_t *rows, struct syscall_table *table, uint64_t 
 static void read_categories(const json_t *object, uint64_t *values)
 {
 	for (int i = 0; i < SYSCALL_CATEGORY_COUNT; i++)
-		value_u64(object, syscall_category_names[i], &values[i]);
+		member_u64(object, syscall_category_names[i], &values[i]);
 }
 
 int run_read_syscall_summary(const json_t *object, struct tree *tree)
@@ -149,8 +149,8 @@ int run_read_syscall_summary(const json_t *object, struct tree *tree)
 	int status =
 		run_read_syscalls(json_object_get(object, "table"), &tree->syscalls, &nameless);
 
-	value_u64(object, "unnamed", &tree->unnamed_syscalls);
-	value_u64(object, "unnamed_ns", &tree->unnamed_ns);
+	member_u64(object, "unnamed", &tree->unnamed_syscalls);
+	member_u64(object, "unnamed_ns", &tree->unnamed_ns);
 	tree->unnamed_syscalls += nameless;
 	read_categories(json_object_get(object, "by_category"), tree->syscalls.by_category);
 	read_categories(json_object_get(object, "category_ns"), tree->syscalls.category_ns);
@@ -161,13 +161,13 @@ bool run_read_status(const json_t *object, int *ret)
 {
 	uint64_t number;
 
-	if (value_u64(object, "exit_code", &number) && number <= 255) {
+	if (member_u64(object, "exit_code", &number) && number <= 255) {
 		*ret = (int)number << 8;
 		return true;
 	}
-	if (!value_u64(object, "signal", &number) || number < 1 || number > 126)
+	if (!member_u64(object, "signal", &number) || number < 1 || number > 126)
 		return false;
-	*ret = (int)number | (value_flag(object, "core_dumped") ? CORE_FLAG : 0);
+	*ret = (int)number | (member_flag(object, "core_dumped") ? CORE_FLAG : 0);
 	return true;
 }
 
@@ -178,17 +178,17 @@ static void read_field(const json_t *object, struct run *run, const struct run_f
 
 	switch (field->type) {
 	case RUN_FIELD_COUNT:
-		value_u64(object, field->key, at);
+		member_u64(object, field->key, at);
 		break;
 	case RUN_FIELD_SMALL:
-		if (value_u64(object, field->key, &number) && number <= UINT32_MAX)
+		if (member_u64(object, field->key, &number) && number <= UINT32_MAX)
 			*(uint32_t *)at = (uint32_t)number;
 		break;
 	case RUN_FIELD_OPTIONAL:
-		value_number(object, field->key, at);
+		member_number(object, field->key, at);
 		break;
 	case RUN_FIELD_REAL:
-		if (!value_real(object, field->key, at))
+		if (!member_real(object, field->key, at))
 			*(double *)at = -1;
 		break;
 	}

@@ -9,10 +9,10 @@
 
 static void read_key(const json_t *object, struct task_key *ret)
 {
-	value_i32(object, "pid", &ret->pid);
+	member_i32(object, "pid", &ret->pid);
 	ret->tid = ret->pid;
-	value_i32(object, "tid", &ret->tid);
-	value_u64(object, "start_time_ns", &ret->start_ns);
+	member_i32(object, "tid", &ret->tid);
+	member_u64(object, "start_time_ns", &ret->start_ns);
 }
 
 /* Words of the command line, each with its NUL. */
@@ -57,8 +57,8 @@ static void read_memory(const json_t *object, struct tree_process_facts *ret)
 	};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (value_u64(object, members[i].key,
-			      (uint64_t *)((char *)ret + members[i].offset)))
+		if (member_u64(object, members[i].key,
+			       (uint64_t *)((char *)ret + members[i].offset)))
 			ret->present |= members[i].part;
 }
 
@@ -68,10 +68,10 @@ static void read_end(const json_t *object, struct tree_process *ret)
 
 	if (run_read_status(object, &facts->status))
 		facts->present |= TREE_PROCESS_STATUS;
-	if (value_i32(object, "sender_pid", &facts->sender_pid))
+	if (member_i32(object, "sender_pid", &facts->sender_pid))
 		facts->present |= TREE_PROCESS_SENDER;
-	value_comm(object, "sender", facts->sender_comm);
-	ret->oom_killed = value_flag(object, "oom_killed");
+	member_comm(object, "sender", facts->sender_comm);
+	ret->oom_killed = member_flag(object, "oom_killed");
 }
 
 static void read_times(const json_t *object, const struct run *run, uint64_t *ret_begin,
@@ -79,8 +79,8 @@ static void read_times(const json_t *object, const struct run *run, uint64_t *re
 {
 	uint64_t begin = 0, wall = 0;
 
-	value_u64(object, "begin_ns", &begin);
-	value_u64(object, "wall_ns", &wall);
+	member_u64(object, "begin_ns", &begin);
+	member_u64(object, "wall_ns", &wall);
 	*ret_begin = run->begin_ns + begin;
 	*ret_end = *ret_begin + wall;
 }
@@ -92,17 +92,17 @@ int run_read_process(const json_t *object, const struct run *run, struct tree_pr
 
 	read_key(object, &ret->key);
 	ret->key.tid = ret->key.pid;
-	value_i32(object, "ppid", &ret->parent_pid);
-	value_i32(object, "inner_pid", &ret->inner_pid);
-	value_comm(object, "comm", ret->comm);
-	ret->found = value_flag(object, "found");
-	ret->arguments_cut = value_flag(object, "cmd_cut");
+	member_i32(object, "ppid", &ret->parent_pid);
+	member_i32(object, "inner_pid", &ret->inner_pid);
+	member_comm(object, "comm", ret->comm);
+	ret->found = member_flag(object, "found");
+	ret->arguments_cut = member_flag(object, "cmd_cut");
 	read_times(object, run, &ret->begin_ns, &ret->end_ns);
 	read_end(object, ret);
 	read_memory(object, &ret->facts);
-	value_u64(object, "open_fds_peak", &ret->peak_fds);
-	value_u64(object, "threads", &ret->threads);
-	value_u64(object, "execs", &execs);
+	member_u64(object, "open_fds_peak", &ret->peak_fds);
+	member_u64(object, "threads", &ret->threads);
+	member_u64(object, "execs", &execs);
 	ret->execs = execs > UINT32_MAX ? UINT32_MAX : (uint32_t)execs;
 	run_read_usage(object, &ret->usage);
 	run_read_ledger(json_object_get(object, "ledger"), &ret->ledger);
@@ -111,8 +111,8 @@ int run_read_process(const json_t *object, const struct run *run, struct tree_pr
 
 static void read_now(const json_t *object, const struct run *run, struct tree_now *ret)
 {
-	const char *state = value_text(object, "state"), *blocked = value_text(object, "blocked");
-	const char *call = value_text(object, "syscall");
+	const char *state = member_text(object, "state"), *blocked = member_text(object, "blocked");
+	const char *call = member_text(object, "syscall");
 	int reason = blocked ? wait_find(blocked) : -1, number = call ? syscall_number(call) : -1;
 	uint64_t lasted;
 
@@ -121,20 +121,20 @@ static void read_now(const json_t *object, const struct run *run, struct tree_no
 	ret->reason = reason >= 0 ? (uint8_t)reason : 0;
 	ret->in_syscall = number >= 0;
 	ret->syscall = number >= 0 ? (uint32_t)number : 0;
-	if (value_u64(object, "for_ns", &lasted) && lasted <= run->end_ns)
+	if (member_u64(object, "for_ns", &lasted) && lasted <= run->end_ns)
 		ret->since_ns = run->end_ns - lasted;
 }
 
 int run_read_thread(const json_t *object, const struct run *run, struct tree_thread *ret)
 {
 	read_key(object, &ret->key);
-	value_comm(object, "comm", ret->comm);
-	ret->found = value_flag(object, "found");
-	ret->ended = value_flag(object, "ended");
+	member_comm(object, "comm", ret->comm);
+	ret->found = member_flag(object, "found");
+	ret->ended = member_flag(object, "ended");
 	read_times(object, run, &ret->begin_ns, &ret->end_ns);
 	run_read_usage(object, &ret->usage);
 	run_read_ledger(object, &ret->ledger);
-	value_u64(object, "unnamed_syscalls", &ret->unnamed_syscalls);
+	member_u64(object, "unnamed_syscalls", &ret->unnamed_syscalls);
 	if (ret->ended)
 		return 0;
 	ret->end_ns = 0;

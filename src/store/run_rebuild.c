@@ -188,15 +188,15 @@ static void read_sample(const json_t *object, const struct run *run, struct run_
 {
 	uint64_t offset = 0, kilobytes = 0;
 
-	value_u64(object, "time_ns", &offset);
+	member_u64(object, "time_ns", &offset);
 	ret->time_ns = run->begin_ns + offset;
 	run_read_usage(object, &ret->usage);
 	run_read_ledger(json_object_get(object, "ledger"), &ret->ledger);
-	value_u64(object, "process_count", &ret->processes);
-	value_u64(object, "thread_count", &ret->threads);
-	ret->has_rss = value_u64(object, "mem_rss_kb", &kilobytes);
+	member_u64(object, "process_count", &ret->processes);
+	member_u64(object, "thread_count", &ret->threads);
+	ret->has_rss = member_u64(object, "mem_rss_kb", &kilobytes);
 	ret->rss_bytes = kilobytes > UINT64_MAX / 1024 ? UINT64_MAX : kilobytes * 1024;
-	ret->has_fds = value_u64(object, "open_fds", &ret->open_fds);
+	ret->has_fds = member_u64(object, "open_fds", &ret->open_fds);
 }
 
 static void add_interval(struct run_rebuild *rebuild, const struct run_sample *sample,
@@ -231,8 +231,8 @@ int run_rebuild_sample(struct run_rebuild *rebuild, const json_t *object, struct
 		sampling->peak_rss_bytes = sample.rss_bytes;
 	if (sample.open_fds > sampling->most_fds)
 		sampling->most_fds = sample.open_fds;
-	value_u64(object, "processes", &rebuild->processes_seen);
-	value_u64(object, "threads", &rebuild->threads_seen);
+	member_u64(object, "processes", &rebuild->processes_seen);
+	member_u64(object, "threads", &rebuild->threads_seen);
 	notice_time(rebuild, sample.time_ns);
 	rebuild->last = sample;
 	return 0;

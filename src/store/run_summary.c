@@ -9,7 +9,7 @@
 
 static const char *copy_text(struct run *run, const json_t *object, const char *key)
 {
-	const char *text = value_text(object, key);
+	const char *text = member_text(object, key);
 
 	return text ? arena_copy(&run->arena, text, strlen(text)) : NULL;
 }
@@ -47,25 +47,26 @@ static int read_sources(const json_t *sources, struct run *run)
 	run->source_count = 0;
 	for (size_t i = 0; status == 0 && i < json_array_size(sources); i++) {
 		const json_t *source = json_array_get(sources, i);
-		const char *name = value_text(source, "name"), *state = value_text(source, "state");
+		const char *name = member_text(source, "name"),
+			   *state = member_text(source, "state");
 
 		if (name && state)
-			status = run_add_source(run, name, state, value_text(source, "reason"));
+			status = run_add_source(run, name, state, member_text(source, "reason"));
 	}
 	return status == -ENOSPC ? 0 : status;
 }
 
 int run_read_about(const json_t *object, struct run *run)
 {
-	const char *mode = value_text(object, "mode");
+	const char *mode = member_text(object, "mode");
 	int status = read_command(json_object_get(object, "cmd"), run);
 
 	run->mode = mode && strcmp(mode, "attach") == 0 ? RUN_ATTACH : RUN_COMMAND;
-	value_i32(object, "pid", &run->pid);
-	value_u64(object, "begin_unix_ns", &run->begin_unix_ns);
-	value_u64(object, "begin_monotonic_ns", &run->begin_ns);
-	value_u64(object, "interval_ns", &run->interval_ns);
-	value_number(object, "duration_ns", &run->duration_ns);
+	member_i32(object, "pid", &run->pid);
+	member_u64(object, "begin_unix_ns", &run->begin_unix_ns);
+	member_u64(object, "begin_monotonic_ns", &run->begin_ns);
+	member_u64(object, "interval_ns", &run->interval_ns);
+	member_number(object, "duration_ns", &run->duration_ns);
 	run->tracer = copy_text(run, object, "tracer");
 	run->tracer_misses = copy_text(run, object, "tracer_misses");
 	if (status == 0)
@@ -83,28 +84,28 @@ static void read_outcome(const json_t *object, struct run *run)
 		{ "timed_out", RUN_TIMED_OUT },
 		{ "detached", RUN_DETACHED },
 	};
-	const char *end = value_text(object, "end");
+	const char *end = member_text(object, "end");
 	uint64_t wall = 0;
 
 	for (size_t i = 0; end && i < ARRAY_SIZE(ends); i++)
 		if (strcmp(ends[i].name, end) == 0)
 			run->end = ends[i].end;
 	run->has_status = run_read_status(object, &run->status);
-	run->oom_killed = value_flag(object, "oom_killed");
-	value_i32(object, "sender_pid", &run->killer_pid);
-	value_comm(object, "sender", run->killer_comm);
-	value_u64(object, "wall_ns", &wall);
+	run->oom_killed = member_flag(object, "oom_killed");
+	member_i32(object, "sender_pid", &run->killer_pid);
+	member_comm(object, "sender", run->killer_comm);
+	member_u64(object, "wall_ns", &wall);
 	run->end_ns = run->begin_ns + wall;
 }
 
 static void read_memory(const json_t *object, struct tree *tree)
 {
-	bool largest = value_u64(object, "peak_rss_bytes", &tree->largest_rss_bytes);
-	bool peak = value_u64(object, "tree_peak_rss_bytes", &tree->peak_rss_bytes);
+	bool largest = member_u64(object, "peak_rss_bytes", &tree->largest_rss_bytes);
+	bool peak = member_u64(object, "tree_peak_rss_bytes", &tree->peak_rss_bytes);
 
 	tree->has_peak_rss = largest || peak;
-	tree->has_rss = value_u64(object, "rss_bytes", &tree->rss_bytes);
-	tree->has_fds = value_u64(object, "open_fds", &tree->open_fds);
+	tree->has_rss = member_u64(object, "rss_bytes", &tree->rss_bytes);
+	tree->has_fds = member_u64(object, "open_fds", &tree->open_fds);
 }
 
 static int add_process(const json_t *object, struct run *run, struct tree_process **ret)
@@ -119,7 +120,7 @@ static int add_process(const json_t *object, struct run *run, struct tree_proces
 	status = run_read_process(object, run, process);
 	if (status < 0)
 		return status;
-	process->exited = !value_flag(object, "running");
+	process->exited = !member_flag(object, "running");
 	if (!process->exited)
 		process->end_ns = 0;
 	return run_read_syscalls(json_object_get(object, "syscalls"), &process->syscalls,
@@ -156,8 +157,8 @@ static int read_fullest(const json_t *object, struct run *run)
 
 	if (!json_is_object(object))
 		return 0;
-	value_i32(object, "pid", &pid);
-	value_u64(object, "start_time_ns", &start);
+	member_i32(object, "pid", &pid);
+	member_u64(object, "start_time_ns", &start);
 	run->tree->fullest = find_process(run->tree, pid, start, false);
 	return run->tree->fullest ? 0 : add_process(object, run, &run->tree->fullest);
 }
@@ -187,8 +188,8 @@ static int read_thread(const json_t *object, struct run *run)
 	int32_t pid = 0;
 	int status = 0;
 
-	value_i32(object, "pid", &pid);
-	if (!value_flag(object, "ended"))
+	member_i32(object, "pid", &pid);
+	if (!member_flag(object, "ended"))
 		process = find_process(run->tree, pid, 0, true);
 	if (process)
 		status = attach_thread(process, &thread);
@@ -211,30 +212,30 @@ static int read_threads(const json_t *list, struct run *run)
 static void read_waker(const json_t *object, enum wait_reason reason, struct tree_waker *ret)
 {
 	ret->reason = reason;
-	value_i32(object, "pid", &ret->waker_pid);
-	value_i32(object, "tid", &ret->waker_tid);
-	value_comm(object, "comm", ret->waker_comm);
-	value_u64(object, "count", &ret->count);
-	value_u64(object, "total_ns", &ret->total_ns);
-	value_u64(object, "longest_ns", &ret->longest_ns);
+	member_i32(object, "pid", &ret->waker_pid);
+	member_i32(object, "tid", &ret->waker_tid);
+	member_comm(object, "comm", ret->waker_comm);
+	member_u64(object, "count", &ret->count);
+	member_u64(object, "total_ns", &ret->total_ns);
+	member_u64(object, "longest_ns", &ret->longest_ns);
 }
 
 static void read_wait(const json_t *object, struct tree *tree)
 {
 	struct tree_wait *wait = &tree->top_waits[tree->top_wait_count];
-	const char *name = value_text(object, "reason");
+	const char *name = member_text(object, "reason");
 	int reason = name ? wait_find(name) : -1;
 
 	if (reason < 0)
 		return;
-	value_i32(object, "pid", &wait->thread.pid);
-	value_i32(object, "tid", &wait->thread.tid);
-	value_u64(object, "start_time_ns", &wait->thread.start_ns);
-	value_comm(object, "comm", wait->comm);
+	member_i32(object, "pid", &wait->thread.pid);
+	member_i32(object, "tid", &wait->thread.tid);
+	member_u64(object, "start_time_ns", &wait->thread.start_ns);
+	member_comm(object, "comm", wait->comm);
 	wait->reason = (enum wait_reason)reason;
-	value_u64(object, "total_ns", &wait->total_ns);
-	value_u64(object, "longest_ns", &wait->longest_ns);
-	value_u64(object, "count", &wait->count);
+	member_u64(object, "total_ns", &wait->total_ns);
+	member_u64(object, "longest_ns", &wait->longest_ns);
+	member_u64(object, "count", &wait->count);
 	read_waker(json_object_get(object, "waker"), wait->reason, &wait->waker);
 	tree->top_wait_count++;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-bool value_is_u64(const json_t *value, uint64_t *ret)
+bool json_to_u64(const json_t *value, uint64_t *ret)
 {
 	double real;
 
@@ -20,22 +20,22 @@ bool value_is_u64(const json_t *value, uint64_t *ret)
 	return true;
 }
 
-bool value_u64(const json_t *object, const char *key, uint64_t *ret)
+bool member_u64(const json_t *object, const char *key, uint64_t *ret)
 {
-	return value_is_u64(json_object_get(object, key), ret);
+	return json_to_u64(json_object_get(object, key), ret);
 }
 
-bool value_i32(const json_t *object, const char *key, int32_t *ret)
+bool member_i32(const json_t *object, const char *key, int32_t *ret)
 {
 	uint64_t number;
 
-	if (!value_u64(object, key, &number) || number > INT32_MAX)
+	if (!member_u64(object, key, &number) || number > INT32_MAX)
 		return false;
 	*ret = (int32_t)number;
 	return true;
 }
 
-bool value_real(const json_t *object, const char *key, double *ret)
+bool member_real(const json_t *object, const char *key, double *ret)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -45,27 +45,27 @@ bool value_real(const json_t *object, const char *key, double *ret)
 	return true;
 }
 
-bool value_flag(const json_t *object, const char *key)
+bool member_flag(const json_t *object, const char *key)
 {
 	return json_is_true(json_object_get(object, key));
 }
 
-void value_number(const json_t *object, const char *key, struct run_number *ret)
+void member_number(const json_t *object, const char *key, struct run_number *ret)
 {
 	uint64_t number;
 
-	if (value_u64(object, key, &number))
+	if (member_u64(object, key, &number))
 		*ret = (struct run_number){ .present = true, .value = number };
 }
 
-const char *value_text(const json_t *object, const char *key)
+const char *member_text(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-void value_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
+void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
 {
-	const char *text = value_text(object, key);
+	const char *text = member_text(object, key);
 	size_t length = text ? strlen(text) : 0;
 
 	if (!text)

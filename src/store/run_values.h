@@ -13,16 +13,16 @@
 #include "base/arena.h"
 #include "model/run.h"
 
-bool value_u64(const json_t *object, const char *key, uint64_t *ret);
-bool value_i32(const json_t *object, const char *key, int32_t *ret);
-bool value_real(const json_t *object, const char *key, double *ret);
-bool value_flag(const json_t *object, const char *key); /* false when absent */
-void value_number(const json_t *object, const char *key, struct run_number *ret);
+bool member_u64(const json_t *object, const char *key, uint64_t *ret);
+bool member_i32(const json_t *object, const char *key, int32_t *ret);
+bool member_real(const json_t *object, const char *key, double *ret);
+bool member_flag(const json_t *object, const char *key); /* false when absent */
+void member_number(const json_t *object, const char *key, struct run_number *ret);
 /* Without the key *ret is untouched; else its start, as much as fits. */
-void value_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]);
-const char *value_text(const json_t *object, const char *key); /* NULL when absent */
+void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]);
+const char *member_text(const json_t *object, const char *key); /* NULL when absent */
 
 /* A whole number by itself. */
-bool value_is_u64(const json_t *value, uint64_t *ret);
+bool json_to_u64(const json_t *value, uint64_t *ret);
 
 #endif
