@@ -1,0 +1,195 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "session/lines.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct file {
+	char path[64];
+	FILE *out;
+	struct lines lines;
+};
+
+static void file_open(struct file *file)
+{
+	int fd;
+
+	snprintf(file->path, sizeof(file->path), "/tmp/taskscope-lines-XXXXXX");
+	fd = mkostemp(file->path, O_CLOEXEC);
+	assert_true(fd >= 0);
+	file->out = fdopen(fd, "w");
+	assert_non_null(file->out);
+	assert_int_equal(lines_open(&file->lines, file->out), 0);
+}
+
+static void file_close(struct file *file)
+{
+	lines_close(&file->lines);
+	fclose(file->out);
+	unlink(file->path);
+}
+
+static void add(struct lines *lines, const char *line)
+{
+	fprintf(lines_begin(lines), "%s\n", line);
+	lines_end(lines);
+}
+
+static void expect(const struct file *file, const char *text)
+{
+	char buffer[4096] = "";
+	FILE *in = fopen(file->path, "re");
+
+	assert_non_null(in);
+	buffer[fread(buffer, 1, sizeof(buffer) - 1, in)] = '\0';
+	fclose(in);
+	assert_string_equal(buffer, text);
+}
+
+static void lines_that_go_nowhere_are_not_printed(void **state)
+{
+	struct lines lines;
+
+	(void)state;
+	assert_int_equal(lines_open(&lines, NULL), 0);
+	assert_null(lines_begin(&lines));
+	assert_int_equal(lines_flush(&lines), 0);
+	lines_tick(&lines, SECOND);
+	lines_close(&lines);
+}
+
+static void lines_wait_for_a_second_at_most(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	lines_tick(&file.lines, SECOND);
+	add(&file.lines, "one");
+	lines_tick(&file.lines, SECOND + SECOND / 2);
+	expect(&file, "");
+	lines_tick(&file.lines, 2 * SECOND);
+	expect(&file, "one\n");
+	file_close(&file);
+}
+
+static void a_shorter_batch_after_a_longer_one_is_written_alone(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	add(&file.lines, "a long line");
+	add(&file.lines, "another one");
+	assert_int_equal(lines_flush(&file.lines), 0);
+	add(&file.lines, "x");
+	assert_int_equal(lines_flush(&file.lines), 0);
+	expect(&file, "a long line\nanother one\nx\n");
+	file_close(&file);
+}
+
+static void many_lines_are_written_at_once(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	for (int i = 0; i < 10000; i++)
+		add(&file.lines, "0123456789");
+	assert_true(file.lines.good > 0);
+	assert_int_equal(file.lines.lost, 0);
+	file_close(&file);
+}
+
+static void a_file_without_room_keeps_whole_lines_and_the_rest_is_counted(void **state)
+{
+	struct rlimit before, limit;
+	struct file file;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	file_open(&file);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 12;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	add(&file.lines, "first");
+	add(&file.lines, "second");
+	add(&file.lines, "third");
+	assert_int_equal(lines_flush(&file.lines), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(file.lines.lost, 2);
+	expect(&file, "first\n");
+	/* There is room again: the file goes on with whole lines. */
+	add(&file.lines, "fourth");
+	assert_int_equal(lines_flush(&file.lines), -EFBIG);
+	assert_int_equal(file.lines.lost, 2);
+	expect(&file, "first\nfourth\n");
+	file_close(&file);
+}
+
+static void a_device_without_room_loses_all_lines(void **state)
+{
+	struct lines lines;
+	FILE *full = fopen("/dev/full", "we");
+
+	(void)state;
+	assert_non_null(full);
+	assert_int_equal(lines_open(&lines, full), 0);
+	add(&lines, "first");
+	add(&lines, "second");
+	assert_int_equal(lines_flush(&lines), -ENOSPC);
+	add(&lines, "third");
+	lines_flush(&lines);
+	assert_int_equal(lines.lost, 3);
+	lines_close(&lines);
+	fclose(full);
+}
+
+static void a_reader_that_went_away_loses_all_lines(void **state)
+{
+	struct lines lines;
+	int ends[2];
+	FILE *out;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	out = fdopen(ends[1], "w");
+	assert_non_null(out);
+	assert_int_equal(lines_open(&lines, out), 0);
+	add(&lines, "first");
+	assert_int_equal(lines_flush(&lines), -EPIPE);
+	assert_int_equal(lines.lost, 1);
+	lines_close(&lines);
+	fclose(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_that_go_nowhere_are_not_printed),
+		cmocka_unit_test(lines_wait_for_a_second_at_most),
+		cmocka_unit_test(a_shorter_batch_after_a_longer_one_is_written_alone),
+		cmocka_unit_test(many_lines_are_written_at_once),
+		cmocka_unit_test(a_file_without_room_keeps_whole_lines_and_the_rest_is_counted),
+		cmocka_unit_test(a_device_without_room_loses_all_lines),
+		cmocka_unit_test(a_reader_that_went_away_loses_all_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
