@@ -1,0 +1,222 @@
+/*
+ * The input is a series of events, sixteen bytes each, in any order and of few tasks, so that they
+ * meet.  Whatever comes, no sum falls, what is present stays, and the parts add up to the sums.
+ */
+#include "base/cleanup.h"
+#include "fuzz_text.h"
+#include "model/run.h"
+
+#define RECORD 16
+#define RECORDS_MAX 512
+#define TASKS 16
+
+/* What is done beside applying events. */
+enum {
+	DO_TAKE = TREE_EVENT_TYPE_COUNT,
+	DO_CLOSE,
+	DO_FINISH,
+	DO_SAMPLE,
+	DO_COUNT,
+};
+
+/* Small numbers, and a few that are too large for any sum. */
+static uint64_t number_of(uint8_t byte)
+{
+	return byte < 240 ? byte : UINT64_MAX >> (255 - byte);
+}
+
+static struct usage usage_from(const uint8_t *bytes)
+{
+	struct usage usage = { .present = bytes[0] | (uint32_t)(bytes[1] & 0x1f) << 8 };
+
+	for (int i = 0; i < USAGE_COUNT; i++)
+		usage.values[i] = number_of(bytes[2 + i % 4]);
+	return usage;
+}
+
+static struct ledger ledger_from(const uint8_t *bytes)
+{
+	struct ledger ledger = { .present = bytes[0] & 15 };
+
+	ledger.wall_ns = number_of(bytes[1]);
+	ledger.on_cpu_ns = number_of(bytes[2]);
+	ledger.run_queue_ns = number_of(bytes[3]);
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		ledger.blocked[i].ns = ledger.blocked[i].longest_ns = number_of(bytes[i % 5]);
+	return ledger;
+}
+
+static struct tree_account account_from(const uint8_t *bytes, struct tree_syscall *call,
+					struct tree_waker *waker)
+{
+	struct tree_account account = {
+		.ended = bytes[0] & 1,
+		.has_syscalls = bytes[0] & 2,
+		.syscalls = call,
+		.syscall_count = 1,
+		.wakers = waker,
+		.waker_count = bytes[0] >> 2 & 1,
+		.now.reason = bytes[1],
+		.end_ns = bytes[2],
+		.usage = usage_from(bytes + 3),
+		.ledger = ledger_from(bytes + 4),
+		.unnamed_syscalls = number_of(bytes[5]),
+	};
+
+	memset(account.comm, bytes[6], sizeof(account.comm));
+	call->abi = bytes[1] % 5;
+	call->number = bytes[7] * 4U;
+	call->socket_count = number_of(bytes[8]);
+	call->stats.count = bytes[9];
+	waker->reason = bytes[1] % (WAIT_REASON_COUNT + 2);
+	waker->total_ns = number_of(bytes[2]);
+	return account;
+}
+
+static struct tree_process_facts facts_from(const uint8_t *bytes)
+{
+	return (struct tree_process_facts){
+		.present = bytes[0] | (unsigned)(bytes[1] & 1) << 8,
+		.ended = bytes[1] & 2,
+		.end_ns = bytes[2],
+		.status = bytes[3] | bytes[4] << 8,
+		.peak_rss_bytes = number_of(bytes[5]),
+		.rss_bytes = number_of(bytes[6]),
+		.fds = number_of(bytes[7]),
+		.fd_limit = number_of(bytes[8]),
+		.threads = number_of(bytes[2]),
+		.unseen_cpu_ns = number_of(bytes[3]),
+		.usage = usage_from(bytes + 4),
+	};
+}
+
+static void apply_record(struct tree *tree, const uint8_t *record)
+{
+	struct tree_syscall call = { 0 };
+	struct tree_waker waker = { 0 };
+	struct tree_event event = {
+		.type = record[0] % DO_COUNT,
+		.task = { record[1] % TASKS, record[2] % TASKS, record[3] % 4 },
+		.time_ns = record[4],
+	};
+
+	if (record[0] & 0x80)
+		event.task.tid = event.task.pid;
+	if (event.type == TREE_FORK)
+		event.fork = (struct tree_fork){ record[5] % TASKS, record[6], record[7] & 1, "x" };
+	else if (event.type == TREE_EXEC)
+		event.exec = (struct tree_exec){ (const char *)record, record[5] % RECORD, 0, "y" };
+	else if (event.type == TREE_THREAD)
+		event.account = account_from(record + 5, &call, &waker);
+	else if (event.type == TREE_PROCESS)
+		event.process = facts_from(record + 5);
+	else
+		event.signal.number = record[5];
+	fuzz_require(tree_apply(tree, &event) == 0);
+}
+
+static void do_record(struct run *run, const uint8_t *record)
+{
+	switch (record[0] % DO_COUNT) {
+	case DO_TAKE:
+		tree_take_ended(run->tree);
+		break;
+	case DO_CLOSE:
+		tree_close_unseen(run->tree, record[4]);
+		break;
+	case DO_FINISH:
+		tree_finish(run->tree);
+		break;
+	case DO_SAMPLE:
+		run_sample(run, record[4]);
+		break;
+	default:
+		apply_record(run->tree, record);
+	}
+}
+
+struct found {
+	struct usage usage;
+	struct ledger ledger;
+	uint64_t threads, running;
+};
+
+static int find_thread(void *context, const struct tree_process *process_or_null,
+		       const struct tree_thread *thread)
+{
+	struct found *found = context;
+
+	fuzz_require(process_or_null || thread->ended);
+	usage_add(&found->usage, &thread->usage);
+	ledger_add(&found->ledger, &thread->ledger);
+	found->threads++;
+	found->running += !thread->ended;
+	return 0;
+}
+
+/* A sum that is full has lost how much went into it. */
+static bool adds_up(uint64_t sum, uint64_t parts)
+{
+	return sum == parts || sum == UINT64_MAX || parts == UINT64_MAX;
+}
+
+static void check_parts(const struct tree *tree)
+{
+	uint64_t live = 0, rss = 0;
+	struct found found = { 0 };
+
+	tree_visit_threads(tree, find_thread, &found);
+	fuzz_require(found.running == tree->live_threads);
+	fuzz_require(found.threads + tree->folded_threads <= tree->threads);
+	fuzz_require(adds_up(tree->ledger.wall_ns, found.ledger.wall_ns));
+	fuzz_require(tree->ledger.present == found.ledger.present);
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		fuzz_require(adds_up(tree->ledger.blocked[i].ns, found.ledger.blocked[i].ns));
+	fuzz_require((found.usage.present & ~tree->usage.present) == 0);
+	for (int i = 0; i < USAGE_COUNT; i++)
+		fuzz_require(tree->usage.values[i] >= found.usage.values[i]);
+	for (size_t i = 0; i < tree->count; i++) {
+		live += !tree->all[i]->exited;
+		rss += tree->all[i]->state.rss.known ? tree->all[i]->state.rss.value : 0;
+	}
+	fuzz_require(live == tree->live_processes && rss == tree->rss_bytes);
+	fuzz_require(live + tree->exited == tree->processes);
+}
+
+static void check_progress(const struct tree *before, const struct tree *now)
+{
+	fuzz_require((before->usage.present & ~now->usage.present) == 0);
+	fuzz_require((before->ledger.present & ~now->ledger.present) == 0);
+	for (int i = 0; i < USAGE_COUNT; i++)
+		fuzz_require(now->usage.values[i] >= before->usage.values[i]);
+	fuzz_require(now->ledger.wall_ns >= before->ledger.wall_ns);
+	fuzz_require(now->ledger.on_cpu_ns >= before->ledger.on_cpu_ns);
+	fuzz_require(now->ledger.run_queue_ns >= before->ledger.run_queue_ns);
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		fuzz_require(now->ledger.blocked[i].ns >= before->ledger.blocked[i].ns);
+	fuzz_require(now->processes >= before->processes && now->threads >= before->threads);
+	fuzz_require(now->exited >= before->exited && now->failed >= before->failed);
+	fuzz_require(now->peak_rss_bytes >= before->peak_rss_bytes);
+	fuzz_require(now->largest_rss_bytes >= before->largest_rss_bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+
+	fuzz_require(run_new(&run) == 0);
+	for (size_t i = 0; i < RECORDS_MAX && (i + 1) * RECORD <= size; i++) {
+		struct tree before = *run->tree;
+		uint64_t calls = syscall_table_total(&run->tree->syscalls);
+
+		do_record(run, data + i * RECORD);
+		check_progress(&before, run->tree);
+		fuzz_require(syscall_table_total(&run->tree->syscalls) >= calls);
+		check_parts(run->tree);
+	}
+	fuzz_require(tree_settle(run->tree) == 0);
+	check_parts(run->tree);
+	while (tree_take_ended(run->tree))
+		check_parts(run->tree);
+	return 0;
+}
