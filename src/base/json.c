@@ -171,6 +171,21 @@ void json_double(struct json *json, double value)
 		fputs("null", json->out);
 }
 
+void json_fixed(struct json *json, double value, int places)
+{
+	char digits[400];
+	int length = snprintf(digits, sizeof(digits), "%.*f", places, value);
+
+	separate(json);
+	if (!isfinite(value) || length < 0 || (size_t)length >= sizeof(digits)) {
+		fputs("null", json->out);
+		return;
+	}
+	while (memchr(digits, '.', (size_t)length) && strchr("0.", digits[length - 1]))
+		length--;
+	fwrite(digits, 1, (size_t)length, json->out);
+}
+
 void json_bool(struct json *json, bool value)
 {
 	separate(json);

@@ -35,7 +35,8 @@ void json_key(struct json *json, const char *key);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
 void json_difference(struct json *json, bool is_negative, uint64_t magnitude);
-void json_double(struct json *json, double value); /* null when not finite */
+void json_double(struct json *json, double value);	      /* null when not finite */
+void json_fixed(struct json *json, double value, int places); /* rounded; null when not finite */
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 void json_string(struct json *json, const char *string);

@@ -103,9 +103,10 @@ static void write_cpu_usage(struct json *json, const struct run *run)
 	if (!usage_has(&last->usage, USAGE_CPU) || last->time_ns <= since)
 		return;
 	json_key(json, "cpu_usage");
-	json_double(json, now > before ?
-				  100.0 * (double)(now - before) / (double)(last->time_ns - since) :
-				  0);
+	json_fixed(json,
+		   now > before ? 100.0 * (double)(now - before) / (double)(last->time_ns - since) :
+				  0,
+		   2);
 }
 
 void run_json_sample(FILE *out, const struct run *run)
@@ -116,7 +117,7 @@ void run_json_sample(FILE *out, const struct run *run)
 
 	json_member_u64(&json, "time_ns", offset);
 	json_key(&json, "uptime_secs");
-	json_double(&json, (double)(offset / 1000000) / 1000);
+	json_fixed(&json, (double)offset / 1e9, 3);
 	write_cpu_usage(&json, run);
 	if (last->has_rss)
 		json_member_u64(&json, "mem_rss_kb", last->rss_bytes / 1024);

@@ -1,6 +1,5 @@
 /* What was made of the numbers: the verdict, and the two analyses that other monitors know. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/diagnosis.h"
@@ -16,16 +15,10 @@ static const char *const basis_names[] = {
 	[BASIS_LATENCY] = "latency",
 };
 
-static void write_real(struct json *json, const char *key, double value)
-{
-	json_key(json, key);
-	json_double(json, value);
-}
-
-/* Four places are more than these numbers are worth, seventeen are noise. */
 static void write_share(struct json *json, const char *key, double value)
 {
-	write_real(json, key, round(value * 10000) / 10000);
+	json_key(json, key);
+	json_fixed(json, value, 4);
 }
 
 static uint64_t off_cpu_count(const struct ledger *ledger)
@@ -109,8 +102,8 @@ static void write_blocking(struct json *json, const struct tree *tree)
 		run_json_pid(json, "pid", threads[i]->key.pid);
 		run_json_pid(json, "tid", threads[i]->key.tid);
 		write_share(json, "time_ms", (double)own / 1e6);
-		write_real(json, "percentage",
-			   total > 0 ? round((double)own / total * 10000) / 100 : 0);
+		json_key(json, "percentage");
+		json_fixed(json, total > 0 ? (double)own / total * 100 : 0, 2);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -101,7 +101,7 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 	json_member_u64(json, "total_ns", waker->total_ns);
 	json_member_u64(json, "longest_ns", waker->longest_ns);
 	json_key(json, "share");
-	json_double(json, (double)(uint64_t)(share * 10000 + 0.5) / 10000);
+	json_fixed(json, share, 4);
 	json_end_object(json);
 }
 

@@ -139,13 +139,12 @@ static void print_outcome(FILE *out, const struct run *run, const struct run_tex
 	print_bold(out, options, text_string(&line));
 }
 
-/* Other members whose end a person should know of: the command may have hidden it. */
-static void print_others(FILE *out, const struct run *run)
+/* Others whose end a person should know of, unless the evidence says it. */
+static void print_others(FILE *out, const struct run *run, const struct verdict *verdict)
 {
-	const struct tree *tree = run->tree;
-	uint64_t killed = tree->oom_kills;
+	uint64_t killed = run->tree->oom_kills;
 
-	if (killed > run->oom_killed)
+	if (killed > run->oom_killed && verdict->cause != CAUSE_OOM_KILL)
 		fprintf(out,
 			"the kernel killed %" PRIu64 " process%s of it for lack of memory (OOM)\n",
 			killed, killed == 1 ? "" : "es");
@@ -188,7 +187,7 @@ void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *
 	const struct verdict *verdict = &diagnosis->verdict;
 
 	print_outcome(out, run, options);
-	print_others(out, run);
+	print_others(out, run, verdict);
 	print_limit(out, verdict, options);
 	for (size_t i = 0; i < verdict->evidence_count; i++)
 		print_sentence(out, "  ", verdict->evidence[i]);

@@ -53,15 +53,17 @@ static void print_used(FILE *out, const struct usage *usage)
 
 static const struct {
 	size_t offset;
-	const char *words;
+	const char *one, *many;
 } losses[] = {
-	{ offsetof(struct run_losses, events), "events (no room in the ring)" },
-	{ offsetof(struct run_losses, threads), "threads without a last account" },
-	{ offsetof(struct run_losses, unnamed_syscalls), "system calls without their names" },
-	{ offsetof(struct run_losses, wakers), "wakers" },
-	{ offsetof(struct run_losses, untracked_tasks), "tasks that were not followed" },
-	{ offsetof(struct run_losses, strays), "events of tasks that are not known" },
-	{ offsetof(struct run_losses, lines), "JSON lines" },
+	/* clang-format off */
+	{ offsetof(struct run_losses, events), "event (no room in the ring)", "events (no room in the ring)" },
+	{ offsetof(struct run_losses, threads), "thread without a last account", "threads without a last account" },
+	{ offsetof(struct run_losses, unnamed_syscalls), "system call without its name", "system calls without their names" },
+	{ offsetof(struct run_losses, wakers), "waker", "wakers" },
+	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
+	{ offsetof(struct run_losses, strays), "event of an unknown task", "events of unknown tasks" },
+	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
+	/* clang-format on */
 };
 
 static void print_losses(FILE *out, const struct run_losses *lost)
@@ -77,7 +79,8 @@ static void print_losses(FILE *out, const struct run_losses *lost)
 		if (!count)
 			continue;
 		separate(&line, start);
-		text_format(&line, "%" PRIu64 " %s", count, losses[i].words);
+		text_format(&line, "%" PRIu64 " %s", count,
+			    count == 1 ? losses[i].one : losses[i].many);
 	}
 	if (lost->share > 0) {
 		separate(&line, start);

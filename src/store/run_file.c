@@ -185,18 +185,14 @@ static int read_lines(struct reader *reader)
 /* What a reader of the report must know about the file. */
 static int note_file(struct reader *reader)
 {
-	char note[160] = "";
-	int length = 0;
+	char note[80] = "";
 
 	reader->run->losses.lines += reader->damaged;
 	if (reader->runs > 1)
-		length = snprintf(note, sizeof(note), "it has %llu runs, this is the last",
-				  (unsigned long long)reader->runs);
-	if (reader->damaged)
-		snprintf(note + length, sizeof(note) - (size_t)length,
-			 "%s%llu line%s could not be read%s", length ? "; " : "",
-			 (unsigned long long)reader->damaged, reader->damaged > 1 ? "s" : "",
-			 reader->torn ? ", the last one is cut off" : "");
+		snprintf(note, sizeof(note), "it has %llu runs, this is the last",
+			 (unsigned long long)reader->runs);
+	else if (reader->torn)
+		snprintf(note, sizeof(note), "its last line is cut off");
 	return note[0] ? run_add_source(reader->run, "file", "partial", note) : 0;
 }
 
