@@ -19,12 +19,51 @@ typedef signed long long __s64;
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* What linux/bpf.h, for the same reason not included, calls these. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+#define BPF_ANY 0
+#define BPF_F_NO_PREALLOC 1
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1
+#define BPF_RB_NO_WAKEUP 1
+#define BPF_RB_FORCE_WAKEUP 2
+#define BPF_RB_AVAIL_DATA 0
+
+struct bpf_dynptr {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#define PF_EXITING 0x00000004
 #define PF_WQ_WORKER 0x00000020
+#define PF_MEMALLOC 0x00000800
 #define PF_KTHREAD 0x00200000
+
+/* Of task_struct.__state. */
+#define __TASK_STOPPED 0x0004
+#define __TASK_TRACED 0x0008
+#define TASK_DEAD 0x0080
+#define TASK_FROZEN 0x8000 /* since 6.1 */
+
+/* Of thread_info: how a 32-bit system call is told. */
+#define TS_COMPAT 0x0002	  /* x86: status */
+#define TIF_32BIT_ARM64 (1 << 22) /* arm64: flags */
+#define X32_SYSCALL_BIT 0x40000000
+
+#define SIGNAL_GROUP_EXIT 0x00000004
+#define JOBCTL_TRAP_FREEZE (1 << 23)
+#define MAX_ERRNO 4095
 
 enum {
 	RLIMIT_NOFILE = 7,
@@ -76,6 +115,8 @@ struct bpf_iter__task {
 };
 
 struct thread_info {
+	unsigned long flags;
+	__u32 status; /* x86 */
 	__u32 cpu;
 };
 
@@ -108,6 +149,8 @@ struct sched_info {
 	unsigned long long run_delay;
 	unsigned long long max_run_delay; /* since 6.14 */
 	unsigned long long min_run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
 };
 
 /* Empty where the kernel is built without SCHEDSTATS. */
@@ -213,8 +256,15 @@ struct rlimit {
 	unsigned long rlim_cur;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct signal_struct {
+	atomic_t live;
 	int nr_threads;
+	int group_exit_code;
+	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
 	__u64 utime;
 	__u64 stime;
@@ -229,9 +279,25 @@ struct signal_struct {
 	unsigned long maj_flt;
 	unsigned long cmin_flt;
 	unsigned long cmaj_flt;
+	unsigned long maxrss;
 	struct task_io_accounting ioac;
 	unsigned long long sum_sched_runtime;
 	struct rlimit rlim[RLIM_NLIMITS];
+	struct mm_struct *oom_mm;
+};
+
+struct percpu_counter {
+	__s64 count;
+	__s32 *counters;
+};
+
+struct mm_rss_stat {
+	unsigned long count[4];
+};
+
+/* Before 6.2. */
+struct mm_struct___plain {
+	struct mm_rss_stat rss_stat;
 };
 
 struct mm_struct {
@@ -239,6 +305,86 @@ struct mm_struct {
 	unsigned long exec_vm;
 	unsigned long hiwater_vm;
 	unsigned long hiwater_rss;
+	unsigned long arg_start;
+	unsigned long arg_end;
+	struct percpu_counter rss_stat[4];
+};
+
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	__u32 i_rdev;
+	struct super_block *i_sb;
+};
+
+struct file {
+	void *private_data;
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct kernel_siginfo {
+	int si_code;
+};
+
+struct sigaction {
+	void *sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+struct linux_binprm;
+
+/* What a system call was entered with: x86-64, arm64. */
+struct pt_regs {
+	unsigned long bx;
+	unsigned long cx;
+	unsigned long di;
+	unsigned long si;
+	unsigned long orig_ax;
+};
+
+struct user_pt_regs {
+	__u64 regs[31];
+};
+
+struct pt_regs___arm64 {
+	struct user_pt_regs user_regs;
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+
+struct bpf_array {
+	void *pptrs[1];
 };
 
 struct worker_pool;
@@ -267,6 +413,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
+	int on_cpu;
 	int prio;
 	int static_prio;
 	unsigned int rt_priority;
@@ -278,9 +425,14 @@ struct task_struct {
 	struct sched_info sched_info;
 	struct mm_struct *mm;
 	int exit_state;
+	int exit_code;
+	unsigned long jobctl;
+	unsigned int in_iowait : 1;
+	unsigned int in_memstall : 1; /* PSI */
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	void *worker_private;
 	__u64 utime;
@@ -293,9 +445,12 @@ struct task_struct {
 	unsigned long maj_flt;
 	const struct cred *real_cred;
 	char comm[16];
+	struct files_struct *files;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	void *bpf_storage;
 	struct task_delay_info *delays;
 	struct thread_struct thread;
 };

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Follows a tree of processes: who is born, what they run, how they end, and where the time of
+ * each thread goes.
+ *
+ * Membership is inherited at fork, in the storage of the task itself.  The switch program is the
+ * only one that the ledger needs; system calls and wakers have programs of their own, which are
+ * loaded only when wanted.  Final accounts are taken at the last switch of a thread, where its
+ * CPU time is final; at sched_process_exit it is not.
+ */
+#include "tree_state.bpf.h"
+#include "tree_account.bpf.h"
+#include "tree_calls.bpf.h"
+#include "tree_end.bpf.h"
+#include "tree_memory.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+#define SIGHUP 1
+#define SIGINT 2
+#define SIGQUIT 3
+#define SIGKILL 9
+#define SIGPIPE 13
+#define SIGTERM 15
+#define SIGCHLD 17
+#define SIGCONT 18
+#define SIGURG 23
+#define SIGWINCH 28
+#define SIGNALS 64
+#define SEND_SIG_PRIV 1 /* instead of a pointer to a siginfo */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tree_exec_record);
+} exec_records SEC(".maps");
+
+/* Set by the reader before it seeds or looks. */
+__u32 seed_mode = 0;
+__s32 seed_pid = 0;
+__u64 seed_pass = 0;
+__u32 look_calls = 0;
+
+static struct tree_thread_record look_record;
+static struct tree_fork_record seed_record;
+static struct thread_state seed_state;
+
+/* Processes are named by their leader, whose start a new leader takes over. */
+static __always_inline void process_head(struct task_struct *task, enum tree_record_type type,
+					 __u32 size, struct tree_record_head *ret)
+{
+	ret->size = size;
+	ret->type = type;
+	ret->pid = ret->tid = process_number(task);
+	ret->start_ns = task->group_leader->start_boottime;
+	ret->time_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void fork_fill(struct task_struct *task, const struct thread_state *state,
+				      struct tree_fork_record *record)
+{
+	record->head.size = sizeof(*record);
+	record->head.type = TREE_RECORD_FORK;
+	record->head.pid = state->pid;
+	record->head.tid = state->tid;
+	record->head.start_ns = state->start_ns;
+	record->head.time_ns = state->begin_ns;
+	record->parent_pid =
+		task->pid == task->tgid ? process_number(task->real_parent) : state->pid;
+	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
+	record->found = 0;
+	record->reserved = 0;
+	comm_copy(task, record->comm);
+}
+
+static __always_inline void fork_send(struct task_struct *task, const struct thread_state *state)
+{
+	struct tree_fork_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record) {
+		loss_count(TREE_LOSS_EVENTS);
+		return;
+	}
+	fork_fill(task, state, record);
+	bpf_ringbuf_submit(record, ring_flags());
+}
+
+static __always_inline void identity_fill(struct task_struct *task, struct thread_state *state)
+{
+	state->pid = process_number(task);
+	state->tid = thread_number(task);
+	state->start_ns = task->start_boottime;
+}
+
+static __always_inline void process_begin(struct task_struct *task, __u32 is_root)
+{
+	struct process_state process = { .is_root = is_root };
+	__u32 tgid = task->tgid;
+
+	if (bpf_map_update_elem(&processes, &tgid, &process, BPF_ANY) < 0)
+		loss_count(TREE_LOSS_TASKS);
+}
+
+/* The child waits for its first CPU, and all its counters are 0. */
+SEC("tp_btf/sched_process_fork")
+int tree_fork(__u64 *arguments)
+{
+	struct task_struct *parent = (void *)arguments[0];
+	struct task_struct *child = (void *)arguments[1];
+	struct thread_state *state;
+
+	if (!is_candidate(parent))
+		return 0;
+	state = thread_find(parent);
+	if (!state || state->phase == PHASE_ARMED)
+		return 0;
+	state = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state) {
+		loss_count(TREE_LOSS_TASKS);
+		return 0;
+	}
+	identity_fill(child, state);
+	state->begin_ns = state->out_ns = bpf_ktime_get_ns();
+	state->reason = RUNNABLE;
+	state->phase = PHASE_OFF_CPU;
+	if (child->pid == child->tgid)
+		process_begin(child, 0);
+	fork_send(child, state);
+	return 0;
+}
+
+/* The CPU time of a running task is some time old: what it ran since it came is added. */
+static __always_inline void armed_begin(struct task_struct *task, struct thread_state *state)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cpu = state->in_ns ? state->armed_cpu + now - state->in_ns : 0;
+
+	usage_begin(task, state, cpu);
+	identity_fill(task, state);
+	state->begin_ns = state->in_ns = state->out_ns = now;
+	state->unsettled = 0;
+	state->run_delay = task_run_delay(task);
+	state->phase = PHASE_ON_CPU;
+	process_begin(task, 1);
+	fork_send(task, state);
+}
+
+static __always_inline void exec_send(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u64 start = BPF_CORE_READ(mm, arg_start);
+	__u64 length = BPF_CORE_READ(mm, arg_end) - start;
+	struct tree_exec_record *record;
+	__u64 kept = length < TREE_RECORD_ARGUMENTS ? length : TREE_RECORD_ARGUMENTS;
+	__u32 zero = 0;
+	__u64 size;
+
+	record = bpf_map_lookup_elem(&exec_records, &zero);
+	if (!record)
+		return;
+	barrier_var(kept);
+	if (kept > TREE_RECORD_ARGUMENTS)
+		return;
+	if (bpf_probe_read_user(record->arguments, kept, (void *)start) < 0)
+		kept = 0;
+	size = __builtin_offsetof(struct tree_exec_record, arguments) + kept;
+	barrier_var(size);
+	if (size > sizeof(*record))
+		return;
+	process_head(task, TREE_RECORD_EXEC, size, &record->head);
+	comm_copy(task, record->comm);
+	record->length = kept;
+	record->cut = length > kept;
+	if (bpf_ringbuf_output(&ring, record, size, ring_flags()) < 0)
+		loss_count(TREE_LOSS_EVENTS);
+}
+
+SEC("tp_btf/sched_process_exec")
+int tree_exec(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct thread_state *state;
+	struct process_state *process;
+	__u32 tgid;
+
+	if (!is_candidate(task))
+		return 0;
+	state = thread_find(task);
+	if (!state)
+		return 0;
+	if (state->phase == PHASE_ARMED)
+		armed_begin(task, state);
+	tgid = task->tgid;
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	if (process) {
+		process->exec_maxrss = task->signal->maxrss;
+		process->has_peak = 0;
+	}
+	exec_send(task);
+	return 0;
+}
+
+/* Before 6.15 or so the memory is gone here; then what the kernel or we remembered must do. */
+static __always_inline void peak_fill(struct task_struct *task, struct process_state *process,
+				      struct tree_process_record *record)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u64 maxrss = task->signal->maxrss;
+
+	record->has_peak = 1;
+	if (mm) {
+		record->peak_pages = peak_pages(mm);
+	} else if (process->has_peak) {
+		record->peak_pages = process->peak_pages;
+	} else if (maxrss > process->exec_maxrss) {
+		record->peak_pages = maxrss;
+	} else {
+		record->peak_pages = 0;
+		record->has_peak = 0;
+	}
+}
+
+static __always_inline void end_fill(struct task_struct *task, struct process_state *process,
+				     struct tree_process_record *record)
+{
+	struct signal_struct *signal = task->signal;
+	__s32 status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code :
+							   task->group_leader->exit_code;
+
+	process_head(task, TREE_RECORD_PROCESS, sizeof(*record), &record->head);
+	record->status = status;
+	record->is_root = process->is_root;
+	record->has_sender = status & 0x7f && (status & 0x7f) == process->signal;
+	record->sender_pid = process->sender_pid;
+	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
+	((__u64 *)record->sender_comm)[1] = process->sender_comm[1];
+	record->oom_killed = (status & 0x7f) == SIGKILL && signal->oom_mm;
+	peak_fill(task, process, record);
+}
+
+/* Two last threads may both see that no other lives: who removes the process tells its end. */
+SEC("tp_btf/sched_process_exit")
+int tree_exit(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct process_state *process;
+	struct tree_process_record *record;
+	__u32 tgid;
+
+	if (!is_candidate(task) || task->signal->live.counter > 0 || !thread_find(task))
+		return 0;
+	tgid = task->tgid;
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	if (!process)
+		return 0;
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (!record) {
+		loss_count(TREE_LOSS_EVENTS);
+		return 0;
+	}
+	end_fill(task, process, record);
+	if (bpf_map_delete_elem(&processes, &tgid) < 0) {
+		bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	bpf_ringbuf_submit(record, record->is_root ? BPF_RB_FORCE_WAKEUP : ring_flags());
+	return 0;
+}
+
+static __always_inline bool is_fatal(__s32 signal)
+{
+	return signal > 0 && signal <= SIGNALS && signal != SIGCHLD && signal != SIGCONT &&
+	       signal != SIGURG && signal != SIGWINCH;
+}
+
+/*
+ * A signal without details that a task sends itself is the kernel's (a broken pipe), one with
+ * a positive code is, too.
+ */
+static __always_inline bool is_from_kernel(const struct kernel_siginfo *info,
+					   struct task_struct *sender, struct task_struct *target)
+{
+	if ((__u64)info == SEND_SIG_PRIV)
+		return true;
+	if (!info)
+		return sender->tgid == target->tgid;
+	return BPF_CORE_READ(info, si_code) > 0;
+}
+
+/* One with a handler tells little, unless people use it to end things. */
+static __always_inline bool is_told(struct task_struct *target, __s32 signal)
+{
+	const char *actions = (const char *)&target->sighand->action;
+	const struct k_sigaction *action =
+		(const void *)(actions + (signal - 1) * bpf_core_type_size(struct k_sigaction));
+
+	return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM ||
+	       signal == SIGKILL || !BPF_CORE_READ(action, sa.sa_handler);
+}
+
+static __always_inline void signal_send(struct task_struct *target,
+					const struct process_state *process)
+{
+	struct tree_signal_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record) {
+		loss_count(TREE_LOSS_EVENTS);
+		return;
+	}
+	process_head(target, TREE_RECORD_SIGNAL, sizeof(*record), &record->head);
+	record->number = process->signal;
+	record->sender_pid = process->sender_pid;
+	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
+	((__u64 *)record->sender_comm)[1] = process->sender_comm[1];
+	bpf_ringbuf_submit(record, ring_flags());
+}
+
+SEC("tp_btf/signal_generate")
+int tree_signal(__u64 *arguments)
+{
+	__s32 signal = (__s32)arguments[0];
+	struct kernel_siginfo *info = (void *)arguments[1];
+	struct task_struct *target = (void *)arguments[2];
+	struct task_struct *sender = bpf_get_current_task_btf();
+	struct thread_state *state;
+	struct process_state *process;
+	__u32 tgid;
+
+	if (!is_candidate(target) || !is_fatal(signal))
+		return 0;
+	state = thread_find(target);
+	if (!state || state->phase == PHASE_ARMED)
+		return 0;
+	tgid = target->tgid;
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	if (!process)
+		return 0;
+	process->signal = signal;
+	process->sender_pid = 0;
+	process->sender_comm[0] = process->sender_comm[1] = 0;
+	if (!is_from_kernel(info, sender, target)) {
+		process->sender_pid = process_number(sender);
+		comm_copy(sender, process->sender_comm);
+	}
+	if (is_told(target, signal))
+		signal_send(target, process);
+	return 0;
+}
+
+static __always_inline void switch_out(struct task_struct *task, struct thread_state *state,
+				       __u64 now, __u32 task_state)
+{
+	if (state->phase == PHASE_ARMED)
+		return;
+	/* A signal keeps a task running whose state was to sleep. */
+	if (!task_state || !task->__state)
+		thread_leave(task, state, now, RUNNABLE);
+	else if (task_state & TASK_DEAD)
+		thread_end(task, state, now);
+	else
+		thread_leave(task, state, now, wait_reason_of(task, state, task_state));
+}
+
+SEC("tp_btf/sched_switch")
+int tree_switch(__u64 *arguments)
+{
+	bool preempt = arguments[0];
+	struct task_struct *prev = (void *)arguments[1];
+	struct task_struct *next = (void *)arguments[2];
+	__u32 prev_state = arguments[3];
+	struct thread_state *state = is_candidate(prev) ? thread_find(prev) : 0;
+	__u64 now = 0;
+
+	if (state) {
+		now = bpf_ktime_get_ns();
+		switch_out(prev, state, now, preempt ? 0 : prev_state);
+	}
+	state = is_candidate(next) ? thread_find(next) : 0;
+	if (state)
+		thread_enter(next, state, now ? now : bpf_ktime_get_ns());
+	return 0;
+}
+
+/*
+ * A task that is in no system call was interrupted: it has no part in the wake-up.  Others may
+ * have been interrupted too, which nothing here tells.
+ */
+static __always_inline bool is_waker(struct task_struct *task)
+{
+	struct call call;
+
+	if (!task->pid)
+		return false;
+	if (task->flags & (PF_KTHREAD | PF_EXITING))
+		return true;
+	call_read(task, &call);
+	return call.number >= 0;
+}
+
+SEC("tp_btf/sched_waking")
+int tree_waking(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct thread_state *state;
+	struct task_struct *waker;
+
+	if (!is_candidate(task))
+		return 0;
+	state = thread_find(task);
+	if (!state)
+		return 0;
+	waker = bpf_get_current_task_btf();
+	if (!is_waker(waker)) {
+		state->waker.pid = state->waker.tid = 0;
+		state->waker.comm[0] = state->waker.comm[1] = 0;
+		return 0;
+	}
+	state->waker.pid = process_number(waker);
+	state->waker.tid = thread_number(waker);
+	comm_copy(waker, state->waker.comm);
+	return 0;
+}
+
+/* For kernels where a process that exits is told only when its memory is gone. */
+static __always_inline void peak_remember(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct process_state *process;
+	__u32 tgid = task->tgid;
+
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	if (!process || !mm)
+		return;
+	process->peak_pages = peak_pages(mm);
+	process->has_peak = 1;
+}
+
+SEC("tp_btf/sys_enter")
+int tree_sys_enter(__u64 *arguments)
+{
+	__s64 number = arguments[1];
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (is_candidate(task) && call_enter(task, number))
+		peak_remember(task);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int tree_sys_exit(__u64 *arguments)
+{
+	struct pt_regs *registers = (void *)arguments[0];
+	__s64 result = arguments[1];
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (is_candidate(task))
+		call_leave(task, registers, result);
+	return 0;
+}
+
+static __always_inline void reader_init(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid upid = {};
+
+	reader_level = BPF_CORE_READ(pid, level);
+	upid_read(pid, reader_level, &upid);
+	reader_namespace = (__u64)upid.ns;
+	cpu_offsets_find();
+}
+
+static __always_inline bool is_wanted(struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD || task->exit_state)
+		return false;
+	if (seed_mode != TREE_SEED_FAMILY)
+		return process_number(task) == seed_pid;
+	return thread_find(task->group_leader) || thread_find(task->real_parent);
+}
+
+/*
+ * Made in a buffer, since a task that runs must find its state complete.  What is not set here
+ * is never set in it, or true of every task.
+ */
+static __always_inline struct thread_state *seed_new(struct task_struct *task)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	identity_fill(task, &seed_state);
+	seed_state.user_ns = seed_state.system_ns = 0;
+	seed_state.seed_pass = seed_pass;
+	if (seed_mode != TREE_SEED_ARM) {
+		usage_begin(task, &seed_state, 0);
+		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
+		seed_state.run_delay = task_run_delay(task);
+		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
+		seed_state.reason =
+			task->__state ? wait_reason_of(task, &seed_state, task->__state) : RUNNABLE;
+	}
+	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Writes a record for each task that joins the tree. */
+SEC("iter/task")
+int tree_seed(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct thread_state *state;
+
+	if (!task)
+		return 0;
+	if (context->meta->seq_num == 0)
+		reader_init();
+	state = thread_find(task);
+	/* The kernel asks again for a task whose record did not fit. */
+	if (state && state->seed_pass != seed_pass)
+		return 0;
+	if (!state) {
+		if (!is_wanted(task))
+			return 0;
+		state = seed_new(task);
+		if (!state) {
+			loss_count(TREE_LOSS_TASKS);
+			return 0;
+		}
+		if (seed_mode != TREE_SEED_ARM && task->pid == task->tgid)
+			process_begin(task, seed_mode == TREE_SEED_PROCESS);
+	}
+	fork_fill(task, state, &seed_record);
+	seed_record.found = 1;
+	bpf_seq_write(context->meta->seq, &seed_record, sizeof(seed_record));
+	return 0;
+}
+
+/* Writes the account of each thread that lives. */
+SEC("iter/task")
+int tree_look(struct bpf_iter__task *context)
+{
+	struct seq_file *output = context->meta->seq;
+	struct task_struct *task = context->task;
+	struct tree_thread_record *record = &look_record;
+	struct thread_state *state;
+	struct tail tail = {};
+
+	if (!task || !is_candidate(task))
+		return 0;
+	state = thread_find(task);
+	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
+		return 0;
+	account_fill(task, state, 0, record);
+	record->head.size = sizeof(*record);
+	if (look_calls)
+		tail_find(task, state, record, &tail);
+	bpf_seq_write(output, record, sizeof(*record));
+	if (!look_calls)
+		return 0;
+	if (tail.calls)
+		bpf_seq_write(output, tail.calls,
+			      first_calls(record) * sizeof(struct tree_call_record));
+	if (tail.more)
+		bpf_seq_write(output, tail.more,
+			      more_calls(record) * sizeof(struct tree_call_record));
+	bpf_seq_write(output, state->wakers, waker_rows(record) * sizeof(struct tree_waker_record));
+	return 0;
+}

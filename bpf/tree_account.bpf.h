@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The account of a thread, as a record: for its end and for looks.
+ */
+#ifndef BPF_TREE_ACCOUNT_BPF_H
+#define BPF_TREE_ACCOUNT_BPF_H
+
+#include "tree_ledger.bpf.h"
+
+#define SEQUENCE_TRIES 4
+
+/* part * whole / total without losing more than a billionth; part <= total. */
+static __always_inline __u64 scale(__u64 part, __u64 whole, __u64 total)
+{
+	__u64 share;
+
+	for (int i = 0; i < 32 && total >> 32; i++) {
+		total >>= 1;
+		part >>= 1;
+	}
+	if (!total || part >= total)
+		return whole;
+	share = (part << 32) / total;
+	return (whole >> 32) * share + ((whole & 0xffffffff) * share >> 32);
+}
+
+/*
+ * The time on a CPU is exact, but how it divides into user and system is sampled by the tick:
+ * the samples divide it.  Neither part may fall, and together they are the whole.
+ */
+static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, __u64 *user,
+					  __u64 *system)
+{
+	__u64 user_ticks = task->utime, system_ticks = task->stime;
+	__u64 next = system_ticks ? scale(system_ticks, cpu, user_ticks + system_ticks) : 0;
+
+	if (next < *system)
+		next = *system;
+	if (next > cpu)
+		next = cpu;
+	if (cpu - next < *user)
+		next = cpu > *user ? cpu - *user : 0;
+	if (next > *system)
+		*system = next;
+	if (cpu - *system > *user && cpu > *system)
+		*user = cpu - *system;
+}
+
+static __always_inline void usage_read(struct task_struct *task, struct tree_usage_record *ret)
+{
+	__u64 present = 1ULL << TREE_USAGE_USER | 1ULL << TREE_USAGE_SYSTEM;
+
+#define READ_KERNEL(id, path)                                                                      \
+	if (bpf_core_field_exists(task->path)) {                                                   \
+		ret->values[TREE_USAGE_##id] = task->path;                                         \
+		present |= 1ULL << TREE_USAGE_##id;                                                \
+	}
+#define READ_NOTHING(id)
+	TREE_USAGES(READ_KERNEL, READ_NOTHING)
+#undef READ_KERNEL
+#undef READ_NOTHING
+	ret->present = present;
+}
+
+/* Counts from now on.  `cpu` is the CPU time so far. */
+static __always_inline void usage_begin(struct task_struct *task, struct thread_state *state,
+					__u64 cpu)
+{
+#define BASE_KERNEL(id, path)                                                                      \
+	if (bpf_core_field_exists(task->path))                                                     \
+		state->base[TREE_USAGE_##id] = task->path;
+#define BASE_NOTHING(id)
+	TREE_USAGES(BASE_KERNEL, BASE_NOTHING)
+#undef BASE_KERNEL
+#undef BASE_NOTHING
+	if (cpu > state->base[TREE_USAGE_CPU])
+		state->base[TREE_USAGE_CPU] = cpu;
+	cputime_split(task, state->base[TREE_USAGE_CPU], &state->user_ns, &state->system_ns);
+	state->base[TREE_USAGE_USER] = state->user_ns;
+	state->base[TREE_USAGE_SYSTEM] = state->system_ns;
+}
+
+static __always_inline void usage_fill(struct task_struct *task, struct thread_state *state,
+				       struct tree_usage_record *ret)
+{
+	usage_read(task, ret);
+	if (ret->values[TREE_USAGE_CPU] < state->base[TREE_USAGE_CPU])
+		ret->values[TREE_USAGE_CPU] = state->base[TREE_USAGE_CPU];
+	cputime_split(task, ret->values[TREE_USAGE_CPU], &state->user_ns, &state->system_ns);
+	ret->values[TREE_USAGE_USER] = state->user_ns;
+	ret->values[TREE_USAGE_SYSTEM] = state->system_ns;
+	for (int i = 0; i < TREE_USAGE_COUNT; i++)
+		ret->values[i] -= state->base[i];
+}
+
+/*
+ * When a thread that is off its CPU was put on a run queue, in our time.  The scheduler's clock
+ * is another, but both were seen when the thread came onto its CPU the last time.
+ */
+static __always_inline __u64 queued_now(struct task_struct *task, __u64 in_ns, __u64 now)
+{
+	__u64 queued, arrival;
+
+	if (!bpf_core_field_exists(task->sched_info.last_queued))
+		return 0;
+	queued = task->sched_info.last_queued;
+	arrival = task->sched_info.last_arrival;
+	if (!queued || !arrival || !in_ns || queued < arrival || queued - arrival + in_ns > now)
+		return 0;
+	return now - (queued - arrival + in_ns);
+}
+
+static __always_inline void open_interval(struct task_struct *task, struct thread_state *state,
+					  struct tree_thread_record *record)
+{
+	__u64 now = record->head.time_ns;
+	struct interval interval = {
+		.reason = state->reason,
+		.queued_ns = task_run_delay(task) - state->run_delay,
+	};
+
+	if (state->phase == PHASE_ON_CPU) {
+		record->flags |= TREE_THREAD_ON_CPU;
+		record->since_ns = state->in_ns;
+		record->ledger.on_cpu_ns += now - state->in_ns;
+		if (!state->unsettled)
+			return;
+		interval.off_ns = state->in_ns - state->out_ns;
+	} else {
+		interval.off_ns = now - state->out_ns;
+		interval.queued_ns += queued_now(task, state->in_ns, now);
+		record->since_ns = state->out_ns;
+		if (interval.reason != RUNNABLE && task->__state) {
+			record->flags |= TREE_THREAD_BLOCKED;
+			record->reason = interval.reason;
+		}
+	}
+	interval_bound(&interval);
+	ledger_add(&record->ledger, &interval);
+}
+
+/* Takes a ledger that no switch changed meanwhile. */
+static __always_inline void ledger_copy(struct task_struct *task, struct thread_state *state,
+					struct tree_thread_record *record)
+{
+	for (int i = 0; i < SEQUENCE_TRIES; i++) {
+		__u32 sequence = *(volatile __u32 *)&state->sequence;
+
+		barrier();
+		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
+		record->ledger = state->ledger;
+		if (state->phase != PHASE_ENDED) {
+			record->head.time_ns = bpf_ktime_get_ns();
+			open_interval(task, state, record);
+		}
+		barrier();
+		if (!(sequence & 1) && sequence == *(volatile __u32 *)&state->sequence)
+			break;
+	}
+}
+
+static __always_inline void current_call_fill(struct task_struct *task,
+					      struct tree_thread_record *record)
+{
+	struct call call;
+
+	if (record->flags & (TREE_THREAD_ON_CPU | TREE_THREAD_ENDED))
+		return;
+	call_read(task, &call);
+	if (call.number < 0 || task->flags & PF_EXITING)
+		return;
+	record->flags |= TREE_THREAD_IN_SYSCALL;
+	record->abi = call.abi;
+	record->number = call.number & ~X32_SYSCALL_BIT;
+}
+
+/* All but the system calls and wakers. */
+static __always_inline void account_fill(struct task_struct *task, struct thread_state *state,
+					 __u64 now, struct tree_thread_record *record)
+{
+	record->head.type = TREE_RECORD_THREAD;
+	record->head.pid = state->pid;
+	record->head.tid = state->tid;
+	record->head.start_ns = state->start_ns;
+	record->head.time_ns = now;
+	comm_copy(task, record->comm);
+	record->flags = state->phase == PHASE_ENDED ? TREE_THREAD_ENDED : 0;
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		record->flags |= TREE_THREAD_RUN_QUEUE;
+	record->state = task->__state;
+	record->exit_state = task->exit_state;
+	record->begin_ns = state->begin_ns;
+	record->since_ns = now;
+	record->reason = 0;
+	ledger_copy(task, state, record);
+	current_call_fill(task, record);
+	usage_fill(task, state, &record->usage);
+	record->unnamed_calls = record->unnamed_ns = 0;
+	record->call_count = record->waker_count = 0;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * System calls of a thread: a slot for each number that it used, in task storage of their own,
+ * made at its first call.
+ */
+#ifndef BPF_TREE_CALLS_BPF_H
+#define BPF_TREE_CALLS_BPF_H
+
+#include "tree_wait.bpf.h"
+
+/* Numbers beyond the tables, and those of a table that is not known, share some places by hash. */
+#define PLACES_OTHER 64
+#define PLACES (2 * TREE_CALL_NUMBERS + PLACES_OTHER)
+#define ERROR_SHIFT 48
+#define EINTR 4
+#define ERESTARTSYS 512
+#define ERESTART_RESTARTBLOCK 516
+
+struct call_state {
+	__u64 enter_ns; /* 0: not in a call that counts */
+	__u32 number;
+	__u32 abi;
+	__u64 unnamed_calls;
+	__u64 unnamed_ns;
+	struct descriptor descriptors[DESCRIPTORS_CACHED];
+	__u64 slot_count;
+	__u8 slot_of[PLACES]; /* 1 for the first slot; 0: none yet */
+	struct tree_call_record slots[TREE_CALL_SLOTS];
+};
+
+struct call_state_more {
+	struct tree_call_record slots[TREE_CALL_SLOTS_MORE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call_state);
+} calls SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call_state_more);
+} calls_more SEC(".maps");
+
+static __always_inline __u32 call_place(__u32 abi, __u32 number)
+{
+	if (abi == TREE_ABI_UNKNOWN || number >= TREE_CALL_NUMBERS)
+		return 2 * TREE_CALL_NUMBERS + (number & (PLACES_OTHER - 1));
+	return abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
+}
+
+static __always_inline struct tree_call_record *
+slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 flags)
+{
+	struct call_state_more *more;
+
+	if (index < TREE_CALL_SLOTS)
+		return &state->slots[index];
+	index -= TREE_CALL_SLOTS;
+	if (index >= TREE_CALL_SLOTS_MORE)
+		return 0;
+	more = bpf_task_storage_get(&calls_more, task, 0, flags);
+	if (!more)
+		return 0;
+	barrier_var(index);
+	if (index >= TREE_CALL_SLOTS_MORE)
+		return 0;
+	return &more->slots[index];
+}
+
+static __noinline struct tree_call_record *slot_new(struct task_struct *task,
+						    struct call_state *state, __u32 place)
+{
+	__u64 index = state->slot_count;
+	struct tree_call_record *slot;
+
+	if (place >= PLACES)
+		return 0;
+	slot = slot_at(task, state, index, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!slot)
+		return 0;
+	slot->number = state->number & ~X32_SYSCALL_BIT;
+	slot->abi = state->abi;
+	state->slot_count = index + 1;
+	state->slot_of[place] = index + 1;
+	return slot;
+}
+
+static __always_inline struct tree_call_record *slot_find(struct task_struct *task,
+							  struct call_state *state)
+{
+	__u32 place = call_place(state->abi, state->number);
+	struct tree_call_record *slot;
+	__u64 known;
+
+	if (place >= PLACES)
+		return 0;
+	known = state->slot_of[place];
+	if (!known)
+		return slot_new(task, state, place);
+	slot = slot_at(task, state, known - 1, 0);
+	if (place < 2 * TREE_CALL_NUMBERS || !slot)
+		return slot;
+	return slot->number == (state->number & ~X32_SYSCALL_BIT) && slot->abi == state->abi ?
+		       slot :
+		       0;
+}
+
+/* The bucket of SYSCALL_BUCKETS. */
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	__u32 value, bucket = 0;
+
+	ns >>= 6;
+	if (ns >> 31)
+		return TREE_CALL_BUCKETS - 1;
+	value = ns;
+	if (value >> 16) {
+		value >>= 16;
+		bucket += 16;
+	}
+	if (value >> 8) {
+		value >>= 8;
+		bucket += 8;
+	}
+	if (value >> 4) {
+		value >>= 4;
+		bucket += 4;
+	}
+	if (value >> 2) {
+		value >>= 2;
+		bucket += 2;
+	}
+	return bucket + (value >> 1);
+}
+
+/* What a restarted call returns inside of the kernel means that a signal came. */
+static __noinline void slot_add_error(struct tree_call_record *slot, __u64 error)
+{
+	if (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK)
+		error = EINTR;
+	slot->errors++;
+	for (int i = 0; i < TREE_CALL_ERRORS; i++) {
+		__u64 row = slot->by_error[i];
+
+		if (!row)
+			row = error << ERROR_SHIFT;
+		if (row >> ERROR_SHIFT == error) {
+			slot->by_error[i] = row + 1;
+			return;
+		}
+	}
+	slot->other_errors++;
+}
+
+static __always_inline void slot_add(struct tree_call_record *slot, __u64 ns)
+{
+	__u32 *bucket = &slot->buckets[bucket_of(ns) & (TREE_CALL_BUCKETS - 1)];
+
+	slot->count++;
+	slot->total_ns += ns;
+	if (ns > slot->max_ns)
+		slot->max_ns = ns;
+	if (*bucket != 0xffffffff)
+		*bucket += 1;
+}
+
+static __always_inline __u64 first_argument(struct pt_regs *registers, __u32 abi)
+{
+	if (is_arm64())
+		return ((struct pt_regs___arm64 *)registers)->orig_x0;
+	return abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
+}
+
+static __always_inline struct call_state *call_state_find(struct task_struct *task)
+{
+	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
+	struct thread_state *thread;
+
+	if (state)
+		return state;
+	thread = thread_find(task);
+	if (!thread || thread->phase == PHASE_ARMED)
+		return 0;
+	return bpf_task_storage_get(&calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Returns whether the call will not return. */
+static __always_inline bool call_enter(struct task_struct *task, __s64 number)
+{
+	struct call_state *state = call_state_find(task);
+	struct tree_call_record *slot;
+
+	if (!state)
+		return false;
+	state->number = number;
+	state->abi = number & X32_SYSCALL_BIT ? TREE_ABI_UNKNOWN : task_abi(task);
+	state->enter_ns = 0;
+	if (number < 0)
+		return false;
+	if (!(rule_of(state->abi, number) & TREE_RULE_ENDLESS)) {
+		state->enter_ns = bpf_ktime_get_ns();
+		return false;
+	}
+	slot = slot_find(task, state);
+	if (slot)
+		slot_add(slot, 0);
+	return true;
+}
+
+static __always_inline void call_leave(struct task_struct *task, struct pt_regs *registers,
+				       __s64 result)
+{
+	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
+	struct tree_call_record *slot;
+	__u32 rule;
+	__u64 ns;
+
+	if (!state || !state->enter_ns)
+		return;
+	ns = bpf_ktime_get_ns() - state->enter_ns;
+	state->enter_ns = 0;
+	slot = slot_find(task, state);
+	if (!slot) {
+		state->unnamed_calls++;
+		state->unnamed_ns += ns;
+		loss_count(TREE_LOSS_CALLS);
+		return;
+	}
+	slot_add(slot, ns);
+	rule = rule_of(state->abi, state->number);
+	if ((rule & TREE_RULE_MASK) == WAIT_RULE_BY_FD &&
+	    descriptor_class(task, first_argument(registers, state->abi), state->descriptors) &
+		    IS_SOCKET) {
+		slot->socket_count++;
+		slot->socket_ns += ns;
+	}
+	if (result < 0 && result >= -MAX_ERRNO && !(rule & TREE_RULE_NO_RESULT))
+		slot_add_error(slot, -result);
+}
+
+#endif

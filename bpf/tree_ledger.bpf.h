@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The ledger of a thread: each moment is on a CPU, waiting for one, or blocked, and nothing is
+ * counted twice or left out.
+ */
+#ifndef BPF_TREE_LEDGER_BPF_H
+#define BPF_TREE_LEDGER_BPF_H
+
+#include "tree_wait.bpf.h"
+
+#define WAKER_WAIT_NS 100000 /* shorter waits are not worth knowing who ended them */
+
+struct interval {
+	__u32 reason;
+	__u64 off_ns;
+	__u64 queued_ns;
+};
+
+static __always_inline void wait_add(struct tree_wait_record *wait, __u64 ns)
+{
+	wait->ns += ns;
+	wait->count++;
+	if (ns > wait->longest_ns)
+		wait->longest_ns = ns;
+}
+
+/* A task that was pushed off its CPU waits for one all the time. */
+static __always_inline void interval_bound(struct interval *interval)
+{
+	if (interval->reason == RUNNABLE || interval->queued_ns > interval->off_ns)
+		interval->queued_ns = interval->off_ns;
+}
+
+static __always_inline void ledger_add(struct tree_ledger_record *ledger,
+				       const struct interval *interval)
+{
+	__u32 reason = interval->reason & (TREE_REASONS - 1);
+
+	if (interval->queued_ns)
+		wait_add(&ledger->run_queue, interval->queued_ns);
+	barrier_var(reason);
+	if (interval->reason != RUNNABLE)
+		wait_add(&ledger->blocked[reason & (TREE_REASONS - 1)],
+			 interval->off_ns - interval->queued_ns);
+}
+
+/* The row of the waker; else a free one; else the least of all, whose waits are lost. */
+static __always_inline struct tree_waker_record *waker_row(struct thread_state *state,
+							   const struct waker *waker, __u32 reason)
+{
+	struct tree_waker_record *least = &state->wakers[0];
+
+	for (__u32 i = 0; i < TREE_WAKERS_MAX; i++) {
+		struct tree_waker_record *row = &state->wakers[i];
+
+		if (i >= state->waker_count) {
+			state->waker_count = i + 1;
+			return row;
+		}
+		if (row->tid == waker->tid && row->reason == reason && row->pid == waker->pid)
+			return row;
+		if (row->total_ns < least->total_ns)
+			least = row;
+	}
+	__sync_fetch_and_add(&losses[TREE_LOSS_WAKERS], least->count);
+	least->count = least->total_ns = least->longest_ns = 0;
+	return least;
+}
+
+static __noinline void waker_add(struct thread_state *state, __u32 reason, __u64 ns)
+{
+	struct waker waker = state->waker;
+	struct tree_waker_record *row;
+
+	/* Interrupts end these; who was interrupted has no part in it. */
+	if (reason == WAIT_DISK || reason == WAIT_TIMER)
+		__builtin_memset(&waker, 0, sizeof(waker));
+	row = waker_row(state, &waker, reason);
+	row->pid = waker.pid;
+	row->tid = waker.tid;
+	row->reason = reason;
+	((__u64 *)row->comm)[0] = waker.comm[0];
+	((__u64 *)row->comm)[1] = waker.comm[1];
+	row->count++;
+	row->total_ns += ns;
+	if (ns > row->longest_ns)
+		row->longest_ns = ns;
+}
+
+static __always_inline __u64 task_run_delay(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
+}
+
+/* Enters the interval before the time on the CPU that ends now. */
+static __always_inline void thread_settle(struct thread_state *state, __u64 run_delay)
+{
+	struct interval interval = {
+		.reason = state->reason,
+		.off_ns = state->in_ns - state->out_ns,
+		.queued_ns = run_delay - state->run_delay,
+	};
+
+	interval_bound(&interval);
+	ledger_add(&state->ledger, &interval);
+	state->unsettled = 0;
+	if (!want_wakers || interval.reason == RUNNABLE)
+		return;
+	if (interval.off_ns - interval.queued_ns >= WAKER_WAIT_NS)
+		waker_add(state, interval.reason, interval.off_ns - interval.queued_ns);
+	state->waker.pid = state->waker.tid = 0;
+	state->waker.comm[0] = state->waker.comm[1] = 0;
+}
+
+static __always_inline void sequence_step(struct thread_state *state)
+{
+	barrier();
+	*(volatile __u32 *)&state->sequence += 1;
+	barrier();
+}
+
+/*
+ * A thread that was found while it was being switched may be seen in the wrong phase for once:
+ * then it was on its CPU since.
+ */
+static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
+					 __u64 now, __u32 reason)
+{
+	__u64 run_delay = task_run_delay(task);
+
+	sequence_step(state);
+	if (state->phase == PHASE_OFF_CPU)
+		state->in_ns = state->out_ns;
+	if (state->unsettled)
+		thread_settle(state, run_delay);
+	state->ledger.on_cpu_ns += now - state->in_ns;
+	state->out_ns = now;
+	state->run_delay = run_delay;
+	state->reason = reason;
+	state->phase = PHASE_OFF_CPU;
+	sequence_step(state);
+}
+
+static __always_inline void thread_enter(struct task_struct *task, struct thread_state *state,
+					 __u64 now)
+{
+	if (state->phase == PHASE_ARMED) {
+		state->armed_cpu = task->se.sum_exec_runtime;
+		state->in_ns = now;
+		return;
+	}
+	sequence_step(state);
+	if (state->phase == PHASE_ON_CPU) {
+		state->out_ns = state->in_ns;
+		state->reason = WAIT_OTHER;
+	}
+	state->in_ns = now;
+	state->unsettled = 1;
+	state->phase = PHASE_ON_CPU;
+	sequence_step(state);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What the programs remember of each thread and process of the tree, and whose numbers they speak.
+ *
+ * A thread is a member when it has a struct thread_state in its task storage: other tasks cost
+ * one load, and no number is ever looked up on the way.
+ */
+#ifndef BPF_TREE_STATE_BPF_H
+#define BPF_TREE_STATE_BPF_H
+
+#include "kernel.bpf.h"
+#include "tree.h"
+
+#define RING_BYTES (8 << 20)
+#define PROCESSES_MAX (1 << 16)
+#define RUNNABLE 0xff /* a reason: off its CPU, but not by its own will */
+#define DESCRIPTORS_CACHED 4
+
+enum phase {
+	PHASE_ARMED,   /* nothing counts before its exec */
+	PHASE_ON_CPU,  /* since in_ns */
+	PHASE_OFF_CPU, /* since out_ns */
+	PHASE_ENDED,
+};
+
+/* What the last descriptors were that a thread waited for, by their lowest bits. */
+struct descriptor {
+	__u64 inode;
+	__u64 class; /* reason, IS_SOCKET */
+};
+
+struct waker {
+	__s32 pid; /* 0: nobody, or an interrupt */
+	__s32 tid;
+	__u64 comm[2];
+};
+
+/*
+ * Written on the CPU that switches the thread.  `sequence` is odd meanwhile, for a look from
+ * elsewhere.  The interval from out_ns to in_ns enters the ledger at the next switch, since the
+ * kernel tells only after a switch how much of it was waiting for the CPU.
+ */
+struct thread_state {
+	__u32 sequence;
+	__u8 phase;
+	__u8 reason;
+	__u8 unsettled;
+	__u8 is_root;
+	__u64 in_ns;
+	__u64 out_ns;
+	__u64 run_delay; /* at out_ns */
+	struct tree_ledger_record ledger;
+	struct descriptor descriptors[DESCRIPTORS_CACHED];
+	struct waker waker; /* who woke it last */
+	__s32 pid;
+	__s32 tid;
+	__u64 start_ns;
+	__u64 begin_ns;
+	__u64 armed_cpu;	  /* CPU time at in_ns, before the exec */
+	__u64 user_ns, system_ns; /* as they were shown last */
+	__u64 base[TREE_USAGE_COUNT];
+	__u64 seed_pass; /* that found it */
+	__u64 waker_count;
+	struct tree_waker_record wakers[TREE_WAKERS_MAX];
+};
+
+struct process_state {
+	__u32 is_root;
+	__s32 signal; /* the last one that can end or stop it */
+	__s32 sender_pid;
+	__u32 has_peak;
+	__u64 sender_comm[2];
+	__u64 exec_maxrss; /* signal->maxrss when it began its program */
+	__u64 peak_pages;  /* when it asked to end */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+} threads SEC(".maps");
+
+/* By thread-group number of the initial PID namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, struct process_state);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
+const volatile __u32 want_calls = 0;
+const volatile __u32 want_wakers = 0;
+const volatile __u32 cpu_count = 0;
+
+/* Whose numbers tasks are shown by. */
+__u32 reader_level = 0;
+__u64 reader_namespace = 0;
+
+__u64 losses[TREE_LOSS_COUNT] = {};
+
+static __always_inline void loss_count(enum tree_loss loss)
+{
+	__sync_fetch_and_add(&losses[loss], 1);
+}
+
+static __always_inline bool is_candidate(struct task_struct *task)
+{
+	return !bpf_core_field_exists(task->bpf_storage) || task->bpf_storage;
+}
+
+static __always_inline struct thread_state *thread_find(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, 0, 0);
+}
+
+static __always_inline void upid_read(const struct pid *pid, __u32 level, struct upid *ret)
+{
+	const char *numbers = (const char *)&pid->numbers;
+
+	bpf_probe_read_kernel(ret, sizeof(*ret), numbers + level * bpf_core_type_size(struct upid));
+}
+
+/* The number of `pid` as the reader sees it, 0 if it is outside the reader's namespace. */
+static __always_inline __s32 pid_number(const struct pid *pid)
+{
+	struct upid upid = {};
+
+	if (BPF_CORE_READ(pid, level) < reader_level)
+		return 0;
+	upid_read(pid, reader_level, &upid);
+	return (__u64)upid.ns == reader_namespace ? upid.nr : 0;
+}
+
+static __always_inline __s32 pid_inner_number(const struct pid *pid)
+{
+	struct upid upid = {};
+
+	upid_read(pid, BPF_CORE_READ(pid, level), &upid);
+	return upid.nr;
+}
+
+static __always_inline __s32 thread_number(struct task_struct *task)
+{
+	return reader_level ? pid_number(BPF_CORE_READ(task, thread_pid)) : task->pid;
+}
+
+static __always_inline __s32 process_number(struct task_struct *task)
+{
+	return reader_level ? pid_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID])) :
+			      task->tgid;
+}
+
+static __always_inline void comm_copy(struct task_struct *task, void *ret)
+{
+	((__u64 *)ret)[0] = ((__u64 *)&task->comm)[0];
+	((__u64 *)ret)[1] = ((__u64 *)&task->comm)[1];
+}
+
+/* Readers look by time, and are woken when they fall behind. */
+static __always_inline __u64 ring_flags(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP :
+									      BPF_RB_NO_WAKEUP;
+}
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Why a thread goes off its CPU: its state, what the kernel does for it, and the system call
+ * that it is in, with that call's arguments.
+ */
+#ifndef BPF_TREE_WAIT_BPF_H
+#define BPF_TREE_WAIT_BPF_H
+
+#include "tree_state.bpf.h"
+
+#define IS_SOCKET 0x100
+
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFREG 0100000
+#define S_IFBLK 0060000
+#define S_IFDIR 0040000
+#define S_IFCHR 0020000
+#define S_IFIFO 0010000
+
+#define AF_UNIX 1
+#define AF_NETLINK 16
+
+#define FUTEX_WAIT_REQUEUE_PI 11
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_COMMAND_MASK 0x7f
+#define FUTEX_PRIVATE_FLAG 0x80
+
+#define F_SETLKW 7
+#define F_SETLKW64 14
+#define F_OFD_SETLKW 38
+
+/* Majors of terminals: consoles, /dev/tty and its kin, the other ends of pseudo terminals. */
+#define TTY_MAJOR 4
+#define TTYAUX_MAJOR 5
+#define UNIX98_PTY_SLAVE_MAJOR 136
+#define UNIX98_PTY_MAJORS 8
+#define MAJOR_SHIFT 20
+
+/* A system call, as the registers on the kernel stack have it. */
+struct call {
+	__u32 abi;
+	__s32 number; /* negative: not in one */
+	__u64 first;
+	__u64 second;
+};
+
+static __always_inline bool is_arm64(void)
+{
+	return bpf_core_field_exists(struct pt_regs___arm64, syscallno);
+}
+
+static __always_inline __u32 task_abi(struct task_struct *task)
+{
+	if (is_arm64())
+		return task->thread_info.flags & TIF_32BIT_ARM64 ? TREE_ABI_COMPAT :
+								   TREE_ABI_NATIVE;
+	if (bpf_core_field_exists(task->thread_info.status) && task->thread_info.status & TS_COMPAT)
+		return TREE_ABI_COMPAT;
+	return TREE_ABI_NATIVE;
+}
+
+static __always_inline void call_read(struct task_struct *task, struct call *ret)
+{
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	ret->abi = task_abi(task);
+	if (is_arm64()) {
+		struct pt_regs___arm64 *arm64 = (void *)registers;
+
+		ret->number = arm64->syscallno;
+		ret->first = arm64->orig_x0;
+		ret->second = arm64->user_regs.regs[1];
+	} else {
+		ret->number = (__s32)registers->orig_ax;
+		ret->first = ret->abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
+		ret->second = ret->abi == TREE_ABI_COMPAT ? registers->cx : registers->si;
+		if (ret->number > 0 && ret->number & X32_SYSCALL_BIT)
+			ret->abi = TREE_ABI_UNKNOWN;
+	}
+}
+
+static __always_inline __u32 rule_of(__u32 abi, __u32 number)
+{
+	__u32 index = abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
+
+	if (number >= TREE_CALL_NUMBERS || abi == TREE_ABI_UNKNOWN)
+		return WAIT_OTHER;
+	barrier_var(index);
+	return rules[index & (2 * TREE_CALL_NUMBERS - 1)];
+}
+
+/* File systems whose files are no files on a disk: their waits are for whatever they show. */
+static __always_inline __u32 file_class(const struct inode *inode)
+{
+	switch (BPF_CORE_READ(inode, i_sb, s_magic)) {
+	case 0x09041934: /* anonymous inodes: event descriptors */
+	case 0x50494446: /* pidfs */
+		return WAIT_POLL;
+	case 0x9fa0:	 /* proc */
+	case 0x62656572: /* sysfs */
+	case 0x01021994: /* tmpfs */
+	case 0x27e0eb:	 /* cgroup */
+	case 0x63677270: /* cgroup2 */
+	case 0x64626720: /* debugfs */
+	case 0x74726163: /* tracefs */
+		return WAIT_OTHER;
+	default:
+		return WAIT_DISK;
+	}
+}
+
+static __always_inline __u32 socket_class(const struct file *file)
+{
+	const struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	switch (BPF_CORE_READ(socket, sk, __sk_common.skc_family)) {
+	case AF_UNIX:
+		return WAIT_PIPE | IS_SOCKET;
+	case AF_NETLINK:
+		return WAIT_OTHER | IS_SOCKET;
+	default:
+		return WAIT_NETWORK | IS_SOCKET;
+	}
+}
+
+static __always_inline __u32 device_class(const struct inode *inode)
+{
+	__u32 major = BPF_CORE_READ(inode, i_rdev) >> MAJOR_SHIFT;
+
+	if (major == TTY_MAJOR || major == TTYAUX_MAJOR ||
+	    (major >= UNIX98_PTY_SLAVE_MAJOR && major < UNIX98_PTY_SLAVE_MAJOR + UNIX98_PTY_MAJORS))
+		return WAIT_POLL;
+	return WAIT_OTHER;
+}
+
+static __noinline __u32 inode_class(const struct file *file, const struct inode *inode)
+{
+	switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
+	case S_IFREG:
+		return file_class(inode);
+	case S_IFDIR:
+	case S_IFBLK:
+		return WAIT_DISK;
+	case S_IFIFO:
+		return WAIT_PIPE;
+	case S_IFSOCK:
+		return socket_class(file);
+	case S_IFCHR:
+		return device_class(inode);
+	case 0:
+		return WAIT_POLL;
+	default:
+		return WAIT_OTHER;
+	}
+}
+
+/*
+ * What a descriptor is.  Kept by inode: that of another kind of file is made from other memory,
+ * while the file itself and its number are soon those of something else.
+ */
+static __always_inline __u32 descriptor_class(struct task_struct *task, __u64 fd,
+					      struct descriptor cache[DESCRIPTORS_CACHED])
+{
+	struct descriptor *known = &cache[fd & (DESCRIPTORS_CACHED - 1)];
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	struct file **descriptors;
+	struct file *file = 0;
+	struct inode *inode = 0;
+
+	if (!files)
+		return WAIT_OTHER;
+	table = files->fdt;
+	if (!table || (__u32)fd >= table->max_fds)
+		return WAIT_OTHER;
+	descriptors = table->fd;
+	bpf_probe_read_kernel(&file, sizeof(file), descriptors + (__u32)fd);
+	if (!file)
+		return WAIT_OTHER;
+	bpf_probe_read_kernel(&inode, sizeof(inode),
+			      (const char *)file + bpf_core_field_offset(struct file, f_inode));
+	if (known->inode != (__u64)inode) {
+		known->inode = (__u64)inode;
+		known->class = inode_class(file, inode);
+	}
+	return known->class;
+}
+
+/* A join waits without PRIVATE, since the kernel itself wakes it. */
+static __always_inline __u32 futex_reason(__u64 operation)
+{
+	switch (operation & FUTEX_COMMAND_MASK) {
+	case FUTEX_WAIT_BITSET:
+		return operation & FUTEX_PRIVATE_FLAG ? WAIT_CONDITION : WAIT_CHILD;
+	case FUTEX_WAIT_REQUEUE_PI:
+		return WAIT_CONDITION;
+	default:
+		return WAIT_LOCK;
+	}
+}
+
+static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state)
+{
+	struct call call;
+	__u32 rule;
+
+	call_read(task, &call);
+	if (call.number < 0)
+		return WAIT_MEMORY;
+	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
+	if (rule == WAIT_RULE_FUTEX)
+		return futex_reason(call.second);
+	if (rule == WAIT_RULE_FCNTL &&
+	    (call.second == F_SETLKW || call.second == F_SETLKW64 || call.second == F_OFD_SETLKW))
+		return WAIT_LOCK;
+	if (rule == WAIT_RULE_BY_FD || rule == WAIT_RULE_FCNTL)
+		return descriptor_class(task, call.first, state->descriptors) & 0xff;
+	return rule;
+}
+
+static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thread_state *state,
+					    __u32 task_state)
+{
+	if (task_state & (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN))
+		return WAIT_STOPPED;
+	if (task->jobctl & JOBCTL_TRAP_FREEZE)
+		return WAIT_STOPPED;
+	if (task->flags & PF_MEMALLOC)
+		return WAIT_MEMORY;
+	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))
+		return WAIT_MEMORY;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return WAIT_DISK;
+	if (task->flags & PF_EXITING)
+		return WAIT_OTHER;
+	return call_reason(task, state);
+}
+
+#endif
