@@ -95,8 +95,11 @@ static void append_totals(struct text *line, const struct run *run)
 	double cores = run_cores(run);
 	uint64_t peak = tree->peak_rss_bytes ? tree->peak_rss_bytes : tree->largest_rss_bytes;
 
-	text_format(line, "%" PRIu64 " process%s", tree->processes,
-		    tree->processes == 1 ? "" : "es");
+	if (run->end == RUN_UNFINISHED)
+		text_format(line, ", %" PRIu64 " in all", tree->processes);
+	else
+		text_format(line, ": %" PRIu64 " process%s", tree->processes,
+			    tree->processes == 1 ? "" : "es");
 	if (cores >= 0) {
 		text_format(line, ", %.*f core%s busy", cores < 0.1 ? 2 : 1, cores,
 			    cores >= 0.95 && cores < 1.05 ? "" : "s");
@@ -114,13 +117,11 @@ static void append_outcome(struct text *line, const struct run *run)
 	append_subject(line, run);
 	if (run->end == RUN_UNFINISHED) {
 		append_cut_off(line, run);
-		text_append_string(line, " of ");
 	} else {
 		append_status(line, run);
 		text_append_string(line, run->mode == RUN_ATTACH && !run->has_status ? " for " :
 										       " after ");
 		amount_time(line, run_wall_ns(run));
-		text_append_string(line, ": ");
 	}
 	append_totals(line, run);
 }

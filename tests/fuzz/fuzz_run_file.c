@@ -1,0 +1,70 @@
+/*
+ * JSON lines of a run, whoever wrote them: read, judged, shown; and what is written of them is
+ * read again.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/diagnosis.h"
+#include "base/error.h"
+#include "model/run.h"
+#include "render/run_json.h"
+#include "render/run_text.h"
+#include "store/run_file.h"
+
+static struct run *read_bytes(const void *bytes, size_t size)
+{
+	struct error error = { 0 };
+	struct run *run = NULL;
+	FILE *in = size ? fmemopen((void *)bytes, size, "r") : NULL;
+
+	if (in && run_file_read_stream(in, "it", &run, &error) < 0)
+		run = NULL;
+	if (in)
+		fclose(in);
+	return run;
+}
+
+static void write_run(const struct run *run, FILE *out, bool text)
+{
+	struct run_text_options options = { .width = 80, .rows = 5 };
+	struct diagnosis diagnosis = { 0 };
+
+	diagnose(run, &diagnosis);
+	if (text)
+		run_text_report(out, run, &diagnosis, &options);
+	else
+		run_json_summary(out, run, &diagnosis);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct run *run = read_bytes(data, size);
+	struct run *again;
+	char *bytes = NULL;
+	size_t length = 0;
+	FILE *out;
+
+	if (!run)
+		return 0;
+	out = fopen("/dev/null", "w");
+	if (out) {
+		write_run(run, out, true);
+		fclose(out);
+	}
+	out = open_memstream(&bytes, &length);
+	if (out) {
+		write_run(run, out, false);
+		fclose(out);
+		again = read_bytes(bytes, length);
+		if (!again)
+			abort();
+		run_free(again);
+	}
+	free(bytes);
+	run_free(run);
+	return 0;
+}
