@@ -45,6 +45,7 @@ extern const struct command command_metrics;
 extern const struct command command_doctor;
 extern const struct command command_run;
 extern const struct command command_attach;
+extern const struct command command_why;
 extern const struct command command_report;
 
 #endif
