@@ -207,6 +207,10 @@ void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 void evidence_disk(const struct verdict_facts *facts, struct text *out)
 {
 	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
+	if (facts->disk_calls > facts->demand / 20) {
+		text_append_string(out, "; on a CPU for it ");
+		evidence_time(out, facts->disk_calls);
+	}
 }
 
 void evidence_cpu(const struct verdict_facts *facts, struct text *out)

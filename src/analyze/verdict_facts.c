@@ -1,8 +1,8 @@
 #include "analyze/verdict_facts.h"
 
-#include <errno.h>
 #include <string.h>
 
+#include "analyze/verdict_calls.h"
 #include "analyze/verdict_threads.h"
 
 /* Entry and exit of a call, which its latency does not contain, watching included. */
@@ -54,85 +54,6 @@ static double greater(double a, double b)
 static double usage_of(const struct run *run, enum usage_id id)
 {
 	return usage_has(&run->tree->usage, id) ? (double)run->tree->usage.values[id] : 0;
-}
-
-/* Calls whose time is weighed, by name; a name may be in one list only. */
-enum call_list {
-	LIST_MOVE,
-	LIST_WRITE,
-	LIST_SYNC,
-	LIST_POLL,
-	LIST_CONNECT,
-	LIST_ACCEPT,
-	LIST_REST
-};
-
-static const struct {
-	const char *name;
-	enum call_list list;
-} listed[] = {
-	{ "read", LIST_MOVE },	       { "readv", LIST_MOVE },
-	{ "pread64", LIST_MOVE },      { "preadv", LIST_MOVE },
-	{ "preadv2", LIST_MOVE },      { "write", LIST_WRITE },
-	{ "writev", LIST_WRITE },      { "pwrite64", LIST_WRITE },
-	{ "pwritev", LIST_WRITE },     { "pwritev2", LIST_WRITE },
-	{ "fsync", LIST_SYNC },	       { "fdatasync", LIST_SYNC },
-	{ "sync", LIST_SYNC },	       { "syncfs", LIST_SYNC },
-	{ "msync", LIST_SYNC },	       { "sync_file_range", LIST_SYNC },
-	{ "poll", LIST_POLL },	       { "ppoll", LIST_POLL },
-	{ "select", LIST_POLL },       { "pselect6", LIST_POLL },
-	{ "epoll_wait", LIST_POLL },   { "epoll_pwait", LIST_POLL },
-	{ "epoll_pwait2", LIST_POLL }, { "connect", LIST_CONNECT },
-	{ "accept", LIST_ACCEPT },     { "accept4", LIST_ACCEPT },
-};
-
-static enum call_list list_of(const char *name)
-{
-	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
-		if (strcmp(listed[i].name, name) == 0)
-			return listed[i].list;
-	return LIST_REST;
-}
-
-static void sum_call(struct call_sum *sum, const struct syscall_stats *stats)
-{
-	sum->count += (double)stats->count;
-	sum->ns += (double)stats->total_ns;
-}
-
-static double failed_for_descriptors(const struct syscall_stats *stats)
-{
-	double failed = 0;
-
-	for (size_t i = 0; i < SYSCALL_ERRORS; i++)
-		if (stats->by_error[i].number == EMFILE || stats->by_error[i].number == ENFILE)
-			failed += (double)stats->by_error[i].count;
-	return failed;
-}
-
-static void gather_calls(struct verdict_facts *facts, struct call_sum lists[LIST_REST + 1])
-{
-	const struct syscall_table *table = &facts->run->tree->syscalls;
-
-	for (size_t i = 0; i < table->count; i++) {
-		const struct syscall_row *row = &table->rows[i];
-		enum call_list list = list_of(row->name);
-
-		sum_call(&facts->calls, &row->stats);
-		sum_call(&lists[list], &row->stats);
-		if (row->category == SYSCALL_MEMORY && list != LIST_SYNC)
-			sum_call(&facts->mappings, &row->stats);
-		facts->no_descriptor += failed_for_descriptors(&row->stats);
-	}
-	facts->moves.count = lists[LIST_MOVE].count + lists[LIST_WRITE].count;
-	facts->moves.ns = lists[LIST_MOVE].ns + lists[LIST_WRITE].ns;
-	facts->syncs = lists[LIST_SYNC];
-	facts->polls = lists[LIST_POLL];
-	facts->connects = lists[LIST_CONNECT].count;
-	facts->accepts = lists[LIST_ACCEPT].count;
-	facts->network_calls = (double)table->by_category[SYSCALL_NETWORK];
-	facts->has_calls =
-		facts->calls.count > 0 || run_source_works(run_source(facts->run, "syscalls"));
 }
 
 /* Waiting for a connection is waiting for work, whatever the ledger calls it. */
@@ -264,6 +185,21 @@ static void gather_moves(struct verdict_facts *facts)
 			   falling(facts->bytes_per_move, SMALL_BYTES, HANDSHAKE_BYTES);
 }
 
+/* To start a transfer and to take its end is a part of it, and a large one where disks are fast. */
+static void split_disk(struct verdict_facts *facts, double *rest)
+{
+	double waited = facts->disk + facts->wait[WAIT_PIPE] + facts->wait[WAIT_NETWORK];
+	double count = (double)facts->run->tree->ledger.blocked[WAIT_DISK].count;
+	double time = facts->in_kernel;
+
+	if (!facts->has_ledger || facts->disk <= 0)
+		return;
+	if (facts->has_calls)
+		time = call_time(facts, &facts->moves, waited);
+	facts->disk_calls =
+		take(rest, time * share_of(count - facts->syncs.count, facts->moves.count));
+}
+
 static void split_tiny(struct verdict_facts *facts, double *rest)
 {
 	double waited = facts->disk + facts->wait[WAIT_PIPE] + facts->wait[WAIT_NETWORK];
@@ -316,6 +252,7 @@ static void split_cpu(struct verdict_facts *facts, const struct call_sum *writes
 	double rest = facts->on_cpu;
 
 	split_sync(facts, writes, &rest);
+	split_disk(facts, &rest);
 	split_tiny(facts, &rest);
 	facts->map_time = take(&rest, call_time(facts, &facts->mappings, facts->wait[WAIT_MEMORY]));
 	split_faults(facts, blocked_in_calls, &rest);
@@ -368,7 +305,7 @@ static void gather_forks(struct verdict_facts *facts)
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 {
-	struct call_sum lists[LIST_REST + 1] = { 0 };
+	struct call_sum lists[LIST_COUNT] = { 0 };
 	struct thread_sums threads;
 	double blocked = (double)ledger_blocked_ns(&run->tree->ledger);
 
@@ -376,7 +313,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	thread_sums_gather(run, &threads);
 	memcpy(ret->leader_wait, threads.leader, sizeof(ret->leader_wait));
 	gather_ledger(ret);
-	gather_calls(ret, lists);
+	verdict_calls_gather(ret, lists);
 	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
 	drop_parked(ret, threads.parked);
 	gather_scale(ret);

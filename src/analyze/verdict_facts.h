@@ -44,6 +44,7 @@ struct verdict_facts {
 
 	double sync;	   /* syncs and the writes that belong to them, waits included */
 	double disk;	   /* waits for disks beside those */
+	double disk_calls; /* on a CPU in reads and writes that wait for disks nearly each time */
 	double tiny;	   /* on a CPU to move a few bytes */
 	double fault_time; /* on a CPU in page faults */
 	double map_time;   /* on a CPU in calls that change memory maps */

@@ -48,7 +48,7 @@ static double run_queue(const struct verdict_facts *facts)
 
 static double disk(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->disk);
+	return overlapped(facts, facts->disk + facts->disk_calls);
 }
 
 static double fsync_calls(const struct verdict_facts *facts)

@@ -411,6 +411,19 @@ static void reads_past_the_page_cache_are_held_up_by_the_disk(void **state)
 	assert_cause(run, CAUSE_DISK);
 }
 
+static void a_fast_disk_whose_transfers_cost_cpu_time_is_still_the_disk(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 940, .kernel = 880, .run_queue = 40, .moves = 4800,
+	       .bytes = 4800 * 65536ULL, .waits = { { WAIT_DISK, 530, 4500, 0 } },
+	       .calls = { { "pread64", 4500, 1400, 0, 0 },
+			  { "write", 256, 15, 0, 0 },
+			  { "fsync", 1, 15, 0, 0 } });
+	assert_cause(run, CAUSE_DISK);
+}
+
 static void stalls_above_memory_high_are_a_memory_limit(void **state)
 {
 	RUN(1500);
@@ -578,6 +591,7 @@ int main(void)
 		TEST(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
 		TEST(calls_that_fail_for_want_of_descriptors_are_named),
 		TEST(reads_past_the_page_cache_are_held_up_by_the_disk),
+		TEST(a_fast_disk_whose_transfers_cost_cpu_time_is_still_the_disk),
 		TEST(stalls_above_memory_high_are_a_memory_limit),
 		TEST(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),
 		TEST(a_stopped_process_is_idle_without_a_cause),
