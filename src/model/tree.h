@@ -65,6 +65,7 @@ struct tree_process_state {
 	struct tree_level rss, fds;
 	double fullness;      /* most descriptors open, by the limit */
 	bool leader_replaced; /* another thread did an exec and is the leader from now on */
+	bool command_due;     /* it was found: the first TREE_EXEC tells what it runs already */
 	bool status_counted;
 	bool syscalls_counted; /* `syscalls` is complete, and in the tree's sum */
 };

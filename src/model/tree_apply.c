@@ -60,6 +60,7 @@ static void learn_fork(struct tree *tree, struct tree_process *process,
 	if (fork->inner_pid)
 		process->inner_pid = fork->inner_pid;
 	comm_set(process->comm, fork->comm);
+	process->state.command_due |= fork->found;
 	if (!process->found || fork->found)
 		return;
 	process->found = false;

@@ -132,6 +132,10 @@ int process_exec(struct tree *tree, struct tree_process *process, const struct t
 	comm_set(process->comm, exec->comm);
 	if (leader && !leader->ended)
 		comm_set(leader->comm, exec->comm);
+	if (process->state.command_due) {
+		process->state.command_due = false;
+		return 0;
+	}
 	process->state.leader_replaced = leader && leader->ended;
 	process->execs++;
 	tree->execs++;

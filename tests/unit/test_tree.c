@@ -244,6 +244,23 @@ static void arguments_are_of_the_last_exec_and_go_to_children(void **state)
 	assert_non_null(tree->root->arguments);
 }
 
+static void the_command_of_one_that_was_found_is_no_exec(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+	struct tree_event event = event_of(TREE_FORK, 10, 10, 100, 100);
+
+	(void)state;
+	event.fork.found = true;
+	apply(tree, &event);
+	exec_at(tree, 10, 100, "old", 4);
+	assert_string_equal(tree->root->arguments, "old");
+	assert_int_equal(tree->execs, 0);
+	exec_at(tree, 10, 100, "new", 4);
+	assert_string_equal(tree->root->arguments, "new");
+	assert_int_equal(tree->execs, 1);
+	assert_int_equal(tree->forks, 0);
+}
+
 static void a_thread_that_execs_becomes_the_leader_and_counts_once(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -496,6 +513,7 @@ int main(void)
 		cmocka_unit_test(an_event_of_a_stranger_is_counted_and_changes_nothing),
 		cmocka_unit_test(a_member_whose_beginning_was_lost_is_found_by_a_look),
 		cmocka_unit_test(arguments_are_of_the_last_exec_and_go_to_children),
+		cmocka_unit_test(the_command_of_one_that_was_found_is_no_exec),
 		cmocka_unit_test(a_thread_that_execs_becomes_the_leader_and_counts_once),
 		cmocka_unit_test(a_leader_that_ended_is_not_replaced_without_an_exec),
 		cmocka_unit_test(the_sender_of_the_signal_that_ended_it_is_known),
