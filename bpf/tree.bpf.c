@@ -53,7 +53,7 @@ static __always_inline void process_head(struct task_struct *task, enum tree_rec
 	ret->size = size;
 	ret->type = type;
 	ret->pid = ret->tid = process_number(task);
-	ret->start_ns = task->group_leader->start_boottime;
+	ret->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	ret->time_ns = bpf_ktime_get_ns();
 }
 
@@ -66,8 +66,10 @@ static __always_inline void fork_fill(struct task_struct *task, const struct thr
 	record->head.tid = state->tid;
 	record->head.start_ns = state->start_ns;
 	record->head.time_ns = state->begin_ns;
-	record->parent_pid =
-		task->pid == task->tgid ? process_number(task->real_parent) : state->pid;
+	record->parent_pid = state->pid;
+	if (task->pid == task->tgid)
+		record->parent_pid =
+			pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
 	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
 	record->found = 0;
 	record->reserved = 0;
@@ -110,8 +112,6 @@ int tree_fork(__u64 *arguments)
 	struct task_struct *child = (void *)arguments[1];
 	struct thread_state *state;
 
-	if (!is_candidate(parent))
-		return 0;
 	state = thread_find(parent);
 	if (!state || state->phase == PHASE_ARMED)
 		return 0;
@@ -184,8 +184,6 @@ int tree_exec(__u64 *arguments)
 	struct process_state *process;
 	__u32 tgid;
 
-	if (!is_candidate(task))
-		return 0;
 	state = thread_find(task);
 	if (!state)
 		return 0;
@@ -194,7 +192,7 @@ int tree_exec(__u64 *arguments)
 	tgid = task->tgid;
 	process = bpf_map_lookup_elem(&processes, &tgid);
 	if (process) {
-		process->exec_maxrss = task->signal->maxrss;
+		process->exec_maxrss = BPF_CORE_READ(task, signal, maxrss);
 		process->has_peak = 0;
 	}
 	exec_send(task);
@@ -206,7 +204,7 @@ static __always_inline void peak_fill(struct task_struct *task, struct process_s
 				      struct tree_process_record *record)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u64 maxrss = task->signal->maxrss;
+	__u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
 	record->has_peak = 1;
 	if (mm) {
@@ -224,9 +222,10 @@ static __always_inline void peak_fill(struct task_struct *task, struct process_s
 static __always_inline void end_fill(struct task_struct *task, struct process_state *process,
 				     struct tree_process_record *record)
 {
-	struct signal_struct *signal = task->signal;
-	__s32 status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code :
-							   task->group_leader->exit_code;
+	const struct signal_struct *signal = BPF_CORE_READ(task, signal);
+	__s32 status = BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT ?
+			       BPF_CORE_READ(signal, group_exit_code) :
+			       BPF_CORE_READ(task, group_leader, exit_code);
 
 	process_head(task, TREE_RECORD_PROCESS, sizeof(*record), &record->head);
 	record->status = status;
@@ -235,7 +234,7 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 	record->sender_pid = process->sender_pid;
 	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
 	((__u64 *)record->sender_comm)[1] = process->sender_comm[1];
-	record->oom_killed = (status & 0x7f) == SIGKILL && signal->oom_mm;
+	record->oom_killed = (status & 0x7f) == SIGKILL && BPF_CORE_READ(signal, oom_mm);
 	peak_fill(task, process, record);
 }
 
@@ -248,7 +247,7 @@ int tree_exit(__u64 *arguments)
 	struct tree_process_record *record;
 	__u32 tgid;
 
-	if (!is_candidate(task) || task->signal->live.counter > 0 || !thread_find(task))
+	if (!thread_find(task) || BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0;
 	tgid = task->tgid;
 	process = bpf_map_lookup_elem(&processes, &tgid);
@@ -291,7 +290,8 @@ static __always_inline bool is_from_kernel(const struct kernel_siginfo *info,
 /* One with a handler tells little, unless people use it to end things. */
 static __always_inline bool is_told(struct task_struct *target, __s32 signal)
 {
-	const char *actions = (const char *)&target->sighand->action;
+	const struct sighand_struct *handlers = BPF_CORE_READ(target, sighand);
+	const char *actions = (const char *)&handlers->action;
 	const struct k_sigaction *action =
 		(const void *)(actions + (signal - 1) * bpf_core_type_size(struct k_sigaction));
 
@@ -327,7 +327,7 @@ int tree_signal(__u64 *arguments)
 	struct process_state *process;
 	__u32 tgid;
 
-	if (!is_candidate(target) || !is_fatal(signal))
+	if (!is_fatal(signal))
 		return 0;
 	state = thread_find(target);
 	if (!state || state->phase == PHASE_ARMED)
@@ -353,13 +353,16 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 {
 	if (state->phase == PHASE_ARMED)
 		return;
+	sequence_step(state);
+	thread_leave(task, state, now);
 	/* A signal keeps a task running whose state was to sleep. */
 	if (!task_state || !task->__state)
-		thread_leave(task, state, now, RUNNABLE);
-	else if (task_state & TASK_DEAD)
-		thread_end(task, state, now);
+		state->reason = RUNNABLE;
 	else
-		thread_leave(task, state, now, wait_reason_of(task, state, task_state));
+		state->reason = wait_reason_of(task, state, task_state, true);
+	sequence_step(state);
+	if (task_state & TASK_DEAD)
+		thread_end(task, state, now);
 }
 
 SEC("tp_btf/sched_switch")
@@ -369,16 +372,16 @@ int tree_switch(__u64 *arguments)
 	struct task_struct *prev = (void *)arguments[1];
 	struct task_struct *next = (void *)arguments[2];
 	__u32 prev_state = arguments[3];
-	struct thread_state *state = is_candidate(prev) ? thread_find(prev) : 0;
+	struct thread_state *leaving = is_candidate(prev) ? thread_find(prev) : 0;
+	struct thread_state *entering = is_candidate(next) ? thread_find(next) : 0;
 	__u64 now = 0;
 
-	if (state) {
+	if (leaving) {
 		now = bpf_ktime_get_ns();
-		switch_out(prev, state, now, preempt ? 0 : prev_state);
+		switch_out(prev, leaving, now, preempt ? 0 : prev_state);
 	}
-	state = is_candidate(next) ? thread_find(next) : 0;
-	if (state)
-		thread_enter(next, state, now ? now : bpf_ktime_get_ns());
+	if (entering)
+		thread_enter(next, entering, now ? now : bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -497,7 +500,8 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		seed_state.run_delay = task_run_delay(task);
 		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
 		seed_state.reason =
-			task->__state ? wait_reason_of(task, &seed_state, task->__state) : RUNNABLE;
+			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
+					RUNNABLE;
 	}
 	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
@@ -544,12 +548,14 @@ int tree_look(struct bpf_iter__task *context)
 	struct thread_state *state;
 	struct tail tail = {};
 
-	if (!task || !is_candidate(task))
+	if (!task)
 		return 0;
 	state = thread_find(task);
 	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
 		return 0;
 	account_fill(task, state, 0, record);
+	ledger_copy(task, state, record);
+	current_call_fill(task, record);
 	record->head.size = sizeof(*record);
 	if (look_calls)
 		tail_find(task, state, record, &tail);

@@ -9,14 +9,17 @@
 
 #define SEQUENCE_TRIES 4
 
-/* part * whole / total without losing more than a billionth; part <= total. */
-static __always_inline __u64 scale(__u64 part, __u64 whole, __u64 total)
+/* part * whole / total, to some hundred thousandths; part <= total. */
+__noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
 {
 	__u64 share;
 
-	for (int i = 0; i < 32 && total >> 32; i++) {
-		total >>= 1;
-		part >>= 1;
+	if (total >> 48) {
+		total >>= 32;
+		part >>= 32;
+	} else if (total >> 32) {
+		total >>= 16;
+		part >>= 16;
 	}
 	if (!total || part >= total)
 		return whole;
@@ -149,10 +152,8 @@ static __always_inline void ledger_copy(struct task_struct *task, struct thread_
 		barrier();
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
 		record->ledger = state->ledger;
-		if (state->phase != PHASE_ENDED) {
-			record->head.time_ns = bpf_ktime_get_ns();
-			open_interval(task, state, record);
-		}
+		record->head.time_ns = bpf_ktime_get_ns();
+		open_interval(task, state, record);
 		barrier();
 		if (!(sequence & 1) && sequence == *(volatile __u32 *)&state->sequence)
 			break;
@@ -164,7 +165,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 {
 	struct call call;
 
-	if (record->flags & (TREE_THREAD_ON_CPU | TREE_THREAD_ENDED))
+	if (record->flags & TREE_THREAD_ON_CPU)
 		return;
 	call_read(task, &call);
 	if (call.number < 0 || task->flags & PF_EXITING)
@@ -174,7 +175,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 	record->number = call.number & ~X32_SYSCALL_BIT;
 }
 
-/* All but the system calls and wakers. */
+/* All but the ledger, the system calls and wakers. */
 static __always_inline void account_fill(struct task_struct *task, struct thread_state *state,
 					 __u64 now, struct tree_thread_record *record)
 {
@@ -192,8 +193,6 @@ static __always_inline void account_fill(struct task_struct *task, struct thread
 	record->begin_ns = state->begin_ns;
 	record->since_ns = now;
 	record->reason = 0;
-	ledger_copy(task, state, record);
-	current_call_fill(task, record);
 	usage_fill(task, state, &record->usage);
 	record->unnamed_calls = record->unnamed_ns = 0;
 	record->call_count = record->waker_count = 0;

@@ -22,7 +22,7 @@ struct call_state {
 	__u32 abi;
 	__u64 unnamed_calls;
 	__u64 unnamed_ns;
-	struct descriptor descriptors[DESCRIPTORS_CACHED];
+	struct descriptors descriptors;
 	__u64 slot_count;
 	__u8 slot_of[PLACES]; /* 1 for the first slot; 0: none yet */
 	struct tree_call_record slots[TREE_CALL_SLOTS];
@@ -111,7 +111,7 @@ static __always_inline struct tree_call_record *slot_find(struct task_struct *ta
 }
 
 /* The bucket of SYSCALL_BUCKETS. */
-static __always_inline __u32 bucket_of(__u64 ns)
+__noinline __u32 bucket_of(__u64 ns)
 {
 	__u32 value, bucket = 0;
 
@@ -234,7 +234,7 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 	slot_add(slot, ns);
 	rule = rule_of(state->abi, state->number);
 	if ((rule & TREE_RULE_MASK) == WAIT_RULE_BY_FD &&
-	    descriptor_class(task, first_argument(registers, state->abi), state->descriptors) &
+	    own_descriptor_class(&state->descriptors, first_argument(registers, state->abi)) &
 		    IS_SOCKET) {
 		slot->socket_count++;
 		slot->socket_ns += ns;

@@ -106,7 +106,8 @@ static __always_inline void last_account_send(struct thread_state *state,
 }
 
 /* The last switch: nothing of the thread changes after it. */
-static __noinline void thread_end(struct task_struct *task, struct thread_state *state, __u64 now)
+static __always_inline void thread_end(struct task_struct *task, struct thread_state *state,
+				       __u64 now)
 {
 	struct tree_thread_record *record;
 	struct tail tail = {};
@@ -115,9 +116,9 @@ static __noinline void thread_end(struct task_struct *task, struct thread_state 
 	record = bpf_map_lookup_elem(&last_accounts, &zero);
 	if (!record)
 		return;
-	thread_leave(task, state, now, RUNNABLE);
 	state->phase = PHASE_ENDED;
 	account_fill(task, state, now, record);
+	record->ledger = state->ledger;
 	tail_find(task, state, record, &tail);
 	last_account_send(state, record, &tail);
 }

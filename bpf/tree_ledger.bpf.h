@@ -44,12 +44,15 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
 			 interval->off_ns - interval->queued_ns);
 }
 
-/* The row of the waker; else a free one; else the least of all, whose waits are lost. */
-static __always_inline struct tree_waker_record *waker_row(struct thread_state *state,
-							   const struct waker *waker, __u32 reason)
-{
-	struct tree_waker_record *least = &state->wakers[0];
+/*
+ * Functions that are not static are verified once and by themselves, which keeps the number of
+ * paths through their callers small.
+ */
 
+/* The row of the waker, or a free one. */
+static __always_inline struct tree_waker_record *waker_find(struct thread_state *state,
+							    const struct waker *waker, __u32 reason)
+{
 	for (__u32 i = 0; i < TREE_WAKERS_MAX; i++) {
 		struct tree_waker_record *row = &state->wakers[i];
 
@@ -59,23 +62,43 @@ static __always_inline struct tree_waker_record *waker_row(struct thread_state *
 		}
 		if (row->tid == waker->tid && row->reason == reason && row->pid == waker->pid)
 			return row;
-		if (row->total_ns < least->total_ns)
-			least = row;
 	}
-	__sync_fetch_and_add(&losses[TREE_LOSS_WAKERS], least->count);
-	least->count = least->total_ns = least->longest_ns = 0;
-	return least;
+	return 0;
 }
 
-static __noinline void waker_add(struct thread_state *state, __u32 reason, __u64 ns)
+/* When all are taken, any one that had less than this wait loses its place. */
+static __always_inline struct tree_waker_record *waker_replace(struct thread_state *state, __u64 ns)
 {
-	struct waker waker = state->waker;
+	__u64 index = state->ledger.on_cpu_ns & (TREE_WAKERS_MAX - 1);
 	struct tree_waker_record *row;
 
+	barrier_var(index);
+	row = &state->wakers[index & (TREE_WAKERS_MAX - 1)];
+	if (row->total_ns >= ns) {
+		loss_count(TREE_LOSS_WAKERS);
+		return 0;
+	}
+	__sync_fetch_and_add(&losses[TREE_LOSS_WAKERS], row->count);
+	row->count = row->total_ns = row->longest_ns = 0;
+	return row;
+}
+
+__noinline int waker_add(struct thread_state *state, __u32 reason, __u64 ns)
+{
+	struct tree_waker_record *row;
+	struct waker waker;
+
+	if (!state)
+		return 0;
+	waker = state->waker;
 	/* Interrupts end these; who was interrupted has no part in it. */
 	if (reason == WAIT_DISK || reason == WAIT_TIMER)
 		__builtin_memset(&waker, 0, sizeof(waker));
-	row = waker_row(state, &waker, reason);
+	row = waker_find(state, &waker, reason);
+	if (!row)
+		row = waker_replace(state, ns);
+	if (!row)
+		return 0;
 	row->pid = waker.pid;
 	row->tid = waker.tid;
 	row->reason = reason;
@@ -85,6 +108,7 @@ static __noinline void waker_add(struct thread_state *state, __u32 reason, __u64
 	row->total_ns += ns;
 	if (ns > row->longest_ns)
 		row->longest_ns = ns;
+	return 0;
 }
 
 static __always_inline __u64 task_run_delay(struct task_struct *task)
@@ -120,15 +144,14 @@ static __always_inline void sequence_step(struct thread_state *state)
 }
 
 /*
- * A thread that was found while it was being switched may be seen in the wrong phase for once:
- * then it was on its CPU since.
+ * Ends the time on the CPU.  A thread that was found while it was being switched may be seen in
+ * the wrong phase for once: then it was on its CPU since.
  */
 static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
-					 __u64 now, __u32 reason)
+					 __u64 now)
 {
 	__u64 run_delay = task_run_delay(task);
 
-	sequence_step(state);
 	if (state->phase == PHASE_OFF_CPU)
 		state->in_ns = state->out_ns;
 	if (state->unsettled)
@@ -136,9 +159,7 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 	state->ledger.on_cpu_ns += now - state->in_ns;
 	state->out_ns = now;
 	state->run_delay = run_delay;
-	state->reason = reason;
 	state->phase = PHASE_OFF_CPU;
-	sequence_step(state);
 }
 
 static __always_inline void thread_enter(struct task_struct *task, struct thread_state *state,

@@ -23,10 +23,12 @@ enum phase {
 	PHASE_ENDED,
 };
 
-/* What the last descriptors were that a thread waited for, by their lowest bits. */
-struct descriptor {
-	__u64 inode;
-	__u64 class; /* reason, IS_SOCKET */
+/* What the last descriptors were that a thread used, by their lowest bits. */
+struct descriptors {
+	struct {
+		__u64 inode;
+		__u64 class; /* reason, IS_SOCKET */
+	} known[DESCRIPTORS_CACHED];
 };
 
 struct waker {
@@ -50,7 +52,7 @@ struct thread_state {
 	__u64 out_ns;
 	__u64 run_delay; /* at out_ns */
 	struct tree_ledger_record ledger;
-	struct descriptor descriptors[DESCRIPTORS_CACHED];
+	struct descriptors descriptors;
 	struct waker waker; /* who woke it last */
 	__s32 pid;
 	__s32 tid;

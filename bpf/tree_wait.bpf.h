@@ -134,7 +134,7 @@ static __always_inline __u32 device_class(const struct inode *inode)
 	return WAIT_OTHER;
 }
 
-static __noinline __u32 inode_class(const struct file *file, const struct inode *inode)
+static __always_inline __u32 inode_class(const struct file *file, const struct inode *inode)
 {
 	switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
 	case S_IFREG:
@@ -159,32 +159,51 @@ static __noinline __u32 inode_class(const struct file *file, const struct inode 
  * What a descriptor is.  Kept by inode: that of another kind of file is made from other memory,
  * while the file itself and its number are soon those of something else.
  */
-static __always_inline __u32 descriptor_class(struct task_struct *task, __u64 fd,
-					      struct descriptor cache[DESCRIPTORS_CACHED])
+static __always_inline __u32 descriptor_class(struct descriptors *descriptors, struct file **files,
+					      __u32 fd)
 {
-	struct descriptor *known = &cache[fd & (DESCRIPTORS_CACHED - 1)];
-	struct files_struct *files = task->files;
-	struct fdtable *table;
-	struct file **descriptors;
-	struct file *file = 0;
+	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
 	struct inode *inode = 0;
+	struct file *file = 0;
 
-	if (!files)
-		return WAIT_OTHER;
-	table = files->fdt;
-	if (!table || (__u32)fd >= table->max_fds)
-		return WAIT_OTHER;
-	descriptors = table->fd;
-	bpf_probe_read_kernel(&file, sizeof(file), descriptors + (__u32)fd);
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file)
 		return WAIT_OTHER;
 	bpf_probe_read_kernel(&inode, sizeof(inode),
 			      (const char *)file + bpf_core_field_offset(struct file, f_inode));
-	if (known->inode != (__u64)inode) {
-		known->inode = (__u64)inode;
-		known->class = inode_class(file, inode);
+	if (descriptors->known[index].inode != (__u64)inode) {
+		descriptors->known[index].inode = (__u64)inode;
+		descriptors->known[index].class = inode_class(file, inode);
 	}
-	return known->class;
+	return descriptors->known[index].class;
+}
+
+/*
+ * Of the current task, whose members can be read directly.  A function that is not static is
+ * verified once and by itself, which keeps loading quick.
+ */
+__noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+
+	if (!files || !descriptors)
+		return WAIT_OTHER;
+	table = files->fdt;
+	if (!table || fd >= table->max_fds)
+		return WAIT_OTHER;
+	return descriptor_class(descriptors, table->fd, fd);
+}
+
+static __always_inline __u32 others_descriptor_class(struct task_struct *task,
+						     struct descriptors *descriptors, __u32 fd)
+{
+	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return WAIT_OTHER;
+	return descriptor_class(descriptors, BPF_CORE_READ(table, fd), fd);
 }
 
 /* A join waits without PRIVATE, since the kernel itself wakes it. */
@@ -200,7 +219,8 @@ static __always_inline __u32 futex_reason(__u64 operation)
 	}
 }
 
-static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state)
+static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state,
+					 bool is_current)
 {
 	struct call call;
 	__u32 rule;
@@ -215,12 +235,13 @@ static __always_inline __u32 call_reason(struct task_struct *task, struct thread
 	    (call.second == F_SETLKW || call.second == F_SETLKW64 || call.second == F_OFD_SETLKW))
 		return WAIT_LOCK;
 	if (rule == WAIT_RULE_BY_FD || rule == WAIT_RULE_FCNTL)
-		return descriptor_class(task, call.first, state->descriptors) & 0xff;
-	return rule;
+		rule = is_current ? own_descriptor_class(&state->descriptors, call.first) :
+				    others_descriptor_class(task, &state->descriptors, call.first);
+	return rule & 0xff;
 }
 
 static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thread_state *state,
-					    __u32 task_state)
+					    __u32 task_state, bool is_current)
 {
 	if (task_state & (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN))
 		return WAIT_STOPPED;
@@ -234,7 +255,7 @@ static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thr
 		return WAIT_DISK;
 	if (task->flags & PF_EXITING)
 		return WAIT_OTHER;
-	return call_reason(task, state);
+	return call_reason(task, state, is_current);
 }
 
 #endif
