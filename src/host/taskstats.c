@@ -85,6 +85,24 @@ void taskstats_decode(const void *bytes, size_t length, struct taskstats_values 
 	}
 }
 
+void taskstats_comm(const void *bytes, size_t length, char *comm, size_t capacity)
+{
+	static const struct place place = { 2, 80, 128, TS_COMM_LEN };
+	uint16_t version;
+	size_t offset;
+
+	comm[0] = '\0';
+	if (length < sizeof(version))
+		return;
+	memcpy(&version, bytes, sizeof(version));
+	offset = offset_in(&place, version);
+	if (!offset || offset + place.bytes > length)
+		return;
+	capacity = capacity > place.bytes ? place.bytes : capacity;
+	memcpy(comm, (const char *)bytes + offset, capacity - 1);
+	comm[capacity - 1] = '\0';
+}
+
 /* The attribute of that type, whole and of at least that length; NULL when there is none. */
 static const struct nlattr *find_attribute(const void *bytes, size_t length, uint16_t type,
 					   size_t least)

@@ -87,6 +87,9 @@ static inline bool taskstats_has(const struct taskstats_values *values,
 /* Takes the structure apart.  One that is too short to tell its version has no members. */
 void taskstats_decode(const void *bytes, size_t length, struct taskstats_values *ret);
 
+/* The task's name, "" when it is not there. */
+void taskstats_comm(const void *bytes, size_t length, char *comm, size_t capacity);
+
 /* One message of the kernel. */
 struct taskstats_reply {
 	uint32_t sequence; /* of the request */

@@ -130,6 +130,15 @@ int tracer_open(const struct host *host, const char *name, const struct tracer_o
 	return 0;
 }
 
+int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = run_add_source(run, rows[i].name, rows[i].state, rows[i].reason);
+	return status;
+}
+
 int tracer_report(const struct tracer *tracer, struct run *run)
 {
 	const struct opened *opened = opened_of(tracer);

@@ -20,6 +20,7 @@
 struct error;
 struct host;
 struct run;
+struct run_source;
 
 struct tracer_options {
 	bool syscalls;
@@ -81,6 +82,8 @@ struct tracer {
 int tracer_open(const struct host *host, const char *name, const struct tracer_options *options,
 		struct tracer **ret, struct error *error);
 int tracer_report(const struct tracer *tracer, struct run *run);
+/* For the report() of those whose rows are the same everywhere. */
+int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count);
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 void tracer_close_pointer(struct tracer **tracer);
 

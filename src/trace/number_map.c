@@ -1,0 +1,94 @@
+#include "trace/number_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_CAPACITY 64
+
+/* Neighbouring numbers are common, so they are spread by a multiplication. */
+static size_t home_of(const struct number_map *map, int32_t number)
+{
+	return ((uint32_t)number * 2654435769u >> 8) & (map->capacity - 1);
+}
+
+/* The slot that has the number, or the free one where it belongs. */
+static size_t find_slot(const struct number_map *map, int32_t number)
+{
+	size_t slot = home_of(map, number);
+
+	while (map->slots[slot].value && map->slots[slot].number != number)
+		slot = (slot + 1) & (map->capacity - 1);
+	return slot;
+}
+
+static int grow(struct number_map *map)
+{
+	struct number_map larger = { .capacity =
+					     map->capacity ? map->capacity * 2 : FIRST_CAPACITY };
+
+	larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->slots[i].value)
+			larger.slots[find_slot(&larger, map->slots[i].number)] = map->slots[i];
+	larger.count = map->count;
+	free(map->slots);
+	*map = larger;
+	return 0;
+}
+
+int number_map_set(struct number_map *map, int32_t number, void *value)
+{
+	size_t slot;
+
+	if (map->count * 2 >= map->capacity && grow(map) < 0)
+		return -ENOMEM;
+	slot = find_slot(map, number);
+	map->count += !map->slots[slot].value;
+	map->slots[slot] = (struct number_slot){ number, value };
+	return 0;
+}
+
+void *number_map_get(const struct number_map *map, int32_t number)
+{
+	return map->capacity ? map->slots[find_slot(map, number)].value : NULL;
+}
+
+/* Those behind a slot that becomes free move up, unless they are at home already. */
+static void close_gap(struct number_map *map, size_t gap)
+{
+	size_t mask = map->capacity - 1;
+
+	for (size_t slot = (gap + 1) & mask; map->slots[slot].value; slot = (slot + 1) & mask) {
+		size_t home = home_of(map, map->slots[slot].number);
+
+		if (((slot - home) & mask) < ((slot - gap) & mask))
+			continue;
+		map->slots[gap] = map->slots[slot];
+		gap = slot;
+	}
+	map->slots[gap].value = NULL;
+}
+
+void *number_map_remove(struct number_map *map, int32_t number)
+{
+	size_t slot;
+	void *value;
+
+	if (!map->capacity)
+		return NULL;
+	slot = find_slot(map, number);
+	value = map->slots[slot].value;
+	if (!value)
+		return NULL;
+	close_gap(map, slot);
+	map->count--;
+	return value;
+}
+
+void number_map_clear(struct number_map *map)
+{
+	free(map->slots);
+	*map = (struct number_map){ 0 };
+}
