@@ -70,15 +70,9 @@ static int write_env(struct watch *watch, struct error *error)
 	return 0;
 }
 
-/* Everything that needs no process to watch. */
+/* What cannot fail but for memory, and the host. */
 static int prepare(struct watch *watch, const struct session_options *options, struct error *error)
 {
-	struct tracer_options wanted = {
-		.syscalls = !options->no_syscalls,
-		.wakers = !options->no_wakers,
-	};
-	int status;
-
 	*watch = (struct watch){
 		.options = options,
 		.launch = LAUNCH_NONE,
@@ -89,18 +83,24 @@ static int prepare(struct watch *watch, const struct session_options *options, s
 		.kill_ns = UINT64_MAX,
 		.drain_pause_ns = FIRST_DRAIN_NS,
 	};
-	if (lines_open(&watch->lines, options->lines) < 0 || run_new(&watch->run) < 0 ||
-	    (!watch->run->tree && tree_new(&watch->run->tree) < 0))
+	if (lines_open(&watch->lines, options->lines) < 0 || run_new(&watch->run) < 0)
 		return no_memory(error);
-	status = host_open(&watch->host, NULL, error);
-	if (status == 0)
-		status = tracer_open(watch->host, options->source, &wanted, &watch->tracer, error);
-	if (status == 0)
-		status = write_env(watch, error);
 	watch->run->interval_ns = options->interval_ns ? options->interval_ns : SAMPLER_SHORTEST_NS;
 	watch->run->duration_ns =
 		(struct run_number){ options->duration_ns > 0, options->duration_ns };
-	return status;
+	return host_open(&watch->host, NULL, error);
+}
+
+static int open_tracer(struct watch *watch, struct error *error)
+{
+	struct tracer_options wanted = {
+		.syscalls = !watch->options->no_syscalls,
+		.wakers = !watch->options->no_wakers,
+	};
+	int status =
+		tracer_open(watch->host, watch->options->source, &wanted, &watch->tracer, error);
+
+	return status < 0 ? status : write_env(watch, error);
 }
 
 static int open_signals(struct watch *watch, struct error *error)
@@ -266,6 +266,8 @@ int session_run(const struct session_options *options, char **command, struct ru
 	if (status == 0 && copy_command(watch.run, command) < 0)
 		status = no_memory(error);
 	if (status == 0)
+		status = open_tracer(&watch, error);
+	if (status == 0)
 		status = open_signals(&watch, error);
 	if (status == 0)
 		status = hold_command(&watch, command, &found, error);
@@ -289,6 +291,8 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	watch->run->pid = pids[0];
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = process_attachable(watch->host, pids[i], error);
+	if (status == 0)
+		status = open_tracer(watch, error);
 	if (status < 0)
 		return status;
 	begin_now(watch);

@@ -134,16 +134,31 @@ static void judge_alone(const struct run *run, struct tree_process *process, str
 	diagnose(&alone, ret);
 }
 
-/* It waits for children, and what they did is more than it did itself. */
-static bool works_by_children(const struct run *run, const struct tree_process *process)
+static bool stands_for_child(const struct standing *standing)
+{
+	return standing->threads.count > 0 &&
+	       standing_reason(&standing->threads.data[0]) == WAIT_CHILD;
+}
+
+/* By its ledger; without one, by where its first thread was at both looks. */
+static bool waits_for_children(const struct why *why, const struct tree_process *process)
 {
 	const struct ledger *own = &process->ledger;
-	uint64_t all = run->tree->ledger.on_cpu_ns + ledger_costly_ns(&run->tree->ledger);
+
+	if (!(own->present & LEDGER_BLOCKED))
+		return stands_for_child(&why->before) && stands_for_child(&why->after);
+	return (double)own->blocked[WAIT_CHILD].ns > WAITS_SHARE * (double)run_wall_ns(why->run);
+}
+
+/* It waits for children, and what they did is more than it did itself. */
+static bool works_by_children(const struct why *why, const struct tree_process *process)
+{
+	const struct ledger *own = &process->ledger;
+	const struct tree *tree = why->run->tree;
+	uint64_t all = tree->ledger.on_cpu_ns + ledger_costly_ns(&tree->ledger);
 	uint64_t mine = own->on_cpu_ns + ledger_costly_ns(own);
 
-	return run->tree->processes > 1 && own->present & LEDGER_BLOCKED &&
-	       (double)own->blocked[WAIT_CHILD].ns > WAITS_SHARE * (double)run_wall_ns(run) &&
-	       all > 2 * mine;
+	return tree->processes > 1 && waits_for_children(why, process) && all > 2 * mine;
 }
 
 static void judge(struct why *why)
@@ -153,7 +168,7 @@ static void judge(struct why *why)
 
 	if (!process)
 		return;
-	why->by_children = works_by_children(why->run, process);
+	why->by_children = works_by_children(why, process);
 	if (why->by_children)
 		diagnose(why->run, &why->diagnosis);
 	else

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""`attach`: running trees are watched for a while and never touched."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import support
+from support import TASKSCOPE, is_root
+
+NOBODY = 65534
+UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+KERNEL_THREAD = 0x00200000
+
+
+def works(source):
+    return support.run("attach", "-q", "-d", "1ms", "--source", source,
+                       "-p", os.getpid())[0] == 0
+
+
+WAYS = [source for source in ("bpf", "connector", "procfs") if works(source)]
+
+
+def kernel_thread():
+    """The pid of one, or None in a PID namespace that has none."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[6]) & KERNEL_THREAD:
+            return int(folder.name)
+    return None
+
+
+class AttachCase(support.TestCase):
+    def target(self, *command, **options):
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+
+        def end():
+            process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+
+        self.addCleanup(end)
+        return process
+
+    def summary(self):
+        return json.loads(pathlib.Path(self.path("run.jsonl")).read_text().splitlines()[-1])
+
+
+class Watching(AttachCase):
+    def test_a_running_process_is_watched_for_a_while_and_goes_on(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                target = self.target(sys.executable, "-c", "while True: pass")
+                time.sleep(0.3)
+                begin = time.monotonic()
+                self.accept("attach", "-q", "-p", target.pid, "-d", "1s", "--source", way,
+                            "-o", self.path("run.jsonl"))
+                self.assertLess(time.monotonic() - begin, 4)
+                self.assertIsNone(target.poll())
+                summary = self.summary()
+                self.assertEqual(summary["kind"], "summary")
+                self.assertGreater(summary["wall_ns"], 0.9e9)
+                self.assertGreater(summary["cpu_ns"], 0.05e9, "the machine may be busy")
+                self.assertLess(summary["cpu_ns"], summary["wall_ns"] * 1.1)
+                self.assertEqual(summary["processes"], 1)
+
+    def test_children_that_begin_later_belong_to_it(self):
+        for way in (way for way in WAYS if way != "procfs"):
+            with self.subTest(way=way):
+                target = self.target("sh", "-c", "while :; do /bin/true; sleep 0.02; done")
+                self.accept("attach", "-q", "-p", target.pid, "-d", "1s", "--source", way,
+                            "-o", self.path("run.jsonl"))
+                self.assertGreater(self.summary()["processes"], 10)
+
+    def test_it_ends_with_its_target(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                target = self.target("sleep", "4")
+                begin = time.monotonic()
+                self.accept("attach", "-q", target.pid, "-d", "60s", "--source", way)
+                self.assertLess(time.monotonic() - begin, 20)
+
+    def test_several_may_be_named_in_any_way(self):
+        targets = [str(self.target("sleep", "100").pid) for _ in range(3)]
+        self.accept("attach", "-q", "-p", ",".join(targets[:2]), targets[2], "-d", "300ms", "-o",
+                    self.path("run.jsonl"))
+        self.assertEqual(self.summary()["processes"], 3)
+
+    def test_an_interrupt_detaches_and_reports(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                target = self.target("sleep", "100")
+                process = self.target(TASKSCOPE, "attach", "-p", str(target.pid), "-o",
+                                      self.path("run.jsonl"), stderr=subprocess.PIPE)
+                path = pathlib.Path(self.path("run.jsonl"))
+                for _ in range(500):
+                    if path.exists() and path.stat().st_size:
+                        break
+                    time.sleep(0.01)
+                time.sleep(0.3)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 0)
+                self.assertGreater(len(err.splitlines()), 2)
+                self.assertIsNone(target.poll())
+                self.assertEqual(self.summary()["kind"], "summary")
+                path.unlink()
+
+    def test_lines_may_go_to_standard_output(self):
+        target = self.target("sleep", "100")
+        out = self.accept("attach", "-q", "-p", target.pid, "-d", "300ms", "-o", "-")
+        kinds = [json.loads(line)["kind"] for line in out.splitlines()]
+        self.assertEqual((kinds[:2], kinds[-1]), (["env", "metadata"], "summary"))
+
+    def test_we_are_not_in_the_tree_that_we_watch(self):
+        """Our parent is watched, and so are all its children but us."""
+        for way in WAYS:
+            with self.subTest(way=way):
+                self.accept("attach", "-q", "-p", os.getpid(), "-d", "500ms", "--source", way,
+                            "-o", self.path("run.jsonl"))
+                self.assertNotIn("taskscope", [member.get("comm") for member in
+                                               self.summary().get("running", [])])
+
+
+class Mistakes(AttachCase):
+    def test_no_process(self):
+        self.refuse("attach", says="needs a process")
+        self.refuse("attach", "-p", "", says="process ids")
+        self.refuse("attach", "-p", "0", says="process ids")
+        self.refuse("attach", "-p", "12;13", says="process ids")
+        self.refuse("attach", "nonsense", says="process ids")
+
+    def test_a_dead_process(self):
+        target = subprocess.Popen(["true"])
+        target.wait()
+        self.refuse("attach", "-p", target.pid, says=f"no process {target.pid}")
+
+    def test_a_process_that_waits_for_its_parent(self):
+        target = self.target("true")
+        while pathlib.Path(f"/proc/{target.pid}/stat").read_text().rpartition(")")[2][1] != "Z":
+            time.sleep(0.01)
+        self.refuse("attach", "-p", target.pid, says="has ended")
+
+    def test_a_kernel_thread(self):
+        pid = kernel_thread()
+        if pid is None:
+            self.skipTest("no kernel thread is seen here")
+        self.refuse("attach", "-p", pid, says="kernel thread")
+
+    def test_taskscope_itself(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" attach -p $$', TASKSCOPE],
+                              capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"taskscope itself", done.stderr)
+
+    def test_a_thread(self):
+        script = "import threading, time\n" \
+                 "threading.Thread(target=lambda: time.sleep(100)).start()\nprint(flush=True)"
+        target = self.target(sys.executable, "-c", script, stdout=subprocess.PIPE)
+        target.stdout.readline()
+        tids = [int(entry.name) for entry in pathlib.Path(f"/proc/{target.pid}/task").iterdir()]
+        thread = next(tid for tid in tids if tid != target.pid)
+        self.refuse("attach", "-p", thread, says=f"a thread of process {target.pid}")
+
+    @unittest.skipUnless(is_root() and shutil.which("setpriv"), "needs root to be someone else")
+    def test_a_process_of_someone_else(self):
+        if subprocess.run([*UNPRIVILEGED, TASKSCOPE, "--version"], capture_output=True).returncode:
+            self.skipTest("nobody may not run the program")
+        target = self.target("sleep", "100")
+        self.refuse("attach", "-p", target.pid, says="another user", prefix=UNPRIVILEGED)
+
+    def test_an_output_that_cannot_be_written(self):
+        target = self.target("sleep", "100")
+        self.refuse("attach", "-p", target.pid, "-o", self.path("nowhere/x.jsonl"), says="nowhere")
+        self.refuse("attach", "-p", target.pid, "-o", self.path("x.txt"), says=".jsonl")
+        os.symlink("/dev/full", self.path("full.jsonl"))
+        self.refuse("attach", "-p", target.pid, "-o", self.path("full.jsonl"), says="No space left")
+
+
+@unittest.skipUnless(is_root() and shutil.which("setpriv"), "needs root to be someone else")
+class NoPrivilege(AttachCase):
+    def test_an_own_process_may_be_attached_to(self):
+        if subprocess.run([*UNPRIVILEGED, TASKSCOPE, "--version"], capture_output=True).returncode:
+            self.skipTest("nobody may not run the program")
+        target = self.target(*UNPRIVILEGED, "sleep", "100")
+        time.sleep(0.3)
+        status, _, err = support.run("attach", "-p", target.pid, "-d", "300ms",
+                                     prefix=UNPRIVILEGED)
+        self.assertEqual(status, 0, err)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,623 @@
+#!/usr/bin/env python3
+"""`run`: the command is left alone, its tree is seen whole, and mistakes are told in one sentence."""
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+import support
+from support import TASKSCOPE, is_root
+
+NOBODY = 65534
+UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+# A report that nobody reads is given up after this time.
+PATIENCE = 10
+
+
+def works(source):
+    return support.run("run", "-q", "--source", source, "--", "true")[0] == 0
+
+
+WAYS = [source for source in ("bpf", "connector", "procfs") if works(source)]
+# Those that see every process, however short it lives.
+EXACT = [source for source in WAYS if source != "procfs"]
+
+
+def reachable_by_nobody():
+    """Whether another user can run the program, and get a directory of his own."""
+    if not is_root() or not shutil.which("setpriv"):
+        return False
+    return subprocess.run([*UNPRIVILEGED, TASKSCOPE, "--version"],
+                          capture_output=True).returncode == 0
+
+
+def children(pid):
+    found = []
+    for folder in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):
+            found += map(int, (folder / "children").read_text().split())
+    return found
+
+
+def wait_until(condition, seconds=10):
+    """The first true value of the condition."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+class RunCase(support.TestCase):
+    def lines(self, name="run.jsonl"):
+        text = pathlib.Path(self.path(name)).read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+    def watch(self, *command, way=None, options=(), status=0, **more):
+        """Runs a command; gives the lines that were written about it."""
+        words = ["run", "-o", self.path("run.jsonl"), "-q", *options]
+        if way:
+            words += ["--source", way]
+        done, out, err = support.run(*words, "--", *command, **more)
+        self.assertEqual(done, status, err)
+        self.out, self.err = out, err
+        return self.lines()
+
+    def start(self, *words, **options):
+        process = subprocess.Popen([TASKSCOPE, "run", *map(str, words)], stdin=subprocess.DEVNULL,
+                                   **options)
+        self.addCleanup(process.kill)
+        return process
+
+    def refuse_run(self, *words, status=125, says="", **options):
+        """One sentence, nothing on standard output, and the status of a failure of ours."""
+        done, out, err = support.run("run", *words, **options)
+        self.assertEqual((done, out), (status, ""), f"{words}: {err}")
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertTrue(err.startswith("taskscope: "), err)
+        self.assertIn(says, err)
+
+
+class Status(RunCase):
+    def test_every_exit_code_is_passed_on(self):
+        for code in range(256):
+            done, _, err = support.run("run", "-q", "--source", WAYS[-1], "sh", "-c",
+                                       f"exit {code}")
+            self.assertEqual((done, err), (code, ""))
+
+    def test_codes_are_those_of_the_command_in_every_way(self):
+        for way in WAYS:
+            for code in (0, 1, 124, 125, 126, 127, 255):
+                with self.subTest(way=way, code=code):
+                    summary = self.watch("sh", "-c", f"exit {code}", way=way, status=code)[-1]
+                    self.assertEqual(summary["kind"], "summary")
+                    self.assertEqual(summary["exit_code"], code)
+
+    def test_a_signal_is_128_and_its_number(self):
+        for way in WAYS:
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT,
+                           signal.SIGKILL, signal.SIGPIPE, signal.SIGTERM, signal.SIGUSR1):
+                with self.subTest(way=way, signal=number.name):
+                    summary = self.watch("sh", "-c", f"ulimit -c 0; kill -{int(number)} $$",
+                                         way=way, status=128 + number)[-1]
+                    self.assertEqual(summary["signal"], number)
+                    self.assertNotIn("exit_code", summary)
+
+    def test_a_command_that_is_not_there(self):
+        self.refuse_run("there-is-no-such-command", status=127, says="there-is-no-such-command")
+        self.refuse_run("./there-is-none", status=127, says="./there-is-none")
+
+    def test_a_command_that_cannot_be_executed(self):
+        pathlib.Path(self.path("plain")).write_text("#!/bin/sh\n")
+        os.chmod(self.path("plain"), 0o644)
+        self.refuse_run(self.path("plain"), status=126, says="Permission denied")
+        self.refuse_run(self.folder.name, status=126)
+
+    def test_a_script_without_its_interpreter(self):
+        pathlib.Path(self.path("script")).write_text("#!/no/such/interpreter\n")
+        os.chmod(self.path("script"), 0o755)
+        self.refuse_run(self.path("script"), status=127)
+
+    def test_the_path_is_searched(self):
+        pathlib.Path(self.path("here")).write_text("#!/bin/sh\nexit 9\n")
+        os.chmod(self.path("here"), 0o755)
+        environment = dict(os.environ, PATH=f"/nonexistent:{self.folder.name}:/bin:/usr/bin")
+        self.assertEqual(support.run("run", "-q", "here", env=environment)[0], 9)
+
+    def test_a_command_that_dies_at_once(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                self.assertEqual(self.watch("true", way=way)[-1]["exit_code"], 0)
+                self.assertEqual(self.watch("sh", "-c", "kill -9 $$", way=way,
+                                            status=137)[-1]["signal"], 9)
+
+    def test_a_command_that_is_killed(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                process = self.start("-q", "-o", self.path("run.jsonl"), "--source", way,
+                                     "sleep", "100")
+                victim = wait_until(lambda: [child for child in children(process.pid) if
+                                             pathlib.Path(f"/proc/{child}/comm").read_text()
+                                             == "sleep\n"])[0]
+                os.kill(victim, signal.SIGKILL)
+                self.assertEqual(process.wait(timeout=20), 137)
+                summary = self.lines()[-1]
+                self.assertEqual(summary["signal"], 9)
+                if way == "bpf":
+                    self.assertEqual(summary["sender_pid"], os.getpid())
+
+
+class Mistakes(RunCase):
+    def test_no_command(self):
+        self.refuse_run(says="needs a command")
+        self.refuse_run("--", says="needs a command")
+        self.refuse_run("-q", says="needs a command")
+
+    def test_options_that_are_none(self):
+        self.refuse_run("--nonsense", "true", says="--nonsense")
+        self.refuse_run("-i", "soon", "true", says="--interval")
+        self.refuse_run("-i", "0", "true", says="--interval")
+        self.refuse_run("-d", "0", "true", says="--duration")
+        self.refuse_run("-o", says="--output")
+        self.refuse_run("--source", "magic", "true", says="--source")
+
+    def test_an_output_of_another_kind(self):
+        self.refuse_run("-o", self.path("run.csv"), "true", says=".jsonl")
+        self.refuse_run("-o", "-", "true", says="standard output is the command's")
+
+    def never_runs(self, *words, **more):
+        marker = self.path("marker")
+        self.refuse_run(*words, "--", "touch", marker, **more)
+        self.assertFalse(os.path.exists(marker))
+
+    def test_an_output_that_cannot_be_written_is_found_before_the_command_starts(self):
+        self.never_runs("-o", self.path("nowhere/run.jsonl"), says="nowhere")
+        os.mkdir(self.path("folder.jsonl"))
+        self.never_runs("-o", self.path("folder.jsonl"), says="folder.jsonl")
+        os.symlink("/dev/full", self.path("full.jsonl"))
+        self.never_runs("-o", self.path("full.jsonl"), says="No space left")
+        os.mkfifo(self.path("pipe.jsonl"))
+        self.never_runs("-o", self.path("pipe.jsonl"), says="pipe.jsonl")
+
+    @unittest.skipUnless(reachable_by_nobody(), "needs root to be someone else")
+    def test_an_output_of_someone_else(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "mine.jsonl").write_text("")
+        (folder / "mine.jsonl").chmod(0o600)
+        folder.chmod(0o755)
+        self.never_runs("-o", folder / "mine.jsonl", says="Permission denied", prefix=UNPRIVILEGED)
+
+    def test_an_output_that_fails_later_does_not_touch_the_command(self):
+        path = self.path("pipe.jsonl")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        process = self.start("-q", "-o", path, "sh", "-c", "sleep 0.5; true; sleep 1.5; echo done",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(lambda: select.select([reader], [], [], 0.1)[0])
+        os.read(reader, 1 << 20)
+        os.close(reader)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (125, b"done\n"), err)
+        self.assertEqual(len(err.splitlines()), 1)
+        self.assertIn(b"could not be written", err)
+
+    @unittest.skipUnless(is_root(), "needs root for a small file system")
+    def test_a_disk_that_fills_up_keeps_whole_lines_and_the_command(self):
+        os.mkdir(self.path("small"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none",
+                           self.path("small")]).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.path("small")], check=True)
+        loop = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done; echo done"
+        done, out, err = support.run("run", "-q", "-o", self.path("small/run.jsonl"), "sh", "-c",
+                                     loop)
+        self.assertEqual((done, out), (125, "done\n"), err)
+        self.assertIn("No space left", err)
+        text = pathlib.Path(self.path("small/run.jsonl")).read_text()
+        self.assertTrue(text.endswith("\n"))
+        for line in text.splitlines():
+            json.loads(line)
+
+
+class LeftAlone(RunCase):
+    # What a process inherits, as the kernel and the shell tell it.
+    INHERITED = """grep -E '^(Sig(Blk|Ign|Cgt)|CapInh|CapPrm|CapEff|CapBnd|NoNewPrivs|Seccomp|Uid|Gid)' /proc/self/status
+        ulimit -a; ulimit -Ha; nice; umask; pwd; env | grep -v ^_= | sort; id
+        awk '{ print $5, $6, $7, $8 }' /proc/$$/stat; cat /proc/self/oom_score_adj
+        cut -d: -f2- /proc/self/cgroup; taskset -p $$ | sed 's/.*://'; ls /proc/self/fd | wc -l"""
+
+    def both(self, *command, words=("-q",), **options):
+        """What a command prints by itself, and under taskscope."""
+        plain = subprocess.run(command, capture_output=True, **options)
+        watched = subprocess.run([TASKSCOPE, "run", *words, *command], capture_output=True,
+                                 **options)
+        self.assertEqual(plain.stderr, watched.stderr)
+        self.assertEqual(plain.returncode, watched.returncode)
+        return plain.stdout.decode(), watched.stdout.decode()
+
+    def test_a_command_inherits_what_we_did(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                plain, watched = self.both("sh", "-c", self.INHERITED, stdin=subprocess.DEVNULL,
+                                           words=("-q", "--source", way))
+                self.assertEqual(plain, watched)
+
+    def test_ignored_and_blocked_signals_stay_so(self):
+        def prepare():
+            for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGCHLD, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGHUP])
+
+        command = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
+        plain = subprocess.run(command, capture_output=True, preexec_fn=prepare)
+        watched = subprocess.run([TASKSCOPE, "run", "-q", *command], capture_output=True,
+                                 preexec_fn=prepare)
+        self.assertEqual((plain.stdout, plain.returncode), (watched.stdout, watched.returncode))
+
+    def test_an_ignored_end_of_children_does_not_hide_the_status(self):
+        done = subprocess.run([TASKSCOPE, "run", "-q", "sh", "-c", "exit 5"],
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 5)
+
+    def test_limits_are_those_of_the_shell(self):
+        def prepare():
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (200, 300))
+
+        plain, watched = self.both("sh", "-c", "ulimit -a; ulimit -Ha", preexec_fn=prepare)
+        self.assertEqual(plain, watched)
+
+    def test_no_descriptor_of_ours_is_left(self):
+        show = [sys.executable, "-c", "import os; print(sorted(os.listdir('/proc/self/fd')))"]
+        with open(os.devnull) as inherited:
+            for way in WAYS:
+                with self.subTest(way=way):
+                    plain, watched = self.both(*show, stdin=subprocess.DEVNULL,
+                                               words=("-q", "--source", way, "-o",
+                                                      self.path("run.jsonl")),
+                                               pass_fds=[inherited.fileno()])
+                    self.assertEqual(plain, watched)
+                    self.assertIn(f"'{inherited.fileno()}'", watched)
+
+    def test_standard_input_passes_through(self):
+        data = os.urandom(1 << 20)
+        done = subprocess.run([TASKSCOPE, "run", "-q", "cat"], input=data, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout == data), (0, True))
+
+    def test_a_flood_of_output_passes_through(self):
+        process = self.start("-q", "sh", "-c", "yes | head -c 100000000", stdout=subprocess.PIPE)
+        size = 0
+        while piece := process.stdout.read(1 << 20):
+            size += len(piece)
+        process.stdout.close()
+        self.assertEqual((process.wait(timeout=30), size), (0, 100000000))
+
+    def test_a_reader_that_goes_away_ends_the_command_as_always(self):
+        done = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" run -q yes | head -n 1',
+                               TASKSCOPE], capture_output=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout), (141, b"y\n"))
+
+    def test_options_after_the_first_word_are_the_commands(self):
+        done, out, _ = support.run("run", "-q", "echo", "-q", "--help", "-h", "--", "x")
+        self.assertEqual((done, out), (0, "-q --help -h -- x\n"))
+        done, out, _ = support.run("run", "-q", "--", "echo", "--version")
+        self.assertEqual(done, 0)
+
+    def test_help_is_ours_before_the_first_word(self):
+        done, out, _ = support.run("run", "-o", "file.jsonl", "--help")
+        self.assertEqual(done, 0)
+        self.assertIn("Usage: taskscope run", out)
+
+    def test_a_full_pipe_as_standard_error_does_not_hold_the_command(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(writer, fcntl.F_SETFL, os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        fcntl.fcntl(writer, fcntl.F_SETFL, 0)
+        begin = time.monotonic()
+        process = self.start("sh", "-c", "echo done", stdout=subprocess.PIPE, stderr=writer)
+        os.close(writer)
+        self.assertEqual(process.stdout.readline(), b"done\n")
+        self.assertLess(time.monotonic() - begin, 5)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=PATIENCE + 10), 0)
+
+    def test_a_report_goes_to_standard_error_alone(self):
+        done, out, err = support.run("run", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual((done, out), (0, "out\n"))
+        self.assertTrue(err.startswith("err\n"))
+        self.assertGreater(len(err.splitlines()), 2)
+        self.assertNotIn("\r", err)
+        self.assertNotIn("\033", err)
+
+    def setuid_copy(self, owner):
+        """A copy of id(1) that runs as its owner; skipped where the file system forbids that."""
+        path = self.path("id")
+        shutil.copy(shutil.which("id"), path)
+        os.chown(path, owner, owner)
+        os.chmod(path, 0o4755)
+        os.chmod(self.folder.name, 0o755)
+        return path
+
+    @unittest.skipUnless(is_root(), "needs root to make one")
+    def test_a_setuid_command_of_root(self):
+        plain, watched = self.both(self.setuid_copy(NOBODY), "-u")
+        self.assertEqual(plain, watched)
+
+    @unittest.skipUnless(reachable_by_nobody(), "needs root to be someone else")
+    def test_a_setuid_command_of_someone_else(self):
+        path = self.setuid_copy(0)
+        plain = subprocess.run([*UNPRIVILEGED, path, "-u"], capture_output=True)
+        done, out, err = support.run("run", "-q", path, "-u", prefix=UNPRIVILEGED)
+        self.assertEqual((done, out), (0, plain.stdout.decode()), err)
+
+
+class Signals(RunCase):
+    def test_term_and_hangup_are_passed_on(self):
+        script = "trap 'exit 33' TERM HUP; echo ready; while :; do sleep 0.05; done"
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                process = self.start("sh", "-c", script, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE)
+                process.stdout.readline()
+                process.send_signal(number)
+                out, err = process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 33)
+                self.assertGreater(len(err.splitlines()), 2, "the report still comes")
+
+    def test_an_interrupt_to_us_alone_does_not_reach_the_command(self):
+        process = self.start("-q", "sh", "-c", "echo ready; sleep 0.5; exit 4",
+                             stdout=subprocess.PIPE)
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGQUIT)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=20), 4)
+
+    def test_a_command_that_never_exits_is_ended_after_a_while(self):
+        begin = time.monotonic()
+        summary = self.watch("sleep", "100", options=["-d", "300ms"], status=124)[-1]
+        self.assertLess(time.monotonic() - begin, 4)
+        self.assertEqual(summary["signal"], signal.SIGTERM)
+
+    def test_a_command_that_ends_in_time_keeps_its_status(self):
+        self.watch("sh", "-c", "exit 6", options=["-d", "20s"], status=6)
+
+    def test_a_command_that_does_not_obey_is_killed_five_seconds_later(self):
+        begin = time.monotonic()
+        summary = self.watch(sys.executable, "-c", "import signal, time\n"
+                             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(100)",
+                             options=["-d", "1s"], status=124)[-1]
+        self.assertGreater(time.monotonic() - begin, 5.9)
+        self.assertLess(time.monotonic() - begin, 9)
+        self.assertEqual(summary["signal"], signal.SIGKILL)
+
+    def test_a_stopped_command_can_be_ended(self):
+        self.watch("sh", "-c", "kill -STOP $$", options=["-d", "500ms"], status=124)
+
+    def test_a_killed_taskscope_leaves_a_readable_file_and_the_command(self):
+        script = f"i=0; while [ $i -lt 200 ]; do /bin/true; sleep 0.01; i=$((i+1)); done; " \
+                 f"touch {self.path('end')}"
+        process = self.start("-q", "-o", self.path("run.jsonl"), "sh", "-c", script)
+        time.sleep(2)
+        process.kill()
+        process.wait()
+        text = pathlib.Path(self.path("run.jsonl")).read_text()
+        lines = [json.loads(line) for line in text.splitlines(True) if line.endswith("\n")]
+        self.assertEqual([line["kind"] for line in lines[:2]], ["env", "metadata"])
+        self.assertGreater(len(lines), 10)
+        wait_until(lambda: os.path.exists(self.path("end")), 20)
+
+
+class Terminal(RunCase):
+    """On a terminal of its own."""
+
+    def spawn(self, *words):
+        """taskscope as the leader of a session on a new terminal; gives its pid and the terminal."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.environ["TERM"] = "xterm"
+            os.execv(TASKSCOPE, [TASKSCOPE, "run", *words])
+        self.addCleanup(os.close, terminal)
+        self.said = b""
+        return pid, terminal
+
+    def listen(self, terminal, until=None, seconds=20):
+        """Reads until something was said, or everyone left the terminal."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and (until is None or until not in self.said):
+            if not select.select([terminal], [], [], 0.1)[0]:
+                continue
+            try:
+                self.said += os.read(terminal, 65536)
+            except OSError:
+                return
+        if until is not None:
+            self.assertIn(until, self.said)
+
+    def status(self, pid):
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def test_an_interrupt_goes_to_the_command_and_the_report_still_comes(self):
+        pid, terminal = self.spawn("sh", "-c", "echo ready; sleep 100")
+        self.listen(terminal, b"ready")
+        os.write(terminal, b"\x03")
+        self.listen(terminal)
+        self.assertEqual(self.status(pid), 128 + signal.SIGINT)
+        self.assertGreater(self.said.count(b"\n"), 3)
+
+    def test_a_command_may_handle_the_interrupt(self):
+        pid, terminal = self.spawn("sh", "-c", "trap 'echo caught; exit 3' INT; echo ready; "
+                                   "while :; do sleep 0.05; done")
+        self.listen(terminal, b"ready")
+        os.write(terminal, b"\x03")
+        self.listen(terminal)
+        self.assertIn(b"caught", self.said)
+        self.assertEqual(self.status(pid), 3)
+
+    def test_the_modes_of_the_terminal_stay_as_they_are(self):
+        pid, terminal = self.spawn("sh", "-c", "echo ready; sleep 1; read line; echo got $line")
+        before = termios.tcgetattr(terminal)
+        self.listen(terminal, b"ready")
+        time.sleep(1)
+        self.assertEqual(termios.tcgetattr(terminal), before)
+        os.write(terminal, b"words\n")
+        self.listen(terminal)
+        self.assertIn(b"got words", self.said)
+        self.assertEqual(self.status(pid), 0)
+
+    def test_the_live_line_is_drawn_in_place_and_erased(self):
+        pid, terminal = self.spawn("sleep", "2")
+        self.listen(terminal)
+        self.assertEqual(self.status(pid), 0)
+        drawn = self.said.count(b"\033[K\r")
+        self.assertGreater(drawn, 2)
+        self.assertLess(drawn, 12)
+        live = self.said[:self.said.rindex(b"\033[K\r")]
+        self.assertNotIn(b"\n", live)
+
+    def test_nothing_is_drawn_when_quiet_or_while_the_screen_is_someone_elses(self):
+        pid, terminal = self.spawn("-q", "sleep", "1.5")
+        self.listen(terminal)
+        self.assertEqual((self.status(pid), self.said), (0, b""))
+        pid, terminal = self.spawn("sh", "-c", "stty -icanon -echo; sleep 1.5; stty icanon echo")
+        self.listen(terminal)
+        self.assertEqual(self.status(pid), 0)
+        self.assertNotIn(b"\033[K\r", self.said)
+
+    def test_a_stopped_job_goes_on(self):
+        """A shell with job control runs taskscope; Ctrl-Z stops all of it, fg lets it go on."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        self.addCleanup(os.close, terminal)
+        self.said = b""
+        os.write(terminal, f"PS1=; {TASKSCOPE} run -q sh -c 'echo rea''dy; sleep 1; echo e''nd'\n"
+                 .encode())
+        self.listen(terminal, b"ready\r\n")
+        os.write(terminal, b"\x1a")
+        self.listen(terminal, b"Stopped")
+        time.sleep(1.5)
+        self.listen(terminal, seconds=0.2)
+        self.assertNotIn(b"\nend\r\n", self.said)
+        os.write(terminal, b"fg\n")
+        self.listen(terminal, b"\nend\r\n")
+        os.write(terminal, b"echo status $?; exit\n")
+        self.listen(terminal, b"status 0")
+        self.listen(terminal)
+        os.waitpid(pid, 0)
+
+
+class Tree(RunCase):
+    def test_lines_are_of_known_kinds_and_the_summary_is_the_last(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                lines = self.watch("sh", "-c", "sleep 0.5; true", way=way)
+                kinds = [line["kind"] for line in lines]
+                self.assertEqual(kinds[:2], ["env", "metadata"])
+                self.assertEqual(kinds[-1], "summary")
+                self.assertEqual(kinds.count("summary"), 1)
+                self.assertGreaterEqual(kinds.count("sample"), 3)
+                self.assertLessEqual(set(kinds), {"env", "metadata", "sample", "tree", "event",
+                                                  "exit", "summary"})
+                self.assertTrue(all("ts_ms" in line for line in lines))
+
+    @unittest.skipUnless(EXACT, "needs kernel events")
+    def test_short_children_are_all_counted(self):
+        script = "import subprocess\nfor _ in range(200):\n subprocess.run(['true'])"
+        for way in EXACT:
+            with self.subTest(way=way):
+                lines = self.watch(sys.executable, "-c", script, way=way)
+                exits = [line for line in lines if line["kind"] == "exit"]
+                self.assertEqual(len(exits), 201)
+                self.assertEqual(len({line["pid"] for line in exits}), 201)
+                self.assertTrue(all(line["exit_code"] == 0 for line in exits))
+                self.assertEqual(lines[-1]["processes"], 201)
+
+    @unittest.skipUnless(EXACT, "needs kernel events")
+    def test_each_process_has_one_exit_line_with_its_end(self):
+        script = "sh -c 'exit 3'; sh -c 'kill -9 $$'; exit 0"
+        for way in EXACT:
+            with self.subTest(way=way):
+                lines = self.watch("sh", "-c", script, way=way)
+                exits = [line for line in lines if line["kind"] == "exit"]
+                ends = sorted((line.get("exit_code", -1), line.get("signal", 0)) for line in exits)
+                self.assertEqual(ends, [(-1, 9), (0, 0), (3, 0)])
+
+    def test_totals_never_fall(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                loop = "i=0; while [ $i -lt 60 ]; do head -c 100000 /dev/zero | cat > /dev/null; " \
+                       "sleep 0.01; i=$((i+1)); done"
+                samples = [line for line in self.watch("sh", "-c", loop, way=way)
+                           if line["kind"] == "sample"]
+                for key in ("cpu_ns", "syscall_read_bytes", "voluntary_switches"):
+                    values = [line[key] for line in samples if key in line]
+                    self.assertEqual(values, sorted(values), key)
+
+    def test_members_that_outlive_the_command_are_listed_as_running(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                begin = time.monotonic()
+                summary = self.watch("sh", "-c", "sleep 3 > /dev/null 2>&1 & sleep 0.3; exit 2", way=way,
+                                     status=2)[-1]
+                self.assertLess(time.monotonic() - begin, 2.5)
+                self.assertEqual([running["comm"] for running in summary["running"]], ["sleep"])
+
+    def test_they_can_be_waited_for(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                begin = time.monotonic()
+                lines = self.watch("sh", "-c", "sleep 1.5 & sleep 0.3; exit 2", way=way,
+                                   options=["--wait-all"], status=2)
+                self.assertGreater(time.monotonic() - begin, 1.4)
+                self.assertEqual(lines[-1].get("running", []), [])
+
+    def test_what_watching_cost_is_told(self):
+        lines = self.watch("sh", "-c", "sleep 0.5")
+        self.assertGreater(lines[-1]["self"]["cpu_ns"], 0)
+        self.assertLess(lines[-1]["self"]["peak_rss_bytes"], 64 << 20)
+        self.assertIn("startup_ns", lines[-1]["self"])
+
+    def test_samples_become_rare_while_nothing_happens(self):
+        samples = [line for line in self.watch("sleep", "6") if line["kind"] == "sample"]
+        self.assertGreater(len(samples), 9)
+        self.assertLess(len(samples), 25)
+
+
+@unittest.skipUnless(reachable_by_nobody(), "needs root to be someone else")
+class NoPrivilege(RunCase):
+    def test_a_command_is_run_and_what_is_missing_is_told(self):
+        os.chmod(self.folder.name, 0o777)
+        lines = self.watch("sh", "-c", "echo out; exit 3", status=3, prefix=UNPRIVILEGED)
+        self.assertEqual(self.out, "out\n")
+        manifest = json.dumps(lines[1])
+        self.assertIn("unavailable", manifest)
+        self.assertEqual(lines[-1]["exit_code"], 3)
+
+    def test_the_report_says_so(self):
+        done, _, err = support.run("run", "true", prefix=UNPRIVILEGED)
+        self.assertEqual(done, 0)
+        self.assertGreater(len(err.splitlines()), 2)
+
+    def test_asking_for_more_is_refused(self):
+        self.refuse_run("--source", "bpf", "true", says="bpf", prefix=UNPRIVILEGED)
+
+
+if __name__ == "__main__":
+    support.main()
