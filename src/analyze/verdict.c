@@ -173,8 +173,9 @@ static void say_too_short(struct verdict *verdict, const struct verdict_facts *f
 
 static void say_missing(struct verdict *verdict, const struct verdict_facts *facts)
 {
-	if (!facts->has_ledger)
-		add_sentence(verdict, "insufficient data: waits were not measured here");
+	if (!facts->has_ledger && verdict->cause != CAUSE_NONE)
+		add_sentence(verdict,
+			     "insufficient data: waits were not measured, so more may limit it");
 	else if (facts->run->losses.share > 0.01)
 		add_sentence(verdict, "some threads were lost: see losses");
 }

@@ -206,6 +206,11 @@ void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 
 void evidence_disk(const struct verdict_facts *facts, struct text *out)
 {
+	if (!facts->has_ledger) {
+		said_part(facts, "I/O stalled around it while it was not on a CPU", facts->pressed,
+			  out);
+		return;
+	}
 	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
 	if (facts->disk_calls > facts->demand / 20) {
 		text_append_string(out, "; on a CPU for it ");
@@ -250,9 +255,8 @@ void evidence_none(const struct verdict_facts *facts, struct text *out)
 	if (!facts->has_cpu && !facts->has_ledger)
 		text_append_string(out, "neither CPU time nor waits could be measured");
 	else if (!facts->has_ledger)
-		said_part(facts,
-			  "not on a CPU, for reasons that were not measured:", facts->unexplained,
-			  out);
+		said_part(facts, "insufficient data: waits were not measured, which were",
+			  facts->unexplained, out);
 	else if (facts->unexplained > 0)
 		said_part(facts, "blocked for reasons that are not known", facts->unexplained, out);
 }

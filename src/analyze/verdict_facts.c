@@ -23,6 +23,8 @@
 #define FORK_RATE 60.0
 #define FORK_CPU_NS 8e6
 #define FORKS_MIN 20
+/* Less from and to disks is no reason to wait for them. */
+#define PRESSED_BYTES (1 << 20)
 /* Writes for each sync that are part of it. */
 #define WRITES_PER_SYNC 4.0
 /* The share of all CPUs from which on the tree begins to wait for itself. */
@@ -283,6 +285,24 @@ static void gather_limits(struct verdict_facts *facts)
 	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
 }
 
+/*
+ * Without a ledger: stalls on I/O around it while it was not on a CPU, if it moved anything itself.
+ */
+static void gather_pressure(struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	const struct run_number *stalled = around->cgroup_io_some_us.present ?
+						   &around->cgroup_io_some_us :
+						   &around->host_io_some_us;
+	double moved =
+		usage_of(facts->run, USAGE_READ_BYTES) + usage_of(facts->run, USAGE_WRITE_BYTES);
+
+	if (facts->has_ledger || moved < PRESSED_BYTES)
+		return;
+	facts->pressed = lesser(facts->unexplained, number(stalled) * 1000);
+	facts->unexplained -= facts->pressed;
+}
+
 static void gather_queue(struct verdict_facts *facts)
 {
 	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
@@ -320,6 +340,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	gather_moves(ret);
 	split_cpu(ret, &lists[LIST_WRITE], blocked - threads.open);
 	gather_limits(ret);
+	gather_pressure(ret);
 	gather_queue(ret);
 	gather_forks(ret);
 }

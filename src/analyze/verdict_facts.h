@@ -55,6 +55,7 @@ struct verdict_facts {
 	double quota;	  /* waiting for a CPU because of cpu.max */
 	double own_queue; /* because the tree itself keeps all CPUs busy */
 	double limit;	  /* in stalls at a memory limit */
+	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
 	double fork_rate; /* processes a second */
 	double forking;	  /* 0 to 1: most of it is starting short processes */
 };

@@ -48,7 +48,7 @@ static double run_queue(const struct verdict_facts *facts)
 
 static double disk(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->disk + facts->disk_calls);
+	return overlapped(facts, facts->disk + facts->disk_calls + facts->pressed);
 }
 
 static double fsync_calls(const struct verdict_facts *facts)

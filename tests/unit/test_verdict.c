@@ -480,6 +480,17 @@ static void without_a_ledger_what_was_waited_for_is_unknown(void **state)
 	assert_cause(run, CAUSE_NONE);
 }
 
+static void without_a_ledger_stalls_on_io_speak_for_the_disk(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 150, .kernel = 100, .no_ledger = true);
+	usage_set(&run->tree->usage, USAGE_READ_BYTES, 400 << 20);
+	run->surroundings.cgroup_io_some_us = (struct run_number){ true, 1200000 };
+	assert_cause(run, CAUSE_DISK);
+}
+
 static void a_millisecond_is_not_enough(void **state)
 {
 	struct verdict verdict;
@@ -597,6 +608,7 @@ int main(void)
 		TEST(a_stopped_process_is_idle_without_a_cause),
 		TEST(without_a_ledger_a_loop_is_still_cpu_bound_with_less_confidence),
 		TEST(without_a_ledger_what_was_waited_for_is_unknown),
+		TEST(without_a_ledger_stalls_on_io_speak_for_the_disk),
 		TEST(a_millisecond_is_not_enough),
 		TEST(an_empty_run_is_unknown),
 		TEST(numbers_of_any_size_end_in_a_verdict),
