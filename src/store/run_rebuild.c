@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "store/run_parts.h"
 #include "store/run_values.h"
@@ -104,11 +105,10 @@ static void find_weakest_thread(struct run_rebuild *rebuild)
 
 static int keep_thread(struct run_rebuild *rebuild, const struct tree_thread *thread)
 {
-	if (!rebuild->ended)
-		rebuild->ended = calloc(TREE_KEPT, sizeof(*rebuild->ended));
-	if (!rebuild->ended)
-		return -ENOMEM;
 	if (rebuild->ended_count < TREE_KEPT) {
+		if (array_reserve_bytes((void **)&rebuild->ended, &rebuild->ended_capacity,
+					rebuild->ended_count + 1, sizeof(*rebuild->ended)) < 0)
+			return -ENOMEM;
 		rebuild->ended[rebuild->ended_count++] = *thread;
 		if (rebuild->ended_count == TREE_KEPT)
 			find_weakest_thread(rebuild);

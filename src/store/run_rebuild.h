@@ -25,7 +25,7 @@ struct run_rebuild {
 		*weakest; /* the kept one with the least CPU time, when there is no room */
 	/* Threads of those with several; TREE_KEPT at most. */
 	struct tree_thread *ended;
-	size_t ended_count, weakest_thread;
+	size_t ended_count, ended_capacity, weakest_thread;
 	/* Of the samples. */
 	struct run_sample last;
 	uint64_t processes_seen, threads_seen;
