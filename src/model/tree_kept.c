@@ -2,7 +2,7 @@
 
 #include "model/tree_member.h"
 
-/* What makes one of those that ended worth keeping: the time that it took, or that it was made to wait. */
+/* Worth keeping of those that ended: who took the most time, or was made to wait the most. */
 static uint64_t rank_of(const struct ledger *ledger, const struct usage *usage)
 {
 	uint64_t busy =

@@ -1,4 +1,4 @@
-/* A tree's memory: who is kept, system calls and waits of those that ended, and no memory at all. */
+/* The memory of a tree: who is kept, calls and waits of those that ended, no memory at all. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
