@@ -207,5 +207,5 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 	run_text_waits(out, run, options);
 	run_text_processes(out, run, options);
 	run_text_syscalls(out, run, options);
-	run_text_notes(out, run);
+	run_text_notes(out, run, options);
 }

@@ -7,15 +7,50 @@
 #include "render/run_amount.h"
 #include "render/run_text_tables.h"
 
+#define NARROWEST 40
+#define INDENT 6
+
+struct notes {
+	FILE *out;
+	size_t width; /* 0: any */
+};
+
 static void separate(struct text *line, size_t start)
 {
 	text_append_string(line, line->length > start ? ", " : "");
 }
 
-static void print_line(FILE *out, const struct text *line, size_t start)
+/* The byte to break before, so that so many columns are not exceeded; or the end. */
+static size_t find_break(const char *text, size_t columns)
 {
-	if (line->length > start)
-		fprintf(out, "%s\n", text_string(line));
+	size_t at = 0, blank = 0;
+
+	for (size_t column = 0; text[at]; at++) {
+		column += ((unsigned char)text[at] & 0xc0) != 0x80;
+		if (text[at] == ' ')
+			blank = at;
+		if (column > columns && blank)
+			return blank;
+	}
+	return at;
+}
+
+/* What a terminal would break within a word goes on in a line of its own. */
+static void print_line(const struct notes *notes, const struct text *line, size_t start)
+{
+	const char *rest = text_string(line);
+	size_t indent = 0;
+
+	if (line->length <= start)
+		return;
+	while (*rest) {
+		size_t length = notes->width > NARROWEST ? find_break(rest, notes->width - indent) :
+							   strlen(rest);
+
+		fprintf(notes->out, "%*s%.*s\n", (int)indent, "", (int)length, rest);
+		rest += length + (rest[length] == ' ');
+		indent = INDENT;
+	}
 }
 
 static const struct {
@@ -31,7 +66,7 @@ static const struct {
 	{ USAGE_INVOLUNTARY_SWITCHES, false, " involuntary" },
 };
 
-static void print_used(FILE *out, const struct usage *usage)
+static void print_used(const struct notes *notes, const struct usage *usage)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	size_t start;
@@ -48,7 +83,7 @@ static void print_used(FILE *out, const struct usage *usage)
 			text_format(&line, "%" PRIu64, usage->values[used[i].id]);
 		text_append_string(&line, used[i].words);
 	}
-	print_line(out, &line, start);
+	print_line(notes, &line, start);
 }
 
 static const struct {
@@ -66,7 +101,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static void print_losses(FILE *out, const struct run_losses *lost)
+static void print_losses(const struct notes *notes, const struct run_losses *lost)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	size_t start;
@@ -86,10 +121,10 @@ static void print_losses(FILE *out, const struct run_losses *lost)
 		separate(&line, start);
 		text_format(&line, "up to %.1f %% of thread time", lost->share * 100);
 	}
-	print_line(out, &line, start);
+	print_line(notes, &line, start);
 }
 
-static void print_source(FILE *out, const struct run_source *source)
+static void print_source(const struct notes *notes, const struct run_source *source)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
@@ -104,27 +139,27 @@ static void print_source(FILE *out, const struct run_source *source)
 		text_append_string(&line, ": ");
 		text_append_escaped(&line, source->reason, strlen(source->reason));
 	}
-	print_line(out, &line, 0);
+	print_line(notes, &line, 0);
 }
 
-static void print_sources(FILE *out, const struct run *run)
+static void print_sources(const struct notes *notes, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
 	for (size_t i = 0; i < run->source_count; i++)
 		if (strcmp(run->sources[i].state, "ok") != 0)
-			print_source(out, &run->sources[i]);
+			print_source(notes, &run->sources[i]);
 	if (!run->tracer_misses || !run->tracer)
 		return;
 	text_append_string(&line, "followed by ");
 	text_append_escaped(&line, run->tracer, strlen(run->tracer));
 	text_append_string(&line, ", which can miss ");
 	text_append_escaped(&line, run->tracer_misses, strlen(run->tracer_misses));
-	print_line(out, &line, 0);
+	print_line(notes, &line, 0);
 }
 
 /* A file without a summary does not tell. */
-static void print_self(FILE *out, const struct run *run)
+static void print_self(const struct notes *notes, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct run_self *self = &run->self;
@@ -149,14 +184,16 @@ static void print_self(FILE *out, const struct run *run)
 	text_format(&line, ", %" PRIu64 " samples", run->sampling.samples);
 	if (self->missed_ticks)
 		text_format(&line, " (%" PRIu64 " missed)", self->missed_ticks);
-	print_line(out, &line, 0);
+	print_line(notes, &line, 0);
 }
 
-void run_text_notes(FILE *out, const struct run *run)
+void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options)
 {
+	struct notes notes = { .out = out, .width = options->width };
+
 	fputs("\n", out);
-	print_used(out, &run->tree->usage);
-	print_losses(out, &run->losses);
-	print_sources(out, run);
-	print_self(out, run);
+	print_used(&notes, &run->tree->usage);
+	print_losses(&notes, &run->losses);
+	print_sources(&notes, run);
+	print_self(&notes, run);
 }

@@ -17,7 +17,7 @@ void run_text_waits(FILE *out, const struct run *run, const struct run_text_opti
 void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_options *options);
 /* Losses, what was not measured, what watching cost: lines below the tables. */
-void run_text_notes(FILE *out, const struct run *run);
+void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options);
 
 void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading);
 /* Prints and clears it; then a line about those that were left out. */

@@ -274,11 +274,27 @@ static int read_members(const json_t *object, struct run *run, bool processes)
 	return status;
 }
 
+/*
+ * A run begins at the exec, which the first line does not know yet: the processes that were read
+ * so far stand where they stood, counted from the beginning that is known now.
+ */
+static void shift_processes(struct run *run, uint64_t begin_ns)
+{
+	for (size_t i = 0; i < run->tree->count; i++) {
+		struct tree_process *process = run->tree->all[i];
+
+		process->begin_ns += run->begin_ns - begin_ns;
+		process->end_ns += run->begin_ns - begin_ns;
+	}
+}
+
 int run_read_summary(const json_t *object, struct run *run, bool processes)
 {
 	struct tree *tree = run->tree;
+	uint64_t begin_ns = run->begin_ns;
 	int status = run_read_about(object, run);
 
+	shift_processes(run, begin_ns);
 	read_outcome(object, run);
 	if (status == 0)
 		status = read_members(object, run, processes);
