@@ -16,13 +16,25 @@
 #define ERESTARTSYS 512
 #define ERESTART_RESTARTBLOCK 516
 
+/*
+ * Whether the files that a thread used last are sockets, by the lowest bits of their descriptors.
+ * The memory of a file is soon that of another with the same descriptor, so what could have opened
+ * one makes all forgotten.
+ */
+struct files {
+	struct {
+		__u64 file;
+		__u64 is_socket;
+	} known[DESCRIPTORS_CACHED];
+};
+
 struct call_state {
 	__u64 enter_ns; /* 0: not in a call that counts */
 	__u32 number;
 	__u32 abi;
 	__u64 unnamed_calls;
 	__u64 unnamed_ns;
-	struct descriptors descriptors;
+	struct files files;
 	__u64 slot_count;
 	__u8 slot_of[PLACES]; /* 1 for the first slot; 0: none yet */
 	struct tree_call_record slots[TREE_CALL_SLOTS];
@@ -176,6 +188,31 @@ static __always_inline __u64 first_argument(struct pt_regs *registers, __u32 abi
 	return abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
 }
 
+static __always_inline void files_forget(struct files *files)
+{
+	for (int i = 0; i < DESCRIPTORS_CACHED; i++)
+		files->known[i].file = 0;
+}
+
+__noinline __u32 is_on_socket(struct files *files, __u32 fd)
+{
+	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
+	struct file **table = own_files(fd);
+	struct file *file = 0;
+
+	if (!files || !table)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table + fd);
+	if (!file)
+		return 0;
+	if (files->known[index].file != (__u64)file) {
+		files->known[index].file = (__u64)file;
+		files->known[index].is_socket =
+			(BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
+	}
+	return files->known[index].is_socket;
+}
+
 static __always_inline struct call_state *call_state_find(struct task_struct *task)
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
@@ -233,9 +270,9 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 	}
 	slot_add(slot, ns);
 	rule = rule_of(state->abi, state->number);
-	if ((rule & TREE_RULE_MASK) == WAIT_RULE_BY_FD &&
-	    own_descriptor_class(&state->descriptors, first_argument(registers, state->abi)) &
-		    IS_SOCKET) {
+	if ((rule & TREE_RULE_MASK) != WAIT_RULE_BY_FD) {
+		files_forget(&state->files);
+	} else if (is_on_socket(&state->files, first_argument(registers, state->abi))) {
 		slot->socket_count++;
 		slot->socket_ns += ns;
 	}

@@ -23,11 +23,11 @@ enum phase {
 	PHASE_ENDED,
 };
 
-/* What the last descriptors were that a thread used, by their lowest bits. */
+/* What the last descriptors were that a thread waited for, by their lowest bits. */
 struct descriptors {
 	struct {
 		__u64 inode;
-		__u64 class; /* reason, IS_SOCKET */
+		__u64 class; /* a reason */
 	} known[DESCRIPTORS_CACHED];
 };
 

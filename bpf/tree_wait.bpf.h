@@ -8,8 +8,6 @@
 
 #include "tree_state.bpf.h"
 
-#define IS_SOCKET 0x100
-
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
 #define S_IFREG 0100000
@@ -116,11 +114,11 @@ static __always_inline __u32 socket_class(const struct file *file)
 
 	switch (BPF_CORE_READ(socket, sk, __sk_common.skc_family)) {
 	case AF_UNIX:
-		return WAIT_PIPE | IS_SOCKET;
+		return WAIT_PIPE;
 	case AF_NETLINK:
-		return WAIT_OTHER | IS_SOCKET;
+		return WAIT_OTHER;
 	default:
-		return WAIT_NETWORK | IS_SOCKET;
+		return WAIT_NETWORK;
 	}
 }
 
@@ -178,22 +176,29 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 	return descriptors->known[index].class;
 }
 
-/*
- * Of the current task, whose members can be read directly.  A function that is not static is
- * verified once and by itself, which keeps loading quick.
- */
-__noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
+/* The table of the current task, whose members can be read directly; 0: it ends before `fd`. */
+static __always_inline struct file **own_files(__u32 fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
 	struct fdtable *table;
 
-	if (!files || !descriptors)
-		return WAIT_OTHER;
+	if (!files)
+		return 0;
 	table = files->fdt;
 	if (!table || fd >= table->max_fds)
+		return 0;
+	return table->fd;
+}
+
+/* A function that is not static is verified once and by itself, which keeps loading quick. */
+__noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
+{
+	struct file **files = own_files(fd);
+
+	if (!files || !descriptors)
 		return WAIT_OTHER;
-	return descriptor_class(descriptors, table->fd, fd);
+	return descriptor_class(descriptors, files, fd);
 }
 
 static __always_inline __u32 others_descriptor_class(struct task_struct *task,
