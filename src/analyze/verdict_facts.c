@@ -30,6 +30,12 @@
 /* The share of all CPUs from which on the tree begins to wait for itself. */
 #define SATURATION_BEGIN 0.7
 #define SATURATION_END 0.9
+/*
+ * Others have CPUs to do as well: half of its running time in the queue says less about a program
+ * than what it runs for; from the second share on it is starved.
+ */
+#define SHARED_BEGIN 0.5
+#define SHARED_END 0.7
 
 double share_of(double value, double whole)
 {
@@ -84,6 +90,13 @@ static void drop_parked(struct verdict_facts *facts, const double *parked)
 		facts->parked += parked[i];
 		facts->wait[i] = at_least_0(facts->wait[i] - parked[i]);
 	}
+}
+
+/* Threads that answer each other in turns do hold each other up. */
+static void drop_covered(struct verdict_facts *facts, double covered)
+{
+	facts->covered = lesser(facts->wait[WAIT_PIPE], covered * (1 - facts->handshake));
+	facts->wait[WAIT_PIPE] -= facts->covered;
 }
 
 static void gather_ledger(struct verdict_facts *facts)
@@ -156,8 +169,10 @@ static void split_sync(struct verdict_facts *facts, const struct call_sum *write
 	}
 	waited = lesser(facts->wait[WAIT_DISK], calls.ns);
 	facts->disk = facts->wait[WAIT_DISK] - waited;
-	if (calls.count > 0)
-		facts->sync = waited + take(rest, call_time(facts, &calls, waited));
+	if (calls.count == 0)
+		return;
+	facts->sync_calls = take(rest, call_time(facts, &calls, waited));
+	facts->sync = waited + facts->sync_calls;
 }
 
 /* How far a falls from 1 at `low` to 0 at `high`. */
@@ -187,10 +202,20 @@ static void gather_moves(struct verdict_facts *facts)
 			   falling(facts->bytes_per_move, SMALL_BYTES, HANDSHAKE_BYTES);
 }
 
+/* What reads and writes can have waited for, also waits that are not weighed. */
+static double waited_in_moves(const struct verdict_facts *facts)
+{
+	const struct ledger_wait *blocked = facts->run->tree->ledger.blocked;
+
+	if (!facts->has_ledger)
+		return 0;
+	return facts->disk + (double)blocked[WAIT_PIPE].ns + (double)blocked[WAIT_NETWORK].ns;
+}
+
 /* To start a transfer and to take its end is a part of it, and a large one where disks are fast. */
 static void split_disk(struct verdict_facts *facts, double *rest)
 {
-	double waited = facts->disk + facts->wait[WAIT_PIPE] + facts->wait[WAIT_NETWORK];
+	double waited = waited_in_moves(facts);
 	double count = (double)facts->run->tree->ledger.blocked[WAIT_DISK].count;
 	double time = facts->in_kernel;
 
@@ -204,7 +229,7 @@ static void split_disk(struct verdict_facts *facts, double *rest)
 
 static void split_tiny(struct verdict_facts *facts, double *rest)
 {
-	double waited = facts->disk + facts->wait[WAIT_PIPE] + facts->wait[WAIT_NETWORK];
+	double waited = waited_in_moves(facts);
 	double least = lesser(facts->in_kernel, facts->moves.count * MOVE_NS);
 	double time;
 
@@ -305,10 +330,16 @@ static void gather_pressure(struct verdict_facts *facts)
 
 static void gather_queue(struct verdict_facts *facts)
 {
+	double queue = at_least_0(facts->run_queue - facts->quota);
 	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
+	double shared;
 	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
 
-	facts->own_queue = at_least_0(facts->run_queue - facts->quota) * saturated;
+	facts->own_queue = queue * saturated;
+	queue -= facts->own_queue;
+	shared = queue * falling(share_of(queue, facts->on_cpu + queue), SHARED_BEGIN, SHARED_END);
+	facts->starved = queue - shared;
+	facts->stretch = facts->on_cpu > 0 ? 1 + shared / facts->on_cpu : 1;
 }
 
 static void gather_forks(struct verdict_facts *facts)
@@ -335,9 +366,10 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	gather_ledger(ret);
 	verdict_calls_gather(ret, lists);
 	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
-	drop_parked(ret, threads.parked);
-	gather_scale(ret);
 	gather_moves(ret);
+	drop_parked(ret, threads.parked);
+	drop_covered(ret, threads.covered);
+	gather_scale(ret);
 	split_cpu(ret, &lists[LIST_WRITE], blocked - threads.open);
 	gather_limits(ret);
 	gather_pressure(ret);

@@ -31,7 +31,7 @@ struct verdict_facts {
 	double cores, online;	     /* online 0: not known */
 	double on_cpu, in_kernel, run_queue;
 	double wait[WAIT_REASON_COUNT]; /* without the long waits of threads that only wait */
-	double parked;			/* those; see verdict_threads.h */
+	double parked, covered;		/* those, and others; see verdict_threads.h */
 	double leader_wait[WAIT_REASON_COUNT];
 	double idle;	    /* nobody did anything or waited for what costs */
 	double unexplained; /* waits without a reason, or none was measured */
@@ -42,6 +42,7 @@ struct verdict_facts {
 	double bytes_per_move;
 	double faults;
 
+	double sync_calls; /* on a CPU in syncs and the writes that belong to them */
 	double sync;	   /* syncs and the writes that belong to them, waits included */
 	double disk;	   /* waits for disks beside those */
 	double disk_calls; /* on a CPU in reads and writes that wait for disks nearly each time */
@@ -52,7 +53,9 @@ struct verdict_facts {
 	double handshake; /* 0 to 1: reads of pipes and sockets wait for an answer of a few bytes */
 	double computing; /* the rest on a CPU */
 
-	double quota;	  /* waiting for a CPU because of cpu.max */
+	double quota;	/* waiting for a CPU because of cpu.max */
+	double stretch; /* for time on a CPU: with its part of a queue that is shared with others */
+	double starved; /* waiting for a CPU beyond what is usual on a shared machine */
 	double own_queue; /* because the tree itself keeps all CPUs busy */
 	double limit;	  /* in stalls at a memory limit */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */

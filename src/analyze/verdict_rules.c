@@ -31,9 +31,15 @@ static double overlapped(const struct verdict_facts *facts, double ns)
 	return own_share(facts, ns) * (1 - busy / 2 * (1 - facts->handshake));
 }
 
+/* Time on a CPU, and in the queue for it. */
+static double ran(const struct verdict_facts *facts, double ns)
+{
+	return ns * facts->stretch;
+}
+
 static double cpu(const struct verdict_facts *facts)
 {
-	return own_share(facts, facts->computing + facts->own_queue);
+	return own_share(facts, ran(facts, facts->computing) + facts->own_queue);
 }
 
 static double cpu_quota(const struct verdict_facts *facts)
@@ -43,22 +49,24 @@ static double cpu_quota(const struct verdict_facts *facts)
 
 static double run_queue(const struct verdict_facts *facts)
 {
-	return share_of(facts->run_queue - facts->own_queue - facts->quota, facts->demand);
+	return share_of(facts->starved, facts->demand);
 }
 
 static double disk(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->disk + facts->disk_calls + facts->pressed);
+	return overlapped(facts, facts->disk + ran(facts, facts->disk_calls) + facts->pressed);
 }
 
 static double fsync_calls(const struct verdict_facts *facts)
 {
-	return own_share(facts, facts->sync);
+	double waited = facts->sync - facts->sync_calls;
+
+	return own_share(facts, waited + ran(facts, facts->sync_calls));
 }
 
 static double lock(const struct verdict_facts *facts)
 {
-	return own_share(facts, facts->wait[WAIT_LOCK] + facts->handover[WAIT_LOCK]);
+	return own_share(facts, facts->wait[WAIT_LOCK] + ran(facts, facts->handover[WAIT_LOCK]));
 }
 
 /* A client that waits in poll() for its answers, rather than in the read itself. */
@@ -72,20 +80,21 @@ static double polled_network(const struct verdict_facts *facts)
 
 static double network(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->wait[WAIT_NETWORK] + facts->handover[WAIT_NETWORK] +
+	return overlapped(facts, facts->wait[WAIT_NETWORK] +
+					 ran(facts, facts->handover[WAIT_NETWORK]) +
 					 polled_network(facts));
 }
 
 static double pipe_waits(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->wait[WAIT_PIPE] + facts->handover[WAIT_PIPE]);
+	return overlapped(facts, facts->wait[WAIT_PIPE] + ran(facts, facts->handover[WAIT_PIPE]));
 }
 
 static double memory_work(const struct verdict_facts *facts)
 {
 	double waited = facts->has_limit_events ? 0 : facts->wait[WAIT_MEMORY];
 
-	return own_share(facts, facts->fault_time + facts->map_time + waited);
+	return own_share(facts, ran(facts, facts->fault_time + facts->map_time) + waited);
 }
 
 static bool maps_rather_than_touches(const struct verdict_facts *facts)
@@ -142,7 +151,7 @@ static double fork_storm(const struct verdict_facts *facts)
 
 static double tiny_io(const struct verdict_facts *facts)
 {
-	return own_share(facts, facts->tiny);
+	return own_share(facts, ran(facts, facts->tiny));
 }
 
 static double fd_limit(const struct verdict_facts *facts)

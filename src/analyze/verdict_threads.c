@@ -8,6 +8,7 @@
 
 struct walk {
 	const struct run *run;
+	double busy; /* of all threads together */
 	struct thread_sums *sums;
 };
 
@@ -41,6 +42,23 @@ static bool is_accepting(const struct tree_now *now)
 	return strcmp(name, "accept") == 0 || strcmp(name, "accept4") == 0;
 }
 
+/* On a CPU, wanting one, or waiting for a device. */
+static double busy_ns(const struct ledger *ledger)
+{
+	return (double)ledger->on_cpu_ns + (double)ledger->run_queue_ns +
+	       (double)ledger->blocked[WAIT_DISK].ns + (double)ledger->blocked[WAIT_MEMORY].ns;
+}
+
+static double covered_ns(const struct walk *walk, const struct ledger *ledger)
+{
+	double others = walk->busy - busy_ns(ledger);
+	double waited = (double)ledger->blocked[WAIT_PIPE].ns;
+
+	if (others <= 0)
+		return 0;
+	return waited < others ? waited : others;
+}
+
 static int add_thread(void *context, const struct tree_process *process,
 		      const struct tree_thread *thread)
 {
@@ -51,6 +69,7 @@ static int add_thread(void *context, const struct tree_process *process,
 
 	(void)process;
 	sums->open += open;
+	sums->covered += covered_ns(walk, ledger);
 	if (open > 0 && is_accepting(&thread->now))
 		sums->accepting += open;
 	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++)
@@ -65,7 +84,7 @@ static int add_thread(void *context, const struct tree_process *process,
 
 void thread_sums_gather(const struct run *run, struct thread_sums *ret)
 {
-	struct walk walk = { run, ret };
+	struct walk walk = { run, busy_ns(&run->tree->ledger), ret };
 
 	*ret = (struct thread_sums){ 0 };
 	tree_visit_threads(run->tree, add_thread, &walk);

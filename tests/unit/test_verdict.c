@@ -253,6 +253,58 @@ static void a_pipeline_with_one_busy_end_is_cpu_bound(void **state)
 	assert_cause(run, CAUSE_CPU);
 }
 
+static void the_busy_end_of_a_long_pipeline_is_what_limits_it(void **state)
+{
+	RUN(2670);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "head", .on_cpu = 400, .kernel = 390, .moves = 15000,
+	       .bytes = 15000 * 8192ULL, .waits = { { WAIT_PIPE, 2200, 1200, 0 } });
+	THREAD(.pid = 11, .comm = "gzip", .on_cpu = 2060, .kernel = 60, .run_queue = 600,
+	       .moves = 4000, .bytes = 4000 * 32768ULL);
+	THREAD(.pid = 12, .comm = "wc", .on_cpu = 40, .kernel = 30, .moves = 2000,
+	       .bytes = 2000 * 32768ULL, .waits = { { WAIT_PIPE, 2600, 2000, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_filter_of_a_slow_stranger_is_held_up_by_its_pipe(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 700, .kernel = 100, .moves = 2000, .bytes = 2000 * 65536ULL,
+	       .waits = { { WAIT_PIPE, 1290, 1900, 0 } });
+	assert_cause(run, CAUSE_PIPE);
+}
+
+static void a_loop_on_a_busy_machine_is_still_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 650, .kernel = 5, .run_queue = 850);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_loop_that_gets_a_fifth_of_a_cpu_is_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 300, .kernel = 5, .run_queue = 1200);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void tiny_reads_on_a_busy_machine_are_still_tiny(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 650, .kernel = 480, .run_queue = 850, .moves = 1100000,
+	       .bytes = 1100000, .calls = { { "read", 1100000, 600, 0, 0 } });
+	assert_cause(run, CAUSE_TINY_IO);
+}
+
 static void a_client_of_a_slow_server_is_network_bound(void **state)
 {
 	RUN(1500);
@@ -588,6 +640,11 @@ int main(void)
 		TEST(a_ping_pong_over_pipes_is_held_up_by_pipes),
 		TEST(a_ping_pong_on_one_cpu_is_held_up_by_pipes),
 		TEST(a_pipeline_with_one_busy_end_is_cpu_bound),
+		TEST(the_busy_end_of_a_long_pipeline_is_what_limits_it),
+		TEST(a_filter_of_a_slow_stranger_is_held_up_by_its_pipe),
+		TEST(a_loop_on_a_busy_machine_is_still_cpu_bound),
+		TEST(a_loop_that_gets_a_fifth_of_a_cpu_is_starved),
+		TEST(tiny_reads_on_a_busy_machine_are_still_tiny),
 		TEST(a_client_of_a_slow_server_is_network_bound),
 		TEST(a_client_is_network_bound_also_with_its_server_in_the_tree),
 		TEST(a_client_that_polls_for_its_answers_is_network_bound),
