@@ -150,7 +150,11 @@ int tree_new(struct tree **ret);
 void tree_free(struct tree *tree); /* NULL is allowed */
 void tree_free_pointer(struct tree **tree);
 
-/* 0 or -ENOMEM.  Events of tasks that are not in the tree are ignored, and counted in `strays`. */
+/*
+ * 0 or -ENOMEM.  An exec, a thread's fork, or an account that is not the last, of a process that is
+ * not in the tree adds it as found: its fork was lost, or is yet to come.  Other events of tasks
+ * that are not in the tree are ignored, and counted in `strays`.
+ */
 int tree_apply(struct tree *tree, const struct tree_event *event);
 uint64_t tree_strays(const struct tree *tree);
 
