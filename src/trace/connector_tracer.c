@@ -59,8 +59,9 @@ static int state_open(const struct host *host, const struct tracer_options *opti
 	int status;
 
 	(void)options;
-	if (!host->live)
-		return error_set(error, -ENOTSUP, "a recorded host has no events");
+	if (!proc_look_is_ours(host))
+		return error_set(error, -ENOTSUP,
+				 "the proc that is mounted is not that of our PID namespace");
 	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
@@ -146,7 +147,8 @@ static int handle_exec(struct connector_state *state, const struct connector_eve
 
 	if (own_child_is_held(&state->child, event->pid))
 		return own_child_begin(&state->child, members, event->time_ns);
-	if (!member)
+	/* One that was found tells its program as it was found. */
+	if (!member || event->time_ns < member->begin_ns)
 		return 0;
 	if (!members_find_thread(members, event->pid) && member->threads.count)
 		members_replace_leader(members, member->threads.data[0], event->time_ns);

@@ -118,6 +118,7 @@ struct member *members_add(struct members *members, const struct task_key *key, 
 	if (!member)
 		return NULL;
 	member->parent_pid = parent_pid;
+	member->begin_ns = time_ns;
 	if (parent)
 		memcpy(member->comm, parent->comm, sizeof(member->comm));
 	if (!members_add_thread(members, member, key, time_ns)) {

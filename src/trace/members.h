@@ -46,8 +46,9 @@ struct member_thread {
 struct member {
 	struct task_key key;
 	int32_t parent_pid;
-	size_t slot;   /* in members.list */
-	bool is_child; /* our own */
+	uint64_t begin_ns; /* since when it is watched */
+	size_t slot;	   /* in members.list */
+	bool is_child;	   /* our own */
 	bool announced;
 	bool found;
 	bool has_news;	    /* something of the above or below was not told yet */

@@ -27,7 +27,7 @@ static void announce_process(struct members *members, struct member *member)
 	struct tree_event event = {
 		.type = TREE_FORK,
 		.task = member->key,
-		.time_ns = member->threads.count ? member->threads.data[0]->begin_ns : 0,
+		.time_ns = member->begin_ns,
 		.fork = { .parent_pid = member->parent_pid, .found = member->found },
 	};
 

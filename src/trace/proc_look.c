@@ -203,6 +203,18 @@ static ssize_t read_file(int dir, const char *name, char *buffer, size_t capacit
 	return length;
 }
 
+bool proc_look_is_ours(const struct host *host)
+{
+	char self[32];
+	ssize_t length = readlinkat(host->proc, "self", self, sizeof(self) - 1);
+	uint64_t pid;
+
+	if (!host->live || length < 0)
+		return false;
+	self[length] = '\0';
+	return parse_u64(self, &pid) && pid == (uint64_t)getpid();
+}
+
 static int open_task(const struct host *host, int32_t pid, int32_t tid)
 {
 	char path[48];

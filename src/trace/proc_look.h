@@ -39,6 +39,9 @@ void proc_look_parse_schedstat(const char *text, struct proc_look *look);
 void proc_look_parse_io(const char *text, struct proc_look *look);
 void proc_look_parse_status(const char *text, struct proc_look *look);
 
+/* Whether system calls know tasks by the numbers that this proc shows. */
+bool proc_look_is_ours(const struct host *host);
+
 /* A thread, with all files.  0, -ESRCH when it is gone, or another negative errno. */
 int proc_look_thread(const struct host *host, int32_t pid, int32_t tid, struct proc_look *ret);
 

@@ -46,23 +46,15 @@ static void state_close(void *context)
 	free(state);
 }
 
-/* Whether system calls know tasks by the numbers that this proc shows. */
-static bool numbers_are_ours(const struct host *host)
-{
-	struct proc_look look;
-
-	return host->live && proc_look_process(host, getpid(), &look) == 0 &&
-	       look.parent_pid == getppid();
-}
-
 static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
 	struct procfs_state *state;
 
 	(void)options;
-	if (!numbers_are_ours(host))
-		return error_set(error, -ENOTSUP, "proc does not show the processes of this host");
+	if (!proc_look_is_ours(host))
+		return error_set(error, -ENOTSUP,
+				 "the proc that is mounted is not that of our PID namespace");
 	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");

@@ -1,0 +1,25 @@
+/*
+ * Messages of the kernel's process connector.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/connector_parse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct connector_event event;
+	void *message = malloc(size); /* aligned, as a receive buffer is, and not a byte longer */
+
+	if (!message)
+		return 0;
+	memcpy(message, data, size);
+	if (connector_parse(message, size, &event) == 0 &&
+	    (event.type > CONNECTOR_OTHER || memchr(event.comm, '\0', sizeof(event.comm)) == NULL))
+		abort();
+	free(message);
+	return 0;
+}

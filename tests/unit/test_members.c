@@ -1,0 +1,225 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "host/host.h"
+#include "trace/members.h"
+#include "trace/proc_look.h"
+
+#define MS 1000000ull
+
+/* The last event of each kind. */
+struct seen {
+	struct tree_account account;
+	struct tree_process_facts facts;
+	unsigned accounts, ends, forks;
+};
+
+static int take(void *context, const struct tree_event *event)
+{
+	struct seen *seen = context;
+
+	if (event->type == TREE_THREAD) {
+		seen->account = event->account;
+		seen->accounts++;
+	}
+	if (event->type == TREE_PROCESS) {
+		seen->facts = event->process;
+		seen->ends += event->process.ended;
+	}
+	seen->forks += event->type == TREE_FORK;
+	return 0;
+}
+
+struct scene {
+	struct members members;
+	struct seen seen;
+	struct host *host;
+};
+
+static int set_up(void **state)
+{
+	static struct scene scene;
+	struct error error = { 0 };
+
+	scene = (struct scene){ 0 };
+	assert_int_equal(host_open(&scene.host, NULL, &error), 0);
+	scene.members.host = scene.host;
+	members_tell(&scene.members, take, &scene.seen);
+	*state = &scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	members_clear(&scene->members);
+	host_close(scene->host);
+	return 0;
+}
+
+/* Numbers beyond any that the kernel gives out, so that proc has none of them. */
+static struct member *add(struct members *members, int32_t pid, int32_t parent_pid)
+{
+	const struct task_key key = { pid, pid, 1 };
+	struct member *member = members_add(members, &key, parent_pid, 10 * MS);
+
+	assert_non_null(member);
+	return member;
+}
+
+static struct proc_look look_at(uint64_t cpu_ns, uint64_t waited_ns, int32_t parent_pid)
+{
+	struct proc_look look = { .state = 'S', .parent_pid = parent_pid, .waited_ns = waited_ns };
+
+	usage_set(&look.counters.usage, USAGE_CPU, cpu_ns);
+	usage_set(&look.counters.usage, USAGE_USER, 30);
+	usage_set(&look.counters.usage, USAGE_SYSTEM, 10);
+	return look;
+}
+
+static void what_nobody_saw_is_what_the_parent_is_charged_beyond_its_known_children(void **state)
+{
+	struct scene *scene = *state;
+	struct member *parent = add(&scene->members, 2000000001, 1);
+	struct member *child = add(&scene->members, 2000000002, 2000000001);
+	struct proc_look look = look_at(20 * MS, 0, 2000000001);
+
+	member_thread_learn(child->threads.data[0], &look);
+	members_end(&scene->members, child, 50 * MS);
+	look = look_at(5 * MS, 70 * MS, 1);
+	member_thread_learn(parent->threads.data[0], &look);
+	member_settle_unseen(parent);
+	assert_int_equal(parent->unseen_ns, 50 * MS);
+	/* A charge that comes late does not make it fall. */
+	parent->known_ns += 10 * MS;
+	member_settle_unseen(parent);
+	assert_int_equal(parent->unseen_ns, 50 * MS);
+}
+
+static void what_a_grandchild_used_is_charged_once(void **state)
+{
+	struct scene *scene = *state;
+	struct member *top = add(&scene->members, 2000000001, 1);
+	struct member *middle = add(&scene->members, 2000000002, 2000000001);
+	struct member *low = add(&scene->members, 2000000003, 2000000002);
+	struct proc_look look = look_at(20 * MS, 0, 2000000002);
+
+	member_thread_learn(low->threads.data[0], &look);
+	members_end(&scene->members, low, 50 * MS);
+	look = look_at(5 * MS, 30 * MS, 2000000001);
+	member_thread_learn(middle->threads.data[0], &look);
+	member_settle_unseen(middle);
+	assert_int_equal(middle->unseen_ns, 10 * MS);
+	members_end(&scene->members, middle, 60 * MS);
+	look = look_at(MS, 35 * MS, 1);
+	member_thread_learn(top->threads.data[0], &look);
+	member_settle_unseen(top);
+	assert_int_equal(top->unseen_ns, 0);
+}
+
+static void what_was_used_before_is_not_counted(void **state)
+{
+	struct scene *scene = *state;
+	struct member *member = add(&scene->members, 2000000001, 1);
+	struct member_thread *thread = member->threads.data[0];
+	struct proc_look look = look_at(100 * MS, 0, 1);
+
+	member_thread_start(thread, &look);
+	look = look_at(140 * MS, 0, 1);
+	member_thread_learn(thread, &look);
+	members_account(&scene->members, thread, 60 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_CPU], 40 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_USER], 30 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_SYSTEM], 10 * MS);
+	assert_int_equal(scene->seen.account.ledger.wall_ns, 50 * MS);
+	assert_false(scene->seen.account.ledger.present & LEDGER_BLOCKED);
+}
+
+static void no_account_falls(void **state)
+{
+	struct scene *scene = *state;
+	struct member *member = add(&scene->members, 2000000001, 1);
+	struct member_thread *thread = member->threads.data[0];
+	struct proc_look look = look_at(40 * MS, 0, 1);
+
+	member_thread_learn(thread, &look);
+	usage_set(&look.counters.usage, USAGE_CPU, 30 * MS);
+	usage_set(&look.counters.usage, USAGE_SYSTEM, 90);
+	member_thread_learn(thread, &look);
+	members_account(&scene->members, thread, 60 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_CPU], 40 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_USER], 30 * MS);
+	assert_int_equal(scene->seen.account.usage.values[USAGE_SYSTEM], 10 * MS);
+}
+
+static void threads_without_a_last_account_are_counted_as_lost(void **state)
+{
+	struct scene *scene = *state;
+	struct member *member = add(&scene->members, 2000000001, 1);
+	const struct task_key key = { 2000000001, 2000000005, 1 };
+
+	assert_non_null(members_add_thread(&scene->members, member, &key, 20 * MS));
+	member->threads.data[0]->complete = true;
+	members_end(&scene->members, member, 50 * MS);
+	assert_int_equal(scene->members.lost_threads, 1);
+	assert_int_equal(scene->seen.forks, 2);
+	assert_int_equal(scene->seen.accounts, 2);
+	assert_int_equal(scene->seen.ends, 1);
+	assert_null(members_find(&scene->members, 2000000001));
+	assert_null(members_find_thread(&scene->members, 2000000005));
+}
+
+static void the_thread_that_runs_a_program_goes_on_under_the_leaders_number(void **state)
+{
+	struct scene *scene = *state;
+	struct member *member = add(&scene->members, 2000000001, 1);
+	const struct task_key key = { 2000000001, 2000000005, 2 };
+	struct member_thread *heir = members_add_thread(&scene->members, member, &key, 20 * MS);
+	struct proc_look look = look_at(8 * MS, 0, 0);
+
+	member_thread_learn(heir, &look);
+	members_replace_leader(&scene->members, heir, 30 * MS);
+	assert_ptr_equal(members_find_thread(&scene->members, 2000000001), heir);
+	assert_null(members_find_thread(&scene->members, 2000000005));
+	assert_int_equal(heir->since.usage.values[USAGE_CPU], 8 * MS);
+	assert_int_equal(member->threads.count, 1);
+	assert_true(scene->seen.account.ended);
+}
+
+static void a_map_keeps_what_is_in_it_while_others_go(void **state)
+{
+	struct number_map map = { 0 };
+	int values[3000];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		assert_int_equal(number_map_set(&map, i * 7, &values[i]), 0);
+	for (int i = 0; i < 3000; i += 2)
+		assert_ptr_equal(number_map_remove(&map, i * 7), &values[i]);
+	for (int i = 0; i < 3000; i++)
+		assert_ptr_equal(number_map_get(&map, i * 7), i % 2 ? &values[i] : NULL);
+	assert_int_equal(map.count, 1500);
+	number_map_clear(&map);
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(what_nobody_saw_is_what_the_parent_is_charged_beyond_its_known_children),
+		SCENE(what_a_grandchild_used_is_charged_once),
+		SCENE(what_was_used_before_is_not_counted),
+		SCENE(no_account_falls),
+		SCENE(threads_without_a_last_account_are_counted_as_lost),
+		SCENE(the_thread_that_runs_a_program_goes_on_under_the_leaders_number),
+		cmocka_unit_test(a_map_keeps_what_is_in_it_while_others_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
