@@ -62,7 +62,8 @@ static void write_field(struct json *json, const struct run *run, const struct r
 		json_member_u64(json, field->key, *(const uint64_t *)at);
 		break;
 	case RUN_FIELD_SMALL:
-		json_member_u64(json, field->key, *(const uint32_t *)at);
+		if (*(const uint32_t *)at)
+			json_member_u64(json, field->key, *(const uint32_t *)at);
 		break;
 	case RUN_FIELD_OPTIONAL:
 		run_json_number(json, field->key, at);

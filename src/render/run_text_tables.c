@@ -9,6 +9,9 @@
 #include "render/run_amount.h"
 #include "render/run_order.h"
 
+/* Of a command line, however wide the terminal is. */
+#define COMMAND_MAX 160
+
 void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading)
 {
 	fprintf(out, "\n%s%s%s\n", options->color ? "\033[1m" : "", heading,
@@ -192,12 +195,26 @@ void run_text_waits(FILE *out, const struct run *run, const struct run_text_opti
 	run_text_table(out, &table, options, shown, shown);
 }
 
+/* As many bytes of the words as a line has room for, and no half character. */
+static size_t command_length(const struct tree_process *process)
+{
+	size_t length = process->arguments_length;
+
+	if (length <= COMMAND_MAX)
+		return length;
+	length = COMMAND_MAX;
+	while (length && ((unsigned char)process->arguments[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
 /* The words with blanks between them; at least the name. */
 static void cell_command(struct table *table, const struct tree_process *process)
 {
 	struct text *cell = table_cell(table);
 	const char *at = process->arguments;
-	size_t left = process->arguments ? process->arguments_length : 0;
+	size_t left = process->arguments ? command_length(process) : 0;
+	bool cut = process->arguments_cut || left < process->arguments_length;
 
 	if (!left)
 		text_append_escaped(cell, process->comm, strlen(process->comm));
@@ -210,7 +227,7 @@ static void cell_command(struct table *table, const struct tree_process *process
 		left -= length;
 		text_append_string(cell, left ? " " : "");
 	}
-	text_append_string(cell, process->arguments_cut ? "..." : "");
+	text_append_string(cell, cut ? "..." : "");
 	table_end_cell(table);
 }
 

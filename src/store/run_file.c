@@ -223,7 +223,7 @@ static int tell_failure(const struct reader *reader, const char *name, int statu
 	if (status == -EFBIG)
 		return error_set(error, status,
 				 "%s is no file of run: line %llu is larger than any", name,
-				 (unsigned long long)(reader->lines.number + 1));
+				 (unsigned long long)reader->lines.number);
 	if (reader->is_snapshot)
 		return error_set(error, status, "%s is a snapshot: `taskscope show` shows it",
 				 name);

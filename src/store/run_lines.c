@@ -23,6 +23,7 @@ int run_lines_next(struct run_lines *lines)
 	size_t length;
 
 	text_clear(&lines->line);
+	lines->number++;
 	lines->complete = false;
 	do {
 		length = read_piece(lines->in, piece, &lines->complete);
@@ -34,10 +35,7 @@ int run_lines_next(struct run_lines *lines)
 		if (lines->line.failed)
 			return -ENOMEM;
 	} while (length == PIECE && !lines->complete);
-	if (!lines->line.length && !lines->complete)
-		return 0;
-	lines->number++;
-	return 1;
+	return lines->line.length || lines->complete;
 }
 
 void run_lines_free(struct run_lines *lines)

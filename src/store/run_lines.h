@@ -17,7 +17,7 @@
 struct run_lines {
 	FILE *in;
 	struct text line;
-	uint64_t number; /* of the line in hand, from 1 */
+	uint64_t number; /* of the line in hand, or that could not be read; from 1 */
 	bool complete;	 /* it ended with a newline */
 };
 

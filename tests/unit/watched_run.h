@@ -201,7 +201,7 @@ static inline void watched_begin(struct run *run, FILE *lines)
 	run->command = command;
 	run->pid = WATCHED_ROOT;
 	run->tracer = "bpf";
-	run->begin_ns = WATCHED_BEGIN;
+	run->begin_ns = WATCHED_BEGIN - 2 * MILLISECOND; /* let go, but not yet at its exec */
 	run->begin_unix_ns = 1700000000 * SECOND;
 	run->interval_ns = 100 * MILLISECOND;
 	run->surroundings.online_cpus = 16;
@@ -213,6 +213,7 @@ static inline void watched_begin(struct run *run, FILE *lines)
 	run_add_source(run, "pressure", "unavailable", "the kernel was built without it");
 	if (lines)
 		run_json_metadata(lines, run);
+	run->begin_ns = WATCHED_BEGIN;
 }
 
 static inline void watched_sample(struct run *run, FILE *lines, uint64_t ms)

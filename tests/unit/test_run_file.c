@@ -1,0 +1,239 @@
+/* Files of runs from anyone: what is read, what is left out, what is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/run.h"
+#include "store/run_file.h"
+
+#define METADATA "{\"kind\":\"metadata\",\"ts_ms\":1,\"pid\":7,\"cmd\":[\"a\"]}\n"
+
+static int read_bytes(const void *bytes, size_t size, struct run **ret, struct error *error)
+{
+	FILE *in = fmemopen((void *)bytes, size, "r");
+	int status = run_file_read_stream(in, "it", ret, error);
+
+	fclose(in);
+	return status;
+}
+
+static struct run *read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct run *run = NULL;
+
+	if (read_bytes(text, strlen(text), &run, &error) < 0)
+		fail_msg("%s", error.message);
+	return run;
+}
+
+static void assert_refused(const void *bytes, size_t size, const char *sentence)
+{
+	struct error error = { 0 };
+	struct run *run = NULL;
+
+	assert_true(read_bytes(bytes, size, &run, &error) < 0);
+	assert_null(run);
+	assert_string_equal(error.message, sentence);
+}
+
+static void a_line_that_is_cut_off_is_left_out_and_counted(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"exit\",\"pid\":9,\"cpu_ns\":5}\n"
+					     "{\"kind\":\"exit\",\"pid\":10,\"cpu_n");
+
+	(void)state;
+	assert_int_equal(run->tree->exited, 1);
+	assert_int_equal(run->tree->usage.values[USAGE_CPU], 5);
+	assert_int_equal(run->losses.lines, 1);
+	assert_string_equal(run_source(run, "file")->reason, "its last line is cut off");
+}
+
+static void kinds_and_keys_that_are_not_known_are_skipped(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run =
+		read_text("{\"kind\":\"hologram\",\"x\":[1,2]}\n" METADATA
+			  "{\"kind\":\"exit\",\"pid\":9,\"new_key\":{\"a\":[]},\"exit_code\":"
+			  "3}\n\n");
+
+	(void)state;
+	assert_int_equal(run->tree->failed, 1);
+	assert_int_equal(run->losses.lines, 0);
+	assert_null(run_source(run, "file"));
+}
+
+static void values_of_the_wrong_type_are_absent(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		"{\"kind\":\"summary\",\"pid\":\"x\",\"cmd\":5,\"wall_ns\":-3,\"exit_code\":900,"
+		"\"cpu_ns\":\"7\",\"ledger\":[1],\"threads_ledger\":[3,{}],\"running\":{},"
+		"\"sources\":[{\"name\":\"a\"}],\"top_waits\":[{\"reason\":\"magic\"}],"
+		"\"syscalls\":{\"table\":[{\"name\":3}]},\"losses\":null,\"self\":\"me\"}\n");
+
+	(void)state;
+	assert_false(run->has_status);
+	assert_int_equal(run_wall_ns(run), 0);
+	assert_int_equal(run->tree->usage.present, 0);
+	assert_int_equal(run->tree->ledger.present, 0);
+	assert_int_equal(run->tree->top_wait_count, 0);
+	assert_int_equal(run->tree->syscalls.count, 0);
+	assert_int_equal(run->source_count, 0);
+}
+
+static void numbers_that_are_too_large_are_no_whole_numbers(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text("{\"kind\":\"summary\",\"wall_ns\":5,\"cpu_ns\":"
+				    "9223372036854775808,\"user_ns\":99999999999999999999999}\n");
+
+	(void)state;
+	assert_int_equal(run_wall_ns(run), 5);
+	assert_true(run->tree->usage.values[USAGE_CPU] == UINT64_C(9223372036854775808));
+	assert_false(usage_has(&run->tree->usage, USAGE_USER));
+}
+
+static void of_several_runs_the_last_one_counts(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"exit\",\"pid\":9}\n"
+					     "{\"kind\":\"summary\",\"exit_code\":1,\"pid\":7}\n"
+					     "{\"kind\":\"metadata\",\"pid\":8}\n");
+
+	(void)state;
+	assert_int_equal(run->pid, 8);
+	assert_int_equal(run->tree->exited, 0);
+	assert_int_equal(run->end, RUN_UNFINISHED);
+	assert_string_equal(run_source(run, "file")->reason, "it has 2 runs, this is the last");
+}
+
+static void the_end_of_the_command_is_known_from_its_exit_line(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run =
+		read_text(METADATA "{\"kind\":\"exit\",\"pid\":7,\"signal\":9,\"sender_pid\":3,"
+				   "\"sender\":\"a name that is too long\",\"wall_ns\":77}\n");
+
+	(void)state;
+	assert_true(run->has_status);
+	assert_int_equal(run->status, 9);
+	assert_int_equal(run->killer_pid, 3);
+	assert_string_equal(run->killer_comm, "a name that is ");
+	assert_int_equal(run_wall_ns(run), 77);
+	assert_int_equal(run->tree->root->key.pid, 7);
+}
+
+static void what_ended_after_the_last_sample_is_not_forgotten(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		METADATA
+		"{\"kind\":\"exit\",\"pid\":9,\"cpu_ns\":50,\"disk_read_bytes\":8}\n"
+		"{\"kind\":\"sample\",\"time_ns\":100,\"cpu_ns\":60,\"processes\":2,"
+		"\"process_count\":1,\"mem_rss_kb\":4,\"disk_read_bytes\":8}\n"
+		"{\"kind\":\"exit\",\"pid\":7,\"cpu_ns\":30,\"begin_ns\":0,\"wall_ns\":140}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->usage.values[USAGE_CPU], 80);
+	assert_int_equal(run->tree->usage.values[USAGE_READ_BYTES], 8);
+	assert_int_equal(run->tree->processes, 2);
+	assert_int_equal(run->tree->rss_bytes, 4096);
+	assert_int_equal(run_wall_ns(run), 140);
+}
+
+static void more_processes_than_are_kept_are_counted(void **state)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+
+	(void)state;
+	text_append_string(&text, METADATA);
+	for (int i = 1; i <= TREE_KEPT + 100; i++)
+		text_format(&text, "{\"kind\":\"exit\",\"pid\":%d,\"cpu_ns\":%d,\"cmd\":[\"a\"]}\n",
+			    100 + i, i);
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->count, TREE_KEPT);
+	assert_int_equal(run->tree->exited, TREE_KEPT + 100);
+	assert_int_equal(run->tree->folded_processes, 100);
+	for (size_t i = 0; i < run->tree->count; i++)
+		assert_true(run->tree->all[i]->usage.values[USAGE_CPU] > 100);
+}
+
+static void other_files_are_refused_with_a_sentence(void **state)
+{
+	static const char snapshot[] = "\xd3TSC\r\n\x1a\n and more";
+	static const char prose[] = "Dear reader,\nthis is a letter.\n";
+
+	(void)state;
+	assert_refused(snapshot, sizeof(snapshot) - 1,
+		       "it is a snapshot: `taskscope show` shows it");
+	assert_refused(prose, sizeof(prose) - 1,
+		       "it is no file of run: it has no line of kind metadata or summary");
+}
+
+static void a_line_with_more_values_than_a_run_has_is_refused(void **state)
+{
+	const size_t size = 5 << 20;
+	CLEANUP(free_pointer) char *bytes = malloc(size);
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, '[', size);
+	assert_refused(bytes, size, "it is no file of run: line 1 is larger than any");
+}
+
+static void an_endless_line_is_refused_before_it_fills_the_memory(void **state)
+{
+	struct error error = { 0 };
+	struct run *run = NULL;
+	FILE *in = fopen("/dev/zero", "r");
+
+	(void)state;
+	assert_non_null(in);
+	assert_int_equal(run_file_read_stream(in, "it", &run, &error), -EFBIG);
+	assert_string_equal(error.message, "it is no file of run: line 1 is larger than any");
+	fclose(in);
+}
+
+static void a_file_that_is_not_there_is_told(void **state)
+{
+	struct error error = { 0 };
+	struct run *run = NULL;
+
+	(void)state;
+	assert_int_equal(run_file_read("/nowhere/at/all", &run, &error), -ENOENT);
+	assert_string_equal(error.message,
+			    "cannot open '/nowhere/at/all': No such file or directory");
+	assert_int_equal(run_file_read("/", &run, &(struct error){ 0 }), -EISDIR);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_that_is_cut_off_is_left_out_and_counted),
+		cmocka_unit_test(kinds_and_keys_that_are_not_known_are_skipped),
+		cmocka_unit_test(values_of_the_wrong_type_are_absent),
+		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
+		cmocka_unit_test(of_several_runs_the_last_one_counts),
+		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
+		cmocka_unit_test(what_ended_after_the_last_sample_is_not_forgotten),
+		cmocka_unit_test(more_processes_than_are_kept_are_counted),
+		cmocka_unit_test(other_files_are_refused_with_a_sentence),
+		cmocka_unit_test(a_line_with_more_values_than_a_run_has_is_refused),
+		cmocka_unit_test(an_endless_line_is_refused_before_it_fills_the_memory),
+		cmocka_unit_test(a_file_that_is_not_there_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

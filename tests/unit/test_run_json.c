@@ -1,0 +1,249 @@
+/* JSON lines of a run: their keys, what is left out, names of strangers. */
+#include "watched_run.h"
+
+#include "base/cleanup.h"
+#include "model/snapshot.h"
+
+struct buffer {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+static void free_buffer(struct buffer *buffer)
+{
+	if (buffer->file)
+		fclose(buffer->file);
+	free(buffer->text);
+}
+
+static void open_buffer(struct buffer *buffer)
+{
+	buffer->file = open_memstream(&buffer->text, &buffer->size);
+	assert_non_null(buffer->file);
+}
+
+static const char *text_of(struct buffer *buffer)
+{
+	fflush(buffer->file);
+	return buffer->text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s in %s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("%s in %s", part, text);
+}
+
+static struct run *empty_run(void)
+{
+	struct run *run;
+
+	assert_int_equal(run_new(&run), 0);
+	run->begin_ns = WATCHED_BEGIN;
+	run->end_ns = WATCHED_BEGIN + SECOND;
+	run->begin_unix_ns = 1700000000 * SECOND;
+	return run;
+}
+
+static void each_line_begins_with_its_kind_and_time(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	size_t count = 0;
+
+	(void)state;
+	open_buffer(&lines);
+	run = watched_run(lines.file);
+	watched_summary(run, lines.file);
+	for (const char *line = text_of(&lines); *line; line = strchr(line, '\n') + 1, count++) {
+		size_t length = strcspn(line, "\n");
+
+		assert_memory_equal(line, "{\"kind\":\"", 9);
+		assert_memory_equal(line + 9 + strcspn(line + 9, "\""), "\",\"ts_ms\":1700000", 17);
+		assert_int_equal(line[length - 1], '}');
+		assert_null(memchr(line, '\033', length));
+	}
+	assert_int_equal(count, 10);
+}
+
+static void what_was_not_measured_has_no_key(void **state)
+{
+	static const char *const keys[] = {
+		"exit_code",  "\"signal\"", "online_cpus",  "peak_rss_bytes\":0",
+		"\"ledger\"", "cpu_ns\":",  "syscalls\":{", "offcpu",
+		"tracer",     "io_some_us", "program_ns",   "share",
+		"oom_killed",
+	};
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+	char *self;
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	text_of(&line);
+	self = strstr(line.text, "\"sampling\"");
+	assert_non_null(self);
+	assert_lacks(strstr(self, "\"losses\""), "share");
+	*self = '\0';
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_lacks(line.text, keys[i]);
+	assert_has(line.text, "\"processes\":0");
+}
+
+static void a_measured_zero_is_there(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"network\":0");
+	assert_has(line.text, "\"disk_write_bytes\":0");
+	assert_has(line.text, "\"exit_code\":2");
+}
+
+static void errors_have_names_and_histograms_upper_ends(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "{\"name\":\"openat\",\"category\":\"file_io\",\"count\":25,"
+				   "\"errors\":15,\"errnos\":{\"ENOENT\":10,\"ERESTARTSYS\":5}");
+	assert_has(line.text, "\"histogram\":[[2048,20],[390000000000,5]]");
+	assert_has(line.text, "\"top_syscalls\":[{\"name\":\"futex\",\"count\":50},"
+			      "{\"name\":\"openat\",\"count\":25}]");
+}
+
+static void a_signal_has_its_name_and_sender(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	run->has_status = true;
+	run->status = SIGTERM;
+	run->killer_pid = 77;
+	memcpy(run->killer_comm, "oomd", 5);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"signal\":15,\"signal_name\":\"SIGTERM\",\"sender_pid\":77,"
+				   "\"sender\":\"oomd\"");
+	assert_lacks(line.text, "exit_code");
+}
+
+static void names_of_strangers_are_escaped(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"worker\\\\x1b[31m\"");
+	assert_has(line.text, "\"a \\\"b\\\".c\"");
+	assert_null(memchr(line.text, '\033', line.size));
+}
+
+static void an_event_says_what_happened(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+	struct tree_event event = watched_event(TREE_SIGNAL, 5, 5, 250);
+
+	(void)state;
+	open_buffer(&line);
+	event.signal.number = SIGKILL;
+	event.signal.sender_pid = 9;
+	memcpy(event.signal.sender_comm, "bash", 5);
+	run_json_event(line.file, run, &event);
+	assert_string_equal(text_of(&line),
+			    "{\"kind\":\"event\",\"ts_ms\":1700000000250,\"time_ns\":250000000,"
+			    "\"event\":\"signal\",\"pid\":5,\"tid\":5,\"start_time_ns\":5000000000,"
+			    "\"signal\":9,\"signal_name\":\"SIGKILL\",\"sender_pid\":9,"
+			    "\"sender\":\"bash\"}\n");
+}
+
+static void a_sample_has_the_use_of_the_last_interval(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	watched_fork(run, 1, WATCHED_ROOT, WATCHED_ROOT, 0, "a");
+	watched_account(run, WATCHED_ROOT, WATCHED_ROOT, 500,
+			(struct watched_account){ .cpu_ms = 100 });
+	run_sample(run, WATCHED_BEGIN + 500 * MILLISECOND);
+	watched_account(run, WATCHED_ROOT, WATCHED_ROOT, 700,
+			(struct watched_account){ .cpu_ms = 250 });
+	run_sample(run, WATCHED_BEGIN + 700 * MILLISECOND);
+	run_json_sample(line.file, run);
+	assert_has(text_of(&line), "\"uptime_secs\":0.7,\"cpu_usage\":75,");
+	assert_lacks(line.text, "mem_rss_kb");
+}
+
+static void the_host_has_the_names_that_monitors_share(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *host = NULL;
+
+	(void)state;
+	assert_int_equal(snapshot_new(&host), 0);
+	open_buffer(&line);
+	host->facts[FACT_kernel_release] = (struct fact){ .present = true, .text = "6.12.9" };
+	host->facts[FACT_thp_enabled] =
+		(struct fact){ .present = true, .text = "always [madvise] never" };
+	host->facts[FACT_smt] = (struct fact){ .present = true, .text = "on" };
+	host->facts[FACT_captured_at_unix_ns] =
+		(struct fact){ .present = true, .number = 5 * SECOND };
+	run_json_env(line.file, host);
+	assert_string_equal(text_of(&line),
+			    "{\"kind\":\"env\",\"ts_ms\":5000,\"kernel\":\"6.12.9\","
+			    "\"smt_active\":true,\"kernel_release\":\"6.12.9\",\"smt\":\"on\","
+			    "\"thp_enabled\":\"madvise\",\"captured_at_unix_ns\":5000000000}\n");
+}
+
+static void processes_beyond_the_limit_are_counted(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	for (int32_t pid = 10; pid < 15; pid++)
+		watched_fork(run, 1, pid, pid, 0, "a");
+	run_json_tree(line.file, run, 2);
+	assert_has(text_of(&line), "\"process_count\":5");
+	assert_has(line.text, "\"omitted\":3}");
+	assert_lacks(line.text, "\"pid\":12");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_line_begins_with_its_kind_and_time),
+		cmocka_unit_test(what_was_not_measured_has_no_key),
+		cmocka_unit_test(a_measured_zero_is_there),
+		cmocka_unit_test(errors_have_names_and_histograms_upper_ends),
+		cmocka_unit_test(a_signal_has_its_name_and_sender),
+		cmocka_unit_test(names_of_strangers_are_escaped),
+		cmocka_unit_test(an_event_says_what_happened),
+		cmocka_unit_test(a_sample_has_the_use_of_the_last_interval),
+		cmocka_unit_test(the_host_has_the_names_that_monitors_share),
+		cmocka_unit_test(processes_beyond_the_limit_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* The report of a run and the live line, for people. */
+#include "watched_run.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "render/run_text.h"
+
+struct report {
+	char *text;
+	size_t size;
+};
+
+static void free_report(struct report *report)
+{
+	free(report->text);
+}
+
+static struct report report_of(const struct run *run, const struct run_text_options *options)
+{
+	struct report report = { 0 };
+	struct diagnosis diagnosis = { 0 };
+	FILE *out = open_memstream(&report.text, &report.size);
+
+	diagnose(run, &diagnosis);
+	run_text_report(out, run, &diagnosis, options);
+	fclose(out);
+	return report;
+}
+
+static void assert_first_line(const struct run *run, const char *expected)
+{
+	struct run_text_options options = { .verdict = true };
+	CLEANUP(free_report) struct report report = report_of(run, &options);
+
+	report.text[strcspn(report.text, "\n")] = '\0';
+	assert_string_equal(report.text, expected);
+}
+
+static void the_first_line_says_how_it_ended(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.9 cores busy of 16, "
+			       "peak 700 MiB");
+	run->status = SIGKILL;
+	run->killer_pid = 123;
+	memcpy(run->killer_comm, "oo\nmd", 6);
+	assert_first_line(run, "make was killed by SIGKILL (9) from pid 123 (oo\\x0amd) after "
+			       "2.00 s: 4 processes, 0.9 cores busy of 16, peak 700 MiB");
+	run->oom_killed = true;
+	assert_first_line(run, "make was killed by the kernel for lack of memory (OOM) after "
+			       "2.00 s: 4 processes, 0.9 cores busy of 16, peak 700 MiB");
+	run->end = RUN_TIMED_OUT;
+	assert_first_line(run, "make ran out of its time (-d) after 2.00 s: 4 processes, "
+			       "0.9 cores busy of 16, peak 700 MiB");
+	run->mode = RUN_ATTACH;
+	run->command = NULL;
+	run->has_status = false;
+	assert_first_line(run, "make (pid 100) was watched for 2.00 s: 4 processes, 0.9 cores "
+			       "busy of 16, peak 700 MiB");
+	run->end = RUN_UNFINISHED;
+	assert_first_line(run, "make (pid 100): cut off after 2.00 s: no summary; 3 processes "
+			       "ended by then, 4 in all, 0.9 cores busy of 16, peak 700 MiB");
+}
+
+static void the_verdict_has_at_most_ten_lines(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct diagnosis diagnosis = { .verdict = { .class = CLASS_LOCK_BOUND,
+						    .cause = CAUSE_LOCK,
+						    .hint = "hint",
+						    .evidence_count = DIAGNOSIS_EVIDENCE_MAX } };
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+	FILE *out = open_memstream(&report.text, &report.size);
+	size_t lines = 0;
+
+	(void)state;
+	run_text_verdict(out, run, &diagnosis, &options);
+	fclose(out);
+	for (const char *at = report.text; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_int_equal(lines, 10);
+}
+
+static void escapes_are_written_only_when_asked_for(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .width = 80, .rows = 10 };
+	CLEANUP(free_report) struct report plain = report_of(run, &options);
+	CLEANUP(free_report) struct report coloured = { 0 };
+
+	(void)state;
+	options.color = true;
+	coloured = report_of(run, &options);
+	assert_null(memchr(plain.text, '\033', plain.size));
+	assert_non_null(memchr(coloured.text, '\033', coloured.size));
+	assert_null(strstr(coloured.text, "worker\033"));
+	assert_non_null(strstr(plain.text, "worker\\x1b[31m"));
+}
+
+static void costly_waits_and_waits_for_work_are_summed_apart(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = report_of(run, &options);
+
+	(void)state;
+	assert_non_null(strstr(report.text, "costly waits      2.67 s  38.0"));
+	assert_non_null(strstr(report.text, "waiting for work  2.66 s  37.8"));
+	assert_non_null(strstr(report.text, "holder (101) 90 %"));
+}
+
+static void rows_beyond_the_limit_are_counted(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 1 };
+	CLEANUP(free_report) struct report report = report_of(run, &options);
+
+	(void)state;
+	assert_non_null(strstr(report.text, "and 3 more\n"));
+	assert_null(strstr(report.text, "daemon"));
+}
+
+static void losses_are_told_only_where_there_are_any(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report good = report_of(run, &options);
+	CLEANUP(free_report) struct report bad = { 0 };
+
+	(void)state;
+	run->losses.threads = 1;
+	run->losses.events = 2;
+	run->tracer_misses = "short-lived processes";
+	bad = report_of(run, &options);
+	assert_null(strstr(good.text, "lost:"));
+	assert_non_null(strstr(bad.text, "lost: 2 events (no room in the ring), "
+					 "1 thread without a last account\n"));
+	assert_non_null(strstr(bad.text, "not measured: pressure is unavailable: "
+					 "the kernel was built without it\n"));
+	assert_non_null(strstr(bad.text, "followed by bpf, which can miss short-lived processes"));
+}
+
+static void a_report_of_nothing_is_short(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	assert_int_equal(run_new(&run), 0);
+	report = report_of(run, &options);
+	assert_null(strstr(report.text, "threads by"));
+	assert_null(strstr(report.text, "system calls"));
+	assert_null(strstr(report.text, "used:"));
+}
+
+static void fill_live(struct run *run, struct run_sample *before)
+{
+	run->begin_ns = WATCHED_BEGIN;
+	before->time_ns = WATCHED_BEGIN + 12 * SECOND;
+	run->last = (struct run_sample){
+		.time_ns = WATCHED_BEGIN + 12 * SECOND + 500 * MILLISECOND,
+		.processes = 5,
+		.threads = 17,
+		.has_rss = true,
+		.rss_bytes = 412 << 20,
+		.ledger = { .wall_ns = SECOND, .present = LEDGER_WALL | LEDGER_BLOCKED },
+	};
+	run->last.ledger.blocked[WAIT_LOCK].ns = 410 * MILLISECOND;
+	run->last.ledger.blocked[WAIT_POLL].ns = 500 * MILLISECOND;
+	run->sampling.peak_rss_bytes = 600 << 20;
+	usage_set(&run->last.usage, USAGE_CPU, 950 * MILLISECOND);
+	usage_set(&run->last.usage, USAGE_READ_BYTES, 1625293);
+	usage_set(&run->last.usage, USAGE_WRITE_BYTES, 0);
+}
+
+static const char live_line[] = "12.5s  5 procs 17 thr  1.9 cores  rss 412M (peak 600M)  "
+				"rd 3.1M/s wr 0  lock 41%";
+
+static void the_live_line_is_cut_by_whole_fields(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	struct run_sample before = { 0 };
+
+	(void)state;
+	assert_int_equal(run_new(&run), 0);
+	fill_live(run, &before);
+	for (size_t width = 0; width <= sizeof(live_line); width++) {
+		CLEANUP(text_free) struct text line = { 0 };
+		const char *rest;
+
+		run_text_live(&line, run, &before, width);
+		assert_true(line.length <= width);
+		assert_memory_equal(text_string(&line), live_line, line.length);
+		rest = live_line + line.length;
+		assert_true(!line.length || !*rest || (rest[0] == ' ' && rest[1] == ' '));
+	}
+}
+
+static void the_live_line_leaves_out_what_is_not_measured(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	CLEANUP(text_free) struct text line = { 0 };
+
+	(void)state;
+	assert_int_equal(run_new(&run), 0);
+	run->begin_ns = WATCHED_BEGIN;
+	run->last.time_ns = WATCHED_BEGIN + SECOND;
+	run->last.processes = run->last.threads = 1;
+	run_text_live(&line, run, NULL, 80);
+	assert_string_equal(text_string(&line), "1.0s  1 proc 1 thr");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_line_says_how_it_ended),
+		cmocka_unit_test(the_verdict_has_at_most_ten_lines),
+		cmocka_unit_test(escapes_are_written_only_when_asked_for),
+		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
+		cmocka_unit_test(rows_beyond_the_limit_are_counted),
+		cmocka_unit_test(losses_are_told_only_where_there_are_any),
+		cmocka_unit_test(a_report_of_nothing_is_short),
+		cmocka_unit_test(the_live_line_is_cut_by_whole_fields),
+		cmocka_unit_test(the_live_line_leaves_out_what_is_not_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
