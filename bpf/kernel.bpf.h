@@ -292,7 +292,9 @@ struct percpu_counter {
 };
 
 struct mm_rss_stat {
-	unsigned long count[4];
+	struct {
+		__s64 counter;
+	} count[4];
 };
 
 /* Before 6.2. */

@@ -142,11 +142,16 @@ static __always_inline void open_interval(struct task_struct *task, struct threa
 	ledger_add(&record->ledger, &interval);
 }
 
-/* Takes a ledger that no switch changed meanwhile. */
+/*
+ * Takes a ledger that no switch changed meanwhile.  The loop has one way back, a jump: 6.1 refuses
+ * those that fall into their beginning.
+ */
 static __always_inline void ledger_copy(struct task_struct *task, struct thread_state *state,
 					struct tree_thread_record *record)
 {
-	for (int i = 0; i < SEQUENCE_TRIES; i++) {
+	__u32 tries = SEQUENCE_TRIES;
+
+	do {
 		__u32 sequence = *(volatile __u32 *)&state->sequence;
 
 		barrier();
@@ -155,9 +160,11 @@ static __always_inline void ledger_copy(struct task_struct *task, struct thread_
 		record->head.time_ns = bpf_ktime_get_ns();
 		open_interval(task, state, record);
 		barrier();
+		tries--;
 		if (!(sequence & 1) && sequence == *(volatile __u32 *)&state->sequence)
-			break;
-	}
+			tries = 0;
+		barrier_var(tries);
+	} while (tries);
 }
 
 static __always_inline void current_call_fill(struct task_struct *task,

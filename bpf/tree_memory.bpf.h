@@ -78,9 +78,9 @@ static __always_inline __s64 rss_pages(struct mm_struct *mm)
 	if (bpf_core_type_exists(struct mm_rss_stat)) {
 		const struct mm_struct___plain *plain = (const void *)mm;
 
-		return BPF_CORE_READ(plain, rss_stat.count[MM_FILEPAGES]) +
-		       BPF_CORE_READ(plain, rss_stat.count[MM_ANONPAGES]) +
-		       BPF_CORE_READ(plain, rss_stat.count[MM_SHMEMPAGES]);
+		return BPF_CORE_READ(plain, rss_stat.count[MM_FILEPAGES].counter) +
+		       BPF_CORE_READ(plain, rss_stat.count[MM_ANONPAGES].counter) +
+		       BPF_CORE_READ(plain, rss_stat.count[MM_SHMEMPAGES].counter);
 	}
 	counter_open(mm, MM_FILEPAGES, &sum);
 	counter_open(mm, MM_ANONPAGES, &sum);
