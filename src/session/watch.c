@@ -18,8 +18,12 @@
 #define DRAIN_BUSY_NS (10 * MS)
 #define DRAIN_IDLE_NS (100 * MS)
 #define DRAIN_MANY 512
-/* Not more often than that by its descriptor, which may have something all the time. */
-#define LISTEN_PAUSE_NS (5 * MS)
+/*
+ * Not more often than that by its descriptor, which may have something all the time: what it has
+ * may be about others.
+ */
+#define LISTEN_PAUSE_NS (2 * MS)
+#define LISTEN_PAUSE_OTHERS_NS (10 * MS)
 
 #define KILL_AFTER_NS (5 * SECOND)
 #define TREE_LINE_NS SECOND
@@ -158,7 +162,7 @@ void watch_drain(struct watch *watch)
 		watch->drain_pause_ns = DRAIN_BUSY_NS;
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	watch->drain_ns = now_ns + watch->drain_pause_ns;
-	watch->listen_ns = now_ns + LISTEN_PAUSE_NS;
+	watch->listen_ns = now_ns + (watch->events ? LISTEN_PAUSE_NS : LISTEN_PAUSE_OTHERS_NS);
 }
 
 void watch_tell_end(struct watch *watch)
@@ -326,7 +330,22 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A tracer that was just asked is left alone for a moment. */
+/*
+ * The tracer's descriptor: only that of one that misses what it is not quick enough for, and not
+ * right after it was asked.
+ */
+static int listened_fd(const struct watch *watch, uint64_t now_ns, uint64_t *until_ns)
+{
+	int fd = watch->tracer->kind->fd(watch->tracer->state);
+
+	if (!watch->tracer->kind->misses || fd < 0)
+		return -1;
+	if (now_ns >= watch->listen_ns)
+		return fd;
+	*until_ns = earlier(*until_ns, watch->listen_ns);
+	return -1;
+}
+
 static void wait_for_something(struct watch *watch, struct pollfd *polled)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -334,14 +353,11 @@ static void wait_for_something(struct watch *watch, struct pollfd *polled)
 				    earlier(watch->deadline_ns, watch->kill_ns));
 	uint64_t left_ns;
 	struct timespec timeout;
-	int fd = watch->tracer->kind->fd(watch->tracer->state);
 
 	polled[POLL_SIGNALS].fd = watch->signal_fd;
 	polled[POLL_EXEC].fd = watch->launch.exec_fd;
 	polled[POLL_COMMAND].fd = watch->command_ended ? -1 : watch->launch.pidfd;
-	polled[POLL_TRACER].fd = now_ns < watch->listen_ns ? -1 : fd;
-	if (fd >= 0 && polled[POLL_TRACER].fd < 0)
-		until_ns = earlier(until_ns, watch->listen_ns);
+	polled[POLL_TRACER].fd = listened_fd(watch, now_ns, &until_ns);
 	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(left_ns / SECOND),
 				     .tv_nsec = (long)(left_ns % SECOND) };
@@ -382,8 +398,11 @@ static void go_round(struct watch *watch)
 		take_result(watch);
 	if (polled[POLL_COMMAND].revents)
 		watch_command_ended(watch);
-	if (polled[POLL_TRACER].revents || now_ns >= watch->drain_ns)
+	if (polled[POLL_TRACER].revents || now_ns >= watch->drain_ns) {
 		watch_drain(watch);
+		if (!polled[POLL_TRACER].revents)
+			watch->listen_ns = 0;
+	}
 	if (now_ns >= watch->sampler.next_ns && !watch->done)
 		watch_sample(watch, TRACER_LOOK);
 	keep_time(watch, now_ns);
