@@ -109,6 +109,8 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_u64(json, "begin_monotonic_ns", run->begin_ns);
 	json_member_u64(json, "interval_ns", run->interval_ns);
 	run_json_number(json, "duration_ns", &run->duration_ns);
+	if (run->surroundings.online_cpus)
+		json_member_u64(json, "online_cpus", run->surroundings.online_cpus);
 	if (run->tracer)
 		json_member_string(json, "tracer", run->tracer);
 	if (run->tracer_misses)

@@ -30,7 +30,7 @@ struct reader {
 	bool has_metadata, has_summary;
 	uint64_t runs;	  /* begun so far */
 	uint64_t damaged; /* lines of this run that are no JSON objects */
-	bool torn;	  /* the last one was one of them */
+	bool torn;	  /* the last one was one of them, and has no end */
 	bool is_snapshot;
 };
 
@@ -81,6 +81,12 @@ static int read_tree(struct reader *reader, json_t *line)
 
 static int read_exit(struct reader *reader, json_t *line)
 {
+	int32_t pid;
+
+	if (!member_i32(line, "pid", &pid) || pid <= 0) {
+		reader->damaged++;
+		return 0;
+	}
 	return run_rebuild_exit(&reader->rebuild, line, reader->run);
 }
 
@@ -150,7 +156,7 @@ static int read_line(struct reader *reader)
 	kind = json_is_object(line) ? member_text(line, "kind") : NULL;
 	if (!kind) {
 		reader->damaged++;
-		reader->torn = true;
+		reader->torn = !reader->lines.complete;
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

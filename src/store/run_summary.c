@@ -59,6 +59,7 @@ static int read_sources(const json_t *sources, struct run *run)
 int run_read_about(const json_t *object, struct run *run)
 {
 	const char *mode = member_text(object, "mode");
+	uint64_t cpus;
 	int status = read_command(json_object_get(object, "cmd"), run);
 
 	run->mode = mode && strcmp(mode, "attach") == 0 ? RUN_ATTACH : RUN_COMMAND;
@@ -67,6 +68,8 @@ int run_read_about(const json_t *object, struct run *run)
 	member_u64(object, "begin_monotonic_ns", &run->begin_ns);
 	member_u64(object, "interval_ns", &run->interval_ns);
 	member_number(object, "duration_ns", &run->duration_ns);
+	if (member_u64(object, "online_cpus", &cpus) && cpus <= UINT32_MAX)
+		run->surroundings.online_cpus = (uint32_t)cpus;
 	run->tracer = copy_text(run, object, "tracer");
 	run->tracer_misses = copy_text(run, object, "tracer_misses");
 	if (status == 0)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Whole outputs on recorded roots, compared with the files in expected/.
 
-A case is a line of CASES, run on every root below tests/data/roots.  TASKSCOPE_ACCEPT=1 writes what
-comes out as what is expected: read the difference before you commit it.  The README's tour is run as
-well: what it shows must be what comes out.
+A case is a line of CASES, run on every root below tests/data/roots; every run below tests/data/runs is
+reported.  TASKSCOPE_ACCEPT=1 writes what comes out as what is expected: read the difference before you
+commit it.  The README's tour is run as well: what it shows must be what comes out.
 """
 import difflib
 import os
@@ -19,6 +19,7 @@ import pairs
 HERE = pathlib.Path(__file__).resolve().parent
 ROOTS = HERE.parent / "data/roots"
 CTPROF = HERE.parent / "data/ctprof"
+RUNS = HERE.parent / "data/runs"
 TASKSCOPE = os.environ["TASKSCOPE"]
 ACCEPT = os.environ.get("TASKSCOPE_ACCEPT") == "1"
 
@@ -102,6 +103,10 @@ def cases(folder):
     for name in ["full", "defaults"]:
         got = taskscope("show", CTPROF / f"{name}.ctprof.zst", "-g", "thread", "--sections", "all")
         yield f"ctprof-{name}.txt", differs(f"ctprof-{name}.txt", got)
+    for run in sorted(RUNS.iterdir()):
+        for kind in ["text", "json"]:
+            name = f"report-{run.stem}.{'txt' if kind == 'text' else 'json'}"
+            yield name, differs(name, taskscope("report", run, "--format", kind))
     pairs.make(folder, ROOTS, CTPROF,
                lambda root, file: taskscope("capture", "-q", "--smaps", "--root", root, "-o", file))
     for name, words in pairs.CASES:
