@@ -15,7 +15,7 @@
 #include "collect/jemalloc_tally.h"
 #include "host/privilege.h"
 
-/* With more processes a child that looks at all of them costs each one less than a glance. */
+/* Of more processes one is sure not to be settled by a glance. */
 #define GLANCES_MAX 8
 
 /* First one process of each program is looked at, then all that cannot go by what it showed. */
@@ -45,6 +45,7 @@ struct collection {
 	ARRAY_OF(struct candidate) candidates;
 	struct scout scout;
 	struct attachment attachment;
+	bool needs_child; /* there is a process that no glance settles */
 };
 
 /* ---- which processes to look at ---- */
@@ -265,21 +266,25 @@ static int look_at(struct collection *collection, bool of_root)
 	return status < 0 ? status : settle_all(collection);
 }
 
-/* A few are settled without a child; one that makes us wait ends that. */
+/*
+ * A few are settled without a child, up to the first that is not: that one needs a child, and what
+ * a glance at the others could spare is little then.
+ */
 static int glance_at_all(struct collection *collection, bool of_root)
 {
 	size_t count = collection->candidates.count;
 
-	for (size_t i = 0; count <= GLANCES_MAX && i < count; i++) {
+	for (size_t i = 0; i < count && !collection->needs_child; i++) {
 		struct candidate *candidate = &collection->candidates.data[i];
 		int status;
 
 		if ((candidate->owner == 0) != of_root)
 			continue;
 		status = glance_read(&collection->attachment, &collection->scout, candidate->row);
-		candidate->is_settled = status == 1;
 		if (status < 0)
-			return status == -ENOMEM ? status : 0;
+			return status;
+		candidate->is_settled = status == 1;
+		collection->needs_child = status == 0;
 	}
 	return 0;
 }
@@ -293,6 +298,7 @@ static int look(struct collection *collection)
 
 	collection->attachment.budget = budget;
 	collection->scout.budget = time_budget_less(budget, READING_MS);
+	collection->needs_child = collection->candidates.count > GLANCES_MAX;
 	for (int round = 0; round < 2 * ROUNDS && status == 0; round++) {
 		bool of_root = round < ROUNDS;
 

@@ -38,8 +38,9 @@ struct look {
 	struct program_image image;
 	struct target_memory memory; /* remembers what was read */
 	int maps;
-	bool has_suspect;
+	bool has_suspect, has_library, has_loader;
 	struct loaded_elf suspect; /* with as much thread-local storage as jemalloc needs */
+	struct loaded_elf library, loader;
 };
 
 static void glance_free(struct glance **glance)
@@ -96,25 +97,19 @@ static int look_at_executable(struct look *look, struct module_list *modules)
 	return link_map_read(&look->memory, elf.bias + elf.findings.dynamic_vaddr, modules);
 }
 
-static int look_at_loader(const struct look *look, struct loaded_elf *elf)
-{
-	int status = loaded_elf_read_symbols(&look->memory, elf);
-
-	set_part(look, PART_LOADER, elf);
-	return status;
-}
-
 /* The C library, which describes its threads, has no other's jemalloc in it. */
 static int look_at_suspect(struct look *look, struct loaded_elf *elf)
 {
-	int status = loaded_elf_read_symbols(&look->memory, elf);
+	int status = loaded_elf_read_symbol(&look->memory, elf, ELF_SYMBOL__thread_db_pthread_tid);
 
 	if (status < 0 && status != -ENODATA)
 		return status;
-	if (elf->findings.symbols[ELF_SYMBOL__thread_db_pthread_tid])
-		set_part(look, PART_LIBRARY, elf);
-	else
+	if (elf->findings.symbols[ELF_SYMBOL__thread_db_pthread_tid]) {
+		look->library = *elf;
+		look->has_library = true;
+	} else {
 		suspect(look, elf);
+	}
 	return 0;
 }
 
@@ -125,8 +120,11 @@ static int look_at_library(struct look *look, const struct loaded_module *module
 
 	if (status < 0)
 		return status;
-	if (module->base == look->image.interpreter)
-		return look_at_loader(look, &elf);
+	if (module->base == look->image.interpreter) {
+		look->loader = elf;
+		look->has_loader = true;
+		return 0;
+	}
 	return may_hold_jemalloc(&elf) ? look_at_suspect(look, &elf) : 0;
 }
 
@@ -135,9 +133,7 @@ static int identify_holder(struct look *look)
 {
 	struct glance_part *part = &look->glance->parts[PART_HOLDER];
 	struct process_mapping mapping;
-	int status = look->has_suspect ?
-			     procmap_query_at(look->maps, look->suspect.start, &mapping) :
-			     -ENODATA;
+	int status = procmap_query_at(look->maps, look->suspect.start, &mapping);
 
 	if (status == 0)
 		status = process_mapping_stat(look->glance->process, &mapping, &part->file.status);
@@ -150,9 +146,17 @@ static int identify_holder(struct look *look)
 	return 0;
 }
 
-static bool has_symbol(const struct look *look, enum scout_part kind, enum elf_symbol symbol)
+static int read_symbols(struct look *look)
 {
-	return look->glance->parts[kind].file.findings.symbols[symbol] != 0;
+	int status = loaded_elf_read_symbols(&look->memory, &look->library);
+
+	if (status == 0)
+		status = loaded_elf_read_symbols(&look->memory, &look->loader);
+	if (status < 0)
+		return status;
+	set_part(look, PART_LIBRARY, &look->library);
+	set_part(look, PART_LOADER, &look->loader);
+	return look->loader.findings.symbols[ELF_SYMBOL__rtld_global] ? 0 : -ENODATA;
 }
 
 static int look_at_modules(struct look *look)
@@ -162,12 +166,11 @@ static int look_at_modules(struct look *look)
 
 	for (size_t i = 1; i < list.modules.count && status == 0; i++)
 		status = look_at_library(look, &list.modules.data[i]);
-	if (status < 0)
-		return status;
-	if (!has_symbol(look, PART_LIBRARY, ELF_SYMBOL__thread_db_pthread_tid) ||
-	    !has_symbol(look, PART_LOADER, ELF_SYMBOL__rtld_global))
-		return -ENODATA;
-	return identify_holder(look);
+	if (status == 0 && (!look->has_suspect || !look->has_library || !look->has_loader))
+		status = -ENODATA;
+	if (status == 0)
+		status = identify_holder(look);
+	return status < 0 ? status : read_symbols(look);
 }
 
 static void look_aside(void *context)
@@ -245,7 +248,7 @@ int glance_read(struct attachment *attachment, struct scout *scout, uint32_t pro
 	int status = glance_at(attachment, process, &glance);
 
 	if (status < 0)
-		return status == -ENOMEM || status == -ETIMEDOUT ? status : 0;
+		return status == -ENOMEM ? status : 0;
 	scouted.tgid = glance->tgid;
 	if (!attachment_knows(attachment, &glance->parts[PART_HOLDER].file, glance->in_executable,
 			      process))

@@ -16,8 +16,7 @@
 
 /*
  * Reads a process of the capture if a glance at it tells all that is needed: 1.  Returns 0 when it
- * is for the scout, -ETIMEDOUT when it is and looking took too long, or -ENOMEM.  Files of
- * `scout`, which is the attachment's, are replaced.
+ * is for the scout, or -ENOMEM.  Files of `scout`, which is the attachment's, are replaced.
  */
 int glance_read(struct attachment *attachment, struct scout *scout, uint32_t process);
 

@@ -296,6 +296,18 @@ static int find_symbol(const struct target_memory *memory, const struct symbol_t
 	return search_bucket(memory, tables, first - tables->header.first_symbol, hash, name, ret);
 }
 
+int loaded_elf_read_symbol(const struct target_memory *memory, struct loaded_elf *elf,
+			   enum elf_symbol symbol)
+{
+	struct symbol_tables tables = { 0 };
+	int status = open_tables(memory, elf, &tables);
+
+	if (status == 0)
+		status = find_symbol(memory, &tables, elf_symbol_name(symbol),
+				     &elf->findings.symbols[symbol]);
+	return status < 0 ? status : 0;
+}
+
 int loaded_elf_read_symbols(const struct target_memory *memory, struct loaded_elf *elf)
 {
 	struct symbol_tables tables = { 0 };

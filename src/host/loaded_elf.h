@@ -38,4 +38,8 @@ int loaded_elf_read_id(const struct target_memory *memory, struct loaded_elf *el
  */
 int loaded_elf_read_symbols(const struct target_memory *memory, struct loaded_elf *elf);
 
+/* The same for one of them. */
+int loaded_elf_read_symbol(const struct target_memory *memory, struct loaded_elf *elf,
+			   enum elf_symbol symbol);
+
 #endif

@@ -228,6 +228,11 @@ static void segments_symbols_and_id_are_found(void **state)
 	assert_int_equal(elf.bias, FAKE_BASE);
 	assert_int_equal(elf.end, FAKE_BASE + 0x8000);
 	assert_int_equal(elf.findings.tls.memsz, 640);
+	assert_int_equal(loaded_elf_read_symbol(&memory, &elf, ELF_SYMBOL__rtld_global), 0);
+	assert_int_equal(elf.findings.symbols[ELF_SYMBOL__r_debug], 0);
+	assert_int_equal(loaded_elf_read_symbol(&memory, &elf, ELF_SYMBOL__r_debug), 0);
+	assert_int_equal(elf.findings.symbols[ELF_SYMBOL__r_debug], VALUE);
+	elf.findings.symbols[ELF_SYMBOL__r_debug] = 0;
 	assert_int_equal(loaded_elf_read_symbols(&memory, &elf), 0);
 	assert_int_equal(elf.findings.symbols[ELF_SYMBOL__r_debug], VALUE);
 	assert_int_equal(elf.findings.symbols[ELF_SYMBOL__rtld_global], 0);
