@@ -1,0 +1,272 @@
+"""Ways to follow a tree, each on real processes; tree_driver prints what each tells."""
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+
+DRIVER = os.environ["TASKSCOPE_TREE_DRIVER"]
+SHELL = "/bin/sh"
+TRUE = "/bin/true"
+
+# What each way sees of processes that live a millisecond.
+SEES_ALL = {"connector": True, "procfs": False}
+
+THREADS = """
+import os, sys, threading, time
+def burn(seconds):
+    while time.thread_time() < seconds:
+        pass
+threads = [threading.Thread(target=burn, args=(0.1,)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+if sys.argv[1] == "exec":
+    def become():
+        burn(0.2)
+        os.execv("/bin/sh", ["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 7"])
+    thread = threading.Thread(target=become)
+    thread.start()
+    thread.join()
+"""
+
+
+class Line(dict):
+    """One line of the driver: what is not there is None."""
+
+    def __missing__(self, key):
+        return None
+
+
+def parse(text):
+    lines = []
+    for line in text.splitlines():
+        words = Line(re.findall(r"(\w+)=(\S*)", line))
+        lines.append(words)
+    return lines
+
+
+class Told:
+    """What the driver told of one command."""
+
+    def __init__(self, source, *command, options=(), prefix=()):
+        done = subprocess.run([*prefix, DRIVER, source, *options, "--", *map(str, command)],
+                              capture_output=True, text=True, timeout=300)
+        if done.returncode == 77:
+            raise unittest.SkipTest(done.stderr.strip())
+        if done.returncode != 0:
+            raise AssertionError(f"{source}: {done.stderr}")
+        self.lines = parse(done.stdout)
+        self.tree, self.losses, self.wait = (
+            {key: int(value) for key, value in line.items() if key != "end"}
+            for name in ("tree", "losses", "wait") for line in self.lines if line["end"] == name)
+
+    def events(self, name, **values):
+        return [line for line in self.lines if line["event"] == name
+                and all(line[key] == str(value) for key, value in values.items())]
+
+    def ends(self):
+        return self.events("process", ended=1)
+
+    def root_end(self):
+        (end,) = self.events("process", ended=1, pid=self.wait["pid"])
+        return end
+
+
+def loop(count, then="exit 0"):
+    return f"i=0; while [ $i -lt {count} ]; do {TRUE}; i=$((i+1)); done; {then}"
+
+
+def each(*sources):
+    """Runs a test with each of these ways, as far as there is the privilege for it."""
+    def decorate(test):
+        @functools.wraps(test)
+        def run(self):
+            for source in sources or SEES_ALL:
+                if source == "connector" and not support.is_root():
+                    continue
+                with self.subTest(source=source):
+                    test(self, source)
+        return run
+    return decorate
+
+
+class Tracers(unittest.TestCase):
+    def assert_cpu(self, told):
+        """All CPU time, within 2 % of what the kernel says."""
+        self.assertAlmostEqual(told.tree["cpu_ns"] / told.wait["cpu_ns"], 1, delta=0.02)
+
+    @each()
+    def test_exit_codes_and_signals_are_those_of_wait(self, source):
+        script = "sh -c 'sleep 0.3; exit 7'; sh -c 'sleep 0.3; kill -9 $$'; sleep 0.2; exit 3"
+        told = Told(source, SHELL, "-c", script)
+        statuses = {int(end["status"]) for end in told.ends() if end["status"]}
+        self.assertEqual(int(told.root_end()["status"]), 3 << 8)
+        self.assertLessEqual({7 << 8, 9}, statuses)
+        self.assertEqual(told.tree["strays"], 0)
+
+    @each()
+    def test_the_command_is_told_with_its_arguments_and_parent(self, source):
+        told = Told(source, SHELL, "-c", "sleep 0.2; true")
+        fork = told.events("fork", pid=told.wait["pid"])[0]
+        execs = told.events("exec", pid=told.wait["pid"])
+        self.assertEqual(fork["found"], "0")
+        self.assertEqual([line["arguments"] for line in execs], [f"{SHELL},-c,sleep,0.2;,true,"])
+        self.assertTrue(told.events("exec", comm="sleep", arguments="sleep,0.2,"))
+
+    @each()
+    def test_short_children_are_counted_with_their_cpu_time(self, source):
+        told = Told(source, SHELL, "-c", loop(200, "sleep 0.1; exit 4"))
+        self.assert_cpu(told)
+        self.assertEqual(int(told.root_end()["status"]), 4 << 8)
+        if SEES_ALL[source]:
+            self.assertEqual(told.tree["processes"], 202)
+            self.assertEqual(len(told.ends()), 202)
+            self.assertEqual(told.losses, {"events": 0, "threads": 0})
+
+    @each()
+    def test_a_command_that_ends_at_once_is_a_tree_of_one(self, source):
+        told = Told(source, TRUE)
+        self.assertEqual(told.tree["processes"], 1)
+        self.assertEqual(told.tree["exited"], 1)
+        self.assertEqual(told.root_end()["status"], "0")
+
+    @each()
+    def test_a_command_that_cannot_be_executed_is_no_tree(self, source):
+        told = Told(source, "/nowhere/at/all")
+        self.assertEqual(told.wait["status"], 127 << 8)
+        self.assertEqual(told.tree["processes"], 0)
+
+    @each()
+    def test_threads_have_accounts_of_their_own(self, source):
+        told = Told(source, sys.executable, "-c", THREADS, "plain", options=["-i", "10"])
+        ended = told.events("thread", ended=1)
+        self.assertEqual(len(ended), 5)
+        self.assert_cpu(told)
+        for line in ended:
+            if SEES_ALL[source] and line["tid"] != line["pid"]:
+                self.assertGreater(int(line["cpu_ns"]), 80e6)
+            self.assertGreaterEqual(int(line["wall"]),
+                                    int(line["on_cpu"]) + int(line["run_queue"]))
+            self.assertEqual(int(line["user_ns"]) + int(line["system_ns"]),
+                             int(line["cpu_ns"]))
+            self.assertEqual(line["ledger"], "7")
+
+    @each()
+    def test_an_exec_by_another_thread_counts_nothing_twice(self, source):
+        told = Told(source, sys.executable, "-c", THREADS, "exec", options=["-i", "20"])
+        self.assert_cpu(told)
+        self.assertEqual(told.tree["threads"], 6)
+        self.assertEqual(int(told.root_end()["status"]), 7 << 8)
+        self.assertTrue(told.events("exec", comm="sh", pid=told.wait["pid"]))
+
+    @each()
+    def test_accounts_never_fall(self, source):
+        told = Told(source, SHELL, "-c", loop(150), options=["-i", "10"])
+        last = {}
+        for line in told.events("thread"):
+            if line["cpu_ns"] is None:
+                continue
+            key = line["pid"], line["tid"], line["start"]
+            self.assertGreaterEqual(int(line["cpu_ns"]), last.get(key, 0))
+            last[key] = int(line["cpu_ns"])
+        unseen = [int(line["unseen"]) for line in told.events("process", pid=told.wait["pid"])]
+        self.assertEqual(unseen, sorted(unseen))
+
+    @each()
+    def test_a_double_fork_stays_in_the_tree(self, source):
+        # Looks must have seen the parent with its child.
+        middle = "" if SEES_ALL[source] else "sleep 0.3"
+        script = f"(sh -c 'sleep 0.8; exit 5' & {middle}) ; sleep 0.3; sleep 0.8"
+        told = Told(source, SHELL, "-c", script, options=["-i", "20"])
+        self.assertIn(5 << 8, [int(end["status"]) for end in told.ends() if end["status"]])
+
+    @each()
+    def test_what_runs_is_found_with_its_children(self, source):
+        script = f"sleep 1 & {loop(20, 'sleep 0.7; wait; exit 6')}"
+        told = Told(source, SHELL, "-c", script, options=["-a"])
+        found = told.events("fork", found=1)
+        self.assertEqual(found[0]["pid"], str(told.wait["pid"]))
+        self.assertGreaterEqual(len(found), 2)
+        self.assertTrue(told.events("exec", comm="sleep", arguments="sleep,1,"))
+        self.assertEqual(int(told.root_end()["status"]), 6 << 8)
+        # What was used before is not its own.
+        self.assertLess(told.tree["cpu_ns"], told.wait["cpu_ns"])
+
+    @each()
+    def test_memory_peaks_are_of_the_last_program(self, source):
+        script = ("import os\nmemory = bytearray(64 << 20)\nmemory = None\n"
+                  "os.execv('/bin/sh', ['sh', '-c', 'sleep 0.3; exit 1'])")
+        told = Told(source, sys.executable, "-c", script, options=["-i", "20"])
+        self.assertLess(int(told.root_end()["peak_rss"]), 32 << 20)
+
+    @each("connector")
+    def test_lost_events_are_counted_and_made_up_for(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            storm = pathlib.Path(folder, "storm")
+            subprocess.run(["cc", "-O2", "-o", storm, "-x", "c", "-"], check=True, text=True,
+                           input=FORKS)
+            told = Told(source, storm, "15000", options=["-s", "3000"])
+        if not told.losses["events"]:
+            self.skipTest("this host is too slow to lose events")
+        self.assert_cpu(told)
+        self.assertIn(9 << 8, [int(end["status"]) for end in told.ends() if end["status"]])
+        self.assertEqual(int(told.root_end()["status"]), 6 << 8)
+
+    def test_a_container_is_told_why_there_are_no_events(self):
+        if not support.has_namespaces():
+            self.skipTest("no PID namespaces")
+        done = subprocess.run([*support.NAMESPACE, DRIVER, "connector", "--", TRUE],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("container", done.stderr)
+        told = Told("procfs", SHELL, "-c", "sleep 0.2; exit 2", prefix=support.NAMESPACE)
+        self.assertEqual(int(told.root_end()["status"]), 2 << 8)
+        self.assertEqual(told.wait["pid"], 2)
+
+    def test_proc_alone_needs_no_privilege(self):
+        prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        if not support.is_root():
+            prefix = []
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            copy = pathlib.Path(folder, "driver")
+            copy.write_bytes(pathlib.Path(DRIVER).read_bytes())
+            copy.chmod(0o755)
+            done = subprocess.run([*prefix, copy, "procfs", "--", SHELL, "-c",
+                                   loop(100, "sleep 0.2; exit 4")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("status=1024", done.stdout)
+
+
+# Children that live as shortly as can be, then one that is born while events are lost.
+FORKS = """
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+	for (long i = 0; i < atol(arguments[1]); i++) {
+		pid_t child = vfork();
+		if (child == 0)
+			_exit(0);
+		waitpid(child, 0, 0);
+	}
+	pid_t child = fork();
+	if (child == 0) {
+		sleep(4);
+		_exit(9);
+	}
+	waitpid(child, 0, 0);
+	return count > 1 ? 6 : 0;
+}
+"""
+
+if __name__ == "__main__":
+    unittest.main()

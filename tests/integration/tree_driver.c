@@ -1,0 +1,278 @@
+/*
+ * Follows a command with one way of tracing and prints every event as a line of key=value pairs.
+ *
+ *	tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-a] -- COMMAND...
+ *
+ * With -a the command runs before it is followed, as for attach; with -s nothing is read at first, for
+ * so long.  The last lines tell what the tree
+ * summed up, what was lost, and what the kernel says that the command used with all that it waited for.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "host/host.h"
+#include "model/run.h"
+#include "model/tree.h"
+#include "trace/tracer.h"
+
+#define SETTLE_US 300000 /* until a command that is attached to has its children */
+
+struct driver {
+	const char *source;
+	int interval_ms, sleep_ms;
+	bool attaches;
+	char **command;
+	struct host *host;
+	struct tracer *tracer;
+	struct run *run;
+	pid_t pid;
+	int pidfd, hold;
+};
+
+static void print_fork(const struct tree_event *event)
+{
+	printf("fork parent=%d found=%d comm=%s", event->fork.parent_pid, event->fork.found,
+	       event->fork.comm);
+}
+
+static void print_exec(const struct tree_event *event)
+{
+	printf("exec comm=%s arguments=", event->exec.comm);
+	for (size_t i = 0; i < event->exec.length; i++)
+		putchar(event->exec.arguments[i] > ' ' ? event->exec.arguments[i] : ',');
+}
+
+static void print_thread(const struct tree_event *event)
+{
+	const struct tree_account *account = &event->account;
+
+	printf("thread ended=%d wall=%" PRIu64 " on_cpu=%" PRIu64 " run_queue=%" PRIu64
+	       " ledger=%u comm=%s",
+	       account->ended, account->ledger.wall_ns, account->ledger.on_cpu_ns,
+	       account->ledger.run_queue_ns, account->ledger.present, account->comm);
+	for (int i = 0; i < USAGE_COUNT; i++)
+		if (usage_has(&account->usage, i))
+			printf(" %s=%" PRIu64, usage_names[i], account->usage.values[i]);
+}
+
+static void print_process(const struct tree_event *event)
+{
+	const struct tree_process_facts *facts = &event->process;
+
+	printf("process ended=%d", facts->ended);
+	if (facts->present & TREE_PROCESS_STATUS)
+		printf(" status=%d", facts->status);
+	if (facts->present & TREE_PROCESS_PEAK_RSS)
+		printf(" peak_rss=%" PRIu64, facts->peak_rss_bytes);
+	if (facts->present & TREE_PROCESS_RSS)
+		printf(" rss=%" PRIu64, facts->rss_bytes);
+	if (facts->present & TREE_PROCESS_FDS)
+		printf(" fds=%" PRIu64, facts->fds);
+	if (facts->present & TREE_PROCESS_UNSEEN)
+		printf(" unseen=%" PRIu64, facts->unseen_cpu_ns);
+}
+
+static void print_signal(const struct tree_event *event)
+{
+	printf("signal number=%d sender=%d", event->signal.number, event->signal.sender_pid);
+}
+
+static void print_oom(const struct tree_event *event)
+{
+	(void)event;
+	printf("oom");
+}
+
+static int take_event(void *context, const struct tree_event *event)
+{
+	static void (*const printers[TREE_EVENT_TYPE_COUNT])(const struct tree_event *) = {
+		[TREE_FORK] = print_fork,     [TREE_EXEC] = print_exec,
+		[TREE_THREAD] = print_thread, [TREE_PROCESS] = print_process,
+		[TREE_SIGNAL] = print_signal, [TREE_OOM] = print_oom,
+	};
+	struct driver *driver = context;
+
+	printf("pid=%d tid=%d start=%" PRIu64 " time=%" PRIu64 " event=", event->task.pid,
+	       event->task.tid, event->task.start_ns, event->time_ns);
+	printers[event->type](event);
+	putchar('\n');
+	return tree_apply(driver->run->tree, event);
+}
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "tree_driver: %s: %s\n", what, why);
+	exit(2);
+}
+
+static void check(int status, const char *what)
+{
+	if (status < 0)
+		fail(what, strerror(-status));
+}
+
+static void start_held(struct driver *driver)
+{
+	int ends[2];
+	char go;
+
+	if (pipe2(ends, 0) < 0)
+		fail("pipe", strerror(errno));
+	driver->pid = fork();
+	if (driver->pid == 0) {
+		close(ends[1]);
+		if (read(ends[0], &go, 1) != 1)
+			_exit(125);
+		close(ends[0]);
+		execvp(driver->command[0], driver->command);
+		_exit(127);
+	}
+	close(ends[0]);
+	driver->hold = ends[1];
+	driver->pidfd = (int)syscall(SYS_pidfd_open, driver->pid, 0);
+}
+
+static void release(struct driver *driver)
+{
+	if (write(driver->hold, "x", 1) != 1)
+		fail("release", strerror(errno));
+	close(driver->hold);
+}
+
+static void follow(struct driver *driver)
+{
+	const struct tracer *tracer = driver->tracer;
+	struct error error = { 0 };
+
+	start_held(driver);
+	if (driver->attaches) {
+		release(driver);
+		usleep(SETTLE_US);
+	}
+	if (tracer->kind->follow(tracer->state, &driver->pid, 1, !driver->attaches, &error) < 0)
+		fail("follow", error.message);
+	if (!driver->attaches)
+		release(driver);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Until the command ends. */
+static void watch(struct driver *driver)
+{
+	const struct tracer *tracer = driver->tracer;
+	uint64_t due = now_ms();
+
+	for (;;) {
+		struct pollfd ready[] = {
+			{ .fd = driver->pidfd, .events = POLLIN },
+			{ .fd = tracer->kind->fd(tracer->state), .events = POLLIN },
+		};
+		uint64_t now = now_ms();
+
+		poll(ready, 2, due > now ? (int)(due - now) : 0);
+		check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
+		if (ready[0].revents)
+			return;
+		if (now_ms() < due)
+			continue;
+		check(tracer->kind->sample(tracer->state, TRACER_LOOK, take_event, driver),
+		      "sample");
+		due = now_ms() + (uint64_t)driver->interval_ms;
+	}
+}
+
+static void finish(struct driver *driver)
+{
+	const struct tracer *tracer = driver->tracer;
+	struct tracer_losses losses = { 0 };
+	struct rusage usage;
+	const struct tree *tree = driver->run->tree;
+	int status;
+
+	wait4(driver->pid, &status, 0, &usage);
+	check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
+	check(tracer->kind->sample(tracer->state, TRACER_FINAL, take_event, driver), "sample");
+	tracer->kind->losses(tracer->state, &losses);
+	check(tree_settle(driver->run->tree), "settle");
+	printf("end=tree cpu_ns=%" PRIu64 " processes=%" PRIu64 " threads=%" PRIu64
+	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
+	       tree->usage.values[USAGE_CPU], tree->processes, tree->threads, tree->exited,
+	       tree_strays(tree));
+	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 "\n", losses.events,
+	       losses.threads);
+	printf("end=wait pid=%d status=%d cpu_ns=%" PRIu64 "\n", driver->pid, status,
+	       ((uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) *
+		       1000);
+}
+
+static void print_sources(const struct run *run)
+{
+	for (size_t i = 0; i < run->source_count; i++)
+		printf("source=%s state=%s reason=%s\n", run->sources[i].name,
+		       run->sources[i].state, run->sources[i].reason ? run->sources[i].reason : "");
+}
+
+static void parse(struct driver *driver, int count, char **arguments)
+{
+	int option;
+
+	if (count < 2)
+		fail("usage",
+		     "tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-a] -- COMMAND...");
+	driver->source = arguments[1];
+	optind = 2;
+	while ((option = getopt(count, arguments, "+i:s:a")) != -1) {
+		if (option == 'i')
+			driver->interval_ms = (int)strtol(optarg, NULL, 10);
+		if (option == 's')
+			driver->sleep_ms = (int)strtol(optarg, NULL, 10);
+		driver->attaches = driver->attaches || option == 'a';
+	}
+	driver->command = arguments + optind;
+	if (!*driver->command)
+		fail("usage", "no command");
+}
+
+int main(int count, char **arguments)
+{
+	const struct tracer_options options = { .syscalls = true, .wakers = true };
+	struct driver driver = { .interval_ms = 50 };
+	struct error error = { 0 };
+
+	parse(&driver, count, arguments);
+	if (host_open(&driver.host, NULL, &error) < 0)
+		fail("host", error.message);
+	if (tracer_open(driver.host, driver.source, &options, &driver.tracer, &error) < 0) {
+		fprintf(stderr, "tree_driver: %s\n", error.message);
+		return 77;
+	}
+	check(run_new(&driver.run), "run");
+	check(tracer_report(driver.tracer, driver.run), "report");
+	print_sources(driver.run);
+	follow(&driver);
+	usleep((unsigned)driver.sleep_ms * 1000);
+	watch(&driver);
+	finish(&driver);
+	tracer_close(driver.tracer);
+	run_free(driver.run);
+	host_close(driver.host);
+	return 0;
+}
