@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""report: what a real run wrote, whole, cut off anywhere and mixed with other files."""
+import json
+import os
+import subprocess
+
+import support
+
+SCRIPT = """
+for i in 1 2 3 4 5 6 7 8; do /bin/true; done
+dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null
+sleep 5 >/dev/null 2>&1 & sleep 0.3
+exit 7
+"""
+
+
+class ReportCase(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("it.jsonl")
+        done = subprocess.run([support.TASKSCOPE, "run", "-o", self.file, "--", "sh", "-c", SCRIPT],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=60)
+        self.live = done.stderr.decode()
+        if done.returncode == 125:
+            self.skipTest(self.live.strip())
+        self.assertEqual(done.returncode, 7, self.live)
+        with open(self.file, "rb") as file:
+            self.bytes = file.read()
+        self.lines = [json.loads(line) for line in self.bytes.splitlines()]
+
+    def report(self, *words):
+        status, out, err = support.run("report", *words)
+        self.assertEqual((status, err), (0, ""))
+        return out
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+
+class Whole(ReportCase):
+    def test_the_report_is_the_one_that_run_gave(self):
+        self.assertEqual(self.report(self.file), self.live)
+        self.assertIn("sh exited 7 after ", self.live.splitlines()[0])
+        verdict = self.live.split("\n\n")[0]
+        self.assertLessEqual(len(verdict.splitlines()), 10)
+
+    def test_the_summary_is_the_last_line(self):
+        out = self.report(self.file, "--format", "json")
+        self.assertEqual(json.loads(out), self.lines[-1])
+        again = self.report(self.write("summary.json", out.encode()), "--format", "json")
+        self.assertEqual(again, out)
+
+    def test_standard_input_is_a_file(self):
+        with open(self.file, "rb") as file:
+            done = subprocess.run([support.TASKSCOPE, "report", "-"], stdin=file,
+                                  capture_output=True, timeout=60)
+        self.assertEqual(done.stdout.decode(), self.live)
+
+    def test_every_line_has_its_kind_and_time(self):
+        for line in self.lines:
+            self.assertEqual(list(line)[:2], ["kind", "ts_ms"])
+        kinds = [line["kind"] for line in self.lines]
+        self.assertEqual(kinds[-1], "summary")
+        self.assertIn("metadata", kinds[:2])
+        exits = [line for line in self.lines if line["kind"] == "exit"]
+        self.assertEqual(len({line["pid"] for line in exits}), len(exits))
+        for line in exits:
+            for key in ["pid", "ppid", "wall_ns"]:
+                self.assertIn(key, line)
+        self.assertEqual(len(exits) + len(self.lines[-1]["running"]),
+                         self.lines[-1]["processes"])
+
+    def test_the_summary_has_what_is_promised(self):
+        summary = self.lines[-1]
+        for key in ["exit_code", "wall_ns", "processes", "threads", "threads_ledger", "analysis",
+                    "verdict", "losses", "self"]:
+            self.assertIn(key, summary)
+        self.assertEqual(summary["exit_code"], 7)
+        self.assertLessEqual({"class", "cause", "evidence", "hint"}, set(summary["verdict"]))
+        ledger = summary.get("ledger", {})
+        if "blocked" in ledger:
+            total = ledger["on_cpu_ns"] + ledger["run_queue_ns"] + sum(ledger["blocked"].values())
+            self.assertAlmostEqual(total / ledger["thread_wall_ns"], 1, delta=0.01)
+
+    def test_limits_of_rows(self):
+        few, all_of_them = self.report(self.file, "-n", "2"), self.report(self.file, "-n", "0")
+        self.assertIn("more\n", few)
+        self.assertNotIn("more\n", all_of_them)
+        self.assertLess(len(few), len(all_of_them))
+
+
+class CutOff(ReportCase):
+    def test_a_file_that_ends_anywhere(self):
+        first = self.bytes.index(b'{"kind":"metadata"')
+        first = self.bytes.index(b"\n", first) + 1
+        last = len(self.bytes) - 2
+        for size in range(first, last, max(1, (last - first) // 40)):
+            out = self.report(self.write("cut.jsonl", self.bytes[:size]))
+            self.assertIn("cut off after ", out.splitlines()[0])
+            self.assertIn(": no summary; ", out.splitlines()[0])
+
+    def test_without_the_summary_sums_are_those_of_what_ended(self):
+        cut = self.bytes[:self.bytes.rindex(b'{"kind":"summary"')]
+        out = json.loads(self.report(self.write("cut.jsonl", cut), "--format", "json"))
+        whole = self.lines[-1]
+        exits = [line for line in self.lines if line["kind"] == "exit"]
+        self.assertEqual(out["end"], "unfinished")
+        self.assertEqual(out["exit_code"], 7)
+        self.assertEqual(out["exited"], len(exits))
+        if "cpu_ns" in whole:
+            self.assertAlmostEqual(out["cpu_ns"] / whole["cpu_ns"], 1, delta=0.2)
+
+    def test_lines_that_are_damaged_are_counted(self):
+        lines = self.bytes.splitlines(keepends=True)
+        mixed = b"".join([*lines[:2], b"\x00\xff nothing\n", b'{"kind":"exit",\n', *lines[2:]])
+        out = json.loads(self.report(self.write("mixed.jsonl", mixed), "--format", "json"))
+        self.assertEqual(out["losses"]["lines"], self.lines[-1]["losses"]["lines"] + 2)
+
+    def test_of_two_runs_the_last_is_shown(self):
+        out = self.report(self.write("two.jsonl", self.bytes[:len(self.bytes) // 2] + b"\n" +
+                                     self.bytes))
+        self.assertEqual(out.splitlines()[0], self.live.splitlines()[0])
+        self.assertIn("it has 2 runs, this is the last", out)
+
+
+class Mistakes(support.TestCase):
+    def test_no_file(self):
+        self.refuse("report", says="report takes the file of a run")
+        self.refuse("report", self.path("none"), says="No such file")
+        self.refuse("report", self.folder.name, says="is a directory")
+        self.refuse("report", "a", "b", says="report takes")
+        self.refuse("report", "-", says="no line of kind metadata or summary")
+
+    def test_other_files(self):
+        self.refuse("report", "/bin/sh", says="is no file of run")
+        self.refuse("report", __file__, says="is no file of run")
+        self.refuse("report", "/dev/zero", says="line 1 is larger than any")
+
+    def test_a_snapshot_is_for_show(self):
+        snapshot = self.path("it.tscope")
+        self.assertEqual(support.run("capture", "-q", "-p", os.getpid(), "-o", snapshot)[0], 0)
+        self.refuse("report", snapshot, says="is a snapshot: `taskscope show` shows it")
+
+    def test_formats(self):
+        self.refuse("report", "x", "--format", "csv", says="csv")
+
+
+if __name__ == "__main__":
+    support.main()
