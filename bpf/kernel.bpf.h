@@ -302,6 +302,14 @@ struct mm_struct___plain {
 	struct mm_rss_stat rss_stat;
 };
 
+struct task_rss_stat {
+	int count[4];
+};
+
+struct task_struct___plain {
+	struct task_rss_stat rss_stat;
+};
+
 struct mm_struct {
 	unsigned long total_vm;
 	unsigned long exec_vm;

@@ -71,17 +71,26 @@ static __always_inline void counter_open(struct mm_struct *mm, __u32 index, stru
 	sum->counters[index] = (__u64)BPF_CORE_READ(typed, counters);
 }
 
+/* What a task counted last is not yet in the sum of its process: that of the current one is added. */
+static __always_inline __s64 plain_pages(const struct mm_struct___plain *mm)
+{
+	const struct task_struct___plain *task = (const void *)bpf_get_current_task();
+	__s64 sums[MM_COUNTERS] = {};
+	__s32 parts[MM_COUNTERS] = {};
+
+	BPF_CORE_READ_INTO(&sums, mm, rss_stat.count);
+	if (bpf_core_field_exists(task->rss_stat))
+		BPF_CORE_READ_INTO(&parts, task, rss_stat.count);
+	return sums[MM_FILEPAGES] + parts[MM_FILEPAGES] + sums[MM_ANONPAGES] + parts[MM_ANONPAGES] +
+	       sums[MM_SHMEMPAGES] + parts[MM_SHMEMPAGES];
+}
+
 static __always_inline __s64 rss_pages(struct mm_struct *mm)
 {
 	struct counter_sum sum = {};
 
-	if (bpf_core_type_exists(struct mm_rss_stat)) {
-		const struct mm_struct___plain *plain = (const void *)mm;
-
-		return BPF_CORE_READ(plain, rss_stat.count[MM_FILEPAGES].counter) +
-		       BPF_CORE_READ(plain, rss_stat.count[MM_ANONPAGES].counter) +
-		       BPF_CORE_READ(plain, rss_stat.count[MM_SHMEMPAGES].counter);
-	}
+	if (bpf_core_type_exists(struct mm_rss_stat))
+		return plain_pages((const void *)mm);
 	counter_open(mm, MM_FILEPAGES, &sum);
 	counter_open(mm, MM_ANONPAGES, &sum);
 	counter_open(mm, MM_SHMEMPAGES, &sum);
