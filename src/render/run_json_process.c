@@ -6,10 +6,12 @@
 
 /* Of the threads of one process; a process that made more of them has them in its sums. */
 #define THREADS_MAX 1000
+/* Words that were read from a file are escaped, up to four bytes for one. */
+#define WORDS_MAX (4 * TREE_ARGUMENTS_MAX)
 
 void run_json_words(struct json *json, const char *words, size_t length)
 {
-	char word[TREE_ARGUMENTS_MAX + 1];
+	char word[WORDS_MAX + 1];
 
 	json_key(json, "cmd");
 	json_begin_array(json);

@@ -195,38 +195,40 @@ void run_text_waits(FILE *out, const struct run *run, const struct run_text_opti
 	run_text_table(out, &table, options, shown, shown);
 }
 
-/* As many bytes of the words as a line has room for, and no half character. */
-static size_t command_length(const struct tree_process *process)
-{
-	size_t length = process->arguments_length;
-
-	if (length <= COMMAND_MAX)
-		return length;
-	length = COMMAND_MAX;
-	while (length && ((unsigned char)process->arguments[length] & 0xc0) == 0x80)
-		length--;
-	return length;
-}
-
 /* The words with blanks between them; at least the name. */
-static void cell_command(struct table *table, const struct tree_process *process)
+static void append_words(struct text *line, const struct tree_process *process)
 {
-	struct text *cell = table_cell(table);
 	const char *at = process->arguments;
-	size_t left = process->arguments ? command_length(process) : 0;
-	bool cut = process->arguments_cut || left < process->arguments_length;
+	size_t left = process->arguments ? process->arguments_length : 0;
 
 	if (!left)
-		text_append_escaped(cell, process->comm, strlen(process->comm));
+		text_append_escaped(line, process->comm, strlen(process->comm));
 	while (left) {
 		size_t length = strnlen(at, left);
 
-		text_append_escaped(cell, at, length);
+		text_append_escaped(line, at, length);
 		length += length < left;
 		at += length;
 		left -= length;
-		text_append_string(cell, left ? " " : "");
+		text_append_string(line, left ? " " : "");
 	}
+}
+
+/* Cut after escaping, since a file has the words escaped, and without half a character. */
+static void cell_command(struct table *table, const struct tree_process *process)
+{
+	CLEANUP(text_free) struct text words = { 0 };
+	struct text *cell = table_cell(table);
+	bool cut = process->arguments_cut;
+
+	append_words(&words, process);
+	if (words.length > COMMAND_MAX) {
+		cut = true;
+		words.length = COMMAND_MAX;
+		while (words.length && ((unsigned char)words.data[words.length] & 0xc0) == 0x80)
+			words.length--;
+	}
+	text_append(cell, text_string(&words), words.length);
 	text_append_string(cell, cut ? "..." : "");
 	table_end_cell(table);
 }

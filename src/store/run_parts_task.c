@@ -7,6 +7,9 @@
 #include "store/run_parts.h"
 #include "store/run_values.h"
 
+/* Of a command line, in which the file has up to four bytes for one. */
+#define WORDS_MAX (4 * TREE_ARGUMENTS_MAX)
+
 static void read_key(const json_t *object, struct task_key *ret)
 {
 	member_i32(object, "pid", &ret->pid);
@@ -25,7 +28,7 @@ static int read_words(const json_t *words, struct tree_process *ret)
 
 		if (!word)
 			continue;
-		if (text.length + strlen(word) + 1 > TREE_ARGUMENTS_MAX) {
+		if (text.length + strlen(word) + 1 > WORDS_MAX) {
 			ret->arguments_cut = true;
 			break;
 		}
