@@ -141,6 +141,7 @@ static __always_inline void armed_begin(struct task_struct *task, struct thread_
 	state->begin_ns = state->in_ns = state->out_ns = now;
 	state->unsettled = 0;
 	state->run_delay = task_run_delay(task);
+	state->cpu_ns = state->base[TREE_USAGE_CPU];
 	state->phase = PHASE_ON_CPU;
 	process_begin(task, 1);
 	fork_send(task, state);
@@ -277,14 +278,14 @@ static __always_inline bool is_fatal(__s32 signal)
  * A signal without details that a task sends itself is the kernel's (a broken pipe), one with
  * a positive code is, too.
  */
-static __always_inline bool is_from_kernel(const struct kernel_siginfo *info,
-					   struct task_struct *sender, struct task_struct *target)
+static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sender,
+					   struct task_struct *target)
 {
-	if ((__u64)info == SEND_SIG_PRIV)
+	if (info == SEND_SIG_PRIV)
 		return true;
 	if (!info)
 		return sender->tgid == target->tgid;
-	return BPF_CORE_READ(info, si_code) > 0;
+	return BPF_CORE_READ((const struct kernel_siginfo *)info, si_code) > 0;
 }
 
 /* One with a handler tells little, unless people use it to end things. */
@@ -320,13 +321,15 @@ SEC("tp_btf/signal_generate")
 int tree_signal(__u64 *arguments)
 {
 	__s32 signal = (__s32)arguments[0];
-	struct kernel_siginfo *info = (void *)arguments[1];
 	struct task_struct *target = (void *)arguments[2];
 	struct task_struct *sender = bpf_get_current_task_btf();
 	struct thread_state *state;
 	struct process_state *process;
+	__u64 info = 0;
 	__u32 tgid;
 
+	/* As a number, since to the verifier an argument is never a null pointer. */
+	bpf_probe_read_kernel(&info, sizeof(info), arguments + 1);
 	if (!is_fatal(signal))
 		return 0;
 	state = thread_find(target);
@@ -498,6 +501,7 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		usage_begin(task, &seed_state, 0);
 		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
 		seed_state.run_delay = task_run_delay(task);
+		seed_state.cpu_ns = seed_state.base[TREE_USAGE_CPU];
 		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
 		seed_state.reason =
 			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :

@@ -122,13 +122,17 @@ static __always_inline void open_interval(struct task_struct *task, struct threa
 		.queued_ns = task_run_delay(task) - state->run_delay,
 	};
 
-	if (state->phase == PHASE_ON_CPU) {
+	if (state->phase == PHASE_ON_CPU || task->on_cpu) {
+		__u64 in_ns = state->phase == PHASE_ON_CPU ?
+				      state->in_ns :
+				      arrival_ns(state, task->se.sum_exec_runtime, now);
+
 		record->flags |= TREE_THREAD_ON_CPU;
-		record->since_ns = state->in_ns;
-		record->ledger.on_cpu_ns += now - state->in_ns;
-		if (!state->unsettled)
+		record->since_ns = in_ns;
+		record->ledger.on_cpu_ns += now - in_ns;
+		if (state->phase == PHASE_ON_CPU && !state->unsettled)
 			return;
-		interval.off_ns = state->in_ns - state->out_ns;
+		interval.off_ns = in_ns - state->out_ns;
 	} else {
 		interval.off_ns = now - state->out_ns;
 		interval.queued_ns += queued_now(task, state->in_ns, now);

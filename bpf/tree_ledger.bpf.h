@@ -136,6 +136,14 @@ static __always_inline void thread_settle(struct thread_state *state, __u64 run_
 	state->waker.comm[0] = state->waker.comm[1] = 0;
 }
 
+/* When a thread came onto its CPU that nobody saw coming. */
+static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 cpu, __u64 now)
+{
+	__u64 ran = cpu - state->cpu_ns;
+
+	return ran < now - state->out_ns ? now - ran : state->out_ns;
+}
+
 static __always_inline void sequence_step(struct thread_state *state)
 {
 	barrier();
@@ -144,21 +152,25 @@ static __always_inline void sequence_step(struct thread_state *state)
 }
 
 /*
- * Ends the time on the CPU.  A thread that was found while it was being switched may be seen in
- * the wrong phase for once: then it was on its CPU since.
+ * Ends the time on the CPU.  Some kernels tell nobody of switches from certain tasks, so a thread
+ * may have come onto its CPU unseen: then the CPU time that it was charged says when.
  */
 static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
 					 __u64 now)
 {
 	__u64 run_delay = task_run_delay(task);
+	__u64 cpu = task->se.sum_exec_runtime;
 
-	if (state->phase == PHASE_OFF_CPU)
-		state->in_ns = state->out_ns;
+	if (state->phase == PHASE_OFF_CPU) {
+		state->in_ns = arrival_ns(state, cpu, now);
+		state->unsettled = 1;
+	}
 	if (state->unsettled)
 		thread_settle(state, run_delay);
 	state->ledger.on_cpu_ns += now - state->in_ns;
 	state->out_ns = now;
 	state->run_delay = run_delay;
+	state->cpu_ns = cpu;
 	state->phase = PHASE_OFF_CPU;
 }
 

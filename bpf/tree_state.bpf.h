@@ -51,6 +51,7 @@ struct thread_state {
 	__u64 in_ns;
 	__u64 out_ns;
 	__u64 run_delay; /* at out_ns */
+	__u64 cpu_ns;	 /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct descriptors descriptors;
 	struct waker waker; /* who woke it last */
