@@ -1,6 +1,6 @@
 #include "analyze/diagnosis_parts.h"
 
-#include "analyze/verdict_facts.h"
+#include "analyze/verdict_numbers.h"
 
 /* From that share of all off-CPU time on a kind of wait is worth a sentence, or names the whole. */
 #define NOTABLE_PERCENT 25.0

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analyze/diagnosis_parts.h"
-#include "analyze/verdict_facts.h"
+#include "analyze/verdict_numbers.h"
 
 #define SHORTEST_NS 100e6
 /* Less of the wall time, or of the time on a CPU and in calls: calls do not say what it is. */

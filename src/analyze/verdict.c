@@ -3,6 +3,7 @@
 
 #include "analyze/diagnosis_parts.h"
 #include "analyze/verdict_evidence.h"
+#include "analyze/verdict_numbers.h"
 #include "analyze/verdict_rules.h"
 #include "base/cleanup.h"
 

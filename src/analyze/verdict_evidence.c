@@ -1,4 +1,5 @@
 #include "analyze/verdict_evidence.h"
+#include "analyze/verdict_numbers.h"
 
 #include <string.h>
 
@@ -70,6 +71,10 @@ static void waits_of(const struct verdict_facts *facts, const char *what, enum w
 	said_part(facts, what, ns, out);
 	if (wait->count > 0)
 		text_format(out, ", %.0f waits a second", a_second(facts, (double)wait->count));
+	if (facts->handover[reason] > facts->demand / 20) {
+		text_append_string(out, ", handing over ");
+		evidence_time(out, facts->handover[reason]);
+	}
 }
 
 void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)

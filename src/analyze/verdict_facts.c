@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "analyze/verdict_calls.h"
+#include "analyze/verdict_limits.h"
+#include "analyze/verdict_numbers.h"
 #include "analyze/verdict_threads.h"
 
 /* Entry and exit of a call, which its latency does not contain, watching included. */
 #define CALL_OVERHEAD_NS 200.0
+#define CALL_OVERHEAD_MOST_NS 1000.0
 /* A short read or write whose time was not measured. */
 #define MOVE_NS 250.0
 /* A page fault: about what one takes, and the most that is believed of small and of huge pages. */
@@ -20,49 +23,8 @@
 #define TINY_BYTES 64.0
 #define SMALL_BYTES 512.0
 #define HANDSHAKE_BYTES 16384.0
-#define FORK_RATE 60.0
-#define FORK_CPU_NS 8e6
-#define FORKS_MIN 20
-/* Less from and to disks is no reason to wait for them. */
-#define PRESSED_BYTES (1 << 20)
 /* Writes for each sync that are part of it. */
 #define WRITES_PER_SYNC 4.0
-/* The share of all CPUs from which on the tree begins to wait for itself. */
-#define SATURATION_BEGIN 0.7
-#define SATURATION_END 0.9
-/*
- * Others have CPUs to do as well: half of its running time in the queue says less about a program
- * than what it runs for; from the second share on it is starved.
- */
-#define SHARED_BEGIN 0.5
-#define SHARED_END 0.7
-
-double share_of(double value, double whole)
-{
-	if (whole <= 0 || value <= 0)
-		return 0;
-	return value < whole ? value / whole : 1;
-}
-
-static double at_least_0(double value)
-{
-	return value > 0 ? value : 0;
-}
-
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double greater(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double usage_of(const struct run *run, enum usage_id id)
-{
-	return usage_has(&run->tree->usage, id) ? (double)run->tree->usage.values[id] : 0;
-}
 
 /* Waiting for a connection is waiting for work, whatever the ledger calls it. */
 static void drop_accepting(struct verdict_facts *facts, double accepting)
@@ -148,12 +110,29 @@ static double take(double *rest, double wanted)
 	return taken;
 }
 
+/*
+ * Kernel time that neither calls nor page faults explain is what entry and exit take, and watching
+ * them: it is the same for each call, whatever it does.
+ */
+static void gather_overhead(struct verdict_facts *facts, double blocked_in_calls)
+{
+	double outside = facts->in_kernel - running(facts, facts->calls.ns - blocked_in_calls);
+	double faulting = facts->faults * FAULT_NS;
+
+	facts->call_overhead = CALL_OVERHEAD_NS;
+	if (facts->calls.count < 1 || outside < 2 * faulting)
+		return;
+	facts->call_overhead =
+		greater(CALL_OVERHEAD_NS,
+			lesser(CALL_OVERHEAD_MOST_NS, (outside - faulting) / facts->calls.count));
+}
+
 /* On a CPU in these calls, which waited for `waited` in all. */
 static double call_time(const struct verdict_facts *facts, const struct call_sum *calls,
 			double waited)
 {
 	return lesser(facts->in_kernel,
-		      running(facts, calls->ns - waited) + calls->count * CALL_OVERHEAD_NS);
+		      running(facts, calls->ns - waited) + calls->count * facts->call_overhead);
 }
 
 static void split_sync(struct verdict_facts *facts, const struct call_sum *writes, double *rest)
@@ -175,12 +154,6 @@ static void split_sync(struct verdict_facts *facts, const struct call_sum *write
 	facts->sync = waited + facts->sync_calls;
 }
 
-/* How far a falls from 1 at `low` to 0 at `high`. */
-static double falling(double value, double low, double high)
-{
-	return value <= low ? 1 : share_of(high - value, high - low);
-}
-
 static void gather_moves(struct verdict_facts *facts)
 {
 	const struct usage *usage = &facts->run->tree->usage;
@@ -198,7 +171,7 @@ static void gather_moves(struct verdict_facts *facts)
 	facts->bytes_per_move = bytes / calls;
 	if (facts->moves.count < 1 && !facts->has_calls)
 		facts->moves = (struct call_sum){ calls, calls * (MOVE_NS - CALL_OVERHEAD_NS) };
-	facts->handshake = share_of(2.5 * waits_in_them, calls) *
+	facts->handshake = share_of(5 * waits_in_them, calls) *
 			   falling(facts->bytes_per_move, SMALL_BYTES, HANDSHAKE_BYTES);
 }
 
@@ -287,73 +260,6 @@ static void split_cpu(struct verdict_facts *facts, const struct call_sum *writes
 	facts->computing = rest;
 }
 
-static double number(const struct run_number *value)
-{
-	return value->present ? (double)value->value : 0;
-}
-
-static void gather_limits(struct verdict_facts *facts)
-{
-	const struct run_surroundings *around = &facts->run->surroundings;
-	double throttled = number(&around->cgroup_throttled_ns);
-	double stalled = number(&around->cgroup_memory_some_us) * 1000;
-	double queued;
-
-	/* Time throttled is counted on each CPU, time in the queue by each thread. */
-	queued = facts->run_queue * share_of(throttled * 1.25, facts->wall);
-	facts->quota = greater(queued, lesser(throttled, facts->wall));
-	facts->has_limit_events =
-		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
-		0;
-	if (facts->has_limit_events)
-		facts->limit = greater(facts->wait[WAIT_MEMORY], lesser(stalled, facts->wall));
-	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
-}
-
-/*
- * Without a ledger: stalls on I/O around it while it was not on a CPU, if it moved anything itself.
- */
-static void gather_pressure(struct verdict_facts *facts)
-{
-	const struct run_surroundings *around = &facts->run->surroundings;
-	const struct run_number *stalled = around->cgroup_io_some_us.present ?
-						   &around->cgroup_io_some_us :
-						   &around->host_io_some_us;
-	double moved =
-		usage_of(facts->run, USAGE_READ_BYTES) + usage_of(facts->run, USAGE_WRITE_BYTES);
-
-	if (facts->has_ledger || moved < PRESSED_BYTES)
-		return;
-	facts->pressed = lesser(facts->unexplained, number(stalled) * 1000);
-	facts->unexplained -= facts->pressed;
-}
-
-static void gather_queue(struct verdict_facts *facts)
-{
-	double queue = at_least_0(facts->run_queue - facts->quota);
-	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
-	double shared;
-	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
-
-	facts->own_queue = queue * saturated;
-	queue -= facts->own_queue;
-	shared = queue * falling(share_of(queue, facts->on_cpu + queue), SHARED_BEGIN, SHARED_END);
-	facts->starved = queue - shared;
-	facts->stretch = facts->on_cpu > 0 ? 1 + shared / facts->on_cpu : 1;
-}
-
-static void gather_forks(struct verdict_facts *facts)
-{
-	double forks = (double)facts->run->tree->forks;
-	double cpu = facts->on_cpu / (forks + 1);
-
-	if (forks < FORKS_MIN || facts->wall <= 0)
-		return;
-	facts->fork_rate = forks * 1e9 / facts->wall;
-	facts->forking =
-		share_of(facts->fork_rate, FORK_RATE) * (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
-}
-
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 {
 	struct call_sum lists[LIST_COUNT] = { 0 };
@@ -370,9 +276,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	drop_parked(ret, threads.parked);
 	drop_covered(ret, threads.covered);
 	gather_scale(ret);
+	gather_overhead(ret, blocked - threads.open);
 	split_cpu(ret, &lists[LIST_WRITE], blocked - threads.open);
-	gather_limits(ret);
-	gather_pressure(ret);
-	gather_queue(ret);
-	gather_forks(ret);
+	verdict_limits_gather(ret);
 }

@@ -36,6 +36,7 @@ struct verdict_facts {
 	double idle;	    /* nobody did anything or waited for what costs */
 	double unexplained; /* waits without a reason, or none was measured */
 
+	double call_overhead; /* ns that a call takes beside its latency */
 	struct call_sum calls, moves, syncs, mappings, polls;
 	double connects, accepts, network_calls;
 	double no_descriptor; /* calls that failed for want of a file descriptor */
@@ -55,7 +56,8 @@ struct verdict_facts {
 
 	double quota;	/* waiting for a CPU because of cpu.max */
 	double stretch; /* for time on a CPU: with its part of a queue that is shared with others */
-	double starved; /* waiting for a CPU beyond what is usual on a shared machine */
+	double answering; /* in that queue after a partner woke it */
+	double starved;	  /* waiting for a CPU beyond what is usual on a shared machine */
 	double own_queue; /* because the tree itself keeps all CPUs busy */
 	double limit;	  /* in stalls at a memory limit */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
@@ -64,8 +66,5 @@ struct verdict_facts {
 };
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
-
-/* value / whole, 0 when the whole is 0; never below 0 nor above 1. */
-double share_of(double value, double whole);
 
 #endif

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "analyze/verdict_evidence.h"
+#include "analyze/verdict_numbers.h"
 
 /* A limit of open files counts as reached when that few are left. */
 #define DESCRIPTORS_LEFT 2
@@ -87,7 +88,8 @@ static double network(const struct verdict_facts *facts)
 
 static double pipe_waits(const struct verdict_facts *facts)
 {
-	return overlapped(facts, facts->wait[WAIT_PIPE] + ran(facts, facts->handover[WAIT_PIPE]));
+	return overlapped(facts, facts->wait[WAIT_PIPE] + facts->answering +
+					 ran(facts, facts->handover[WAIT_PIPE]));
 }
 
 static double memory_work(const struct verdict_facts *facts)

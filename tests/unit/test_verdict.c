@@ -228,6 +228,20 @@ static void a_ping_pong_over_pipes_is_held_up_by_pipes(void **state)
 	assert_cause(run, CAUSE_PIPE);
 }
 
+static void a_ping_pong_on_a_busy_machine_is_held_up_by_pipes(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 150, .kernel = 30, .run_queue = 450, .moves = 9400,
+	       .bytes = 9400, .waits = { { WAIT_PIPE, 860, 3000, 0 } },
+	       .calls = { { "read", 4700, 1000, 0, 0 }, { "write", 4700, 60, 0, 0 } });
+	THREAD(.pid = 11, .on_cpu = 900, .kernel = 40, .run_queue = 450, .moves = 9400,
+	       .bytes = 9400, .waits = { { WAIT_PIPE, 200, 1444, 0 } },
+	       .calls = { { "read", 4700, 350, 0, 0 }, { "write", 4700, 60, 0, 0 } });
+	assert_cause(run, CAUSE_PIPE);
+}
+
 static void a_ping_pong_on_one_cpu_is_held_up_by_pipes(void **state)
 {
 	RUN(1500);
@@ -282,8 +296,18 @@ static void a_loop_on_a_busy_machine_is_still_cpu_bound(void **state)
 	RUN(1500);
 
 	(void)state;
-	THREAD(.pid = 10, .on_cpu = 650, .kernel = 5, .run_queue = 850);
+	THREAD(.pid = 10, .on_cpu = 550, .kernel = 5, .run_queue = 950);
 	assert_cause(run, CAUSE_CPU);
+}
+
+static void three_loops_on_one_of_two_cpus_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 500, .run_queue = 1000);
+	assert_cause(run, CAUSE_RUN_QUEUE);
 }
 
 static void a_loop_that_gets_a_fifth_of_a_cpu_is_starved(void **state)
@@ -391,6 +415,21 @@ static void a_quota_starves(void **state)
 	for (int i = 1; i <= 2; i++)
 		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 225, .run_queue = 1275);
 	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, 2500 * MS };
+	run->surroundings.cgroup_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_throttled_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_quota_us = (struct run_number){ true, 30000 };
+	run->surroundings.cgroup_period_us = (struct run_number){ true, 100000 };
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void a_quota_that_is_used_up_in_each_period_starves(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 232, .run_queue = 1260);
+	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, 327 * MS };
 	run->surroundings.cgroup_periods = (struct run_number){ true, 15 };
 	run->surroundings.cgroup_throttled_periods = (struct run_number){ true, 15 };
 	run->surroundings.cgroup_quota_us = (struct run_number){ true, 30000 };
@@ -638,11 +677,13 @@ int main(void)
 		TEST(a_poll_loop_is_idle),
 		TEST(a_server_in_accept_waits_for_work),
 		TEST(a_ping_pong_over_pipes_is_held_up_by_pipes),
+		TEST(a_ping_pong_on_a_busy_machine_is_held_up_by_pipes),
 		TEST(a_ping_pong_on_one_cpu_is_held_up_by_pipes),
 		TEST(a_pipeline_with_one_busy_end_is_cpu_bound),
 		TEST(the_busy_end_of_a_long_pipeline_is_what_limits_it),
 		TEST(a_filter_of_a_slow_stranger_is_held_up_by_its_pipe),
 		TEST(a_loop_on_a_busy_machine_is_still_cpu_bound),
+		TEST(three_loops_on_one_of_two_cpus_are_starved),
 		TEST(a_loop_that_gets_a_fifth_of_a_cpu_is_starved),
 		TEST(tiny_reads_on_a_busy_machine_are_still_tiny),
 		TEST(a_client_of_a_slow_server_is_network_bound),
@@ -653,6 +694,7 @@ int main(void)
 		TEST(mappings_that_come_and_go_are_mmap_churn),
 		TEST(a_storm_of_short_processes_is_a_fork_storm),
 		TEST(a_quota_starves),
+		TEST(a_quota_that_is_used_up_in_each_period_starves),
 		TEST(six_loops_on_one_of_two_cpus_are_starved),
 		TEST(an_oom_kill_outweighs_everything),
 		TEST(a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed),

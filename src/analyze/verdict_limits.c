@@ -1,0 +1,120 @@
+#include "analyze/verdict_limits.h"
+
+#include "analyze/verdict_numbers.h"
+
+/* A storm of processes: that many a second, with no more CPU time each. */
+#define FORK_RATE 60.0
+#define FORK_CPU_NS 8e6
+#define FORKS_MIN 20
+/* Less from and to disks is no reason to wait for them. */
+#define PRESSED_BYTES (1 << 20)
+/* The share of all CPUs from which on the tree begins to wait for itself. */
+#define SATURATION_BEGIN 0.7
+#define SATURATION_END 0.9
+/*
+ * On a machine that others use too, a part of its running time in the queue says less about a
+ * program than what it runs for: up to the first share, and none from the second on.  Both are lower where
+ * it wants more CPUs than there are, and so is in its own way.
+ */
+#define SHARED_BEGIN 0.6
+#define SHARED_END 0.8
+#define CROWDED_LESS 0.1
+
+static double number(const struct run_number *value)
+{
+	return value->present ? (double)value->value : 0;
+}
+
+/*
+ * How far the quota is what it waits for, by the periods in which it was used up; the time throttled
+ * falls short of it where few are ready at the end of a period.  Strangers in the cgroup may have used
+ * it up: only who uses much of it himself is held up by it.
+ */
+static double throttled_periods(const struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	double allowed =
+		number(&around->cgroup_period_us) > 0 ?
+			number(&around->cgroup_quota_us) / number(&around->cgroup_period_us) :
+			0;
+	double share = share_of(number(&around->cgroup_throttled_periods),
+				number(&around->cgroup_periods));
+
+	return facts->cores < allowed / 2 ? 0 : share * share;
+}
+
+static void gather_limits(struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	double throttled = number(&around->cgroup_throttled_ns);
+	double stalled = number(&around->cgroup_memory_some_us) * 1000;
+	double queued;
+
+	/* Time throttled is counted on each CPU, time in the queue by each thread. */
+	queued = facts->run_queue *
+		 greater(share_of(throttled * 1.25, facts->wall), throttled_periods(facts));
+	facts->quota = greater(queued, lesser(throttled, facts->wall));
+	facts->has_limit_events =
+		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
+		0;
+	if (facts->has_limit_events)
+		facts->limit = greater(facts->wait[WAIT_MEMORY], lesser(stalled, facts->wall));
+	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
+}
+
+/*
+ * Without a ledger: stalls on I/O around it while it was not on a CPU, if it moved anything itself.
+ */
+static void gather_pressure(struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	const struct run_number *stalled = around->cgroup_io_some_us.present ?
+						   &around->cgroup_io_some_us :
+						   &around->host_io_some_us;
+	double moved =
+		usage_of(facts->run, USAGE_READ_BYTES) + usage_of(facts->run, USAGE_WRITE_BYTES);
+
+	if (facts->has_ledger || moved < PRESSED_BYTES)
+		return;
+	facts->pressed = lesser(facts->unexplained, number(stalled) * 1000);
+	facts->unexplained -= facts->pressed;
+}
+
+static void gather_queue(struct verdict_facts *facts)
+{
+	double queue = at_least_0(facts->run_queue - facts->quota);
+	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
+	double shared, less = 0;
+	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
+
+	facts->own_queue = queue * saturated;
+	queue -= facts->own_queue;
+	if (facts->on_cpu + queue > facts->online * facts->wall)
+		less = CROWDED_LESS;
+	shared = queue * falling(share_of(queue, facts->on_cpu + queue), SHARED_BEGIN - less,
+				 SHARED_END - less);
+	facts->starved = queue - shared;
+	facts->answering = shared * facts->handshake;
+	shared -= facts->answering;
+	facts->stretch = facts->on_cpu > 0 ? 1 + shared / facts->on_cpu : 1;
+}
+
+static void gather_forks(struct verdict_facts *facts)
+{
+	double forks = (double)facts->run->tree->forks;
+	double cpu = facts->on_cpu / (forks + 1);
+
+	if (forks < FORKS_MIN || facts->wall <= 0)
+		return;
+	facts->fork_rate = forks * 1e9 / facts->wall;
+	facts->forking =
+		share_of(facts->fork_rate, FORK_RATE) * (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
+}
+
+void verdict_limits_gather(struct verdict_facts *facts)
+{
+	gather_limits(facts);
+	gather_pressure(facts);
+	gather_queue(facts);
+	gather_forks(facts);
+}
