@@ -63,15 +63,38 @@ const char *member_text(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
+static int digit_of(char byte)
+{
+	const char *digits = "0123456789abcdef";
+	const char *at = byte ? strchr(digits, byte) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* A byte, or one that was written as \xNN since it is no printable character. */
+static char take_byte(const char **cursor)
+{
+	const char *at = *cursor;
+	int high = at[0] == '\\' && at[1] == 'x' ? digit_of(at[2]) : -1;
+	int low = high >= 0 ? digit_of(at[3]) : -1;
+	int byte = high * 16 + low;
+
+	if (low >= 0 && byte && (byte < ' ' || byte > '~')) {
+		*cursor += 4;
+		return (char)byte;
+	}
+	*cursor += 1;
+	return at[0];
+}
+
 void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
 {
 	const char *text = member_text(object, key);
-	size_t length = text ? strlen(text) : 0;
+	size_t length = 0;
 
 	if (!text)
 		return;
-	if (length >= TREE_COMM_SIZE)
-		length = TREE_COMM_SIZE - 1;
 	memset(ret, 0, TREE_COMM_SIZE);
-	memcpy(ret, text, length);
+	while (*text && length < TREE_COMM_SIZE - 1)
+		ret[length++] = take_byte(&text);
 }

@@ -151,7 +151,7 @@ static void names_of_strangers_are_escaped(void **state)
 	(void)state;
 	open_buffer(&line);
 	watched_summary(run, line.file);
-	assert_has(text_of(&line), "\"worker\\\\x1b[31m\"");
+	assert_has(text_of(&line), "\"\\\\x01\\\\x02worker\\\\x1b[31m\"");
 	assert_has(line.text, "\"a \\\"b\\\".c\"");
 	assert_null(memchr(line.text, '\033', line.size));
 }

@@ -229,7 +229,8 @@ static inline void watched_middle(struct run *run, FILE *lines)
 {
 	watched_fork(run, 1, WATCHED_ROOT, WATCHED_ROOT, 0, "make");
 	watched_exec(run, WATCHED_ROOT, 0, "make\0-j2", 9);
-	watched_fork(run, WATCHED_ROOT, WATCHED_ROOT, WATCHED_ROOT + 1, 10, "worker\033[31m");
+	watched_fork(run, WATCHED_ROOT, WATCHED_ROOT, WATCHED_ROOT + 1, 10,
+		     "\001\002worker\033[31m");
 	watched_fork(run, WATCHED_ROOT, WATCHED_CHILD, WATCHED_CHILD, 20, "cc");
 	watched_exec(run, WATCHED_CHILD, 20, "cc\0-c\0a \"b\".c\0", 15);
 	watched_fork(run, WATCHED_ROOT, WATCHED_VICTIM, WATCHED_VICTIM, 30, "ld");
