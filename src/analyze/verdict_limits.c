@@ -25,40 +25,56 @@ static double number(const struct run_number *value)
 	return value->present ? (double)value->value : 0;
 }
 
-/*
- * How far the quota is what it waits for, by the periods in which it was used up; the time throttled
- * falls short of it where few are ready at the end of a period.  Strangers in the cgroup may have used
- * it up: only who uses much of it himself is held up by it.
- */
-static double throttled_periods(const struct verdict_facts *facts)
+/* Strangers in its cgroup may have used the quota up: who hardly uses any is not held up by it. */
+static bool uses_quota(const struct verdict_facts *facts)
 {
 	const struct run_surroundings *around = &facts->run->surroundings;
-	double allowed =
-		number(&around->cgroup_period_us) > 0 ?
-			number(&around->cgroup_quota_us) / number(&around->cgroup_period_us) :
-			0;
-	double share = share_of(number(&around->cgroup_throttled_periods),
-				number(&around->cgroup_periods));
+	double period = number(&around->cgroup_period_us);
 
-	return facts->cores < allowed / 2 ? 0 : share * share;
+	return period <= 0 || facts->cores >= number(&around->cgroup_quota_us) / period / 2;
+}
+
+/*
+ * Time throttled is counted on each CPU, time in the queue by each thread, so the one is only a
+ * share of the other.  It falls short where few are ready at the end of a period: periods in which the
+ * quota was used up tell as well.
+ */
+static double quota_ns(const struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	double throttled = number(&around->cgroup_throttled_ns);
+	double periods = share_of(number(&around->cgroup_throttled_periods),
+				  number(&around->cgroup_periods));
+
+	if (!uses_quota(facts))
+		return 0;
+	if (!facts->has_queue)
+		return lesser(throttled, facts->unexplained);
+	return facts->run_queue *
+	       greater(share_of(throttled * 1.25, facts->wall), periods * periods);
+}
+
+/* Stalls of the cgroup are its own as far as it waited for memory or was in the kernel. */
+static double limit_ns(const struct verdict_facts *facts)
+{
+	const struct run_surroundings *around = &facts->run->surroundings;
+	double waited = facts->wait[WAIT_MEMORY];
+	double stalled = number(&around->cgroup_memory_some_us) * 1000;
+
+	if (!facts->has_limit_events)
+		return 0;
+	return greater(waited, lesser(stalled, waited + facts->in_kernel));
 }
 
 static void gather_limits(struct verdict_facts *facts)
 {
 	const struct run_surroundings *around = &facts->run->surroundings;
-	double throttled = number(&around->cgroup_throttled_ns);
-	double stalled = number(&around->cgroup_memory_some_us) * 1000;
-	double queued;
 
-	/* Time throttled is counted on each CPU, time in the queue by each thread. */
-	queued = facts->run_queue *
-		 greater(share_of(throttled * 1.25, facts->wall), throttled_periods(facts));
-	facts->quota = greater(queued, lesser(throttled, facts->wall));
+	facts->quota = quota_ns(facts);
 	facts->has_limit_events =
 		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
 		0;
-	if (facts->has_limit_events)
-		facts->limit = greater(facts->wait[WAIT_MEMORY], lesser(stalled, facts->wall));
+	facts->limit = limit_ns(facts);
 	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
 }
 

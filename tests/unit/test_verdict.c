@@ -491,6 +491,53 @@ static void calls_that_fail_for_want_of_descriptors_are_named(void **state)
 	assert_cause(run, CAUSE_FD_LIMIT);
 }
 
+static void add_descriptors(struct run *run, int32_t pid, uint64_t open, uint64_t limit)
+{
+	struct tree_event event = hand_event(run, TREE_PROCESS, pid, pid);
+
+	event.process.present = TREE_PROCESS_FDS | TREE_PROCESS_FD_LIMIT;
+	event.process.fds = open;
+	event.process.fd_limit = limit;
+	hand_apply(run, &event);
+}
+
+static void a_full_table_of_descriptors_is_named_where_calls_are_not_watched(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .lives = true, .waits = { { WAIT_TIMER, 1430, 1300, 0 } });
+	add_descriptors(run, 10, 256, 256);
+	assert_cause(run, CAUSE_FD_LIMIT);
+}
+
+static void a_full_table_does_no_harm_where_no_call_failed(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .lives = true, .waits = { { WAIT_TIMER, 1430, 1300, 0 } },
+	       .calls = { { "nanosleep", 1300, 1430, 0, 0 } });
+	add_descriptors(run, 10, 256, 256);
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_sleeper_is_idle_whatever_strangers_in_its_cgroup_suffer(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 3, .kernel = 1, .waits = { { WAIT_TIMER, 1496, 15, 0 } });
+	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, 2500 * MS };
+	run->surroundings.cgroup_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_throttled_periods = (struct run_number){ true, 15 };
+	run->surroundings.cgroup_quota_us = (struct run_number){ true, 30000 };
+	run->surroundings.cgroup_period_us = (struct run_number){ true, 100000 };
+	run->surroundings.cgroup_memory_max_hits = (struct run_number){ true, 600 };
+	run->surroundings.cgroup_memory_some_us = (struct run_number){ true, 1200000 };
+	assert_cause(run, CAUSE_SLEEP);
+}
+
 static void reads_past_the_page_cache_are_held_up_by_the_disk(void **state)
 {
 	RUN(1500);
@@ -700,6 +747,9 @@ int main(void)
 		TEST(a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed),
 		TEST(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
 		TEST(calls_that_fail_for_want_of_descriptors_are_named),
+		TEST(a_full_table_of_descriptors_is_named_where_calls_are_not_watched),
+		TEST(a_full_table_does_no_harm_where_no_call_failed),
+		TEST(a_sleeper_is_idle_whatever_strangers_in_its_cgroup_suffer),
 		TEST(reads_past_the_page_cache_are_held_up_by_the_disk),
 		TEST(a_fast_disk_whose_transfers_cost_cpu_time_is_still_the_disk),
 		TEST(stalls_above_memory_high_are_a_memory_limit),
