@@ -1,7 +1,9 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -189,10 +191,22 @@ static const struct {
 	{ "--man", run_man },
 };
 
+/*
+ * Whoever closed a standard stream gets no other file under its number, to be written over by what
+ * we print.  A command that is run finds it closed.
+ */
+static void keep_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int count, char **arguments)
 {
 	const struct command *command;
 
+	keep_standard_streams();
 	launch_take_signals();
 	if (count < 2) {
 		help_overview(stderr, commands);

@@ -109,17 +109,18 @@ static void do_nothing(int signal)
 }
 
 /* Writes that wait for a terminal or pipe are interrupted now and then. */
-static void interrupt_writes(void)
+static void interrupt_writes(time_t seconds)
 {
 	struct sigaction action = { .sa_handler = do_nothing };
-	struct itimerval second = { .it_interval = { .tv_sec = 1 }, .it_value = { .tv_sec = 1 } };
+	struct itimerval timer = { .it_interval = { .tv_sec = seconds },
+				   .it_value = { .tv_sec = seconds } };
 	sigset_t set;
 
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	setitimer(ITIMER_REAL, &second, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static void write_patiently(int fd, const char *bytes, size_t length)
@@ -127,7 +128,7 @@ static void write_patiently(int fd, const char *bytes, size_t length)
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	int waited = 0;
 
-	interrupt_writes();
+	interrupt_writes(1);
 	while (length && waited < REPORT_PATIENCE_S) {
 		ssize_t written = -1;
 
@@ -135,11 +136,12 @@ static void write_patiently(int fd, const char *bytes, size_t length)
 		if (poll(&room, 1, 1000) > 0)
 			written = write(fd, bytes, length < REPORT_PIECE ? length : REPORT_PIECE);
 		if (written < 0 && errno != EINTR && errno != EAGAIN)
-			return;
+			break;
 		waited = written > 0 ? 0 : waited + 1;
 		bytes += written > 0 ? written : 0;
 		length -= written > 0 ? (size_t)written : 0;
 	}
+	interrupt_writes(0);
 }
 
 void session_args_report(const struct session_args *args, const struct run *run)

@@ -84,13 +84,16 @@ static void write_event(struct watch *watch, const struct tree_event *event)
 	lines_end(&watch->lines);
 }
 
-static void note_exec_of_root(struct watch *watch, const struct tree_event *event)
+/* Counting begins when the command does its exec; later ones may have taken it elsewhere. */
+static void note_root(struct watch *watch, const struct tree_event *event)
 {
 	struct run *run = watch->run;
 
-	watch->root_moved = true;
-	if (run->tree->execs == 1 && event->time_ns)
+	if (event->type == TREE_EXEC)
+		watch->root_moved = true;
+	if (!watch->root_began && event->time_ns)
 		run->begin_ns = event->time_ns;
+	watch->root_began = true;
 }
 
 static void apply(struct watch *watch, const struct tree_event *event)
@@ -123,8 +126,8 @@ static int take_event(void *context, const struct tree_event *event)
 		return 0;
 	if (!apply_end_of_root(watch, event))
 		apply(watch, event);
-	if (event->type == TREE_EXEC && is_root(watch, event))
-		note_exec_of_root(watch, event);
+	if (is_root(watch, event))
+		note_root(watch, event);
 	write_event(watch, event);
 	return 0;
 }

@@ -21,6 +21,8 @@ from support import TASKSCOPE, is_root
 
 NOBODY = 65534
 UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+# Not a script that finds the right one: it opens files of its own.
+REAL_PYTHON = os.path.realpath(sys.executable)
 # A report that nobody reads is given up after this time.
 PATIENCE = 10
 
@@ -291,6 +293,19 @@ class LeftAlone(RunCase):
                                                pass_fds=[inherited.fileno()])
                     self.assertEqual(plain, watched)
                     self.assertIn(f"'{inherited.fileno()}'", watched)
+
+    def test_closed_standard_streams_stay_closed_and_are_not_mixed_up(self):
+        show = "import os; fd = os.open(os.environ['OUT'], os.O_WRONLY | os.O_CREAT); " \
+               "os.write(fd, b'%d' % fd)"
+        for closed in (0, 1, 2):
+            with self.subTest(closed=closed):
+                environment = dict(os.environ, OUT=self.path(f"out{closed}"))
+                done = subprocess.run(["sh", "-c", f'exec "$0" run -o "$1" "$2" -c "$3" {closed}>&-',
+                                       TASKSCOPE, self.path("run.jsonl"), REAL_PYTHON, show],
+                                      env=environment, capture_output=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(pathlib.Path(self.path(f"out{closed}")).read_text(), str(closed))
+                self.assertEqual(self.lines()[-1]["kind"], "summary")
 
     def test_standard_input_passes_through(self):
         data = os.urandom(1 << 20)

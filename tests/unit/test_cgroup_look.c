@@ -1,0 +1,219 @@
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "session/cgroup_look.h"
+
+/* A tree of cgroups in a directory of its own. */
+struct scene {
+	char path[64];
+	struct hierarchies trees;
+};
+
+static void make_tree(struct scene *scene, enum hierarchy_id id, const char *name, unsigned version)
+{
+	struct cgroup_hierarchy *tree = &scene->trees.trees[id];
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+	tree->version = version;
+	tree->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(tree->fd >= 0);
+	if (version == 1)
+		snprintf(tree->controller, sizeof(tree->controller), "%s", name);
+	scene->trees.tops[id] = strdup("");
+}
+
+static void write_file(const struct scene *scene, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_folder(const struct scene *scene, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	assert_non_null(scene);
+	snprintf(scene->path, sizeof(scene->path), "/tmp/taskscope-cgroups-XXXXXX");
+	assert_non_null(mkdtemp(scene->path));
+	for (int id = 0; id < HIERARCHY_COUNT; id++)
+		scene->trees.trees[id].fd = -1;
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+	pid_t pid;
+
+	hierarchies_close(&scene->trees);
+	pid = fork();
+	if (pid == 0) {
+		execlp("rm", "rm", "-r", scene->path, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	free(scene);
+	return 0;
+}
+
+static void expect(struct run_number number, uint64_t value)
+{
+	assert_true(number.present);
+	assert_int_equal(number.value, value);
+}
+
+static void a_cgroup_of_version_2_is_read(void **state)
+{
+	struct run_surroundings found = { 0 };
+	struct scene *scene = *state;
+
+	make_tree(scene, HIERARCHY_V2, "v2", 2);
+	make_folder(scene, "v2/job");
+	write_file(scene, "v2/job/cpu.max", "30000 100000\n");
+	write_file(scene, "v2/job/cpu.stat",
+		   "usage_usec 5\nnr_periods 10\nnr_throttled 4\nthrottled_usec 7\n");
+	write_file(scene, "v2/job/memory.max", "max\n");
+	write_file(scene, "v2/job/memory.events",
+		   "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 0\n");
+	write_file(scene, "v2/job/cpu.pressure",
+		   "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\n");
+	cgroup_look(&scene->trees, "0::/job\n", &found);
+	expect(found.cgroup_quota_us, 30000);
+	expect(found.cgroup_period_us, 100000);
+	expect(found.cgroup_periods, 10);
+	expect(found.cgroup_throttled_periods, 4);
+	expect(found.cgroup_throttled_ns, 7000);
+	expect(found.cgroup_memory_high_hits, 2);
+	expect(found.cgroup_memory_max_hits, 3);
+	expect(found.cgroup_oom_kills, 5);
+	expect(found.cgroup_cpu_some_us, 123);
+	assert_false(found.cgroup_memory_limit_bytes.present);
+	assert_false(found.cgroup_io_some_us.present);
+}
+
+static void the_tightest_quota_above_counts_with_its_own_periods(void **state)
+{
+	struct run_surroundings found = { 0 };
+	struct scene *scene = *state;
+
+	make_tree(scene, HIERARCHY_V2, "v2", 2);
+	make_folder(scene, "v2/slice");
+	make_folder(scene, "v2/slice/job");
+	write_file(scene, "v2/slice/cpu.max", "50000 100000\n");
+	write_file(scene, "v2/slice/cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_usec 7\n");
+	write_file(scene, "v2/slice/job/cpu.max", "200000 100000\n");
+	write_file(scene, "v2/slice/job/cpu.stat", "nr_periods 1\nnr_throttled 0\n");
+	cgroup_look(&scene->trees, "0::/slice/job\n", &found);
+	expect(found.cgroup_quota_us, 50000);
+	expect(found.cgroup_periods, 9);
+	expect(found.cgroup_throttled_periods, 8);
+}
+
+static void the_lowest_memory_limit_above_counts(void **state)
+{
+	struct run_surroundings found = { 0 };
+	struct scene *scene = *state;
+
+	make_tree(scene, HIERARCHY_V2, "v2", 2);
+	make_folder(scene, "v2/slice");
+	make_folder(scene, "v2/slice/job");
+	write_file(scene, "v2/slice/memory.max", "1048576\n");
+	write_file(scene, "v2/slice/memory.events", "high 0\nmax 6\noom_kill 9\n");
+	write_file(scene, "v2/slice/job/memory.max", "max\n");
+	write_file(scene, "v2/slice/job/memory.events", "high 0\nmax 0\noom_kill 1\n");
+	cgroup_look(&scene->trees, "0::/slice/job\n", &found);
+	expect(found.cgroup_memory_limit_bytes, 1048576);
+	expect(found.cgroup_memory_max_hits, 6);
+	/* Kills of neighbours are none of ours. */
+	expect(found.cgroup_oom_kills, 1);
+}
+
+static void each_controller_of_version_1_has_a_place_of_its_own(void **state)
+{
+	struct run_surroundings found = { 0 };
+	struct scene *scene = *state;
+
+	make_tree(scene, HIERARCHY_CPU, "cpu", 1);
+	make_tree(scene, HIERARCHY_MEMORY, "memory", 1);
+	make_folder(scene, "cpu/a");
+	make_folder(scene, "memory/b");
+	write_file(scene, "cpu/cpu.cfs_quota_us", "-1\n");
+	write_file(scene, "cpu/cpu.cfs_period_us", "100000\n");
+	write_file(scene, "cpu/a/cpu.cfs_quota_us", "20000\n");
+	write_file(scene, "cpu/a/cpu.cfs_period_us", "100000\n");
+	write_file(scene, "cpu/a/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 1000\n");
+	write_file(scene, "memory/memory.limit_in_bytes", "9223372036854771712\n");
+	write_file(scene, "memory/b/memory.limit_in_bytes", "67108864\n");
+	write_file(scene, "memory/b/memory.failcnt", "77\n");
+	write_file(scene, "memory/b/memory.oom_control",
+		   "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+	cgroup_look(&scene->trees, "4:memory:/b\n1:cpu:/a\n0::/\n", &found);
+	expect(found.cgroup_quota_us, 20000);
+	expect(found.cgroup_period_us, 100000);
+	expect(found.cgroup_throttled_ns, 1000);
+	expect(found.cgroup_memory_limit_bytes, 67108864);
+	expect(found.cgroup_memory_max_hits, 77);
+	expect(found.cgroup_oom_kills, 1);
+}
+
+static void what_is_not_there_is_absent(void **state)
+{
+	struct run_surroundings found = { 0 };
+	struct run_surroundings nothing = { 0 };
+	struct scene *scene = *state;
+
+	cgroup_look(&scene->trees, "0::/\n", &found);
+	make_tree(scene, HIERARCHY_V2, "v2", 2);
+	cgroup_look(&scene->trees, "", &found);
+	cgroup_look(&scene->trees, "0::/gone\n", &found);
+	cgroup_look(&scene->trees, "0::/../outside\n", &found);
+	make_folder(scene, "v2/job");
+	write_file(scene, "v2/job/cpu.max", "max 100000\n");
+	write_file(scene, "v2/job/cpu.stat", "nonsense\n");
+	write_file(scene, "v2/job/memory.max", "\n");
+	cgroup_look(&scene->trees, "0::/job\n", &found);
+	assert_memory_equal(&found, &nothing, sizeof(found));
+}
+
+#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SCENE(a_cgroup_of_version_2_is_read),
+		WITH_SCENE(the_tightest_quota_above_counts_with_its_own_periods),
+		WITH_SCENE(the_lowest_memory_limit_above_counts),
+		WITH_SCENE(each_controller_of_version_1_has_a_place_of_its_own),
+		WITH_SCENE(what_is_not_there_is_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
