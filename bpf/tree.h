@@ -158,7 +158,7 @@ struct tree_call_record {
 #define TREE_CALL_SLOTS_MORE 84 /* made when a thread needs them */
 #define TREE_CALLS_MAX (TREE_CALL_SLOTS + TREE_CALL_SLOTS_MORE)
 
-/* Who ended waits of a thread. */
+/* Who ended waits of a thread; of children with the same name, the last. */
 struct tree_waker_record {
 	__s32 pid; /* 0: an interrupt or the kernel */
 	__s32 tid;

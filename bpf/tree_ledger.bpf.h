@@ -49,6 +49,16 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
  * paths through their callers small.
  */
 
+/* Children come and go: those of one name are one waker, with the numbers of the last. */
+static __always_inline bool is_same_waker(const struct tree_waker_record *row,
+					  const struct waker *waker)
+{
+	if (row->reason == WAIT_CHILD)
+		return ((__u64 *)row->comm)[0] == waker->comm[0] &&
+		       ((__u64 *)row->comm)[1] == waker->comm[1];
+	return row->tid == waker->tid && row->pid == waker->pid;
+}
+
 /* The row of the waker, or a free one. */
 static __always_inline struct tree_waker_record *waker_find(struct thread_state *state,
 							    const struct waker *waker, __u32 reason)
@@ -60,7 +70,7 @@ static __always_inline struct tree_waker_record *waker_find(struct thread_state 
 			state->waker_count = i + 1;
 			return row;
 		}
-		if (row->tid == waker->tid && row->reason == reason && row->pid == waker->pid)
+		if (row->reason == reason && is_same_waker(row, waker))
 			return row;
 	}
 	return 0;
