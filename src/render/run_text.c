@@ -168,7 +168,7 @@ static void print_limit(FILE *out, const struct verdict *verdict,
 		text_format(&line, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
 			    causes[verdict->cause].name);
 	text_format(&line, " (%s", class_names[verdict->class]);
-	if (verdict->confidence > 0)
+	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
 		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);
 	text_append_string(&line, ")");
 	print_bold(out, options, text_string(&line));

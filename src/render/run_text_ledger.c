@@ -91,13 +91,19 @@ static void add_cpu(struct table *table, const struct tree *tree)
 		add_row(table, ledger->wall_ns, "  ", &kernel);
 }
 
-static void add_gap(struct table *table, const struct ledger *ledger)
+/* A source that does not know why threads were blocked still knows that they were. */
+static void add_rest(struct table *table, const struct ledger *ledger)
 {
-	const unsigned all = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED;
+	const unsigned needed = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE;
+	bool knows_why = ledger->present & LEDGER_BLOCKED;
 	int64_t gap = ledger_gap_ns(ledger);
-	struct row row = { "not accounted for", gap > 0 ? (uint64_t)gap : 0, 0, 0 };
+	struct row row = {
+		.name = knows_why ? "not accounted for" : "blocked, not known why",
+		.ns = gap > 0 ? (uint64_t)gap : 0,
+	};
 
-	if ((ledger->present & all) == all && (double)gap > (double)ledger->wall_ns * GAP_SHOWN)
+	if ((ledger->present & needed) == needed &&
+	    (double)gap > (double)ledger->wall_ns * GAP_SHOWN)
 		add_row(table, ledger->wall_ns, "", &row);
 }
 
@@ -133,6 +139,6 @@ void run_text_ledger(FILE *out, const struct run *run, const struct run_text_opt
 	add_kind(&table, &tree->ledger, "costly waits", WAIT_COST);
 	add_kind(&table, &tree->ledger, "waiting for work", WAIT_WORK);
 	add_kind(&table, &tree->ledger, "other waits", WAIT_UNSURE);
-	add_gap(&table, &tree->ledger);
+	add_rest(&table, &tree->ledger);
 	run_text_table(out, &table, options, 0, 0);
 }
