@@ -49,7 +49,7 @@ static void print_missing(FILE *out, const struct why *why)
 		fputc('\n', out);
 	}
 	if (why->after.denied)
-		fputs("  its calls and wait channels may not be read here: ask as its owner or as root\n",
+		fputs("  its calls and wait channels may not be read here: that takes CAP_SYS_PTRACE, or its owner\n",
 		      out);
 }
 
