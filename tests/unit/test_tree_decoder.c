@@ -17,7 +17,10 @@ static struct {
 	struct tree_thread_record thread;
 	struct tree_call_record calls[TREE_CALLS_MAX];
 	struct tree_waker_record wakers[TREE_WAKERS_MAX];
+	struct tree_waker_record one_too_many;
 } full;
+
+#define FULL_SIZE offsetof(__typeof__(full), one_too_many)
 
 static struct tree_exec_record exec_record;
 static struct tree_process_record process_record;
@@ -53,7 +56,7 @@ static int make_records(void **state)
 {
 	(void)state;
 	memset(&full, 0, sizeof(full));
-	fill_head(&full.thread.head, TREE_RECORD_THREAD, sizeof(full));
+	fill_head(&full.thread.head, TREE_RECORD_THREAD, FULL_SIZE);
 	full.thread.call_count = TREE_CALLS_MAX;
 	full.thread.waker_count = TREE_WAKERS_MAX;
 	memset(&exec_record, 0, sizeof(exec_record));
@@ -90,7 +93,7 @@ static void a_thread_tells_its_calls_and_wakers(void **state)
 	waker->reason = WAIT_LOCK;
 	waker->tid = 12;
 	memset(waker->comm, 'x', sizeof(waker->comm));
-	assert_int_equal(send(&full, sizeof(full)), 0);
+	assert_int_equal(send(&full, FULL_SIZE), 0);
 	assert_int_equal(last.type, TREE_THREAD);
 	assert_true(last.account.ended && last.account.has_syscalls);
 	assert_int_equal(last.account.end_ns, 5000);
@@ -113,7 +116,7 @@ static void a_ledger_keeps_each_part_in_its_place(void **state)
 	full.thread.ledger.blocked[WAIT_OTHER].ns = 1500;
 	full.thread.usage.present = 1ull << TREE_USAGE_CPU;
 	full.thread.usage.values[TREE_USAGE_CPU] = 900;
-	assert_int_equal(send(&full, sizeof(full)), 0);
+	assert_int_equal(send(&full, FULL_SIZE), 0);
 	assert_int_equal(last.account.ledger.wall_ns, 3000);
 	assert_int_equal(ledger_gap_ns(&last.account.ledger), 0);
 	assert_int_equal(last.account.ledger.blocked[WAIT_OTHER].ns, 1500);
@@ -130,7 +133,7 @@ static void numbers_that_mean_nothing_become_other(void **state)
 	full.thread.abi = 77;
 	full.calls[0].abi = UINT32_MAX;
 	full.wakers[0].reason = UINT64_MAX;
-	assert_int_equal(send(&full, sizeof(full)), 0);
+	assert_int_equal(send(&full, FULL_SIZE), 0);
 	assert_int_equal(last.account.now.reason, WAIT_OTHER);
 	assert_int_equal(last.account.now.syscall_abi, SYSCALL_UNKNOWN);
 	assert_int_equal(last.account.syscalls[0].abi, SYSCALL_UNKNOWN);
@@ -152,7 +155,7 @@ static void states_have_the_letters_of_proc(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		full.thread.state = cases[i].state;
 		full.thread.exit_state = cases[i].exit_state;
-		assert_int_equal(send(&full, sizeof(full)), 0);
+		assert_int_equal(send(&full, FULL_SIZE), 0);
 		assert_int_equal(last.account.now.state, cases[i].letter);
 	}
 }
@@ -160,25 +163,25 @@ static void states_have_the_letters_of_proc(void **state)
 static void a_record_that_is_cut_is_not_believed(void **state)
 {
 	(void)state;
-	for (size_t length = 0; length < sizeof(full); length += 8) {
+	for (size_t length = 0; length < FULL_SIZE; length += 8) {
 		assert_int_equal(tree_record_size(&full, length), 0);
 		assert_int_equal(send(&full, length), -EBADMSG);
 	}
 	assert_int_equal(events, 0);
-	assert_int_equal(tree_record_size(&full, sizeof(full)), sizeof(full));
-	assert_int_equal(tree_record_size(&full, sizeof(full) + 100), sizeof(full));
+	assert_int_equal(tree_record_size(&full, FULL_SIZE), FULL_SIZE);
+	assert_int_equal(tree_record_size(&full, FULL_SIZE + 100), FULL_SIZE);
 }
 
 static void counts_must_fit_the_size(void **state)
 {
 	(void)state;
 	full.thread.call_count--;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	full.thread.call_count = UINT32_MAX;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	make_records(NULL);
 	full.thread.waker_count = TREE_WAKERS_MAX + 1;
-	full.thread.head.size += sizeof(struct tree_waker_record);
+	full.thread.head.size = sizeof(full);
 	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
 }
 
@@ -186,13 +189,13 @@ static void unknown_kinds_and_sizes_are_refused(void **state)
 {
 	(void)state;
 	full.thread.head.type = TREE_RECORD_COUNT;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	full.thread.head.type = UINT32_MAX;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	full.thread.head.type = TREE_RECORD_FORK;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	full.thread.head.size = 0;
-	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
+	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 }
 
 static void a_command_line_has_its_own_length(void **state)
