@@ -141,6 +141,8 @@ void why_print_json(FILE *out, const struct why *why)
 	struct json json = json_writer(out);
 
 	json_begin_object(&json);
+	json_member_string(&json, "format", "taskscope-why");
+	json_member_u64(&json, "version", 1);
 	json_member_string(&json, "kind", "why");
 	write_process(&json, why);
 	json_member_string(&json, "answer", why->answer);
