@@ -98,24 +98,34 @@ static void find_weakest_thread(struct run_rebuild *rebuild)
 	size_t weakest = 0;
 
 	for (size_t i = 1; i < rebuild->ended_count; i++)
-		if (weight_of(&rebuild->ended[i]) < weight_of(&rebuild->ended[weakest]))
+		if (rebuild->weights[i] < rebuild->weights[weakest])
 			weakest = i;
 	rebuild->weakest_thread = weakest;
 }
 
+static int add_thread(struct run_rebuild *rebuild, const struct tree_thread *thread)
+{
+	if (array_reserve_bytes((void **)&rebuild->ended, &rebuild->ended_capacity,
+				rebuild->ended_count + 1, sizeof(*rebuild->ended)) < 0)
+		return -ENOMEM;
+	rebuild->weights[rebuild->ended_count] = weight_of(thread);
+	rebuild->ended[rebuild->ended_count++] = *thread;
+	if (rebuild->ended_count == TREE_KEPT)
+		find_weakest_thread(rebuild);
+	return 0;
+}
+
 static int keep_thread(struct run_rebuild *rebuild, const struct tree_thread *thread)
 {
-	if (rebuild->ended_count < TREE_KEPT) {
-		if (array_reserve_bytes((void **)&rebuild->ended, &rebuild->ended_capacity,
-					rebuild->ended_count + 1, sizeof(*rebuild->ended)) < 0)
-			return -ENOMEM;
-		rebuild->ended[rebuild->ended_count++] = *thread;
-		if (rebuild->ended_count == TREE_KEPT)
-			find_weakest_thread(rebuild);
-	} else if (weight_of(&rebuild->ended[rebuild->weakest_thread]) < weight_of(thread)) {
-		rebuild->ended[rebuild->weakest_thread] = *thread;
-		find_weakest_thread(rebuild);
-	}
+	uint64_t weight = weight_of(thread);
+
+	if (rebuild->ended_count < TREE_KEPT)
+		return add_thread(rebuild, thread);
+	if (rebuild->weights[rebuild->weakest_thread] >= weight)
+		return 0;
+	rebuild->weights[rebuild->weakest_thread] = weight;
+	rebuild->ended[rebuild->weakest_thread] = *thread;
+	find_weakest_thread(rebuild);
 	return 0;
 }
 
@@ -307,6 +317,9 @@ static void set_sums(struct run_rebuild *rebuild, struct tree *tree)
 	tree->processes = larger(rebuild->processes_seen, rebuild->exits);
 	tree->threads = larger(rebuild->threads_seen, rebuild->threads);
 	tree->folded_processes = rebuild->folded;
+	tree->folded_threads = rebuild->threads > rebuild->ended_count ?
+				       rebuild->threads - rebuild->ended_count :
+				       0;
 }
 
 static void set_memory(const struct run_rebuild *rebuild, struct run *run)

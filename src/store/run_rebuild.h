@@ -26,6 +26,7 @@ struct run_rebuild {
 	/* Threads of those with several; TREE_KEPT at most. */
 	struct tree_thread *ended;
 	size_t ended_count, ended_capacity, weakest_thread;
+	uint64_t weights[TREE_KEPT]; /* of these threads, by which they are kept */
 	/* Of the samples. */
 	struct run_sample last;
 	uint64_t processes_seen, threads_seen;
