@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "collect/taskstats_socket.h"
+#include "host/taskstats_socket.h"
 
 #define ROUNDS 5
 
