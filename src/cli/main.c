@@ -193,13 +193,16 @@ static const struct {
 
 /*
  * Whoever closed a standard stream gets no other file under its number, to be written over by what
- * we print.  A command that is run finds it closed.
+ * we print.  Using it still fails, and a command that is run finds it closed.
  */
 static void keep_standard_streams(void)
 {
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int wrong_way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way | O_CLOEXEC) < 0)
 			return;
+	}
 }
 
 int main(int count, char **arguments)
