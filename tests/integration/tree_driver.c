@@ -262,6 +262,7 @@ int main(int count, char **arguments)
 		fail("host", error.message);
 	if (tracer_open(driver.host, driver.source, &options, &driver.tracer, &error) < 0) {
 		fprintf(stderr, "tree_driver: %s\n", error.message);
+		host_close(driver.host);
 		return 77;
 	}
 	check(run_new(&driver.run), "run");
