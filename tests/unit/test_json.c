@@ -155,9 +155,44 @@ static void a_text_that_is_not_known_is_null_and_an_empty_one_is_empty(void **st
 	assert_output(output, "{\n  \"a\": null,\n  \"b\": \"\",\n  \"c\": \"text\"\n}\n");
 }
 
+static void a_line_has_no_blanks_and_one_newline(void **state)
+{
+	struct output *output = open_output();
+
+	(void)state;
+	output->json = json_line_writer(output->file);
+	json_begin_object(&output->json);
+	json_member_u64(&output->json, "a", 1);
+	json_key(&output->json, "b");
+	json_begin_array(&output->json);
+	json_u64(&output->json, 2);
+	json_end_array(&output->json);
+	json_end_object(&output->json);
+	assert_output(output, "{\"a\":1,\"b\":[2]}\n");
+}
+
+static void rounded_numbers_have_no_zeros_at_their_end(void **state)
+{
+	struct output *output = open_output();
+
+	(void)state;
+	output->json = json_line_writer(output->file);
+	json_begin_array(&output->json);
+	json_fixed(&output->json, 1.6, 3);
+	json_fixed(&output->json, 100, 2);
+	json_fixed(&output->json, 0.00004, 4);
+	json_fixed(&output->json, 2.0 / 3, 2);
+	json_fixed(&output->json, INFINITY, 2);
+	json_fixed(&output->json, 20, 0);
+	json_end_array(&output->json);
+	assert_output(output, "[1.6,100,0,0.67,null,20]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_has_no_blanks_and_one_newline),
+		cmocka_unit_test(rounded_numbers_have_no_zeros_at_their_end),
 		cmocka_unit_test(commas_stand_between_values_and_nowhere_else),
 		cmocka_unit_test(integers_are_exact_to_the_last_digit),
 		cmocka_unit_test(a_number_that_json_cannot_write_is_null),
