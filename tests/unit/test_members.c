@@ -191,6 +191,7 @@ static void the_thread_that_runs_a_program_goes_on_under_the_leaders_number(void
 	assert_true(scene->seen.account.ended);
 }
 
+/* Squares do not spread evenly: some must stand in for others. */
 static void a_map_keeps_what_is_in_it_while_others_go(void **state)
 {
 	struct number_map map = { 0 };
@@ -198,11 +199,11 @@ static void a_map_keeps_what_is_in_it_while_others_go(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3000; i++)
-		assert_int_equal(number_map_set(&map, i * 7, &values[i]), 0);
+		assert_int_equal(number_map_set(&map, i * i * 31, &values[i]), 0);
 	for (int i = 0; i < 3000; i += 2)
-		assert_ptr_equal(number_map_remove(&map, i * 7), &values[i]);
+		assert_ptr_equal(number_map_remove(&map, i * i * 31), &values[i]);
 	for (int i = 0; i < 3000; i++)
-		assert_ptr_equal(number_map_get(&map, i * 7), i % 2 ? &values[i] : NULL);
+		assert_ptr_equal(number_map_get(&map, i * i * 31), i % 2 ? &values[i] : NULL);
 	assert_int_equal(map.count, 1500);
 	number_map_clear(&map);
 }
