@@ -112,7 +112,8 @@ static void append_field(struct text *field, enum live_field which, const struct
 
 	switch (which) {
 	case LIVE_ELAPSED:
-		age_text(field, growth(run->begin_ns, now->time_ns));
+		age_text(field, growth(run->begin_ns,
+				       run->end_ns > now->time_ns ? run->end_ns : now->time_ns));
 		break;
 	case LIVE_TASKS:
 		text_format(field, "%" PRIu64 " proc%s %" PRIu64 " thr", now->processes,

@@ -88,10 +88,13 @@ static void draw(struct live *live, const struct run *run)
 {
 	size_t width = terminal_width(live->fd);
 
+	if (live->shown.time_ns != run->last.time_ns) {
+		live->before = live->shown;
+		live->shown = run->last;
+	}
 	text_clear(&live->line);
 	run_text_live(&live->line, run, &live->before, width > 1 ? width - 1 : 1);
 	put(live, text_string(&live->line));
-	live->before = run->last;
 	live->drawn = true;
 }
 

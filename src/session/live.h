@@ -21,7 +21,8 @@ struct live {
 	bool drawn;    /* there is something to erase */
 	size_t width;  /* of what was drawn */
 	uint64_t drawn_ns, begin_ns;
-	struct run_sample before; /* as of the last drawing, for rates */
+	struct run_sample shown;  /* the sample of the last drawing */
+	struct run_sample before; /* the one that was shown before that, for rates */
 	struct text line;
 };
 

@@ -409,6 +409,7 @@ static void go_round(struct watch *watch)
 	if (now_ns >= watch->sampler.next_ns && !watch->done)
 		watch_sample(watch, TRACER_LOOK);
 	keep_time(watch, now_ns);
+	watch->run->end_ns = now_ns;
 	lines_tick(&watch->lines, now_ns);
 	live_draw(&watch->live, watch->run, now_ns);
 	if (is_over(watch))
