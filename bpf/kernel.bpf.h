@@ -297,7 +297,7 @@ struct mm_rss_stat {
 	} count[4];
 };
 
-/* Before 6.2. */
+/* Before 6.2; then threads also keep some pages to themselves for a while. */
 struct mm_struct___plain {
 	struct mm_rss_stat rss_stat;
 };

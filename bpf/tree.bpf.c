@@ -200,7 +200,10 @@ int tree_exec(__u64 *arguments)
 	return 0;
 }
 
-/* Before 6.15 or so the memory is gone here; then what the kernel or we remembered must do. */
+/*
+ * Before 6.16 the memory is gone here.  The kernel's own mark is that of all that the process ever
+ * ran: it does when it grew with the last program.
+ */
 static __always_inline void peak_fill(struct task_struct *task, struct process_state *process,
 				      struct tree_process_record *record)
 {
@@ -210,13 +213,11 @@ static __always_inline void peak_fill(struct task_struct *task, struct process_s
 	record->has_peak = 1;
 	if (mm) {
 		record->peak_pages = peak_pages(mm);
-	} else if (process->has_peak) {
-		record->peak_pages = process->peak_pages;
 	} else if (maxrss > process->exec_maxrss) {
 		record->peak_pages = maxrss;
 	} else {
-		record->peak_pages = 0;
-		record->has_peak = 0;
+		record->peak_pages = process->peak_pages;
+		record->has_peak = process->has_peak;
 	}
 }
 
@@ -440,6 +441,19 @@ static __always_inline void peak_remember(struct task_struct *task)
 		return;
 	process->peak_pages = peak_pages(mm);
 	process->has_peak = 1;
+}
+
+/* A signal without a handler mostly ends the process. */
+SEC("tp_btf/signal_deliver")
+int tree_signal_deliver(__u64 *arguments)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct k_sigaction *action = (void *)arguments[2];
+
+	if (is_fatal((__s32)arguments[0]) && thread_find(task) &&
+	    !BPF_CORE_READ(action, sa.sa_handler))
+		peak_remember(task);
+	return 0;
 }
 
 SEC("tp_btf/sys_enter")

@@ -26,6 +26,8 @@
 #define SEED_PASSES_MAX 64
 #define COMMAND_LINES_MS 500 /* for all of them */
 #define SINGLE_WALKS 16	     /* up to so many processes are looked at one by one */
+#define SETTLE_TRIES 20
+#define SETTLE_NS 500000
 
 /* A process or thread that lived before, to be told with the next events. */
 struct found {
@@ -49,6 +51,8 @@ struct bpf_state {
 	ARRAY_OF(struct ended) ended; /* since the last look */
 	ARRAY_OF(char) looked;	      /* records of the last look */
 	bool notes_ended;
+	size_t live_threads; /* whose last account did not come yet */
+	size_t seen_threads; /* in the last look */
 	uint64_t bad_records;
 	/* While events are handed over. */
 	tree_event_sink *sink;
@@ -60,6 +64,10 @@ static int note_event(struct bpf_state *state, const struct tree_event *event)
 	bool is_process = event->task.pid == event->task.tid;
 	struct ended ended = { event->task.tid, event->task.start_ns };
 
+	if (event->type == TREE_FORK)
+		state->live_threads++;
+	if (event->type == TREE_THREAD && event->account.ended && state->live_threads)
+		state->live_threads--;
 	if (event->type == TREE_FORK && is_process)
 		return live_processes_add(&state->live, &event->task);
 	if (event->type == TREE_PROCESS && event->process.ended)
@@ -312,6 +320,7 @@ static int tell_looked(struct bpf_state *state)
 {
 	size_t used = 0;
 
+	state->seen_threads = 0;
 	if (state->ended.count)
 		qsort(state->ended.data, state->ended.count, sizeof(struct ended), compare_ended);
 	while (used < state->looked.count) {
@@ -322,8 +331,10 @@ static int tell_looked(struct bpf_state *state)
 
 		if (size <= 0)
 			return -EBADMSG;
-		if (!has_ended(state, head))
+		if (!has_ended(state, head)) {
 			status = take_record(state, (void *)bytes, (size_t)size);
+			state->seen_threads++;
+		}
 		if (status < 0)
 			return status;
 		live_processes_see(&state->live, head->pid);
@@ -357,6 +368,24 @@ static int tell_processes(struct bpf_state *state)
 }
 
 /*
+ * A thread can be waited for and gone from all lists a moment before its last switch: its account
+ * is awaited, but not for long, since it may have found the ring full.
+ */
+static int settle(struct bpf_state *state)
+{
+	const struct timespec pause = { .tv_nsec = SETTLE_NS };
+	int status = 0;
+
+	for (int i = 0; i < SETTLE_TRIES && status == 0; i++) {
+		if (state->live_threads <= state->seen_threads)
+			break;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		status = drain(state, state->sink, state->context);
+	}
+	return status;
+}
+
+/*
  * Who is looked at may be born, or end, meanwhile: its birth is told before its account, and
  * its account is left out after its end.
  */
@@ -375,6 +404,8 @@ static int sample(void *context, enum tracer_depth depth, tree_event_sink *sink,
 	state->notes_ended = false;
 	if (status == 0)
 		status = tell_looked(state);
+	if (status == 0 && depth == TRACER_FINAL)
+		status = settle(state);
 	return status < 0 ? status : tell_processes(state);
 }
 
