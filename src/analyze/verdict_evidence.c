@@ -29,20 +29,40 @@ void evidence_bytes(struct text *out, double bytes)
 	scaled(out, bytes, sizes, suffixes);
 }
 
+/* "9876", "12 K", "1.6 M" */
+static void amount(struct text *out, double count)
+{
+	static const double sizes[] = { 1e12, 1e9, 1e6, 1e3, 1 };
+	static const char *const suffixes[] = { "T", "G", "M", "K", "" };
+
+	if (count < 9999.5)
+		text_format(out, "%.0f", count);
+	else
+		scaled(out, count, sizes, suffixes);
+}
+
+/* ", 1.6 M waits a second" */
+static void said_rate(const struct verdict_facts *facts, double count, const char *what,
+		      struct text *out)
+{
+	text_append_string(out, ", ");
+	amount(out, facts->wall > 0 ? count * 1e9 / facts->wall : 0);
+	text_format(out, " %sa second", what);
+}
+
 static int percent(double value, double whole)
 {
 	return (int)(share_of(value, whole) * 100 + 0.5);
 }
 
-/* "78 % (4.1 s of 5.2 s of busy thread time)" */
+/* "78 % (4.1 s of 5.2 s of busy time)" */
 static void part(const struct verdict_facts *facts, double ns, struct text *out)
 {
 	text_format(out, "%d %% (", percent(ns, facts->demand));
 	evidence_time(out, ns);
 	text_append_string(out, " of ");
 	evidence_time(out, facts->demand);
-	text_append_string(out, facts->demand > facts->wall ? " of busy thread time)" :
-							      " of wall time)");
+	text_append_string(out, facts->demand > facts->wall ? " of busy time)" : " of wall time)");
 }
 
 static void said_part(const struct verdict_facts *facts, const char *what, double ns,
@@ -50,11 +70,6 @@ static void said_part(const struct verdict_facts *facts, const char *what, doubl
 {
 	text_format(out, "%s ", what);
 	part(facts, ns, out);
-}
-
-static double a_second(const struct verdict_facts *facts, double count)
-{
-	return facts->wall > 0 ? count * 1e9 / facts->wall : 0;
 }
 
 static const struct ledger_wait *blocked_on(const struct verdict_facts *facts,
@@ -70,7 +85,7 @@ static void waits_of(const struct verdict_facts *facts, const char *what, enum w
 
 	said_part(facts, what, ns, out);
 	if (wait->count > 0)
-		text_format(out, ", %.0f waits a second", a_second(facts, (double)wait->count));
+		said_rate(facts, (double)wait->count, "waits ", out);
 	if (facts->handover[reason] > facts->demand / 20) {
 		text_append_string(out, ", handing over ");
 		evidence_time(out, facts->handover[reason]);
@@ -138,7 +153,7 @@ void evidence_memory_limit(const struct verdict_facts *facts, struct text *out)
 void evidence_fsync(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "syncing files", facts->sync, out);
-	text_format(out, ", %.0f syncs a second", a_second(facts, facts->syncs.count));
+	said_rate(facts, facts->syncs.count, "syncs ", out);
 	if (facts->syncs.count > 0) {
 		text_append_string(out, " of ");
 		evidence_time(out, facts->syncs.ns / facts->syncs.count);
@@ -167,8 +182,10 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 {
 	double forks = (double)facts->run->tree->forks;
 
-	text_format(out, "%.0f processes started, %.0f a second, each with ", forks,
-		    facts->fork_rate);
+	amount(out, forks);
+	text_append_string(out, " processes started");
+	said_rate(facts, forks, "", out);
+	text_append_string(out, ", each with ");
 	evidence_time(out, facts->on_cpu / (forks + 1));
 	text_append_string(out, " of CPU time");
 }
@@ -176,22 +193,22 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 void evidence_tiny_io(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "in short reads and writes", facts->tiny, out);
-	text_format(out, ", %.0f a second of %.1f bytes", a_second(facts, facts->moves.count),
-		    facts->bytes_per_move);
+	said_rate(facts, facts->moves.count, "", out);
+	text_format(out, " of %.1f bytes", facts->bytes_per_move);
 }
 
 void evidence_mmap_churn(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "mapping and faulting memory",
 		  facts->fault_time + facts->map_time + facts->wait[WAIT_MEMORY], out);
-	text_format(out, ", %.0f calls a second", a_second(facts, facts->mappings.count));
+	said_rate(facts, facts->mappings.count, "calls ", out);
 }
 
 void evidence_page_faults(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "in page faults",
 		  facts->fault_time + facts->map_time + facts->wait[WAIT_MEMORY], out);
-	text_format(out, ", %.0f faults a second", a_second(facts, facts->faults));
+	said_rate(facts, facts->faults, "faults ", out);
 }
 
 static void cores(const struct verdict_facts *facts, struct text *out)
@@ -218,7 +235,7 @@ void evidence_disk(const struct verdict_facts *facts, struct text *out)
 	}
 	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
 	if (facts->disk_calls > facts->demand / 20) {
-		text_append_string(out, "; on a CPU for it ");
+		text_append_string(out, ", CPU for it ");
 		evidence_time(out, facts->disk_calls);
 	}
 }

@@ -10,8 +10,9 @@
 /* Entry and exit of a call, which its latency does not contain, watching included. */
 #define CALL_OVERHEAD_NS 200.0
 #define CALL_OVERHEAD_MOST_NS 1000.0
-/* A short read or write whose time was not measured. */
+/* A short read or write: the least, and what is believed where calls were not measured. */
 #define MOVE_NS 250.0
+#define MOVE_UNMEASURED_NS 800.0
 /* A page fault: about what one takes, and the most that is believed of small and of huge pages. */
 #define FAULT_NS 700.0
 #define FAULT_MOST_NS 5e3
@@ -170,7 +171,8 @@ static void gather_moves(struct verdict_facts *facts)
 		return;
 	facts->bytes_per_move = bytes / calls;
 	if (facts->moves.count < 1 && !facts->has_calls)
-		facts->moves = (struct call_sum){ calls, calls * (MOVE_NS - CALL_OVERHEAD_NS) };
+		facts->moves =
+			(struct call_sum){ calls, calls * (MOVE_UNMEASURED_NS - CALL_OVERHEAD_NS) };
 	facts->handshake = share_of(5 * waits_in_them, calls) *
 			   falling(facts->bytes_per_move, SMALL_BYTES, HANDSHAKE_BYTES);
 }
