@@ -3,6 +3,7 @@
 PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 30
 PACKAGES     ?= tools/install-packages.sh
+CMD          ?= build/demo/demo
 
 .PHONY: all configure run test bench fuzz install format clean help
 .NOTPARALLEL:
@@ -14,10 +15,9 @@ configure:
 	@$(PACKAGES) build
 	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)"
 
-run: configure	## build, capture this host and show its busiest processes
-	@ninja -C build taskscope
-	build/taskscope capture -o build/host.tscope
-	build/taskscope show build/host.tscope -g process -n 20
+run: configure	## build, then profile a small demo, or CMD='make -j8'
+	@ninja -C build taskscope demo/demo
+	build/taskscope run -- $(CMD)
 
 test:		## build and run every test, sanitizers and fuzz corpora included
 	@$(PACKAGES) build test
