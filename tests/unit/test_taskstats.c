@@ -90,6 +90,24 @@ static void single_members_are_where_each_version_has_them(void **state)
 	assert_true(taskstats_has(&plain, TASKSTATS_ac_exitcode));
 }
 
+static void a_name_is_where_each_version_has_it_and_ends(void **state)
+{
+	struct stats stats;
+	char comm[16];
+
+	(void)state;
+	stats_make(&stats, 16, 560);
+	memset((char *)stats.words + 80, 'a', 32);
+	memset((char *)stats.words + 128, 'b', 32);
+	taskstats_comm(stats.words, stats.length, comm, sizeof(comm));
+	assert_string_equal(comm, "aaaaaaaaaaaaaaa");
+	stats.words[0] = 15;
+	taskstats_comm(stats.words, stats.length, comm, sizeof(comm));
+	assert_string_equal(comm, "bbbbbbbbbbbbbbb");
+	taskstats_comm(stats.words, 100, comm, sizeof(comm));
+	assert_string_equal(comm, "");
+}
+
 static void version_8_knows_reclaim_but_neither_thrashing_nor_compaction(void **state)
 {
 	static const struct layout layout = {
@@ -303,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(single_members_are_where_each_version_has_them),
+		cmocka_unit_test(a_name_is_where_each_version_has_it_and_ends),
 		cmocka_unit_test(version_8_knows_reclaim_but_neither_thrashing_nor_compaction),
 		cmocka_unit_test(version_13_has_seven_families_without_extremes),
 		cmocka_unit_test(version_14_adds_interrupts),
