@@ -14,8 +14,6 @@
 #include <linux/types.h>
 #endif
 
-#include "model/wait.h"
-
 #define TREE_RECORD_COMM 16
 #define TREE_RECORD_ARGUMENTS 4096
 #define TREE_CPUS_MAX 512
@@ -120,13 +118,34 @@ struct tree_wait_record {
 	__u64 longest_ns;
 };
 
+/* Reasons to be off the CPU, in the order of waits.def. */
+#define TREE_WAITS(WAIT)                                                                           \
+	WAIT(DISK)                                                                                 \
+	WAIT(LOCK)                                                                                 \
+	WAIT(CONDITION)                                                                            \
+	WAIT(NETWORK)                                                                              \
+	WAIT(PIPE)                                                                                 \
+	WAIT(TIMER)                                                                                \
+	WAIT(POLL)                                                                                 \
+	WAIT(CHILD)                                                                                \
+	WAIT(MEMORY)                                                                               \
+	WAIT(STOPPED)                                                                              \
+	WAIT(OTHER)
+
+enum tree_wait_reason {
+#define TREE_WAIT_ENUM(id) TREE_WAIT_##id,
+	TREE_WAITS(TREE_WAIT_ENUM)
+#undef TREE_WAIT_ENUM
+		TREE_WAIT_COUNT,
+};
+
 /* A power of two, so that an index can be masked. */
 #define TREE_REASONS 16
 
 struct tree_ledger_record {
 	__u64 on_cpu_ns;
 	struct tree_wait_record run_queue;
-	struct tree_wait_record blocked[TREE_REASONS]; /* by enum wait_reason */
+	struct tree_wait_record blocked[TREE_REASONS]; /* by enum tree_wait_reason */
 };
 
 #define TREE_CALL_BUCKETS 32
@@ -202,8 +221,11 @@ struct tree_thread_record {
 
 /*
  * The rules of system calls: one byte for each number of each table, natives first.  The low six
- * bits are an enum wait_reason or enum wait_rule.
+ * bits are an enum tree_wait_reason, or one of the rules that look at the call's arguments.
  */
+#define TREE_RULE_BY_FD 32 /* by what the descriptor in the first one is */
+#define TREE_RULE_FUTEX 33 /* by the operation in the second one */
+#define TREE_RULE_FCNTL 34 /* a lock for the commands that wait for one, else by descriptor */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f
 #define TREE_RULE_ENDLESS 0x80	 /* does not return: counted when entered */

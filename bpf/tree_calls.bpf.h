@@ -270,7 +270,7 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 	}
 	slot_add(slot, ns);
 	rule = rule_of(state->abi, state->number);
-	if ((rule & TREE_RULE_MASK) != WAIT_RULE_BY_FD) {
+	if ((rule & TREE_RULE_MASK) != TREE_RULE_BY_FD) {
 		files_forget(&state->files);
 	} else if (is_on_socket(&state->files, first_argument(registers, state->abi))) {
 		slot->socket_count++;

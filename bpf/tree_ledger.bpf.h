@@ -53,7 +53,7 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
 static __always_inline bool is_same_waker(const struct tree_waker_record *row,
 					  const struct waker *waker)
 {
-	if (row->reason == WAIT_CHILD)
+	if (row->reason == TREE_WAIT_CHILD)
 		return ((__u64 *)row->comm)[0] == waker->comm[0] &&
 		       ((__u64 *)row->comm)[1] == waker->comm[1];
 	return row->tid == waker->tid && row->pid == waker->pid;
@@ -102,7 +102,7 @@ __noinline int waker_add(struct thread_state *state, __u32 reason, __u64 ns)
 		return 0;
 	waker = state->waker;
 	/* Interrupts end these; who was interrupted has no part in it. */
-	if (reason == WAIT_DISK || reason == WAIT_TIMER)
+	if (reason == TREE_WAIT_DISK || reason == TREE_WAIT_TIMER)
 		__builtin_memset(&waker, 0, sizeof(waker));
 	row = waker_find(state, &waker, reason);
 	if (!row)
@@ -195,7 +195,7 @@ static __always_inline void thread_enter(struct task_struct *task, struct thread
 	sequence_step(state);
 	if (state->phase == PHASE_ON_CPU) {
 		state->out_ns = state->in_ns;
-		state->reason = WAIT_OTHER;
+		state->reason = TREE_WAIT_OTHER;
 	}
 	state->in_ns = now;
 	state->unsettled = 1;

@@ -83,7 +83,7 @@ static __always_inline __u32 rule_of(__u32 abi, __u32 number)
 	__u32 index = abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
 
 	if (number >= TREE_CALL_NUMBERS || abi == TREE_ABI_UNKNOWN)
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	barrier_var(index);
 	return rules[index & (2 * TREE_CALL_NUMBERS - 1)];
 }
@@ -94,7 +94,7 @@ static __always_inline __u32 file_class(const struct inode *inode)
 	switch (BPF_CORE_READ(inode, i_sb, s_magic)) {
 	case 0x09041934: /* anonymous inodes: event descriptors */
 	case 0x50494446: /* pidfs */
-		return WAIT_POLL;
+		return TREE_WAIT_POLL;
 	case 0x9fa0:	 /* proc */
 	case 0x62656572: /* sysfs */
 	case 0x01021994: /* tmpfs */
@@ -102,9 +102,9 @@ static __always_inline __u32 file_class(const struct inode *inode)
 	case 0x63677270: /* cgroup2 */
 	case 0x64626720: /* debugfs */
 	case 0x74726163: /* tracefs */
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	default:
-		return WAIT_DISK;
+		return TREE_WAIT_DISK;
 	}
 }
 
@@ -114,11 +114,11 @@ static __always_inline __u32 socket_class(const struct file *file)
 
 	switch (BPF_CORE_READ(socket, sk, __sk_common.skc_family)) {
 	case AF_UNIX:
-		return WAIT_PIPE;
+		return TREE_WAIT_PIPE;
 	case AF_NETLINK:
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	default:
-		return WAIT_NETWORK;
+		return TREE_WAIT_NETWORK;
 	}
 }
 
@@ -128,8 +128,8 @@ static __always_inline __u32 device_class(const struct inode *inode)
 
 	if (major == TTY_MAJOR || major == TTYAUX_MAJOR ||
 	    (major >= UNIX98_PTY_SLAVE_MAJOR && major < UNIX98_PTY_SLAVE_MAJOR + UNIX98_PTY_MAJORS))
-		return WAIT_POLL;
-	return WAIT_OTHER;
+		return TREE_WAIT_POLL;
+	return TREE_WAIT_OTHER;
 }
 
 static __always_inline __u32 inode_class(const struct file *file, const struct inode *inode)
@@ -139,17 +139,17 @@ static __always_inline __u32 inode_class(const struct file *file, const struct i
 		return file_class(inode);
 	case S_IFDIR:
 	case S_IFBLK:
-		return WAIT_DISK;
+		return TREE_WAIT_DISK;
 	case S_IFIFO:
-		return WAIT_PIPE;
+		return TREE_WAIT_PIPE;
 	case S_IFSOCK:
 		return socket_class(file);
 	case S_IFCHR:
 		return device_class(inode);
 	case 0:
-		return WAIT_POLL;
+		return TREE_WAIT_POLL;
 	default:
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	}
 }
 
@@ -166,7 +166,7 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file)
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	bpf_probe_read_kernel(&inode, sizeof(inode),
 			      (const char *)file + bpf_core_field_offset(struct file, f_inode));
 	if (descriptors->known[index].inode != (__u64)inode) {
@@ -197,7 +197,7 @@ __noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
 	struct file **files = own_files(fd);
 
 	if (!files || !descriptors)
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	return descriptor_class(descriptors, files, fd);
 }
 
@@ -207,7 +207,7 @@ static __always_inline __u32 others_descriptor_class(struct task_struct *task,
 	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 
 	if (!table || fd >= BPF_CORE_READ(table, max_fds))
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	return descriptor_class(descriptors, BPF_CORE_READ(table, fd), fd);
 }
 
@@ -216,11 +216,11 @@ static __always_inline __u32 futex_reason(__u64 operation)
 {
 	switch (operation & FUTEX_COMMAND_MASK) {
 	case FUTEX_WAIT_BITSET:
-		return operation & FUTEX_PRIVATE_FLAG ? WAIT_CONDITION : WAIT_CHILD;
+		return operation & FUTEX_PRIVATE_FLAG ? TREE_WAIT_CONDITION : TREE_WAIT_CHILD;
 	case FUTEX_WAIT_REQUEUE_PI:
-		return WAIT_CONDITION;
+		return TREE_WAIT_CONDITION;
 	default:
-		return WAIT_LOCK;
+		return TREE_WAIT_LOCK;
 	}
 }
 
@@ -232,14 +232,14 @@ static __always_inline __u32 call_reason(struct task_struct *task, struct thread
 
 	call_read(task, &call);
 	if (call.number < 0)
-		return WAIT_MEMORY;
+		return TREE_WAIT_MEMORY;
 	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
-	if (rule == WAIT_RULE_FUTEX)
+	if (rule == TREE_RULE_FUTEX)
 		return futex_reason(call.second);
-	if (rule == WAIT_RULE_FCNTL &&
+	if (rule == TREE_RULE_FCNTL &&
 	    (call.second == F_SETLKW || call.second == F_SETLKW64 || call.second == F_OFD_SETLKW))
-		return WAIT_LOCK;
-	if (rule == WAIT_RULE_BY_FD || rule == WAIT_RULE_FCNTL)
+		return TREE_WAIT_LOCK;
+	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
 		rule = is_current ? own_descriptor_class(&state->descriptors, call.first) :
 				    others_descriptor_class(task, &state->descriptors, call.first);
 	return rule & 0xff;
@@ -249,17 +249,17 @@ static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thr
 					    __u32 task_state, bool is_current)
 {
 	if (task_state & (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN))
-		return WAIT_STOPPED;
+		return TREE_WAIT_STOPPED;
 	if (task->jobctl & JOBCTL_TRAP_FREEZE)
-		return WAIT_STOPPED;
+		return TREE_WAIT_STOPPED;
 	if (task->flags & PF_MEMALLOC)
-		return WAIT_MEMORY;
+		return TREE_WAIT_MEMORY;
 	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))
-		return WAIT_MEMORY;
+		return TREE_WAIT_MEMORY;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		return WAIT_DISK;
+		return TREE_WAIT_DISK;
 	if (task->flags & PF_EXITING)
-		return WAIT_OTHER;
+		return TREE_WAIT_OTHER;
 	return call_reason(task, state, is_current);
 }
 

@@ -13,7 +13,11 @@ static_assert(SYSCALL_ERRORS == TREE_CALL_ERRORS, "as many errors have a name");
 static_assert((int)SYSCALL_NATIVE == TREE_ABI_NATIVE && (int)SYSCALL_COMPAT == TREE_ABI_COMPAT &&
 		      (int)SYSCALL_UNKNOWN == TREE_ABI_UNKNOWN,
 	      "tables have the same numbers");
-static_assert((int)WAIT_REASON_COUNT <= TREE_REASONS, "every reason has a place");
+static_assert((int)WAIT_REASON_COUNT == TREE_WAIT_COUNT && TREE_WAIT_COUNT <= TREE_REASONS,
+	      "every reason has a place");
+#define SAME_REASON(id) static_assert((int)WAIT_##id == TREE_WAIT_##id, "reasons have one order");
+TREE_WAITS(SAME_REASON)
+#undef SAME_REASON
 
 #define ERROR_SHIFT 48
 

@@ -1,5 +1,6 @@
 #include "trace/tree_loader.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -12,6 +13,10 @@
 #include "model/syscall.h"
 #include "trace/tracer.h"
 #include "tree.skel.h"
+
+static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
+		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL,
+	      "rules have the same numbers");
 
 static const struct {
 	const char *name;
