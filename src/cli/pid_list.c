@@ -3,6 +3,15 @@
 #include "base/error.h"
 #include "base/text.h"
 
+/* Naming a process twice says nothing more. */
+static int add_once(struct pid_list *list, int32_t pid)
+{
+	for (size_t i = 0; i < list->pids.count; i++)
+		if (list->pids.data[i] == pid)
+			return 0;
+	return array_append(&list->pids, pid);
+}
+
 int pid_list_add(struct pid_list *list, const char *text, struct error *error)
 {
 	const char *cursor = text;
@@ -13,7 +22,7 @@ int pid_list_add(struct pid_list *list, const char *text, struct error *error)
 		    (*cursor && *cursor != ','))
 			return error_set(error, -EINVAL,
 					 "-p takes process ids such as 12,345, not '%s'", text);
-		if (array_append(&list->pids, (int32_t)pid) < 0)
+		if (add_once(list, (int32_t)pid) < 0)
 			return error_set(error, -ENOMEM, "out of memory");
 		cursor = *cursor ? cursor + 1 : NULL;
 	}

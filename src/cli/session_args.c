@@ -18,6 +18,7 @@
 #include "session/session.h"
 
 #define INTERVAL_LEAST_NS 1000000ull
+#define INTERVAL_MOST_NS (3600 * 1000000000ull)
 #define REPORT_ROWS 10
 /* A reader of the report that takes nothing for so long is not there any more. */
 #define REPORT_PATIENCE_S 10
@@ -69,8 +70,9 @@ static int choose_output(const char *path, bool may_print, FILE **ret, struct er
 
 static int check_times(const struct session_args *args, struct error *error)
 {
-	if (args->interval.given && args->interval.value < INTERVAL_LEAST_NS)
-		return error_set(error, -EINVAL, "--interval is at least 1ms");
+	if (args->interval.given &&
+	    (args->interval.value < INTERVAL_LEAST_NS || args->interval.value > INTERVAL_MOST_NS))
+		return error_set(error, -EINVAL, "--interval is from 1ms to 1h");
 	if (args->duration.given && args->duration.value == 0)
 		return error_set(error, -EINVAL, "--duration is more than 0");
 	return 0;

@@ -91,8 +91,8 @@ class Watching(AttachCase):
 
     def test_several_may_be_named_in_any_way(self):
         targets = [str(self.target("sleep", "100").pid) for _ in range(3)]
-        self.accept("attach", "-q", "-p", ",".join(targets[:2]), targets[2], "-d", "300ms", "-o",
-                    self.path("run.jsonl"))
+        self.accept("attach", "-q", "-p", ",".join(targets[:2]), targets[2], targets[0], "-d",
+                    "300ms", "-o", self.path("run.jsonl"))
         self.assertEqual(self.summary()["processes"], 3)
 
     def test_an_interrupt_detaches_and_reports(self):

@@ -172,6 +172,7 @@ class Mistakes(RunCase):
         self.refuse_run("--nonsense", "true", says="--nonsense")
         self.refuse_run("-i", "soon", "true", says="--interval")
         self.refuse_run("-i", "0", "true", says="--interval")
+        self.refuse_run("-i", "2h", "true", says="--interval")
         self.refuse_run("-d", "0", "true", says="--duration")
         self.refuse_run("-o", says="--output")
         self.refuse_run("--source", "magic", "true", says="--source")
@@ -573,6 +574,10 @@ class Tree(RunCase):
                 exits = [line for line in lines if line["kind"] == "exit"]
                 ends = sorted((line.get("exit_code", -1), line.get("signal", 0)) for line in exits)
                 self.assertEqual(ends, [(-1, 9), (0, 0), (3, 0)])
+
+    def test_lines_are_for_their_owner_alone(self):
+        self.watch("true")
+        self.assertEqual(os.stat(self.path("run.jsonl")).st_mode & 0o777, 0o600)
 
     def test_totals_never_fall(self):
         for way in WAYS:
