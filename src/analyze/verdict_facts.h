@@ -57,6 +57,7 @@ struct verdict_facts {
 	double quota;	/* waiting for a CPU because of cpu.max */
 	double stretch; /* for time on a CPU: with its part of a queue that is shared with others */
 	double answering; /* in that queue after a partner woke it */
+	double barged;	  /* in the queue after a lock was let go: others take it meanwhile */
 	double starved;	  /* waiting for a CPU beyond what is usual on a shared machine */
 	double own_queue; /* because the tree itself keeps all CPUs busy */
 	double limit;	  /* in stalls at a memory limit */

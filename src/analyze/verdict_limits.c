@@ -96,6 +96,19 @@ static void gather_pressure(struct verdict_facts *facts)
 	facts->unexplained -= facts->pressed;
 }
 
+/*
+ * A thread that is woken for a lock waits for a CPU while the one who let it go, or another, takes
+ * the lock again: that is contention as well.
+ */
+static double barged_ns(const struct verdict_facts *facts, double queue)
+{
+	const struct ledger *ledger = &facts->run->tree->ledger;
+	double share =
+		share_of((double)ledger->blocked[WAIT_LOCK].count, (double)ledger->run_queue_count);
+
+	return lesser(queue * share, facts->wait[WAIT_LOCK]);
+}
+
 static void gather_queue(struct verdict_facts *facts)
 {
 	double queue = at_least_0(facts->run_queue - facts->quota);
@@ -103,6 +116,8 @@ static void gather_queue(struct verdict_facts *facts)
 	double shared, less = 0;
 	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
 
+	facts->barged = barged_ns(facts, queue);
+	queue -= facts->barged;
 	facts->own_queue = queue * saturated;
 	queue -= facts->own_queue;
 	if (facts->on_cpu + queue > facts->online * facts->wall)

@@ -67,7 +67,8 @@ static double fsync_calls(const struct verdict_facts *facts)
 
 static double lock(const struct verdict_facts *facts)
 {
-	return own_share(facts, facts->wait[WAIT_LOCK] + ran(facts, facts->handover[WAIT_LOCK]));
+	return own_share(facts, facts->wait[WAIT_LOCK] + facts->barged +
+					ran(facts, facts->handover[WAIT_LOCK]));
 }
 
 /* A client that waits in poll() for its answers, rather than in the read itself. */

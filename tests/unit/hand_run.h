@@ -22,6 +22,7 @@ struct hand_thread {
 	int32_t pid, tid; /* tid 0: the leader */
 	const char *comm;
 	double on_cpu, kernel, run_queue;
+	uint64_t queued; /* how often it waited for a CPU */
 	struct {
 		enum wait_reason reason;
 		double ms;
@@ -78,6 +79,7 @@ static inline void hand_ledger(const struct hand_thread *from, double wall, stru
 	to->wall_ns = hand_ns(wall);
 	to->on_cpu_ns = hand_ns(from->on_cpu);
 	to->run_queue_ns = hand_ns(from->run_queue);
+	to->run_queue_count = from->queued;
 	for (size_t i = 0; i < 4; i++) {
 		struct ledger_wait *wait = &to->blocked[from->waits[i].reason];
 

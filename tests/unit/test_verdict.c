@@ -123,6 +123,18 @@ static void a_convoy_on_one_mutex_is_lock_bound(void **state)
 	assert_cause(run, CAUSE_LOCK);
 }
 
+static void a_convoy_whose_woken_threads_find_no_cpu_is_lock_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1500, 4, 0 } });
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 370, .kernel = 10, .run_queue = 550,
+		       .queued = 330, .waits = { { WAIT_LOCK, 580, 217, 0 } });
+	assert_cause(run, CAUSE_LOCK);
+}
+
 static void a_writer_that_syncs_each_block_is_held_up_by_fsync(void **state)
 {
 	RUN(1500);
@@ -714,6 +726,7 @@ int main(void)
 		TEST(a_deadlock_is_lock_bound),
 		TEST(a_build_that_waits_for_its_children_is_not_idle),
 		TEST(a_convoy_on_one_mutex_is_lock_bound),
+		TEST(a_convoy_whose_woken_threads_find_no_cpu_is_lock_bound),
 		TEST(a_writer_that_syncs_each_block_is_held_up_by_fsync),
 		TEST(fsync_is_named_also_where_it_never_waits),
 		TEST(reads_of_single_bytes_are_tiny_io),
