@@ -460,7 +460,6 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
-	void *bpf_storage;
 	struct task_delay_info *delays;
 	struct thread_struct thread;
 };

@@ -8,11 +8,11 @@
  * loaded only when wanted.  Final accounts are taken at the last switch of a thread, where its
  * CPU time is final; at sched_process_exit it is not.
  */
-#include "tree_state.bpf.h"
-#include "tree_account.bpf.h"
 #include "tree_calls.bpf.h"
 #include "tree_end.bpf.h"
 #include "tree_memory.bpf.h"
+#include "tree_process.bpf.h"
+#include "tree_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -35,74 +35,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tree_exec_record);
 } exec_records SEC(".maps");
-
-/* Set by the reader before it seeds or looks. */
-__u32 seed_mode = 0;
-__s32 seed_pid = 0;
-__u64 seed_pass = 0;
-__u32 look_calls = 0;
-
-static struct tree_thread_record look_record;
-static struct tree_fork_record seed_record;
-static struct thread_state seed_state;
-
-/* Processes are named by their leader, whose start a new leader takes over. */
-static __always_inline void process_head(struct task_struct *task, enum tree_record_type type,
-					 __u32 size, struct tree_record_head *ret)
-{
-	ret->size = size;
-	ret->type = type;
-	ret->pid = ret->tid = process_number(task);
-	ret->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	ret->time_ns = bpf_ktime_get_ns();
-}
-
-static __always_inline void fork_fill(struct task_struct *task, const struct thread_state *state,
-				      struct tree_fork_record *record)
-{
-	record->head.size = sizeof(*record);
-	record->head.type = TREE_RECORD_FORK;
-	record->head.pid = state->pid;
-	record->head.tid = state->tid;
-	record->head.start_ns = state->start_ns;
-	record->head.time_ns = state->begin_ns;
-	record->parent_pid = state->pid;
-	if (task->pid == task->tgid)
-		record->parent_pid =
-			pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
-	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
-	record->found = 0;
-	record->reserved = 0;
-	comm_copy(task, record->comm);
-}
-
-static __always_inline void fork_send(struct task_struct *task, const struct thread_state *state)
-{
-	struct tree_fork_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-
-	if (!record) {
-		loss_count(TREE_LOSS_EVENTS);
-		return;
-	}
-	fork_fill(task, state, record);
-	bpf_ringbuf_submit(record, ring_flags());
-}
-
-static __always_inline void identity_fill(struct task_struct *task, struct thread_state *state)
-{
-	state->pid = process_number(task);
-	state->tid = thread_number(task);
-	state->start_ns = task->start_boottime;
-}
-
-static __always_inline void process_begin(struct task_struct *task, __u32 is_root)
-{
-	struct process_state process = { .is_root = is_root };
-	__u32 tgid = task->tgid;
-
-	if (bpf_map_update_elem(&processes, &tgid, &process, BPF_ANY) < 0)
-		loss_count(TREE_LOSS_TASKS);
-}
 
 /* The child waits for its first CPU, and all its counters are 0. */
 SEC("tp_btf/sched_process_fork")
@@ -376,8 +308,8 @@ int tree_switch(__u64 *arguments)
 	struct task_struct *prev = (void *)arguments[1];
 	struct task_struct *next = (void *)arguments[2];
 	__u32 prev_state = arguments[3];
-	struct thread_state *leaving = is_candidate(prev) ? thread_find(prev) : 0;
-	struct thread_state *entering = is_candidate(next) ? thread_find(next) : 0;
+	struct thread_state *leaving = thread_find(prev);
+	struct thread_state *entering = thread_find(next);
 	__u64 now = 0;
 
 	if (leaving) {
@@ -412,8 +344,6 @@ int tree_waking(__u64 *arguments)
 	struct thread_state *state;
 	struct task_struct *waker;
 
-	if (!is_candidate(task))
-		return 0;
 	state = thread_find(task);
 	if (!state)
 		return 0;
@@ -462,7 +392,7 @@ int tree_sys_enter(__u64 *arguments)
 	__s64 number = arguments[1];
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (is_candidate(task) && call_enter(task, number))
+	if (call_enter(task, number))
 		peak_remember(task);
 	return 0;
 }
@@ -472,120 +402,6 @@ int tree_sys_exit(__u64 *arguments)
 {
 	struct pt_regs *registers = (void *)arguments[0];
 	__s64 result = arguments[1];
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	if (is_candidate(task))
-		call_leave(task, registers, result);
-	return 0;
-}
-
-static __always_inline void reader_init(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct upid upid = {};
-
-	reader_level = BPF_CORE_READ(pid, level);
-	upid_read(pid, reader_level, &upid);
-	reader_namespace = (__u64)upid.ns;
-	cpu_offsets_find();
-}
-
-static __always_inline bool is_wanted(struct task_struct *task)
-{
-	if (task->flags & PF_KTHREAD || task->exit_state)
-		return false;
-	if (seed_mode != TREE_SEED_FAMILY)
-		return process_number(task) == seed_pid;
-	return thread_find(task->group_leader) || thread_find(task->real_parent);
-}
-
-/*
- * Made in a buffer, since a task that runs must find its state complete.  What is not set here
- * is never set in it, or true of every task.
- */
-static __always_inline struct thread_state *seed_new(struct task_struct *task)
-{
-	__u64 now = bpf_ktime_get_ns();
-
-	identity_fill(task, &seed_state);
-	seed_state.user_ns = seed_state.system_ns = 0;
-	seed_state.seed_pass = seed_pass;
-	if (seed_mode != TREE_SEED_ARM) {
-		usage_begin(task, &seed_state, 0);
-		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
-		seed_state.run_delay = task_run_delay(task);
-		seed_state.cpu_ns = seed_state.base[TREE_USAGE_CPU];
-		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
-		seed_state.reason =
-			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
-					RUNNABLE;
-	}
-	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-/* Writes a record for each task that joins the tree. */
-SEC("iter/task")
-int tree_seed(struct bpf_iter__task *context)
-{
-	struct task_struct *task = context->task;
-	struct thread_state *state;
-
-	if (!task)
-		return 0;
-	if (context->meta->seq_num == 0)
-		reader_init();
-	state = thread_find(task);
-	/* The kernel asks again for a task whose record did not fit. */
-	if (state && state->seed_pass != seed_pass)
-		return 0;
-	if (!state) {
-		if (!is_wanted(task))
-			return 0;
-		state = seed_new(task);
-		if (!state) {
-			loss_count(TREE_LOSS_TASKS);
-			return 0;
-		}
-		if (seed_mode != TREE_SEED_ARM && task->pid == task->tgid)
-			process_begin(task, seed_mode == TREE_SEED_PROCESS);
-	}
-	fork_fill(task, state, &seed_record);
-	seed_record.found = 1;
-	bpf_seq_write(context->meta->seq, &seed_record, sizeof(seed_record));
-	return 0;
-}
-
-/* Writes the account of each thread that lives. */
-SEC("iter/task")
-int tree_look(struct bpf_iter__task *context)
-{
-	struct seq_file *output = context->meta->seq;
-	struct task_struct *task = context->task;
-	struct tree_thread_record *record = &look_record;
-	struct thread_state *state;
-	struct tail tail = {};
-
-	if (!task)
-		return 0;
-	state = thread_find(task);
-	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
-		return 0;
-	account_fill(task, state, 0, record);
-	ledger_copy(task, state, record);
-	current_call_fill(task, record);
-	record->head.size = sizeof(*record);
-	if (look_calls)
-		tail_find(task, state, record, &tail);
-	bpf_seq_write(output, record, sizeof(*record));
-	if (!look_calls)
-		return 0;
-	if (tail.calls)
-		bpf_seq_write(output, tail.calls,
-			      first_calls(record) * sizeof(struct tree_call_record));
-	if (tail.more)
-		bpf_seq_write(output, tail.more,
-			      more_calls(record) * sizeof(struct tree_call_record));
-	bpf_seq_write(output, state->wakers, waker_rows(record) * sizeof(struct tree_waker_record));
+	call_leave(bpf_get_current_task_btf(), registers, result);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * What the programs remember of each thread and process of the tree, and whose numbers they speak.
  *
- * A thread is a member when it has a struct thread_state in its task storage: other tasks cost
- * one load, and no number is ever looked up on the way.
+ * A thread is a member when it has a struct thread_state in its task storage: to ask is all that
+ * other tasks cost, and no number is ever looked up on the way.
  */
 #ifndef BPF_TREE_STATE_BPF_H
 #define BPF_TREE_STATE_BPF_H
@@ -112,11 +112,6 @@ __u64 losses[TREE_LOSS_COUNT] = {};
 static __always_inline void loss_count(enum tree_loss loss)
 {
 	__sync_fetch_and_add(&losses[loss], 1);
-}
-
-static __always_inline bool is_candidate(struct task_struct *task)
-{
-	return !bpf_core_field_exists(task->bpf_storage) || task->bpf_storage;
 }
 
 static __always_inline struct thread_state *thread_find(struct task_struct *task)

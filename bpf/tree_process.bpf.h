@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Who a task is: the heads of records, and the record of one that joins the tree.
+ */
+#ifndef BPF_TREE_PROCESS_BPF_H
+#define BPF_TREE_PROCESS_BPF_H
+
+#include "tree_state.bpf.h"
+
+/* Processes are named by their leader, whose start a new leader takes over. */
+static __always_inline void process_head(struct task_struct *task, enum tree_record_type type,
+					 __u32 size, struct tree_record_head *ret)
+{
+	ret->size = size;
+	ret->type = type;
+	ret->pid = ret->tid = process_number(task);
+	ret->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	ret->time_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void fork_fill(struct task_struct *task, const struct thread_state *state,
+				      struct tree_fork_record *record)
+{
+	record->head.size = sizeof(*record);
+	record->head.type = TREE_RECORD_FORK;
+	record->head.pid = state->pid;
+	record->head.tid = state->tid;
+	record->head.start_ns = state->start_ns;
+	record->head.time_ns = state->begin_ns;
+	record->parent_pid = state->pid;
+	if (task->pid == task->tgid)
+		record->parent_pid =
+			pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
+	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
+	record->found = 0;
+	record->reserved = 0;
+	comm_copy(task, record->comm);
+}
+
+static __always_inline void fork_send(struct task_struct *task, const struct thread_state *state)
+{
+	struct tree_fork_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record) {
+		loss_count(TREE_LOSS_EVENTS);
+		return;
+	}
+	fork_fill(task, state, record);
+	bpf_ringbuf_submit(record, ring_flags());
+}
+
+static __always_inline void identity_fill(struct task_struct *task, struct thread_state *state)
+{
+	state->pid = process_number(task);
+	state->tid = thread_number(task);
+	state->start_ns = task->start_boottime;
+}
+
+static __always_inline void process_begin(struct task_struct *task, __u32 is_root)
+{
+	struct process_state process = { .is_root = is_root };
+	__u32 tgid = task->tgid;
+
+	if (bpf_map_update_elem(&processes, &tgid, &process, BPF_ANY) < 0)
+		loss_count(TREE_LOSS_TASKS);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Walks over all tasks, or those of one process, on behalf of the reader: seeding makes members of
+ * tasks that run already, looking tells the accounts of members.
+ *
+ * Records are put together in static buffers, which is safe for one reader.  When the kernel's
+ * output buffer is full it drops the unfinished record and runs the program again for the same task.
+ */
+#ifndef BPF_TREE_WALK_BPF_H
+#define BPF_TREE_WALK_BPF_H
+
+#include "tree_end.bpf.h"
+#include "tree_memory.bpf.h"
+#include "tree_process.bpf.h"
+
+/* Set by the reader before it seeds or looks. */
+__u32 seed_mode = 0;
+__s32 seed_pid = 0;
+__u64 seed_pass = 0;
+__u32 look_calls = 0;
+
+static struct tree_thread_record look_record;
+static struct tree_fork_record seed_record;
+static struct thread_state seed_state;
+
+static __always_inline void reader_init(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid upid = {};
+
+	reader_level = BPF_CORE_READ(pid, level);
+	upid_read(pid, reader_level, &upid);
+	reader_namespace = (__u64)upid.ns;
+	cpu_offsets_find();
+}
+
+static __always_inline bool is_wanted(struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD || task->exit_state)
+		return false;
+	if (seed_mode != TREE_SEED_FAMILY)
+		return process_number(task) == seed_pid;
+	return thread_find(task->group_leader) || thread_find(task->real_parent);
+}
+
+/*
+ * Made in a buffer, since a task that runs must find its state complete.  What is not set here
+ * is never set in it, or true of every task.
+ */
+static __always_inline struct thread_state *seed_new(struct task_struct *task)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	identity_fill(task, &seed_state);
+	seed_state.user_ns = seed_state.system_ns = 0;
+	seed_state.seed_pass = seed_pass;
+	if (seed_mode != TREE_SEED_ARM) {
+		usage_begin(task, &seed_state, 0);
+		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
+		seed_state.run_delay = task_run_delay(task);
+		seed_state.cpu_ns = seed_state.base[TREE_USAGE_CPU];
+		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
+		seed_state.reason =
+			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
+					RUNNABLE;
+	}
+	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Writes a record for each task that joins the tree. */
+SEC("iter/task")
+int tree_seed(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct thread_state *state;
+
+	if (!task)
+		return 0;
+	if (context->meta->seq_num == 0)
+		reader_init();
+	state = thread_find(task);
+	/* The kernel asks again for a task whose record did not fit. */
+	if (state && state->seed_pass != seed_pass)
+		return 0;
+	if (!state) {
+		if (!is_wanted(task))
+			return 0;
+		state = seed_new(task);
+		if (!state) {
+			loss_count(TREE_LOSS_TASKS);
+			return 0;
+		}
+		if (seed_mode != TREE_SEED_ARM && task->pid == task->tgid)
+			process_begin(task, seed_mode == TREE_SEED_PROCESS);
+	}
+	fork_fill(task, state, &seed_record);
+	seed_record.found = 1;
+	bpf_seq_write(context->meta->seq, &seed_record, sizeof(seed_record));
+	return 0;
+}
+
+/* Writes the account of each thread that lives. */
+SEC("iter/task")
+int tree_look(struct bpf_iter__task *context)
+{
+	struct seq_file *output = context->meta->seq;
+	struct task_struct *task = context->task;
+	struct tree_thread_record *record = &look_record;
+	struct thread_state *state;
+	struct tail tail = {};
+
+	if (!task)
+		return 0;
+	state = thread_find(task);
+	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
+		return 0;
+	account_fill(task, state, 0, record);
+	ledger_copy(task, state, record);
+	current_call_fill(task, record);
+	record->head.size = sizeof(*record);
+	if (look_calls)
+		tail_find(task, state, record, &tail);
+	bpf_seq_write(output, record, sizeof(*record));
+	if (!look_calls)
+		return 0;
+	if (tail.calls)
+		bpf_seq_write(output, tail.calls,
+			      first_calls(record) * sizeof(struct tree_call_record));
+	if (tail.more)
+		bpf_seq_write(output, tail.more,
+			      more_calls(record) * sizeof(struct tree_call_record));
+	bpf_seq_write(output, state->wakers, waker_rows(record) * sizeof(struct tree_waker_record));
+	return 0;
+}
+
+#endif
