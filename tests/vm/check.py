@@ -162,6 +162,9 @@ def check_doctor(doctor):
                  "taskstats", "pressure", "host_context"):
         if states.get(name) != "ok":
             yield f"doctor: {name} is {states.get(name)}"
+    for tracer in doctor["tracers"]:
+        if not tracer["usable"]:
+            yield f"doctor: processes cannot be followed by {tracer['name']}: {tracer['reason']}"
     closed = {gate["name"] for gate in doctor["gates"] if not gate["open"]}
     for name in {"SCHED_INFO", "SCHEDSTATS", "TASK_IO_ACCOUNTING", "TASK_DELAY_ACCT"} & closed:
         yield f"doctor: {name} is closed"

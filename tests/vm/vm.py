@@ -23,6 +23,8 @@ QEMU = "qemu-system-x86_64"
 # jump label, such as scheduler statistics being switched on) now and then runs half of the patch.
 ACCELERATOR = ["-accel", "tcg,thread=single", "-cpu", "max"]
 
+DISK_BYTES = 16 << 20
+
 
 class Unavailable(Exception):
     """Something that the test needs cannot be had here."""
@@ -163,12 +165,20 @@ def initramfs(programs, job):
 # The machine
 
 
+def disk(scratch):
+    """Options for an empty disk, /dev/nvme0n1: its driver is the one that Debian builds in."""
+    with open(scratch / "disk", "wb") as file:
+        file.truncate(DISK_BYTES)
+    return ["-drive", f"file={scratch}/disk,if=none,id=disk,format=raw",
+            "-device", "nvme,serial=1,drive=disk"]
+
+
 def start(image, initrd, scratch, seconds):
     """Runs the machine until it switches itself off."""
     command = [
         QEMU, *ACCELERATOR, "-smp", "2", "-m", "512", "-nodefaults", "-display", "none",
         "-no-reboot", "-kernel", image, "-initrd", initrd,
-        "-append", "console=ttyS0 panic=-1 quiet",
+        "-append", "console=ttyS0 panic=-1 quiet", *disk(scratch),
         "-serial", f"file:{scratch}/console", "-serial", f"file:{scratch}/result"]
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=seconds)

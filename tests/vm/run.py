@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Runs trees of processes under taskscope, on one of Debian's kernels.
+
+usage: run.py SERIES TASKSCOPE TREE_WORKLOAD
+
+What was recorded of each process is held against what the process says about itself.
+"""
+import dataclasses
+import json
+import operator
+import sys
+
+import vm
+
+NEAR = 0.02  # of CPU times, which the kernel itself rounds
+CLOSE = 0.01  # of wall time, that a ledger may lack
+NS_PER_MS = 1000000
+OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le,
+             "~": lambda seen, value: abs(seen - value) <= NEAR * value}
+
+
+@dataclasses.dataclass
+class Way:
+    """One run of the job: how it ends, and what can be expected of it."""
+    name: str
+    tracer: str
+    keys: tuple  # what records have, by the first part of the key; others need not be there
+    complete: bool = True  # no process is missed
+    apart: bool = True  # CPU time is exact of each process, not only of all
+    waits: bool = True  # ledgers have reasons, and close
+    status: int = 3
+
+
+ENDS = ("exit_code", "signal")
+WAYS = [
+    Way("bpf", "bpf", (*ENDS, "cpu_ns", "sender_pid", "peak_rss_bytes", "ledger", "syscalls",
+                       "syscall_read_bytes")),
+    Way("quiet", "bpf", (*ENDS, "cpu_ns", "sender_pid", "ledger")),
+    Way("killed", "bpf", ENDS, status=137),
+    Way("connector", "connector", (*ENDS, "cpu_ns"), apart=False, waits=False),
+    Way("procfs", "procfs", (), complete=False, apart=False, waits=False),
+]
+
+
+class Said:
+    """What the processes of a run printed."""
+
+    def __init__(self, text):
+        self.roles, self.expectations, self.children, self.left = {}, [], [], []
+        self.sender, self.total = None, None
+        for line in text.splitlines():
+            word, *rest = line.split()
+            if word == "role":
+                self.roles[int(rest[0])] = rest[1]
+            elif word == "expect":
+                self.expectations.append((int(rest[0]), *rest[1:]))
+            elif word == "children":
+                self.children.append(tuple(map(int, rest)))
+            elif word == "left":
+                self.left.append(int(rest[0]))
+            elif word == "total":
+                self.total = int(rest[0])
+            elif word == "sender":
+                self.sender = int(rest[0])
+
+
+class Run:
+    """The lines about a run; pids are unique in it."""
+
+    def __init__(self, path):
+        self.lines = [json.loads(line) for line in path.read_text().splitlines()]
+        self.summary = self.lines[-1]
+        self.exits = {line["pid"]: line for line in self.lines if line["kind"] == "exit"}
+
+
+def look_up(record, key):
+    """The value at a path of names, None when there is none; system calls are found by name."""
+    for name in key.split("."):
+        if isinstance(record, list):
+            record = {row["name"]: row for row in record}
+        record = record.get(name)
+        if record is None:
+            return None
+    return record
+
+
+def check_expectations(way, run, said):
+    for pid, key, relation, value in said.expectations:
+        record = run.exits.get(pid)
+        if record is None:
+            if way.complete:
+                yield f"nothing is known of the end of {pid}"
+            continue
+        seen = look_up(record, key)
+        if seen is None:
+            if key.split(".")[0] in way.keys:
+                yield f"{pid} {record['cmd']} has no {key}"
+        elif not OPERATORS[relation](seen, int(value)):
+            yield f"{key} of {pid} {record['cmd']} is {seen}, not {relation} {value}"
+
+
+def check_children(way, run, said):
+    """Short ones are all there, with the CPU time that the kernel tells of them."""
+    for parent, count, cpu_ns in said.children:
+        found = [record for record in run.exits.values() if record["ppid"] == parent]
+        if way.complete and len(found) != count:
+            yield f"{len(found)} children of {parent}, not {count}"
+        total = sum(record["cpu_ns"] for record in found)
+        if way.apart and not OPERATORS["~"](total, cpu_ns):
+            yield f"children of {parent} took {total} ns of CPU time, not {cpu_ns}"
+    if said.total and not OPERATORS["~"](run.summary["cpu_ns"], said.total):
+        yield f"all took {run.summary['cpu_ns']} ns of CPU time, not {said.total}"
+
+
+def check_ledger(name, ledger):
+    """What a thread did adds up to the time that it lived."""
+    parts = [ledger["on_cpu_ns"], ledger["run_queue_ns"], *ledger["blocked"].values()]
+    gap = ledger["thread_wall_ns"] - sum(parts)
+    if abs(gap) > CLOSE * ledger["thread_wall_ns"]:
+        yield f"the ledger of {name} lacks {gap} of {ledger['thread_wall_ns']} ns: {ledger}"
+
+
+def check_ledgers(run):
+    threads = run.summary["threads_ledger"]
+    # One that began after the last look has no ledger yet.
+    for row in (row for row in threads if row.get("ended") or "on_cpu_ns" in row):
+        yield from check_ledger(f"thread {row['tid']} of {row['pid']}", row)
+    for record in run.exits.values():
+        yield from check_ledger(f"process {record['pid']}", record["ledger"])
+    yield from check_ledger("the tree", run.summary["ledger"])
+    if len(threads) + run.summary["threads_folded"] != run.summary["threads"]:
+        yield f"{len(threads)} ledgers of {run.summary['threads']} threads"
+    unclear = run.summary["ledger"]["blocked"]["other"]
+    if unclear > CLOSE * run.summary["ledger"]["thread_wall_ns"]:
+        yield f"blocked for no known reason for {unclear} ns"
+
+
+def check_end(way, run):
+    summary = run.summary
+    if summary["kind"] != "summary" or summary["tracer"] != way.tracer:
+        return [f"the last line is a {summary['kind']} of {summary.get('tracer')}"]
+    status = summary.get("exit_code", 128 + summary.get("signal", 0))
+    return [f"the command ended with {status}"] if status != way.status else []
+
+
+def check_whole(way, run, said):
+    """Nothing was lost where it need not be, and who stays behind is listed."""
+    summary = run.summary
+    for name in ("events", "threads", "untracked_tasks", "strays", "lines"):
+        if way.complete and summary["losses"][name]:
+            yield f"lost: {summary['losses'][name]} {name}"
+    running = sorted(record["pid"] for record in summary["running"])
+    if way.complete and running != said.left:
+        yield f"{running} are still running, not {said.left}"
+    if way.complete and len(run.exits) + len(running) != summary["processes"]:
+        yield f"{len(run.exits)} ends of {summary['processes']} processes"
+    if summary.get("sender_pid") != said.sender:
+        yield f"killed by {summary.get('sender_pid')}, not {said.sender}"
+
+
+def check_way(way, out):
+    run, said = Run(out / f"{way.name}.jsonl"), Said((out / f"{way.name}.said").read_text())
+    status = (out / f"{way.name}.status").read_text().strip()
+    if status != str(way.status):
+        yield f"taskscope ended with {status}"
+    yield from check_end(way, run)
+    yield from check_whole(way, run, said)
+    yield from check_expectations(way, run, said)
+    yield from check_children(way, run, said)
+    if way.waits:
+        yield from check_ledgers(run)
+
+
+def check_attached(out):
+    """A shell that starts a process each moment was watched for two seconds."""
+    run = Run(out / "attached.jsonl")
+    summary = run.summary
+    if (out / "attached.status").read_text().strip() != "0" or summary["mode"] != "attach":
+        yield "attach failed"
+    if not 1900 * NS_PER_MS <= summary["wall_ns"] <= 10000 * NS_PER_MS:
+        yield f"watched for {summary['wall_ns']} ns"
+    if len(run.exits) < 4 or summary["processes"] < 5:
+        yield f"{len(run.exits)} ends of {summary['processes']} processes"
+    yield from check_ledgers(run)
+
+
+def check_why(out):
+    why = json.loads((out / "why.json").read_text())
+    reasons = [thread.get("reason") for thread in why["threads"]]
+    if why["verdict"]["cause"] != "sleep" or reasons != ["timer"]:
+        yield f"it waits for {reasons}: {why['verdict']}"
+
+
+def check_report(out):
+    """A saved run is told again as it was."""
+    report, run = json.loads((out / "report.json").read_text()), Run(out / "bpf.jsonl")
+    for key in ("exit_code", "wall_ns", "cpu_ns", "processes", "ledger", "verdict"):
+        if report[key] != run.summary[key]:
+            yield f"{key} is {report[key]}, was {run.summary[key]}"
+
+
+CHECKS = {"attach": check_attached, "why": check_why, "report": check_report}
+
+
+def check(out):
+    for way in WAYS:
+        for complaint in check_way(way, out):
+            yield f"{way.name}: {complaint}"
+    for name, body_of in CHECKS.items():
+        for complaint in body_of(out):
+            yield f"{name}: {complaint}"
+
+
+def figures(series, out):
+    run, said = Run(out / "bpf.jsonl"), Said((out / "bpf.said").read_text())
+    parts = [f"linux {series}: {run.summary['processes']} processes",
+             f"{len(said.expectations)} expectations"]
+    for parent, _, cpu_ns in said.children:
+        total = sum(line["cpu_ns"] for line in run.exits.values() if line["ppid"] == parent)
+        parts.append(f"CPU of short children {total / cpu_ns:.4f} of what getrusage says")
+    parts.append(f"ready in {run.summary['self']['startup_ns'] / NS_PER_MS:.0f} ms")
+    return ", ".join(parts)
+
+
+def body():
+    series, taskscope, workload = sys.argv[1:]
+    programs = {"/bin/taskscope": taskscope, "/bin/tree_workload": workload}
+    with vm.boot(series, programs, vm.HERE / "run.job") as out:
+        complaints = list(check(out))
+        print(figures(series, out))
+    for complaint in complaints:
+        print(complaint)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(vm.main(body))
