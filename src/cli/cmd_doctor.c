@@ -22,11 +22,13 @@
 #include "render/capture_note.h"
 #include "render/sheet_json.h"
 #include "render/sheet_notes.h"
+#include "trace/tracer.h"
 
 /* Reading the files of every thread is quick up to here; beyond, two processes are a sample. */
 #define PROCFS_TASKS_MAX 2000
 /* As wide as the longest name of a gate. */
 #define GATE_WIDTH 24
+#define TRACERS_MAX 8
 
 static struct {
 	const char *format;
@@ -40,6 +42,13 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/* How a way of following processes does here. */
+struct attempt {
+	const struct tracer_kind *kind;
+	enum source_state state;
+	struct error reason; /* unless it works */
+};
+
 /* What was found out: by the best way of listing tasks, by procfs, about memory in detail. */
 struct findings {
 	struct host *host;
@@ -47,6 +56,8 @@ struct findings {
 	struct snapshot *procfs; /* or NULL */
 	struct snapshot *memory; /* or NULL */
 	struct gate gates[GATE_COUNT];
+	struct attempt tracers[TRACERS_MAX];
+	size_t tracer_count;
 };
 
 static void findings_free(struct findings *findings)
@@ -98,6 +109,26 @@ static void examine_memory(struct findings *findings)
 	(void)capture_take(findings->host, &capture, &findings->memory, &ignored);
 }
 
+/* Each way of following a tree is made ready, follows nobody and is given up again. */
+static void examine_tracers(struct findings *findings)
+{
+	const struct tracer_kind *kind;
+
+	while (findings->tracer_count < TRACERS_MAX &&
+	       (kind = tracer_kind(findings->tracer_count))) {
+		struct attempt *attempt = &findings->tracers[findings->tracer_count++];
+
+		attempt->kind = kind;
+		attempt->state = SOURCE_OFF;
+		if (!findings->host->live)
+			error_set(&attempt->reason, 0, "a recorded tree has nobody to follow");
+		else if (tracer_try(kind, findings->host, &attempt->reason) == 0)
+			attempt->state = SOURCE_OK;
+		else
+			attempt->state = SOURCE_UNAVAILABLE;
+	}
+}
+
 /* Of a recording everything is read at once. */
 static int examine(struct findings *findings, struct error *error)
 {
@@ -109,6 +140,7 @@ static int examine(struct findings *findings, struct error *error)
 	if (status < 0)
 		return status;
 	gates_read(findings->host, findings->gates);
+	examine_tracers(findings);
 	if (!findings->host->live)
 		return 0;
 	examine_procfs(findings);
@@ -158,6 +190,19 @@ static void print_source(FILE *out, const struct findings *findings,
 		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", needs);
 }
 
+static void print_tracer(FILE *out, const struct attempt *attempt)
+{
+	const struct tracer_kind *kind = attempt->kind;
+
+	fprintf(out, "  %-14s %-12s %s%s\n", kind->name, source_state_name(attempt->state),
+		kind->misses ? "can miss " : "misses nothing", kind->misses ? kind->misses : "");
+	if (attempt->state == SOURCE_OK)
+		return;
+	fprintf(out, "  %-14s %-12s why: %s\n", "", "", attempt->reason.message);
+	if (attempt->state == SOURCE_UNAVAILABLE)
+		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", kind->needs);
+}
+
 /* What is missing although its source works, by reason; as `show` has it below its tables. */
 static void print_absences(FILE *out, const struct snapshot *snapshot)
 {
@@ -192,6 +237,9 @@ static void print_text(FILE *out, const struct findings *findings)
 	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		print_source(out, findings, report_of(findings, i));
+	fputs("\nFollowing a tree of processes, the first that works is used:\n", out);
+	for (size_t i = 0; i < findings->tracer_count; i++)
+		print_tracer(out, &findings->tracers[i]);
 	fputs("\nKernel:\n", out);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		print_gate(out, id, &findings->gates[id]);
@@ -214,6 +262,21 @@ static void json_source(struct json *json, const struct findings *findings,
 		json_member_string(json, "gives", sources[id].gives);
 		json_member_text(json, "needs", needs_of(findings, report));
 	}
+	json_end_object(json);
+}
+
+static void json_tracer(struct json *json, const struct attempt *attempt)
+{
+	bool is_ok = attempt->state == SOURCE_OK;
+
+	json_begin_object(json);
+	json_member_string(json, "name", attempt->kind->name);
+	json_member_string(json, "state", source_state_name(attempt->state));
+	json_member_text(json, "reason", is_ok ? NULL : attempt->reason.message);
+	json_key(json, "usable");
+	json_bool(json, is_ok);
+	json_member_text(json, "misses", attempt->kind->misses);
+	json_member_text(json, "needs", attempt->state == SOURCE_OFF ? NULL : attempt->kind->needs);
 	json_end_object(json);
 }
 
@@ -251,6 +314,11 @@ static void print_json(FILE *out, const struct findings *findings)
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		json_source(&json, findings, report_of(findings, i));
 	json_end_array(&json);
+	json_key(&json, "tracers");
+	json_begin_array(&json);
+	for (size_t i = 0; i < findings->tracer_count; i++)
+		json_tracer(&json, &findings->tracers[i]);
+	json_end_array(&json);
 	json_key(&json, "gates");
 	json_begin_array(&json);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
@@ -286,9 +354,10 @@ const struct command command_doctor = {
 	.summary = "say which sources work here, which do not, and why",
 	.description =
 		"Takes a capture without keeping it and tells of each source whether it works for\n"
-		"this user on this host, why not, and the least change that would enable it; then of\n"
-		"everything else that is absent, why. Nothing on the host is changed, and no setting\n"
-		"needs to be weakened for good.",
+		"this user on this host, why not, and the least change that would enable it; then the\n"
+		"same of each way to follow processes for run, attach and why, and of everything else\n"
+		"that is absent, why. Nothing on the host is changed, and no setting needs to be\n"
+		"weakened for good.",
 	.examples = "taskscope doctor\twhat works here\n"
 		    "sudo taskscope doctor\twhat would work as root\n"
 		    "taskscope doctor --format json\tfor programs",

@@ -130,6 +130,22 @@ int tracer_open(const struct host *host, const char *name, const struct tracer_o
 	return 0;
 }
 
+const struct tracer_kind *tracer_kind(size_t place)
+{
+	return place < ARRAY_SIZE(kinds) ? kinds[place] : NULL;
+}
+
+int tracer_try(const struct tracer_kind *kind, const struct host *host, struct error *error)
+{
+	const struct tracer_options options = { .syscalls = true, .wakers = true };
+	struct tracer tracer;
+	int status = open_kind(kind, host, &options, &tracer, error);
+
+	if (status == 0)
+		kind->close(tracer.state);
+	return status;
+}
+
 int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count)
 {
 	int status = 0;

@@ -84,6 +84,10 @@ int tracer_open(const struct host *host, const char *name, const struct tracer_o
 int tracer_report(const struct tracer *tracer, struct run *run);
 /* For the report() of those whose rows are the same everywhere. */
 int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count);
+/* The ways by their place in the list, best first; NULL behind the last one. */
+const struct tracer_kind *tracer_kind(size_t place);
+/* Finds out whether a way works here with all that it can: 0, or a negative errno and a sentence. */
+int tracer_try(const struct tracer_kind *kind, const struct host *host, struct error *error);
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 void tracer_close_pointer(struct tracer **tracer);
 

@@ -173,6 +173,40 @@ class Doctor(unittest.TestCase):
         told = self.doctor("--root", root).partition("  task_iterator ")[2].split("\n")
         self.assertNotIn("needs:", told[2])
 
+    def test_each_way_to_follow_processes_is_tried(self):
+        """What doctor says works is what `run` can be told to use."""
+        tracers = json.loads(self.doctor("--format", "json"))["tracers"]
+        self.assertEqual([tracer["name"] for tracer in tracers], ["bpf", "connector", "procfs"])
+        for tracer in tracers:
+            status, _, err = support.run("run", "-q", "--source", tracer["name"], "true")
+            self.assertEqual(status == 0, tracer["usable"], err)
+            self.assertEqual(tracer["usable"], tracer["reason"] is None, tracer)
+        self.assertTrue(tracers[-1]["usable"])
+        self.assertIsNone(tracers[0]["misses"])
+
+    @unittest.skipUnless(support.is_root(), "needs root to become another user")
+    def test_better_ways_to_follow_processes_say_what_they_need(self):
+        command = [*UNPRIVILEGED, self.public_taskscope(), "doctor"]
+        out = subprocess.run(command, check=True, capture_output=True, timeout=120).stdout.decode()
+        done = subprocess.run([*command, "--format", "json"], check=True, capture_output=True,
+                              timeout=120)
+        tracers = json.loads(done.stdout)["tracers"]
+        self.assertEqual([tracer["state"] for tracer in tracers],
+                         ["unavailable", "unavailable", "ok"])
+        for tracer, capability in zip(tracers, ("CAP_BPF", "CAP_NET_ADMIN")):
+            self.assertIn(capability, tracer["reason"])
+            self.assertIn(capability, tracer["needs"])
+            told = out.partition("\n  " + tracer["name"] + " ")[2].split("\n")
+            self.assertEqual(told[1].strip(), "why: " + tracer["reason"])
+            self.assertEqual(told[2].strip(), "needs: " + tracer["needs"])
+
+    def test_in_a_recording_there_is_nobody_to_follow(self):
+        document = json.loads(self.doctor("--root", ROOT, "--format", "json"))
+        for tracer in document["tracers"]:
+            self.assertEqual((tracer["state"], tracer["needs"]), ("off", None))
+            self.assertFalse(tracer["usable"])
+            self.assertTrue(tracer["reason"])
+
     def test_no_cgroup_hierarchy_is_null(self):
         root = self.recorded()
         before = json.loads(self.doctor("--root", root, "--format", "json"))
