@@ -62,6 +62,18 @@ static void drop_covered(struct verdict_facts *facts, double covered)
 	facts->wait[WAIT_PIPE] -= facts->covered;
 }
 
+/* Of the time on a CPU, which may be more than what was charged: a hypervisor takes some of it. */
+static double kernel_share(const struct run *run)
+{
+	const struct usage *usage = &run->tree->usage;
+	double user = usage_of(run, USAGE_USER);
+	double kernel = usage_of(run, USAGE_SYSTEM);
+
+	if (!usage_has(usage, USAGE_SYSTEM) || !usage_has(usage, USAGE_USER))
+		return 1;
+	return share_of(kernel, user + kernel);
+}
+
 static void gather_ledger(struct verdict_facts *facts)
 {
 	const struct tree *tree = facts->run->tree;
@@ -72,9 +84,7 @@ static void gather_ledger(struct verdict_facts *facts)
 	facts->has_cpu = usage_has(&tree->usage, USAGE_CPU) || ledger->present & LEDGER_ON_CPU;
 	facts->on_cpu = ledger->present & LEDGER_ON_CPU ? (double)ledger->on_cpu_ns :
 							  usage_of(facts->run, USAGE_CPU);
-	facts->in_kernel = usage_has(&tree->usage, USAGE_SYSTEM) ?
-				   lesser(facts->on_cpu, usage_of(facts->run, USAGE_SYSTEM)) :
-				   facts->on_cpu;
+	facts->in_kernel = facts->on_cpu * kernel_share(facts->run);
 	if (facts->has_queue)
 		facts->run_queue = (double)ledger->run_queue_ns;
 	for (size_t i = 0; facts->has_ledger && i < WAIT_REASON_COUNT; i++)
@@ -187,19 +197,31 @@ static double waited_in_moves(const struct verdict_facts *facts)
 	return facts->disk + (double)blocked[WAIT_PIPE].ns + (double)blocked[WAIT_NETWORK].ns;
 }
 
+/*
+ * How much of what was read and written was read from a disk.  Bytes written do not count: they go to
+ * the page cache first, and a call that waits for them is known by its wait.
+ */
+static double read_from_disk(const struct verdict_facts *facts)
+{
+	return share_of(usage_of(facts->run, USAGE_READ_BYTES),
+			usage_of(facts->run, USAGE_READ_CHARS) +
+				usage_of(facts->run, USAGE_WRITE_CHARS));
+}
+
 /* To start a transfer and to take its end is a part of it, and a large one where disks are fast. */
 static void split_disk(struct verdict_facts *facts, double *rest)
 {
-	double waited = waited_in_moves(facts);
 	double count = (double)facts->run->tree->ledger.blocked[WAIT_DISK].count;
 	double time = facts->in_kernel;
+	double share;
 
 	if (!facts->has_ledger || facts->disk <= 0)
 		return;
 	if (facts->has_calls)
-		time = call_time(facts, &facts->moves, waited);
-	facts->disk_calls =
-		take(rest, time * share_of(count - facts->syncs.count, facts->moves.count));
+		time = call_time(facts, &facts->moves, waited_in_moves(facts));
+	share = greater(share_of(count - facts->syncs.count, facts->moves.count),
+			read_from_disk(facts));
+	facts->disk_calls = take(rest, time * share);
 }
 
 static void split_tiny(struct verdict_facts *facts, double *rest)

@@ -46,7 +46,7 @@ struct verdict_facts {
 	double sync_calls; /* on a CPU in syncs and the writes that belong to them */
 	double sync;	   /* syncs and the writes that belong to them, waits included */
 	double disk;	   /* waits for disks beside those */
-	double disk_calls; /* on a CPU in reads and writes that wait for disks nearly each time */
+	double disk_calls; /* on a CPU in reads and writes that a disk has to do with */
 	double tiny;	   /* on a CPU to move a few bytes */
 	double fault_time; /* on a CPU in page faults */
 	double map_time;   /* on a CPU in calls that change memory maps */

@@ -27,7 +27,7 @@ static double own_share(const struct verdict_facts *facts, double ns)
  */
 static double overlapped(const struct verdict_facts *facts, double ns)
 {
-	double busy = facts->cores < 1 ? facts->cores : 1;
+	double busy = share_of(facts->on_cpu - facts->disk_calls, facts->wall);
 
 	return own_share(facts, ns) * (1 - busy / 2 * (1 - facts->handshake));
 }

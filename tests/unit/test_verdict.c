@@ -574,6 +574,20 @@ static void a_fast_disk_whose_transfers_cost_cpu_time_is_still_the_disk(void **s
 	assert_cause(run, CAUSE_DISK);
 }
 
+static void a_disk_that_answers_before_a_thread_can_block_is_still_the_disk(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1290, .kernel = 1280, .run_queue = 50, .moves = 15500,
+	       .bytes = 15500 * 65536ULL, .waits = { { WAIT_DISK, 160, 790, 0 } },
+	       .calls = { { "pread64", 15200, 1415, 0, 0 },
+			  { "write", 257, 6, 0, 0 },
+			  { "fsync", 1, 12, 0, 0 } });
+	usage_set(&run->tree->usage, USAGE_READ_BYTES, 15200 * 65536ULL);
+	assert_cause(run, CAUSE_DISK);
+}
+
 static void stalls_above_memory_high_are_a_memory_limit(void **state)
 {
 	RUN(1500);
@@ -765,6 +779,7 @@ int main(void)
 		TEST(a_sleeper_is_idle_whatever_strangers_in_its_cgroup_suffer),
 		TEST(reads_past_the_page_cache_are_held_up_by_the_disk),
 		TEST(a_fast_disk_whose_transfers_cost_cpu_time_is_still_the_disk),
+		TEST(a_disk_that_answers_before_a_thread_can_block_is_still_the_disk),
 		TEST(stalls_above_memory_high_are_a_memory_limit),
 		TEST(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),
 		TEST(a_stopped_process_is_idle_without_a_cause),
