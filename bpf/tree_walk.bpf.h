@@ -22,6 +22,7 @@ __u32 look_calls = 0;
 static struct tree_thread_record look_record;
 static struct tree_fork_record seed_record;
 static struct thread_state seed_state;
+static __s32 reader_tgid;
 
 static __always_inline void reader_init(void)
 {
@@ -29,15 +30,17 @@ static __always_inline void reader_init(void)
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct upid upid = {};
 
+	reader_tgid = BPF_CORE_READ(task, tgid);
 	reader_level = BPF_CORE_READ(pid, level);
 	upid_read(pid, reader_level, &upid);
 	reader_namespace = (__u64)upid.ns;
 	cpu_offsets_find();
 }
 
+/* Who watches is no part of what is watched, even below it. */
 static __always_inline bool is_wanted(struct task_struct *task)
 {
-	if (task->flags & PF_KTHREAD || task->exit_state)
+	if (task->flags & PF_KTHREAD || task->exit_state || task->tgid == reader_tgid)
 		return false;
 	if (seed_mode != TREE_SEED_FAMILY)
 		return process_number(task) == seed_pid;
