@@ -59,7 +59,7 @@ class Said:
             elif word == "left":
                 self.left.append(int(rest[0]))
             elif word == "total":
-                self.total = int(rest[0])
+                self.total = tuple(map(int, rest))
             elif word == "sender":
                 self.sender = int(rest[0])
 
@@ -108,8 +108,10 @@ def check_children(way, run, said):
         total = sum(record["cpu_ns"] for record in found)
         if way.apart and not OPERATORS["~"](total, cpu_ns):
             yield f"children of {parent} took {total} ns of CPU time, not {cpu_ns}"
-    if said.total and not OPERATORS["~"](run.summary["cpu_ns"], said.total):
-        yield f"all took {run.summary['cpu_ns']} ns of CPU time, not {said.total}"
+    if said.total:
+        seen, (least, most) = run.summary["cpu_ns"], said.total
+        if not least * (1 - NEAR) <= seen <= most * (1 + NEAR):
+            yield f"all took {seen} ns of CPU time, not {least} to {most}"
 
 
 def check_ledger(name, ledger):
