@@ -33,8 +33,8 @@ class Way:
 
 ENDS = ("exit_code", "signal")
 WAYS = [
-    Way("bpf", "bpf", (*ENDS, "cpu_ns", "sender_pid", "peak_rss_bytes", "ledger", "syscalls",
-                       "syscall_read_bytes")),
+    Way("bpf", "bpf", (*ENDS, "cpu_ns", "sender_pid", "oom_killed", "peak_rss_bytes", "ledger",
+                       "syscalls", "syscall_read_bytes")),
     Way("quiet", "bpf", (*ENDS, "cpu_ns", "sender_pid", "ledger")),
     Way("killed", "bpf", ENDS, status=137),
     Way("connector", "connector", (*ENDS, "cpu_ns"), apart=False, waits=False),

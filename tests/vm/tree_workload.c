@@ -353,6 +353,17 @@ static int act_syncing(void)
 	return 0;
 }
 
+/* By the 32-bit way into the kernel, which has numbers of its own: this one is getuid32. */
+static void call_getuid32(void)
+{
+#ifdef __x86_64__
+	long result = 199;
+
+	__asm__ volatile("int $0x80" : "+a"(result) : : "r8", "r9", "r10", "r11", "memory");
+	need(result >= 0);
+#endif
+}
+
 /* Calls that nobody else makes, the C library's start neither. */
 static int act_counting(void)
 {
@@ -370,6 +381,8 @@ static int act_counting(void)
 		dup(-1 - i % 2);
 	for (int i = 0; i < 10; i++)
 		sched_yield();
+	for (int i = 0; i < 5; i++)
+		call_getuid32();
 	syscall(SYS_umask, 022);
 	syscall(SYS_alarm, 0);
 	syscall(500);
@@ -380,6 +393,7 @@ static int act_counting(void)
 	expect(getpid(), "syscalls.getpgid.errnos.ESRCH", "==", 50);
 	expect(getpid(), "syscalls.dup.errnos.EBADF", "==", 20);
 	expect(getpid(), "syscalls.sched_yield.count", "==", 10);
+	expect(getpid(), "syscalls.getuid32.count", "==", 5);
 	expect(getpid(), "syscalls.umask.count", "==", 1);
 	expect(getpid(), "syscalls.alarm.count", "==", 1);
 	expect(getpid(), "syscalls.syscall_500.errnos.ENOSYS", "==", 1);
@@ -431,6 +445,18 @@ static int act_crashing(void)
 	setrlimit(RLIMIT_CORE, &none);
 	expect(getpid(), "signal", "==", SIGSEGV);
 	*(volatile char *)NULL = 1;
+	return 0;
+}
+
+/* Enters a cgroup that the job made small, and takes more than it may have. */
+static int act_starving(void)
+{
+	int fd = open("/sys/fs/cgroup/small/cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+	need(fd >= 0 && write(fd, "0", 1) == 1);
+	expect(getpid(), "signal", "==", SIGKILL);
+	expect(getpid(), "oom_killed", "==", 1);
+	touch_memory(LARGE_MIB * MIB);
 	return 0;
 }
 
@@ -508,9 +534,9 @@ static const struct {
 	{ "networking", act_networking }, { "nothing", act_nothing },
 	{ "pausing", act_pausing },	  { "piping", act_piping },
 	{ "polling", act_polling },	  { "sleeping", act_sleeping },
-	{ "small", act_small },		  { "stopping", act_stopping },
-	{ "syncing", act_syncing },	  { "talking", act_talking },
-	{ "waiting", act_waiting },
+	{ "small", act_small },		  { "starving", act_starving },
+	{ "stopping", act_stopping },	  { "syncing", act_syncing },
+	{ "talking", act_talking },	  { "waiting", act_waiting },
 };
 
 static int act(const char *name)
