@@ -201,7 +201,15 @@ def check_report(out):
             yield f"{key} is {report[key]}, was {run.summary[key]}"
 
 
-CHECKS = {"attach": check_attached, "why": check_why, "report": check_report}
+def check_wall(out):
+    """The first thread lived as long as the command took, seen from outside."""
+    summary = Run(out / "bpf.jsonl").summary
+    first = next(row for row in summary["threads_ledger"] if row["tid"] == summary["pid"])
+    if abs(first["thread_wall_ns"] - summary["wall_ns"]) > CLOSE * summary["wall_ns"]:
+        yield f"{first['thread_wall_ns']} ns of {summary['wall_ns']} ns"
+
+
+CHECKS = {"wall": check_wall, "attach": check_attached, "why": check_why, "report": check_report}
 
 
 def check(out):
