@@ -64,9 +64,8 @@ const struct command command_run = {
 		"taskscope run -o build.jsonl -q -- make -j8\tfor later: `taskscope report build.jsonl`\n"
 		"taskscope run -d 60s -- ./server\ta minute of it, then TERM\n"
 		"taskscope run --no-syscalls -- ./busy\tas little in its way as possible",
-	.exits =
-		"The command's own status, 128+N when signal N ended it, 124 when -d did, 126 when\n"
-		"it cannot be executed, 127 when it is not found",
+	.exits = "the command's own, 128+N when signal N ended it, 124 when -d did, 126 when it\n"
+		 "cannot be executed, 127 when it is not found",
 	.options = options,
 	.words_max = INT_MAX,
 	.words_are_a_command = true,

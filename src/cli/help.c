@@ -46,6 +46,20 @@ static void print_examples(FILE *out, const char *examples)
 	}
 }
 
+static int error_status(const struct command *command)
+{
+	return command->error_status ? command->error_status : EXIT_ERROR;
+}
+
+/* Only where there is more to say than 0 and 2. */
+static void print_exits(FILE *out, const struct command *command)
+{
+	if (command->exits)
+		fprintf(out, "\nExit status: %s%s, %d on an error.\n",
+			command->words_are_a_command ? "" : "0 when done, ", command->exits,
+			error_status(command));
+}
+
 void help_command(FILE *out, const struct command *command)
 {
 	fprintf(out, "taskscope %s - %s\n\nUsage: taskscope %s%s%s%s\n\n%s\n", command->name,
@@ -55,6 +69,7 @@ void help_command(FILE *out, const struct command *command)
 		fputs("\nOptions:\n", out);
 	for (const struct option *option = command->options; option && option->name; option++)
 		print_option(out, option);
+	print_exits(out, command);
 	if (command->examples) {
 		fputs("\nExamples:\n", out);
 		print_examples(out, command->examples);
@@ -124,7 +139,7 @@ static void man_exits(FILE *out, const struct command *command)
 	fprintf(out,
 		"%d on an error: one sentence on standard error says what failed, on what and "
 		"why.\n\n",
-		command->error_status ? command->error_status : EXIT_ERROR);
+		error_status(command));
 }
 
 void man_command(FILE *out, const struct command *command)
