@@ -161,8 +161,8 @@ def check_whole(way, run, said):
 
 
 def check_way(way, out):
-    run, said = Run(out / f"{way.name}.jsonl"), Said((out / f"{way.name}.said").read_text())
     status = (out / f"{way.name}.status").read_text().strip()
+    run, said = Run(out / f"{way.name}.jsonl"), Said((out / f"{way.name}.said").read_text())
     if status != str(way.status):
         yield f"taskscope ended with {status}"
     yield from check_end(way, run)
@@ -212,13 +212,19 @@ def check_wall(out):
 CHECKS = {"wall": check_wall, "attach": check_attached, "why": check_why, "report": check_report}
 
 
+def complaints_of(name, checked):
+    """A check's complaints; a file that is missing or lacks what every run has is one, too."""
+    try:
+        yield from (f"{name}: {complaint}" for complaint in checked)
+    except (OSError, ValueError, LookupError) as error:
+        yield f"{name}: {error!r}"
+
+
 def check(out):
     for way in WAYS:
-        for complaint in check_way(way, out):
-            yield f"{way.name}: {complaint}"
+        yield from complaints_of(way.name, check_way(way, out))
     for name, body_of in CHECKS.items():
-        for complaint in body_of(out):
-            yield f"{name}: {complaint}"
+        yield from complaints_of(name, body_of(out))
 
 
 def figures(series, out):
@@ -237,7 +243,11 @@ def body():
     programs = {"/bin/taskscope": taskscope, "/bin/tree_workload": workload}
     with vm.boot(series, programs, vm.HERE / "run.job") as out:
         complaints = list(check(out))
-        print(figures(series, out))
+        if complaints:
+            log = (out / "log").read_text().splitlines()
+            complaints += [line for line in log if line.startswith("taskscope: ")]
+        else:
+            print(figures(series, out))
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0
