@@ -36,11 +36,13 @@ static uint64_t grown(const struct sampler *sampler, uint64_t age_ns, bool chang
 	return interval > most ? most : interval;
 }
 
-/* A costly sample counts at once, cheap ones only after a while: the budget is kept on average. */
+/* One sample that cost much, on a busy host, should not make the next one late by minutes. */
 static void note_cost(struct sampler *sampler, uint64_t cost_ns)
 {
-	if (cost_ns > sampler->cost_ns)
+	if (sampler->cost_ns == 0)
 		sampler->cost_ns = cost_ns;
+	else if (cost_ns > sampler->cost_ns)
+		sampler->cost_ns += (cost_ns - sampler->cost_ns) / 4;
 	else
 		sampler->cost_ns -= (sampler->cost_ns - cost_ns) / 4;
 }

@@ -91,8 +91,10 @@ static void note_root(struct watch *watch, const struct tree_event *event)
 
 	if (event->type == TREE_EXEC)
 		watch->root_moved = true;
-	if (!watch->root_began && event->time_ns)
+	if (!watch->root_began && event->time_ns) {
+		run->begin_unix_ns += event->time_ns - run->begin_ns;
 		run->begin_ns = event->time_ns;
+	}
 	watch->root_began = true;
 }
 
