@@ -95,10 +95,9 @@ struct run_losses {
 /* What watching cost. */
 struct run_self {
 	uint64_t cpu_ns;
-	uint64_t peak_rss_bytes;
-	uint64_t missed_ticks;	      /* samples that were due and left out */
-	uint64_t startup_ns;	      /* until the command was let go */
-	struct run_number program_ns; /* CPU time of the BPF programs, where the kernel counts it */
+	struct run_number peak_rss_bytes;
+	uint64_t missed_ticks; /* samples that were due and left out */
+	uint64_t startup_ns;   /* until the command was let go */
 };
 
 struct run {

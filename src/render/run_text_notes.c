@@ -165,7 +165,7 @@ static void print_self(const struct notes *notes, const struct run *run)
 	const struct run_self *self = &run->self;
 	uint64_t wall = run_wall_ns(run);
 
-	if (!self->cpu_ns && !self->peak_rss_bytes)
+	if (!self->cpu_ns && !self->peak_rss_bytes.present)
 		return;
 	text_append_string(&line, "taskscope itself: ");
 	amount_time(&line, self->cpu_ns);
@@ -173,12 +173,10 @@ static void print_self(const struct notes *notes, const struct run *run)
 	if (wall)
 		text_format(&line, " (%.1f %% of a core)",
 			    100.0 * (double)self->cpu_ns / (double)wall);
-	if (self->program_ns.present) {
-		text_append_string(&line, ", probes ");
-		amount_time(&line, self->program_ns.value);
+	if (self->peak_rss_bytes.present) {
+		text_append_string(&line, ", peak ");
+		amount_bytes(&line, self->peak_rss_bytes.value);
 	}
-	text_append_string(&line, ", peak ");
-	amount_bytes(&line, self->peak_rss_bytes);
 	text_append_string(&line, ", ready in ");
 	amount_time(&line, self->startup_ns);
 	text_format(&line, ", %" PRIu64 " samples", run->sampling.samples);

@@ -100,7 +100,7 @@ static void settle_self(struct watch *watch)
 		self->cpu_ns = time_ns(&usage.ru_utime) + time_ns(&usage.ru_stime);
 	if (process_peak_read(watch->host, watch->self, &told) == 0 &&
 	    told.present & TREE_PROCESS_PEAK_RSS)
-		self->peak_rss_bytes = told.peak_rss_bytes;
+		self->peak_rss_bytes = (struct run_number){ true, told.peak_rss_bytes };
 	self->missed_ticks = watch->sampler.missed;
 }
 
