@@ -46,8 +46,10 @@ struct bpf_dynptr {
 #include <bpf/bpf_core_read.h>
 
 #define PF_EXITING 0x00000004
+#define PF_IO_WORKER 0x00000010
 #define PF_WQ_WORKER 0x00000020
 #define PF_MEMALLOC 0x00000800
+#define PF_USER_WORKER 0x00004000 /* since 6.4 */
 #define PF_KTHREAD 0x00200000
 
 /* Of task_struct.__state. */
@@ -326,6 +328,7 @@ struct super_block {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned long i_ino;
 	__u32 i_rdev;
 	struct super_block *i_sb;
 };
@@ -371,8 +374,6 @@ struct k_sigaction {
 struct sighand_struct {
 	struct k_sigaction action[64];
 };
-
-struct linux_binprm;
 
 /* What a system call was entered with: x86-64, arm64. */
 struct pt_regs {

@@ -29,6 +29,10 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define SIGNALS 64
 #define SEND_SIG_PRIV 1 /* instead of a pointer to a siginfo */
 
+/* What became of a signal that was sent. */
+#define SIGNAL_DELIVERED 0
+#define SIGNAL_LOST_INFO 4 /* delivered, but without its details */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -37,20 +41,14 @@ struct {
 } exec_records SEC(".maps");
 
 /* The child waits for its first CPU, and all its counters are 0. */
-SEC("tp_btf/sched_process_fork")
-int tree_fork(__u64 *arguments)
+static __always_inline void child_join(struct task_struct *child)
 {
-	struct task_struct *parent = (void *)arguments[0];
-	struct task_struct *child = (void *)arguments[1];
-	struct thread_state *state;
+	struct thread_state *state =
+		bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	state = thread_find(parent);
-	if (!state || state->phase == PHASE_ARMED)
-		return 0;
-	state = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!state) {
 		loss_count(TREE_LOSS_TASKS);
-		return 0;
+		return;
 	}
 	identity_fill(child, state);
 	state->begin_ns = state->out_ns = bpf_ktime_get_ns();
@@ -59,6 +57,35 @@ int tree_fork(__u64 *arguments)
 	if (child->pid == child->tgid)
 		process_begin(child, 0);
 	fork_send(child, state);
+}
+
+SEC("tp_btf/sched_process_fork")
+int tree_fork(__u64 *arguments)
+{
+	struct task_struct *parent = (void *)arguments[0];
+	struct task_struct *child = (void *)arguments[1];
+	struct thread_state *state = thread_find(parent);
+
+	if (state && state->phase != PHASE_ARMED)
+		child_join(child);
+	return 0;
+}
+
+/*
+ * Threads that the kernel makes for a process, as io_uring does, are told nobody as a fork.  The
+ * one that happens to make it may be another such thread, or of another process.
+ */
+SEC("tp_btf/task_newtask")
+int tree_worker(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct thread_state *leader;
+
+	if (!(task->flags & (PF_IO_WORKER | PF_USER_WORKER)))
+		return 0;
+	leader = thread_find(task->group_leader);
+	if (leader && leader->phase != PHASE_ARMED)
+		child_join(task);
 	return 0;
 }
 
@@ -189,6 +216,7 @@ int tree_exit(__u64 *arguments)
 		return 0;
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
+		bpf_map_delete_elem(&processes, &tgid);
 		loss_count(TREE_LOSS_EVENTS);
 		return 0;
 	}
@@ -233,6 +261,12 @@ static __always_inline bool is_told(struct task_struct *target, __s32 signal)
 	       signal == SIGKILL || !BPF_CORE_READ(action, sa.sa_handler);
 }
 
+/* One that is ignored, or pending already by the will of another, ends nothing. */
+static __always_inline bool is_delivered(__s32 result)
+{
+	return result == SIGNAL_DELIVERED || result == SIGNAL_LOST_INFO;
+}
+
 static __always_inline void signal_send(struct task_struct *target,
 					const struct process_state *process)
 {
@@ -263,7 +297,7 @@ int tree_signal(__u64 *arguments)
 
 	/* As a number, since to the verifier an argument is never a null pointer. */
 	bpf_probe_read_kernel(&info, sizeof(info), arguments + 1);
-	if (!is_fatal(signal))
+	if (!is_fatal(signal) || !is_delivered((__s32)arguments[4]))
 		return 0;
 	state = thread_find(target);
 	if (!state || state->phase == PHASE_ARMED)

@@ -27,6 +27,7 @@ enum phase {
 struct descriptors {
 	struct {
 		__u64 inode;
+		__u64 number;
 		__u64 class; /* a reason */
 	} known[DESCRIPTORS_CACHED];
 };

@@ -154,8 +154,8 @@ static __always_inline __u32 inode_class(const struct file *file, const struct i
 }
 
 /*
- * What a descriptor is.  Kept by inode: that of another kind of file is made from other memory,
- * while the file itself and its number are soon those of something else.
+ * What a descriptor is.  Kept by inode and its number: sockets of all families, or pipes and what
+ * the kernel shows as files, are made from the same memory one after the other.
  */
 static __always_inline __u32 descriptor_class(struct descriptors *descriptors, struct file **files,
 					      __u32 fd)
@@ -163,14 +163,19 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
 	struct inode *inode = 0;
 	struct file *file = 0;
+	__u64 number = 0;
 
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file)
 		return TREE_WAIT_OTHER;
 	bpf_probe_read_kernel(&inode, sizeof(inode),
 			      (const char *)file + bpf_core_field_offset(struct file, f_inode));
-	if (descriptors->known[index].inode != (__u64)inode) {
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      (const char *)inode + bpf_core_field_offset(struct inode, i_ino));
+	if (descriptors->known[index].inode != (__u64)inode ||
+	    descriptors->known[index].number != number) {
 		descriptors->known[index].inode = (__u64)inode;
+		descriptors->known[index].number = number;
 		descriptors->known[index].class = inode_class(file, inode);
 	}
 	return descriptors->known[index].class;
