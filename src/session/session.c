@@ -155,7 +155,7 @@ static void begin_now(struct watch *watch)
 {
 	struct run *run = watch->run;
 
-	watch->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	watch->begin_ns = monotonic_ns();
 	run->begin_ns = run->end_ns = watch->begin_ns;
 	run->begin_unix_ns = clock_ns(CLOCK_REALTIME);
 	run->surroundings.online_cpus = cpuset_count(&watch->host->online);
@@ -175,9 +175,13 @@ static void start_clocks(struct watch *watch)
 	live_open(&watch->live, options->quiet ? -1 : options->live_fd, now_ns);
 }
 
-/* Lines that could not be written are an error, however well all else went. */
-static int check_lines(const struct watch *watch, struct error *error)
+/* What makes the result a failure, however well all else went. */
+static int check_result(const struct watch *watch, struct error *error)
 {
+	if (watch->failure)
+		return error_set(error, watch->failure,
+				 "the processes could not be looked at any more: %s",
+				 strerror(-watch->failure));
 	if (watch->lines.lost == 0)
 		return 0;
 	return error_set(error, watch->lines.error ? watch->lines.error : -EIO,
@@ -248,7 +252,7 @@ static int conclude_run(struct watch *watch, char **command, struct run **ret, s
 		return SESSION_FAILED;
 	}
 	*ret = TAKE_PTR(watch->run);
-	if (check_lines(watch, error) < 0)
+	if (check_result(watch, error) < 0)
 		return SESSION_FAILED;
 	return watch->timed_out ? SESSION_TIMED_OUT : exit_status(watch->command_status);
 }
@@ -256,7 +260,7 @@ static int conclude_run(struct watch *watch, char **command, struct run **ret, s
 int session_run(const struct session_options *options, char **command, struct run **ret,
 		struct error *error)
 {
-	uint64_t entered_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t entered_ns = monotonic_ns();
 	CLEANUP(watch_close) struct watch watch = { 0 };
 	struct launch_found found;
 	int status;
@@ -307,7 +311,7 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 int session_attach(const struct session_options *options, const int32_t *pids, size_t count,
 		   struct run **ret, struct error *error)
 {
-	uint64_t entered_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t entered_ns = monotonic_ns();
 	CLEANUP(watch_close) struct watch watch = { 0 };
 	sigset_t mask;
 	int status;
@@ -319,7 +323,7 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 	if (status == 0)
 		status = open_signals(&watch, error);
 	if (status == 0) {
-		watch.run->self.startup_ns = clock_ns(CLOCK_MONOTONIC) - entered_ns;
+		watch.run->self.startup_ns = monotonic_ns() - entered_ns;
 		start_clocks(&watch);
 		watch_drain(&watch);
 		watch_sample(&watch, TRACER_LOOK);
@@ -330,5 +334,5 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 	if (status < 0)
 		return status;
 	*ret = TAKE_PTR(watch.run);
-	return check_lines(&watch, error);
+	return check_result(&watch, error);
 }

@@ -40,7 +40,7 @@ enum {
  * Runs `command` and returns the status to exit with: the command's, 128+N when signal N ended it,
  * or one of the above, with a sentence in `error` for the last three.  *ret is the settled run, and
  * stays as it is when the command never ran; there is one with SESSION_FAILED, too, when all that
- * failed was lines that could not be written.
+ * failed was lines that could not be written, or looks at the processes again and again.
  *
  * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt that was meant
  * for the command does not cost the report.
@@ -51,7 +51,8 @@ int session_run(const struct session_options *options, char **command, struct ru
 /*
  * Attaches to running processes until they end, the time is over, or a signal (SIGINT, SIGQUIT,
  * SIGTERM, SIGHUP) says to detach.  0, or a negative errno with a sentence; *ret is then
- * set, too, if all that failed was lines that could not be written.
+ * set, too, if all that failed was lines that could not be written, or that the processes could
+ * not be looked at any more, which detaches as well.
  */
 int session_attach(const struct session_options *options, const int32_t *pids, size_t count,
 		   struct run **ret, struct error *error);

@@ -26,34 +26,23 @@
 #define LISTEN_PAUSE_OTHERS_NS (10 * MS)
 
 #define KILL_AFTER_NS (5 * SECOND)
-#define TREE_LINE_NS SECOND
-#define TREE_LINE_LIMIT 64
-
-#define CHANGE_OF_CORES 0.5
-#define CHANGE_OF_RSS 20 /* one part in this many */
-
-static bool is_attached(const struct watch *watch)
-{
-	return watch->run->mode == RUN_ATTACH;
-}
-
 static bool is_root(const struct watch *watch, const struct tree_event *event)
 {
-	return !is_attached(watch) && event->task.pid == watch->launch.pid;
+	return !watch_is_attached(watch) && event->task.pid == watch->launch.pid;
 }
 
 bool watch_command_ended(struct watch *watch)
 {
 	siginfo_t info = { 0 };
 
-	if (watch->command_ended || is_attached(watch))
+	if (watch->command_ended || watch_is_attached(watch))
 		return watch->command_ended;
 	/* It stays a zombie until all was read, so that nobody else gets its number. */
 	if (waitid(P_PID, (id_t)watch->launch.pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0 ||
 	    info.si_pid == 0)
 		return false;
 	watch->command_ended = true;
-	watch->command_end_ns = clock_ns(CLOCK_MONOTONIC);
+	watch->command_end_ns = monotonic_ns();
 	watch->command_status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) :
 							     W_EXITCODE(0, info.si_status);
 	if (info.si_code == CLD_DUMPED)
@@ -119,7 +108,7 @@ static bool apply_end_of_root(struct watch *watch, const struct tree_event *even
 	return true;
 }
 
-static int take_event(void *context, const struct tree_event *event)
+int watch_take_event(void *context, const struct tree_event *event)
 {
 	struct watch *watch = context;
 
@@ -134,7 +123,7 @@ static int take_event(void *context, const struct tree_event *event)
 	return 0;
 }
 
-static void take_ended(struct watch *watch)
+void watch_take_ended(struct watch *watch)
 {
 	const struct tree_process *process;
 	FILE *out;
@@ -150,22 +139,48 @@ static void take_ended(struct watch *watch)
 	}
 }
 
+bool watch_worked(struct watch *watch, struct watch_failures *failures, int status)
+{
+	if (status >= 0) {
+		failures->in_a_row = 0;
+		return true;
+	}
+	failures->all++;
+	if (++failures->in_a_row < WATCH_FAILURES_MOST)
+		return false;
+	if (watch->failure == 0)
+		watch->failure = status;
+	if (watch_is_attached(watch) || watch->command_ended)
+		watch->done = true;
+	return false;
+}
+
+/* Once it ended, its number may be another's. */
+void watch_follow_root(struct watch *watch)
+{
+	const struct tree_process *root = watch->run->tree->root;
+
+	if (root && !root->exited && root->key.pid == watch->run->pid && !watch->command_ended)
+		surroundings_follow(&watch->surroundings, watch->run->pid);
+}
+
 void watch_drain(struct watch *watch)
 {
 	uint64_t now_ns;
 
 	watch->events = 0;
-	watch->tracer->kind->drain(watch->tracer->state, take_event, watch);
-	take_ended(watch);
+	watch_worked(watch, &watch->drains,
+		     watch->tracer->kind->drain(watch->tracer->state, watch_take_event, watch));
+	watch_take_ended(watch);
 	if (watch->root_moved)
-		surroundings_follow(&watch->surroundings, watch->run->pid);
+		watch_follow_root(watch);
 	watch->root_moved = false;
 	watch->drain_pause_ns *= 2;
 	if (watch->drain_pause_ns > DRAIN_IDLE_NS)
 		watch->drain_pause_ns = DRAIN_IDLE_NS;
 	if (watch->events >= DRAIN_MANY && watch->drain_pause_ns > DRAIN_BUSY_NS)
 		watch->drain_pause_ns = DRAIN_BUSY_NS;
-	now_ns = clock_ns(CLOCK_MONOTONIC);
+	now_ns = monotonic_ns();
 	watch->drain_ns = now_ns + watch->drain_pause_ns;
 	watch->listen_ns = now_ns + (watch->events ? LISTEN_PAUSE_NS : LISTEN_PAUSE_OTHERS_NS);
 }
@@ -188,81 +203,7 @@ void watch_tell_end(struct watch *watch)
 		return;
 	end.task = tree->root->key;
 	apply(watch, &end);
-	take_ended(watch);
-}
-
-/* Members whose end was lost would live for ever. */
-static void close_lost(struct watch *watch, uint64_t since_ns)
-{
-	struct tracer_losses losses = { 0 };
-
-	watch->tracer->kind->losses(watch->tracer->state, &losses);
-	if (losses.events > watch->lost_before)
-		tree_close_unseen(watch->run->tree, since_ns);
-	watch->lost_before = losses.events;
-}
-
-static double cores_between(const struct run_sample *from, const struct run_sample *to)
-{
-	if (from->time_ns == 0 || to->time_ns <= from->time_ns ||
-	    !usage_has(&from->usage, USAGE_CPU) || !usage_has(&to->usage, USAGE_CPU))
-		return 0;
-	return (double)(to->usage.values[USAGE_CPU] - from->usage.values[USAGE_CPU]) /
-	       (double)(to->time_ns - from->time_ns);
-}
-
-static bool has_changed(struct watch *watch)
-{
-	const struct run_sample *before = &watch->run->previous;
-	const struct run_sample *now = &watch->run->last;
-	double cores = cores_between(before, now);
-	double change = cores - watch->cores;
-	uint64_t rss = now->rss_bytes > before->rss_bytes ? now->rss_bytes - before->rss_bytes :
-							    before->rss_bytes - now->rss_bytes;
-
-	watch->cores = cores;
-	return now->processes != before->processes || rss > before->rss_bytes / CHANGE_OF_RSS ||
-	       change > CHANGE_OF_CORES || change < -CHANGE_OF_CORES;
-}
-
-static void write_sample(struct watch *watch, uint64_t now_ns)
-{
-	const struct tree *tree = watch->run->tree;
-	uint64_t forks = tree->forks + tree->exited + tree->execs;
-	FILE *out = lines_begin(&watch->lines);
-
-	if (!out)
-		return;
-	run_json_sample(out, watch->run);
-	lines_end(&watch->lines);
-	if (forks == watch->tree_line_forks || now_ns < watch->tree_line_ns + TREE_LINE_NS)
-		return;
-	watch->tree_line_forks = forks;
-	watch->tree_line_ns = now_ns;
-	run_json_tree(out, watch->run, TREE_LINE_LIMIT);
-	lines_end(&watch->lines);
-}
-
-void watch_sample(struct watch *watch, enum tracer_depth depth)
-{
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t now_ns;
-
-	watch->events = 0;
-	watch->tracer->kind->sample(watch->tracer->state, depth, take_event, watch);
-	close_lost(watch, since_ns);
-	take_ended(watch);
-	now_ns = clock_ns(CLOCK_MONOTONIC);
-	watch->run->end_ns = now_ns;
-	run_sample(watch->run, now_ns);
-	write_sample(watch, now_ns);
-	if (!watch->command_ended)
-		surroundings_follow(&watch->surroundings, watch->run->pid);
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	sampler_taken(&watch->sampler, now_ns, cpu_ns, has_changed(watch));
-	if (watch->events == 0 && (is_attached(watch) || watch->command_ended))
-		watch->done = true; /* nobody is left */
+	watch_take_ended(watch);
 }
 
 static void ask_to_end(struct watch *watch, int signal)
@@ -276,8 +217,8 @@ static void ask_to_end(struct watch *watch, int signal)
 static void time_out(struct watch *watch, uint64_t now_ns)
 {
 	watch->deadline_ns = UINT64_MAX;
-	if (is_attached(watch) || watch->command_ended) {
-		watch->timed_out = is_attached(watch);
+	if (watch_is_attached(watch) || watch->command_ended) {
+		watch->timed_out = watch_is_attached(watch);
 		watch->done = true;
 		return;
 	}
@@ -299,13 +240,14 @@ static void keep_time(struct watch *watch, uint64_t now_ns)
 
 /*
  * An interrupt from the terminal reaches the command by itself, as does a hangup of the terminal.
- * What was sent to us alone is passed on.
+ * Whether an interrupt came from there or was sent to us alone cannot be told: neither is passed
+ * on, so that the command never gets one twice.  Other signals that were sent to us are.
  */
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
 {
 	bool is_interrupt = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
 
-	if (is_attached(watch) || watch->command_ended) {
+	if (watch_is_attached(watch) || watch->command_ended) {
 		watch->interrupted = true;
 		watch->done = true;
 		return;
@@ -336,16 +278,14 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /*
- * The tracer's descriptor: only that of one that misses what it is not quick enough for, and not
- * right after it was asked.
+ * The tracer's descriptor.  That of one that can miss things may have something all the time, and
+ * is not listened to right after it was asked; that of the others calls only when it is urgent.
  */
 static int listened_fd(const struct watch *watch, uint64_t now_ns, uint64_t *until_ns)
 {
 	int fd = watch->tracer->kind->fd(watch->tracer->state);
 
-	if (!watch->tracer->kind->misses || fd < 0)
-		return -1;
-	if (now_ns >= watch->listen_ns)
+	if (fd < 0 || !watch->tracer->kind->misses || now_ns >= watch->listen_ns)
 		return fd;
 	*until_ns = earlier(*until_ns, watch->listen_ns);
 	return -1;
@@ -353,7 +293,7 @@ static int listened_fd(const struct watch *watch, uint64_t now_ns, uint64_t *unt
 
 static void wait_for_something(struct watch *watch, struct pollfd *polled)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = monotonic_ns();
 	uint64_t until_ns = earlier(earlier(watch->drain_ns, watch->sampler.next_ns),
 				    earlier(watch->deadline_ns, watch->kill_ns));
 	uint64_t left_ns;
@@ -383,7 +323,7 @@ static void take_result(struct watch *watch)
 /* Whether only members are left that nobody waits for. */
 static bool is_over(const struct watch *watch)
 {
-	if (is_attached(watch))
+	if (watch_is_attached(watch))
 		return watch->run->tree->live_processes == 0;
 	if (!watch->command_ended)
 		return false;
@@ -396,7 +336,7 @@ static void go_round(struct watch *watch)
 	uint64_t now_ns;
 
 	wait_for_something(watch, polled);
-	now_ns = clock_ns(CLOCK_MONOTONIC);
+	now_ns = monotonic_ns();
 	if (polled[POLL_SIGNALS].revents)
 		take_signals(watch);
 	if (polled[POLL_EXEC].revents)

@@ -8,18 +8,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
+#include "model/run.h"
 #include "session/launch.h"
 #include "session/lines.h"
 #include "session/live.h"
 #include "session/sampler.h"
 #include "session/surroundings.h"
+#include "trace/clocks.h"
 #include "trace/tracer.h"
 
 struct host;
-struct run;
 struct session_options;
+
+/* What the tracer could not do, again and again. */
+struct watch_failures {
+	uint64_t all;
+	unsigned in_a_row;
+};
+
+/* So many in a row, and it is not asked any more. */
+#define WATCH_FAILURES_MOST 10
 
 struct watch {
 	const struct session_options *options;
@@ -47,7 +56,9 @@ struct watch {
 	uint64_t events;      /* in this round */
 	uint64_t unapplied;   /* events for which there was no memory */
 	uint64_t lost_before; /* events that the tracer had lost at the last look */
-	int exec_error;	      /* why the command does not run: a negative errno */
+	struct watch_failures drains, looks;
+	int failure;	/* why the tree is not looked at any more: a negative errno */
+	int exec_error; /* why the command does not run: a negative errno */
 	bool command_ended;
 	int command_status; /* as wait() has it */
 	uint64_t command_end_ns;
@@ -59,21 +70,34 @@ struct watch {
 	bool done;
 };
 
-static inline uint64_t clock_ns(clockid_t id)
-{
-	struct timespec time;
-
-	clock_gettime(id, &time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
-
 /* Until the command ended, nothing is left to watch, or someone said to stop. */
 void watch_loop(struct watch *watch);
 
 /* Hands all that happened to the tree, and the processes that ended to the lines. */
 void watch_drain(struct watch *watch);
 
-/* One look at all that live. */
+/*
+ * Counts what failed and returns false.  After WATCH_FAILURES_MOST in a row processes that were
+ * attached to are left; a command is waited for all the same.
+ */
+bool watch_worked(struct watch *watch, struct watch_failures *failures, int status);
+
+/* Whom the tree belongs to: nobody waits for it but us. */
+static inline bool watch_is_attached(const struct watch *watch)
+{
+	return watch->run->mode == RUN_ATTACH;
+}
+
+/* Processes that ended go to the lines. */
+void watch_take_ended(struct watch *watch);
+
+/* A sink of events for a tracer; the context is the watch. */
+int watch_take_event(void *context, const struct tree_event *event);
+
+/* Looks into which cgroup the first process moved, as long as its number is its own. */
+void watch_follow_root(struct watch *watch);
+
+/* One look at all that live.  Only one that worked can say that nobody is left. */
 void watch_sample(struct watch *watch, enum tracer_depth depth);
 
 /* Whether the command itself has ended by now; keeps its status. */
