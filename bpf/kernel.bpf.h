@@ -32,6 +32,8 @@ enum {
 };
 
 #define BPF_ANY 0
+#define BPF_NOEXIST 1
+#define EEXIST 17
 #define BPF_F_NO_PREALLOC 1
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1
 #define BPF_RB_NO_WAKEUP 1
@@ -261,6 +263,11 @@ struct rlimit {
 typedef struct {
 	int counter;
 } atomic_t;
+
+/* Since 6.15: which one of a process's threads is the last is told. */
+struct trace_event_raw_sched_process_exit {
+	_Bool group_dead;
+};
 
 struct signal_struct {
 	atomic_t live;

@@ -56,6 +56,8 @@ static __always_inline void child_join(struct task_struct *child)
 	state->phase = PHASE_OFF_CPU;
 	if (child->pid == child->tgid)
 		process_begin(child, 0);
+	else
+		process_join(child);
 	fork_send(child, state);
 }
 
@@ -170,7 +172,7 @@ static __always_inline void peak_fill(struct task_struct *task, struct process_s
 	__u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
 	record->has_peak = 1;
-	if (mm) {
+	if (mm && peak_is_known()) {
 		record->peak_pages = peak_pages(mm);
 	} else if (maxrss > process->exec_maxrss) {
 		record->peak_pages = maxrss;
@@ -190,7 +192,7 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 
 	process_head(task, TREE_RECORD_PROCESS, sizeof(*record), &record->head);
 	record->status = status;
-	record->is_root = process->is_root;
+	record->reserved = 0;
 	record->has_sender = status & 0x7f && (status & 0x7f) == process->signal;
 	record->sender_pid = process->sender_pid;
 	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
@@ -199,21 +201,38 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 	peak_fill(task, process, record);
 }
 
-/* Two last threads may both see that no other lives: who removes the process tells its end. */
+/*
+ * Whether this is the thread that ends its process.  That no other lives is seen by threads before
+ * it, too, when what is told of the process is not there yet: where the kernel does not tell,
+ * threads are counted.
+ */
+static __always_inline bool is_last(struct task_struct *task, struct process_state *process,
+				    __u64 *arguments)
+{
+	__s32 before = __sync_fetch_and_add(&process->threads, -1);
+
+	if (bpf_core_field_exists(struct trace_event_raw_sched_process_exit, group_dead))
+		return arguments[1] & 1;
+	return before <= 1 && BPF_CORE_READ(task, signal, live.counter) <= 0;
+}
+
+/* Should two take themselves for the last, who removes the process tells its end. */
 SEC("tp_btf/sched_process_exit")
 int tree_exit(__u64 *arguments)
 {
 	struct task_struct *task = (void *)arguments[0];
 	struct process_state *process;
 	struct tree_process_record *record;
-	__u32 tgid;
+	struct thread_state *state = thread_find(task);
+	__u32 is_root, tgid;
 
-	if (!thread_find(task) || BPF_CORE_READ(task, signal, live.counter) > 0)
+	if (!state || state->phase == PHASE_ARMED)
 		return 0;
 	tgid = task->tgid;
 	process = bpf_map_lookup_elem(&processes, &tgid);
-	if (!process)
+	if (!process || !is_last(task, process, arguments))
 		return 0;
+	is_root = process->is_root;
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		bpf_map_delete_elem(&processes, &tgid);
@@ -225,7 +244,7 @@ int tree_exit(__u64 *arguments)
 		bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
 		return 0;
 	}
-	bpf_ringbuf_submit(record, record->is_root ? BPF_RB_FORCE_WAKEUP : ring_flags());
+	bpf_ringbuf_submit(record, is_root ? BPF_RB_FORCE_WAKEUP : ring_flags());
 	return 0;
 }
 
@@ -401,7 +420,7 @@ static __always_inline void peak_remember(struct task_struct *task)
 	__u32 tgid = task->tgid;
 
 	process = bpf_map_lookup_elem(&processes, &tgid);
-	if (!process || !mm)
+	if (!process || !mm || !peak_is_known())
 		return;
 	process->peak_pages = peak_pages(mm);
 	process->has_peak = 1;

@@ -63,7 +63,7 @@ struct tree_process_record {
 	__u32 has_sender;
 	__u32 has_peak;
 	__u32 oom_killed;
-	__u32 is_root;
+	__u32 reserved;
 	__u64 peak_pages;
 	char sender_comm[TREE_RECORD_COMM];
 };

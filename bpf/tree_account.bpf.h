@@ -7,7 +7,7 @@
 
 #include "tree_ledger.bpf.h"
 
-#define SEQUENCE_TRIES 4
+#define SEQUENCE_TRIES 32
 
 /* part * whole / total, to some hundred thousandths; part <= total. */
 __noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
@@ -122,7 +122,8 @@ static __always_inline void open_interval(struct task_struct *task, struct threa
 		.queued_ns = task_run_delay(task) - state->run_delay,
 	};
 
-	if (state->phase == PHASE_ON_CPU || task->on_cpu) {
+	/* Who went off before it had a state is marked as if it ran. */
+	if (task->on_cpu) {
 		__u64 in_ns = state->phase == PHASE_ON_CPU ?
 				      state->in_ns :
 				      arrival_ns(state, task->se.sum_exec_runtime, now);
@@ -147,28 +148,29 @@ static __always_inline void open_interval(struct task_struct *task, struct threa
 }
 
 /*
- * Takes a ledger that no switch changed meanwhile.  The loop has one way back, a jump: 6.1 refuses
- * those that fall into their beginning.
+ * Takes a ledger that no switch changed meanwhile; false when one did each time.  The loop has one
+ * way back, a jump: 6.1 refuses those that fall into their beginning.
  */
-static __always_inline void ledger_copy(struct task_struct *task, struct thread_state *state,
+static __always_inline bool ledger_copy(struct task_struct *task, struct thread_state *state,
 					struct tree_thread_record *record)
 {
 	__u32 tries = SEQUENCE_TRIES;
+	bool taken = false;
 
 	do {
-		__u32 sequence = *(volatile __u32 *)&state->sequence;
+		__u32 sequence = sequence_read(state);
 
-		barrier();
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
 		record->ledger = state->ledger;
 		record->head.time_ns = bpf_ktime_get_ns();
 		open_interval(task, state, record);
-		barrier();
 		tries--;
-		if (!(sequence & 1) && sequence == *(volatile __u32 *)&state->sequence)
+		taken = !(sequence & 1) && sequence == sequence_read(state);
+		if (taken)
 			tries = 0;
 		barrier_var(tries);
 	} while (tries);
+	return taken;
 }
 
 static __always_inline void current_call_fill(struct task_struct *task,

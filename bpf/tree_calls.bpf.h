@@ -223,7 +223,19 @@ static __always_inline struct call_state *call_state_find(struct task_struct *ta
 	thread = thread_find(task);
 	if (!thread || thread->phase == PHASE_ARMED)
 		return 0;
-	return bpf_task_storage_get(&calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	state = bpf_task_storage_get(&calls, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state) {
+		thread->lost_calls++;
+		loss_count(TREE_LOSS_CALLS);
+	}
+	return state;
+}
+
+static __always_inline void unnamed_add(struct call_state *state, __u64 ns)
+{
+	state->unnamed_calls++;
+	state->unnamed_ns += ns;
+	loss_count(TREE_LOSS_CALLS);
 }
 
 /* Returns whether the call will not return. */
@@ -246,6 +258,8 @@ static __always_inline bool call_enter(struct task_struct *task, __s64 number)
 	slot = slot_find(task, state);
 	if (slot)
 		slot_add(slot, 0);
+	else
+		unnamed_add(state, 0);
 	return true;
 }
 
@@ -263,9 +277,7 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 	state->enter_ns = 0;
 	slot = slot_find(task, state);
 	if (!slot) {
-		state->unnamed_calls++;
-		state->unnamed_ns += ns;
-		loss_count(TREE_LOSS_CALLS);
+		unnamed_add(state, ns);
 		return;
 	}
 	slot_add(slot, ns);

@@ -34,9 +34,10 @@ static __always_inline void tail_find(struct task_struct *task, struct thread_st
 	if (!want_calls)
 		return;
 	record->flags |= TREE_THREAD_HAS_CALLS;
+	record->unnamed_calls = state->lost_calls;
 	if (!found)
 		return;
-	record->unnamed_calls = found->unnamed_calls;
+	record->unnamed_calls += found->unnamed_calls;
 	record->unnamed_ns = found->unnamed_ns;
 	count = found->slot_count;
 	if (count > TREE_CALL_SLOTS)

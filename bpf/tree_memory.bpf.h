@@ -71,7 +71,7 @@ static __always_inline void counter_open(struct mm_struct *mm, __u32 index, stru
 	sum->counters[index] = (__u64)BPF_CORE_READ(typed, counters);
 }
 
-/* What a task counted last is not yet in the sum of its process: that of the current one is added. */
+/* What a task counted last is not yet in the sum of its process: that of the current is added. */
 static __always_inline __s64 plain_pages(const struct mm_struct___plain *mm)
 {
 	const struct task_struct___plain *task = (const void *)bpf_get_current_task();
@@ -97,6 +97,12 @@ static __always_inline __s64 rss_pages(struct mm_struct *mm)
 	for (__u32 cpu = 0; cpu < cpu_count && cpu < TREE_CPUS_MAX; cpu++)
 		counter_add_cpu(&sum, cpu_offsets[cpu]);
 	return sum.pages;
+}
+
+/* Parts of more CPUs than there is room for would be missing. */
+static __always_inline bool peak_is_known(void)
+{
+	return cpu_count <= TREE_CPUS_MAX || bpf_core_type_exists(struct mm_rss_stat);
 }
 
 /* The kernel raises its high-water mark only before the size falls. */

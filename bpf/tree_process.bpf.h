@@ -58,10 +58,33 @@ static __always_inline void identity_fill(struct task_struct *task, struct threa
 
 static __always_inline void process_begin(struct task_struct *task, __u32 is_root)
 {
-	struct process_state process = { .is_root = is_root };
+	struct process_state process = { .is_root = is_root, .threads = 1 };
 	__u32 tgid = task->tgid;
 
 	if (bpf_map_update_elem(&processes, &tgid, &process, BPF_ANY) < 0)
+		loss_count(TREE_LOSS_TASKS);
+}
+
+/* Another thread of a process that began. */
+static __always_inline void process_join(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct process_state *process = bpf_map_lookup_elem(&processes, &tgid);
+
+	if (process)
+		__sync_fetch_and_add(&process->threads, 1);
+}
+
+/* A thread of a process that runs already: its first one, whose leader may have ended, or another. */
+static __always_inline void process_find(struct task_struct *task, __u32 is_root)
+{
+	struct process_state process = { .is_root = is_root, .threads = 1 };
+	__u32 tgid = task->tgid;
+	long status = bpf_map_update_elem(&processes, &tgid, &process, BPF_NOEXIST);
+
+	if (status == -EEXIST)
+		process_join(task);
+	else if (status < 0)
 		loss_count(TREE_LOSS_TASKS);
 }
 

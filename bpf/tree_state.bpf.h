@@ -11,7 +11,11 @@
 #include "kernel.bpf.h"
 #include "tree.h"
 
-#define RING_BYTES (8 << 20)
+/*
+ * Room for the last accounts of some 5,000 threads that end at once, before their reader has a
+ * CPU to run on: each is about 3 KB with ten system calls.  The reader has it mapped twice.
+ */
+#define RING_BYTES (16 << 20)
 #define PROCESSES_MAX (1 << 16)
 #define RUNNABLE 0xff /* a reason: off its CPU, but not by its own will */
 #define DESCRIPTORS_CACHED 4
@@ -48,7 +52,7 @@ struct thread_state {
 	__u8 phase;
 	__u8 reason;
 	__u8 unsettled;
-	__u8 is_root;
+	__u8 reserved;
 	__u64 in_ns;
 	__u64 out_ns;
 	__u64 run_delay; /* at out_ns */
@@ -63,14 +67,16 @@ struct thread_state {
 	__u64 armed_cpu;	  /* CPU time at in_ns, before the exec */
 	__u64 user_ns, system_ns; /* as they were shown last */
 	__u64 base[TREE_USAGE_COUNT];
-	__u64 seed_pass; /* that found it */
+	__u64 seed_pass;  /* that found it */
+	__u64 lost_calls; /* there was no memory to count them by */
 	__u64 waker_count;
 	struct tree_waker_record wakers[TREE_WAKERS_MAX];
 };
 
 struct process_state {
 	__u32 is_root;
-	__s32 signal; /* the last one that can end or stop it */
+	__s32 threads; /* that were not told to end */
+	__s32 signal;  /* the last one that can end or stop it */
 	__s32 sender_pid;
 	__u32 has_peak;
 	__u64 sender_comm[2];

@@ -4,7 +4,8 @@
  * tasks that run already, looking tells the accounts of members.
  *
  * Records are put together in static buffers, which is safe for one reader.  When the kernel's
- * output buffer is full it drops the unfinished record and runs the program again for the same task.
+ * output buffer is full it drops the unfinished record and runs the program again for the same
+ * task.
  */
 #ifndef BPF_TREE_WALK_BPF_H
 #define BPF_TREE_WALK_BPF_H
@@ -18,6 +19,8 @@ __u32 seed_mode = 0;
 __s32 seed_pid = 0;
 __u64 seed_pass = 0;
 __u32 look_calls = 0;
+/* Accounts that a look left out, since switches changed them all the time. */
+__u64 torn_looks = 0;
 
 static struct tree_thread_record look_record;
 static struct tree_fork_record seed_record;
@@ -71,6 +74,15 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
+/* A task that went off its CPU before it had its state was not seen to. */
+static __always_inline void seed_check(struct task_struct *task, struct thread_state *state)
+{
+	if (state->phase != PHASE_ON_CPU || task->on_cpu)
+		return;
+	state->reason = task->__state ? TREE_WAIT_OTHER : RUNNABLE;
+	state->phase = PHASE_OFF_CPU;
+}
+
 /* Writes a record for each task that joins the tree. */
 SEC("iter/task")
 int tree_seed(struct bpf_iter__task *context)
@@ -94,8 +106,10 @@ int tree_seed(struct bpf_iter__task *context)
 			loss_count(TREE_LOSS_TASKS);
 			return 0;
 		}
-		if (seed_mode != TREE_SEED_ARM && task->pid == task->tgid)
-			process_begin(task, seed_mode == TREE_SEED_PROCESS);
+		if (seed_mode != TREE_SEED_ARM) {
+			seed_check(task, state);
+			process_find(task, seed_mode == TREE_SEED_PROCESS);
+		}
 	}
 	fork_fill(task, state, &seed_record);
 	seed_record.found = 1;
@@ -119,7 +133,10 @@ int tree_look(struct bpf_iter__task *context)
 	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
 		return 0;
 	account_fill(task, state, 0, record);
-	ledger_copy(task, state, record);
+	if (!ledger_copy(task, state, record)) {
+		torn_looks++;
+		return 0;
+	}
 	current_call_fill(task, record);
 	record->head.size = sizeof(*record);
 	if (look_calls)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ struct bpf_state {
 	struct tracer_options options;
 	struct tree_program *program;
 	struct ring_buffer *ring;
+	int wake_fd; /* readable after a wake-up, until the next drain() */
 	struct tree_decoder decoder;
 	struct live_processes live;
 	ARRAY_OF(struct found) found;
@@ -124,6 +126,14 @@ static int tell_found(struct bpf_state *state, const struct found *found)
 	return pass_on(state, &event);
 }
 
+/* Before reading, so that what comes meanwhile wakes again. */
+static void hear_wake_up(const struct bpf_state *state)
+{
+	struct epoll_event event;
+
+	(void)epoll_wait(state->wake_fd, &event, 1, 0);
+}
+
 static int drain(void *context, tree_event_sink *sink, void *sink_context)
 {
 	struct bpf_state *state = context;
@@ -136,6 +146,7 @@ static int drain(void *context, tree_event_sink *sink, void *sink_context)
 	found_clear(state);
 	if (status < 0)
 		return status;
+	hear_wake_up(state);
 	status = ring_buffer__consume(state->ring);
 	return status < 0 ? status : 0;
 }
@@ -409,11 +420,11 @@ static int sample(void *context, enum tracer_depth depth, tree_event_sink *sink,
 	return status < 0 ? status : tell_processes(state);
 }
 
-static int ring_fd(void *context)
+static int wake_fd(void *context)
 {
 	struct bpf_state *state = context;
 
-	return ring_buffer__epoll_fd(state->ring);
+	return state->wake_fd;
 }
 
 static void losses(void *context, struct tracer_losses *ret)
@@ -452,6 +463,7 @@ static void close_state(void *context)
 
 	if (!state)
 		return;
+	close_fd(&state->wake_fd);
 	ring_buffer__free(state->ring);
 	tree_loader_close(state->program);
 	found_clear(state);
@@ -467,6 +479,21 @@ static void close_state_pointer(struct bpf_state **state)
 	close_state(*state);
 }
 
+/*
+ * The ring is readable whenever there is anything in it.  Edges are the wake-ups that the programs
+ * ask for: nobody is woken by each record.
+ */
+static int listen_to_ring(struct bpf_state *state)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	state->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (state->wake_fd < 0 || epoll_ctl(state->wake_fd, EPOLL_CTL_ADD,
+					    bpf_map__fd(state->program->maps.ring), &event) < 0)
+		return -errno;
+	return 0;
+}
+
 static int open_state(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
@@ -476,6 +503,7 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
 	state->host = host;
+	state->wake_fd = -1;
 	state->options = *options;
 	state->decoder.page_bytes = host->page_bytes;
 	state->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
@@ -486,6 +514,9 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 		ring_buffer__new(bpf_map__fd(state->program->maps.ring), take_record, state, NULL);
 	if (!state->ring)
 		return host_bpf_explain(-errno, error);
+	status = listen_to_ring(state);
+	if (status < 0)
+		return host_bpf_explain(status, error);
 	*ret = TAKE_PTR(state);
 	return 0;
 }
@@ -496,7 +527,7 @@ const struct tracer_kind bpf_tracer = {
 	.misses = NULL,
 	.open = open_state,
 	.follow = follow,
-	.fd = ring_fd,
+	.fd = wake_fd,
 	.drain = drain,
 	.sample = sample,
 	.losses = losses,
