@@ -32,14 +32,14 @@ static bool ends_with(const char *text, const char *end)
 	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-/* A pipe without a reader is refused instead of waited for. */
+/* A pipe without a reader is refused, and one with a slow reader is not waited for. */
 static int open_output(const char *path, FILE **ret, struct error *error)
 {
 	CLEANUP(close_fd)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	FILE *out;
 
-	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
+	if (fd < 0)
 		return error_set(error, -errno, "cannot write to '%s': %s", path, strerror(errno));
 	out = fdopen(fd, "w");
 	if (!out)

@@ -1,6 +1,8 @@
 #include "session/lines.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,29 +10,26 @@
 
 #define FLUSH_NS UINT64_C(1000000000)
 #define FLUSH_BYTES (64 * 1024)
+/* What waits for a reader at most. */
+#define BACKLOG_BYTES ((size_t)8 * 1024 * 1024)
 
-static bool is_regular(FILE *out, off_t *ret_end)
+static bool is_regular(int fd)
 {
 	struct stat file;
-	int fd = fileno(out);
 
-	if (fd < 0 || fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
-		return false;
-	*ret_end = lseek(fd, 0, SEEK_CUR);
-	return *ret_end >= 0;
+	return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
 }
 
 int lines_open(struct lines *lines, FILE *out)
 {
-	*lines = (struct lines){ .out = out };
+	*lines = (struct lines){ .out = out, .fd = -1 };
 	if (!out)
 		return 0;
 	lines->memory = open_memstream(&lines->buffer, &lines->length);
 	if (!lines->memory)
 		return -ENOMEM;
-	/* The buffer is ours, so that what failed is known by the line. */
-	setvbuf(out, NULL, _IONBF, 0);
-	lines->is_file = is_regular(out, &lines->good);
+	lines->fd = fileno(out);
+	lines->is_file = is_regular(lines->fd);
 	return 0;
 }
 
@@ -39,7 +38,8 @@ void lines_close(struct lines *lines)
 	if (lines->memory)
 		fclose(lines->memory);
 	free(lines->buffer);
-	*lines = (struct lines){ 0 };
+	text_free(&lines->backlog);
+	*lines = (struct lines){ .fd = -1 };
 }
 
 FILE *lines_begin(struct lines *lines)
@@ -66,47 +66,130 @@ static uint64_t count_lines(const char *bytes, size_t length)
 	return count;
 }
 
-static void note_failure(struct lines *lines, int error)
+/* How much of it is whole lines. */
+static size_t whole_lines(const char *bytes, size_t length)
 {
-	if (lines->error == 0)
-		lines->error = -error;
-	if (!lines->is_file)
-		lines->broken = true;
-	clearerr(lines->out);
+	const char *last = length ? memrchr(bytes, '\n', length) : NULL;
+
+	return last ? (size_t)(last + 1 - bytes) : 0;
 }
 
-/* Keeps whole lines; the file ends where they do. */
-static void cut_back(struct lines *lines, const char *bytes, size_t written)
+static void lose(struct lines *lines, const char *bytes, size_t length, int error)
 {
-	const char *last = memrchr(bytes, '\n', written);
-	int fd = fileno(lines->out);
+	lines->lost += count_lines(bytes, length);
+	if (lines->error == 0)
+		lines->error = -error;
+}
 
-	if (last)
-		lines->good += last + 1 - bytes;
-	if (ftruncate(fd, lines->good) < 0 || lseek(fd, lines->good, SEEK_SET) < 0)
+/*
+ * Takes the beginning of a line back, which is the last that was written.  Others may write to the
+ * file, too, and what they wrote behind it is not ours to cut off.
+ */
+static void cut_back(struct lines *lines, off_t length)
+{
+	off_t end = lseek(lines->fd, 0, SEEK_CUR);
+	struct stat file;
+
+	if (length == 0)
+		return;
+	if (end < length || fstat(lines->fd, &file) < 0 || file.st_size != end ||
+	    ftruncate(lines->fd, end - length) < 0 || lseek(lines->fd, end - length, SEEK_SET) < 0)
 		lines->broken = true;
+}
+
+static void write_file(struct lines *lines, const char *bytes, size_t length)
+{
+	size_t written = 0, whole;
+	ssize_t step = 1;
+
+	while (written < length && (step > 0 || (step < 0 && errno == EINTR))) {
+		step = write(lines->fd, bytes + written, length - written);
+		written += step > 0 ? (size_t)step : 0;
+	}
+	if (written == length)
+		return;
+	lose(lines, bytes + written, length - written, errno);
+	whole = whole_lines(bytes, written);
+	cut_back(lines, (off_t)(written - whole));
+}
+
+static void forget_backlog(struct lines *lines)
+{
+	text_clear(&lines->backlog);
+	lines->sent = 0;
+}
+
+static void give_up(struct lines *lines, int error)
+{
+	lose(lines, lines->backlog.data + lines->sent, lines->backlog.length - lines->sent, error);
+	lines->broken = true;
+	forget_backlog(lines);
+}
+
+int lines_awaited_fd(const struct lines *lines)
+{
+	return lines->sent < lines->backlog.length ? lines->fd : -1;
+}
+
+static bool has_room(const struct lines *lines, int timeout_ms)
+{
+	struct pollfd room = { .fd = lines_awaited_fd(lines), .events = POLLOUT };
+
+	return poll(&room, 1, timeout_ms) > 0;
+}
+
+/* A pipe that has any room takes a piece of that size at once. */
+static void hand_over(struct lines *lines)
+{
+	while (has_room(lines, 0)) {
+		size_t left = lines->backlog.length - lines->sent;
+		ssize_t step = write(lines->fd, lines->backlog.data + lines->sent,
+				     left < PIPE_BUF ? left : PIPE_BUF);
+
+		if (step < 0 && errno != EINTR && errno != EAGAIN)
+			give_up(lines, errno);
+		if (step < 0)
+			return;
+		lines->sent += (size_t)step;
+	}
+	if (lines->sent == lines->backlog.length)
+		forget_backlog(lines);
+}
+
+static void drop_sent(struct lines *lines)
+{
+	if (lines->sent == 0)
+		return;
+	lines->backlog.length -= lines->sent;
+	memmove(lines->backlog.data, lines->backlog.data + lines->sent, lines->backlog.length);
+	lines->sent = 0;
+}
+
+static void write_pipe(struct lines *lines, const char *bytes, size_t length)
+{
+	size_t kept = length, room;
+
+	drop_sent(lines);
+	room = BACKLOG_BYTES - lines->backlog.length;
+	if (length > room)
+		kept = whole_lines(bytes, room);
+	text_append(&lines->backlog, bytes, kept);
+	if (lines->backlog.failed)
+		kept = 0;
+	if (kept < length)
+		lose(lines, bytes + kept, length - kept, lines->backlog.failed ? ENOMEM : ENOBUFS);
+	lines->backlog.failed = false;
+	hand_over(lines);
 }
 
 static void write_out(struct lines *lines, const char *bytes, size_t length)
 {
-	size_t written = 0;
-	int error;
-
-	if (!lines->broken) {
-		errno = 0;
-		written = fwrite(bytes, 1, length, lines->out);
-		error = errno;
-	}
-	if (written == length) {
-		lines->good += (off_t)length;
-		return;
-	}
-	lines->lost += lines->pending - count_lines(bytes, written);
 	if (lines->broken)
-		return;
-	note_failure(lines, error ? error : EIO);
-	if (lines->is_file)
-		cut_back(lines, bytes, written);
+		lose(lines, bytes, length, EIO);
+	else if (lines->is_file)
+		write_file(lines, bytes, length);
+	else
+		write_pipe(lines, bytes, length);
 }
 
 int lines_flush(struct lines *lines)
@@ -124,8 +207,20 @@ int lines_flush(struct lines *lines)
 	return lines->error;
 }
 
+int lines_finish(struct lines *lines, int patience_ms)
+{
+	lines_flush(lines);
+	while (lines_awaited_fd(lines) >= 0 && has_room(lines, patience_ms))
+		hand_over(lines);
+	if (lines_awaited_fd(lines) >= 0)
+		give_up(lines, ETIMEDOUT);
+	return lines->error;
+}
+
 void lines_tick(struct lines *lines, uint64_t now_ns)
 {
+	if (lines_awaited_fd(lines) >= 0)
+		hand_over(lines);
 	if (lines->pending == 0) {
 		lines->flushed_ns = now_ns;
 		return;

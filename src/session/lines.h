@@ -3,7 +3,10 @@
  *
  * A file that is cut off by the end of this program is readable up to there.  Lines that cannot be
  * written are counted; a file that has no room keeps whole lines only, and gets further ones when
- * it has room again.  A pipe that failed gets nothing more.
+ * it has room again, unless others wrote behind what would have to be cut off.
+ *
+ * A reader of a pipe is never waited for before the end: what it does not take stays in memory up to
+ * a limit, and lines beyond are lost.  A pipe that failed gets nothing more.
  */
 #ifndef SESSION_LINES_H
 #define SESSION_LINES_H
@@ -12,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
+
+#include "base/text.h"
 
 /* All zeros: lines go nowhere. */
 struct lines {
@@ -20,9 +24,11 @@ struct lines {
 	FILE *memory; /* what is to be written; lines are printed here */
 	char *buffer;
 	size_t length;
-	uint64_t pending; /* lines in it */
-	bool is_file;	  /* what was written in vain can be taken back */
-	off_t good;	  /* end of the last whole line in it */
+	uint64_t pending;    /* lines in it */
+	int fd;		     /* of `out` */
+	bool is_file;	     /* what was written in vain can be taken back */
+	struct text backlog; /* of all but files: what waits for a reader */
+	size_t sent;	     /* bytes of it that it has already */
 	bool broken;
 	uint64_t flushed_ns;
 	uint64_t lost;
@@ -37,9 +43,14 @@ void lines_close(struct lines *lines);
 FILE *lines_begin(struct lines *lines);
 void lines_end(struct lines *lines);
 
-/* Writes what has waited for a second. */
+/* Writes what has waited for a second, and what the reader takes of the rest. */
 void lines_tick(struct lines *lines, uint64_t now_ns);
-/* Writes all there is.  0 or the first error so far. */
+/* Writes all that can be written without waiting.  0 or the first error so far. */
 int lines_flush(struct lines *lines);
+/* Writes all there is, unless the reader takes nothing for so long. */
+int lines_finish(struct lines *lines, int patience_ms);
+
+/* What becomes writable when a reader took something that lines wait for, or -1. */
+int lines_awaited_fd(const struct lines *lines);
 
 #endif

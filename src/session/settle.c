@@ -11,6 +11,8 @@
 
 #define MS UINT64_C(1000000)
 #define LAST_ACCOUNT_NS (200 * MS)
+/* A reader of the lines that takes nothing for so long is not there any more. */
+#define PATIENCE_MS 10000
 
 /* The command's end reaches us a moment before its last account does. */
 static void await_last_account(struct watch *watch)
@@ -116,7 +118,7 @@ static void write_summary(struct watch *watch)
 	diagnose(watch->run, &diagnosis);
 	run_json_summary(out, watch->run, &diagnosis);
 	lines_end(&watch->lines);
-	lines_flush(&watch->lines);
+	lines_finish(&watch->lines, PATIENCE_MS);
 	watch->run->losses.lines = watch->lines.lost;
 }
 

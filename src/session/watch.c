@@ -269,6 +269,7 @@ enum source {
 	POLL_EXEC,
 	POLL_COMMAND,
 	POLL_TRACER,
+	POLL_LINES,
 	POLL_COUNT,
 };
 
@@ -303,11 +304,12 @@ static void wait_for_something(struct watch *watch, struct pollfd *polled)
 	polled[POLL_EXEC].fd = watch->launch.exec_fd;
 	polled[POLL_COMMAND].fd = watch->command_ended ? -1 : watch->launch.pidfd;
 	polled[POLL_TRACER].fd = listened_fd(watch, now_ns, &until_ns);
+	polled[POLL_LINES].fd = lines_awaited_fd(&watch->lines);
 	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(left_ns / SECOND),
 				     .tv_nsec = (long)(left_ns % SECOND) };
 	for (int i = 0; i < POLL_COUNT; i++) {
-		polled[i].events = POLLIN;
+		polled[i].events = i == POLL_LINES ? POLLOUT : POLLIN;
 		polled[i].revents = 0;
 	}
 	ppoll(polled, POLL_COUNT, &timeout, NULL);

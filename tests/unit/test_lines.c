@@ -109,7 +109,7 @@ static void many_lines_are_written_at_once(void **state)
 	file_open(&file);
 	for (int i = 0; i < 10000; i++)
 		add(&file.lines, "0123456789");
-	assert_true(file.lines.good > 0);
+	assert_true(lseek(fileno(file.out), 0, SEEK_END) > 0);
 	assert_int_equal(file.lines.lost, 0);
 	file_close(&file);
 }
@@ -179,6 +179,133 @@ static void a_reader_that_went_away_loses_all_lines(void **state)
 	fclose(out);
 }
 
+/* Our lines behind what was there, and then no room for all of them. */
+static void overfill(struct file *file, rlim_t most)
+{
+	struct rlimit before, limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = most;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(lines_flush(&file->lines), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+static void what_was_in_a_file_that_is_appended_to_stays(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	assert_int_equal(fcntl(fileno(file.out), F_SETFL, O_APPEND), 0);
+	assert_int_equal(write(fileno(file.out), "before\n", 7), 7);
+	assert_int_equal(lseek(fileno(file.out), 0, SEEK_SET), 0);
+	add(&file.lines, "first");
+	add(&file.lines, "second");
+	overfill(&file, 16);
+	expect(&file, "before\nfirst\n");
+	assert_int_equal(file.lines.lost, 1);
+	/* Nothing of ours fits any more. */
+	add(&file.lines, "third");
+	overfill(&file, 13);
+	expect(&file, "before\nfirst\n");
+	add(&file.lines, "fourth");
+	lines_flush(&file.lines);
+	expect(&file, "before\nfirst\nfourth\n");
+	assert_int_equal(file.lines.lost, 2);
+	file_close(&file);
+}
+
+struct channel {
+	int reader;
+	FILE *out;
+	struct lines lines;
+};
+
+static void channel_open(struct channel *channel)
+{
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+	channel->reader = ends[0];
+	channel->out = fdopen(ends[1], "w");
+	assert_non_null(channel->out);
+	assert_int_equal(lines_open(&channel->lines, channel->out), 0);
+}
+
+static void channel_close(struct channel *channel)
+{
+	lines_close(&channel->lines);
+	fclose(channel->out);
+	close(channel->reader);
+}
+
+/* Reads all that is there, and what is written for it then; counts the lines. */
+static uint64_t read_lines(struct channel *channel)
+{
+	char buffer[4096];
+	uint64_t count = 0;
+	ssize_t length;
+
+	assert_int_equal(fcntl(channel->reader, F_SETFL, O_NONBLOCK), 0);
+	while ((length = read(channel->reader, buffer, sizeof(buffer))) > 0) {
+		for (ssize_t i = 0; i < length; i++)
+			count += buffer[i] == '\n';
+		lines_tick(&channel->lines, 0);
+	}
+	return count;
+}
+
+static void a_reader_that_pauses_is_not_waited_for_and_gets_all_later(void **state)
+{
+	struct channel channel;
+
+	(void)state;
+	channel_open(&channel);
+	for (int i = 0; i < 20000; i++)
+		add(&channel.lines, "0123456789");
+	lines_flush(&channel.lines);
+	assert_int_equal(lines_awaited_fd(&channel.lines), fileno(channel.out));
+	assert_int_equal(channel.lines.lost, 0);
+	assert_int_equal(read_lines(&channel), 20000);
+	assert_int_equal(lines_awaited_fd(&channel.lines), -1);
+	channel_close(&channel);
+}
+
+static void what_exceeds_the_backlog_is_counted_by_whole_lines(void **state)
+{
+	enum { COUNT = 1000000 };
+	struct channel channel;
+	uint64_t got;
+
+	(void)state;
+	channel_open(&channel);
+	for (int i = 0; i < COUNT; i++)
+		add(&channel.lines, "0123456789");
+	assert_int_equal(lines_flush(&channel.lines), -ENOBUFS);
+	assert_true(channel.lines.lost > 0);
+	got = read_lines(&channel);
+	assert_int_equal(got + channel.lines.lost, COUNT);
+	channel_close(&channel);
+}
+
+static void at_the_end_a_reader_is_waited_for_no_longer_than_told(void **state)
+{
+	struct channel channel;
+
+	(void)state;
+	channel_open(&channel);
+	for (int i = 0; i < 1000; i++)
+		add(&channel.lines, "0123456789");
+	assert_int_equal(lines_finish(&channel.lines, 1), -ETIMEDOUT);
+	assert_int_equal(read_lines(&channel) + channel.lines.lost, 1000);
+	channel_close(&channel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +316,10 @@ int main(void)
 		cmocka_unit_test(a_file_without_room_keeps_whole_lines_and_the_rest_is_counted),
 		cmocka_unit_test(a_device_without_room_loses_all_lines),
 		cmocka_unit_test(a_reader_that_went_away_loses_all_lines),
+		cmocka_unit_test(what_was_in_a_file_that_is_appended_to_stays),
+		cmocka_unit_test(a_reader_that_pauses_is_not_waited_for_and_gets_all_later),
+		cmocka_unit_test(what_exceeds_the_backlog_is_counted_by_whole_lines),
+		cmocka_unit_test(at_the_end_a_reader_is_waited_for_no_longer_than_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
