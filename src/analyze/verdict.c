@@ -15,6 +15,8 @@
 #define MIXED_BELOW 0.4
 #define MIXED_SECOND 0.8
 #define MOST_SURE 0.97
+/* From that part of all threads on, the lost ones are named. */
+#define LOST_PART 0.01
 
 struct ranking {
 	double strengths[CAUSE_COUNT]; /* by rule */
@@ -101,17 +103,26 @@ static bool is_mixed(const struct ranking *ranking, size_t none)
 	       causes[verdict_rules[ranking->second].cause].class;
 }
 
+/* The part of all threads that were not followed to their end. */
+static double lost_part(const struct run *run)
+{
+	double lost = (double)run->losses.threads + (double)run->losses.untracked_tasks;
+	double all = (double)run->tree->threads + (double)run->losses.untracked_tasks;
+
+	return lesser(share_of(lost, all), 1);
+}
+
 /* How much was measured of what a verdict can rest on. */
 static double foundation(const struct verdict_facts *facts)
 {
-	double losses = facts->run->losses.share;
 	double sure = facts->has_ledger ? 1 : 0.6;
 
 	if (!facts->has_calls)
 		sure *= 0.9;
 	if (facts->wall < 10 * SHORTEST_NS)
 		sure *= 0.7;
-	return losses > 0 ? sure * (1 - (losses < 1 ? losses : 1)) : sure;
+	/* A lost thread still has what was known of it. */
+	return sure * (1 - lost_part(facts->run) / 2);
 }
 
 /* The lead over the next cause, and how much of the time it explains. */
@@ -177,7 +188,7 @@ static void say_missing(struct verdict *verdict, const struct verdict_facts *fac
 	if (!facts->has_ledger && verdict->cause != CAUSE_NONE)
 		add_sentence(verdict,
 			     "insufficient data: waits were not measured, so more may limit it");
-	else if (facts->run->losses.share > 0.01)
+	else if (lost_part(facts->run) > LOST_PART)
 		add_sentence(verdict, "some threads were lost: see losses");
 }
 
@@ -198,8 +209,9 @@ void verdict_reach(const struct run *run, struct verdict *ret)
 		if (ret->cause != CAUSE_NONE &&
 		    ranking.strengths[ranking.second] > ranking.strengths[ranking.first] / 3)
 			add_evidence(ret, &facts, verdict_rules[ranking.second].evidence);
-		add_evidence(ret, &facts, evidence_split);
+		/* Before the last line, for which there may be no room. */
 		say_missing(ret, &facts);
+		add_evidence(ret, &facts, evidence_split);
 	}
 	ret->hint = causes[ret->cause].hint;
 }

@@ -20,7 +20,6 @@ int run_new(struct run **ret)
 	status = tree_new(&run->tree);
 	if (status < 0)
 		return status;
-	run->losses.share = -1;
 	*ret = TAKE_PTR(run);
 	return 0;
 }
@@ -68,11 +67,19 @@ const struct run_source *run_source(const struct run *run, const char *name)
 	return NULL;
 }
 
+static void number_raise(struct run_number *number, uint64_t value)
+{
+	number->present = true;
+	counter_raise(&number->value, value);
+}
+
 static void measure_interval(struct run_sampling *sampling, uint64_t interval_ns)
 {
-	if (!sampling->shortest_ns || interval_ns < sampling->shortest_ns)
-		sampling->shortest_ns = interval_ns;
-	counter_raise(&sampling->longest_ns, interval_ns);
+	struct run_number *shortest = &sampling->shortest_ns;
+
+	if (!shortest->present || interval_ns < shortest->value)
+		*shortest = (struct run_number){ true, interval_ns };
+	number_raise(&sampling->longest_ns, interval_ns);
 	counter_add(&sampling->covered_ns, interval_ns);
 }
 
@@ -81,16 +88,28 @@ static void average_rss(struct run_sampling *sampling, const struct run_sample *
 			const struct run_sample *now, uint64_t interval_ns)
 {
 	double mean = ((double)before->rss_bytes + (double)now->rss_bytes) / 2;
-	uint64_t area;
+	struct run_real *average = &sampling->rss_average;
 
 	if (!before->has_rss || !now->has_rss)
 		return;
 	counter_add(&sampling->rss_ns, interval_ns);
-	sampling->rss_average +=
-		(mean - sampling->rss_average) * (double)interval_ns / (double)sampling->rss_ns;
-	if (__builtin_mul_overflow((uint64_t)mean, interval_ns, &area))
-		area = UINT64_MAX;
-	counter_add(&sampling->rss_byte_ns, area);
+	average->present = true;
+	average->value += (mean - average->value) * (double)interval_ns / (double)sampling->rss_ns;
+}
+
+static void raise_cores(struct run_sampling *sampling, double cores)
+{
+	struct run_real *peak = &sampling->cores_peak;
+
+	if (!peak->present || cores > peak->value)
+		*peak = (struct run_real){ true, cores };
+}
+
+/* Before the beginning nothing was used; where that is not known, what came before is left out. */
+static void begin_mark(struct run *run, const struct run_sample *first)
+{
+	run->sampling.mark_ns = run->begin_ns ? run->begin_ns : first->time_ns;
+	run->sampling.mark_cpu_ns = run->begin_ns ? 0 : first->usage.values[USAGE_CPU];
 }
 
 static void find_busiest(struct run *run, const struct run_sample *now)
@@ -103,16 +122,19 @@ static void find_busiest(struct run *run, const struct run_sample *now)
 	if (!usage_has(&now->usage, USAGE_CPU))
 		return;
 	if (!sampling->mark_ns)
-		sampling->mark_ns = run->begin_ns ? run->begin_ns : now->time_ns;
-	if (now->time_ns < sampling->mark_ns + CORES_INTERVAL_NS)
+		begin_mark(run, now);
+	if (now->time_ns < sampling->mark_ns ||
+	    now->time_ns - sampling->mark_ns < CORES_INTERVAL_NS)
 		return;
 	interval_ns = now->time_ns - sampling->mark_ns;
+	/* Whoever wrote a file may have let it fall. */
+	if (cpu_ns < sampling->mark_cpu_ns)
+		cpu_ns = sampling->mark_cpu_ns;
 	cores = (double)(cpu_ns - sampling->mark_cpu_ns) / (double)interval_ns;
 	/* A source that counts in ticks can book more than there was. */
 	if (run->surroundings.online_cpus && cores > run->surroundings.online_cpus)
 		cores = run->surroundings.online_cpus;
-	if (cores > sampling->cores_peak)
-		sampling->cores_peak = cores;
+	raise_cores(sampling, cores);
 	sampling->mark_ns = now->time_ns;
 	sampling->mark_cpu_ns = cpu_ns;
 }
@@ -132,27 +154,33 @@ static void take_sample(const struct tree *tree, uint64_t time_ns, struct run_sa
 	};
 }
 
-void run_sample(struct run *run, uint64_t time_ns)
+void run_add_sample(struct run *run, const struct run_sample *sample)
 {
 	struct run_sampling *sampling = &run->sampling;
+
+	if (sampling->samples && sample->time_ns > run->last.time_ns) {
+		uint64_t interval_ns = sample->time_ns - run->last.time_ns;
+
+		measure_interval(sampling, interval_ns);
+		average_rss(sampling, &run->last, sample, interval_ns);
+	}
+	find_busiest(run, sample);
+	if (sample->has_rss)
+		number_raise(&sampling->peak_rss_bytes, sample->rss_bytes);
+	if (sample->has_fds)
+		number_raise(&sampling->most_fds, sample->open_fds);
+	sampling->samples++;
+	run->previous = run->last;
+	run->last = *sample;
+}
+
+void run_sample(struct run *run, uint64_t time_ns)
+{
 	struct run_sample now;
 
 	tree_sampled(run->tree);
 	take_sample(run->tree, time_ns, &now);
-	if (sampling->samples && time_ns > run->last.time_ns) {
-		uint64_t interval_ns = time_ns - run->last.time_ns;
-
-		measure_interval(sampling, interval_ns);
-		average_rss(sampling, &run->last, &now, interval_ns);
-	}
-	find_busiest(run, &now);
-	if (now.has_rss)
-		counter_raise(&sampling->peak_rss_bytes, now.rss_bytes);
-	if (now.has_fds)
-		counter_raise(&sampling->most_fds, now.open_fds);
-	sampling->samples++;
-	run->previous = run->last;
-	run->last = now;
+	run_add_sample(run, &now);
 }
 
 double run_cores(const struct run *run)

@@ -35,11 +35,18 @@ struct run_source {
 };
 
 #define RUN_SOURCES_MAX 16
+/* Threads that a summary names; more are counted. */
+#define RUN_THREADS_MAX 8192
 
 /* Where a value may be missing. */
 struct run_number {
 	bool present;
 	uint64_t value;
+};
+
+struct run_real {
+	bool present;
+	double value;
 };
 
 /* Pressure and limits around the tree, as differences over the run; each may be missing. */
@@ -66,17 +73,19 @@ struct run_sample {
 	uint64_t rss_bytes, open_fds;
 };
 
-/* What all samples say together; averages are weighted by time. */
+/*
+ * What all samples say together; averages are weighted by time.  A command can be gone before the
+ * first look at it: then memory, descriptors and cores are missing.
+ */
 struct run_sampling {
 	uint64_t samples;
-	uint64_t shortest_ns, longest_ns; /* between two */
+	struct run_number shortest_ns, longest_ns; /* between two */
 	uint64_t covered_ns;
-	uint64_t rss_byte_ns; /* integral of RSS over time, in bytes times ns, saturating */
-	double rss_average;   /* bytes */
-	uint64_t rss_ns;      /* how much of the time the RSS was known */
-	uint64_t peak_rss_bytes;
-	double cores_peak; /* cores busy in the busiest interval of at least 50 ms */
-	uint64_t most_fds;
+	struct run_real rss_average; /* bytes */
+	uint64_t rss_ns;	     /* how much of the time the RSS was known */
+	struct run_number peak_rss_bytes;
+	struct run_real cores_peak; /* cores busy in the busiest interval of at least 50 ms */
+	struct run_number most_fds;
 	uint64_t mark_ns, mark_cpu_ns; /* where the interval for cores_peak began */
 };
 
@@ -89,7 +98,6 @@ struct run_losses {
 	uint64_t untracked_tasks;  /* tasks for which the kernel had no memory */
 	uint64_t strays;
 	uint64_t lines; /* JSON lines that could not be written */
-	double share; /* of the tree's thread time, that the lost threads may have had; <0: not known */
 };
 
 /* What watching cost. */
@@ -144,6 +152,9 @@ static inline bool run_source_works(const struct run_source *source)
 
 /* Takes a sample from the tree's sums into `last` and the aggregates. */
 void run_sample(struct run *run, uint64_t time_ns);
+
+/* The same with a sample that was taken before, as a file has it. */
+void run_add_sample(struct run *run, const struct run_sample *sample);
 
 /* Wall time so far. */
 static inline uint64_t run_wall_ns(const struct run *run)

@@ -24,6 +24,14 @@ uint64_t run_unix_ns(const struct run *run, uint64_t time_ns)
 	return run->begin_unix_ns + run_offset_ns(run, time_ns);
 }
 
+static void write_real(struct json *json, const char *key, const struct run_real *real)
+{
+	if (!real->present)
+		return;
+	json_key(json, key);
+	json_double(json, real->value);
+}
+
 void run_json_number(struct json *json, const char *key, const struct run_number *number)
 {
 	if (number->present)
@@ -69,10 +77,7 @@ static void write_field(struct json *json, const struct run *run, const struct r
 		run_json_number(json, field->key, at);
 		break;
 	case RUN_FIELD_REAL:
-		if (!(*(const double *)at >= 0))
-			break;
-		json_key(json, field->key);
-		json_double(json, *(const double *)at);
+		write_real(json, field->key, at);
 		break;
 	}
 }

@@ -91,7 +91,7 @@ static void append_wait(struct text *field, const struct ledger *before, const s
 
 static void append_memory(struct text *field, const struct run *run)
 {
-	uint64_t peak = run->sampling.peak_rss_bytes;
+	uint64_t peak = run->sampling.peak_rss_bytes.value;
 
 	if (!run->last.has_rss)
 		return;

@@ -117,10 +117,6 @@ static void print_losses(const struct notes *notes, const struct run_losses *los
 		text_format(&line, "%" PRIu64 " %s", count,
 			    count == 1 ? losses[i].one : losses[i].many);
 	}
-	if (lost->share > 0) {
-		separate(&line, start);
-		text_format(&line, "up to %.1f %% of thread time", lost->share * 100);
-	}
 	print_line(notes, &line, start);
 }
 

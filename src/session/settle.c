@@ -84,7 +84,6 @@ static void settle_losses(struct watch *watch)
 	losses->untracked_tasks = told.untracked_tasks;
 	losses->strays = tree_strays(watch->run->tree);
 	losses->lines = watch->lines.lost;
-	losses->share = losses->events || losses->threads || losses->untracked_tasks ? -1 : 0;
 }
 
 static uint64_t time_ns(const struct timeval *time)

@@ -100,7 +100,9 @@ static int read_summary(struct reader *reader, json_t *line)
 		return status;
 	reader->runs += !reader->has_metadata;
 	reader->has_summary = true;
+	/* It knows better than the samples so far. */
 	reader->run->sampling = (struct run_sampling){ 0 };
+	reader->run->last = reader->run->previous = (struct run_sample){ 0 };
 	return run_read_summary(line, reader->run, reader->rebuild.exits == 0);
 }
 
@@ -202,11 +204,22 @@ static int note_file(struct reader *reader)
 	return note[0] ? run_add_source(reader->run, "file", "partial", note) : 0;
 }
 
+static bool began_before(const struct tree_process *process, const struct tree_process *other)
+{
+	if (process->key.start_ns && other->key.start_ns)
+		return process->key.start_ns < other->key.start_ns;
+	return process->begin_ns < other->begin_ns;
+}
+
+/* Its number may have been given again once it had ended: it is the first that had it. */
 static void find_root(struct run *run)
 {
-	for (size_t i = 0; i < run->tree->count; i++)
-		if (run->tree->all[i]->key.pid == run->pid)
-			run->tree->root = run->tree->all[i];
+	struct tree *tree = run->tree;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i]->key.pid == run->pid &&
+		    (!tree->root || began_before(tree->all[i], tree->root)))
+			tree->root = tree->all[i];
 }
 
 static int finish(struct reader *reader)

@@ -188,8 +188,7 @@ static void read_field(const json_t *object, struct run *run, const struct run_f
 		member_number(object, field->key, at);
 		break;
 	case RUN_FIELD_REAL:
-		if (!member_real(object, field->key, at))
-			*(double *)at = -1;
+		member_real(object, field->key, at);
 		break;
 	}
 }

@@ -10,8 +10,6 @@
 #include "store/run_parts.h"
 #include "store/run_values.h"
 
-#define CORES_INTERVAL_NS 50000000
-
 static uint64_t cpu_of(const struct tree_process *process)
 {
 	return process->usage.values[USAGE_CPU];
@@ -82,9 +80,11 @@ static void count_process(struct run_rebuild *rebuild, const struct tree_process
 		rebuild->largest_rss_bytes = process->facts.peak_rss_bytes;
 }
 
+/* Only its end frees the number for another: the first one that ends is the root. */
 static void note_root(const struct tree_process *process, struct run *run)
 {
-	if (process->key.pid != run->pid || !(process->facts.present & TREE_PROCESS_STATUS))
+	if (process->key.pid != run->pid || run->has_status ||
+	    !(process->facts.present & TREE_PROCESS_STATUS))
 		return;
 	run->has_status = true;
 	run->status = process->facts.status;
@@ -209,42 +209,15 @@ static void read_sample(const json_t *object, const struct run *run, struct run_
 	ret->has_fds = member_u64(object, "open_fds", &ret->open_fds);
 }
 
-static void add_interval(struct run_rebuild *rebuild, const struct run_sample *sample,
-			 struct run_sampling *sampling)
-{
-	const struct run_sample *last = &rebuild->last;
-	uint64_t length = sample->time_ns - last->time_ns;
-	uint64_t before = last->usage.values[USAGE_CPU], now = sample->usage.values[USAGE_CPU];
-	double cores = now > before ? (double)(now - before) / (double)length : 0;
-
-	if (!sampling->shortest_ns || length < sampling->shortest_ns)
-		sampling->shortest_ns = length;
-	if (length > sampling->longest_ns)
-		sampling->longest_ns = length;
-	sampling->covered_ns += length;
-	rebuild->rss_byte_ns += (double)last->rss_bytes * (double)length;
-	sampling->rss_average = rebuild->rss_byte_ns / (double)sampling->covered_ns;
-	if (length >= CORES_INTERVAL_NS && cores > sampling->cores_peak)
-		sampling->cores_peak = cores;
-}
-
 int run_rebuild_sample(struct run_rebuild *rebuild, const json_t *object, struct run *run)
 {
-	struct run_sampling *sampling = &run->sampling;
 	struct run_sample sample = { 0 };
 
 	read_sample(object, run, &sample);
-	sampling->samples++;
-	if (rebuild->last.time_ns && sample.time_ns > rebuild->last.time_ns)
-		add_interval(rebuild, &sample, sampling);
-	if (sample.rss_bytes > sampling->peak_rss_bytes)
-		sampling->peak_rss_bytes = sample.rss_bytes;
-	if (sample.open_fds > sampling->most_fds)
-		sampling->most_fds = sample.open_fds;
+	run_add_sample(run, &sample);
 	member_u64(object, "processes", &rebuild->processes_seen);
 	member_u64(object, "threads", &rebuild->threads_seen);
 	notice_time(rebuild, sample.time_ns);
-	rebuild->last = sample;
 	return 0;
 }
 
@@ -296,9 +269,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
  * The last sample has what ended before it, the exit lines have what ended at all: neither is the
  * whole, so the larger one is what is known.  A ledger is taken as it is, that its parts add up.
  */
-static void set_sums(struct run_rebuild *rebuild, struct tree *tree)
+static void set_sums(struct run_rebuild *rebuild, struct run *run)
 {
-	const struct run_sample *last = &rebuild->last;
+	const struct run_sample *last = &run->last;
+	struct tree *tree = run->tree;
 
 	tree->usage = rebuild->usage;
 	usage_raise(&tree->usage, &last->usage);
@@ -326,13 +300,13 @@ static void set_memory(const struct run_rebuild *rebuild, struct run *run)
 {
 	struct tree *tree = run->tree;
 
-	tree->has_rss = rebuild->last.has_rss;
-	tree->rss_bytes = rebuild->last.rss_bytes;
+	tree->has_rss = run->last.has_rss;
+	tree->rss_bytes = run->last.rss_bytes;
 	tree->largest_rss_bytes = rebuild->largest_rss_bytes;
-	tree->peak_rss_bytes = larger(run->sampling.peak_rss_bytes, tree->largest_rss_bytes);
+	tree->peak_rss_bytes = larger(run->sampling.peak_rss_bytes.value, tree->largest_rss_bytes);
 	tree->has_peak_rss = tree->peak_rss_bytes != 0;
-	tree->has_fds = rebuild->last.has_fds;
-	tree->open_fds = rebuild->last.open_fds;
+	tree->has_fds = run->last.has_fds;
+	tree->open_fds = run->last.open_fds;
 }
 
 static int add_threads(struct run_rebuild *rebuild, struct tree *tree)
@@ -357,9 +331,7 @@ int run_rebuild_finish(struct run_rebuild *rebuild, struct run *run)
 		return status;
 	run->end = RUN_UNFINISHED;
 	run->end_ns = rebuild->latest_ns;
-	run->last = rebuild->last;
-	run->losses.share = -1;
-	set_sums(rebuild, run->tree);
+	set_sums(rebuild, run);
 	set_memory(rebuild, run);
 	/* Nothing is left to be added: this finds the top waits among the threads. */
 	return tree_settle(run->tree);

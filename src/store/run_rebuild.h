@@ -28,9 +28,7 @@ struct run_rebuild {
 	size_t ended_count, ended_capacity, weakest_thread;
 	uint64_t weights[TREE_KEPT]; /* of these threads, by which they are kept */
 	/* Of the samples. */
-	struct run_sample last;
 	uint64_t processes_seen, threads_seen;
-	double rss_byte_ns;
 	json_t *live; /* the last list of processes, or NULL */
 	uint64_t latest_ns;
 };

@@ -35,14 +35,12 @@ bool member_i32(const json_t *object, const char *key, int32_t *ret)
 	return true;
 }
 
-bool member_real(const json_t *object, const char *key, double *ret)
+void member_real(const json_t *object, const char *key, struct run_real *ret)
 {
 	const json_t *value = json_object_get(object, key);
 
-	if (!json_is_number(value) || !isfinite(json_number_value(value)))
-		return false;
-	*ret = json_number_value(value);
-	return true;
+	if (json_is_number(value) && isfinite(json_number_value(value)))
+		*ret = (struct run_real){ .present = true, .value = json_number_value(value) };
 }
 
 bool member_flag(const json_t *object, const char *key)

@@ -171,7 +171,7 @@ static void fill_live(struct run *run, struct run_sample *before)
 	};
 	run->last.ledger.blocked[WAIT_LOCK].ns = 410 * MILLISECOND;
 	run->last.ledger.blocked[WAIT_POLL].ns = 500 * MILLISECOND;
-	run->sampling.peak_rss_bytes = 600 << 20;
+	run->sampling.peak_rss_bytes = (struct run_number){ true, 600 << 20 };
 	usage_set(&run->last.usage, USAGE_CPU, 950 * MILLISECOND);
 	usage_set(&run->last.usage, USAGE_READ_BYTES, 1625293);
 	usage_set(&run->last.usage, USAGE_WRITE_BYTES, 0);

@@ -693,10 +693,37 @@ static void numbers_of_any_size_end_in_a_verdict(void **state)
 	run->surroundings.cgroup_throttled_ns = (struct run_number){ true, UINT64_MAX };
 	run->surroundings.cgroup_memory_high_hits = (struct run_number){ true, UINT64_MAX };
 	run->surroundings.cgroup_memory_some_us = (struct run_number){ true, UINT64_MAX };
-	run->losses.share = 1e300;
+	run->losses.threads = run->losses.untracked_tasks = UINT64_MAX;
 	verdict = judge(run);
 	assert_in_range(verdict.cause, 0, CAUSE_COUNT - 1);
 	check_form(&verdict);
+}
+
+static bool says(const struct verdict *verdict, const char *sentence)
+{
+	for (size_t i = 0; i < verdict->evidence_count; i++)
+		if (strcmp(verdict->evidence[i], sentence) == 0)
+			return true;
+	return false;
+}
+
+static void lost_threads_make_a_verdict_less_sure_and_are_named(void **state)
+{
+	static const char sentence[] = "some threads were lost: see losses";
+	struct verdict before, after;
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 380,
+		       .waits = { { WAIT_LOCK, 1080, 360, 0 } });
+	before = judge(run);
+	run->losses.untracked_tasks = 12;
+	after = judge(run);
+	assert_int_equal(after.cause, before.cause);
+	assert_true(after.confidence < before.confidence * 0.8);
+	assert_true(says(&after, sentence));
+	assert_false(says(&before, sentence));
 }
 
 static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
@@ -789,6 +816,7 @@ int main(void)
 		TEST(a_millisecond_is_not_enough),
 		TEST(an_empty_run_is_unknown),
 		TEST(numbers_of_any_size_end_in_a_verdict),
+		TEST(lost_threads_make_a_verdict_less_sure_and_are_named),
 		TEST(the_longest_wait_and_who_ended_it_are_evidence),
 	};
 

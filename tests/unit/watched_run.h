@@ -266,7 +266,6 @@ static inline void watched_end(struct run *run, FILE *lines)
 	run->self = (struct run_self){ .cpu_ns = 20 * MILLISECOND,
 				       .peak_rss_bytes = { true, 12 << 20 },
 				       .startup_ns = 80 * MILLISECOND };
-	run->losses.share = 0;
 	assert_int_equal(tree_settle(run->tree), 0);
 }
 
