@@ -7,7 +7,6 @@
 #include "render/run_json_parts.h"
 #include "render/run_order.h"
 
-#define THREADS_MAX 8192
 #define TOP_PROCESSES 64
 #define RUNNING_MAX 1000
 
@@ -54,14 +53,14 @@ static void write_thread_ledgers(struct json *json, const struct run *run)
 
 	json_key(json, "threads_ledger");
 	json_begin_array(json);
-	for (size_t i = 0; i < count && i < THREADS_MAX; i++) {
+	for (size_t i = 0; i < count && i < RUN_THREADS_MAX; i++) {
 		json_begin_object(json);
 		run_json_thread_members(json, run, threads[i]);
 		json_end_object(json);
 	}
 	json_end_array(json);
-	if (count > THREADS_MAX)
-		json_member_u64(json, "threads_omitted", count - THREADS_MAX);
+	if (count > RUN_THREADS_MAX)
+		json_member_u64(json, "threads_omitted", count - RUN_THREADS_MAX);
 }
 
 static void write_processes(struct json *json, const struct run *run, const char *key, bool live,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/counter.h"
 #include "store/run_parts.h"
 #include "store/run_values.h"
 
@@ -203,13 +204,26 @@ static int read_thread(const json_t *object, struct run *run)
 	return run_read_thread(object, run, thread);
 }
 
+/* A thread takes far more memory than a stranger needs to name one. */
 static int read_threads(const json_t *list, struct run *run)
 {
 	int status = 0;
 
-	for (size_t i = 0; status == 0 && i < json_array_size(list); i++)
+	for (size_t i = 0; status == 0 && i < json_array_size(list) && i < RUN_THREADS_MAX; i++)
 		status = read_thread(json_array_get(list, i), run);
 	return status;
+}
+
+/* Threads that the sums have, and that are named nowhere. */
+static void count_omitted(const json_t *object, struct tree *tree)
+{
+	size_t named = json_array_size(json_object_get(object, "threads_ledger"));
+	uint64_t omitted = 0;
+
+	member_u64(object, "threads_omitted", &omitted);
+	counter_add(&tree->folded_threads, omitted);
+	if (named > RUN_THREADS_MAX)
+		counter_add(&tree->folded_threads, named - RUN_THREADS_MAX);
 }
 
 static void read_waker(const json_t *object, enum wait_reason reason, struct tree_waker *ret)
@@ -307,6 +321,7 @@ int run_read_summary(const json_t *object, struct run *run, bool processes)
 	run_read_ledger(json_object_get(object, "ledger"), &tree->ledger);
 	run_read_ledger(json_object_get(object, "folded_ledger"), &tree->folded);
 	run_read_fields(object, run, RUN_SECTION_COUNTS);
+	count_omitted(object, tree);
 	read_memory(object, tree);
 	read_waits(json_object_get(object, "top_waits"), tree);
 	read_surroundings(object, run);

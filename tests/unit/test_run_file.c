@@ -152,6 +152,63 @@ static void what_ended_after_the_last_sample_is_not_forgotten(void **state)
 	assert_int_equal(run_wall_ns(run), 140);
 }
 
+static void samples_of_a_file_give_what_samples_of_a_run_give(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		METADATA
+		"{\"kind\":\"sample\",\"time_ns\":100000000,\"cpu_ns\":60000000}\n"
+		"{\"kind\":\"sample\",\"time_ns\":200000000,\"mem_rss_kb\":4,\"cpu_ns\":90000000}\n"
+		"{\"kind\":\"sample\",\"time_ns\":300000000,\"mem_rss_kb\":8,\"cpu_ns\":80000000}\n");
+
+	(void)state;
+	assert_int_equal(run->sampling.samples, 3);
+	assert_int_equal(run->sampling.covered_ns, 200000000);
+	assert_int_equal(run->sampling.rss_ns, 100000000);
+	assert_true(run->sampling.rss_average.value == 6144);
+	assert_int_equal(run->sampling.peak_rss_bytes.value, 8192);
+	assert_false(run->sampling.most_fds.present);
+	assert_true(run->sampling.cores_peak.value > 0.299);
+	assert_true(run->sampling.cores_peak.value < 0.301);
+}
+
+static void the_command_is_the_first_that_had_its_number(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *cut = read_text(
+		METADATA "{\"kind\":\"exit\",\"pid\":7,\"start_time_ns\":5,\"exit_code\":3}\n"
+			 "{\"kind\":\"exit\",\"pid\":7,\"start_time_ns\":9,\"exit_code\":4}\n");
+	CLEANUP(run_free_pointer)
+	struct run *whole = read_text("{\"kind\":\"summary\",\"pid\":7,\"exit_code\":3,"
+				      "\"running\":[{\"pid\":7,\"start_time_ns\":9,"
+				      "\"running\":true}],\"top_processes\":["
+				      "{\"pid\":7,\"start_time_ns\":8},"
+				      "{\"pid\":7,\"start_time_ns\":5},"
+				      "{\"pid\":6,\"start_time_ns\":4}]}\n");
+
+	(void)state;
+	assert_int_equal(cut->tree->root->key.start_ns, 5);
+	assert_int_equal(cut->status, 3 << 8);
+	assert_int_equal(whole->tree->root->key.start_ns, 5);
+}
+
+static void no_more_threads_are_kept_than_a_summary_names(void **state)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+
+	(void)state;
+	text_append_string(&text, "{\"kind\":\"summary\",\"pid\":7,\"threads_omitted\":3,"
+				  "\"running\":[{\"pid\":7,\"running\":true}],"
+				  "\"threads_ledger\":[{\"pid\":7}");
+	for (int i = 1; i < 100000; i++)
+		text_append_string(&text, ",{\"pid\":7}");
+	text_append_string(&text, "]}\n");
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->root->live_count, RUN_THREADS_MAX);
+	assert_int_equal(run->tree->folded_threads, 100000 - RUN_THREADS_MAX + 3);
+}
+
 static void more_processes_than_are_kept_are_counted(void **state)
 {
 	CLEANUP(text_free) struct text text = { 0 };
@@ -228,6 +285,9 @@ int main(void)
 		cmocka_unit_test(of_several_runs_the_last_one_counts),
 		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
 		cmocka_unit_test(what_ended_after_the_last_sample_is_not_forgotten),
+		cmocka_unit_test(samples_of_a_file_give_what_samples_of_a_run_give),
+		cmocka_unit_test(the_command_is_the_first_that_had_its_number),
+		cmocka_unit_test(no_more_threads_are_kept_than_a_summary_names),
 		cmocka_unit_test(more_processes_than_are_kept_are_counted),
 		cmocka_unit_test(other_files_are_refused_with_a_sentence),
 		cmocka_unit_test(a_line_with_more_values_than_a_run_has_is_refused),
