@@ -152,7 +152,8 @@ void tree_free_pointer(struct tree **tree);
 
 /*
  * 0 or -ENOMEM.  An exec, a thread's fork, or an account that is not the last, of a process that is
- * not in the tree adds it as found: its fork was lost, or is yet to come.  Other events of tasks
+ * not in the tree adds it as found: its fork was lost, or is yet to come.  A last account with a
+ * start time of a thread that nothing is known of is added to the sums.  Other events of tasks
  * that are not in the tree are ignored, and counted in `strays`.
  */
 int tree_apply(struct tree *tree, const struct tree_event *event);

@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "model/counter.h"
 #include "model/tree_member.h"
@@ -128,7 +130,7 @@ static int apply_exec(struct tree *tree, const struct tree_event *event)
 	return process_exec(tree, process, &event->exec);
 }
 
-/* A last account alone makes no process: it may be of one that is done with. */
+/* A last account alone makes no process: nothing would tell its end. */
 static int account_process(struct tree *tree, const struct tree_event *event,
 			   struct tree_process **ret)
 {
@@ -162,6 +164,54 @@ static int account_thread(struct tree *tree, struct tree_process *process,
 	return thread_add(tree, process, &event->task, event->time_ns, ret);
 }
 
+static int is_same_thread(void *context, const struct tree_process *process,
+			  const struct tree_thread *thread)
+{
+	const struct task_key *key = context;
+
+	(void)process;
+	return thread->key.tid == key->tid && thread->key.start_ns == key->start_ns ? -EEXIST : 0;
+}
+
+/* One that was given up may have its last account after all: that is not another thread. */
+static bool is_known(const struct tree *tree, const struct task_key *key)
+{
+	struct task_key copy = *key;
+
+	return tree_visit_threads(tree, is_same_thread, &copy) == -EEXIST;
+}
+
+/*
+ * The last account of a thread of which nothing else came: its beginning was lost.  What it used
+ * belongs to the tree, which keeps it as one that ended, without a process.
+ */
+static int account_alone(struct tree *tree, const struct tree_event *event)
+{
+	struct tree_process process = { .key = event->task };
+	struct tree_thread *thread = calloc(1, sizeof(*thread));
+	int status;
+
+	if (!thread)
+		return -ENOMEM;
+	process.live = &thread;
+	process.live_count = 1;
+	process.key.pid = event->task.tid;
+	*thread = (struct tree_thread){
+		.key = event->task,
+		.process = &process,
+		.ended = true,
+		.found = true,
+		.end_ns = event->account.end_ns,
+	};
+	status = thread_account(tree, thread, &event->account, event->time_ns);
+	process_give_calls(tree, &process);
+	syscall_table_clear(&process.syscalls);
+	counter_add(&tree->threads, 1);
+	thread->process = NULL;
+	thread_retire(tree, thread);
+	return status;
+}
+
 static int apply_account(struct tree *tree, const struct tree_event *event)
 {
 	struct tree_process *process;
@@ -170,6 +220,8 @@ static int apply_account(struct tree *tree, const struct tree_event *event)
 
 	if (status < 0)
 		return status;
+	if (!process && event->task.start_ns && !is_known(tree, &event->task))
+		return account_alone(tree, event);
 	if (!process)
 		return ignore(tree);
 	status = account_thread(tree, process, event, &thread);

@@ -129,6 +129,43 @@ static void a_lost_last_account_leaves_what_was_known_and_is_counted(void **stat
 	assert_int_equal(tree->usage.values[USAGE_CPU], 5);
 }
 
+static void a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	account_at(tree, 10, 10, 100, 5, false);
+	account_at(tree, 77, 77, 300, 7, true);
+	account_at(tree, 77, 78, 310, 8, true);
+	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree->usage.values[USAGE_CPU], 20);
+	assert_int_equal(tree->threads, 3);
+	assert_int_equal(tree->live_threads, 1);
+	assert_int_equal(tree->ended_count, 2);
+	assert_int_equal(tree->processes, 1);
+	account_at(tree, 77, 78, 310, 8, true);
+	assert_int_equal(tree_strays(tree), 1);
+	assert_int_equal(tree->usage.values[USAGE_CPU], 20);
+}
+
+static void the_late_account_of_a_thread_that_was_given_up_is_not_added_twice(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	account_at(tree, 10, 10, 100, 5, false);
+	exit_at(tree, 10, 100, 200, 0);
+	tree_finish(tree);
+	while (tree_take_ended(tree))
+		continue;
+	account_at(tree, 10, 10, 100, 9, true);
+	assert_int_equal(tree_strays(tree), 1);
+	assert_int_equal(tree->threads, 1);
+	assert_int_equal(tree->usage.values[USAGE_CPU], 5);
+}
+
 static void a_number_that_is_used_again_is_another_process(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -188,7 +225,7 @@ static void an_event_of_a_stranger_is_counted_and_changes_nothing(void **state)
 
 	(void)state;
 	fork_at(tree, 1, 10, 10, 100);
-	account_at(tree, 77, 77, 5, 5, true);
+	account_at(tree, 77, 77, 0, 5, true);
 	exit_at(tree, 77, 5, 200, 0);
 	apply(tree, &event);
 	event.type = TREE_OOM;
@@ -507,6 +544,9 @@ int main(void)
 		cmocka_unit_test(a_process_is_complete_when_its_threads_are),
 		cmocka_unit_test(the_end_of_a_process_may_come_after_those_of_its_threads),
 		cmocka_unit_test(a_lost_last_account_leaves_what_was_known_and_is_counted),
+		cmocka_unit_test(
+			a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums),
+		cmocka_unit_test(the_late_account_of_a_thread_that_was_given_up_is_not_added_twice),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 		cmocka_unit_test(a_start_that_is_not_known_matches_any),
 		cmocka_unit_test(a_start_that_is_told_later_is_remembered),
