@@ -164,6 +164,8 @@ static void write_threads(struct json *json, const struct run *run,
 	for (size_t i = 0; i < shown; i++)
 		write_thread(json, run, process->live[i]);
 	json_end_array(json);
+	if (process->live_count > shown)
+		json_member_u64(json, "threads_detail_omitted", process->live_count - shown);
 }
 
 void run_json_process_members(struct json *json, const struct run *run,

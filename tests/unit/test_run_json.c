@@ -230,6 +230,22 @@ static void processes_beyond_the_limit_are_counted(void **state)
 	assert_lacks(line.text, "\"pid\":12");
 }
 
+static void threads_beyond_the_limit_are_counted(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	for (int32_t tid = 10; tid < 1013; tid++)
+		watched_fork(run, 1, 10, tid, 0, "a");
+	run_json_exit(line.file, run, run->tree->root);
+	assert_has(text_of(&line), "\"threads\":1003");
+	assert_has(line.text, "\"tid\":1009");
+	assert_lacks(line.text, "\"tid\":1010");
+	assert_has(line.text, "\"threads_detail_omitted\":3}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +259,7 @@ int main(void)
 		cmocka_unit_test(a_sample_has_the_use_of_the_last_interval),
 		cmocka_unit_test(the_host_has_the_names_that_monitors_share),
 		cmocka_unit_test(processes_beyond_the_limit_are_counted),
+		cmocka_unit_test(threads_beyond_the_limit_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
