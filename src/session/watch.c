@@ -292,6 +292,17 @@ static int listened_fd(const struct watch *watch, uint64_t now_ns, uint64_t *unt
 	return -1;
 }
 
+/* Who cannot wait looks by time, as little as waiting is good for. */
+static void wait_blindly(struct watch *watch, struct pollfd *polled, int status)
+{
+	struct timespec pause = { .tv_nsec = (long)DRAIN_IDLE_NS };
+
+	watch_worked(watch, &watch->waits, status);
+	nanosleep(&pause, NULL);
+	polled[POLL_SIGNALS].revents = POLLIN;
+	polled[POLL_COMMAND].revents = POLLIN;
+}
+
 static void wait_for_something(struct watch *watch, struct pollfd *polled)
 {
 	uint64_t now_ns = monotonic_ns();
@@ -312,7 +323,10 @@ static void wait_for_something(struct watch *watch, struct pollfd *polled)
 		polled[i].events = i == POLL_LINES ? POLLOUT : POLLIN;
 		polled[i].revents = 0;
 	}
-	ppoll(polled, POLL_COUNT, &timeout, NULL);
+	if (ppoll(polled, POLL_COUNT, &timeout, NULL) >= 0 || errno == EINTR)
+		watch_worked(watch, &watch->waits, 0);
+	else
+		wait_blindly(watch, polled, -errno);
 }
 
 static void take_result(struct watch *watch)

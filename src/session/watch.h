@@ -21,7 +21,7 @@
 struct host;
 struct session_options;
 
-/* What the tracer could not do, again and again. */
+/* What could not be done, again and again. */
 struct watch_failures {
 	uint64_t all;
 	unsigned in_a_row;
@@ -56,7 +56,7 @@ struct watch {
 	uint64_t events;      /* in this round */
 	uint64_t unapplied;   /* events for which there was no memory */
 	uint64_t lost_before; /* events that the tracer had lost at the last look */
-	struct watch_failures drains, looks;
+	struct watch_failures drains, looks, waits;
 	int failure;	/* why the tree is not looked at any more: a negative errno */
 	int exec_error; /* why the command does not run: a negative errno */
 	bool command_ended;

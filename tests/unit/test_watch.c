@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -226,6 +227,25 @@ static void the_descriptor_of_a_tracer_that_misses_nothing_is_heard(void **state
 	detach(&setting);
 }
 
+static void who_cannot_wait_detaches_instead_of_spinning(void **state)
+{
+	struct setting setting = { 0 };
+	struct rlimit before, few;
+
+	(void)state;
+	attach(&setting);
+	setting.watch.sampler.next_ns = UINT64_MAX;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	watch_loop(&setting.watch);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(setting.watch.failure, -EINVAL);
+	assert_int_equal(setting.watch.waits.all, WATCH_FAILURES_MOST);
+	detach(&setting);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +257,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_waited_for_however_many_looks_fail),
 		cmocka_unit_test(members_stay_when_a_look_after_lost_events_failed),
 		cmocka_unit_test(the_descriptor_of_a_tracer_that_misses_nothing_is_heard),
+		cmocka_unit_test(who_cannot_wait_detaches_instead_of_spinning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
