@@ -115,7 +115,9 @@ struct syscall_table {
  * row is made.  The table keeps a copy of a name that syscalls.def does not have.
  */
 struct syscall_row *syscall_table_row(struct syscall_table *table, const char *name);
-int syscall_table_add(struct syscall_table *sum, const struct syscall_table *part);
+/* Rows that there is no memory for are added to the two numbers. */
+void syscall_table_add(struct syscall_table *sum, const struct syscall_table *part,
+		       uint64_t *unnamed, uint64_t *unnamed_ns);
 void syscall_table_clear(struct syscall_table *table);
 uint64_t syscall_table_total(const struct syscall_table *table);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/counter.h"
+
 #define ROWS_FIRST 8
 
 static void error_add(struct syscall_stats *sum, uint32_t number, uint64_t count)
@@ -142,20 +144,24 @@ struct syscall_row *syscall_table_row(struct syscall_table *table, const char *n
 	return row_append(table, name);
 }
 
-int syscall_table_add(struct syscall_table *sum, const struct syscall_table *part)
+void syscall_table_add(struct syscall_table *sum, const struct syscall_table *part,
+		       uint64_t *unnamed, uint64_t *unnamed_ns)
 {
 	for (size_t i = 0; i < part->count; i++) {
+		const struct syscall_stats *stats = &part->rows[i].stats;
 		struct syscall_row *row = syscall_table_row(sum, part->rows[i].name);
 
-		if (!row)
-			return -ENOMEM;
-		syscall_stats_add(&row->stats, &part->rows[i].stats);
+		if (row) {
+			syscall_stats_add(&row->stats, stats);
+			continue;
+		}
+		counter_add(unnamed, stats->count);
+		counter_add(unnamed_ns, stats->total_ns);
 	}
 	for (int i = 0; i < SYSCALL_CATEGORY_COUNT; i++) {
-		sum->by_category[i] += part->by_category[i];
-		sum->category_ns[i] += part->category_ns[i];
+		counter_add(&sum->by_category[i], part->by_category[i]);
+		counter_add(&sum->category_ns[i], part->category_ns[i]);
 	}
-	return 0;
 }
 
 void syscall_table_clear(struct syscall_table *table)

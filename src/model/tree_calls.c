@@ -57,21 +57,7 @@ int thread_set_calls(struct tree *tree, struct tree_thread *thread,
 
 static void merge(struct tree *tree, struct syscall_table *sum, const struct syscall_table *part)
 {
-	for (size_t i = 0; i < part->count; i++) {
-		const struct syscall_row *from = &part->rows[i];
-		struct syscall_row *row = syscall_table_row(sum, from->name);
-
-		if (row) {
-			syscall_stats_add(&row->stats, &from->stats);
-			continue;
-		}
-		counter_add(&tree->unnamed_syscalls, from->stats.count);
-		counter_add(&tree->unnamed_ns, from->stats.total_ns);
-	}
-	for (int i = 0; i < SYSCALL_CATEGORY_COUNT; i++) {
-		counter_add(&sum->by_category[i], part->by_category[i]);
-		counter_add(&sum->category_ns[i], part->category_ns[i]);
-	}
+	syscall_table_add(sum, part, &tree->unnamed_syscalls, &tree->unnamed_ns);
 }
 
 void thread_give_calls(struct tree *tree, struct tree_thread *thread)
