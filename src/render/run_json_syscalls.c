@@ -1,44 +1,10 @@
 /* System calls as JSON. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
 #include "render/run_json_parts.h"
+#include "render/run_order.h"
 
 #define TOP_SYSCALLS 10
-
-static int by_time(const void *a, const void *b)
-{
-	const struct syscall_row *one = *(const struct syscall_row *const *)a;
-	const struct syscall_row *other = *(const struct syscall_row *const *)b;
-
-	if (one->stats.total_ns != other->stats.total_ns)
-		return one->stats.total_ns < other->stats.total_ns ? 1 : -1;
-	return strcmp(one->name, other->name);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct syscall_row *one = *(const struct syscall_row *const *)a;
-	const struct syscall_row *other = *(const struct syscall_row *const *)b;
-
-	if (one->stats.count != other->stats.count)
-		return one->stats.count < other->stats.count ? 1 : -1;
-	return strcmp(one->name, other->name);
-}
-
-static const struct syscall_row **sort_rows(const struct syscall_table *table,
-					    int (*order)(const void *a, const void *b))
-{
-	const struct syscall_row **rows = calloc(table->count + 1, sizeof(*rows));
-
-	for (size_t i = 0; rows && i < table->count; i++)
-		rows[i] = &table->rows[i];
-	if (rows)
-		qsort(rows, table->count, sizeof(*rows), order);
-	return rows;
-}
 
 static void write_errors(struct json *json, const struct syscall_stats *stats)
 {
@@ -103,7 +69,8 @@ static void write_row(struct json *json, const struct syscall_row *row, bool sum
 
 void run_json_syscall_rows(struct json *json, const struct syscall_table *table, bool summary)
 {
-	CLEANUP(free_pointer) const struct syscall_row **rows = sort_rows(table, by_time);
+	CLEANUP(free_pointer)
+	const struct syscall_row **rows = run_syscalls_sorted(table, run_syscalls_by_time);
 
 	json_begin_array(json);
 	for (size_t i = 0; rows && i < table->count; i++)
@@ -122,7 +89,8 @@ static void write_categories(struct json *json, const char *key, const uint64_t 
 
 static void write_top(struct json *json, const struct syscall_table *table)
 {
-	CLEANUP(free_pointer) const struct syscall_row **rows = sort_rows(table, by_count);
+	CLEANUP(free_pointer)
+	const struct syscall_row **rows = run_syscalls_sorted(table, run_syscalls_by_count);
 
 	json_key(json, "top_syscalls");
 	json_begin_array(json);

@@ -1,6 +1,7 @@
 #include "render/run_order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -99,4 +100,34 @@ const struct tree_process **run_processes_sorted(const struct tree *tree, bool e
 	if (processes)
 		qsort(processes, *ret_count, sizeof(*processes), by_cpu);
 	return processes;
+}
+
+int run_syscalls_by_time(const void *a, const void *b)
+{
+	const struct syscall_row *one = *(const struct syscall_row *const *)a;
+	const struct syscall_row *other = *(const struct syscall_row *const *)b;
+	int order = falling(one->stats.total_ns, other->stats.total_ns);
+
+	return order ? order : strcmp(one->name, other->name);
+}
+
+int run_syscalls_by_count(const void *a, const void *b)
+{
+	const struct syscall_row *one = *(const struct syscall_row *const *)a;
+	const struct syscall_row *other = *(const struct syscall_row *const *)b;
+	int order = falling(one->stats.count, other->stats.count);
+
+	return order ? order : strcmp(one->name, other->name);
+}
+
+const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table,
+					       run_syscall_order *order)
+{
+	const struct syscall_row **rows = calloc(table->count + 1, sizeof(*rows));
+
+	for (size_t i = 0; rows && i < table->count; i++)
+		rows[i] = &table->rows[i];
+	if (rows)
+		qsort(rows, table->count, sizeof(*rows), order);
+	return rows;
 }

@@ -1,5 +1,5 @@
 /*
- * The threads and processes of a tree in the order that outputs show them.
+ * The threads, processes and system calls of a tree in the order that outputs show them.
  */
 #ifndef RENDER_RUN_ORDER_H
 #define RENDER_RUN_ORDER_H
@@ -25,6 +25,14 @@ const struct tree_thread **run_threads_sorted(const struct tree *tree, run_threa
 /* Processes that ended, live, or both, those with the most CPU time first; as above. */
 const struct tree_process **run_processes_sorted(const struct tree *tree, bool ended, bool live,
 						 size_t *ret_count);
+
+/* Compares two const struct syscall_row **. */
+typedef int run_syscall_order(const void *a, const void *b);
+run_syscall_order run_syscalls_by_time, run_syscalls_by_count; /* the most first, then by name */
+
+/* As many as the table has; freed with free().  NULL when there is no memory. */
+const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table,
+					       run_syscall_order *order);
 
 /* Time not on a CPU: blocked and waiting for one. */
 uint64_t run_off_cpu_ns(const struct ledger *ledger);

@@ -1,19 +1,7 @@
 /* System calls with the columns that people know from strace -c -w. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
+#include "render/run_order.h"
 #include "render/run_text_tables.h"
-
-static int by_time(const void *a, const void *b)
-{
-	const struct syscall_row *one = *(const struct syscall_row *const *)a;
-	const struct syscall_row *other = *(const struct syscall_row *const *)b;
-
-	if (one->stats.total_ns != other->stats.total_ns)
-		return one->stats.total_ns < other->stats.total_ns ? 1 : -1;
-	return strcmp(one->name, other->name);
-}
 
 static void cell_real(struct table *table, int places, double value)
 {
@@ -76,7 +64,7 @@ void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_o
 {
 	const struct syscall_table *calls = &run->tree->syscalls;
 	CLEANUP(free_pointer)
-	const struct syscall_row **rows = calloc(calls->count + 1, sizeof(*rows));
+	const struct syscall_row **rows = run_syscalls_sorted(calls, run_syscalls_by_time);
 	size_t shown = run_text_shown(options, calls->count);
 	struct syscall_stats sum = {
 		.count = run->tree->unnamed_syscalls,
@@ -86,11 +74,8 @@ void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_o
 
 	if (!rows || !calls->count)
 		return;
-	for (size_t i = 0; i < calls->count; i++) {
-		rows[i] = &calls->rows[i];
+	for (size_t i = 0; i < calls->count; i++)
 		syscall_stats_add(&sum, &rows[i]->stats);
-	}
-	qsort(rows, calls->count, sizeof(*rows), by_time);
 	run_text_heading(out, options, "system calls by wall time (p99 and max in usecs)");
 	add_columns(&table);
 	for (size_t i = 0; i < shown; i++)
