@@ -21,7 +21,7 @@ void evidence_time(struct text *out, double ns)
 	scaled(out, ns, sizes, suffixes);
 }
 
-void evidence_bytes(struct text *out, double bytes)
+static void append_bytes(struct text *out, double bytes)
 {
 	static const double sizes[] = { 1099511627776.0, 1073741824.0, 1048576.0, 1024.0, 1 };
 	static const char *const suffixes[] = { "TiB", "GiB", "MiB", "KiB", "B" };
@@ -102,11 +102,11 @@ void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)
 					"the kernel killed a process of it for want of memory");
 	if (run->tree->has_peak_rss) {
 		text_append_string(out, "; largest process ");
-		evidence_bytes(out, (double)run->tree->largest_rss_bytes);
+		append_bytes(out, (double)run->tree->largest_rss_bytes);
 	}
 	if (limit->present) {
 		text_append_string(out, ", limit ");
-		evidence_bytes(out, (double)limit->value);
+		append_bytes(out, (double)limit->value);
 	}
 }
 

@@ -19,8 +19,7 @@ verdict_evidence evidence_split;
 /* The longest wait for what the cause stands for, and who ended it; nothing for other causes. */
 void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out);
 
-/* A time or an amount with three digits: "4.1 s", "12 ms"; "1.2 GiB". */
+/* A time with two digits or three: "4.1 s", "12 ms". */
 void evidence_time(struct text *out, double ns);
-void evidence_bytes(struct text *out, double bytes);
 
 #endif

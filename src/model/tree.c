@@ -69,17 +69,6 @@ uint64_t tree_strays(const struct tree *tree)
 	return tree->index->strays;
 }
 
-struct tree_process *tree_find(const struct tree *tree, int32_t pid)
-{
-	struct tree_process *process = task_table_find(&tree->index->processes, pid);
-	struct tree_thread *thread;
-
-	if (process)
-		return process->exited ? NULL : process;
-	thread = task_table_find(&tree->index->threads, pid);
-	return thread && !thread->ended && !thread->process->exited ? thread->process : NULL;
-}
-
 int tree_visit_threads(const struct tree *tree, tree_thread_visitor *visit, void *context)
 {
 	for (size_t i = 0; i < tree->count; i++) {

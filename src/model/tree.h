@@ -192,9 +192,6 @@ int tree_settle(struct tree *tree);
 struct tree_process *tree_add_process(struct tree *tree);
 struct tree_thread *tree_add_thread(struct tree *tree);
 
-/* The process with that number that lives, or that of the thread; NULL when there is none. */
-struct tree_process *tree_find(const struct tree *tree, int32_t pid);
-
 /* Each thread that is kept, ended or not; returns a negative errno of the callback. */
 typedef int tree_thread_visitor(void *context, const struct tree_process *process_or_null,
 				const struct tree_thread *thread);

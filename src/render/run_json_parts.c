@@ -32,7 +32,7 @@ static void write_real(struct json *json, const char *key, const struct run_real
 	json_double(json, real->value);
 }
 
-void run_json_number(struct json *json, const char *key, const struct run_number *number)
+static void write_number(struct json *json, const char *key, const struct run_number *number)
 {
 	if (number->present)
 		json_member_u64(json, key, number->value);
@@ -74,7 +74,7 @@ static void write_field(struct json *json, const struct run *run, const struct r
 			json_member_u64(json, field->key, *(const uint32_t *)at);
 		break;
 	case RUN_FIELD_OPTIONAL:
-		run_json_number(json, field->key, at);
+		write_number(json, field->key, at);
 		break;
 	case RUN_FIELD_REAL:
 		write_real(json, field->key, at);
@@ -113,7 +113,7 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_u64(json, "begin_unix_ns", run->begin_unix_ns);
 	json_member_u64(json, "begin_monotonic_ns", run->begin_ns);
 	json_member_u64(json, "interval_ns", run->interval_ns);
-	run_json_number(json, "duration_ns", &run->duration_ns);
+	write_number(json, "duration_ns", &run->duration_ns);
 	if (run->surroundings.online_cpus)
 		json_member_u64(json, "online_cpus", run->surroundings.online_cpus);
 	if (run->tracer)

@@ -25,7 +25,6 @@ uint64_t run_unix_ns(const struct run *run, uint64_t time_ns);
 /* A moment of the monotonic clock, from the start of the run; 0 before it. */
 uint64_t run_offset_ns(const struct run *run, uint64_t time_ns);
 
-void run_json_number(struct json *json, const char *key, const struct run_number *number);
 void run_json_flag(struct json *json, const char *key, bool value); /* only when true */
 void run_json_pid(struct json *json, const char *key, int32_t pid);
 void run_json_texts(struct json *json, const char *key, const char *const *texts, size_t count);

@@ -200,8 +200,6 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 		     const struct run_text_options *options)
 {
 	run_text_verdict(out, run, diagnosis, options);
-	if (options->verdict)
-		return;
 	run_text_ledger(out, run, options);
 	run_text_threads(out, run, options);
 	run_text_waits(out, run, options);

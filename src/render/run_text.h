@@ -15,7 +15,6 @@ struct diagnosis;
 struct run_text_options {
 	bool color;
 	size_t width; /* columns of the terminal; 0: as wide as it gets */
-	bool verdict; /* only the verdict */
 	size_t rows;  /* of each table */
 };
 

@@ -29,7 +29,7 @@ static struct report report_of(const struct run *run, const struct run_text_opti
 
 static void assert_first_line(const struct run *run, const char *expected)
 {
-	struct run_text_options options = { .verdict = true };
+	struct run_text_options options = { .rows = 1 };
 	CLEANUP(free_report) struct report report = report_of(run, &options);
 
 	report.text[strcspn(report.text, "\n")] = '\0';

@@ -8,6 +8,19 @@
 
 #include "base/cleanup.h"
 
+/* The process that has a thread with that number, and lives. */
+static const struct tree_process *find_live(const struct tree *tree, int32_t number)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct tree_process *process = tree->all[i];
+
+		for (size_t k = 0; !process->exited && k < process->live_count; k++)
+			if (process->live[k]->key.tid == number && !process->live[k]->ended)
+				return process;
+	}
+	return NULL;
+}
+
 static void sums_of_tree_processes_and_threads_agree(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -84,7 +97,7 @@ static void a_process_is_complete_when_its_threads_are(void **state)
 	account_at(tree, 10, 10, 100, 5, true);
 	exit_at(tree, 10, 100, 200, 3 << 8);
 	assert_null(tree_take_ended(tree));
-	assert_null(tree_find(tree, 10));
+	assert_null(find_live(tree, 10));
 	account_at(tree, 10, 11, 110, 6, true);
 	process = tree_take_ended(tree);
 	assert_non_null(process);
@@ -179,14 +192,14 @@ static void a_number_that_is_used_again_is_another_process(void **state)
 	assert_int_equal(tree->live_processes, 2);
 	assert_int_equal(tree->unaccounted_threads, 1);
 	account_at(tree, 10, 10, 300, 7, false);
-	assert_int_equal(tree_find(tree, 10)->key.start_ns, 300);
-	assert_int_equal(tree_find(tree, 10)->usage.values[USAGE_CPU], 7);
+	assert_int_equal(find_live(tree, 10)->key.start_ns, 300);
+	assert_int_equal(find_live(tree, 10)->usage.values[USAGE_CPU], 7);
 	account_at(tree, 10, 10, 100, 6, true); /* of the first one: too late */
 	assert_int_equal(tree_strays(tree), 1);
 	assert_int_equal(tree->usage.values[USAGE_CPU], 12);
 	assert_sums_agree(tree);
 	assert_int_equal(tree_take_ended(tree)->key.start_ns, 100);
-	assert_int_equal(tree_find(tree, 10)->key.start_ns, 300);
+	assert_int_equal(find_live(tree, 10)->key.start_ns, 300);
 }
 
 static void a_start_that_is_not_known_matches_any(void **state)
@@ -270,10 +283,10 @@ static void arguments_are_of_the_last_exec_and_go_to_children(void **state)
 	assert_int_equal(tree->root->arguments_length, 6);
 	assert_string_equal(tree->root->comm, "program");
 	fork_at(tree, 10, 20, 20, 200);
-	assert_memory_equal(tree_find(tree, 20)->arguments, "sh\0-c", 6);
+	assert_memory_equal(find_live(tree, 20)->arguments, "sh\0-c", 6);
 	exec_at(tree, 20, 200, much, sizeof(much));
-	assert_true(tree_find(tree, 20)->arguments_cut);
-	assert_int_equal(tree_find(tree, 20)->arguments_length, TREE_ARGUMENTS_MAX);
+	assert_true(find_live(tree, 20)->arguments_cut);
+	assert_int_equal(find_live(tree, 20)->arguments_length, TREE_ARGUMENTS_MAX);
 	assert_int_equal(tree->execs, 2);
 	assert_int_equal(tree->root->execs, 1);
 	exec_at(tree, 10, 100, "", 0);
@@ -334,7 +347,7 @@ static void a_leader_that_ended_is_not_replaced_without_an_exec(void **state)
 	account_at(tree, 10, 11, 110, 8, false);
 	assert_int_equal(tree->usage.values[USAGE_CPU], 13);
 	assert_int_equal(tree->live_threads, 1);
-	assert_ptr_equal(tree_find(tree, 11), tree->root);
+	assert_ptr_equal(find_live(tree, 11), tree->root);
 	assert_sums_agree(tree);
 }
 
