@@ -37,8 +37,8 @@ static void index_free(struct tree_index *index)
 {
 	if (!index)
 		return;
-	task_table_clear(&index->threads);
-	task_table_clear(&index->processes);
+	number_map_clear(&index->threads);
+	number_map_clear(&index->processes);
 	free(index->kept_threads.entries);
 	free(index->kept_processes.entries);
 	free(index);

@@ -19,7 +19,7 @@ static bool is_leader(const struct task_key *key)
 /* The process with that number, whoever it is now. */
 static struct tree_process *holder_of(const struct tree *tree, const struct task_key *key)
 {
-	return task_table_find(&tree->index->processes, key->pid);
+	return number_map_get(&tree->index->processes, key->pid);
 }
 
 /* A thread's event does not tell when its process began. */

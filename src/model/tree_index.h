@@ -7,25 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number_map.h"
 #include "model/tree.h"
-
-/* Members by number.  At one time one member has a number; callers compare start times. */
-struct task_entry {
-	int32_t id;
-	void *item; /* NULL: free */
-};
-
-struct task_table {
-	struct task_entry *entries;
-	size_t count, capacity; /* the capacity is a power of two, or 0 */
-};
-
-/* Makes room for one more, so that task_table_put() cannot fail.  0 or -ENOMEM. */
-int task_table_reserve(struct task_table *table);
-void *task_table_find(const struct task_table *table, int32_t id);
-void task_table_put(struct task_table *table, int32_t id, void *item); /* replaces */
-void task_table_remove(struct task_table *table, int32_t id, const void *item);
-void task_table_clear(struct task_table *table);
 
 /* Those with the highest ranks among all that were offered: a heap with the lowest on top. */
 struct kept_entry {
@@ -54,7 +37,7 @@ struct wait_list {
 };
 
 struct tree_index {
-	struct task_table threads, processes;
+	struct number_map threads, processes; /* those that are known by number now */
 	struct process_list closing, ended;
 	struct tree_process *taken; /* handed out by tree_take_ended() last */
 	struct kept_heap kept_threads, kept_processes;

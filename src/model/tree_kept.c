@@ -95,9 +95,9 @@ static void retire_taken(struct tree *tree)
 /* Nothing that comes later is about it. */
 static void unindex(struct tree *tree, struct tree_process *process)
 {
-	task_table_remove(&tree->index->processes, process->key.pid, process);
+	number_map_forget(&tree->index->processes, process->key.pid, process);
 	for (size_t i = 0; i < process->live_count; i++)
-		task_table_remove(&tree->index->threads, process->live[i]->key.tid,
+		number_map_forget(&tree->index->threads, process->live[i]->key.tid,
 				  process->live[i]);
 	tree->index->resting -= process->live_count;
 }

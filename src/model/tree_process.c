@@ -32,7 +32,7 @@ static void process_free_pointer(struct tree_process **process)
 /* A child has the command line of its parent until it runs a program of its own. */
 static void inherit_arguments(const struct tree *tree, struct tree_process *process, int32_t parent)
 {
-	const struct tree_process *from = task_table_find(&tree->index->processes, parent);
+	const struct tree_process *from = number_map_get(&tree->index->processes, parent);
 
 	if (!from || !from->arguments)
 		return;
@@ -59,11 +59,11 @@ int process_add(struct tree *tree, const struct tree_event *event, bool found,
 		struct tree_process **ret)
 {
 	CLEANUP(process_free_pointer) struct tree_process *process = calloc(1, sizeof(*process));
-	struct task_table *table = &tree->index->processes;
+	struct number_map *table = &tree->index->processes;
 	bool is_leader = event->task.tid == event->task.pid;
 	struct tree_thread *leader;
 
-	if (!process || task_table_reserve(table) < 0 ||
+	if (!process || number_map_reserve(table) < 0 ||
 	    array_reserve_bytes((void **)&tree->all, &tree->capacity, tree->count + 1,
 				sizeof(struct tree_process *)) < 0)
 		return -ENOMEM;
@@ -80,7 +80,7 @@ int process_add(struct tree *tree, const struct tree_event *event, bool found,
 		inherit_arguments(tree, process, event->fork.parent_pid);
 	}
 	count_process(tree, process);
-	task_table_put(table, process->key.pid, process);
+	number_map_put(table, process->key.pid, process);
 	*ret = TAKE_PTR(process);
 	return 0;
 }

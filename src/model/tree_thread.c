@@ -22,7 +22,7 @@ void thread_free(struct tree_thread *thread)
 struct tree_thread *thread_find(const struct tree *tree, const struct tree_process *process,
 				int32_t tid)
 {
-	struct tree_thread *thread = task_table_find(&tree->index->threads, tid);
+	struct tree_thread *thread = number_map_get(&tree->index->threads, tid);
 
 	return thread && thread->process == process ? thread : NULL;
 }
@@ -39,7 +39,7 @@ static void count_thread(struct tree *tree, struct tree_process *process)
 /* The number is taken over from whoever had it. */
 static void release_number(struct tree *tree, int32_t tid, uint64_t time_ns)
 {
-	struct tree_thread *thread = task_table_find(&tree->index->threads, tid);
+	struct tree_thread *thread = number_map_get(&tree->index->threads, tid);
 
 	if (!thread || thread->ended)
 		return;
@@ -52,7 +52,7 @@ int thread_add(struct tree *tree, struct tree_process *process, const struct tas
 {
 	struct tree_thread *thread;
 
-	if (task_table_reserve(&tree->index->threads) < 0 ||
+	if (number_map_reserve(&tree->index->threads) < 0 ||
 	    array_reserve_bytes((void **)&process->live, &process->live_capacity,
 				process->live_count + 1, sizeof(struct tree_thread *)) < 0)
 		return -ENOMEM;
@@ -66,7 +66,7 @@ int thread_add(struct tree *tree, struct tree_process *process, const struct tas
 	thread->process = process;
 	thread->slot = process->live_count;
 	process->live[process->live_count++] = thread;
-	task_table_put(&tree->index->threads, key->tid, thread);
+	number_map_put(&tree->index->threads, key->tid, thread);
 	count_thread(tree, process);
 	*ret = thread;
 	return 0;
@@ -145,7 +145,7 @@ static void thread_leave(struct tree *tree, struct tree_thread *thread)
 	thread_give_calls(tree, thread);
 	process->live[thread->slot] = last;
 	last->slot = thread->slot;
-	task_table_remove(&tree->index->threads, thread->key.tid, thread);
+	number_map_forget(&tree->index->threads, thread->key.tid, thread);
 	tree->index->resting--;
 	thread->process = NULL;
 	thread_retire(tree, thread);
@@ -214,13 +214,13 @@ int thread_replace_leader(struct tree *tree, struct tree_process *process,
 {
 	struct tree_thread *thread = find_successor(process, &event->account);
 
-	if (task_table_reserve(&tree->index->threads) < 0)
+	if (number_map_reserve(&tree->index->threads) < 0)
 		return -ENOMEM;
 	process->state.leader_replaced = false;
 	if (!thread)
 		return thread_add(tree, process, &process->key, event->time_ns, &thread);
-	task_table_remove(&tree->index->threads, thread->key.tid, thread);
+	number_map_forget(&tree->index->threads, thread->key.tid, thread);
 	thread->key = process->key;
-	task_table_put(&tree->index->threads, thread->key.tid, thread);
+	number_map_put(&tree->index->threads, thread->key.tid, thread);
 	return 0;
 }

@@ -14,11 +14,11 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/taskstats.h"
 #include "host/taskstats_socket.h"
-#include "trace/number_map.h"
 
 #define RECEIVED 32
 #define MESSAGE_BYTES 4096	       /* a record, and for the last thread another of the group */

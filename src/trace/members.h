@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/number_map.h"
 #include "model/tree_event.h"
 #include "trace/counters.h"
-#include "trace/number_map.h"
 
 struct host;
 struct member;

@@ -191,23 +191,6 @@ static void the_thread_that_runs_a_program_goes_on_under_the_leaders_number(void
 	assert_true(scene->seen.account.ended);
 }
 
-/* Squares do not spread evenly: some must stand in for others. */
-static void a_map_keeps_what_is_in_it_while_others_go(void **state)
-{
-	struct number_map map = { 0 };
-	int values[3000];
-
-	(void)state;
-	for (int i = 0; i < 3000; i++)
-		assert_int_equal(number_map_set(&map, i * i * 31, &values[i]), 0);
-	for (int i = 0; i < 3000; i += 2)
-		assert_ptr_equal(number_map_remove(&map, i * i * 31), &values[i]);
-	for (int i = 0; i < 3000; i++)
-		assert_ptr_equal(number_map_get(&map, i * i * 31), i % 2 ? &values[i] : NULL);
-	assert_int_equal(map.count, 1500);
-	number_map_clear(&map);
-}
-
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -219,7 +202,6 @@ int main(void)
 		SCENE(no_account_falls),
 		SCENE(threads_without_a_last_account_are_counted_as_lost),
 		SCENE(the_thread_that_runs_a_program_goes_on_under_the_leaders_number),
-		cmocka_unit_test(a_map_keeps_what_is_in_it_while_others_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

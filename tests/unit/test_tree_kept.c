@@ -47,37 +47,6 @@ void *__wrap_reallocarray(void *memory, size_t count, size_t size)
 	return may_allocate() ? __real_reallocarray(memory, count, size) : NULL;
 }
 
-/* Numbers that begin their search at few places, put in and taken out in no order. */
-static void a_table_finds_those_in_it_and_no_others(void **state)
-{
-	struct task_table table = { 0 };
-	static int items[512];
-	bool is_in[512] = { 0 };
-	uint32_t random = 1;
-
-	(void)state;
-	assert_null(task_table_find(&table, 5));
-	task_table_remove(&table, 5, items);
-	for (int step = 0; step < 20000; step++) {
-		int at = (int)((random = random * 1664525 + 1013904223) >> 23);
-		int32_t id = at % 128 * 1024 + at / 128;
-
-		if (is_in[at]) {
-			task_table_remove(&table, id, &table);
-			assert_ptr_equal(task_table_find(&table, id), &items[at]);
-			task_table_remove(&table, id, &items[at]);
-		} else {
-			assert_int_equal(task_table_reserve(&table), 0);
-			task_table_put(&table, id, &items[at]);
-		}
-		is_in[at] = !is_in[at];
-		at = (int)(random >> 8 & 511);
-		assert_ptr_equal(task_table_find(&table, at % 128 * 1024 + at / 128),
-				 is_in[at] ? &items[at] : NULL);
-	}
-	task_table_clear(&table);
-}
-
 static const char *const call_names[] = { "read", "write", "close" };
 #define CALLS 3
 
@@ -428,7 +397,6 @@ static void no_memory_at_any_point_does_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_finds_those_in_it_and_no_others),
 		cmocka_unit_test(system_calls_are_there_when_a_process_is_taken),
 		cmocka_unit_test(system_calls_of_the_living_join_the_sum_at_the_end),
 		cmocka_unit_test(costly_waits_come_first_each_with_who_ended_it_most),

@@ -1,4 +1,4 @@
-#include "trace/number_map.h"
+#include "base/number_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,16 +38,26 @@ static int grow(struct number_map *map)
 	return 0;
 }
 
-int number_map_set(struct number_map *map, int32_t number, void *value)
+int number_map_reserve(struct number_map *map)
 {
-	size_t slot;
+	return map->count * 2 < map->capacity ? 0 : grow(map);
+}
 
-	if (map->count * 2 >= map->capacity && grow(map) < 0)
-		return -ENOMEM;
-	slot = find_slot(map, number);
+void number_map_put(struct number_map *map, int32_t number, void *value)
+{
+	size_t slot = find_slot(map, number);
+
 	map->count += !map->slots[slot].value;
 	map->slots[slot] = (struct number_slot){ number, value };
-	return 0;
+}
+
+int number_map_set(struct number_map *map, int32_t number, void *value)
+{
+	int status = number_map_reserve(map);
+
+	if (status == 0)
+		number_map_put(map, number, value);
+	return status;
 }
 
 void *number_map_get(const struct number_map *map, int32_t number)
@@ -85,6 +95,12 @@ void *number_map_remove(struct number_map *map, int32_t number)
 	close_gap(map, slot);
 	map->count--;
 	return value;
+}
+
+void number_map_forget(struct number_map *map, int32_t number, const void *value)
+{
+	if (value && number_map_get(map, number) == value)
+		number_map_remove(map, number);
 }
 
 void number_map_clear(struct number_map *map)

@@ -1,0 +1,86 @@
+/* The map from numbers of tasks: what is in it is found, whatever comes and goes beside it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/number_map.h"
+
+/* Squares do not spread evenly: some must stand in for others. */
+static void a_map_keeps_what_is_in_it_while_others_go(void **state)
+{
+	struct number_map map = { 0 };
+	int values[3000];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		assert_int_equal(number_map_set(&map, i * i * 31, &values[i]), 0);
+	for (int i = 0; i < 3000; i += 2)
+		assert_ptr_equal(number_map_remove(&map, i * i * 31), &values[i]);
+	for (int i = 0; i < 3000; i++)
+		assert_ptr_equal(number_map_get(&map, i * i * 31), i % 2 ? &values[i] : NULL);
+	assert_int_equal(map.count, 1500);
+	number_map_clear(&map);
+}
+
+/* Numbers that begin their search at few places, put in and taken out in no order. */
+static void a_map_finds_those_in_it_and_no_others(void **state)
+{
+	struct number_map map = { 0 };
+	static int items[512];
+	bool is_in[512] = { 0 };
+	uint32_t random = 1;
+
+	(void)state;
+	assert_null(number_map_get(&map, 5));
+	number_map_forget(&map, 5, items);
+	for (int step = 0; step < 20000; step++) {
+		int at = (int)((random = random * 1664525 + 1013904223) >> 23);
+		int32_t id = at % 128 * 1024 + at / 128;
+
+		if (is_in[at]) {
+			number_map_forget(&map, id, &map);
+			assert_ptr_equal(number_map_get(&map, id), &items[at]);
+			number_map_forget(&map, id, &items[at]);
+		} else {
+			assert_int_equal(number_map_reserve(&map), 0);
+			number_map_put(&map, id, &items[at]);
+		}
+		is_in[at] = !is_in[at];
+		at = (int)(random >> 8 & 511);
+		assert_ptr_equal(number_map_get(&map, at % 128 * 1024 + at / 128),
+				 is_in[at] ? &items[at] : NULL);
+	}
+	number_map_clear(&map);
+}
+
+static void a_value_is_replaced_in_place(void **state)
+{
+	struct number_map map = { 0 };
+	int first, second;
+
+	(void)state;
+	assert_null(number_map_remove(&map, 1));
+	assert_int_equal(number_map_set(&map, 1, &first), 0);
+	assert_int_equal(number_map_set(&map, 1, &second), 0);
+	assert_int_equal(map.count, 1);
+	number_map_forget(&map, 1, &first);
+	assert_ptr_equal(number_map_get(&map, 1), &second);
+	assert_ptr_equal(number_map_remove(&map, 1), &second);
+	assert_int_equal(map.count, 0);
+	number_map_clear(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_map_keeps_what_is_in_it_while_others_go),
+		cmocka_unit_test(a_map_finds_those_in_it_and_no_others),
+		cmocka_unit_test(a_value_is_replaced_in_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
