@@ -170,7 +170,7 @@ void why_print_text(FILE *out, const struct why *why)
 	print_head(out, why);
 	print_verdict(out, why);
 	print_missing(out, why);
-	if (why->threads.count == 0 || why->after.state == 'Z')
+	if (why->threads.count == 0 || why->after.is_dead)
 		return;
 	print_threads(out, why);
 	print_stacks(out, why);

@@ -8,39 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/privilege.h"
-
-/* Of field 9 in the stat file. */
-#define FLAG_EXITING 0x00000004
-#define FLAG_KERNEL 0x00200000
-
-/* The name in front may contain anything, also parentheses. */
-static bool parse_stat(const char *text, struct process_look *look)
-{
-	const char *cursor = strrchr(text, ')');
-	int64_t number;
-	uint64_t flags;
-
-	if (!cursor || cursor[1] != ' ' || !cursor[2])
-		return false;
-	look->state = cursor[2];
-	cursor += 3;
-	for (int field = 4; field <= 8; field++) {
-		cursor += *cursor == ' ';
-		if (!scan_i64(&cursor, &number))
-			return false;
-	}
-	cursor += *cursor == ' ';
-	if (!scan_u64(&cursor, &flags))
-		return false;
-	look->exiting = flags & FLAG_EXITING || look->state == 'Z' || look->state == 'X';
-	look->kernel = flags & FLAG_KERNEL;
-	return true;
-}
+#include "session/stat_line.h"
 
 static bool parse_group(const char *text, struct process_look *look)
 {
@@ -56,35 +30,47 @@ static bool parse_group(const char *text, struct process_look *look)
 	return true;
 }
 
-static int read_below(const struct host *host, int32_t pid, const char *name, char *buffer,
-		      size_t capacity)
+static int read_group(int process, struct process_look *look)
 {
-	char path[64];
-	ssize_t length;
+	char buffer[8192];
+	ssize_t length = file_read(process, "status", buffer, sizeof(buffer));
 
-	snprintf(path, sizeof(path), "%" PRId32 "/%s", pid, name);
-	length = file_read(host->proc, path, buffer, capacity);
-	return length == -ENOENT ? -ESRCH : length < 0 ? (int)length : 0;
+	if (length < 0)
+		return (int)length;
+	return parse_group(buffer, look) ? 0 : -EBADMSG;
+}
+
+/* All below one directory fd, so that all is of the same process. */
+static int read_all(int process, struct process_look *look)
+{
+	struct stat directory;
+	struct stat_line line;
+	int status = stat_line_read(process, "stat", &line);
+
+	if (status < 0)
+		return status;
+	if (fstat(process, &directory) < 0)
+		return -errno;
+	look->user = directory.st_uid;
+	look->state = line.state;
+	look->kernel = stat_line_is_kernel_thread(&line);
+	look->exiting = stat_line_is_ending(&line);
+	look->ended = look->exiting && !stat_line_any_lives(process);
+	return read_group(process, look);
 }
 
 int process_look(const struct host *host, int32_t pid, struct process_look *ret)
 {
 	struct process_look look = { 0 };
-	struct stat directory;
-	char buffer[8192];
 	char path[16];
+	CLEANUP(close_fd) int process = -1;
 	int status;
 
 	snprintf(path, sizeof(path), "%" PRId32, pid);
-	if (fstatat(host->proc, path, &directory, 0) < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	look.user = directory.st_uid;
-	status = read_below(host, pid, "stat", buffer, sizeof(buffer));
-	if (status < 0 || !parse_stat(buffer, &look))
-		return status < 0 ? status : -EBADMSG;
-	status = read_below(host, pid, "status", buffer, sizeof(buffer));
-	if (status < 0 || !parse_group(buffer, &look))
-		return status < 0 ? status : -EBADMSG;
+	process = host_open_directory(host->proc, path);
+	status = process < 0 ? process : read_all(process, &look);
+	if (status < 0)
+		return status == -ENOENT ? -ESRCH : status;
 	*ret = look;
 	return 0;
 }
@@ -110,7 +96,7 @@ int process_attachable(const struct host *host, int32_t pid, struct error *error
 		return error_set(error, -EINVAL,
 				 "process %" PRId32 " is a kernel thread: it has no tree to follow",
 				 pid);
-	if (look.exiting)
+	if (look.ended)
 		return error_set(error, -ESRCH, "process %" PRId32 " has ended", pid);
 	if (look.user != geteuid() && !host_has_capability(CAP_SYS_PTRACE))
 		return error_set(error, -EPERM,

@@ -12,7 +12,8 @@ struct host;
 
 struct process_look {
 	char state;    /* as proc has it */
-	bool exiting;  /* it is on its way out, or a zombie */
+	bool exiting;  /* its first thread is on its way out, or a zombie */
+	bool ended;    /* and no other thread goes on */
 	bool kernel;   /* a kernel thread */
 	int32_t group; /* its process; another number than its own for a thread */
 	uint32_t user; /* effective, as proc shows it */

@@ -15,65 +15,10 @@
 #include "collect/proc_parse.h"
 #include "host/host.h"
 #include "model/syscall.h"
+#include "session/stat_line.h"
 
-#define STAT_BYTES 2048
 #define STATUS_BYTES 16384
 #define STACK_BYTES 8192
-#define STAT_FIELDS 53
-#define KERNEL_THREAD_FLAG 0x00200000U /* PF_KTHREAD of include/linux/sched.h */
-
-/* Numbers of stat fields, from 1. */
-enum { STAT_PARENT = 4, STAT_FLAGS = 9, STAT_THREADS = 20, STAT_START = 22, STAT_EXIT_CODE = 52 };
-
-struct stat_line {
-	char comm[TREE_COMM_SIZE];
-	char state;
-	int64_t fields[STAT_FIELDS];
-	unsigned count; /* fields are known below that number */
-};
-
-static void copy_comm(char comm[TREE_COMM_SIZE], const char *from, size_t length)
-{
-	if (length >= TREE_COMM_SIZE)
-		length = TREE_COMM_SIZE - 1;
-	memcpy(comm, from, length);
-	comm[length] = '\0';
-}
-
-static void scan_fields(const char *cursor, struct stat_line *line)
-{
-	for (line->count = STAT_PARENT; line->count < STAT_FIELDS && *cursor == ' ';
-	     line->count++) {
-		uint64_t large;
-
-		cursor++;
-		if (scan_i64(&cursor, &line->fields[line->count]))
-			continue;
-		if (!scan_u64(&cursor, &large))
-			return;
-		line->fields[line->count] = INT64_MAX;
-	}
-}
-
-/* The name may hold any bytes: it reaches from the first '(' to the last ')'. */
-static int read_stat(int process, const char *path, struct stat_line *line)
-{
-	char buffer[STAT_BYTES];
-	ssize_t length = file_read(process, path, buffer, sizeof(buffer));
-	const char *begin, *end;
-
-	if (length < 0)
-		return (int)length;
-	begin = strchr(buffer, '(');
-	end = strrchr(buffer, ')');
-	if (!begin || !end || end < begin || end[1] != ' ' || !end[2])
-		return -EBADMSG;
-	*line = (struct stat_line){ .state = end[2] };
-	copy_comm(line->comm, begin + 1, (size_t)(end - begin - 1));
-	scan_fields(end + 3, line);
-	return 0;
-}
-
 static void read_comm(const struct host *host, int32_t pid, char comm[TREE_COMM_SIZE])
 {
 	char path[32];
@@ -176,11 +121,11 @@ static int read_thread(int process, int32_t tid, struct standing *standing)
 
 	snprintf(path, sizeof(path), "task/%" PRId32, tid);
 	task = host_open_directory(process, path);
-	if (task < 0 || read_stat(task, "stat", &line) < 0)
+	if (task < 0 || stat_line_read(task, "stat", &line) < 0)
 		return 0;
 	memcpy(thread.comm, line.comm, sizeof(thread.comm));
 	thread.state = line.state;
-	if (thread.state != 'Z' && thread.state != 'X') {
+	if (!standing_is_dead_state(thread.state)) {
 		read_channel(task, standing, &thread);
 		read_times(task, &thread);
 		if (!standing->is_kernel_thread)
@@ -249,12 +194,18 @@ static void take_line(const struct stat_line *line, struct standing *standing)
 {
 	memcpy(standing->comm, line->comm, sizeof(standing->comm));
 	standing->state = line->state;
+	standing->is_kernel_thread = stat_line_is_kernel_thread(line);
 	if (line->count > STAT_START) {
 		standing->parent_pid = (int32_t)line->fields[STAT_PARENT];
-		standing->is_kernel_thread = line->fields[STAT_FLAGS] & KERNEL_THREAD_FLAG;
 		standing->start_ticks = (uint64_t)line->fields[STAT_START];
 	}
-	if (line->count > STAT_EXIT_CODE) {
+}
+
+/* The code of a first thread that ended before others is not that of the process. */
+static void take_end(int process, const struct stat_line *line, struct standing *standing)
+{
+	standing->is_dead = standing_is_dead_state(line->state) && !stat_line_any_lives(process);
+	if (line->count > STAT_EXIT_CODE && standing->is_dead) {
 		standing->has_exit_status = line->state == 'Z';
 		standing->exit_status = (int)line->fields[STAT_EXIT_CODE];
 	}
@@ -273,10 +224,11 @@ static int read_process(const struct host *host, int32_t asked, struct standing 
 	standing->asked = asked;
 	snprintf(path, sizeof(path), "%" PRId32, standing->pid);
 	process = host_open_directory(host->proc, path);
-	status = process < 0 ? process : read_stat(process, "stat", &line);
+	status = process < 0 ? process : stat_line_read(process, "stat", &line);
 	if (status < 0)
 		return status == -ENOENT ? -ESRCH : status;
 	take_line(&line, standing);
+	take_end(process, &line, standing);
 	standing->tracer_pid = (int32_t)status_number(status_text, "TracerPid");
 	if (standing->parent_pid > 0)
 		read_comm(host, standing->parent_pid, standing->parent_comm);

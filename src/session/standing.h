@@ -49,6 +49,7 @@ struct standing {
 	int32_t tracer_pid; /* a debugger; 0: none */
 	char tracer_comm[TREE_COMM_SIZE];
 	bool is_kernel_thread;
+	bool is_dead;	      /* all its threads are; `state` is that of the first one */
 	bool has_exit_status; /* of a zombie, as wait() has it */
 	int exit_status;
 	bool denied; /* calls and wait channels may not be read */
@@ -59,6 +60,11 @@ struct standing {
 /* 0; -ESRCH when there is no such process; or another negative errno; each with a sentence. */
 int standing_read(const struct host *host, int32_t pid, struct standing *ret, struct error *error);
 void standing_clear(struct standing *standing);
+
+static inline bool standing_is_dead_state(char state)
+{
+	return state == 'Z' || state == 'X';
+}
 
 /* What the thread waits for by its call and object alone, or -1 when that does not tell. */
 int standing_reason(const struct standing_thread *thread);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "host/host.h"
 #include "session/session.h"
+#include "trace/clocks.h"
 
 /* It counts as waiting for its children when it does that most of the time. */
 #define WAITS_SHARE 0.5
@@ -16,18 +17,10 @@
 
 static void sleep_for(uint64_t ns)
 {
-	struct timespec rest = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	struct timespec rest = { (time_t)(ns / NS_PER_SECOND), (long)(ns % NS_PER_SECOND) };
 
 	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
 		;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static const struct tree_process *find_process(const struct run *run, int32_t pid)
@@ -40,7 +33,7 @@ static const struct tree_process *find_process(const struct run *run, int32_t pi
 
 static bool can_be_watched(const struct standing *standing)
 {
-	return standing->state != 'Z' && standing->state != 'X' && !standing->is_kernel_thread;
+	return !standing->is_dead && !standing->is_kernel_thread;
 }
 
 static void watch(struct why *why, uint64_t duration_ns)
@@ -48,21 +41,21 @@ static void watch(struct why *why, uint64_t duration_ns)
 	struct session_options options = { .quiet = true,
 					   .duration_ns = duration_ns,
 					   .live_fd = -1 };
-	uint64_t begin = now_ns();
+	uint64_t begin = monotonic_ns();
 	uint64_t spent;
 	int status;
 
-	if (why->before.state == 'Z' || why->before.state == 'X')
+	if (why->before.is_dead)
 		return;
 	if (can_be_watched(&why->before)) {
 		status = session_attach(&options, &why->before.pid, 1, &why->run, &why->problem);
 		if (status < 0 && !why->problem.message[0])
 			error_set(&why->problem, status, "%s", strerror(-status));
 	}
-	spent = now_ns() - begin;
+	spent = monotonic_ns() - begin;
 	if (!why->run && spent < duration_ns)
 		sleep_for(duration_ns - spent);
-	why->watched_ns = why->run ? run_wall_ns(why->run) : now_ns() - begin;
+	why->watched_ns = why->run ? run_wall_ns(why->run) : monotonic_ns() - begin;
 }
 
 /* It may have ended, and another may have its number. */

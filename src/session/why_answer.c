@@ -50,22 +50,38 @@ static void append_end(struct text *out, const struct why *why)
 		text_format(out, " by %s", signal_name(WTERMSIG(why->status), name));
 }
 
+/* The first thread, or where it ended before the others, the busiest of these. */
 static const struct why_thread *leader_of(const struct why *why)
 {
-	for (size_t i = 0; i < why->threads.count; i++)
-		if (why->threads.data[i].tid == why->before.pid)
-			return &why->threads.data[i];
-	return NULL;
+	const struct why_thread *busiest = NULL;
+
+	for (size_t i = 0; i < why->threads.count; i++) {
+		const struct why_thread *thread = &why->threads.data[i];
+
+		if (thread->tid == why->before.pid && !standing_is_dead_state(thread->state))
+			return thread;
+		if (!busiest && !standing_is_dead_state(thread->state))
+			busiest = thread;
+	}
+	return busiest;
+}
+
+static bool is_dead(const struct why *why)
+{
+	return why->after.state ? why->after.is_dead : why->before.is_dead;
 }
 
 static char state_of(const struct why *why)
 {
-	return why->after.state ? why->after.state : why->before.state;
+	const struct why_thread *leader = leader_of(why);
+	char state = why->after.state ? why->after.state : why->before.state;
+
+	return standing_is_dead_state(state) && leader ? leader->state : state;
 }
 
 static bool say_zombie(const struct why *why, struct text *out)
 {
-	if (state_of(why) != 'Z' || why->before.state != 'Z')
+	if (!is_dead(why) || !why->before.is_dead)
 		return false;
 	text_append_string(out, "it is dead, ended");
 	append_end(out, why);
@@ -81,7 +97,7 @@ static bool say_zombie(const struct why *why, struct text *out)
 
 static bool say_ended(const struct why *why, struct text *out)
 {
-	if (!why->ended && state_of(why) != 'Z')
+	if (!why->ended && !is_dead(why))
 		return false;
 	text_append_string(out, "it ended while it was watched");
 	append_end(out, why);

@@ -135,8 +135,26 @@ static void a_zombie_has_its_exit_status(void **state)
 	begin(&tree);
 	add_process(&tree, STAT_TEXT("50", "x", "Z", "0", "768"), "Tgid:\t50\n");
 	assert_int_equal(look(&tree, 50, &standing, &error), 0);
+	assert_true(standing.is_dead);
 	assert_true(standing.has_exit_status);
 	assert_int_equal(standing.exit_status, 768);
+	tree_remove(&tree);
+}
+
+static void a_process_whose_first_thread_ended_is_not_dead(void **state)
+{
+	CLEANUP(standing_clear) struct standing standing = { 0 };
+	struct error error = { 0 };
+	struct tree tree;
+
+	(void)state;
+	begin(&tree);
+	add_process(&tree, STAT_TEXT("50", "x", "Z", "4", "0"), "Tgid:\t50\n");
+	task_file(&tree, "50", "51", "stat", STAT_TEXT("51", "worker", "S", "0", "0"));
+	assert_int_equal(look(&tree, 50, &standing, &error), 0);
+	assert_int_equal(standing.state, 'Z');
+	assert_false(standing.is_dead);
+	assert_false(standing.has_exit_status);
 	tree_remove(&tree);
 }
 
@@ -222,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_blocked_reader_shows_its_call_and_its_object),
 		cmocka_unit_test(a_thread_in_d_shows_its_kernel_stack),
 		cmocka_unit_test(a_zombie_has_its_exit_status),
+		cmocka_unit_test(a_process_whose_first_thread_ended_is_not_dead),
 		cmocka_unit_test(a_kernel_thread_is_known_by_its_flag),
 		cmocka_unit_test(a_debugger_is_named),
 		cmocka_unit_test(files_that_are_cut_or_senseless_are_no_answer),
