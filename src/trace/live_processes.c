@@ -39,6 +39,13 @@ int live_processes_add(struct live_processes *live, const struct task_key *key)
 	return 0;
 }
 
+int live_processes_know(struct live_processes *live, int32_t pid)
+{
+	const struct task_key key = { .pid = pid, .tid = pid };
+
+	return is_at(live, find(live, pid), pid) ? 0 : live_processes_add(live, &key);
+}
+
 void live_processes_remove(struct live_processes *live, int32_t pid)
 {
 	size_t index = find(live, pid);

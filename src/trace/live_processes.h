@@ -22,6 +22,8 @@ struct live_processes {
 
 /* A process with that number that is already there is replaced.  0 or -ENOMEM. */
 int live_processes_add(struct live_processes *live, const struct task_key *key);
+/* One of which only a thread was seen: added when it is not there, without a start time. */
+int live_processes_know(struct live_processes *live, int32_t pid);
 void live_processes_remove(struct live_processes *live, int32_t pid);
 void live_processes_see(struct live_processes *live, int32_t pid);
 void live_processes_clear(struct live_processes *live);

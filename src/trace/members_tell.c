@@ -160,7 +160,8 @@ void members_facts(struct members *members, struct member *member, uint64_t time
 {
 	struct tree_event event = { .type = TREE_PROCESS, .task = member->key, .time_ns = time_ns };
 
-	(void)process_facts_read(members->host, member->key.pid, &event.process);
+	(void)process_facts_read(members->host, member->key.pid, member->key.start_ns,
+				 &event.process);
 	fill_facts(member, &event.process);
 	members_announce_one(members, member, time_ns);
 	tell(members, &event);

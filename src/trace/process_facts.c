@@ -14,11 +14,15 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "host/host.h"
+#include "trace/proc_look.h"
 #include "trace/tracer.h"
 
 #define LISTING_BYTES (32 * 1024)
+#define STAT_BYTES 1024
 #define STATUS_BYTES 8192 /* cut where it is longer: what is looked for stands before that */
 #define KIB 1024
+/* Start times by events are a little late, those of /proc whole ticks. */
+#define START_TOLERANCE_TICKS 2
 
 static int open_process(const struct host *host, int32_t pid)
 {
@@ -47,20 +51,40 @@ static int read_file(int process, const char *name, char *buffer, size_t capacit
 	return 0;
 }
 
-/* The second number of statm, in pages. */
-static int read_rss(const struct host *host, int process, struct tree_process_facts *facts)
+/* -ESRCH when it is another process, one that got the number later. */
+static int check_start(const struct host *host, int process, uint64_t start_ns)
+{
+	uint64_t tolerance = START_TOLERANCE_TICKS * host->tick_ns;
+	struct proc_look look = { 0 };
+	char buffer[STAT_BYTES];
+	int status;
+
+	if (!start_ns)
+		return 0;
+	status = read_file(process, "stat", buffer, sizeof(buffer));
+	if (status < 0 || !proc_look_parse_stat(buffer, host->tick_ns, &look))
+		return status;
+	return look.start_ns > start_ns + tolerance || start_ns > look.start_ns + tolerance ?
+		       -ESRCH :
+		       0;
+}
+
+/* The first two numbers of statm, in pages.  -ESRCH for a thread that ended: it has no memory. */
+static int read_rss(const struct host *host, int thread, struct tree_process_facts *facts)
 {
 	char buffer[256];
 	const char *cursor = buffer;
 	uint64_t size, resident;
-	int status = read_file(process, "statm", buffer, sizeof(buffer));
+	int status = read_file(thread, "statm", buffer, sizeof(buffer));
 
 	if (status < 0)
 		return status;
-	if (scan_u64(&cursor, &size) && *cursor++ == ' ' && scan_u64(&cursor, &resident)) {
-		facts->rss_bytes = resident * host->page_bytes;
-		facts->present |= TREE_PROCESS_RSS;
-	}
+	if (!scan_u64(&cursor, &size) || *cursor++ != ' ' || !scan_u64(&cursor, &resident))
+		return 0;
+	if (size == 0)
+		return -ESRCH;
+	facts->rss_bytes = resident * host->page_bytes;
+	facts->present |= TREE_PROCESS_RSS;
 	return 0;
 }
 
@@ -100,21 +124,59 @@ static void read_descriptors(int process, int32_t pid, struct tree_process_facts
 	facts->present |= TREE_PROCESS_FD_LIMIT;
 }
 
-int process_facts_read(const struct host *host, int32_t pid, struct tree_process_facts *ret)
+/* By the directory of a process, which shows what its first thread has, or that of a thread. */
+static int read_facts(const struct host *host, int thread, int32_t pid,
+		      struct tree_process_facts *ret)
 {
-	CLEANUP(close_fd) int process = open_process(host, pid);
 	struct tree_process_facts facts = { 0 };
 	int status;
 
-	if (process < 0)
-		return process;
-	read_descriptors(process, pid, &facts);
+	read_descriptors(thread, pid, &facts);
 	/* Last: when this can be read the process lives, so the limit was its own. */
-	status = read_rss(host, process, &facts);
+	status = read_rss(host, thread, &facts);
 	if (status < 0)
 		return status;
 	*ret = facts;
 	return 0;
+}
+
+/* When the first thread has ended: by another one that lives. */
+static int read_by_thread(const struct host *host, int process, int32_t pid,
+			  struct tree_process_facts *ret)
+{
+	CLEANUP(close_fd) int tasks = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(struct dirent64) char entries[LISTING_BYTES];
+	ssize_t length;
+
+	if (tasks < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((length = getdents64(tasks, entries, sizeof(entries))) > 0)
+		for (ssize_t offset = 0; offset < length;) {
+			const struct dirent64 *entry = (const void *)(entries + offset);
+			CLEANUP(close_fd)
+			int thread = openat(tasks, entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+			if (entry->d_name[0] != '.' && thread >= 0 &&
+			    read_facts(host, thread, pid, ret) == 0)
+				return 0;
+			offset += entry->d_reclen;
+		}
+	return -ESRCH;
+}
+
+int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
+		       struct tree_process_facts *ret)
+{
+	CLEANUP(close_fd) int process = open_process(host, pid);
+	int status;
+
+	if (process < 0)
+		return process;
+	status = check_start(host, process, start_ns);
+	if (status < 0)
+		return status;
+	status = read_facts(host, process, pid, ret);
+	return status == -ESRCH ? read_by_thread(host, process, pid, ret) : status;
 }
 
 int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts)

@@ -179,8 +179,3 @@ void tracer_close(struct tracer *tracer)
 		free(opened_of(tracer)->reasons[i]);
 	free(tracer);
 }
-
-void tracer_close_pointer(struct tracer **tracer)
-{
-	tracer_close(*tracer);
-}

@@ -50,8 +50,8 @@ struct tracer_kind {
 		    struct error *error);
 	/*
 	 * Follows these processes.  With `at_exec` the single process is our own child, held before
-	 * its exec: it and its descendants belong to the tree from its successful exec on.  Else they run,
-	 * and all their descendants belong to it too.  -ESRCH when one is gone.
+	 * its exec: it and its descendants belong to the tree from its successful exec on.  Else
+	 * they run, and all their descendants belong to it too.  -ESRCH when one is gone.
 	 */
 	int (*follow)(void *state, const int32_t *pids, size_t count, bool at_exec,
 		      struct error *error);
@@ -89,13 +89,14 @@ const struct tracer_kind *tracer_kind(size_t place);
 /* Finds out whether a way works here with all that it can: 0, or a negative errno and a sentence. */
 int tracer_try(const struct tracer_kind *kind, const struct host *host, struct error *error);
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
-void tracer_close_pointer(struct tracer **tracer);
 
 /*
  * What process values every way reads alike from /proc: RSS, descriptors and their limit.
- * What cannot be read is left out.  0, -ESRCH when the process is gone, or another negative errno.
+ * What cannot be read is left out.  0, -ESRCH when the process is gone, all its threads have
+ * ended, or it is not the one that began at `start_ns` (0: not known), or another negative errno.
  */
-int process_facts_read(const struct host *host, int32_t pid, struct tree_process_facts *ret);
+int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
+		       struct tree_process_facts *ret);
 
 /* Adds the peak RSS of the program that it runs now, which costs more than all of the above. */
 int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts);

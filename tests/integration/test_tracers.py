@@ -83,13 +83,21 @@ def loop(count, then="exit 0"):
     return f"i=0; while [ $i -lt {count} ]; do {TRUE}; i=$((i+1)); done; {then}"
 
 
+def compiled(folder, text):
+    """The program with that source."""
+    program = pathlib.Path(folder, "program")
+    subprocess.run(["cc", "-O2", "-pthread", "-o", program, "-x", "c", "-"], check=True, text=True,
+                   input=text)
+    return program
+
+
 def each(*sources):
     """Runs a test with each of these ways, as far as there is the privilege for it."""
     def decorate(test):
         @functools.wraps(test)
         def run(self):
             for source in sources or SEES_ALL:
-                if source == "connector" and not support.is_root():
+                if source in ("connector", "bpf") and not support.is_root():
                     continue
                 with self.subTest(source=source):
                     test(self, source)
@@ -209,15 +217,60 @@ class Tracers(unittest.TestCase):
     @each("connector")
     def test_lost_events_are_counted_and_made_up_for(self, source):
         with tempfile.TemporaryDirectory() as folder:
-            storm = pathlib.Path(folder, "storm")
-            subprocess.run(["cc", "-O2", "-o", storm, "-x", "c", "-"], check=True, text=True,
-                           input=FORKS)
-            told = Told(source, storm, "15000", options=["-s", "3000"])
+            told = Told(source, compiled(folder, FORKS), "15000", options=["-s", "3000"])
         if not told.losses["events"]:
             self.skipTest("this host is too slow to lose events")
         self.assert_cpu(told)
         self.assertIn(9 << 8, [int(end["status"]) for end in told.ends() if end["status"]])
         self.assertEqual(int(told.root_end()["status"]), 6 << 8)
+
+    @each("bpf")
+    def test_a_process_whose_beginning_was_lost_is_found(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            told = Told(source, compiled(folder, FORKS), "16000", options=["-s", "5000"])
+        (child,) = {end["pid"] for end in told.events("process", ended=1, status=9 << 8)}
+        if told.events("fork", pid=child):
+            self.skipTest("this host is too slow to lose events")
+        self.assertTrue(told.events("thread", pid=child, ended=0))
+        self.assertEqual(int(told.root_end()["status"]), 6 << 8)
+
+    @each("bpf")
+    def test_threads_that_the_kernel_makes_have_accounts(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            told = Told(source, compiled(folder, URING))
+        if told.wait["status"]:
+            self.skipTest("no io_uring")
+        self.assert_cpu(told)
+        workers = [line for line in told.events("thread", ended=1) if line["tid"] != line["pid"]]
+        self.assertGreater(sum(int(line["cpu_ns"]) for line in workers),
+                           0.5 * told.wait["cpu_ns"])
+        self.assertEqual(told.tree["strays"], 0)
+
+    @each("bpf")
+    def test_all_threads_that_end_at_once_have_last_accounts(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            told = Told(source, compiled(folder, THREADS_AT_ONCE), "4000")
+        self.assertEqual(told.wait["status"], 0)
+        self.assertEqual(len(told.events("thread", ended=1)), 4001)
+        self.assertEqual(told.losses, {"events": 0, "threads": 0})
+
+    @each("bpf")
+    def test_a_process_lives_as_long_as_any_of_its_threads(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            told = Told(source, compiled(folder, WITHOUT_LEADER), options=["-a", "-i", "50"])
+        end = told.root_end()
+        self.assertEqual(int(end["status"]), 3 << 8)
+        looks = told.events("process", pid=told.wait["pid"], ended=0)
+        self.assertTrue(looks)
+        for look in looks:
+            self.assertGreater(int(look["rss"]), 0)
+            self.assertGreater(int(look["fds"]), 0)
+
+    @each("bpf")
+    def test_a_signal_that_is_pending_keeps_its_sender(self, source):
+        told = Told(source, sys.executable, "-c", TWO_SENDERS)
+        signals = told.events("signal", number=15)
+        self.assertEqual(len({line["pid"] for line in signals}), len(signals))
 
     def test_a_container_is_told_why_there_are_no_events(self):
         if not support.has_namespaces():
@@ -266,6 +319,113 @@ int main(int count, char **arguments)
 	waitpid(child, 0, 0);
 	return count > 1 ? 6 : 0;
 }
+"""
+
+# Reads that io_uring hands to threads of its own.
+URING = """
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define READS 8
+#define BYTES (16 << 20)
+int main(void)
+{
+	struct io_uring_params ring = { 0 };
+	int fd = syscall(SYS_io_uring_setup, READS, &ring);
+	int source = open("/dev/urandom", O_RDONLY);
+	char *target = malloc(BYTES);
+	if (fd < 0 || source < 0)
+		return 1;
+	char *queue = mmap(0, ring.sq_off.array + ring.sq_entries * sizeof(unsigned),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entries = mmap(0, ring.sq_entries * sizeof(*entries),
+					    PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+					    IORING_OFF_SQES);
+	if (queue == MAP_FAILED || entries == MAP_FAILED)
+		return 1;
+	for (unsigned i = 0; i < READS; i++) {
+		memset(&entries[i], 0, sizeof(entries[i]));
+		entries[i].opcode = IORING_OP_READ;
+		entries[i].flags = IOSQE_ASYNC;
+		entries[i].fd = source;
+		entries[i].addr = (unsigned long)target;
+		entries[i].len = BYTES;
+		((unsigned *)(queue + ring.sq_off.array))[i] = i;
+		__atomic_store_n((unsigned *)(queue + ring.sq_off.tail), i + 1, __ATOMIC_RELEASE);
+		syscall(SYS_io_uring_enter, fd, 1, i + 1, IORING_ENTER_GETEVENTS, 0, 0);
+	}
+	return 0;
+}
+"""
+
+# Threads that all end by one _exit().
+THREADS_AT_ONCE = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_barrier_t all;
+static void *thread(void *unused)
+{
+	getuid();
+	getgid();
+	usleep(1);
+	pthread_barrier_wait(&all);
+	pause();
+	return unused;
+}
+int main(int count, char **arguments)
+{
+	long threads = count > 1 ? atol(arguments[1]) : 1;
+	pthread_attr_t small;
+	pthread_t handle;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 32768);
+	pthread_barrier_init(&all, 0, threads + 1);
+	for (long i = 0; i < threads; i++)
+		if (pthread_create(&handle, &small, thread, 0))
+			return 9;
+	pthread_barrier_wait(&all);
+	usleep(200000);
+	_exit(0);
+}
+"""
+
+# The first thread ends, another one goes on.
+WITHOUT_LEADER = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *thread(void *unused)
+{
+	sleep(1);
+	exit(3);
+	return unused;
+}
+int main(void)
+{
+	pthread_t handle;
+	pthread_create(&handle, 0, thread, 0);
+	pthread_exit(0);
+}
+"""
+
+# A blocked signal is sent twice, by two processes.
+TWO_SENDERS = """
+import os, signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+target = os.getpid()
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        os.kill(target, signal.SIGTERM)
+        os._exit(0)
+    os.waitpid(child, 0)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+time.sleep(1)
 """
 
 if __name__ == "__main__":
