@@ -162,6 +162,12 @@ static inline uint64_t run_wall_ns(const struct run *run)
 	return run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0;
 }
 
+/* Whether it is known what watching cost: a file without a summary does not tell. */
+static inline bool run_self_is_known(const struct run_self *self)
+{
+	return self->cpu_ns || self->peak_rss_bytes.present;
+}
+
 /* Average cores busy over the whole run, or a negative number when not known. */
 double run_cores(const struct run *run);
 

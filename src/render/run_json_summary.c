@@ -191,6 +191,7 @@ void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *
 	write_pressure(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
-	write_section(&json, run, "self", RUN_SECTION_SELF);
+	if (run_self_is_known(&run->self))
+		write_section(&json, run, "self", RUN_SECTION_SELF);
 	json_end_object(&json);
 }

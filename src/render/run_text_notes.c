@@ -154,14 +154,13 @@ static void print_sources(const struct notes *notes, const struct run *run)
 	print_line(notes, &line, 0);
 }
 
-/* A file without a summary does not tell. */
 static void print_self(const struct notes *notes, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct run_self *self = &run->self;
 	uint64_t wall = run_wall_ns(run);
 
-	if (!self->cpu_ns && !self->peak_rss_bytes.present)
+	if (!run_self_is_known(self))
 		return;
 	text_append_string(&line, "taskscope itself: ");
 	amount_time(&line, self->cpu_ns);
