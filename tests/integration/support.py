@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TASKSCOPE = os.environ["TASKSCOPE"]
@@ -64,6 +65,22 @@ class Workload:
         self.process.stdin.close()
         self.process.wait(timeout=30)
         self.process.stdout.close()
+
+
+# A Python program whose first thread ends at once, while another sleeps on.
+LEADERLESS = """import ctypes, platform, threading, time
+threading.Thread(target=time.sleep, args=(1000,)).start()
+print(flush=True)
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+
+
+def wait_for_leaderless(process):
+    """Until the first thread of such a program is a zombie."""
+    process.stdout.readline()
+    path = f"/proc/{process.pid}/stat"
+    while pathlib.Path(path).read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
 
 
 class TestCase(unittest.TestCase):

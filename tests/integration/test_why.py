@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from support import TestCase, is_root, main, run
+from support import LEADERLESS, TestCase, is_root, main, run, wait_for_leaderless
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
 SHORT = "600ms"
@@ -115,15 +115,24 @@ class Why(TestCase):
     def test_a_zombie_waits_for_its_parent(self):
         with Child("sh", "-c", "exit 3") as child:
             wait_for_state(child.pid, "Z")
+            # The dead are not watched: this takes no time.
             begin = time.monotonic()
-            answer = why(child.pid)
-            self.assertLess(time.monotonic() - begin, 0.5)
+            answer = why(child.pid, "-d", "1000s")
+            self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual(answer["state"], "Z")
         self.assertIn(f"waits for its parent {os.getpid()}", answer["answer"])
         self.assertEqual(answer["parent_pid"], os.getpid())
         if is_root():
             self.assertEqual(answer["exit_code"], 3)
             self.assertIn("exit code 3", answer["answer"])
+
+    def test_one_whose_first_thread_ended_is_not_dead(self):
+        with Child(sys.executable, "-c", LEADERLESS, stdout=subprocess.PIPE) as child:
+            wait_for_leaderless(child.process)
+            answer = why(child.pid)
+        self.assertNotIn("dead", answer["answer"])
+        self.assertNotIn("exit_code", answer)
+        self.assertEqual(len(answer["threads"]), 2)
 
     def test_one_stuck_in_the_kernel_shows_where(self):
         # A vfork parent is in D until its child is done with its memory.
