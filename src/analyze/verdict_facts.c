@@ -198,8 +198,8 @@ static double waited_in_moves(const struct verdict_facts *facts)
 }
 
 /*
- * How much of what was read and written was read from a disk.  Bytes written do not count: they go to
- * the page cache first, and a call that waits for them is known by its wait.
+ * How much of what was read and written was read from a disk.  Bytes written do not count: they go
+ * to the page cache first, and a call that waits for them is known by its wait.
  */
 static double read_from_disk(const struct verdict_facts *facts)
 {

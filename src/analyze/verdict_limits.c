@@ -13,8 +13,8 @@
 #define SATURATION_END 0.9
 /*
  * On a machine that others use too, a part of its running time in the queue says less about a
- * program than what it runs for: up to the first share, and none from the second on.  Both are lower where
- * it wants more CPUs than there are, and so is in its own way.
+ * program than what it runs for: up to the first share, and none from the second on.  Both are lower
+ * where it wants more CPUs than there are, and so is in its own way.
  */
 #define SHARED_BEGIN 0.6
 #define SHARED_END 0.8
@@ -36,8 +36,8 @@ static bool uses_quota(const struct verdict_facts *facts)
 
 /*
  * Time throttled is counted on each CPU, time in the queue by each thread, so the one is only a
- * share of the other.  It falls short where few are ready at the end of a period: periods in which the
- * quota was used up tell as well.
+ * share of the other.  It falls short where few are ready at the end of a period: periods in which
+ * the quota was used up tell as well.
  */
 static double quota_ns(const struct verdict_facts *facts)
 {

@@ -1,6 +1,6 @@
 /*
- * What holds a run up from outside: quota, memory limit, pressure, the queue for CPUs; and how much of
- * it is starting processes.
+ * What holds a run up from outside: quota, memory limit, pressure, the queue for CPUs; and how much
+ * of it is starting processes.
  */
 #ifndef ANALYZE_VERDICT_LIMITS_H
 #define ANALYZE_VERDICT_LIMITS_H

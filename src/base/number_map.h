@@ -1,6 +1,6 @@
 /*
- * A map from numbers of tasks to what is known of them, which it does not own.  A number has one value
- * at a time; whoever may meet a number that was given again compares start times.
+ * A map from numbers of tasks to what is known of them, which it does not own.  A number has one
+ * value at a time; whoever may meet a number that was given again compares start times.
  *
  * All zeros is empty and valid.
  */

@@ -18,7 +18,7 @@ bool member_i32(const json_t *object, const char *key, int32_t *ret);
 bool member_flag(const json_t *object, const char *key); /* false when absent */
 void member_number(const json_t *object, const char *key, struct run_number *ret);
 void member_real(const json_t *object, const char *key, struct run_real *ret);
-/* Without the key *ret is untouched; else its start, as much as fits, with \xNN as the byte again. */
+/* Without the key *ret is untouched; else as much as fits, with \xNN as the byte again. */
 void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]);
 const char *member_text(const json_t *object, const char *key); /* NULL when absent */
 
