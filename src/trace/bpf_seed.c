@@ -105,20 +105,26 @@ static int seed_family(struct bpf_state *state)
 	return status;
 }
 
+static void read_command_line(struct bpf_state *state, struct found *found, uint64_t left_ns)
+{
+	const struct tree_record_head *head = &found->record.head;
+	uint64_t start_ns = head->start_ns + (uint64_t)state->decoder.boottime_offset_ns;
+
+	if (head->pid == head->tid)
+		command_line_read(state->host, head->pid, start_ns,
+				  (unsigned)(left_ns / NS_PER_MILLISECOND), &found->line);
+}
+
 static void read_command_lines(struct bpf_state *state)
 {
 	uint64_t deadline = monotonic_ns() + COMMAND_LINES_NS;
 
 	for (size_t i = 0; i < state->found.count; i++) {
-		struct found *found = &state->found.data[i];
 		uint64_t now = monotonic_ns();
 
 		if (now >= deadline)
 			return;
-		if (found->record.head.pid == found->record.head.tid)
-			command_line_read(state->host, found->record.head.pid,
-					  (unsigned)((deadline - now) / NS_PER_MILLISECOND),
-					  &found->line);
+		read_command_line(state, &state->found.data[i], deadline - now);
 	}
 }
 

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +9,7 @@
 #include "host/aside.h"
 #include "host/host.h"
 #include "model/tree_event.h"
+#include "trace/tracer.h"
 
 struct job {
 	int fd;
@@ -52,12 +51,14 @@ static void job_read(void *context)
 	}
 }
 
-static int job_open(struct job *job, const struct host *host, int32_t pid)
+static int job_open(struct job *job, const struct host *host, int32_t pid, uint64_t start_ns)
 {
-	char path[32];
+	CLEANUP(close_fd) int process = process_open(host, pid, start_ns);
 
-	snprintf(path, sizeof(path), "%" PRId32 "/cmdline", pid);
-	job->fd = openat(host->proc, path, O_RDONLY | O_CLOEXEC);
+	job->fd = -1;
+	if (process < 0)
+		return process;
+	job->fd = openat(process, "cmdline", O_RDONLY | O_CLOEXEC);
 	if (job->fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	return 0;
@@ -80,7 +81,7 @@ static int job_take(const struct job *job, struct command_line *ret)
 	return 0;
 }
 
-int command_line_read(const struct host *host, int32_t pid, unsigned timeout_ms,
+int command_line_read(const struct host *host, int32_t pid, uint64_t start_ns, unsigned timeout_ms,
 		      struct command_line *ret)
 {
 	CLEANUP(job_free_pointer) struct job *job = calloc(1, sizeof(*job));
@@ -88,7 +89,7 @@ int command_line_read(const struct host *host, int32_t pid, unsigned timeout_ms,
 
 	if (!job)
 		return -ENOMEM;
-	status = job_open(job, host, pid);
+	status = job_open(job, host, pid, start_ns);
 	if (status < 0)
 		return status;
 	status = aside_run(job_read, job_free, job, timeout_ms);

@@ -24,7 +24,7 @@
 /* Start times by events are a little late, those of /proc whole ticks. */
 #define START_TOLERANCE_TICKS 2
 
-static int open_process(const struct host *host, int32_t pid)
+static int open_directory(const struct host *host, int32_t pid)
 {
 	char name[16];
 	int fd;
@@ -67,6 +67,17 @@ static int check_start(const struct host *host, int process, uint64_t start_ns)
 	return look.start_ns > start_ns + tolerance || start_ns > look.start_ns + tolerance ?
 		       -ESRCH :
 		       0;
+}
+
+int process_open(const struct host *host, int32_t pid, uint64_t start_ns)
+{
+	CLEANUP(close_fd) int process = open_directory(host, pid);
+	int status;
+
+	if (process < 0)
+		return process;
+	status = check_start(host, process, start_ns);
+	return status < 0 ? status : TAKE_FD(process);
 }
 
 /* The first two numbers of statm, in pages.  -ESRCH for a thread that ended: it has no memory. */
@@ -167,21 +178,18 @@ static int read_by_thread(const struct host *host, int process, int32_t pid,
 int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
 		       struct tree_process_facts *ret)
 {
-	CLEANUP(close_fd) int process = open_process(host, pid);
+	CLEANUP(close_fd) int process = process_open(host, pid, start_ns);
 	int status;
 
 	if (process < 0)
 		return process;
-	status = check_start(host, process, start_ns);
-	if (status < 0)
-		return status;
 	status = read_facts(host, process, pid, ret);
 	return status == -ESRCH ? read_by_thread(host, process, pid, ret) : status;
 }
 
 int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts)
 {
-	CLEANUP(close_fd) int process = open_process(host, pid);
+	CLEANUP(close_fd) int process = open_directory(host, pid);
 	char buffer[STATUS_BYTES];
 	const char *line;
 	uint64_t kibibytes;

@@ -195,7 +195,12 @@ static int add_process(struct members *members, int32_t pid, const struct proc_l
 	return 0;
 }
 
-int scan_add(struct members *members, int32_t pid, struct member **ret)
+/*
+ * Adds a process with all its threads; while members are seeded, what they used so far is not
+ * theirs.  Returns 0, also when it is a member already; -ESRCH when it is gone; -ENOMEM; or another
+ * errno.
+ */
+static int join_process(struct members *members, int32_t pid, struct member **ret)
 {
 	struct member *member = members_find(members, pid);
 	struct proc_look look;
@@ -225,7 +230,7 @@ static int add_children(struct members *members, const struct proc_tasks *childr
 		struct member *child;
 
 		if (!members_find(members, pid) && !number_map_get(&members->done, pid) &&
-		    scan_add(members, pid, &child) == -ENOMEM)
+		    join_process(members, pid, &child) == -ENOMEM)
 			return -ENOMEM;
 	}
 	return 0;
@@ -270,7 +275,7 @@ static int scan_parents(struct members *members, const struct proc_tasks *proces
 		    proc_look_process(members->host, pid, &look) < 0 ||
 		    !members_find(members, look.parent_pid))
 			continue;
-		if (scan_add(members, pid, &child) == -ENOMEM)
+		if (join_process(members, pid, &child) == -ENOMEM)
 			return -ENOMEM;
 	}
 	return members->list.count > before;
@@ -305,7 +310,7 @@ static int follow_all(struct members *members, const int32_t *pids, size_t count
 {
 	for (size_t i = 0; i < count; i++) {
 		struct member *member;
-		int status = scan_add(members, pids[i], &member);
+		int status = join_process(members, pids[i], &member);
 
 		if (status == -ESRCH)
 			return error_set(error, status, "there is no process %" PRId32, pids[i]);

@@ -16,12 +16,6 @@ struct proc_look;
 int scan_follow(struct members *members, const int32_t *pids, size_t count, struct error *error);
 
 /*
- * Adds a process with all its threads; while members are seeded, what they used so far is not theirs.
- * Returns 0, also when it is a member already; -ESRCH when it is gone; -ENOMEM; or another errno.
- */
-int scan_add(struct members *members, int32_t pid, struct member **ret);
-
-/*
  * Looks at all threads of a process: adds those that are new, learns what the others used, ends those
  * that are gone (they are counted as lost).  Tells accounts when `tells`.  -ESRCH when the process
  * is gone or is another one now.

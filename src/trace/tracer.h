@@ -91,6 +91,12 @@ int tracer_try(const struct tracer_kind *kind, const struct host *host, struct e
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 
 /*
+ * The directory of a process, for openat(): it stays with the process.  -ESRCH when that is gone, or
+ * did not begin at `start_ns` (0: not known).
+ */
+int process_open(const struct host *host, int32_t pid, uint64_t start_ns);
+
+/*
  * What process values every way reads alike from /proc: RSS, descriptors and their limit.
  * What cannot be read is left out.  0, -ESRCH when the process is gone, all its threads have
  * ended, or it is not the one that began at `start_ns` (0: not known), or another negative errno.

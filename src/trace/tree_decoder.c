@@ -24,7 +24,6 @@ TREE_WAITS(SAME_REASON)
 /* Of task_struct: __state and exit_state. */
 #define STATE_NOLOAD 0x400
 #define STATE_REPORTED 0x7f
-#define EXIT_DEAD 0x10
 #define EXIT_ZOMBIE 0x20
 
 static const size_t smallest_sizes[TREE_RECORD_COUNT] = {

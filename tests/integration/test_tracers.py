@@ -227,11 +227,12 @@ class Tracers(unittest.TestCase):
     @each("bpf")
     def test_a_process_whose_beginning_was_lost_is_found(self, source):
         with tempfile.TemporaryDirectory() as folder:
-            told = Told(source, compiled(folder, FORKS), "16000", options=["-s", "5000"])
-        (child,) = {end["pid"] for end in told.events("process", ended=1, status=9 << 8)}
-        if told.events("fork", pid=child):
+            told = Told(source, compiled(folder, FORKS), "25000", options=["-s", "7000"])
+        (end,) = told.events("process", ended=1, status=9 << 8)
+        child = {"pid": end["pid"], "start": end["start"]}
+        if told.events("fork", **child):
             self.skipTest("this host is too slow to lose events")
-        self.assertTrue(told.events("thread", pid=child, ended=0))
+        self.assertTrue(told.events("thread", **child, ended=0))
         self.assertEqual(int(told.root_end()["status"]), 6 << 8)
 
     @each("bpf")
