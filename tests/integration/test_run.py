@@ -25,6 +25,8 @@ UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-gr
 REAL_PYTHON = os.path.realpath(sys.executable)
 # A report that nobody reads is given up after this time.
 PATIENCE = 10
+# What hangs is told from what is slow by this many seconds.
+HANG = 60
 
 
 def works(source):
@@ -155,7 +157,7 @@ class Status(RunCase):
                                              pathlib.Path(f"/proc/{child}/comm").read_text()
                                              == "sleep\n"])[0]
                 os.kill(victim, signal.SIGKILL)
-                self.assertEqual(process.wait(timeout=20), 137)
+                self.assertEqual(process.wait(timeout=HANG), 137)
                 summary = self.lines()[-1]
                 self.assertEqual(summary["signal"], 9)
                 if way == "bpf":
@@ -212,10 +214,37 @@ class Mistakes(RunCase):
         wait_until(lambda: select.select([reader], [], [], 0.1)[0])
         os.read(reader, 1 << 20)
         os.close(reader)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=HANG)
         self.assertEqual((process.returncode, out), (125, b"done\n"), err)
         self.assertEqual(len(err.splitlines()), 1)
         self.assertIn(b"could not be written", err)
+
+    def test_a_reader_of_the_lines_that_stops_holds_nobody(self):
+        path = self.path("pipe.jsonl")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        process = self.start("-q", "-o", path, "sh", "-c", "trap 'echo told; exit 3' TERM; "
+                             "i=0; while :; do /bin/true; i=$((i+1)); "
+                             "[ $i = 300 ] && echo ready; done", stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.readline(), b"told\n")
+        process.stdout.close()
+        # It goes on: all that waited arrives.
+        text = b""
+        while process.poll() is None or select.select([reader], [], [], 0)[0]:
+            select.select([reader], [], [], 0.1)
+            with contextlib.suppress(BlockingIOError):
+                piece = os.read(reader, 1 << 16)
+                text += piece
+                if not piece and process.poll() is not None:
+                    break
+        self.assertEqual(process.returncode, 3)
+        lines = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual(lines[-1]["losses"]["lines"], 0)
+        self.assertGreater(len([line for line in lines if line["kind"] == "exit"]), 250)
 
     @unittest.skipUnless(is_root(), "needs root for a small file system")
     def test_a_disk_that_fills_up_keeps_whole_lines_and_the_command(self):
@@ -319,11 +348,11 @@ class LeftAlone(RunCase):
         while piece := process.stdout.read(1 << 20):
             size += len(piece)
         process.stdout.close()
-        self.assertEqual((process.wait(timeout=30), size), (0, 100000000))
+        self.assertEqual((process.wait(timeout=HANG), size), (0, 100000000))
 
     def test_a_reader_that_goes_away_ends_the_command_as_always(self):
         done = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" run -q yes | head -n 1',
-                               TASKSCOPE], capture_output=True, timeout=30)
+                               TASKSCOPE], capture_output=True, timeout=HANG)
         self.assertEqual((done.returncode, done.stdout), (141, b"y\n"))
 
     def test_options_after_the_first_word_are_the_commands(self):
@@ -345,13 +374,13 @@ class LeftAlone(RunCase):
             while True:
                 os.write(writer, bytes(4096))
         fcntl.fcntl(writer, fcntl.F_SETFL, 0)
-        begin = time.monotonic()
         process = self.start("sh", "-c", "echo done", stdout=subprocess.PIPE, stderr=writer)
         os.close(writer)
+        # Before the report is given up: nobody makes room in the pipe.
         self.assertEqual(process.stdout.readline(), b"done\n")
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIsNone(process.poll())
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=PATIENCE + 10), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE + HANG), 0)
 
     def test_a_report_goes_to_standard_error_alone(self):
         done, out, err = support.run("run", "sh", "-c", "echo out; echo err >&2")
@@ -392,7 +421,7 @@ class Signals(RunCase):
                                      stderr=subprocess.PIPE)
                 process.stdout.readline()
                 process.send_signal(number)
-                out, err = process.communicate(timeout=20)
+                out, err = process.communicate(timeout=HANG)
                 self.assertEqual(process.returncode, 33)
                 self.assertGreater(len(err.splitlines()), 2, "the report still comes")
 
@@ -403,12 +432,12 @@ class Signals(RunCase):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGQUIT)
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=20), 4)
+        self.assertEqual(process.wait(timeout=HANG), 4)
 
     def test_a_command_that_never_exits_is_ended_after_a_while(self):
         begin = time.monotonic()
-        summary = self.watch("sleep", "100", options=["-d", "300ms"], status=124)[-1]
-        self.assertLess(time.monotonic() - begin, 4)
+        summary = self.watch("sleep", "1000", options=["-d", "300ms"], status=124)[-1]
+        self.assertLess(time.monotonic() - begin, HANG)
         self.assertEqual(summary["signal"], signal.SIGTERM)
 
     def test_a_command_that_ends_in_time_keeps_its_status(self):
@@ -417,10 +446,10 @@ class Signals(RunCase):
     def test_a_command_that_does_not_obey_is_killed_five_seconds_later(self):
         begin = time.monotonic()
         summary = self.watch(sys.executable, "-c", "import signal, time\n"
-                             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(100)",
+                             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(1000)",
                              options=["-d", "1s"], status=124)[-1]
         self.assertGreater(time.monotonic() - begin, 5.9)
-        self.assertLess(time.monotonic() - begin, 9)
+        self.assertLess(time.monotonic() - begin, HANG)
         self.assertEqual(summary["signal"], signal.SIGKILL)
 
     def test_a_stopped_command_can_be_ended(self):
@@ -498,12 +527,13 @@ class Terminal(RunCase):
         self.assertEqual(self.status(pid), 0)
 
     def test_the_live_line_is_drawn_in_place_and_erased(self):
+        begin = time.monotonic()
         pid, terminal = self.spawn("sleep", "2")
         self.listen(terminal)
         self.assertEqual(self.status(pid), 0)
         drawn = self.said.count(b"\033[K\r")
         self.assertGreater(drawn, 2)
-        self.assertLess(drawn, 12)
+        self.assertLessEqual(drawn, 4 * (time.monotonic() - begin) + 2, "four times a second")
         live = self.said[:self.said.rindex(b"\033[K\r")]
         self.assertNotIn(b"\n", live)
 
@@ -594,9 +624,11 @@ class Tree(RunCase):
         for way in WAYS:
             with self.subTest(way=way):
                 begin = time.monotonic()
-                summary = self.watch("sh", "-c", "sleep 3 > /dev/null 2>&1 & sleep 0.3; exit 2", way=way,
-                                     status=2)[-1]
-                self.assertLess(time.monotonic() - begin, 2.5)
+                summary = self.watch("sh", "-c", "sleep 1000 > /dev/null 2>&1 & sleep 0.3; exit 2",
+                                     way=way, status=2)[-1]
+                self.assertLess(time.monotonic() - begin, HANG)
+                for running in summary["running"]:
+                    os.kill(running["pid"], signal.SIGKILL)
                 self.assertEqual([running["comm"] for running in summary["running"]], ["sleep"])
 
     def test_they_can_be_waited_for(self):
@@ -615,9 +647,10 @@ class Tree(RunCase):
         self.assertIn("startup_ns", lines[-1]["self"])
 
     def test_samples_become_rare_while_nothing_happens(self):
-        samples = [line for line in self.watch("sleep", "6") if line["kind"] == "sample"]
+        lines = self.watch("sleep", "6")
+        samples = [line for line in lines if line["kind"] == "sample"]
         self.assertGreater(len(samples), 9)
-        self.assertLess(len(samples), 25)
+        self.assertLess(len(samples), lines[-1]["wall_ns"] / 1e9 * 10 / 2, "ten a second at first")
 
 
 @unittest.skipUnless(reachable_by_nobody(), "needs root to be someone else")
