@@ -97,7 +97,8 @@ struct run_losses {
 	uint64_t wakers;	   /* waits whose waker found no room */
 	uint64_t untracked_tasks;  /* tasks for which the kernel had no memory */
 	uint64_t strays;
-	uint64_t lines; /* JSON lines that could not be written */
+	uint64_t lines;		 /* JSON lines that could not be written */
+	struct run_number looks; /* looks at the tree, or at what happened, that failed */
 };
 
 /* What watching cost. */

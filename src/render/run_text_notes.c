@@ -98,6 +98,7 @@ static const struct {
 	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
 	{ offsetof(struct run_losses, strays), "event of an unknown task", "events of unknown tasks" },
 	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
+	{ offsetof(struct run_losses, looks.value), "look at the tree", "looks at the tree" },
 	/* clang-format on */
 };
 

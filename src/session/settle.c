@@ -17,12 +17,11 @@
 /* The command's end reaches us a moment before its last account does. */
 static void await_last_account(struct watch *watch)
 {
-	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_ACCOUNT_NS;
+	uint64_t until_ns = monotonic_ns() + LAST_ACCOUNT_NS;
 	struct timespec pause = { .tv_nsec = (long)MS / 4 };
 
 	watch_drain(watch);
-	while (!watch->root_settled && watch->run->tree->root &&
-	       clock_ns(CLOCK_MONOTONIC) < until_ns) {
+	while (!watch->root_settled && watch->run->tree->root && monotonic_ns() < until_ns) {
 		nanosleep(&pause, NULL);
 		watch_drain(watch);
 	}
@@ -56,7 +55,7 @@ static void settle_time(struct watch *watch)
 	struct run *run = watch->run;
 	const struct tree_process *root = run->tree->root;
 
-	run->end_ns = clock_ns(CLOCK_MONOTONIC);
+	run->end_ns = monotonic_ns();
 	if (!watch->command_ended || watch->options->wait_all)
 		return;
 	run->end_ns = watch->command_end_ns;
@@ -84,11 +83,12 @@ static void settle_losses(struct watch *watch)
 	losses->untracked_tasks = told.untracked_tasks;
 	losses->strays = tree_strays(watch->run->tree);
 	losses->lines = watch->lines.lost;
+	losses->looks = (struct run_number){ true, watch->looks.all + watch->drains.all };
 }
 
 static uint64_t time_ns(const struct timeval *time)
 {
-	return (uint64_t)time->tv_sec * UINT64_C(1000000000) + (uint64_t)time->tv_usec * 1000;
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
 }
 
 static void settle_self(struct watch *watch)
