@@ -175,7 +175,7 @@ static bool is_tighter(uint64_t quota, uint64_t period, const struct run_surroun
 			(double)than->cgroup_quota_us.value / (double)than->cgroup_period_us.value);
 }
 
-/* The tightest quota, and the periods of the cgroup that has it, or of its own when there is none. */
+/* The tightest quota, and the periods of the cgroup that has it; without one, of its own. */
 static void look_at_quota(struct climb climb, struct run_surroundings *ret)
 {
 	enum hierarchy_id tree = climb.tree;

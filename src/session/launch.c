@@ -15,7 +15,7 @@
 /* A held command whose holder is gone. */
 #define STATUS_ABANDONED 125
 
-/* Signals that this program treats otherwise than it found them; of the whole process, as they are. */
+/* Signals that this program treats otherwise than it found them: state of the whole process. */
 static struct {
 	int number;
 	void (*handler)(int);
@@ -63,7 +63,7 @@ static void give_limits_back(const struct launch_found *found)
 	}
 }
 
-/* Both ends of the two pipes: the child waits on `hold`, and tells by `exec` why its exec failed. */
+/* Both ends of the pipes: the child waits on `hold`, and tells by `exec` why its exec failed. */
 struct pipes {
 	int hold[2];
 	int exec[2];

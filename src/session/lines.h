@@ -5,8 +5,8 @@
  * written are counted; a file that has no room keeps whole lines only, and gets further ones when
  * it has room again, unless others wrote behind what would have to be cut off.
  *
- * A reader of a pipe is never waited for before the end: what it does not take stays in memory up to
- * a limit, and lines beyond are lost.  A pipe that failed gets nothing more.
+ * A reader of a pipe is never waited for before the end: what it does not take stays in memory up
+ * to a limit, and lines beyond are lost.  A pipe that failed gets nothing more.
  */
 #ifndef SESSION_LINES_H
 #define SESSION_LINES_H

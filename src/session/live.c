@@ -67,7 +67,7 @@ static size_t terminal_width(int fd)
 	return size.ws_col < WIDTH_MOST ? size.ws_col : WIDTH_MOST;
 }
 
-/* Blanks what the line before had beyond this one; the command's own output then starts at the left. */
+/* Blanks what the line before had beyond this one; the command's output then starts at the left. */
 static void put(struct live *live, const char *words)
 {
 	CLEANUP(text_free) struct text out = { 0 };

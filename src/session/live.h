@@ -2,8 +2,8 @@
  * The live line on a terminal: drawn in place at most four times a second, erased at the end.
  *
  * The terminal is the command's too.  Nothing is drawn while another process group has it, nor
- * while it is in a mode that programs with a screen of their own and password prompts use; it is never
- * waited for, and its modes are not touched.
+ * while it is in a mode that programs with a screen of their own and password prompts use; it is
+ * never waited for, and its modes are not touched.
  */
 #ifndef SESSION_LIVE_H
 #define SESSION_LIVE_H

@@ -178,15 +178,12 @@ int surroundings_report(const struct surroundings *surroundings, struct run *run
 	present = (size_t)has_cpu + has_memory;
 	return run_add_source(
 		run, "cgroup", state_name(present, 2),
-		present == 2 ?
-			NULL :
-		has_cpu ?
-			"its cgroup has no counters of memory" :
-		has_memory ?
-			"its cgroup has no counters of CPU quota" :
+		present == 2 ? NULL :
+		has_cpu	     ? "its cgroup has no counters of memory" :
+		has_memory   ? "its cgroup has no counters of CPU quota" :
 		surroundings->places ?
-			"its cgroup has no counters of its own: it is the root, or has no controllers" :
-			"the cgroup of the process could not be read");
+			     "its cgroup has no counters: it is the root, or has no controllers" :
+			     "the cgroup of the process could not be read");
 }
 
 void surroundings_close(struct surroundings *surroundings)

@@ -12,7 +12,6 @@
 #include "session/session.h"
 
 #define MS UINT64_C(1000000)
-#define SECOND UINT64_C(1000000000)
 
 /* How often the tracer is asked: soon after the start, often while much happens. */
 #define DRAIN_BUSY_NS (10 * MS)
@@ -25,7 +24,7 @@
 #define LISTEN_PAUSE_NS (2 * MS)
 #define LISTEN_PAUSE_OTHERS_NS (10 * MS)
 
-#define KILL_AFTER_NS (5 * SECOND)
+#define KILL_AFTER_NS (5 * NS_PER_SECOND)
 static bool is_root(const struct watch *watch, const struct tree_event *event)
 {
 	return !watch_is_attached(watch) && event->task.pid == watch->launch.pid;
@@ -317,8 +316,8 @@ static void wait_for_something(struct watch *watch, struct pollfd *polled)
 	polled[POLL_TRACER].fd = listened_fd(watch, now_ns, &until_ns);
 	polled[POLL_LINES].fd = lines_awaited_fd(&watch->lines);
 	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-	timeout = (struct timespec){ .tv_sec = (time_t)(left_ns / SECOND),
-				     .tv_nsec = (long)(left_ns % SECOND) };
+	timeout = (struct timespec){ .tv_sec = (time_t)(left_ns / NS_PER_SECOND),
+				     .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 	for (int i = 0; i < POLL_COUNT; i++) {
 		polled[i].events = i == POLL_LINES ? POLLOUT : POLLIN;
 		polled[i].revents = 0;
