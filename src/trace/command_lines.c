@@ -53,7 +53,7 @@ static void job_read(void *context)
 
 static int job_open(struct job *job, const struct host *host, int32_t pid, uint64_t start_ns)
 {
-	CLEANUP(close_fd) int process = process_open(host, pid, start_ns);
+	CLEANUP(close_fd) int process = process_directory(host, pid, start_ns);
 
 	job->fd = -1;
 	if (process < 0)

@@ -69,7 +69,7 @@ static int check_start(const struct host *host, int process, uint64_t start_ns)
 		       0;
 }
 
-int process_open(const struct host *host, int32_t pid, uint64_t start_ns)
+int process_directory(const struct host *host, int32_t pid, uint64_t start_ns)
 {
 	CLEANUP(close_fd) int process = open_directory(host, pid);
 	int status;
@@ -178,7 +178,7 @@ static int read_by_thread(const struct host *host, int process, int32_t pid,
 int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
 		       struct tree_process_facts *ret)
 {
-	CLEANUP(close_fd) int process = process_open(host, pid, start_ns);
+	CLEANUP(close_fd) int process = process_directory(host, pid, start_ns);
 	int status;
 
 	if (process < 0)

@@ -94,7 +94,7 @@ void tracer_close(struct tracer *tracer); /* NULL is allowed */
  * The directory of a process, for openat(): it stays with the process.  -ESRCH when that is gone, or
  * did not begin at `start_ns` (0: not known).
  */
-int process_open(const struct host *host, int32_t pid, uint64_t start_ns);
+int process_directory(const struct host *host, int32_t pid, uint64_t start_ns);
 
 /*
  * What process values every way reads alike from /proc: RSS, descriptors and their limit.
