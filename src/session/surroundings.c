@@ -13,7 +13,7 @@
 #include "collect/pressure.h"
 #include "host/host.h"
 #include "session/cgroup_look.h"
-#include "session/process_look.h"
+#include "session/stat_line.h"
 
 #define PLACES_LIMIT 65536
 
@@ -64,17 +64,34 @@ static void read_all(const struct surroundings *surroundings, struct run_surroun
 		cgroup_look(&surroundings->trees, surroundings->places, ret);
 }
 
-static int read_places(const struct host *host, int32_t pid, struct text *ret)
+static int open_process(const struct host *host, int32_t pid)
 {
-	char path[32];
+	char path[16];
 
-	snprintf(path, sizeof(path), "%" PRId32 "/cgroup", pid);
-	return file_read_text(host->proc, path, PLACES_LIMIT, ret);
+	snprintf(path, sizeof(path), "%" PRId32, pid);
+	return host_open_directory(host->proc, path);
+}
+
+static int read_places(int process, struct text *ret)
+{
+	return process < 0 ? process : file_read_text(process, "cgroup", PLACES_LIMIT, ret);
+}
+
+/* When it began, in ticks; 0 when that is not known, or it is on its way out. */
+static int64_t read_start(int process)
+{
+	struct stat_line line;
+
+	if (process < 0 || stat_line_read(process, "stat", &line) < 0 ||
+	    stat_line_is_ending(&line) || line.count <= STAT_START)
+		return 0;
+	return line.fields[STAT_START];
 }
 
 int surroundings_begin(struct surroundings *surroundings, const struct host *host, int32_t pid)
 {
 	CLEANUP(text_free) struct text places = { 0 };
+	CLEANUP(close_fd) int process = open_process(host, pid);
 	int status;
 
 	*surroundings = (struct surroundings){ .host = host };
@@ -82,7 +99,8 @@ int surroundings_begin(struct surroundings *surroundings, const struct host *hos
 	if (status < 0)
 		return status;
 	surroundings->open = true;
-	status = read_places(host, pid, &places);
+	surroundings->start_ticks = read_start(process);
+	status = read_places(process, &places);
 	if (status == 0)
 		surroundings->places = TAKE_PTR(places.data);
 	read_all(surroundings, &surroundings->begin);
@@ -103,15 +121,17 @@ static void begin_again(struct surroundings *surroundings)
 int surroundings_follow(struct surroundings *surroundings, int32_t pid)
 {
 	CLEANUP(text_free) struct text places = { 0 };
-	struct process_look look;
-	int status = read_places(surroundings->host, pid, &places);
+	CLEANUP(close_fd) int process = open_process(surroundings->host, pid);
+	int status = read_places(process, &places);
+	int64_t start;
 
 	if (status < 0 || !places.data)
 		return status == -ENOMEM ? status : 0;
 	if (surroundings->places && strcmp(places.data, surroundings->places) == 0)
 		return 0;
 	/* A process that ends is shown at the root of version 1 hierarchies. */
-	if (process_look(surroundings->host, pid, &look) < 0 || look.exiting)
+	start = read_start(process);
+	if (start == 0 || start != surroundings->start_ticks)
 		return 0;
 	free(surroundings->places);
 	surroundings->places = TAKE_PTR(places.data);

@@ -23,6 +23,7 @@ struct surroundings {
 	const struct host *host;
 	struct hierarchies trees;
 	bool open;
+	int64_t start_ticks;	       /* of the root process; 0: not known */
 	char *places;		       /* the root process's cgroup file, or NULL */
 	struct run_surroundings begin; /* counters as they were */
 };
@@ -30,7 +31,7 @@ struct surroundings {
 /* 0 or -ENOMEM; what cannot be read stays absent. */
 int surroundings_begin(struct surroundings *surroundings, const struct host *host, int32_t pid);
 
-/* Looks where the process is now; ignored when it is on its way out. */
+/* Looks where the process is now; ignored when it is on its way out, or another by now. */
 int surroundings_follow(struct surroundings *surroundings, int32_t pid);
 
 /* Rows of the manifest. */
