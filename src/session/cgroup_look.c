@@ -26,12 +26,12 @@ struct reading {
 
 /* clang-format off */
 static const struct reading quota_readings[] = {
-	{ HIERARCHY_V2,  "cpu.stat", "nr_periods",     1,         NUMBER(cgroup_periods) },
-	{ HIERARCHY_V2,  "cpu.stat", "nr_throttled",   1,         NUMBER(cgroup_throttled_periods) },
+	{ HIERARCHY_V2,  "cpu.stat", "nr_periods",     1, NUMBER(cgroup_periods) },
+	{ HIERARCHY_V2,  "cpu.stat", "nr_throttled",   1, NUMBER(cgroup_throttled_periods) },
 	{ HIERARCHY_V2,  "cpu.stat", "throttled_usec", NS_PER_US, NUMBER(cgroup_throttled_ns) },
-	{ HIERARCHY_CPU, "cpu.stat", "nr_periods",     1,         NUMBER(cgroup_periods) },
-	{ HIERARCHY_CPU, "cpu.stat", "nr_throttled",   1,         NUMBER(cgroup_throttled_periods) },
-	{ HIERARCHY_CPU, "cpu.stat", "throttled_time", 1,         NUMBER(cgroup_throttled_ns) },
+	{ HIERARCHY_CPU, "cpu.stat", "nr_periods",     1, NUMBER(cgroup_periods) },
+	{ HIERARCHY_CPU, "cpu.stat", "nr_throttled",   1, NUMBER(cgroup_throttled_periods) },
+	{ HIERARCHY_CPU, "cpu.stat", "throttled_time", 1, NUMBER(cgroup_throttled_ns) },
 };
 
 static const struct reading limit_readings[] = {

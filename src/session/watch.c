@@ -141,6 +141,8 @@ void watch_take_ended(struct watch *watch)
 bool watch_worked(struct watch *watch, struct watch_failures *failures, int status)
 {
 	if (status >= 0) {
+		if (failures->in_a_row >= WATCH_FAILURES_MOST && !watch->done)
+			watch->failure = 0;
 		failures->in_a_row = 0;
 		return true;
 	}

@@ -78,7 +78,7 @@ void watch_drain(struct watch *watch);
 
 /*
  * Counts what failed and returns false.  After WATCH_FAILURES_MOST in a row processes that were
- * attached to are left; a command is waited for all the same.
+ * attached to are left; a command is waited for all the same, and it may work again until then.
  */
 bool watch_worked(struct watch *watch, struct watch_failures *failures, int status);
 

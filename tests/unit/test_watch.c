@@ -187,6 +187,11 @@ static void a_command_is_waited_for_however_many_looks_fail(void **state)
 		watch_sample(&setting.watch, TRACER_LOOK);
 	assert_false(setting.watch.done);
 	assert_int_equal(setting.watch.failure, -EMFILE);
+	/* What works again in time was a loss, but no failure. */
+	setting.fake.sample_status = 0;
+	watch_sample(&setting.watch, TRACER_LOOK);
+	assert_int_equal(setting.watch.failure, 0);
+	assert_int_equal(setting.watch.looks.all, 3 * WATCH_FAILURES_MOST);
 	detach(&setting);
 }
 
