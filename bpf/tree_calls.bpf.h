@@ -19,12 +19,13 @@
 /*
  * Whether the files that a thread used last are sockets, by the lowest bits of their descriptors.
  * The memory of a file is soon that of another with the same descriptor, so what could have opened
- * one makes all forgotten.
+ * one makes all forgotten.  Where no other thread can do so, the descriptor alone tells.
  */
 struct files {
 	struct {
 		__u64 file;
-		__u64 is_socket;
+		__u32 is_socket;
+		__u32 number; /* of the descriptor, and 1: all that need be asked; else 0 */
 	} known[DESCRIPTORS_CACHED];
 };
 
@@ -191,16 +192,25 @@ static __always_inline __u64 first_argument(struct pt_regs *registers, __u32 abi
 static __always_inline void files_forget(struct files *files)
 {
 	for (int i = 0; i < DESCRIPTORS_CACHED; i++)
-		files->known[i].file = 0;
+		files->known[i].file = files->known[i].number = 0;
 }
 
-__noinline __u32 is_on_socket(struct files *files, __u32 fd)
+/* Whether no other thread can open or close descriptors of the current one. */
+static __always_inline bool has_own_files(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct files_struct *files = task->files;
+
+	return files && files->count.counter == 1;
+}
+
+static __always_inline __u32 look_up_socket(struct files *files, __u32 fd, bool is_own)
 {
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
 	struct file **table = own_files(fd);
 	struct file *file = 0;
 
-	if (!files || !table)
+	if (!table)
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), table + fd);
 	if (!file)
@@ -210,7 +220,20 @@ __noinline __u32 is_on_socket(struct files *files, __u32 fd)
 		files->known[index].is_socket =
 			(BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
 	}
+	files->known[index].number = is_own ? fd + 1 : 0;
 	return files->known[index].is_socket;
+}
+
+__noinline __u32 is_on_socket(struct files *files, __u32 fd)
+{
+	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
+	bool is_own = has_own_files();
+
+	if (!files)
+		return 0;
+	if (is_own && files->known[index].number == fd + 1)
+		return files->known[index].is_socket;
+	return look_up_socket(files, fd, is_own);
 }
 
 static __always_inline struct call_state *call_state_find(struct task_struct *task)
