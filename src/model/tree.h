@@ -60,7 +60,8 @@ struct tree_process_state {
 	size_t silent;			      /* those of them without any account */
 	uint64_t threads_seen;
 	uint64_t seen_ns;
-	struct usage threads; /* sum over the threads; `usage` has what the process said, too */
+	struct usage threads;	 /* sum over the threads; `usage` has what the process said, too */
+	uint64_t threads_end_ns; /* the latest end that an account told */
 	struct tree_signal signal; /* the one that may end it; number 0: none */
 	struct tree_level rss, fds;
 	double fullness;      /* most descriptors open, by the limit */
@@ -119,6 +120,11 @@ struct tree {
 	uint64_t exited, signalled,
 		failed; /* processes that ended; by a signal; with a code not 0 */
 	uint64_t oom_kills;
+	/*
+	 * CPU time of children that nobody saw, as their parents' waits tell it: a part of the
+	 * usage of the tree, and of that of no process; in no ledger.
+	 */
+	uint64_t unseen_cpu_ns;
 	uint64_t unaccounted_threads; /* ended without a last account: they have what was known */
 	/* Now, and the most at one time. */
 	uint64_t live_processes, live_threads;

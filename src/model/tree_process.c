@@ -258,9 +258,11 @@ static void learn_threads(struct tree *tree, struct tree_process *process, uint6
 static void learn_unseen(struct tree *tree, struct tree_process *process, uint64_t cpu_ns)
 {
 	struct usage grown = { 0 };
+	uint64_t more_ns = counter_raise(&process->facts.unseen_cpu_ns, cpu_ns);
 
-	usage_set(&grown, USAGE_CPU, counter_raise(&process->facts.unseen_cpu_ns, cpu_ns));
+	usage_set(&grown, USAGE_CPU, more_ns);
 	usage_add(&tree->usage, &grown);
+	counter_add(&tree->unseen_cpu_ns, more_ns);
 }
 
 void process_learn(struct tree *tree, struct tree_process *process,

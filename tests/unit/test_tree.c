@@ -485,6 +485,7 @@ static void a_source_of_processes_only_needs_no_accounts_of_threads(void **state
 	apply(tree, &event);
 	apply(tree, &event);
 	assert_int_equal(tree->usage.values[USAGE_CPU], 73);
+	assert_int_equal(tree->unseen_cpu_ns, 3);
 	assert_int_equal(tree->root->usage.values[USAGE_CPU], 70);
 	assert_int_equal(tree->threads, 4);
 	event.process.ended = true;
