@@ -75,7 +75,7 @@ static __always_inline void process_join(struct task_struct *task)
 		__sync_fetch_and_add(&process->threads, 1);
 }
 
-/* A thread of a process that runs already: its first one, whose leader may have ended, or another. */
+/* A thread of a process that runs already, perhaps the first that is found: leaders may end. */
 static __always_inline void process_find(struct task_struct *task, __u32 is_root)
 {
 	struct process_state process = { .is_root = is_root, .threads = 1 };

@@ -68,8 +68,8 @@ static int walk(struct bpf_state *state)
 }
 
 /*
- * Accounts that could not be taken, since their threads switched all the time, are in the next look.
- * After the last one there is none.
+ * Accounts that could not be taken, since their threads switched all the time, are in the next
+ * look.  After the last one there is none.
  */
 static int look(struct bpf_state *state, enum tracer_depth depth)
 {

@@ -19,7 +19,8 @@ struct command_line {
 /*
  * Reads one, up to TREE_ARGUMENTS_MAX bytes.  The kernel takes a lock of the process for it,
  * which that may hold for ever: then -ETIMEDOUT after `timeout_ms`.  Other failures are those
- * of open and read, -ESRCH for a process that is gone or did not begin at `start_ns`, and -ENODATA when it has none.
+ * of open and read, -ESRCH for a process that is gone or did not begin at `start_ns` (0: not
+ * known), and -ENODATA when it has none.
  */
 int command_line_read(const struct host *host, int32_t pid, uint64_t start_ns, unsigned timeout_ms,
 		      struct command_line *ret);

@@ -91,8 +91,8 @@ int tracer_try(const struct tracer_kind *kind, const struct host *host, struct e
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 
 /*
- * The directory of a process, for openat(): it stays with the process.  -ESRCH when that is gone, or
- * did not begin at `start_ns` (0: not known).
+ * The directory of a process, for openat(): it stays with the process.  -ESRCH when that is gone,
+ * or did not begin at `start_ns` (0: not known).
  */
 int process_directory(const struct host *host, int32_t pid, uint64_t start_ns);
 
