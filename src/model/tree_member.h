@@ -28,6 +28,11 @@ void process_update_usage(struct tree *tree, struct tree_process *process);
 void process_restage(struct tree *tree, struct tree_process *process);
 /* It is gone, whatever is missing. */
 void process_close(struct tree *tree, struct tree_process *process, uint64_t time_ns);
+/*
+ * It ends with the last switch of its last thread: after it said that it ends, a thread still runs
+ * until it is switched out for ever, which its account has.
+ */
+void process_outlast(struct tree_process *process);
 void process_end_threads(struct tree *tree, struct tree_process *process, uint64_t time_ns);
 /* Takes it out of the list of its stage, and notes the new one. */
 void process_set_stage(struct tree *tree, struct tree_process *process, enum tree_stage stage);

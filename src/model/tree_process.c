@@ -235,6 +235,14 @@ static void count_status(struct tree *tree, struct tree_process *process)
 	find_sender(process);
 }
 
+void process_outlast(struct tree_process *process)
+{
+	if (!process->exited)
+		return;
+	counter_raise(&process->end_ns, process->state.threads_end_ns);
+	process->facts.end_ns = process->end_ns;
+}
+
 static void process_exit(struct tree *tree, struct tree_process *process, uint64_t time_ns)
 {
 	if (process->exited)
@@ -242,7 +250,7 @@ static void process_exit(struct tree *tree, struct tree_process *process, uint64
 	process->exited = true;
 	process->end_ns = time_ns;
 	process->facts.ended = true;
-	process->facts.end_ns = time_ns;
+	process_outlast(process);
 	tree->exited++;
 	tree->live_processes--;
 	set_rss(tree, process, (struct tree_level){ 0 });

@@ -171,6 +171,14 @@ static void note_account(struct tree *tree, struct tree_thread *thread,
 	raise_sums(tree, thread, account);
 }
 
+static void note_end(struct tree *tree, struct tree_thread *thread, uint64_t time_ns)
+{
+	counter_raise(&thread->process->state.threads_end_ns, time_ns);
+	process_outlast(thread->process);
+	if (!thread->ended)
+		thread_end(tree, thread, time_ns);
+}
+
 int thread_account(struct tree *tree, struct tree_thread *thread,
 		   const struct tree_account *account, uint64_t time_ns)
 {
@@ -180,8 +188,8 @@ int thread_account(struct tree *tree, struct tree_thread *thread,
 	status = thread_set_calls(tree, thread, account);
 	if (status == 0)
 		status = set_wakers(thread, account);
-	if (account->ended && !thread->ended)
-		thread_end(tree, thread, account->end_ns ? account->end_ns : time_ns);
+	if (account->ended)
+		note_end(tree, thread, account->end_ns ? account->end_ns : time_ns);
 	if (thread->ended && thread->key.tid != thread->process->key.pid &&
 	    tree->index->resting > RESTING_MAX)
 		thread_leave(tree, thread);

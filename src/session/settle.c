@@ -59,7 +59,11 @@ static void settle_time(struct watch *watch)
 	if (!watch->command_ended || watch->options->wait_all)
 		return;
 	run->end_ns = watch->command_end_ns;
-	if (root && root->exited && root->end_ns > run->begin_ns && root->end_ns < run->end_ns)
+	if (!root || !root->exited || root->end_ns <= run->begin_ns)
+		return;
+	/* Waits by reason come from the switches themselves, and so does the end: it may be later
+	 * than the moment at which we heard of it.  Others have the time of a look. */
+	if (root->ledger.present & LEDGER_BLOCKED || root->end_ns < run->end_ns)
 		run->end_ns = root->end_ns;
 }
 

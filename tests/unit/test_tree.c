@@ -537,6 +537,26 @@ static int visit_one(void *context, const struct tree_process *process_or_null,
 	return -EINTR;
 }
 
+static void a_process_ends_with_the_last_switch_of_its_threads(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	exit_at(tree, 10, 100, 150, 0);
+	account_at(tree, 10, 10, 100, 60, true);
+	assert_int_equal(tree->root->end_ns, 160);
+	assert_int_equal(tree->root->facts.end_ns, 160);
+	fork_at(tree, 10, 20, 20, 200);
+	account_at(tree, 20, 20, 200, 60, true);
+	exit_at(tree, 20, 200, 250, 0);
+	assert_int_equal(tree->all[1]->end_ns, 260);
+	fork_at(tree, 10, 30, 30, 300);
+	account_at(tree, 30, 30, 300, 60, true);
+	exit_at(tree, 30, 300, 370, 0);
+	assert_int_equal(tree->all[2]->end_ns, 370);
+}
+
 static void a_visitor_can_end_the_walk(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -579,6 +599,7 @@ int main(void)
 		cmocka_unit_test(a_source_of_processes_only_needs_no_accounts_of_threads),
 		cmocka_unit_test(what_process_and_threads_both_say_is_counted_once),
 		cmocka_unit_test(those_that_no_look_sees_are_gone),
+		cmocka_unit_test(a_process_ends_with_the_last_switch_of_its_threads),
 		cmocka_unit_test(a_visitor_can_end_the_walk),
 	};
 
