@@ -47,6 +47,19 @@ static void raise_blocked(struct ledger_wait *wait, const struct ledger_wait *la
 	grown->longest_ns = wait->longest_ns;
 }
 
+static void cover_parts(struct ledger *ledger, struct ledger *grown)
+{
+	const unsigned all = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED;
+	uint64_t sum = ledger->on_cpu_ns;
+
+	if ((ledger->present & all) != all)
+		return;
+	counter_add(&sum, ledger->run_queue_ns);
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		counter_add(&sum, ledger->blocked[i].ns);
+	counter_add(&grown->wall_ns, counter_raise(&ledger->wall_ns, sum));
+}
+
 void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledger *ret_grown)
 {
 	*ret_grown = (struct ledger){ .present = later->present };
@@ -66,6 +79,7 @@ void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledg
 		for (int i = 0; i < WAIT_REASON_COUNT; i++)
 			raise_blocked(&ledger->blocked[i], &later->blocked[i],
 				      &ret_grown->blocked[i]);
+	cover_parts(ledger, ret_grown);
 }
 
 static uint64_t blocked_of_kind(const struct ledger *ledger, enum wait_kind kind)

@@ -41,8 +41,9 @@ struct ledger {
 void ledger_add(struct ledger *sum, const struct ledger *part);
 
 /*
- * Raises each part to what a later look says, so that none falls.  *ret_grown gets what is to be
- * added to sums that contain the ledger.
+ * Raises each part to what a later look says, so that none falls.  Time that a look booked under
+ * one part and the next one under another is in both then, and in the wall time, which never is
+ * less than its parts.  *ret_grown gets what is to be added to sums that contain the ledger.
  */
 void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledger *ret_grown);
 

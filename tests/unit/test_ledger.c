@@ -83,6 +83,23 @@ static void a_look_that_says_less_lowers_no_part(void **state)
 	assert_int_equal(grown.blocked[WAIT_TIMER].longest_ns, 8);
 }
 
+static void a_wait_that_is_booked_anew_leaves_a_ledger_that_closes(void **state)
+{
+	const unsigned all = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED;
+	struct ledger ledger = { .present = all, .wall_ns = 100, .on_cpu_ns = 60 };
+	struct ledger later = { .present = all, .wall_ns = 110, .on_cpu_ns = 70 };
+	struct ledger grown;
+
+	(void)state;
+	ledger.blocked[WAIT_LOCK].ns = 40;
+	later.blocked[WAIT_LOCK].ns = 25;
+	later.run_queue_ns = 15;
+	ledger_raise(&ledger, &later, &grown);
+	assert_int_equal(ledger.wall_ns, 125);
+	assert_int_equal(ledger_gap_ns(&ledger), 0);
+	assert_int_equal(grown.wall_ns, 25);
+}
+
 static void a_part_that_is_not_told_stays_absent(void **state)
 {
 	struct ledger ledger = { 0 }, grown;
@@ -157,6 +174,7 @@ int main(void)
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
 		cmocka_unit_test(a_sum_of_ledgers_has_the_longest_wait_of_any),
 		cmocka_unit_test(a_look_that_says_less_lowers_no_part),
+		cmocka_unit_test(a_wait_that_is_booked_anew_leaves_a_ledger_that_closes),
 		cmocka_unit_test(a_part_that_is_not_told_stays_absent),
 		cmocka_unit_test(a_sum_that_is_too_large_stays_at_the_largest_number),
 		cmocka_unit_test(usage_is_absent_until_someone_measures_it),
