@@ -53,7 +53,7 @@ const struct command command_run = {
 		"\n"
 		"The command's standard input, output and error, its terminal, signals and exit\n"
 		"status are its own. An interrupt (Ctrl-C) goes to the command, and the report still\n"
-		"comes; SIGTERM and SIGHUP that are sent to taskscope are passed on to it. Options\n"
+		"comes; TERM, HUP, USR1 and USR2 that are sent to taskscope are passed on. Options\n"
 		"after the first word are the command's.\n"
 		"\n"
 		"BPF follows the tree where it may (CAP_BPF and CAP_PERFMON); else the process\n"

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -186,4 +188,22 @@ void launch_finish(struct launch *launch)
 	close_and_forget(&launch->hold_fd);
 	close_and_forget(&launch->exec_fd);
 	launch->pid = -1;
+}
+
+bool launch_in_path(const char *command)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (folder) {
+		size_t length = strcspn(folder, ":");
+
+		/* An empty one is the folder that we are in. */
+		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, folder, length ? "/" : "",
+			 command);
+		if (access(path, F_OK) == 0)
+			return true;
+		folder = folder[length] ? folder + length + 1 : NULL;
+	}
+	return false;
 }

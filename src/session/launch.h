@@ -64,4 +64,7 @@ void launch_cancel(struct launch *launch);
 /* Waits for it, which frees its number, and closes what is open. */
 void launch_finish(struct launch *launch);
 
+/* Whether a folder of PATH has such a file, be it one that can be executed or not. */
+bool launch_in_path(const char *command);
+
 #endif

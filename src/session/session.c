@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "collect/capture.h"
@@ -105,13 +106,12 @@ static int open_tracer(struct watch *watch, struct error *error)
 
 static int open_signals(struct watch *watch, struct error *error)
 {
+	static const int taken[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		sigaddset(&set, taken[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watch->signal_fd < 0)
@@ -196,11 +196,15 @@ static int exit_status(int status)
 
 static int cannot_run(const char *command, int status, struct error *error)
 {
-	if (status == -ENOENT && !strchr(command, '/'))
+	/* A folder of the path that may not be searched is no command that may not be run. */
+	bool is_missing = status == -ENOENT ||
+			  (status == -EACCES && !strchr(command, '/') && !launch_in_path(command));
+
+	if (is_missing && !strchr(command, '/'))
 		error_set(error, status, "there is no command '%s'", command);
 	else
 		error_set(error, status, "cannot run '%s': %s", command, strerror(-status));
-	return status == -ENOENT ? SESSION_NOT_FOUND : SESSION_CANNOT_EXEC;
+	return is_missing ? SESSION_NOT_FOUND : SESSION_CANNOT_EXEC;
 }
 
 static int copy_command(struct run *run, char **command)

@@ -25,6 +25,7 @@
 #define LISTEN_PAUSE_OTHERS_NS (10 * MS)
 
 #define KILL_AFTER_NS (5 * NS_PER_SECOND)
+
 static bool is_root(const struct watch *watch, const struct tree_event *event)
 {
 	return !watch_is_attached(watch) && event->task.pid == watch->launch.pid;
@@ -344,7 +345,17 @@ static bool is_over(const struct watch *watch)
 		return watch->run->tree->live_processes == 0;
 	if (!watch->command_ended)
 		return false;
-	return !watch->options->wait_all || watch->run->tree->live_processes == 0;
+	return !watch->options->wait_all ||
+	       (watch->looked_since_end && watch->run->tree->live_processes == 0);
+}
+
+/* Whom the command started right before its end may not be known yet. */
+static void look_who_is_left(struct watch *watch)
+{
+	if (!watch->command_ended || !watch->options->wait_all || watch->looked_since_end)
+		return;
+	watch_drain(watch);
+	watch_sample(watch, TRACER_LOOK);
 }
 
 static void go_round(struct watch *watch)
@@ -367,6 +378,7 @@ static void go_round(struct watch *watch)
 	}
 	if (now_ns >= watch->sampler.next_ns && !watch->done)
 		watch_sample(watch, TRACER_LOOK);
+	look_who_is_left(watch);
 	keep_time(watch, now_ns);
 	watch->run->end_ns = now_ns;
 	lines_tick(&watch->lines, now_ns);

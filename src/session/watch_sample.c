@@ -82,12 +82,14 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 {
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t since_ns = monotonic_ns();
+	bool had_ended = watch->command_ended;
 	uint64_t now_ns;
 	bool worked;
 
 	worked = look(watch, depth);
 	if (worked)
 		close_lost(watch, since_ns);
+	watch->looked_since_end |= worked && had_ended;
 	watch_take_ended(watch);
 	now_ns = monotonic_ns();
 	watch->run->end_ns = now_ns;

@@ -413,9 +413,9 @@ class LeftAlone(RunCase):
 
 
 class Signals(RunCase):
-    def test_term_and_hangup_are_passed_on(self):
-        script = "trap 'exit 33' TERM HUP; echo ready; while :; do sleep 0.05; done"
-        for number in (signal.SIGTERM, signal.SIGHUP):
+    def test_signals_that_were_meant_for_the_command_are_passed_on(self):
+        script = "trap 'exit 33' TERM HUP USR1 USR2; echo ready; while :; do sleep 0.05; done"
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
             with self.subTest(signal=number.name):
                 process = self.start("sh", "-c", script, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE)
@@ -640,6 +640,14 @@ class Tree(RunCase):
                 self.assertGreater(time.monotonic() - begin, 1.4)
                 self.assertEqual(lines[-1].get("running", []), [])
 
+    def test_one_that_was_started_right_before_the_end_is_waited_for(self):
+        for way in EXACT:
+            for _ in range(3):
+                with self.subTest(way=way):
+                    lines = self.watch("sh", "-c", "sleep 0.7 & exit 4", way=way,
+                                       options=["--wait-all"], status=4)
+                    self.assertEqual(lines[-1].get("running", []), [])
+
     def test_what_watching_cost_is_told(self):
         lines = self.watch("sh", "-c", "sleep 0.5")
         self.assertGreater(lines[-1]["self"]["cpu_ns"], 0)
@@ -655,6 +663,11 @@ class Tree(RunCase):
 
 @unittest.skipUnless(reachable_by_nobody(), "needs root to be someone else")
 class NoPrivilege(RunCase):
+    def test_a_folder_that_may_not_be_searched_is_no_command(self):
+        os.mkdir(self.path("shut"), 0o700)
+        self.refuse_run("there-is-no-such-command", status=127, prefix=UNPRIVILEGED,
+                        env={**os.environ, "PATH": f"{self.path('shut')}:{os.environ['PATH']}"})
+
     def test_a_command_is_run_and_what_is_missing_is_told(self):
         os.chmod(self.folder.name, 0o777)
         lines = self.watch("sh", "-c", "echo out; exit 3", status=3, prefix=UNPRIVILEGED)
