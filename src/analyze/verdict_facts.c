@@ -74,6 +74,22 @@ static double kernel_share(const struct run *run)
 	return share_of(kernel, user + kernel);
 }
 
+/*
+ * CPU time of children that nobody saw is in what was charged but in no ledger.  What it was spent
+ * for is not known, so it is none of the time in the kernel.
+ */
+static void gather_cpu(struct verdict_facts *facts)
+{
+	const struct tree *tree = facts->run->tree;
+	double charged = usage_of(facts->run, USAGE_CPU);
+	bool in_ledger = tree->ledger.present & LEDGER_ON_CPU;
+	double seen = in_ledger ? (double)tree->ledger.on_cpu_ns : charged;
+
+	facts->has_cpu = in_ledger || usage_has(&tree->usage, USAGE_CPU);
+	facts->on_cpu = greater(seen, charged);
+	facts->in_kernel = seen * kernel_share(facts->run);
+}
+
 static void gather_ledger(struct verdict_facts *facts)
 {
 	const struct tree *tree = facts->run->tree;
@@ -81,10 +97,6 @@ static void gather_ledger(struct verdict_facts *facts)
 
 	facts->has_ledger = ledger->present & LEDGER_BLOCKED;
 	facts->has_queue = ledger->present & LEDGER_RUN_QUEUE;
-	facts->has_cpu = usage_has(&tree->usage, USAGE_CPU) || ledger->present & LEDGER_ON_CPU;
-	facts->on_cpu = ledger->present & LEDGER_ON_CPU ? (double)ledger->on_cpu_ns :
-							  usage_of(facts->run, USAGE_CPU);
-	facts->in_kernel = facts->on_cpu * kernel_share(facts->run);
 	if (facts->has_queue)
 		facts->run_queue = (double)ledger->run_queue_ns;
 	for (size_t i = 0; facts->has_ledger && i < WAIT_REASON_COUNT; i++)
@@ -293,6 +305,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	*ret = (struct verdict_facts){ .run = run, .wall = (double)run_wall_ns(run) };
 	thread_sums_gather(run, &threads);
 	memcpy(ret->leader_wait, threads.leader, sizeof(ret->leader_wait));
+	gather_cpu(ret);
 	gather_ledger(ret);
 	verdict_calls_gather(ret, lists);
 	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
