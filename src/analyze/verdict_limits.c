@@ -19,6 +19,13 @@
 #define SHARED_BEGIN 0.6
 #define SHARED_END 0.8
 #define CROWDED_LESS 0.1
+/*
+ * Short processes that are started one at a time have that many in the queue at most, the parent
+ * and the child: more are in each other's way.  They must get some CPU for it.
+ */
+#define STORM_IN_TURN 2.0
+#define STORM_CORES_LITTLE 0.25
+#define STORM_CORES_ENOUGH 0.5
 
 static double number(const struct run_number *value)
 {
@@ -109,16 +116,26 @@ static double barged_ns(const struct verdict_facts *facts, double queue)
 	return lesser(queue * share, facts->wait[WAIT_LOCK]);
 }
 
+/* Queueing among short processes of the tree's own is a part of their storm. */
+static double storm_ns(const struct verdict_facts *facts, double queue)
+{
+	double crowd = at_least_0(queue - STORM_IN_TURN * facts->wall);
+
+	return crowd * facts->forking *
+	       (1 - falling(facts->cores, STORM_CORES_LITTLE, STORM_CORES_ENOUGH));
+}
+
 static void gather_queue(struct verdict_facts *facts)
 {
 	double queue = at_least_0(facts->run_queue - facts->quota);
 	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
-	double shared, less = 0;
+	double shared, storm, less = 0;
 	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
 
 	facts->barged = barged_ns(facts, queue);
 	queue -= facts->barged;
-	facts->own_queue = queue * saturated;
+	storm = storm_ns(facts, queue);
+	facts->own_queue = storm + (queue - storm) * saturated;
 	queue -= facts->own_queue;
 	if (facts->on_cpu + queue > facts->online * facts->wall)
 		less = CROWDED_LESS;
@@ -146,6 +163,6 @@ void verdict_limits_gather(struct verdict_facts *facts)
 {
 	gather_limits(facts);
 	gather_pressure(facts);
-	gather_queue(facts);
 	gather_forks(facts);
+	gather_queue(facts);
 }
