@@ -15,6 +15,8 @@
 #define MIXED_BELOW 0.4
 #define MIXED_SECOND 0.8
 #define MOST_SURE 0.97
+/* Not to know what limits it is never sure. */
+#define NONE_SURE 0.5
 /* From that part of all threads on, the lost ones are named. */
 #define LOST_PART 0.01
 
@@ -125,6 +127,12 @@ static double foundation(const struct verdict_facts *facts)
 	return sure * (1 - lost_part(facts->run) / 2);
 }
 
+/* No verdict is surer than that, however far its cause leads. */
+static double most_sure(enum run_cause cause)
+{
+	return cause == CAUSE_NONE ? NONE_SURE : MOST_SURE;
+}
+
 /* The lead over the next cause, and how much of the time it explains. */
 static double confidence(const struct ranking *ranking, const struct verdict_facts *facts)
 {
@@ -148,7 +156,7 @@ static void name_cause(struct verdict *verdict, const struct verdict_facts *fact
 	verdict->cause = rule->cause;
 	verdict->class =
 		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
-	verdict->confidence = confidence(ranking, facts);
+	verdict->confidence = lesser(confidence(ranking, facts), most_sure(rule->cause));
 	add_evidence(verdict, facts, rule->evidence);
 	add_top_wait(verdict, facts);
 }

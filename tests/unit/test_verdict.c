@@ -679,6 +679,63 @@ static void an_empty_run_is_unknown(void **state)
 	assert_int_equal(verdict.class, CLASS_UNKNOWN);
 }
 
+static void cpu_time_of_children_that_nobody_saw_is_computing(void **state)
+{
+	struct verdict verdict;
+	struct tree_event event;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 60, .kernel = 30, .lives = true,
+	       .no_ledger = true);
+	run->tree->ledger.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE;
+	run->tree->ledger.on_cpu_ns = 60 * MS;
+	event = hand_event(run, TREE_PROCESS, 10, 10);
+	event.process.present = TREE_PROCESS_UNSEEN;
+	event.process.unseen_cpu_ns = 1000 * MS;
+	hand_apply(run, &event);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_CPU);
+	check_form(&verdict);
+}
+
+static void what_is_not_known_is_not_sure(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 2, .waits = { { WAIT_OTHER, 1498, 40, 0 } },
+	       .calls = { { "ioctl", 40, 1498, 0, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NONE);
+	assert_true(verdict.confidence <= 0.5);
+	check_form(&verdict);
+}
+
+static void a_storm_whose_children_queue_behind_each_other_is_a_fork_storm(void **state)
+{
+	RUN(640);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 400, .kernel = 380, .run_queue = 230);
+	for (int i = 1; i <= 3000; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 0.19, .kernel = 0.15, .run_queue = 150);
+	assert_cause(run, CAUSE_FORK_STORM);
+}
+
+static void short_processes_one_at_a_time_on_a_full_machine_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .kernel = 50, .run_queue = 300,
+	       .waits = { { WAIT_CHILD, 1140, 100, 0 } });
+	for (int i = 1; i <= 100; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 1.2, .kernel = 1, .run_queue = 9);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
 static void numbers_of_any_size_end_in_a_verdict(void **state)
 {
 	struct verdict verdict;
@@ -815,6 +872,10 @@ int main(void)
 		TEST(without_a_ledger_stalls_on_io_speak_for_the_disk),
 		TEST(a_millisecond_is_not_enough),
 		TEST(an_empty_run_is_unknown),
+		TEST(cpu_time_of_children_that_nobody_saw_is_computing),
+		TEST(what_is_not_known_is_not_sure),
+		TEST(a_storm_whose_children_queue_behind_each_other_is_a_fork_storm),
+		TEST(short_processes_one_at_a_time_on_a_full_machine_are_starved),
 		TEST(numbers_of_any_size_end_in_a_verdict),
 		TEST(lost_threads_make_a_verdict_less_sure_and_are_named),
 		TEST(the_longest_wait_and_who_ended_it_are_evidence),
