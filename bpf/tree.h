@@ -226,6 +226,7 @@ struct tree_thread_record {
 #define TREE_RULE_BY_FD 32 /* by what the descriptor in the first one is */
 #define TREE_RULE_FUTEX 33 /* by the operation in the second one */
 #define TREE_RULE_FCNTL 34 /* a lock for the commands that wait for one, else by descriptor */
+#define TREE_RULE_RESTART 35 /* that of the call before, which it goes on with */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f
 #define TREE_RULE_ENDLESS 0x80	 /* does not return: counted when entered */

@@ -185,7 +185,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 		return;
 	record->flags |= TREE_THREAD_IN_SYSCALL;
 	record->abi = call.abi;
-	record->number = call.number & ~X32_SYSCALL_BIT;
+	record->number = call.number;
 }
 
 /* All but the ledger, the system calls and wakers. */

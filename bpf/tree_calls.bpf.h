@@ -96,7 +96,7 @@ static __noinline struct tree_call_record *slot_new(struct task_struct *task,
 	slot = slot_at(task, state, index, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!slot)
 		return 0;
-	slot->number = state->number & ~X32_SYSCALL_BIT;
+	slot->number = state->number;
 	slot->abi = state->abi;
 	state->slot_count = index + 1;
 	state->slot_of[place] = index + 1;
@@ -118,9 +118,7 @@ static __always_inline struct tree_call_record *slot_find(struct task_struct *ta
 	slot = slot_at(task, state, known - 1, 0);
 	if (place < 2 * TREE_CALL_NUMBERS || !slot)
 		return slot;
-	return slot->number == (state->number & ~X32_SYSCALL_BIT) && slot->abi == state->abi ?
-		       slot :
-		       0;
+	return slot->number == state->number && slot->abi == state->abi ? slot : 0;
 }
 
 /* The bucket of SYSCALL_BUCKETS. */

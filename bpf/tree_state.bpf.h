@@ -52,7 +52,7 @@ struct thread_state {
 	__u8 phase;
 	__u8 reason;
 	__u8 unsettled;
-	__u8 reserved;
+	__u8 call_reason; /* of the last call that it was blocked in, plus 1; 0: none yet */
 	__u64 in_ns;
 	__u64 out_ns;
 	__u64 run_delay; /* at out_ns */

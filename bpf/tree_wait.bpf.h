@@ -229,25 +229,36 @@ static __always_inline __u32 futex_reason(__u64 operation)
 	}
 }
 
+static __always_inline __u32 rule_reason(struct task_struct *task, struct thread_state *state,
+					 const struct call *call, __u32 rule, bool is_current)
+{
+	if (rule == TREE_RULE_FUTEX)
+		return futex_reason(call->second);
+	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
+					call->second == F_OFD_SETLKW))
+		return TREE_WAIT_LOCK;
+	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
+		rule = is_current ? own_descriptor_class(&state->descriptors, call->first) :
+				    others_descriptor_class(task, &state->descriptors, call->first);
+	return rule & 0xff;
+}
+
+/* After a stop or a signal some calls go on as restart_syscall, which does not say which it was. */
 static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state,
 					 bool is_current)
 {
+	__u32 rule, reason;
 	struct call call;
-	__u32 rule;
 
 	call_read(task, &call);
 	if (call.number < 0)
 		return TREE_WAIT_MEMORY;
 	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
-	if (rule == TREE_RULE_FUTEX)
-		return futex_reason(call.second);
-	if (rule == TREE_RULE_FCNTL &&
-	    (call.second == F_SETLKW || call.second == F_SETLKW64 || call.second == F_OFD_SETLKW))
-		return TREE_WAIT_LOCK;
-	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
-		rule = is_current ? own_descriptor_class(&state->descriptors, call.first) :
-				    others_descriptor_class(task, &state->descriptors, call.first);
-	return rule & 0xff;
+	if (rule == TREE_RULE_RESTART)
+		return state->call_reason ? state->call_reason - 1 : TREE_WAIT_OTHER;
+	reason = rule_reason(task, state, &call, rule, is_current);
+	state->call_reason = reason + 1;
+	return reason;
 }
 
 static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thread_state *state,

@@ -37,6 +37,7 @@ enum wait_rule {
 	WAIT_RULE_BY_FD = 32, /* what the descriptor in the first argument is */
 	WAIT_RULE_FUTEX,      /* the operation in the second argument */
 	WAIT_RULE_FCNTL,      /* a lock for the waiting lock commands, else by descriptor */
+	WAIT_RULE_RESTART,    /* that of the call before, which this one goes on with */
 };
 
 #endif

@@ -15,7 +15,8 @@
 #include "tree.skel.h"
 
 static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
-		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL,
+		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL &&
+		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART,
 	      "rules have the same numbers");
 
 static const struct {
