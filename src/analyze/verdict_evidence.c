@@ -345,7 +345,7 @@ static int reason_of(enum run_cause cause)
 
 static void waker(const struct tree_wait *wait, struct text *out)
 {
-	int share = percent((double)wait->waker.total_ns, (double)wait->total_ns);
+	int share = percent(tree_wait_waker_share(wait), 1);
 
 	if (wait->waker.total_ns == 0 || share == 0)
 		return;

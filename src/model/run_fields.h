@@ -22,6 +22,7 @@ enum run_section {
 
 enum run_field_type {
 	RUN_FIELD_COUNT,
+	RUN_FIELD_NONZERO,
 	RUN_FIELD_SMALL,
 	RUN_FIELD_OPTIONAL,
 	RUN_FIELD_REAL,
@@ -33,10 +34,14 @@ struct run_field {
 	enum run_field_type type;
 	bool in_tree;
 	size_t offset;
+	unsigned unknown; /* enum tree_unknown: the bit that says that it means nothing; or 0 */
 };
 
 extern const struct run_field run_fields[];
 extern const size_t run_field_count;
+
+/* Kills for lack of memory, too, are known only to whoever hears of them. */
+bool run_field_is_known(const struct run *run, const struct run_field *field);
 
 /* Where the number is. */
 static inline void *run_field_at(const struct run *run, const struct run_field *field)

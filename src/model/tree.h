@@ -106,7 +106,20 @@ struct tree_wait {
 	char comm[TREE_COMM_SIZE];
 	enum wait_reason reason;
 	uint64_t total_ns, longest_ns, count;
+	uint64_t recorded_ns;	 /* of total_ns: waits whose waker was recorded, longer ones */
 	struct tree_waker waker; /* total_ns 0: nobody is known */
+};
+
+/* How much of what was recorded that one ended, 0 to 1; of all where that is not known. */
+double tree_wait_waker_share(const struct tree_wait *wait);
+
+/* Counts that whoever filled the tree could not tell: what stands there means nothing. */
+enum tree_unknown {
+	TREE_UNKNOWN_FORKS = 1 << 0,
+	TREE_UNKNOWN_EXECS = 1 << 1,
+	TREE_UNKNOWN_MOST_PROCESSES = 1 << 2,
+	TREE_UNKNOWN_MOST_THREADS = 1 << 3,
+	TREE_UNKNOWN_OOM_KILLS = 1 << 4,
 };
 
 struct tree {
@@ -120,6 +133,7 @@ struct tree {
 	uint64_t exited, signalled,
 		failed; /* processes that ended; by a signal; with a code not 0 */
 	uint64_t oom_kills;
+	unsigned unknown; /* enum tree_unknown */
 	/*
 	 * CPU time of children that nobody saw, as their parents' waits tell it: a part of the
 	 * usage of the tree, and of that of no process; in no ledger.

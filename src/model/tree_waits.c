@@ -1,6 +1,14 @@
 #include <string.h>
 
+#include "model/counter.h"
 #include "model/tree_member.h"
+
+double tree_wait_waker_share(const struct tree_wait *wait)
+{
+	uint64_t whole = wait->recorded_ns ? wait->recorded_ns : wait->total_ns;
+
+	return whole ? (double)wait->waker.total_ns / (double)whole : 0;
+}
 
 /* Keeps the list in descending order; one that finds no room is left out. */
 static void list_insert(struct wait_list *list, const struct tree_wait *wait)
@@ -28,7 +36,10 @@ static void find_waker(const struct tree_thread *thread, struct tree_wait *wait)
 	for (size_t i = 0; i < thread->waker_count; i++) {
 		const struct tree_waker *waker = &thread->wakers[i];
 
-		if (waker->reason == wait->reason && waker->total_ns > wait->waker.total_ns)
+		if (waker->reason != wait->reason)
+			continue;
+		counter_add(&wait->recorded_ns, waker->total_ns);
+		if (waker->total_ns > wait->waker.total_ns)
 			wait->waker = *waker;
 	}
 }

@@ -128,6 +128,8 @@ void run_json_sample(FILE *out, const struct run *run)
 	if (last->has_fds)
 		json_member_u64(&json, "open_fds", last->open_fds);
 	run_json_usage_members(&json, &last->usage);
+	if (run->tree->unseen_cpu_ns)
+		json_member_u64(&json, "unseen_cpu_ns", run->tree->unseen_cpu_ns);
 	run_json_ledger(&json, "ledger", &last->ledger, NULL);
 	json_end_object(&json);
 }

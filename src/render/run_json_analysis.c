@@ -136,13 +136,9 @@ void run_json_offcpu(struct json *json, const struct run *run, const struct diag
 	json_end_object(json);
 }
 
-void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
+/* Of system calls: nothing where none were seen, since nobody looked. */
+static void write_rates(struct json *json, const struct syscall_analysis *analysis)
 {
-	const struct syscall_analysis *analysis = &diagnosis->syscalls;
-
-	json_key(json, "analysis");
-	json_begin_object(json);
-	json_member_string(json, "behavior_classification", class_names[analysis->behavior]);
 	write_share(json, "syscall_rate_per_sec", analysis->syscall_rate_per_sec);
 	write_share(json, "io_intensity", analysis->io_intensity);
 	write_share(json, "memory_intensity", analysis->memory_intensity);
@@ -156,6 +152,17 @@ void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
 	write_share(json, "bottleneck_likelihood", analysis->bottleneck_likelihood);
 	run_json_texts(json, "optimization_hints", analysis->hints, analysis->hint_count);
 	json_end_object(json);
+}
+
+void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
+{
+	const struct syscall_analysis *analysis = &diagnosis->syscalls;
+
+	json_key(json, "analysis");
+	json_begin_object(json);
+	json_member_string(json, "behavior_classification", class_names[analysis->behavior]);
+	if (analysis->basis != BASIS_NONE)
+		write_rates(json, analysis);
 	json_member_string(json, "basis", basis_names[analysis->basis]);
 	json_end_object(json);
 }

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "base/kernel_names.h"
+#include "render/run_order.h"
 
 struct json run_json_begin(FILE *out, const char *kind, uint64_t unix_ns)
 {
@@ -69,6 +70,10 @@ static void write_field(struct json *json, const struct run *run, const struct r
 	case RUN_FIELD_COUNT:
 		json_member_u64(json, field->key, *(const uint64_t *)at);
 		break;
+	case RUN_FIELD_NONZERO:
+		if (*(const uint64_t *)at)
+			json_member_u64(json, field->key, *(const uint64_t *)at);
+		break;
 	case RUN_FIELD_SMALL:
 		if (*(const uint32_t *)at)
 			json_member_u64(json, field->key, *(const uint32_t *)at);
@@ -85,7 +90,7 @@ static void write_field(struct json *json, const struct run *run, const struct r
 void run_json_fields(struct json *json, const struct run *run, enum run_section section)
 {
 	for (size_t i = 0; i < run_field_count; i++)
-		if (run_fields[i].section == section)
+		if (run_fields[i].section == section && run_field_is_known(run, &run_fields[i]))
 			write_field(json, run, &run_fields[i]);
 }
 
@@ -160,39 +165,48 @@ static void write_blocked(struct json *json, const struct ledger *ledger)
 	json_end_object(json);
 }
 
-static void write_processor_time(struct json *json, const struct usage *usage)
+static void write_processor_time(struct json *json, const struct tree *tree)
 {
-	for (int id = USAGE_USER; id <= USAGE_SYSTEM; id++)
-		if (usage_has(usage, id))
-			json_member_u64(json, usage_names[id], usage->values[id]);
+	struct usage split;
+
+	run_cpu_split(&tree->ledger, &tree->usage, &split);
+	run_json_usage_members(json, &split);
+	if (tree->unseen_cpu_ns)
+		json_member_u64(json, "unseen_cpu_ns", tree->unseen_cpu_ns);
+}
+
+/* A source that counts without watching the queue does not know the longest time in it. */
+static void write_run_queue(struct json *json, const struct ledger *ledger)
+{
+	json_member_u64(json, "run_queue_ns", ledger->run_queue_ns);
+	json_member_u64(json, "run_queue_count", ledger->run_queue_count);
+	if (ledger->run_queue_longest || ledger->present & LEDGER_BLOCKED)
+		json_member_u64(json, "run_queue_longest_ns", ledger->run_queue_longest);
 }
 
 void run_json_ledger_members(struct json *json, const struct ledger *ledger,
-			     const struct usage *usage_or_null)
+			     const struct tree *tree_or_null)
 {
 	if (ledger->present & LEDGER_WALL)
 		json_member_u64(json, "thread_wall_ns", ledger->wall_ns);
 	if (ledger->present & LEDGER_ON_CPU)
 		json_member_u64(json, "on_cpu_ns", ledger->on_cpu_ns);
-	if (usage_or_null)
-		write_processor_time(json, usage_or_null);
-	if (ledger->present & LEDGER_RUN_QUEUE) {
-		json_member_u64(json, "run_queue_ns", ledger->run_queue_ns);
-		json_member_u64(json, "run_queue_count", ledger->run_queue_count);
-		json_member_u64(json, "run_queue_longest_ns", ledger->run_queue_longest);
-	}
+	if (tree_or_null)
+		write_processor_time(json, tree_or_null);
+	if (ledger->present & LEDGER_RUN_QUEUE)
+		write_run_queue(json, ledger);
 	if (ledger->present & LEDGER_BLOCKED)
 		write_blocked(json, ledger);
 }
 
 void run_json_ledger(struct json *json, const char *key, const struct ledger *ledger,
-		     const struct usage *usage_or_null)
+		     const struct tree *tree_or_null)
 {
 	if (!ledger->present)
 		return;
 	json_key(json, key);
 	json_begin_object(json);
-	run_json_ledger_members(json, ledger, usage_or_null);
+	run_json_ledger_members(json, ledger, tree_or_null);
 	json_end_object(json);
 }
 

@@ -35,11 +35,11 @@ void run_json_fields(struct json *json, const struct run *run, enum run_section 
 void run_json_about(struct json *json, const struct run *run);
 
 void run_json_usage_members(struct json *json, const struct usage *usage);
-/* With what the usage says of user and system time, unless it is NULL. */
+/* Of a tree as a whole also user, system and unseen time. */
 void run_json_ledger_members(struct json *json, const struct ledger *ledger,
-			     const struct usage *usage_or_null);
+			     const struct tree *tree_or_null);
 void run_json_ledger(struct json *json, const char *key, const struct ledger *ledger,
-		     const struct usage *usage_or_null);
+		     const struct tree *tree_or_null);
 
 /* NUL-separated words as an array `cmd`. */
 void run_json_words(struct json *json, const char *words, size_t length);

@@ -87,7 +87,6 @@ static void write_processes(struct json *json, const struct run *run, const char
 static void write_waker(struct json *json, const struct tree_wait *wait)
 {
 	const struct tree_waker *waker = &wait->waker;
-	double share = wait->total_ns ? (double)waker->total_ns / (double)wait->total_ns : 0;
 
 	if (!waker->total_ns)
 		return;
@@ -99,8 +98,10 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 	json_member_u64(json, "count", waker->count);
 	json_member_u64(json, "total_ns", waker->total_ns);
 	json_member_u64(json, "longest_ns", waker->longest_ns);
+	if (wait->recorded_ns)
+		json_member_u64(json, "recorded_ns", wait->recorded_ns);
 	json_key(json, "share");
-	json_fixed(json, share, 4);
+	json_fixed(json, tree_wait_waker_share(wait), 4);
 	json_end_object(json);
 }
 
@@ -167,7 +168,7 @@ static void write_tree(struct json *json, const struct run *run)
 	run_json_usage_members(json, &tree->usage);
 	write_memory(json, tree);
 	run_json_fields(json, run, RUN_SECTION_COUNTS);
-	run_json_ledger(json, "ledger", &tree->ledger, &tree->usage);
+	run_json_ledger(json, "ledger", &tree->ledger, tree);
 	write_thread_ledgers(json, run);
 	run_json_ledger(json, "folded_ledger", &tree->folded, NULL);
 	write_processes(json, run, "running", true, RUNNING_MAX,

@@ -131,3 +131,30 @@ const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table
 		qsort(rows, table->count, sizeof(*rows), order);
 	return rows;
 }
+
+static void copy_usage(const struct usage *from, enum usage_id id, struct usage *to)
+{
+	if (usage_has(from, id))
+		usage_set(to, id, from->values[id]);
+}
+
+void run_cpu_split(const struct ledger *ledger, const struct usage *usage, struct usage *ret)
+{
+	long double user = (long double)usage->values[USAGE_USER];
+	long double sum = user + (long double)usage->values[USAGE_SYSTEM];
+	uint64_t part;
+
+	*ret = (struct usage){ 0 };
+	if (!(ledger->present & LEDGER_ON_CPU)) {
+		copy_usage(usage, USAGE_USER, ret);
+		copy_usage(usage, USAGE_SYSTEM, ret);
+		return;
+	}
+	if (!usage_has(usage, USAGE_USER) || !usage_has(usage, USAGE_SYSTEM) || sum <= 0)
+		return;
+	part = (uint64_t)((long double)ledger->on_cpu_ns * (user / sum));
+	if (part > ledger->on_cpu_ns)
+		part = ledger->on_cpu_ns;
+	usage_set(ret, USAGE_USER, part);
+	usage_set(ret, USAGE_SYSTEM, ledger->on_cpu_ns - part);
+}

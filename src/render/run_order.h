@@ -34,6 +34,12 @@ run_syscall_order run_syscalls_by_time, run_syscalls_by_count; /* the most first
 const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table,
 					       run_syscall_order *order);
 
+/*
+ * User and system time of a ledger, in usage: they add up to on_cpu_ns, in the ratio that the kernel
+ * charged.  As it charged them where on_cpu_ns is not known; absent where the ratio is not.
+ */
+void run_cpu_split(const struct ledger *ledger, const struct usage *usage, struct usage *ret);
+
 /* Time not on a CPU: blocked and waiting for one. */
 uint64_t run_off_cpu_ns(const struct ledger *ledger);
 

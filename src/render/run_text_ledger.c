@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "render/run_amount.h"
+#include "render/run_order.h"
 #include "render/run_text_tables.h"
 
 /* A ledger that closes worse than that says so. */
@@ -78,17 +79,24 @@ static void add_kind(struct table *table, const struct ledger *ledger, const cha
 static void add_cpu(struct table *table, const struct tree *tree)
 {
 	const struct ledger *ledger = &tree->ledger;
-	struct row user = { "user", tree->usage.values[USAGE_USER], 0, 0 };
-	struct row kernel = { "kernel", tree->usage.values[USAGE_SYSTEM], 0, 0 };
+	struct row user = { "user", 0, 0, 0 }, kernel = { "kernel", 0, 0, 0 };
 	struct row cpu = { "on cpu", ledger->on_cpu_ns, 0, 0 };
+	struct row unseen = { "not seen", tree->unseen_cpu_ns, 0, 0 };
+	struct usage split;
 
-	if (!(ledger->present & LEDGER_ON_CPU))
-		cpu.ns = tree->usage.values[USAGE_CPU];
+	run_cpu_split(ledger, &tree->usage, &split);
+	user.ns = split.values[USAGE_USER];
+	kernel.ns = split.values[USAGE_SYSTEM];
+	if (!(ledger->present & LEDGER_ON_CPU) && tree->usage.values[USAGE_CPU] > unseen.ns)
+		cpu.ns = tree->usage.values[USAGE_CPU] - unseen.ns;
 	add_row(table, ledger->wall_ns, "", &cpu);
-	if (usage_has(&tree->usage, USAGE_USER))
+	if (usage_has(&split, USAGE_USER))
 		add_row(table, ledger->wall_ns, "  ", &user);
-	if (usage_has(&tree->usage, USAGE_SYSTEM))
+	if (usage_has(&split, USAGE_SYSTEM))
 		add_row(table, ledger->wall_ns, "  ", &kernel);
+	/* Processes that lived between two looks: in no thread's time, so a share of none. */
+	if (unseen.ns)
+		add_row(table, 0, "", &unseen);
 }
 
 /* A source that does not know why threads were blocked still knows that they were. */

@@ -159,9 +159,7 @@ static void cell_waker(struct table *table, const struct tree_wait *wait)
 		else
 			text_append_string(cell, "interrupt");
 		text_append_string(cell, " ");
-		amount_percent(cell, wait->total_ns ?
-					     (double)waker->total_ns / (double)wait->total_ns :
-					     0);
+		amount_percent(cell, tree_wait_waker_share(wait));
 	}
 	table_end_cell(table);
 }

@@ -178,7 +178,9 @@ static void read_field(const json_t *object, struct run *run, const struct run_f
 
 	switch (field->type) {
 	case RUN_FIELD_COUNT:
-		member_u64(object, field->key, at);
+	case RUN_FIELD_NONZERO:
+		if (!member_u64(object, field->key, at))
+			run->tree->unknown |= field->unknown;
 		break;
 	case RUN_FIELD_SMALL:
 		if (member_u64(object, field->key, &number) && number <= UINT32_MAX)

@@ -254,6 +254,7 @@ static void read_wait(const json_t *object, struct tree *tree)
 	member_u64(object, "longest_ns", &wait->longest_ns);
 	member_u64(object, "count", &wait->count);
 	read_waker(json_object_get(object, "waker"), wait->reason, &wait->waker);
+	member_u64(json_object_get(object, "waker"), "recorded_ns", &wait->recorded_ns);
 	tree->top_wait_count++;
 }
 

@@ -246,6 +246,70 @@ static void threads_beyond_the_limit_are_counted(void **state)
 	assert_has(line.text, "\"threads_detail_omitted\":3}");
 }
 
+/* The kernel charges by its own clock, which may run ahead of the switches. */
+static void user_and_system_time_of_a_ledger_add_up_to_its_time_on_a_cpu(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	run->tree->ledger.present = LEDGER_WALL | LEDGER_ON_CPU;
+	run->tree->ledger.on_cpu_ns = 200;
+	usage_set(&run->tree->usage, USAGE_USER, 300);
+	usage_set(&run->tree->usage, USAGE_SYSTEM, 100);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"on_cpu_ns\":200,\"user_ns\":150,\"system_ns\":50");
+	assert_has(line.text, "\"user_ns\":300,\"system_ns\":100");
+}
+
+static void time_of_processes_that_nobody_saw_is_told_apart(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_lacks(text_of(&line), "unseen");
+	run->tree->unseen_cpu_ns = 7;
+	rewind(line.file);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"threads_folded\":0,\"unseen_cpu_ns\":7");
+	assert_has(line.text, "000,\"unseen_cpu_ns\":7,\"run_queue_ns\"");
+}
+
+static void what_only_the_kernel_side_knows_has_no_key_without_it(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	run->tracer = "procfs";
+	run->tree->ledger.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE;
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"run_queue_ns\":0");
+	assert_lacks(line.text, "run_queue_longest_ns");
+	assert_lacks(line.text, "oom_kills");
+	assert_lacks(line.text, "syscall_rate_per_sec");
+	assert_lacks(line.text, "io_intensity");
+	assert_lacks(line.text, "bottleneck_likelihood");
+	assert_has(line.text, "\"basis\":\"none\"");
+}
+
+static void the_share_of_a_waker_is_of_waits_whose_waker_was_recorded(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"total_ns\":1500000000,");
+	assert_has(line.text, "\"recorded_ns\":1350000000,\"share\":1}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +323,10 @@ int main(void)
 		cmocka_unit_test(a_sample_has_the_use_of_the_last_interval),
 		cmocka_unit_test(the_host_has_the_names_that_monitors_share),
 		cmocka_unit_test(processes_beyond_the_limit_are_counted),
+		cmocka_unit_test(user_and_system_time_of_a_ledger_add_up_to_its_time_on_a_cpu),
+		cmocka_unit_test(time_of_processes_that_nobody_saw_is_told_apart),
+		cmocka_unit_test(what_only_the_kernel_side_knows_has_no_key_without_it),
+		cmocka_unit_test(the_share_of_a_waker_is_of_waits_whose_waker_was_recorded),
 		cmocka_unit_test(threads_beyond_the_limit_are_counted),
 	};
 

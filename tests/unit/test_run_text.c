@@ -109,7 +109,7 @@ static void costly_waits_and_waits_for_work_are_summed_apart(void **state)
 	(void)state;
 	assert_non_null(strstr(report.text, "costly waits      2.67 s  38.0"));
 	assert_non_null(strstr(report.text, "waiting for work  2.66 s  37.8"));
-	assert_non_null(strstr(report.text, "holder (101) 90 %"));
+	assert_non_null(strstr(report.text, "holder (101) 100 %"));
 }
 
 static void rows_beyond_the_limit_are_counted(void **state)
@@ -141,6 +141,24 @@ static void losses_are_told_only_where_there_are_any(void **state)
 	assert_non_null(strstr(bad.text, "not measured: pressure is unavailable: "
 					 "the kernel was built without it\n"));
 	assert_non_null(strstr(bad.text, "followed by bpf, which can miss short-lived processes"));
+}
+
+static void the_rows_of_the_ledger_add_up(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	run->tree->usage.values[USAGE_USER] = 3 * SECOND;
+	run->tree->usage.values[USAGE_SYSTEM] = 3 * SECOND;
+	run->tree->ledger.on_cpu_ns = 2 * SECOND;
+	run->tree->unseen_cpu_ns = 400 * MILLISECOND;
+	report = report_of(run, &options);
+	assert_non_null(strstr(report.text, "on cpu            2.00 s"));
+	assert_non_null(strstr(report.text, "  user            1.00 s"));
+	assert_non_null(strstr(report.text, "  kernel          1.00 s"));
+	assert_non_null(strstr(report.text, "not seen          400 ms     -"));
 }
 
 static void a_report_of_nothing_is_short(void **state)
@@ -223,6 +241,7 @@ int main(void)
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
 		cmocka_unit_test(rows_beyond_the_limit_are_counted),
 		cmocka_unit_test(losses_are_told_only_where_there_are_any),
+		cmocka_unit_test(the_rows_of_the_ledger_add_up),
 		cmocka_unit_test(a_report_of_nothing_is_short),
 		cmocka_unit_test(the_live_line_is_cut_by_whole_fields),
 		cmocka_unit_test(the_live_line_leaves_out_what_is_not_measured),
