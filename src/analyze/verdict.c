@@ -17,6 +17,9 @@
 #define MOST_SURE 0.97
 /* Not to know what limits it is never sure. */
 #define NONE_SURE 0.5
+/* A handful of waits may be anything; that many are a habit. */
+#define FEW_SURE 0.5
+#define MANY_WAITS 20.0
 /* From that part of all threads on, the lost ones are named. */
 #define LOST_PART 0.01
 
@@ -127,10 +130,33 @@ static double foundation(const struct verdict_facts *facts)
 	return sure * (1 - lost_part(facts->run) / 2);
 }
 
-/* No verdict is surer than that, however far its cause leads. */
-static double most_sure(enum run_cause cause)
+/* How many waits speak for a cause; -1 when it is not about waits for others. */
+static double waits_for(const struct verdict_facts *facts, enum run_cause cause)
 {
-	return cause == CAUSE_NONE ? NONE_SURE : MOST_SURE;
+	const struct ledger_wait *blocked = facts->run->tree->ledger.blocked;
+
+	switch (cause) {
+	case CAUSE_LOCK:
+		return (double)blocked[WAIT_LOCK].count;
+	case CAUSE_PIPE:
+		return (double)blocked[WAIT_PIPE].count;
+	case CAUSE_NETWORK: /* also in poll() for it */
+		return (double)blocked[WAIT_NETWORK].count + (double)blocked[WAIT_POLL].count;
+	default:
+		return -1;
+	}
+}
+
+/* No verdict is surer than that, however far its cause leads. */
+static double most_sure(const struct verdict_facts *facts, enum run_cause cause)
+{
+	double count = waits_for(facts, cause);
+
+	if (cause == CAUSE_NONE)
+		return NONE_SURE;
+	if (count < 0)
+		return MOST_SURE;
+	return FEW_SURE + (MOST_SURE - FEW_SURE) * share_of(count, MANY_WAITS);
 }
 
 /* The lead over the next cause, and how much of the time it explains. */
@@ -156,7 +182,7 @@ static void name_cause(struct verdict *verdict, const struct verdict_facts *fact
 	verdict->cause = rule->cause;
 	verdict->class =
 		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
-	verdict->confidence = lesser(confidence(ranking, facts), most_sure(rule->cause));
+	verdict->confidence = lesser(confidence(ranking, facts), most_sure(facts, rule->cause));
 	add_evidence(verdict, facts, rule->evidence);
 	add_top_wait(verdict, facts);
 }

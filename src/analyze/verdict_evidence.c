@@ -256,7 +256,8 @@ void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 
 static void idle(const struct verdict_facts *facts, const char *what, struct text *out)
 {
-	text_format(out, "%s: nobody ran or waited for anything else in %d %% of the time (", what,
+	text_format(out, "%s: nobody %s in %d %% of the time (", what,
+		    facts->parked > 0 ? "did any work" : "ran or waited for anything else",
 		    percent(facts->idle, facts->wall));
 	evidence_time(out, facts->idle);
 	text_append_string(out, ")");

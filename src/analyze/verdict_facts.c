@@ -44,14 +44,35 @@ static double sum_active(const struct verdict_facts *facts, const double *withou
 	return sum;
 }
 
-/* Parked threads count only when nobody else did anything. */
-static void drop_parked(struct verdict_facts *facts, const double *parked)
+/* Sleeping, or waiting for events. */
+static double waited_for_work(const double waited[WAIT_REASON_COUNT])
 {
-	if (sum_active(facts, parked) < facts->wall / 10)
-		return;
+	return waited[WAIT_TIMER] + waited[WAIT_POLL] + waited[WAIT_CONDITION];
+}
+
+/* Who is in charge waits for work, and it is not the command itself that is parked. */
+static bool has_idle_master(const struct verdict_facts *facts, const struct thread_sums *threads)
+{
+	if (threads->root_is_parked)
+		return false;
+	if (waited_for_work(threads->leader) >= facts->wall / 2)
+		return true;
+	return threads->dormant_leaders <= 0 && waited_for_work(facts->wait) >= facts->wall / 2;
+}
+
+/* Parked threads count only when nobody else did anything, nor decided to do nothing. */
+static void drop_parked(struct verdict_facts *facts, const struct thread_sums *threads)
+{
+	const double *dropped = threads->parked;
+
+	if (sum_active(facts, dropped) < facts->wall / 10) {
+		if (!has_idle_master(facts, threads))
+			return;
+		dropped = threads->dormant;
+	}
 	for (size_t i = 0; i < WAIT_REASON_COUNT; i++) {
-		facts->parked += parked[i];
-		facts->wait[i] = at_least_0(facts->wait[i] - parked[i]);
+		facts->parked += dropped[i];
+		facts->wait[i] = at_least_0(facts->wait[i] - dropped[i]);
 	}
 }
 
@@ -310,7 +331,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	verdict_calls_gather(ret, lists);
 	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
 	gather_moves(ret);
-	drop_parked(ret, threads.parked);
+	drop_parked(ret, &threads);
 	drop_covered(ret, threads.covered);
 	gather_scale(ret);
 	gather_overhead(ret, blocked - threads.open);

@@ -5,6 +5,8 @@
 #define PARKED_SHARE 0.9
 #define PARKED_RUNS_SHARE 0.01
 #define PARKED_MEAN_NS 50e6
+#define DORMANT_WAITS 2
+#define DORMANT_MEAN_NS 200e6
 
 struct walk {
 	const struct run *run;
@@ -23,6 +25,41 @@ static bool is_parked(const struct ledger *ledger, const struct ledger_wait *wai
 	if (wall <= 0 || runs > wall * PARKED_RUNS_SHARE || (double)wait->ns < wall * PARKED_SHARE)
 		return false;
 	return (double)wait->longest_ns >= wall / 3 || mean >= PARKED_MEAN_NS;
+}
+
+static bool is_dormant(const struct ledger_wait *wait)
+{
+	return wait->count <= DORMANT_WAITS ||
+	       (double)wait->ns >= (double)wait->count * DORMANT_MEAN_NS;
+}
+
+static bool is_leader(const struct tree_thread *thread)
+{
+	return thread->key.tid == thread->key.pid;
+}
+
+static bool is_root(const struct run *run, const struct tree_thread *thread)
+{
+	const struct tree_process *root = run->tree->root;
+
+	return root && is_leader(thread) && thread->key.pid == root->key.pid;
+}
+
+static void add_parked(struct walk *walk, const struct tree_thread *thread, enum wait_reason reason)
+{
+	const struct ledger_wait *wait = &thread->ledger.blocked[reason];
+	struct thread_sums *sums = walk->sums;
+
+	if (!is_parked(&thread->ledger, wait))
+		return;
+	sums->parked[reason] += (double)wait->ns;
+	if (is_root(walk->run, thread))
+		sums->root_is_parked = true;
+	if (!is_dormant(wait))
+		return;
+	sums->dormant[reason] += (double)wait->ns;
+	if (is_leader(thread))
+		sums->dormant_leaders += (double)wait->ns;
 }
 
 static double open_wait(const struct run *run, const struct tree_thread *thread)
@@ -73,9 +110,8 @@ static int add_thread(void *context, const struct tree_process *process,
 	if (open > 0 && is_accepting(&thread->now))
 		sums->accepting += open;
 	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++)
-		if (is_parked(ledger, &ledger->blocked[parking[i]]))
-			sums->parked[parking[i]] += (double)ledger->blocked[parking[i]].ns;
-	if (thread->key.tid != thread->key.pid)
+		add_parked(walk, thread, parking[i]);
+	if (!is_leader(thread))
 		return 0;
 	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
 		sums->leader[i] += (double)ledger->blocked[i].ns;

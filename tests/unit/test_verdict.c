@@ -736,6 +736,66 @@ static void short_processes_one_at_a_time_on_a_full_machine_are_starved(void **s
 	assert_cause(run, CAUSE_RUN_QUEUE);
 }
 
+static void helpers_that_wait_for_input_beside_a_sleeper_do_not_decide(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1, .waits = { { WAIT_TIMER, 998, 1, 0 } });
+	THREAD(.pid = 10, .tid = 11, .waits = { { WAIT_PIPE, 999, 1, 0 } });
+	THREAD(.pid = 12, .comm = "cat", .on_cpu = 1, .waits = { { WAIT_PIPE, 998, 1, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void helpers_on_sockets_and_locks_beside_an_event_loop_do_not_decide(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 4, .waits = { { WAIT_POLL, 1995, 40, 0 } });
+	THREAD(.pid = 10, .tid = 11, .waits = { { WAIT_NETWORK, 1999, 3, 0 } });
+	THREAD(.pid = 10, .tid = 12, .waits = { { WAIT_LOCK, 1999, 1, 0 } });
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_download_in_a_few_long_reads_is_network_bound_but_not_surely(void **state)
+{
+	struct verdict verdict;
+	RUN(3000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 2, .waits = { { WAIT_CHILD, 2998, 1, 0 } });
+	THREAD(.pid = 11, .comm = "fetch", .on_cpu = 5, .waits = { { WAIT_NETWORK, 2990, 3, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NETWORK);
+	assert_true(verdict.confidence < 0.7);
+	check_form(&verdict);
+}
+
+static void a_download_is_network_bound_beside_a_thread_that_shows_its_progress(void **state)
+{
+	RUN(3000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 5, .waits = { { WAIT_NETWORK, 2990, 3, 0 } });
+	THREAD(.pid = 10, .tid = 11, .on_cpu = 2, .waits = { { WAIT_TIMER, 2990, 30, 0 } });
+	assert_cause(run, CAUSE_NETWORK);
+}
+
+static void a_client_of_a_server_that_sleeps_is_surely_network_bound(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 9, .comm = "sh", .waits = { { WAIT_CHILD, 1499, 1, 0 } });
+	THREAD(.pid = 10, .on_cpu = 10, .waits = { { WAIT_NETWORK, 1488, 15, 0 } });
+	THREAD(.pid = 11, .on_cpu = 10, .waits = { { WAIT_TIMER, 1480, 15, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NETWORK);
+	assert_true(verdict.confidence > 0.7);
+}
+
 static void numbers_of_any_size_end_in_a_verdict(void **state)
 {
 	struct verdict verdict;
@@ -876,6 +936,11 @@ int main(void)
 		TEST(what_is_not_known_is_not_sure),
 		TEST(a_storm_whose_children_queue_behind_each_other_is_a_fork_storm),
 		TEST(short_processes_one_at_a_time_on_a_full_machine_are_starved),
+		TEST(helpers_that_wait_for_input_beside_a_sleeper_do_not_decide),
+		TEST(helpers_on_sockets_and_locks_beside_an_event_loop_do_not_decide),
+		TEST(a_download_in_a_few_long_reads_is_network_bound_but_not_surely),
+		TEST(a_download_is_network_bound_beside_a_thread_that_shows_its_progress),
+		TEST(a_client_of_a_server_that_sleeps_is_surely_network_bound),
 		TEST(numbers_of_any_size_end_in_a_verdict),
 		TEST(lost_threads_make_a_verdict_less_sure_and_are_named),
 		TEST(the_longest_wait_and_who_ended_it_are_evidence),
