@@ -24,6 +24,8 @@
 #define TINY_BYTES 64.0
 #define SMALL_BYTES 512.0
 #define HANDSHAKE_BYTES 16384.0
+/* Threads that take turns contend for a lock when they compute in that part of the time. */
+#define CONTENDED_RUNS_SHARE 0.4
 /* Writes for each sync that are part of it. */
 #define WRITES_PER_SYNC 4.0
 
@@ -76,6 +78,22 @@ static void drop_parked(struct verdict_facts *facts, const struct thread_sums *t
 	}
 }
 
+/* Waits on conditions are waits for work, but not where one computes and the others wait for it. */
+static void take_contended(struct verdict_facts *facts, const struct turn_sums *turns)
+{
+	double runs = facts->on_cpu + facts->run_queue;
+
+	facts->lock_waits = (double)facts->run->tree->ledger.blocked[WAIT_LOCK].count;
+	facts->in_turns = facts->has_ledger && turns->mutual;
+	if (!facts->in_turns || turns->runs < runs / 2 ||
+	    turns->runs < facts->wall * CONTENDED_RUNS_SHARE)
+		return;
+	facts->contended = lesser(turns->waited, facts->wait[WAIT_CONDITION]);
+	facts->lock_waits += turns->count;
+	facts->wait[WAIT_CONDITION] -= facts->contended;
+	facts->wait[WAIT_LOCK] += facts->contended;
+}
+
 /* Threads that answer each other in turns do hold each other up. */
 static void drop_covered(struct verdict_facts *facts, double covered)
 {
@@ -103,11 +121,12 @@ static void gather_cpu(struct verdict_facts *facts)
 {
 	const struct tree *tree = facts->run->tree;
 	double charged = usage_of(facts->run, USAGE_CPU);
+	double unseen = (double)tree->unseen_cpu_ns;
 	bool in_ledger = tree->ledger.present & LEDGER_ON_CPU;
-	double seen = in_ledger ? (double)tree->ledger.on_cpu_ns : charged;
+	double seen = in_ledger ? (double)tree->ledger.on_cpu_ns : at_least_0(charged - unseen);
 
 	facts->has_cpu = in_ledger || usage_has(&tree->usage, USAGE_CPU);
-	facts->on_cpu = greater(seen, charged);
+	facts->on_cpu = seen + unseen;
 	facts->in_kernel = seen * kernel_share(facts->run);
 }
 
@@ -277,11 +296,14 @@ static void split_handovers(struct verdict_facts *facts, double *rest)
 
 	for (size_t i = 0; facts->has_ledger && i < sizeof(handed) / sizeof(handed[0]); i++) {
 		enum wait_reason reason = handed[i];
+		double count = (double)blocked[reason].count;
 		double cost = HANDOVER_NS;
 
-		if (reason != WAIT_LOCK)
+		if (reason == WAIT_LOCK)
+			count = facts->lock_waits;
+		else
 			cost += (HANDSHAKE_NS - HANDOVER_NS) * facts->handshake;
-		facts->handover[reason] = take(rest, cost * (double)blocked[reason].count);
+		facts->handover[reason] = take(rest, cost * count);
 	}
 }
 
@@ -332,6 +354,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	drop_accepting(ret, lists[LIST_ACCEPT].ns + threads.accepting);
 	gather_moves(ret);
 	drop_parked(ret, &threads);
+	take_contended(ret, &threads.turns);
 	drop_covered(ret, threads.covered);
 	gather_scale(ret);
 	gather_overhead(ret, blocked - threads.open);
