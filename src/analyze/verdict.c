@@ -20,6 +20,8 @@
 /* A handful of waits may be anything; that many are a habit. */
 #define FEW_SURE 0.5
 #define MANY_WAITS 20.0
+/* A wait on a condition may be for a lock, or for work: how many there are only hints at it. */
+#define TURNS_SURE 0.6
 /* From that part of all threads on, the lost ones are named. */
 #define LOST_PART 0.01
 
@@ -137,7 +139,7 @@ static double waits_for(const struct verdict_facts *facts, enum run_cause cause)
 
 	switch (cause) {
 	case CAUSE_LOCK:
-		return (double)blocked[WAIT_LOCK].count;
+		return facts->lock_waits;
 	case CAUSE_PIPE:
 		return (double)blocked[WAIT_PIPE].count;
 	case CAUSE_NETWORK: /* also in poll() for it */
@@ -154,6 +156,8 @@ static double most_sure(const struct verdict_facts *facts, enum run_cause cause)
 
 	if (cause == CAUSE_NONE)
 		return NONE_SURE;
+	if (evidence_is_conditions(facts, cause) && facts->in_turns)
+		return TURNS_SURE;
 	if (count < 0)
 		return MOST_SURE;
 	return FEW_SURE + (MOST_SURE - FEW_SURE) * share_of(count, MANY_WAITS);

@@ -81,11 +81,12 @@ static const struct ledger_wait *blocked_on(const struct verdict_facts *facts,
 static void waits_of(const struct verdict_facts *facts, const char *what, enum wait_reason reason,
 		     double ns, struct text *out)
 {
-	const struct ledger_wait *wait = blocked_on(facts, reason);
+	double count =
+		reason == WAIT_LOCK ? facts->lock_waits : (double)blocked_on(facts, reason)->count;
 
 	said_part(facts, what, ns, out);
-	if (wait->count > 0)
-		said_rate(facts, (double)wait->count, "waits ", out);
+	if (count > 0)
+		said_rate(facts, count, "waits ", out);
 	if (facts->handover[reason] > facts->demand / 20) {
 		text_append_string(out, ", handing over ");
 		evidence_time(out, facts->handover[reason]);
@@ -160,9 +161,23 @@ void evidence_fsync(const struct verdict_facts *facts, struct text *out)
 	}
 }
 
+bool evidence_is_conditions(const struct verdict_facts *facts, enum run_cause cause)
+{
+	if (cause == CAUSE_LOCK)
+		return facts->contended > facts->wait[WAIT_LOCK] / 2;
+	if (cause != CAUSE_POLL || facts->wait[WAIT_CONDITION] <= facts->wait[WAIT_POLL])
+		return false;
+	/* Workers wait for what a main thread that waits for events gives them. */
+	return facts->in_turns || facts->leader_wait[WAIT_POLL] <= facts->wall / 2;
+}
+
 void evidence_lock(const struct verdict_facts *facts, struct text *out)
 {
-	waits_of(facts, "blocked on locks", WAIT_LOCK, facts->wait[WAIT_LOCK], out);
+	const char *what = evidence_is_conditions(facts, CAUSE_LOCK) ?
+				   "blocked on condition variables or rwlocks" :
+				   "blocked on locks";
+
+	waits_of(facts, what, WAIT_LOCK, facts->wait[WAIT_LOCK], out);
 }
 
 void evidence_pipe(const struct verdict_facts *facts, struct text *out)
@@ -270,7 +285,9 @@ void evidence_sleep(const struct verdict_facts *facts, struct text *out)
 
 void evidence_poll(const struct verdict_facts *facts, struct text *out)
 {
-	idle(facts, "waiting for events", out);
+	bool conditions = evidence_is_conditions(facts, CAUSE_POLL);
+
+	idle(facts, conditions ? "waiting on condition variables" : "waiting for events", out);
 }
 
 void evidence_none(const struct verdict_facts *facts, struct text *out)
@@ -360,7 +377,7 @@ static void waker(const struct tree_wait *wait, struct text *out)
 void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out)
 {
 	const struct tree *tree = facts->run->tree;
-	int reason = reason_of(cause);
+	int reason = evidence_is_conditions(facts, cause) ? WAIT_CONDITION : reason_of(cause);
 
 	for (size_t i = 0; i < tree->top_wait_count; i++) {
 		const struct tree_wait *wait = &tree->top_waits[i];

@@ -19,6 +19,9 @@ verdict_evidence evidence_split;
 /* The longest wait for what the cause stands for, and who ended it; nothing for other causes. */
 void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out);
 
+/* Whether waits on conditions are what speaks for it, of a cause that other waits can speak for. */
+bool evidence_is_conditions(const struct verdict_facts *facts, enum run_cause cause);
+
 /* A time with two digits or three: "4.1 s", "12 ms". */
 void evidence_time(struct text *out, double ns);
 

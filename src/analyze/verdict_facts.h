@@ -32,6 +32,9 @@ struct verdict_facts {
 	double on_cpu, in_kernel, run_queue;
 	double wait[WAIT_REASON_COUNT]; /* without the long waits of threads that only wait */
 	double parked, covered;		/* those, and others; see verdict_threads.h */
+	bool in_turns;	   /* threads wake each other from many short waits on conditions */
+	double contended;  /* such waits while they computed: in wait[WAIT_LOCK] */
+	double lock_waits; /* how many, those included */
 	double leader_wait[WAIT_REASON_COUNT];
 	double idle;	    /* nobody did anything or waited for what costs */
 	double unexplained; /* waits without a reason, or none was measured */

@@ -110,8 +110,7 @@ static void gather_pressure(struct verdict_facts *facts)
 static double barged_ns(const struct verdict_facts *facts, double queue)
 {
 	const struct ledger *ledger = &facts->run->tree->ledger;
-	double share =
-		share_of((double)ledger->blocked[WAIT_LOCK].count, (double)ledger->run_queue_count);
+	double share = share_of(facts->lock_waits, (double)ledger->run_queue_count);
 
 	return lesser(queue * share, facts->wait[WAIT_LOCK]);
 }

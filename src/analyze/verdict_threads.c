@@ -7,6 +7,10 @@
 #define PARKED_MEAN_NS 50e6
 #define DORMANT_WAITS 2
 #define DORMANT_MEAN_NS 200e6
+/* On conditions, of a thread; and how much of its time it computes to be more than a waiter. */
+#define TURNS_PER_SECOND 20.0
+#define TURNS_LEAST 10
+#define TURNS_RUNS_SHARE 0.05
 
 struct walk {
 	const struct run *run;
@@ -79,6 +83,68 @@ static bool is_accepting(const struct tree_now *now)
 	return strcmp(name, "accept") == 0 || strcmp(name, "accept4") == 0;
 }
 
+static bool takes_turns(const struct ledger *ledger)
+{
+	double count = (double)ledger->blocked[WAIT_CONDITION].count;
+
+	return count >= TURNS_LEAST && count * 1e9 > TURNS_PER_SECOND * (double)ledger->wall_ns;
+}
+
+static void add_turns(struct turn_sums *turns, const struct ledger *ledger)
+{
+	if (!takes_turns(ledger))
+		return;
+	turns->threads++;
+	turns->waited += (double)ledger->blocked[WAIT_CONDITION].ns;
+	turns->count += (double)ledger->blocked[WAIT_CONDITION].count;
+	turns->runs += (double)ledger->on_cpu_ns + (double)ledger->run_queue_ns;
+	if ((double)ledger->on_cpu_ns >= (double)ledger->wall_ns * TURNS_RUNS_SHARE)
+		turns->running++;
+}
+
+struct search {
+	int32_t pid, tid;
+	bool found; /* and takes turns */
+};
+
+static int match_thread(void *context, const struct tree_process *process,
+			const struct tree_thread *thread)
+{
+	struct search *search = context;
+
+	(void)process;
+	if (thread->key.pid == search->pid && thread->key.tid == search->tid)
+		search->found |= takes_turns(&thread->ledger);
+	return 0;
+}
+
+static bool is_woken_in_turn(const struct run *run, const struct tree_wait *wait)
+{
+	struct search search = { wait->waker.waker_pid, wait->waker.waker_tid, false };
+
+	if (search.pid != wait->thread.pid || search.tid == wait->thread.tid)
+		return false;
+	tree_visit_threads(run->tree, match_thread, &search);
+	return search.found;
+}
+
+static bool wake_each_other(const struct run *run, const struct turn_sums *turns)
+{
+	const struct tree *tree = run->tree;
+	double known = 0, mutual = 0;
+
+	for (size_t i = 0; i < tree->top_wait_count; i++) {
+		const struct tree_wait *wait = &tree->top_waits[i];
+
+		if (wait->reason != WAIT_CONDITION || wait->waker.total_ns == 0)
+			continue;
+		known += (double)wait->total_ns;
+		if (is_woken_in_turn(run, wait))
+			mutual += (double)wait->total_ns;
+	}
+	return known > 0 ? mutual > known / 2 : turns->running > 1;
+}
+
 /* On a CPU, wanting one, or waiting for a device. */
 static double busy_ns(const struct ledger *ledger)
 {
@@ -105,6 +171,7 @@ static int add_thread(void *context, const struct tree_process *process,
 	double open = open_wait(walk->run, thread);
 
 	(void)process;
+	add_turns(&sums->turns, ledger);
 	sums->open += open;
 	sums->covered += covered_ns(walk, ledger);
 	if (open > 0 && is_accepting(&thread->now))
@@ -124,4 +191,5 @@ void thread_sums_gather(const struct run *run, struct thread_sums *ret)
 
 	*ret = (struct thread_sums){ 0 };
 	tree_visit_threads(run->tree, add_thread, &walk);
+	ret->turns.mutual = ret->turns.threads > 1 && wake_each_other(run, &ret->turns);
 }

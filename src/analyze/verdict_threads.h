@@ -10,11 +10,23 @@
  *
  * Covered: a wait for a pipe while other threads of the tree were busy for as long.  In a pipeline
  * all but the slowest part wait for it; what it does is what limits them all.
+ *
+ * Turns: many short waits on conditions that the same kind of threads end for each other.  That is
+ * how a read-write lock, an interpreter's lock or a lock made of a condition variable looks; who
+ * only waits for work is woken by someone who does not wait himself.
  */
 #ifndef ANALYZE_VERDICT_THREADS_H
 #define ANALYZE_VERDICT_THREADS_H
 
 #include "model/run.h"
+
+/* Threads that wait on conditions many times a second. */
+struct turn_sums {
+	size_t threads, running; /* running: those that compute as well */
+	double waited, count;	 /* on conditions */
+	double runs;		 /* on a CPU, or wanting one */
+	bool mutual;		 /* they wake each other, or, where that is not known, all run */
+};
 
 struct thread_sums {
 	double parked[WAIT_REASON_COUNT];  /* ns */
@@ -24,7 +36,8 @@ struct thread_sums {
 	double leader[WAIT_REASON_COUNT];  /* waits of the first threads of processes */
 	double covered;			   /* ns of waits for pipes */
 	double open;			   /* waits in calls that were not over at the end */
-	double accepting;		   /* those in accept(): waiting for work */
+	struct turn_sums turns;
+	double accepting; /* those in accept(): waiting for work */
 };
 
 void thread_sums_gather(const struct run *run, struct thread_sums *ret);

@@ -796,6 +796,128 @@ static void a_client_of_a_server_that_sleeps_is_surely_network_bound(void **stat
 	assert_true(verdict.confidence > 0.7);
 }
 
+/* Who ended the condition waits of a thread, mostly. */
+static void add_condition_wait(struct run *run, int32_t tid, double ms, uint64_t count,
+			       int32_t waker)
+{
+	struct tree_wait *wait = &run->tree->top_waits[run->tree->top_wait_count++];
+
+	*wait = (struct tree_wait){ .thread = { 10, tid, (uint64_t)tid * MS },
+				    .comm = "worker",
+				    .reason = WAIT_CONDITION,
+				    .total_ns = hand_ns(ms),
+				    .longest_ns = 9 * MS,
+				    .count = count };
+	wait->waker = (struct tree_waker){ .reason = WAIT_CONDITION,
+					   .waker_pid = waker ? 10 : 0,
+					   .waker_tid = waker,
+					   .waker_comm = "worker",
+					   .total_ns = hand_ns(ms * 0.4) };
+}
+
+static struct verdict judge_settled(const struct run *run)
+{
+	struct diagnosis diagnosis;
+
+	diagnose(run, &diagnosis);
+	check_form(&diagnosis.verdict);
+	return diagnosis.verdict;
+}
+
+static void contend(struct run *run, double on_cpu, double asleep, uint64_t count)
+{
+	double waited = 1490 - on_cpu - asleep;
+
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1500, 1, 0 } });
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = on_cpu, .run_queue = 10,
+		       .waits = { { WAIT_CONDITION, waited, count, 8 },
+				  { WAIT_TIMER, asleep, count, 0 } });
+	hand_settle(run);
+	run->tree->top_wait_count = 0;
+	for (int i = 1; i <= 4; i++)
+		add_condition_wait(run, 10 + i, waited, count, 11 + i % 4);
+}
+
+static void threads_that_compute_under_one_read_write_lock_are_lock_bound(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	contend(run, 380, 0, 400);
+	verdict = judge_settled(run);
+	assert_int_equal(verdict.cause, CAUSE_LOCK);
+	assert_true(verdict.confidence >= 0.4 && verdict.confidence <= 0.6);
+	assert_non_null(strstr(verdict.evidence[0], "condition variables"));
+	assert_non_null(strstr(verdict.evidence[1], "ended by worker"));
+}
+
+static void contention_is_seen_by_who_runs_where_wakers_are_not_known(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	contend(run, 380, 0, 400);
+	run->tree->top_wait_count = 0;
+	assert_int_equal(judge_settled(run).cause, CAUSE_LOCK);
+}
+
+static void threads_that_sleep_under_one_read_write_lock_are_not_surely_idle(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	contend(run, 20, 350, 330);
+	verdict = judge_settled(run);
+	assert_int_equal(verdict.cause, CAUSE_POLL);
+	assert_true(verdict.confidence <= 0.6);
+	assert_non_null(strstr(verdict.evidence[0], "condition variables"));
+	assert_null(strstr(verdict.evidence[0], "events"));
+}
+
+static void consumers_that_a_busy_producer_wakes_do_not_make_it_lock_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1450, .run_queue = 50);
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 60, .run_queue = 10,
+		       .waits = { { WAIT_CONDITION, 1430, 500, 0 } });
+	hand_settle(run);
+	run->tree->top_wait_count = 0;
+	for (int i = 1; i <= 4; i++)
+		add_condition_wait(run, 10 + i, 1430, 500, 10);
+	assert_int_equal(judge_settled(run).cause, CAUSE_CPU);
+}
+
+static void a_pool_that_keeps_all_cpus_busy_is_cpu_bound_though_its_threads_meet(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	run->surroundings.online_cpus = 4;
+	contend(run, 1150, 0, 300);
+	assert_int_equal(judge_settled(run).cause, CAUSE_CPU);
+}
+
+static void a_pool_that_mostly_waits_for_work_is_surely_idle(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 2, .waits = { { WAIT_POLL, 1497, 9, 0 } });
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 1,
+		       .waits = { { WAIT_CONDITION, 1498, 4, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_POLL);
+	assert_true(verdict.confidence > 0.8);
+}
+
 static void numbers_of_any_size_end_in_a_verdict(void **state)
 {
 	struct verdict verdict;
@@ -941,6 +1063,12 @@ int main(void)
 		TEST(a_download_in_a_few_long_reads_is_network_bound_but_not_surely),
 		TEST(a_download_is_network_bound_beside_a_thread_that_shows_its_progress),
 		TEST(a_client_of_a_server_that_sleeps_is_surely_network_bound),
+		TEST(threads_that_compute_under_one_read_write_lock_are_lock_bound),
+		TEST(contention_is_seen_by_who_runs_where_wakers_are_not_known),
+		TEST(threads_that_sleep_under_one_read_write_lock_are_not_surely_idle),
+		TEST(consumers_that_a_busy_producer_wakes_do_not_make_it_lock_bound),
+		TEST(a_pool_that_keeps_all_cpus_busy_is_cpu_bound_though_its_threads_meet),
+		TEST(a_pool_that_mostly_waits_for_work_is_surely_idle),
 		TEST(numbers_of_any_size_end_in_a_verdict),
 		TEST(lost_threads_make_a_verdict_less_sure_and_are_named),
 		TEST(the_longest_wait_and_who_ended_it_are_evidence),
