@@ -7,7 +7,7 @@
 
 #include "tree_ledger.bpf.h"
 
-#define SEQUENCE_TRIES 32
+#define SEQUENCE_TRIES 8
 
 /* part * whole / total, to some hundred thousandths; part <= total. */
 __noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
@@ -96,55 +96,78 @@ static __always_inline void usage_fill(struct task_struct *task, struct thread_s
 		ret->values[i] -= state->base[i];
 }
 
-/*
- * When a thread that is off its CPU was put on a run queue, in our time.  The scheduler's clock
- * is another, but both were seen when the thread came onto its CPU the last time.
- */
-static __always_inline __u64 queued_now(struct task_struct *task, __u64 in_ns, __u64 now)
-{
-	__u64 queued, arrival;
+/* What a look needs of a task, read anew for each try. */
+struct moment {
+	__u64 now;
+	__u64 run_delay;
+	__u64 cpu_ns;
+	__u64 queued, arrival; /* by the scheduler's clock; 0: not known */
+	__u32 state;
+	__u32 on_cpu;
+};
 
-	if (!bpf_core_field_exists(task->sched_info.last_queued))
-		return 0;
-	queued = task->sched_info.last_queued;
-	arrival = task->sched_info.last_arrival;
-	if (!queued || !arrival || !in_ns || queued < arrival || queued - arrival + in_ns > now)
-		return 0;
-	return now - (queued - arrival + in_ns);
+static __always_inline void moment_read(struct task_struct *task, struct moment *ret)
+{
+	ret->run_delay = task_run_delay(task);
+	ret->cpu_ns = task->se.sum_exec_runtime;
+	ret->queued = ret->arrival = 0;
+	if (bpf_core_field_exists(task->sched_info.last_queued)) {
+		ret->queued = task->sched_info.last_queued;
+		ret->arrival = task->sched_info.last_arrival;
+	}
+	ret->state = task->__state;
+	ret->on_cpu = task->on_cpu;
+	ret->now = bpf_ktime_get_ns();
 }
 
-static __always_inline void open_interval(struct task_struct *task, struct thread_state *state,
-					  struct tree_thread_record *record)
+/*
+ * How long a thread that is off its CPU has been on a run queue, in our time.  The scheduler's
+ * clock is another, but both were seen when the thread came onto its CPU the last time.
+ */
+static __always_inline __u64 queued_now(const struct moment *moment, __u64 in_ns)
 {
-	__u64 now = record->head.time_ns;
-	struct interval interval = {
-		.reason = state->reason,
-		.queued_ns = task_run_delay(task) - state->run_delay,
-	};
+	__u64 queued = moment->queued, arrival = moment->arrival;
 
+	if (!queued || !arrival || !in_ns || queued < arrival ||
+	    queued - arrival + in_ns > moment->now)
+		return 0;
+	return moment->now - (queued - arrival + in_ns);
+}
+
+/* By itself, since it is tried several times: verified once, it keeps loading quick. */
+__noinline int open_interval(struct thread_state *state, struct moment *moment,
+			     struct tree_thread_record *record)
+{
+	struct interval interval = { 0 };
+
+	if (!state || !moment || !record)
+		return 0;
+	interval.reason = state->reason;
+	interval.queued_ns = moment->run_delay - state->run_delay;
 	/* Who went off before it had a state is marked as if it ran. */
-	if (task->on_cpu) {
+	if (moment->on_cpu) {
 		__u64 in_ns = state->phase == PHASE_ON_CPU ?
 				      state->in_ns :
-				      arrival_ns(state, task->se.sum_exec_runtime, now);
+				      arrival_ns(state, moment->cpu_ns, moment->now);
 
 		record->flags |= TREE_THREAD_ON_CPU;
 		record->since_ns = in_ns;
-		record->ledger.on_cpu_ns += now - in_ns;
+		record->ledger.on_cpu_ns += moment->now - in_ns;
 		if (state->phase == PHASE_ON_CPU && !state->unsettled)
-			return;
+			return 0;
 		interval.off_ns = in_ns - state->out_ns;
 	} else {
-		interval.off_ns = now - state->out_ns;
-		interval.queued_ns += queued_now(task, state->in_ns, now);
+		interval.off_ns = moment->now - state->out_ns;
+		interval.queued_ns += queued_now(moment, state->in_ns);
 		record->since_ns = state->out_ns;
-		if (interval.reason != RUNNABLE && task->__state) {
+		if (interval.reason != RUNNABLE && moment->state) {
 			record->flags |= TREE_THREAD_BLOCKED;
 			record->reason = interval.reason;
 		}
 	}
 	interval_bound(&interval);
 	ledger_add(&record->ledger, &interval);
+	return 0;
 }
 
 /*
@@ -155,6 +178,7 @@ static __always_inline bool ledger_copy(struct task_struct *task, struct thread_
 					struct tree_thread_record *record)
 {
 	__u32 tries = SEQUENCE_TRIES;
+	struct moment moment;
 	bool taken = false;
 
 	do {
@@ -162,8 +186,9 @@ static __always_inline bool ledger_copy(struct task_struct *task, struct thread_
 
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
 		record->ledger = state->ledger;
-		record->head.time_ns = bpf_ktime_get_ns();
-		open_interval(task, state, record);
+		moment_read(task, &moment);
+		record->head.time_ns = moment.now;
+		open_interval(state, &moment, record);
 		tries--;
 		taken = !(sequence & 1) && sequence == sequence_read(state);
 		if (taken)
