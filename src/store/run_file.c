@@ -32,6 +32,7 @@ struct reader {
 	uint64_t damaged; /* lines of this run that are no JSON objects */
 	bool torn;	  /* the last one was one of them, and has no end */
 	bool is_snapshot;
+	bool odd_summary; /* it does not say how the run ended, so it is not ours as it was */
 };
 
 static void close_reader(struct reader *reader)
@@ -51,7 +52,7 @@ static int begin_run(struct reader *reader)
 {
 	run_rebuild_free(&reader->rebuild);
 	run_free(TAKE_PTR(reader->run));
-	reader->has_metadata = reader->has_summary = false;
+	reader->has_metadata = reader->has_summary = reader->odd_summary = false;
 	reader->damaged = 0;
 	return run_new(&reader->run);
 }
@@ -79,6 +80,11 @@ static int read_tree(struct reader *reader, json_t *line)
 	return run_rebuild_tree(&reader->rebuild, line, reader->run);
 }
 
+static int read_event(struct reader *reader, json_t *line)
+{
+	return run_rebuild_event(&reader->rebuild, line);
+}
+
 static int read_exit(struct reader *reader, json_t *line)
 {
 	int32_t pid;
@@ -103,16 +109,24 @@ static int read_summary(struct reader *reader, json_t *line)
 	/* It knows better than the samples so far. */
 	reader->run->sampling = (struct run_sampling){ 0 };
 	reader->run->last = reader->run->previous = (struct run_sample){ 0 };
-	return run_read_summary(line, reader->run, reader->rebuild.exits == 0);
+	status = run_read_summary(line, reader->run, reader->rebuild.exits == 0);
+	reader->odd_summary = !run_read_end(line, reader->run);
+	/* That there is one says that the run was over. */
+	if (reader->odd_summary)
+		reader->run->end = RUN_EXITED;
+	if (reader->odd_summary && !run_wall_ns(reader->run) &&
+	    reader->rebuild.latest_ns > reader->run->begin_ns)
+		reader->run->end_ns = reader->rebuild.latest_ns;
+	return status;
 }
 
-/* Others are left out: events tell nothing that exits and samples do not, env is of the host. */
+/* Others are left out: env is of the host. */
 static const struct {
 	const char *kind;
 	int (*read)(struct reader *reader, json_t *line);
 } kinds[] = {
-	{ "metadata", read_metadata }, { "sample", read_sample },   { "tree", read_tree },
-	{ "exit", read_exit },	       { "summary", read_summary },
+	{ "metadata", read_metadata }, { "sample", read_sample }, { "tree", read_tree },
+	{ "event", read_event },       { "exit", read_exit },	  { "summary", read_summary },
 };
 
 /* At least as many values as the line has: what stands before, between and around them. */
@@ -136,13 +150,6 @@ static json_t *parse_line(const struct text *line)
 	return value;
 }
 
-static bool begins_with(const struct text *line, const char *start)
-{
-	size_t length = strlen(start);
-
-	return line->length >= length && memcmp(line->data, start, length) == 0;
-}
-
 static int read_line(struct reader *reader)
 {
 	CLEANUP(release_json) json_t *line = NULL;
@@ -150,7 +157,7 @@ static int read_line(struct reader *reader)
 	const char *kind;
 
 	reader->torn = false;
-	if (!text->length || begins_with(text, "{\"kind\":\"event\""))
+	if (!text->length)
 		return 0;
 	if (count_values(text->data, text->length) > VALUES_MAX)
 		return -EFBIG;
@@ -199,6 +206,8 @@ static int note_file(struct reader *reader)
 	if (reader->runs > 1)
 		snprintf(note, sizeof(note), "it has %llu runs, this is the last",
 			 (unsigned long long)reader->runs);
+	else if (reader->odd_summary)
+		snprintf(note, sizeof(note), "its summary cannot be read in full");
 	else if (reader->torn)
 		snprintf(note, sizeof(note), "its last line is cut off");
 	return note[0] ? run_add_source(reader->run, "file", "partial", note) : 0;

@@ -28,7 +28,9 @@ int run_read_thread(const json_t *object, const struct run *run, struct tree_thr
 void run_read_fields(const json_t *object, struct run *run, enum run_section section);
 /* Command, tracer, manifest. */
 int run_read_about(const json_t *object, struct run *run);
-/* The whole summary: sums, threads, waits; `processes` also the processes that it names. */
+/* How it ended; false when the summary does not tell, or nothing that is known. */
+bool run_read_end(const json_t *object, struct run *run);
+/* The whole summary, but for that: sums, threads, waits; `processes` also the processes that it names. */
 int run_read_summary(const json_t *object, struct run *run, bool processes);
 
 #endif

@@ -10,6 +10,11 @@
 #include "store/run_parts.h"
 #include "store/run_values.h"
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint64_t cpu_of(const struct tree_process *process)
 {
 	return process->usage.values[USAGE_CPU];
@@ -194,6 +199,32 @@ int run_rebuild_exit(struct run_rebuild *rebuild, const json_t *object, struct r
 	return 0;
 }
 
+static void count_fork(struct run_rebuild *rebuild, const json_t *object)
+{
+	int32_t pid = 0, tid = 0;
+
+	member_i32(object, "pid", &pid);
+	member_i32(object, "tid", &tid);
+	if (pid != tid)
+		return;
+	rebuild->found += member_flag(object, "found");
+	rebuild->forks += !member_flag(object, "found");
+}
+
+int run_rebuild_event(struct run_rebuild *rebuild, const json_t *object)
+{
+	const char *event = member_text(object, "event");
+
+	if (!event)
+		return 0;
+	rebuild->events++;
+	if (strcmp(event, "fork") == 0)
+		count_fork(rebuild, object);
+	rebuild->exec_events += strcmp(event, "exec") == 0;
+	rebuild->oom_events += strcmp(event, "oom_kill") == 0;
+	return 0;
+}
+
 static void read_sample(const json_t *object, const struct run *run, struct run_sample *ret)
 {
 	uint64_t offset = 0, kilobytes = 0;
@@ -217,6 +248,9 @@ int run_rebuild_sample(struct run_rebuild *rebuild, const json_t *object, struct
 	run_add_sample(run, &sample);
 	member_u64(object, "processes", &rebuild->processes_seen);
 	member_u64(object, "threads", &rebuild->threads_seen);
+	member_u64(object, "unseen_cpu_ns", &rebuild->unseen_cpu_ns);
+	rebuild->most_processes = larger(rebuild->most_processes, sample.processes);
+	rebuild->most_threads = larger(rebuild->most_threads, sample.threads);
 	notice_time(rebuild, sample.time_ns);
 	return 0;
 }
@@ -249,8 +283,10 @@ static int add_live(struct run_rebuild *rebuild, struct run *run)
 		struct tree_process *place = NULL;
 
 		status = run_read_process(json_array_get(list, i), run, &process);
-		if (status == 0 && !has_ended(run->tree, &process.key))
+		if (status == 0 && !has_ended(run->tree, &process.key)) {
+			rebuild->listed++;
 			place = tree_add_process(run->tree);
+		}
 		if (!place)
 			continue;
 		fill_place(place, &process);
@@ -258,11 +294,6 @@ static int add_live(struct run_rebuild *rebuild, struct run *run)
 		place->end_ns = 0;
 	}
 	return status;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /*
@@ -284,16 +315,43 @@ static void set_sums(struct run_rebuild *rebuild, struct run *run)
 	tree->exited = rebuild->exits;
 	tree->signalled = rebuild->signalled;
 	tree->failed = rebuild->failed;
-	tree->execs = rebuild->execs;
-	tree->oom_kills = rebuild->oom_kills;
-	tree->live_processes = last->processes;
-	tree->live_threads = last->threads;
-	tree->processes = larger(rebuild->processes_seen, rebuild->exits);
-	tree->threads = larger(rebuild->threads_seen, rebuild->threads);
+	tree->unseen_cpu_ns = rebuild->unseen_cpu_ns;
 	tree->folded_processes = rebuild->folded;
 	tree->folded_threads = rebuild->threads > rebuild->ended_count ?
 				       rebuild->threads - rebuild->ended_count :
 				       0;
+}
+
+/* What a process that was found runs already is told as an exec, too. */
+static uint64_t execs_told(const struct run_rebuild *rebuild)
+{
+	return rebuild->exec_events > rebuild->found ? rebuild->exec_events - rebuild->found : 0;
+}
+
+/* Whoever began and did not end was alive, with one thread at least. */
+static void set_counts(const struct run_rebuild *rebuild, struct run *run)
+{
+	struct tree *tree = run->tree;
+
+	tree->forks = rebuild->forks;
+	tree->execs = larger(rebuild->execs, execs_told(rebuild));
+	tree->oom_kills = larger(rebuild->oom_kills, rebuild->oom_events);
+	tree->processes = larger(rebuild->processes_seen, rebuild->forks + rebuild->found);
+	tree->processes = larger(tree->processes, rebuild->exits + rebuild->listed);
+	tree->live_processes = tree->processes - rebuild->exits;
+	if (tree->live_processes)
+		tree->live_threads = larger(run->last.threads, tree->live_processes);
+	tree->threads = larger(rebuild->threads_seen, rebuild->threads + tree->live_processes);
+	tree->most_processes = rebuild->most_processes;
+	tree->most_threads = rebuild->most_threads;
+	if (!rebuild->forks && !rebuild->found)
+		tree->unknown |= TREE_UNKNOWN_FORKS;
+	if (!rebuild->events && !rebuild->exits)
+		tree->unknown |= TREE_UNKNOWN_EXECS | TREE_UNKNOWN_OOM_KILLS;
+	if (!rebuild->most_processes)
+		tree->unknown |= TREE_UNKNOWN_MOST_PROCESSES;
+	if (!rebuild->most_threads)
+		tree->unknown |= TREE_UNKNOWN_MOST_THREADS;
 }
 
 static void set_memory(const struct run_rebuild *rebuild, struct run *run)
@@ -332,6 +390,7 @@ int run_rebuild_finish(struct run_rebuild *rebuild, struct run *run)
 	run->end = RUN_UNFINISHED;
 	run->end_ns = rebuild->latest_ns;
 	set_sums(rebuild, run);
+	set_counts(rebuild, run);
 	set_memory(rebuild, run);
 	/* Nothing is left to be added: this finds the top waits among the threads. */
 	return tree_settle(run->tree);

@@ -27,13 +27,19 @@ struct run_rebuild {
 	struct tree_thread *ended;
 	size_t ended_count, ended_capacity, weakest_thread;
 	uint64_t weights[TREE_KEPT]; /* of these threads, by which they are kept */
-	/* Of the samples. */
+	/* Of the events: of each kind, and processes that were found. */
+	uint64_t events, forks, found, exec_events, oom_events;
+	/* Of the samples; the most at one time is 0 when no sample tells. */
 	uint64_t processes_seen, threads_seen;
-	json_t *live; /* the last list of processes, or NULL */
+	uint64_t most_processes, most_threads;
+	uint64_t unseen_cpu_ns;
+	json_t *live;	 /* the last list of processes, or NULL */
+	uint64_t listed; /* of them, those that no exit line is about */
 	uint64_t latest_ns;
 };
 
 int run_rebuild_exit(struct run_rebuild *rebuild, const json_t *object, struct run *run);
+int run_rebuild_event(struct run_rebuild *rebuild, const json_t *object);
 int run_rebuild_sample(struct run_rebuild *rebuild, const json_t *object, struct run *run);
 /* Takes a reference. */
 int run_rebuild_tree(struct run_rebuild *rebuild, json_t *object, struct run *run);

@@ -78,22 +78,32 @@ int run_read_about(const json_t *object, struct run *run)
 	return status;
 }
 
-static void read_outcome(const json_t *object, struct run *run)
+bool run_read_end(const json_t *object, struct run *run)
 {
 	static const struct {
 		const char *name;
 		enum run_end end;
 	} ends[] = {
+		{ "unfinished", RUN_UNFINISHED },
 		{ "exited", RUN_EXITED },
 		{ "timed_out", RUN_TIMED_OUT },
 		{ "detached", RUN_DETACHED },
 	};
 	const char *end = member_text(object, "end");
+
+	for (size_t i = 0; end && i < ARRAY_SIZE(ends); i++) {
+		if (strcmp(ends[i].name, end) != 0)
+			continue;
+		run->end = ends[i].end;
+		return true;
+	}
+	return false;
+}
+
+static void read_outcome(const json_t *object, struct run *run)
+{
 	uint64_t wall = 0;
 
-	for (size_t i = 0; end && i < ARRAY_SIZE(ends); i++)
-		if (strcmp(ends[i].name, end) == 0)
-			run->end = ends[i].end;
 	run->has_status = run_read_status(object, &run->status);
 	run->oom_killed = member_flag(object, "oom_killed");
 	member_i32(object, "sender_pid", &run->killer_pid);

@@ -89,7 +89,55 @@ static void values_of_the_wrong_type_are_absent(void **state)
 	assert_int_equal(run->tree->ledger.present, 0);
 	assert_int_equal(run->tree->top_wait_count, 0);
 	assert_int_equal(run->tree->syscalls.count, 0);
-	assert_int_equal(run->source_count, 0);
+	assert_int_equal(run->source_count, 1);
+	assert_string_equal(run_source(run, "file")->reason, "its summary cannot be read in full");
+	assert_int_equal(run->end, RUN_EXITED);
+}
+
+#define FORK(pid) "{\"kind\":\"event\",\"event\":\"fork\",\"pid\":" #pid ",\"tid\":" #pid "}\n"
+#define EXEC(pid) "{\"kind\":\"event\",\"event\":\"exec\",\"pid\":" #pid ",\"tid\":" #pid "}\n"
+
+static void a_file_without_a_summary_counts_its_events(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA FORK(7) EXEC(7) FORK(8) EXEC(
+		8) "{\"kind\":\"sample\",\"time_ns\":5,\"process_count\":3,\"thread_count\":4}\n"
+		   "{\"kind\":\"exit\",\"pid\":8,\"threads\":1,\"execs\":1,\"wall_ns\":9}\n" FORK(
+			   9));
+
+	(void)state;
+	assert_int_equal(run->tree->forks, 3);
+	assert_int_equal(run->tree->execs, 2);
+	assert_int_equal(run->tree->processes, 3);
+	assert_int_equal(run->tree->exited, 1);
+	assert_int_equal(run->tree->live_processes, 2);
+	assert_int_equal(run->tree->most_processes, 3);
+	assert_int_equal(run->tree->most_threads, 4);
+	assert_int_equal(run->tree->unknown, 0);
+}
+
+static void counts_that_no_line_tells_are_not_known(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"exit\",\"pid\":7,\"execs\":1}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->unknown, TREE_UNKNOWN_FORKS | TREE_UNKNOWN_MOST_PROCESSES |
+						     TREE_UNKNOWN_MOST_THREADS);
+	assert_int_equal(run->tree->execs, 1);
+}
+
+static void a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run =
+		read_text(METADATA "{\"kind\":\"exit\",\"pid\":7,\"wall_ns\":9}\n"
+				   "{\"kind\":\"summary\",\"end\":-1,\"wall_ns\":1e300}\n");
+
+	(void)state;
+	assert_int_equal(run->end, RUN_EXITED);
+	assert_int_equal(run_wall_ns(run), 9);
+	assert_string_equal(run_source(run, "file")->reason, "its summary cannot be read in full");
 }
 
 static void numbers_that_are_too_large_are_no_whole_numbers(void **state)
@@ -281,6 +329,9 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_cut_off_is_left_out_and_counted),
 		cmocka_unit_test(kinds_and_keys_that_are_not_known_are_skipped),
 		cmocka_unit_test(values_of_the_wrong_type_are_absent),
+		cmocka_unit_test(a_file_without_a_summary_counts_its_events),
+		cmocka_unit_test(counts_that_no_line_tells_are_not_known),
+		cmocka_unit_test(a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off),
 		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
 		cmocka_unit_test(of_several_runs_the_last_one_counts),
 		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
