@@ -10,6 +10,9 @@
 /* Shorter intervals say more about the clock of the source than about cores. */
 #define CORES_INTERVAL_NS 50000000
 
+/* The kernel charges by other clocks than the wall's: beyond that, the wall time is not known. */
+#define CORES_EXCESS 1.25
+
 int run_new(struct run **ret)
 {
 	CLEANUP(run_free_pointer) struct run *run = calloc(1, sizeof(*run));
@@ -183,12 +186,27 @@ void run_sample(struct run *run, uint64_t time_ns)
 	run_add_sample(run, &now);
 }
 
+/* No more than there are CPUs, or threads to keep them busy; 0 when neither is known. */
+static double most_cores(const struct run *run)
+{
+	uint64_t cpus = run->surroundings.online_cpus, threads = run->tree->threads;
+
+	/* Threads that nobody saw are not among those that are known. */
+	if (!threads || run->tree->unseen_cpu_ns || run->losses.untracked_tasks)
+		return (double)cpus;
+	return (double)(!cpus || threads < cpus ? threads : cpus);
+}
+
 double run_cores(const struct run *run)
 {
 	const struct usage *usage = &run->tree->usage;
 	uint64_t wall_ns = run_wall_ns(run);
+	double most = most_cores(run), cores;
 
 	if (!wall_ns || !usage_has(usage, USAGE_CPU))
 		return -1;
-	return (double)usage->values[USAGE_CPU] / (double)wall_ns;
+	cores = (double)usage->values[USAGE_CPU] / (double)wall_ns;
+	if (most <= 0 || cores <= most)
+		return cores;
+	return cores <= most * CORES_EXCESS ? most : -1;
 }

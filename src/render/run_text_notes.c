@@ -9,6 +9,7 @@
 
 #define NARROWEST 40
 #define INDENT 6
+#define SHARE_SHOWN_NS 1000000000
 
 struct notes {
 	FILE *out;
@@ -56,18 +57,19 @@ static void print_line(const struct notes *notes, const struct text *line, size_
 static const struct {
 	enum usage_id id;
 	bool bytes;
-	const char *words; /* after the amount */
+	const char *one, *many; /* after the amount */
 } used[] = {
-	{ USAGE_READ_BYTES, true, " read from disk" },
-	{ USAGE_WRITE_BYTES, true, " written to disk" },
-	{ USAGE_MINOR_FAULTS, false, " page faults" },
-	{ USAGE_MAJOR_FAULTS, false, " from disk" },
-	{ USAGE_VOLUNTARY_SWITCHES, false, " voluntary switches" },
-	{ USAGE_INVOLUNTARY_SWITCHES, false, " involuntary" },
+	{ USAGE_READ_BYTES, true, " read from disk", " read from disk" },
+	{ USAGE_WRITE_BYTES, true, " written to disk", " written to disk" },
+	{ USAGE_MINOR_FAULTS, false, " page fault", " page faults" },
+	{ USAGE_MAJOR_FAULTS, false, " from disk", " from disk" },
+	{ USAGE_VOLUNTARY_SWITCHES, false, " voluntary switch", " voluntary switches" },
+	{ USAGE_INVOLUNTARY_SWITCHES, false, " involuntary", " involuntary" },
 };
 
-static void print_used(const struct notes *notes, const struct usage *usage)
+static void print_used(const struct notes *notes, const struct run *run)
 {
+	const struct usage *usage = &run->tree->usage;
 	CLEANUP(text_free) struct text line = { 0 };
 	size_t start;
 
@@ -81,8 +83,11 @@ static void print_used(const struct notes *notes, const struct usage *usage)
 			amount_bytes(&line, usage->values[used[i].id]);
 		else
 			text_format(&line, "%" PRIu64, usage->values[used[i].id]);
-		text_append_string(&line, used[i].words);
+		text_append_string(&line,
+				   usage->values[used[i].id] == 1 ? used[i].one : used[i].many);
 	}
+	if (run->tracer_misses && line.length > start)
+		text_append_string(&line, "; without processes that were not seen");
 	print_line(notes, &line, start);
 }
 
@@ -159,14 +164,15 @@ static void print_self(const struct notes *notes, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct run_self *self = &run->self;
-	uint64_t wall = run_wall_ns(run);
+	uint64_t wall = run_wall_ns(run) + self->startup_ns;
 
 	if (!run_self_is_known(self))
 		return;
 	text_append_string(&line, "taskscope itself: ");
 	amount_time(&line, self->cpu_ns);
 	text_append_string(&line, " CPU");
-	if (wall)
+	/* Of a short run the end alone, which is not in its time, takes more than the watching. */
+	if (wall >= SHARE_SHOWN_NS)
 		text_format(&line, " (%.1f %% of a core)",
 			    100.0 * (double)self->cpu_ns / (double)wall);
 	if (self->peak_rss_bytes.present) {
@@ -175,7 +181,8 @@ static void print_self(const struct notes *notes, const struct run *run)
 	}
 	text_append_string(&line, ", ready in ");
 	amount_time(&line, self->startup_ns);
-	text_format(&line, ", %" PRIu64 " samples", run->sampling.samples);
+	text_format(&line, ", %" PRIu64 " sample%s", run->sampling.samples,
+		    run->sampling.samples == 1 ? "" : "s");
 	if (self->missed_ticks)
 		text_format(&line, " (%" PRIu64 " missed)", self->missed_ticks);
 	print_line(notes, &line, 0);
@@ -186,7 +193,7 @@ void run_text_notes(FILE *out, const struct run *run, const struct run_text_opti
 	struct notes notes = { .out = out, .width = options->width };
 
 	fputs("\n", out);
-	print_used(&notes, &run->tree->usage);
+	print_used(&notes, run);
 	print_losses(&notes, &run->losses);
 	print_sources(&notes, run);
 	print_self(&notes, run);

@@ -169,6 +169,19 @@ static void cores_are_not_known_without_time_or_cpu(void **state)
 	assert_true(fabs(run_cores(run) - 0.5) < 1e-9);
 }
 
+static void more_cores_than_threads_are_a_wall_time_that_is_not_known(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = new_run();
+
+	(void)state;
+	run->end_ns = run->begin_ns + 10 * MS;
+	use_cpu(run, 11 * MS);
+	run->tree->threads = 1;
+	assert_true(fabs(run_cores(run) - 1) < 1e-9);
+	use_cpu(run, 1000 * SECOND);
+	assert_true(run_cores(run) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +192,7 @@ int main(void)
 		cmocka_unit_test(samples_without_rss_leave_the_average_alone),
 		cmocka_unit_test(the_busiest_interval_is_at_least_fifty_milliseconds_long),
 		cmocka_unit_test(no_more_cores_are_busy_than_there_are),
+		cmocka_unit_test(more_cores_than_threads_are_a_wall_time_that_is_not_known),
 		cmocka_unit_test(cores_are_not_known_without_time_or_cpu),
 	};
 

@@ -161,6 +161,48 @@ static void the_rows_of_the_ledger_add_up(void **state)
 	assert_non_null(strstr(report.text, "not seen          400 ms     -"));
 }
 
+static void one_of_a_kind_is_no_plural(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	run->sampling.samples = 1;
+	run->tree->usage.values[USAGE_VOLUNTARY_SWITCHES] = 1;
+	usage_set(&run->tree->usage, USAGE_MINOR_FAULTS, 1);
+	report = report_of(run, &options);
+	assert_non_null(strstr(report.text, "1 page fault, 1 voluntary switch\n"));
+	assert_non_null(strstr(report.text, ", 1 sample\n"));
+}
+
+static void our_own_share_of_a_short_run_says_nothing(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report whole = report_of(run, &options);
+	CLEANUP(free_report) struct report brief = { 0 };
+
+	(void)state;
+	run->end_ns = run->begin_ns + MILLISECOND;
+	brief = report_of(run, &options);
+	assert_non_null(strstr(whole.text, "itself: 20.0 ms CPU (1.0 % of a core)"));
+	assert_non_null(strstr(brief.text, "itself: 20.0 ms CPU, peak"));
+}
+
+static void what_was_used_is_of_processes_that_were_seen(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	run->tracer_misses = "short-lived processes";
+	report = report_of(run, &options);
+	assert_non_null(
+		strstr(report.text, "voluntary switches; without processes that were not seen\n"));
+}
+
 static void a_report_of_nothing_is_short(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = NULL;
@@ -242,6 +284,9 @@ int main(void)
 		cmocka_unit_test(rows_beyond_the_limit_are_counted),
 		cmocka_unit_test(losses_are_told_only_where_there_are_any),
 		cmocka_unit_test(the_rows_of_the_ledger_add_up),
+		cmocka_unit_test(one_of_a_kind_is_no_plural),
+		cmocka_unit_test(our_own_share_of_a_short_run_says_nothing),
+		cmocka_unit_test(what_was_used_is_of_processes_that_were_seen),
 		cmocka_unit_test(a_report_of_nothing_is_short),
 		cmocka_unit_test(the_live_line_is_cut_by_whole_fields),
 		cmocka_unit_test(the_live_line_leaves_out_what_is_not_measured),
