@@ -230,6 +230,19 @@ static void say_missing(struct verdict *verdict, const struct verdict_facts *fac
 		add_sentence(verdict, "some threads were lost: see losses");
 }
 
+/* True when it is that waits were not measured, which then need not be said again. */
+static bool say_second(struct verdict *verdict, const struct verdict_facts *facts,
+		       const struct ranking *ranking)
+{
+	const struct verdict_rule *rule = &verdict_rules[ranking->second];
+
+	if (verdict->cause == CAUSE_NONE ||
+	    ranking->strengths[ranking->second] <= ranking->strengths[ranking->first] / 3)
+		return false;
+	add_evidence(verdict, facts, rule->evidence);
+	return rule->cause == CAUSE_NONE && !facts->has_ledger;
+}
+
 void verdict_reach(const struct run *run, struct verdict *ret)
 {
 	struct verdict_facts facts;
@@ -244,11 +257,9 @@ void verdict_reach(const struct run *run, struct verdict *ret)
 		name_cause(ret, &facts, &ranking);
 		if (ret->cause == CAUSE_NONE && is_plainly_idle(&facts))
 			add_idle_reason(ret, &facts);
-		if (ret->cause != CAUSE_NONE &&
-		    ranking.strengths[ranking.second] > ranking.strengths[ranking.first] / 3)
-			add_evidence(ret, &facts, verdict_rules[ranking.second].evidence);
 		/* Before the last line, for which there may be no room. */
-		say_missing(ret, &facts);
+		if (!say_second(ret, &facts, &ranking))
+			say_missing(ret, &facts);
 		add_evidence(ret, &facts, evidence_split);
 	}
 	ret->hint = causes[ret->cause].hint;

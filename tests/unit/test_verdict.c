@@ -692,10 +692,12 @@ static void cpu_time_of_children_that_nobody_saw_is_computing(void **state)
 	run->tree->ledger.on_cpu_ns = 60 * MS;
 	event = hand_event(run, TREE_PROCESS, 10, 10);
 	event.process.present = TREE_PROCESS_UNSEEN;
-	event.process.unseen_cpu_ns = 1000 * MS;
+	event.process.unseen_cpu_ns = 900 * MS;
 	hand_apply(run, &event);
 	verdict = judge(run);
 	assert_int_equal(verdict.cause, CAUSE_CPU);
+	assert_int_equal(verdict.evidence_count, 2);
+	assert_non_null(strstr(verdict.evidence[1], "waits were not measured, which were 36 %"));
 	check_form(&verdict);
 }
 
