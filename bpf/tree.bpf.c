@@ -398,7 +398,7 @@ int tree_waking(__u64 *arguments)
 	struct task_struct *waker;
 
 	state = thread_find(task);
-	if (!state)
+	if (!state || bpf_ktime_get_ns() - state->out_ns < WAKER_WAIT_NS)
 		return 0;
 	waker = bpf_get_current_task_btf();
 	if (!is_waker(waker)) {

@@ -140,8 +140,9 @@ static __always_inline void thread_settle(struct thread_state *state, __u64 run_
 	state->unsettled = 0;
 	if (!want_wakers || interval.reason == RUNNABLE)
 		return;
-	if (interval.off_ns - interval.queued_ns >= WAKER_WAIT_NS)
-		waker_add(state, interval.reason, interval.off_ns - interval.queued_ns);
+	if (interval.off_ns - interval.queued_ns < WAKER_WAIT_NS)
+		return;
+	waker_add(state, interval.reason, interval.off_ns - interval.queued_ns);
 	state->waker.pid = state->waker.tid = 0;
 	state->waker.comm[0] = state->waker.comm[1] = 0;
 }
