@@ -283,7 +283,7 @@ static int add_live(struct run_rebuild *rebuild, struct run *run)
 		struct tree_process *place = NULL;
 
 		status = run_read_process(json_array_get(list, i), run, &process);
-		if (status == 0 && !has_ended(run->tree, &process.key)) {
+		if (status == 0 && process.key.pid > 0 && !has_ended(run->tree, &process.key)) {
 			rebuild->listed++;
 			place = tree_add_process(run->tree);
 		}

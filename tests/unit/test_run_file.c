@@ -116,6 +116,16 @@ static void a_file_without_a_summary_counts_its_events(void **state)
 	assert_int_equal(run->tree->unknown, 0);
 }
 
+static void what_names_no_process_is_not_running(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"tree\",\"processes\":[3,{\"pid\":7}]}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->processes, 1);
+	assert_int_equal(run->tree->count, 1);
+}
+
 static void counts_that_no_line_tells_are_not_known(void **state)
 {
 	CLEANUP(run_free_pointer)
@@ -330,6 +340,7 @@ int main(void)
 		cmocka_unit_test(kinds_and_keys_that_are_not_known_are_skipped),
 		cmocka_unit_test(values_of_the_wrong_type_are_absent),
 		cmocka_unit_test(a_file_without_a_summary_counts_its_events),
+		cmocka_unit_test(what_names_no_process_is_not_running),
 		cmocka_unit_test(counts_that_no_line_tells_are_not_known),
 		cmocka_unit_test(a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off),
 		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
