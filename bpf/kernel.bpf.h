@@ -335,12 +335,12 @@ struct super_block {
 
 struct inode {
 	unsigned short i_mode;
-	unsigned long i_ino;
 	__u32 i_rdev;
 	struct super_block *i_sb;
 };
 
 struct file {
+	const void *f_op;
 	void *private_data;
 	struct inode *f_inode;
 };

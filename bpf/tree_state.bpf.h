@@ -30,10 +30,12 @@ enum phase {
 /* What the last descriptors were that a thread waited for, by their lowest bits. */
 struct descriptors {
 	struct {
-		__u64 inode;
-		__u64 number;
-		__u64 class; /* a reason */
+		__u64 operations; /* the file's, which its kind has */
+		__u64 class;	  /* a reason, or CLASS_SOCKET */
 	} known[DESCRIPTORS_CACHED];
+	__u64 last; /* call and descriptor of the last wait that was looked at */
+	__u64 last_ns;
+	__u64 last_class;
 };
 
 struct waker {

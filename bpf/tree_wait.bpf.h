@@ -16,6 +16,9 @@
 #define S_IFCHR 0020000
 #define S_IFIFO 0010000
 
+#define AWAITED_NS 20000
+#define CLASS_SOCKET 0x80 /* no reason: by its family */
+
 #define AF_UNIX 1
 #define AF_NETLINK 16
 
@@ -132,7 +135,7 @@ static __always_inline __u32 device_class(const struct inode *inode)
 	return TREE_WAIT_OTHER;
 }
 
-static __always_inline __u32 inode_class(const struct file *file, const struct inode *inode)
+static __always_inline __u32 inode_class(const struct inode *inode)
 {
 	switch (BPF_CORE_READ(inode, i_mode) & S_IFMT) {
 	case S_IFREG:
@@ -143,7 +146,7 @@ static __always_inline __u32 inode_class(const struct file *file, const struct i
 	case S_IFIFO:
 		return TREE_WAIT_PIPE;
 	case S_IFSOCK:
-		return socket_class(file);
+		return CLASS_SOCKET;
 	case S_IFCHR:
 		return device_class(inode);
 	case 0:
@@ -154,30 +157,28 @@ static __always_inline __u32 inode_class(const struct file *file, const struct i
 }
 
 /*
- * What a descriptor is.  Kept by inode and its number: sockets of all families, or pipes and what
- * the kernel shows as files, are made from the same memory one after the other.
+ * What a descriptor is.  Kept by the operations of its file: those of another kind are others, while
+ * files and inodes are made from the memory of what was closed.  Sockets of all families have the
+ * same.
  */
 static __always_inline __u32 descriptor_class(struct descriptors *descriptors, struct file **files,
 					      __u32 fd)
 {
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
-	struct inode *inode = 0;
 	struct file *file = 0;
-	__u64 number = 0;
+	__u64 operations = 0;
 
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file)
 		return TREE_WAIT_OTHER;
-	bpf_probe_read_kernel(&inode, sizeof(inode),
-			      (const char *)file + bpf_core_field_offset(struct file, f_inode));
-	bpf_probe_read_kernel(&number, sizeof(number),
-			      (const char *)inode + bpf_core_field_offset(struct inode, i_ino));
-	if (descriptors->known[index].inode != (__u64)inode ||
-	    descriptors->known[index].number != number) {
-		descriptors->known[index].inode = (__u64)inode;
-		descriptors->known[index].number = number;
-		descriptors->known[index].class = inode_class(file, inode);
+	bpf_probe_read_kernel(&operations, sizeof(operations),
+			      (const char *)file + bpf_core_field_offset(struct file, f_op));
+	if (descriptors->known[index].operations != operations) {
+		descriptors->known[index].operations = operations;
+		descriptors->known[index].class = inode_class(BPF_CORE_READ(file, f_inode));
 	}
+	if (descriptors->known[index].class == CLASS_SOCKET)
+		return socket_class(file);
 	return descriptors->known[index].class;
 }
 
@@ -216,6 +217,24 @@ static __always_inline __u32 others_descriptor_class(struct task_struct *task,
 	return descriptor_class(descriptors, BPF_CORE_READ(table, fd), fd);
 }
 
+/*
+ * Who plays ping-pong waits for the same descriptor again at once.  A wait by the same call that
+ * begins so soon after one that was looked at is taken for one of the same kind: there was hardly
+ * time to close what it was, open something else, and wait for that.
+ */
+static __always_inline __u32 awaited_class(struct thread_state *state, const struct call *call)
+{
+	struct descriptors *descriptors = &state->descriptors;
+	__u64 key = (__u64)call->number << 32 | (__u32)call->first;
+
+	if (descriptors->last != key || state->out_ns - descriptors->last_ns >= AWAITED_NS) {
+		descriptors->last = key;
+		descriptors->last_ns = state->out_ns;
+		descriptors->last_class = own_descriptor_class(descriptors, call->first);
+	}
+	return descriptors->last_class;
+}
+
 /* A join waits without PRIVATE, since the kernel itself wakes it. */
 static __always_inline __u32 futex_reason(__u64 operation)
 {
@@ -238,7 +257,7 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;
 	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
-		rule = is_current ? own_descriptor_class(&state->descriptors, call->first) :
+		rule = is_current ? awaited_class(state, call) :
 				    others_descriptor_class(task, &state->descriptors, call->first);
 	return rule & 0xff;
 }
