@@ -91,6 +91,8 @@ def check_expectations(way, run, said):
             if way.complete:
                 yield f"nothing is known of the end of {pid}"
             continue
+        if key == "cpu_ns" and not way.complete:
+            continue  # what it used after the last look is in the total alone
         seen = look_up(record, key)
         if seen is None:
             if key.split(".")[0] in way.keys:
