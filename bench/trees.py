@@ -1,13 +1,15 @@
 """What it costs to run a command under taskscope, next to the command alone and to peers.
 
 Everything is wall time of the command as a user waits for it, start and end of the watching
-included, the best of some rounds that alternate.  Ping-pongs are pinned to one CPU: across CPUs
-they measure how CPUs wake each other up.
+included, the best of some rounds that alternate; only the ping-pong is asked for its own time, since
+its turns are what is measured there.  It is pinned to one CPU: across CPUs it measures how CPUs
+wake each other up.
 """
 import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -52,8 +54,15 @@ def beside(command):
         tool.wait()
 
 
+def turn_us(command):
+    """Microseconds for each round trip, as perf bench counts them."""
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    return float(re.search(r"([0-9.]+) usecs/op", done.stdout).group(1))
+
+
 def best(commands):
-    """The shortest wall time of each; they take turns, so that all see the same noise."""
+    """The shortest time of each; they take turns, so that all see the same noise."""
     times = {name: [] for name in commands}
     for _ in range(ROUNDS):
         for name, measure in commands.items():
@@ -65,10 +74,10 @@ def under(taskscope, command, *options):
     return lambda: wall([taskscope, "run", "-q", *options, "--", *command])
 
 
-def watched_by(tool, command):
+def watched_by(tool, command, measured=wall):
     def measure():
         with beside(tool):
-            return wall(command)
+            return measured(command)
     return measure
 
 
@@ -105,11 +114,12 @@ def measure_pipe(taskscope):
         return {}
     cpu = str(max(os.sched_getaffinity(0)))
     ping = ["taskset", "-c", cpu, "perf", "bench", "sched", "pipe", "-l", str(PINGS)]
-    commands = {"bare": lambda: wall(ping), "run": under(taskscope, ping),
-                "run --no-syscalls": under(taskscope, ping, "--no-syscalls")}
+    watch = [taskscope, "run", "-q"]
+    commands = {"bare": lambda: turn_us(ping), "run": lambda: turn_us([*watch, "--", *ping]),
+                "run --no-syscalls": lambda: turn_us([*watch, "--no-syscalls", "--", *ping])}
     if have("offcputime"):
-        commands["offcputime"] = watched_by(["offcputime", "3600"], ping)
-    return {name: seconds * 1e6 / PINGS for name, seconds in best(commands).items()}
+        commands["offcputime"] = watched_by(["offcputime", "3600"], ping, turn_us)
+    return best(commands)
 
 
 def measure_loop(build, taskscope):

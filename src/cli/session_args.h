@@ -25,6 +25,7 @@ struct session_args {
 	struct option_number duration;
 	bool quiet;
 	bool no_syscalls;
+	bool wakers;
 	bool no_wakers;
 	const char *source;
 };
@@ -35,7 +36,8 @@ struct session_args {
 	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
 	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
-	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls, which costs most of all", NULL }, \
+	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "count no system calls and find out no wakers: the least in its way", NULL }, \
+	{ 0, "wakers", OPTION_FLAG, &(args).wakers, NULL, "find out who ends waits, also with --no-syscalls", NULL }, \
 	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not find out who ends waits", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */

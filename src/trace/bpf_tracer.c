@@ -114,7 +114,8 @@ static int report(void *context, struct run *run)
 					state->options.syscalls ? NULL : "not asked for");
 	if (status == 0)
 		status = run_add_source(run, "wakers", state->options.wakers ? "ok" : "off",
-					state->options.wakers ? NULL : "not asked for");
+					state->options.wakers ? NULL :
+								"not asked for: see --wakers");
 	return status;
 }
 
