@@ -62,6 +62,17 @@ static bool scan_fields(const char *cursor, uint64_t fields[FIELDS])
 	return field > FIELD_START;
 }
 
+/*
+ * In the middle of an exec: the kernel fills these in last, when the arguments are in their place.
+ * To those who may not know it says 1 and 0, so that for them an exec looks done too early.
+ */
+static bool is_loading(const uint64_t fields[FIELDS])
+{
+	uint64_t code = fields[FIELD_START_CODE];
+
+	return code == 0 || (code != 1 && fields[FIELD_START_STACK] == 0);
+}
+
 static uint64_t image_of(const uint64_t fields[FIELDS])
 {
 	uint64_t image = fields[FIELD_START_CODE];
@@ -80,6 +91,7 @@ bool proc_look_parse_stat(const char *text, uint64_t tick_ns, struct proc_look *
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	uint64_t fields[FIELDS], user_ns, system_ns;
+	bool unsettled;
 
 	if (!open || !close || close < open || close[1] != ' ' || !close[2] ||
 	    !scan_fields(close + 3, fields))
@@ -87,11 +99,12 @@ bool proc_look_parse_stat(const char *text, uint64_t tick_ns, struct proc_look *
 	copy_comm(open + 1, (size_t)(close - open - 1), look->comm);
 	look->state = close[2];
 	look->parent_pid = (int32_t)fields[FIELD_PARENT];
-	look->has_executed = !(fields[FIELD_FLAGS] & FORKED_NO_EXEC);
-	look->start_ns = fields[FIELD_START] * tick_ns;
-	look->image = is_dead(look->state) ? 0 : image_of(fields);
-	look->waited_ns = (fields[FIELD_WAITED_USER] + fields[FIELD_WAITED_SYSTEM]) * tick_ns;
 	look->is_dead = is_dead(look->state);
+	unsettled = !look->is_dead && is_loading(fields);
+	look->has_executed = !(fields[FIELD_FLAGS] & FORKED_NO_EXEC) && !unsettled;
+	look->start_ns = fields[FIELD_START] * tick_ns;
+	look->image = look->is_dead || unsettled ? 0 : image_of(fields);
+	look->waited_ns = (fields[FIELD_WAITED_USER] + fields[FIELD_WAITED_SYSTEM]) * tick_ns;
 	look->status = (int)fields[FIELD_EXIT_CODE];
 	user_ns = fields[FIELD_USER] * tick_ns;
 	system_ns = fields[FIELD_SYSTEM] * tick_ns;

@@ -24,7 +24,8 @@ struct proc_look {
 	int32_t parent_pid;
 	bool has_executed; /* it, or who it was forked from, ran an exec since: see PF_FORKNOEXEC */
 	uint64_t start_ns; /* CLOCK_BOOTTIME, in whole ticks */
-	uint64_t image;	   /* differs from one program that it runs to the next; 0: not known */
+	uint64_t image;	   /* differs from one program that it runs to the next; 0: not known, or
+			    * in the middle of an exec, which is not one that it ran yet */
 	struct thread_counters counters;
 	uint64_t waited_ns; /* CPU time of children that the process waited for, in whole ticks */
 	bool has_peak;
