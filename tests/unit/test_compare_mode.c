@@ -1,14 +1,6 @@
 #include "base/cleanup.h"
 #include "two_snapshots.h"
 
-static bool has_note(const struct comparison *comparison, const char *part)
-{
-	for (size_t i = 0; i < comparison->notes.count; i++)
-		if (strstr(comparison->notes.data[i], part))
-			return true;
-	return false;
-}
-
 static void add_server(struct pair *pair)
 {
 	hand_task(pair->before, 10, 10, "server", "/");

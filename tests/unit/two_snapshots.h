@@ -128,4 +128,12 @@ static inline int64_t sum_of_deltas(const struct comparison *comparison, enum me
 	return sum;
 }
 
+static inline bool has_note(const struct comparison *comparison, const char *part)
+{
+	for (size_t i = 0; i < comparison->notes.count; i++)
+		if (strstr(comparison->notes.data[i], part))
+			return true;
+	return false;
+}
+
 #endif
