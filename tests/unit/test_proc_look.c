@@ -1,0 +1,141 @@
+/* What the stat of a task tells of the program that it runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "trace/proc_look.h"
+
+#define TICK_NS 10000000
+#define FORKED_NO_EXEC 0x40 /* PF_FORKNOEXEC */
+#define CODE 0x55d0a000
+#define STACK 0x7ffd1000
+#define ARGUMENTS 0x7ffd1800
+
+struct stat_line {
+	char state;
+	unsigned flags;
+	uint64_t code, stack;
+};
+
+/* Up to the exit code, the 52nd; fields without a say in it have their number for a value. */
+static struct proc_look look_at(struct stat_line line)
+{
+	struct proc_look look = { 0 };
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "7 (a (b) c) %c 4 5 6 7 8 %u 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
+		 "%ju 27 %ju 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 %ju 49 50 51 "
+		 "52\n",
+		 line.state, line.flags, (uintmax_t)line.code, (uintmax_t)line.stack,
+		 (uintmax_t)ARGUMENTS);
+	assert_true(proc_look_parse_stat(text, TICK_NS, &look));
+	return look;
+}
+
+static void each_field_is_found_behind_a_name_with_parentheses(void **state)
+{
+	struct proc_look look = look_at((struct stat_line){ 'S', 0, CODE, STACK });
+
+	(void)state;
+	assert_string_equal(look.comm, "a (b) c");
+	assert_int_equal(look.state, 'S');
+	assert_int_equal(look.parent_pid, 4);
+	assert_int_equal(look.start_ns, 22 * (uint64_t)TICK_NS);
+	assert_int_equal(look.waited_ns, (16 + 17) * (uint64_t)TICK_NS);
+	assert_int_equal(look.counters.usage.values[USAGE_CPU], (14 + 15) * (uint64_t)TICK_NS);
+	assert_int_equal(look.counters.usage.values[USAGE_MAJOR_FAULTS], 12);
+	assert_int_equal(look.status, 52);
+}
+
+static void a_process_that_runs_its_program_has_executed_it(void **state)
+{
+	struct proc_look look = look_at((struct stat_line){ 'R', 0, CODE, STACK });
+	struct proc_look other = look_at((struct stat_line){ 'R', 0, CODE, STACK + 16 });
+
+	(void)state;
+	assert_true(look.has_executed);
+	assert_true(look.image != 0 && other.image != 0);
+	assert_true(look.image != other.image);
+}
+
+static void one_that_was_forked_runs_the_program_of_its_parent(void **state)
+{
+	struct proc_look look = look_at((struct stat_line){ 'R', FORKED_NO_EXEC, CODE, STACK });
+	struct proc_look parent = look_at((struct stat_line){ 'R', 0, CODE, STACK });
+
+	(void)state;
+	assert_false(look.has_executed);
+	assert_true(look.image == parent.image);
+}
+
+static void one_in_the_middle_of_an_exec_did_not_execute_yet(void **state)
+{
+	static const struct stat_line lines[] = {
+		{ 'R', 0, 0, 0 },
+		{ 'R', 0, 0, STACK },
+		{ 'D', 0, CODE, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct proc_look look = look_at(lines[i]);
+
+		assert_false(look.has_executed);
+		assert_true(look.image == 0);
+	}
+}
+
+/* The kernel shows such ones the same addresses for every program. */
+static void one_that_may_not_be_seen_counts_as_executed(void **state)
+{
+	struct proc_look look = look_at((struct stat_line){ 'S', 0, 1, 0 });
+
+	(void)state;
+	assert_true(look.has_executed);
+	assert_true(look.image != 0);
+}
+
+static void a_dead_one_has_no_program_but_had_one(void **state)
+{
+	struct proc_look dead = look_at((struct stat_line){ 'Z', 0, 0, 0 });
+	struct proc_look forked = look_at((struct stat_line){ 'X', FORKED_NO_EXEC, 0, 0 });
+	struct proc_look leader = look_at((struct stat_line){ 'Z', 0, CODE, STACK });
+
+	(void)state;
+	assert_true(dead.is_dead && dead.has_executed);
+	assert_true(dead.image == 0);
+	assert_true(forked.is_dead && !forked.has_executed);
+	assert_true(leader.has_executed && leader.image == 0);
+}
+
+static void a_line_that_is_cut_before_the_start_time_is_none(void **state)
+{
+	struct proc_look look = { 0 };
+
+	(void)state;
+	assert_false(proc_look_parse_stat("", TICK_NS, &look));
+	assert_false(proc_look_parse_stat("7 (x", TICK_NS, &look));
+	assert_false(proc_look_parse_stat("7 (x) ", TICK_NS, &look));
+	assert_false(proc_look_parse_stat("7 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21",
+					  TICK_NS, &look));
+	assert_true(look.start_ns == 0 && look.state == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_field_is_found_behind_a_name_with_parentheses),
+		cmocka_unit_test(a_process_that_runs_its_program_has_executed_it),
+		cmocka_unit_test(one_that_was_forked_runs_the_program_of_its_parent),
+		cmocka_unit_test(one_in_the_middle_of_an_exec_did_not_execute_yet),
+		cmocka_unit_test(one_that_may_not_be_seen_counts_as_executed),
+		cmocka_unit_test(a_dead_one_has_no_program_but_had_one),
+		cmocka_unit_test(a_line_that_is_cut_before_the_start_time_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
