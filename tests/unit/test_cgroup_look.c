@@ -35,24 +35,22 @@ static void make_tree(struct scene *scene, enum hierarchy_id id, const char *nam
 	scene->trees.tops[id] = strdup("");
 }
 
+/* With the folders above it. */
 static void write_file(const struct scene *scene, const char *name, const char *text)
 {
 	char path[256];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
+	for (char *slash = path + strlen(scene->path) + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-}
-
-static void make_folder(const struct scene *scene, const char *name)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
-	assert_int_equal(mkdir(path, 0700), 0);
 }
 
 static int set_up(void **state)
@@ -65,6 +63,13 @@ static int set_up(void **state)
 	for (int id = 0; id < HIERARCHY_COUNT; id++)
 		scene->trees.trees[id].fd = -1;
 	*state = scene;
+	return 0;
+}
+
+static int set_up_version_2(void **state)
+{
+	set_up(state);
+	make_tree(*state, HIERARCHY_V2, "v2", 2);
 	return 0;
 }
 
@@ -84,6 +89,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct run_surroundings look(const struct scene *scene, const char *membership)
+{
+	struct run_surroundings found = { 0 };
+
+	cgroup_look(&scene->trees, membership, &found);
+	return found;
+}
+
 static void expect(struct run_number number, uint64_t value)
 {
 	assert_true(number.present);
@@ -92,11 +105,9 @@ static void expect(struct run_number number, uint64_t value)
 
 static void a_cgroup_of_version_2_is_read(void **state)
 {
-	struct run_surroundings found = { 0 };
+	struct run_surroundings found;
 	struct scene *scene = *state;
 
-	make_tree(scene, HIERARCHY_V2, "v2", 2);
-	make_folder(scene, "v2/job");
 	write_file(scene, "v2/job/cpu.max", "30000 100000\n");
 	write_file(scene, "v2/job/cpu.stat",
 		   "usage_usec 5\nnr_periods 10\nnr_throttled 4\nthrottled_usec 7\n");
@@ -105,7 +116,7 @@ static void a_cgroup_of_version_2_is_read(void **state)
 		   "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 0\n");
 	write_file(scene, "v2/job/cpu.pressure",
 		   "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\n");
-	cgroup_look(&scene->trees, "0::/job\n", &found);
+	found = look(scene, "0::/job\n");
 	expect(found.cgroup_quota_us, 30000);
 	expect(found.cgroup_period_us, 100000);
 	expect(found.cgroup_periods, 10);
@@ -121,17 +132,14 @@ static void a_cgroup_of_version_2_is_read(void **state)
 
 static void the_tightest_quota_above_counts_with_its_own_periods(void **state)
 {
-	struct run_surroundings found = { 0 };
+	struct run_surroundings found;
 	struct scene *scene = *state;
 
-	make_tree(scene, HIERARCHY_V2, "v2", 2);
-	make_folder(scene, "v2/slice");
-	make_folder(scene, "v2/slice/job");
 	write_file(scene, "v2/slice/cpu.max", "50000 100000\n");
 	write_file(scene, "v2/slice/cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_usec 7\n");
 	write_file(scene, "v2/slice/job/cpu.max", "200000 100000\n");
 	write_file(scene, "v2/slice/job/cpu.stat", "nr_periods 1\nnr_throttled 0\n");
-	cgroup_look(&scene->trees, "0::/slice/job\n", &found);
+	found = look(scene, "0::/slice/job\n");
 	expect(found.cgroup_quota_us, 50000);
 	expect(found.cgroup_periods, 9);
 	expect(found.cgroup_throttled_periods, 8);
@@ -139,17 +147,14 @@ static void the_tightest_quota_above_counts_with_its_own_periods(void **state)
 
 static void the_lowest_memory_limit_above_counts(void **state)
 {
-	struct run_surroundings found = { 0 };
+	struct run_surroundings found;
 	struct scene *scene = *state;
 
-	make_tree(scene, HIERARCHY_V2, "v2", 2);
-	make_folder(scene, "v2/slice");
-	make_folder(scene, "v2/slice/job");
 	write_file(scene, "v2/slice/memory.max", "1048576\n");
 	write_file(scene, "v2/slice/memory.events", "high 0\nmax 6\noom_kill 9\n");
 	write_file(scene, "v2/slice/job/memory.max", "max\n");
 	write_file(scene, "v2/slice/job/memory.events", "high 0\nmax 0\noom_kill 1\n");
-	cgroup_look(&scene->trees, "0::/slice/job\n", &found);
+	found = look(scene, "0::/slice/job\n");
 	expect(found.cgroup_memory_limit_bytes, 1048576);
 	expect(found.cgroup_memory_max_hits, 6);
 	/* Kills of neighbours are none of ours. */
@@ -158,13 +163,11 @@ static void the_lowest_memory_limit_above_counts(void **state)
 
 static void each_controller_of_version_1_has_a_place_of_its_own(void **state)
 {
-	struct run_surroundings found = { 0 };
+	struct run_surroundings found;
 	struct scene *scene = *state;
 
 	make_tree(scene, HIERARCHY_CPU, "cpu", 1);
 	make_tree(scene, HIERARCHY_MEMORY, "memory", 1);
-	make_folder(scene, "cpu/a");
-	make_folder(scene, "memory/b");
 	write_file(scene, "cpu/cpu.cfs_quota_us", "-1\n");
 	write_file(scene, "cpu/cpu.cfs_period_us", "100000\n");
 	write_file(scene, "cpu/a/cpu.cfs_quota_us", "20000\n");
@@ -175,7 +178,7 @@ static void each_controller_of_version_1_has_a_place_of_its_own(void **state)
 	write_file(scene, "memory/b/memory.failcnt", "77\n");
 	write_file(scene, "memory/b/memory.oom_control",
 		   "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
-	cgroup_look(&scene->trees, "4:memory:/b\n1:cpu:/a\n0::/\n", &found);
+	found = look(scene, "4:memory:/b\n1:cpu:/a\n0::/\n");
 	expect(found.cgroup_quota_us, 20000);
 	expect(found.cgroup_period_us, 100000);
 	expect(found.cgroup_throttled_ns, 1000);
@@ -195,7 +198,6 @@ static void what_is_not_there_is_absent(void **state)
 	cgroup_look(&scene->trees, "", &found);
 	cgroup_look(&scene->trees, "0::/gone\n", &found);
 	cgroup_look(&scene->trees, "0::/../outside\n", &found);
-	make_folder(scene, "v2/job");
 	write_file(scene, "v2/job/cpu.max", "max 100000\n");
 	write_file(scene, "v2/job/cpu.stat", "nonsense\n");
 	write_file(scene, "v2/job/memory.max", "\n");
@@ -204,13 +206,14 @@ static void what_is_not_there_is_absent(void **state)
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_VERSION_2(test) cmocka_unit_test_setup_teardown(test, set_up_version_2, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_SCENE(a_cgroup_of_version_2_is_read),
-		WITH_SCENE(the_tightest_quota_above_counts_with_its_own_periods),
-		WITH_SCENE(the_lowest_memory_limit_above_counts),
+		WITH_VERSION_2(a_cgroup_of_version_2_is_read),
+		WITH_VERSION_2(the_tightest_quota_above_counts_with_its_own_periods),
+		WITH_VERSION_2(the_lowest_memory_limit_above_counts),
 		WITH_SCENE(each_controller_of_version_1_has_a_place_of_its_own),
 		WITH_SCENE(what_is_not_there_is_absent),
 	};
