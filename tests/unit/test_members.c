@@ -63,6 +63,8 @@ static int tear_down(void **state)
 }
 
 /* Numbers beyond any that the kernel gives out, so that proc has none of them. */
+enum { TOP = 2000000001, MIDDLE, LOW, SECOND_THREAD };
+
 static struct member *add(struct members *members, int32_t pid, int32_t parent_pid)
 {
 	const struct task_key key = { pid, pid, 1 };
@@ -82,17 +84,36 @@ static struct proc_look look_at(uint64_t cpu_ns, uint64_t waited_ns, int32_t par
 	return look;
 }
 
+static void learn(struct member_thread *thread, uint64_t cpu_ns, uint64_t waited_ns,
+		  int32_t parent_pid)
+{
+	struct proc_look look = look_at(cpu_ns, waited_ns, parent_pid);
+
+	member_thread_learn(thread, &look);
+}
+
+static struct member_thread *leader(const struct member *member)
+{
+	return member->threads.data[0];
+}
+
+static void expect_usage(const struct usage *usage, uint64_t cpu_ns, uint64_t user_ns,
+			 uint64_t system_ns)
+{
+	assert_int_equal(usage->values[USAGE_CPU], cpu_ns);
+	assert_int_equal(usage->values[USAGE_USER], user_ns);
+	assert_int_equal(usage->values[USAGE_SYSTEM], system_ns);
+}
+
 static void what_nobody_saw_is_what_the_parent_is_charged_beyond_its_known_children(void **state)
 {
 	struct scene *scene = *state;
-	struct member *parent = add(&scene->members, 2000000001, 1);
-	struct member *child = add(&scene->members, 2000000002, 2000000001);
-	struct proc_look look = look_at(20 * MS, 0, 2000000001);
+	struct member *parent = add(&scene->members, TOP, 1);
+	struct member *child = add(&scene->members, MIDDLE, TOP);
 
-	member_thread_learn(child->threads.data[0], &look);
+	learn(leader(child), 20 * MS, 0, TOP);
 	members_end(&scene->members, child, 50 * MS);
-	look = look_at(5 * MS, 70 * MS, 1);
-	member_thread_learn(parent->threads.data[0], &look);
+	learn(leader(parent), 5 * MS, 70 * MS, 1);
 	member_settle_unseen(parent);
 	assert_int_equal(parent->unseen_ns, 50 * MS);
 	/* A charge that comes late does not make it fall. */
@@ -104,20 +125,17 @@ static void what_nobody_saw_is_what_the_parent_is_charged_beyond_its_known_child
 static void what_a_grandchild_used_is_charged_once(void **state)
 {
 	struct scene *scene = *state;
-	struct member *top = add(&scene->members, 2000000001, 1);
-	struct member *middle = add(&scene->members, 2000000002, 2000000001);
-	struct member *low = add(&scene->members, 2000000003, 2000000002);
-	struct proc_look look = look_at(20 * MS, 0, 2000000002);
+	struct member *top = add(&scene->members, TOP, 1);
+	struct member *middle = add(&scene->members, MIDDLE, TOP);
+	struct member *low = add(&scene->members, LOW, MIDDLE);
 
-	member_thread_learn(low->threads.data[0], &look);
+	learn(leader(low), 20 * MS, 0, MIDDLE);
 	members_end(&scene->members, low, 50 * MS);
-	look = look_at(5 * MS, 30 * MS, 2000000001);
-	member_thread_learn(middle->threads.data[0], &look);
+	learn(leader(middle), 5 * MS, 30 * MS, TOP);
 	member_settle_unseen(middle);
 	assert_int_equal(middle->unseen_ns, 10 * MS);
 	members_end(&scene->members, middle, 60 * MS);
-	look = look_at(MS, 35 * MS, 1);
-	member_thread_learn(top->threads.data[0], &look);
+	learn(leader(top), MS, 35 * MS, 1);
 	member_settle_unseen(top);
 	assert_int_equal(top->unseen_ns, 0);
 }
@@ -125,17 +143,13 @@ static void what_a_grandchild_used_is_charged_once(void **state)
 static void what_was_used_before_is_not_counted(void **state)
 {
 	struct scene *scene = *state;
-	struct member *member = add(&scene->members, 2000000001, 1);
-	struct member_thread *thread = member->threads.data[0];
+	struct member_thread *thread = leader(add(&scene->members, TOP, 1));
 	struct proc_look look = look_at(100 * MS, 0, 1);
 
 	member_thread_start(thread, &look);
-	look = look_at(140 * MS, 0, 1);
-	member_thread_learn(thread, &look);
+	learn(thread, 140 * MS, 0, 1);
 	members_account(&scene->members, thread, 60 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_CPU], 40 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_USER], 30 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_SYSTEM], 10 * MS);
+	expect_usage(&scene->seen.account.usage, 40 * MS, 30 * MS, 10 * MS);
 	assert_int_equal(scene->seen.account.ledger.wall_ns, 50 * MS);
 	assert_false(scene->seen.account.ledger.present & LEDGER_BLOCKED);
 }
@@ -143,8 +157,7 @@ static void what_was_used_before_is_not_counted(void **state)
 static void no_account_falls(void **state)
 {
 	struct scene *scene = *state;
-	struct member *member = add(&scene->members, 2000000001, 1);
-	struct member_thread *thread = member->threads.data[0];
+	struct member_thread *thread = leader(add(&scene->members, TOP, 1));
 	struct proc_look look = look_at(40 * MS, 0, 1);
 
 	member_thread_learn(thread, &look);
@@ -152,40 +165,37 @@ static void no_account_falls(void **state)
 	usage_set(&look.counters.usage, USAGE_SYSTEM, 90);
 	member_thread_learn(thread, &look);
 	members_account(&scene->members, thread, 60 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_CPU], 40 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_USER], 30 * MS);
-	assert_int_equal(scene->seen.account.usage.values[USAGE_SYSTEM], 10 * MS);
+	expect_usage(&scene->seen.account.usage, 40 * MS, 30 * MS, 10 * MS);
 }
 
 static void threads_without_a_last_account_are_counted_as_lost(void **state)
 {
 	struct scene *scene = *state;
-	struct member *member = add(&scene->members, 2000000001, 1);
-	const struct task_key key = { 2000000001, 2000000005, 1 };
+	struct member *member = add(&scene->members, TOP, 1);
+	const struct task_key key = { TOP, SECOND_THREAD, 1 };
 
 	assert_non_null(members_add_thread(&scene->members, member, &key, 20 * MS));
-	member->threads.data[0]->complete = true;
+	leader(member)->complete = true;
 	members_end(&scene->members, member, 50 * MS);
 	assert_int_equal(scene->members.lost_threads, 1);
 	assert_int_equal(scene->seen.forks, 2);
 	assert_int_equal(scene->seen.accounts, 2);
 	assert_int_equal(scene->seen.ends, 1);
-	assert_null(members_find(&scene->members, 2000000001));
-	assert_null(members_find_thread(&scene->members, 2000000005));
+	assert_null(members_find(&scene->members, TOP));
+	assert_null(members_find_thread(&scene->members, SECOND_THREAD));
 }
 
 static void the_thread_that_runs_a_program_goes_on_under_the_leaders_number(void **state)
 {
 	struct scene *scene = *state;
-	struct member *member = add(&scene->members, 2000000001, 1);
-	const struct task_key key = { 2000000001, 2000000005, 2 };
+	struct member *member = add(&scene->members, TOP, 1);
+	const struct task_key key = { TOP, SECOND_THREAD, 2 };
 	struct member_thread *heir = members_add_thread(&scene->members, member, &key, 20 * MS);
-	struct proc_look look = look_at(8 * MS, 0, 0);
 
-	member_thread_learn(heir, &look);
+	learn(heir, 8 * MS, 0, 0);
 	members_replace_leader(&scene->members, heir, 30 * MS);
-	assert_ptr_equal(members_find_thread(&scene->members, 2000000001), heir);
-	assert_null(members_find_thread(&scene->members, 2000000005));
+	assert_ptr_equal(members_find_thread(&scene->members, TOP), heir);
+	assert_null(members_find_thread(&scene->members, SECOND_THREAD));
 	assert_int_equal(heir->since.usage.values[USAGE_CPU], 8 * MS);
 	assert_int_equal(member->threads.count, 1);
 	assert_true(scene->seen.account.ended);
