@@ -341,12 +341,13 @@ static struct difference difference_of_sides(const struct compare_work *work, si
 
 static inline struct difference difference_of_group(const struct compare_work *work, size_t group)
 {
-	const struct move *move = &work->moves[group];
+	const struct move *move;
 
 	if (work->has_interval)
 		return difference_of_interval(work, group);
 	if (!work->has_moves)
 		return difference_of_sides(work, group);
+	move = &work->moves[group];
 	if (!move->known)
 		return (struct difference){ 0 };
 	return difference_of_whole(move->lost, move->gained, false);
