@@ -55,11 +55,12 @@ static bool take_number(struct cursor *cursor, unsigned base, uint64_t *ret)
 }
 
 /* "rwxp " */
-static bool take_permissions(struct cursor *cursor, bool *ret_executable)
+static bool take_permissions(struct cursor *cursor, struct process_mapping *ret)
 {
 	if (cursor->end - cursor->at < 5 || cursor->at[4] != ' ')
 		return false;
-	*ret_executable = cursor->at[2] == 'x';
+	ret->executable = cursor->at[2] == 'x';
+	ret->shared = cursor->at[3] == 's';
 	cursor->at += 5;
 	return true;
 }
@@ -71,7 +72,7 @@ static bool take_range(struct cursor *cursor, struct process_mapping *ret)
 
 	if (!take_number(cursor, 16, &ret->start) || !take_byte(cursor, '-') ||
 	    !take_number(cursor, 16, &ret->end) || !take_byte(cursor, ' ') ||
-	    !take_permissions(cursor, &ret->executable) || !take_number(cursor, 16, &ret->offset) ||
+	    !take_permissions(cursor, ret) || !take_number(cursor, 16, &ret->offset) ||
 	    !take_byte(cursor, ' ') || !take_number(cursor, 16, &major) ||
 	    !take_byte(cursor, ':') || !take_number(cursor, 16, &minor) ||
 	    !take_byte(cursor, ' ') || !take_number(cursor, 10, &ret->inode))

@@ -26,6 +26,7 @@ struct process_mapping {
 	uint64_t device; /* as makedev() makes it: of the file system that has the inode */
 	uint64_t inode;
 	bool executable;
+	bool shared; /* writes reach the file, and all others that map it so */
 	bool first_of_file; /* the lowest executable mapping of its file */
 	bool deleted;	  /* the file has no name any more; the kernel's mark is cut off the name */
 	const char *name; /* in the root of the process; the kernel's \ooo escapes undone */

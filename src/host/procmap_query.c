@@ -28,6 +28,7 @@ struct query {
 
 #define QUERY _IOWR('f', 17, struct query)
 #define EXECUTABLE 0x04
+#define SHARED 0x08
 #define COVERING_OR_NEXT 0x10
 #define FILE_BACKED 0x20
 
@@ -44,6 +45,7 @@ static int add_mapping(const struct query *found, const char *name, struct proce
 		.device = makedev(found->device_major, found->device_minor),
 		.inode = found->inode,
 		.executable = found->found_flags & EXECUTABLE,
+		.shared = found->found_flags & SHARED,
 	};
 
 	if (maps->mappings.count == PROCESS_MAPPINGS_MAX)
@@ -71,6 +73,7 @@ int procmap_query_at(int fd, uint64_t address, struct process_mapping *ret)
 		.device = makedev(query.device_major, query.device_minor),
 		.inode = query.inode,
 		.executable = query.found_flags & EXECUTABLE,
+		.shared = query.found_flags & SHARED,
 		.name = "",
 	};
 	return 0;

@@ -86,4 +86,10 @@ const struct scope_task *scopes_oldest(const struct scopes *scopes);
 bool scope_rate(const struct scope *scope, double *ret);
 bool scope_time_left(const struct scope *scope, uint64_t *ret_ns);
 
+/*
+ * The value that a share (0 to 1) of all is not above, from buckets of powers of two as the layout
+ * has them: an estimate, which is in the right bucket.  0 when there are none.
+ */
+uint64_t scope_buckets_quantile(const uint64_t *buckets, size_t count, double share);
+
 #endif

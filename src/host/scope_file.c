@@ -1,0 +1,232 @@
+#include "host/scope_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/scope_layout.h"
+#include "base/text.h"
+#include "host/host.h"
+#include "host/plain_file.h"
+#include "host/process_maps.h"
+
+#define MAPPED_NAME "/memfd:" SCOPE_MEMORY_NAME
+#define LINK_TEXT MAPPED_NAME " (deleted)"
+#define PATH_SIZE 64
+
+/* 0 when the link at a path says that it is such a memory, -ENOENT when it says something else. */
+static int check_link(int dir, const char *path)
+{
+	char text[sizeof(LINK_TEXT) + 1];
+	ssize_t length = readlinkat(dir, path, text, sizeof(text));
+
+	if (length < 0)
+		return -errno;
+	if (length != sizeof(LINK_TEXT) - 1 || memcmp(text, LINK_TEXT, (size_t)length) != 0)
+		return -ENOENT;
+	return 0;
+}
+
+/* The number of the mount that a descriptor of ours is on; asks nothing of its file system. */
+static int mount_of(int fd, uint64_t *ret)
+{
+	static const char key[] = "mnt_id:";
+	CLEANUP(close_fd) int info = -1;
+	char path[PATH_SIZE];
+	char text[512];
+	const char *cursor;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = open(path, O_RDONLY | O_CLOEXEC);
+	length = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
+	if (length < 0)
+		return -errno;
+	text[length] = '\0';
+	cursor = strstr(text, key);
+	if (!cursor)
+		return -ENOENT;
+	cursor += sizeof(key) - 1;
+	cursor += strspn(cursor, " \t");
+	return scan_u64(&cursor, ret) ? 0 : -ENOENT;
+}
+
+/*
+ * All of them are on one mount of the kernel's own.  A file of a file system that is served by a
+ * program can have the same name, and whoever asks it for anything may wait for ever.
+ */
+static int check_mount(int place)
+{
+	CLEANUP(close_fd) int own = memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC);
+	uint64_t expected = 0, found = 0;
+	int status;
+
+	if (own < 0)
+		return -errno;
+	status = mount_of(own, &expected);
+	if (status == 0)
+		status = mount_of(place, &found);
+	if (status < 0)
+		return status;
+	return expected == found ? 0 : -ENOENT;
+}
+
+/* What a path below a process leads to: looked at before it is opened. */
+static int open_checked(int process, const char *path)
+{
+	CLEANUP(close_fd) int place = openat(process, path, O_PATH | O_CLOEXEC);
+	char own[PATH_SIZE];
+	int status;
+
+	if (place < 0)
+		return -errno;
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", place);
+	status = check_link(AT_FDCWD, own);
+	if (status == 0)
+		status = check_mount(place);
+	return status < 0 ? status : plain_file_open(place);
+}
+
+/* An fd, or why there is none. */
+static int try_path(int process, const char *path, const struct scope_file_judge *judge)
+{
+	CLEANUP(close_fd) int fd = open_checked(process, path);
+	int status;
+
+	if (fd < 0)
+		return fd;
+	status = judge->accept(judge->context, fd);
+	return status < 0 ? status : TAKE_FD(fd);
+}
+
+static int try_descriptor(int process, const char *number, const struct scope_file_judge *judge)
+{
+	char path[PATH_SIZE];
+	int status;
+
+	snprintf(path, sizeof(path), "fd/%s", number);
+	status = check_link(process, path);
+	return status < 0 ? status : try_path(process, path, judge);
+}
+
+/* What to say of several places: that there is nothing tells less than anything else. */
+static int weigh(int before, int now)
+{
+	return now == -ENOENT ? before : now;
+}
+
+static int search_usual(int process, const struct scope_file_judge *judge)
+{
+	int status = -ENOENT;
+
+	for (int i = 0; i < SCOPE_FD_TRIES; i++) {
+		char number[16];
+		int found;
+
+		snprintf(number, sizeof(number), "%d", SCOPE_FD + i);
+		found = try_descriptor(process, number, judge);
+		if (found >= 0)
+			return found;
+		status = weigh(status, found);
+	}
+	return status;
+}
+
+static void close_listing(DIR **listing)
+{
+	if (*listing)
+		closedir(*listing);
+}
+
+static int search_descriptors(int process, const struct scope_file_judge *judge)
+{
+	CLEANUP(close_fd) int fd = host_open_directory(process, "fd");
+	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int status = -ENOENT;
+
+	if (!listing)
+		return fd < 0 ? fd : -errno;
+	TAKE_FD(fd);
+	while ((entry = readdir(listing))) {
+		int found;
+
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) > 16)
+			continue;
+		found = try_descriptor(process, entry->d_name, judge);
+		if (found >= 0)
+			return found;
+		status = weigh(status, found);
+	}
+	return status;
+}
+
+static int search_mappings(int process, const struct scope_file_judge *judge)
+{
+	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
+	int status = process_maps_read(process, &maps);
+
+	if (status < 0)
+		return status;
+	status = -ENOENT;
+	for (size_t i = 0; i < maps.mappings.count; i++) {
+		const struct process_mapping *mapping = &maps.mappings.data[i];
+		char path[PATH_SIZE];
+		int found;
+
+		if (!mapping->shared || !mapping->deleted ||
+		    strcmp(mapping->name, MAPPED_NAME) != 0)
+			continue;
+		snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+			 mapping->end);
+		found = try_path(process, path, judge);
+		if (found >= 0)
+			return found;
+		status = weigh(status, found);
+	}
+	return status;
+}
+
+int scope_file_open(int process, bool everywhere, const struct scope_file_judge *judge)
+{
+	static int (*const searches[])(int process, const struct scope_file_judge *judge) = {
+		search_usual,
+		search_descriptors,
+		search_mappings,
+	};
+	size_t count = everywhere ? ARRAY_SIZE(searches) : 1;
+	int status = -ENOENT;
+
+	for (size_t i = 0; i < count; i++) {
+		int found = searches[i](process, judge);
+
+		if (found >= 0 || found == -EACCES)
+			return found;
+		status = weigh(status, found);
+	}
+	return status;
+}
+
+int scope_file_glance(const struct host *host, int32_t pid)
+{
+	char path[PATH_SIZE];
+	int status = -ENOENT;
+
+	if (!host->live)
+		return -ENOENT;
+	for (int i = 0; i < SCOPE_FD_TRIES && status == -ENOENT; i++) {
+		snprintf(path, sizeof(path), "%" PRId32 "/fd/%d", pid, SCOPE_FD + i);
+		status = check_link(host->proc, path);
+	}
+	if (status != -ENOENT)
+		return status;
+	snprintf(path, sizeof(path), "%" PRId32, pid);
+	return faccessat(host->proc, path, F_OK, 0) < 0 ? -ESRCH : -ENOENT;
+}
