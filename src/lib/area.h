@@ -20,12 +20,17 @@ extern struct area area;
 /* Makes it at the first call.  0 or a negative errno. */
 int area_open(void);
 
+/* A copy of a block while other threads move its counters: for area_part(). */
+void area_keep(const struct scope_thread *thread, struct scope_thread *ret);
 /*
  * In a forked child, at once: a private copy takes the place of the parent's memory.  `thread` is the
  * block of the only thread that lives on, as it was before the fork; NULL: it had none.
  */
 void area_part(const struct scope_thread *thread, uint32_t slot);
-/* In a forked child, when it uses scopes again: memory of its own that readers can see. */
+/*
+ * In a forked child, when it uses scopes again: memory of its own that readers can see.  No thread
+ * may open or close scopes meanwhile; a counter that another thread moves in this moment may miss it.
+ */
 void area_share(void);
 
 static inline struct scope_thread *area_thread(uint32_t slot)

@@ -29,4 +29,12 @@ extern struct control control;
 void control_choose(const struct taskscope_options *options, struct control *ret,
 		    void (*complain)(const char *variable, const char *value));
 
+/* What the environment says about starting at all; a wrong value goes to `complain`. */
+enum control_wish {
+	CONTROL_NO_WISH,
+	CONTROL_ON,
+	CONTROL_OFF,
+};
+enum control_wish control_wish(void (*complain)(const char *variable, const char *value));
+
 #endif

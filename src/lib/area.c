@@ -1,0 +1,251 @@
+#include "lib/area.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/ticks.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008u
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+struct area area = { .fd = -1 };
+
+/* What a forked child starts with: the tables of its parent, and nothing of what happened there. */
+static void header_renew(struct scope_header *header, uint32_t label_count, uint32_t thread_count)
+{
+	*header = (struct scope_header){
+		.magic = SCOPE_MAGIC,
+		.version = SCOPE_VERSION,
+		.label_offset = SCOPE_LABEL_OFFSET,
+		.label_size = sizeof(struct scope_label),
+		.label_max = SCOPE_LABELS,
+		.retired_offset = SCOPE_RETIRED_OFFSET,
+		.statistic_size = sizeof(struct scope_statistic),
+		.retired_max = SCOPE_RETIRED,
+		.thread_offset = SCOPE_THREAD_OFFSET,
+		.thread_size = SCOPE_THREAD_SIZE,
+		.thread_max = SCOPE_THREADS,
+		.frame_offset = offsetof(struct scope_thread, frames),
+		.frame_size = sizeof(struct scope_frame),
+		.frame_max = SCOPE_FRAMES,
+		.texts_offset = offsetof(struct scope_thread, texts),
+		.texts_size = SCOPE_TEXTS_SIZE,
+		.statistics_offset = offsetof(struct scope_thread, statistics),
+		.statistics_max = SCOPE_STATISTICS,
+		.bucket_count = SCOPE_BUCKETS,
+		.pid = getpid(),
+		.clock = ticks_clock,
+		.anchor_ticks = ticks_now(),
+		.anchor_ns = ticks_monotonic_ns(),
+		.label_count = label_count,
+		.thread_count = thread_count,
+	};
+}
+
+/* Some hosts allow only memory that cannot be executed; older kernels do not know how to ask. */
+static int memory_create(void)
+{
+	int fd = memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (fd >= 0)
+		return fd;
+	return memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+/* To a number where readers look; where the limit does not allow that, it stays. */
+static int descriptor_move(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, SCOPE_FD);
+
+	if (moved < 0)
+		return fd;
+	close(fd);
+	return moved;
+}
+
+/* Beyond the limit, giving a file its size would be answered with a deadly signal. */
+static bool size_is_allowed(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= SCOPE_MEMORY_SIZE);
+}
+
+/* A descriptor of memory that has its size, or -1. */
+static int memory_open(void)
+{
+	int fd = size_is_allowed() ? memory_create() : -1;
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, SCOPE_MEMORY_SIZE) != 0) {
+		close(fd);
+		return -1;
+	}
+	return descriptor_move(fd);
+}
+
+/* Nobody else can change it from now on, and it keeps its size. */
+static void memory_seal(int fd)
+{
+	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
+		fcntl(fd, F_ADD_SEALS, seals);
+}
+
+static void *map_private(void *place, int flags)
+{
+	return mmap(place, SCOPE_MEMORY_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+/* Shared memory and its descriptor, or MAP_FAILED. */
+static void *map_shared(int *ret_fd)
+{
+	int fd = memory_open();
+	void *memory;
+
+	if (fd < 0)
+		return MAP_FAILED;
+	memory = mmap(NULL, SCOPE_MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED) {
+		close(fd);
+		return MAP_FAILED;
+	}
+	memory_seal(fd);
+	*ret_fd = fd;
+	return memory;
+}
+
+int area_open(void)
+{
+	void *memory;
+
+	if (area.header)
+		return 0;
+	memory = map_shared(&area.fd);
+	if (memory == MAP_FAILED)
+		memory = map_private(NULL, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	header_renew(memory, 1, 0);
+	area.header = memory;
+	return 0;
+}
+
+/* By words, each of them whole: counters in it may be moving. */
+static void words_copy(void *target, const void *source, size_t size)
+{
+	uint64_t *to = target;
+	const uint64_t *from = source;
+
+	for (size_t i = 0; i < size / sizeof(*to); i++)
+		__atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
+void area_keep(const struct scope_thread *thread, struct scope_thread *ret)
+{
+	words_copy(ret, thread, sizeof(*ret));
+}
+
+/* The same bytes as in the area, in memory that will take its place. */
+static void *counterpart(void *memory, const void *place)
+{
+	return (char *)memory + ((const char *)place - (const char *)area.header);
+}
+
+static void labels_copy(void *memory)
+{
+	uint32_t count = __atomic_load_n(&area.header->label_count, __ATOMIC_ACQUIRE);
+
+	memcpy(counterpart(memory, area_labels()), area_labels(),
+	       count * sizeof(struct scope_label));
+}
+
+/* Moves it to where the area is: from one moment to the next, with every pointer still good. */
+static bool memory_replace(void *memory)
+{
+	return mremap(memory, SCOPE_MEMORY_SIZE, SCOPE_MEMORY_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		      area.header) != MAP_FAILED;
+}
+
+/* Without memory for a second copy the labels are lost, but their numbers are not given twice. */
+static void part_from_labels(void)
+{
+	void *memory = map_private(NULL, 0);
+
+	if (memory != MAP_FAILED) {
+		labels_copy(memory);
+		if (memory_replace(memory))
+			return;
+		munmap(memory, SCOPE_MEMORY_SIZE);
+	}
+	map_private(area.header, MAP_FIXED);
+}
+
+/* The parent's statistics and losses are the parent's. */
+static void thread_renew(struct scope_thread *thread)
+{
+	thread->tid = gettid();
+	thread->statistic_count = 0;
+	memset(thread->statistics, 0, sizeof(thread->statistics));
+	thread->stall = SCOPE_STALL_NONE;
+	thread->lost_depth = 0;
+	thread->lost_texts = 0;
+	thread->misplaced = 0;
+	thread->unwound = 0;
+	thread->interrupted = 0;
+}
+
+void area_part(const struct scope_thread *thread, uint32_t slot)
+{
+	uint32_t label_count = __atomic_load_n(&area.header->label_count, __ATOMIC_ACQUIRE);
+
+	part_from_labels();
+	header_renew(area.header, label_count, thread ? slot + 1 : 0);
+	if (thread) {
+		memcpy(area_thread(slot), thread, sizeof(*thread));
+		thread_renew(area_thread(slot));
+	}
+	if (area.fd >= 0)
+		close(area.fd);
+	area.fd = -1;
+}
+
+static void threads_copy(void *memory)
+{
+	for (uint32_t i = 0; i < area.header->thread_count; i++) {
+		struct scope_thread *thread = area_thread(i);
+
+		if (thread->tid)
+			words_copy(counterpart(memory, thread), thread, sizeof(*thread));
+	}
+}
+
+void area_share(void)
+{
+	int fd = -1;
+	void *memory = map_shared(&fd);
+
+	if (memory == MAP_FAILED)
+		return;
+	labels_copy(memory);
+	threads_copy(memory);
+	header_renew(memory, area.header->label_count, area.header->thread_count);
+	if (memory_replace(memory)) {
+		area.fd = fd;
+		return;
+	}
+	munmap(memory, SCOPE_MEMORY_SIZE);
+	close(fd);
+}

@@ -1,0 +1,87 @@
+#include "lib/fork.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "lib/area.h"
+#include "lib/block.h"
+#include "lib/heartbeat.h"
+#include "lib/sites.h"
+#include "lib/start.h"
+#include "lib/threads.h"
+
+static struct scope_thread copy; /* of the forking thread's block; under all locks */
+static bool is_pending;
+
+bool fork_is_pending(void)
+{
+	return LOAD(is_pending);
+}
+
+void fork_settle(void)
+{
+	STORE(is_pending, false);
+}
+
+void fork_lock(void)
+{
+	start_lock();
+}
+
+void fork_unlock(void)
+{
+	start_unlock();
+}
+
+void fork_rejoin(void)
+{
+	self.block = self.kept;
+	self.kept = NULL;
+}
+
+static struct scope_thread *own_block(void)
+{
+	return self.block ? self.block : self.kept;
+}
+
+/* No other thread is in the middle of anything, and there is a block to go on with. */
+static void before(void)
+{
+	start_lock();
+	sites_lock();
+	threads_lock();
+	if (own_block())
+		area_keep(own_block(), &copy);
+}
+
+static void after(void)
+{
+	threads_unlock();
+	sites_unlock();
+	start_unlock();
+}
+
+static void in_child(void)
+{
+	struct scope_thread *own = own_block();
+
+	if (area.header) {
+		area_part(own ? &copy : NULL, own ? copy.slot : 0);
+		self.kept = own;
+		self.block = NULL;
+		STORE(is_pending, true);
+		start_forget();
+		heartbeat_forget();
+	}
+	after();
+}
+
+int fork_prepare(void)
+{
+	static bool is_prepared;
+
+	if (!is_prepared && pthread_atfork(before, after, in_child) != 0)
+		return -ENOMEM;
+	is_prepared = true;
+	return 0;
+}

@@ -1,0 +1,36 @@
+#include "lib/frames.h"
+
+#include "lib/block.h"
+#include "lib/statistics.h"
+
+static void close_one(struct scope_thread *block, struct scope_frame *frame, uint64_t ticks,
+		      bool has_statistics)
+{
+	STORE(frame->generation, 0);
+	if (has_statistics)
+		statistics_close(block, frame->label,
+				 ticks > frame->entered_ticks ? ticks - frame->entered_ticks : 0);
+}
+
+void frames_close(struct scope_thread *block, uint32_t index, uint64_t ticks, bool has_statistics)
+{
+	uint64_t inside = block->depth - index - 1 + block->hidden;
+
+	for (uint32_t i = block->depth; i > index; i--)
+		close_one(block, &block->frames[i - 1], ticks, has_statistics);
+	if (inside)
+		STORE(block->unwound, block->unwound + inside);
+	STORE(block->hidden, 0);
+	STORE(block->texts_used, block->frames[index].texts_used);
+	STORE(block->depth, index);
+}
+
+void frames_drop(struct scope_thread *block)
+{
+	STORE(block->unwound, block->unwound + block->depth + block->hidden);
+	for (uint32_t i = 0; i < block->depth; i++)
+		STORE(block->frames[i].generation, 0);
+	STORE(block->hidden, 0);
+	STORE(block->texts_used, 0);
+	STORE(block->depth, 0);
+}

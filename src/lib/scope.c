@@ -1,0 +1,483 @@
+/*
+ * The way of a scope.  Everything that is not the plain case (the first scope of a thread or call
+ * site, no room, the wrong thread) is in functions of its own that are never inlined.
+ *
+ * A handle is: generation << 24 | index of the frame << 16 | slot of the block.  The generation counts
+ * the scopes of a block, over all of its owners.  For a scope beyond the frames (index HIDDEN) it is
+ * how many are hidden.  No handle is 0: a generation and a number of hidden scopes never are.
+ */
+#include <taskscope.h>
+
+#include "lib/area.h"
+#include "lib/block.h"
+#include "lib/control.h"
+#include "lib/fork.h"
+#include "lib/frames.h"
+#include "lib/heartbeat.h"
+#include "lib/public.h"
+#include "lib/sites.h"
+#include "lib/start.h"
+#include "lib/statistics.h"
+#include "lib/threads.h"
+#include "lib/ticks.h"
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define APART __attribute__((noinline, cold))
+
+enum { HIDDEN = 255 };
+
+/* What a scope that is to be opened is like. */
+struct wish {
+	uint32_t label;
+	uint32_t flags;
+	uint64_t total;
+	const char *text; /* to be copied; NULL: the label has a number */
+};
+
+/* For counters of scopes that are not recorded: its generation fits no handle. */
+static struct scope_frame dead_frame;
+
+static const struct taskscope_scope no_scope = { 0 };
+
+static uint32_t handle_generation(uint64_t handle)
+{
+	return (uint32_t)(handle >> 24);
+}
+
+static uint32_t handle_index(uint64_t handle)
+{
+	return (handle >> 16) & 0xff;
+}
+
+static uint32_t handle_slot(uint64_t handle)
+{
+	return handle & 0xffff;
+}
+
+static struct taskscope_scope scope_of(uint64_t generation, uint64_t index, uint32_t slot)
+{
+	return (struct taskscope_scope){ generation << 24 | index << 16 | slot };
+}
+
+/*
+ * Signal handlers of this thread see the flag before anything of the change, and its end after all
+ * of it; only the compiler could get that wrong.
+ */
+static inline void change_begin(void)
+{
+	self.is_changing = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void change_end(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.is_changing = false;
+}
+
+static inline bool is_on(void)
+{
+	return __atomic_load_n(&control.is_on, __ATOMIC_RELAXED);
+}
+
+static inline bool has_statistics(void)
+{
+	return __atomic_load_n(&control.has_statistics, __ATOMIC_RELAXED);
+}
+
+/* A handler that comes before the thread has its block has nowhere to count: the process does. */
+static APART struct taskscope_scope interrupted(void)
+{
+	struct scope_thread *block = self.block;
+
+	if (block)
+		STORE(block->interrupted, block->interrupted + 1);
+	else if (area.header)
+		__atomic_add_fetch(&area.header->ended_interrupted, 1, __ATOMIC_RELEASE);
+	return no_scope;
+}
+
+static APART struct taskscope_scope open_hidden(struct scope_thread *block)
+{
+	uint32_t hidden = block->hidden + 1;
+
+	block_begin_change(block);
+	STORE(block->hidden, hidden);
+	STORE(block->lost_depth, block->lost_depth + 1);
+	STORE(block->changed_ticks, ticks_now());
+	STORE(block->idle_ticks, 0);
+	block_end_change(block);
+	return scope_of(hidden, HIDDEN, block->slot);
+}
+
+/* The label of a frame, of a text in the thread's texts; 0 when there is no room. */
+static APART uint32_t text_copy(struct scope_thread *block, const char *text)
+{
+	size_t length = label_length(text);
+	uint32_t offset = block->texts_used;
+
+	if (length + 1 > SCOPE_TEXTS_SIZE - offset) {
+		STORE(block->lost_texts, block->lost_texts + 1);
+		return 0;
+	}
+	for (size_t i = 0; i < length; i++)
+		STORE(block->texts[offset + i], text[i]);
+	STORE(block->texts[offset + length], '\0');
+	STORE(block->texts_used, offset + (uint32_t)length + 1);
+	return SCOPE_TEXT | offset;
+}
+
+static inline uint32_t next_generation(uint32_t generation)
+{
+	generation++;
+	return generation + (generation == 0);
+}
+
+/* Opens a frame of a block that has one left.  Within change_begin() and change_end(). */
+static inline struct taskscope_scope open_frame(struct scope_thread *block, struct wish wish)
+{
+	uint32_t index = block->depth;
+	struct scope_frame *frame = &block->frames[index];
+	uint32_t generation = next_generation(block->generation);
+	uint64_t ticks = ticks_now();
+
+	block_begin_change(block);
+	STORE(frame->texts_used, block->texts_used);
+	STORE(frame->label, wish.text ? text_copy(block, wish.text) : wish.label);
+	STORE(frame->entered_ticks, ticks);
+	STORE(frame->count, 0);
+	STORE(frame->total, wish.total);
+	STORE(frame->flags, wish.flags);
+	STORE(frame->limit_ms, 0);
+	STORE(frame->generation, generation);
+	STORE(block->generation, generation);
+	STORE(block->changed_ticks, ticks);
+	STORE(block->idle_ticks, 0);
+	STORE(block->depth, index + 1);
+	if (UNLIKELY(has_statistics()))
+		statistics_open(block, frame->label);
+	block_end_change(block);
+	return scope_of(generation, index, block->slot);
+}
+
+static inline struct taskscope_scope open_scope(struct scope_thread *block, struct wish wish)
+{
+	if (UNLIKELY(block->depth >= SCOPE_FRAMES))
+		return open_hidden(block);
+	return open_frame(block, wish);
+}
+
+/* The block that this thread may use now, or NULL.  In a forked child this is where it goes on. */
+static struct scope_thread *block_prepare(void)
+{
+	if (!__atomic_load_n(&control.is_on, __ATOMIC_ACQUIRE) && !start_again())
+		return NULL;
+	if (self.kept)
+		fork_rejoin();
+	if (self.block)
+		return self.block;
+	return thread_claim();
+}
+
+static struct taskscope_scope open_prepared(struct taskscope_site *site, struct wish wish)
+{
+	struct scope_thread *block = block_prepare();
+
+	if (!block) {
+		if (is_on())
+			__atomic_add_fetch(&area.header->lost_scopes, 1, __ATOMIC_RELEASE);
+		return no_scope;
+	}
+	if (site)
+		wish.label = site_register(site);
+	return open_scope(block, wish);
+}
+
+static APART struct taskscope_scope open_slowly(struct taskscope_site *site, struct wish wish)
+{
+	struct taskscope_scope scope;
+
+	if (self.is_changing)
+		return interrupted();
+	change_begin();
+	scope = open_prepared(site, wish);
+	change_end();
+	return scope;
+}
+
+/* The plain case: this thread has a block, and the label a number. */
+static inline struct taskscope_scope open_quickly(struct taskscope_site *site, struct wish wish)
+{
+	struct scope_thread *block = self.block;
+	struct taskscope_scope scope;
+
+	if (UNLIKELY(!block || !is_on() || self.is_changing))
+		return open_slowly(site, wish);
+	change_begin();
+	scope = open_scope(block, wish);
+	change_end();
+	return scope;
+}
+
+static inline struct taskscope_scope open_site(struct taskscope_site *site, uint32_t flags,
+					       uint64_t total)
+{
+	uint32_t number = __atomic_load_n(&site->number, __ATOMIC_RELAXED);
+	struct wish wish = { .label = number, .flags = flags, .total = total };
+
+	if (UNLIKELY(number == 0))
+		return open_slowly(site, wish);
+	if (UNLIKELY(number == SITE_LOST))
+		wish.label = 0;
+	return open_quickly(site, wish);
+}
+
+static inline struct taskscope_progress progress_of(struct taskscope_scope scope)
+{
+	uint32_t index = handle_index(scope.handle);
+	struct scope_thread *block = self.block;
+	bool has_frame = scope.handle && index != HIDDEN;
+
+	return (struct taskscope_progress){
+		.scope = scope,
+		.frame = has_frame ? &block->frames[index] : &dead_frame,
+	};
+}
+
+PUBLIC struct taskscope_scope taskscope_enter_site(struct taskscope_site *site)
+{
+	return open_site(site, 0, 0);
+}
+
+PUBLIC struct taskscope_progress taskscope_begin_site(struct taskscope_site *site, uint64_t total)
+{
+	return progress_of(open_site(site, SCOPE_HAS_PROGRESS, total));
+}
+
+PUBLIC struct taskscope_scope(taskscope_enter)(const char *label)
+{
+	return open_quickly(NULL, (struct wish){ .text = label });
+}
+
+PUBLIC struct taskscope_progress(taskscope_begin)(const char *label, uint64_t total)
+{
+	struct wish wish = { .flags = SCOPE_HAS_PROGRESS, .total = total, .text = label };
+
+	return progress_of(open_quickly(NULL, wish));
+}
+
+/* A scope of another thread, or one that is closed: the thread that tried counts it. */
+static APART void misplaced(void)
+{
+	struct scope_thread *block = self.block ? self.block : self.kept;
+
+	if (block)
+		STORE(block->misplaced, block->misplaced + 1);
+	else if (area.header)
+		__atomic_add_fetch(&area.header->ended_misplaced, 1, __ATOMIC_RELEASE);
+}
+
+static bool is_open(const struct scope_thread *block, uint64_t handle)
+{
+	uint32_t index = handle_index(handle);
+
+	return handle_slot(handle) == block->slot && index < block->depth &&
+	       block->frames[index].generation == handle_generation(handle);
+}
+
+static void close_hidden(struct scope_thread *block, uint32_t first)
+{
+	if (first > block->hidden) {
+		misplaced();
+		return;
+	}
+	block_begin_change(block);
+	STORE(block->unwound, block->unwound + block->hidden - first);
+	STORE(block->hidden, first - 1);
+	STORE(block->changed_ticks, ticks_now());
+	STORE(block->idle_ticks, 0);
+	block_end_change(block);
+}
+
+/* Whatever is not the innermost scope. */
+static APART void close_any(struct scope_thread *block, uint64_t handle)
+{
+	uint64_t ticks = ticks_now();
+
+	if (handle_index(handle) == HIDDEN && handle_slot(handle) == block->slot) {
+		close_hidden(block, handle_generation(handle));
+		return;
+	}
+	if (!is_open(block, handle)) {
+		misplaced();
+		return;
+	}
+	block_begin_change(block);
+	frames_close(block, handle_index(handle), ticks, has_statistics());
+	STORE(block->changed_ticks, ticks);
+	STORE(block->idle_ticks, 0);
+	block_end_change(block);
+}
+
+/* The plain case: the innermost scope, nothing hidden in it. */
+static inline void close_innermost(struct scope_thread *block, struct scope_frame *frame,
+				   uint32_t index)
+{
+	uint64_t ticks = ticks_now();
+
+	block_begin_change(block);
+	STORE(frame->generation, 0);
+	STORE(block->texts_used, frame->texts_used);
+	STORE(block->depth, index);
+	STORE(block->changed_ticks, ticks);
+	STORE(block->idle_ticks, 0);
+	block_end_change(block);
+}
+
+static inline void close_scope(struct scope_thread *block, uint64_t handle)
+{
+	uint32_t index = handle_index(handle);
+	bool is_plain = index + 1 == block->depth && is_open(block, handle) && !block->hidden &&
+			!has_statistics();
+
+	if (UNLIKELY(!is_plain))
+		close_any(block, handle);
+	else
+		close_innermost(block, &block->frames[index], index);
+}
+
+/* Without a block of its own a thread can only be wrong, unless it was forked and has one aside. */
+static APART void close_slowly(uint64_t handle)
+{
+	if (!self.kept || self.is_changing) {
+		misplaced();
+		return;
+	}
+	change_begin();
+	fork_lock();
+	close_scope(self.kept, handle);
+	fork_unlock();
+	change_end();
+}
+
+PUBLIC void taskscope_leave(struct taskscope_scope scope)
+{
+	struct scope_thread *block = self.block;
+
+	if (UNLIKELY(!scope.handle))
+		return;
+	if (UNLIKELY(!block || self.is_changing)) {
+		close_slowly(scope.handle);
+		return;
+	}
+	change_begin();
+	close_scope(block, scope.handle);
+	change_end();
+}
+
+PUBLIC void taskscope_end(const struct taskscope_progress *progress)
+{
+	taskscope_leave(progress->scope);
+}
+
+/* The frame if its scope is still open, else NULL. */
+static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
+{
+	struct scope_frame *frame = progress->frame;
+	uint32_t generation = handle_generation(progress->scope.handle);
+
+	if (UNLIKELY(!frame || !generation))
+		return NULL;
+	if (UNLIKELY(__atomic_load_n(&frame->generation, __ATOMIC_RELAXED) != generation))
+		return NULL;
+	return frame;
+}
+
+PUBLIC void taskscope_advance(const struct taskscope_progress *progress, uint64_t steps)
+{
+	struct scope_frame *frame = progress_frame(progress);
+
+	if (frame)
+		__atomic_fetch_add(&frame->count, steps, __ATOMIC_RELEASE);
+}
+
+PUBLIC void taskscope_set(const struct taskscope_progress *progress, uint64_t current,
+			  uint64_t total)
+{
+	struct scope_frame *frame = progress_frame(progress);
+
+	if (!frame)
+		return;
+	STORE(frame->total, total);
+	STORE(frame->count, current);
+}
+
+static struct scope_thread *own_block(void)
+{
+	return self.block ? self.block : self.kept;
+}
+
+PUBLIC void taskscope_limit(struct taskscope_scope scope, uint32_t milliseconds)
+{
+	struct scope_thread *block = own_block();
+
+	if (!block || !is_open(block, scope.handle))
+		return;
+	STORE(block->frames[handle_index(scope.handle)].limit_ms, milliseconds);
+	if (milliseconds != 0 && milliseconds != TASKSCOPE_NEVER)
+		heartbeat_notice_limit(milliseconds);
+}
+
+/* Not before the last change, whatever the counter of another CPU says. */
+PUBLIC void taskscope_idle(void)
+{
+	struct scope_thread *block = own_block();
+	uint64_t ticks;
+
+	if (!block)
+		return;
+	ticks = ticks_now();
+	STORE(block->idle_ticks, ticks > block->changed_ticks ? ticks : block->changed_ticks);
+}
+
+PUBLIC void taskscope_busy(void)
+{
+	struct scope_thread *block = own_block();
+
+	if (block)
+		STORE(block->idle_ticks, 0);
+}
+
+static void name_set(const char *name)
+{
+	size_t length = name ? strnlen(name, sizeof(self.name) - 1) : 0;
+
+	memset(self.name, 0, sizeof(self.name));
+	if (length)
+		memcpy(self.name, name, length);
+}
+
+static void name_tell(struct scope_thread *block)
+{
+	if (!block)
+		return;
+	block_begin_change(block);
+	thread_tell_name(block);
+	block_end_change(block);
+}
+
+/* Remembered by the thread: it also holds for a block that it gets later. */
+PUBLIC void taskscope_thread(const char *name)
+{
+	if (self.is_changing)
+		return;
+	change_begin();
+	name_set(name);
+	name_tell(block_prepare());
+	change_end();
+}
+
+PUBLIC void taskscope_dump(void)
+{
+	heartbeat_wake();
+}

@@ -1,0 +1,95 @@
+#include "lib/sites.h"
+
+#include <pthread.h>
+
+#include "lib/area.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void sites_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void sites_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* The second and later bytes of a character in UTF-8. */
+static int is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t label_length(const char *label)
+{
+	size_t length = strnlen(label, SCOPE_LABEL_SIZE);
+
+	if (length < SCOPE_LABEL_SIZE)
+		return length;
+	length--;
+	for (size_t cut = length; cut > length - 4; cut--) {
+		if (!is_continuation(label[cut]))
+			return cut;
+	}
+	return length; /* it is no UTF-8 anyway */
+}
+
+/* 0 when it is not there. */
+static uint32_t label_find(const char *text, size_t length)
+{
+	const struct scope_label *labels = area_labels();
+
+	for (uint32_t i = 1; i < area.header->label_count; i++) {
+		if (memcmp(labels[i].text, text, length) == 0 && !labels[i].text[length])
+			return i;
+	}
+	return 0;
+}
+
+/* Readers look at labels below the count only: the text comes first. */
+static uint32_t label_add(const char *text, size_t length)
+{
+	uint32_t number = area.header->label_count;
+
+	if (number >= SCOPE_LABELS)
+		return 0;
+	memcpy(area_labels()[number].text, text, length);
+	__atomic_store_n(&area.header->label_count, number + 1, __ATOMIC_RELEASE);
+	return number;
+}
+
+static uint32_t label_number(const char *text)
+{
+	size_t length = label_length(text);
+	uint32_t number = label_find(text, length);
+
+	return number ? number : label_add(text, length);
+}
+
+static uint32_t site_number(struct taskscope_site *site)
+{
+	uint32_t number = __atomic_load_n(&site->number, __ATOMIC_RELAXED);
+	const char *label = __atomic_load_n(&site->label, __ATOMIC_ACQUIRE);
+
+	if (number)
+		return number; /* another thread was faster */
+	number = label_number(label ? label : "");
+	if (!number) {
+		__atomic_add_fetch(&area.header->lost_labels, 1, __ATOMIC_RELEASE);
+		number = SITE_LOST;
+	}
+	__atomic_store_n(&site->number, number, __ATOMIC_RELEASE);
+	return number;
+}
+
+uint32_t site_register(struct taskscope_site *site)
+{
+	uint32_t number;
+
+	sites_lock();
+	number = site_number(site);
+	sites_unlock();
+	return number == SITE_LOST ? 0 : number;
+}

@@ -1,0 +1,22 @@
+/*
+ * Starting, stopping, and starting again in a forked child.
+ */
+#ifndef LIB_START_H
+#define LIB_START_H
+
+#include <stdbool.h>
+
+/*
+ * In a forked child whose parent recorded scopes: from now on this process does, too.  False when
+ * there is nothing to start again; cheap then.
+ */
+bool start_again(void);
+
+/* In a forked child, at once: nothing is recorded, but start_again() will. */
+void start_forget(void);
+
+/* Nobody starts or stops meanwhile. */
+void start_lock(void);
+void start_unlock(void);
+
+#endif

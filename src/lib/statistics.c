@@ -1,0 +1,131 @@
+#include "lib/statistics.h"
+
+#include <stdbool.h>
+
+#include "lib/area.h"
+#include "lib/block.h"
+
+enum {
+	OWN = SCOPE_STATISTICS - 1, /* places with a label; the one after them is of all others */
+	RETIRED_OWN = SCOPE_RETIRED - 1,
+	GUESSES = 64,
+};
+
+/* Where a label's place was found last: right, or checked and looked for. */
+static __thread uint8_t guesses[GUESSES];
+
+static uint32_t place_take(struct scope_thread *thread, uint32_t label)
+{
+	uint32_t count = thread->statistic_count;
+
+	if (count >= OWN)
+		return OWN;
+	STORE(thread->statistics[count].label, label);
+	STORE(thread->statistic_count, count + 1);
+	return count;
+}
+
+static uint32_t place_find(struct scope_thread *thread, uint32_t label)
+{
+	for (uint32_t i = 0; i < thread->statistic_count; i++) {
+		if (thread->statistics[i].label == label)
+			return i;
+	}
+	return place_take(thread, label);
+}
+
+static struct scope_statistic *place(struct scope_thread *thread, uint32_t label)
+{
+	uint8_t *guess = &guesses[label % GUESSES];
+
+	if (label == 0 || (label & SCOPE_TEXT))
+		return &thread->statistics[OWN];
+	if (thread->statistics[*guess].label != label)
+		*guess = (uint8_t)place_find(thread, label);
+	return &thread->statistics[*guess];
+}
+
+static uint32_t bucket(uint64_t ticks)
+{
+	uint32_t power = 63u - (uint32_t)__builtin_clzll(ticks | 1);
+
+	return power < SCOPE_BUCKETS ? power : SCOPE_BUCKETS - 1;
+}
+
+void statistics_open(struct scope_thread *thread, uint32_t label)
+{
+	place(thread, label);
+}
+
+void statistics_close(struct scope_thread *thread, uint32_t label, uint64_t ticks)
+{
+	struct scope_statistic *statistic = place(thread, label);
+	uint32_t i = bucket(ticks);
+
+	STORE(statistic->count, statistic->count + 1);
+	STORE(statistic->total_ticks, statistic->total_ticks + ticks);
+	if (ticks > statistic->longest_ticks)
+		STORE(statistic->longest_ticks, ticks);
+	STORE(statistic->buckets[i], statistic->buckets[i] + 1);
+}
+
+/* Its own place if there is or was room for one. */
+static struct scope_statistic *retired_place(uint32_t label)
+{
+	struct scope_statistic *retired = area_retired();
+
+	for (uint32_t i = 0; label && i < RETIRED_OWN; i++) {
+		if (retired[i].label == 0)
+			STORE(retired[i].label, label);
+		if (retired[i].label == label)
+			return &retired[i];
+	}
+	return &retired[RETIRED_OWN];
+}
+
+static void statistic_add(struct scope_statistic *sum, const struct scope_statistic *one)
+{
+	STORE(sum->count, sum->count + one->count);
+	STORE(sum->total_ticks, sum->total_ticks + one->total_ticks);
+	if (one->longest_ticks > sum->longest_ticks)
+		STORE(sum->longest_ticks, one->longest_ticks);
+	STORE(sum->cpu_ns, sum->cpu_ns + LOAD(one->cpu_ns));
+	STORE(sum->cpu_samples, sum->cpu_samples + LOAD(one->cpu_samples));
+	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
+		STORE(sum->buckets[i], sum->buckets[i] + one->buckets[i]);
+}
+
+static void statistic_clear(struct scope_statistic *statistic)
+{
+	STORE(statistic->label, 0);
+	STORE(statistic->count, 0);
+	STORE(statistic->total_ticks, 0);
+	STORE(statistic->longest_ticks, 0);
+	STORE(statistic->cpu_ns, 0);
+	STORE(statistic->cpu_samples, 0);
+	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
+		STORE(statistic->buckets[i], 0);
+}
+
+static bool is_used(const struct scope_statistic *statistic)
+{
+	return statistic->label || statistic->count || LOAD(statistic->cpu_samples);
+}
+
+/* In one change of both, so that no reader counts anything twice or not at all. */
+void statistics_retire(struct scope_thread *thread)
+{
+	uint32_t *sequence = &area.header->retired_sequence;
+
+	STORE(*sequence, *sequence + 1);
+	for (uint32_t i = 0; i < SCOPE_STATISTICS; i++) {
+		struct scope_statistic *statistic = &thread->statistics[i];
+
+		if (!is_used(statistic))
+			continue;
+		statistic_add(retired_place(statistic->label), statistic);
+		statistic_clear(statistic);
+	}
+	STORE(thread->statistic_count, 0);
+	STORE(*sequence, *sequence + 1);
+}

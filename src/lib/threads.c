@@ -1,0 +1,203 @@
+#include "lib/threads.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lib/area.h"
+#include "lib/block.h"
+#include "lib/frames.h"
+#include "lib/statistics.h"
+
+__thread struct thread_self self;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key; /* its destructor is how we learn of a thread's end */
+static uint32_t releases;
+
+void threads_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void threads_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void loss_move(uint64_t *from, uint64_t *to)
+{
+	__atomic_add_fetch(to, *from, __ATOMIC_RELEASE);
+	STORE(*from, 0);
+}
+
+static void losses_retire(struct scope_thread *block)
+{
+	struct scope_header *header = area.header;
+
+	loss_move(&block->lost_depth, &header->ended_lost_depth);
+	loss_move(&block->lost_texts, &header->ended_lost_texts);
+	loss_move(&block->misplaced, &header->ended_misplaced);
+	loss_move(&block->unwound, &header->ended_unwound);
+	loss_move(&block->interrupted, &header->ended_interrupted);
+}
+
+static void name_clear(struct scope_thread *block)
+{
+	for (size_t i = 0; i < sizeof(block->name); i++)
+		STORE(block->name[i], 0);
+}
+
+/* With the lock.  The generation goes on, so that no old handle fits a new owner's scope. */
+static void block_release(struct scope_thread *block)
+{
+	block_begin_change(block);
+	frames_drop(block);
+	statistics_retire(block);
+	losses_retire(block);
+	name_clear(block);
+	STORE(block->idle_ticks, 0);
+	STORE(block->stall, SCOPE_STALL_NONE);
+	STORE(block->stall_frame, 0);
+	STORE(block->stalled_ticks, 0);
+	block_end_change(block);
+	STORE(block->tid, 0);
+	__atomic_add_fetch(&releases, 1, __ATOMIC_RELEASE);
+}
+
+static void thread_end(void *value)
+{
+	struct scope_thread *block = self.block ? self.block : self.kept;
+
+	(void)value;
+	self.is_changing = true;
+	threads_lock();
+	if (block)
+		block_release(block);
+	self.block = NULL;
+	self.kept = NULL;
+	threads_unlock();
+	self.is_changing = false;
+}
+
+int threads_prepare(void)
+{
+	static bool is_prepared;
+
+	if (!is_prepared && pthread_key_create(&key, thread_end) != 0)
+		return -EAGAIN;
+	is_prepared = true;
+	return 0;
+}
+
+static bool is_gone(pid_t pid, pid_t tid)
+{
+	return tgkill(pid, tid, 0) != 0 && errno == ESRCH;
+}
+
+/* With the lock, which also a thread that ends takes: a block that has an owner keeps it. */
+static void reclaim_if(bool (*matches)(pid_t pid, pid_t tid), pid_t pid)
+{
+	uint32_t count = LOAD(area.header->thread_count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct scope_thread *block = area_thread(i);
+		pid_t tid = LOAD(block->tid);
+
+		if (tid && matches(pid, tid))
+			block_release(block);
+	}
+}
+
+void threads_reclaim(void)
+{
+	threads_lock();
+	reclaim_if(is_gone, getpid());
+	threads_unlock();
+}
+
+static bool is_own(pid_t pid, pid_t tid)
+{
+	(void)pid;
+	return tid == gettid();
+}
+
+/* The kernel gave us the number of a thread that ended without giving back its block. */
+static void reclaim_namesake(void)
+{
+	threads_lock();
+	reclaim_if(is_own, 0);
+	threads_unlock();
+}
+
+static void count_raise(uint32_t count)
+{
+	uint32_t *place = &area.header->thread_count;
+	uint32_t now = LOAD(*place);
+
+	while (now < count && !__atomic_compare_exchange_n(place, &now, count, false,
+							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+}
+
+static struct scope_thread *take_free(pid_t tid)
+{
+	for (uint32_t i = 0; i < SCOPE_THREADS; i++) {
+		struct scope_thread *block = area_thread(i);
+		int32_t nobody = 0;
+
+		if (LOAD(block->tid) == 0 &&
+		    __atomic_compare_exchange_n(&block->tid, &nobody, tid, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED)) {
+			STORE(block->slot, i);
+			count_raise(i + 1);
+			return block;
+		}
+	}
+	return NULL;
+}
+
+/* With a full table, those who died silently are looked for. */
+static struct scope_thread *take(pid_t tid)
+{
+	struct scope_thread *block = take_free(tid);
+
+	if (block)
+		return block;
+	threads_reclaim();
+	return take_free(tid);
+}
+
+static void failure_note(uint32_t releases_before)
+{
+	if (!self.has_failed)
+		__atomic_add_fetch(&area.header->lost_threads, 1, __ATOMIC_RELEASE);
+	self.has_failed = true;
+	self.failed_releases = releases_before;
+}
+
+void thread_tell_name(struct scope_thread *block)
+{
+	for (size_t i = 0; i < sizeof(self.name); i++)
+		STORE(block->name[i], self.name[i]);
+}
+
+struct scope_thread *thread_claim(void)
+{
+	uint32_t releases_before = LOAD(releases);
+	struct scope_thread *block;
+
+	if (self.has_failed && self.failed_releases == releases_before)
+		return NULL;
+	reclaim_namesake();
+	block = take(gettid());
+	if (!block) {
+		failure_note(LOAD(releases));
+		return NULL;
+	}
+	thread_tell_name(block);
+	self.block = block;
+	pthread_setspecific(key, block);
+	return block;
+}

@@ -1,0 +1,55 @@
+#include "lib/ticks.h"
+
+#include <stdbool.h>
+#include <sys/prctl.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+enum scope_clock ticks_clock = SCOPE_CLOCK_MONOTONIC;
+
+#if defined(__x86_64__)
+
+enum { CPUID_POWER = 0x80000007, CPUID_INVARIANT_TSC = 1 << 8 };
+
+static bool tsc_is_invariant(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(CPUID_POWER, &a, &b, &c, &d) && (d & CPUID_INVARIANT_TSC);
+}
+
+/* A sandbox may have made the instruction deadly. */
+static bool tsc_is_allowed(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	return prctl(PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
+}
+
+static enum scope_clock best_clock(void)
+{
+	return tsc_is_invariant() && tsc_is_allowed() ? SCOPE_CLOCK_TSC : SCOPE_CLOCK_MONOTONIC;
+}
+
+#elif defined(__aarch64__)
+
+static enum scope_clock best_clock(void)
+{
+	return SCOPE_CLOCK_CNTVCT;
+}
+
+#else
+
+static enum scope_clock best_clock(void)
+{
+	return SCOPE_CLOCK_MONOTONIC;
+}
+
+#endif
+
+void ticks_choose(void)
+{
+	ticks_clock = best_clock();
+}
