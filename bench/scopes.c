@@ -125,7 +125,7 @@ static void *work(void *argument)
 }
 
 /* The mean of the threads. */
-static double at_once(way *way, unsigned depth, unsigned threads)
+static double at_once(way *measured, unsigned depth, unsigned threads)
 {
 	struct worker workers[16];
 	pthread_t ids[16];
@@ -134,7 +134,7 @@ static double at_once(way *way, unsigned depth, unsigned threads)
 
 	pthread_barrier_init(&start, NULL, threads);
 	for (unsigned i = 0; i < threads; i++) {
-		workers[i] = (struct worker){ way, depth, &start, 0 };
+		workers[i] = (struct worker){ measured, depth, &start, 0 };
 		if (pthread_create(&ids[i], NULL, work, &workers[i]) != 0)
 			exit(1);
 	}

@@ -10,6 +10,7 @@ set -eu
 packages() {
 	cat <<-'END'
 	build	gcc			C compiler
+	build	g++			C++ compiler: an example of the library
 	build	libc6-dev		C library headers
 	build	make			the targets of the Makefile
 	build	meson			build system
