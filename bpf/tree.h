@@ -142,8 +142,16 @@ enum tree_wait_reason {
 /* A power of two, so that an index can be masked. */
 #define TREE_REASONS 16
 
+/* Whole times off the CPU, whatever they were made of.  One that is not over is no shortest. */
+struct tree_off_record {
+	__u64 count;
+	__u64 longest_ns;
+	__u64 shortest_ns; /* 0: none is over yet */
+};
+
 struct tree_ledger_record {
 	__u64 on_cpu_ns;
+	struct tree_off_record off_cpu;
 	struct tree_wait_record run_queue;
 	struct tree_wait_record blocked[TREE_REASONS]; /* by enum tree_wait_reason */
 };
@@ -223,9 +231,9 @@ struct tree_thread_record {
  * The rules of system calls: one byte for each number of each table, natives first.  The low six
  * bits are an enum tree_wait_reason, or one of the rules that look at the call's arguments.
  */
-#define TREE_RULE_BY_FD 32 /* by what the descriptor in the first one is */
-#define TREE_RULE_FUTEX 33 /* by the operation in the second one */
-#define TREE_RULE_FCNTL 34 /* a lock for the commands that wait for one, else by descriptor */
+#define TREE_RULE_BY_FD 32   /* by what the descriptor in the first one is */
+#define TREE_RULE_FUTEX 33   /* by the operation in the second one */
+#define TREE_RULE_FCNTL 34   /* a lock for the commands that wait for one, else by descriptor */
 #define TREE_RULE_RESTART 35 /* that of the call before, which it goes on with */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f

@@ -144,6 +144,8 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 		return 0;
 	interval.reason = state->reason;
 	interval.queued_ns = moment->run_delay - state->run_delay;
+	/* On its CPU, but not seen to come: it may as well be about to leave. */
+	interval.is_open = !moment->on_cpu || state->phase != PHASE_ON_CPU;
 	/* Who went off before it had a state is marked as if it ran. */
 	if (moment->on_cpu) {
 		__u64 in_ns = state->phase == PHASE_ON_CPU ?

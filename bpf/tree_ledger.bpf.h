@@ -12,9 +12,19 @@
 
 struct interval {
 	__u32 reason;
+	__u32 is_open; /* it goes on, or may */
 	__u64 off_ns;
 	__u64 queued_ns;
 };
+
+static __always_inline void off_add(struct tree_off_record *off, const struct interval *interval)
+{
+	off->count++;
+	if (interval->off_ns > off->longest_ns)
+		off->longest_ns = interval->off_ns;
+	if (!interval->is_open && (!off->shortest_ns || interval->off_ns < off->shortest_ns))
+		off->shortest_ns = interval->off_ns;
+}
 
 static __always_inline void wait_add(struct tree_wait_record *wait, __u64 ns)
 {
@@ -36,6 +46,7 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
 {
 	__u32 reason = interval->reason & (TREE_REASONS - 1);
 
+	off_add(&ledger->off_cpu, interval);
 	if (interval->queued_ns)
 		wait_add(&ledger->run_queue, interval->queued_ns);
 	barrier_var(reason);

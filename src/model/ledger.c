@@ -19,6 +19,29 @@ int wait_find(const char *name)
 	return -1;
 }
 
+static void lower_shortest(uint64_t *shortest, uint64_t other)
+{
+	if (other && (!*shortest || other < *shortest))
+		*shortest = other;
+}
+
+static void add_off(struct ledger_off *sum, const struct ledger_off *part)
+{
+	counter_add(&sum->count, part->count);
+	counter_raise(&sum->longest_ns, part->longest_ns);
+	lower_shortest(&sum->shortest_ns, part->shortest_ns);
+}
+
+static void raise_off(struct ledger_off *off, const struct ledger_off *later,
+		      struct ledger_off *grown)
+{
+	grown->count = counter_raise(&off->count, later->count);
+	counter_raise(&off->longest_ns, later->longest_ns);
+	lower_shortest(&off->shortest_ns, later->shortest_ns);
+	grown->longest_ns = off->longest_ns;
+	grown->shortest_ns = off->shortest_ns;
+}
+
 void ledger_add(struct ledger *sum, const struct ledger *part)
 {
 	sum->present |= part->present;
@@ -27,6 +50,8 @@ void ledger_add(struct ledger *sum, const struct ledger *part)
 	counter_add(&sum->run_queue_ns, part->run_queue_ns);
 	counter_add(&sum->run_queue_count, part->run_queue_count);
 	counter_raise(&sum->run_queue_longest, part->run_queue_longest);
+	if (part->present & LEDGER_OFF_CPU)
+		add_off(&sum->off_cpu, &part->off_cpu);
 	if (!(part->present & LEDGER_BLOCKED))
 		return;
 	for (int i = 0; i < WAIT_REASON_COUNT; i++) {
@@ -75,6 +100,8 @@ void ledger_raise(struct ledger *ledger, const struct ledger *later, struct ledg
 		counter_raise(&ledger->run_queue_longest, later->run_queue_longest);
 		ret_grown->run_queue_longest = ledger->run_queue_longest;
 	}
+	if (later->present & LEDGER_OFF_CPU)
+		raise_off(&ledger->off_cpu, &later->off_cpu, &ret_grown->off_cpu);
 	if (later->present & LEDGER_BLOCKED)
 		for (int i = 0; i < WAIT_REASON_COUNT; i++)
 			raise_blocked(&ledger->blocked[i], &later->blocked[i],

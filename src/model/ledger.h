@@ -20,6 +20,7 @@ enum ledger_part {
 	LEDGER_ON_CPU = 1 << 1,
 	LEDGER_RUN_QUEUE = 1 << 2,
 	LEDGER_BLOCKED = 1 << 3, /* by reason, with counts and longest */
+	LEDGER_OFF_CPU = 1 << 4,
 };
 
 struct ledger_wait {
@@ -28,10 +29,18 @@ struct ledger_wait {
 	uint64_t longest_ns;
 };
 
+/* Whole times off the CPU, each blocked, waiting for a CPU, or first one and then the other. */
+struct ledger_off {
+	uint64_t count;
+	uint64_t longest_ns;
+	uint64_t shortest_ns; /* 0: none is over yet */
+};
+
 struct ledger {
 	unsigned present; /* enum ledger_part */
 	uint64_t wall_ns;
 	uint64_t on_cpu_ns;
+	struct ledger_off off_cpu;
 	uint64_t run_queue_ns;
 	uint64_t run_queue_count;   /* how often it waited for a CPU */
 	uint64_t run_queue_longest; /* ns */

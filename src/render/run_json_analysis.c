@@ -21,34 +21,21 @@ static void write_share(struct json *json, const char *key, double value)
 	json_fixed(json, value, 4);
 }
 
-static uint64_t off_cpu_count(const struct ledger *ledger)
-{
-	uint64_t count = ledger->run_queue_count;
-
-	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
-		count += ledger->blocked[reason].count;
-	return count;
-}
-
-static uint64_t off_cpu_longest(const struct ledger *ledger)
-{
-	uint64_t longest = ledger->run_queue_longest;
-
-	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
-		if (ledger->blocked[reason].longest_ns > longest)
-			longest = ledger->blocked[reason].longest_ns;
-	return longest;
-}
-
 static void write_times(struct json *json, const struct ledger *ledger, const char *count_key)
 {
-	uint64_t total = run_off_cpu_ns(ledger), count = off_cpu_count(ledger);
+	const struct ledger_off *off = &ledger->off_cpu;
+	uint64_t total = run_off_cpu_ns(ledger);
 
 	json_member_u64(json, "total_time_ns", total);
-	json_member_u64(json, count_key, count);
-	if (count)
-		json_member_u64(json, "avg_time_ns", total / count);
-	json_member_u64(json, "max_time_ns", off_cpu_longest(ledger));
+	if (!(ledger->present & LEDGER_OFF_CPU))
+		return;
+	json_member_u64(json, count_key, off->count);
+	if (!off->count)
+		return;
+	json_member_u64(json, "avg_time_ns", total / off->count);
+	json_member_u64(json, "max_time_ns", off->longest_ns);
+	if (off->shortest_ns)
+		json_member_u64(json, "min_time_ns", off->shortest_ns);
 }
 
 static bool same_number(const struct tree_thread *a, const struct tree_thread *b)

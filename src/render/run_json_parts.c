@@ -139,6 +139,18 @@ void run_json_usage_members(struct json *json, const struct usage *usage)
 			json_member_u64(json, usage_names[id], usage->values[id]);
 }
 
+static void write_off_cpu(struct json *json, const struct ledger_off *off)
+{
+	json_key(json, "off_cpu");
+	json_begin_object(json);
+	json_member_u64(json, "count", off->count);
+	if (off->count)
+		json_member_u64(json, "longest_ns", off->longest_ns);
+	if (off->shortest_ns)
+		json_member_u64(json, "shortest_ns", off->shortest_ns);
+	json_end_object(json);
+}
+
 /* Every reason, since 0 was measured; how often and how long at most only for what happened. */
 static void write_blocked(struct json *json, const struct ledger *ledger)
 {
@@ -195,6 +207,8 @@ void run_json_ledger_members(struct json *json, const struct ledger *ledger,
 		write_processor_time(json, tree_or_null);
 	if (ledger->present & LEDGER_RUN_QUEUE)
 		write_run_queue(json, ledger);
+	if (ledger->present & LEDGER_OFF_CPU)
+		write_off_cpu(json, &ledger->off_cpu);
 	if (ledger->present & LEDGER_BLOCKED)
 		write_blocked(json, ledger);
 }

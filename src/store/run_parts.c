@@ -20,6 +20,15 @@ void run_read_usage(const json_t *object, struct usage *ret)
 			usage_set(ret, id, value);
 }
 
+static void read_off_cpu(const json_t *off, struct ledger *ret)
+{
+	if (!member_u64(off, "count", &ret->off_cpu.count))
+		return;
+	ret->present |= LEDGER_OFF_CPU;
+	member_u64(off, "longest_ns", &ret->off_cpu.longest_ns);
+	member_u64(off, "shortest_ns", &ret->off_cpu.shortest_ns);
+}
+
 static void read_blocked(const json_t *object, struct ledger *ret)
 {
 	const json_t *blocked = json_object_get(object, "blocked");
@@ -48,6 +57,7 @@ void run_read_ledger(const json_t *object, struct ledger *ret)
 		ret->present |= LEDGER_RUN_QUEUE;
 	member_u64(object, "run_queue_count", &ret->run_queue_count);
 	member_u64(object, "run_queue_longest_ns", &ret->run_queue_longest);
+	read_off_cpu(json_object_get(object, "off_cpu"), ret);
 	read_blocked(object, ret);
 }
 

@@ -171,9 +171,11 @@ static void decode_ledger(const struct tree_thread_record *record, struct ledger
 	const struct tree_ledger_record *source = &record->ledger;
 
 	*ledger = (struct ledger){
-		.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_BLOCKED,
+		.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_BLOCKED | LEDGER_OFF_CPU,
 		.wall_ns = record->head.time_ns - record->begin_ns,
 		.on_cpu_ns = source->on_cpu_ns,
+		.off_cpu = { source->off_cpu.count, source->off_cpu.longest_ns,
+			     source->off_cpu.shortest_ns },
 		.run_queue_ns = source->run_queue.ns,
 		.run_queue_count = source->run_queue.count,
 		.run_queue_longest = source->run_queue.longest_ns,

@@ -36,11 +36,14 @@ static struct usage usage_from(const uint8_t *bytes)
 
 static struct ledger ledger_from(const uint8_t *bytes)
 {
-	struct ledger ledger = { .present = bytes[0] & 15 };
+	struct ledger ledger = { .present = bytes[0] & 31 };
 
 	ledger.wall_ns = number_of(bytes[1]);
 	ledger.on_cpu_ns = number_of(bytes[2]);
 	ledger.run_queue_ns = number_of(bytes[3]);
+	ledger.off_cpu.count = number_of(bytes[3]);
+	ledger.off_cpu.longest_ns = number_of(bytes[4]);
+	ledger.off_cpu.shortest_ns = number_of(bytes[5]);
 	for (int i = 0; i < WAIT_REASON_COUNT; i++)
 		ledger.blocked[i].ns = ledger.blocked[i].longest_ns = number_of(bytes[i % 5]);
 	return ledger;
@@ -172,6 +175,8 @@ static void check_parts(const struct tree *tree)
 	fuzz_require(tree->ledger.present == found.ledger.present);
 	for (int i = 0; i < WAIT_REASON_COUNT; i++)
 		fuzz_require(adds_up(tree->ledger.blocked[i].ns, found.ledger.blocked[i].ns));
+	fuzz_require(adds_up(tree->ledger.off_cpu.count, found.ledger.off_cpu.count));
+	fuzz_require(tree->ledger.off_cpu.shortest_ns == found.ledger.off_cpu.shortest_ns);
 	fuzz_require((found.usage.present & ~tree->usage.present) == 0);
 	for (int i = 0; i < USAGE_COUNT; i++)
 		fuzz_require(tree->usage.values[i] >= found.usage.values[i]);
@@ -181,6 +186,13 @@ static void check_parts(const struct tree *tree)
 	}
 	fuzz_require(live == tree->live_processes && rss == tree->rss_bytes);
 	fuzz_require(live + tree->exited == tree->processes);
+}
+
+static void check_off_cpu(const struct ledger_off *before, const struct ledger_off *now)
+{
+	fuzz_require(now->count >= before->count && now->longest_ns >= before->longest_ns);
+	fuzz_require(!before->shortest_ns ||
+		     (now->shortest_ns && now->shortest_ns <= before->shortest_ns));
 }
 
 static void check_progress(const struct tree *before, const struct tree *now)
@@ -194,6 +206,7 @@ static void check_progress(const struct tree *before, const struct tree *now)
 	fuzz_require(now->ledger.run_queue_ns >= before->ledger.run_queue_ns);
 	for (int i = 0; i < WAIT_REASON_COUNT; i++)
 		fuzz_require(now->ledger.blocked[i].ns >= before->ledger.blocked[i].ns);
+	check_off_cpu(&before->ledger.off_cpu, &now->ledger.off_cpu);
 	fuzz_require(now->processes >= before->processes && now->threads >= before->threads);
 	fuzz_require(now->exited >= before->exited && now->failed >= before->failed);
 	fuzz_require(now->peak_rss_bytes >= before->peak_rss_bytes);

@@ -620,6 +620,22 @@ class Tree(RunCase):
                     values = [line[key] for line in samples if key in line]
                     self.assertEqual(values, sorted(values), key)
 
+    @unittest.skipUnless("bpf" in WAYS, "needs the kernel side")
+    def test_each_time_off_the_cpu_is_counted_once(self):
+        script = "import time\nfor _ in range(300):\n time.sleep(0.001); sum(range(10000))"
+        summary = self.watch(sys.executable, "-c", script, way="bpf", options=["-i", "10ms"])[-1]
+        thread = summary["threads_ledger"][0]
+        off, waited = thread["off_cpu"], thread["run_queue_ns"] + sum(thread["blocked"].values())
+        switches = thread["voluntary_switches"] + thread["involuntary_switches"]
+        self.assertGreaterEqual(off["count"], 300)
+        self.assertAlmostEqual(off["count"], switches, delta=1)
+        self.assertGreater(off["shortest_ns"], 0)
+        self.assertLessEqual(off["shortest_ns"] * off["count"], waited)
+        self.assertGreaterEqual(off["longest_ns"] * off["count"], waited)
+        self.assertEqual(summary["offcpu"]["total_events"], summary["ledger"]["off_cpu"]["count"])
+        self.assertEqual(summary["offcpu"]["min_time_ns"],
+                         summary["ledger"]["off_cpu"]["shortest_ns"])
+
     def test_members_that_outlive_the_command_are_listed_as_running(self):
         for way in WAYS:
             with self.subTest(way=way):

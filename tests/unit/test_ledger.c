@@ -10,7 +10,7 @@
 #include "model/ledger.h"
 #include "model/usage.h"
 
-#define ALL (LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED)
+#define ALL (LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED | LEDGER_OFF_CPU)
 
 static void every_wait_has_a_name_of_its_own(void **state)
 {
@@ -63,6 +63,42 @@ static void a_sum_of_ledgers_has_the_longest_wait_of_any(void **state)
 	assert_int_equal(sum.present, ALL);
 }
 
+static void a_sum_of_ledgers_has_the_shortest_time_off_the_cpu_of_any(void **state)
+{
+	struct ledger sum = { 0 }, part = { .present = LEDGER_OFF_CPU, .off_cpu = { 3, 90, 20 } };
+
+	(void)state;
+	ledger_add(&sum, &part);
+	part.off_cpu = (struct ledger_off){ .count = 1, .longest_ns = 100 }; /* goes on */
+	ledger_add(&sum, &part);
+	part.off_cpu = (struct ledger_off){ 2, 50, 30 };
+	ledger_add(&sum, &part);
+	assert_int_equal(sum.off_cpu.count, 6);
+	assert_int_equal(sum.off_cpu.longest_ns, 100);
+	assert_int_equal(sum.off_cpu.shortest_ns, 20);
+}
+
+static void times_off_the_cpu_get_more_and_their_shortest_only_shorter(void **state)
+{
+	struct ledger ledger = { 0 }, grown;
+	struct ledger later = { .present = LEDGER_OFF_CPU, .off_cpu = { 1, 40, 0 } };
+
+	(void)state;
+	ledger_raise(&ledger, &later, &grown);
+	assert_int_equal(ledger.off_cpu.shortest_ns, 0);
+	later.off_cpu = (struct ledger_off){ 4, 60, 7 };
+	ledger_raise(&ledger, &later, &grown);
+	assert_int_equal(grown.off_cpu.count, 3);
+	assert_int_equal(grown.off_cpu.longest_ns, 60);
+	assert_int_equal(grown.off_cpu.shortest_ns, 7);
+	later.off_cpu = (struct ledger_off){ 3, 50, 9 };
+	ledger_raise(&ledger, &later, &grown);
+	assert_int_equal(grown.off_cpu.count, 0);
+	assert_int_equal(ledger.off_cpu.count, 4);
+	assert_int_equal(ledger.off_cpu.longest_ns, 60);
+	assert_int_equal(ledger.off_cpu.shortest_ns, 7);
+}
+
 static void a_look_that_says_less_lowers_no_part(void **state)
 {
 	struct ledger ledger = { .present = ALL, .wall_ns = 100, .on_cpu_ns = 60 }, grown;
@@ -107,12 +143,16 @@ static void a_part_that_is_not_told_stays_absent(void **state)
 
 	(void)state;
 	later.blocked[WAIT_DISK].ns = 7;
+	later.off_cpu = (struct ledger_off){ 1, 7, 7 };
 	ledger_raise(&ledger, &later, &grown);
 	assert_int_equal(ledger.present, LEDGER_WALL);
 	assert_int_equal(ledger.wall_ns, 3);
 	assert_int_equal(ledger.on_cpu_ns, 0);
 	assert_int_equal(ledger.blocked[WAIT_DISK].ns, 0);
+	assert_int_equal(ledger.off_cpu.count, 0);
 	assert_int_equal(grown.on_cpu_ns, 0);
+	ledger_add(&grown, &later);
+	assert_int_equal(grown.off_cpu.count, 0);
 }
 
 static void a_sum_that_is_too_large_stays_at_the_largest_number(void **state)
@@ -173,6 +213,8 @@ int main(void)
 		cmocka_unit_test(every_wait_has_a_name_of_its_own),
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
 		cmocka_unit_test(a_sum_of_ledgers_has_the_longest_wait_of_any),
+		cmocka_unit_test(a_sum_of_ledgers_has_the_shortest_time_off_the_cpu_of_any),
+		cmocka_unit_test(times_off_the_cpu_get_more_and_their_shortest_only_shorter),
 		cmocka_unit_test(a_look_that_says_less_lowers_no_part),
 		cmocka_unit_test(a_wait_that_is_booked_anew_leaves_a_ledger_that_closes),
 		cmocka_unit_test(a_part_that_is_not_told_stays_absent),

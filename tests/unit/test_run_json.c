@@ -298,6 +298,43 @@ static void what_only_the_kernel_side_knows_has_no_key_without_it(void **state)
 	assert_has(line.text, "\"basis\":\"none\"");
 }
 
+static void each_time_off_the_cpu_is_one_event(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	open_buffer(&line);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"off_cpu\":{\"count\":70,\"longest_ns\":979500000,"
+				   "\"shortest_ns\":250000},\"blocked\":{");
+	assert_has(line.text, "\"offcpu\":{\"total_time_ns\":5329000000,\"total_events\":70,"
+			      "\"avg_time_ns\":76128571,\"max_time_ns\":979500000,"
+			      "\"min_time_ns\":250000,");
+	assert_has(line.text, "\"120:120\":{\"tid\":120,\"total_time_ns\":0,\"count\":0}");
+}
+
+static void times_off_the_cpu_that_go_on_have_no_shortest(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+	struct ledger *ledger = &run->tree->ledger;
+
+	(void)state;
+	open_buffer(&line);
+	ledger->present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_BLOCKED;
+	ledger->blocked[WAIT_POLL].ns = SECOND;
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"total_time_ns\":1000000000,\"thread_stats\"");
+	assert_lacks(line.text, "off_cpu\"");
+	ledger->present |= LEDGER_OFF_CPU;
+	ledger->off_cpu = (struct ledger_off){ .count = 1, .longest_ns = SECOND };
+	rewind(line.file);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"off_cpu\":{\"count\":1,\"longest_ns\":1000000000},");
+	assert_has(line.text, "\"max_time_ns\":1000000000,\"thread_stats\"");
+}
+
 static void the_share_of_a_waker_is_of_waits_whose_waker_was_recorded(void **state)
 {
 	CLEANUP(free_buffer) struct buffer line = { 0 };
@@ -326,6 +363,8 @@ int main(void)
 		cmocka_unit_test(user_and_system_time_of_a_ledger_add_up_to_its_time_on_a_cpu),
 		cmocka_unit_test(time_of_processes_that_nobody_saw_is_told_apart),
 		cmocka_unit_test(what_only_the_kernel_side_knows_has_no_key_without_it),
+		cmocka_unit_test(each_time_off_the_cpu_is_one_event),
+		cmocka_unit_test(times_off_the_cpu_that_go_on_have_no_shortest),
 		cmocka_unit_test(the_share_of_a_waker_is_of_waits_whose_waker_was_recorded),
 		cmocka_unit_test(threads_beyond_the_limit_are_counted),
 	};

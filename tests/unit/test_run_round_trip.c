@@ -131,6 +131,8 @@ static void a_file_without_a_summary_has_what_ended_and_the_last_sample(void **s
 	assert_int_equal(saved->tree->count, 4);
 	assert_int_equal(saved->tree->usage.values[USAGE_CPU], 1200 * MILLISECOND);
 	assert_int_equal(saved->tree->largest_rss_bytes, 700 << 20);
+	assert_int_equal(saved->tree->ledger.off_cpu.count, 20);
+	assert_int_equal(saved->tree->ledger.off_cpu.shortest_ns, MILLISECOND / 4);
 	assert_int_equal(saved->losses.lines, 1);
 	report_of(saved, &report);
 	assert_non_null(strstr(report.text, "make: cut off after 1.60 s: no summary; "

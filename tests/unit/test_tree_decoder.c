@@ -112,6 +112,7 @@ static void a_ledger_keeps_each_part_in_its_place(void **state)
 	(void)state;
 	full.thread.begin_ns = 2000;
 	full.thread.ledger.on_cpu_ns = 1000;
+	full.thread.ledger.off_cpu = (struct tree_off_record){ 3, 1200, 300 };
 	full.thread.ledger.run_queue.ns = 500;
 	full.thread.ledger.blocked[WAIT_OTHER].ns = 1500;
 	full.thread.usage.present = 1ull << TREE_USAGE_CPU;
@@ -120,6 +121,10 @@ static void a_ledger_keeps_each_part_in_its_place(void **state)
 	assert_int_equal(last.account.ledger.wall_ns, 3000);
 	assert_int_equal(ledger_gap_ns(&last.account.ledger), 0);
 	assert_int_equal(last.account.ledger.blocked[WAIT_OTHER].ns, 1500);
+	assert_true(last.account.ledger.present & LEDGER_OFF_CPU);
+	assert_int_equal(last.account.ledger.off_cpu.count, 3);
+	assert_int_equal(last.account.ledger.off_cpu.longest_ns, 1200);
+	assert_int_equal(last.account.ledger.off_cpu.shortest_ns, 300);
 	assert_false(last.account.ledger.present & LEDGER_RUN_QUEUE);
 	assert_true(usage_has(&last.account.usage, USAGE_CPU));
 	assert_false(usage_has(&last.account.usage, USAGE_READ_BYTES));

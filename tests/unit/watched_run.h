@@ -67,7 +67,8 @@ struct watched_account {
 static inline struct ledger watched_ledger(const struct watched_account *account)
 {
 	struct ledger ledger = {
-		.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED,
+		.present = LEDGER_WALL | LEDGER_ON_CPU | LEDGER_RUN_QUEUE | LEDGER_BLOCKED |
+			   LEDGER_OFF_CPU,
 		.on_cpu_ns = account->cpu_ms * MILLISECOND,
 		.run_queue_ns = account->queue_ms * MILLISECOND,
 		.run_queue_count = 3,
@@ -79,12 +80,17 @@ static inline struct ledger watched_ledger(const struct watched_account *account
 		{ WAIT_POLL, account->poll_ms },
 	};
 
-	for (size_t i = 0; i < 3; i++)
-		ledger.blocked[waited[i][0]] = (struct ledger_wait){
-			.ns = waited[i][1] * MILLISECOND,
-			.count = waited[i][1] ? 10 : 0,
-			.longest_ns = waited[i][1] * MILLISECOND / 2,
-		};
+	for (size_t i = 0; i < 3; i++) {
+		struct ledger_wait *wait = &ledger.blocked[waited[i][0]];
+
+		wait->ns = waited[i][1] * MILLISECOND;
+		wait->count = waited[i][1] ? 10 : 0;
+		wait->longest_ns = wait->ns / 2;
+		ledger.off_cpu.count += wait->count;
+		if (wait->longest_ns > ledger.off_cpu.longest_ns)
+			ledger.off_cpu.longest_ns = wait->longest_ns;
+	}
+	ledger.off_cpu.shortest_ns = ledger.off_cpu.longest_ns / 100;
 	ledger.wall_ns = ledger.on_cpu_ns + ledger.run_queue_ns + ledger_blocked_ns(&ledger);
 	return ledger;
 }

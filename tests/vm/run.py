@@ -124,8 +124,22 @@ def check_ledger(name, ledger):
         yield f"the ledger of {name} lacks {gap} of {ledger['thread_wall_ns']} ns: {ledger}"
 
 
+def check_off_cpu(row):
+    """A thread that ended was off its CPU once for each switch, but for the last."""
+    off, switches = row["off_cpu"], row["voluntary_switches"] + row["involuntary_switches"]
+    if abs(off["count"] - switches) > 1:
+        yield f"{row['tid']} was off its CPU {off['count']} times with {switches} switches"
+    waited = row["run_queue_ns"] + sum(row["blocked"].values())
+    if off.get("shortest_ns", 0) * off["count"] > waited:
+        yield f"{row['tid']} was off its CPU for {waited} ns: {off}"
+    if off.get("longest_ns", 0) * off["count"] < waited:
+        yield f"{row['tid']} was off its CPU for {waited} ns: {off}"
+
+
 def check_ledgers(run):
     threads = run.summary["threads_ledger"]
+    for row in (row for row in threads if row.get("ended")):
+        yield from check_off_cpu(row)
     # One that began after the last look has no ledger yet.
     for row in (row for row in threads if row.get("ended") or "on_cpu_ns" in row):
         yield from check_ledger(f"thread {row['tid']} of {row['pid']}", row)
