@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a capture costs, next to the tools people use today, what a comparison costs, and what it
-costs to run a command under taskscope (trees.py): usage: run.py BUILD-FOLDER
+"""What a capture costs, next to the tools people use today, what a comparison costs, what it costs to
+run a command under taskscope (trees.py), and to open a scope (scopes.py): usage: run.py BUILD-FOLDER
 
 Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
 three, the ratios, and whether each goal is met.  A missed goal is a word in the table, not an exit
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import typing
 
+import scopes
 import trees
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
@@ -226,7 +227,8 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched):
+def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
+           scoped):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -242,10 +244,10 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, comp
         print(f"heap counters of {HEAP_THREADS:,} threads: {heap[0] * 1e3:.1f} ms, of which "
               f"{heap[1] * 1e3:.1f} ms are reading; the rest is finding out that the process has "
               "jemalloc\n")
-    for rows in trees.tables(watched):
+    for rows in [*trees.tables(watched), *scopes.tables(scoped)]:
         table(rows)
     promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
-                *trees.goals(watched)]
+                *trees.goals(watched), *scopes.goals(scoped)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
            for text, value, limit, show in promised])
@@ -272,7 +274,9 @@ def main():
         heap = measure_heap(build, scratch)
         compared = measure_compare(build, scratch)
         watched = trees.measure(build, scratch)
-    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched)
+        scoped = scopes.measure(build)
+    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
+           scoped)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What scopes of libtaskscope cost, next to the plain way with a mutex: see scopes.c.
 
-The memory of a thread is what threads that open a scope add to the shared memory that their process
-has in RAM.
+The memory of a thread is what threads that open and close scopes, with statistics, add to the shared
+memory that their process has in RAM.
 """
 import ctypes
 import os
@@ -30,13 +30,14 @@ def print_memory(library):
     """Prints the bytes for each of many threads; for a process that does nothing else."""
     taskscope = ctypes.CDLL(library)
     taskscope.taskscope_enter.restype = Scope
+    taskscope.taskscope_leave.argtypes = [Scope]
     if taskscope.taskscope_start(None) != 0 or not taskscope.taskscope_enter(b"first").handle:
         sys.exit("scopes are not recorded")
     before = shared_bytes()
     meet = threading.Barrier(THREADS + 1)
 
     def work():
-        taskscope.taskscope_enter(b"made at run time")
+        taskscope.taskscope_leave(taskscope.taskscope_enter(b"made at run time"))
         meet.wait()
         meet.wait()
 
@@ -47,11 +48,12 @@ def print_memory(library):
     meet.wait()
 
 
-def output_of(command):
+def output_of(command, **settings):
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("TASKSCOPE")}
     return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True, check=True, env=environment).stdout
+                          stderr=subprocess.DEVNULL, text=True, check=True,
+                          env={**environment, **settings}).stdout
 
 
 def measure(build):
@@ -67,7 +69,7 @@ def measure(build):
         elif kind == "advance":
             advance = [float(cost) for cost in numbers]
     library = next((build / "src/lib").glob("libtaskscope.so.[0-9]"))
-    memory = float(output_of([sys.executable, __file__, library]))
+    memory = float(output_of([sys.executable, __file__, library], TASKSCOPE_STATISTICS="on"))
     return {"pairs": pairs, "statistics": statistics, "advance": advance, "memory": memory}
 
 
