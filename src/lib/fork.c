@@ -39,6 +39,14 @@ void fork_rejoin(void)
 	self.kept = NULL;
 }
 
+void fork_end_kept(void)
+{
+	fork_lock();
+	fork_rejoin();
+	thread_release();
+	fork_unlock();
+}
+
 static struct scope_thread *own_block(void)
 {
 	return self.block ? self.block : self.kept;

@@ -18,6 +18,9 @@ void fork_settle(void); /* it no longer is */
 /* The thread that forked goes on with its block.  After fork_settle(). */
 void fork_rejoin(void);
 
+/* The thread that forked ends before it used scopes again: its block is given back. */
+void fork_end_kept(void);
+
 /* For closing a scope of a block that is kept aside. */
 void fork_lock(void);
 void fork_unlock(void);

@@ -23,6 +23,7 @@
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define APART __attribute__((noinline, cold))
+#define WITHIN static inline __attribute__((always_inline)) /* no call on the way */
 
 enum { HIDDEN = 255 };
 
@@ -63,24 +64,24 @@ static struct taskscope_scope scope_of(uint64_t generation, uint64_t index, uint
  * Signal handlers of this thread see the flag before anything of the change, and its end after all
  * of it; only the compiler could get that wrong.
  */
-static inline void change_begin(void)
+WITHIN void change_begin(void)
 {
 	self.is_changing = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline void change_end(void)
+WITHIN void change_end(void)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self.is_changing = false;
 }
 
-static inline bool is_on(void)
+WITHIN bool is_on(void)
 {
 	return __atomic_load_n(&control.is_on, __ATOMIC_RELAXED);
 }
 
-static inline bool has_statistics(void)
+WITHIN bool has_statistics(void)
 {
 	return __atomic_load_n(&control.has_statistics, __ATOMIC_RELAXED);
 }
@@ -91,7 +92,7 @@ static APART struct taskscope_scope interrupted(void)
 	struct scope_thread *block = self.block;
 
 	if (block)
-		STORE(block->interrupted, block->interrupted + 1);
+		__atomic_add_fetch(&block->interrupted, 1, __ATOMIC_RELEASE);
 	else if (area.header)
 		__atomic_add_fetch(&area.header->ended_interrupted, 1, __ATOMIC_RELEASE);
 	return no_scope;
@@ -127,14 +128,14 @@ static APART uint32_t text_copy(struct scope_thread *block, const char *text)
 	return SCOPE_TEXT | offset;
 }
 
-static inline uint32_t next_generation(uint32_t generation)
+WITHIN uint32_t next_generation(uint32_t generation)
 {
 	generation++;
 	return generation + (generation == 0);
 }
 
 /* Opens a frame of a block that has one left.  Within change_begin() and change_end(). */
-static inline struct taskscope_scope open_frame(struct scope_thread *block, struct wish wish)
+WITHIN struct taskscope_scope open_frame(struct scope_thread *block, const struct wish *wish)
 {
 	uint32_t index = block->depth;
 	struct scope_frame *frame = &block->frames[index];
@@ -143,11 +144,11 @@ static inline struct taskscope_scope open_frame(struct scope_thread *block, stru
 
 	block_begin_change(block);
 	STORE(frame->texts_used, block->texts_used);
-	STORE(frame->label, wish.text ? text_copy(block, wish.text) : wish.label);
+	STORE(frame->label, wish->text ? text_copy(block, wish->text) : wish->label);
 	STORE(frame->entered_ticks, ticks);
 	STORE(frame->count, 0);
-	STORE(frame->total, wish.total);
-	STORE(frame->flags, wish.flags);
+	STORE(frame->total, wish->total);
+	STORE(frame->flags, wish->flags);
 	STORE(frame->limit_ms, 0);
 	STORE(frame->generation, generation);
 	STORE(block->generation, generation);
@@ -160,7 +161,7 @@ static inline struct taskscope_scope open_frame(struct scope_thread *block, stru
 	return scope_of(generation, index, block->slot);
 }
 
-static inline struct taskscope_scope open_scope(struct scope_thread *block, struct wish wish)
+WITHIN struct taskscope_scope open_scope(struct scope_thread *block, const struct wish *wish)
 {
 	if (UNLIKELY(block->depth >= SCOPE_FRAMES))
 		return open_hidden(block);
@@ -179,9 +180,10 @@ static struct scope_thread *block_prepare(void)
 	return thread_claim();
 }
 
-static struct taskscope_scope open_prepared(struct taskscope_site *site, struct wish wish)
+static struct taskscope_scope open_prepared(struct taskscope_site *site, const struct wish *wish)
 {
 	struct scope_thread *block = block_prepare();
+	struct wish ready = *wish;
 
 	if (!block) {
 		if (is_on())
@@ -189,11 +191,12 @@ static struct taskscope_scope open_prepared(struct taskscope_site *site, struct 
 		return no_scope;
 	}
 	if (site)
-		wish.label = site_register(site);
-	return open_scope(block, wish);
+		ready.label = site_register(site);
+	return open_scope(block, &ready);
 }
 
-static APART struct taskscope_scope open_slowly(struct taskscope_site *site, struct wish wish)
+static APART struct taskscope_scope open_slowly(struct taskscope_site *site,
+						const struct wish *wish)
 {
 	struct taskscope_scope scope;
 
@@ -206,7 +209,7 @@ static APART struct taskscope_scope open_slowly(struct taskscope_site *site, str
 }
 
 /* The plain case: this thread has a block, and the label a number. */
-static inline struct taskscope_scope open_quickly(struct taskscope_site *site, struct wish wish)
+WITHIN struct taskscope_scope open_quickly(struct taskscope_site *site, const struct wish *wish)
 {
 	struct scope_thread *block = self.block;
 	struct taskscope_scope scope;
@@ -219,20 +222,19 @@ static inline struct taskscope_scope open_quickly(struct taskscope_site *site, s
 	return scope;
 }
 
-static inline struct taskscope_scope open_site(struct taskscope_site *site, uint32_t flags,
-					       uint64_t total)
+WITHIN struct taskscope_scope open_site(struct taskscope_site *site, uint32_t flags, uint64_t total)
 {
 	uint32_t number = __atomic_load_n(&site->number, __ATOMIC_RELAXED);
 	struct wish wish = { .label = number, .flags = flags, .total = total };
 
 	if (UNLIKELY(number == 0))
-		return open_slowly(site, wish);
+		return open_slowly(site, &wish);
 	if (UNLIKELY(number == SITE_LOST))
 		wish.label = 0;
-	return open_quickly(site, wish);
+	return open_quickly(site, &wish);
 }
 
-static inline struct taskscope_progress progress_of(struct taskscope_scope scope)
+WITHIN struct taskscope_progress progress_of(struct taskscope_scope scope)
 {
 	uint32_t index = handle_index(scope.handle);
 	struct scope_thread *block = self.block;
@@ -256,28 +258,31 @@ PUBLIC struct taskscope_progress taskscope_begin_site(struct taskscope_site *sit
 
 PUBLIC struct taskscope_scope(taskscope_enter)(const char *label)
 {
-	return open_quickly(NULL, (struct wish){ .text = label });
+	return open_quickly(NULL, &(struct wish){ .text = label });
 }
 
 PUBLIC struct taskscope_progress(taskscope_begin)(const char *label, uint64_t total)
 {
 	struct wish wish = { .flags = SCOPE_HAS_PROGRESS, .total = total, .text = label };
 
-	return progress_of(open_quickly(NULL, wish));
+	return progress_of(open_quickly(NULL, &wish));
 }
 
-/* A scope of another thread, or one that is closed: the thread that tried counts it. */
+/*
+ * A scope of another thread, or one that is closed: the thread that tried counts it, maybe in a signal
+ * handler in the middle of counting.
+ */
 static APART void misplaced(void)
 {
 	struct scope_thread *block = self.block ? self.block : self.kept;
 
 	if (block)
-		STORE(block->misplaced, block->misplaced + 1);
+		__atomic_add_fetch(&block->misplaced, 1, __ATOMIC_RELEASE);
 	else if (area.header)
 		__atomic_add_fetch(&area.header->ended_misplaced, 1, __ATOMIC_RELEASE);
 }
 
-static bool is_open(const struct scope_thread *block, uint64_t handle)
+WITHIN bool is_open(const struct scope_thread *block, uint64_t handle)
 {
 	uint32_t index = handle_index(handle);
 
@@ -320,8 +325,7 @@ static APART void close_any(struct scope_thread *block, uint64_t handle)
 }
 
 /* The plain case: the innermost scope, nothing hidden in it. */
-static inline void close_innermost(struct scope_thread *block, struct scope_frame *frame,
-				   uint32_t index)
+WITHIN void close_innermost(struct scope_thread *block, struct scope_frame *frame, uint32_t index)
 {
 	uint64_t ticks = ticks_now();
 
@@ -334,7 +338,7 @@ static inline void close_innermost(struct scope_thread *block, struct scope_fram
 	block_end_change(block);
 }
 
-static inline void close_scope(struct scope_thread *block, uint64_t handle)
+WITHIN void close_scope(struct scope_thread *block, uint64_t handle)
 {
 	uint32_t index = handle_index(handle);
 	bool is_plain = index + 1 == block->depth && is_open(block, handle) && !block->hidden &&
@@ -381,7 +385,7 @@ PUBLIC void taskscope_end(const struct taskscope_progress *progress)
 }
 
 /* The frame if its scope is still open, else NULL. */
-static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
+WITHIN struct scope_frame *progress_frame(const struct taskscope_progress *progress)
 {
 	struct scope_frame *frame = progress->frame;
 	uint32_t generation = handle_generation(progress->scope.handle);

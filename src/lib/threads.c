@@ -7,6 +7,7 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
+#include "lib/fork.h"
 #include "lib/frames.h"
 #include "lib/statistics.h"
 
@@ -66,18 +67,22 @@ static void block_release(struct scope_thread *block)
 	__atomic_add_fetch(&releases, 1, __ATOMIC_RELEASE);
 }
 
+void thread_release(void)
+{
+	threads_lock();
+	block_release(self.block);
+	self.block = NULL;
+	threads_unlock();
+}
+
 static void thread_end(void *value)
 {
-	struct scope_thread *block = self.block ? self.block : self.kept;
-
 	(void)value;
 	self.is_changing = true;
-	threads_lock();
-	if (block)
-		block_release(block);
-	self.block = NULL;
-	self.kept = NULL;
-	threads_unlock();
+	if (self.kept)
+		fork_end_kept();
+	if (self.block)
+		thread_release();
 	self.is_changing = false;
 }
 

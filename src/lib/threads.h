@@ -33,6 +33,9 @@ int threads_prepare(void);
 /* A block for this thread, or NULL: then the thread is counted, once. */
 struct scope_thread *thread_claim(void);
 
+/* Gives back this thread's block. */
+void thread_release(void);
+
 /* Gives back the blocks of threads that ended without doing so.  For the heartbeat. */
 void threads_reclaim(void);
 
