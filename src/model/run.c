@@ -32,6 +32,7 @@ void run_free(struct run *run)
 	if (!run)
 		return;
 	tree_free(run->tree);
+	phases_free(&run->phases);
 	arena_clear(&run->arena);
 	free(run);
 }
@@ -46,20 +47,38 @@ static const char *copy_text(struct run *run, const char *text)
 	return arena_copy(&run->arena, text, strlen(text));
 }
 
-int run_add_source(struct run *run, const char *name, const char *state, const char *reason)
+static int make_source(struct run *run, const char *name, const char *state, const char *reason,
+		       struct run_source *ret)
 {
 	struct run_source source = { 0 };
 
-	if (run->source_count == RUN_SOURCES_MAX)
-		return -ENOSPC;
 	source.name = copy_text(run, name);
 	source.state = copy_text(run, state);
 	if (!source.name || !source.state)
 		return -ENOMEM;
 	if (reason && !(source.reason = copy_text(run, reason)))
 		return -ENOMEM;
-	run->sources[run->source_count++] = source;
+	*ret = source;
 	return 0;
+}
+
+int run_add_source(struct run *run, const char *name, const char *state, const char *reason)
+{
+	int status;
+
+	if (run->source_count == RUN_SOURCES_MAX)
+		return -ENOSPC;
+	status = make_source(run, name, state, reason, &run->sources[run->source_count]);
+	run->source_count += status == 0;
+	return status;
+}
+
+int run_set_source(struct run *run, const char *name, const char *state, const char *reason)
+{
+	for (size_t i = 0; i < run->source_count; i++)
+		if (strcmp(run->sources[i].name, name) == 0)
+			return make_source(run, name, state, reason, &run->sources[i]);
+	return run_add_source(run, name, state, reason);
 }
 
 const struct run_source *run_source(const struct run *run, const char *name)

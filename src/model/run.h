@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "model/phase.h"
 #include "model/tree.h"
 
 enum run_mode {
@@ -29,7 +30,7 @@ enum run_end {
 
 /* A row of the capability manifest: what could be measured here, or why not. */
 struct run_source {
-	const char *name;   /* "tree", "ledger", "syscalls", "wakers", "memory", "pressure", ... */
+	const char *name;   /* "tree", "ledger", "syscalls", "wakers", "memory", "scopes", ... */
 	const char *state;  /* "ok", "partial", "unavailable", "off" */
 	const char *reason; /* NULL when ok */
 };
@@ -99,6 +100,7 @@ struct run_losses {
 	uint64_t strays;
 	uint64_t lines;		 /* JSON lines that could not be written */
 	struct run_number looks; /* looks at the tree, or at what happened, that failed */
+	uint64_t scopes;	 /* looks at the scopes of a process that could not be taken */
 };
 
 /* What watching cost. */
@@ -128,6 +130,8 @@ struct run {
 	struct run_sampling sampling;
 	struct run_sample last;
 	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */
+	struct phases phases;
+	struct phase_now now; /* at the last sample */
 	struct run_losses losses;
 	struct run_self self;
 	/* The command's own end; for attach, that of the first process attached to. */
@@ -144,6 +148,8 @@ void run_free_pointer(struct run **run);
 
 /* Adds a row to the manifest; texts are copied.  0, -ENOMEM, or -ENOSPC. */
 int run_add_source(struct run *run, const char *name, const char *state, const char *reason);
+/* Replaces the row of that name, or adds it. */
+int run_set_source(struct run *run, const char *name, const char *state, const char *reason);
 const struct run_source *run_source(const struct run *run, const char *name); /* or NULL */
 static inline bool run_source_works(const struct run_source *source)
 {

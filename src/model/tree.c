@@ -69,6 +69,11 @@ uint64_t tree_strays(const struct tree *tree)
 	return tree->index->strays;
 }
 
+const struct tree_process *tree_find(const struct tree *tree, int32_t pid)
+{
+	return number_map_get(&tree->index->processes, pid);
+}
+
 int tree_visit_threads(const struct tree *tree, tree_thread_visitor *visit, void *context)
 {
 	for (size_t i = 0; i < tree->count; i++) {

@@ -179,6 +179,9 @@ void tree_free_pointer(struct tree **tree);
 int tree_apply(struct tree *tree, const struct tree_event *event);
 uint64_t tree_strays(const struct tree *tree);
 
+/* The process that has that number now, if it is in the tree and was not taken; or NULL. */
+const struct tree_process *tree_find(const struct tree *tree, int32_t pid);
+
 /* All events of one look were applied: notes the peak of what they add up to. */
 void tree_sampled(struct tree *tree);
 
