@@ -34,6 +34,7 @@ fuzz:		## fuzz every parser for FUZZ_SECONDS each
 install: all	## install below PREFIX (DESTDIR is honoured)
 	@meson configure build -Dprefix="$(PREFIX)"
 	@meson install -C build
+	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true # where the library is, if we may say so
 
 format:		## let clang-format decide
 	@$(PACKAGES) format
