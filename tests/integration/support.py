@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,60 @@ def is_root():
     return os.geteuid() == 0
 
 
+# Who runs the tests in the background may ignore signals, which every child would then do too.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
+# What hangs is told from what is slow by this many seconds.
+HANG = 60
+
+
+def wait_until(condition, seconds=HANG):
+    """The first true value of the condition."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def comm_of(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+
+
+def run_time(pid):
+    """For how long the first thread of a process was on a CPU, in nanoseconds."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def threads_of(pid):
+    """The state of every thread of a process, and how often it was switched."""
+    threads = {}
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        fields = dict(line.split(":", 1) for line in
+                      path.read_text(errors="replace").splitlines() if ":" in line)
+        threads[path.parent.name] = (fields["State"].split()[0],
+                                     fields["voluntary_ctxt_switches"],
+                                     fields["nonvoluntary_ctxt_switches"])
+    return threads
+
+
+def wait_for_idle(*pids):
+    """Until all threads of these processes sleep, so that nobody is left to wake another.
+
+    Who sleeps in two looks without a switch in between slept all the time.
+    """
+    def idle():
+        looks = [[threads_of(pid) for pid in pids] for _ in range(2)]
+        states = {thread[0] for threads in looks[0] for thread in threads.values()}
+        return states <= {"S", "Z"} and looks[0] == looks[1]
+
+    wait_until(idle)
+
+
 # A PID namespace with a proc mount of its own; a container may forbid it even to root.
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 
@@ -58,12 +113,13 @@ class Workload:
             elif words[0] == "expect":
                 self.expected.append((int(words[1]), words[2], int(words[3]), int(words[4])))
             elif words[0] == "ready":
+                wait_for_idle(self.pid)
                 return self
         raise AssertionError("the workload ended before it was ready")
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=HANG)
         self.process.stdout.close()
 
 

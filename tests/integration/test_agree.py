@@ -9,6 +9,9 @@ import support
 # Gauges that idle tasks and the reader itself may still change between two captures.
 MOVING = {"processor", "rss_bytes", "hiwater_rss_bytes", "state"}
 
+# For a shell: until its child has become sleep(1).  Starts nothing, which would take a pid.
+RUNS_SLEEP = 'while read name < /proc/$!/comm; test "$name" != sleep; do :; done'
+
 
 def bpf_works():
     with support.tempfile.TemporaryDirectory() as folder:
@@ -105,8 +108,8 @@ class Agree(support.TestCase):
             if source == "bpf" and not bpf_works():
                 continue
             path = self.path(source + "-ns.tscope")
-            script = f'sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q --source {source} ' \
-                     f'-o {path}; kill $!'
+            script = f'sleep 60 & {RUNS_SLEEP}; {support.TASKSCOPE} capture -q ' \
+                     f'--source {source} -o {path}; kill $!'
             subprocess.run([*support.NAMESPACE, "sh", "-c", script],
                            check=True, timeout=60)
             threads = support.show_threads(path)["threads"]
@@ -118,7 +121,7 @@ class Agree(support.TestCase):
     @unittest.skipUnless(support.has_namespaces() and bpf_works(), "needs namespaces and BPF")
     def test_a_foreign_proc_is_not_mixed_in(self):
         path = self.path("foreign.tscope")
-        script = f"sleep 60 & sleep 0.5; {support.TASKSCOPE} capture -q -o {path}; kill $!"
+        script = f"sleep 60 & {support.TASKSCOPE} capture -q -o {path}; kill $!"
         subprocess.run(["unshare", "--pid", "--fork", "sh", "-c", script], check=True, timeout=60)
         document = support.show_threads(path)
         self.assertLess(max(t["tid"] for t in document["threads"]), 50)
@@ -128,7 +131,7 @@ class Agree(support.TestCase):
     def test_a_process_outlives_its_leader(self):
         child = subprocess.Popen([support.WORKLOAD, "leaderless"], stdout=subprocess.PIPE)
         try:
-            child.stdout.readline()
+            support.wait_for_leaderless(child)
             for source in ["procfs"] + ["bpf"] * bpf_works():
                 threads = {t["tid"]: t for t in self.capture(child.pid, source)["threads"]}
                 self.assertEqual(len(threads), 2)
@@ -147,10 +150,10 @@ class Agree(support.TestCase):
         first, second = self.path("first.tscope"), self.path("second.tscope")
         capture = f"{support.TASKSCOPE} capture -q -p $one -o"
         script = f"""
-            sleep 60 & one=$!; sleep 0.3; {capture} {first} || exit 1
+            sleep 60 & one=$!; {RUNS_SLEEP}; {capture} {first} || exit 1
             kill $one; wait $one
             echo $((one - 1)) > /proc/sys/kernel/ns_last_pid || exit 77
-            sleep 60 & two=$!; sleep 0.3; test $one = $two || exit 77
+            sleep 60 & two=$!; {RUNS_SLEEP}; test $one = $two || exit 77
             {capture} {second} || exit 1
             kill $two"""
         done = subprocess.run([*support.NAMESPACE, "sh", "-c", script],

@@ -51,14 +51,6 @@ def deltas(document, metric):
             if row["metric"] == metric and "delta" in row}
 
 
-def sleeping(pid):
-    """Whether every thread of a process waits for something."""
-    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
-        if stat.read_text().rsplit(") ", 1)[1][0] != "S":
-            return False
-    return True
-
-
 def parent_of(stat):
     """By the text of a stat file: the second field after the name, which may have any bytes."""
     return int(stat.rpartition(b")")[2].split()[1])
@@ -105,11 +97,7 @@ class KnownWork:
         else:
             raise AssertionError("the workload ended")
         self.said = said
-        deadline = time.monotonic() + 20
-        while not all(sleeping(pid) for pid in [self.pid, *children_of(self.pid)]):
-            if time.monotonic() > deadline:
-                raise AssertionError("the workload does not sleep")
-            time.sleep(0.01)
+        support.wait_for_idle(*self.pids())
 
     def tell(self, command):
         self.process.stdin.write(command)
@@ -118,7 +106,7 @@ class KnownWork:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=support.HANG)
         self.process.stdout.close()
 
     def pids(self):
@@ -538,20 +526,16 @@ class Live(TestCase):
         self.addCleanup(child.kill)
         return child.pid
 
-    @staticmethod
-    def run_time(pid):
-        return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-
     def test_two_captures_of_a_process_that_burns(self):
         pid = self.burner()
-        before = self.run_time(pid)
+        begin, before = time.monotonic_ns(), support.run_time(pid)
         document = compare("-d", "1s", "-p", pid, "-g", "process")
-        after = self.run_time(pid)
+        end, after = time.monotonic_ns(), support.run_time(pid)
         self.assertEqual(document["mode"], "interval")
         self.assertGreaterEqual(document["elapsed_ns"], SECOND)
-        self.assertLess(document["elapsed_ns"], 3 * SECOND)
+        self.assertLess(document["elapsed_ns"], end - begin)
         (did,) = deltas(document, "run_time_ns").values()
-        self.assertGreater(did, 100 * MS)
+        self.assertGreater(did, 0)
         self.assertLessEqual(did, after - before)
         # A tick may pass before a running thread's time is written down.
         self.assertLessEqual(did, document["elapsed_ns"] + 20 * MS)
@@ -578,10 +562,13 @@ class Unprivileged(TestCase):
         child = subprocess.Popen([*self.PREFIX, "sh", "-c", "while :; do :; done"])
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
-        time.sleep(0.2)
+        support.wait_until(lambda: support.comm_of(child.pid) == "sh")
+        before = support.run_time(child.pid)
         document = compare("-d", "500ms", "-g", "process", prefix=self.PREFIX)
         self.assertEqual(document["mode"], "interval")
-        self.assertGreater(deltas(document, "run_time_ns")[f"sh[{child.pid}]"], 50 * MS)
+        found = deltas(document, "run_time_ns")[f"sh[{child.pid}]"]
+        self.assertGreater(found, 0)
+        self.assertLessEqual(found, support.run_time(child.pid) - before)
 
 
 # Burns, waits for a capture, ends; the next one with the same number does less.  Threads and
@@ -609,14 +596,17 @@ def thread(seconds):
 
 def process(seconds):
     read, write = os.pipe()
+    told, tell = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(write)
         burn(seconds)
+        os.write(tell, b"!")
         os.read(read, 1)
         os._exit(0)
-    os.close(read)
-    time.sleep(seconds * 3 + 0.2)
+    os.read(told, 1)
+    for fd in (read, told, tell):
+        os.close(fd)
     return pid, write
 
 def next_is(number):
@@ -624,7 +614,6 @@ def next_is(number):
         file.write(str(number - 1))
 
 def capture(path):
-    time.sleep(0.1)
     subprocess.run([sys.argv[1], "capture", "-q", "-o", path], check=True)
 
 old_process, end = process(0.2)

@@ -124,7 +124,8 @@ class Memory(support.TestCase):
         if child == 0:
             os._exit(0)
         try:
-            time.sleep(0.05)
+            support.wait_until(lambda: "Z" in (look[0] for look in
+                                               support.threads_of(child).values()))
             document = show("-p", f"{child},{os.getpid()}", "--smaps")
             self.assertEqual(source(document, "smaps")["failed"], 0)
             self.assertEqual(source(document, "exe")["failed"], 0)
@@ -208,7 +209,7 @@ class Memory(support.TestCase):
                 out = self.accept("show", "-p", pid, "-g", "container", "-m", "thread_count")
                 self.assertIn("docker " + CONTAINER[:12], out)
         finally:
-            time.sleep(0.1)
+            support.wait_until(lambda: not (folder / "cgroup.procs").read_text())
             folder.rmdir()
             if not had_docker:
                 folder.parent.rmdir()

@@ -83,10 +83,11 @@ def sleeping(*command):
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         process.stdout.readline()
+        support.wait_for_idle(process.pid)
         yield process.pid
     finally:
         process.stdin.close()
-        process.wait(timeout=30)
+        process.wait(timeout=support.HANG)
         process.stdout.close()
 
 

@@ -222,7 +222,6 @@ static void run_child(void)
 static void *survivor_main(void *argument)
 {
 	(void)argument;
-	usleep(50000); /* the leader ends */
 	say("ready\n");
 	for (;;)
 		pause();
@@ -259,7 +258,6 @@ int main(int count, char **arguments)
 	pthread_barrier_wait(&all_done);
 	expect(getpid(), "nr_threads", ROLES + 1, ROLES + 1);
 	expect(getpid(), "rss_bytes", 1, ANY);
-	usleep(50000); /* the threads reach pause() */
 	say("ready\n");
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
