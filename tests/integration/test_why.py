@@ -10,7 +10,8 @@ import sys
 import time
 import unittest
 
-from support import LEADERLESS, TestCase, is_root, main, run, wait_for_leaderless
+from support import LEADERLESS, TestCase, comm_of, is_root, main, run, wait_for_idle, \
+    wait_for_leaderless, wait_until
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
 SHORT = "600ms"
@@ -49,16 +50,22 @@ def state_of(pid):
 
 
 def wait_for_state(pid, states):
-    for _ in range(200):
-        if state_of(pid) in states:
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{pid} is {state_of(pid)}, not one of {states}")
+    wait_until(lambda: state_of(pid) in states)
+
+
+def children_of(pid):
+    return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+def eight_threads(pid):
+    tids = sorted(map(int, os.listdir(f"/proc/{pid}/task")))
+    return tids if len(tids) == 8 else None
 
 
 class Why(TestCase):
     def test_a_sleeper_is_asleep(self):
         with Child("sleep", 60) as child:
+            wait_for_idle(child.pid)
             answer = why(child.pid)
         self.assertEqual(answer["kind"], "why")
         self.assertEqual((answer["pid"], answer["comm"], answer["state"]), (child.pid, "sleep", "S"))
@@ -70,7 +77,7 @@ class Why(TestCase):
 
     def test_a_reader_of_a_pipe_waits_for_its_other_end(self):
         with Child("cat", stdin=subprocess.PIPE) as child:
-            wait_for_state(child.pid, "S")
+            wait_for_idle(child.pid)
             answer = why(child.pid)
         [thread] = answer["threads"]
         self.assertEqual(thread["syscall"], "read")
@@ -143,12 +150,12 @@ class Why(TestCase):
                   "    libc.sleep(30)\n"
                   "    libc._exit(0)\n")
         with Child(sys.executable, "-c", script) as child:
-            wait_for_state(child.pid, "D")
+            # Not a short wait for a disk.
+            wait_until(lambda: children_of(child.pid) and state_of(child.pid) == "D")
             answer = why(child.pid)
             text = run("why", child.pid, "-d", "100ms")[1]
-            for name in pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children") \
-                    .read_text().split():
-                os.kill(int(name), signal.SIGKILL)
+            for pid in children_of(child.pid):
+                os.kill(pid, signal.SIGKILL)
         self.assertEqual(answer["state"], "D")
         self.assertIn("uninterruptible", answer["answer"])
         self.assertIn("for at least", answer["answer"])
@@ -158,26 +165,29 @@ class Why(TestCase):
             self.assertIn(f"{child.pid} in the kernel:", text)
 
     def test_one_that_ends_meanwhile_says_how(self):
-        with Child("sh", "-c", "sleep 0.2; exit 7") as child:
-            answer = why(child.pid)
+        # It must live until it is watched, however long that takes here.
+        for seconds in (1, 5, 25):
+            with Child("sh", "-c", f"sleep {seconds}; exit 7") as child:
+                answer = why(child.pid, "-d", "1000s")
+            if answer["ended"]:
+                break
         self.assertIn("ended while it was watched", answer["answer"])
         self.assertEqual(answer["exit_code"], 7)
 
     def test_one_that_waits_for_its_children_names_them(self):
         with Child("sh", "-c", f"{WORKLOADS / 'cpu_single'} 60000; true") as child:
-            time.sleep(0.2)
+            wait_until(lambda: [comm_of(pid) for pid in children_of(child.pid)] == ["cpu_single"]
+                       and state_of(child.pid) == "S")
             answer = why(child.pid)
-            for name in pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children") \
-                    .read_text().split():
-                os.kill(int(name), signal.SIGKILL)
+            for pid in children_of(child.pid):
+                os.kill(pid, signal.SIGKILL)
         self.assertIn("waits for its children", answer["answer"])
         self.assertIn("cpu_single", answer["answer"])
         self.assertTrue(answer["by_children"])
 
     def test_a_thread_s_number_answers_for_its_process(self):
         with Child(WORKLOADS / "idle_pool", 60000) as child:
-            time.sleep(0.3)
-            tids = sorted(map(int, os.listdir(f"/proc/{child.pid}/task")))
+            tids = wait_until(lambda: eight_threads(child.pid))
             answer = why(tids[-1])
             text = run("why", tids[-1], "-d", "100ms")[1]
         self.assertEqual(answer["pid"], child.pid)
@@ -191,6 +201,7 @@ class Why(TestCase):
                   "time.sleep(60)\n")
         with Child(sys.executable, "-c", script, stdout=subprocess.PIPE) as child:
             child.process.stdout.readline()
+            wait_for_idle(child.pid)
             status, out, _ = run("why", child.pid, "-d", "200ms")
             answer = why(child.pid)
         self.assertEqual(status, 0)
@@ -220,7 +231,7 @@ class Why(TestCase):
         with listener, Child(WORKLOADS / "tcp_client", 60000, listener.getsockname()[1]) as child:
             connection, _ = listener.accept()
             with connection:
-                time.sleep(0.2)
+                wait_for_idle(child.pid)
                 answer = why(child.pid)
         [thread] = answer["threads"]
         self.assertEqual(thread["syscall"], "read")
