@@ -14,6 +14,8 @@ HEAP = pathlib.Path(os.environ["TASKSCOPE_HEAP"])
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 COUNTERS = ("allocated_bytes", "deallocated_bytes")
+# Seconds after which who is asked and does not answer is given up.
+PATIENCE = 2
 
 
 def find_library():
@@ -69,7 +71,7 @@ class Heap:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=support.HANG)
         self.process.stdout.close()
 
 
@@ -90,7 +92,7 @@ class Redis:
             executable=self.PROGRAM, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self.pid = self.process.pid
         self.connection = socket.socket(socket.AF_UNIX)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + support.HANG
         while True:
             try:
                 self.connection.connect(self.path)
@@ -126,7 +128,7 @@ class Redis:
         self.answers.close()
         self.connection.close()
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=support.HANG)
 
 
 def may_trace():
@@ -305,10 +307,13 @@ class Programs(HeapCase):
         library = self.copy(HEAP / "silent.so")
         with Heap(HEAP / "plain", preload=library, HEAP_AWAKE="1") as heap:
             self.check_absent(heap, self.capture(heap.pid), "oracle-timeout", "in time")
-            start = time.monotonic()
-            document = self.capture(heap.pid)
-            self.assertLess(time.monotonic() - start, 1)
-            self.check_absent(heap, document, "oracle-timeout", "in time")
+            times = []
+            while not times or (min(times) >= PATIENCE and len(times) < 10):
+                start = time.monotonic()
+                document = self.capture(heap.pid)
+                times.append(time.monotonic() - start)
+                self.check_absent(heap, document, "oracle-timeout", "in time")
+            self.assertLess(min(times), PATIENCE, "each time it was asked it took longer")
             document = self.capture(heap.pid, "--no-jemalloc-oracle")
             self.check_absent(heap, document, "oracle-off", "--no-jemalloc-oracle")
 
@@ -462,7 +467,7 @@ class Users(HeapCase):
 class Hostile(HeapCase):
     """Whatever a target does, the capture ends soon, says so, and reads the others."""
 
-    def check_survives(self, target_pid, heap, seconds=20):
+    def check_survives(self, target_pid, heap, seconds=support.HANG):
         for source in ("auto", "procfs"):
             start = time.monotonic()
             document = self.capture(f"{target_pid},{heap.pid}", "--source", source)
@@ -488,8 +493,7 @@ class Hostile(HeapCase):
             tally = self.tally(self.capture(hostile.pid, "--source", "procfs"))
             self.assertEqual((tally["threads_read"], tally["threads_missed"]), (5, 0))
             self.assertGreater(tally["stopped_ns"], 0)
-            stat = pathlib.Path(f"/proc/{hostile.pid}/stat").read_text()
-            self.assertEqual(stat.rpartition(")")[2].split()[0], "S")
+            support.wait_for_idle(hostile.pid)
 
     @needs_library
     def test_files_that_are_damaged(self):
