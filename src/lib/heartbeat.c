@@ -1,23 +1,376 @@
 #include "lib/heartbeat.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "lib/area.h"
+#include "lib/beat.h"
+#include "lib/block.h"
+#include "lib/control.h"
+#include "lib/dump_signal.h"
+#include "lib/look.h"
+#include "lib/output.h"
+#include "lib/statistics_lines.h"
+#include "lib/threads.h"
+#include "lib/ticks.h"
+#include "lib/watch.h"
+
+#define MILLISECOND_NS UINT64_C(1000000)
+#define SECOND_NS UINT64_C(1000000000)
+
+enum {
+	STACK_SIZE = 256 * 1024, /* the program's own log function runs on it, too */
+	STOP_PATIENCE_MS = 500,
+	LAST_PATIENCE_MS = 200, /* for the last lines, which must be done by then */
+	SHORTEST_TICK_MS = 10,
+	LONGEST_TICK_MS = 1000,
+	STOPPED_MS = 5000,	 /* a gap that is told */
+	SUSPENDED_MS = 100,	 /* likewise; both clocks are not read at the same moment */
+	QUIET_PERIOD_MS = 60000, /* without heartbeats, stalls may be told again after that */
+};
+
+enum run_state {
+	RUN_GOES_ON,
+	RUN_ENDED,     /* whoever waits frees it */
+	RUN_ABANDONED, /* nobody waits: it frees itself */
+};
+
+/* Everything of one thread, from its start to its end. */
+struct run {
+	pthread_t thread;
+	uint32_t state; /* enum run_state */
+	bool is_stopping;
+	sem_t ended;
+
+	struct output output;
+	struct look look;
+	struct watch watch;
+	struct beat beat;
+	uint64_t tick_at_ns, beat_at_ns, reclaim_at_ns; /* the last, the next and the next one */
+	uint64_t asleep_ns; /* that the machine has been suspended, since its boot */
+};
+
+static struct run *current;
+
+/*
+ * What wakes it lives for ever: a signal handler may be about to use it at any time.  Zero bytes are
+ * a semaphore of nothing.
+ */
+static sem_t wake;
+static bool is_dump_wanted;
+static uint32_t shortest_limit_ms = SCOPE_NO_LIMIT;
+
+static uint64_t tick_ns(void)
+{
+	uint32_t limit = LOAD(shortest_limit_ms);
+	uint32_t tick;
+
+	if (control.stall_ms < limit)
+		limit = control.stall_ms;
+	tick = limit / 4;
+	if (tick < SHORTEST_TICK_MS)
+		tick = SHORTEST_TICK_MS;
+	if (tick > LONGEST_TICK_MS)
+		tick = LONGEST_TICK_MS;
+	return tick * MILLISECOND_NS;
+}
+
+static uint64_t suspended_ns(void)
+{
+	struct timespec with, without;
+
+	clock_gettime(CLOCK_MONOTONIC, &without);
+	clock_gettime(CLOCK_BOOTTIME, &with);
+	return (uint64_t)(with.tv_sec - without.tv_sec) * SECOND_NS + (uint64_t)with.tv_nsec -
+	       (uint64_t)without.tv_nsec;
+}
+
+static void wait_until(uint64_t deadline_ns)
+{
+	struct timespec deadline = { .tv_sec = (time_t)(deadline_ns / SECOND_NS),
+				     .tv_nsec = (long)(deadline_ns % SECOND_NS) };
+
+	while (sem_clockwait(&wake, CLOCK_MONOTONIC, &deadline) < 0 && errno == EINTR)
+		;
+}
+
+static void print_stopped(struct run *run, uint64_t ns)
+{
+	struct line line;
+
+	line_begin(&line, LINE_STOPPED, area.header->pid);
+	line_add(&line, &(struct line_field){
+				.type = LINE_DURATION,
+				.key = "for",
+				.after = ": the whole process was stopped, suspended or got no CPU",
+				.amount = amount_of(ns) });
+	output_line(&run->output, &line);
+}
+
+/* How long it slept beyond what it wanted to. */
+static void tell_gap(struct run *run, uint64_t late_ns)
+{
+	uint64_t asleep = suspended_ns(), suspended = 0;
+
+	if (asleep > run->asleep_ns + SUSPENDED_MS * MILLISECOND_NS)
+		suspended = asleep - run->asleep_ns;
+	run->asleep_ns = asleep;
+	if (late_ns >= STOPPED_MS * MILLISECOND_NS || suspended)
+		print_stopped(run, late_ns + suspended);
+}
+
+static void tick(struct run *run)
+{
+	uint64_t now;
+
+	look_take(&run->look);
+	now = run->look.ns;
+	STORE(area.header->latest_ticks, run->look.ticks);
+	STORE(area.header->latest_ns, now);
+	watch_tick(&run->watch, &run->look, now - run->tick_at_ns, tick_ns(), &run->output);
+	run->tick_at_ns = now;
+	if (now >= run->reclaim_at_ns) {
+		threads_reclaim();
+		run->reclaim_at_ns = now + SECOND_NS;
+	}
+}
+
+static uint64_t beat_period_ns(void)
+{
+	return (control.heartbeat_ms ? control.heartbeat_ms : QUIET_PERIOD_MS) * MILLISECOND_NS;
+}
+
+/* Without heartbeats, only what was left out is told. */
+static void beat(struct run *run, bool is_due, bool is_wanted)
+{
+	if (is_wanted || control.heartbeat_ms)
+		beat_print(&run->beat, &run->look, false, &run->output);
+	if (!is_due)
+		return;
+	watch_beat(&run->watch, &run->output);
+	beat_mark(&run->beat, &run->look);
+	run->beat_at_ns += beat_period_ns();
+	if (run->beat_at_ns <= run->look.ns)
+		run->beat_at_ns = run->look.ns + beat_period_ns();
+}
+
+static void step(struct run *run)
+{
+	uint64_t from = ticks_monotonic_ns(), until = run->tick_at_ns + tick_ns(), now;
+	bool is_due, is_wanted;
+
+	if (until > run->beat_at_ns)
+		until = run->beat_at_ns;
+	wait_until(until);
+	now = ticks_monotonic_ns();
+	if (from < until)
+		from = until;
+	output_refresh(&run->output, OUTPUT_PATIENCE_MS);
+	tell_gap(run, now > from ? now - from : 0);
+	is_wanted = __atomic_exchange_n(&is_dump_wanted, false, __ATOMIC_ACQ_REL);
+	tick(run);
+	is_due = run->look.ns >= run->beat_at_ns;
+	if (is_due || is_wanted)
+		beat(run, is_due, is_wanted);
+	output_flush(&run->output);
+}
+
+static void finish(struct run *run)
+{
+	output_refresh(&run->output, LAST_PATIENCE_MS);
+	tick(run);
+	watch_beat(&run->watch, &run->output);
+	if (control.prints_statistics)
+		statistics_print(run->look.ns_per_tick, &run->output);
+	beat_print(&run->beat, &run->look, true, &run->output);
+	output_flush(&run->output);
+}
+
+static void run_clear(struct run *run)
+{
+	beat_clear(&run->beat);
+	watch_clear(&run->watch);
+	look_clear(&run->look);
+	output_close(&run->output);
+}
+
+static void run_free(struct run *run)
+{
+	run_clear(run);
+	munmap(run, sizeof(*run));
+}
+
+static void *run_main(void *context)
+{
+	struct run *run = context;
+	uint64_t now = ticks_monotonic_ns();
+
+	pthread_setname_np(pthread_self(), SCOPE_HEARTBEAT_NAME);
+	run->tick_at_ns = now;
+	run->beat_at_ns = now + beat_period_ns();
+	run->asleep_ns = suspended_ns();
+	beat_begin(&run->beat, now);
+	while (!LOAD(run->is_stopping))
+		step(run);
+	finish(run);
+	if (__atomic_exchange_n(&run->state, RUN_ENDED, __ATOMIC_ACQ_REL) == RUN_ABANDONED)
+		run_free(run);
+	else
+		sem_post(&run->ended);
+	return NULL;
+}
+
+static void print_output_error(struct run *run, int error)
+{
+	struct line line;
+	char text[256];
+
+	snprintf(text, sizeof(text), "%.128s cannot be written (%s): lines go to standard error",
+		 control.output, strerrordesc_np(-error));
+	line_begin(&line, LINE_WARNING, area.header->pid);
+	line_add(&line, &(struct line_field){
+				.type = LINE_WORD, .key = "message", .before = " ", .text = text });
+	output_line(&run->output, &line);
+}
+
+static int run_new(struct run **ret)
+{
+	struct run *run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int error;
+
+	if (run == MAP_FAILED)
+		return -ENOMEM;
+	error = look_init(&run->look);
+	if (!error)
+		error = watch_init(&run->watch);
+	if (!error)
+		error = beat_init(&run->beat);
+	if (error) {
+		run_free(run);
+		return error;
+	}
+	sem_init(&run->ended, 0, 0);
+	error = output_open(&run->output, &area.header->lost_lines);
+	if (error)
+		print_output_error(run, error);
+	*ret = run;
+	return 0;
+}
+
+/* With a stack of its own size, unless the program's thread variables need more. */
+static int create_thread(struct run *run)
+{
+	pthread_attr_t attributes;
+	int error = pthread_attr_init(&attributes);
+
+	if (error)
+		return error;
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	error = pthread_create(&run->thread, &attributes, run_main, run);
+	pthread_attr_destroy(&attributes);
+	return error == EINVAL ? pthread_create(&run->thread, NULL, run_main, run) : error;
+}
+
+/* The program's signals are for its own threads. */
+static int create_without_signals(struct run *run)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = create_thread(run);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -error;
+}
+
 int heartbeat_start(void)
 {
+	struct run *run;
+	int error = run_new(&run);
+
+	if (error)
+		return error;
+	error = create_without_signals(run);
+	if (error) {
+		run_free(run);
+		return error;
+	}
+	STORE(is_dump_wanted, false);
+	STORE(current, run);
+	if (control.dumps_on_signal)
+		dump_signal_take();
 	return 0;
+}
+
+/* Whether it ended in time. */
+static bool wait_for_end(struct run *run)
+{
+	uint64_t until = ticks_monotonic_ns() + STOP_PATIENCE_MS * MILLISECOND_NS;
+	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND_NS),
+				     .tv_nsec = (long)(until % SECOND_NS) };
+	int error = -1;
+
+	/* The program's log function may end the program: then there is nobody to wait for. */
+	while (!pthread_equal(run->thread, pthread_self())) {
+		error = sem_clockwait(&run->ended, CLOCK_MONOTONIC, &deadline);
+		if (error == 0 || errno != EINTR)
+			break;
+	}
+	if (error == 0)
+		return true;
+	return __atomic_exchange_n(&run->state, RUN_ABANDONED, __ATOMIC_ACQ_REL) == RUN_ENDED;
 }
 
 void heartbeat_stop(void)
 {
+	struct run *run = current;
+
+	if (!run)
+		return;
+	dump_signal_give_back();
+	STORE(current, NULL);
+	STORE(run->is_stopping, true);
+	sem_post(&wake);
+	if (wait_for_end(run)) {
+		pthread_join(run->thread, NULL);
+		run_free(run);
+		return;
+	}
+	pthread_detach(run->thread);
 }
 
 void heartbeat_wake(void)
 {
+	if (LOAD(current) && !__atomic_exchange_n(&is_dump_wanted, true, __ATOMIC_ACQ_REL))
+		sem_post(&wake);
 }
 
 void heartbeat_forget(void)
 {
+	struct run *run = current;
+
+	dump_signal_give_back();
+	STORE(current, NULL);
+	sem_init(&wake, 0, 0);
+	is_dump_wanted = false;
+	if (run)
+		run_free(run);
 }
 
 void heartbeat_notice_limit(uint32_t milliseconds)
 {
-	(void)milliseconds;
+	uint32_t shortest = LOAD(shortest_limit_ms);
+
+	while (milliseconds && milliseconds < shortest)
+		if (__atomic_compare_exchange_n(&shortest_limit_ms, &shortest, milliseconds, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			sem_post(&wake);
+			break;
+		}
 }

@@ -1,0 +1,165 @@
+#include "lib/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/control.h"
+#include "lib/ticks.h"
+
+/* A descriptor that says it has room, and has none, is not asked for ever. */
+enum { WRITE_TRIES = 64 };
+
+/* A log that somebody prepared as a link, or as a pipe without a reader, is none. */
+static int open_file(const char *path, int *ret_fd)
+{
+	struct stat status;
+	int fd =
+		open(path,
+		     O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
+		     0600);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) < 0 || S_ISDIR(status.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int output_open(struct output *output, uint64_t *lost_lines)
+{
+	int error = 0;
+
+	output->fd = STDERR_FILENO;
+	output->is_own_fd = false;
+	output->is_json = control.is_json;
+	output->is_torn = false;
+	output->patience_ms = OUTPUT_PATIENCE_MS;
+	output->lost_lines = lost_lines;
+	output->log = control.log;
+	output->log_context = control.log_context;
+	output->length = 0;
+	output->line_count = 0;
+	if (!control.output)
+		return 0;
+	/* Whoever names a file in the environment wants the lines there. */
+	output->log = NULL;
+	error = open_file(control.output, &output->fd);
+	output->is_own_fd = error == 0;
+	return error;
+}
+
+void output_close(struct output *output)
+{
+	if (output->is_own_fd)
+		close(output->fd);
+	output->is_own_fd = false;
+}
+
+void output_refresh(struct output *output, int patience_ms)
+{
+	output->patience_ms = patience_ms;
+}
+
+/* Whether the descriptor takes something before the patience ends. */
+static bool wait_for_room(struct output *output)
+{
+	struct pollfd poll_fd = { .fd = output->fd, .events = POLLOUT };
+	uint64_t start = ticks_monotonic_ns(), waited_ms;
+	int ready = poll(&poll_fd, 1, output->patience_ms);
+
+	waited_ms = (ticks_monotonic_ns() - start) / 1000000;
+	output->patience_ms = waited_ms < (uint64_t)output->patience_ms ?
+				      output->patience_ms - (int)waited_ms :
+				      0;
+	return ready > 0 && !(poll_fd.revents & (POLLERR | POLLNVAL));
+}
+
+/*
+ * Somebody else may have filled the pipe since it had room: the kernel is told not to wait.  Files
+ * are written as ever, because for them that often means not to write at all.
+ */
+static ssize_t write_some(int fd, const char *bytes, size_t length)
+{
+	struct iovec part = { .iov_base = (void *)bytes, .iov_len = length };
+	struct stat status;
+	ssize_t written;
+
+	if (fstat(fd, &status) < 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+		return write(fd, bytes, length);
+	written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+	if (written < 0 && (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS))
+		written = write(fd, bytes, length);
+	return written;
+}
+
+/* How much of it was taken. */
+static size_t write_all(struct output *output, const char *bytes, size_t length)
+{
+	unsigned int tries = WRITE_TRIES;
+	size_t done = 0;
+
+	while (done < length && tries-- && wait_for_room(output)) {
+		ssize_t written = write_some(output->fd, bytes + done, length - done);
+
+		if (written > 0)
+			done += (size_t)written;
+		else if (written == 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return done;
+}
+
+/* A line of which the last bytes are missing is lost, too. */
+static unsigned int lines_in(const char *bytes, size_t length)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += bytes[i] == '\n';
+	return count;
+}
+
+void output_flush(struct output *output)
+{
+	size_t done;
+	unsigned int lost;
+
+	if (!output->length)
+		return;
+	if (output->is_torn && write_all(output, "\n", 1) == 1)
+		output->is_torn = false;
+	done = output->is_torn ? 0 : write_all(output, output->buffer, output->length);
+	if (done && output->buffer[done - 1] != '\n')
+		output->is_torn = true;
+	lost = output->line_count - lines_in(output->buffer, done);
+	if (lost)
+		__atomic_fetch_add(output->lost_lines, lost, __ATOMIC_RELAXED);
+	output->length = 0;
+	output->line_count = 0;
+}
+
+void output_line(struct output *output, const struct line *line)
+{
+	char text[LINE_SIZE];
+	size_t length = line_render(line, output->is_json, text, sizeof(text));
+
+	if (output->log) {
+		output->log(output->log_context, line_level(line->kind), text);
+		return;
+	}
+	if (output->length + length + 1 > sizeof(output->buffer))
+		output_flush(output);
+	memcpy(output->buffer + output->length, text, length);
+	output->buffer[output->length + length] = '\n';
+	output->length += length + 1;
+	output->line_count++;
+}

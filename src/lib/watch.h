@@ -1,0 +1,51 @@
+/*
+ * What the heartbeat does at each tick: follows every thread's silence, warns of stalls, and gives
+ * the CPU time that threads used to the labels of their open scopes.
+ */
+#ifndef LIB_WATCH_H
+#define LIB_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/look.h"
+#include "lib/output.h"
+#include "lib/stall.h"
+#include "lib/thread_usage.h"
+#include "lib/throttle.h"
+
+enum { WATCH_LINES = 8 }; /* about stalls, between two heartbeats */
+
+struct watch_thread {
+	struct stall_watch stall;
+	int32_t cpu_tid; /* whose CPU time it was; 0: nobody's */
+	uint64_t cpu_ns;
+	uint32_t tick; /* when it was there last */
+
+	/* Of the stall, to tell its end when the scope, or even the thread, is gone. */
+	char name[THREAD_WORD_SIZE];
+	char phase[SCOPE_LABEL_SIZE];
+};
+
+struct watch {
+	struct watch_thread *threads; /* for each slot */
+	struct stall_clock clock;
+	struct throttle throttle;
+	bool has_waiting;    /* a thread was silent in the tick before */
+	uint64_t counted_ns; /* of this tick */
+	uint64_t total_ns;   /* of all ticks */
+	uint32_t tick;
+	uint32_t line_count, hidden_lines;
+};
+
+/* 0 or -ENOMEM. */
+int watch_init(struct watch *watch);
+void watch_clear(struct watch *watch);
+
+/* `passed_ns` since the last one, where a tick is meant to be `tick_ns`. */
+void watch_tick(struct watch *watch, const struct look *look, uint64_t passed_ns, uint64_t tick_ns,
+		struct output *output);
+/* A heartbeat: what was left out is told, and there may be lines again. */
+void watch_beat(struct watch *watch, struct output *output);
+
+#endif
