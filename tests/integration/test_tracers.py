@@ -402,7 +402,7 @@ WITHOUT_LEADER = """
 #include <unistd.h>
 static void *thread(void *unused)
 {
-	sleep(1);
+	sleep(3);
 	exit(3);
 	return unused;
 }

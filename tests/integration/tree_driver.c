@@ -8,12 +8,14 @@
  * summed up, what was lost, and what the kernel says that the command used with all that it waited for.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,7 +27,8 @@
 #include "model/tree.h"
 #include "trace/tracer.h"
 
-#define SETTLE_US 300000 /* until a command that is attached to has its children */
+#define SETTLE_US 300000 /* for a command that is attached to, once it has children or threads */
+#define SETTLE_TRIES 200
 
 struct driver {
 	const char *source;
@@ -149,6 +152,30 @@ static void release(struct driver *driver)
 	close(driver->hold);
 }
 
+static bool has_company(int32_t pid)
+{
+	char path[64], first;
+	struct stat tasks;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (stat(path, &tasks) == 0 && tasks.st_nlink > 3)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = read(fd, &first, 1);
+	close(fd);
+	return size == 1;
+}
+
+static void settle(int32_t pid)
+{
+	usleep(SETTLE_US);
+	for (int i = 0; i < SETTLE_TRIES && !has_company(pid); i++)
+		usleep(SETTLE_US);
+}
+
 static void follow(struct driver *driver)
 {
 	const struct tracer *tracer = driver->tracer;
@@ -157,7 +184,7 @@ static void follow(struct driver *driver)
 	start_held(driver);
 	if (driver->attaches) {
 		release(driver);
-		usleep(SETTLE_US);
+		settle(driver->pid);
 	}
 	if (tracer->kind->follow(tracer->state, &driver->pid, 1, !driver->attaches, &error) < 0)
 		fail("follow", error.message);
