@@ -46,6 +46,7 @@ extern const struct command command_doctor;
 extern const struct command command_run;
 extern const struct command command_attach;
 extern const struct command command_why;
+extern const struct command command_scopes;
 extern const struct command command_report;
 
 #endif

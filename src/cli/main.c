@@ -12,8 +12,9 @@
 #include "session/launch.h"
 
 static const struct command *const commands[] = {
-	&command_run,  &command_attach,	 &command_why,	   &command_report, &command_capture,
-	&command_show, &command_compare, &command_metrics, &command_doctor, NULL,
+	&command_run,	  &command_attach,  &command_why,  &command_scopes,
+	&command_report,  &command_capture, &command_show, &command_compare,
+	&command_metrics, &command_doctor,  NULL,
 };
 
 static const struct command *find_command(const char *name)
