@@ -36,17 +36,11 @@ static void add_row(struct table *table, const char *name, const struct syscall_
 	run_cell_name(table, name);
 }
 
-static void add_columns(struct table *table)
-{
-	table_add_column(table, "% time", TABLE_RIGHT);
-	table_add_column(table, "seconds", TABLE_RIGHT);
-	table_add_column(table, "usecs/call", TABLE_RIGHT);
-	table_add_column(table, "p99", TABLE_RIGHT);
-	table_add_column(table, "max", TABLE_RIGHT);
-	table_add_column(table, "calls", TABLE_RIGHT);
-	table_add_column(table, "errors", TABLE_RIGHT);
-	table_add_column(table, "syscall", TABLE_LEFT);
-}
+static const struct table_column columns[] = {
+	{ "% time", TABLE_RIGHT }, { "seconds", TABLE_RIGHT }, { "usecs/call", TABLE_RIGHT },
+	{ "p99", TABLE_RIGHT },	   { "max", TABLE_RIGHT },     { "calls", TABLE_RIGHT },
+	{ "errors", TABLE_RIGHT }, { "syscall", TABLE_LEFT },
+};
 
 static void add_rest(struct table *table, const struct tree *tree, struct syscall_stats *sum)
 {
@@ -77,7 +71,7 @@ void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_o
 	for (size_t i = 0; i < calls->count; i++)
 		syscall_stats_add(&sum, &rows[i]->stats);
 	run_text_heading(out, options, "system calls by wall time (p99 and max in usecs)");
-	add_columns(&table);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < shown; i++)
 		add_row(&table, rows[i]->name, &rows[i]->stats, sum.total_ns);
 	add_rest(&table, run->tree, &sum);

@@ -113,6 +113,16 @@ static void add_thread(struct table *table, const struct tree_thread *thread)
 	cell_mostly(table, ledger);
 }
 
+static const struct table_column thread_columns[] = {
+	{ "pid", TABLE_RIGHT },
+	{ "tid", TABLE_RIGHT },
+	{ "thread", TABLE_NAME },
+	{ "wall", TABLE_RIGHT },
+	{ "on cpu", TABLE_RIGHT },
+	{ "costly", TABLE_RIGHT },
+	{ "waited most for", TABLE_LEFT },
+};
+
 void run_text_threads(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	struct table table = { 0 };
@@ -127,13 +137,7 @@ void run_text_threads(FILE *out, const struct run *run, const struct run_text_op
 	run_text_heading(out, options,
 			 "threads by costly waits (disk, lock, network, pipe, "
 			 "memory, run queue)");
-	table_add_column(&table, "pid", TABLE_RIGHT);
-	table_add_column(&table, "tid", TABLE_RIGHT);
-	table_add_column(&table, "thread", TABLE_NAME);
-	table_add_column(&table, "wall", TABLE_RIGHT);
-	table_add_column(&table, "on cpu", TABLE_RIGHT);
-	table_add_column(&table, "costly", TABLE_RIGHT);
-	table_add_column(&table, "waited most for", TABLE_LEFT);
+	table_add_columns(&table, thread_columns, ARRAY_SIZE(thread_columns));
 	shown = run_text_shown(options, count);
 	for (size_t i = 0; i < shown; i++)
 		add_thread(&table, threads[i]);
@@ -164,6 +168,11 @@ static void cell_waker(struct table *table, const struct tree_wait *wait)
 	table_end_cell(table);
 }
 
+static const struct table_column wait_columns[] = {
+	{ "thread", TABLE_NAME },   { "for", TABLE_LEFT },    { "total", TABLE_RIGHT },
+	{ "longest", TABLE_RIGHT }, { "count", TABLE_RIGHT }, { "ended by", TABLE_NAME },
+};
+
 void run_text_waits(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	const struct tree *tree = run->tree;
@@ -173,12 +182,7 @@ void run_text_waits(FILE *out, const struct run *run, const struct run_text_opti
 	if (!tree->top_wait_count)
 		return;
 	run_text_heading(out, options, "longest waits");
-	table_add_column(&table, "thread", TABLE_NAME);
-	table_add_column(&table, "for", TABLE_LEFT);
-	table_add_column(&table, "total", TABLE_RIGHT);
-	table_add_column(&table, "longest", TABLE_RIGHT);
-	table_add_column(&table, "count", TABLE_RIGHT);
-	table_add_column(&table, "ended by", TABLE_NAME);
+	table_add_columns(&table, wait_columns, ARRAY_SIZE(wait_columns));
 	for (size_t i = 0; i < shown; i++) {
 		const struct tree_wait *wait = &tree->top_waits[i];
 
@@ -269,6 +273,12 @@ static void add_process(struct table *table, const struct run *run,
 	cell_command(table, process);
 }
 
+static const struct table_column process_columns[] = {
+	{ "pid", TABLE_RIGHT },	   { "parent", TABLE_RIGHT },	{ "wall", TABLE_RIGHT },
+	{ "cpu", TABLE_RIGHT },	   { "peak rss", TABLE_RIGHT }, { "exit", TABLE_LEFT },
+	{ "command", TABLE_NAME },
+};
+
 void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	struct table table = { 0 };
@@ -279,13 +289,7 @@ void run_text_processes(FILE *out, const struct run *run, const struct run_text_
 	if (!count)
 		return;
 	run_text_heading(out, options, "processes by CPU time");
-	table_add_column(&table, "pid", TABLE_RIGHT);
-	table_add_column(&table, "parent", TABLE_RIGHT);
-	table_add_column(&table, "wall", TABLE_RIGHT);
-	table_add_column(&table, "cpu", TABLE_RIGHT);
-	table_add_column(&table, "peak rss", TABLE_RIGHT);
-	table_add_column(&table, "exit", TABLE_LEFT);
-	table_add_column(&table, "command", TABLE_NAME);
+	table_add_columns(&table, process_columns, ARRAY_SIZE(process_columns));
 	shown = run_text_shown(options, count);
 	for (size_t i = 0; i < shown; i++)
 		add_process(&table, run, processes[i]);

@@ -25,6 +25,12 @@ void table_add_column(struct table *table, const char *header, enum table_alignm
 		table->failed = true;
 }
 
+void table_add_columns(struct table *table, const struct table_column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		table_add_column(table, columns[i].header, columns[i].alignment);
+}
+
 struct text *table_cell(struct table *table)
 {
 	if (table->cells.count == 0 && array_append(&table->cells, 0) < 0)

@@ -54,6 +54,7 @@ struct table {
 };
 
 void table_add_column(struct table *table, const char *header, enum table_alignment alignment);
+void table_add_columns(struct table *table, const struct table_column *columns, size_t count);
 
 /* What the next cell's text is appended to, until table_end_cell(). */
 struct text *table_cell(struct table *table);
