@@ -1,0 +1,51 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lib/statistics_lines.h"
+
+static void percentiles_are_between_the_bounds_of_their_bucket(void **state)
+{
+	struct statistics_sum sum = { .count = 100, .longest_ticks = 5000 };
+	uint64_t middle, high;
+
+	(void)state;
+	sum.buckets[4] = 90;
+	sum.buckets[12] = 10;
+	middle = statistics_percentile(&sum, 50);
+	high = statistics_percentile(&sum, 99);
+	assert_in_range(middle, 16, 31);
+	assert_in_range(high, 4096, 5000);
+}
+
+static void no_percentile_is_above_the_longest(void **state)
+{
+	struct statistics_sum sum = { .count = 1, .longest_ticks = 4097 };
+
+	(void)state;
+	sum.buckets[12] = 1;
+	assert_int_equal(statistics_percentile(&sum, 50), 4097);
+	assert_int_equal(statistics_percentile(&sum, 99), 4097);
+}
+
+static void nothing_has_no_percentile(void **state)
+{
+	struct statistics_sum sum = { 0 };
+
+	(void)state;
+	assert_int_equal(statistics_percentile(&sum, 50), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(percentiles_are_between_the_bounds_of_their_bucket),
+		cmocka_unit_test(no_percentile_is_above_the_longest),
+		cmocka_unit_test(nothing_has_no_percentile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
