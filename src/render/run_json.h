@@ -1,6 +1,6 @@
 /*
- * The JSON lines of a run (docs/json.md): env, metadata, sample, tree, event, exit, summary.  Each
- * function writes one line with its newline; what is absent is left out.
+ * The JSON lines of a run (docs/json.md): env, metadata, sample, scopes, tree, event, exit, summary.
+ * Each function writes one line with its newline; what is absent is left out.
  */
 #ifndef RENDER_RUN_JSON_H
 #define RENDER_RUN_JSON_H
@@ -18,6 +18,14 @@ void run_json_env(FILE *out, const struct snapshot *host);
 void run_json_metadata(FILE *out, const struct run *run);
 /* The tree's sums at run->last. */
 void run_json_sample(FILE *out, const struct run *run);
+/* Open scopes of a process. */
+struct run_scopes {
+	struct task_key key;
+	const struct scopes *scopes;
+};
+/* Of processes whose scopes changed; so many more are left out. */
+void run_json_scopes(FILE *out, const struct run *run, uint64_t time_ns,
+		     const struct run_scopes *processes, size_t count, size_t omitted);
 /* The live processes, the busiest first, at most `limit`; the rest is counted. */
 void run_json_tree(FILE *out, const struct run *run, size_t limit);
 /* A fork, exec, signal or OOM kill as it happened. */

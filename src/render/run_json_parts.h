@@ -58,6 +58,9 @@ void run_json_syscall_rows(struct json *json, const struct syscall_table *table,
 /* `syscalls` of the summary. */
 void run_json_syscalls(struct json *json, const struct run *run);
 
+/* `phases` of the summary. */
+void run_json_phases(struct json *json, const struct run *run);
+
 /* What a process object has beside who it is and how it fared. */
 enum run_json_detail {
 	RUN_JSON_BRIEF = 0,

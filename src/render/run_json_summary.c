@@ -177,6 +177,7 @@ static void write_tree(struct json *json, const struct run *run)
 	write_fullest(json, run);
 	write_top_waits(json, tree);
 	run_json_syscalls(json, run);
+	run_json_phases(json, run);
 }
 
 void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis)

@@ -1,11 +1,15 @@
 /* The live line. */
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "render/run_amount.h"
 #include "render/run_text.h"
 #include "render/value.h"
+
+#define LABEL_LEAST 8 /* columns; a label that is cut to less says nothing */
 
 struct live_line {
 	struct text *out;
@@ -103,6 +107,72 @@ static void append_memory(struct text *field, const struct run *run)
 	text_append_string(field, ")");
 }
 
+/* As many columns of a label as there may be. */
+static void append_label(struct text *field, const char *label, size_t columns)
+{
+	CLEANUP(text_free) struct text escaped = { 0 };
+	const char *text;
+	size_t length = 0, taken = 0;
+
+	text_append_escaped(&escaped, label, strlen(label));
+	text = text_string(&escaped);
+	if (text_width(text) <= columns) {
+		text_append_string(field, text);
+		return;
+	}
+	while (text[length] && taken + 2 < columns) {
+		size_t next = text_character(text + length, escaped.length - length);
+
+		length += next ? next : 1;
+		taken++;
+	}
+	text_append(field, text, length);
+	text_append_string(field, "..");
+}
+
+/* 41% eta 1m23s, or how many were done, or for how long it has been open. */
+static void append_progress(struct text *field, const struct scope *scope)
+{
+	uint64_t left_ns;
+
+	if (!scope->has_progress) {
+		text_append_string(field, " ");
+		age_text(field, scope->age_ns);
+	} else if (!scope->total) {
+		text_format(field, " %" PRIu64, scope->count);
+	} else {
+		double share = (double)scope->count / (double)scope->total;
+
+		text_format(field, " %.0f%%", share > 1 ? 100 : floor(share * 100));
+	}
+	if (!scope_time_left(scope, &left_ns) || !left_ns)
+		return;
+	text_append_string(field, " eta ");
+	age_text(field, left_ns);
+}
+
+/* The scope with the progress, and in it the one that is open now. */
+static void append_scope(struct text *field, const struct phase_now *now, size_t columns)
+{
+	CLEANUP(text_free) struct text progress = { 0 };
+	const struct scope *scope = now->has_outer ? &now->outer : &now->innermost;
+	size_t used;
+
+	if (!now->present)
+		return;
+	append_progress(&progress, scope);
+	used = text_width(text_string(&progress));
+	if (used + LABEL_LEAST > columns)
+		return;
+	append_label(field, scope->label, columns - used);
+	text_append_string(field, text_string(&progress));
+	used = text_width(text_string(field)) + 2;
+	if (!now->has_outer || used + LABEL_LEAST > columns)
+		return;
+	text_append_string(field, ": ");
+	append_label(field, now->innermost.label, columns - used);
+}
+
 enum live_field { LIVE_ELAPSED, LIVE_TASKS, LIVE_CORES, LIVE_MEMORY, LIVE_IO, LIVE_WAIT, LIVE_END };
 
 static void append_field(struct text *field, enum live_field which, const struct run *run,
@@ -144,12 +214,20 @@ void run_text_live(struct text *out, const struct run *run, const struct run_sam
 	static const struct run_sample start;
 	const struct run_sample *from = before && before->time_ns ? before : &start;
 	uint64_t since = from->time_ns ? from->time_ns : run->begin_ns;
+	CLEANUP(text_free) struct text scope = { 0 };
 	struct live_line line = { .out = out, .width = width };
+	size_t kept;
 
+	append_scope(&scope, &run->now, width / 2);
+	kept = scope.length ? text_width(text_string(&scope)) + 2 : 0;
+	line.width -= kept;
 	for (int which = 0; which < LIVE_END; which++) {
 		CLEANUP(text_free) struct text field = { 0 };
 
 		append_field(&field, which, run, from, growth(since, run->last.time_ns));
 		add_field(&line, &field);
 	}
+	line.width += kept;
+	line.full = false;
+	add_field(&line, &scope);
 }

@@ -23,7 +23,7 @@ void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *
 		      const struct run_text_options *options);
 
 /*
- * The whole report: verdict, time ledger of the tree, processes, top waits with wakers, the system
+ * The whole report: verdict, phases, time ledger of the tree, processes, top waits with wakers, the system
  * calls with the columns of strace -c and wall time, losses and what could not be measured.
  */
 void run_text_report(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
@@ -31,7 +31,8 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 
 /*
  * The live line, without a newline, at most `width` columns: elapsed, processes, threads, cores
- * busy, RSS now and peak, I/O rates, top wait.  Rates are between the two samples.
+ * busy, RSS now and peak, I/O rates, top wait, and at the end, with room kept for it, the scope that
+ * a program is in.  Rates are between the two samples.
  */
 struct text;
 void run_text_live(struct text *out, const struct run *run, const struct run_sample *before,

@@ -37,6 +37,7 @@ static void watch_close(struct watch *watch)
 	if (watch->launch.pid > 0)
 		launch_finish(&watch->launch);
 	surroundings_close(&watch->surroundings);
+	phases_close(&watch->phases);
 	lines_close(&watch->lines);
 	close_fd(&watch->signal_fd);
 	host_close(watch->host);
@@ -139,6 +140,8 @@ static int write_metadata(struct watch *watch, struct error *error)
 		status = report_memory(watch);
 	if (status == 0)
 		status = surroundings_report(&watch->surroundings, watch->run);
+	if (status == 0)
+		status = phases_begin(&watch->phases, watch->host, watch->run);
 	if (status < 0)
 		return no_memory(error);
 	if (!out)

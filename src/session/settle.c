@@ -142,6 +142,8 @@ int session_settle(struct watch *watch)
 	status = surroundings_end(&watch->surroundings, watch->run);
 	if (status == 0)
 		status = tree_settle(watch->run->tree);
+	if (status == 0)
+		status = phases_finish(&watch->phases);
 	settle_losses(watch);
 	settle_self(watch);
 	if (status == 0)

@@ -117,6 +117,7 @@ int watch_take_event(void *context, const struct tree_event *event)
 		return 0;
 	if (!apply_end_of_root(watch, event))
 		apply(watch, event);
+	phases_note(&watch->phases, event);
 	if (is_root(watch, event))
 		note_root(watch, event);
 	write_event(watch, event);
@@ -131,6 +132,7 @@ void watch_take_ended(struct watch *watch)
 	while ((process = tree_take_ended(watch->run->tree))) {
 		if (process->key.pid == watch->launch.pid)
 			watch->root_settled = true;
+		phases_end(&watch->phases, process);
 		out = lines_begin(&watch->lines);
 		if (!out)
 			continue;
@@ -376,6 +378,7 @@ static void go_round(struct watch *watch)
 		if (!polled[POLL_TRACER].revents)
 			watch->listen_ns = 0;
 	}
+	phases_search(&watch->phases, now_ns);
 	if (now_ns >= watch->sampler.next_ns && !watch->done)
 		watch_sample(watch, TRACER_LOOK);
 	look_who_is_left(watch);

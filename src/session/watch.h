@@ -13,6 +13,7 @@
 #include "session/launch.h"
 #include "session/lines.h"
 #include "session/live.h"
+#include "session/phases.h"
 #include "session/sampler.h"
 #include "session/surroundings.h"
 #include "trace/clocks.h"
@@ -40,6 +41,7 @@ struct watch {
 	struct sampler sampler;
 	struct lines lines;
 	struct live live;
+	struct phase_watch phases;
 	int signal_fd;
 	pid_t self;
 

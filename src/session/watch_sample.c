@@ -84,7 +84,7 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 	uint64_t since_ns = monotonic_ns();
 	bool had_ended = watch->command_ended;
 	uint64_t now_ns;
-	bool worked;
+	bool worked, has_moved = false;
 
 	worked = look(watch, depth);
 	if (worked)
@@ -95,10 +95,12 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 	watch->run->end_ns = now_ns;
 	if (worked)
 		take_sample(watch, now_ns);
+	if (worked)
+		has_moved = phases_sample(&watch->phases, &watch->lines, now_ns);
 	watch_follow_root(watch);
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns + phases_take_cost(&watch->phases);
 	/* One that failed is tried again soon. */
-	sampler_taken(&watch->sampler, now_ns, cpu_ns, !worked || has_changed(watch));
+	sampler_taken(&watch->sampler, now_ns, cpu_ns, !worked || has_changed(watch) || has_moved);
 	if (worked && watch->events == 0 && (watch_is_attached(watch) || watch->command_ended))
 		watch->done = true; /* nobody is left */
 }

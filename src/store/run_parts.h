@@ -25,6 +25,9 @@ bool run_read_status(const json_t *object, int *ret);
 int run_read_process(const json_t *object, const struct run *run, struct tree_process *ret);
 int run_read_thread(const json_t *object, const struct run *run, struct tree_thread *ret);
 
+/* The phases of a summary; nothing when it has none.  0 or -ENOMEM. */
+int run_read_phases(const json_t *list, struct phases *ret);
+
 void run_read_fields(const json_t *object, struct run *run, enum run_section section);
 /* Command, tracer, manifest. */
 int run_read_about(const json_t *object, struct run *run);

@@ -367,6 +367,15 @@ static void set_memory(const struct run_rebuild *rebuild, struct run *run)
 	tree->open_fds = run->last.open_fds;
 }
 
+/* Scopes were looked for, and what they add up to is in the summary alone. */
+static int set_phases(struct run *run)
+{
+	if (!run_source_works(run_source(run, "scopes")))
+		return 0;
+	return run_set_source(run, "scopes", "unavailable",
+			      "the phases are in the summary, which the file has none of");
+}
+
 static int add_threads(struct run_rebuild *rebuild, struct tree *tree)
 {
 	for (size_t i = 0; i < rebuild->ended_count; i++) {
@@ -392,6 +401,9 @@ int run_rebuild_finish(struct run_rebuild *rebuild, struct run *run)
 	set_sums(rebuild, run);
 	set_counts(rebuild, run);
 	set_memory(rebuild, run);
+	status = set_phases(run);
+	if (status < 0)
+		return status;
 	/* Nothing is left to be added: this finds the top waits among the threads. */
 	return tree_settle(run->tree);
 }

@@ -299,6 +299,8 @@ static int read_members(const json_t *object, struct run *run, bool processes)
 		status = read_threads(json_object_get(object, "threads_ledger"), run);
 	if (status == 0)
 		status = run_read_syscall_summary(json_object_get(object, "syscalls"), run->tree);
+	if (status == 0)
+		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
 	return status;
 }
 

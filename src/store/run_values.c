@@ -85,14 +85,19 @@ static char take_byte(const char **cursor)
 	return at[0];
 }
 
-void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
+void member_bytes(const json_t *object, const char *key, char *ret, size_t size)
 {
 	const char *text = member_text(object, key);
 	size_t length = 0;
 
 	if (!text)
 		return;
-	memset(ret, 0, TREE_COMM_SIZE);
-	while (*text && length < TREE_COMM_SIZE - 1)
+	memset(ret, 0, size);
+	while (*text && length < size - 1)
 		ret[length++] = take_byte(&text);
+}
+
+void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE])
+{
+	member_bytes(object, key, ret, TREE_COMM_SIZE);
 }

@@ -20,6 +20,8 @@ void member_number(const json_t *object, const char *key, struct run_number *ret
 void member_real(const json_t *object, const char *key, struct run_real *ret);
 /* Without the key *ret is untouched; else as much as fits, with \xNN as the byte again. */
 void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]);
+/* The same of any text. */
+void member_bytes(const json_t *object, const char *key, char *ret, size_t size);
 const char *member_text(const json_t *object, const char *key); /* NULL when absent */
 
 /* A whole number by itself. */

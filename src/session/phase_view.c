@@ -1,0 +1,296 @@
+#include "session/phase_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "collect/scope_reader.h"
+#include "trace/clocks.h"
+
+#define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+
+struct phase_view *phase_view_new(struct scope_reader *reader, bool is_found)
+{
+	struct phase_view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	view->reader = reader;
+	view->digest = DIGEST_OF_NOTHING;
+	view->is_base_due = is_found;
+	return view;
+}
+
+static void close_reader(struct phase_view *view)
+{
+	scope_reader_close(view->reader);
+	view->reader = NULL;
+}
+
+void phase_view_reopen(struct phase_view *view, struct scope_reader *reader)
+{
+	close_reader(view);
+	view->reader = reader;
+	view->is_base_due = false;
+	view->read_ns = 0;
+}
+
+void phase_view_free(struct phase_view *view)
+{
+	if (!view)
+		return;
+	close_reader(view);
+	scopes_free(&view->scopes);
+	phase_process_free(&view->phases);
+	free(view);
+}
+
+static uint64_t left_of(uint64_t whole, uint64_t part)
+{
+	return whole > part ? whole - part : 0;
+}
+
+/* Looking for the threads of a program in their own order finds each at once. */
+static const struct tree_thread *find_thread(const struct tree_process *process, int32_t tid,
+					     size_t *hint)
+{
+	for (size_t i = 0; i < process->live_count; i++) {
+		size_t at = (*hint + i) % process->live_count;
+
+		if (process->live[at]->key.tid != tid)
+			continue;
+		*hint = at + 1;
+		return process->live[at];
+	}
+	return NULL;
+}
+
+static void look_at_usage(struct phase_look *look, const struct tree_thread *thread)
+{
+	if (!thread)
+		return;
+	if (thread->ledger.present & LEDGER_ON_CPU) {
+		look->has_cpu = true;
+		look->cpu_ns = thread->ledger.on_cpu_ns;
+	} else if (usage_has(&thread->usage, USAGE_CPU)) {
+		look->has_cpu = true;
+		look->cpu_ns = thread->usage.values[USAGE_CPU];
+	}
+	if (thread->ended && thread->end_ns < look->time_ns)
+		look->time_ns = thread->end_ns;
+}
+
+/* One round over the threads of a process. */
+struct round {
+	struct phase_view *view;
+	struct phases *phases;
+	const struct tree_process *process;
+	uint64_t time_ns;
+	bool is_last;
+	size_t thread_hint, known_hint;
+};
+
+/* It is gone, or has no block any more: it was in its scopes until then. */
+static int end_thread(struct round *round, struct phase_thread *known)
+{
+	size_t hint = 0;
+	const struct tree_thread *thread =
+		known->tid ? find_thread(round->process, known->tid, &hint) : NULL;
+	struct phase_look look = {
+		.time_ns = round->time_ns,
+		.keeps_statistics = round->view->scopes.has_statistics,
+	};
+	int status;
+
+	if (thread && thread->key.start_ns != known->start_ns)
+		thread = NULL;
+	look_at_usage(&look, thread);
+	status = phase_sample(round->phases, &round->view->phases, known, &look);
+	phase_thread_remove(&round->view->phases, known);
+	return status;
+}
+
+/* What is known of the thread; one of the same number that ended is told from it. */
+static int get_thread(struct round *round, const struct scope_task *task,
+		      const struct tree_thread *thread, struct phase_thread **ret)
+{
+	struct phase_process *phases = &round->view->phases;
+	struct phase_thread *known = phase_thread_find(phases, task->own_tid, &round->known_hint);
+	uint64_t start_ns = thread ? thread->key.start_ns : 0;
+	int status = 0;
+
+	if (known && known->start_ns && start_ns && known->start_ns != start_ns) {
+		status = end_thread(round, known);
+		known = NULL;
+	}
+	if (!known)
+		known = phase_thread_add(phases, task->own_tid,
+					 thread ? thread->begin_ns : round->process->begin_ns);
+	if (!known)
+		return -ENOMEM;
+	known->tid = task->tid;
+	known->start_ns = start_ns ? start_ns : known->start_ns;
+	known->round = round->view->round;
+	*ret = known;
+	return status;
+}
+
+static int sample_task(struct round *round, const struct scope_task *task)
+{
+	struct phase_view *view = round->view;
+	const struct tree_thread *thread =
+		task->tid ? find_thread(round->process, task->tid, &round->thread_hint) : NULL;
+	struct phase_thread *known;
+	struct phase_look look = {
+		.time_ns = round->time_ns,
+		.scopes = view->scopes.list.data + task->first,
+		.count = task->count,
+		.changed_ns = task->changed_ns,
+		.keeps_statistics = view->scopes.has_statistics,
+	};
+	int status = get_thread(round, task, thread, &known);
+
+	if (status < 0)
+		return status;
+	/* What may be from two moments waits for the next look, which covers this time as well. */
+	if (task->is_torn && !round->is_last)
+		return 0;
+	look_at_usage(&look, thread);
+	return phase_sample(round->phases, &view->phases, known, &look);
+}
+
+static int sample_tasks(struct round *round)
+{
+	struct phase_view *view = round->view;
+	int status = 0, failure = 0;
+
+	view->round++;
+	for (size_t i = 0; i < view->scopes.tasks.count; i++) {
+		status = sample_task(round, &view->scopes.tasks.data[i]);
+		failure = status < 0 ? status : failure;
+	}
+	for (size_t i = view->phases.threads.count; i > 0; i--) {
+		if (view->phases.threads.data[i - 1].round == view->round)
+			continue;
+		status = end_thread(round, &view->phases.threads.data[i - 1]);
+		failure = status < 0 ? status : failure;
+	}
+	return failure;
+}
+
+/* The copy of a program that ended has ages that went on. */
+static void turn_back(struct scopes *scopes, uint64_t late_ns)
+{
+	for (size_t i = 0; i < scopes->list.count; i++)
+		scopes->list.data[i].age_ns = left_of(scopes->list.data[i].age_ns, late_ns);
+	for (size_t i = 0; i < scopes->tasks.count; i++)
+		scopes->tasks.data[i].changed_ns =
+			left_of(scopes->tasks.data[i].changed_ns, late_ns);
+}
+
+static void digest_add(uint64_t *digest, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		*digest = (*digest ^ at[i]) * UINT64_C(0x100000001b3);
+}
+
+static void digest_task(uint64_t *digest, const struct scopes *scopes,
+			const struct scope_task *task)
+{
+	digest_add(digest, &task->own_tid, sizeof(task->own_tid));
+	digest_add(digest, task->name, strlen(task->name));
+	for (size_t i = task->first; i < task->first + task->count; i++) {
+		const struct scope *scope = &scopes->list.data[i];
+
+		digest_add(digest, scope->label, strlen(scope->label) + 1);
+		digest_add(digest, &scope->count, sizeof(scope->count));
+		digest_add(digest, &scope->total, sizeof(scope->total));
+	}
+}
+
+/* A label may have been closed and opened again, which only its age tells. */
+static void note_changes(struct phase_view *view, uint64_t elapsed_ns)
+{
+	uint64_t digest = DIGEST_OF_NOTHING;
+
+	view->has_moved = false;
+	for (size_t i = 0; i < view->scopes.tasks.count; i++) {
+		const struct scope_task *task = &view->scopes.tasks.data[i];
+
+		view->has_moved |= task->changed_ns < elapsed_ns;
+		if (!task->count)
+			continue;
+		view->is_line_due |= task->changed_ns < elapsed_ns;
+		digest_task(&digest, &view->scopes, task);
+	}
+	view->is_line_due |= digest != view->digest;
+	view->digest = digest;
+}
+
+static int read_copy(struct phase_view *view, bool with_statistics)
+{
+	struct error error = { 0 };
+
+	return scope_reader_read(view->reader, with_statistics, &view->scopes, &error);
+}
+
+static int add_statistics(struct phase_view *view, struct phases *phases, bool is_base)
+{
+	return view->scopes.has_statistics ?
+		       phase_count(phases, &view->phases, &view->scopes, is_base) :
+		       0;
+}
+
+/* Whose copy it is; a program may have given its process another name. */
+static void note_process(struct phase_view *view, const struct tree_process *process)
+{
+	view->phases.key = process->key;
+	memcpy(view->phases.comm, process->comm, sizeof(view->phases.comm));
+}
+
+static int take_copy(struct phase_view *view, struct phases *phases,
+		     const struct tree_process *process, uint64_t until_ns)
+{
+	struct round round = { .view = view, .phases = phases, .process = process };
+	bool is_first = view->read_ns == 0;
+	uint64_t now_ns;
+	int status = read_copy(view, until_ns || view->is_base_due);
+
+	if (status < 0)
+		return status;
+	now_ns = monotonic_ns();
+	note_process(view, process);
+	round.is_last = until_ns != 0;
+	round.time_ns = until_ns && until_ns < now_ns ? until_ns : now_ns;
+	turn_back(&view->scopes, now_ns - round.time_ns);
+	note_changes(view, is_first ? UINT64_MAX : left_of(now_ns, view->read_ns));
+	view->read_ns = now_ns;
+	status = sample_tasks(&round);
+	if (status == 0 && (until_ns || view->is_base_due))
+		status = add_statistics(view, phases, view->is_base_due);
+	view->is_base_due = false;
+	return status;
+}
+
+int phase_view_sample(struct phase_view *view, struct phases *phases,
+		      const struct tree_process *process, uint64_t until_ns)
+{
+	int status = take_copy(view, phases, process, until_ns);
+
+	if (!until_ns)
+		return status;
+	close_reader(view);
+	phase_process_forget(&view->phases);
+	scopes_clear(&view->scopes);
+	return status;
+}
+
+int phase_view_count(struct phase_view *view, struct phases *phases)
+{
+	int status = read_copy(view, true);
+
+	return status < 0 ? status : add_statistics(view, phases, false);
+}
