@@ -52,7 +52,7 @@ static bool parse_duration(const char *text, uint32_t *ret)
 	for (size_t i = 0; i < sizeof(duration_units) / sizeof(*duration_units); i++) {
 		if (strcmp(rest, duration_units[i].suffix) != 0)
 			continue;
-		if (number >= TASKSCOPE_NEVER / duration_units[i].milliseconds)
+		if (number > TASKSCOPE_NEVER / duration_units[i].milliseconds)
 			return false;
 		*ret = number * duration_units[i].milliseconds;
 		return true;
