@@ -2,7 +2,8 @@
 """The corpus of workloads: each is limited by one thing, and `run` must name it.
 
 Machines are noisy, so a workload that was named wrongly gets a second chance; of all of them one
-may be wrong in the end.
+may be wrong in the end.  While others take the CPUs they may be what limits a workload: such a
+try is no evidence against the name, and does not use up the chance.
 """
 import contextlib
 import json
@@ -16,11 +17,15 @@ import threading
 import time
 import unittest
 
-from support import TASKSCOPE, is_root
+from support import TASKSCOPE, is_root, main
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 DURATION = "1500"
+# Of the time of all CPUs: who lost more of it to others was disturbed.
+DISTURBED = 0.1
+TRIES = 2
+TRIES_DISTURBED = 6
 
 
 class Cgroup:
@@ -91,13 +96,24 @@ def command(name, *arguments):
     return [str(WORKLOADS / name), DURATION, *arguments]
 
 
+def go_first():
+    """For a process that is about to run a workload: others of this host shall not limit it."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, -15)
+
+
 def profile(words, enter=None):
     """Runs a command under taskscope; gives the summary, the last of the JSON lines."""
+    def prepare():
+        go_first()
+        if enter:
+            enter()
+
     with tempfile.TemporaryDirectory() as scratch:
         lines = pathlib.Path(scratch) / "run.jsonl"
         done = subprocess.run([TASKSCOPE, "run", "-o", lines, "-q", "--", *words], cwd=scratch,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
-                              preexec_fn=enter)
+                              preexec_fn=prepare)
         if not lines.exists() or not lines.stat().st_size:
             raise AssertionError(f"{words}: {done.returncode} {done.stderr.decode()}")
         return json.loads(lines.read_text().splitlines()[-1])
@@ -157,6 +173,31 @@ CASES = [
 ]
 
 
+class Busy(unittest.SkipTest):
+    """No try was without disturbance, and none was right."""
+
+
+class Others:
+    """The share of all CPU time that others took inside a `with`: processes that are no children
+    of ours, and other guests of the machine that this one runs on."""
+
+    def __enter__(self):
+        self.before = self.times()
+        return self
+
+    def __exit__(self, *_):
+        taken, whole = (after - before for after, before in zip(self.times(), self.before))
+        self.share = taken / whole if whole else 0
+
+    @staticmethod
+    def times():
+        fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        user, nice, system, idle, iowait, irq, softirq, steal = map(int, fields)
+        ours = sum(os.times()[:4]) * os.sysconf("SC_CLK_TCK")
+        busy = user + nice + system + irq + softirq + steal
+        return busy - ours, busy + idle + iowait
+
+
 def judge(case):
     """Whether the verdict is right, and what it says."""
     name, profile_it, classes, cause = case
@@ -169,24 +210,42 @@ def judge(case):
     return right, said
 
 
+def judge_again(case):
+    """Until the verdict is right, or was wrong as often as it may be; gives the last one."""
+    wrong = 0
+    for _ in range(TRIES_DISTURBED):
+        with Others() as others:
+            right, said = judge(case)
+        if right:
+            return True, said
+        print(f"       others took {others.share:.0%} of all CPU time", flush=True)
+        wrong += others.share < DISTURBED
+        if wrong == TRIES:
+            return False, said
+    if wrong:
+        return False, said
+    raise Busy("others take the CPUs all the time")
+
+
 @unittest.skipUnless(is_root(), "needs root for BPF and cgroups")
 class Corpus(unittest.TestCase):
     def test_each_workload_is_named_for_what_limits_it(self):
         wrong = []
-        judged = 0
+        judged = busy = 0
         for case in CASES:
             try:
-                right, said = judge(case)
-                if not right:
-                    right, said = judge(case)
+                right, said = judge_again(case)
             except unittest.SkipTest as reason:
                 print(f"left out: {case[0]}: {reason}", flush=True)
+                busy += isinstance(reason, Busy)
                 continue
             judged += 1
             if not right:
                 wrong.append(said)
-        self.assertGreaterEqual(judged, 16)
         self.assertLessEqual(len(wrong), 1, wrong)
+        self.assertGreaterEqual(judged + busy, 16)
+        if judged < 16:
+            self.skipTest(f"others took the CPUs during {busy} of {len(CASES)} workloads")
 
 
 if __name__ == "__main__":
@@ -196,4 +255,4 @@ if __name__ == "__main__":
             if wanted in one[0]:
                 judge(one)
     else:
-        unittest.main()
+        main()
