@@ -17,7 +17,7 @@ import time
 import unittest
 
 import support
-from support import TASKSCOPE, is_root
+from support import HANG, TASKSCOPE, is_root, wait_until
 
 NOBODY = 65534
 UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -25,8 +25,8 @@ UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-gr
 REAL_PYTHON = os.path.realpath(sys.executable)
 # A report that nobody reads is given up after this time.
 PATIENCE = 10
-# What hangs is told from what is slow by this many seconds.
-HANG = 60
+# For a shell: until its child has become sleep(1).
+RUNS_SLEEP = 'while read name < /proc/$!/comm; test "$name" != sleep; do :; done'
 
 
 def works(source):
@@ -54,15 +54,13 @@ def children(pid):
     return found
 
 
-def wait_until(condition, seconds=10):
-    """The first true value of the condition."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
+def child_that_runs(pid, name):
+    """The child of a process that runs this program; there may be others that end meanwhile."""
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            if support.comm_of(child) == name:
+                return child
+    return None
 
 
 class RunCase(support.TestCase):
@@ -79,6 +77,10 @@ class RunCase(support.TestCase):
         self.assertEqual(done, status, err)
         self.out, self.err = out, err
         return self.lines()
+
+    def until(self, name):
+        """A command for a shell that waits for a file with this name."""
+        return f"until test -e {self.path(name)}; do sleep 0.05; done"
 
     def start(self, *words, **options):
         process = subprocess.Popen([TASKSCOPE, "run", *map(str, words)], stdin=subprocess.DEVNULL,
@@ -153,9 +155,7 @@ class Status(RunCase):
             with self.subTest(way=way):
                 process = self.start("-q", "-o", self.path("run.jsonl"), "--source", way,
                                      "sleep", "100")
-                victim = wait_until(lambda: [child for child in children(process.pid) if
-                                             pathlib.Path(f"/proc/{child}/comm").read_text()
-                                             == "sleep\n"])[0]
+                victim = wait_until(lambda: child_that_runs(process.pid, "sleep"))
                 os.kill(victim, signal.SIGKILL)
                 self.assertEqual(process.wait(timeout=HANG), 137)
                 summary = self.lines()[-1]
@@ -209,11 +209,12 @@ class Mistakes(RunCase):
         path = self.path("pipe.jsonl")
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        process = self.start("-q", "-o", path, "sh", "-c", "sleep 0.5; true; sleep 1.5; echo done",
+        process = self.start("-q", "-o", path, "sh", "-c", f"{self.until('go')}; /bin/true; echo done",
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_until(lambda: select.select([reader], [], [], 0.1)[0])
         os.read(reader, 1 << 20)
         os.close(reader)
+        pathlib.Path(self.path("go")).touch()
         out, err = process.communicate(timeout=HANG)
         self.assertEqual((process.returncode, out), (125, b"done\n"), err)
         self.assertEqual(len(err.splitlines()), 1)
@@ -444,10 +445,10 @@ class Signals(RunCase):
         self.watch("sh", "-c", "exit 6", options=["-d", "20s"], status=6)
 
     def test_a_command_that_does_not_obey_is_killed_five_seconds_later(self):
+        # It inherits that the signal is ignored, so that it never obeys.
         begin = time.monotonic()
-        summary = self.watch(sys.executable, "-c", "import signal, time\n"
-                             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(1000)",
-                             options=["-d", "1s"], status=124)[-1]
+        summary = self.watch("sleep", "1000", options=["-d", "1s"], status=124,
+                             preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))[-1]
         self.assertGreater(time.monotonic() - begin, 5.9)
         self.assertLess(time.monotonic() - begin, HANG)
         self.assertEqual(summary["signal"], signal.SIGKILL)
@@ -456,33 +457,37 @@ class Signals(RunCase):
         self.watch("sh", "-c", "kill -STOP $$", options=["-d", "500ms"], status=124)
 
     def test_a_killed_taskscope_leaves_a_readable_file_and_the_command(self):
-        script = f"i=0; while [ $i -lt 200 ]; do /bin/true; sleep 0.01; i=$((i+1)); done; " \
+        script = f"until test -e {self.path('go')}; do /bin/true; sleep 0.01; done; " \
                  f"touch {self.path('end')}"
         process = self.start("-q", "-o", self.path("run.jsonl"), "sh", "-c", script)
-        time.sleep(2)
+        path = pathlib.Path(self.path("run.jsonl"))
+        wait_until(lambda: path.exists() and path.read_text().count("\n") > 20)
         process.kill()
         process.wait()
-        text = pathlib.Path(self.path("run.jsonl")).read_text()
+        pathlib.Path(self.path("go")).touch()
+        text = path.read_text()
         lines = [json.loads(line) for line in text.splitlines(True) if line.endswith("\n")]
         self.assertEqual([line["kind"] for line in lines[:2]], ["env", "metadata"])
         self.assertGreater(len(lines), 10)
-        wait_until(lambda: os.path.exists(self.path("end")), 20)
+        wait_until(lambda: os.path.exists(self.path("end")))
 
 
 class Terminal(RunCase):
     """On a terminal of its own."""
 
-    def spawn(self, *words):
+    def spawn(self, *words, modes=()):
         """taskscope as the leader of a session on a new terminal; gives its pid and the terminal."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.environ["TERM"] = "xterm"
+            if modes:
+                subprocess.run(["stty", *modes])
             os.execv(TASKSCOPE, [TASKSCOPE, "run", *words])
         self.addCleanup(os.close, terminal)
         self.said = b""
         return pid, terminal
 
-    def listen(self, terminal, until=None, seconds=20):
+    def listen(self, terminal, until=None, seconds=HANG):
         """Reads until something was said, or everyone left the terminal."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and (until is None or until not in self.said):
@@ -528,7 +533,11 @@ class Terminal(RunCase):
 
     def test_the_live_line_is_drawn_in_place_and_erased(self):
         begin = time.monotonic()
-        pid, terminal = self.spawn("sleep", "2")
+        pid, terminal = self.spawn("sh", "-c", self.until("drawn"))
+        while self.said.count(b"\033[K\r") < 3:
+            self.listen(terminal, seconds=0.1)
+            self.assertLess(time.monotonic() - begin, HANG)
+        pathlib.Path(self.path("drawn")).touch()
         self.listen(terminal)
         self.assertEqual(self.status(pid), 0)
         drawn = self.said.count(b"\033[K\r")
@@ -541,7 +550,7 @@ class Terminal(RunCase):
         pid, terminal = self.spawn("-q", "sleep", "1.5")
         self.listen(terminal)
         self.assertEqual((self.status(pid), self.said), (0, b""))
-        pid, terminal = self.spawn("sh", "-c", "stty -icanon -echo; sleep 1.5; stty icanon echo")
+        pid, terminal = self.spawn("sleep", "1.5", modes=["-icanon", "-echo"])
         self.listen(terminal)
         self.assertEqual(self.status(pid), 0)
         self.assertNotIn(b"\033[K\r", self.said)
@@ -553,13 +562,13 @@ class Terminal(RunCase):
             os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
         self.addCleanup(os.close, terminal)
         self.said = b""
-        os.write(terminal, f"PS1=; {TASKSCOPE} run -q sh -c 'echo rea''dy; sleep 1; echo e''nd'\n"
-                 .encode())
+        os.write(terminal, f"PS1=; {TASKSCOPE} run -q sh -c 'echo rea''dy; {self.until('go')}; "
+                 f"echo e''nd'\n".encode())
         self.listen(terminal, b"ready\r\n")
         os.write(terminal, b"\x1a")
         self.listen(terminal, b"Stopped")
-        time.sleep(1.5)
-        self.listen(terminal, seconds=0.2)
+        pathlib.Path(self.path("go")).touch()
+        self.listen(terminal, seconds=1)
         self.assertNotIn(b"\nend\r\n", self.said)
         os.write(terminal, b"fg\n")
         self.listen(terminal, b"\nend\r\n")
@@ -570,10 +579,14 @@ class Terminal(RunCase):
 
 
 class Tree(RunCase):
+    # Lives until there are lines of three looks at it.
+    SAMPLED = """until test "$(grep -c '"kind":"sample"' "$0")" -ge 3; do sleep 0.05; done"""
+
     def test_lines_are_of_known_kinds_and_the_summary_is_the_last(self):
         for way in WAYS:
             with self.subTest(way=way):
-                lines = self.watch("sh", "-c", "sleep 0.5; true", way=way)
+                pathlib.Path(self.path("run.jsonl")).unlink(missing_ok=True)
+                lines = self.watch("sh", "-c", self.SAMPLED, self.path("run.jsonl"), way=way)
                 kinds = [line["kind"] for line in lines]
                 self.assertEqual(kinds[:2], ["env", "metadata"])
                 self.assertEqual(kinds[-1], "summary")
@@ -640,8 +653,8 @@ class Tree(RunCase):
         for way in WAYS:
             with self.subTest(way=way):
                 begin = time.monotonic()
-                summary = self.watch("sh", "-c", "sleep 1000 > /dev/null 2>&1 & sleep 0.3; exit 2",
-                                     way=way, status=2)[-1]
+                summary = self.watch("sh", "-c", f"sleep 1000 > /dev/null 2>&1 & {RUNS_SLEEP}; "
+                                     "sleep 0.3; exit 2", way=way, status=2)[-1]
                 self.assertLess(time.monotonic() - begin, HANG)
                 for running in summary["running"]:
                     os.kill(running["pid"], signal.SIGKILL)
