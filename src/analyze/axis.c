@@ -43,6 +43,11 @@ static uint32_t cgroup_identity(const struct snapshot *snapshot, uint32_t task)
 	return snapshot->tasks[task].cgroup;
 }
 
+static uint32_t scope_identity(const struct snapshot *snapshot, uint32_t task)
+{
+	return snapshot->tasks[task].scope;
+}
+
 static uint32_t process_identity(const struct snapshot *snapshot, uint32_t task)
 {
 	return snapshot->tasks[task].process;
@@ -67,6 +72,11 @@ static void append_comm(const struct snapshot *snapshot, uint32_t task, struct t
 static void append_cgroup(const struct snapshot *snapshot, uint32_t task, struct text *out)
 {
 	text_append_string(out, snapshot_text(snapshot, cgroup_identity(snapshot, task)));
+}
+
+static void append_scope(const struct snapshot *snapshot, uint32_t task, struct text *out)
+{
+	text_append_string(out, snapshot_text(snapshot, scope_identity(snapshot, task)));
 }
 
 static void append_container(const struct snapshot *snapshot, uint32_t task, struct text *out)
@@ -107,6 +117,7 @@ static const struct axis_part
 	process_itself = { NAME_LITERAL, process_identity, process_count, append_process },
 	thread_itself =  { NAME_LITERAL, task_identity,    task_count,    append_thread },
 	user_itself =    { NAME_LITERAL, process_identity, process_count, append_user },
+	scope_itself =   { NAME_LITERAL, scope_identity,   string_count,  append_scope },
 	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container };
 
 const struct axis axes[AXIS_COUNT] = {
@@ -117,6 +128,7 @@ const struct axis axes[AXIS_COUNT] = {
 	[AXIS_PROCESS] =    { "process",    { &process_itself }, false },
 	[AXIS_THREAD] =     { "thread",     { &thread_itself },  false },
 	[AXIS_USER] =       { "user",       { &user_itself },    false },
+	[AXIS_SCOPE] =      { "scope",      { &scope_itself },   false },
 	[AXIS_CONTAINER] =  { "container",  { &container_name }, false },
 	[AXIS_ALL] =        { "all",        { &cgroup_path, &pcomm_pattern, &comm_pattern }, false },
 };

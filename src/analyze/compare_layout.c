@@ -188,10 +188,11 @@ static void average_tasks(const struct compare_layout *layout, struct comparison
 	}
 }
 
-/* Whether threads of one process are in different groups because of what they are called. */
+/* Whether threads of one process are in different groups because of their names or scopes. */
 static bool tells_threads_apart(enum group_axis axis)
 {
-	return axis == AXIS_COMM || axis == AXIS_COMM_EXACT || axis == AXIS_THREAD;
+	return axis == AXIS_COMM || axis == AXIS_COMM_EXACT || axis == AXIS_THREAD ||
+	       axis == AXIS_SCOPE;
 }
 
 /* The group of exited threads of processes that are called like this one. */

@@ -35,13 +35,14 @@ enum group_axis {
 	AXIS_PROCESS,	 /* "name[tgid]" */
 	AXIS_THREAD,	 /* "name[tid]" */
 	AXIS_USER,	 /* effective user, "uid N" for one without a name */
+	AXIS_SCOPE,	 /* label of the thread's innermost open scope */
 	AXIS_CONTAINER,	 /* "docker 0123456789ab"; outside of any the unit, or the cgroup path */
 	AXIS_ALL,	 /* patterns of all three: "cgroup pcomm/comm"; "(none)" is not known */
 	AXIS_COUNT,
 };
 
 /* The axes' names, as options spell them: "a|b|c" of all. */
-#define GROUP_AXES "pcomm|comm|comm-exact|cgroup|process|thread|user|container|all"
+#define GROUP_AXES "pcomm|comm|comm-exact|cgroup|process|thread|user|scope|container|all"
 const char *group_axis_name(enum group_axis axis);
 int group_axis_find(const char *name); /* -1 when there is none */
 

@@ -19,7 +19,7 @@ struct error;
 
 /* The names that sections_parse() takes, for people. */
 #define SECTION_NAMES                                                                              \
-	"identity, scheduling, io, memory, delays, heap, cgroups, limits, memory.stat, "           \
+	"identity, scheduling, io, memory, delays, heap, scopes, cgroups, limits, memory.stat, "   \
 	"memory.events, pressure, host, all"
 #define ALL_SECTIONS ((1u << SECTION_COUNT) - 1)
 /* Those that have readings alone, no metrics. */

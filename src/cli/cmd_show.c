@@ -140,7 +140,7 @@ static int check_csv(const struct request *request, struct error *error)
 	    !(sections & ~READING_SECTIONS))
 		return 0;
 	return error_set(error, -EINVAL,
-			 "csv is one table: ask for sections of tasks (identity to heap) or of "
+			 "csv is one table: ask for sections of tasks (identity to scopes) or of "
 			 "readings (cgroups to host), not both");
 }
 

@@ -21,6 +21,7 @@
 #include "collect/sched_ext.h"
 #include "collect/smaps.h"
 #include "collect/source.h"
+#include "collect/task_scopes.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)
 {
@@ -202,9 +203,9 @@ static int list_by_procfs(struct capture *capture, struct error *error)
 
 static void leave_proc_out(struct capture *capture)
 {
-	static const enum source_id left_out[] = { SOURCE_CGROUP,  SOURCE_STATM, SOURCE_FDS,
-						   SOURCE_CMDLINE, SOURCE_USERS, SOURCE_EXE,
-						   SOURCE_SMAPS,   SOURCE_JEMALLOC };
+	static const enum source_id left_out[] = { SOURCE_CGROUP,  SOURCE_STATM,    SOURCE_FDS,
+						   SOURCE_CMDLINE, SOURCE_USERS,    SOURCE_EXE,
+						   SOURCE_SMAPS,   SOURCE_JEMALLOC, SOURCE_SCOPES };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";
@@ -323,6 +324,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = snapshot_finish(snapshot);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
+	if (status == 0 && !capture->proc_is_foreign)
+		status = task_scopes_collect(capture);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = jemalloc_collect(capture);
 	if (status == 0 && !capture->proc_is_foreign)

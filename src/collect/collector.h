@@ -24,7 +24,8 @@ struct source_tally {
 	uint64_t read;
 	uint64_t failed;
 	int error; /* errno of the latest failure */
-	/* Says more than the errno, or NULL.  Static, or in the snapshot's arena. */
+	/* Says more than the errno, or why all went well and gave nothing; or NULL.  Static, or in
+	 * the snapshot's arena. */
 	const char *reason;
 	bool is_partial; /* the reason is why it is not all there, although no read failed */
 };

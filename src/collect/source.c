@@ -38,7 +38,7 @@ static const enum source_id place_sources[PLACE_COUNT] = {
 	[PLACE_TASK] = SOURCE_TASK_ITERATOR,    [PLACE_GROUP] = SOURCE_TASK_ITERATOR,
 	[PLACE_DELAY] = SOURCE_TASK_ITERATOR,   [PLACE_STATS] = SOURCE_TASK_ITERATOR,
 	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_TASKSTATS] = SOURCE_TASKSTATS,
-	[PLACE_JEMALLOC] = SOURCE_JEMALLOC,
+	[PLACE_JEMALLOC] = SOURCE_JEMALLOC,     [PLACE_SCOPE] = SOURCE_SCOPES,
 };
 /* clang-format on */
 
@@ -162,7 +162,8 @@ static void failure_text(const struct capture *capture, enum source_id id, struc
 /* Whether the source asks a running kernel or a living process, which a recording is not. */
 static bool needs_life(enum source_id id)
 {
-	return id == SOURCE_TASK_ITERATOR || id == SOURCE_TASKSTATS || id == SOURCE_JEMALLOC;
+	return id == SOURCE_TASK_ITERATOR || id == SOURCE_TASKSTATS || id == SOURCE_JEMALLOC ||
+	       id == SOURCE_SCOPES;
 }
 
 static bool is_denial(int error)
@@ -219,8 +220,10 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 			return SOURCE_MISSING;
 		return iterated(capture, id) ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
 	}
-	if (tally->read)
+	if (tally->read) {
+		text_append_string(reason, tally->reason ? tally->reason : "");
 		return SOURCE_OK;
+	}
 	text_append_string(reason, id == SOURCE_TASK_ITERATOR ?
 					   "not asked for" :
 					   "not needed: the task iterator gave its values");

@@ -50,6 +50,7 @@ const struct metric metrics[METRIC_COUNT] = {
 #define DECODED(what)           BY_KEY(PLACE_DECODED, #what, COUNT)
 #define TASKSTATS(member, raw)  BY_KEY(PLACE_TASKSTATS, #member, raw)
 #define JEMALLOC(member)        BY_KEY(PLACE_JEMALLOC, #member, BYTES)
+#define IN_SCOPE(member, raw)   BY_KEY(PLACE_SCOPE, #member, raw)
 #define AFFINITY                PLAIN(PLACE_AFFINITY)
 #define FD_DIRECTORY            PLAIN(PLACE_FD_DIRECTORY)
 #define FD_LIMIT                PLAIN(PLACE_FD_LIMIT)
@@ -96,6 +97,7 @@ static const char *const fold_names[] = {
 static const char *const section_names[] = {
 	[SECTION_IDENTITY] = "identity", [SECTION_SCHEDULING] = "scheduling", [SECTION_IO] = "io",
 	[SECTION_MEMORY] = "memory",     [SECTION_DELAYS] = "delays",         [SECTION_HEAP] = "heap",
+	[SECTION_SCOPES] = "scopes",
 	[SECTION_CGROUPS] = "cgroups",   [SECTION_LIMITS] = "limits",
 	[SECTION_MEMORY_STAT] = "memory.stat", [SECTION_MEMORY_EVENTS] = "memory.events",
 	[SECTION_PRESSURE] = "pressure", [SECTION_HOST] = "host",
@@ -128,7 +130,7 @@ static const char *const place_names[] = {
 	[PLACE_TASK] = "bpf task",       [PLACE_GROUP] = "bpf group",
 	[PLACE_DELAY] = "bpf delays",    [PLACE_STATS] = "bpf stats",
 	[PLACE_DECODED] = "bpf decoded", [PLACE_TASKSTATS] = "taskstats",
-	[PLACE_JEMALLOC] = "jemalloc",
+	[PLACE_JEMALLOC] = "jemalloc",   [PLACE_SCOPE] = "scopes",
 };
 
 static const char *const policy_names[] = {

@@ -75,6 +75,7 @@ enum metric_section {
 	SECTION_MEMORY,
 	SECTION_DELAYS,
 	SECTION_HEAP,
+	SECTION_SCOPES,
 	/* Of readings only. */
 	SECTION_CGROUPS,
 	SECTION_LIMITS,
@@ -144,6 +145,7 @@ enum metric_place {
 	PLACE_DECODED,
 	PLACE_TASKSTATS,
 	PLACE_JEMALLOC,
+	PLACE_SCOPE,
 	PLACE_COUNT,
 };
 

@@ -34,6 +34,7 @@ struct task {
 	uint64_t start_time_ns; /* since boot */
 	uint32_t comm;		/* strings by their number in the dictionary */
 	uint32_t cgroup;
+	uint32_t scope; /* label of its innermost open scope, 0 when none or not known */
 };
 
 struct process {
@@ -84,7 +85,7 @@ enum source_state {
 struct source_report {
 	const char *name;
 	enum source_state state;
-	const char *reason; /* NULL when ok */
+	const char *reason; /* NULL when ok, unless it found nothing to read */
 	uint64_t read;
 	uint64_t failed;
 };

@@ -21,6 +21,7 @@ static const char *const section_titles[SECTION_COUNT] = {
 	[SECTION_MEMORY] = "Memory",
 	[SECTION_DELAYS] = "Delays",
 	[SECTION_HEAP] = "Heap",
+	[SECTION_SCOPES] = "Scopes",
 	[SECTION_CGROUPS] = "Cgroups",
 	[SECTION_LIMITS] = "Limits of cgroups",
 	[SECTION_MEMORY_STAT] = "Memory of cgroups (memory.stat)",

@@ -47,7 +47,7 @@ static void end_line(struct csv_sheet *sheet)
 
 /* Threads are told by what identifies them, as in JSON. */
 static const char *const identity_names[] = {
-	"tid", "tgid", "comm", "pcomm", "cgroup", "start_time_ns", NULL,
+	"tid", "tgid", "comm", "pcomm", "cgroup", "start_time_ns", "scope", NULL,
 };
 
 static void write_identity(struct csv_sheet *sheet, const struct group *group)
@@ -62,6 +62,7 @@ static void write_identity(struct csv_sheet *sheet, const struct group *group)
 	csv_append(next_field(sheet), snapshot_text(snapshot, process->pcomm));
 	csv_append(next_field(sheet), snapshot_text(snapshot, task->cgroup));
 	text_format(next_field(sheet), "%" PRIu64, task->start_time_ns);
+	csv_append(next_field(sheet), snapshot_text(snapshot, task->scope));
 }
 
 static bool shows_identity(const struct snapshot_view *view)

@@ -98,6 +98,8 @@ static void write_identity(struct json *json, const struct snapshot *snapshot,
 	json_member_string(json, "pcomm", snapshot_text(snapshot, process->pcomm));
 	json_member_string(json, "cgroup", snapshot_text(snapshot, task->cgroup));
 	json_member_u64(json, "start_time_ns", task->start_time_ns);
+	if (task->scope)
+		json_member_string(json, "scope", snapshot_text(snapshot, task->scope));
 }
 
 /* What belongs to the whole process stands on the row of its first task, once. */

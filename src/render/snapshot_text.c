@@ -28,6 +28,7 @@ static enum table_alignment column_alignment(enum view_column column)
 	switch (column) {
 	case COLUMN_GROUP:
 		return TABLE_NAME;
+	case COLUMN_SCOPE:
 	case COLUMN_METRIC:
 	case COLUMN_UNIT:
 	case COLUMN_TAGS:
@@ -98,7 +99,7 @@ static void add_long_rows(struct page *page, const struct view_columns *columns,
 
 static void fill_table(struct page *page)
 {
-	const struct view_columns *columns = view_columns(page->view);
+	const struct view_columns *columns = view_columns_for_people(page->view);
 	const struct group *groups = page->view->grouping->groups;
 
 	add_columns(page, columns);

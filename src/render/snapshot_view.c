@@ -13,9 +13,9 @@
 static const char *const column_names[COLUMN_COUNT] = {
 	[COLUMN_GROUP] = "group",	  [COLUMN_TASKS] = "tasks",
 	[COLUMN_PROCESSES] = "processes", [COLUMN_UPTIME] = "uptime",
-	[COLUMN_METRIC] = "metric",	  [COLUMN_VALUE] = "value",
-	[COLUMN_MEASURED] = "measured",	  [COLUMN_UNIT] = "unit",
-	[COLUMN_TAGS] = "tags",
+	[COLUMN_SCOPE] = "scope",	  [COLUMN_METRIC] = "metric",
+	[COLUMN_VALUE] = "value",	  [COLUMN_MEASURED] = "measured",
+	[COLUMN_UNIT] = "unit",		  [COLUMN_TAGS] = "tags",
 };
 
 const char *view_column_name(enum view_column column)
@@ -93,6 +93,32 @@ const struct view_columns *view_columns(const struct snapshot_view *view)
 	return view->columns.count ? &view->columns : &wide;
 }
 
+/* Whether any thread of a group that is shown is known to be in a scope. */
+static bool shows_scopes(const struct snapshot_view *view)
+{
+	const struct grouping *grouping = view->grouping;
+
+	for (size_t i = 0; i < view_shown(view); i++) {
+		const struct group *group = &grouping->groups[i];
+
+		for (uint32_t task = 0; task < group->tasks; task++)
+			if (grouping->snapshot->tasks[grouping->rows[group->first + task]].scope)
+				return true;
+	}
+	return false;
+}
+
+const struct view_columns *view_columns_for_people(const struct snapshot_view *view)
+{
+	static const struct view_columns with_scope = {
+		.ids = { COLUMN_GROUP, COLUMN_TASKS, COLUMN_SCOPE },
+		.count = 3,
+	};
+	bool is_wanted = !view->columns.count && view->grouping->axis != AXIS_SCOPE;
+
+	return is_wanted && shows_scopes(view) ? &with_scope : view_columns(view);
+}
+
 static void append_key(struct text *out, const char *key, enum cell_style style)
 {
 	if (style == CELL_RAW)
@@ -117,6 +143,73 @@ static void append_age(struct text *out, const struct snapshot_view *view,
 		text_append_string(out, "-");
 }
 
+/* The scope that tells most of a group, and whether its threads are in others too. */
+struct group_scope {
+	uint32_t row, label; /* of its task; 0: no thread is in a scope */
+	uint64_t age;
+	bool has_others;
+};
+
+static struct group_scope find_scope(const struct grouping *grouping, const struct group *group)
+{
+	const struct snapshot *snapshot = grouping->snapshot;
+	struct group_scope found = { 0 };
+
+	for (uint32_t i = 0; i < group->tasks; i++) {
+		uint32_t row = grouping->rows[group->first + i];
+		uint32_t label = snapshot->tasks[row].scope;
+		uint64_t age = 0;
+
+		if (!label)
+			continue;
+		(void)snapshot_get(snapshot, METRIC_scope_age_ns, row, &age);
+		found.has_others |= found.label && found.label != label;
+		if (!found.label || age > found.age) {
+			found.row = row;
+			found.label = label;
+			found.age = age;
+		}
+	}
+	return found;
+}
+
+/* " (58.0s, 412/1000)": as much of it as is known. */
+static void append_progress(struct text *out, const struct snapshot *snapshot, uint32_t row)
+{
+	uint64_t age, count, total;
+
+	if (!snapshot_get(snapshot, METRIC_scope_age_ns, row, &age))
+		return;
+	text_append_string(out, " (");
+	age_text(out, age);
+	if (snapshot_get(snapshot, METRIC_scope_count, row, &count)) {
+		text_format(out, ", %" PRIu64 "/", count);
+		if (snapshot_get(snapshot, METRIC_scope_total, row, &total))
+			text_format(out, "%" PRIu64, total);
+		else
+			text_append_string(out, "?");
+	}
+	text_append_string(out, ")");
+}
+
+static void append_scope(struct text *out, const struct snapshot_view *view,
+			 const struct group *group, enum cell_style style)
+{
+	const struct snapshot *snapshot = view->grouping->snapshot;
+	struct group_scope scope = find_scope(view->grouping, group);
+	const char *label = snapshot_text(snapshot, scope.label);
+
+	if (style == CELL_RAW) {
+		csv_append(out, label);
+	} else if (!scope.label) {
+		text_append_string(out, "-");
+	} else {
+		text_append_escaped(out, label, strlen(label));
+		append_progress(out, snapshot, scope.row);
+		text_append_string(out, scope.has_others ? ", …" : "");
+	}
+}
+
 void view_group_cell(struct text *out, const struct snapshot_view *view, const struct group *group,
 		     enum view_column column, enum cell_style style)
 {
@@ -132,6 +225,9 @@ void view_group_cell(struct text *out, const struct snapshot_view *view, const s
 		break;
 	case COLUMN_UPTIME:
 		append_age(out, view, group, style);
+		break;
+	case COLUMN_SCOPE:
+		append_scope(out, view, group, style);
 		break;
 	default:
 		break;

@@ -21,6 +21,7 @@ enum view_column {
 	COLUMN_TASKS,
 	COLUMN_PROCESSES,
 	COLUMN_UPTIME, /* age of the group's oldest task */
+	COLUMN_SCOPE,  /* of the thread that has been in its scope for longest */
 	COLUMN_METRIC,
 	COLUMN_VALUE,
 	COLUMN_MEASURED,
@@ -41,7 +42,7 @@ struct view_columns {
 };
 
 /* Their names, for people. */
-#define VIEW_COLUMNS "group, tasks, processes, uptime, metric, value, measured, unit, tags"
+#define VIEW_COLUMNS "group, tasks, processes, uptime, scope, metric, value, measured, unit, tags"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
 int view_columns_parse(const char *list, struct view_columns *ret, struct error *error);
@@ -63,6 +64,9 @@ bool view_age(const struct snapshot_view *view, const struct group *group, uint6
 
 /* The columns that were asked for, else those of the wide layout. */
 const struct view_columns *view_columns(const struct snapshot_view *view);
+
+/* The same for people: scopes are among them when a thread that is shown is in one. */
+const struct view_columns *view_columns_for_people(const struct snapshot_view *view);
 
 /* For people: scaled, escaped, a sign for what is absent; or stored units and CSV's quotes. */
 enum cell_style {

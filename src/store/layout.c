@@ -31,6 +31,7 @@ const struct field fields[] = {
 	TASK("task.start_time_ns",       TIME,   start_time_ns),
 	TASK("task.comm",                STRING, comm),
 	TASK("task.cgroup",              STRING, cgroup),
+	TASK("task.scope",               STRING, scope),
 };
 
 #define TALLY(member) { #member, offsetof(struct capture_tally, member) }

@@ -32,7 +32,7 @@ CASES = [
     ("fail.txt", ["A", "B", "-m", "majflt", "--fail-on", "pcomm=work* run_time_ns > 2s", "--fail-on",
                   "rchar > +5%", "--fail-on", "pcomm=nobody minflt > 1"]),
 ]
-AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "container", "all"]
+AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "scope", "container", "all"]
 FORMATS = ["txt", "json", "csv"]
 # What recorded roots do not have is in the files of another format.
 SECTIONS = {name: ["A", "B"] for name in ["primary", "derived", "smaps", "cgroup", "limits",

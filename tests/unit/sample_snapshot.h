@@ -167,6 +167,24 @@ static inline struct snapshot *make_snapshot(void)
 	return snapshot;
 }
 
+/*
+ * What version 1 did not know at first: threads in a scope, with steps and without, one whose label
+ * found no room, and one whose steps are all there are.
+ */
+static inline void add_scopes(struct snapshot *snapshot)
+{
+	snapshot->tasks[1].scope = intern(snapshot, "load matrix");
+	snapshot->tasks[2].scope = intern(snapshot, "solve \x1b[2J\xff");
+	snapshot->tasks[3].scope = intern(snapshot, "odd");
+	set(snapshot, METRIC_scope_age_ns, 1, 58000000000);
+	set(snapshot, METRIC_scope_age_ns, 2, 0);
+	set(snapshot, METRIC_scope_age_ns, 3, UINT64_MAX);
+	set(snapshot, METRIC_scope_age_ns, 4, 1);
+	set(snapshot, METRIC_scope_count, 2, 0);
+	set(snapshot, METRIC_scope_count, 3, UINT64_MAX);
+	set(snapshot, METRIC_scope_total, 3, UINT64_MAX);
+}
+
 static inline void assert_same_text(const struct snapshot *a, uint32_t first,
 				    const struct snapshot *b, uint32_t second)
 {
@@ -196,6 +214,7 @@ static inline void assert_same_rows(const struct snapshot *a, const struct snaps
 		assert_int_equal(first->start_time_ns, second->start_time_ns);
 		assert_same_text(a, first->comm, b, second->comm);
 		assert_same_text(a, first->cgroup, b, second->cgroup);
+		assert_same_text(a, first->scope, b, second->scope);
 	}
 }
 

@@ -3,7 +3,8 @@
 
 static void exited_threads_are_a_group_where_threads_of_a_process_are_told_apart(void **state)
 {
-	static const enum group_axis axes[] = { AXIS_COMM, AXIS_COMM_EXACT, AXIS_THREAD };
+	static const enum group_axis axes[] = { AXIS_COMM, AXIS_COMM_EXACT, AXIS_THREAD,
+						AXIS_SCOPE };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(axes); i++) {

@@ -332,6 +332,9 @@ static void each_axis_has_its_keys(void **state)
 		{ AXIS_THREAD, "pool-2[22]", 1 },
 		{ AXIS_USER, "alice", 4 },
 		{ AXIS_USER, "uid 77", 1 },
+		{ AXIS_SCOPE, "solve 1", 2 },
+		{ AXIS_SCOPE, "solve 2", 1 },
+		{ AXIS_SCOPE, "", 2 },
 		{ AXIS_CONTAINER, "server.service", 3 },
 		{ AXIS_CONTAINER, "/run-17", 1 },
 		{ AXIS_ALL, "/system.slice/server.service server/pool-{N}", 2 },
@@ -345,6 +348,9 @@ static void each_axis_has_its_keys(void **state)
 
 		snapshot->processes[1].user = hand_text(snapshot, "alice");
 		hand_set(snapshot, METRIC_uid, 0, 77);
+		snapshot->tasks[1].scope = snapshot->tasks[2].scope =
+			hand_text(snapshot, "solve 1");
+		snapshot->tasks[3].scope = hand_text(snapshot, "solve 2");
 		grouping = group_by(snapshot, expected[i].axis);
 		assert_group(grouping, expected[i].key, expected[i].tasks);
 	}

@@ -110,7 +110,7 @@ static void assert_has(struct question question, enum answer_format format, cons
 
 #define FOOTER                                                                                     \
 	"Linux 6.1.0\\x1b, 2023-11-14 22:13:20 UTC: 3 threads of 2 processes, 4 tids walked; "     \
-	"1 of %d metrics absent; 1 task ended while being read; 3 reads failed, most often of "   \
+	"1 of %d metrics absent; 1 task ended while being read; 3 reads failed, most often of "    \
 	"io: io 2 of 3, fds 1 of 1\n"
 
 static void text_is_a_table_and_what_to_know_about_the_capture(void **state)
@@ -285,12 +285,12 @@ static void json_tells_of_the_host_the_sources_and_the_losses(void **state)
 static void csv_of_threads_has_identity_and_metrics_and_empty_fields_for_absent(void **state)
 {
 	(void)state;
-	assert_shown((struct question){ AXIS_THREAD, "run_time_ns,rchar,state,rss_bytes", NULL, 0 },
-		     CSV,
-		     "tid,tgid,comm,pcomm,cgroup,start_time_ns,run_time_ns,rchar,state,rss_bytes\n"
-		     "11,10,\"se\\x1b[2J,\"\"x\"\"\",server,/a b:c,110000000,2000,,S,\n"
-		     "10,10,server,server,/a b:c,100000000,1000,18446744073709551615,S,4096\n"
-		     "7,7,kthread,kthread,/,70000000,0,,I,\n");
+	assert_shown(
+		(struct question){ AXIS_THREAD, "run_time_ns,rchar,state,rss_bytes", NULL, 0 }, CSV,
+		"tid,tgid,comm,pcomm,cgroup,start_time_ns,scope,run_time_ns,rchar,state,rss_bytes\n"
+		"11,10,\"se\\x1b[2J,\"\"x\"\"\",server,/a b:c,110000000,,2000,,S,\n"
+		"10,10,server,server,/a b:c,100000000,,1000,18446744073709551615,S,4096\n"
+		"7,7,kthread,kthread,/,70000000,,0,,I,\n");
 }
 
 static void csv_of_groups_is_wide_or_long_as_its_columns_say(void **state)
@@ -347,6 +347,69 @@ static void unknown_and_repeated_columns_are_refused(void **state)
 	}
 }
 
+/* The server loads, and one of its threads has been solving for longer. */
+static struct snapshot *scoped_snapshot(void)
+{
+	struct snapshot *snapshot = small_snapshot();
+
+	snapshot->tasks[1].scope = hand_text(snapshot, "load, \"all\"");
+	hand_set(snapshot, METRIC_scope_age_ns, 1, 2000000000);
+	hand_set(snapshot, METRIC_scope_count, 1, 7);
+	snapshot->tasks[2].scope = hand_text(snapshot, "solve\x1b");
+	hand_set(snapshot, METRIC_scope_age_ns, 2, 59000000000);
+	hand_set(snapshot, METRIC_scope_count, 2, 412);
+	hand_set(snapshot, METRIC_scope_total, 2, 1000);
+	return snapshot;
+}
+
+static void assert_scoped(struct question question, enum answer_format format, const char *part)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = scoped_snapshot();
+	CLEANUP(free_pointer) char *printed = show(snapshot, question, format);
+
+	if (!strstr(printed, part))
+		fail_msg("no '%s' in\n%s", part, printed);
+}
+
+static void text_has_a_column_of_scopes_when_a_thread_is_in_one(void **state)
+{
+	(void)state;
+	assert_scoped((struct question){ AXIS_THREAD, "run_time_ns", NULL, 0 }, TEXT,
+		      "group              tasks  scope                        run_time_ns\n"
+		      "se\\x1b[2J,\"x\"[11]      1  solve\\x1b (59.0s, 412/1000)     2.000 us\n");
+	assert_scoped((struct question){ AXIS_THREAD, "run_time_ns", NULL, 0 }, TEXT,
+		      "  load, \"all\" (2.0s, 7/?)  ");
+	assert_scoped((struct question){ AXIS_THREAD, "run_time_ns", NULL, 0 }, TEXT,
+		      "kthread[7]             1  -  ");
+	assert_has((struct question){ AXIS_THREAD, "run_time_ns", NULL, 0 }, TEXT,
+		   "tasks  run_time_ns\n");
+}
+
+static void of_a_group_the_scope_of_longest_standing_is_shown(void **state)
+{
+	(void)state;
+	assert_scoped((struct question){ AXIS_PCOMM, "run_time_ns", NULL, 0 }, TEXT,
+		      "solve\\x1b (59.0s, 412/1000), …  ");
+	assert_scoped((struct question){ AXIS_PCOMM, "scope_age_ns", "group,scope", 0 }, CSV,
+		      "group,scope,scope_age_ns\nserver,solve\\x1b,59000000000\n");
+}
+
+static void a_thread_tells_its_scope_to_programs(void **state)
+{
+	struct question question = { AXIS_THREAD, "scope_*", NULL, 0 };
+
+	(void)state;
+	assert_scoped(question, JSON,
+		      "\"start_time_ns\":110000000,\"scope\":\"solve\\\\x1b\",\"scope_age_ns\":"
+		      "59000000000,\"scope_count\":412,\"scope_total\":1000}");
+	assert_scoped(question, JSON,
+		      "\"scope\":\"load, \\\"all\\\"\",\"cmdline\":\"server --port 1\",\"user\":"
+		      "\"www\",\"scope_age_ns\":2000000000,\"scope_count\":7}");
+	assert_scoped(question, JSON, "\"start_time_ns\":70000000}");
+	assert_scoped(question, CSV, "start_time_ns,scope,scope_age_ns,scope_count,scope_total\n");
+	assert_scoped(question, CSV, ",100000000,\"load, \"\"all\"\"\",2000000000,7,\n");
+}
+
 static void an_empty_snapshot_can_be_shown_in_every_format(void **state)
 {
 	struct question question = { AXIS_THREAD, "*", NULL, 0 };
@@ -385,6 +448,9 @@ int main(void)
 		cmocka_unit_test(csv_of_groups_is_wide_or_long_as_its_columns_say),
 		cmocka_unit_test(columns_are_found_by_the_names_that_the_option_lists),
 		cmocka_unit_test(unknown_and_repeated_columns_are_refused),
+		cmocka_unit_test(text_has_a_column_of_scopes_when_a_thread_is_in_one),
+		cmocka_unit_test(of_a_group_the_scope_of_longest_standing_is_shown),
+		cmocka_unit_test(a_thread_tells_its_scope_to_programs),
 		cmocka_unit_test(an_empty_snapshot_can_be_shown_in_every_format),
 	};
 

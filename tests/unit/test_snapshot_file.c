@@ -23,6 +23,26 @@ static void everything_written_is_read_again(void **state)
 	free(bytes);
 }
 
+static void scopes_are_read_again(void **state)
+{
+	struct snapshot *written = make_snapshot();
+	struct snapshot *got = NULL;
+	struct error error = { 0 };
+	void *bytes;
+	size_t size;
+
+	(void)state;
+	add_scopes(written);
+	assert_int_equal(snapshot_encode(written, &bytes, &size, &error), 0);
+	assert_int_equal(snapshot_decode(bytes, size, &got, &error), 0);
+	assert_same_snapshot(written, got);
+	assert_string_equal(snapshot_text(got, got->tasks[1].scope), "load matrix");
+	assert_int_equal(got->tasks[0].scope, 0);
+	snapshot_free(written);
+	snapshot_free(got);
+	free(bytes);
+}
+
 static void a_snapshot_without_rows_is_read_again(void **state)
 {
 	struct snapshot *written, *got = NULL;
@@ -219,6 +239,42 @@ static void a_file_of_format_1_with_readings_can_be_read(void **state)
 	snapshot_free(got);
 }
 
+static void a_file_of_format_1_with_scopes_can_be_read(void **state)
+{
+	struct snapshot *expected = make_snapshot();
+	struct snapshot *got = NULL;
+	struct error error = { 0 };
+	char path[4096];
+
+	(void)state;
+	add_scopes(expected);
+	snprintf(path, sizeof(path), "%s/files/format-1-scopes.tscope",
+		 getenv("TASKSCOPE_TEST_DATA"));
+	snapshot_file_read(path, &got, &error);
+	assert_string_equal(error.message, "");
+	assert_same_rows(expected, got);
+	for (int id = 0; id < METRIC_STORED; id++)
+		assert_same_cells(expected, got, (enum metric_id)id);
+	snapshot_free(expected);
+	snapshot_free(got);
+}
+
+/* Written before there were scopes: no thread is in one, and no age is known. */
+static void a_file_without_scopes_has_none(void **state)
+{
+	struct snapshot *got = NULL;
+	struct error error = { 0 };
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/files/format-1.tscope", getenv("TASKSCOPE_TEST_DATA"));
+	assert_int_equal(snapshot_file_read(path, &got, &error), 0);
+	for (size_t row = 0; row < got->task_count; row++)
+		assert_int_equal(got->tasks[row].scope, 0);
+	assert_int_equal(snapshot_measured(got, METRIC_scope_age_ns), 0);
+	snapshot_free(got);
+}
+
 /* Reads what must be refused; the sentence has to name the file and say why. */
 static void refuse_file(const char *path, int code, const char *why)
 {
@@ -348,6 +404,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_written_is_read_again),
+		cmocka_unit_test(scopes_are_read_again),
 		cmocka_unit_test(a_snapshot_without_rows_is_read_again),
 		cmocka_unit_test(the_same_snapshot_gives_the_same_bytes),
 		cmocka_unit_test(a_text_that_no_row_uses_is_not_in_the_file),
@@ -356,6 +413,8 @@ int main(void)
 		WITH_PLACE(a_file_that_was_written_can_be_read),
 		cmocka_unit_test(a_file_of_format_1_can_be_read),
 		cmocka_unit_test(a_file_of_format_1_with_readings_can_be_read),
+		cmocka_unit_test(a_file_of_format_1_with_scopes_can_be_read),
+		cmocka_unit_test(a_file_without_scopes_has_none),
 		WITH_PLACE(a_file_that_cannot_be_read_is_named_with_the_cause),
 		WITH_PLACE(a_path_that_cannot_be_written_is_named_with_advice),
 		WITH_PLACE(the_old_file_stays_when_the_new_one_cannot_be_written),
