@@ -10,7 +10,7 @@
 
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-struct phase_view *phase_view_new(struct scope_reader *reader, bool is_found)
+struct phase_view *phase_view_new(struct scope_reader *reader)
 {
 	struct phase_view *view = calloc(1, sizeof(*view));
 
@@ -18,7 +18,6 @@ struct phase_view *phase_view_new(struct scope_reader *reader, bool is_found)
 		return NULL;
 	view->reader = reader;
 	view->digest = DIGEST_OF_NOTHING;
-	view->is_base_due = is_found;
 	return view;
 }
 
@@ -32,7 +31,6 @@ void phase_view_reopen(struct phase_view *view, struct scope_reader *reader)
 {
 	close_reader(view);
 	view->reader = reader;
-	view->is_base_due = false;
 	view->read_ns = 0;
 }
 
@@ -251,13 +249,22 @@ static void note_process(struct phase_view *view, const struct tree_process *pro
 	memcpy(view->phases.comm, process->comm, sizeof(view->phases.comm));
 }
 
+int phase_view_begin(struct phase_view *view, struct phases *phases,
+		     const struct tree_process *process)
+{
+	int status = read_copy(view, true);
+
+	note_process(view, process);
+	return status < 0 ? status : add_statistics(view, phases, true);
+}
+
 static int take_copy(struct phase_view *view, struct phases *phases,
 		     const struct tree_process *process, uint64_t until_ns)
 {
 	struct round round = { .view = view, .phases = phases, .process = process };
 	bool is_first = view->read_ns == 0;
 	uint64_t now_ns;
-	int status = read_copy(view, until_ns || view->is_base_due);
+	int status = read_copy(view, until_ns != 0);
 
 	if (status < 0)
 		return status;
@@ -269,10 +276,7 @@ static int take_copy(struct phase_view *view, struct phases *phases,
 	note_changes(view, is_first ? UINT64_MAX : left_of(now_ns, view->read_ns));
 	view->read_ns = now_ns;
 	status = sample_tasks(&round);
-	if (status == 0 && (until_ns || view->is_base_due))
-		status = add_statistics(view, phases, view->is_base_due);
-	view->is_base_due = false;
-	return status;
+	return status == 0 && until_ns ? add_statistics(view, phases, false) : status;
 }
 
 int phase_view_sample(struct phase_view *view, struct phases *phases,

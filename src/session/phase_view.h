@@ -21,13 +21,15 @@ struct phase_view {
 	uint64_t read_ns;
 	uint64_t round;
 	uint64_t digest;  /* of all that a line tells but the ages */
-	bool is_base_due; /* statistics of before it was watched are to be left out */
 	bool has_moved;	  /* a scope was opened or closed since the copy before */
 	bool is_line_due; /* something is new since the last line */
 };
 
-/* Takes over the reader.  `is_found`: it ran before it was watched.  NULL: no memory. */
-struct phase_view *phase_view_new(struct scope_reader *reader, bool is_found);
+/* Takes over the reader.  NULL: no memory. */
+struct phase_view *phase_view_new(struct scope_reader *reader);
+/* It ran before it was watched: its statistics so far are left out.  0 or a negative errno. */
+int phase_view_begin(struct phase_view *view, struct phases *phases,
+		     const struct tree_process *process);
 /* Another program, in the same process. */
 void phase_view_reopen(struct phase_view *view, struct scope_reader *reader);
 void phase_view_free(struct phase_view *view); /* NULL is allowed */

@@ -179,27 +179,42 @@ static bool is_still(const struct phase_watch *watch, const struct phase_member 
 	return fd >= 0;
 }
 
-/* Takes over the reader. */
-static int take_reader(struct phase_watch *watch, struct phase_member *member,
-		       struct scope_reader *reader)
+/* Takes over the reader when it works. */
+static int open_view(struct phase_watch *watch, struct phase_member *member,
+		     struct scope_reader *reader)
 {
-	if (watch->readers >= PHASE_READERS_MAX) {
-		set_flag(&member->is_beyond, &watch->beyond, true);
-	} else if (is_still(watch, member)) {
-		set_flag(&member->is_beyond, &watch->beyond, false);
-		if (member->view)
-			phase_view_reopen(member->view, reader);
-		else
-			member->view = phase_view_new(reader, member->is_found);
-		if (!member->view) {
-			scope_reader_close(reader);
-			return -ENOMEM;
-		}
-		watch->readers++;
+	const struct tree_process *process = tree_find(watch->run->tree, member->key.pid);
+
+	if (!process)
+		return -ESRCH;
+	if (member->view) {
+		phase_view_reopen(member->view, reader);
 		return 0;
 	}
-	scope_reader_close(reader);
+	member->view = phase_view_new(reader);
+	if (!member->view)
+		return -ENOMEM;
+	if (member->is_found)
+		count_failure(watch, phase_view_begin(member->view, &watch->run->phases, process));
 	return 0;
+}
+
+/* Takes over the reader. */
+static void take_reader(struct phase_watch *watch, struct phase_member *member,
+			struct scope_reader *reader)
+{
+	bool is_beyond = watch->readers >= PHASE_READERS_MAX;
+	int status = -ESRCH;
+
+	set_flag(&member->is_beyond, &watch->beyond, is_beyond);
+	if (!is_beyond && is_still(watch, member))
+		status = open_view(watch, member, reader);
+	if (status < 0)
+		scope_reader_close(reader);
+	else
+		watch->readers++;
+	if (status == -ENOMEM)
+		count_failure(watch, status);
 }
 
 static void take_refusal(struct phase_watch *watch, struct phase_member *member, int status)
@@ -232,7 +247,7 @@ static void search_member(struct phase_watch *watch, struct phase_member *member
 		set_flag(&member->is_looked_at, &watch->looked_at, true);
 	}
 	if (status == 0)
-		count_failure(watch, take_reader(watch, member, reader));
+		take_reader(watch, member, reader);
 	else if (status != -ENOENT)
 		take_refusal(watch, member, status);
 }
@@ -268,6 +283,8 @@ void phases_search(struct phase_watch *watch, uint64_t now_ns)
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	unsigned thorough = 0;
 
+	if (!watch->host)
+		return;
 	for (size_t i = 0; i < watch->members.count; i++) {
 		struct phase_member *member = watch->members.data[i];
 

@@ -333,6 +333,7 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 		watch.run->self.startup_ns = monotonic_ns() - entered_ns;
 		start_clocks(&watch);
 		watch_drain(&watch);
+		phases_search(&watch.phases, monotonic_ns());
 		watch_sample(&watch, TRACER_LOOK);
 		watch_loop(&watch);
 		status = session_settle(&watch) < 0 ? no_memory(error) : 0;
