@@ -5,6 +5,8 @@
 
 #include "lib_support.h"
 
+#include "lib/start.h"
+
 enum { FORKS = 60, WORKERS = 2, CHILD_THREADS = 8 };
 
 #define CHECK(condition)                                                                           \
@@ -294,6 +296,41 @@ static void threads_of_a_child_may_come_first(void **state)
 	}
 }
 
+static int is_held, was_held;
+
+/* As a thread of the child does while it makes the child's own memory. */
+static void *hold(void *argument)
+{
+	start_lock();
+	__atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
+	usleep(20000);
+	was_held = 1;
+	start_unlock();
+	return argument;
+}
+
+static void waits(void *argument)
+{
+	pthread_t thread;
+
+	CHECK(!self.block && self.kept);
+	pthread_create(&thread, NULL, hold, NULL);
+	while (!__atomic_load_n(&is_held, __ATOMIC_ACQUIRE))
+		;
+	taskscope_leave(*(struct taskscope_scope *)argument);
+	CHECK(was_held);
+	pthread_join(thread, NULL);
+}
+
+static void nothing_is_closed_while_the_memory_changes_places(void **state)
+{
+	struct taskscope_scope scope = taskscope_enter("parent");
+
+	(void)state;
+	in_child(waits, &scope);
+	taskscope_leave(scope);
+}
+
 static void is_new(void *argument)
 {
 	(void)argument;
@@ -415,6 +452,7 @@ int main(int argc, char **argv)
 		FORK_TEST(grandchildren_do_too),
 		FORK_TEST(of_many_threads_only_the_forking_one_lives_on),
 		FORK_TEST(threads_of_a_child_may_come_first),
+		FORK_TEST(nothing_is_closed_while_the_memory_changes_places),
 		FORK_TEST(a_thread_without_scopes_may_fork),
 		FORK_TEST(a_child_of_a_stopped_parent_can_start),
 		FORK_TEST(a_child_that_stops_stays_off),
