@@ -22,7 +22,7 @@ struct decoder {
 /* 0, -ENODATA when the file ends before, or what else read() said. */
 static int read_all(const struct scope_source *source, uint64_t offset, void *buffer, size_t size)
 {
-	ssize_t got = source->read(source->context, offset, buffer, size);
+	ssize_t got = size ? source->read(source->context, offset, buffer, size) : 0;
 
 	if (got < 0)
 		return (int)got;
