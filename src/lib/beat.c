@@ -112,7 +112,7 @@ static void add_cpu(const struct beat *beat, const struct look *look, struct lin
 		cpus = process_cpus();
 		cores = (double)(now.value - beat->marked_cpu_ns.value) / (double)passed;
 	}
-	line_add(line, &(struct line_field){ .type = LINE_REAL,
+	line_add(line, &(struct line_field){ .type = LINE_CORES,
 					     .key = "cpu_cores",
 					     .before = " cpu=",
 					     .missing = is_known ? "<warming-up>" : NULL,

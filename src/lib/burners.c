@@ -171,7 +171,7 @@ static void print_found(const struct found *found, struct output *output)
 	thread_name(found->tid, name);
 	line_begin(&line, LINE_UNINSTRUMENTED, area.header->pid);
 	line_add_thread(&line, found->tid, name);
-	line_add(&line, &(struct line_field){ .type = LINE_REAL,
+	line_add(&line, &(struct line_field){ .type = LINE_CORES,
 					      .key = "cpu_cores",
 					      .before = " cpu=",
 					      .after = " cores",

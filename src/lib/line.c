@@ -121,7 +121,10 @@ static void put_text_value(struct writer *writer, const struct line_field *field
 		line_format_duration(field->amount.value, formatted, sizeof(formatted));
 		break;
 	case LINE_REAL:
-		line_format_real(field->real, formatted, sizeof(formatted));
+		line_format_real(field->real, 4, formatted, sizeof(formatted));
+		break;
+	case LINE_CORES:
+		line_format_real(field->real, 2, formatted, sizeof(formatted));
 		break;
 	case LINE_LABEL:
 		put(writer, "\"");
@@ -170,6 +173,7 @@ static void put_json_value(struct writer *writer, const struct line_field *field
 		put(writer, "%" PRIu64, field->amount.value);
 		break;
 	case LINE_REAL:
+	case LINE_CORES:
 		if (!(thousandths >= 0 && thousandths < 1e18))
 			put(writer, "null");
 		else
@@ -335,12 +339,15 @@ void line_format_bytes(uint64_t bytes, char *buffer, size_t capacity)
 		 (unsigned int)((bytes >> (10 * i)) % 1024 * 10 / 1024), units[i]);
 }
 
-void line_format_real(double value, char *buffer, size_t capacity)
+void line_format_real(double value, unsigned int most_decimals, char *buffer, size_t capacity)
 {
-	unsigned int decimals = value >= 1 || value < 0.00005 ? 1 : value >= 0.095 ? 2 : 4;
-	uint64_t scale = decimals == 1 ? 10 : decimals == 2 ? 100 : 10000;
-	uint64_t scaled;
+	unsigned int decimals = value >= 1 || value == 0 ? 1 : value >= 0.095 ? 2 : 4;
+	uint64_t scale = 1, scaled;
 
+	if (decimals > most_decimals)
+		decimals = most_decimals;
+	for (unsigned int i = 0; i < decimals; i++)
+		scale *= 10;
 	if (!(value >= 0 && value < 1e15)) {
 		snprintf(buffer, capacity, "<unknown>");
 		return;

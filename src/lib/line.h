@@ -51,6 +51,7 @@ enum line_type {
 	LINE_BYTES,    /* amount */
 	LINE_DURATION, /* amount, in nanoseconds */
 	LINE_REAL,     /* real, if amount is known */
+	LINE_CORES,    /* likewise; less than a hundredth is nothing to people */
 	LINE_LABEL,    /* text, in quotes */
 	LINE_WORD,     /* text */
 };
@@ -96,6 +97,6 @@ void line_format_duration(uint64_t nanoseconds, char *buffer, size_t capacity);
 /* 512B 1.9GiB */
 void line_format_bytes(uint64_t bytes, char *buffer, size_t capacity);
 /* 7.1 0.98 0.0042 */
-void line_format_real(double value, char *buffer, size_t capacity);
+void line_format_real(double value, unsigned int most_decimals, char *buffer, size_t capacity);
 
 #endif

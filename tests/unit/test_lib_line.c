@@ -70,17 +70,19 @@ static void small_numbers_keep_their_digits(void **state)
 {
 	static const struct {
 		double value;
+		unsigned int most;
 		const char *text;
 	} cases[] = {
-		{ 0, "0.0" },	     { 7.12, "7.1" },	     { 1234.56, "1234.6" },
-		{ 0.98, "0.98" },    { 0.999, "1.00" },	     { 0.0042, "0.0042" },
-		{ -1, "<unknown>" }, { 1e300, "<unknown>" },
+		{ 0, 4, "0.0" },	{ 7.12, 4, "7.1" },	   { 1234.56, 4, "1234.6" },
+		{ 0.98, 4, "0.98" },	{ 0.999, 4, "1.00" },	   { 0.0042, 4, "0.0042" },
+		{ 0.0042, 2, "0.00" },	{ 0.05, 2, "0.05" },	   { 7.12, 2, "7.1" },
+		{ -1, 4, "<unknown>" }, { 1e300, 4, "<unknown>" },
 	};
 	char text[LINE_DURATION_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		line_format_real(cases[i].value, text, sizeof(text));
+		line_format_real(cases[i].value, cases[i].most, text, sizeof(text));
 		assert_string_equal(text, cases[i].text);
 	}
 }
