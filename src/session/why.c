@@ -43,7 +43,7 @@ static void watch(struct why *why, uint64_t duration_ns)
 					   .live_fd = -1 };
 	uint64_t begin = monotonic_ns();
 	uint64_t spent;
-	int status;
+	int status = 0;
 
 	if (why->before.is_dead)
 		return;
@@ -53,7 +53,8 @@ static void watch(struct why *why, uint64_t duration_ns)
 			error_set(&why->problem, status, "%s", strerror(-status));
 	}
 	spent = monotonic_ns() - begin;
-	if (!why->run && spent < duration_ns)
+	/* One that ended before it could be watched stays as it is. */
+	if (!why->run && status != -ESRCH && spent < duration_ns)
 		sleep_for(duration_ns - spent);
 	why->watched_ns = why->run ? run_wall_ns(why->run) : monotonic_ns() - begin;
 }
@@ -69,7 +70,8 @@ static void look_again(const struct host *host, struct why *why)
 		standing_clear(&why->after);
 		status = -ESRCH;
 	}
-	why->ended = status == -ESRCH || (process && process->exited);
+	why->ended = status == -ESRCH || (process && process->exited) ||
+		     (why->after.is_dead && !why->before.is_dead);
 	if (process && process->facts.present & TREE_PROCESS_STATUS) {
 		why->has_status = true;
 		why->status = process->facts.status;

@@ -174,6 +174,14 @@ class Why(TestCase):
         self.assertIn("ended while it was watched", answer["answer"])
         self.assertEqual(answer["exit_code"], 7)
 
+    def test_one_that_ends_before_it_is_watched_is_not_waited_for(self):
+        for milliseconds in range(0, 60, 6):
+            with Child("sh", "-c", f"sleep {milliseconds / 1000}; exit 7") as child:
+                answer = why(child.pid, "-d", "1000s")
+            self.assertEqual(answer["ended"] or answer["state"] == "Z", True)
+            if is_root():
+                self.assertEqual(answer["exit_code"], 7)
+
     def test_one_that_waits_for_its_children_names_them(self):
         with Child("sh", "-c", f"{WORKLOADS / 'cpu_single'} 60000; true") as child:
             wait_until(lambda: [comm_of(pid) for pid in children_of(child.pid)] == ["cpu_single"]
