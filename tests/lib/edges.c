@@ -1,0 +1,141 @@
+/*
+ * A program in hard places: edges SCENE
+ *
+ * Prints one line of what came of it; see test_edges.py for the places.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <taskscope.h>
+
+#include "lib/area.h"
+
+/* Whether a scope is recorded, and whether somebody outside could read it. */
+static void tell(const char *where)
+{
+	struct taskscope_progress progress = taskscope_begin("told", 10);
+	const struct scope_frame *frame = progress.frame;
+
+	taskscope_advance(&progress, 3);
+	printf("%s: %s, %s\n", where,
+	       progress.scope.handle && frame->count == 3 ? "recorded" : "not recorded",
+	       area.fd >= 0 ? "shared" : "not shared");
+	fflush(stdout);
+	taskscope_end(&progress);
+}
+
+static int scene_start(void)
+{
+	int error = taskscope_start(NULL);
+
+	tell(error ? strerrorname_np(-error) : "started");
+	return 0;
+}
+
+static int scene_linked(void)
+{
+	tell("linked");
+	return 0;
+}
+
+static void limit(int resource, rlim_t value)
+{
+	struct rlimit limit = { value, value };
+
+	setrlimit(resource, &limit);
+}
+
+static int scene_no_descriptors(void)
+{
+	limit(RLIMIT_NOFILE, 3);
+	return scene_start();
+}
+
+static int scene_few_descriptors(void)
+{
+	limit(RLIMIT_NOFILE, 50);
+	return scene_start();
+}
+
+static int scene_small_files(void)
+{
+	limit(RLIMIT_FSIZE, 4096);
+	return scene_start();
+}
+
+static int scene_no_memory(void)
+{
+	limit(RLIMIT_AS, 4096);
+	return scene_start();
+}
+
+/* No thread of ours starts in this program: there is none to be had. */
+static bool has_no_threads;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+			  void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+			  void *argument);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+			  void *argument)
+{
+	if (has_no_threads)
+		return EAGAIN;
+	return __real_pthread_create(thread, attributes, run, argument);
+}
+
+static int scene_no_threads(void)
+{
+	has_no_threads = true;
+	return scene_start();
+}
+
+static void tell_before_the_stop(void)
+{
+	tell("before");
+}
+
+static void tell_after_the_stop(void)
+{
+	tell("after");
+}
+
+/* Handlers run in the reverse order: the library's own is between these two. */
+static int scene_exit(void)
+{
+	atexit(tell_after_the_stop);
+	taskscope_start(NULL);
+	atexit(tell_before_the_stop);
+	taskscope_enter("left open");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} scenes[] = {
+	{ "start", scene_start },
+	{ "linked", scene_linked },
+	{ "no-descriptors", scene_no_descriptors },
+	{ "few-descriptors", scene_few_descriptors },
+	{ "small-files", scene_small_files },
+	{ "no-memory", scene_no_memory },
+	{ "no-threads", scene_no_threads },
+	{ "exit", scene_exit },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(scenes) / sizeof(*scenes); i++) {
+		if (strcmp(argv[1], scenes[i].name) == 0)
+			return scenes[i].run();
+	}
+	return 2;
+}
