@@ -15,10 +15,13 @@ struct part {
 	uint64_t room;
 };
 
-/* No sum or product of these can overflow: all factors have 32 bits. */
+/*
+ * No sum or product of these can overflow: all factors have 32 bits.  A size is bounded also where there
+ * is no piece of it, since memory is taken by it.
+ */
 static bool fits(const struct part *part)
 {
-	if (part->count && part->size < part->smallest)
+	if (part->size > part->room || (part->count && part->size < part->smallest))
 		return false;
 	return part->offset <= part->room &&
 	       (uint64_t)part->size * part->count <= part->room - part->offset;

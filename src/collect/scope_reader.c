@@ -125,6 +125,11 @@ static int open_file(struct scope_reader *reader, int32_t pid, enum scope_search
 
 	if (status == 0)
 		status = scope_file_open(reader->process, how == SCOPE_SEARCH_ALL, &judge);
+	if (status == -EPERM)
+		return error_set(error, status,
+				 "process %d has closed the descriptor of its scopes: to read them "
+				 "by its map of memory takes CAP_CHECKPOINT_RESTORE",
+				 pid);
 	if (status < 0)
 		return say(status, pid, &search, error);
 	reader->fd = status;

@@ -21,7 +21,7 @@
 #define LINK_TEXT MAPPED_NAME " (deleted)"
 #define PATH_SIZE 64
 
-/* 0 when the link at a path says that it is such a memory, -ENOENT when it says something else. */
+/* 0 when the link at a path says that it is such a memory, -ESTALE when it says something else. */
 static int check_link(int dir, const char *path)
 {
 	char text[sizeof(LINK_TEXT) + 1];
@@ -30,7 +30,7 @@ static int check_link(int dir, const char *path)
 	if (length < 0)
 		return -errno;
 	if (length != sizeof(LINK_TEXT) - 1 || memcmp(text, LINK_TEXT, (size_t)length) != 0)
-		return -ENOENT;
+		return -ESTALE;
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static int check_mount(int place)
 		status = mount_of(place, &found);
 	if (status < 0)
 		return status;
-	return expected == found ? 0 : -ENOENT;
+	return expected == found ? 0 : -ESTALE;
 }
 
 /* What a path below a process leads to: looked at before it is opened. */
@@ -116,10 +116,10 @@ static int try_descriptor(int process, const char *number, const struct scope_fi
 	return status < 0 ? status : try_path(process, path, judge);
 }
 
-/* What to say of several places: that there is nothing tells less than anything else. */
+/* What to say of several places: that there is nothing, or something else, tells nothing. */
 static int weigh(int before, int now)
 {
-	return now == -ENOENT ? before : now;
+	return now == -ENOENT || now == -ESTALE ? before : now;
 }
 
 static int search_usual(int process, const struct scope_file_judge *judge)
@@ -217,16 +217,16 @@ int scope_file_open(int process, bool everywhere, const struct scope_file_judge 
 int scope_file_glance(const struct host *host, int32_t pid)
 {
 	char path[PATH_SIZE];
-	int status = -ENOENT;
+	int status = -ESTALE;
 
 	if (!host->live)
 		return -ENOENT;
-	for (int i = 0; i < SCOPE_FD_TRIES && status == -ENOENT; i++) {
+	for (int i = 0; i < SCOPE_FD_TRIES && status == -ESTALE; i++) {
 		snprintf(path, sizeof(path), "%" PRId32 "/fd/%d", pid, SCOPE_FD + i);
 		status = check_link(host->proc, path);
 	}
 	if (status != -ENOENT)
-		return status;
+		return status == -ESTALE ? -ENOENT : status;
 	snprintf(path, sizeof(path), "%" PRId32, pid);
 	return faccessat(host->proc, path, F_OK, 0) < 0 ? -ESRCH : -ENOENT;
 }

@@ -13,9 +13,9 @@
 struct host;
 
 /*
- * Whether the process has it among the descriptors where the library keeps it, by a name only: 0,
- * -ENOENT, -ESRCH when there is no such process, -EACCES or -EPERM when we may not look.  Costs a
- * system call or two.
+ * Whether the process has it where the library puts it, by a name only: at the first descriptor, or
+ * behind others that are taken.  0, -ENOENT, -ESRCH when there is no such process, -EACCES or -EPERM
+ * when we may not look.  Costs two system calls for a process that has none.
  */
 int scope_file_glance(const struct host *host, int32_t pid);
 

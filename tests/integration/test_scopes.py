@@ -107,6 +107,7 @@ class Scopes(TestCase):
 
     def test_every_thread_and_scope_is_there(self):
         with Program("threads") as program:
+            wait_for_idle(program.pid)
             found = process(program.pid)
             self.check_threads(found, program.pid, self.scoped_tids(program.pid))
         self.assertEqual({thread["state"] for thread in found["threads"]}, {"S"})
@@ -115,6 +116,7 @@ class Scopes(TestCase):
 
     def test_the_text_has_a_line_for_each(self):
         with Program("threads") as program:
+            wait_for_idle(program.pid)
             status, out, err = run("scopes", "-p", program.pid)
             name = comm_of(program.pid)
         self.assertEqual((status, err), (0, ""))
@@ -192,6 +194,13 @@ class Scopes(TestCase):
             self.assertEqual(stacks(process(program.pid)), [["closed"]])
             found = [one["pid"] for one in scopes()["processes"]]
         self.assertIn(program.pid, found)
+
+    def test_closed_descriptors_take_a_capability(self):
+        if not is_root():
+            self.skipTest("only root can be somebody else")
+        with Program("closefrom", user=NOBODY, group=NOBODY, extra_groups=[]) as program:
+            self.refuse("scopes", "-p", program.pid, says="has closed the descriptor",
+                        user=NOBODY, group=NOBODY, extra_groups=[])
 
     def test_a_program_with_many_descriptors_is_read(self):
         with Program("descriptors") as program:

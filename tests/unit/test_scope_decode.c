@@ -424,6 +424,21 @@ static void pieces_of_no_size_are_refused(void **state)
 	}
 }
 
+static void a_size_is_held_also_where_there_is_no_piece(void **state)
+{
+	char *memory = memory_sample();
+	struct scopes scopes = { 0 };
+
+	(void)state;
+	memory_header(memory)->thread_max = 0;
+	decode_well(memory, &scopes);
+	assert_int_equal(scopes.tasks.count, 0);
+	memory_header(memory)->thread_size = UINT32_MAX;
+	assert_int_equal(decode(memory, MEMORY_SIZE, &scopes), -EPROTO);
+	scopes_free(&scopes);
+	free(memory);
+}
+
 static void what_is_no_such_memory_is_refused(void **state)
 {
 	char *memory = memory_sample();
@@ -574,6 +589,7 @@ int main(void)
 		cmocka_unit_test(depth_and_counts_are_held_by_the_frames),
 		cmocka_unit_test(headers_that_lie_are_refused),
 		cmocka_unit_test(pieces_of_no_size_are_refused),
+		cmocka_unit_test(a_size_is_held_also_where_there_is_no_piece),
 		cmocka_unit_test(what_is_no_such_memory_is_refused),
 		cmocka_unit_test(a_file_without_bounds_is_refused),
 		cmocka_unit_test(losses_are_of_all_threads),
