@@ -1,5 +1,6 @@
 #include "render/scdoc.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -9,9 +10,13 @@
 
 void scdoc_append(struct text *out, const char *words)
 {
+	bool begins_line = true;
+
 	for (; *words; words++) {
-		if (strchr(SPECIAL, *words))
+		/* a dash that begins a line would be a list */
+		if (strchr(SPECIAL, *words) || (begins_line && *words == '-'))
 			text_append(out, "\\", 1);
 		text_append(out, words, 1);
+		begins_line = *words == '\n';
 	}
 }

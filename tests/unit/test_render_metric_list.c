@@ -112,6 +112,16 @@ static void words_for_scdoc_are_escaped_but_for_what_it_writes_itself(void **sta
 	text_free(&words);
 }
 
+static void a_line_that_begins_with_a_dash_is_no_list_for_scdoc(void **state)
+{
+	struct text words = { 0 };
+
+	(void)state;
+	scdoc_append(&words, "--one - two\n--three");
+	assert_string_equal(text_string(&words), "\\--one - two\n\\--three");
+	text_free(&words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +130,7 @@ int main(void)
 		cmocka_unit_test(text_fits_a_hundred_columns_without_blanks_at_the_end),
 		cmocka_unit_test(the_man_page_escapes_what_scdoc_would_format),
 		cmocka_unit_test(words_for_scdoc_are_escaped_but_for_what_it_writes_itself),
+		cmocka_unit_test(a_line_that_begins_with_a_dash_is_no_list_for_scdoc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
