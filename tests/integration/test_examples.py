@@ -36,10 +36,10 @@ class Examples(support.TestCase):
                 process.send_signal(signal.SIGKILL)
 
     def test_plain_has_phases_and_progress(self):
-        said, lines = self.run_once("plain", "3000", TASKSCOPE_HEARTBEAT="50ms")
+        said, lines = self.run_once("plain", "20000", TASKSCOPE_HEARTBEAT="20ms")
         self.assertRegex(said, r"^mean \d+\.\d{3}\n$")
         self.assertRegex(lines, r'(?m)^\[taskscope\] pid=\d+ .* active="spread" for \S+ '
-                                r"progress=\d+/3000 \(\d+%\)")
+                                r"progress=\d+/20000 \(\d+%\)")
         self.assertRegex(lines, FINAL)
 
     def test_plain_is_seen_from_outside(self):
@@ -55,8 +55,8 @@ class Examples(support.TestCase):
         self.assertEqual(sorted(labels), ["heat the edge", "mean", "spread"])
 
     def test_pool_counts_with_all_threads(self):
-        said, lines = self.run_once("pool", "40", "25000", TASKSCOPE_HEARTBEAT="50ms")
-        self.assertEqual(said, "78498 primes below 1000000\n")
+        said, lines = self.run_once("pool", "100", "20000", TASKSCOPE_HEARTBEAT="20ms")
+        self.assertEqual(said, "148933 primes below 2000000\n")
         self.assertRegex(lines, r"(?m)^\[taskscope\] phase pid=\d+ thread=\d+/primes-[0-3] depth=2 "
                                 r'deepest="count primes"')
         self.assertRegex(lines, FINAL)
