@@ -190,7 +190,7 @@ class Show(support.TestCase):
 
     def test_every_axis_sorts_and_limits(self):
         for axis in ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user",
-                     "container"]:
+                     "scope", "container"]:
             out = self.accept("show", self.file, "-g", axis, "-n", "3", "-s", "wait_time_ns:asc")
             self.assertIn("wait_time_ns", out)
             document = json.loads(self.accept("show", self.file, "-g", axis, "--format", "json"))

@@ -308,7 +308,7 @@ class Interval(TestCase):
         whole = {name: sum(deltas(by_name, name)[group] for group in ["knownwork", "knownchild"])
                  for name in NUMBERS}
         for axis in ["process", "pcomm", "comm", "comm-exact", "thread", "cgroup", "user",
-                     "container", "all"]:
+                     "scope", "container", "all"]:
             document = self.compare(axis)
             self.assertEqual({name: sum(deltas(document, name).values()) for name in NUMBERS},
                              whole, axis)

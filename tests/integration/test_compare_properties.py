@@ -19,7 +19,8 @@ import pairs
 
 ROOTS = sorted(path for path in (ROOT / "tests/data/roots").iterdir() if path.is_dir())
 CTPROF = sorted((ROOT / "tests/data/ctprof").glob("*.ctprof.zst"))
-AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "container", "all"]
+AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "scope",
+        "container", "all"]
 SEED = os.environ.get("TASKSCOPE_SEED", str(random.randrange(1 << 32)))
 ROUNDS = 6
 MIRROR = {"new": "gone", "gone": "new"}
