@@ -13,6 +13,13 @@ from support import run
 WORKLOAD = os.environ["TASKSCOPE_SCOPE_WORKLOAD"]
 NOBODY = 65534
 UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+NONSENSE = """import os
+fd = os.memfd_create("taskscope")
+os.write(fd, b"nonsense" * 100000)
+os.dup2(fd, 200)
+"""
+OTHER = "import os\nos.dup2(os.memfd_create('other'), 200)\n"
+STAY = "import time\nprint(flush=True)\ntime.sleep(1000)\n"
 SCOPE_KEYS = ["scope", "scope_age_ns", "scope_count", "scope_total"]
 
 
@@ -69,12 +76,14 @@ class CaptureScopes(support.TestCase):
     def accept(self, *words, **options):
         return super().accept(*words, prefix=self.PREFIX, **options)
 
-    def sleeper(self):
-        """A process without the library, of the user who captures."""
-        process = subprocess.Popen([*self.PREFIX, "sleep", "1000"])
+    def hold(self, code):
+        """A process without the library, of the user who captures: it runs the code and stays."""
+        process = subprocess.Popen([*self.PREFIX, "/usr/bin/python3", "-c", code + STAY],
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        support.wait_until(lambda: support.comm_of(process.pid) == "sleep")
+        process.stdout.readline()
         return process.pid
 
     def capture(self, name, *words, **options):
@@ -139,7 +148,7 @@ class CaptureScopes(support.TestCase):
             line = next(line for line in lines if f"[{program.tid_of(None)}]" in line)
             self.assertRegex(line, r" 1  -  ")
             self.assertIn("part 7 \\x1b (", "\n".join(lines))
-            path = self.capture("none.tscope", "-p", self.sleeper())
+            path = self.capture("none.tscope", "-p", self.hold(""))
             head = self.accept("show", path, "-g", "thread").splitlines()[0]
             self.assertNotIn("scope", head)
             out = self.accept("show", path, "-g", "thread", "--columns", "group,scope")
@@ -201,11 +210,24 @@ class CaptureScopes(support.TestCase):
                              "switched off by --without scopes")
 
     def test_who_does_not_use_it_is_told(self):
-        document = support.show_threads(self.capture("none.tscope", "-p", self.sleeper()))
+        document = support.show_threads(self.capture("none.tscope", "-p", self.hold("")))
         nobody = "none of the processes uses libtaskscope"
         self.assertEqual(source_of(document), {"name": "scopes", "state": "ok", "reason": nobody,
                                                "read": 1, "failed": 0})
         self.assertEqual(document["absent"]["scope_count"], nobody)
+
+    def test_a_memory_that_is_nonsense_is_a_reason_and_no_failure(self):
+        path = self.capture("nonsense.tscope", "-p", self.hold(NONSENSE))
+        document = support.show_threads(path)
+        self.assertEqual(source_of(document)["state"], "unavailable")
+        self.assertRegex(source_of(document)["reason"], "^the scopes of process .* cannot be read")
+        self.assertIn("cannot be read", document["absent"]["scope_age_ns"])
+
+    def test_another_file_in_the_place_is_nobodys_scopes(self):
+        document = support.show_threads(self.capture("other.tscope", "-p", self.hold(OTHER)))
+        self.assertEqual(source_of(document)["state"], "ok")
+        self.assertEqual(document["absent"]["scope_age_ns"],
+                         "none of the processes uses libtaskscope")
 
     def test_a_recorded_tree_has_none(self):
         root = support.ROOT / "tests/data/roots/debian-6.12"
