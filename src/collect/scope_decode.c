@@ -62,24 +62,23 @@ static int read_labels(const struct scope_source *source, const struct scope_hea
 		       struct scope_workspace *workspace)
 {
 	uint32_t count = lesser(header->label_count, header->label_max);
-	size_t size = lesser(header->label_size, SCOPE_LABEL_SIZE);
-	int status;
+	size_t known = count < workspace->labels.count ? 0 : workspace->labels.count;
+	uint64_t offset = header->label_offset + (uint64_t)known * header->label_size;
+	size_t size = (count - known) * header->label_size;
+	int status = array_reserve(&workspace->labels, count);
 
-	if (count < workspace->labels.count)
-		workspace->labels.count = 0;
-	status = array_reserve(&workspace->labels, count);
-	while (status == 0 && workspace->labels.count < count) {
-		char text[SCOPE_LABEL_SIZE];
-		size_t number = workspace->labels.count;
-		uint64_t offset = header->label_offset + (uint64_t)number * header->label_size;
-
-		status = read_all(source, offset, text, size);
-		if (status < 0)
-			break;
-		copy_text(workspace->labels.data[number].text, SCOPE_LABEL_SIZE, text, size);
-		workspace->labels.count++;
-	}
-	return status == -ENODATA ? 0 : status;
+	if (status == 0)
+		status = array_reserve(&workspace->block, size);
+	if (status == 0)
+		status = read_all(source, offset, workspace->block.data, size);
+	if (status < 0)
+		return status == -ENODATA ? 0 : status;
+	for (size_t i = known; i < count; i++)
+		copy_text(workspace->labels.data[i].text, SCOPE_LABEL_SIZE,
+			  workspace->block.data + (i - known) * header->label_size,
+			  SCOPE_LABEL_SIZE);
+	workspace->labels.count = count;
+	return 0;
 }
 
 /* How much of a block is wanted. */

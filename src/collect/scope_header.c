@@ -8,6 +8,9 @@
 #define SHORTEST_TICK_NS 0.01
 #define LONGEST_TICK_NS 10000.0
 
+/* The number of a block has 16 bits in handles. */
+#define THREADS_LIMIT 65536
+
 /* A part: `count` pieces of `size` bytes from `offset` on, in a whole of `room` bytes. */
 struct part {
 	uint32_t offset, size, count;
@@ -31,7 +34,8 @@ static bool is_sound(const struct scope_header *header, uint64_t size)
 {
 	const uint64_t block = header->thread_size;
 	const struct part parts[] = {
-		{ header->label_offset, header->label_size, header->label_max, 1, size },
+		{ header->label_offset, header->label_size, header->label_max, SCOPE_LABEL_SIZE,
+		  size },
 		{ header->retired_offset, header->statistic_size, header->retired_max,
 		  offsetof(struct scope_statistic, buckets), size },
 		{ header->thread_offset, header->thread_size, header->thread_max,
@@ -46,6 +50,8 @@ static bool is_sound(const struct scope_header *header, uint64_t size)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!fits(&parts[i]))
 			return false;
+	if (header->thread_max > THREADS_LIMIT)
+		return false;
 	return offsetof(struct scope_statistic, buckets) +
 		       (uint64_t)header->bucket_count * sizeof(uint32_t) <=
 	       header->statistic_size;
