@@ -23,6 +23,17 @@ def environment(**more):
     return {**kept, **more}
 
 
+def documented_keys():
+    """The keys of each kind of line, as the guide has them."""
+    text = (support.ROOT / "docs/scopes.md").read_text()
+    table = text.partition("| kind | keys, after")[2].partition("\n\n")[0]
+    keys = {}
+    for kinds, names in re.findall(r"(?m)^\| (`.*?`) \| (`.*`)", table):
+        for kind in re.findall(r"`(\w+)`", kinds):
+            keys[kind] = ["kind", "pid", *re.findall(r"`(\w+)`", names)]
+    return keys
+
+
 def stacks(pid, program=support.TASKSCOPE):
     """Of each thread, by the name that it gave itself, or None: (labels, is it idle, progress)."""
     done = subprocess.run([program, "scopes", "-p", str(pid), "--format", "json"],

@@ -1,4 +1,5 @@
 """The examples do what they say, and can be watched from outside while they do."""
+import json
 import os
 import pathlib
 import re
@@ -41,6 +42,18 @@ class Examples(support.TestCase):
         self.assertRegex(lines, r'(?m)^\[taskscope\] pid=\d+ .* active="spread" for \S+ '
                                 r"progress=\d+/20000 \(\d+%\)")
         self.assertRegex(lines, FINAL)
+
+    def test_lines_have_the_keys_that_are_documented(self):
+        _, lines = self.run_once("pool", "100", "20000", TASKSCOPE_HEARTBEAT="20ms",
+                                 TASKSCOPE_STATISTICS="exit", TASKSCOPE_FORMAT="json",
+                                 TASKSCOPE_PHASES="2")
+        keys = library.documented_keys()
+        seen = set()
+        for line in lines.splitlines():
+            entry = json.loads(line)
+            self.assertEqual(list(entry), keys[entry["kind"]])
+            seen.add(entry["kind"])
+        self.assertLessEqual({"heartbeat", "phase", "phases_left", "scope", "final"}, seen)
 
     def test_plain_is_seen_from_outside(self):
         def spreads(stacks):
