@@ -21,8 +21,13 @@
 
 #define SEARCH_FIRST_NS (100 * MS)
 #define SEARCH_LONGEST_NS (5 * NS_PER_SECOND)
-/* Of more members each is searched less often: a search takes some 2 us, and may take 0.5 %. */
-#define SEARCH_SHARE_NS (2 * 1000 * UINT64_C(200))
+/*
+ * Searches may take one part in so many of the time, and that much at a time: of many members each
+ * is searched less often.
+ */
+#define SEARCH_BUDGET 400
+#define SEARCH_CREDIT_NS (20 * MS)
+#define SEARCH_BATCH 16 /* before it is looked at what they took */
 #define SEARCH_ALL_AFTER_NS (60 * NS_PER_SECOND)
 #define SEARCH_ALL_MOST 4 /* at a time */
 
@@ -31,7 +36,12 @@
 
 int phases_begin(struct phase_watch *watch, const struct host *host, struct run *run)
 {
-	*watch = (struct phase_watch){ .host = host, .run = run };
+	*watch = (struct phase_watch){
+		.host = host,
+		.run = run,
+		.credit_ns = (int64_t)SEARCH_CREDIT_NS,
+		.credited_ns = monotonic_ns(),
+	};
 	run->phases.known = true;
 	return run_add_source(run, "scopes", "ok", NULL);
 }
@@ -136,34 +146,6 @@ static void note_exec(struct phase_watch *watch, struct phase_member *member,
 	member->is_found = member->has_heartbeat = member->is_searched = false;
 }
 
-static void note_heartbeat(struct phase_member *member, const struct tree_event *event)
-{
-	if (member->has_heartbeat || event->task.tid == event->task.pid ||
-	    strncmp(event->account.comm, SCOPE_HEARTBEAT_NAME, TREE_COMM_SIZE) != 0)
-		return;
-	member->has_heartbeat = true;
-	member->next_ns = 0;
-}
-
-void phases_note(struct phase_watch *watch, const struct tree_event *event)
-{
-	const struct tree_process *process;
-	struct phase_member *member;
-
-	if (!watch->host)
-		return;
-	process = tree_find(watch->run->tree, event->task.pid);
-	if (!process || process->exited)
-		return;
-	member = member_of(watch, process);
-	if (!member)
-		return;
-	if (event->type == TREE_EXEC)
-		note_exec(watch, member, process, event->time_ns);
-	else if (event->type == TREE_THREAD)
-		note_heartbeat(member, event);
-}
-
 static void set_flag(bool *flag, uint64_t *sum, bool value)
 {
 	*sum += (uint64_t)value - (uint64_t)*flag;
@@ -252,46 +234,98 @@ static void search_member(struct phase_watch *watch, struct phase_member *member
 		take_refusal(watch, member, status);
 }
 
-static uint64_t longest_pause(const struct phase_watch *watch)
+/* Few programs have such a thread, and nearly all of them have scopes: these need not wait. */
+static void note_heartbeat(struct phase_watch *watch, struct phase_member *member,
+			   const struct tree_event *event)
 {
-	uint64_t share_ns = watch->members.count * SEARCH_SHARE_NS;
+	if (member->has_heartbeat || event->task.tid == event->task.pid ||
+	    strncmp(event->account.comm, SCOPE_HEARTBEAT_NAME, TREE_COMM_SIZE) != 0)
+		return;
+	member->has_heartbeat = true;
+	if (member->view && member->view->reader)
+		return;
+	member->is_searched = true;
+	search_member(watch, member, SCOPE_SEARCH_ALL);
+}
 
-	return share_ns > SEARCH_LONGEST_NS ? share_ns : SEARCH_LONGEST_NS;
+void phases_note(struct phase_watch *watch, const struct tree_event *event)
+{
+	const struct tree_process *process;
+	struct phase_member *member;
+
+	if (!watch->host)
+		return;
+	process = tree_find(watch->run->tree, event->task.pid);
+	if (!process || process->exited)
+		return;
+	member = member_of(watch, process);
+	if (!member)
+		return;
+	if (event->type == TREE_EXEC)
+		note_exec(watch, member, process, event->time_ns);
+	else if (event->type == TREE_THREAD)
+		note_heartbeat(watch, member, event);
 }
 
 static bool wants_all(const struct phase_member *member, uint64_t now_ns)
 {
-	return !member->is_searched &&
-	       (member->has_heartbeat || now_ns >= member->begin_ns + SEARCH_ALL_AFTER_NS);
+	return !member->is_searched && now_ns >= member->begin_ns + SEARCH_ALL_AFTER_NS;
 }
 
 static void search_due(struct phase_watch *watch, struct phase_member *member, uint64_t now_ns,
 		       unsigned *thorough)
 {
 	bool is_thorough = wants_all(member, now_ns) && *thorough < SEARCH_ALL_MOST;
-	uint64_t longest_ns = longest_pause(watch);
 
 	*thorough += is_thorough;
 	member->is_searched |= is_thorough;
 	search_member(watch, member, is_thorough ? SCOPE_SEARCH_ALL : SCOPE_SEARCH_QUICK);
 	member->next_ns = now_ns + member->pause_ns;
-	member->pause_ns = member->pause_ns * 2 < longest_ns ? member->pause_ns * 2 : longest_ns;
+	member->pause_ns *= 2;
+	if (member->pause_ns > SEARCH_LONGEST_NS)
+		member->pause_ns = SEARCH_LONGEST_NS;
+}
+
+/* What searches may take by now. */
+static void give_credit(struct phase_watch *watch, uint64_t now_ns)
+{
+	if (now_ns > watch->credited_ns)
+		watch->credit_ns += (int64_t)((now_ns - watch->credited_ns) / SEARCH_BUDGET);
+	if (watch->credit_ns > (int64_t)SEARCH_CREDIT_NS)
+		watch->credit_ns = (int64_t)SEARCH_CREDIT_NS;
+	watch->credited_ns = now_ns;
+}
+
+/* Returns when it was looked at. */
+static uint64_t pay(struct phase_watch *watch, uint64_t since_ns)
+{
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	counter_add(&watch->cost_ns, cpu_ns - since_ns);
+	watch->credit_ns -= (int64_t)(cpu_ns - since_ns);
+	return cpu_ns;
 }
 
 void phases_search(struct phase_watch *watch, uint64_t now_ns)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	unsigned thorough = 0;
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	unsigned thorough = 0, searched = 0;
 
 	if (!watch->host)
 		return;
-	for (size_t i = 0; i < watch->members.count; i++) {
-		struct phase_member *member = watch->members.data[i];
+	give_credit(watch, now_ns);
+	for (size_t i = 0; i < watch->members.count && watch->credit_ns > 0; i++) {
+		struct phase_member *member;
 
-		if (now_ns >= member->next_ns && !(member->view && member->view->reader))
-			search_due(watch, member, now_ns, &thorough);
+		watch->turn = watch->turn + 1 < watch->members.count ? watch->turn + 1 : 0;
+		member = watch->members.data[watch->turn];
+		if (now_ns < member->next_ns || (member->view && member->view->reader))
+			continue;
+		search_due(watch, member, now_ns, &thorough);
+		if (++searched % SEARCH_BATCH == 0)
+			cpu_ns = pay(watch, cpu_ns);
 	}
-	counter_add(&watch->cost_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	pay(watch, cpu_ns);
 }
 
 uint64_t phases_take_cost(struct phase_watch *watch)

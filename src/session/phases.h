@@ -50,7 +50,10 @@ struct phase_watch {
 	uint64_t denied;    /* those that could not */
 	uint64_t beyond;    /* those that were too many */
 	uint64_t newer;	    /* looks at memory of a newer version */
-	uint64_t cost_ns;   /* CPU time since it was last taken */
+	uint64_t cost_ns;   /* CPU time of searches since it was last taken */
+	int64_t credit_ns;  /* what searches may take, as of the next */
+	uint64_t credited_ns;
+	size_t turn; /* who was searched last */
 };
 
 /* Borrows both.  Adds the row of the manifest.  0 or a negative errno. */

@@ -347,6 +347,60 @@ static void the_share_of_a_waker_is_of_waits_whose_waker_was_recorded(void **sta
 	assert_has(line.text, "\"recorded_ns\":1350000000,\"share\":1}");
 }
 
+static void phases_tell_what_was_not_measured(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	const char *text;
+
+	(void)state;
+	open_buffer(&lines);
+	watched_summary(run, lines.file);
+	assert_lacks(text_of(&lines), "\"phases\"");
+	watched_phases(run);
+	watched_summary(run, lines.file);
+	text = text_of(&lines);
+	assert_has(text,
+		   "\"comm\":\"make\",\"label\":\"solve\",\"threads\":2,\"wall_ns\":900000000,"
+		   "\"cpu_ns\":300000000,\"off_cpu_ns\":600000000,\"samples\":4,\"count\":3,"
+		   "\"total_ns\":910000000,\"exact\":true}");
+	assert_has(text, "\"label\":\"quick\",\"threads\":null,\"wall_ns\":null,\"cpu_ns\":null,"
+			 "\"off_cpu_ns\":null,\"samples\":0,\"count\":1000,\"total_ns\":1000000,"
+			 "\"exact\":true}");
+	assert_has(text, "\"label\":\"odd \\\\x1b[31m\\\\xff\",\"threads\":1,\"wall_ns\":5000000,"
+			 "\"cpu_ns\":null,\"off_cpu_ns\":null,\"samples\":1,\"count\":null,"
+			 "\"total_ns\":null,\"exact\":false}");
+}
+
+static void open_scopes_are_told_by_thread(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+	CLEANUP(scopes_free) struct scopes scopes = { 0 };
+	struct scope outer = { .label = "load", .age_ns = 9 },
+		     inner = { .label = "a\tb", .age_ns = 5 };
+	struct scope_task busy = { .tid = 7, .own_tid = 3, .name = "worker", .count = 2 };
+	struct scope_task idle = { .tid = 8, .own_tid = 4, .first = 2 };
+	struct run_scopes process = { { 7, 7, 0 }, &scopes };
+
+	(void)state;
+	inner.has_progress = true;
+	inner.count = 4;
+	assert_int_equal(array_append(&scopes.list, outer), 0);
+	assert_int_equal(array_append(&scopes.list, inner), 0);
+	assert_int_equal(array_append(&scopes.tasks, busy), 0);
+	assert_int_equal(array_append(&scopes.tasks, idle), 0);
+	open_buffer(&lines);
+	run_json_scopes(lines.file, run, WATCHED_BEGIN + MILLISECOND, &process, 1, 2);
+	assert_string_equal(
+		text_of(&lines),
+		"{\"kind\":\"scopes\",\"ts_ms\":1700000000001,\"time_ns\":1000000,\"processes\":["
+		"{\"pid\":7,\"threads\":[{\"tid\":7,\"name\":\"worker\",\"scopes\":["
+		"{\"label\":\"load\",\"age_ns\":9,\"count\":null,\"total\":null},"
+		"{\"label\":\"a\\\\x09b\",\"age_ns\":5,\"count\":4,\"total\":null}]}]}],"
+		"\"omitted\":2}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +421,8 @@ int main(void)
 		cmocka_unit_test(times_off_the_cpu_that_go_on_have_no_shortest),
 		cmocka_unit_test(the_share_of_a_waker_is_of_waits_whose_waker_was_recorded),
 		cmocka_unit_test(threads_beyond_the_limit_are_counted),
+		cmocka_unit_test(phases_tell_what_was_not_measured),
+		cmocka_unit_test(open_scopes_are_told_by_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

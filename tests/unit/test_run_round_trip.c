@@ -92,6 +92,45 @@ static void a_whole_file_gives_the_same_summary_and_report(void **state)
 	assert_same_run(live, saved);
 }
 
+static void phases_come_back_as_they_were(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(free_buffer) struct buffer report = { 0 };
+	CLEANUP(run_free_pointer) struct run *live = NULL;
+	CLEANUP(run_free_pointer) struct run *saved = NULL;
+
+	(void)state;
+	open_buffer(&lines);
+	live = watched_run(lines.file);
+	watched_phases(live);
+	watched_summary(live, lines.file);
+	close_buffer(&lines);
+	saved = read_back(lines.text, lines.size);
+	assert_same_run(live, saved);
+	assert_int_equal(saved->phases.list.count, 3);
+	assert_memory_equal(saved->phases.list.data, live->phases.list.data,
+			    3 * sizeof(struct phase));
+	report_of(saved, &report);
+	assert_non_null(strstr(report.text, "odd \\x1b[31m\\xff"));
+}
+
+static void phases_that_nobody_could_see_stay_absent(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(run_free_pointer) struct run *live = watched_run(NULL);
+	CLEANUP(run_free_pointer) struct run *saved = NULL;
+
+	(void)state;
+	assert_int_equal(run_add_source(live, "scopes", "unavailable", "nobody may look"), 0);
+	open_buffer(&lines);
+	watched_summary(live, lines.file);
+	close_buffer(&lines);
+	assert_non_null(strstr(lines.text, "\"phases\":null"));
+	saved = read_back(lines.text, lines.size);
+	assert_false(saved->phases.known);
+	assert_same_run(live, saved);
+}
+
 static void a_summary_alone_is_enough(void **state)
 {
 	CLEANUP(free_buffer) struct buffer lines = { 0 };
@@ -164,6 +203,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file_gives_the_same_summary_and_report),
 		cmocka_unit_test(a_summary_alone_is_enough),
+		cmocka_unit_test(phases_come_back_as_they_were),
+		cmocka_unit_test(phases_that_nobody_could_see_stay_absent),
 		cmocka_unit_test(a_file_without_a_summary_has_what_ended_and_the_last_sample),
 		cmocka_unit_test(a_file_that_ends_anywhere_can_be_read),
 	};

@@ -274,6 +274,64 @@ static void the_live_line_leaves_out_what_is_not_measured(void **state)
 	assert_string_equal(text_string(&line), "1.0s  1 proc 1 thr");
 }
 
+static void set_now(struct run *run)
+{
+	struct phase_now *now = &run->now;
+
+	*now = (struct phase_now){ .present = true };
+	now->innermost = (struct scope){ .label = "solve",
+					 .age_ns = 41 * SECOND,
+					 .has_progress = true,
+					 .count = 410,
+					 .total = 1000 };
+}
+
+static void the_live_line_ends_with_the_scope(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	struct run_sample before;
+
+	(void)state;
+	assert_int_equal(run_new(&run), 0);
+	fill_live(run, &before);
+	set_now(run);
+	for (size_t width = 0; width <= 200; width++) {
+		CLEANUP(text_free) struct text line = { 0 };
+		const char *words;
+
+		run_text_live(&line, run, &before, width);
+		words = text_string(&line);
+		assert_true(text_width(words) <= width);
+		if (width >= 50)
+			assert_string_equal(strstr(words, "  solve"), "  solve 41% eta 59.0s");
+	}
+}
+
+static void a_scope_without_progress_has_its_age_and_one_inside_of_progress_both(void **state)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	struct run_sample before;
+
+	(void)state;
+	assert_int_equal(run_new(&run), 0);
+	fill_live(run, &before);
+	set_now(run);
+	run->now.has_outer = true;
+	run->now.outer = run->now.innermost;
+	run->now.innermost = (struct scope){ .label = "row\033[2J", .age_ns = SECOND };
+	run_text_live(&line, run, &before, 120);
+	assert_non_null(strstr(text_string(&line), "  solve 41% eta 59.0s: row\\x1b[2J"));
+	run->now.has_outer = false;
+	text_clear(&line);
+	run_text_live(&line, run, &before, 120);
+	assert_non_null(strstr(text_string(&line), "  row\\x1b[2J 1.0s"));
+	memset(run->now.innermost.label, 'x', SCOPE_LABEL_SIZE - 1);
+	text_clear(&line);
+	run_text_live(&line, run, &before, 80);
+	assert_non_null(strstr(text_string(&line), "xxx.. 1.0s"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +348,9 @@ int main(void)
 		cmocka_unit_test(a_report_of_nothing_is_short),
 		cmocka_unit_test(the_live_line_is_cut_by_whole_fields),
 		cmocka_unit_test(the_live_line_leaves_out_what_is_not_measured),
+		cmocka_unit_test(the_live_line_ends_with_the_scope),
+		cmocka_unit_test(
+			a_scope_without_progress_has_its_age_and_one_inside_of_progress_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

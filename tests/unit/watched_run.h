@@ -254,6 +254,40 @@ static inline void watched_middle(struct run *run, FILE *lines)
 	watched_sample(run, lines, 1600);
 }
 
+/* Scopes of the root: one that was seen and counted, one only counted, one only seen. */
+static inline void watched_phases(struct run *run)
+{
+	const struct phase phases[] = {
+		{ .label = "solve",
+		  .samples = 4,
+		  .threads = 2,
+		  .wall_ns = 900 * MILLISECOND,
+		  .has_cpu = true,
+		  .cpu_ns = 300 * MILLISECOND,
+		  .off_cpu_ns = 600 * MILLISECOND,
+		  .has_count = true,
+		  .count = 3,
+		  .total_ns = 910 * MILLISECOND },
+		{ .label = "quick", .has_count = true, .count = 1000, .total_ns = MILLISECOND },
+		{ .label = "odd \033[31m\xff",
+		  .samples = 1,
+		  .threads = 1,
+		  .wall_ns = 5 * MILLISECOND,
+		  .is_partial = true },
+	};
+
+	run->phases.known = true;
+	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++) {
+		struct phase phase = phases[i];
+
+		phase.process = run->tree->root->key;
+		snprintf(phase.comm, sizeof(phase.comm), "make");
+		assert_int_equal(array_append(&run->phases.list, phase), 0);
+	}
+	phases_settle(&run->phases);
+	assert_int_equal(run_add_source(run, "scopes", "ok", NULL), 0);
+}
+
 static inline void watched_end(struct run *run, FILE *lines)
 {
 	struct watched_account root = { 400, 100, 900, 100, 500, true };
