@@ -20,7 +20,6 @@ int watch_init(struct watch *watch)
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	watch->threads = memory;
-	throttle_find(&watch->throttle);
 	return 0;
 }
 
@@ -271,6 +270,9 @@ static uint64_t throttled_ns(struct watch *watch)
 		return 0;
 	}
 	watch->has_waiting = false;
+	if (!watch->has_groups)
+		throttle_find(&watch->throttle);
+	watch->has_groups = true;
 	return throttle_grown_ns(&watch->throttle);
 }
 
@@ -290,7 +292,7 @@ void watch_beat(struct watch *watch, struct output *output)
 {
 	struct line line;
 
-	throttle_find(&watch->throttle);
+	watch->has_groups = false;
 	if (watch->hidden_lines) {
 		line_begin(&line, LINE_STALLS_LEFT, area.header->pid);
 		line_add(&line, &(struct line_field){ .type = LINE_COUNT,

@@ -31,6 +31,7 @@ struct watch {
 	struct watch_thread *threads; /* for each slot */
 	struct stall_clock clock;
 	struct throttle throttle;
+	bool has_groups;     /* they were looked for since the last heartbeat */
 	bool has_waiting;    /* a thread was silent in the tick before */
 	uint64_t counted_ns; /* of this tick */
 	uint64_t total_ns;   /* of all ticks */

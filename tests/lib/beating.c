@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,6 +147,25 @@ static void burner(void)
 	wait_for_end();
 }
 
+static uint64_t clock_ms(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void spin_for(uint64_t milliseconds)
+{
+	uint64_t start = clock_ms(CLOCK_MONOTONIC), now = start;
+	uint64_t cpu = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+
+	while (goes_on() && now < start + milliseconds)
+		now = clock_ms(CLOCK_MONOTONIC);
+	if (now > start)
+		say("share", (clock_ms(CLOCK_THREAD_CPUTIME_ID) - cpu) * 100 / (now - start));
+}
+
 static void *spin_in_scope(void *context)
 {
 	(void)context;
@@ -153,8 +173,7 @@ static void *spin_in_scope(void *context)
 	say("spinner", (unsigned long long)gettid());
 	while (goes_on()) {
 		TASKSCOPE("spin");
-		for (time_t end = time(NULL) + 2; goes_on() && time(NULL) < end;)
-			;
+		spin_for(2000);
 	}
 	return NULL;
 }
@@ -229,10 +248,7 @@ static void steady(void)
 
 static uint64_t own_cpu_ms(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+	return clock_ms(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* A step takes 20 ms of CPU time, however long that takes. */
@@ -389,6 +405,22 @@ static void doomed(void)
 	wait_for_end();
 }
 
+/* Both wait for the end of the same input. */
+static void fork_child(void)
+{
+	TASKSCOPE("parent");
+	pid_t child = fork();
+
+	if (child == 0) {
+		TASKSCOPE("child");
+		wait_for_end();
+		exit(0);
+	}
+	say("child", (unsigned long long)child);
+	wait_for_end();
+	waitpid(child, NULL, 0);
+}
+
 static void print_line(void *context, enum taskscope_level level, const char *line)
 {
 	printf("%s %d %s\n", (const char *)context, (int)level, line);
@@ -472,6 +504,7 @@ static const struct {
 	{ "statistics", statistics, start },
 	{ "crowd", crowd, start },
 	{ "doomed", doomed, start },
+	{ "fork", fork_child, start },
 	{ "log", deadlock, start_with_log },
 	{ "deadly-log", idle, start_with_deadly_log },
 	{ "threadless", idle, start_without_threads },
