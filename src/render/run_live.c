@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "render/run_amount.h"
 #include "render/run_text.h"
+#include "render/scope_amount.h"
 #include "render/value.h"
 
 #define LABEL_LEAST 8 /* columns; a label that is cut to less says nothing */
@@ -137,7 +138,7 @@ static void append_progress(struct text *field, const struct scope *scope)
 
 	if (!scope->has_progress) {
 		text_append_string(field, " ");
-		age_text(field, scope->age_ns);
+		scope_time_text(field, scope->age_ns);
 	} else if (!scope->total) {
 		text_format(field, " %" PRIu64, scope->count);
 	} else {
@@ -148,7 +149,7 @@ static void append_progress(struct text *field, const struct scope *scope)
 	if (!scope_time_left(scope, &left_ns) || !left_ns)
 		return;
 	text_append_string(field, " eta ");
-	age_text(field, left_ns);
+	scope_time_text(field, left_ns);
 }
 
 /* The scope with the progress, and in it the one that is open now. */
