@@ -65,7 +65,7 @@ static struct scope_survey_process solver(void)
 	task = add_thread(&process, 4243, "");
 	task->stall = SCOPE_STALL_BUSY;
 	task->stalled_ns = 125 * SECOND;
-	process.threads.data[1].state = 'R';
+	process.threads.data[1] = (struct scope_survey_thread){ "sol\nver", 'R' };
 	add_scope(&process, "\033[2J", 126 * SECOND);
 	return process;
 }
@@ -126,7 +126,7 @@ static void a_scope_is_a_line(void **state)
 		    "  4242 main  S  changed 12s ago\n"
 		    "    load matrix               1m02s\n"
 		    "      solve                   58s    412/1000 (41%)  7.1/s  eta 1m22s\n"
-		    "  4243 solver  R  STALLED 2m05s (busy)\n"
+		    "  4243 sol\\x0aver  R  STALLED 2m05s (busy)\n"
 		    "    \\x1b[2J                   2m06s  <- no progress\n");
 }
 
@@ -250,7 +250,7 @@ static void absent_values_are_null(void **state)
 	assert_holds(printed, "\"count\":412,\"total\":1000,\"rate\":7.103");
 	assert_holds(printed, "\"stall\":null,\"stalled_ns\":null,\"stalled_scope\":null");
 	assert_holds(printed, "\"stall\":\"busy\",\"stalled_ns\":125000000000,\"stalled_scope\":0");
-	assert_holds(printed, "\"tid\":4243,\"own_tid\":4243,\"name\":\"solver\"");
+	assert_holds(printed, "\"tid\":4243,\"own_tid\":4243,\"name\":\"sol\\\\x0aver\"");
 	assert_holds(printed, "\"label\":\"\\\\x1b[2J\"");
 	free(printed);
 	survey.processes.data[0].scopes.stall_limit_ms = SCOPE_NO_LIMIT;

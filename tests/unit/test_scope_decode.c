@@ -356,6 +356,7 @@ static void depth_and_counts_are_held_by_the_frames(void **state)
 	memory_thread(memory, 0)->depth = UINT32_MAX;
 	memory_thread(memory, 0)->hidden = 7;
 	memory_frame(memory, 0, 2)->generation = 9;
+	memset(memory_texts(memory, 0), 1, MEMORY_TEXTS_SIZE); /* where a fourth would be */
 	memory_header(memory)->thread_count = UINT32_MAX;
 	memory_header(memory)->label_count = UINT32_MAX;
 	decode_well(memory, &scopes);
@@ -468,6 +469,25 @@ static void a_file_without_bounds_is_refused(void **state)
 	free(unsteady.memory);
 }
 
+static void more_blocks_than_handles_can_name_are_refused(void **state)
+{
+	struct unsteady unsteady = { memory_new(), MEMORY_SIZE, 0 };
+	struct scope_source source = { read_unsteady, &unsteady, SCOPE_FILE_LIMIT };
+	struct scope_header *told = memory_header(unsteady.memory);
+	struct scope_header header;
+	struct error error = { 0 };
+
+	(void)state;
+	told->frame_max = told->texts_offset = told->texts_size = told->statistics_max = 0;
+	told->statistics_offset = 0;
+	told->thread_size = 512;
+	told->thread_max = 65536;
+	assert_int_equal(scope_header_read(&source, &header, &error), 0);
+	told->thread_max++;
+	assert_int_equal(scope_header_read(&source, &header, &error), -EPROTO);
+	free(unsteady.memory);
+}
+
 static void losses_are_of_all_threads(void **state)
 {
 	struct scopes scopes = { 0 };
@@ -520,6 +540,7 @@ static void statistics_are_of_all_threads_also_those_that_ended(void **state)
 	assert_int_equal(uses[0].longest_ns, (UINT64_C(1) << 30) / 2);
 	assert_in_range(uses[0].p50_ns, (1 << 20) / 2, (1 << 21) / 2);
 	assert_in_range(uses[0].p99_ns, (1 << 30) / 2, UINT32_MAX / 2);
+	assert_true(uses[0].p99_ns <= uses[0].longest_ns);
 	assert_false(uses[0].has_cpu);
 	assert_string_equal(uses[1].label, "solve");
 	assert_int_equal(uses[1].count, 5);
@@ -592,6 +613,7 @@ int main(void)
 		cmocka_unit_test(a_size_is_held_also_where_there_is_no_piece),
 		cmocka_unit_test(what_is_no_such_memory_is_refused),
 		cmocka_unit_test(a_file_without_bounds_is_refused),
+		cmocka_unit_test(more_blocks_than_handles_can_name_are_refused),
 		cmocka_unit_test(losses_are_of_all_threads),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
 		cmocka_unit_test(statistics_come_when_they_are_wanted_and_taken),
