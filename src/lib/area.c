@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/ticks.h"
@@ -16,6 +17,9 @@
 #endif
 
 struct area area = { .fd = -1 };
+
+static bool is_lost;	     /* numbers of labels are out there that no table explains */
+static struct stat identity; /* of the memory behind the descriptor */
 
 /* What a forked child starts with: the tables of its parent, and nothing of what happened there. */
 static void header_renew(struct scope_header *header, uint32_t label_count, uint32_t thread_count)
@@ -122,8 +126,20 @@ static void *map_shared(int *ret_fd)
 		return MAP_FAILED;
 	}
 	memory_seal(fd);
+	fstat(fd, &identity);
 	*ret_fd = fd;
 	return memory;
+}
+
+/* A program that closes all descriptors may have given the number to a file of its own. */
+static void descriptor_close(void)
+{
+	struct stat now;
+
+	if (area.fd >= 0 && fstat(area.fd, &now) == 0 && now.st_dev == identity.st_dev &&
+	    now.st_ino == identity.st_ino)
+		close(area.fd);
+	area.fd = -1;
 }
 
 int area_open(void)
@@ -132,6 +148,8 @@ int area_open(void)
 
 	if (area.header)
 		return 0;
+	if (is_lost)
+		return -ENOMEM;
 	memory = map_shared(&area.fd);
 	if (memory == MAP_FAILED)
 		memory = map_private(NULL, 0);
@@ -180,17 +198,17 @@ static bool memory_replace(void *memory)
 }
 
 /* Without memory for a second copy the labels are lost, but their numbers are not given twice. */
-static void part_from_labels(void)
+static bool part_from_labels(void)
 {
 	void *memory = map_private(NULL, 0);
 
 	if (memory != MAP_FAILED) {
 		labels_copy(memory);
 		if (memory_replace(memory))
-			return;
+			return true;
 		munmap(memory, SCOPE_MEMORY_SIZE);
 	}
-	map_private(area.header, MAP_FIXED);
+	return map_private(area.header, MAP_FIXED) != MAP_FAILED;
 }
 
 /* The parent's statistics and losses are the parent's. */
@@ -207,19 +225,22 @@ static void thread_renew(struct scope_thread *thread)
 	thread->interrupted = 0;
 }
 
-void area_part(const struct scope_thread *thread, uint32_t slot)
+bool area_part(const struct scope_thread *thread, uint32_t slot)
 {
 	uint32_t label_count = __atomic_load_n(&area.header->label_count, __ATOMIC_ACQUIRE);
 
-	part_from_labels();
+	descriptor_close();
+	if (!part_from_labels()) {
+		area.header = NULL;
+		is_lost = true;
+		return false;
+	}
 	header_renew(area.header, label_count, thread ? slot + 1 : 0);
 	if (thread) {
 		memcpy(area_thread(slot), thread, sizeof(*thread));
 		thread_renew(area_thread(slot));
 	}
-	if (area.fd >= 0)
-		close(area.fd);
-	area.fd = -1;
+	return true;
 }
 
 static void threads_copy(void *memory)

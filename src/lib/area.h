@@ -24,9 +24,10 @@ int area_open(void);
 void area_keep(const struct scope_thread *thread, struct scope_thread *ret);
 /*
  * In a forked child, at once: a private copy takes the place of the parent's memory.  `thread` is the
- * block of the only thread that lives on, as it was before the fork; NULL: it had none.
+ * block of the only thread that lives on, as it was before the fork; NULL: it had none.  False when
+ * there is no memory for that: then this process has no area, and gets none.
  */
-void area_part(const struct scope_thread *thread, uint32_t slot);
+bool area_part(const struct scope_thread *thread, uint32_t slot);
 /*
  * In a forked child, when it uses scopes again: memory of its own that readers can see.  No thread
  * may open or close scopes meanwhile; a counter that another thread moves in this moment may miss it.

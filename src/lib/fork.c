@@ -47,19 +47,14 @@ void fork_end_kept(void)
 	fork_unlock();
 }
 
-static struct scope_thread *own_block(void)
-{
-	return self.block ? self.block : self.kept;
-}
-
 /* No other thread is in the middle of anything, and there is a block to go on with. */
 static void before(void)
 {
 	start_lock();
 	sites_lock();
 	threads_lock();
-	if (own_block())
-		area_keep(own_block(), &copy);
+	if (self_block())
+		area_keep(self_block(), &copy);
 }
 
 static void after(void)
@@ -69,18 +64,22 @@ static void after(void)
 	start_unlock();
 }
 
+static void part(void)
+{
+	struct scope_thread *own = self_block();
+	bool has_parted = area_part(own ? &copy : NULL, own ? copy.slot : 0);
+
+	self.kept = has_parted ? own : NULL;
+	self.block = NULL;
+	STORE(is_pending, has_parted);
+	start_forget(has_parted);
+	heartbeat_forget();
+}
+
 static void in_child(void)
 {
-	struct scope_thread *own = own_block();
-
-	if (area.header) {
-		area_part(own ? &copy : NULL, own ? copy.slot : 0);
-		self.kept = own;
-		self.block = NULL;
-		STORE(is_pending, true);
-		start_forget();
-		heartbeat_forget();
-	}
+	if (area.header)
+		part();
 	after();
 }
 

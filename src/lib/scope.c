@@ -1,10 +1,6 @@
 /*
  * The way of a scope.  Everything that is not the plain case (the first scope of a thread or call
  * site, no room, the wrong thread) is in functions of its own that are never inlined.
- *
- * A handle is: generation << 24 | index of the frame << 16 | slot of the block.  The generation counts
- * the scopes of a block, over all of its owners.  For a scope beyond the frames (index HIDDEN) it is
- * how many are hidden.  No handle is 0: a generation and a number of hidden scopes never are.
  */
 #include <taskscope.h>
 
@@ -13,10 +9,9 @@
 #include "lib/control.h"
 #include "lib/fork.h"
 #include "lib/frames.h"
-#include "lib/heartbeat.h"
+#include "lib/handle.h"
 #include "lib/public.h"
 #include "lib/sites.h"
-#include "lib/start.h"
 #include "lib/statistics.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
@@ -24,8 +19,6 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define APART __attribute__((noinline, cold))
 #define WITHIN static inline __attribute__((always_inline)) /* no call on the way */
-
-enum { HIDDEN = 255 };
 
 /* What a scope that is to be opened is like. */
 struct wish {
@@ -39,42 +32,6 @@ struct wish {
 static struct scope_frame dead_frame;
 
 static const struct taskscope_scope no_scope = { 0 };
-
-static uint32_t handle_generation(uint64_t handle)
-{
-	return (uint32_t)(handle >> 24);
-}
-
-static uint32_t handle_index(uint64_t handle)
-{
-	return (handle >> 16) & 0xff;
-}
-
-static uint32_t handle_slot(uint64_t handle)
-{
-	return handle & 0xffff;
-}
-
-static struct taskscope_scope scope_of(uint64_t generation, uint64_t index, uint32_t slot)
-{
-	return (struct taskscope_scope){ generation << 24 | index << 16 | slot };
-}
-
-/*
- * Signal handlers of this thread see the flag before anything of the change, and its end after all
- * of it; only the compiler could get that wrong.
- */
-WITHIN void change_begin(void)
-{
-	self.is_changing = true;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-WITHIN void change_end(void)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	self.is_changing = false;
-}
 
 WITHIN bool is_on(void)
 {
@@ -108,7 +65,7 @@ static APART struct taskscope_scope open_hidden(struct scope_thread *block)
 	STORE(block->changed_ticks, ticks_now());
 	STORE(block->idle_ticks, 0);
 	block_end_change(block);
-	return scope_of(hidden, HIDDEN, block->slot);
+	return handle_make(hidden, HANDLE_HIDDEN, block->slot);
 }
 
 /* The label of a frame, of a text in the thread's texts; 0 when there is no room. */
@@ -134,7 +91,7 @@ WITHIN uint32_t next_generation(uint32_t generation)
 	return generation + (generation == 0);
 }
 
-/* Opens a frame of a block that has one left.  Within change_begin() and change_end(). */
+/* Opens a frame of a block that has one left.  Within self_begin_change() and self_end_change(). */
 WITHIN struct taskscope_scope open_frame(struct scope_thread *block, const struct wish *wish)
 {
 	uint32_t index = block->depth;
@@ -158,7 +115,7 @@ WITHIN struct taskscope_scope open_frame(struct scope_thread *block, const struc
 	if (UNLIKELY(has_statistics()))
 		statistics_open(block, frame->label);
 	block_end_change(block);
-	return scope_of(generation, index, block->slot);
+	return handle_make(generation, index, block->slot);
 }
 
 WITHIN struct taskscope_scope open_scope(struct scope_thread *block, const struct wish *wish)
@@ -168,21 +125,9 @@ WITHIN struct taskscope_scope open_scope(struct scope_thread *block, const struc
 	return open_frame(block, wish);
 }
 
-/* The block that this thread may use now, or NULL.  In a forked child this is where it goes on. */
-static struct scope_thread *block_prepare(void)
-{
-	if (!__atomic_load_n(&control.is_on, __ATOMIC_ACQUIRE) && !start_again())
-		return NULL;
-	if (self.kept)
-		fork_rejoin();
-	if (self.block)
-		return self.block;
-	return thread_claim();
-}
-
 static struct taskscope_scope open_prepared(struct taskscope_site *site, const struct wish *wish)
 {
-	struct scope_thread *block = block_prepare();
+	struct scope_thread *block = thread_prepare();
 	struct wish ready = *wish;
 
 	if (!block) {
@@ -202,9 +147,9 @@ static APART struct taskscope_scope open_slowly(struct taskscope_site *site,
 
 	if (self.is_changing)
 		return interrupted();
-	change_begin();
+	self_begin_change();
 	scope = open_prepared(site, wish);
-	change_end();
+	self_end_change();
 	return scope;
 }
 
@@ -216,9 +161,9 @@ WITHIN struct taskscope_scope open_quickly(struct taskscope_site *site, const st
 
 	if (UNLIKELY(!block || !is_on() || self.is_changing))
 		return open_slowly(site, wish);
-	change_begin();
+	self_begin_change();
 	scope = open_scope(block, wish);
-	change_end();
+	self_end_change();
 	return scope;
 }
 
@@ -238,7 +183,7 @@ WITHIN struct taskscope_progress progress_of(struct taskscope_scope scope)
 {
 	uint32_t index = handle_index(scope.handle);
 	struct scope_thread *block = self.block;
-	bool has_frame = scope.handle && index != HIDDEN;
+	bool has_frame = scope.handle && index != HANDLE_HIDDEN;
 
 	return (struct taskscope_progress){
 		.scope = scope,
@@ -274,20 +219,12 @@ PUBLIC struct taskscope_progress(taskscope_begin)(const char *label, uint64_t to
  */
 static APART void misplaced(void)
 {
-	struct scope_thread *block = self.block ? self.block : self.kept;
+	struct scope_thread *block = self_block();
 
 	if (block)
 		__atomic_add_fetch(&block->misplaced, 1, __ATOMIC_RELEASE);
 	else if (area.header)
 		__atomic_add_fetch(&area.header->ended_misplaced, 1, __ATOMIC_RELEASE);
-}
-
-WITHIN bool is_open(const struct scope_thread *block, uint64_t handle)
-{
-	uint32_t index = handle_index(handle);
-
-	return handle_slot(handle) == block->slot && index < block->depth &&
-	       block->frames[index].generation == handle_generation(handle);
 }
 
 static void close_hidden(struct scope_thread *block, uint32_t first)
@@ -309,11 +246,11 @@ static APART void close_any(struct scope_thread *block, uint64_t handle)
 {
 	uint64_t ticks = ticks_now();
 
-	if (handle_index(handle) == HIDDEN && handle_slot(handle) == block->slot) {
+	if (handle_index(handle) == HANDLE_HIDDEN && handle_slot(handle) == block->slot) {
 		close_hidden(block, handle_generation(handle));
 		return;
 	}
-	if (!is_open(block, handle)) {
+	if (!handle_is_open(block, handle)) {
 		misplaced();
 		return;
 	}
@@ -341,8 +278,8 @@ WITHIN void close_innermost(struct scope_thread *block, struct scope_frame *fram
 WITHIN void close_scope(struct scope_thread *block, uint64_t handle)
 {
 	uint32_t index = handle_index(handle);
-	bool is_plain = index + 1 == block->depth && is_open(block, handle) && !block->hidden &&
-			!has_statistics();
+	bool is_plain = index + 1 == block->depth && handle_is_open(block, handle) &&
+			!block->hidden && !has_statistics();
 
 	if (UNLIKELY(!is_plain))
 		close_any(block, handle);
@@ -357,11 +294,11 @@ static APART void close_slowly(uint64_t handle)
 		misplaced();
 		return;
 	}
-	change_begin();
+	self_begin_change();
 	fork_lock();
 	close_scope(self.kept, handle);
 	fork_unlock();
-	change_end();
+	self_end_change();
 }
 
 PUBLIC void taskscope_leave(struct taskscope_scope scope)
@@ -374,114 +311,12 @@ PUBLIC void taskscope_leave(struct taskscope_scope scope)
 		close_slowly(scope.handle);
 		return;
 	}
-	change_begin();
+	self_begin_change();
 	close_scope(block, scope.handle);
-	change_end();
+	self_end_change();
 }
 
 PUBLIC void taskscope_end(const struct taskscope_progress *progress)
 {
 	taskscope_leave(progress->scope);
-}
-
-/* The frame if its scope is still open, else NULL. */
-WITHIN struct scope_frame *progress_frame(const struct taskscope_progress *progress)
-{
-	struct scope_frame *frame = progress->frame;
-	uint32_t generation = handle_generation(progress->scope.handle);
-
-	if (UNLIKELY(!frame || !generation))
-		return NULL;
-	if (UNLIKELY(__atomic_load_n(&frame->generation, __ATOMIC_RELAXED) != generation))
-		return NULL;
-	return frame;
-}
-
-PUBLIC void taskscope_advance(const struct taskscope_progress *progress, uint64_t steps)
-{
-	struct scope_frame *frame = progress_frame(progress);
-
-	if (frame)
-		__atomic_fetch_add(&frame->count, steps, __ATOMIC_RELEASE);
-}
-
-PUBLIC void taskscope_set(const struct taskscope_progress *progress, uint64_t current,
-			  uint64_t total)
-{
-	struct scope_frame *frame = progress_frame(progress);
-
-	if (!frame)
-		return;
-	STORE(frame->total, total);
-	STORE(frame->count, current);
-}
-
-static struct scope_thread *own_block(void)
-{
-	return self.block ? self.block : self.kept;
-}
-
-PUBLIC void taskscope_limit(struct taskscope_scope scope, uint32_t milliseconds)
-{
-	struct scope_thread *block = own_block();
-
-	if (!block || !is_open(block, scope.handle))
-		return;
-	STORE(block->frames[handle_index(scope.handle)].limit_ms, milliseconds);
-	if (milliseconds != 0 && milliseconds != TASKSCOPE_NEVER)
-		heartbeat_notice_limit(milliseconds);
-}
-
-/* Not before the last change, whatever the counter of another CPU says. */
-PUBLIC void taskscope_idle(void)
-{
-	struct scope_thread *block = own_block();
-	uint64_t ticks;
-
-	if (!block)
-		return;
-	ticks = ticks_now();
-	STORE(block->idle_ticks, ticks > block->changed_ticks ? ticks : block->changed_ticks);
-}
-
-PUBLIC void taskscope_busy(void)
-{
-	struct scope_thread *block = own_block();
-
-	if (block)
-		STORE(block->idle_ticks, 0);
-}
-
-static void name_set(const char *name)
-{
-	size_t length = name ? strnlen(name, sizeof(self.name) - 1) : 0;
-
-	memset(self.name, 0, sizeof(self.name));
-	if (length)
-		memcpy(self.name, name, length);
-}
-
-static void name_tell(struct scope_thread *block)
-{
-	if (!block)
-		return;
-	block_begin_change(block);
-	thread_tell_name(block);
-	block_end_change(block);
-}
-
-/* Remembered by the thread: it also holds for a block that it gets later. */
-PUBLIC void taskscope_thread(const char *name)
-{
-	if (self.is_changing)
-		return;
-	change_begin();
-	name_set(name);
-	name_tell(block_prepare());
-	change_end();
-}
-
-PUBLIC void taskscope_dump(void)
-{
-	heartbeat_wake();
 }

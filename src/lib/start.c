@@ -194,9 +194,9 @@ bool start_again(void)
 	return is_on;
 }
 
-void start_forget(void)
+void start_forget(bool may_go_on)
 {
-	STORE(goes_on, control.is_on || goes_on);
+	STORE(goes_on, may_go_on && (control.is_on || goes_on));
 	STORE(control.is_on, false);
 }
 

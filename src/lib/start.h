@@ -12,8 +12,8 @@
  */
 bool start_again(void);
 
-/* In a forked child, at once: nothing is recorded, but start_again() will. */
-void start_forget(void);
+/* In a forked child, at once: nothing is recorded, but start_again() will, if it may. */
+void start_forget(bool may_go_on);
 
 /* Nobody starts or stops meanwhile. */
 void start_lock(void);

@@ -7,8 +7,10 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
+#include "lib/control.h"
 #include "lib/fork.h"
 #include "lib/frames.h"
+#include "lib/start.h"
 #include "lib/statistics.h"
 
 __thread struct thread_self self;
@@ -78,12 +80,12 @@ void thread_release(void)
 static void thread_end(void *value)
 {
 	(void)value;
-	self.is_changing = true;
+	self_begin_change();
 	if (self.kept)
 		fork_end_kept();
 	if (self.block)
 		thread_release();
-	self.is_changing = false;
+	self_end_change();
 }
 
 int threads_prepare(void)
@@ -188,7 +190,7 @@ void thread_tell_name(struct scope_thread *block)
 		STORE(block->name[i], self.name[i]);
 }
 
-struct scope_thread *thread_claim(void)
+static struct scope_thread *thread_claim(void)
 {
 	uint32_t releases_before = LOAD(releases);
 	struct scope_thread *block;
@@ -205,4 +207,15 @@ struct scope_thread *thread_claim(void)
 	self.block = block;
 	pthread_setspecific(key, block);
 	return block;
+}
+
+struct scope_thread *thread_prepare(void)
+{
+	if (!LOAD(control.is_on) && !start_again())
+		return NULL;
+	if (self.kept)
+		fork_rejoin();
+	if (self.block)
+		return self.block;
+	return thread_claim();
 }

@@ -27,11 +27,36 @@ struct thread_self {
 
 extern __thread struct thread_self self;
 
+static inline struct scope_thread *self_block(void)
+{
+	return self.block ? self.block : self.kept;
+}
+
+/*
+ * Signal handlers of this thread see the flag before anything of the change, and its end after all
+ * of it; only the compiler could get that wrong.
+ */
+static inline void self_begin_change(void)
+{
+	self.is_changing = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void self_end_change(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.is_changing = false;
+}
+
 /* Once, before the first claim.  0 or a negative errno. */
 int threads_prepare(void);
 
-/* A block for this thread, or NULL: then the thread is counted, once. */
-struct scope_thread *thread_claim(void);
+/*
+ * The block that this thread may use now: a new one with its first scope.  NULL when scopes are not
+ * recorded, or there is no block left: then the thread is counted, once.  In a forked child this is
+ * where it goes on.
+ */
+struct scope_thread *thread_prepare(void);
 
 /* Gives back this thread's block. */
 void thread_release(void);

@@ -1,6 +1,8 @@
 /* Forked children: they part from their parent's memory at once, and go on with their own. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "lib_support.h"
@@ -31,20 +33,24 @@ static int teardown(void **state)
 	return 0;
 }
 
+static pid_t test_pid;
+
 /* The child ends well if the function returns. */
 static void in_child(void (*function)(void *), void *argument)
 {
 	pid_t pid = fork();
 	int status;
 
-	assert_true(pid >= 0);
 	if (pid == 0) {
 		alarm(20);
 		function(argument);
 		_exit(0);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	if (waitpid(pid, &status, 0) == pid && status == 0)
+		return;
+	if (getpid() != test_pid)
+		_exit(1);
+	fail_msg("the child ended with 0x%x", status);
 }
 
 /* Descriptors of this process that are the library's memory. */
@@ -92,6 +98,115 @@ static void a_child_that_uses_no_scopes_holds_nothing_of_its_parents(void **stat
 	(void)state;
 	assert_int_equal(memory_descriptors(), 1);
 	in_child(holds_nothing, NULL);
+	taskscope_leave(scope);
+}
+
+static void has_room(void *argument)
+{
+	struct taskscope_progress progress = taskscope_begin("child", 3);
+
+	(void)argument;
+	CHECK(progress.scope.handle);
+	taskscope_advance(&progress, 2);
+	CHECK(((struct scope_frame *)progress.frame)->count == 2);
+	taskscope_end(&progress);
+}
+
+/* A child with memory of its own, in which things can be broken. */
+static void becomes_a_parent(void *function)
+{
+	void (*run)(void *);
+
+	has_room(NULL);
+	*(void **)&run = function;
+	run(NULL);
+}
+
+static void has_the_pipe(void *argument)
+{
+	CHECK(fcntl(*(int *)argument, F_GETFD) >= 0);
+	CHECK(memory_mappings() == 0);
+	has_room(NULL);
+}
+
+/* As a daemon does that closes whatever it may have inherited. */
+static void gives_the_number_away(void *argument)
+{
+	int number = area.fd;
+	int ends[2];
+
+	(void)argument;
+	CHECK(pipe(ends) == 0);
+	CHECK(dup2(ends[0], number) == number);
+	in_child(has_the_pipe, &number);
+}
+
+static void a_descriptor_that_is_no_longer_ours_stays_open(void **state)
+{
+	(void)state;
+	taskscope_leave(taskscope_enter("parent"));
+	in_child(becomes_a_parent, gives_the_number_away);
+}
+
+static void parts_in_place(void *argument)
+{
+	CHECK(memory_mappings() == 0);
+	CHECK(memory_descriptors() == 0);
+	CHECK(own_depth() == 2);
+	taskscope_leave(*(struct taskscope_scope *)argument);
+	CHECK(own_depth() == 1);
+	has_room(NULL);
+}
+
+static void is_off_for_good(void *argument)
+{
+	CHECK(memory_descriptors() == 0);
+	taskscope_leave(*(struct taskscope_scope *)argument);
+	CHECK(taskscope_enter("child").handle == 0);
+	CHECK(taskscope_start(NULL) == -ENOMEM);
+	taskscope_stop();
+}
+
+static rlim_t memory_size(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	unsigned long pages;
+
+	CHECK(fscanf(statm, "%lu", &pages) == 1);
+	fclose(statm);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void fork_with_memory(rlim_t size, void (*function)(void *))
+{
+	struct taskscope_scope scope = taskscope_enter("short of memory");
+	struct rlimit limit = { size, size };
+
+	setrlimit(RLIMIT_AS, &limit);
+	in_child(function, &scope);
+	CHECK(own_depth() == 2);
+	taskscope_leave(scope);
+}
+
+static void forks_without_more_memory(void *argument)
+{
+	(void)argument;
+	fork_with_memory(memory_size(), parts_in_place);
+}
+
+static void forks_with_too_much_memory(void *argument)
+{
+	(void)argument;
+	fork_with_memory(4096, is_off_for_good);
+}
+
+static void without_memory_a_child_parts_all_the_same(void **state)
+{
+	struct taskscope_scope scope = taskscope_enter("parent");
+
+	(void)state;
+	in_child(becomes_a_parent, forks_without_more_memory);
+	in_child(becomes_a_parent, forks_with_too_much_memory);
 	taskscope_leave(scope);
 }
 
@@ -446,6 +561,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fork_before_the_start_is_nothing_special),
 		FORK_TEST(a_child_that_uses_no_scopes_holds_nothing_of_its_parents),
+		FORK_TEST(a_descriptor_that_is_no_longer_ours_stays_open),
+		FORK_TEST(without_memory_a_child_parts_all_the_same),
 		FORK_TEST(what_a_child_closes_stays_open_in_the_parent),
 		FORK_TEST(a_childs_progress_is_not_its_parents),
 		FORK_TEST(a_child_goes_on_with_memory_of_its_own),
@@ -462,5 +579,6 @@ int main(int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		return memory_descriptors();
+	test_pid = getpid();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

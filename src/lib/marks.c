@@ -1,0 +1,111 @@
+/*
+ * What a program says about scopes that are open: how far they are, how long they may take, that they
+ * wait; and what its threads are called.
+ */
+#include <taskscope.h>
+
+#include "lib/block.h"
+#include "lib/handle.h"
+#include "lib/heartbeat.h"
+#include "lib/public.h"
+#include "lib/threads.h"
+#include "lib/ticks.h"
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* The frame if its scope is still open, else NULL. */
+static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
+{
+	struct scope_frame *frame = progress->frame;
+	uint32_t generation = handle_generation(progress->scope.handle);
+
+	if (UNLIKELY(!frame || !generation))
+		return NULL;
+	if (UNLIKELY(__atomic_load_n(&frame->generation, __ATOMIC_RELAXED) != generation))
+		return NULL;
+	return frame;
+}
+
+PUBLIC void taskscope_advance(const struct taskscope_progress *progress, uint64_t steps)
+{
+	struct scope_frame *frame = progress_frame(progress);
+
+	if (frame)
+		__atomic_fetch_add(&frame->count, steps, __ATOMIC_RELEASE);
+}
+
+PUBLIC void taskscope_set(const struct taskscope_progress *progress, uint64_t current,
+			  uint64_t total)
+{
+	struct scope_frame *frame = progress_frame(progress);
+
+	if (!frame)
+		return;
+	STORE(frame->total, total);
+	STORE(frame->count, current);
+}
+
+PUBLIC void taskscope_limit(struct taskscope_scope scope, uint32_t milliseconds)
+{
+	struct scope_thread *block = self_block();
+
+	if (!block || !handle_is_open(block, scope.handle))
+		return;
+	STORE(block->frames[handle_index(scope.handle)].limit_ms, milliseconds);
+	if (milliseconds != 0 && milliseconds != TASKSCOPE_NEVER)
+		heartbeat_notice_limit(milliseconds);
+}
+
+/* Not before the last change, whatever the counter of another CPU says. */
+PUBLIC void taskscope_idle(void)
+{
+	struct scope_thread *block = self_block();
+	uint64_t ticks;
+
+	if (!block)
+		return;
+	ticks = ticks_now();
+	STORE(block->idle_ticks, ticks > block->changed_ticks ? ticks : block->changed_ticks);
+}
+
+PUBLIC void taskscope_busy(void)
+{
+	struct scope_thread *block = self_block();
+
+	if (block)
+		STORE(block->idle_ticks, 0);
+}
+
+static void name_set(const char *name)
+{
+	size_t length = name ? strnlen(name, sizeof(self.name) - 1) : 0;
+
+	memset(self.name, 0, sizeof(self.name));
+	if (length)
+		memcpy(self.name, name, length);
+}
+
+static void name_tell(struct scope_thread *block)
+{
+	if (!block)
+		return;
+	block_begin_change(block);
+	thread_tell_name(block);
+	block_end_change(block);
+}
+
+/* Remembered by the thread: it also holds for a block that it gets later. */
+PUBLIC void taskscope_thread(const char *name)
+{
+	if (self.is_changing)
+		return;
+	self_begin_change();
+	name_set(name);
+	name_tell(thread_prepare());
+	self_end_change();
+}
+
+PUBLIC void taskscope_dump(void)
+{
+	heartbeat_wake();
+}
