@@ -9,40 +9,42 @@
 #include "base/text.h"
 #include "collect/proc_parse.h"
 
-/* The first and the last number of a line: ours and the own one. */
-static bool find_numbers(const char *status, const char *key, struct scope_tid *ret)
+/* The first and the last number of a line, ours and the own one; how many there are. */
+static unsigned find_numbers(const char *status, const char *key, struct scope_tid *ret)
 {
 	size_t length = 0;
 	const char *cursor = proc_find_value(status, key, &length);
 	const char *end = cursor ? cursor + length : NULL;
-	bool found = false;
+	unsigned count = 0;
 	uint64_t number;
 
 	for (; cursor && cursor < end; cursor++) {
 		if (!scan_u64(&cursor, &number) || number > INT32_MAX)
 			continue;
-		if (!found)
+		if (count++ == 0)
 			ret->ours = (int32_t)number;
 		ret->own = (int32_t)number;
-		found = true;
 	}
-	return found;
+	return count;
 }
 
 int scope_tids_init(struct scope_tids *tids, int process)
 {
 	struct scope_tid numbers = { 0 };
 	ssize_t length = proc_read(process, "status", &tids->buffer);
+	unsigned count;
 
 	if (length < 0)
 		return length == -ENOENT ? -ESRCH : (int)length;
 	/* Kernels before 4.1 have no such lines: there all is as we see it. */
-	if (!find_numbers(tids->buffer.data, "NStgid", &numbers) &&
-	    !find_numbers(tids->buffer.data, "Tgid", &numbers))
+	count = find_numbers(tids->buffer.data, "NStgid", &numbers);
+	if (count == 0)
+		count = find_numbers(tids->buffer.data, "Tgid", &numbers);
+	if (count == 0)
 		return -EBADMSG;
 	tids->pid = numbers.ours;
 	tids->own_pid = numbers.own;
-	tids->differ = numbers.ours != numbers.own;
+	tids->differ = count > 1;
 	return 0;
 }
 

@@ -145,11 +145,15 @@ class Scopes(TestCase):
         with Program("threads") as program:
             tids = self.scoped_tids(program.pid)
             os.kill(program.pid, signal.SIGSTOP)
-            wait_until(lambda: process(program.pid)["threads"][0]["state"] == "T")
-            found = process(program.pid)
+            found = wait_until(lambda: self.in_state(program.pid, "T"))
             self.check_threads(found, program.pid, tids)
-            self.assertEqual({thread["state"] for thread in found["threads"]}, {"T"})
-            self.assertEqual(process(program.pid)["threads"][0]["state"], "T")
+            self.assertTrue(self.in_state(program.pid, "T"))
+
+    @staticmethod
+    def in_state(pid, state):
+        """The process when all of its threads are in a state."""
+        found = process(pid)
+        return found if {thread["state"] for thread in found["threads"]} == {state} else None
 
     def test_a_deadlock_is_read(self):
         with Program("deadlock") as program:
