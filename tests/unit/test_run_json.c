@@ -26,7 +26,7 @@ static void open_buffer(struct buffer *buffer)
 static const char *text_of(struct buffer *buffer)
 {
 	fflush(buffer->file);
-	return buffer->text;
+	return buffer->text ? buffer->text : "";
 }
 
 static void assert_has(const char *text, const char *part)
