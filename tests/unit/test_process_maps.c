@@ -54,6 +54,8 @@ static void mappings_of_files_are_told_with_their_names(void **state)
 	mapping = &maps.mappings.data[2];
 	assert_true(mapping->deleted);
 	assert_string_equal(mapping->name, "/tmp/two\nlines");
+	assert_false(mapping->shared);
+	assert_true(maps.mappings.data[3].shared);
 	process_maps_clear(&maps);
 }
 
