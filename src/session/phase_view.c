@@ -10,7 +10,14 @@
 
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-struct phase_view *phase_view_new(struct scope_reader *reader)
+/* Whose copy it is.  Of an exec we hear when the process has its new name. */
+static void note_process(struct phase_view *view, const struct tree_process *process)
+{
+	view->phases.key = process->key;
+	memcpy(view->phases.comm, process->comm, sizeof(view->phases.comm));
+}
+
+struct phase_view *phase_view_new(struct scope_reader *reader, const struct tree_process *process)
 {
 	struct phase_view *view = calloc(1, sizeof(*view));
 
@@ -18,6 +25,7 @@ struct phase_view *phase_view_new(struct scope_reader *reader)
 		return NULL;
 	view->reader = reader;
 	view->digest = DIGEST_OF_NOTHING;
+	note_process(view, process);
 	return view;
 }
 
@@ -27,11 +35,13 @@ static void close_reader(struct phase_view *view)
 	view->reader = NULL;
 }
 
-void phase_view_reopen(struct phase_view *view, struct scope_reader *reader)
+void phase_view_reopen(struct phase_view *view, struct scope_reader *reader,
+		       const struct tree_process *process)
 {
 	close_reader(view);
 	view->reader = reader;
 	view->read_ns = 0;
+	note_process(view, process);
 }
 
 void phase_view_free(struct phase_view *view)
@@ -242,19 +252,10 @@ static int add_statistics(struct phase_view *view, struct phases *phases, bool i
 		       0;
 }
 
-/* Whose copy it is; a program may have given its process another name. */
-static void note_process(struct phase_view *view, const struct tree_process *process)
-{
-	view->phases.key = process->key;
-	memcpy(view->phases.comm, process->comm, sizeof(view->phases.comm));
-}
-
-int phase_view_begin(struct phase_view *view, struct phases *phases,
-		     const struct tree_process *process)
+int phase_view_begin(struct phase_view *view, struct phases *phases)
 {
 	int status = read_copy(view, true);
 
-	note_process(view, process);
 	return status < 0 ? status : add_statistics(view, phases, true);
 }
 
@@ -269,7 +270,8 @@ static int take_copy(struct phase_view *view, struct phases *phases,
 	if (status < 0)
 		return status;
 	now_ns = monotonic_ns();
-	note_process(view, process);
+	if (!until_ns)
+		note_process(view, process);
 	round.is_last = until_ns != 0;
 	round.time_ns = until_ns && until_ns < now_ns ? until_ns : now_ns;
 	turn_back(&view->scopes, now_ns - round.time_ns);

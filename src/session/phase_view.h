@@ -26,12 +26,12 @@ struct phase_view {
 };
 
 /* Takes over the reader.  NULL: no memory. */
-struct phase_view *phase_view_new(struct scope_reader *reader);
+struct phase_view *phase_view_new(struct scope_reader *reader, const struct tree_process *process);
 /* It ran before it was watched: its statistics so far are left out.  0 or a negative errno. */
-int phase_view_begin(struct phase_view *view, struct phases *phases,
-		     const struct tree_process *process);
+int phase_view_begin(struct phase_view *view, struct phases *phases);
 /* Another program, in the same process. */
-void phase_view_reopen(struct phase_view *view, struct scope_reader *reader);
+void phase_view_reopen(struct phase_view *view, struct scope_reader *reader,
+		       const struct tree_process *process);
 void phase_view_free(struct phase_view *view); /* NULL is allowed */
 
 /*

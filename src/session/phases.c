@@ -170,14 +170,14 @@ static int open_view(struct phase_watch *watch, struct phase_member *member,
 	if (!process)
 		return -ESRCH;
 	if (member->view) {
-		phase_view_reopen(member->view, reader);
+		phase_view_reopen(member->view, reader, process);
 		return 0;
 	}
-	member->view = phase_view_new(reader);
+	member->view = phase_view_new(reader, process);
 	if (!member->view)
 		return -ENOMEM;
 	if (member->is_found)
-		count_failure(watch, phase_view_begin(member->view, &watch->run->phases, process));
+		count_failure(watch, phase_view_begin(member->view, &watch->run->phases));
 	return 0;
 }
 

@@ -144,6 +144,7 @@ class Running(PhaseCase):
                 self.assertEqual(phases[pid, "quick"]["count"], 17)
                 self.assertEqual(phases[pid, "busy"]["count"], 1)
                 self.assertEqual(phases[pid, "outer"]["count"], 1)
+                self.assertEqual(phases[pid, "quick"]["comm"], "phase_workload")
 
     def test_a_forked_child_has_phases_of_its_own(self):
         for way in WAYS:
