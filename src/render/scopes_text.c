@@ -11,7 +11,9 @@
 #include "render/scopes_words.h"
 #include "render/table.h"
 
-#define LABEL_WIDTH 30 /* with its indentation: ages are in a column for labels of that length */
+/* Of labels with their indentation: ages are in a column, unless that were too far away. */
+#define LABEL_WIDTH_LEAST 30
+#define LABEL_WIDTH_MOST 60
 #define AGE_WIDTH 7
 
 static const char stall_on[] = "\033[1;31m";
@@ -107,15 +109,38 @@ static void append_thread(struct text *out, const struct scope_task *task,
 	append_condition(out, task, colour);
 }
 
-static void append_scope(struct text *out, const struct scope *scope, size_t depth)
+static void append_label(struct text *line, const struct scope *scope, size_t depth)
+{
+	for (size_t i = 0; i < depth + 2; i++)
+		text_append_string(line, "  ");
+	scope_label_append(line, scope->label);
+	text_append_string(line, " ");
+}
+
+static size_t label_width(const struct scopes *scopes, const struct scope_task *task)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t width = LABEL_WIDTH_LEAST;
+
+	for (size_t i = 0; i < task->count; i++) {
+		size_t wanted;
+
+		text_clear(&line);
+		append_label(&line, &scopes->list.data[task->first + i], i);
+		wanted = text_width(text_string(&line)) + 1;
+		if (wanted > width && wanted <= LABEL_WIDTH_MOST)
+			width = wanted;
+	}
+	return width;
+}
+
+static void append_scope(struct text *out, const struct scope *scope, size_t depth, size_t width)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	size_t start;
 
-	for (size_t i = 0; i < depth + 2; i++)
-		text_append_string(&line, "  ");
-	scope_label_append(&line, scope->label);
-	pad(&line, 0, LABEL_WIDTH);
+	append_label(&line, scope, depth);
+	pad(&line, 0, width);
 	start = text_width(text_string(&line));
 	scope_time_text(&line, scope->age_ns);
 	if (scope->has_progress) {
@@ -129,8 +154,10 @@ static void append_scope(struct text *out, const struct scope *scope, size_t dep
 static void append_scopes(struct text *out, const struct scopes *scopes,
 			  const struct scope_task *task)
 {
+	size_t width = label_width(scopes, task);
+
 	for (size_t i = 0; i < task->count; i++) {
-		append_scope(out, &scopes->list.data[task->first + i], i);
+		append_scope(out, &scopes->list.data[task->first + i], i, width);
 		if (task->stall && task->stalled_scope == i)
 			text_append_string(out, "  <- no progress");
 		text_append_string(out, "\n");

@@ -130,6 +130,26 @@ static void a_scope_is_a_line(void **state)
 		    "    \\x1b[2J                   2m06s  <- no progress\n");
 }
 
+static void ages_are_in_a_column_unless_labels_are_very_long(void **state)
+{
+	struct scope_survey_process process = { .comm = "a",
+						.scopes = { .pid = 1, .is_on = true } };
+	struct scope_survey survey;
+
+	(void)state;
+	add_thread(&process, 1, "");
+	add_scope(&process, "short", SECOND);
+	add_scope(&process, "a label that is longer than most", SECOND);
+	add_scope(&process, "a label that is so long that nobody wants a column for it", SECOND);
+	survey = survey_of(process);
+	assert_text(&survey, false,
+		    "a 1: 1 thread, 3 scopes, on for 0ns\n"
+		    "  1 solver  S  changed 12s ago\n"
+		    "    short                               1.0s\n"
+		    "      a label that is longer than most  1.0s\n"
+		    "        a label that is so long that nobody wants a column for it  1.0s\n");
+}
+
 static void only_a_terminal_gets_colour(void **state)
 {
 	struct scope_survey survey = survey_of(solver());
@@ -339,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_scope_is_a_line),
+		cmocka_unit_test(ages_are_in_a_column_unless_labels_are_very_long),
 		cmocka_unit_test(only_a_terminal_gets_colour),
 		cmocka_unit_test(what_was_lost_is_said),
 		cmocka_unit_test(those_that_may_not_be_read_are_counted),
