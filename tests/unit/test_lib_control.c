@@ -23,8 +23,14 @@ static struct control choose(const struct taskscope_options *options)
 
 static int clear_environment(void **state)
 {
+	static const char *const names[] = {
+		"TASKSCOPE",	    "TASKSCOPE_HEARTBEAT",  "TASKSCOPE_STALL",	"TASKSCOPE_PHASES",
+		"TASKSCOPE_FORMAT", "TASKSCOPE_STATISTICS", "TASKSCOPE_SIGNAL", "TASKSCOPE_OUTPUT",
+	};
+
 	(void)state;
-	clearenv();
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
 	return 0;
 }
 
@@ -147,7 +153,7 @@ static void wrong_values_are_told_and_ignored(void **state)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
 		struct control chosen, defaults;
 
-		clearenv();
+		clear_environment(NULL);
 		defaults = choose(NULL);
 		setenv(pairs[i][0], pairs[i][1], 1);
 		chosen = choose(NULL);

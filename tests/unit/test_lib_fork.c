@@ -158,11 +158,19 @@ static void parts_in_place(void *argument)
 	has_room(NULL);
 }
 
+static void limit_memory(rlim_t size)
+{
+	struct rlimit limit = { size, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
 static void is_off_for_good(void *argument)
 {
 	CHECK(memory_descriptors() == 0);
 	taskscope_leave(*(struct taskscope_scope *)argument);
 	CHECK(taskscope_enter("child").handle == 0);
+	limit_memory(RLIM_INFINITY);
 	CHECK(taskscope_start(NULL) == -ENOMEM);
 	taskscope_stop();
 }
@@ -180,9 +188,8 @@ static rlim_t memory_size(void)
 static void fork_with_memory(rlim_t size, void (*function)(void *))
 {
 	struct taskscope_scope scope = taskscope_enter("short of memory");
-	struct rlimit limit = { size, size };
 
-	setrlimit(RLIMIT_AS, &limit);
+	limit_memory(size);
 	in_child(function, &scope);
 	CHECK(own_depth() == 2);
 	taskscope_leave(scope);

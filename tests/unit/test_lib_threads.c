@@ -165,6 +165,42 @@ static void destructors_of_a_thread_may_use_scopes(void **state)
 	pthread_key_delete(other_key);
 }
 
+/* How C++ destroys its thread_local objects. */
+extern int __cxa_thread_atexit_impl(void (*destructor)(void *), void *object, void *library);
+extern void *__dso_handle;
+
+static void close_at_the_end(void *object)
+{
+	struct taskscope_scope *scope = object;
+
+	assert_int_equal(own_depth(), 1);
+	taskscope_leave(*scope);
+	taskscope_leave(taskscope_enter("object"));
+	assert_int_equal(own_depth(), 0);
+	scope->handle = 0;
+}
+
+static void *open_until_the_end(void *argument)
+{
+	struct taskscope_scope *scope = argument;
+
+	*scope = taskscope_enter("until the end");
+	__cxa_thread_atexit_impl(close_at_the_end, scope, &__dso_handle);
+	return NULL;
+}
+
+static void objects_of_a_thread_may_be_scopes(void **state)
+{
+	uint64_t unwound = area.header->ended_unwound;
+	struct taskscope_scope scope;
+
+	(void)state;
+	on_thread(open_until_the_end, &scope);
+	assert_int_equal(scope.handle, 0);
+	assert_int_equal(blocks_in_use(), 1);
+	assert_int_equal(area.header->ended_unwound, unwound);
+}
+
 /* Ends without the destructors of the C library. */
 static void *die_silently(void *argument)
 {
@@ -306,6 +342,7 @@ int main(void)
 		THREADS_TEST(what_a_thread_leaves_open_is_closed_and_counted),
 		THREADS_TEST(a_thread_has_the_name_that_it_gave_itself),
 		THREADS_TEST(destructors_of_a_thread_may_use_scopes),
+		THREADS_TEST(objects_of_a_thread_may_be_scopes),
 		THREADS_TEST(a_thread_that_died_silently_is_found),
 		THREADS_TEST(the_block_of_a_namesake_is_not_ours),
 		THREADS_TEST(threads_without_a_block_are_counted_exactly),
