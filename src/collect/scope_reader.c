@@ -86,11 +86,7 @@ static int accept_file(void *context, int fd)
 
 	search->error = (struct error){ 0 };
 	status = read_header(&fd, &source, &header, &search->error);
-	if (status == 0 && header.pid != search->tids->own_pid)
-		status =
-			error_set(&search->error, -EPROTO,
-				  "it is that of process %d, which it was forked from", header.pid);
-	return status;
+	return status == 0 && header.pid != search->tids->own_pid ? -ENOENT : status;
 }
 
 /* One sentence about a search that found nothing that can be read. */

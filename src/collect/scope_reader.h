@@ -25,10 +25,10 @@ enum scope_search {
 };
 
 /*
- * -ENOENT when the process has no scopes (no sentence is set), -ESRCH when there is no such process,
- * -EACCES or -EPERM when we may not look, -EPROTO when what is there is no such memory or belongs to
- * another process (a forked child that does not use it), -ENOTSUP when it is of a newer version;
- * with a sentence.
+ * -ENOENT when the process has no scopes of its own (no sentence is set), also when it holds another's
+ * memory, as readers do; -ESRCH when there is no such process, -EACCES or -EPERM when we may not
+ * look, -EPROTO when what is there is no such memory, -ENOTSUP when it is of a newer version; with a
+ * sentence.
  */
 int scope_reader_open(const struct host *host, int32_t pid, enum scope_search search,
 		      struct scope_reader **ret, struct error *error);

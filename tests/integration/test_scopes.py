@@ -418,6 +418,13 @@ os.dup2(fd, 200)
         self.refuse("scopes", "-p", pid, says="does not begin like such a memory")
         self.assertGreaterEqual(scopes()["unreadable"], 1)
 
+    def test_who_reads_the_memory_of_another_has_no_scopes(self):
+        with Program("threads") as program:
+            path = memory_path(program.pid)
+            pid = self.hold(f"os.dup2(os.open({str(path)!r}, os.O_RDONLY), 200)")
+            self.refuse("scopes", "-p", pid, says="has no scopes")
+            self.assertNotIn(pid, [one["pid"] for one in scopes()["processes"]])
+
     def test_a_memory_that_shrinks_ends_nothing(self):
         with Program("threads") as program:
             memory = memory_path(program.pid).read_bytes()
