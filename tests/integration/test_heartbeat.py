@@ -458,13 +458,17 @@ class StallTest(HeartbeatTest):
         self.assert_calm(program)
 
     def test_a_stopped_process_is_not_stalled(self):
-        program = self.program("steady", {"TASKSCOPE_STALL": "1s"})
-        program.err.wait(r"^\[taskscope\] pid=")
+        program = self.program("commanded", {"TASKSCOPE_STALL": "4s"})
+        program.command()
+        program.out.wait("^step")
+        program.err.wait(r"^\[taskscope\] pid=", len(program.err.matching(r"^\[taskscope\] pid=")) + 1)
         program.process.send_signal(signal.SIGSTOP)
         time.sleep(6)
         program.process.send_signal(signal.SIGCONT)
         program.err.wait(rf"^\[taskscope\]\[STOPPED\] pid={program.pid} for=\S+: the whole process was "
                          "stopped, suspended or got no CPU$")
+        program.command()
+        program.out.wait("^step", 2)
         program.err.wait(r"^\[taskscope\] pid=", len(program.err.matching(r"^\[taskscope\] pid=")) + 2)
         self.assert_calm(program)
         self.assertEqual(len(program.err.matching("STOPPED")), 1)

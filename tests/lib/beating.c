@@ -246,6 +246,18 @@ static void steady(void)
 	wait_for_end();
 }
 
+/* Each byte is a step. */
+static void commanded(void)
+{
+	struct taskscope_progress steps = taskscope_begin("obey", 0);
+
+	while (next_command() >= 0) {
+		taskscope_advance(&steps, 1);
+		say("step", 0);
+	}
+	taskscope_end(&steps);
+}
+
 static uint64_t own_cpu_ms(void)
 {
 	return clock_ms(CLOCK_THREAD_CPUTIME_ID);
@@ -496,6 +508,7 @@ static const struct {
 	{ "deadlock", deadlock, start },
 	{ "pool", pool, start },
 	{ "steady", steady, start },
+	{ "commanded", commanded, start },
 	{ "quota", quota, start },
 	{ "starve", starve, start },
 	{ "rounds", rounds, start },
