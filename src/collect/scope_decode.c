@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/scope_reader.h"
 #include "model/scopes.h"
 
 #define BLOCK_TRIES 8 /* a block that changes each time is taken as it is */
 #define WHOLE_TRIES 4 /* for statistics that move from threads to those of ended ones */
+#define PATIENCE                                                                                   \
+	4096 /* tries in all: a memory of many blocks that never hold still costs no more */
 
 /* One copy that is being made. */
 struct decoder {
@@ -17,6 +18,7 @@ struct decoder {
 	bool with_statistics;
 	struct scope_workspace *workspace;
 	struct scopes *scopes;
+	unsigned *patience; /* how often something may still be read again */
 };
 
 /* 0, -ENODATA when the file ends before, or what else read() said. */
@@ -32,6 +34,14 @@ static int read_all(const struct scope_source *source, uint64_t offset, void *bu
 static uint32_t lesser(uint32_t left, uint32_t right)
 {
 	return left < right ? left : right;
+}
+
+static bool may_retry(const struct decoder *decoder)
+{
+	if (*decoder->patience == 0)
+		return false;
+	(*decoder->patience)--;
+	return true;
 }
 
 /* Copies a text that ends where a zero or its place does. */
@@ -124,7 +134,7 @@ static int read_block(const struct decoder *decoder, uint64_t offset, bool *ret_
 			return status;
 		memcpy(ret_tid, block + offsetof(struct scope_thread, tid), sizeof(*ret_tid));
 		*ret_torn = before % 2 || before != after;
-		if (!*ret_torn)
+		if (!*ret_torn || !may_retry(decoder))
 			return 0;
 	}
 	return 0;
@@ -339,7 +349,7 @@ static int decode_steadily(const struct decoder *decoder)
 			status = read_retired_sequence(decoder, &after);
 		if (status < 0)
 			return status == -ENODATA ? 0 : status;
-		if (before == after && before % 2 == 0)
+		if ((before == after && before % 2 == 0) || !may_retry(decoder))
 			return 0;
 	}
 	return 0;
@@ -349,7 +359,9 @@ int scope_source_decode(const struct scope_source *source, const struct scope_he
 			const struct scope_moment *moment, bool with_statistics,
 			struct scope_workspace *workspace, struct scopes *ret)
 {
+	unsigned patience = PATIENCE;
 	struct decoder decoder = {
+		.patience = &patience,
 		.source = source,
 		.header = header,
 		.scale = scope_scale_of(header, moment),
@@ -362,39 +374,4 @@ int scope_source_decode(const struct scope_source *source, const struct scope_he
 	if (status < 0)
 		return status;
 	return decoder.with_statistics ? decode_steadily(&decoder) : decode_once(&decoder);
-}
-
-/* Bytes that are all there. */
-struct bytes {
-	const char *data;
-	size_t length;
-};
-
-static ssize_t read_bytes(void *context, uint64_t offset, void *buffer, size_t size)
-{
-	const struct bytes *bytes = context;
-
-	if (offset >= bytes->length)
-		return 0;
-	if (size > bytes->length - offset)
-		size = bytes->length - offset;
-	memcpy(buffer, bytes->data + offset, size);
-	return (ssize_t)size;
-}
-
-int scopes_decode(const void *bytes, size_t length, uint64_t now_ticks, uint64_t now_ns,
-		  bool with_statistics, struct scopes *ret, struct error *error)
-{
-	struct bytes whole = { bytes, length };
-	struct scope_source source = { .read = read_bytes, .context = &whole, .size = length };
-	struct scope_moment moment = { .ticks = now_ticks, .ns = now_ns, .has_ticks = true };
-	struct scope_workspace workspace = { 0 };
-	struct scope_header header;
-	int status = scope_header_read(&source, &header, error);
-
-	if (status == 0)
-		status = scope_source_decode(&source, &header, &moment, with_statistics, &workspace,
-					     ret);
-	scope_workspace_clear(&workspace);
-	return status;
 }

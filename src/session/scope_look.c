@@ -57,6 +57,9 @@ static int join_threads(struct scope_survey_process *found, int process)
 	for (size_t i = 0; i < found->scopes.tasks.count && status == 0; i++) {
 		struct scope_task task = tasks[i];
 
+		/* A thread has one block: who says otherwise is not believed. */
+		if (kept && tasks[kept - 1].tid == task.tid)
+			continue;
 		status = keep_thread(found, process, &task, &kept);
 	}
 	found->scopes.tasks.count = kept;

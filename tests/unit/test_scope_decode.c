@@ -488,6 +488,46 @@ static void more_blocks_than_handles_can_name_are_refused(void **state)
 	free(unsteady.memory);
 }
 
+/* As many blocks as can be, and each of them is being written for ever. */
+struct restless {
+	struct scope_header header;
+	size_t reads;
+};
+
+static ssize_t read_restless(void *context, uint64_t offset, void *buffer, size_t size)
+{
+	struct restless *restless = context;
+	struct scope_thread thread = { .sequence = 1, .tid = 1 };
+
+	restless->reads++;
+	memset(buffer, 0, size);
+	if (offset >= restless->header.thread_offset)
+		memcpy(buffer, &thread, size < sizeof(thread) ? size : sizeof(thread));
+	return (ssize_t)size;
+}
+
+static void patience_is_for_the_whole_memory(void **state)
+{
+	char *memory = memory_new();
+	struct restless restless = { .header = *memory_header(memory) };
+	struct scope_source source = { read_restless, &restless, SCOPE_FILE_LIMIT };
+	struct scope_moment moment = { MEMORY_NOW_TICKS, MEMORY_NOW_NS, true };
+	struct scope_workspace workspace = { 0 };
+	struct scopes scopes = { 0 };
+
+	(void)state;
+	restless.header.thread_count = restless.header.thread_max = 65536;
+	assert_int_equal(
+		scope_source_decode(&source, &restless.header, &moment, true, &workspace, &scopes),
+		0);
+	assert_int_equal(scopes.tasks.count, 65536);
+	assert_true(scopes.tasks.data[65535].is_torn);
+	assert_true(restless.reads < (65536 + 5000) * 3);
+	scopes_free(&scopes);
+	scope_workspace_clear(&workspace);
+	free(memory);
+}
+
 static void losses_are_of_all_threads(void **state)
 {
 	struct scopes scopes = { 0 };
@@ -614,6 +654,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_such_memory_is_refused),
 		cmocka_unit_test(a_file_without_bounds_is_refused),
 		cmocka_unit_test(more_blocks_than_handles_can_name_are_refused),
+		cmocka_unit_test(patience_is_for_the_whole_memory),
 		cmocka_unit_test(losses_are_of_all_threads),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
 		cmocka_unit_test(statistics_come_when_they_are_wanted_and_taken),
