@@ -13,7 +13,10 @@
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* The frame if its scope is still open, else NULL. */
+/*
+ * The frame if its scope is still open, else NULL.  A thread that takes a step in the very moment in
+ * which the scope ends, and another is opened in its place, may take it there.
+ */
 static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
 {
 	struct scope_frame *frame = progress->frame;

@@ -229,7 +229,7 @@ static APART void misplaced(void)
 
 static void close_hidden(struct scope_thread *block, uint32_t first)
 {
-	if (first > block->hidden) {
+	if (first == 0 || first > block->hidden) {
 		misplaced();
 		return;
 	}

@@ -12,6 +12,7 @@
 #include "lib/frames.h"
 #include "lib/start.h"
 #include "lib/statistics.h"
+#include "lib/ticks.h"
 
 __thread struct thread_self self;
 
@@ -104,7 +105,7 @@ static bool is_gone(pid_t pid, pid_t tid)
 }
 
 /* With the lock, which also a thread that ends takes: a block that has an owner keeps it. */
-static void reclaim_if(bool (*matches)(pid_t pid, pid_t tid), pid_t pid)
+static void reclaim_if(bool (*matches)(pid_t by, pid_t tid), pid_t by)
 {
 	uint32_t count = LOAD(area.header->thread_count);
 
@@ -112,7 +113,7 @@ static void reclaim_if(bool (*matches)(pid_t pid, pid_t tid), pid_t pid)
 		struct scope_thread *block = area_thread(i);
 		pid_t tid = LOAD(block->tid);
 
-		if (tid && matches(pid, tid))
+		if (tid && matches(by, tid))
 			block_release(block);
 	}
 }
@@ -124,17 +125,16 @@ void threads_reclaim(void)
 	threads_unlock();
 }
 
-static bool is_own(pid_t pid, pid_t tid)
+static bool is_same(pid_t wanted, pid_t tid)
 {
-	(void)pid;
-	return tid == gettid();
+	return tid == wanted;
 }
 
 /* The kernel gave us the number of a thread that ended without giving back its block. */
-static void reclaim_namesake(void)
+static void reclaim_namesake(pid_t tid)
 {
 	threads_lock();
-	reclaim_if(is_own, 0);
+	reclaim_if(is_same, tid);
 	threads_unlock();
 }
 
@@ -194,15 +194,18 @@ static struct scope_thread *thread_claim(void)
 {
 	uint32_t releases_before = LOAD(releases);
 	struct scope_thread *block;
+	pid_t tid;
 
 	if (self.has_failed && self.failed_releases == releases_before)
 		return NULL;
-	reclaim_namesake();
-	block = take(gettid());
+	tid = gettid();
+	reclaim_namesake(tid);
+	block = take(tid);
 	if (!block) {
-		failure_note(LOAD(releases));
+		failure_note(releases_before);
 		return NULL;
 	}
+	STORE(block->changed_ticks, ticks_now());
 	thread_tell_name(block);
 	self.block = block;
 	pthread_setspecific(key, block);
