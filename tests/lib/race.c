@@ -4,6 +4,7 @@
  * Each writer opens, closes, and advances at random, and keeps a simple model of its stack: an array.
  * Every scope has a number of its own, which is its total, and the model knows the number of the scope
  * around it; so a stack that a reader copies existed if every scope in it is inside of the one before.
+ * Meanwhile threads come and go, and the totals of their statistics never fall.
  * At the end a writer's losses are those of its model.  Prints what is wrong and exits 1.
  */
 #include <pthread.h>
@@ -275,6 +276,73 @@ static void *reader_run(void *argument)
 	return NULL;
 }
 
+static struct taskscope_site mayfly_site = { "mayfly", 0 };
+
+/* Opens some scopes, and ends. */
+static void *mayfly(void *argument)
+{
+	struct taskscope_scope scope = taskscope_enter_site(&mayfly_site);
+
+	taskscope_thread("mayfly");
+	for (int i = 0; i < 20; i++)
+		taskscope_leave(taskscope_enter_site(&mayfly_site));
+	if ((uintptr_t)argument % 2)
+		taskscope_leave(scope);
+	return NULL;
+}
+
+static void *mayflies_run(void *argument)
+{
+	(void)argument;
+	for (uintptr_t i = 0; !LOAD(is_over); i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, mayfly, (void *)i) == 0)
+			pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+static uint64_t count_of(const struct scope_statistic *statistics, size_t count, uint32_t label)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (LOAD(statistics[i].label) == label)
+			sum += LOAD(statistics[i].count);
+	}
+	return sum;
+}
+
+/* Of threads that live and that ended; false when one ended meanwhile. */
+static bool mayflies_count(uint64_t *ret)
+{
+	uint32_t sequence = LOAD(area.header->retired_sequence);
+	uint32_t label = LOAD(mayfly_site.number);
+	uint64_t sum = count_of(area_retired(), SCOPE_RETIRED, label);
+
+	for (uint32_t i = 0; i < LOAD(area.header->thread_count); i++)
+		sum += count_of(area_thread(i)->statistics, SCOPE_STATISTICS, label);
+	*ret = sum;
+	return sequence % 2 == 0 && LOAD(area.header->retired_sequence) == sequence;
+}
+
+/* Totals never fall, not even while they move from one place to another. */
+static void *mayflies_watch(void *argument)
+{
+	uint64_t before = 0, now;
+
+	(void)argument;
+	while (!LOAD(is_over)) {
+		if (!mayflies_count(&now))
+			continue;
+		check("a total that does not fall", now >= before, 1);
+		before = now;
+		sched_yield();
+	}
+	return NULL;
+}
+
 static void ignore(void *context, enum taskscope_level level, const char *line)
 {
 	(void)context;
@@ -302,7 +370,7 @@ static void start(bool has_statistics)
 
 int main(int argc, char **argv)
 {
-	pthread_t readers[READERS];
+	pthread_t readers[READERS], mayflies, watcher;
 
 	start(argc > 2);
 	for (uint32_t i = 0; i < WRITERS; i++) {
@@ -312,6 +380,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < READERS; i++)
 		pthread_create(&readers[i], NULL, reader_run, NULL);
+	pthread_create(&mayflies, NULL, mayflies_run, NULL);
+	pthread_create(&watcher, NULL, mayflies_watch, NULL);
 	for (unsigned long left = argc > 1 ? strtoul(argv[1], NULL, 10) * 100 : 200; left; left--) {
 		if (LOAD(is_over))
 			break;
@@ -322,6 +392,8 @@ int main(int argc, char **argv)
 		pthread_join(writers[i].thread, NULL);
 	for (size_t i = 0; i < READERS; i++)
 		pthread_join(readers[i], NULL);
+	pthread_join(mayflies, NULL);
+	pthread_join(watcher, NULL);
 	printf("%llu copies, %llu of them deep\n", (unsigned long long)copies_seen,
 	       (unsigned long long)stacks_seen);
 	return stacks_seen < 100;
