@@ -79,4 +79,7 @@ void run_text_phases(FILE *out, const struct run *run, const struct run_text_opt
 	for (size_t i = 0; i < shown; i++)
 		add_phase(&table, &phases->list.data[i], counts);
 	run_text_table(out, &table, options, shown, phases->list.count);
+	if (phases->omitted)
+		fprintf(out, "without %" PRIu64 " sample%s of labels that were too many\n",
+			phases->omitted, phases->omitted == 1 ? "" : "s");
 }

@@ -4,11 +4,14 @@
 #include "store/run_parts.h"
 #include "store/run_values.h"
 
-static void read_phase(const json_t *object, struct phase *ret)
+/* False when it does not say whose it is. */
+static bool read_phase(const json_t *object, struct phase *ret)
 {
 	bool has_threads = member_u64(object, "threads", &ret->threads);
 
-	member_i32(object, "pid", &ret->process.pid);
+	if (!member_text(object, "label") || !member_i32(object, "pid", &ret->process.pid) ||
+	    ret->process.pid <= 0)
+		return false;
 	ret->process.tid = ret->process.pid;
 	member_u64(object, "start_time_ns", &ret->process.start_ns);
 	member_comm(object, "comm", ret->comm);
@@ -20,6 +23,7 @@ static void read_phase(const json_t *object, struct phase *ret)
 	ret->has_count = member_u64(object, "count", &ret->count) &&
 			 member_u64(object, "total_ns", &ret->total_ns);
 	ret->is_partial = !member_flag(object, "exact");
+	return true;
 }
 
 int run_read_phases(const json_t *list, struct phases *ret)
@@ -32,8 +36,8 @@ int run_read_phases(const json_t *list, struct phases *ret)
 	for (size_t i = 0; i < count && i < PHASES_MAX; i++) {
 		struct phase phase = { 0 };
 
-		read_phase(json_array_get(list, i), &phase);
-		if (array_append(&ret->list, phase) < 0)
+		if (read_phase(json_array_get(list, i), &phase) &&
+		    array_append(&ret->list, phase) < 0)
 			return -ENOMEM;
 	}
 	return 0;
