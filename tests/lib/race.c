@@ -361,6 +361,7 @@ static void start(bool has_statistics)
 	};
 
 	check("the start", (uint64_t)taskscope_start(&options), 0);
+	taskscope_leave(taskscope_enter_site(&mayfly_site));
 	for (size_t i = 0; i < SITES; i++) {
 		snprintf(site_texts[i], sizeof(site_texts[i]), "site %zu", i);
 		sites[i].label = site_texts[i];
