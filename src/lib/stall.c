@@ -50,6 +50,18 @@ static uint64_t limit_ns(const struct look_frame *frame, bool is_innermost, uint
 	return limit_ms == SCOPE_NO_LIMIT ? UINT64_MAX : (uint64_t)limit_ms * MILLISECOND_NS;
 }
 
+bool stall_can_begin(const struct stall_watch *watch, const struct look_thread *thread,
+		     uint32_t default_limit_ms)
+{
+	if (watch->is_stalled || thread->is_idle)
+		return false;
+	for (uint32_t i = thread->depth; i > 0; i--)
+		if (limit_ns(&thread->frames[i - 1], i == thread->depth, default_limit_ms) !=
+		    UINT64_MAX)
+			return true;
+	return false;
+}
+
 static uint64_t still_ns(const struct stall_watch *watch, const struct look_frame *frame,
 			 uint32_t i)
 {

@@ -58,6 +58,9 @@ enum stall_news {
  * tick counts.  Forgets everything when another thread has the place.
  */
 bool stall_moved(struct stall_watch *watch, const struct look_thread *thread);
+/* Whether it matters how much of the tick counts: a stall can still come of it. */
+bool stall_can_begin(const struct stall_watch *watch, const struct look_thread *thread,
+		     uint32_t default_limit_ms);
 /*
  * Then: adds the time that counts, 0 if none does.  A thread that is idle, that has no scope or that
  * could not be copied has no silence.

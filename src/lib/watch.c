@@ -229,7 +229,7 @@ static void watch_thread(struct watch *watch, const struct look *look,
 		end_stall(watch, own, output);
 	own->tick = watch->tick;
 	has_moved = stall_moved(&own->stall, thread);
-	is_silent = !has_moved && thread->depth && !thread->is_idle;
+	is_silent = !has_moved && stall_can_begin(&own->stall, thread, control.stall_ms);
 	if (is_silent || control.has_statistics)
 		ran_ns = cpu_grown(own, thread->tid);
 	if (control.has_statistics && thread->depth && ran_ns)

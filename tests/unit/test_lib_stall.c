@@ -220,6 +220,22 @@ static void a_thread_that_cannot_be_copied_is_moving(void **state)
 	assert_int_equal(pass_ticks(&scene, 100), STALL_QUIET);
 }
 
+static void only_what_can_stall_needs_a_closer_look(void **state)
+{
+	struct scene scene = scene_begin();
+
+	(void)state;
+	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+	scene_open(&scene, 0, false);
+	assert_true(stall_can_begin(&scene.watch, &scene.thread, 400));
+	assert_false(stall_can_begin(&scene.watch, &scene.thread, SCOPE_NO_LIMIT));
+	scene.thread.is_idle = true;
+	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+	scene.thread.is_idle = false;
+	assert_int_equal(pass_ticks(&scene, 5), STALL_BEGUN);
+	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+}
+
 static struct stall_reading reading(uint64_t at_ms, uint64_t cpu_ms, uint64_t delay_ms, char letter)
 {
 	return (struct stall_reading){ .at_ns = at_ms * MS,
@@ -299,6 +315,7 @@ int main(void)
 		cmocka_unit_test(time_that_does_not_count_is_no_silence),
 		cmocka_unit_test(another_thread_in_the_same_place_begins_anew),
 		cmocka_unit_test(a_thread_that_cannot_be_copied_is_moving),
+		cmocka_unit_test(only_what_can_stall_needs_a_closer_look),
 		cmocka_unit_test(the_reason_of_a_stall_is_what_the_thread_did),
 		cmocka_unit_test(what_could_not_be_read_is_not_taken_for_zero_use),
 		cmocka_unit_test(a_gap_counts_as_one_tick),
