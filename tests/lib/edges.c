@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <taskscope.h>
@@ -117,6 +118,33 @@ static int scene_exit(void)
 	return 0;
 }
 
+/* The child ends like any program, and has nothing to say unless it used scopes. */
+static int fork_and_exit(bool uses_scopes)
+{
+	pid_t pid;
+	int status;
+
+	taskscope_start(NULL);
+	taskscope_enter("parent");
+	pid = fork();
+	if (pid == 0 && uses_scopes)
+		taskscope_enter("child");
+	if (pid == 0)
+		exit(0);
+	printf("%d %d\n", getpid(), pid);
+	return waitpid(pid, &status, 0) == pid ? status : 1;
+}
+
+static int scene_silent_child(void)
+{
+	return fork_and_exit(false);
+}
+
+static int scene_child(void)
+{
+	return fork_and_exit(true);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -129,6 +157,8 @@ static const struct {
 	{ "no-memory", scene_no_memory },
 	{ "no-threads", scene_no_threads },
 	{ "exit", scene_exit },
+	{ "silent-child", scene_silent_child },
+	{ "child", scene_child },
 };
 
 int main(int argc, char **argv)

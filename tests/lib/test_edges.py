@@ -132,6 +132,20 @@ class Exit(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "before: recorded, shared\nafter: not recorded, shared\n")
 
+    def last_words(self, scene):
+        """The processes, parent first, and those that had a last line."""
+        result = run(EDGES, scene)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.split(), re.findall(r"final pid=(\d+)", result.stderr)
+
+    def test_a_child_without_scopes_has_no_last_words(self):
+        (parent, _), told = self.last_words("silent-child")
+        self.assertEqual(told, [parent])
+
+    def test_a_child_with_scopes_has_its_own(self):
+        (parent, child), told = self.last_words("child")
+        self.assertEqual(told, [child, parent])
+
 
 if __name__ == "__main__":
     unittest.main()
