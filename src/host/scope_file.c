@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/scope_layout.h"
 #include "base/text.h"
+#include "host/aside.h"
 #include "host/host.h"
 #include "host/plain_file.h"
 #include "host/process_maps.h"
@@ -20,6 +22,7 @@
 #define MAPPED_NAME "/memfd:" SCOPE_MEMORY_NAME
 #define LINK_TEXT MAPPED_NAME " (deleted)"
 #define PATH_SIZE 64
+#define MAP_PATIENCE_MS 100
 
 /* 0 when the link at a path says that it is such a memory, -ESTALE when it says something else. */
 static int check_link(int dir, const char *path)
@@ -168,16 +171,66 @@ static int search_descriptors(int process, const struct scope_file_judge *judge)
 	return status;
 }
 
+/* A map of memory that is read aside: the process may hold it for as long as it likes. */
+struct map_job {
+	int process; /* a descriptor of its own */
+	int status;
+	struct process_maps maps;
+};
+
+static void map_job_read(void *context)
+{
+	struct map_job *job = context;
+
+	job->status = process_maps_read(job->process, &job->maps);
+}
+
+static void map_job_free(void *context)
+{
+	struct map_job *job = context;
+
+	if (!job)
+		return;
+	process_maps_clear(&job->maps);
+	close_fd(&job->process);
+	free(job);
+}
+
+static void map_job_free_pointer(struct map_job **job)
+{
+	map_job_free(*job);
+}
+
+static int map_job_run(int process, struct map_job **ret)
+{
+	CLEANUP(map_job_free_pointer) struct map_job *job = calloc(1, sizeof(*job));
+	int status;
+
+	if (!job)
+		return -ENOMEM;
+	job->process = fcntl(process, F_DUPFD_CLOEXEC, 0);
+	if (job->process < 0)
+		return -errno;
+	status = aside_run(map_job_read, map_job_free, job, MAP_PATIENCE_MS);
+	if (status == -ETIMEDOUT)
+		job = NULL;
+	else if (status == 0)
+		status = job->status;
+	if (status == 0)
+		*ret = TAKE_PTR(job);
+	return status;
+}
+
 static int search_mappings(int process, const struct scope_file_judge *judge)
 {
-	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
-	int status = process_maps_read(process, &maps);
+	CLEANUP(map_job_free_pointer) struct map_job *job = NULL;
+	int status = map_job_run(process, &job);
 
 	if (status < 0)
 		return status;
 	status = -ENOENT;
-	for (size_t i = 0; i < maps.mappings.count; i++) {
-		const struct process_mapping *mapping = &maps.mappings.data[i];
+	for (size_t i = 0; i < job->maps.mappings.count; i++) {
+		const struct process_mapping *mapping = &job->maps.mappings.data[i];
 		char path[PATH_SIZE];
 		int found;
 
