@@ -467,12 +467,17 @@ static int start_with_deadly_log(void)
 /* No more threads for this user, who must not be root. */
 static int start_without_threads(void)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit before, none;
+	int error;
 
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534))
 		abort();
+	getrlimit(RLIMIT_NPROC, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
 	setrlimit(RLIMIT_NPROC, &none);
-	return taskscope_start(NULL);
+	error = taskscope_start(NULL);
+	setrlimit(RLIMIT_NPROC, &before);
+	return error;
 }
 
 static void on_signal(int number)
