@@ -92,9 +92,9 @@ struct taskscope_options {
 int taskscope_start(const struct taskscope_options *options);
 
 /*
- * Prints a last line and ends the heartbeat thread, waiting for it half a second at most.  Happens
- * by itself when the program exits.  Scopes that are opened later are not recorded, until a new
- * start.
+ * Prints a last line, unless heartbeats are off, and ends the heartbeat thread, waiting for it half a
+ * second at most.  Happens by itself when the program exits.  Scopes that are opened later are not
+ * recorded, until a new start.
  */
 void taskscope_stop(void);
 

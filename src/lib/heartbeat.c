@@ -186,7 +186,8 @@ static void finish(struct run *run)
 	watch_beat(&run->watch, &run->output);
 	if (control.prints_statistics)
 		statistics_print(run->look.ns_per_tick, &run->output);
-	beat_print(&run->beat, &run->look, true, &run->output);
+	if (control.heartbeat_ms)
+		beat_print(&run->beat, &run->look, true, &run->output);
 	output_flush(&run->output);
 }
 

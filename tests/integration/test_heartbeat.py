@@ -133,11 +133,17 @@ class HeadlineTest(HeartbeatTest):
         self.fail(line)
 
     def test_the_last_line_comes_at_the_end(self):
-        program = self.program("idle", QUIET)
+        program = self.program("idle", {"TASKSCOPE_HEARTBEAT": "1h"})
         program.thread("started")
         self.assertEqual(program.end(), 0)
         self.assertEqual(len(program.err.lines), 1)
         self.assertRegex(program.err.lines[0], rf"^\[taskscope\] final pid={program.pid} elapsed=")
+
+    def test_without_heartbeats_nothing_is_printed(self):
+        program = self.program("idle", QUIET)
+        program.thread("started")
+        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.err.lines, [])
 
     def test_used_cpus_are_those_of_the_window(self):
         program = self.program("burner")
