@@ -203,14 +203,14 @@ static void take_refusal(struct phase_watch *watch, struct phase_member *member,
 {
 	switch (status) {
 	case -ESRCH:
-	case -EPROTO: /* not its own: it was forked by one that has scopes */
 		break;
 	case -EACCES:
 	case -EPERM:
 		set_flag(&member->is_denied, &watch->denied, true);
 		break;
 	case -ENOTSUP:
-		watch->newer++;
+	case -EPROTO:
+		set_flag(&member->is_strange, &watch->strange, true);
 		break;
 	default:
 		count_failure(watch, status);
@@ -410,8 +410,9 @@ static int report(struct phase_watch *watch)
 		     "processes could not be looked at: that takes their owner, or CAP_SYS_PTRACE");
 	append_count(&reason, watch->beyond, "process with scopes was one too many at a time",
 		     "processes with scopes were too many at a time");
-	append_count(&reason, watch->newer, "look met scopes of a newer version",
-		     "looks met scopes of a newer version");
+	append_count(&reason, watch->strange,
+		     "process has scopes of a newer version, or that make no sense",
+		     "processes have scopes of a newer version, or that make no sense");
 	append_count(&reason, watch->run->losses.scopes, "look at scopes failed",
 		     "looks at scopes failed");
 	if (reason.failed)

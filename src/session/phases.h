@@ -36,6 +36,7 @@ struct phase_member {
 	bool is_looked_at;	 /* it could be */
 	bool is_denied;		 /* we may not look */
 	bool is_beyond;		 /* there were too many */
+	bool is_strange;	 /* what it has cannot be understood */
 	struct phase_view *view; /* NULL: it has had none so far */
 };
 
@@ -49,7 +50,7 @@ struct phase_watch {
 	uint64_t looked_at; /* processes that could be looked at */
 	uint64_t denied;    /* those that could not */
 	uint64_t beyond;    /* those that were too many */
-	uint64_t newer;	    /* looks at memory of a newer version */
+	uint64_t strange;   /* those whose scopes cannot be understood */
 	uint64_t cost_ns;   /* CPU time of searches since it was last taken */
 	int64_t credit_ns;  /* what searches may take, as of the next */
 	uint64_t credited_ns;
