@@ -8,8 +8,9 @@
 #define SHORTEST_TICK_NS 0.01
 #define LONGEST_TICK_NS 10000.0
 
-/* The number of a block has 16 bits in handles. */
+/* In handles the number of a block has 16 bits, and that of a frame 8, with one value of its own. */
 #define THREADS_LIMIT 65536
+#define FRAMES_LIMIT 255
 
 /* A part: `count` pieces of `size` bytes from `offset` on, in a whole of `room` bytes. */
 struct part {
@@ -50,7 +51,7 @@ static bool is_sound(const struct scope_header *header, uint64_t size)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!fits(&parts[i]))
 			return false;
-	if (header->thread_max > THREADS_LIMIT)
+	if (header->thread_max > THREADS_LIMIT || header->frame_max > FRAMES_LIMIT)
 		return false;
 	return offsetof(struct scope_statistic, buckets) +
 		       (uint64_t)header->bucket_count * sizeof(uint32_t) <=

@@ -15,6 +15,7 @@
 #define LABEL_WIDTH_LEAST 30
 #define LABEL_WIDTH_MOST 60
 #define AGE_WIDTH 7
+#define DEPTH_MOST SCOPE_FRAMES /* that is shown by indentation: the library has no deeper ones */
 
 static const char stall_on[] = "\033[1;31m";
 static const char stall_off[] = "\033[0m";
@@ -111,7 +112,9 @@ static void append_thread(struct text *out, const struct scope_task *task,
 
 static void append_label(struct text *line, const struct scope *scope, size_t depth)
 {
-	for (size_t i = 0; i < depth + 2; i++)
+	size_t steps = 2 + (depth < DEPTH_MOST ? depth : DEPTH_MOST);
+
+	for (size_t i = 0; i < steps; i++)
 		text_append_string(line, "  ");
 	scope_label_append(line, scope->label);
 	text_append_string(line, " ");

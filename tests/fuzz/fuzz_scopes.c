@@ -45,6 +45,7 @@ static void check_tasks(const struct scopes *scopes)
 	for (size_t i = 0; i < scopes->tasks.count; i++) {
 		const struct scope_task *task = &scopes->tasks.data[i];
 
+		fuzz_require(task->count <= 255);
 		fuzz_require(task->first <= scopes->list.count);
 		fuzz_require(task->count <= scopes->list.count - task->first);
 		fuzz_require(task->stall == SCOPE_STALL_NONE || task->stalled_scope < task->count);

@@ -150,6 +150,25 @@ static void ages_are_in_a_column_unless_labels_are_very_long(void **state)
 		    "        a label that is so long that nobody wants a column for it  1.0s\n");
 }
 
+static void what_is_very_deep_is_indented_no_further(void **state)
+{
+	struct scope_survey_process process = { .comm = "a",
+						.scopes = { .pid = 1, .is_on = true } };
+	struct scope_survey survey;
+	char *printed;
+
+	(void)state;
+	add_thread(&process, 1, "");
+	for (size_t i = 0; i < 255; i++)
+		add_scope(&process, "x", SECOND);
+	survey = survey_of(process);
+	printed = print_text(&survey, false, false);
+	for (const char *line = printed; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") < 100);
+	free(printed);
+	scope_survey_free(&survey);
+}
+
 static void only_a_terminal_gets_colour(void **state)
 {
 	struct scope_survey survey = survey_of(solver());
@@ -360,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_scope_is_a_line),
 		cmocka_unit_test(ages_are_in_a_column_unless_labels_are_very_long),
+		cmocka_unit_test(what_is_very_deep_is_indented_no_further),
 		cmocka_unit_test(only_a_terminal_gets_colour),
 		cmocka_unit_test(what_was_lost_is_said),
 		cmocka_unit_test(those_that_may_not_be_read_are_counted),

@@ -488,6 +488,23 @@ static void more_blocks_than_handles_can_name_are_refused(void **state)
 	free(unsteady.memory);
 }
 
+static void more_frames_than_handles_can_name_are_refused(void **state)
+{
+	struct unsteady unsteady = { memory_new(), MEMORY_SIZE, 0 };
+	struct scope_source source = { read_unsteady, &unsteady, SCOPE_FILE_LIMIT };
+	struct scope_header *told = memory_header(unsteady.memory);
+	struct scope_header header;
+	struct error error = { 0 };
+
+	(void)state;
+	told->thread_size = 1 << 20;
+	told->frame_max = 255;
+	assert_int_equal(scope_header_read(&source, &header, &error), 0);
+	told->frame_max++;
+	assert_int_equal(scope_header_read(&source, &header, &error), -EPROTO);
+	free(unsteady.memory);
+}
+
 /* As many blocks as can be, and each of them is being written for ever. */
 struct restless {
 	struct scope_header header;
@@ -654,6 +671,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_such_memory_is_refused),
 		cmocka_unit_test(a_file_without_bounds_is_refused),
 		cmocka_unit_test(more_blocks_than_handles_can_name_are_refused),
+		cmocka_unit_test(more_frames_than_handles_can_name_are_refused),
 		cmocka_unit_test(patience_is_for_the_whole_memory),
 		cmocka_unit_test(losses_are_of_all_threads),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
