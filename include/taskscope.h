@@ -113,8 +113,9 @@ struct taskscope_site {
  * Opens a scope in the thread's innermost one.  The label is copied (63 bytes at most).  Closing a
  * scope closes those inside of it that are still open.
  *
- * A signal handler may open and close scopes, too, if its thread opened one before; one that is
- * opened while the thread itself is opening or closing one is not recorded, and counted.
+ * A signal handler may open and close scopes, too, if its thread opened one before in this process
+ * (a forked child is another one: its first scope makes memory and a thread).  One that is opened
+ * while the thread itself is opening or closing one, or forks, is not recorded, and counted.
  */
 struct taskscope_scope taskscope_enter(const char *label);
 struct taskscope_scope taskscope_enter_site(struct taskscope_site *site);

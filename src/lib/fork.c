@@ -12,6 +12,7 @@
 
 static struct scope_thread copy; /* of the forking thread's block; under all locks */
 static bool is_pending;
+static bool was_changing; /* the forking thread, before; likewise */
 
 bool fork_is_pending(void)
 {
@@ -47,21 +48,33 @@ void fork_end_kept(void)
 	fork_unlock();
 }
 
-/* No other thread is in the middle of anything, and there is a block to go on with. */
+/*
+ * No other thread is in the middle of anything, and there is a block to go on with.  From here on
+ * a handler of this thread, be it of a signal or of the fork, finds it in the middle of a change:
+ * it would wait for locks that nobody but its own thread gives back.
+ */
 static void before(void)
 {
+	bool is_changing = self.is_changing;
+
+	self_begin_change();
 	start_lock();
 	sites_lock();
 	threads_lock();
+	was_changing = is_changing;
 	if (self_block())
 		area_keep(self_block(), &copy);
 }
 
 static void after(void)
 {
+	bool goes_on = was_changing;
+
 	threads_unlock();
 	sites_unlock();
 	start_unlock();
+	if (!goes_on)
+		self_end_change();
 }
 
 static void part(void)
