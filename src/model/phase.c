@@ -73,51 +73,59 @@ void phases_free(struct phases *phases)
 	array_free(&phases->list);
 }
 
+static void thread_free(struct phase_thread *thread)
+{
+	array_free(&thread->seen);
+	free(thread);
+}
+
 void phase_process_free(struct phase_process *process)
 {
 	for (size_t i = 0; i < process->threads.count; i++)
-		array_free(&process->threads.data[i].seen);
+		thread_free(process->threads.data[i]);
 	array_free(&process->threads);
+	number_map_clear(&process->numbers);
 	array_free(&process->rows);
 }
 
 void phase_process_forget(struct phase_process *process)
 {
 	for (size_t i = 0; i < process->threads.count; i++)
-		process->threads.data[i].depth = 0;
+		process->threads.data[i]->depth = 0;
 	for (size_t i = 0; i < process->rows.count; i++)
 		process->rows.data[i].count = process->rows.data[i].total_ns = 0;
 }
 
-struct phase_thread *phase_thread_find(struct phase_process *process, int32_t own_tid, size_t *hint)
+struct phase_thread *phase_thread_find(const struct phase_process *process, int32_t own_tid)
 {
-	size_t count = process->threads.count;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t at = (*hint + i) % count;
-
-		if (process->threads.data[at].own_tid != own_tid)
-			continue;
-		*hint = at + 1;
-		return &process->threads.data[at];
-	}
-	return NULL;
+	return number_map_get(&process->numbers, own_tid);
 }
 
 struct phase_thread *phase_thread_add(struct phase_process *process, int32_t own_tid,
 				      uint64_t since_ns)
 {
-	struct phase_thread thread = { .own_tid = own_tid, .time_ns = since_ns };
+	struct phase_thread *thread = calloc(1, sizeof(*thread));
 
-	if (array_append(&process->threads, thread) < 0)
+	if (!thread || number_map_reserve(&process->numbers) < 0 ||
+	    array_append(&process->threads, thread) < 0) {
+		free(thread);
 		return NULL;
-	return &process->threads.data[process->threads.count - 1];
+	}
+	thread->own_tid = own_tid;
+	thread->slot = process->threads.count - 1;
+	thread->time_ns = since_ns;
+	number_map_put(&process->numbers, own_tid, thread);
+	return thread;
 }
 
 void phase_thread_remove(struct phase_process *process, struct phase_thread *thread)
 {
-	array_free(&thread->seen);
-	*thread = process->threads.data[--process->threads.count];
+	struct phase_thread *last = process->threads.data[--process->threads.count];
+
+	process->threads.data[thread->slot] = last;
+	last->slot = thread->slot;
+	number_map_forget(&process->numbers, thread->own_tid, thread);
+	thread_free(thread);
 }
 
 static int phase_add(struct phases *phases, struct phase_process *process, const char *label,

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/number_map.h"
 #include "model/scopes.h"
 #include "model/tree_event.h"
 
@@ -68,6 +69,7 @@ struct phase_row {
 /* What is remembered of a thread between two looks. */
 struct phase_thread {
 	int32_t own_tid;  /* as its process sees it */
+	size_t slot;	  /* in the list */
 	uint64_t time_ns; /* of the last look; at first, since when it is watched */
 	uint64_t cpu_ns;
 	size_t depth;
@@ -84,21 +86,18 @@ struct phase_process {
 	struct task_key key;
 	char comm[TREE_COMM_SIZE];
 	ARRAY_OF(struct phase_row) rows;
-	ARRAY_OF(struct phase_thread) threads;
+	ARRAY_OF(struct phase_thread *) threads;
+	struct number_map numbers; /* of these, by own_tid */
 };
 
 void phase_process_free(struct phase_process *process);
 
-/*
- * The thread with that number; NULL when it is not known.  *hint is where to look first, and becomes
- * the place behind it: who asks in the same order each time finds each at once.
- */
-struct phase_thread *phase_thread_find(struct phase_process *process, int32_t own_tid,
-				       size_t *hint);
-/* Adds one that is watched since then.  NULL when there is no memory. */
+/* The thread with that number; NULL when it is not known. */
+struct phase_thread *phase_thread_find(const struct phase_process *process, int32_t own_tid);
+/* Adds one that is not known, and is watched since then.  NULL when there is no memory. */
 struct phase_thread *phase_thread_add(struct phase_process *process, int32_t own_tid,
 				      uint64_t since_ns);
-/* Forgets one; the last of them takes its place. */
+/* Forgets and frees one; the last of them takes its place. */
 void phase_thread_remove(struct phase_process *process, struct phase_thread *thread);
 
 /* A look at a thread. */

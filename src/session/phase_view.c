@@ -8,6 +8,12 @@
 #include "collect/scope_reader.h"
 #include "trace/clocks.h"
 
+/*
+ * A program can name any threads.  Those that the tree knows are believed, and so many others, which
+ * may have begun since it was told; what they do is not lost, as the next look covers this time too.
+ */
+#define STRANGERS_MAX 64
+
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
 /* Whose copy it is.  Of an exec we hear when the process has its new name. */
@@ -59,21 +65,6 @@ static uint64_t left_of(uint64_t whole, uint64_t part)
 	return whole > part ? whole - part : 0;
 }
 
-/* Looking for the threads of a program in their own order finds each at once. */
-static const struct tree_thread *find_thread(const struct tree_process *process, int32_t tid,
-					     size_t *hint)
-{
-	for (size_t i = 0; i < process->live_count; i++) {
-		size_t at = (*hint + i) % process->live_count;
-
-		if (process->live[at]->key.tid != tid)
-			continue;
-		*hint = at + 1;
-		return process->live[at];
-	}
-	return NULL;
-}
-
 static void look_at_usage(struct phase_look *look, const struct tree_thread *thread)
 {
 	if (!thread)
@@ -94,17 +85,36 @@ struct round {
 	struct phase_view *view;
 	struct phases *phases;
 	const struct tree_process *process;
+	struct number_map threads; /* that the tree knows */
 	uint64_t time_ns;
 	bool is_last;
-	size_t thread_hint, known_hint;
+	size_t strangers;
 };
+
+/* Of several that had a number, only the last one has not ended. */
+static int index_threads(struct round *round)
+{
+	const struct tree_process *process = round->process;
+	int status = 0;
+
+	for (size_t i = 0; i < process->live_count && status == 0; i++) {
+		struct tree_thread *thread = process->live[i];
+
+		if (!thread->ended || !number_map_get(&round->threads, thread->key.tid))
+			status = number_map_set(&round->threads, thread->key.tid, thread);
+	}
+	return status;
+}
+
+static const struct tree_thread *find_thread(const struct round *round, int32_t tid)
+{
+	return tid ? number_map_get(&round->threads, tid) : NULL;
+}
 
 /* It is gone, or has no block any more: it was in its scopes until then. */
 static int end_thread(struct round *round, struct phase_thread *known)
 {
-	size_t hint = 0;
-	const struct tree_thread *thread =
-		known->tid ? find_thread(round->process, known->tid, &hint) : NULL;
+	const struct tree_thread *thread = find_thread(round, known->tid);
 	struct phase_look look = {
 		.time_ns = round->time_ns,
 		.keeps_statistics = round->view->scopes.has_statistics,
@@ -124,7 +134,7 @@ static int get_thread(struct round *round, const struct scope_task *task,
 		      const struct tree_thread *thread, struct phase_thread **ret)
 {
 	struct phase_process *phases = &round->view->phases;
-	struct phase_thread *known = phase_thread_find(phases, task->own_tid, &round->known_hint);
+	struct phase_thread *known = phase_thread_find(phases, task->own_tid);
 	uint64_t start_ns = thread ? thread->key.start_ns : 0;
 	int status = 0;
 
@@ -144,11 +154,20 @@ static int get_thread(struct round *round, const struct scope_task *task,
 	return status;
 }
 
+/* A thread has one block. */
+static bool is_believed(struct round *round, const struct scope_task *task)
+{
+	const struct phase_thread *known = phase_thread_find(&round->view->phases, task->own_tid);
+
+	if (known && known->round == round->view->round)
+		return false;
+	return find_thread(round, task->tid) || round->strangers++ < STRANGERS_MAX;
+}
+
 static int sample_task(struct round *round, const struct scope_task *task)
 {
 	struct phase_view *view = round->view;
-	const struct tree_thread *thread =
-		task->tid ? find_thread(round->process, task->tid, &round->thread_hint) : NULL;
+	const struct tree_thread *thread = find_thread(round, task->tid);
 	struct phase_thread *known;
 	struct phase_look look = {
 		.time_ns = round->time_ns,
@@ -168,23 +187,53 @@ static int sample_task(struct round *round, const struct scope_task *task)
 	return phase_sample(round->phases, &view->phases, known, &look);
 }
 
+/* Leaves only those in the copy that are believed. */
 static int sample_tasks(struct round *round)
 {
 	struct phase_view *view = round->view;
-	int status = 0, failure = 0;
+	struct scope_task *tasks = view->scopes.tasks.data;
+	size_t count = view->scopes.tasks.count;
+	int failure = 0;
 
 	view->round++;
-	for (size_t i = 0; i < view->scopes.tasks.count; i++) {
-		status = sample_task(round, &view->scopes.tasks.data[i]);
-		failure = status < 0 ? status : failure;
-	}
-	for (size_t i = view->phases.threads.count; i > 0; i--) {
-		if (view->phases.threads.data[i - 1].round == view->round)
+	view->scopes.tasks.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		int status;
+
+		if (!is_believed(round, &tasks[i]))
 			continue;
-		status = end_thread(round, &view->phases.threads.data[i - 1]);
+		status = sample_task(round, &tasks[i]);
+		failure = status < 0 ? status : failure;
+		tasks[view->scopes.tasks.count++] = tasks[i];
+	}
+	return failure;
+}
+
+static int end_threads(struct round *round)
+{
+	struct phase_view *view = round->view;
+	int failure = 0;
+
+	for (size_t i = view->phases.threads.count; i > 0; i--) {
+		struct phase_thread *known = view->phases.threads.data[i - 1];
+		int status = known->round == view->round ? 0 : end_thread(round, known);
+
 		failure = status < 0 ? status : failure;
 	}
 	return failure;
+}
+
+static int sample_threads(struct round *round)
+{
+	int status = index_threads(round), failure;
+
+	if (status == 0) {
+		status = sample_tasks(round);
+		failure = end_threads(round);
+		status = status < 0 ? status : failure;
+	}
+	number_map_clear(&round->threads);
+	return status;
 }
 
 /* The copy of a program that ended has ages that went on. */
@@ -275,9 +324,9 @@ static int take_copy(struct phase_view *view, struct phases *phases,
 	round.is_last = until_ns != 0;
 	round.time_ns = until_ns && until_ns < now_ns ? until_ns : now_ns;
 	turn_back(&view->scopes, now_ns - round.time_ns);
+	status = sample_threads(&round);
 	note_changes(view, is_first ? UINT64_MAX : left_of(now_ns, view->read_ns));
 	view->read_ns = now_ns;
-	status = sample_tasks(&round);
 	return status == 0 && until_ns ? add_statistics(view, phases, false) : status;
 }
 

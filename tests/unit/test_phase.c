@@ -31,8 +31,7 @@ static struct scene make_scene(void)
 
 static struct phase_thread *thread_of(struct scene *scene, int32_t tid)
 {
-	size_t hint = 0;
-	struct phase_thread *thread = phase_thread_find(&scene->process, tid, &hint);
+	struct phase_thread *thread = phase_thread_find(&scene->process, tid);
 
 	if (!thread)
 		thread = phase_thread_add(&scene->process, tid, BEGIN);
@@ -304,16 +303,15 @@ static void the_longest_comes_first(void **state)
 static void threads_are_found_in_any_order(void **state)
 {
 	CLEANUP(clear_scene) struct scene scene = make_scene();
-	size_t hint = 0;
 
 	(void)state;
 	for (int32_t tid = 1; tid <= 9; tid++)
 		thread_of(&scene, tid);
-	assert_int_equal(phase_thread_find(&scene.process, 9, &hint)->own_tid, 9);
-	assert_int_equal(phase_thread_find(&scene.process, 1, &hint)->own_tid, 1);
-	phase_thread_remove(&scene.process, phase_thread_find(&scene.process, 1, &hint));
-	assert_null(phase_thread_find(&scene.process, 1, &hint));
-	assert_int_equal(phase_thread_find(&scene.process, 9, &hint)->own_tid, 9);
+	assert_int_equal(phase_thread_find(&scene.process, 9)->own_tid, 9);
+	assert_int_equal(phase_thread_find(&scene.process, 1)->own_tid, 1);
+	phase_thread_remove(&scene.process, phase_thread_find(&scene.process, 1));
+	assert_null(phase_thread_find(&scene.process, 1));
+	assert_int_equal(phase_thread_find(&scene.process, 9)->own_tid, 9);
 	assert_int_equal(scene.process.threads.count, 8);
 }
 
