@@ -7,7 +7,8 @@
  *
  *	struct scope_header	who, which clock, where everything else is, what was lost
  *	struct scope_label[]	labels of call sites; from 1 on, each written once
- *	struct scope_statistic[] of threads that ended; the last one takes what found no room
+ *	struct scope_statistic[] of threads that ended, by number of the label: of the first label_count
+ *				some are used, and the last one, which is of all that had no place
  *	struct scope_thread[]	a block for each thread: its frames, texts and statistics
  *
  * Every number is the machine's own.  Offsets and sizes are in the header, so that parts can grow:
@@ -42,9 +43,9 @@ enum {
 	SCOPE_LABEL_SIZE = 64, /* with the zero at its end */
 	SCOPE_THREADS = 1024,
 	SCOPE_FRAMES = 40,
-	SCOPE_TEXTS_SIZE = 1024, /* for labels that are made at run time */
-	SCOPE_STATISTICS = 17,	 /* of a thread; the last one is of all other labels */
-	SCOPE_RETIRED = 65,	 /* of ended threads; likewise */
+	SCOPE_TEXTS_SIZE = 1024,	  /* for labels that are made at run time */
+	SCOPE_STATISTICS = 17,		  /* of a thread; the last one is of all other labels */
+	SCOPE_RETIRED = SCOPE_LABELS + 1, /* of ended threads, by number; likewise */
 	SCOPE_BUCKETS = 52,
 	SCOPE_THREAD_NAME_SIZE = 32,
 	SCOPE_THREAD_SIZE = 8192,

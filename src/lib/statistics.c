@@ -7,7 +7,7 @@
 
 enum {
 	OWN = SCOPE_STATISTICS - 1, /* places with a label; the one after them is of all others */
-	RETIRED_OWN = SCOPE_RETIRED - 1,
+	RETIRED_OTHER = SCOPE_RETIRED - 1,
 	GUESSES = 64,
 };
 
@@ -52,6 +52,14 @@ static uint32_t bucket(uint64_t ticks)
 	return power < SCOPE_BUCKETS ? power : SCOPE_BUCKETS - 1;
 }
 
+/* A full one stays full. */
+static uint32_t bucket_sum(uint32_t left, uint32_t right)
+{
+	uint32_t sum;
+
+	return __builtin_add_overflow(left, right, &sum) ? UINT32_MAX : sum;
+}
+
 void statistics_open(struct scope_thread *thread, uint32_t label)
 {
 	place(thread, label);
@@ -66,21 +74,18 @@ void statistics_close(struct scope_thread *thread, uint32_t label, uint64_t tick
 	STORE(statistic->total_ticks, statistic->total_ticks + ticks);
 	if (ticks > statistic->longest_ticks)
 		STORE(statistic->longest_ticks, ticks);
-	STORE(statistic->buckets[i], statistic->buckets[i] + 1);
+	STORE(statistic->buckets[i], bucket_sum(statistic->buckets[i], 1));
 }
 
-/* Its own place if there is or was room for one. */
+/* Every label has one, so that no total falls when a thread ends. */
 static struct scope_statistic *retired_place(uint32_t label)
 {
 	struct scope_statistic *retired = area_retired();
 
-	for (uint32_t i = 0; label && i < RETIRED_OWN; i++) {
-		if (retired[i].label == 0)
-			STORE(retired[i].label, label);
-		if (retired[i].label == label)
-			return &retired[i];
-	}
-	return &retired[RETIRED_OWN];
+	if (label == 0 || label >= SCOPE_LABELS)
+		return &retired[RETIRED_OTHER];
+	STORE(retired[label].label, label);
+	return &retired[label];
 }
 
 static void statistic_add(struct scope_statistic *sum, const struct scope_statistic *one)
@@ -92,7 +97,7 @@ static void statistic_add(struct scope_statistic *sum, const struct scope_statis
 	STORE(sum->cpu_ns, sum->cpu_ns + LOAD(one->cpu_ns));
 	STORE(sum->cpu_samples, sum->cpu_samples + LOAD(one->cpu_samples));
 	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
-		STORE(sum->buckets[i], sum->buckets[i] + one->buckets[i]);
+		STORE(sum->buckets[i], bucket_sum(sum->buckets[i], one->buckets[i]));
 }
 
 static void statistic_clear(struct scope_statistic *statistic)

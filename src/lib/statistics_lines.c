@@ -48,26 +48,44 @@ static void add_block(struct statistics_sum *sums, const struct scope_thread *bl
 		add(sums, &copy[i]);
 }
 
-/* With the lock no thread ends meanwhile, which would move its part from there to here. */
+static void add_retired(struct statistics_sum *sums, uint32_t place)
+{
+	struct scope_statistic copy;
+
+	copy_words(&copy, &area_retired()[place], sizeof(copy));
+	add(sums, &copy);
+}
+
+/*
+ * With the lock no thread ends meanwhile, which would move its part from there to here.  Places of
+ * labels that are not there are not even looked at: that alone would take memory.
+ */
 static void add_all(struct statistics_sum *sums)
 {
-	uint32_t slots = LOAD(area.header->thread_count);
+	uint32_t slots = LOAD(area.header->thread_count), labels = LOAD(area.header->label_count);
 
 	threads_lock();
-	for (uint32_t i = 0; i < SCOPE_RETIRED; i++) {
-		struct scope_statistic copy;
-
-		copy_words(&copy, &area_retired()[i], sizeof(copy));
-		add(sums, &copy);
-	}
+	for (uint32_t i = 1; i < labels && i < SCOPE_LABELS; i++)
+		add_retired(sums, i);
+	add_retired(sums, SCOPE_RETIRED - 1);
 	for (uint32_t i = 0; i < slots && i < SCOPE_THREADS; i++)
 		add_block(sums, area_thread(i));
 	threads_unlock();
 }
 
+/* Fewer than the scopes that were counted when a bucket is full. */
+static double bucket_total(const struct statistics_sum *sum)
+{
+	double total = 0;
+
+	for (uint32_t i = 0; i < SCOPE_BUCKETS; i++)
+		total += (double)sum->buckets[i];
+	return total;
+}
+
 uint64_t statistics_percentile(const struct statistics_sum *sum, unsigned int percent)
 {
-	double wanted = (double)sum->count * percent / 100, below = 0;
+	double wanted = bucket_total(sum) * percent / 100, below = 0;
 
 	for (uint32_t i = 0; i < SCOPE_BUCKETS; i++) {
 		double start = i ? (double)(UINT64_C(1) << i) : 0;

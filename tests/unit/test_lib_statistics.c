@@ -132,9 +132,94 @@ static void nothing_is_lost_when_threads_end(void **state)
 		on_thread(use_some, (void *)(uintptr_t)first);
 	}
 	assert_int_equal(retired_sum(), before + 2 * LABELS * TIMES);
-	assert_int_not_equal(area_retired()[SCOPE_RETIRED - 2].label, 0);
 	assert_int_equal(area_retired()[SCOPE_RETIRED - 1].label, 0);
 	assert_int_equal(area.header->retired_sequence % 2, 0);
+}
+
+static uint64_t count_among(const struct scope_statistic *statistics, size_t count, uint32_t label)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += statistics[i].label == label ? statistics[i].count : 0;
+	return sum;
+}
+
+/* What a reader finds about a label. */
+static uint64_t label_count(uint32_t label)
+{
+	uint64_t sum = count_among(area_retired(), SCOPE_RETIRED, label);
+
+	for (uint32_t i = 0; i < area.header->thread_count; i++)
+		sum += count_among(area_thread(i)->statistics, SCOPE_STATISTICS, label);
+	return sum;
+}
+
+static uint64_t live_counts[LABELS];
+
+static void *use_and_look(void *argument)
+{
+	size_t label = (size_t)(uintptr_t)argument;
+
+	use_labels(label, label + 1);
+	live_counts[label] = label_count(sites[label].number);
+	return NULL;
+}
+
+static void no_label_falls_when_its_threads_end(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LABELS; i++) {
+		on_thread(use_and_look, (void *)(uintptr_t)i);
+		assert_true(live_counts[i] >= TIMES);
+		assert_int_equal(label_count(sites[i].number), live_counts[i]);
+	}
+}
+
+static void *use_made_label(void *argument)
+{
+	taskscope_leave((taskscope_enter)("made at run time"));
+	return argument;
+}
+
+static void what_has_no_label_retires_together(void **state)
+{
+	uint64_t before = area_retired()[SCOPE_RETIRED - 1].count;
+
+	(void)state;
+	on_thread(use_made_label, NULL);
+	on_thread(use_made_label, NULL);
+	assert_int_equal(area_retired()[SCOPE_RETIRED - 1].count, before + 2);
+}
+
+/* A thread's number of scopes of one length is at its end: no more fit in 32 bits. */
+static void *fill_buckets(void *argument)
+{
+	struct scope_statistic *statistic;
+
+	use_labels(0, 1);
+	statistic = own_block()->statistics;
+	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
+		statistic->buckets[i] = UINT32_MAX;
+	use_labels(0, 1);
+	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
+		assert_int_equal(statistic->buckets[i], UINT32_MAX);
+	assert_int_equal(statistic->count, 2 * TIMES);
+	return argument;
+}
+
+/* Last: what is full stays so. */
+static void a_full_bucket_stays_full(void **state)
+{
+	const struct scope_statistic *retired;
+
+	(void)state;
+	on_thread(fill_buckets, NULL);
+	on_thread(fill_buckets, NULL);
+	retired = &area_retired()[sites[0].number];
+	assert_int_equal(retired->label, sites[0].number);
+	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
+		assert_int_equal(retired->buckets[i], UINT32_MAX);
 }
 
 static void *use_without(void *argument)
@@ -162,7 +247,10 @@ int main(void)
 		STATISTICS_TEST(a_scope_is_timed_with_what_is_inside),
 		STATISTICS_TEST(scopes_that_are_unwound_count_too),
 		STATISTICS_TEST(nothing_is_lost_when_threads_end),
+		STATISTICS_TEST(no_label_falls_when_its_threads_end),
+		STATISTICS_TEST(what_has_no_label_retires_together),
 		STATISTICS_TEST(without_statistics_nothing_is_counted),
+		STATISTICS_TEST(a_full_bucket_stays_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

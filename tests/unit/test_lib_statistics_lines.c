@@ -39,11 +39,24 @@ static void nothing_has_no_percentile(void **state)
 	assert_int_equal(statistics_percentile(&sum, 50), 0);
 }
 
+/* After more scopes of one length than its bucket counts. */
+static void percentiles_are_of_what_the_buckets_hold(void **state)
+{
+	struct statistics_sum sum = { .count = UINT64_C(1) << 33, .longest_ticks = 1 << 20 };
+
+	(void)state;
+	sum.buckets[4] = UINT32_MAX;
+	sum.buckets[20] = 1;
+	assert_in_range(statistics_percentile(&sum, 50), 16, 31);
+	assert_in_range(statistics_percentile(&sum, 99), 16, 31);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(percentiles_are_between_the_bounds_of_their_bucket),
 		cmocka_unit_test(no_percentile_is_above_the_longest),
+		cmocka_unit_test(percentiles_are_of_what_the_buckets_hold),
 		cmocka_unit_test(nothing_has_no_percentile),
 	};
 
