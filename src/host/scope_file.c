@@ -23,6 +23,15 @@
 #define LINK_TEXT MAPPED_NAME " (deleted)"
 #define PATH_SIZE 64
 #define MAP_PATIENCE_MS 100
+#define CANDIDATES_MAX 64 /* that have the name: nobody needs more than one */
+
+/* One search, of a process whose directory in the proc tree is open. */
+struct search {
+	int process;
+	const struct scope_file_judge *judge;
+	uint64_t mount; /* that all such memories are on */
+	unsigned candidates;
+};
 
 /* 0 when the link at a path says that it is such a memory, -ESTALE when it says something else. */
 static int check_link(int dir, const char *path)
@@ -65,26 +74,29 @@ static int mount_of(int fd, uint64_t *ret)
  * All of them are on one mount of the kernel's own.  A file of a file system that is served by a
  * program can have the same name, and whoever asks it for anything may wait for ever.
  */
-static int check_mount(int place)
+static int find_mount(uint64_t *ret)
 {
 	CLEANUP(close_fd) int own = memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC);
-	uint64_t expected = 0, found = 0;
-	int status;
 
-	if (own < 0)
-		return -errno;
-	status = mount_of(own, &expected);
+	return own < 0 ? -errno : mount_of(own, ret);
+}
+
+static int check_mount(struct search *search, int place)
+{
+	uint64_t found = 0;
+	int status = search->mount ? 0 : find_mount(&search->mount);
+
 	if (status == 0)
 		status = mount_of(place, &found);
 	if (status < 0)
 		return status;
-	return expected == found ? 0 : -ESTALE;
+	return search->mount == found ? 0 : -ESTALE;
 }
 
-/* What a path below a process leads to: looked at before it is opened. */
-static int open_checked(int process, const char *path)
+/* What a path below the process leads to: looked at before it is opened. */
+static int open_checked(struct search *search, const char *path)
 {
-	CLEANUP(close_fd) int place = openat(process, path, O_PATH | O_CLOEXEC);
+	CLEANUP(close_fd) int place = openat(search->process, path, O_PATH | O_CLOEXEC);
 	char own[PATH_SIZE];
 	int status;
 
@@ -93,30 +105,37 @@ static int open_checked(int process, const char *path)
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", place);
 	status = check_link(AT_FDCWD, own);
 	if (status == 0)
-		status = check_mount(place);
+		status = check_mount(search, place);
 	return status < 0 ? status : plain_file_open(place);
 }
 
 /* An fd, or why there is none. */
-static int try_path(int process, const char *path, const struct scope_file_judge *judge)
+static int try_path(struct search *search, const char *path)
 {
-	CLEANUP(close_fd) int fd = open_checked(process, path);
+	CLEANUP(close_fd) int fd = -1;
 	int status;
 
+	search->candidates++;
+	fd = open_checked(search, path);
 	if (fd < 0)
 		return fd;
-	status = judge->accept(judge->context, fd);
+	status = search->judge->accept(search->judge->context, fd);
 	return status < 0 ? status : TAKE_FD(fd);
 }
 
-static int try_descriptor(int process, const char *number, const struct scope_file_judge *judge)
+static int try_descriptor(struct search *search, const char *number)
 {
 	char path[PATH_SIZE];
 	int status;
 
 	snprintf(path, sizeof(path), "fd/%s", number);
-	status = check_link(process, path);
-	return status < 0 ? status : try_path(process, path, judge);
+	status = check_link(search->process, path);
+	return status < 0 ? status : try_path(search, path);
+}
+
+static bool is_exhausted(const struct search *search)
+{
+	return search->candidates >= CANDIDATES_MAX;
 }
 
 /* What to say of several places: that there is nothing, or something else, tells nothing. */
@@ -125,7 +144,7 @@ static int weigh(int before, int now)
 	return now == -ENOENT || now == -ESTALE ? before : now;
 }
 
-static int search_usual(int process, const struct scope_file_judge *judge)
+static int search_usual(struct search *search)
 {
 	int status = -ENOENT;
 
@@ -134,7 +153,7 @@ static int search_usual(int process, const struct scope_file_judge *judge)
 		int found;
 
 		snprintf(number, sizeof(number), "%d", SCOPE_FD + i);
-		found = try_descriptor(process, number, judge);
+		found = try_descriptor(search, number);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);
@@ -148,9 +167,9 @@ static void close_listing(DIR **listing)
 		closedir(*listing);
 }
 
-static int search_descriptors(int process, const struct scope_file_judge *judge)
+static int search_descriptors(struct search *search)
 {
-	CLEANUP(close_fd) int fd = host_open_directory(process, "fd");
+	CLEANUP(close_fd) int fd = host_open_directory(search->process, "fd");
 	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 	int status = -ENOENT;
@@ -158,12 +177,12 @@ static int search_descriptors(int process, const struct scope_file_judge *judge)
 	if (!listing)
 		return fd < 0 ? fd : -errno;
 	TAKE_FD(fd);
-	while ((entry = readdir(listing))) {
+	while (!is_exhausted(search) && (entry = readdir(listing))) {
 		int found;
 
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) > 16)
 			continue;
-		found = try_descriptor(process, entry->d_name, judge);
+		found = try_descriptor(search, entry->d_name);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);
@@ -221,15 +240,15 @@ static int map_job_run(int process, struct map_job **ret)
 	return status;
 }
 
-static int search_mappings(int process, const struct scope_file_judge *judge)
+static int search_mappings(struct search *search)
 {
 	CLEANUP(map_job_free_pointer) struct map_job *job = NULL;
-	int status = map_job_run(process, &job);
+	int status = map_job_run(search->process, &job);
 
 	if (status < 0)
 		return status;
 	status = -ENOENT;
-	for (size_t i = 0; i < job->maps.mappings.count; i++) {
+	for (size_t i = 0; i < job->maps.mappings.count && !is_exhausted(search); i++) {
 		const struct process_mapping *mapping = &job->maps.mappings.data[i];
 		char path[PATH_SIZE];
 		int found;
@@ -239,7 +258,7 @@ static int search_mappings(int process, const struct scope_file_judge *judge)
 			continue;
 		snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 			 mapping->end);
-		found = try_path(process, path, judge);
+		found = try_path(search, path);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);
@@ -249,16 +268,17 @@ static int search_mappings(int process, const struct scope_file_judge *judge)
 
 int scope_file_open(int process, bool everywhere, const struct scope_file_judge *judge)
 {
-	static int (*const searches[])(int process, const struct scope_file_judge *judge) = {
+	static int (*const searches[])(struct search * search) = {
 		search_usual,
 		search_descriptors,
 		search_mappings,
 	};
+	struct search search = { .process = process, .judge = judge };
 	size_t count = everywhere ? ARRAY_SIZE(searches) : 1;
 	int status = -ENOENT;
 
-	for (size_t i = 0; i < count; i++) {
-		int found = searches[i](process, judge);
+	for (size_t i = 0; i < count && !is_exhausted(&search); i++) {
+		int found = searches[i](&search);
 
 		if (found >= 0 || found == -EACCES)
 			return found;

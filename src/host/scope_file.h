@@ -27,9 +27,9 @@ struct scope_file_judge {
 
 /*
  * Opens the first one that is accepted, for reading, below the directory fd of the process in the
- * proc tree.  `everywhere`: also among all of its descriptors, then in its map of memory.  Returns
- * an fd; -ENOENT when there is none; what the judge said last when it refused all; another
- * negative errno when we may not look.
+ * proc tree.  `everywhere`: also among all of its descriptors, then in its map of memory.  Gives up
+ * after 64 that have the name.  Returns an fd; -ENOENT when there is none; what the judge said last
+ * when it refused all; another negative errno when we may not look.
  */
 int scope_file_open(int process, bool everywhere, const struct scope_file_judge *judge);
 

@@ -15,9 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "collect/scope_reader.h"
 #include "host/host.h"
+#include "host/scope_file.h"
 #include "model/scopes.h"
 #include "scope_memory.h"
 
@@ -172,6 +174,36 @@ static void its_own_is_found_behind_that_of_another(void **state)
 	scope_reader_close(reader);
 	close(first);
 	close(second);
+}
+
+/* Counts those that it refuses. */
+static int refuse(void *context, int fd)
+{
+	unsigned *count = context;
+
+	(void)fd;
+	(*count)++;
+	return -EPROTO;
+}
+
+static void a_search_gives_up_after_many_of_the_name(void **state)
+{
+	int fd = make_file(SCOPE_MEMORY_NAME, SCOPE_FD + SCOPE_FD_TRIES);
+	CLEANUP(close_fd) int process = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned count = 0;
+	struct scope_file_judge judge = { .accept = refuse, .context = &count };
+	void *mapping = mmap(NULL, MEMORY_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	int copies[200];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(copies); i++)
+		copies[i] = fcntl(fd, F_DUPFD_CLOEXEC, SCOPE_FD + SCOPE_FD_TRIES);
+	assert_int_equal(scope_file_open(process, true, &judge), -EPROTO);
+	assert_int_equal(count, 64);
+	for (size_t i = 0; i < ARRAY_SIZE(copies); i++)
+		close(copies[i]);
+	munmap(mapping, MEMORY_SIZE);
+	close(fd);
 }
 
 static void a_memory_of_another_name_is_none(void **state)
@@ -334,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_private_mapping_is_nobodys),
 		cmocka_unit_test(the_memory_of_another_process_is_not_its_own),
 		cmocka_unit_test(its_own_is_found_behind_that_of_another),
+		cmocka_unit_test(a_search_gives_up_after_many_of_the_name),
 		cmocka_unit_test(a_memory_of_another_name_is_none),
 		cmocka_unit_test(nonsense_is_refused_with_a_sentence),
 		cmocka_unit_test(a_process_that_is_not_there_is_told_apart),
