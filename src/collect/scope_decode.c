@@ -269,19 +269,24 @@ static int decode_blocks(const struct decoder *decoder)
 	return status == -ENODATA ? 0 : status;
 }
 
+/* Of labels that are not there, there is nothing to read: only the last place is of all others. */
 static int add_retired(const struct decoder *decoder)
 {
 	const struct scope_header *header = decoder->header;
 	struct scope_workspace *workspace = decoder->workspace;
-	size_t size = (size_t)header->retired_max * header->statistic_size;
-	int status = array_reserve(&workspace->block, size);
+	uint32_t last = header->retired_max - 1, own = lesser(header->label_count, last);
+	size_t step = header->statistic_size;
+	int status =
+		header->retired_max ? array_reserve(&workspace->block, (own + 1) * step) : -ENODATA;
 
 	if (status == 0)
 		status = read_all(decoder->source, header->retired_offset, workspace->block.data,
-				  size);
+				  own * step);
 	if (status == 0)
-		status = scope_tallies_add(workspace, header, workspace->block.data,
-					   header->retired_max);
+		status = read_all(decoder->source, header->retired_offset + last * step,
+				  workspace->block.data + own * step, step);
+	if (status == 0)
+		status = scope_tallies_add(workspace, header, workspace->block.data, own + 1);
 	return status == -ENODATA ? 0 : status;
 }
 

@@ -582,6 +582,22 @@ static char *memory_with_statistics(void)
 	return memory;
 }
 
+static void of_labels_that_are_not_there_no_statistics_are_read(void **state)
+{
+	struct scopes scopes = { 0 };
+	char *memory = memory_sample();
+
+	(void)state;
+	memory_header(memory)->label_count = 1;
+	memory_count(memory_retired(memory, 1), 1, 31, 4);
+	memory_count(memory_retired(memory, MEMORY_RETIRED - 1), 0, 33, 2);
+	decode_well(memory, &scopes);
+	assert_int_equal(scopes.labels.count, 1);
+	assert_int_equal(scopes.labels.data[0].count, 2);
+	scopes_free(&scopes);
+	free(memory);
+}
+
 static void statistics_are_of_all_threads_also_those_that_ended(void **state)
 {
 	struct scopes scopes = { 0 };
@@ -674,6 +690,7 @@ int main(void)
 		cmocka_unit_test(more_frames_than_handles_can_name_are_refused),
 		cmocka_unit_test(patience_is_for_the_whole_memory),
 		cmocka_unit_test(losses_are_of_all_threads),
+		cmocka_unit_test(of_labels_that_are_not_there_no_statistics_are_read),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
 		cmocka_unit_test(statistics_come_when_they_are_wanted_and_taken),
 		cmocka_unit_test(statistics_of_no_label_are_of_the_rest),
