@@ -7,8 +7,8 @@
 
 #define BLOCK_TRIES 8 /* a block that changes each time is taken as it is */
 #define WHOLE_TRIES 4 /* for statistics that move from threads to those of ended ones */
-#define PATIENCE                                                                                   \
-	4096 /* tries in all: a memory of many blocks that never hold still costs no more */
+/* Blocks that are read again, in all: a memory of many that never hold still costs no more. */
+#define PATIENCE 4096
 
 /* One copy that is being made. */
 struct decoder {
@@ -36,11 +36,12 @@ static uint32_t lesser(uint32_t left, uint32_t right)
 	return left < right ? left : right;
 }
 
-static bool may_retry(const struct decoder *decoder)
+/* Whether something may be read again that takes so many reads. */
+static bool may_retry(const struct decoder *decoder, unsigned cost)
 {
-	if (*decoder->patience == 0)
+	if (*decoder->patience < cost)
 		return false;
-	(*decoder->patience)--;
+	*decoder->patience -= cost;
 	return true;
 }
 
@@ -134,7 +135,7 @@ static int read_block(const struct decoder *decoder, uint64_t offset, bool *ret_
 			return status;
 		memcpy(ret_tid, block + offsetof(struct scope_thread, tid), sizeof(*ret_tid));
 		*ret_torn = before % 2 || before != after;
-		if (!*ret_torn || !may_retry(decoder))
+		if (!*ret_torn || !may_retry(decoder, 1))
 			return 0;
 	}
 	return 0;
@@ -258,10 +259,15 @@ static int decode_block(const struct decoder *decoder, uint32_t slot)
 				 header->statistics_max);
 }
 
+static uint32_t block_count(const struct decoder *decoder)
+{
+	return lesser(decoder->header->thread_count, decoder->header->thread_max);
+}
+
 /* A file that ends early is one that is being cut: what was read so far is there. */
 static int decode_blocks(const struct decoder *decoder)
 {
-	uint32_t count = lesser(decoder->header->thread_count, decoder->header->thread_max);
+	uint32_t count = block_count(decoder);
 	int status = array_reserve(&decoder->workspace->block, block_size(decoder));
 
 	for (uint32_t slot = 0; slot < count && status == 0; slot++)
@@ -309,6 +315,11 @@ static void decode_header(const struct decoder *decoder)
 	scopes->stall_limit_ms = header->stall_limit_ms;
 	if (decoder->scale.now_ns > header->anchor_ns)
 		scopes->age_ns = decoder->scale.now_ns - header->anchor_ns;
+}
+
+/* Those of threads that run are added to these. */
+static void decode_losses(struct scopes *scopes, const struct scope_header *header)
+{
 	scopes->losses = (struct scope_losses){
 		.threads = header->lost_threads,
 		.scopes = header->lost_scopes,
@@ -322,12 +333,13 @@ static void decode_header(const struct decoder *decoder)
 	};
 }
 
-static int decode_once(const struct decoder *decoder)
+static int decode_once(const struct decoder *decoder, const struct scope_header *now)
 {
 	struct scope_workspace *workspace = decoder->workspace;
 	int status;
 
 	decode_header(decoder);
+	decode_losses(decoder->scopes, now);
 	workspace->tallies.count = workspace->places.count = 0;
 	status = decode_blocks(decoder);
 	if (status < 0 || !decoder->with_statistics)
@@ -338,23 +350,27 @@ static int decode_once(const struct decoder *decoder)
 }
 
 /*
- * A thread that ends while it is read would be counted twice or not at all in the statistics: then all
- * is read again, unless threads never cease to end.
+ * A thread that ends while it is read would be counted twice or not at all in losses and statistics:
+ * then all is read again, unless threads never cease to end.  Of the header that is read again only
+ * what changes all the time is taken: nothing else of it was checked.
  */
 static int decode_steadily(const struct decoder *decoder)
 {
-	uint32_t before = 0, after = 0;
+	struct scope_header now = *decoder->header;
+	uint32_t after = 0;
 	int status;
 
 	for (int i = 0; i < WHOLE_TRIES; i++) {
-		status = read_retired_sequence(decoder, &before);
+		status = read_all(decoder->source, 0, &now, sizeof(now));
 		if (status == 0)
-			status = decode_once(decoder);
+			status = decode_once(decoder, &now);
 		if (status == 0)
 			status = read_retired_sequence(decoder, &after);
 		if (status < 0)
 			return status == -ENODATA ? 0 : status;
-		if ((before == after && before % 2 == 0) || !may_retry(decoder))
+		if (now.retired_sequence == after && after % 2 == 0)
+			return 0;
+		if (!may_retry(decoder, block_count(decoder)))
 			return 0;
 	}
 	return 0;
@@ -376,7 +392,6 @@ int scope_source_decode(const struct scope_source *source, const struct scope_he
 	};
 	int status = read_labels(source, header, workspace);
 
-	if (status < 0)
-		return status;
-	return decoder.with_statistics ? decode_steadily(&decoder) : decode_once(&decoder);
+	decode_header(&decoder);
+	return status < 0 ? status : decode_steadily(&decoder);
 }

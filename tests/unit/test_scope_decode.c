@@ -136,7 +136,21 @@ struct unsteady {
 	char *memory;
 	size_t size;
 	unsigned changes; /* of the first block that are still to come */
+	unsigned ends;	  /* how often the second thread still begins and ends */
 };
+
+/* It loses a scope, and its losses move to those of ended threads. */
+static void end_second(struct unsteady *unsteady)
+{
+	struct scope_header *header = memory_header(unsteady->memory);
+	struct scope_thread *thread = memory_thread(unsteady->memory, 1);
+
+	header->ended_unwound += thread->unwound;
+	header->retired_sequence += 2;
+	thread->unwound = unsteady->ends > 1;
+	thread->tid = unsteady->ends > 1 ? 4243 : 0;
+	unsteady->ends--;
+}
 
 static ssize_t read_unsteady(void *context, uint64_t offset, void *buffer, size_t size)
 {
@@ -151,10 +165,12 @@ static ssize_t read_unsteady(void *context, uint64_t offset, void *buffer, size_
 		unsteady->changes--;
 		memory_thread(unsteady->memory, 0)->sequence += 2;
 	}
+	if (unsteady->ends && offset == MEMORY_THREAD_OFFSET && size > 4)
+		end_second(unsteady);
 	return (ssize_t)size;
 }
 
-static void decode_unsteady(struct unsteady *unsteady, struct scopes *ret)
+static void decode_unsteady(struct unsteady *unsteady, bool with_statistics, struct scopes *ret)
 {
 	struct scope_source source = { read_unsteady, unsteady, MEMORY_SIZE };
 	struct scope_moment moment = { MEMORY_NOW_TICKS, MEMORY_NOW_NS, true };
@@ -163,17 +179,19 @@ static void decode_unsteady(struct unsteady *unsteady, struct scopes *ret)
 	struct error error = { 0 };
 
 	assert_int_equal(scope_header_read(&source, &header, &error), 0);
-	assert_int_equal(scope_source_decode(&source, &header, &moment, true, &workspace, ret), 0);
+	assert_int_equal(
+		scope_source_decode(&source, &header, &moment, with_statistics, &workspace, ret),
+		0);
 	scope_workspace_clear(&workspace);
 }
 
 static void a_block_that_changes_is_read_again(void **state)
 {
-	struct unsteady unsteady = { memory_sample(), MEMORY_SIZE, 5 };
+	struct unsteady unsteady = { .memory = memory_sample(), .size = MEMORY_SIZE, .changes = 5 };
 	struct scopes scopes = { 0 };
 
 	(void)state;
-	decode_unsteady(&unsteady, &scopes);
+	decode_unsteady(&unsteady, true, &scopes);
 	assert_int_equal(unsteady.changes, 0);
 	assert_int_equal(scopes.tasks.count, 2);
 	assert_false(scopes.tasks.data[0].is_torn);
@@ -183,11 +201,13 @@ static void a_block_that_changes_is_read_again(void **state)
 
 static void a_block_that_never_holds_still_is_taken_and_marked(void **state)
 {
-	struct unsteady unsteady = { memory_sample(), MEMORY_SIZE, UINT_MAX };
+	struct unsteady unsteady = { .memory = memory_sample(),
+				     .size = MEMORY_SIZE,
+				     .changes = UINT_MAX };
 	struct scopes scopes = { 0 };
 
 	(void)state;
-	decode_unsteady(&unsteady, &scopes);
+	decode_unsteady(&unsteady, true, &scopes);
 	assert_int_equal(scopes.tasks.count, 2);
 	assert_true(scopes.tasks.data[0].is_torn);
 	assert_int_equal(scopes.tasks.data[0].count, 2);
@@ -200,7 +220,7 @@ static void a_file_that_is_cut_has_fewer_threads(void **state)
 {
 	(void)state;
 	for (size_t size = 0; size <= MEMORY_SIZE; size += 24) {
-		struct unsteady unsteady = { memory_sample(), MEMORY_SIZE, 0 };
+		struct unsteady unsteady = { .memory = memory_sample(), .size = MEMORY_SIZE };
 		struct scope_source source = { read_unsteady, &unsteady, MEMORY_SIZE };
 		struct scope_moment moment = { MEMORY_NOW_TICKS, MEMORY_NOW_NS, true };
 		struct scope_workspace workspace = { 0 };
@@ -459,7 +479,7 @@ static void what_is_no_such_memory_is_refused(void **state)
 
 static void a_file_without_bounds_is_refused(void **state)
 {
-	struct unsteady unsteady = { memory_sample(), MEMORY_SIZE, 0 };
+	struct unsteady unsteady = { .memory = memory_sample(), .size = MEMORY_SIZE };
 	struct scope_source source = { read_unsteady, &unsteady, SCOPE_FILE_LIMIT + 1 };
 	struct scope_header header;
 	struct error error = { 0 };
@@ -471,7 +491,7 @@ static void a_file_without_bounds_is_refused(void **state)
 
 static void more_blocks_than_handles_can_name_are_refused(void **state)
 {
-	struct unsteady unsteady = { memory_new(), MEMORY_SIZE, 0 };
+	struct unsteady unsteady = { .memory = memory_new(), .size = MEMORY_SIZE };
 	struct scope_source source = { read_unsteady, &unsteady, SCOPE_FILE_LIMIT };
 	struct scope_header *told = memory_header(unsteady.memory);
 	struct scope_header header;
@@ -490,7 +510,7 @@ static void more_blocks_than_handles_can_name_are_refused(void **state)
 
 static void more_frames_than_handles_can_name_are_refused(void **state)
 {
-	struct unsteady unsteady = { memory_new(), MEMORY_SIZE, 0 };
+	struct unsteady unsteady = { .memory = memory_new(), .size = MEMORY_SIZE };
 	struct scope_source source = { read_unsteady, &unsteady, SCOPE_FILE_LIMIT };
 	struct scope_header *told = memory_header(unsteady.memory);
 	struct scope_header header;
@@ -564,6 +584,44 @@ static void losses_are_of_all_threads(void **state)
 	assert_int_equal(scopes.losses.depth, 5);
 	scopes_free(&scopes);
 	free(memory);
+}
+
+static void losses_of_a_thread_that_ends_meanwhile_are_counted_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct unsteady unsteady = {
+			.memory = memory_sample(),
+			.size = MEMORY_SIZE,
+			.ends = i / 2 + 1,
+		};
+		struct scopes scopes = { 0 };
+
+		memory_header(unsteady.memory)->ended_unwound = 10;
+		memory_thread(unsteady.memory, 1)->unwound = 1;
+		decode_unsteady(&unsteady, i % 2, &scopes);
+		assert_int_equal(unsteady.ends, 0);
+		assert_int_equal(scopes.losses.unwound, 11 + i / 2);
+		assert_int_equal(scopes.tasks.count, 1);
+		scopes_free(&scopes);
+		free(unsteady.memory);
+	}
+}
+
+static void threads_that_never_cease_to_end_are_read_a_few_times(void **state)
+{
+	struct unsteady unsteady = {
+		.memory = memory_sample(),
+		.size = MEMORY_SIZE,
+		.ends = 1000,
+	};
+	struct scopes scopes = { 0 };
+
+	(void)state;
+	decode_unsteady(&unsteady, false, &scopes);
+	assert_true(unsteady.ends > 980);
+	scopes_free(&scopes);
+	free(unsteady.memory);
 }
 
 static char *memory_with_statistics(void)
@@ -690,6 +748,8 @@ int main(void)
 		cmocka_unit_test(more_frames_than_handles_can_name_are_refused),
 		cmocka_unit_test(patience_is_for_the_whole_memory),
 		cmocka_unit_test(losses_are_of_all_threads),
+		cmocka_unit_test(losses_of_a_thread_that_ends_meanwhile_are_counted_once),
+		cmocka_unit_test(threads_that_never_cease_to_end_are_read_a_few_times),
 		cmocka_unit_test(of_labels_that_are_not_there_no_statistics_are_read),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
 		cmocka_unit_test(statistics_come_when_they_are_wanted_and_taken),
