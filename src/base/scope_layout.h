@@ -116,7 +116,7 @@ struct scope_header {
 	/* These change all the time. */
 	uint32_t label_count;	   /* labels that are valid, number 0 included */
 	uint32_t thread_count;	   /* blocks that were ever used */
-	uint32_t retired_sequence; /* of the statistics of ended threads */
+	uint32_t retired_sequence; /* odd while statistics and losses of a thread move */
 	uint32_t reserved;
 
 	/* Losses of the whole process. */

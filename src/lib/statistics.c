@@ -117,12 +117,8 @@ static bool is_used(const struct scope_statistic *statistic)
 	return statistic->label || statistic->count || LOAD(statistic->cpu_samples);
 }
 
-/* In one change of both, so that no reader counts anything twice or not at all. */
 void statistics_retire(struct scope_thread *thread)
 {
-	uint32_t *sequence = &area.header->retired_sequence;
-
-	STORE(*sequence, *sequence + 1);
 	for (uint32_t i = 0; i < SCOPE_STATISTICS; i++) {
 		struct scope_statistic *statistic = &thread->statistics[i];
 
@@ -132,5 +128,4 @@ void statistics_retire(struct scope_thread *thread)
 		statistic_clear(statistic);
 	}
 	STORE(thread->statistic_count, 0);
-	STORE(*sequence, *sequence + 1);
 }

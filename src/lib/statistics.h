@@ -17,7 +17,7 @@ void statistics_close(struct scope_thread *thread, uint32_t label, uint64_t tick
 
 /*
  * Moves all of a thread's statistics to those of ended threads.  The caller holds the lock of
- * threads.h and is in a change of the block.
+ * threads.h, is in a change of the block and of the statistics of ended threads.
  */
 void statistics_retire(struct scope_thread *thread);
 

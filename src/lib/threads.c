@@ -53,13 +53,21 @@ static void name_clear(struct scope_thread *block)
 		STORE(block->name[i], 0);
 }
 
+/* Around a move of anything from a block to the process: no reader sees it twice or not at all. */
+static void retired_change(void)
+{
+	STORE(area.header->retired_sequence, area.header->retired_sequence + 1);
+}
+
 /* With the lock.  The generation goes on, so that no old handle fits a new owner's scope. */
 static void block_release(struct scope_thread *block)
 {
 	block_begin_change(block);
 	frames_drop(block);
+	retired_change();
 	statistics_retire(block);
 	losses_retire(block);
+	retired_change();
 	name_clear(block);
 	STORE(block->idle_ticks, 0);
 	STORE(block->stall, SCOPE_STALL_NONE);

@@ -302,6 +302,62 @@ static void threads_without_a_block_are_counted_exactly(void **state)
 	assert_int_equal(blocks_in_use(), 1);
 }
 
+enum { UNWINDERS = 3000 };
+
+static int unwinders_end;
+
+static void *unwind_one(void *argument)
+{
+	struct taskscope_scope scope = taskscope_enter("outer");
+
+	taskscope_enter("inner");
+	taskscope_leave(scope);
+	return argument;
+}
+
+/* As a reader does it: of threads that live and that ended; false when one ended meanwhile. */
+static bool unwound_count(uint64_t *ret)
+{
+	uint32_t sequence = __atomic_load_n(&area.header->retired_sequence, __ATOMIC_ACQUIRE);
+	uint64_t sum = __atomic_load_n(&area.header->ended_unwound, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < 4; i++)
+		sum += __atomic_load_n(&area_thread(i)->unwound, __ATOMIC_ACQUIRE);
+	*ret = sum;
+	return sequence % 2 == 0 &&
+	       __atomic_load_n(&area.header->retired_sequence, __ATOMIC_ACQUIRE) == sequence;
+}
+
+/* Gives how often the sum fell. */
+static void *watch_unwound(void *argument)
+{
+	uint64_t before = 0, now, falls = 0;
+
+	(void)argument;
+	while (!__atomic_load_n(&unwinders_end, __ATOMIC_ACQUIRE)) {
+		if (!unwound_count(&now))
+			continue;
+		falls += now < before;
+		before = now;
+	}
+	return (void *)(uintptr_t)falls;
+}
+
+static void no_loss_is_missing_or_doubled_while_its_thread_ends(void **state)
+{
+	pthread_t watcher;
+	void *falls;
+
+	(void)state;
+	unwinders_end = 0;
+	pthread_create(&watcher, NULL, watch_unwound, NULL);
+	for (size_t i = 0; i < UNWINDERS; i++)
+		on_thread(unwind_one, NULL);
+	__atomic_store_n(&unwinders_end, 1, __ATOMIC_RELEASE);
+	pthread_join(watcher, &falls);
+	assert_null(falls);
+}
+
 static void *try_without_and_with_room(void *argument)
 {
 	struct taskscope_scope scope = taskscope_enter("no room");
@@ -345,6 +401,7 @@ int main(void)
 		THREADS_TEST(objects_of_a_thread_may_be_scopes),
 		THREADS_TEST(a_thread_that_died_silently_is_found),
 		THREADS_TEST(the_block_of_a_namesake_is_not_ours),
+		THREADS_TEST(no_loss_is_missing_or_doubled_while_its_thread_ends),
 		THREADS_TEST(threads_without_a_block_are_counted_exactly),
 		THREADS_TEST(a_thread_tries_again_when_a_block_was_given_back),
 	};
