@@ -69,10 +69,11 @@ const char *scope_label_text(const struct scope_workspace *workspace, uint32_t l
 }
 
 /* A label is written once: only those that came since are read. */
-static int read_labels(const struct scope_source *source, const struct scope_header *header,
-		       struct scope_workspace *workspace)
+static int read_labels(const struct decoder *decoder, uint32_t told)
 {
-	uint32_t count = lesser(header->label_count, header->label_max);
+	const struct scope_header *header = decoder->header;
+	struct scope_workspace *workspace = decoder->workspace;
+	uint32_t count = lesser(told, header->label_max);
 	size_t known = count < workspace->labels.count ? 0 : workspace->labels.count;
 	uint64_t offset = header->label_offset + (uint64_t)known * header->label_size;
 	size_t size = (count - known) * header->label_size;
@@ -81,7 +82,7 @@ static int read_labels(const struct scope_source *source, const struct scope_hea
 	if (status == 0)
 		status = array_reserve(&workspace->block, size);
 	if (status == 0)
-		status = read_all(source, offset, workspace->block.data, size);
+		status = read_all(decoder->source, offset, workspace->block.data, size);
 	if (status < 0)
 		return status == -ENODATA ? 0 : status;
 	for (size_t i = known; i < count; i++)
@@ -275,24 +276,27 @@ static int decode_blocks(const struct decoder *decoder)
 	return status == -ENODATA ? 0 : status;
 }
 
-/* Of labels that are not there, there is nothing to read: only the last place is of all others. */
+/*
+ * Places are taken in order, or are those of the labels' numbers: either way none is used behind the
+ * last label, but for the last place of all.
+ */
 static int add_retired(const struct decoder *decoder)
 {
 	const struct scope_header *header = decoder->header;
 	struct scope_workspace *workspace = decoder->workspace;
-	uint32_t last = header->retired_max - 1, own = lesser(header->label_count, last);
-	size_t step = header->statistic_size;
-	int status =
-		header->retired_max ? array_reserve(&workspace->block, (own + 1) * step) : -ENODATA;
+	uint32_t last = header->retired_max ? header->retired_max - 1 : 0;
+	uint32_t count = lesser((uint32_t)workspace->labels.count, last);
+	size_t step = header->statistic_size, size = count * step;
+	int status = header->retired_max ? array_reserve(&workspace->block, size + step) : -ENODATA;
 
 	if (status == 0)
 		status = read_all(decoder->source, header->retired_offset, workspace->block.data,
-				  own * step);
+				  size);
 	if (status == 0)
-		status = read_all(decoder->source, header->retired_offset + last * step,
-				  workspace->block.data + own * step, step);
+		status = read_all(decoder->source, header->retired_offset + (uint64_t)last * step,
+				  workspace->block.data + size, step);
 	if (status == 0)
-		status = scope_tallies_add(workspace, header, workspace->block.data, own + 1);
+		status = scope_tallies_add(workspace, header, workspace->block.data, count + 1);
 	return status == -ENODATA ? 0 : status;
 }
 
@@ -341,7 +345,9 @@ static int decode_once(const struct decoder *decoder, const struct scope_header 
 	decode_header(decoder);
 	decode_losses(decoder->scopes, now);
 	workspace->tallies.count = workspace->places.count = 0;
-	status = decode_blocks(decoder);
+	status = read_labels(decoder, now->label_count);
+	if (status == 0)
+		status = decode_blocks(decoder);
 	if (status < 0 || !decoder->with_statistics)
 		return status;
 	status = add_retired(decoder);
@@ -390,8 +396,7 @@ int scope_source_decode(const struct scope_source *source, const struct scope_he
 		.workspace = workspace,
 		.scopes = ret,
 	};
-	int status = read_labels(source, header, workspace);
 
 	decode_header(&decoder);
-	return status < 0 ? status : decode_steadily(&decoder);
+	return decode_steadily(&decoder);
 }

@@ -57,6 +57,16 @@ static void add_statistic(struct scope_tally *tally, const struct scope_header *
 		tally->buckets[i] += statistic.buckets[i];
 }
 
+/* A scope that is open may have been seen on a CPU, and not have been closed once. */
+static bool is_used(const char *bytes)
+{
+	uint64_t count, samples;
+
+	memcpy(&count, bytes + offsetof(struct scope_statistic, count), sizeof(count));
+	memcpy(&samples, bytes + offsetof(struct scope_statistic, cpu_samples), sizeof(samples));
+	return count || samples;
+}
+
 int scope_tallies_add(struct scope_workspace *workspace, const struct scope_header *header,
 		      const char *statistics, uint32_t count)
 {
@@ -66,11 +76,9 @@ int scope_tallies_add(struct scope_workspace *workspace, const struct scope_head
 		const char *bytes = statistics + (size_t)i * header->statistic_size;
 		struct scope_tally *tally;
 		uint32_t label;
-		uint64_t uses;
 
 		memcpy(&label, bytes + offsetof(struct scope_statistic, label), sizeof(label));
-		memcpy(&uses, bytes + offsetof(struct scope_statistic, count), sizeof(uses));
-		if (uses == 0 || (label == 0 && i + 1 < count))
+		if (!is_used(bytes) || (label == 0 && i + 1 < count))
 			continue;
 		tally = find_tally(workspace, label);
 		if (!tally)

@@ -108,9 +108,9 @@ static void write_use(struct json *json, const struct scope_label_use *use)
 	json_member_u64(json, "count", use->count);
 	json_member_u64(json, "total_ns", use->total_ns);
 	member_known(json, "mean_ns", use->count, use->count ? use->total_ns / use->count : 0);
-	json_member_u64(json, "p50_ns", use->p50_ns);
-	json_member_u64(json, "p99_ns", use->p99_ns);
-	json_member_u64(json, "max_ns", use->longest_ns);
+	member_known(json, "p50_ns", use->count, use->p50_ns);
+	member_known(json, "p99_ns", use->count, use->p99_ns);
+	member_known(json, "max_ns", use->count, use->longest_ns);
 	member_known(json, "sampled_cpu_ns", use->has_cpu, use->cpu_ns);
 	json_end_object(json);
 }

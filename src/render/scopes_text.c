@@ -172,9 +172,12 @@ static void append_scopes(struct text *out, const struct scopes *scopes,
 	}
 }
 
-static void time_cell(struct table *table, uint64_t ns)
+static void time_cell(struct table *table, bool is_known, uint64_t ns)
 {
-	scope_time_text(table_cell(table), ns);
+	if (is_known)
+		scope_time_text(table_cell(table), ns);
+	else
+		text_append_string(table_cell(table), "-");
 	table_end_cell(table);
 }
 
@@ -187,16 +190,12 @@ static void add_use(struct table *table, const struct scope_label_use *use)
 	table_end_cell(table);
 	text_format(table_cell(table), "%" PRIu64, use->count);
 	table_end_cell(table);
-	time_cell(table, use->total_ns);
-	time_cell(table, use->count ? use->total_ns / use->count : 0);
-	time_cell(table, use->p50_ns);
-	time_cell(table, use->p99_ns);
-	time_cell(table, use->longest_ns);
-	if (use->has_cpu)
-		scope_time_text(table_cell(table), use->cpu_ns);
-	else
-		text_append_string(table_cell(table), "-");
-	table_end_cell(table);
+	time_cell(table, true, use->total_ns);
+	time_cell(table, use->count, use->count ? use->total_ns / use->count : 0);
+	time_cell(table, use->count, use->p50_ns);
+	time_cell(table, use->count, use->p99_ns);
+	time_cell(table, use->count, use->longest_ns);
+	time_cell(table, use->has_cpu, use->cpu_ns);
 }
 
 static int print_uses(FILE *out, const struct scopes *scopes, const struct terminal *terminal)

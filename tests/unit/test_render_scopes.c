@@ -258,6 +258,30 @@ static void statistics_are_a_table(void **state)
 		    "<other>      2    4us   2us   0ns   0ns   3us              -\n");
 }
 
+static void a_label_that_was_never_closed_has_only_the_time_that_was_sampled(void **state)
+{
+	struct scope_survey survey = survey_with_statistics();
+	char *printed;
+
+	(void)state;
+	survey.processes.data[0].scopes.labels.data[0] = (struct scope_label_use){
+		.label = "step",
+		.has_cpu = true,
+		.cpu_ns = 7 * SECOND,
+	};
+	printed = print_json(&survey, true);
+	assert_holds(printed, "{\"label\":\"step\",\"count\":0,\"total_ns\":0,"
+			      "\"mean_ns\":null,\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,"
+			      "\"sampled_cpu_ns\":7000000000}");
+	free(printed);
+	assert_text(&survey, true,
+		    "solver 4242: 0 threads, 0 scopes, on for 9.0s\n"
+		    "\n"
+		    "scope    count  total  mean  p50  p99  max  cpu (sampled)\n"
+		    "step         0    0ns     -    -    -    -           7.0s\n"
+		    "<other>      2    4us   2us  0ns  0ns  3us              -\n");
+}
+
 static void statistics_that_are_not_there_say_why(void **state)
 {
 	struct scope_survey survey = survey_with_statistics();
@@ -384,6 +408,7 @@ int main(void)
 		cmocka_unit_test(what_was_lost_is_said),
 		cmocka_unit_test(those_that_may_not_be_read_are_counted),
 		cmocka_unit_test(statistics_are_a_table),
+		cmocka_unit_test(a_label_that_was_never_closed_has_only_the_time_that_was_sampled),
 		cmocka_unit_test(statistics_that_are_not_there_say_why),
 		cmocka_unit_test(absent_values_are_null),
 		cmocka_unit_test(sampled_times_are_called_so),

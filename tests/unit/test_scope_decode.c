@@ -137,7 +137,14 @@ struct unsteady {
 	size_t size;
 	unsigned changes; /* of the first block that are still to come */
 	unsigned ends;	  /* how often the second thread still begins and ends */
+	bool has_late;	  /* with its end, the first thread opens a scope of a new label */
 };
+
+static void open_late(struct unsteady *unsteady)
+{
+	memory_frame(unsteady->memory, 0, 0)->label = memory_add_label(unsteady->memory, "late");
+	memory_thread(unsteady->memory, 0)->sequence += 2;
+}
 
 /* It loses a scope, and its losses move to those of ended threads. */
 static void end_second(struct unsteady *unsteady)
@@ -150,6 +157,8 @@ static void end_second(struct unsteady *unsteady)
 	thread->unwound = unsteady->ends > 1;
 	thread->tid = unsteady->ends > 1 ? 4243 : 0;
 	unsteady->ends--;
+	if (unsteady->has_late)
+		open_late(unsteady);
 }
 
 static ssize_t read_unsteady(void *context, uint64_t offset, void *buffer, size_t size)
@@ -608,6 +617,23 @@ static void losses_of_a_thread_that_ends_meanwhile_are_counted_once(void **state
 	}
 }
 
+static void labels_that_come_meanwhile_are_read_with_the_rest(void **state)
+{
+	struct unsteady unsteady = {
+		.memory = memory_sample(),
+		.size = MEMORY_SIZE,
+		.ends = 1,
+		.has_late = true,
+	};
+	struct scopes scopes = { 0 };
+
+	(void)state;
+	decode_unsteady(&unsteady, true, &scopes);
+	assert_string_equal(scopes.list.data[0].label, "late");
+	scopes_free(&scopes);
+	free(unsteady.memory);
+}
+
 static void threads_that_never_cease_to_end_are_read_a_few_times(void **state)
 {
 	struct unsteady unsteady = {
@@ -720,6 +746,88 @@ static void statistics_of_no_label_are_of_the_rest(void **state)
 	free(memory);
 }
 
+static void time_of_a_label_that_is_open_is_told_before_it_is_closed(void **state)
+{
+	struct scopes scopes = { 0 };
+	char *memory = memory_sample();
+	struct scope_statistic *statistic = memory_statistic(memory, 0, 0);
+
+	(void)state;
+	statistic->label = 1;
+	statistic->cpu_ns = 700;
+	statistic->cpu_samples = 2;
+	decode_well(memory, &scopes);
+	assert_int_equal(scopes.labels.count, 1);
+	assert_string_equal(scopes.labels.data[0].label, "load matrix");
+	assert_int_equal(scopes.labels.data[0].count, 0);
+	assert_true(scopes.labels.data[0].has_cpu);
+	assert_int_equal(scopes.labels.data[0].cpu_ns, 700);
+	scopes_free(&scopes);
+	free(memory);
+}
+
+/* Statistics of ended threads in a table of their own, far behind all labels; counts its bytes. */
+struct table {
+	char *memory;
+	struct scope_statistic places[SCOPE_RETIRED];
+	size_t bytes_read;
+};
+
+static ssize_t read_table(void *context, uint64_t offset, void *buffer, size_t size)
+{
+	struct table *table = context;
+
+	if (offset < MEMORY_SIZE) {
+		memcpy(buffer, table->memory + offset, size);
+		return (ssize_t)size;
+	}
+	table->bytes_read += size;
+	memcpy(buffer, (char *)table->places + (offset - MEMORY_SIZE), size);
+	return (ssize_t)size;
+}
+
+static void decode_table(struct table *table, struct scopes *ret)
+{
+	struct scope_source source = { read_table, table, MEMORY_SIZE + sizeof(table->places) };
+	struct scope_moment moment = { MEMORY_NOW_TICKS, MEMORY_NOW_NS, true };
+	struct scope_header *told = memory_header(table->memory);
+	struct scope_workspace workspace = { 0 };
+	struct scope_header header;
+	struct error error = { 0 };
+
+	told->statistics_max = 0;
+	told->statistic_size = sizeof(struct scope_statistic);
+	told->retired_offset = MEMORY_SIZE;
+	told->retired_max = SCOPE_RETIRED;
+	assert_int_equal(scope_header_read(&source, &header, &error), 0);
+	assert_int_equal(scope_source_decode(&source, &header, &moment, true, &workspace, ret), 0);
+	scope_workspace_clear(&workspace);
+}
+
+/* By the labels' numbers, or one after the other. */
+static void places_of_ended_threads_are_read_as_far_as_there_are_labels(void **state)
+{
+	(void)state;
+	for (uint32_t first = 0; first < 2; first++) {
+		struct table table = { .memory = memory_sample() };
+		struct scopes scopes = { 0 };
+
+		memory_count(&table.places[first], 1, 20, 90);
+		memory_count(&table.places[first + 1], 2, 31, 4);
+		memory_count(&table.places[SCOPE_RETIRED - 1], 0, 33, 2);
+		decode_table(&table, &scopes);
+		assert_int_equal(scopes.labels.count, 3);
+		assert_string_equal(scopes.labels.data[0].label, "solve");
+		assert_int_equal(scopes.labels.data[0].count, 4);
+		assert_int_equal(scopes.labels.data[1].count, 90);
+		assert_string_equal(scopes.labels.data[2].label, "");
+		assert_int_equal(scopes.labels.data[2].count, 2);
+		assert_in_range(table.bytes_read, 1, 4 * sizeof(struct scope_statistic));
+		scopes_free(&scopes);
+		free(table.memory);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -749,11 +857,14 @@ int main(void)
 		cmocka_unit_test(patience_is_for_the_whole_memory),
 		cmocka_unit_test(losses_are_of_all_threads),
 		cmocka_unit_test(losses_of_a_thread_that_ends_meanwhile_are_counted_once),
+		cmocka_unit_test(labels_that_come_meanwhile_are_read_with_the_rest),
 		cmocka_unit_test(threads_that_never_cease_to_end_are_read_a_few_times),
 		cmocka_unit_test(of_labels_that_are_not_there_no_statistics_are_read),
 		cmocka_unit_test(statistics_are_of_all_threads_also_those_that_ended),
 		cmocka_unit_test(statistics_come_when_they_are_wanted_and_taken),
 		cmocka_unit_test(statistics_of_no_label_are_of_the_rest),
+		cmocka_unit_test(time_of_a_label_that_is_open_is_told_before_it_is_closed),
+		cmocka_unit_test(places_of_ended_threads_are_read_as_far_as_there_are_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
