@@ -56,7 +56,8 @@ const struct command command_attach = {
 	.description =
 		"Watches processes that run already, with their descendants, like `taskscope run`\n"
 		"does a command: until they end, -d is over, or an interrupt (Ctrl-C) says to detach.\n"
-		"They are never touched; counting begins when taskscope attaches.\n"
+		"They are never touched; counting begins when taskscope attaches. Of programs that use\n"
+		"libtaskscope the report also tells the scopes, with their time.\n"
 		"\n"
 		"The report goes to standard error, JSON lines to -o FILE, or with -o - to standard\n"
 		"output.",

@@ -183,6 +183,12 @@ class Running(PhaseCase):
                     self.assertEqual(thread["tid"], phase["pid"])
 
 
+class Help(support.TestCase):
+    def test_run_and_attach_say_that_they_tell_scopes(self):
+        for verb in ("run", "attach"):
+            self.assertIn("libtaskscope", self.accept("help", verb))
+
+
 class Lines(PhaseCase):
     def test_lines_tell_the_scopes_of_each_thread_when_they_changed(self):
         self.run_program("sleep", 800, "progress", 1000, "nested", 2000)
@@ -332,14 +338,16 @@ class Terminal(PhaseCase):
             subprocess.run(["stty", "cols", str(columns)])
             os.execv(TASKSCOPE, [TASKSCOPE, "run", "--", PROGRAM, *map(str, words)])
         self.addCleanup(os.close, terminal)
-        said, end = b"", time.monotonic() + HANG
-        while time.monotonic() < end:
+        said, is_over, end = b"", False, time.monotonic() + HANG
+        while not is_over and time.monotonic() < end:
             if not select.select([terminal], [], [], 0.1)[0]:
                 continue
             try:
                 said += os.read(terminal, 65536)
             except OSError:
-                break
+                is_over = True
+        if not is_over:
+            os.kill(pid, signal.SIGKILL)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         return [line.decode() for line in re.findall(rb"\r([^\r\n]+?)\x1b\[K\r", said)]
 
