@@ -46,6 +46,25 @@ ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)
 	return -EFBIG;
 }
 
+ssize_t file_read_at(int fd, uint64_t offset, void *buffer, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size) {
+		ssize_t got =
+			pread(fd, (char *)buffer + length, size - length, (off_t)(offset + length));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		length += (size_t)got;
+	}
+	return (ssize_t)length;
+}
+
 int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 {
 	CLEANUP(close_fd) int fd = file_open_below(dir, path, O_RDONLY | O_NONBLOCK);

@@ -30,6 +30,9 @@ ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity);
 /* The same into a growing buffer, up to `limit` bytes (then -EFBIG).  Replaces what was there. */
 int file_read_text(int dir, const char *path, size_t limit, struct text *ret);
 
+/* From an offset on, as many bytes as there are up to `size`.  Their number or a negative errno. */
+ssize_t file_read_at(int fd, uint64_t offset, void *buffer, size_t size);
+
 /*
  * A file that appears under its name only when it is complete: written beside
  * its destination, made durable, then renamed over it.  Until file_commit()

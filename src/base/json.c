@@ -216,6 +216,16 @@ void json_member_string(struct json *json, const char *key, const char *string)
 	json_string(json, string);
 }
 
+/* What is not known is null. */
+void json_member_known(struct json *json, const char *key, bool is_known, uint64_t value)
+{
+	json_key(json, key);
+	if (is_known)
+		json_u64(json, value);
+	else
+		json_null(json);
+}
+
 void json_member_text(struct json *json, const char *key, const char *text)
 {
 	json_key(json, key);

@@ -43,6 +43,7 @@ void json_string(struct json *json, const char *string);
 
 /* A key and its value in one call. */
 void json_member_u64(struct json *json, const char *key, uint64_t value);
+void json_member_known(struct json *json, const char *key, bool is_known, uint64_t value);
 void json_member_string(struct json *json, const char *key, const char *string);
 void json_member_text(struct json *json, const char *key, const char *text); /* NULL: null */
 

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "collect/proc_file.h"
 #include "collect/scope_decode.h"
 #include "collect/scope_tids.h"
@@ -30,21 +31,8 @@ struct scope_reader {
 static ssize_t read_file(void *context, uint64_t offset, void *buffer, size_t size)
 {
 	const int *fd = context;
-	size_t length = 0;
 
-	while (length < size) {
-		ssize_t got = pread(*fd, (char *)buffer + length, size - length,
-				    (off_t)(offset + length));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		length += (size_t)got;
-	}
-	return (ssize_t)length;
+	return file_read_at(*fd, offset, buffer, size);
 }
 
 static int source_of(int *fd, struct scope_source *ret)

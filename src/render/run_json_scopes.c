@@ -6,22 +6,13 @@
 /* Of one process in a line; the rest is counted. */
 #define THREADS_MAX 64
 
-static void write_number(struct json *json, const char *key, bool present, uint64_t value)
-{
-	json_key(json, key);
-	if (present)
-		json_u64(json, value);
-	else
-		json_null(json);
-}
-
 static void write_scope(struct json *json, const struct scope *scope)
 {
 	json_begin_object(json);
 	json_member_string(json, "label", scope->label);
 	json_member_u64(json, "age_ns", scope->age_ns);
-	write_number(json, "count", scope->has_progress, scope->count);
-	write_number(json, "total", scope->has_progress && scope->total, scope->total);
+	json_member_known(json, "count", scope->has_progress, scope->count);
+	json_member_known(json, "total", scope->has_progress && scope->total, scope->total);
 	json_end_object(json);
 }
 
@@ -29,7 +20,7 @@ static void write_task(struct json *json, const struct scopes *scopes,
 		       const struct scope_task *task)
 {
 	json_begin_object(json);
-	write_number(json, "tid", task->tid != 0, (uint64_t)task->tid);
+	json_member_known(json, "tid", task->tid != 0, (uint64_t)task->tid);
 	if (task->name[0])
 		json_member_string(json, "name", task->name);
 	run_json_flag(json, "idle", task->is_idle);
@@ -91,13 +82,13 @@ static void write_phase(struct json *json, const struct phase *phase)
 		json_member_u64(json, "start_time_ns", phase->process.start_ns);
 	json_member_string(json, "comm", phase->comm);
 	json_member_string(json, "label", phase->label);
-	write_number(json, "threads", phase->samples > 0, phase->threads);
-	write_number(json, "wall_ns", phase->samples > 0, phase->wall_ns);
-	write_number(json, "cpu_ns", phase->has_cpu, phase->cpu_ns);
-	write_number(json, "off_cpu_ns", phase->has_cpu, phase->off_cpu_ns);
+	json_member_known(json, "threads", phase->samples > 0, phase->threads);
+	json_member_known(json, "wall_ns", phase->samples > 0, phase->wall_ns);
+	json_member_known(json, "cpu_ns", phase->has_cpu, phase->cpu_ns);
+	json_member_known(json, "off_cpu_ns", phase->has_cpu, phase->off_cpu_ns);
 	json_member_u64(json, "samples", phase->samples);
-	write_number(json, "count", phase->has_count, phase->count);
-	write_number(json, "total_ns", phase->has_count, phase->total_ns);
+	json_member_known(json, "count", phase->has_count, phase->count);
+	json_member_known(json, "total_ns", phase->has_count, phase->total_ns);
 	json_key(json, "exact");
 	json_bool(json, phase_is_exact(phase));
 	json_end_object(json);

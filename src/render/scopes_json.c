@@ -16,16 +16,6 @@ static void member_bool(struct json *json, const char *key, bool value)
 	json_bool(json, value);
 }
 
-/* What is not known is null. */
-static void member_known(struct json *json, const char *key, bool is_known, uint64_t value)
-{
-	json_key(json, key);
-	if (is_known)
-		json_u64(json, value);
-	else
-		json_null(json);
-}
-
 static void member_text(struct json *json, const char *key, const char *text)
 {
 	json_member_text(json, key, text[0] ? text : NULL);
@@ -51,11 +41,11 @@ static void write_scope(struct json *json, const struct scope *scope)
 	json_begin_object(json);
 	member_text(json, "label", scope->label);
 	json_member_u64(json, "age_ns", scope->age_ns);
-	member_known(json, "count", scope->has_progress, scope->count);
-	member_known(json, "total", scope->has_progress && scope->total, scope->total);
+	json_member_known(json, "count", scope->has_progress, scope->count);
+	json_member_known(json, "total", scope->has_progress && scope->total, scope->total);
 	write_rate(json, scope);
-	member_known(json, "eta_ns", knows_left, left_ns);
-	member_known(json, "stall_limit_ms", has_limit, scope->limit_ms);
+	json_member_known(json, "eta_ns", knows_left, left_ns);
+	json_member_known(json, "stall_limit_ms", has_limit, scope->limit_ms);
 	json_end_object(json);
 }
 
@@ -64,8 +54,8 @@ static void write_stall(struct json *json, const struct scope_task *task)
 	bool is_stalled = task->stall != SCOPE_STALL_NONE;
 
 	json_member_text(json, "stall", is_stalled ? scope_stall_words[task->stall] : NULL);
-	member_known(json, "stalled_ns", is_stalled, task->stalled_ns);
-	member_known(json, "stalled_scope", is_stalled, task->stalled_scope);
+	json_member_known(json, "stalled_ns", is_stalled, task->stalled_ns);
+	json_member_known(json, "stalled_scope", is_stalled, task->stalled_scope);
 }
 
 static void write_thread(struct json *json, const struct scopes *scopes,
@@ -107,11 +97,11 @@ static void write_use(struct json *json, const struct scope_label_use *use)
 	member_text(json, "label", use->label);
 	json_member_u64(json, "count", use->count);
 	json_member_u64(json, "total_ns", use->total_ns);
-	member_known(json, "mean_ns", use->count, use->count ? use->total_ns / use->count : 0);
-	member_known(json, "p50_ns", use->count, use->p50_ns);
-	member_known(json, "p99_ns", use->count, use->p99_ns);
-	member_known(json, "max_ns", use->count, use->longest_ns);
-	member_known(json, "sampled_cpu_ns", use->has_cpu, use->cpu_ns);
+	json_member_known(json, "mean_ns", use->count, use->count ? use->total_ns / use->count : 0);
+	json_member_known(json, "p50_ns", use->count, use->p50_ns);
+	json_member_known(json, "p99_ns", use->count, use->p99_ns);
+	json_member_known(json, "max_ns", use->count, use->longest_ns);
+	json_member_known(json, "sampled_cpu_ns", use->has_cpu, use->cpu_ns);
 	json_end_object(json);
 }
 
@@ -140,8 +130,8 @@ static void write_process(struct json *json, const struct scope_survey_process *
 	member_bool(json, "on", scopes->is_on);
 	json_member_u64(json, "age_ns", scopes->age_ns);
 	member_bool(json, "heartbeat", scopes->has_heartbeat);
-	member_known(json, "stall_limit_ms", scopes->stall_limit_ms != SCOPE_NO_LIMIT,
-		     scopes->stall_limit_ms);
+	json_member_known(json, "stall_limit_ms", scopes->stall_limit_ms != SCOPE_NO_LIMIT,
+			  scopes->stall_limit_ms);
 	json_key(json, "threads");
 	json_begin_array(json);
 	for (size_t i = 0; i < scopes->tasks.count; i++)

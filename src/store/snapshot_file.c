@@ -103,25 +103,6 @@ int snapshot_file_write(const struct snapshot *snapshot, const char *path, struc
 	return status < 0 ? cannot_write(path, status, error) : 0;
 }
 
-/* As many bytes as there are, up to `size`. */
-static ssize_t read_some(int fd, uint8_t *bytes, size_t size)
-{
-	size_t length = 0;
-
-	while (length < size) {
-		ssize_t got = read(fd, bytes + length, size - length);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		length += (size_t)got;
-	}
-	return (ssize_t)length;
-}
-
 static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct error *error)
 {
 	/* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
@@ -145,7 +126,7 @@ static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct err
 static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, struct error *error)
 {
 	size_t head = size < HEADER_SIZE ? size : HEADER_SIZE;
-	ssize_t length = read_some(fd, bytes, head);
+	ssize_t length = file_read_at(fd, 0, bytes, head);
 	struct container container;
 	int status = 0;
 
@@ -155,7 +136,7 @@ static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, stru
 						error);
 		if (status < 0)
 			return status;
-		length = read_some(fd, bytes + head, size - head);
+		length = file_read_at(fd, head, bytes + head, size - head);
 	}
 	if (length < 0)
 		return error_set(error, (int)length, "cannot read %s: %s", path,

@@ -245,6 +245,23 @@ static void a_link_to_nowhere_is_not_replaced(void **state)
 	assert_int_equal(file_replace(&file, link), -ELOOP);
 }
 
+static void a_part_of_a_file_is_as_long_as_the_file_has_it(void **state)
+{
+	struct place *place = *state;
+	char buffer[8] = "";
+	int fd;
+
+	put(place, "0123456789", 10);
+	fd = openat(place->dir, "file", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(file_read_at(fd, 2, buffer, 3), 3);
+	assert_string_equal(buffer, "234");
+	assert_int_equal(file_read_at(fd, 8, buffer, 8), 2);
+	assert_memory_equal(buffer, "89", 2);
+	assert_int_equal(file_read_at(fd, 20, buffer, 8), 0);
+	close(fd);
+	assert_int_equal(file_read_at(fd, 0, buffer, 8), -EBADF);
+}
+
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
@@ -252,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_PLACE(a_file_is_read_whole_or_not_at_all),
 		WITH_PLACE(a_pipe_that_nobody_writes_to_is_not_waited_for),
+		WITH_PLACE(a_part_of_a_file_is_as_long_as_the_file_has_it),
 		WITH_PLACE(a_text_grows_with_the_file_up_to_its_limit),
 		WITH_PLACE(a_replaced_file_appears_when_it_is_complete),
 		WITH_PLACE(an_abandoned_file_leaves_the_old_one_and_nothing_else),

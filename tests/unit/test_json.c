@@ -171,6 +171,20 @@ static void a_line_has_no_blanks_and_one_newline(void **state)
 	assert_output(output, "{\"a\":1,\"b\":[2]}\n");
 }
 
+static void a_number_that_is_not_known_is_null_and_zero_is_zero(void **state)
+{
+	struct output *output = open_output();
+
+	(void)state;
+	output->json = json_line_writer(output->file);
+	json_begin_object(&output->json);
+	json_member_known(&output->json, "a", true, 0);
+	json_member_known(&output->json, "b", false, 0);
+	json_member_known(&output->json, "c", true, UINT64_MAX);
+	json_end_object(&output->json);
+	assert_output(output, "{\"a\":0,\"b\":null,\"c\":18446744073709551615}\n");
+}
+
 static void rounded_numbers_have_no_zeros_at_their_end(void **state)
 {
 	struct output *output = open_output();
@@ -199,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_double_comes_back_as_it_was),
 		cmocka_unit_test(bytes_that_are_no_text_are_written_as_hex),
 		cmocka_unit_test(members_stand_on_lines_of_their_own_down_to_the_second_level),
+		cmocka_unit_test(a_number_that_is_not_known_is_null_and_zero_is_zero),
 		cmocka_unit_test(a_text_that_is_not_known_is_null_and_an_empty_one_is_empty),
 	};
 
