@@ -2,11 +2,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 
 #include "lib/heartbeat.h"
-
-static bool is_taken;
 
 static void on_signal(int number)
 {
@@ -25,15 +22,14 @@ void dump_signal_take(void)
 	    before.sa_handler != SIG_DFL)
 		return;
 	sigemptyset(&action.sa_mask);
-	is_taken = sigaction(SIGUSR2, &action, NULL) == 0;
+	sigaction(SIGUSR2, &action, NULL);
 }
 
 void dump_signal_give_back(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL }, now;
 
-	if (is_taken && !sigaction(SIGUSR2, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+	if (!sigaction(SIGUSR2, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
 	    now.sa_handler == on_signal)
 		sigaction(SIGUSR2, &standard, NULL);
-	is_taken = false;
 }

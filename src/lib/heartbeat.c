@@ -332,9 +332,9 @@ void heartbeat_stop(void)
 {
 	struct run *run = current;
 
+	dump_signal_give_back();
 	if (!run)
 		return;
-	dump_signal_give_back();
 	STORE(current, NULL);
 	STORE(run->is_stopping, true);
 	sem_post(&wake);
@@ -356,7 +356,6 @@ void heartbeat_forget(void)
 {
 	struct run *run = current;
 
-	dump_signal_give_back();
 	STORE(current, NULL);
 	sem_init(&wake, 0, 0);
 	is_dump_wanted = false;

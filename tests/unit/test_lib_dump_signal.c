@@ -1,0 +1,149 @@
+/* SIGUSR2 as a wish for lines: whose it is, in a process and in its children. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "lib_support.h"
+
+static int setup(void **state)
+{
+	(void)state;
+	library_start(TASKSCOPE_DUMP_ON_SIGUSR2);
+	taskscope_leave(taskscope_enter("main"));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	taskscope_stop();
+	signal(SIGUSR2, SIG_DFL);
+	return 0;
+}
+
+static bool is_default(void)
+{
+	struct sigaction action;
+
+	sigaction(SIGUSR2, NULL, &action);
+	return action.sa_handler == SIG_DFL;
+}
+
+/* How a child ends that does this. */
+static int child_status(void (*function)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		alarm(20);
+		function();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void signal_self(void)
+{
+	raise(SIGUSR2);
+}
+
+static void a_child_without_scopes_survives_the_signal(void **state)
+{
+	(void)state;
+	assert_int_equal(child_status(signal_self), 0);
+}
+
+static void open_and_signal(void)
+{
+	taskscope_leave(taskscope_enter("child"));
+	raise(SIGUSR2);
+	if (is_default())
+		_exit(1);
+	taskscope_stop();
+	if (!is_default())
+		_exit(2);
+}
+
+static void a_child_with_scopes_has_the_signal_until_its_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(child_status(open_and_signal), 0);
+}
+
+static void stop_and_signal(void)
+{
+	taskscope_stop();
+	raise(SIGUSR2);
+}
+
+static void a_child_that_stops_gives_the_signal_back(void **state)
+{
+	int status;
+
+	(void)state;
+	status = child_status(stop_and_signal);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGUSR2);
+}
+
+static void fork_and_signal(void)
+{
+	int status = child_status(signal_self);
+
+	if (status)
+		_exit(1);
+	taskscope_leave(taskscope_enter("child"));
+	raise(SIGUSR2);
+}
+
+static void so_do_grandchildren(void **state)
+{
+	(void)state;
+	assert_int_equal(child_status(fork_and_signal), 0);
+}
+
+static void the_stop_gives_the_signal_back(void **state)
+{
+	(void)state;
+	assert_false(is_default());
+	taskscope_stop();
+	assert_true(is_default());
+	library_start(TASKSCOPE_DUMP_ON_SIGUSR2);
+	assert_false(is_default());
+}
+
+static int signals_seen;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals_seen++;
+}
+
+static void what_the_program_sets_stays(void **state)
+{
+	(void)state;
+	signal(SIGUSR2, count_signal);
+	taskscope_stop();
+	library_start(TASKSCOPE_DUMP_ON_SIGUSR2);
+	taskscope_stop();
+	raise(SIGUSR2);
+	assert_int_equal(signals_seen, 1);
+}
+
+#define SIGNAL_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SIGNAL_TEST(a_child_without_scopes_survives_the_signal),
+		SIGNAL_TEST(a_child_with_scopes_has_the_signal_until_its_stop),
+		SIGNAL_TEST(a_child_that_stops_gives_the_signal_back),
+		SIGNAL_TEST(so_do_grandchildren),
+		SIGNAL_TEST(the_stop_gives_the_signal_back),
+		SIGNAL_TEST(what_the_program_sets_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
