@@ -77,7 +77,9 @@ struct taskscope_options {
 
 	/*
 	 * Where lines go; standard error when NULL.  Called by the heartbeat thread, one line at a
-	 * time, without a newline; it may take its time, nobody else waits for it.
+	 * time, without a newline; it may take its time, nobody else waits for it.  Only when that
+	 * thread cannot be had, the warnings of the start come from the thread that starts (or that
+	 * opens the first scope of a forked child), before its call returns.
 	 */
 	void (*log)(void *context, enum taskscope_level level, const char *line);
 	void *log_context;

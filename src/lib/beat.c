@@ -5,7 +5,6 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/control.h"
 #include "lib/process_usage.h"
 #include "lib/thread_usage.h"
 
@@ -210,14 +209,14 @@ static void print_phases(const struct beat *beat, const struct look *look, struc
 	const struct look_thread *thread = NULL;
 	uint32_t left = count_threads(look);
 
-	for (uint32_t i = 0; i < control.phase_lines; i++) {
+	for (uint32_t i = 0; i < beat->phase_lines; i++) {
 		thread = next_thread(look, thread);
 		if (!thread)
 			break;
 		print_phase(beat, look, thread, output);
 		left--;
 	}
-	if (left && control.phase_lines)
+	if (left && beat->phase_lines)
 		print_phases_left(left, output);
 }
 

@@ -14,6 +14,7 @@
 #include "lib/progress.h"
 
 struct beat {
+	uint32_t phase_lines; /* at most, by its maker */
 	uint64_t started_ns;
 	uint64_t marked_ns; /* the window of averages began */
 	struct amount marked_cpu_ns;

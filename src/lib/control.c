@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "lib/warnings.h"
+
 struct control control;
 
 enum {
@@ -146,14 +148,19 @@ static const struct {
 	{ "TASKSCOPE_OUTPUT", set_output },
 };
 
-static void choose_from_environment(struct control *ret,
-				    void (*complain)(const char *variable, const char *value))
+static void complain(struct warnings *warnings, const char *variable, const char *value)
+{
+	if (warnings)
+		warnings_add(warnings, "%s=%.64s is not understood and ignored", variable, value);
+}
+
+static void choose_from_environment(struct control *ret, struct warnings *warnings)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
 		const char *value = secure_getenv(variables[i].name);
 
 		if (value && !variables[i].set(ret, value))
-			complain(variables[i].name, value);
+			complain(warnings, variables[i].name, value);
 	}
 }
 
@@ -174,7 +181,7 @@ static uint32_t value_or(uint32_t value, uint32_t otherwise)
 }
 
 void control_choose(const struct taskscope_options *options, struct control *ret,
-		    void (*complain)(const char *variable, const char *value))
+		    struct warnings *warnings)
 {
 	struct taskscope_options known = options_known(options);
 	bool never_beats = known.heartbeat_ms == TASKSCOPE_NEVER;
@@ -191,10 +198,10 @@ void control_choose(const struct taskscope_options *options, struct control *ret
 		.log = known.log,
 		.log_context = known.log_context,
 	};
-	choose_from_environment(ret, complain);
+	choose_from_environment(ret, warnings);
 }
 
-enum control_wish control_wish(void (*complain)(const char *variable, const char *value))
+enum control_wish control_wish(struct warnings *warnings)
 {
 	const char *value = secure_getenv("TASKSCOPE");
 	bool on;
@@ -202,7 +209,7 @@ enum control_wish control_wish(void (*complain)(const char *variable, const char
 	if (!value)
 		return CONTROL_NO_WISH;
 	if (!parse_switch(value, &on)) {
-		complain("TASKSCOPE", value);
+		complain(warnings, "TASKSCOPE", value);
 		return CONTROL_NO_WISH;
 	}
 	return on ? CONTROL_ON : CONTROL_OFF;

@@ -25,16 +25,21 @@ struct control {
 
 extern struct control control;
 
-/* The options with their defaults, then the environment's; what is wrong there goes to `complain`. */
-void control_choose(const struct taskscope_options *options, struct control *ret,
-		    void (*complain)(const char *variable, const char *value));
+struct warnings;
 
-/* What the environment says about starting at all; a wrong value goes to `complain`. */
+/*
+ * The options with their defaults, then the environment's; what is wrong there is added to the
+ * warnings.  NULL: nobody wants to know.
+ */
+void control_choose(const struct taskscope_options *options, struct control *ret,
+		    struct warnings *warnings);
+
+/* What the environment says about starting at all; a wrong value is a warning, likewise. */
 enum control_wish {
 	CONTROL_NO_WISH,
 	CONTROL_ON,
 	CONTROL_OFF,
 };
-enum control_wish control_wish(void (*complain)(const char *variable, const char *value));
+enum control_wish control_wish(struct warnings *warnings);
 
 #endif

@@ -17,6 +17,7 @@
 #include "lib/statistics_lines.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
+#include "lib/warnings.h"
 #include "lib/watch.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
@@ -46,11 +47,15 @@ struct run {
 	bool is_stopping;
 	sem_t ended;
 
+	struct control options; /* a later start may change those of the process */
+	struct warnings warnings;
 	struct output output;
 	struct look look;
 	struct watch watch;
 	struct beat beat;
 	uint64_t tick_at_ns, beat_at_ns, reclaim_at_ns; /* the last, the next and the next one */
+	uint64_t tick_ns;				/* how long the last one was meant to be */
+	uint64_t notices_end_ns;			/* when noticed limits are forgotten */
 	uint64_t asleep_ns; /* that the machine has been suspended, since its boot */
 };
 
@@ -62,15 +67,46 @@ static struct run *current;
  */
 static sem_t wake;
 static bool is_dump_wanted;
-static uint32_t shortest_limit_ms = SCOPE_NO_LIMIT;
 
-static uint64_t tick_ns(void)
+/* Of scopes: what was noticed in the last second, and what the thread goes by. */
+static uint32_t noticed_limit_ms = SCOPE_NO_LIMIT, watched_limit_ms = SCOPE_NO_LIMIT;
+
+/* True when it was longer before. */
+static bool limit_shorten(uint32_t *limit, uint32_t milliseconds)
 {
-	uint32_t limit = LOAD(shortest_limit_ms);
+	uint32_t now = __atomic_load_n(limit, __ATOMIC_SEQ_CST);
+
+	while (milliseconds < now)
+		if (__atomic_compare_exchange_n(limit, &now, milliseconds, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
+/*
+ * Scopes with short limits that are gone no longer keep the thread busy.  Those that come and go
+ * between two looks count for a second, so that each of them does not wake it anew.
+ */
+static void limit_renew(struct run *run)
+{
+	uint32_t limit = run->look.shortest_limit_ms, noticed = LOAD(noticed_limit_ms);
+
+	if (run->look.ns >= run->notices_end_ns) {
+		noticed = __atomic_exchange_n(&noticed_limit_ms, SCOPE_NO_LIMIT, __ATOMIC_SEQ_CST);
+		run->notices_end_ns = run->look.ns + SECOND_NS;
+	}
+	__atomic_store_n(&watched_limit_ms, noticed < limit ? noticed : limit, __ATOMIC_SEQ_CST);
+	/* Who came just before that store saw the limit of before, and woke nobody. */
+	limit_shorten(&watched_limit_ms, __atomic_load_n(&noticed_limit_ms, __ATOMIC_SEQ_CST));
+}
+
+static uint64_t tick_length_ns(const struct run *run)
+{
+	uint32_t limit = LOAD(watched_limit_ms);
 	uint32_t tick;
 
-	if (control.stall_ms < limit)
-		limit = control.stall_ms;
+	if (run->options.stall_ms < limit)
+		limit = run->options.stall_ms;
 	tick = limit / 4;
 	if (tick < SHORTEST_TICK_MS)
 		tick = SHORTEST_TICK_MS;
@@ -131,7 +167,8 @@ static void tick(struct run *run)
 	now = run->look.ns;
 	STORE(area.header->latest_ticks, run->look.ticks);
 	STORE(area.header->latest_ns, now);
-	watch_tick(&run->watch, &run->look, now - run->tick_at_ns, tick_ns(), &run->output);
+	limit_renew(run);
+	watch_tick(&run->watch, &run->look, now - run->tick_at_ns, run->tick_ns, &run->output);
 	run->tick_at_ns = now;
 	if (now >= run->reclaim_at_ns) {
 		threads_reclaim();
@@ -139,30 +176,34 @@ static void tick(struct run *run)
 	}
 }
 
-static uint64_t beat_period_ns(void)
+static uint64_t beat_period_ns(const struct run *run)
 {
-	return (control.heartbeat_ms ? control.heartbeat_ms : QUIET_PERIOD_MS) * MILLISECOND_NS;
+	uint32_t period_ms = run->options.heartbeat_ms;
+
+	return (period_ms ? period_ms : QUIET_PERIOD_MS) * MILLISECOND_NS;
 }
 
 /* Without heartbeats, only what was left out is told. */
 static void beat(struct run *run, bool is_due, bool is_wanted)
 {
-	if (is_wanted || control.heartbeat_ms)
+	if (is_wanted || run->options.heartbeat_ms)
 		beat_print(&run->beat, &run->look, false, &run->output);
 	if (!is_due)
 		return;
 	watch_beat(&run->watch, &run->output);
 	beat_mark(&run->beat, &run->look);
-	run->beat_at_ns += beat_period_ns();
+	run->beat_at_ns += beat_period_ns(run);
 	if (run->beat_at_ns <= run->look.ns)
-		run->beat_at_ns = run->look.ns + beat_period_ns();
+		run->beat_at_ns = run->look.ns + beat_period_ns(run);
 }
 
 static void step(struct run *run)
 {
-	uint64_t from = ticks_monotonic_ns(), until = run->tick_at_ns + tick_ns(), now;
+	uint64_t from = ticks_monotonic_ns(), until, now;
 	bool is_due, is_wanted;
 
+	run->tick_ns = tick_length_ns(run);
+	until = run->tick_at_ns + run->tick_ns;
 	if (until > run->beat_at_ns)
 		until = run->beat_at_ns;
 	wait_until(until);
@@ -184,9 +225,9 @@ static void finish(struct run *run)
 	output_refresh(&run->output, LAST_PATIENCE_MS);
 	tick(run);
 	watch_beat(&run->watch, &run->output);
-	if (control.prints_statistics)
+	if (run->options.prints_statistics)
 		statistics_print(run->look.ns_per_tick, &run->output);
-	if (control.heartbeat_ms)
+	if (run->options.heartbeat_ms)
 		beat_print(&run->beat, &run->look, true, &run->output);
 	output_flush(&run->output);
 }
@@ -212,9 +253,11 @@ static void *run_main(void *context)
 
 	pthread_setname_np(pthread_self(), SCOPE_HEARTBEAT_NAME);
 	run->tick_at_ns = now;
-	run->beat_at_ns = now + beat_period_ns();
+	run->beat_at_ns = now + beat_period_ns(run);
 	run->asleep_ns = suspended_ns();
 	beat_begin(&run->beat, now);
+	warnings_print(&run->warnings, &run->output);
+	output_flush(&run->output);
 	while (!LOAD(run->is_stopping))
 		step(run);
 	finish(run);
@@ -225,20 +268,23 @@ static void *run_main(void *context)
 	return NULL;
 }
 
-static void print_output_error(struct run *run, int error)
+static int run_init(struct run *run, const struct control *options)
 {
-	struct line line;
-	char text[256];
+	int error = look_init(&run->look);
 
-	snprintf(text, sizeof(text), "%.128s cannot be written (%s): lines go to standard error",
-		 control.output, strerrordesc_np(-error));
-	line_begin(&line, LINE_WARNING, area.header->pid);
-	line_add(&line, &(struct line_field){
-				.type = LINE_WORD, .key = "message", .before = " ", .text = text });
-	output_line(&run->output, &line);
+	if (!error)
+		error = watch_init(&run->watch);
+	if (!error)
+		error = beat_init(&run->beat);
+	run->options = *options;
+	run->watch.stall_ms = options->stall_ms;
+	run->watch.has_statistics = options->has_statistics;
+	run->beat.phase_lines = options->phase_lines;
+	sem_init(&run->ended, 0, 0);
+	return error;
 }
 
-static int run_new(struct run **ret)
+static int run_new(const struct control *options, struct run **ret)
 {
 	struct run *run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -246,19 +292,11 @@ static int run_new(struct run **ret)
 
 	if (run == MAP_FAILED)
 		return -ENOMEM;
-	error = look_init(&run->look);
-	if (!error)
-		error = watch_init(&run->watch);
-	if (!error)
-		error = beat_init(&run->beat);
+	error = run_init(run, options);
 	if (error) {
 		run_free(run);
 		return error;
 	}
-	sem_init(&run->ended, 0, 0);
-	error = output_open(&run->output, &area.header->lost_lines);
-	if (error)
-		print_output_error(run, error);
 	*ret = run;
 	return 0;
 }
@@ -290,21 +328,34 @@ static int create_without_signals(struct run *run)
 	return -error;
 }
 
-int heartbeat_start(void)
+/* The warnings are the thread's if there is one. */
+static int run_start(struct run *run, struct warnings *warnings)
+{
+	int error;
+
+	run->warnings = *warnings;
+	warnings_open_output(&run->warnings, &run->output, &run->options, &area.header->lost_lines);
+	error = create_without_signals(run);
+	if (!error)
+		warnings->count = 0;
+	return error;
+}
+
+int heartbeat_start(const struct control *options, struct warnings *warnings)
 {
 	struct run *run;
-	int error = run_new(&run);
+	int error = run_new(options, &run);
 
 	if (error)
 		return error;
-	error = create_without_signals(run);
+	error = run_start(run, warnings);
 	if (error) {
 		run_free(run);
 		return error;
 	}
 	STORE(is_dump_wanted, false);
 	STORE(current, run);
-	if (control.dumps_on_signal)
+	if (options->dumps_on_signal)
 		dump_signal_take();
 	return 0;
 }
@@ -365,12 +416,7 @@ void heartbeat_forget(void)
 
 void heartbeat_notice_limit(uint32_t milliseconds)
 {
-	uint32_t shortest = LOAD(shortest_limit_ms);
-
-	while (milliseconds && milliseconds < shortest)
-		if (__atomic_compare_exchange_n(&shortest_limit_ms, &shortest, milliseconds, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			sem_post(&wake);
-			break;
-		}
+	limit_shorten(&noticed_limit_ms, milliseconds);
+	if (limit_shorten(&watched_limit_ms, milliseconds))
+		sem_post(&wake);
 }

@@ -8,13 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts it with the options in force.  0, or a negative errno: then there is none. */
-int heartbeat_start(void);
-/* Asks for the last lines and waits for its end, half a second at most. */
+#include "lib/control.h"
+#include "lib/warnings.h"
+
+/*
+ * Starts it with a copy of the options.  0: it prints the warnings first, and `warnings` is empty; or
+ * a negative errno: then there is none.
+ */
+int heartbeat_start(const struct control *options, struct warnings *warnings);
+/* Asks for the last lines and waits for its end, half a second at most.  Gives back the signal. */
 void heartbeat_stop(void);
 /* Asks for lines now.  Signal-safe. */
 void heartbeat_wake(void);
-/* In a forked child: the thread is not there.  Touches no lock. */
+/* In a forked child: the thread is not there.  Touches no lock; the signal stays taken. */
 void heartbeat_forget(void);
 /* A scope has a limit so short: it is looked at often enough from now on. */
 void heartbeat_notice_limit(uint32_t milliseconds);

@@ -18,7 +18,7 @@ int look_init(struct look *look)
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	*look = (struct look){ .threads = memory };
+	*look = (struct look){ .threads = memory, .shortest_limit_ms = SCOPE_NO_LIMIT };
 	return 0;
 }
 
@@ -103,6 +103,29 @@ static double measure_rate(uint64_t ticks, uint64_t ns)
 	return (double)(ns - header->anchor_ns) / (double)(ticks - header->anchor_ticks);
 }
 
+static uint32_t shortest_limit(const struct look_thread *thread)
+{
+	uint32_t shortest = SCOPE_NO_LIMIT;
+
+	for (uint32_t i = 0; i < thread->depth; i++)
+		if (thread->frames[i].limit_ms)
+			shortest = at_most(thread->frames[i].limit_ms, shortest);
+	return shortest;
+}
+
+/* The limits of a thread that could not be copied are not known: the ones of before hold. */
+static void find_shortest_limit(struct look *look)
+{
+	uint32_t shortest = SCOPE_NO_LIMIT;
+
+	for (uint32_t i = 0; i < look->thread_count; i++) {
+		if (look->threads[i].is_changing)
+			shortest = at_most(look->shortest_limit_ms, shortest);
+		shortest = at_most(shortest_limit(&look->threads[i]), shortest);
+	}
+	look->shortest_limit_ms = shortest;
+}
+
 void look_take(struct look *look)
 {
 	uint32_t slots = at_most(LOAD(area.header->thread_count), SCOPE_THREADS);
@@ -110,6 +133,7 @@ void look_take(struct look *look)
 	look->thread_count = 0;
 	for (uint32_t slot = 0; slot < slots; slot++)
 		look->thread_count += take_thread(&look->threads[look->thread_count], slot);
+	find_shortest_limit(look);
 	look->ticks = ticks_now();
 	look->ns = ticks_monotonic_ns();
 	look->ns_per_tick = measure_rate(look->ticks, look->ns);

@@ -38,6 +38,7 @@ struct look_thread {
 struct look {
 	uint64_t ticks, ns; /* when; the same moment on both clocks */
 	double ns_per_tick;
+	uint32_t shortest_limit_ms; /* of open scopes; SCOPE_NO_LIMIT: none has one */
 	uint32_t thread_count;
 	struct look_thread *threads; /* room for SCOPE_THREADS; pages come as they are used */
 };

@@ -34,25 +34,25 @@ static int open_file(const char *path, int *ret_fd)
 	return 0;
 }
 
-int output_open(struct output *output, uint64_t *lost_lines)
+int output_open(struct output *output, const struct control *options, uint64_t *lost_lines)
 {
 	int error = 0;
 
 	output->fd = STDERR_FILENO;
 	output->is_own_fd = false;
-	output->is_json = control.is_json;
+	output->is_json = options->is_json;
 	output->is_torn = false;
 	output->patience_ms = OUTPUT_PATIENCE_MS;
 	output->lost_lines = lost_lines;
-	output->log = control.log;
-	output->log_context = control.log_context;
+	output->log = options->log;
+	output->log_context = options->log_context;
 	output->length = 0;
 	output->line_count = 0;
-	if (!control.output)
+	if (!options->output)
 		return 0;
 	/* Whoever names a file in the environment wants the lines there. */
 	output->log = NULL;
-	error = open_file(control.output, &output->fd);
+	error = open_file(options->output, &output->fd);
 	output->is_own_fd = error == 0;
 	return error;
 }

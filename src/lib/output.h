@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/control.h"
 #include "lib/line.h"
 
 enum {
@@ -32,10 +33,10 @@ struct output {
 };
 
 /*
- * Takes the options in force.  0, or a negative errno when the file cannot be had: then lines go to
- * standard error.
+ * As the options say.  0, or a negative errno when the file cannot be had: then lines go to standard
+ * error.  Lines that are not taken are added to `lost_lines`.
  */
-int output_open(struct output *output, uint64_t *lost_lines);
+int output_open(struct output *output, const struct control *options, uint64_t *lost_lines);
 void output_close(struct output *output);
 
 /* Writes are waited for so long, all together, from now on. */

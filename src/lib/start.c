@@ -1,9 +1,7 @@
 #include "lib/start.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <taskscope.h>
 
@@ -15,6 +13,9 @@
 #include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
+#include "lib/warnings.h"
+
+#define APART __attribute__((noinline, cold)) /* it takes much of the stack */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool goes_on; /* a forked child of a process that was on */
@@ -29,40 +30,23 @@ void start_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* To standard error, if that takes it at once: nobody waits for a warning. */
-static void print_warning(const char *line)
+/*
+ * By this thread, when there is none to do it, and without waiting for anybody.  Not with the lock: the
+ * program's own function may start and stop, fork and exit.
+ */
+static APART void print_warnings(struct warnings *warnings, const struct control *options)
 {
-	struct pollfd standard_error = { .fd = STDERR_FILENO, .events = POLLOUT };
-	char text[512];
-	int length = snprintf(text, sizeof(text), "[taskscope][WARNING] %s\n", line);
+	struct output output;
+	uint64_t lost = 0;
 
-	if (length >= (int)sizeof(text))
-		length = sizeof(text) - 1;
-	if (poll(&standard_error, 1, 0) == 1 && (standard_error.revents & POLLOUT) &&
-	    write(STDERR_FILENO, text, (size_t)length) < 0)
+	if (!warnings->count)
 		return;
-}
-
-static void warn(const struct control *chosen, const char *line)
-{
-	if (chosen->log)
-		chosen->log(chosen->log_context, TASKSCOPE_WARNING, line);
-	else
-		print_warning(line);
-}
-
-static void complain(const char *variable, const char *value)
-{
-	char line[256];
-
-	snprintf(line, sizeof(line), "%s=%.64s is not understood and ignored", variable, value);
-	print_warning(line);
-}
-
-static void complain_not(const char *variable, const char *value)
-{
-	(void)variable;
-	(void)value;
+	warnings_open_output(warnings, &output, options,
+			     area.header ? &area.header->lost_lines : &lost);
+	output_refresh(&output, 0);
+	warnings_print(warnings, &output);
+	output_flush(&output);
+	output_close(&output);
 }
 
 /* Scopes look at two of these without a lock. */
@@ -91,19 +75,16 @@ static void header_describe(void)
 }
 
 /* Scopes are recorded first: the thread may find some. */
-static void switch_on(void)
+static void switch_on(struct warnings *warnings)
 {
 	int error;
 
 	header_describe();
 	STORE(control.is_on, true);
-	error = heartbeat_start();
+	error = heartbeat_start(&control, warnings);
 	if (error) {
-		char line[128];
-
-		snprintf(line, sizeof(line), "there is no heartbeat: its thread did not start (%s)",
-			 strerrordesc_np(-error));
-		warn(&control, line);
+		warnings_add(warnings, "there is no heartbeat: its thread did not start (%s)",
+			     strerrordesc_np(-error));
 		return;
 	}
 	STORE(area.header->flags, area.header->flags | SCOPE_HAS_HEARTBEAT);
@@ -141,33 +122,36 @@ static int prepare(void)
 	return 0;
 }
 
-static int start_locked(const struct taskscope_options *options)
+static int start_locked(const struct taskscope_options *options, struct control *chosen,
+			struct warnings *warnings)
 {
-	struct control chosen;
 	int error;
 
 	if (control.is_on)
 		return 0;
-	control_choose(options, &chosen, complain);
+	control_choose(options, chosen, warnings);
 	error = prepare();
 	if (error)
 		return error;
-	control_set(&chosen);
-	switch_on();
+	control_set(chosen);
+	switch_on(warnings);
 	return 0;
 }
 
 PUBLIC int taskscope_start(const struct taskscope_options *options)
 {
+	struct warnings warnings = { 0 };
+	struct control chosen;
 	int error;
 
 	if (start_again())
 		return 0;
-	if (control_wish(complain_not) == CONTROL_OFF)
+	if (control_wish(NULL) == CONTROL_OFF)
 		return 0;
 	start_lock();
-	error = start_locked(options);
+	error = start_locked(options, &chosen, &warnings);
 	start_unlock();
+	print_warnings(&warnings, &chosen);
 	return error;
 }
 
@@ -183,18 +167,25 @@ PUBLIC void taskscope_stop(void)
 	start_unlock();
 }
 
+static APART void go_on(void)
+{
+	struct warnings warnings = { 0 };
+	struct control options;
+
+	start_lock();
+	options = control;
+	if (goes_on && prepare() == 0)
+		switch_on(&warnings);
+	start_unlock();
+	print_warnings(&warnings, &options);
+}
+
 bool start_again(void)
 {
-	bool is_on;
-
 	if (!LOAD(goes_on))
 		return false;
-	start_lock();
-	if (goes_on && prepare() == 0)
-		switch_on();
-	is_on = control.is_on;
-	start_unlock();
-	return is_on;
+	go_on();
+	return LOAD(control.is_on);
 }
 
 void start_forget(bool may_go_on)
@@ -206,6 +197,14 @@ void start_forget(bool may_go_on)
 /* In a program that is on only because its environment says so. */
 __attribute__((constructor)) static void start_by_environment(void)
 {
-	if (control_wish(complain) == CONTROL_ON)
+	struct warnings warnings = { 0 };
+	enum control_wish wish = control_wish(&warnings);
+	struct control chosen;
+
+	if (warnings.count) {
+		control_choose(NULL, &chosen, NULL);
+		print_warnings(&warnings, &chosen);
+	}
+	if (wish == CONTROL_ON)
 		taskscope_start(NULL);
 }

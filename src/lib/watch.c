@@ -5,7 +5,6 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/control.h"
 #include "lib/progress.h"
 #include "lib/thread_usage.h"
 #include "lib/threads.h"
@@ -229,14 +228,14 @@ static void watch_thread(struct watch *watch, const struct look *look,
 		end_stall(watch, own, output);
 	own->tick = watch->tick;
 	has_moved = stall_moved(&own->stall, thread);
-	is_silent = !has_moved && stall_can_begin(&own->stall, thread, control.stall_ms);
-	if (is_silent || control.has_statistics)
+	is_silent = !has_moved && stall_can_begin(&own->stall, thread, watch->stall_ms);
+	if (is_silent || watch->has_statistics)
 		ran_ns = cpu_grown(own, thread->tid);
-	if (control.has_statistics && thread->depth && ran_ns)
+	if (watch->has_statistics && thread->depth && ran_ns)
 		give_cpu(thread, ran_ns);
 	if (is_silent)
 		counted_ns = silence_ns(watch, thread, ran_ns);
-	switch (stall_follow(&own->stall, thread, counted_ns, control.stall_ms)) {
+	switch (stall_follow(&own->stall, thread, counted_ns, watch->stall_ms)) {
 	case STALL_QUIET:
 		break;
 	case STALL_HALF:

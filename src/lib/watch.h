@@ -28,6 +28,9 @@ struct watch_thread {
 };
 
 struct watch {
+	uint32_t stall_ms;   /* of scopes without a limit of their own; by its maker, as the next */
+	bool has_statistics; /* CPU time is wanted */
+
 	struct watch_thread *threads; /* for each slot */
 	struct stall_clock clock;
 	struct throttle throttle;

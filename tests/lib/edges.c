@@ -92,10 +92,93 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 	return __real_pthread_create(thread, attributes, run, argument);
 }
 
+static void (*when_logged)(void);
+
+static void log_line(void *context, enum taskscope_level level, const char *line)
+{
+	(void)context;
+	if (level != TASKSCOPE_WARNING)
+		return;
+	printf("log: %s\n", line);
+	fflush(stdout);
+	if (when_logged)
+		when_logged();
+}
+
 static int scene_no_threads(void)
 {
 	has_no_threads = true;
 	return scene_start();
+}
+
+/* A log function that does what nobody should have to wait for. */
+static int log_and(void (*act)(void))
+{
+	struct taskscope_options options = { .size = sizeof(options), .log = log_line };
+
+	alarm(5);
+	when_logged = act;
+	taskscope_start(&options);
+	tell("started");
+	taskscope_stop();
+	return 0;
+}
+
+static int scene_log(void)
+{
+	return log_and(NULL);
+}
+
+static void fork_and_wait(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+}
+
+static void exit_well(void)
+{
+	exit(0);
+}
+
+static int scene_log_stops(void)
+{
+	has_no_threads = true;
+	return log_and(taskscope_stop);
+}
+
+static int scene_log_forks(void)
+{
+	has_no_threads = true;
+	return log_and(fork_and_wait);
+}
+
+static int scene_log_exits(void)
+{
+	has_no_threads = true;
+	return log_and(exit_well);
+}
+
+/* There is a thread for the parent, and none for its child. */
+static int scene_child_log_stops(void)
+{
+	struct taskscope_options options = { .size = sizeof(options), .log = log_line };
+	pid_t pid;
+	int status;
+
+	taskscope_start(&options);
+	taskscope_leave(taskscope_enter("parent"));
+	pid = fork();
+	if (pid == 0) {
+		alarm(5);
+		when_logged = taskscope_stop;
+		has_no_threads = true;
+		tell("child");
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid ? status : 1;
 }
 
 static void tell_before_the_stop(void)
@@ -156,6 +239,11 @@ static const struct {
 	{ "small-files", scene_small_files },
 	{ "no-memory", scene_no_memory },
 	{ "no-threads", scene_no_threads },
+	{ "log", scene_log },
+	{ "log-stops", scene_log_stops },
+	{ "log-forks", scene_log_forks },
+	{ "log-exits", scene_log_exits },
+	{ "child-log-stops", scene_child_log_stops },
 	{ "exit", scene_exit },
 	{ "silent-child", scene_silent_child },
 	{ "child", scene_child },

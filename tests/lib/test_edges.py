@@ -1,4 +1,5 @@
 """libtaskscope in hard places: what it costs, what it lacks, and what the environment says."""
+import json
 import os
 import re
 import shutil
@@ -83,6 +84,77 @@ class Lacking(unittest.TestCase):
     def test_without_a_thread_there_is_one_warning(self):
         result = self.expect("no-threads", "started: recorded, shared")
         self.assertEqual(len(warnings(result)), 1, result.stderr)
+
+
+class Logging(unittest.TestCase):
+    """The program's own function is told of warnings, and may do what it likes."""
+
+    def logged(self, scene, **environment):
+        result = run(EDGES, scene, **(CALM | environment))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(result.stderr, "")
+        lines = result.stdout.splitlines()
+        return [line for line in lines if line.startswith("log: ")], lines
+
+    def test_wrong_values_go_to_the_function(self):
+        (first,), _ = self.logged("log", TASKSCOPE_STALL="soon")
+        self.assertRegex(first, r"^log: \[taskscope\]\[WARNING\] pid=\d+ TASKSCOPE_STALL=soon is not ")
+
+    def test_it_may_stop(self):
+        (first,), lines = self.logged("log-stops")
+        self.assertIn("there is no heartbeat", first)
+        self.assertEqual(lines[-1], "started: not recorded, shared")
+
+    def test_it_may_fork(self):
+        (_,), lines = self.logged("log-forks")
+        self.assertEqual(lines[-1], "started: recorded, shared")
+
+    def test_it_may_exit(self):
+        (_,), lines = self.logged("log-exits")
+        self.assertEqual(len(lines), 1)
+
+    def test_it_may_stop_a_forked_child(self):
+        (_,), lines = self.logged("child-log-stops")
+        self.assertEqual(lines[-1], "child: not recorded, shared")
+
+
+class Format(unittest.TestCase):
+    """Warnings of the start look like all other lines, and go where these go."""
+
+    WRONG = {"TASKSCOPE": "perhaps", "TASKSCOPE_STALL": "soon", "TASKSCOPE_FORMAT": "json"}
+
+    def messages(self, text):
+        lines = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual({line["kind"] for line in lines}, {"warning"})
+        self.assertTrue(all(line["pid"] > 0 for line in lines))
+        return [line["message"] for line in lines]
+
+    def test_with_json_every_line_is_an_object(self):
+        result = run(EDGES, "start", **(CALM | self.WRONG))
+        self.assertEqual(len(self.messages(result.stderr)), 2)
+
+    def test_without_a_thread_too(self):
+        result = run(EDGES, "no-threads", **(CALM | self.WRONG))
+        messages = self.messages(result.stderr)
+        self.assertEqual(len(messages), 3)
+        self.assertIn("there is no heartbeat", messages[2])
+
+    def test_without_a_start_too(self):
+        result = run(EDGES, "linked", **(CALM | self.WRONG))
+        self.assertEqual(len(self.messages(result.stderr)), 1)
+
+    def test_a_file_has_them_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lines")
+            result = run(EDGES, "no-threads", **(CALM | self.WRONG), TASKSCOPE_OUTPUT=path)
+            self.assertEqual(result.stderr, "")
+            with open(path, encoding="utf-8") as lines:
+                self.assertEqual(len(self.messages(lines.read())), 3)
+
+    def test_a_file_that_cannot_be_had_is_one_more(self):
+        result = run(EDGES, "no-threads", **(CALM | self.WRONG), TASKSCOPE_OUTPUT="/nowhere/lines")
+        messages = self.messages(result.stderr)
+        self.assertEqual(sum("/nowhere/lines cannot be written" in text for text in messages), 2)
 
 
 class Environment(unittest.TestCase):

@@ -2,22 +2,17 @@
 #include "lib_support.h"
 
 #include "lib/control.h"
+#include "lib/warnings.h"
 
-static int complaints;
-
-static void complain(const char *variable, const char *value)
-{
-	assert_true(strncmp(variable, "TASKSCOPE", 9) == 0);
-	assert_non_null(value);
-	complaints++;
-}
+static unsigned int complaints;
 
 static struct control choose(const struct taskscope_options *options)
 {
+	struct warnings warnings = { 0 };
 	struct control control_chosen;
 
-	complaints = 0;
-	control_choose(options, &control_chosen, complain);
+	control_choose(options, &control_chosen, &warnings);
+	complaints = warnings.count;
 	return control_chosen;
 }
 
@@ -167,17 +162,19 @@ static void wrong_values_are_told_and_ignored(void **state)
 
 static void the_environment_says_on_or_off_or_nothing(void **state)
 {
+	struct warnings warnings = { 0 };
+
 	(void)state;
-	complaints = 0;
-	assert_int_equal(control_wish(complain), CONTROL_NO_WISH);
+	assert_int_equal(control_wish(&warnings), CONTROL_NO_WISH);
 	setenv("TASKSCOPE", "on", 1);
-	assert_int_equal(control_wish(complain), CONTROL_ON);
+	assert_int_equal(control_wish(&warnings), CONTROL_ON);
 	setenv("TASKSCOPE", "off", 1);
-	assert_int_equal(control_wish(complain), CONTROL_OFF);
-	assert_int_equal(complaints, 0);
+	assert_int_equal(control_wish(&warnings), CONTROL_OFF);
+	assert_int_equal(warnings.count, 0);
 	setenv("TASKSCOPE", "maybe", 1);
-	assert_int_equal(control_wish(complain), CONTROL_NO_WISH);
-	assert_int_equal(complaints, 1);
+	assert_int_equal(control_wish(&warnings), CONTROL_NO_WISH);
+	assert_int_equal(warnings.count, 1);
+	assert_string_equal(warnings.texts[0], "TASKSCOPE=maybe is not understood and ignored");
 }
 
 static void kept_off_by_the_environment_the_start_succeeds(void **state)
