@@ -208,7 +208,7 @@ static void a_long_label_is_cut_between_characters(void **state)
 static void labels_without_room_are_counted_once_a_call_site(void **state)
 {
 	static struct taskscope_site sites[SCOPE_LABELS + 10];
-	static char texts[SCOPE_LABELS + 10][16];
+	static char texts[SCOPE_LABELS + 10][32];
 	uint32_t room = SCOPE_LABELS - area.header->label_count;
 
 	(void)state;

@@ -6,7 +6,13 @@
 
 #include "lib_support.h"
 
-enum { MANY = 1000, TOO_MANY = SCOPE_THREADS + 76, AT_ONCE = 20, SMALL_STACK = 64 * 1024 };
+enum {
+	MANY = 1000,
+	TOO_MANY = SCOPE_THREADS + 76,
+	AT_ONCE = 20,
+	SMALL_STACK = 64 * 1024,
+	COUNTS = 20
+};
 
 static int setup(void **state)
 {
@@ -23,7 +29,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static size_t descriptors(void)
+static size_t descriptors_now(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
 	size_t count = 0;
@@ -33,6 +39,21 @@ static size_t descriptors(void)
 		count++;
 	closedir(folder);
 	return count;
+}
+
+/* Those that stay: the heartbeat thread opens one now and then, for a moment. */
+static size_t descriptors(void)
+{
+	size_t fewest = descriptors_now();
+
+	for (size_t i = 0; i < COUNTS; i++) {
+		size_t now = descriptors_now();
+
+		if (now < fewest)
+			fewest = now;
+		usleep(1000);
+	}
+	return fewest;
 }
 
 static void *work(void *argument)
