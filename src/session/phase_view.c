@@ -14,6 +14,8 @@
  */
 #define STRANGERS_MAX 64
 
+/* Scopes that last less are followed as closely as may be: between looks their times are guessed. */
+#define LIVELY_NS (5 * NS_PER_SECOND)
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
 /* Whose copy it is.  Of an exec we hear when the process has its new name. */
@@ -277,7 +279,7 @@ static void note_changes(struct phase_view *view, uint64_t elapsed_ns)
 	for (size_t i = 0; i < view->scopes.tasks.count; i++) {
 		const struct scope_task *task = &view->scopes.tasks.data[i];
 
-		view->has_moved |= task->changed_ns < elapsed_ns;
+		view->has_moved |= task->changed_ns < elapsed_ns || task->changed_ns < LIVELY_NS;
 		if (!task->count)
 			continue;
 		view->is_line_due |= task->changed_ns < elapsed_ns;

@@ -21,7 +21,7 @@ struct phase_view {
 	uint64_t read_ns;
 	uint64_t round;
 	uint64_t digest;  /* of all that a line tells but the ages */
-	bool has_moved;	  /* a scope was opened or closed since the copy before */
+	bool has_moved;	  /* a scope was opened or closed since the copy before, or lately */
 	bool is_line_due; /* something is new since the last line */
 };
 

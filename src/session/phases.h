@@ -65,7 +65,7 @@ void phases_close(struct phase_watch *watch);
 void phases_note(struct phase_watch *watch, const struct tree_event *event);
 /* Searches those that are due. */
 void phases_search(struct phase_watch *watch, uint64_t now_ns);
-/* Reads all that were found; true when a scope was opened or closed.  A line when there is news. */
+/* Reads all that were found; true when scopes were opened or closed lately.  A line when there is news. */
 bool phases_sample(struct phase_watch *watch, struct lines *lines, uint64_t now_ns);
 /* A process that tree_take_ended() returned. */
 void phases_end(struct phase_watch *watch, const struct tree_process *process);
