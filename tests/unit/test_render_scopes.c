@@ -112,8 +112,9 @@ static void assert_text(struct scope_survey *survey, bool with_statistics, const
 
 static void assert_holds(const char *printed, const char *part)
 {
+	assert_non_null(printed);
 	if (!strstr(printed, part))
-		fail_msg("no %s in %s", part, printed);
+		fail_msg("no %s in %s", part, printed ? printed : "");
 }
 
 static void a_scope_is_a_line(void **state)
