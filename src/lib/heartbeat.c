@@ -12,6 +12,7 @@
 #include "lib/block.h"
 #include "lib/control.h"
 #include "lib/dump_signal.h"
+#include "lib/limits.h"
 #include "lib/look.h"
 #include "lib/output.h"
 #include "lib/statistics_lines.h"
@@ -53,9 +54,9 @@ struct run {
 	struct look look;
 	struct watch watch;
 	struct beat beat;
+	struct limits limits;
 	uint64_t tick_at_ns, beat_at_ns, reclaim_at_ns; /* the last, the next and the next one */
 	uint64_t tick_ns;				/* how long the last one was meant to be */
-	uint64_t notices_end_ns;			/* when noticed limits are forgotten */
 	uint64_t asleep_ns; /* that the machine has been suspended, since its boot */
 };
 
@@ -68,41 +69,9 @@ static struct run *current;
 static sem_t wake;
 static bool is_dump_wanted;
 
-/* Of scopes: what was noticed in the last second, and what the thread goes by. */
-static uint32_t noticed_limit_ms = SCOPE_NO_LIMIT, watched_limit_ms = SCOPE_NO_LIMIT;
-
-/* True when it was longer before. */
-static bool limit_shorten(uint32_t *limit, uint32_t milliseconds)
-{
-	uint32_t now = __atomic_load_n(limit, __ATOMIC_SEQ_CST);
-
-	while (milliseconds < now)
-		if (__atomic_compare_exchange_n(limit, &now, milliseconds, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
-			return true;
-	return false;
-}
-
-/*
- * Scopes with short limits that are gone no longer keep the thread busy.  Those that come and go
- * between two looks count for a second, so that each of them does not wake it anew.
- */
-static void limit_renew(struct run *run)
-{
-	uint32_t limit = run->look.shortest_limit_ms, noticed = LOAD(noticed_limit_ms);
-
-	if (run->look.ns >= run->notices_end_ns) {
-		noticed = __atomic_exchange_n(&noticed_limit_ms, SCOPE_NO_LIMIT, __ATOMIC_SEQ_CST);
-		run->notices_end_ns = run->look.ns + SECOND_NS;
-	}
-	__atomic_store_n(&watched_limit_ms, noticed < limit ? noticed : limit, __ATOMIC_SEQ_CST);
-	/* Who came just before that store saw the limit of before, and woke nobody. */
-	limit_shorten(&watched_limit_ms, __atomic_load_n(&noticed_limit_ms, __ATOMIC_SEQ_CST));
-}
-
 static uint64_t tick_length_ns(const struct run *run)
 {
-	uint32_t limit = LOAD(watched_limit_ms);
+	uint32_t limit = limits_shortest();
 	uint32_t tick;
 
 	if (run->options.stall_ms < limit)
@@ -167,7 +136,7 @@ static void tick(struct run *run)
 	now = run->look.ns;
 	STORE(area.header->latest_ticks, run->look.ticks);
 	STORE(area.header->latest_ns, now);
-	limit_renew(run);
+	limits_renew(&run->limits, &run->look);
 	watch_tick(&run->watch, &run->look, now - run->tick_at_ns, run->tick_ns, &run->output);
 	run->tick_at_ns = now;
 	if (now >= run->reclaim_at_ns) {
@@ -416,7 +385,6 @@ void heartbeat_forget(void)
 
 void heartbeat_notice_limit(uint32_t milliseconds)
 {
-	limit_shorten(&noticed_limit_ms, milliseconds);
-	if (limit_shorten(&watched_limit_ms, milliseconds))
+	if (limits_notice(milliseconds))
 		sem_post(&wake);
 }
