@@ -7,16 +7,22 @@
 #include "base/text.h"
 #include "model/scopes.h"
 
+/* Below a minute; with a tenth where that is not lost in the noise. */
 static void short_time_text(struct text *out, uint64_t ns)
 {
-	if (ns < 1000)
-		text_format(out, "%" PRIu64 "ns", ns);
-	else if (ns < 1000000)
-		text_format(out, "%" PRIu64 "us", ns / 1000);
-	else if (ns < 1000000000)
-		text_format(out, "%" PRIu64 "ms", ns / 1000000);
+	static const struct {
+		uint64_t size;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (ns < units[i].size && units[i].size > 1)
+		i++;
+	if (ns < 10 * units[i].size && units[i].size > 1)
+		text_format(out, "%" PRIu64 ".%" PRIu64 "%s", ns / units[i].size,
+			    ns / (units[i].size / 10) % 10, units[i].name);
 	else
-		text_format(out, "%" PRIu64 ".%" PRIu64 "s", ns / 1000000000, ns / 100000000 % 10);
+		text_format(out, "%" PRIu64 "%s", ns / units[i].size, units[i].name);
 }
 
 void scope_time_text(struct text *out, uint64_t ns)
@@ -24,10 +30,8 @@ void scope_time_text(struct text *out, uint64_t ns)
 	uint64_t seconds = ns / 1000000000;
 	uint64_t minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
 
-	if (seconds < 10)
+	if (minutes == 0)
 		short_time_text(out, ns);
-	else if (minutes == 0)
-		text_format(out, "%" PRIu64 "s", seconds);
 	else if (hours == 0)
 		text_format(out, "%" PRIu64 "m%02" PRIu64 "s", minutes, seconds % 60);
 	else if (days == 0)

@@ -254,9 +254,9 @@ static void statistics_are_a_table(void **state)
 	assert_text(&survey, true,
 		    "solver 4242: 0 threads, 0 scopes, on for 9.0s\n"
 		    "\n"
-		    "scope    count  total  mean   p50   p99   max  cpu (sampled)\n"
-		    "step         4   8.0s  2.0s  1.0s  4.0s  5.0s           7.0s\n"
-		    "<other>      2    4us   2us   0ns   0ns   3us              -\n");
+		    "scope    count  total   mean   p50   p99    max  cpu (sampled)\n"
+		    "step         4   8.0s   2.0s  1.0s  4.0s   5.0s           7.0s\n"
+		    "<other>      2  4.0us  2.0us   0ns   0ns  3.0us              -\n");
 }
 
 static void a_label_that_was_never_closed_has_only_the_time_that_was_sampled(void **state)
@@ -278,9 +278,9 @@ static void a_label_that_was_never_closed_has_only_the_time_that_was_sampled(voi
 	assert_text(&survey, true,
 		    "solver 4242: 0 threads, 0 scopes, on for 9.0s\n"
 		    "\n"
-		    "scope    count  total  mean  p50  p99  max  cpu (sampled)\n"
-		    "step         0    0ns     -    -    -    -           7.0s\n"
-		    "<other>      2    4us   2us  0ns  0ns  3us              -\n");
+		    "scope    count  total   mean  p50  p99    max  cpu (sampled)\n"
+		    "step         0    0ns      -    -    -      -           7.0s\n"
+		    "<other>      2  4.0us  2.0us  0ns  0ns  3.0us              -\n");
 }
 
 static void statistics_that_are_not_there_say_why(void **state)
@@ -374,7 +374,7 @@ static void progress_is_never_rounded_up(void **state)
 		uint64_t count, total, age_ns;
 		const char *text;
 	} cases[] = {
-		{ 999, 1000, SECOND, "999/1000 (99%)  999/s  eta 1ms" },
+		{ 999, 1000, SECOND, "999/1000 (99%)  999/s  eta 1.0ms" },
 		{ 1000, 1000, SECOND, "1000/1000 (100%)  1000/s  eta 0ns" },
 		{ 0, 1000, SECOND, "0/1000 (0%)" },
 		{ 33, 0, 3 * SECOND, "33/?  11.0/s" },
