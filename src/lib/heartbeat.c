@@ -16,6 +16,7 @@
 #include "lib/look.h"
 #include "lib/output.h"
 #include "lib/statistics_lines.h"
+#include "lib/thread_usage.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
 #include "lib/warnings.h"
@@ -48,7 +49,8 @@ struct run {
 	bool is_stopping;
 	sem_t ended;
 
-	struct control options; /* a later start may change those of the process */
+	sigset_t program_signals; /* blocked, where it was started */
+	struct control options;	  /* a later start may change those of the process */
 	struct warnings warnings;
 	struct output output;
 	struct look look;
@@ -69,7 +71,7 @@ static struct run *current;
 static sem_t wake;
 static bool is_dump_wanted;
 
-static uint64_t tick_length_ns(const struct run *run)
+static uint64_t tick_length_ns(struct run *run)
 {
 	uint32_t limit = limits_shortest();
 	uint32_t tick;
@@ -81,7 +83,7 @@ static uint64_t tick_length_ns(const struct run *run)
 		tick = SHORTEST_TICK_MS;
 	if (tick > LONGEST_TICK_MS)
 		tick = LONGEST_TICK_MS;
-	return tick * MILLISECOND_NS;
+	return watch_tick_ns(&run->watch, &run->look, tick * MILLISECOND_NS);
 }
 
 static uint64_t suspended_ns(void)
@@ -219,6 +221,7 @@ static void *run_main(void *context)
 {
 	struct run *run = context;
 	uint64_t now = ticks_monotonic_ns();
+	bool is_last = false;
 
 	pthread_setname_np(pthread_self(), SCOPE_HEARTBEAT_NAME);
 	run->tick_at_ns = now;
@@ -227,9 +230,14 @@ static void *run_main(void *context)
 	beat_begin(&run->beat, now);
 	warnings_print(&run->warnings, &run->output);
 	output_flush(&run->output);
-	while (!LOAD(run->is_stopping))
+	while (!LOAD(run->is_stopping) && !is_last) {
 		step(run);
+		is_last = thread_is_last();
+	}
 	finish(run);
+	/* The C library ends the process here: its exit handlers are the program's. */
+	if (is_last)
+		pthread_sigmask(SIG_SETMASK, &run->program_signals, NULL);
 	if (__atomic_exchange_n(&run->state, RUN_ENDED, __ATOMIC_ACQ_REL) == RUN_ABANDONED)
 		run_free(run);
 	else
@@ -292,6 +300,7 @@ static int create_without_signals(struct run *run)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	run->program_signals = before;
 	error = create_thread(run);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -error;
@@ -329,6 +338,11 @@ int heartbeat_start(const struct control *options, struct warnings *warnings)
 	return 0;
 }
 
+static bool is_own_thread(const struct run *run)
+{
+	return pthread_equal(run->thread, pthread_self());
+}
+
 /* Whether it ended in time. */
 static bool wait_for_end(struct run *run)
 {
@@ -337,8 +351,8 @@ static bool wait_for_end(struct run *run)
 				     .tv_nsec = (long)(until % SECOND_NS) };
 	int error = -1;
 
-	/* The program's log function may end the program: then there is nobody to wait for. */
-	while (!pthread_equal(run->thread, pthread_self())) {
+	/* It may end the program itself, in the log function too: then there is nobody to wait for. */
+	while (!is_own_thread(run)) {
 		error = sem_clockwait(&run->ended, CLOCK_MONOTONIC, &deadline);
 		if (error == 0 || errno != EINTR)
 			break;
@@ -359,7 +373,8 @@ void heartbeat_stop(void)
 	STORE(run->is_stopping, true);
 	sem_post(&wake);
 	if (wait_for_end(run)) {
-		pthread_join(run->thread, NULL);
+		if (!is_own_thread(run))
+			pthread_join(run->thread, NULL);
 		run_free(run);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
  * The heartbeat thread: prints lines, looks for stalls, samples CPU time by label.  It shares no lock
- * with threads that open scopes.
+ * with threads that open scopes.  A program whose threads all ended does not live on because of it.
  */
 #ifndef LIB_HEARTBEAT_H
 #define LIB_HEARTBEAT_H

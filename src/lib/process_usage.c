@@ -59,7 +59,8 @@ struct process_usage process_usage_read(void)
 	struct process_usage usage = { 0 };
 	char text[4096];
 
-	if (process_read_file("/proc/self/status", text, sizeof(text)) > 0) {
+	/* The first thread may be dead, which has no memory any more. */
+	if (process_read_file("/proc/thread-self/status", text, sizeof(text)) > 0) {
 		usage.rss = kilobytes(process_find_number(text, "VmRSS:"));
 		usage.peak_rss = kilobytes(process_find_number(text, "VmHWM:"));
 		usage.threads = process_find_number(text, "Threads:");

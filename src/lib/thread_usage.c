@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/process_usage.h"
 #include "lib/syscall_names.h"
@@ -54,6 +55,17 @@ char thread_state(pid_t tid)
 	/* The name before it may hold anything. */
 	end = strrchr(text, ')');
 	return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* The first thread stays until the end of the process, dead or alive. */
+bool thread_is_last(void)
+{
+	struct amount threads;
+
+	if (thread_state(getpid()) != 'Z')
+		return false;
+	threads = process_usage_read().threads;
+	return threads.is_known && threads.value == 2;
 }
 
 static void read_word(pid_t tid, const char *name, char word[static THREAD_WORD_SIZE])

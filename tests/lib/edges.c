@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,52 @@ static int scene_exit(void)
 	return 0;
 }
 
+static void *work_for_a_while(void *argument)
+{
+	struct taskscope_scope scope = taskscope_enter("worker");
+
+	usleep(300 * 1000);
+	taskscope_leave(scope);
+	return argument;
+}
+
+/* The first thread ends before the program does. */
+static int end_the_first_thread(bool has_worker)
+{
+	pthread_t worker;
+
+	alarm(20);
+	atexit(tell_after_the_stop);
+	taskscope_start(NULL);
+	taskscope_leave(taskscope_enter("main"));
+	if (has_worker && pthread_create(&worker, NULL, work_for_a_while, NULL) == 0)
+		pthread_detach(worker);
+	pthread_exit(NULL);
+}
+
+static int scene_first_thread_ends(void)
+{
+	return end_the_first_thread(false);
+}
+
+static int scene_worker_ends_last(void)
+{
+	return end_the_first_thread(true);
+}
+
+/* A signal that came too late for the program's threads is not lost. */
+static void signal_itself(void)
+{
+	kill(getpid(), SIGTERM);
+	sleep(5);
+}
+
+static int scene_signal_at_the_end(void)
+{
+	atexit(signal_itself);
+	return end_the_first_thread(false);
+}
+
 /* The child ends like any program, and has nothing to say unless it used scopes. */
 static int fork_and_exit(bool uses_scopes)
 {
@@ -245,6 +292,9 @@ static const struct {
 	{ "log-exits", scene_log_exits },
 	{ "child-log-stops", scene_child_log_stops },
 	{ "exit", scene_exit },
+	{ "first-thread-ends", scene_first_thread_ends },
+	{ "worker-ends-last", scene_worker_ends_last },
+	{ "signal-at-the-end", scene_signal_at_the_end },
 	{ "silent-child", scene_silent_child },
 	{ "child", scene_child },
 };

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -203,6 +204,21 @@ class Exit(unittest.TestCase):
         result = run(EDGES, "exit", **CALM)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "before: recorded, shared\nafter: not recorded, shared\n")
+
+    def test_a_program_ends_with_its_last_thread(self):
+        for scene in ("first-thread-ends", "worker-ends-last"):
+            for environment in (CALM, {}, CALM | {"TASKSCOPE_STALL": "100ms"}):
+                with self.subTest(scene=scene, environment=environment):
+                    result = run(EDGES, scene, **environment)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertEqual(result.stdout, "after: not recorded, shared\n")
+                    final = [line for line in result.stderr.splitlines() if " final " in line]
+                    self.assertEqual(len(final), 0 if environment else 1)
+                    self.assertNotIn("rss=<unknown>", result.stderr)
+
+    def test_signals_reach_it_until_its_end(self):
+        result = run(EDGES, "signal-at-the-end", **CALM)
+        self.assertEqual(result.returncode, -signal.SIGTERM)
 
     def last_words(self, scene):
         """The processes, parent first, and those that had a last line."""
