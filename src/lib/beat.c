@@ -24,9 +24,9 @@ int beat_init(struct beat *beat)
 
 void beat_begin(struct beat *beat, uint64_t now_ns)
 {
-	beat->started_ns = now_ns;
-	beat->marked_ns = now_ns;
-	beat->marked_cpu_ns = process_cpu_ns();
+	beat->started_ns = LOAD(area.header->anchor_ns); /* what readers outside go by, too */
+	beat->base = (struct beat_base){ .ns = now_ns, .cpu_ns = process_cpu_ns() };
+	beat->previous = beat->base;
 	beat->told_lost = LOAD(area.header->lost_lines);
 	beat->burners.own_tid = gettid();
 	burners_mark(&beat->burners, now_ns);
@@ -40,8 +40,10 @@ void beat_clear(struct beat *beat)
 
 void beat_mark(struct beat *beat, const struct look *look)
 {
-	beat->marked_ns = look->ns;
-	beat->marked_cpu_ns = process_cpu_ns();
+	if (look->ns - beat->base.ns < SHORTEST_WINDOW_NS)
+		return;
+	beat->previous = beat->base;
+	beat->base = (struct beat_base){ .ns = look->ns, .cpu_ns = process_cpu_ns() };
 	progress_mark(&beat->progress, look);
 	burners_mark(&beat->burners, look->ns);
 }
@@ -98,18 +100,25 @@ static void add_usage(struct line *line)
 	line_add_amount(line, LINE_BYTES, "write_bytes", usage.written_bytes);
 }
 
+/* Right after a mark there is little to average: the window before goes on. */
+static const struct beat_base *base_of(const struct beat *beat, const struct look *look)
+{
+	return look->ns - beat->base.ns < SHORTEST_WINDOW_NS ? &beat->previous : &beat->base;
+}
+
 /* cpu=1.2/16 cores (avg over 1m00s) */
 static void add_cpu(const struct beat *beat, const struct look *look, struct line *line)
 {
 	struct amount now = process_cpu_ns(), window = { 0 }, cpus = { 0 };
-	uint64_t passed = look->ns - beat->marked_ns;
-	bool is_known = now.is_known && beat->marked_cpu_ns.is_known;
+	const struct beat_base *base = base_of(beat, look);
+	uint64_t passed = look->ns - base->ns;
+	bool is_known = now.is_known && base->cpu_ns.is_known;
 	double cores = 0;
 
 	if (is_known && passed >= SHORTEST_WINDOW_NS) {
 		window = amount_of(passed);
 		cpus = process_cpus();
-		cores = (double)(now.value - beat->marked_cpu_ns.value) / (double)passed;
+		cores = (double)(now.value - base->cpu_ns.value) / (double)passed;
 	}
 	line_add(line, &(struct line_field){ .type = LINE_CORES,
 					     .key = "cpu_cores",

@@ -13,11 +13,16 @@
 #include "lib/output.h"
 #include "lib/progress.h"
 
+/* Where a window began. */
+struct beat_base {
+	uint64_t ns;
+	struct amount cpu_ns;
+};
+
 struct beat {
 	uint32_t phase_lines; /* at most, by its maker */
 	uint64_t started_ns;
-	uint64_t marked_ns; /* the window of averages began */
-	struct amount marked_cpu_ns;
+	struct beat_base base, previous; /* the window of averages; the one before */
 	struct progress progress;
 	struct burners burners;
 	uint64_t told_lost; /* lines, until the last heartbeat */
@@ -30,7 +35,7 @@ void beat_clear(struct beat *beat);
 void beat_begin(struct beat *beat, uint64_t now_ns);
 
 void beat_print(struct beat *beat, const struct look *look, bool is_final, struct output *output);
-/* What comes next is averaged from here on. */
+/* What comes next is averaged from here on, as soon as that is long enough. */
 void beat_mark(struct beat *beat, const struct look *look);
 
 #endif

@@ -45,6 +45,16 @@ class HeadlineTest(HeartbeatTest):
                 return
         self.fail(line)
 
+    def test_short_intervals_have_a_window_too(self):
+        program = self.program("steady", {"TASKSCOPE_HEARTBEAT": "50ms"})
+        program.err.wait(r"^\[taskscope\] pid=.* cpu=\d")
+        program.err.wait(r"^\[taskscope\] pid=", 12)
+        self.assert_ends(program)
+        lines = [line for line in program.err.lines if " elapsed=" in line]
+        known = [" cpu=<warming-up>" not in line for line in lines]
+        self.assertIn("final", lines[-1])
+        self.assertEqual(known, sorted(known))
+
     def test_the_last_line_comes_at_the_end(self):
         program = self.program("idle", {"TASKSCOPE_HEARTBEAT": "1h"})
         program.number("started")
