@@ -104,16 +104,20 @@ static bool size_is_allowed(void)
 	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= SCOPE_MEMORY_SIZE);
 }
 
-/* A descriptor of memory that has its size, or -1. */
+/* A descriptor of memory that has its size, or a negative errno. */
 static int memory_open(void)
 {
-	int fd = size_is_allowed() ? memory_create() : -1;
+	int fd, error;
 
+	if (!size_is_allowed())
+		return -EFBIG;
+	fd = memory_create();
 	if (fd < 0)
-		return -1;
+		return -errno;
 	if (ftruncate(fd, SCOPE_MEMORY_SIZE) != 0) {
+		error = errno;
 		close(fd);
-		return -1;
+		return -error;
 	}
 	return descriptor_move(fd);
 }
@@ -133,16 +137,19 @@ static void *map_private(void *place, int flags)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/* Shared memory and its descriptor, or MAP_FAILED. */
+/* Shared memory and its descriptor, or MAP_FAILED: then the area knows why. */
 static void *map_shared(int *ret_fd)
 {
 	int fd = memory_open();
 	void *memory;
 
-	if (fd < 0)
+	if (fd < 0) {
+		area.share_error = fd;
 		return MAP_FAILED;
+	}
 	memory = mmap(NULL, SCOPE_MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED) {
+		area.share_error = -errno;
 		close(fd);
 		return MAP_FAILED;
 	}
@@ -288,6 +295,7 @@ void area_share(void)
 		area.fd = fd;
 		return;
 	}
+	area.share_error = -errno;
 	munmap(memory, SCOPE_MEMORY_SIZE);
 	close(fd);
 }

@@ -13,6 +13,7 @@
 struct area {
 	struct scope_header *header; /* NULL before the first start */
 	int fd;			     /* -1: nobody outside can read it */
+	int share_error;	     /* then: why, a negative errno */
 };
 
 extern struct area area;

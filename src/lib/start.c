@@ -98,8 +98,15 @@ static void switch_off(void)
 	STORE(area.header->state, SCOPE_STATE_STOPPED);
 }
 
+static void warn_if_hidden(struct warnings *warnings)
+{
+	if (area.fd < 0)
+		warnings_add(warnings, "scopes cannot be seen from outside: %s",
+			     strerrordesc_np(-area.share_error));
+}
+
 /* What is done once in the life of a process, and again by a child that has its own life. */
-static int prepare(void)
+static int prepare(struct warnings *warnings)
 {
 	static bool stops_at_exit;
 	int error = threads_prepare();
@@ -117,6 +124,7 @@ static int prepare(void)
 		stops_at_exit = atexit(taskscope_stop) == 0;
 	if (fork_is_pending())
 		area_share();
+	warn_if_hidden(warnings);
 	fork_settle();
 	goes_on = false;
 	return 0;
@@ -130,7 +138,7 @@ static int start_locked(const struct taskscope_options *options, struct control 
 	if (control.is_on)
 		return 0;
 	control_choose(options, chosen, warnings);
-	error = prepare();
+	error = prepare(warnings);
 	if (error)
 		return error;
 	control_set(chosen);
@@ -174,7 +182,7 @@ static APART void go_on(void)
 
 	start_lock();
 	options = control;
-	if (goes_on && prepare() == 0)
+	if (goes_on && prepare(&warnings) == 0)
 		switch_on(&warnings);
 	start_unlock();
 	print_warnings(&warnings, &options);

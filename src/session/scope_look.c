@@ -112,7 +112,8 @@ int scope_look_at(const struct host *host, int32_t pid, bool with_statistics,
 
 	if (status == -ENOENT)
 		error_set(error, status,
-			  "process %d has no scopes: it does not use libtaskscope, or not yet",
+			  "process %d has no scopes: it does not use libtaskscope, or not yet, or "
+			  "could not share it",
 			  pid);
 	return status;
 }

@@ -71,13 +71,19 @@ class Lacking(unittest.TestCase):
         self.assertEqual(warnings(self.expect("start", "started: recorded, shared")), [])
 
     def test_without_descriptors_it_is_recorded_inside(self):
-        self.expect("no-descriptors", "started: recorded, not shared")
+        result = self.expect("no-descriptors", "started: recorded, not shared")
+        self.assert_hidden(result, "Too many open files")
 
     def test_with_few_descriptors_it_is_where_it_can_be(self):
         self.expect("few-descriptors", "started: recorded, shared")
 
     def test_where_files_are_small_it_is_recorded_inside(self):
-        self.expect("small-files", "started: recorded, not shared")
+        result = self.expect("small-files", "started: recorded, not shared")
+        self.assert_hidden(result, "File too large")
+
+    def assert_hidden(self, result, reason):
+        (line,) = warnings(result)
+        self.assertIn(f" scopes cannot be seen from outside: {reason}", line)
 
     def test_without_memory_nothing_is_recorded(self):
         self.expect("no-memory", "ENOMEM: not recorded, not shared")
