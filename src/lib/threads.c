@@ -30,6 +30,17 @@ void threads_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+struct scope_thread *threads_lock_block(uint32_t slot, pid_t tid)
+{
+	struct scope_thread *block = area_thread(slot);
+
+	threads_lock();
+	if (LOAD(block->tid) == tid)
+		return block;
+	threads_unlock();
+	return NULL;
+}
+
 static void loss_move(uint64_t *from, uint64_t *to)
 {
 	__atomic_add_fetch(to, *from, __ATOMIC_RELEASE);

@@ -71,4 +71,10 @@ void thread_tell_name(struct scope_thread *block);
 void threads_lock(void);
 void threads_unlock(void);
 
+/*
+ * For the heartbeat: a block is written only while it is surely the thread's.  NULL when it is not;
+ * else threads_unlock() when done.
+ */
+struct scope_thread *threads_lock_block(uint32_t slot, pid_t tid);
+
 #endif

@@ -19,7 +19,7 @@ int watch_init(struct watch *watch)
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	watch->threads = memory;
-	return 0;
+	return cpu_shares_init(&watch->shares);
 }
 
 void watch_clear(struct watch *watch)
@@ -27,24 +27,13 @@ void watch_clear(struct watch *watch)
 	if (watch->threads)
 		munmap(watch->threads, THREADS_SIZE);
 	watch->threads = NULL;
-}
-
-/* A block is written only while it is surely the thread's. */
-static struct scope_thread *block_lock(const struct look_thread *thread)
-{
-	struct scope_thread *block = area_thread(thread->slot);
-
-	threads_lock();
-	if (LOAD(block->tid) == thread->tid)
-		return block;
-	threads_unlock();
-	return NULL;
+	cpu_shares_clear(&watch->shares);
 }
 
 static void tell_readers(const struct look *look, const struct look_thread *thread,
 			 const struct stall_watch *stall, enum scope_stall kind)
 {
-	struct scope_thread *block = block_lock(thread);
+	struct scope_thread *block = threads_lock_block(thread->slot, thread->tid);
 	uint64_t stuck = (uint64_t)((double)stall->stuck_ns / look->ns_per_tick);
 
 	if (!block)
@@ -104,7 +93,7 @@ static void print_stall(const struct watch_thread *own, const struct look_thread
 		thread_system_call(thread->tid, call);
 	}
 	begin_line(&line, LINE_STALL, own);
-	line_add_duration(&line, "stuck", own->stall.stuck_ns);
+	line_add_duration(&line, "stuck", own->lead_ns + own->stall.stuck_ns);
 	line_add(&line, &(struct line_field){ .type = LINE_WORD,
 					      .key = "stall",
 					      .before = " kind=",
@@ -124,6 +113,17 @@ static struct stall_reading read_thread(const struct watch *watch, pid_t tid)
 				       .state = thread_state(tid) };
 }
 
+/* Silence is counted from the first look that saw it; the thread fell silent up to a tick before. */
+static uint64_t lead_ns(const struct watch *watch, const struct look *look,
+			const struct look_thread *thread, const struct stall_watch *stall)
+{
+	uint64_t ago = look_age_ns(look, thread->changed_ticks);
+
+	if (ago <= stall->stuck_ns || ago - stall->stuck_ns > 2 * watch->counted_ns)
+		return 0;
+	return ago - stall->stuck_ns;
+}
+
 static void on_begun(struct watch *watch, const struct look *look, const struct look_thread *thread,
 		     struct watch_thread *own, struct output *output)
 {
@@ -132,9 +132,22 @@ static void on_begun(struct watch *watch, const struct look *look, const struct 
 	enum scope_stall kind = stall_judge(first, &last);
 
 	keep_words(own, thread);
+	own->lead_ns = lead_ns(watch, look, thread, &own->stall);
 	tell_readers(look, thread, &own->stall, kind);
 	if (may_print(watch))
 		print_stall(own, thread, kind, last.state, output);
+}
+
+/*
+ * It was stuck at the look before; when it went on since then is known if it opened or closed a scope,
+ * and if all of the time counted.
+ */
+static uint64_t stuck_since_look(const struct watch *watch, const struct look *look,
+				 const struct look_thread *thread)
+{
+	uint64_t ago = look_age_ns(look, thread->changed_ticks);
+
+	return ago < watch->counted_ns ? watch->counted_ns - ago : 0;
 }
 
 static void on_recovered(struct watch *watch, const struct watch_thread *own, struct output *output)
@@ -144,7 +157,7 @@ static void on_recovered(struct watch *watch, const struct watch_thread *own, st
 	if (!may_print(watch))
 		return;
 	begin_line(&line, LINE_RECOVERED, own);
-	line_add_duration(&line, "after", own->stall.stuck_ns);
+	line_add_duration(&line, "after", own->lead_ns + own->stall.stuck_ns);
 	output_line(output, &line);
 }
 
@@ -167,38 +180,6 @@ static uint64_t cpu_grown(struct watch_thread *own, pid_t tid)
 	own->cpu_tid = now.is_known ? tid : 0;
 	own->cpu_ns = now.value;
 	return grown;
-}
-
-/* The owner makes a place for a label when it opens a scope; without one, it is among the others. */
-static uint32_t statistic_of(const struct scope_thread *block, uint32_t label)
-{
-	uint32_t count = LOAD(block->statistic_count);
-
-	for (uint32_t i = 0; i < count && i < SCOPE_STATISTICS - 1; i++)
-		if (LOAD(block->statistics[i].label) == label)
-			return i;
-	return SCOPE_STATISTICS - 1;
-}
-
-/* To every label on the stack, once. */
-static void give_cpu(const struct look_thread *thread, uint64_t grown)
-{
-	struct scope_thread *block = block_lock(thread);
-	uint32_t given = 0;
-
-	if (!block)
-		return;
-	for (uint32_t i = 0; i < thread->depth; i++) {
-		uint32_t place = statistic_of(block, thread->frames[i].label);
-		struct scope_statistic *statistic = &block->statistics[place];
-
-		if (given & UINT32_C(1) << place)
-			continue;
-		given |= UINT32_C(1) << place;
-		STORE(statistic->cpu_ns, LOAD(statistic->cpu_ns) + grown);
-		STORE(statistic->cpu_samples, LOAD(statistic->cpu_samples) + 1);
-	}
-	threads_unlock();
 }
 
 static bool is_stopped(pid_t tid)
@@ -231,8 +212,8 @@ static void watch_thread(struct watch *watch, const struct look *look,
 	is_silent = !has_moved && stall_can_begin(&own->stall, thread, watch->stall_ms);
 	if (is_silent || watch->has_statistics)
 		ran_ns = cpu_grown(own, thread->tid);
-	if (watch->has_statistics && thread->depth && ran_ns)
-		give_cpu(thread, ran_ns);
+	if (watch->has_statistics)
+		cpu_shares_note(&watch->shares, thread, ran_ns, own->cpu_ns);
 	if (is_silent)
 		counted_ns = silence_ns(watch, thread, ran_ns);
 	switch (stall_follow(&own->stall, thread, counted_ns, watch->stall_ms)) {
@@ -246,6 +227,7 @@ static void watch_thread(struct watch *watch, const struct look *look,
 		on_begun(watch, look, thread, own, output);
 		break;
 	case STALL_RECOVERED:
+		own->stall.stuck_ns += stuck_since_look(watch, look, thread);
 		tell_readers(look, thread, &own->stall, SCOPE_STALL_NONE);
 		on_recovered(watch, own, output);
 		break;
@@ -275,6 +257,16 @@ static uint64_t throttled_ns(struct watch *watch)
 	return throttle_grown_ns(&watch->throttle);
 }
 
+uint64_t watch_tick_ns(struct watch *watch, const struct look *look, uint64_t longest_ns)
+{
+	uint64_t wanted_ns;
+
+	if (!watch->has_statistics)
+		return longest_ns;
+	wanted_ns = cpu_shares_tick_ns(&watch->shares, look->thread_count);
+	return wanted_ns < longest_ns ? wanted_ns : longest_ns;
+}
+
 void watch_tick(struct watch *watch, const struct look *look, uint64_t passed_ns, uint64_t tick_ns,
 		struct output *output)
 {
@@ -285,6 +277,9 @@ void watch_tick(struct watch *watch, const struct look *look, uint64_t passed_ns
 	for (uint32_t i = 0; i < look->thread_count; i++)
 		watch_thread(watch, look, &look->threads[i], output);
 	end_missing(watch, output);
+	if (watch->has_statistics)
+		cpu_shares_give(&watch->shares, look,
+				passed_ns < 2 * tick_ns ? passed_ns : 2 * tick_ns);
 }
 
 void watch_beat(struct watch *watch, struct output *output)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/cpu_shares.h"
 #include "lib/look.h"
 #include "lib/output.h"
 #include "lib/stall.h"
@@ -23,6 +24,7 @@ struct watch_thread {
 	uint32_t tick; /* when it was there last */
 
 	/* Of the stall, to tell its end when the scope, or even the thread, is gone. */
+	uint64_t lead_ns; /* it had begun so long before it was seen to */
 	char name[THREAD_WORD_SIZE];
 	char phase[SCOPE_LABEL_SIZE];
 };
@@ -32,6 +34,7 @@ struct watch {
 	bool has_statistics; /* CPU time is wanted */
 
 	struct watch_thread *threads; /* for each slot */
+	struct cpu_shares shares;
 	struct stall_clock clock;
 	struct throttle throttle;
 	bool has_groups;     /* they were looked for since the last heartbeat */
@@ -46,6 +49,8 @@ struct watch {
 int watch_init(struct watch *watch);
 void watch_clear(struct watch *watch);
 
+/* How long the next tick is to be: shorter where CPU time is sampled. */
+uint64_t watch_tick_ns(struct watch *watch, const struct look *look, uint64_t longest_ns);
 /* `passed_ns` since the last one, where a tick is meant to be `tick_ns`. */
 void watch_tick(struct watch *watch, const struct look *look, uint64_t passed_ns, uint64_t tick_ns,
 		struct output *output);
