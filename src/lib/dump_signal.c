@@ -3,18 +3,22 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "lib/block.h"
 #include "lib/heartbeat.h"
+
+static bool is_wanted;
 
 static void on_signal(int number)
 {
 	int error = errno;
 
 	(void)number;
-	heartbeat_wake();
+	if (LOAD(is_wanted))
+		heartbeat_wake();
 	errno = error;
 }
 
-void dump_signal_take(void)
+static void take(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 
@@ -25,11 +29,9 @@ void dump_signal_take(void)
 	sigaction(SIGUSR2, &action, NULL);
 }
 
-void dump_signal_give_back(void)
+void dump_signal_choose(bool is_wanted_now)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL }, now;
-
-	if (!sigaction(SIGUSR2, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
-	    now.sa_handler == on_signal)
-		sigaction(SIGUSR2, &standard, NULL);
+	STORE(is_wanted, is_wanted_now);
+	if (is_wanted_now)
+		take();
 }

@@ -4,12 +4,13 @@
 #ifndef LIB_DUMP_SIGNAL_H
 #define LIB_DUMP_SIGNAL_H
 
+#include <stdbool.h>
+
 /*
- * Only when the signal has its default action.  A forked child still has it taken, and ignores it
- * until it has a heartbeat of its own.
+ * Whether it is one from now on.  Only a signal with its default action is taken, and it stays taken:
+ * one that comes after the stop, or in a forked child without a heartbeat, does nothing instead of
+ * ending the program.
  */
-void dump_signal_take(void);
-/* The default action again, unless the program has set its own meanwhile.  Signal-safe. */
-void dump_signal_give_back(void);
+void dump_signal_choose(bool is_wanted);
 
 #endif

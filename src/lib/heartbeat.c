@@ -333,8 +333,7 @@ int heartbeat_start(const struct control *options, struct warnings *warnings)
 	}
 	STORE(is_dump_wanted, false);
 	STORE(current, run);
-	if (options->dumps_on_signal)
-		dump_signal_take();
+	dump_signal_choose(options->dumps_on_signal);
 	return 0;
 }
 
@@ -366,7 +365,6 @@ void heartbeat_stop(void)
 {
 	struct run *run = current;
 
-	dump_signal_give_back();
 	if (!run)
 		return;
 	STORE(current, NULL);

@@ -16,11 +16,11 @@
  * a negative errno: then there is none.
  */
 int heartbeat_start(const struct control *options, struct warnings *warnings);
-/* Asks for the last lines and waits for its end, half a second at most.  Gives back the signal. */
+/* Asks for the last lines and waits for its end, half a second at most. */
 void heartbeat_stop(void);
 /* Asks for lines now.  Signal-safe. */
 void heartbeat_wake(void);
-/* In a forked child: the thread is not there.  Touches no lock; the signal stays taken. */
+/* In a forked child: the thread is not there.  Touches no lock. */
 void heartbeat_forget(void);
 /* A scope has a limit so short: it is looked at often enough from now on. */
 void heartbeat_notice_limit(uint32_t milliseconds);

@@ -163,14 +163,11 @@ PUBLIC int taskscope_start(const struct taskscope_options *options)
 	return error;
 }
 
-/* A forked child that never went on still has the signal of its parent. */
 PUBLIC void taskscope_stop(void)
 {
 	start_lock();
 	if (control.is_on)
 		switch_off();
-	else
-		heartbeat_stop();
 	STORE(goes_on, false);
 	start_unlock();
 }
