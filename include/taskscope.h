@@ -55,17 +55,14 @@ extern "C" {
 /* For times in milliseconds: 0 is the default, this is not at all. */
 #define TASKSCOPE_NEVER UINT32_MAX
 
-enum taskscope_level {
-	TASKSCOPE_INFO,
-	TASKSCOPE_WARNING,
-};
+enum taskscope_level { TASKSCOPE_INFO, TASKSCOPE_WARNING };
 
 /* Flags of the options. */
 enum {
 	TASKSCOPE_STATISTICS = 1 << 0,	       /* count and time scopes by label */
 	TASKSCOPE_STATISTICS_AT_EXIT = 1 << 1, /* and print that at the end */
 	TASKSCOPE_JSON = 1 << 2,	       /* lines are JSON objects */
-	TASKSCOPE_DUMP_ON_SIGUSR2 = 1 << 3,    /* unless the program handles that signal itself */
+	TASKSCOPE_DUMP_ON_SIGUSR2 = 1 << 3     /* unless the program handles that signal itself */
 };
 
 struct taskscope_options {
@@ -168,13 +165,14 @@ static inline void taskscope_leave_pointer(const struct taskscope_scope *scope)
 #define TASKSCOPE_JOIN_(a, b) a##b
 #define TASKSCOPE_JOIN(a, b) TASKSCOPE_JOIN_(a, b)
 
-/* A scope until the end of the block.  The label is a literal. */
-#define TASKSCOPE(text)                                                                            \
-	static struct taskscope_site TASKSCOPE_JOIN(taskscope_site_, __LINE__) = { "" text "",     \
-										   0 };            \
+#define TASKSCOPE_NUMBERED(text, number)                                                           \
+	static struct taskscope_site TASKSCOPE_JOIN(taskscope_site_, number) = { "" text "", 0 };  \
 	__attribute__((cleanup(taskscope_leave_pointer), unused)) struct taskscope_scope           \
-	TASKSCOPE_JOIN(taskscope_scope_, __LINE__) =                                               \
-		taskscope_enter_site(&TASKSCOPE_JOIN(taskscope_site_, __LINE__))
+	TASKSCOPE_JOIN(taskscope_scope_, number) =                                                 \
+		taskscope_enter_site(&TASKSCOPE_JOIN(taskscope_site_, number))
+
+/* A scope until the end of the block.  The label is a literal. */
+#define TASKSCOPE(text) TASKSCOPE_NUMBERED(text, __COUNTER__)
 
 /* A literal is registered once with its call site; any other text is copied each time. */
 static inline struct taskscope_site *taskscope_site_of(struct taskscope_site *site, int is_literal,

@@ -19,9 +19,13 @@
  */
 static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
 {
-	struct scope_frame *frame = progress->frame;
-	uint32_t generation = handle_generation(progress->scope.handle);
+	struct scope_frame *frame;
+	uint32_t generation;
 
+	if (UNLIKELY(!progress))
+		return NULL;
+	frame = progress->frame;
+	generation = handle_generation(progress->scope.handle);
 	if (UNLIKELY(!frame || !generation))
 		return NULL;
 	if (UNLIKELY(__atomic_load_n(&frame->generation, __ATOMIC_RELAXED) != generation))

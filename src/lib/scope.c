@@ -12,6 +12,7 @@
 #include "lib/handle.h"
 #include "lib/public.h"
 #include "lib/sites.h"
+#include "lib/start.h"
 #include "lib/statistics.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
@@ -147,6 +148,8 @@ static APART struct taskscope_scope open_slowly(struct taskscope_site *site,
 
 	if (self.is_changing)
 		return interrupted();
+	if (!is_on() && !start_may_go_on())
+		return no_scope;
 	self_begin_change();
 	scope = open_prepared(site, wish);
 	self_end_change();
@@ -318,5 +321,6 @@ PUBLIC void taskscope_leave(struct taskscope_scope scope)
 
 PUBLIC void taskscope_end(const struct taskscope_progress *progress)
 {
-	taskscope_leave(progress->scope);
+	if (progress)
+		taskscope_leave(progress->scope);
 }

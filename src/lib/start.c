@@ -185,9 +185,14 @@ static APART void go_on(void)
 	print_warnings(&warnings, &options);
 }
 
+bool start_may_go_on(void)
+{
+	return LOAD(goes_on);
+}
+
 bool start_again(void)
 {
-	if (!LOAD(goes_on))
+	if (!start_may_go_on())
 		return false;
 	go_on();
 	return LOAD(control.is_on);

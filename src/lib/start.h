@@ -12,6 +12,9 @@
  */
 bool start_again(void);
 
+/* Whether it would: then nothing is recorded yet, but will be.  No lock. */
+bool start_may_go_on(void);
+
 /* In a forked child, at once: nothing is recorded, but start_again() will, if it may. */
 void start_forget(bool may_go_on);
 

@@ -13,8 +13,8 @@ BUILD = pathlib.Path(os.environ["TASKSCOPE_BUILD"])
 SHARED = BUILD / "src/lib/libtaskscope.so"
 STATIC = BUILD / "src/lib/libtaskscope.a"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Werror"]
-DIALECTS = [("c11", "c"), ("c17", "c"), ("gnu17", "c"), ("c++11", "c++"), ("c++14", "c++"),
-            ("c++17", "c++")]
+DIALECTS = [("c11", "c"), ("c17", "c"), ("gnu17", "c"), ("c++98", "c++"),
+            ("c++11", "c++"), ("c++14", "c++"), ("c++17", "c++")]
 
 # Every macro, twice in one block, and a label that is only known at run time, by way of a function
 # that is inlined: what looks constant there must not become the label of the call site.
@@ -27,7 +27,7 @@ __attribute__((always_inline)) static inline struct taskscope_scope named(const 
 int main(void)
 {
 	TASKSCOPE("one");
-	TASKSCOPE("two");
+	TASKSCOPE("two"); TASKSCOPE("three");
 	struct taskscope_scope first = named("first");
 	struct taskscope_scope second = named("second");
 	struct taskscope_scope literal = taskscope_enter("literal");

@@ -270,6 +270,23 @@ static void no_label_at_all_is_harmless(void **state)
 	(void)state;
 	assert_int_equal(own_block()->frames[0].label, 0);
 	taskscope_leave(scope);
+	taskscope_leave(taskscope_enter(NULL));
+	taskscope_leave(taskscope_begin(NULL, 1).scope);
+	taskscope_leave((taskscope_begin)(NULL, 1).scope);
+	taskscope_thread(NULL);
+}
+
+static void no_counter_at_all_is_harmless(void **state)
+{
+	struct taskscope_progress progress = taskscope_begin("counted", 10);
+
+	(void)state;
+	taskscope_advance(NULL, 1);
+	taskscope_set(NULL, 1, 2);
+	taskscope_end(NULL);
+	assert_int_equal(own_block()->depth, 1);
+	assert_int_equal(own_block()->frames[0].count, 0);
+	taskscope_end(&progress);
 }
 
 static void *advance_elsewhere(void *argument)
@@ -449,6 +466,7 @@ int main(void)
 		SCOPE_TEST(a_label_made_at_run_time_is_copied),
 		SCOPE_TEST(texts_without_room_are_counted),
 		SCOPE_TEST(no_label_at_all_is_harmless),
+		SCOPE_TEST(no_counter_at_all_is_harmless),
 		SCOPE_TEST(progress_is_counted_from_any_thread),
 		SCOPE_TEST(a_counter_that_ended_counts_nothing),
 		SCOPE_TEST(a_scope_is_idle_until_something_happens),
