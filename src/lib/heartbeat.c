@@ -12,7 +12,7 @@
 #include "lib/block.h"
 #include "lib/control.h"
 #include "lib/dump_signal.h"
-#include "lib/limits.h"
+#include "lib/stall_limits.h"
 #include "lib/look.h"
 #include "lib/output.h"
 #include "lib/statistics_lines.h"

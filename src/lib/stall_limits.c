@@ -1,4 +1,4 @@
-#include "lib/limits.h"
+#include "lib/stall_limits.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -2,8 +2,8 @@
  * The shortest limit of scopes: how often the heartbeat thread has to look.  What is open is seen with
  * each look; a limit that is set in between is noticed at once.
  */
-#ifndef LIB_LIMITS_H
-#define LIB_LIMITS_H
+#ifndef LIB_STALL_LIMITS_H
+#define LIB_STALL_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
