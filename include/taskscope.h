@@ -85,15 +85,15 @@ struct taskscope_options {
 /*
  * Makes the memory and starts the heartbeat thread.  NULL: all defaults.  Returns 0, also when it
  * was started before (the first options hold) and when the environment keeps it off; or a negative
- * errno when there is no memory: the program can go on, scopes are not recorded.  Without the thread
- * there is one warning, and scopes are recorded all the same.
+ * errno when there is no memory: the program can go on, scopes are not recorded.  Without the thread,
+ * or memory that others can see, there is one warning, and scopes are recorded all the same.
  */
 int taskscope_start(const struct taskscope_options *options);
 
 /*
  * Prints a last line, unless heartbeats are off, and ends the heartbeat thread, waiting for it half a
  * second at most.  Happens by itself when the program exits.  Scopes that are opened later are not
- * recorded, until a new start.
+ * recorded, until a new start; a SIGUSR2 that comes late does nothing.
  */
 void taskscope_stop(void);
 
@@ -102,7 +102,10 @@ struct taskscope_scope {
 	uint64_t handle;
 };
 
-/* One for each call site, made by the macros below: the label is registered once. */
+/*
+ * One for each call site, static, made by the macros below: the label is registered once.  A wrapper
+ * that takes one, and no text, is as cheap as they are.
+ */
 struct taskscope_site {
 	const char *label;
 	uint32_t number;
@@ -110,7 +113,7 @@ struct taskscope_site {
 
 /*
  * Opens a scope in the thread's innermost one.  The label is copied (63 bytes at most).  Closing a
- * scope closes those inside of it that are still open.
+ * scope closes those inside of it that are still open, as does the end of the thread.
  *
  * A signal handler may open and close scopes, too, if its thread opened one before in this process
  * (a forked child is another one: its first scope makes memory and a thread).  One that is opened
@@ -120,7 +123,11 @@ struct taskscope_scope taskscope_enter(const char *label);
 struct taskscope_scope taskscope_enter_site(struct taskscope_site *site);
 void taskscope_leave(struct taskscope_scope scope);
 
-/* A scope with a counter.  It may be copied and used by any thread; only the opener can end it. */
+/*
+ * A scope with a counter.  It may be copied and used by any thread; only the opener can end it.  Others
+ * must be done with it by then: a step that is taken in that very moment may be counted in
+ * the next scope that opens in its place.
+ */
 struct taskscope_progress {
 	struct taskscope_scope scope;
 	void *frame;
