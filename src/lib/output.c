@@ -34,6 +34,24 @@ static int open_file(const char *path, int *ret_fd)
 	return 0;
 }
 
+/* Whoever wrote there before may have found no room for the end of a line. */
+static bool has_torn_end(const char *path, int fd)
+{
+	struct stat status;
+	char last = '\n';
+	int reader;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+		return false;
+	reader = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	if (reader < 0)
+		return false;
+	if (pread(reader, &last, 1, status.st_size - 1) != 1)
+		last = '\n';
+	close(reader);
+	return last != '\n';
+}
+
 int output_open(struct output *output, const struct control *options, uint64_t *lost_lines)
 {
 	int error = 0;
@@ -54,6 +72,8 @@ int output_open(struct output *output, const struct control *options, uint64_t *
 	output->log = NULL;
 	error = open_file(options->output, &output->fd);
 	output->is_own_fd = error == 0;
+	if (!error)
+		output->is_torn = has_torn_end(options->output, output->fd);
 	return error;
 }
 

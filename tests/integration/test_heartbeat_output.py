@@ -3,6 +3,7 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import signal
 import stat
 import tempfile
@@ -88,6 +89,31 @@ class OutputTest(HeartbeatTest):
             self.assertTrue(path.read_text().startswith("before\n[taskscope] "))
             self.assertIn("[taskscope] final ", path.read_text())
             self.assertEqual(program.err.lines, [])
+
+    def test_half_a_line_of_somebody_else_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "lines")
+            path.write_text("half a li")
+            program = self.program("idle", {"TASKSCOPE_OUTPUT": str(path)})
+            wait_until(lambda: "instrumented_threads" in path.read_text())
+            self.assert_ends(program)
+            self.assertTrue(path.read_text().startswith("half a li\n[taskscope] "))
+
+    def test_after_half_a_line_the_next_one_that_fits_is_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "lines")
+            program = self.program("idle", {"TASKSCOPE_OUTPUT": str(path)})
+            wait_until(lambda: "instrumented_threads" in path.read_text())
+            _, most = resource.prlimit(program.pid, resource.RLIMIT_FSIZE)
+            full = path.stat().st_size + 1000
+            resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (full, most))
+            wait_until(lambda: path.stat().st_size == full)
+            resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (most, most))
+            wait_until(lambda: path.stat().st_size > full)
+            self.assert_ends(program)
+            for line in path.read_text().splitlines():
+                self.assertTrue(line.startswith("[taskscope]"), line)
+                self.assertEqual(line.count("[taskscope]"), 1, line)
 
     def test_a_new_file_is_private(self):
         with tempfile.TemporaryDirectory() as folder:
