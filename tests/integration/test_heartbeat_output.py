@@ -102,6 +102,7 @@ class OutputTest(HeartbeatTest):
     def test_after_half_a_line_the_next_one_that_fits_is_whole(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "lines")
+            path.touch()
             program = self.program("idle", {"TASKSCOPE_OUTPUT": str(path)})
             wait_until(lambda: "instrumented_threads" in path.read_text())
             _, most = resource.prlimit(program.pid, resource.RLIMIT_FSIZE)
