@@ -504,7 +504,7 @@ class Terminal(RunCase):
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def test_an_interrupt_goes_to_the_command_and_the_report_still_comes(self):
-        pid, terminal = self.spawn("sh", "-c", "echo ready; sleep 100")
+        pid, terminal = self.spawn("sh", "-c", "echo ready; exec sleep 100")
         self.listen(terminal, b"ready")
         os.write(terminal, b"\x03")
         self.listen(terminal)
