@@ -93,7 +93,8 @@ static uint64_t quantile(const struct scope_tally *tally, const struct scope_sca
 {
 	uint64_t ticks = scope_buckets_quantile(tally->buckets, SCOPE_BUCKETS, share);
 
-	if (ticks > tally->longest_ticks)
+	/* Of a single one the time is known. */
+	if (ticks > tally->longest_ticks || tally->count == 1)
 		ticks = tally->longest_ticks;
 	return scope_scale_span(scale, ticks);
 }

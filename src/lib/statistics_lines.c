@@ -87,6 +87,8 @@ uint64_t statistics_percentile(const struct statistics_sum *sum, unsigned int pe
 {
 	double wanted = bucket_total(sum) * percent / 100, below = 0;
 
+	if (sum->count == 1)
+		return sum->longest_ticks; /* that is the one */
 	for (uint32_t i = 0; i < SCOPE_BUCKETS; i++) {
 		double start = i ? (double)(UINT64_C(1) << i) : 0;
 		double width = (double)(UINT64_C(2) << i) - start;

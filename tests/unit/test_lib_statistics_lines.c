@@ -31,6 +31,16 @@ static void no_percentile_is_above_the_longest(void **state)
 	assert_int_equal(statistics_percentile(&sum, 99), 4097);
 }
 
+static void a_single_scope_is_every_percentile(void **state)
+{
+	struct statistics_sum sum = { .count = 1, .longest_ticks = 7000 };
+
+	(void)state;
+	sum.buckets[12] = 1;
+	assert_int_equal(statistics_percentile(&sum, 50), 7000);
+	assert_int_equal(statistics_percentile(&sum, 99), 7000);
+}
+
 static void nothing_has_no_percentile(void **state)
 {
 	struct statistics_sum sum = { 0 };
@@ -57,6 +67,7 @@ int main(void)
 		cmocka_unit_test(percentiles_are_between_the_bounds_of_their_bucket),
 		cmocka_unit_test(no_percentile_is_above_the_longest),
 		cmocka_unit_test(percentiles_are_of_what_the_buckets_hold),
+		cmocka_unit_test(a_single_scope_is_every_percentile),
 		cmocka_unit_test(nothing_has_no_percentile),
 	};
 
