@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The short way in; meson does the work.  `make help` lists the targets, PACKAGES=true skips the
 # package check.
 PREFIX       ?= /usr/local

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a command and prints what it cost: CPU time (user and kernel) and wall time in nanoseconds,
  * peak resident memory in bytes, exit status.  The command's output goes to /dev/null, its

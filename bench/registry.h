@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scopes the plain way, to measure ours against: one mutex for the process, and under it, at each
  * push and each pop, a copy of the thread's whole stack for whoever wants to read it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What a capture costs, next to the tools people use today, what a comparison costs, what it costs to
 run a command under taskscope (trees.py), and to open a scope (scopes.py): usage: run.py BUILD-FOLDER
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What opening and closing a scope costs, in nanoseconds for a pair, next to the plain way with a
  * mutex (registry.c), and what a step of progress costs next to an atomic add:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What scopes of libtaskscope cost, next to the plain way with a mutex: see scopes.c.
 
 The memory of a thread is what threads that open and close scopes, with statistics, add to the shared

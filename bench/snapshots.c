@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two snapshots for the benchmark of `compare`: THREADS threads, then the same host ten seconds
  * later.  Of a hundred threads thirty ran meanwhile, one ended and one is new; of a hundred

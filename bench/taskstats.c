@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asks for the taskstats of the threads of some processes in two ways, by batches and one by one,
  * and prints what each cost in nanoseconds of CPU time (user and kernel) for a thread, and how many

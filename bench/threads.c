@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Load for the benchmark: PROCESSES processes of THREADS threads each, all asleep.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What it costs to run a command under taskscope, next to the command alone and to peers.
 
 Everything is wall time of the command as a user waits for it, start and end of the watching

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Commands to be watched while they work: usage: work loop ROUNDS | storm COUNT | herd COUNT MS | clock
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small job to be watched: what `make run` profiles.  It compresses nothing and solves nothing,
  * but does a bit of what real jobs do: workers behind one lock, short children, a log that is synced, a

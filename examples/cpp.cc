@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scopes in C++: the macro closes its scope also when an exception passes, a small class does the
  * same for labels that are made at run time, and std::thread needs nothing special.

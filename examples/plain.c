@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Phases and progress in plain C: heat spreads over a plate, step by step.
  *

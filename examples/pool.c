@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A pool of threads: one counter that all of them advance, names for threads, and workers that wait
  * for work without being taken for stalled.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libtaskscope: a program tells what it is doing, cheaply enough to leave it on.
  *

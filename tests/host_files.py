@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the files of a host say about it, read by other means than taskscope's.
 
 `differences()` holds the "host" of a snapshot against the files as they were before and after it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Checks the architecture: usage: layers.py SOURCE-ROOT
 
 A folder of src/ includes only its own headers and those of the folders below it, in the form

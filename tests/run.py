@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Builds and runs every test, then prints one line: N passed, N failed, N skipped.
 
 Three builds: the ordinary one runs all suites; one with address and undefined-behaviour

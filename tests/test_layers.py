@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """layers.py must be able to fail: each rule is broken once in a scratch tree."""
 import pathlib
 import tempfile

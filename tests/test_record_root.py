@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """record-root.sh: what it must record, and what must never be in a recording."""
 import os
 import pathlib

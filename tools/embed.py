@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes a C header with the bytes of a file: embed.py NAME INPUT OUTPUT."""
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Installs the Debian packages that taskscope needs: usage: install-packages.sh GROUP...
 #
 # Groups: build (make, make run), test, bench, format (the make targets of those names).  Asks apt

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Makes an archive of one object out of one of many, in which only what is public has a name: so a
 # static library clashes with no name of a program: usage: merge-archive.sh IN.a OUT.a COMPILER...
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Records a small part of this host, for tests: usage: record-root.sh [-p PID,...] DIRECTORY
 #
 # Copies what taskscope reads of each process and thread (all, or those of -p) below DIRECTORY/proc,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes the C tables from system call numbers to names, as rows of syscalls.def.
 
 usage: syscall_numbers.py MACHINE SYSCALLS_DEF NEWER_DEF OUTPUT DEPENDENCIES COMPILER...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/axis.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What each grouping axis looks at: one row of a table for each.
  *

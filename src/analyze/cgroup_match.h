@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cgroups that were renamed: which cgroup of A one of B is, when the key of
  * neither is on the other side.

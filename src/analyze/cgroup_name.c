@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a cgroup is called: its last segment that has a word, and that word.  A
  * segment that is an id says nothing; the one above may.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/cgroup_types.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cgroups that only one side of a comparison has, and the kinds of threads in
  * each: what cgroup_match.c matches.

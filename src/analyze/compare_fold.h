@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A metric over all groups at once: column by column, so that a hundred thousand
  * groups cost what their tasks do.

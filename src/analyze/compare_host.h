@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What differs between the hosts of two sides: kernel, hardware, tunables.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/compare_layout.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where every task and process of a comparison belongs: the groups of both sides
  * under common numbers, and, of an interval, who is who.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/compare_metrics.h"
 
 #include <errno.h>

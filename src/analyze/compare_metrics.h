@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows of metrics: for every group that a side has, and every metric that is
  * asked for.

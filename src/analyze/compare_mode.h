@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether two sides are an interval of one host or two populations, and what a
  * reader must know about them.

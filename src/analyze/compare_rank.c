@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/compare_rank.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What matters first.  A row's score is
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows as they are found: those that the options want are kept, the rest is
  * counted.  With a limit, memory is a few times the limit, however many there are.

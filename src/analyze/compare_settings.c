@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/compare_settings.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows of what a group is set to, rather than how much it has: ranges, categories
  * and sets of CPUs.  Folded over all snapshots of a side, group by group.

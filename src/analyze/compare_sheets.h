@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings of two sides made into rows: cgroups and their limits and pressure,
  * memory of processes, the heap, the BPF scheduler, the host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One metric folded over all groups and snapshots of a comparison, ready to be
  * made into rows.

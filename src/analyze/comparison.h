@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What changed between two snapshots, or between two sides of several each.
  *

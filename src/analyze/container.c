@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/container.h"
 
 #include <stdbool.h>

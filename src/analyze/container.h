@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a cgroup path says about whose process it is: the container, the pod and
  * the systemd unit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/diagnosis.h"
 
 #include "analyze/diagnosis_parts.h"

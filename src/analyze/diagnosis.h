@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a run was limited by, from its numbers alone: pure, so that a live run, one from a file and
  * one made by a test are judged alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The three parts of a diagnosis, each pure and of a settled run.  Each sets the whole of its
  * result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What threads did that ended between two snapshots.
  *

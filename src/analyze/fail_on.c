@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/fail_on.h"
 
 #include <errno.h>

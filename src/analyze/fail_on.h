@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Conditions under which a comparison counts as a regression, as people write
  * them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What conditions say of a comparison.
  */

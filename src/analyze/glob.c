@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/glob.h"
 
 #include <errno.h>

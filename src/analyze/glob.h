@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Globs over paths, segment by segment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tasks and processes of two snapshots of one boot, joined by identity: tasks on
  * (tgid, tid, start time), processes on (tgid, start time).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/mann_whitney.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Do the runs of one side differ from those of the other by more than chance?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/name_pattern.h"
 
 #include <stdbool.h>

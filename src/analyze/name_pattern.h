@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names made into patterns, so that "worker-1" and "worker-2" are one kind of
  * thing.  What varies from one instance to the next becomes a placeholder:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/diagnosis_parts.h"
 
 #include "analyze/verdict_numbers.h"

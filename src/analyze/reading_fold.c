@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/reading_fold.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/sheet_layout.h"
 
 #include <errno.h>

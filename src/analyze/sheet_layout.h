@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where every row of one kind of sheet belongs, in all snapshots of a comparison:
  * under which key, below which other row of the same key, and which row of A is

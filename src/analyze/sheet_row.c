@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/sheet_row.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the two sides of a reading have to do with each other, as a row.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/sheet_tree.h"
 
 #include <errno.h>

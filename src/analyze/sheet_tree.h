@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cgroups by their paths: which is below which, and which of B is which of A.
  */

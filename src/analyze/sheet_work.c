@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/sheet_work.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One reading folded over all keys and snapshots of a comparison, ready to be
  * made into rows.

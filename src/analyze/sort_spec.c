@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/sort_spec.h"
 
 #include <errno.h>

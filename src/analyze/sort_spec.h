@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What groups are to be ordered by, as people write it:
  *

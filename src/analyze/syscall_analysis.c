@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a run is by its system calls: names and thresholds are those that users of denet know.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/verdict_calls.h"
 
 #include <errno.h>

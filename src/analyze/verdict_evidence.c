@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/verdict_evidence.h"
 #include "analyze/verdict_numbers.h"
 

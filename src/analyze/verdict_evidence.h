@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What speaks for a cause, as one line of figures for people, without a full stop.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The measured facts that a verdict weighs, all as times of the run so that they can be compared.
  *

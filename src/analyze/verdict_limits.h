@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What holds a run up from outside: quota, memory limit, pressure, the queue for CPUs; and how much
  * of it is starting processes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small sums with times and shares that may be missing or senseless.
  */

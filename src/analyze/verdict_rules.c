@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/verdict_rules.h"
 
 #include <signal.h>

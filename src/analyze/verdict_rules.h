@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The causes that a verdict knows, each with how strongly the facts speak for it: about the share
  * of the time that it explains, 0 to 1, and more for what ended the run or made calls fail, which

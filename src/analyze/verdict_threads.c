@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/verdict_threads.h"
 
 #include <string.h>

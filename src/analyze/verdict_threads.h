@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What single threads tell that the sums of a tree do not.
  *

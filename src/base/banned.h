@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions that lose a length, an error or a thread.  Every C file of the project is
  * compiled with this header in front of it, so using one is a compile error.

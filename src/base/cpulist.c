@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/cpulist.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CPU sets as the kernel writes them: "0-3,8".
  */

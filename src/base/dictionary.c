@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/dictionary.h"
 
 #include <errno.h>

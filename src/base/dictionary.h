@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Strings by number.  The same text always gets the same number; number 0 is
  * the empty string and is always there.  Texts are any bytes but NUL.

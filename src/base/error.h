@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One sentence for a person: what failed, on what, why, what to do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small files below a directory, read whole; and files that are replaced in one
  * step or not at all.

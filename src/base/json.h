@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes JSON as it goes: no tree, one growing or flushed output.  Commas,
  * nesting and escaping are done here; what is written is up to the caller.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/kernel_names.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of signals and of error numbers, as programs spell them.
  */

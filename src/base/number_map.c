@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/number_map.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A map from numbers of tasks to what is known of them, which it does not own.  A number has one
  * value at a time; whoever may meet a number that was given again compares start times.

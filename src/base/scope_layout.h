@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The memory in which a program that uses libtaskscope tells what it is doing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text: a growable buffer, and the small readings of numbers that every parser
  * needs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * attach: processes that run, and all that they start, watched for a while.
  */

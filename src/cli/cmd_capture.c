@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * capture: every thread of the host, one file, one line about it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compare: what changed between two snapshots, and does it matter.
  */

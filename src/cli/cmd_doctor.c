@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor: tries every source here and now, and says what would make more of
  * them work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run: a command and all that it starts, watched from its first instruction to its end.
  */

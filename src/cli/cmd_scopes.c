@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scopes: what programs that use libtaskscope say they are doing.
  */

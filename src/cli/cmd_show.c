@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * show: a snapshot, from a file or taken now, by groups.
  */

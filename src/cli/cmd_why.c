@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * why: what a process waits for or burns.
  */

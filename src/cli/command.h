@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A verb of the program.  Each is a const in a file of its own and is listed
  * once, in main.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the two sides of a comparison come from: files, or two captures of this
  * host with a while between them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/compare_judge.h"
 
 #include <errno.h>

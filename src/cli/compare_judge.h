@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What --fail-on says of two sides.  Its conditions look at groups and metrics of
  * their own, whichever are shown, and at names as they are where they name some;

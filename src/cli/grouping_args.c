@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/grouping_args.h"
 
 /* In the order of NORMALIZED_NAMES. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options by which every verb that groups tasks says how names become keys.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tables of commands and options say to people: help, man pages (as
  * scdoc source) and shell completions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option.h"
 
 #include <errno.h>

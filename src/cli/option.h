@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Options as a table.  Parsing, help, man pages and completions all come from
  * the same rows.

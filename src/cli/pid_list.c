@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/pid_list.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/session_args.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options that run and attach share, and how what they watched is told.
  *

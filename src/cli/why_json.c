@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/why_print.h"
 
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An answer of why, for people and as one JSON object.
  */

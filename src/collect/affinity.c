@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/affinity.h"
 
 #include <errno.h>

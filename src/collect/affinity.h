@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The CPUs that a task may run on, as a mask from the kernel or as a canonical
  * list from its status file.

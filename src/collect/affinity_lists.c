@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/affinity_lists.h"
 
 #include <errno.h>

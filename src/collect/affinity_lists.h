@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Affinity masks as numbers of cpulist texts in a snapshot's dictionary.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/capture.h"
 
 #include <errno.h>

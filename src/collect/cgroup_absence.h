@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why cgroups do not have a file's values: counted for each file while cgroups
  * are read, told once in words that a person can act on.

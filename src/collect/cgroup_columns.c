@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cgroup_columns.h"
 
 #include <errno.h>

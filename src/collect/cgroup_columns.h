@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The cells of the cgroups' sheet while they are filled: which of a row are set
  * already, since v2 and v1 files may tell the same, and where a column's values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What cgroups use, what they may use, and their pressure: the files of every
  * cgroup that holds a captured task, and of those above it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cgroup_parse.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cgroup_paths.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Paths of cgroups by the id that the kernel knows them by, so that a cgroup's
  * path is read once and not once for each of its tasks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads the files of one cgroup after the other into the cgroups' sheet, and counts why
  * what is missing is missing.  Only for cgroup_files.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cgroup_rows.h"
 
 #include <errno.h>

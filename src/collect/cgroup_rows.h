@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which cgroups a capture tells about: those that hold a captured task, and all
  * above them, by their paths in the hierarchy that the capture's paths are of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The files of cgroup v1 that mean the same as one of v2, and how their values
  * are put under v2's names.

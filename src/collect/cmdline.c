@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cmdline.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What collectors share: the capture they work for, its filters, its gates and
  * the tallies of each source.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/executable.h"
 
 #include <errno.h>

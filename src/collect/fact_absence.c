@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/fact_absence.h"
 
 #include <errno.h>

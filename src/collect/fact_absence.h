@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why a fact about the host is not known.  Facts have no reasons of their own: the
  * host's sheet has a column without cells under the name of each that is missing.

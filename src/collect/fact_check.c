@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/fact_check.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether the line of a file is what it should be: a recorded tree may have been cut
  * or altered, and a fact that is nonsense is worse than none.  Each may cut off what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/gate.h"
 
 #include <errno.h>

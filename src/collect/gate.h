@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Gates: what the kernel must have, or have switched on, for a metric to be
  * true.  A closed gate makes its metrics absent, with this reason.

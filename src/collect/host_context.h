@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a host is like: facts about its kernel, CPUs and memory, and the settings
  * of its scheduler.

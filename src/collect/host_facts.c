@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Facts about the host, each from the file that has it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/host_line.h"
 
 #include <errno.h>

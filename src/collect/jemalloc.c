@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/jemalloc.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Heap counters of every thread whose process uses jemalloc, without stopping any
  * of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The inside of a running program, as far as its heap counters lie there.  Only for
  * jemalloc_target.c and its parts: jemalloc_pointers.c, jemalloc_counters.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/jemalloc_attach.h"
 
 #include <errno.h>

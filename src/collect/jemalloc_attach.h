@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Heap counters of one process after the other, once it is known which file of it has jemalloc.
  * Only for jemalloc.c.

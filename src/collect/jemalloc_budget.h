@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The time and memory that heap counters may take in all.  Files, memory and code of strangers can
  * each make us wait up to a deadline of their own, and there may be any number

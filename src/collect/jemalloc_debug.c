@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/jemalloc_debug.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What debug information, in the file itself or in one that belongs to it, says about a
  * jemalloc.  It is read in a confined child.  Only for jemalloc_layout.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/jemalloc_file.h"
 
 #include <elf.h>

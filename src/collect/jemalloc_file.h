@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files that a process has mapped, as the search for jemalloc names and opens them.
  */

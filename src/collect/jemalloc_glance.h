@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether a process uses a jemalloc that was met before, by a quick look at its memory.
  *

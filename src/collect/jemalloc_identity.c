@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether what was read where a thread was is that thread's: it may have ended since it
  * was listed, and its stack, with the thread pointer on it, be another's by now.

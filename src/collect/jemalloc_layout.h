@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a program or library with jemalloc in it keeps the counters of a thread:
  * by its debug information, inline or in a file of its own; else by asking the

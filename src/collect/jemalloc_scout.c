@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/jemalloc_scout.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which processes use jemalloc, and what their files say about it.
  *

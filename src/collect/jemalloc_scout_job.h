@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One child of the scout: what it is given, what it works on, what it answers.
  * Only for jemalloc_scout.c, which starts it, and jemalloc_scout_child.c, which it runs.

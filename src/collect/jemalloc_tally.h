@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How reading heap counters went: one outcome for each process, the tags of
  * those that failed, and what is said about all of them at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The heap counters of the threads of one process, read from its memory while
  * it runs.

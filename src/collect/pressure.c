@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/pressure.h"
 
 #include <stdio.h>

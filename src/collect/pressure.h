@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pressure stall information: how long tasks waited for a resource, as the
  * kernel tells for the host (proc/pressure) and for each cgroup (*.pressure).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/proc_file.h"
 
 #include <dirent.h>

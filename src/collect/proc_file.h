@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files and directories of procfs, opened below a directory fd.
  *

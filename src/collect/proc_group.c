@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the threads of a process that have ended left behind: the kernel's sum
  * over the process less that over its living threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/proc_parse.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the text of a task's procfs files to raw numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/proc_reader.h"
 
 #include <stdlib.h>

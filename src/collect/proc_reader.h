@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads tasks whose rows are in the snapshot already, from their procfs files
  * into the rows' cells.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How one process is read: what all readers share, and what each has of its own.
  * Only for proc_reader.c and the two files that do the reading.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/proc_view.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How the kernel makes what /proc shows out of its own counters, so that a
  * collector that sees the counters themselves reports the same.  Pure

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What procfs has for each process, whichever way its tasks were listed: memory
  * size, descriptors, limits, the user's name, the program, the command line.

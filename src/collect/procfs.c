@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lists tasks by walking proc: all of them, or those that another way of listing
  * has missed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/reader_pool.h"
 
 #include <errno.h>

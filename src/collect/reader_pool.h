@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One file of many processes, read beside the capture and with a deadline for
  * each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/sched_ext.h"
 
 #include <errno.h>

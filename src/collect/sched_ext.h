@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The BPF scheduler of the host: whether one is loaded, its name, and what the
  * kernel counts about it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/scope_decode.h"
 
 #include <errno.h>

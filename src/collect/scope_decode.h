@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the bytes of a program's memory to its scopes; what scope_reader.h is made of.
  *

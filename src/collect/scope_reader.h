@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads the scopes of a program that uses libtaskscope, from outside: see base/scope_layout.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/scope_tids.h"
 
 #include <errno.h>

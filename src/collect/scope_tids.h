@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The numbers of a process and its threads: as it sees them itself, and as we do.  They differ for a
  * process in a PID namespace below ours.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/smaps.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory of each process by kind of page, from smaps_rollup: every key that the
  * kernel has, as readings, and the sums that are metrics.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/smaps_parse.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the text of a smaps_rollup file to its values, whatever they are called.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of sources, their tallies, and what both say at the end: how each
  * source did, and why a metric's cells are missing.

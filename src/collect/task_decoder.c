@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/task_decoder.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Turns records of the task iterator into rows of a snapshot.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The collector that asks the kernel for all tasks in one walk.
  */

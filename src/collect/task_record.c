@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/task_record.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One record of the task iterator (bpf/task.h), taken apart.
  */

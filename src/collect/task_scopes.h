@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What threads of programs that use libtaskscope are doing: the label of each thread's innermost open
  * scope, its age and its progress.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asks the kernel, by taskstats, for what neither the task iterator nor procfs
  * gave: the delays of tasks that procfs listed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the kernel's answers to the cells of a snapshot's rows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/user_names.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of users, from a passwd file.  No name service is asked: it may be
  * slow, and it knows only this host.

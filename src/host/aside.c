@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/aside.h"
 
 #include <errno.h>

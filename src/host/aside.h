@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Work that may wait for a stranger: for the memory of a target, or for a file
  * system that does not answer.  It is done in a thread of its own, and nobody waits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/bpf.h"
 
 #include <bpf/bpf.h>

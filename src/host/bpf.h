@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * BPF programs on this host: whether they can be loaded, in words why not, and
  * the bytes that a task iterator writes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Children that look at what strangers made: files that may be corrupt on
  * purpose, and code that is not ours.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/confine_filter.h"
 
 #include <errno.h>

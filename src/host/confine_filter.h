@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The system calls that a confined process may make; a part of host/confine.h. */
 #ifndef HOST_CONFINE_FILTER_H
 #define HOST_CONFINE_FILTER_H

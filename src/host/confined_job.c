@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/confine.h"
 
 #include <errno.h>

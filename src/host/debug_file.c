@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/debug_file.h"
 
 #include <errno.h>

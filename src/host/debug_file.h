@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Debug information that is kept apart from the program it belongs to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/dwarf_layout.h"
 
 #include <dwarf.h>

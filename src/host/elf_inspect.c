@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/elf_inspect.h"
 
 #include <elfutils/libdwelf.h>

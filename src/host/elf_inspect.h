@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an ELF file says about jemalloc and about thread-local storage.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/hierarchy.h"
 
 #include <errno.h>

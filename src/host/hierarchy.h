@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The cgroup hierarchies of a host: which one tells where a task belongs, and
  * where the files of each controller are.

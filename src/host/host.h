@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The machine that is looked at: this one, or a recorded directory tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/link_map.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The modules of a running program as its dynamic loader keeps them for
  * debuggers: the executable's dynamic section names the loader's r_debug, which

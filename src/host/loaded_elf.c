@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/loaded_elf.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program or library as it lies in the memory of a process: what its segments and its table of
  * dynamic symbols say, without a look at its file.

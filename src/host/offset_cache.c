@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/offset_cache.h"
 
 #include <dirent.h>

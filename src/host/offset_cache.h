@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the oracle or debug information said, kept on disk so that it is asked once:
  * a small text file for each program or library, below $XDG_CACHE_HOME/taskscope/jemalloc (or

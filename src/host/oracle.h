@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a jemalloc without debug information keeps its counters, asked of the
  * very code: it is started in a process of its own and its mallctl() tells the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program that a library with jemalloc is preloaded into, to ask it where its
  * counters are.  Built for the machine that taskscope runs on, linked with the C

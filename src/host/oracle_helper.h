@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the oracle's helper, a program of its own, and the oracle say to each other. */
 #ifndef HOST_ORACLE_HELPER_H
 #define HOST_ORACLE_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/oracle_start.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What both ways to ask the oracle share; a part of host/oracle.h. */
 #ifndef HOST_ORACLE_START_H
 #define HOST_ORACLE_START_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/privilege.h"
 
 #include <linux/capability.h>

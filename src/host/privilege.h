@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What this process may do.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/process_maps.h"
 
 #include <elf.h>

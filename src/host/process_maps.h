@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the kernel says about a process' memory: which files are mapped into it
  * and where, and where its program was loaded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/procmap_query.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The files of a process' memory, asked of the kernel one mapping at a time: much
  * quicker than the text of a process with a thousand threads, whose stacks are

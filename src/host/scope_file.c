@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/scope_file.h"
 
 #include <dirent.h>

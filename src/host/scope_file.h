@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finds the memory in which a process tells its scopes: see base/scope_layout.h.
  *

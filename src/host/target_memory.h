@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads of another process' memory, with none of its threads stopped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/taskstats.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the kernel's taskstats interface answers about one task: the netlink
  * message, and the structure in it.

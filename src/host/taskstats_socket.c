@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/taskstats_socket.h"
 
 #include <errno.h>

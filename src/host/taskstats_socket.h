@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asks the kernel for the taskstats of tasks, many at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/thread_list.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The threads of a running glibc program and its TLS modules, from the lists that
  * the library keeps itself; no thread is stopped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/thread_stop.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Thread pointers by stopping each thread for a moment: the last resort, where
  * neither the kernel's iterator nor the target's own lists tell them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/tls.h"
 
 #include <elf.h>

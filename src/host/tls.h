@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where thread-local storage is, by the rules of each machine.
  *

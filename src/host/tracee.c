@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/tracee.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A child of ours that asked to be traced, while it is stopped: its registers,
  * words of its memory, and a call of one of its functions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where jemalloc keeps the two counters of a thread.
  *

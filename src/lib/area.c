@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/area.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The memory that is shared with readers: see base/scope_layout.h.  One for the process, mapped at
  * one address until its end, so that pointers into it stay good.

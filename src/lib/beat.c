@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/beat.h"
 
 #include <stddef.h>

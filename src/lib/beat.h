@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The lines of a heartbeat: one about the process, one for each of its threads with open scopes, and
  * those of threads that burn CPU time without any.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A change of a thread's block, as base/scope_layout.h wants it: the sequence is odd meanwhile, and
  * every store is a release.  By the owner, or by whoever ends an owner that is gone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/burners.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads that use CPU time without telling what for: those that have no scope open, and opened and
  * closed none since the last heartbeat.

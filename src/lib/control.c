@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/control.h"
 
 #include <limits.h>

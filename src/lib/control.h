@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What holds for the whole process: whether scopes are recorded, and the options in force.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/cpu_shares.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CPU time by label: sampled, since reading a thread's clock is a system call that scopes do without.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/dump_signal.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * SIGUSR2 as a wish for lines, as long as the program does not use that signal itself.
  */

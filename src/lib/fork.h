@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A forked child.  It shares no memory with its parent from the first moment on: what it has open is
  * in a private copy, under a lock, until it opens a scope.  Then it gets memory that readers can see

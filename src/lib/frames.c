@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/frames.h"
 
 #include "lib/block.h"

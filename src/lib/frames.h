@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The frames of a thread's block, within a change of it (see lib/block.h).
  */

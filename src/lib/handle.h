@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What names an open scope: generation << 24 | index of the frame << 16 | slot of the block.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/heartbeat.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The heartbeat thread: prints lines, looks for stalls, samples CPU time by label.  It shares no lock
  * with threads that open scopes.  A program whose threads all ended does not live on because of it.

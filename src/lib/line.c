@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/line.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A line of the heartbeat: what it is about, then a list of named values.  The same list is written
  * as text for people or as one JSON object for programs.

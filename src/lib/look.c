@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/look.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What all threads did at one moment: a copy of their scopes that stays as it is.  Taken without a
  * lock, and without asking the threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a program says about scopes that are open: how far they are, how long they may take, that they
  * wait; and what its threads are called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/output.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the heartbeat's lines go: the program's function, a file, or standard error.  Only the
  * heartbeat thread writes.  Nobody waits for a reader that does not read, beyond a moment: what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/process_usage.h"
 
 #include <errno.h>

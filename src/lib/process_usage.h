@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the own process uses, as its kernel tells.  Everything may be unknown: a host can hide any of
  * these files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/progress.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How fast counters move, and when they will be done: over the time since the last heartbeat for a
  * scope that was open then, else since the scope began.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The way of a scope.  Everything that is not the plain case (the first scope of a thread or call
  * site, no room, the wrong thread) is in functions of its own that are never inlined.

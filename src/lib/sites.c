@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/sites.h"
 
 #include <pthread.h>

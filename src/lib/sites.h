@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Labels of call sites: written once into the shared memory, the same text once for all of them.
  */

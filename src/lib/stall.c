@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/stall.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When a scope counts as stalled, and why.  Pure: the readings and the time are the caller's.
  *

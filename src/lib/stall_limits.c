@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/stall_limits.h"
 
 #define SECOND_NS UINT64_C(1000000000)

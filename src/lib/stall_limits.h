@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The shortest limit of scopes: how often the heartbeat thread has to look.  What is open is seen with
  * each look; a limit that is set in between is noticed at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/start.h"
 
 #include <errno.h>

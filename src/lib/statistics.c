@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/statistics.h"
 
 #include <stdbool.h>

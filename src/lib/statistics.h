@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counts and times of scopes by label: of a thread, in its block, and of all threads that ended.
  *

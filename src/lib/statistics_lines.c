@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/statistics_lines.h"
 
 #include <string.h>

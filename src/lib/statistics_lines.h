@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scopes by label, of all threads: how often, how long, and with how much CPU time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/syscall_names.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/thread_usage.h"
 
 #include <stdio.h>

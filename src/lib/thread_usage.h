@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What one thread of the own process does, as its kernel tells.  Everything may be unknown.
  */

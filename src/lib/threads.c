@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/threads.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which block is whose.  A thread takes a free one with its first scope and keeps it until its end;
  * then the block's losses and statistics are added to those of the process, and another may have it.

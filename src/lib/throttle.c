@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/throttle.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether the process is kept from its CPUs by a quota of its control group, or of one above it.
  */

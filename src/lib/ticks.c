@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/ticks.h"
 
 #include <stdbool.h>

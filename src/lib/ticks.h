@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The clock of scopes: a counter that is read without a system call, where it can be trusted to run
  * evenly on all CPUs; else CLOCK_MONOTONIC.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lib/warnings.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What went wrong with the start itself.  It is kept until somebody may print it: the program's own
  * log function must not be called with a lock of ours.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the heartbeat does at each tick: follows every thread's silence, warns of stalls, and gives
  * the CPU time that threads used to the labels of their open scopes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "metric/fold.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many values of one metric made into one, with its coverage: how many of the
  * group's tasks (or processes) were measured.  A fold of nothing is absent, not

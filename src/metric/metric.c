@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "metric/metric.h"
 
 #include <inttypes.h>

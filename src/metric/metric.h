@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a metric is.  metrics.def has one row for each; this header turns the
  * rows into an enum and descriptors that everything else walks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "metric/reading.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a reading is: a value under a name of the kernel's choice.  readings.def
  * has the patterns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "metric/unit.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers as people read and write them: "1.234 ms", "3.000 GiB", "12.345 K".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters that never fall: a sum too large for 64 bits stays at the largest number.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the time of a thread went: on a CPU, waiting for one, or blocked for a reason.  The parts
  * add up to its wall time while it was watched.  Ledgers of threads add up to those of processes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/phase.h"
 
 #include <errno.h>

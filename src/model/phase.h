@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Phases: for each process and label how long threads were inside of scopes of that label (model/
  * scopes.h), and what they did there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/run.h"
 
 #include <errno.h>

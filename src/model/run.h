@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A command that was run, or a tree that was attached to, with all that is known about it: this
  * is what the reports, the JSON lines and the verdict are made from, live or from a file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/run_fields.h"
 
 #include <string.h>

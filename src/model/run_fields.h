@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The plain numbers of a run, as rows of run_fields.def: whoever writes a run and whoever reads one
  * back walk the same table.

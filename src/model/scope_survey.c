@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/scope_survey.h"
 
 void scope_survey_free(struct scope_survey *survey)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the programs of a host that use libtaskscope say about themselves, with what the kernel says of
  * the same threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/scopes.h"
 
 #define NS_PER_SECOND 1e9

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a program that uses libtaskscope says about itself: the open scopes of each of its threads, and
  * statistics by label.  A copy that was taken at one moment; see collect/scope_reader.h for where it

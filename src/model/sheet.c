@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/sheet.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table of readings (metric/reading.h) whose columns are found while reading:
  * cgroups by what their files say, processes by kinds of memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/snapshot.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Everything read from one host at one moment: the processes and threads that
  * lived, what each was called, and its metric values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/snapshot_index.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rows of processes by their tgid, for snapshot_find_process().  Only the
  * functions that add or move rows keep it up.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows change places, or go: their cells and whoever refers to them go along. */
 #include "model/snapshot.h"
 

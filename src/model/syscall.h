@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls: their names, what they are for, and what a thread waits for that is blocked in one.
  *

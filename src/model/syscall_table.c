@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/syscall.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/tree.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree of processes as it was watched: who was in it, what each used, where the time went.
  *

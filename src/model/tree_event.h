@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a tracer tells about the tree that it follows: tasks that appear, exec, are signalled and
  * end, and accounts of their threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/tree_index.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a tree needs to find its members, and to decide whom it keeps: private to src/model/tree*.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes and threads of a tree as they come, grow and go: private to src/model/tree*.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/usage.h"
 
 #include "model/counter.h"

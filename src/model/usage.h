@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What was used, as rows of usage.def; each value knows whether it was measured.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reasons to be off the CPU, as rows of waits.def.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/capture_footer.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a person should know about the capture that a table comes from: where
  * and when, what was lost, which sources did not work, and why the metrics that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/capture_note.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One line about a capture: how much it saw, how, and every loss; and the same
  * for programs.

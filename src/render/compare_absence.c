@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/compare_absence.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A comparison as CSV: a header, then a line for each row.  Stored units; empty
  * when absent.  A column that has two numbers in text is two columns here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/compare_intro.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What stands before the tables of a comparison: what was compared, when, in
  * which mode and why, and what is different about the hosts.

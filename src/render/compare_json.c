@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/compare_json.h"
 
 #include "analyze/compare_sections.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A comparison for people: what was compared, what is different about the hosts,
  * a table of changes for each section, the groups that only one side has, and

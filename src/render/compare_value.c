@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/compare_value.h"
 
 #include <inttypes.h>

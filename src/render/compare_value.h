@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a row of a comparison says: as people read it, as JSON and as CSV fields.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is to be shown of a comparison; text, JSON and CSV are three ways of
  * writing it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/compare_words.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A text of one side beside that of the other, for people: a long one, such as
  * the list of the scheduler's features, is shortened to what differs.

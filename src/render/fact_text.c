@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/fact_text.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/metric_list.h"
 
 #include <errno.h>

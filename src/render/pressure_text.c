@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/pressure_text.h"
 
 #include <errno.h>

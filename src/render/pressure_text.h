@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pressure of the host and of cgroups in one table: a line for each resource.
  */

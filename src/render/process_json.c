@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/process_json.h"
 
 #include "analyze/container.h"

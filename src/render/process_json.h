@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whose a process is, as members of a JSON object: its program, and the container
  * and unit that its cgroup tells.

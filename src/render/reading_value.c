@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/reading_value.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A reading as people read it, as JSON and as a CSV field.
  *

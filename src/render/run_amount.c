@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/run_amount.h"
 
 #include "base/array.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Amounts for people, three digits: 12.3 s, 1.23 ms, 412 MiB.
  */

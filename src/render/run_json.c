@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/run_json.h"
 
 #include <stdlib.h>

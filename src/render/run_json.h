@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The JSON lines of a run (docs/json.md): env, metadata, sample, scopes, tree, event, exit, summary.
  * Each function writes one line with its newline; what is absent is left out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was made of the numbers: the verdict, and the two analyses that other monitors know. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/run_json_parts.h"
 
 #include <sys/wait.h>

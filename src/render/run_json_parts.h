@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parts that several JSON lines of a run have in common.  Functions named members write keys into
  * the object that is open.

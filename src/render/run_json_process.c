@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A process and its threads as JSON: in exit and tree lines and in the summary. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scopes of programs that use libtaskscope: as they are, and what they add up to. */
 #include "base/json.h"
 #include "render/run_json.h"

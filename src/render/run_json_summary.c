@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The last line of a run: all that is known about it, enough to make the report again. */
 #include "render/run_json.h"
 

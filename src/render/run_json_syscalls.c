@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* System calls as JSON. */
 #include "base/cleanup.h"
 #include "base/kernel_names.h"

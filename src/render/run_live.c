@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live line. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/run_order.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The threads, processes and system calls of a tree in the order that outputs show them.
  */

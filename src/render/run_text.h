@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run for people: the verdict in at most ten lines, then the tables.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the time of all threads went. */
 #include <stdlib.h>
 

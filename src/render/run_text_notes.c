@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Below the tables: what else was used, what was lost or not measured, what watching cost. */
 #include <inttypes.h>
 #include <string.h>

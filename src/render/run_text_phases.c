@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of phases: where programs that use libtaskscope were, by their own words. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* System calls with the columns that people know from strace -c -w. */
 #include "base/cleanup.h"
 #include "render/run_order.h"

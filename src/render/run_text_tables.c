@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/run_text_tables.h"
 
 #include <inttypes.h>

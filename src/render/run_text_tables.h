@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The tables of a run's report.  Each prints a heading and itself, or nothing when nothing of it
  * was measured.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/scdoc.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The source of man pages, as scdoc reads it.
  */

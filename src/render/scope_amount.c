@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/scope_amount.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/scopes_json.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/scopes_text.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The scopes of programs for people: a line for each process, thread and scope.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/scopes_words.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Words for what the scopes of a program tell by number.
  */

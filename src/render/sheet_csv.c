@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/sheet_csv.h"
 
 #include <errno.h>

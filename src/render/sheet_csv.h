@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings as CSV: a line for each that is not absent.
  *

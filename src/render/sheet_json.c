@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/sheet_json.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings as JSON.  The words of a name are keys within keys: "memory.stat anon"
  * is the member anon of the object memory.stat.  What is absent has no key.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/sheet_notes.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is to be said about the columns of a sheet: where values come from when not
  * from the file that the name says, and why some are missing.

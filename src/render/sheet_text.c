@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/sheet_text.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings of one section as tables for people: cgroups, processes, pressure, the
  * host; below each where values come from and why some are missing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A snapshot as CSV: a header, then a line for each thread or group, or in the
  * long layout for each group and metric.  Stored units; empty when absent.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/snapshot_json.h"
 
 #include <string.h>

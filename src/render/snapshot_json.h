@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A snapshot as one JSON object; docs/json.md describes it.
  */

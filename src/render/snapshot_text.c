@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/snapshot_text.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A snapshot as a table for people, and below it what they should know about
  * the capture: when and how, what was lost, why values are missing.

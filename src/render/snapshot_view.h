@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is to be shown of a snapshot; text, JSON and CSV are three ways of
  * writing it.

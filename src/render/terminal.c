@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/terminal.h"
 
 #include <stdlib.h>

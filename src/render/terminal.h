@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether text goes to a person's terminal, and what that allows.
  */

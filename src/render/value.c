@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "render/value.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A folded value as people read it, as JSON and as a CSV field.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/cgroup_look.h"
 
 #include <limits.h>

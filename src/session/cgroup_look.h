@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters and limits of the cgroups that a process is in, under either version.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/launch.h"
 
 #include <errno.h>

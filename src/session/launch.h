@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starts a command that waits before its exec until it is let go, so that whoever watches it is
  * ready before its first instruction.

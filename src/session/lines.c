@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/lines.h"
 
 #include <errno.h>

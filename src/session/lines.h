@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON lines on their way out: collected in memory, written as whole lines at least every second.
  *

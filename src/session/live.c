@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/live.h"
 
 #include <fcntl.h>

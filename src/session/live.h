@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The live line on a terminal: drawn in place at most four times a second, erased at the end.
  *

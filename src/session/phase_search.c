@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/phase_search.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How members of a tree are searched for scopes: when, how hard, and what that may cost.  Part of
  * session/phases.h, which has the functions for others.

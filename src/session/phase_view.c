@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/phase_view.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The scopes of one process while it is watched: copies of what it tells about itself, taken at each
  * sample, and what they add to the phases of the run.

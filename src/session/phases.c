@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/phases.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Looks for programs that use libtaskscope among the members of a tree, and follows their scopes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/process_look.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A first look at a process by its number: what is known of it before it is watched.
  */

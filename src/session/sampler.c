@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/sampler.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When the next sample is due.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/scope_look.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Looks at processes that use libtaskscope, without stopping them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Watches a tree of processes: a command that is started (run), or processes that run (attach).
  *

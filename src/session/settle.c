@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/settle.h"
 
 #include <string.h>

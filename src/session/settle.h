@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The end of a session: the last looks, what they come to, and the summary.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/standing.h"
 
 #include <dirent.h>

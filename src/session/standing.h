@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What /proc alone tells about a process at one moment: its state and that of its threads, where
  * in the kernel they wait, in which call and on what.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/stat_line.h"
 
 #include <dirent.h>

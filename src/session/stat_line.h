@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The stat file of a process or thread, which begins like "12 (name) S 1 ...".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the host and the cgroup of the tree went through while it was watched: pressure, CPU time
  * that a quota held back, limits that were reached.

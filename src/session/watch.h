@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The loop of a session: what happens between the start of a tree and its end or the detach.
  * Private to the session: session.c sets it up and settles what came of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples: looks at all that live, on the deadlines of the sampler.
  */

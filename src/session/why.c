@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/why.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why a process does not get on, or what it burns: it is watched for a moment, judged like a run,
  * and what /proc says about its threads is put beside it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The one sentence that answers why: the first situation of the table that holds.
  */

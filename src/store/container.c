@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/container.h"
 
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The outside of a .tscope file: what stands before and after the compressed
  * payload, and how much a file of a given size may unfold to.

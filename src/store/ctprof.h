@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The .ctprof.zst file of ktstr: one snapshot as JSON, compressed by zstd.
  * docs/ctprof.md has its fields, what each becomes here, and what gets lost.

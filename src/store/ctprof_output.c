@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/ctprof_output.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A .ctprof.zst file to a snapshot: the outermost object, and the parts of it
  * that are too large to be parsed at once.

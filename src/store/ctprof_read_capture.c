@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a ctprof file says of the host, as facts, and of how it was captured. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects of a ctprof file whose members become readings: memory, cgroups, pressure, summaries. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A thread of a ctprof file: its row, its cells, and which of them are absent.
  *

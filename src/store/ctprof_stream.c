@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/ctprof_stream.h"
 
 #include <errno.h>

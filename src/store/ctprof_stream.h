@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON that is unpacked while it is read, value by value: memory holds a window
  * of it and one value.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rows of ctprof_fields.def, for the writer and the reader.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Single values of a ctprof file in our units, and what the snapshot costs. */
 #include <errno.h>
 #include <stdarg.h>

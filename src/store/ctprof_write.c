@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A snapshot to the bytes of a .ctprof.zst file: threads, what failed when they
  * were read, and the whole.  What was not measured becomes the format's default.

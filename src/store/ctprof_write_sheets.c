@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a .ctprof.zst file says of cgroups, of the host and of the capture. */
 #include "store/ctprof_write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/decoder.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/snapshot.h"
 
 #include "metric/reading.h"

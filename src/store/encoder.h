@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the writers of blocks share.  Each builds the body of a block in `body`
  * and sends it off with encoder_finish_block().

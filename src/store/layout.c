@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/layout.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the payload of a .tscope file is made of: a list of named blocks, each
  * skipped by a reader that does not know it.  docs/file-format.md has the bytes.

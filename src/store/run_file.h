@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads the JSON lines of a run back.  Whoever wrote the file may be a stranger, and it may be cut
  * off anywhere: a last line that is not complete is left out.  Without a summary the run is put

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes and threads out of the JSON lines of a run. */
 #include <errno.h>
 #include <stdlib.h>

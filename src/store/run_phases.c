@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The phases of a summary back into the model. */
 #include <errno.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the lines of a run say together as long as there is no summary: the sums of the processes
  * that ended, the last sample, the processes that were alive when the tree was last listed.

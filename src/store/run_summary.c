@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary of a run back into the model. */
 #include <errno.h>
 #include <stdlib.h>

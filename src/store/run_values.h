@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Values out of the JSON of strangers.  What is not there, or is of another type than it should
  * be, is absent: nothing here fails.

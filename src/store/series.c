@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/series.h"
 
 #include <string.h>

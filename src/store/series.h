@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many 64-bit numbers as few bytes: a column's values, a row's identities.
  *

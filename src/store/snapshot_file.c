@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "store/snapshot_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The .tscope file: one snapshot.  docs/file-format.md describes the bytes.  And
  * by the same functions the .ctprof.zst file (store/ctprof.h).

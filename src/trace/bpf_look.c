@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Looks at what lives: an account of each thread, and what is known of each process.
  */

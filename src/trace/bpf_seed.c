@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes members of processes that run already, and of the child of `run` before its exec.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Follows a tree by BPF programs: what happens comes through a ring buffer, looks at what lives
  * through an iterator.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The parts of the tracer by BPF: private to src/trace/bpf_*.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The two clocks of tasks: events are of CLOCK_MONOTONIC, start times of CLOCK_BOOTTIME.
  */

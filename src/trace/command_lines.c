@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/command_lines.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/connector_parse.h"
 
 #include <errno.h>

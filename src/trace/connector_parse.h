@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages of the kernel's process connector.  Pure: takes bytes and never looks beyond them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/connector_socket.h"
 
 #include <errno.h>

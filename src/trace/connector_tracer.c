@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Follows a tree by the events of the kernel's process connector and the exit records of
  * taskstats.  Both tell of all tasks of the host; who belongs to the tree is found by following

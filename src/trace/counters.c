@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/counters.h"
 
 static uint64_t growth(uint64_t before, uint64_t now)

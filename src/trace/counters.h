@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a thread used since it began, as /proc and the exit records of taskstats tell it alike.
  */

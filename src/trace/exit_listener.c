@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/exit_listener.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The records that the kernel sends by taskstats when a thread ends: what it used in all.
  *

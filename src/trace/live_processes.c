@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/live_processes.h"
 
 #include <string.h>

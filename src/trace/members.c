@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/members.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The processes and threads that are followed without the kernel's help, and the telling of what
  * becomes of them.

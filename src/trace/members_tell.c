@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/members_tell.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How members become events; a part of trace/members.h. */
 #ifndef TRACE_MEMBERS_TELL_H
 #define TRACE_MEMBERS_TELL_H

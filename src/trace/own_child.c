@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/own_child.h"
 
 #include <errno.h>

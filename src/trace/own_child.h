@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The command that we started ourselves: held before its exec, a member from then on, and at its
  * end, as long as nobody reaped it, a source of the CPU time of all that it waited for.

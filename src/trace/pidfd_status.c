@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/pidfd_status.h"
 
 #include <linux/types.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a process ended, by a pidfd of it: where the kernel keeps that (since 6.15), once it was reaped. */
 #ifndef TRACE_PIDFD_STATUS_H
 #define TRACE_PIDFD_STATUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/proc_look.h"
 
 #include <dirent.h>

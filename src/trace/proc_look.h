@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What /proc shows of a thread at one moment: who it is, what it used since it began, and how it
  * stands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A process as a whole, read through a directory fd of its own: that stays with the process, so
  * no value is of another one that has the number by now.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Follows a tree by looking at /proc, and learns of ends by pidfds.  For who may do nothing else.
  *

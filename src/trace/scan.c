@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/scan.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Members found and followed by looking at /proc.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/tracer.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ways to follow a tree of processes.  Each is a const struct in a file of its own, listed best
  * first in tracer.c:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/tree_decoder.h"
 
 #include <assert.h>

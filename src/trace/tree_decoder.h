@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Turns the records of the BPF programs (bpf/tree.h) into events of a tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/tree_loader.h"
 
 #include <assert.h>

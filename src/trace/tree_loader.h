@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The BPF programs that follow a tree: loaded as wanted, attached, and detached quickly.
  */

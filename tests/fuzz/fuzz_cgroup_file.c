@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/cgroup_parse.h"
 #include "collect/cgroup_v1.h"
 #include "fuzz_text.h"

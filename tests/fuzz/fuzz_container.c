@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Paths come from strangers.  Whatever they are, a container has a runtime and an
  * id or neither, and one inside of all that wins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The input as JSON of a ctprof file.  What can be read can be written; reading
  * that again and writing it once more gives the same bytes, since nothing that a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any file as debug information: offsets that come out are those of whole counters. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any file as a program: what it says about jemalloc and TLS stays within its own bounds.  The
  * same bytes as memory of a process: however they lead on, a look at them ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The structure of taskstats in the record of a thread that ended.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Conditions are written by people, and by scripts that put names into them.
  * One that is refused has a sentence, and a position inside the text; one that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file with the fuzzer's bytes, for parsers that read from an fd.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The first line is a glob, the rest a text.  A glob is refused with a position
  * inside it, or answers, in bounded time, what a plain search answers that tries

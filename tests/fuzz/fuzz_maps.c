@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fuzz_text.h"
 #include "host/process_maps.h"
 

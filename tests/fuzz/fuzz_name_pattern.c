@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names and cgroup paths come from strangers.  Whatever they are, a pattern is
  * at most three times as long, and the pattern of a name's pattern is itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One input through one of the procfs parsers, with everything in its plan.
  */

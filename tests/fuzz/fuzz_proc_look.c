@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The files of a thread that is followed: stat, schedstat, io and status.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON lines of a run, whoever wrote them: read, judged, shown; and what is written of them is
  * read again.

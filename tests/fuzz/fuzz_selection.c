@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list that is taken has at least one metric and each only once; one that is
  * refused has a sentence and a position.  The same bytes are read as sections.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two ways in: the input as a file, which nearly always ends at the checksum;
  * and the input as a payload that is compressed and sealed as the writer would,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An order that is taken names each metric once; written out again it is the
  * same order.  One that is refused has a sentence and a position.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/cpulist.h"
 #include "base/text.h"
 #include "collect/affinity.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The fuzzer as a target process: its bytes are the memory from address 0 on.
  *

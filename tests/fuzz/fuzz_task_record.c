@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records of the task iterator, parsed and decoded as they come from the kernel, one after the
  * other.  The first byte says how many words an affinity mask has.

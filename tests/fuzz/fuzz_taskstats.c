@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Answers of the kernel's taskstats interface: the message, and the structure in it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the fuzz targets of text parsers share: the input as text that ends right
  * where its memory does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
 #include "fuzz_target.h"

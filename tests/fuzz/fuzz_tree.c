@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The input is a series of events, sixteen bytes each, in any order and of few tasks, so that they
  * meet.  Whatever comes, no sum falls, what is present stays, and the parts add up to the sums.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collect/user_names.h"
 #include "fuzz_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target over every file of a corpus directory, in name order.  This is what an ordinary
  * build links instead of libFuzzer, so that each input that once broke a parser is tried in every

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Fuzzes every parser for a while: usage: run.py SECONDS [PARSER...]
 
 Inputs that reach new code are kept below build-fuzz/corpus; an input that breaks a parser is left

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pairs of snapshots for `compare`, made from recorded roots: a root and the same host ten seconds
 later (threads and processes born and ended, known work done), one boot and another, cgroups of v1
 and v2, and runs."""

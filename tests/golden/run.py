@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Whole outputs on recorded roots, compared with the files in expected/.
 
 A case is a line of CASES, run on every root below tests/data/roots; every run below tests/data/runs is

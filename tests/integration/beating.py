@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What tests of the heartbeat share: the program that has one, and what it writes."""
 import contextlib
 import json

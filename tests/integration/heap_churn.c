@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads that come and go, each on the stack of one before it, and count their own
  * number: whoever reads another number for a thread has read another thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program that lies to whoever looks at its memory; to be run with jemalloc
  * preloaded.  It goes on until standard input ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A library with the looks of jemalloc that never answers whoever loads it, but
  * the one who knows: with HEAP_AWAKE in the environment it does not fall asleep.

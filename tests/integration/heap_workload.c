@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads that allocate known amounts from jemalloc, say what it counted for
  * each, and then idle, sleep or spin until standard input ends.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Builds the heap workload in every way that jemalloc gets into a program, and a hostile one:
 #	heap_workload.sh DIRECTORY COMPILER...
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What tests of libtaskscope share: what its header declares, and running programs that use it."""
 import json
 import os

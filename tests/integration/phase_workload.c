@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program that tells what it is doing, and prints what its phases really took:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads of a program that tells what it is doing: main is in "serve", and one thread each in
  * "load matrix", in "solve" (with steps, below "load matrix"), in a label that is made at run time,

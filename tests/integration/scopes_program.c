@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs that use libtaskscope, to be looked at from outside: the first word says which.  Each says
  * "ready" when all is as it shall be, with a number where there is one to tell, and ends when its

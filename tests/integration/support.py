@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the integration tests share: running taskscope, and the workload."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A metric is one row: a row added to a scratch copy shows up in `metrics`, JSON and CSV."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Two sources, one truth: the task iterator and procfs agree on the same idle tree, and both agree
 with what the workload says about itself."""
 import os

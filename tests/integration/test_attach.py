@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`attach`: running trees are watched for a while and never touched."""
 import json
 import os

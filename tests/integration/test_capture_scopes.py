@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A capture keeps what threads of programs with libtaskscope are doing."""
 import csv
 import io

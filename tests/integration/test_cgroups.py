@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A cgroup that is made here, with limits that are known, and a process in it."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The command line as people use it, and as they misuse it."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Two captures with known work between them: what compare says is what the workload measured."""
 import json
 import os

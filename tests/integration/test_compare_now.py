@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """compare -d: two captures of this host, and what it says in the end."""
 import fcntl
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is true of every comparison, on the recorded roots and on parts of them that chance chose.
 
 TASKSCOPE_SEED repeats a run; the seed is in the message of what fails.

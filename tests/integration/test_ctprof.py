@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Files of ktstr's ctprof: what they can carry is the same in them as in our own."""
 import json
 import os

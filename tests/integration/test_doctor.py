@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """doctor: it answers wherever it is asked, and says what each source needs."""
 import json
 import os

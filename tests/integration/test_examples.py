@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The examples do what they say, and can be watched from outside while they do."""
 import json
 import os

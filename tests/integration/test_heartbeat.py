@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The heartbeat of libtaskscope: what its lines tell."""
 import json
 import os

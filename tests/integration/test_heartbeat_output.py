@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The heartbeat of libtaskscope: where its lines go, and that they stand in nobody's way."""
 import contextlib
 import os

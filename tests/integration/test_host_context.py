@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The host of a snapshot, against the files of this one."""
 import json
 import os

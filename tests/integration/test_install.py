@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What `make install` puts where, that the manual can be read, and that programs can be built with what
 is installed alone."""
 import os

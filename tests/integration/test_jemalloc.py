@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Heap counters from outside: every thread's numbers are those that jemalloc itself gives, however it
 got into the program, with no thread stopped; and a target that lies costs a word about it, no more."""
 import os

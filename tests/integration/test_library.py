@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the library shows to the linker, and that header, version script and manual say the same."""
 import itertools
 import os

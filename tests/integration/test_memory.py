@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Memory in detail, and whose a process is: against what the kernel says of live processes."""
 import contextlib
 import json

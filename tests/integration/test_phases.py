@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Scopes in `run` and `attach`: a program that tells what it does is believed, and no other changes."""
 import json
 import os

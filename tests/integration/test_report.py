@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """report: what a real run wrote, whole, cut off anywhere and mixed with other files."""
 import json
 import os

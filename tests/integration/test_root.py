@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A recorded root is read without touching the live host."""
 import json
 import os

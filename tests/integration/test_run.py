@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`run`: the command is left alone, its tree is seen whole, and mistakes are told in one sentence."""
 import contextlib
 import fcntl

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`scopes`: what programs with libtaskscope do, read from outside in every state they can be in."""
 import json
 import os

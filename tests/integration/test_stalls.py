@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Stalls in libtaskscope: which threads are told to be stuck, and why, and which are not."""
 import contextlib
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """taskstats: what the kernel tells by netlink is what the task iterator sees, and a task that cannot
 be known to be measured is absent."""
 import contextlib

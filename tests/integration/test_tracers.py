@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Ways to follow a tree, each on real processes; tree_driver prints what each tells."""
 import functools
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The corpus of workloads: each is limited by one thing, and `run` must name it.
 
 Machines are noisy, so a workload that was named wrongly gets a second chance; of all of them one

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`why` on processes in every state: each has an answer."""
 import json
 import os

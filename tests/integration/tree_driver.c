@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Follows a command with one way of tracing and prints every event as a line of key=value pairs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A process tree that does a known amount of work, says on standard output what
  * a profiler must see of it, and then idles until its standard input ends.

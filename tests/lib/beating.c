@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program whose heartbeat is looked at.  Usage: beating SCENE; it goes on until its standard input
  * ends, and prints who does what, one "NAME NUMBER" a line.  Everything else is up to the environment.

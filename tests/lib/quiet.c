@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Uses scopes in every way, between two markers in its system calls: quiet
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writers and readers at once, against a model: race SECONDS [statistics]
  *

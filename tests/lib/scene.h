@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the scenes of beating.c share, and the scenes themselves.  A scene goes on until the standard
  * input ends; a byte of it is a command, if the scene knows any.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenes for the lines of a heartbeat, and where they go. */
 #include <stdlib.h>
 #include <sys/wait.h>

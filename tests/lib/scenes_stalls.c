@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenes with threads that stall, or that only look as if they did. */
 #include <pthread.h>
 #include <sched.h>

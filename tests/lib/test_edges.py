@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """libtaskscope in hard places: what it costs, what it lacks, and what the environment says."""
 import json
 import os

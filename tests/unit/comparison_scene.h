@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two snapshots with tasks and processes that live, work and end in between. */
 #ifndef COMPARISON_SCENE_H
 #define COMPARISON_SCENE_H

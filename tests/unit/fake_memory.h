@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A target that a test plays: a stretch of memory at an address that the test
  * chooses.  What lies outside cannot be read.

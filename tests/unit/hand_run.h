@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs made by hand: threads come in through the tree's events as a tracer's would, the numbers of
  * the surroundings are set directly.  Times are in milliseconds unless a name says otherwise.

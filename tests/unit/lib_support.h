@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For tests of the library that is part of other programs: they look at the memory that it writes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ELF files that tests/unit/objects/make.sh made, and copies of them with a
  * few bytes changed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A snapshot with every shape that a cell, a text and a row can have; what two
  * snapshots must have in common to be the same; and a run in a child.

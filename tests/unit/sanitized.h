@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether this build reserves address space for shadow memory, so that none of it can be limited. */
 #ifndef UNIT_SANITIZED_H
 #define UNIT_SANITIZED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A capture that a test makes itself, of a tree that it wrote or of this host,
  * and what came of it.

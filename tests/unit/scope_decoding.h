@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decodes memories of scopes that tests made: whole ones, and ones that change meanwhile.
  */

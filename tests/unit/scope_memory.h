@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program's memory of scopes, made by hand and small: offsets and sizes are all other than those of
  * the library, so that a reader must take them from the header.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files that no encoder wrote: blocks put together by hand under a right checksum, and what the
  * decoder makes of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program of tests/unit/targets, started and running; what it said of itself,
  * and what a reader needs to look at it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A kernel for tests: a thread at the other end of a socket pair that answers
  * questions about tasks, rightly or as a test wants it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages as the kernel sends them, for tests of taskstats.
  *

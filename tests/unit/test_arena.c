@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory that is freed all at once. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work that may wait for a stranger is not waited for beyond its time. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/cleanup.h"
 #include "two_snapshots.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "analyze/compare_order.h"
 #include "analyze/compare_sections.h"
 #include "base/error.h"

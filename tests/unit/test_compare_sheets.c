@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Readings of two sides: what is added, what is not, and what is said of it. */
 #include "hand_snapshot.h"
 

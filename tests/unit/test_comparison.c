@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a comparison is made, which of its rows are kept, and what it says of the hosts. */
 #include "comparison_scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What threads and processes did that were gone at the second snapshot. */
 #include "comparison_scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tasks did between two snapshots, whether they stayed, came or went. */
 #include "comparison_scene.h"
 

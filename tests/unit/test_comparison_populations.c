@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Snapshots that are compared as they stand, one by one or several to a side. */
 #include "comparison_scene.h"
 

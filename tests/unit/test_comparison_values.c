@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each kind of metric has its own way to differ. */
 #include "comparison_scene.h"
 

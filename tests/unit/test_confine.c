@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a confined child can do, what it cannot, and what becomes of one that does not end. */
 #include <errno.h>
 #include <fcntl.h>

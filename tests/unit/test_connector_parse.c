@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

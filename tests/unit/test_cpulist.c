@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CPU sets as the kernel writes them. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The .ctprof.zst file: every field goes both ways, and its zeros are not taken for measured. */
 #include <zstd.h>
 

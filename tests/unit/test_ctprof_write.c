@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Snapshots that become .ctprof.zst files: what is absent, and what comes back. */
 #include <jansson.h>
 #include <sys/stat.h>

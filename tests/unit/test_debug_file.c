@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Debug information kept apart: where it is looked for, and that it is the program's. */
 #include <errno.h>
 #include <ftw.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Strings by number. */
 #include <setjmp.h>
 #include <stdarg.h>

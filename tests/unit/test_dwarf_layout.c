@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The offsets of jemalloc's counters from debug information of every kind. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an ELF file says about jemalloc and TLS; files that are broken or not ours. */
 #include <elf.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sentences for people, and the places that they are about. */
 #include <setjmp.h>
 #include <stdarg.h>

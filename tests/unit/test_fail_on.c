@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Conditions: how they are written, and when a comparison meets them. */
 #include "hand_comparison.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small files read whole; files replaced in one step or not at all. */
 #include <dirent.h>
 #include <errno.h>

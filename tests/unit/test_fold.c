@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many values made into one, and how many of them were measured. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Heap counters of programs that run, by their debug information: the programs
  * only look as if they had jemalloc, and their counters are known.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which processes use jemalloc; what a file that ends its reader costs. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is said about all processes whose heap counters were to be read. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON that any parser takes, whatever the names in it are. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of signals and errors. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ledgers and usage: sums, kinds of waits, and that nothing falls. */
 #include <setjmp.h>
 #include <stdarg.h>

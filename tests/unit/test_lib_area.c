@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory that readers see, as it is made. */
 #include <time.h>
 

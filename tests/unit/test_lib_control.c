@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of the program and of its environment. */
 #include "lib_support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which label burns, when no scope is open for as long as a tick. */
 #include "lib_support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SIGUSR2 as a wish for lines: whose it is, in a process and in its children. */
 #include <signal.h>
 #include <sys/wait.h>

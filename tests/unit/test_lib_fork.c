@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Forked children: they part from their parent's memory at once, and go on with their own. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scopes of handlers that run in the middle of a fork: of signals, and those of pthread_atfork(). */
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How often the heartbeat thread looks: as often as the limits of open scopes want it. */
 #include "lib_support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way of a scope: what it leaves in memory, and what happens when it does not fit. */
 #include <signal.h>
 #include <sys/time.h>

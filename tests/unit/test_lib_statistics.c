@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts and times by label, of threads that live and that ended. */
 #include "lib_support.h"
 

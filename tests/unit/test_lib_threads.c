@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which block is whose: threads that come, end, die silently, and are too many. */
 #include <dirent.h>
 #include <malloc.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chain of modules: of a real program, and of targets that lie. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Modules in memory: they say what their files say, and those that lie are caught. */
 #include <setjmp.h>
 #include <stdarg.h>

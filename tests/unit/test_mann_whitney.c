@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Significance: against published values, and against every deal counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

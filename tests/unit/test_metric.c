@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of metrics: every row is whole, and the registry that others rely on is in it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The map from numbers of tasks: what is in it is found, whatever comes and goes beside it. */
 #include <setjmp.h>
 #include <stdarg.h>

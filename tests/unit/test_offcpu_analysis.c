@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "hand_run.h"
 
 #include "analyze/diagnosis.h"

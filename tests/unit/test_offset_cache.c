@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Answers that are kept, and entries that are not to be believed. */
 #include <errno.h>
 #include <fcntl.h>

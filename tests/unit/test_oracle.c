@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle, asked about the real jemalloc, in every shape, and about things that mean harm. */
 #include <elf.h>
 #include <errno.h>

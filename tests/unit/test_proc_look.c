@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the stat of a task tells of the program that it runs. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mappings of files: from texts, and of this very process. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernel's answers about mappings are those of its text. */
 #include <errno.h>
 #include <fcntl.h>

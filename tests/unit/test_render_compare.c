@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Comparisons made by hand, in every format. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Readings as text, JSON and CSV: absent, unlimited and zero look different in each. */
 #include <stdio.h>
 #include <stdlib.h>

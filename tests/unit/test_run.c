@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run: its manifest, and what its samples say together. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of runs from anyone: what is read, what is left out, what is refused. */
 #include <errno.h>
 #include <setjmp.h>

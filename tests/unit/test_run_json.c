@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON lines of a run: their keys, what is left out, names of strangers. */
 #include "watched_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run that is written and read back is the same run: the same summary, the same report. */
 #include "watched_run.h"
 

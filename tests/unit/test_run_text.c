@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report of a run and the live line, for people. */
 #include "watched_run.h"
 

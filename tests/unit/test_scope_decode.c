@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stacks, labels and clocks of a memory of scopes. */
 #include "scope_decoding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a header may say, and how much is read because of it. */
 #include "scope_decoding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Losses and statistics, also of threads that end meanwhile. */
 #include "scope_decoding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of readings: cells, their three kinds of emptiness, and the order of columns. */
 #include <errno.h>
 #include <setjmp.h>

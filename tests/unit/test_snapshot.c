@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows, cells and reasons of a snapshot. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that are broken or of a newer version: an error at most. */
 #include "snapshot_payload.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Payloads whose checksum is right and whose content is not. */
 #include "snapshot_payload.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small files that claim much: they are refused in time and in little memory. */
 #include "snapshot_payload.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The .tscope file: what is written is read again, and failures are told in a sentence. */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Orders of groups: how they are written, and what they do to a comparison. */
 #include "hand_comparison.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* System calls: names and numbers, what they are for, what they wait for, and their statistics. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads of another process' memory: whole, partly readable, in batches. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text that grows, bytes from strangers, and numbers as people and the kernel write them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads and TLS modules of glibc programs: real ones, and targets that lie. */
 #include <setjmp.h>
 #include <stdarg.h>

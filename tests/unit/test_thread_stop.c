@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Thread pointers by a short stop: the right ones, and every thread goes on. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where thread-local blocks are: by arithmetic, and as real programs have them. */
 #include <setjmp.h>
 #include <stdarg.h>

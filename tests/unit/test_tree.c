@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tree from events: who is in it, sums that agree and never fall, identity, ends. */
 #include <errno.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory of a tree: who is kept, calls and waits of those that ended, no memory at all. */
 #include <errno.h>
 #include <malloc.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is said where little is known, and how sure it is. */
 #include "verdict_scene.h"
 

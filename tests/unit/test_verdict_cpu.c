@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs that compute, or would if they were let. */
 #include "verdict_scene.h"
 

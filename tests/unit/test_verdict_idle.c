@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs that want nothing. */
 #include "verdict_scene.h"
 

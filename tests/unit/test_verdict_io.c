@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files, disks, pipes and sockets. */
 #include "verdict_scene.h"
 

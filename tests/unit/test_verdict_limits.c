@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory, and the limits of memory and of descriptors. */
 #include "verdict_scene.h"
 

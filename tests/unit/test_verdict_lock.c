@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that wait for each other, or only seem to. */
 #include "verdict_scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A directory tree for one test: made below the temporary directory, filled file
  * by file, removed at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree for tests: events in one line each, and sums to compare.
  */

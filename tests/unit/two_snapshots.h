@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two snapshots of one boot, ten seconds apart.  A thread's start time is its tid
  * in ticks of 10 ms, so tids below FIRST_BORN are older than the first snapshot.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run made by hand, and what is said of it.  Each test has the numbers that a small program of
  * that kind gives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run as if it had been watched: a command with two threads, a child that fails, one that is
  * killed for lack of memory, a daemon that stays.  What it writes on the way goes to `lines`.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Captures a known workload under one of Debian's kernels.
 
 usage: check.py SERIES TASKSCOPE WORKLOAD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Read by the jobs: counters that are off by default on, and some processes to look at, all asleep.
 # Leaves the pid of the workload in $workload and those of the others in $others.
 sysctl -w kernel.sched_schedstats=1 kernel.task_delayacct=1

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Records a small root under one of Debian's kernels: usage: record.py SERIES WORKLOAD DIRECTORY
 
 This is how tests/data/roots/debian-* are made: the workload, init and one kernel thread, with

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Runs trees of processes under taskscope, on one of Debian's kernels.
 
 usage: run.py SERIES TASKSCOPE TREE_WORKLOAD

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree of processes that know what must be seen of them.  Each argument is a role, done by a
  * process of its own, one after another; the first process exits with 3.

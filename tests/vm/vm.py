@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Boots one of Debian's kernels under QEMU, runs a job in it and brings its files back.
 
 The machine's user space is one initramfs: busybox, the programs that the caller names with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A process that knows what must be seen of it: threads that each did one thing and now sleep, a
  * thread that has exited and a child that was waited for.

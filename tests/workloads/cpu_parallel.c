@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* As many threads that compute as there are CPUs, or as the second argument says. */
 #include <pthread.h>
 

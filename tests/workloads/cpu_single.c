@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One thread that computes. */
 #include "workload.h"
 

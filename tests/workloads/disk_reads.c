@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a file past the page cache: second argument the file, which is made and removed. */
 #include <fcntl.h>
 

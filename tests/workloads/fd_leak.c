@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opens and never closes; when the limit is reached it goes on trying. */
 #include <fcntl.h>
 #include <sys/resource.h>

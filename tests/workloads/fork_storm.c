@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starts one short process after another. */
 #include <sys/wait.h>
 

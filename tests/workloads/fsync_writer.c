@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a little and syncs, again and again, into the file of the second argument. */
 #include <fcntl.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Seven threads that wait for work on a condition, and one that computes: it is not idle. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Four threads that all need one lock, and hold it while they compute. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Takes memory until it is stopped, or has as many MiB as the second argument says. */
 #include "workload.h"
 

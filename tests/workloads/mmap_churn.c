@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes mappings and drops them at once. */
 #include <sys/mman.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Takes fresh pages, gives them back, takes them again. */
 #include <sys/mman.h>
 #include <sys/resource.h>

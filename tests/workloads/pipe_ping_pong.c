@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two processes that wait for each other over pipes, each thinking a little in between. */
 #include <sys/wait.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Waits for events that do not come, and looks around every 20 ms. */
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sleeps. */
 #include "workload.h"
 

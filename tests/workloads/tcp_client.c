@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asks a server on the loopback port of the second argument, one question at a time. */
 #include <arpa/inet.h>
 #include <sys/socket.h>

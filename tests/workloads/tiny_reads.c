@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a file byte by byte. */
 #include <fcntl.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the workloads share.  Each is one way to spend time, and prints what a profiler must see.
  * The first argument is for how long, in milliseconds.

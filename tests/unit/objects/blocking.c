@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A target whose counters make whoever reads them wait for ever: the page that
  * they are in is missing, and nobody will fill it.  Says y when that worked.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Makes the ELF files of the unit tests: make.sh DIRECTORY COMPILER...
 #
 # One source in every shape that a distribution may ship it in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What readers of ELF files and debug information are tried on: a program, or a
  * library, that looks like one with jemalloc in it.  The member names are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A library that claims to be jemalloc, in several tempers (one macro each).
  * Its counters lie at the offsets 8 * ALLOCATED_AT and 8 * DEALLOCATED_AT of its TLS

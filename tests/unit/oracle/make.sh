@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Makes what the oracle is asked in its test: usage: make.sh DIRECTORY COMPILER...
 set -eu
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program with jemalloc, in several tempers (one macro each).  Called with an argument it prints
  * where the counters of its thread are, from the thread pointer and, when jemalloc is a library,

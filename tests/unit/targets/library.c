@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A library with a thread-local variable; FUNCTION tells where it is in the calling thread. */
 void *FUNCTION(void);
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Makes the programs that the unit tests look at while they run: make.sh DIRECTORY COMPILER...
 set -eu
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program to be looked at: threads that wait, sleep and spin, each of which
  * says where its own thread-local variables are.
