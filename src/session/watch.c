@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +168,7 @@ void watch_follow_root(struct watch *watch)
 		surroundings_follow(&watch->surroundings, watch->run->pid);
 }
 
+/* Who sent a signal is in the tree by then, also when it ended meanwhile. */
 void watch_drain(struct watch *watch)
 {
 	uint64_t now_ns;
@@ -176,6 +176,8 @@ void watch_drain(struct watch *watch)
 	watch->events = 0;
 	watch_worked(watch, &watch->drains,
 		     watch->tracer->kind->drain(watch->tracer->state, watch_take_event, watch));
+	if (!watch->done)
+		watch_take_signals(watch);
 	watch_take_ended(watch);
 	if (watch->root_moved)
 		watch_follow_root(watch);
@@ -241,32 +243,6 @@ static void keep_time(struct watch *watch, uint64_t now_ns)
 		watch->kill_ns = UINT64_MAX;
 		ask_to_end(watch, SIGKILL);
 	}
-}
-
-/*
- * An interrupt from the terminal reaches the command by itself, as does a hangup of the terminal.
- * Whether an interrupt came from there or was sent to us alone cannot be told: neither is passed
- * on, so that the command never gets one twice.  Other signals that were sent to us are.
- */
-static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
-{
-	bool is_interrupt = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
-
-	if (watch_is_attached(watch) || watch->command_ended) {
-		watch->interrupted = true;
-		watch->done = true;
-		return;
-	}
-	if (!is_interrupt && info->ssi_code != SI_KERNEL)
-		kill(watch->launch.pid, (int)info->ssi_signo);
-}
-
-static void take_signals(struct watch *watch)
-{
-	struct signalfd_siginfo info;
-
-	while (read(watch->signal_fd, &info, sizeof(info)) == sizeof(info))
-		take_signal(watch, &info);
 }
 
 enum source {
@@ -368,13 +344,12 @@ static void go_round(struct watch *watch)
 
 	wait_for_something(watch, polled);
 	now_ns = monotonic_ns();
-	if (polled[POLL_SIGNALS].revents)
-		take_signals(watch);
 	if (polled[POLL_EXEC].revents)
 		take_result(watch);
 	if (polled[POLL_COMMAND].revents)
 		watch_command_ended(watch);
-	if (polled[POLL_TRACER].revents || now_ns >= watch->drain_ns) {
+	if (polled[POLL_TRACER].revents || polled[POLL_SIGNALS].revents ||
+	    now_ns >= watch->drain_ns) {
 		watch_drain(watch);
 		if (!polled[POLL_TRACER].revents)
 			watch->listen_ns = 0;

@@ -92,6 +92,9 @@ static inline bool watch_is_attached(const struct watch *watch)
 	return watch->run->mode == RUN_ATTACH;
 }
 
+/* Passes on what was meant for the command; without one to pass it on to, ends the watch. */
+void watch_take_signals(struct watch *watch);
+
 /* Processes that ended go to the lines. */
 void watch_take_ended(struct watch *watch);
 

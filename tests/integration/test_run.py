@@ -416,8 +416,11 @@ class LeftAlone(RunCase):
 
 class Signals(RunCase):
     def test_signals_that_were_meant_for_the_command_are_passed_on(self):
-        script = "trap 'exit 33' TERM HUP USR1 USR2; echo ready; while :; do sleep 0.05; done"
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1,
+                   signal.SIGUSR2)
+        script = "trap 'exit 33' INT QUIT TERM HUP USR1 USR2; echo ready; " \
+                 "while :; do sleep 0.05; done"
+        for number in numbers:
             with self.subTest(signal=number.name):
                 process = self.start("sh", "-c", script, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE)
@@ -427,14 +430,19 @@ class Signals(RunCase):
                 self.assertEqual(process.returncode, 33)
                 self.assertGreater(len(err.splitlines()), 2, "the report still comes")
 
-    def test_an_interrupt_to_us_alone_does_not_reach_the_command(self):
-        process = self.start("-q", "sh", "-c", "echo ready; sleep 0.5; exit 4",
-                             stdout=subprocess.PIPE)
-        process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGQUIT)
-        process.stdout.close()
-        self.assertEqual(process.wait(timeout=HANG), 4)
+    def test_what_the_tree_sends_is_not_sent_back(self):
+        """By a child to the whole group, and by the command to its parent."""
+        script = "trap 'echo caught' INT; trap 'exit 5' USR1; trap 'exit 6' TERM; " \
+                 "sh -c 'trap : INT; kill -INT 0'; kill -USR1 $PPID; " \
+                 "echo ready; while :; do sleep 0.05; done"
+        process = self.start("-q", "sh", "-c", script, stdout=subprocess.PIPE,
+                             start_new_session=True)
+        self.addCleanup(process.stdout.close)
+        said = [process.stdout.readline() for _ in range(2)]
+        self.assertEqual(said, [b"caught\n", b"ready\n"])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.read(), b"")
+        self.assertEqual(process.wait(timeout=HANG), 6)
 
     def test_a_command_that_never_exits_is_ended_after_a_while(self):
         begin = time.monotonic()
@@ -520,6 +528,55 @@ class Terminal(RunCase):
         self.listen(terminal)
         self.assertIn(b"caught", self.said)
         self.assertEqual(self.status(pid), 3)
+
+    # Counts interrupts, and tells them when it is asked to end.  A second one of a signal of a lower
+    # number would come before the TERM that was sent after it.
+    COUNTING = """if True:
+        import os, signal
+        caught = []
+        def end(*_):
+            print("caught", *caught, flush=True)
+            os._exit(3)
+        def catch(number, _):
+            caught.append(signal.Signals(number).name)
+            print("noted", flush=True)
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, catch)
+        signal.signal(signal.SIGTERM, end)
+        print("ready", flush=True)
+        while True:
+            signal.pause()
+        """
+
+    def test_what_is_typed_reaches_the_command_once(self):
+        for key, name in (b"\x03", b"SIGINT"), (b"\x1c", b"SIGQUIT"):
+            with self.subTest(name):
+                pid, terminal = self.spawn("-q", REAL_PYTHON, "-c", self.COUNTING)
+                self.listen(terminal, b"ready")
+                os.write(terminal, key)
+                self.listen(terminal, b"noted")
+                os.kill(pid, signal.SIGTERM)
+                self.listen(terminal)
+                self.assertIn(b"caught %s\r\n" % name, self.said)
+                self.assertEqual(self.status(pid), 3)
+
+    def test_an_interrupt_that_was_sent_reaches_the_command_of_a_terminal_too(self):
+        pid, terminal = self.spawn("-q", REAL_PYTHON, "-c", self.COUNTING)
+        self.listen(terminal, b"ready")
+        os.kill(pid, signal.SIGINT)
+        self.listen(terminal, b"noted")
+        os.kill(pid, signal.SIGTERM)
+        self.listen(terminal)
+        self.assertIn(b"caught SIGINT\r\n", self.said)
+        self.assertEqual(self.status(pid), 3)
+
+    def test_a_hangup_of_the_terminal_ends_the_command(self):
+        """The kernel tells the leader of the session alone, which is taskscope here."""
+        pid, terminal = self.spawn("-q", "sh", "-c", f"echo ready; {self.until('never')}")
+        self.listen(terminal, b"ready")
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), terminal)
+        self.assertEqual(self.status(pid), 128 + signal.SIGHUP)
 
     def test_the_modes_of_the_terminal_stay_as_they_are(self):
         pid, terminal = self.spawn("sh", "-c", "echo ready; sleep 1; read line; echo got $line")

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals that taskscope gets while a command runs: whom they were meant for.
+ */
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "session/watch.h"
+
+/*
+ * What the terminal sends (SI_KERNEL) reaches the command by itself, in our process group; but a
+ * hangup is told to the leader of the session alone.  What a member of the tree sends was meant for
+ * the whole group, or for the parent of the command, and is not sent back.
+ */
+static bool is_for_command(const struct watch *watch, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_code == SI_KERNEL)
+		return info->ssi_signo == SIGHUP && getsid(0) == watch->self;
+	return (pid_t)info->ssi_pid != watch->launch.pid &&
+	       !tree_find(watch->run->tree, (int32_t)info->ssi_pid);
+}
+
+static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
+{
+	if (watch_is_attached(watch) || watch->command_ended) {
+		watch->interrupted = true;
+		watch->done = true;
+		return;
+	}
+	if (is_for_command(watch, info))
+		kill(watch->launch.pid, (int)info->ssi_signo);
+}
+
+void watch_take_signals(struct watch *watch)
+{
+	struct signalfd_siginfo info;
+
+	while (read(watch->signal_fd, &info, sizeof(info)) == sizeof(info))
+		take_signal(watch, &info);
+}
