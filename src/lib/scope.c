@@ -149,7 +149,7 @@ static APART struct taskscope_scope open_slowly(struct taskscope_site *site,
 
 	if (self.is_changing)
 		return interrupted();
-	if (!is_on() && !start_may_go_on())
+	if (!start_may_record())
 		return no_scope;
 	self_begin_change();
 	scope = open_prepared(site, wish);

@@ -75,13 +75,17 @@ static void header_describe(void)
 	STORE(header->state, SCOPE_STATE_ON);
 }
 
-/* Scopes are recorded first: the thread may find some. */
+/*
+ * Scopes are recorded first: the thread may find some.  What is about to go on is on before it no longer
+ * is about to, so that another thread finds one or the other (see start_may_record()).
+ */
 static void switch_on(struct warnings *warnings)
 {
 	int error;
 
 	header_describe();
 	STORE(control.is_on, true);
+	STORE(goes_on, false);
 	error = heartbeat_start(&control, warnings);
 	if (error) {
 		warnings_add(warnings, "there is no heartbeat: its thread did not start (%s)",
@@ -127,7 +131,6 @@ static int prepare(struct warnings *warnings)
 		area_share();
 	warn_if_hidden(warnings);
 	fork_settle();
-	goes_on = false;
 	return 0;
 }
 
@@ -186,16 +189,15 @@ static APART void go_on(void)
 	print_warnings(&warnings, &options);
 }
 
-bool start_may_go_on(void)
+bool start_may_record(void)
 {
-	return LOAD(goes_on);
+	return LOAD(goes_on) || LOAD(control.is_on);
 }
 
 bool start_again(void)
 {
-	if (!start_may_go_on())
-		return false;
-	go_on();
+	if (LOAD(goes_on))
+		go_on();
 	return LOAD(control.is_on);
 }
 

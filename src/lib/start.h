@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /*
- * In a forked child whose parent recorded scopes: from now on this process does, too.  False when
- * there is nothing to start again; cheap then.
+ * In a forked child whose parent recorded scopes: from now on this process does, too.  Whether scopes
+ * are recorded; cheap when there is nothing to start again.
  */
 bool start_again(void);
 
-/* Whether it would: then nothing is recorded yet, but will be.  No lock. */
-bool start_may_go_on(void);
+/* Whether scopes are recorded, or will be after start_again().  No lock. */
+bool start_may_record(void);
 
 /* In a forked child, at once: nothing is recorded, but start_again() will, if it may. */
 void start_forget(bool may_go_on);

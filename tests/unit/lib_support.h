@@ -17,6 +17,7 @@
 
 #include "lib/area.h"
 #include "lib/threads.h"
+#include "patience.h"
 
 static inline void lines_ignore(void *context, enum taskscope_level level, const char *line)
 {

@@ -43,7 +43,7 @@ static void in_child(void (*function)(void *), void *argument)
 	int status;
 
 	if (pid == 0) {
-		alarm(20);
+		alarm(HANG_SECONDS);
 		function(argument);
 		_exit(0);
 	}
@@ -424,6 +424,41 @@ static void threads_of_a_child_may_come_first(void **state)
 	}
 }
 
+static int is_watching, has_started;
+
+/* Whether a scope could have been opened at any time. */
+static void *watch_the_start(void *was_always_possible)
+{
+	bool *possible = was_always_possible;
+
+	__atomic_store_n(&is_watching, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&has_started, __ATOMIC_ACQUIRE))
+		*possible &= start_may_record();
+	return NULL;
+}
+
+static void is_watched(void *argument)
+{
+	bool was_always_possible = true;
+	pthread_t thread;
+
+	(void)argument;
+	pthread_create(&thread, NULL, watch_the_start, &was_always_possible);
+	while (!__atomic_load_n(&is_watching, __ATOMIC_ACQUIRE))
+		;
+	taskscope_enter("child");
+	__atomic_store_n(&has_started, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	CHECK(was_always_possible);
+}
+
+static void no_scope_is_lost_while_a_child_starts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FORKS; i++)
+		in_child(is_watched, NULL);
+}
+
 static int is_held, was_held;
 
 /* As a thread of the child does while it makes the child's own memory. */
@@ -584,6 +619,7 @@ int main(int argc, char **argv)
 		FORK_TEST(grandchildren_do_too),
 		FORK_TEST(of_many_threads_only_the_forking_one_lives_on),
 		FORK_TEST(threads_of_a_child_may_come_first),
+		FORK_TEST(no_scope_is_lost_while_a_child_starts),
 		FORK_TEST(nothing_is_closed_while_the_memory_changes_places),
 		FORK_TEST(a_thread_without_scopes_may_fork),
 		FORK_TEST(a_child_of_a_stopped_parent_can_start),
