@@ -19,6 +19,8 @@
 
 #include "lib/area.h"
 
+enum { HANG_SECONDS = 180 };
+
 /* Whether a scope is recorded, and whether somebody outside could read it. */
 static void tell(const char *where)
 {
@@ -118,7 +120,7 @@ static int log_and(void (*act)(void))
 {
 	struct taskscope_options options = { .size = sizeof(options), .log = log_line };
 
-	alarm(5);
+	alarm(HANG_SECONDS);
 	when_logged = act;
 	taskscope_start(&options);
 	tell("started");
@@ -174,7 +176,7 @@ static int scene_child_log_stops(void)
 	taskscope_leave(taskscope_enter("parent"));
 	pid = fork();
 	if (pid == 0) {
-		alarm(5);
+		alarm(HANG_SECONDS);
 		when_logged = taskscope_stop;
 		has_no_threads = true;
 		tell("child");
@@ -217,7 +219,7 @@ static int end_the_first_thread(bool has_worker)
 {
 	pthread_t worker;
 
-	alarm(20);
+	alarm(HANG_SECONDS);
 	atexit(tell_after_the_stop);
 	taskscope_start(NULL);
 	taskscope_leave(taskscope_enter("main"));
@@ -240,7 +242,7 @@ static int scene_worker_ends_last(void)
 static void signal_itself(void)
 {
 	kill(getpid(), SIGTERM);
-	sleep(5);
+	pause();
 }
 
 static int scene_signal_at_the_end(void)

@@ -21,7 +21,7 @@ def plain_environment(**more):
 
 def run(*words, **environment):
     return subprocess.run(words, env=plain_environment(**environment), capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=300, check=False)
 
 
 def warnings(result):

@@ -13,9 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 /*
  * Starts a program with one argument and waits until it has written a byte, or, when it is
- * not one that writes, until it runs: its memory is then that of the new program.
+ * not one that writes, until it waits for something.
  */
 static inline pid_t child_start_asking(const char *path, const char *argument, const char *preload,
 				       int writes, char *ret_byte)
@@ -40,7 +42,7 @@ static inline pid_t child_start_asking(const char *path, const char *argument, c
 	assert_int_equal(read(ends[0], ret_byte, 1), writes);
 	close(ends[0]);
 	if (!writes)
-		usleep(200000);
+		WAIT_UNTIL(task_state(pid) == 'S'); /* behind its loader */
 	return pid;
 }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "host/aside.h"
+#include "patience.h"
 
 static atomic_int released;
 
@@ -37,7 +38,7 @@ static void work_is_done_before_the_call_returns(void **state)
 	int number = 4;
 
 	(void)state;
-	assert_int_equal(aside_run(add_one, note_release, &number, 10000), 0);
+	assert_int_equal(aside_run(add_one, note_release, &number, HANG_MS), 0);
 	assert_int_equal(number, 5);
 	assert_int_equal(released, 0);
 }
@@ -51,8 +52,7 @@ static void work_that_waits_too_long_is_left_alone_and_cleans_up_after_itself(vo
 	assert_int_equal(aside_run(wait_for_a_pipe, note_release, &ends[0], 20), -ETIMEDOUT);
 	assert_int_equal(released, 0);
 	close(ends[1]); /* the thread ends, and lets go of what it was given */
-	while (!atomic_load(&released))
-		usleep(1000);
+	WAIT_UNTIL(atomic_load(&released));
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /* What a confined child can do, what it cannot, and what becomes of one that does not end. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -25,20 +26,21 @@
 
 #include "base/array.h"
 #include "host/confine.h"
+#include "patience.h"
 #include "sanitized.h"
 
-#define PATIENCE_MS 10000
+#define LEFT_NS 100000000
 #define PLAIN_USER 12345
 #define NOBODY 65534
 
 static const struct confine_limits parser = { .rules = CONFINE_PARSER, .cpu_seconds = 5 };
 
-static double seconds(void)
+static uint64_t now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static bool has_no_children(void)
@@ -71,10 +73,10 @@ static void what_the_child_writes_comes_back(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&parser, PATIENCE_MS, say_hello, "hello", answer, 16, &size), 0);
+	assert_int_equal(run(&parser, HANG_MS, say_hello, "hello", answer, 16, &size), 0);
 	assert_int_equal(size, 5);
 	assert_memory_equal(answer, "hello", 5);
-	assert_int_equal(run(&parser, PATIENCE_MS, say_hello, "hello", answer, 5, &size), 0);
+	assert_int_equal(run(&parser, HANG_MS, say_hello, "hello", answer, 5, &size), 0);
 	assert_int_equal(size, 5);
 }
 
@@ -91,9 +93,9 @@ static void an_ignored_signal_of_children_costs_no_answer(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++) {
 		assert_int_equal(sigaction(SIGCHLD, &ignored[i], NULL), 0);
-		assert_int_equal(run(&parser, PATIENCE_MS, say_hello, "hello", answer,
-				     sizeof(answer), &size),
-				 0);
+		assert_int_equal(
+			run(&parser, HANG_MS, say_hello, "hello", answer, sizeof(answer), &size),
+			0);
 		assert_int_equal(size, 5);
 	}
 	signal(SIGCHLD, SIG_DFL);
@@ -105,8 +107,7 @@ static void an_answer_that_is_too_long_ends_the_child(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&parser, PATIENCE_MS, say_hello, "hello", answer, 4, &size),
-			 -EMSGSIZE);
+	assert_int_equal(run(&parser, HANG_MS, say_hello, "hello", answer, 4, &size), -EMSGSIZE);
 	assert_int_equal(size, 4);
 	assert_memory_equal(answer, "hell", 4);
 }
@@ -148,8 +149,7 @@ static void an_error_of_the_work_is_returned(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&parser, PATIENCE_MS, say_and_fail, "part", answer, 16, &size),
-			 -EBADMSG);
+	assert_int_equal(run(&parser, HANG_MS, say_and_fail, "part", answer, 16, &size), -EBADMSG);
 	assert_int_equal(size, 4);
 }
 
@@ -164,10 +164,18 @@ static void a_crash_costs_what_was_not_said_before(void **state)
 	(void)state;
 	memcpy(guarded, "part", 5);
 	mprotect(guarded, 4096, PROT_READ);
-	assert_int_equal(run(&parser, PATIENCE_MS, say_and_crash, guarded, answer, 16, &size),
-			 -EPROTO);
+	assert_int_equal(run(&parser, HANG_MS, say_and_crash, guarded, answer, 16, &size), -EPROTO);
 	assert_int_equal(size, 4);
 	munmap(guarded, 4096);
+}
+
+/* The child's deadline is so far away once it has said something. */
+static void end_soon(struct confined_job *job, uint64_t left_ns)
+{
+	struct pollfd answer = { .fd = job->answer, .events = POLLIN };
+
+	assert_int_equal(poll(&answer, 1, HANG_MS), 1);
+	job->deadline_ns = now_ns() + left_ns;
 }
 
 static void a_child_that_does_not_end_is_ended_at_its_deadline(void **state)
@@ -176,15 +184,16 @@ static void a_child_that_does_not_end_is_ended_at_its_deadline(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
-		double begin = seconds();
+		struct confined_job job;
 		char answer[16];
 		size_t size;
 
-		assert_int_equal(run(&parser, 600, works[i], "part", answer, 16, &size),
-				 -ETIMEDOUT);
+		assert_int_equal(confined_start(&job, &parser, HANG_MS, works[i], "part"), 0);
+		end_soon(&job, LEFT_NS);
+		assert_int_equal(confined_finish(&job, answer, 16, &size), -ETIMEDOUT);
+		assert_true(now_ns() >= job.deadline_ns);
 		assert_int_equal(size, 4);
-		assert_true(seconds() - begin >= 0.6);
-		assert_true(seconds() - begin < 8); /* on a busy host, too */
+		assert_true(has_no_children());
 	}
 }
 
@@ -196,7 +205,7 @@ static void a_child_that_spins_ends_when_its_cpu_time_is_used_up(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&limits, 20000, say_and_wait, "part", answer, 16, &size), -EPROTO);
+	assert_int_equal(run(&limits, HANG_MS, say_and_wait, "part", answer, 16, &size), -EPROTO);
 }
 
 static void jobs_run_at_the_same_time(void **state)
@@ -207,10 +216,12 @@ static void jobs_run_at_the_same_time(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
-		assert_int_equal(confined_start(&jobs[i], &parser, 1000,
+		assert_int_equal(confined_start(&jobs[i], &parser, HANG_MS,
 						i % 2 ? say_hello : say_and_wait, "part"),
 				 0);
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		if (i % 2 == 0)
+			end_soon(&jobs[i], LEFT_NS);
 		assert_int_equal(confined_finish(&jobs[i], answer, sizeof(answer), &size),
 				 i % 2 ? 0 : -ETIMEDOUT);
 		assert_int_equal(size, 4);
@@ -226,8 +237,9 @@ static void an_answer_that_waits_beyond_the_deadline_counts(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(confined_start(&job, &parser, 1000, say_hello, "early"), 0);
-	usleep(1300000);
+	assert_int_equal(confined_start(&job, &parser, HANG_MS, say_hello, "early"), 0);
+	assert_int_equal(waitid(P_PID, (id_t)job.pid, NULL, WEXITED | WNOWAIT | __WALL), 0);
+	job.deadline_ns = now_ns();
 	assert_int_equal(confined_finish(&job, answer, sizeof(answer), &size), 0);
 	assert_int_equal(size, 5);
 }
@@ -274,8 +286,7 @@ static void a_parser_can_neither_open_nor_reach_anything(void **state)
 
 	(void)state;
 	assert_int_equal(
-		run(&parser, PATIENCE_MS, try_everything, NULL, answer, sizeof(answer) - 1, &size),
-		0);
+		run(&parser, HANG_MS, try_everything, NULL, answer, sizeof(answer) - 1, &size), 0);
 	assert_string_equal(answer, "");
 }
 
@@ -308,7 +319,7 @@ static void a_program_opens_files_for_reading_only(void **state)
 
 	(void)state;
 	assert_int_equal(
-		run(&limits, PATIENCE_MS, try_to_open, NULL, answer, sizeof(answer) - 1, &size), 0);
+		run(&limits, HANG_MS, try_to_open, NULL, answer, sizeof(answer) - 1, &size), 0);
 	assert_string_equal(answer, "");
 }
 
@@ -331,9 +342,8 @@ static void only_the_given_program_can_be_executed(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&limits, PATIENCE_MS, execute_another, &given, NULL, 0, &size), 0);
-	assert_int_equal(run(&limits, PATIENCE_MS, execute_another, &other, NULL, 0, &size),
-			 -EPERM);
+	assert_int_equal(run(&limits, HANG_MS, execute_another, &given, NULL, 0, &size), 0);
+	assert_int_equal(run(&limits, HANG_MS, execute_another, &other, NULL, 0, &size), -EPERM);
 	close(given);
 	close(other);
 }
@@ -397,7 +407,7 @@ static void a_child_has_only_what_it_was_given(void **state)
 	(void)state;
 	assert_true(dup3(file, kept, O_CLOEXEC) == kept && dup3(file, kept + 1, O_CLOEXEC) >= 0);
 	signal(SIGINT, SIG_IGN);
-	assert_int_equal(run(&limits, PATIENCE_MS, look, &view, &view, sizeof(view), &size), 0);
+	assert_int_equal(run(&limits, HANG_MS, look, &view, &view, sizeof(view), &size), 0);
 	signal(SIGINT, SIG_DFL);
 	assert_int_equal(size, sizeof(view));
 	assert_true(view.kept_is_open);
@@ -428,7 +438,7 @@ static void a_call_of_another_architecture_ends_the_child(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&parser, PATIENCE_MS, use_another_architecture, NULL, NULL, 0, &size),
+	assert_int_equal(run(&parser, HANG_MS, use_another_architecture, NULL, NULL, 0, &size),
 			 -EPROTO);
 }
 #endif
@@ -451,7 +461,7 @@ static void memory_is_limited(void **state)
 	int status;
 
 	(void)state;
-	status = run(&limits, PATIENCE_MS, take_memory, NULL, NULL, 0, &size);
+	status = run(&limits, HANG_MS, take_memory, NULL, NULL, 0, &size);
 #if defined(ADDRESS_SPACE_IS_RESERVED)
 	assert_true(status == 0 || status == -ENOMEM);
 #else
@@ -471,7 +481,7 @@ static void what_prepare_returns_ends_the_job(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(run(&limits, PATIENCE_MS, say_hello, &wanted, NULL, 0, &size), -EFBIG);
+	assert_int_equal(run(&limits, HANG_MS, say_hello, &wanted, NULL, 0, &size), -EFBIG);
 	assert_int_equal(size, 0);
 }
 
@@ -493,7 +503,7 @@ static void a_plain_user_stays_who_he_is(void **state)
 		    errno != EINVAL)
 			_exit(1);
 		uid = geteuid();
-		if (confined_start(&job, &limits, PATIENCE_MS, look, &view) < 0 ||
+		if (confined_start(&job, &limits, HANG_MS, look, &view) < 0 ||
 		    confined_finish(&job, &view, sizeof(view), &size) < 0)
 			_exit(2);
 		_exit(size != sizeof(view) || view.uid != uid);
@@ -520,15 +530,14 @@ static void a_child_dies_with_its_parent(void **state)
 						 .keep_count = 1 };
 		struct confined_job job;
 
-		if (confined_start(&job, &limits, 60000, say_and_wait, "part") < 0 ||
-		    read(job.answer, &byte, 0) < 0)
+		if (confined_start(&job, &limits, HANG_MS, say_and_wait, "part") < 0 ||
+		    read(job.answer, &byte, 1) != 1)
 			_exit(1);
-		usleep(100000);
 		_exit(0);
 	}
 	close(ends[1]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	alarm(10);
+	alarm(HANG_SECONDS);
 	assert_int_equal(read(ends[0], &byte, 1), 0); /* the last one who had it is gone */
 	alarm(0);
 	close(ends[0]);

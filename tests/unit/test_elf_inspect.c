@@ -12,6 +12,7 @@
 
 #include "host/elf_inspect.h"
 #include "objects.h"
+#include "patience.h"
 
 static struct elf_findings inspect(const char *name)
 {
@@ -249,7 +250,7 @@ static void a_tedious_file_does_not_hold_up_others(void **state)
 	int fd = make_tedious_file(200000, 8 << 20, 1);
 
 	(void)state;
-	alarm(20);
+	alarm(HANG_SECONDS);
 	assert_int_equal(elf_inspect(fd, &findings), 0);
 	assert_true(findings.has_symtab);
 	assert_int_equal(findings.mallctl, 0);

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "patience.h"
 
 struct place {
 	char path[64];
@@ -90,7 +91,7 @@ static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
 	char buffer[8];
 
 	assert_int_equal(mkfifo(place->file, 0600), 0);
-	alarm(5);
+	alarm(HANG_SECONDS);
 	assert_int_equal(file_read(place->dir, "file", buffer, sizeof(buffer)), 0);
 	assert_int_equal(file_read_text(place->dir, "file", 100, &text), 0);
 	alarm(0);

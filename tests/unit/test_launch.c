@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "session/launch.h"
+#include "patience.h"
 
 static struct error error;
 
@@ -45,7 +46,7 @@ static bool is_readable(int fd, int timeout_ms)
 static int release(struct launch *launch)
 {
 	launch_release(launch);
-	assert_true(is_readable(launch->exec_fd, 10000));
+	assert_true(is_readable(launch->exec_fd, HANG_MS));
 	return launch_result(launch);
 }
 
@@ -54,7 +55,7 @@ static int await_end(struct launch *launch)
 {
 	int status = -1;
 
-	assert_true(is_readable(launch->pidfd, 10000));
+	assert_true(is_readable(launch->pidfd, HANG_MS));
 	assert_int_equal(waitpid(launch->pid, &status, 0), launch->pid);
 	launch->pid = -1;
 	launch_finish(launch);
@@ -174,7 +175,7 @@ static void a_signal_ends_a_held_command(void **state)
 
 	(void)state;
 	kill(launch.pid, SIGINT);
-	assert_true(is_readable(launch.exec_fd, 10000));
+	assert_true(is_readable(launch.exec_fd, HANG_MS));
 	assert_int_equal(launch_result(&launch), 0);
 	assert_int_equal(WTERMSIG(await_end(&launch)), SIGINT);
 }

@@ -31,9 +31,17 @@ struct moment {
 	uint64_t ticks, ns;
 };
 
+/* On both clocks, without much time between the two. */
 static struct moment moment_now(void)
 {
-	return (struct moment){ .ticks = ticks_now(), .ns = ticks_monotonic_ns() };
+	struct moment moment;
+	uint64_t before;
+
+	do {
+		before = ticks_monotonic_ns();
+		moment = (struct moment){ .ticks = ticks_now(), .ns = ticks_monotonic_ns() };
+	} while (moment.ns - before > MILLISECOND_NS);
+	return moment;
 }
 
 static void both_clocks_are_read_at_the_same_moment(void **state)

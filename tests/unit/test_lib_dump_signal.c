@@ -36,7 +36,7 @@ static int child_status(void (*function)(void))
 	int status;
 
 	if (pid == 0) {
-		alarm(20);
+		alarm(HANG_SECONDS);
 		function();
 		_exit(0);
 	}

@@ -49,7 +49,7 @@ static void interrupt(void)
 static int setup(void **state)
 {
 	(void)state;
-	alarm(20);
+	alarm(HANG_SECONDS);
 	while_preparing = NULL;
 	while_parent = NULL;
 	while_child = NULL;
@@ -71,7 +71,7 @@ static int child_run(void)
 {
 	struct taskscope_scope scope;
 
-	alarm(20);
+	alarm(HANG_SECONDS);
 	if (self.is_changing)
 		return 1;
 	scope = taskscope_enter("child");

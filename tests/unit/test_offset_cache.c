@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "host/offset_cache.h"
+#include "patience.h"
 
 #define OTHER_USER 12345
 
@@ -329,7 +330,7 @@ static void entries_of_others_are_as_good_as_none(void **state)
 	assert_missing(place);
 	assert_int_equal(unlink(place->entry), 0);
 	assert_int_equal(mkfifo(place->entry, 0600), 0);
-	alarm(5);
+	alarm(HANG_SECONDS);
 	assert_missing(place);
 	alarm(0);
 	keep(place);

@@ -23,11 +23,12 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "host/oracle.h"
+#include "patience.h"
 #include "sanitized.h"
 
 #define PLAIN_USER 12345
 #define UNTOUCHED 0x1234
-#define LATEST (8 + ORACLE_TIMEOUT_MS / 1000.0) /* on a host that is busy with other things */
+#define LATEST HANG_SECONDS /* on a host that is busy with other things */
 
 static int open_object(const char *name)
 {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "patience.h"
 #include "scene.h"
 
 /* A thread that stays until the pipe that it reads is closed. */
@@ -54,6 +56,24 @@ struct family {
 	int stop;
 };
 
+/* How many threads of a process are in that state. */
+static unsigned threads_in_state(pid_t pid, char state)
+{
+	unsigned count = 0;
+	struct dirent *entry;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks)))
+		count += entry->d_name[0] != '.' &&
+			 task_state((pid_t)strtol(entry->d_name, NULL, 10)) == state;
+	closedir(tasks);
+	return count;
+}
+
 static void family_start(struct family *family)
 {
 	int ready[2], stop[2];
@@ -68,7 +88,7 @@ static void family_start(struct family *family)
 		child(ready[1], stop[0]);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	usleep(20000); /* until both threads sleep */
+	WAIT_UNTIL(threads_in_state(family->pid, 'S') == 2);
 	close(ready[0]);
 	close(ready[1]);
 	close(stop[0]);
@@ -174,7 +194,7 @@ static void what_moves_while_it_is_read_is_not_put_on_the_dead(void **state)
 	assert_true(pid >= 0);
 	if (pid == 0)
 		busy_child(stop[0]);
-	usleep(50000); /* until it is at it */
+	WAIT_UNTIL(threads_in_state(pid, 'S') == SLEEPERS);
 	scene->options.pids = &pid;
 	scene->options.pid_count = 1;
 	scene_open(scene, NULL);

@@ -10,10 +10,11 @@
 
 #include "base/array.h"
 #include "collect/reader_pool.h"
+#include "patience.h"
 #include "tree.h"
 
 #define MS 1000000ll
-#define PLENTY (10000 * MS)
+#define PLENTY (HANG_MS * MS)
 #define SHORT (200 * MS)
 
 struct stage {
@@ -179,6 +180,7 @@ static void one_that_blocks_is_late_and_holds_up_nobody(void **state)
 	write_pipe(stage, 0);
 	write_file(stage, 1, "quick");
 	ask(stage, 0);
+	stage->patience_ns = PLENTY;
 	ask(stage, 1);
 	assert_int_equal(reader_pool_finish(stage->pool), 0);
 	assert_true(now_ns() - began_ns >= SHORT);
@@ -235,7 +237,7 @@ static void a_reader_that_comes_back_works_on(void **state)
 		stage->lengths[61] = 0;
 		ask(stage, 61);
 		usleep(10000);
-	} while (stage->lengths[61] == -ETIMEDOUT && ++tries < 1000);
+	} while (stage->lengths[61] == -ETIMEDOUT && ++tries < HANG_MS / 10);
 	assert_int_equal(reader_pool_finish(stage->pool), 0);
 	assert_int_equal(stage->lengths[61], 4);
 	/* What was late has no second answer. */

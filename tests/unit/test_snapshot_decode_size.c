@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "sanitized.h"
+#include "patience.h"
 
 /* A file whose payload unfolds to a gigabyte of zeros. */
 static struct bytes make_zero_bomb(void)
@@ -136,7 +137,7 @@ static int survive(const void *argument)
 	struct error error = { 0 };
 	int status;
 
-	alarm(20);
+	alarm(HANG_SECONDS);
 #ifndef ADDRESS_SPACE_IS_RESERVED
 	{
 		struct rlimit limit = { 96 << 20, 96 << 20 };

@@ -7,13 +7,15 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
 #include "host/thread_stop.h"
+#include "patience.h"
 #include "target_process.h"
 
-static const struct stop_limits limits = { .thread_ms = 2000, .total_ms = 10000 };
+static const struct stop_limits limits = { .thread_ms = HANG_MS, .total_ms = HANG_MS };
 
 /* Its letter in the thread's stat file, which no stopped or traced thread of ours may have. */
 static char thread_state(const struct target_process *target, int tid)
@@ -39,8 +41,7 @@ static void check_goes_on(struct target_process *target)
 {
 	unsigned long before = target_turns(target);
 
-	usleep(20000);
-	assert_true(target_turns(target) > before);
+	WAIT_UNTIL(target_turns(target) > before);
 	for (size_t i = 0; i < target->count; i++)
 		assert_null(strchr("tTX", thread_state(target, target->threads[i].tid)));
 }
@@ -126,7 +127,7 @@ static pid_t start_stuck(int *ret_release)
 	}
 	close(release[0]);
 	*ret_release = release[1];
-	usleep(50000);
+	WAIT_UNTIL(task_state(parent) == 'D');
 	return parent;
 }
 
@@ -147,8 +148,7 @@ static void a_thread_that_does_not_stop_is_let_go(void **state)
 	assert_int_equal(thread.step, STOP_WAIT);
 	assert_int_equal(thread.error, -ETIMEDOUT);
 	close(release);
-	usleep(50000);
-	assert_int_equal(thread_state(&stuck, stuck.pid), 'S'); /* neither stopped nor traced */
+	WAIT_UNTIL(thread_state(&stuck, stuck.pid) == 'S'); /* neither stopped nor traced */
 	kill(stuck.pid, SIGKILL);
 	waitpid(stuck.pid, NULL, 0);
 	close(stuck.directory);
@@ -163,12 +163,20 @@ static int find_role(const struct target_process *target, const char *role)
 	return 0;
 }
 
-static unsigned long turns_in(struct target_process *target, unsigned microseconds)
+/* Whether somebody holds the thread, or is about to. */
+static bool is_traced(pid_t tid)
 {
-	unsigned long before = target_turns(target);
+	char path[64], line[256];
+	int tracer = 0;
+	FILE *status;
 
-	usleep(microseconds);
-	return target_turns(target) - before;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	status = fopen(path, "re");
+	assert_non_null(status);
+	while (fgets(line, sizeof(line), status) && sscanf(line, "TracerPid: %d", &tracer) != 1)
+		;
+	fclose(status);
+	return tracer != 0;
 }
 
 /* Of a process that has them all, as far as one can see. */
@@ -227,27 +235,40 @@ static void a_number_that_is_anothers_by_now_is_left_alone(void **state)
 	target_end(&target);
 }
 
+struct stopping {
+	int directory;
+	struct stopped_thread threads[2];
+};
+
+static void *stop_both(void *argument)
+{
+	struct stopping *stopping = argument;
+
+	assert_int_equal(thread_stop_read(stopping->directory, stopping->threads, 2, &limits), 0);
+	return NULL;
+}
+
 static void a_thread_does_not_wait_for_the_next_one(void **state)
 {
-	static const struct stop_limits few = { .thread_ms = 300, .total_ms = 1000 };
-	struct stopped_thread threads[2] = { 0 };
+	struct stopping stopping = { 0 };
+	struct stopped_thread *threads = stopping.threads;
 	struct target_process target;
-	unsigned long a_while, before;
-	int directory, release;
+	pthread_t stopper;
+	int release;
 
 	(void)state;
 	target_start(&target, "dynamic", NULL, NULL);
 	threads[0].tid = find_role(&target, "spinning");
 	threads[1].tid = start_stuck(&release);
-	a_while = turns_in(&target, 20000);
-	before = target_turns(&target);
-	directory = directory_of(threads, 2);
-	assert_int_equal(thread_stop_read(directory, threads, 2, &few), 0);
-	remove_directory(directory, threads, 2);
-	assert_int_equal(threads[0].step, STOP_DONE);
-	assert_int_equal(threads[1].error, -ETIMEDOUT);
-	assert_true(target_turns(&target) - before > a_while);
+	stopping.directory = directory_of(threads, 2);
+	assert_int_equal(pthread_create(&stopper, NULL, stop_both, &stopping), 0);
+	WAIT_UNTIL(is_traced(threads[1].tid));
+	assert_false(is_traced(threads[0].tid));
 	close(release);
+	pthread_join(stopper, NULL);
+	remove_directory(stopping.directory, threads, 2);
+	assert_int_equal(threads[0].step, STOP_DONE);
+	assert_int_equal(threads[1].step, STOP_DONE);
 	kill(threads[1].tid, SIGKILL);
 	waitpid(threads[1].tid, NULL, 0);
 	target_end(&target);
@@ -261,13 +282,12 @@ static void a_thread_that_is_stopped_already_stays_so(void **state)
 	(void)state;
 	target_start(&target, "dynamic", NULL, NULL);
 	kill(target.pid, SIGSTOP);
-	usleep(50000);
 	thread.tid = target.threads[0].tid;
+	WAIT_UNTIL(thread_state(&target, thread.tid) == 'T');
 	assert_int_equal(thread_stop_read(target.directory, &thread, 1, &limits), 0);
 	assert_int_equal(thread.step, STOP_DONE);
 	assert_int_equal(thread.pointer, target.threads[0].pointer);
-	usleep(20000);
-	assert_int_equal(thread_state(&target, thread.tid), 'T');
+	WAIT_UNTIL(thread_state(&target, thread.tid) == 'T');
 	kill(target.pid, SIGCONT);
 	check_goes_on(&target);
 	target_end(&target);
