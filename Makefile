@@ -3,10 +3,12 @@
 # package check.
 PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 30
+N            ?= 100
+SEED         ?= 1
 PACKAGES     ?= tools/install-packages.sh
 CMD          ?= build/demo/demo
 
-.PHONY: all configure run test bench fuzz install format clean help
+.PHONY: all configure run test bench fuzz mutants install format clean help
 .NOTPARALLEL:
 
 all: configure	## build build/taskscope (installs what the build needs)
@@ -31,6 +33,10 @@ bench: all	## measure against ps, top, pidstat, atop and psutil
 fuzz:		## fuzz every parser for FUZZ_SECONDS each
 	@$(PACKAGES) build test
 	@python3 tests/fuzz/run.py $(FUZZ_SECONDS)
+
+mutants:	## break the program in N=100 ways and see whether tests notice (SEED, LAYER)
+	@$(PACKAGES) build test
+	@tools/mutants.py -n $(N) --seed $(SEED) $(if $(LAYER),--layer $(LAYER))
 
 install: all	## install below PREFIX (DESTDIR is honoured)
 	@meson configure build -Dprefix="$(PREFIX)"

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Breaks the program in small ways, one at a time, and sees whether a test notices.
+
+The tree itself is never touched: it is copied, files that are not committed included, and built
+there.  Mutants are chosen evenly over layers (the folders of src, and bpf) and over kinds of change;
+the same tree and seed give the same mutants.  One that does not compile, that the kernel's verifier
+refuses, or that compiles to the same code is replaced by another.
+
+Each mutant meets the unit tests and corpora of its layer, then those of the layers above that hold
+its file, the golden files, and the integration tests that INTEGRATION names for its
+layer, cheap ones first, until one fails.  A test kills if it fails twice in a row, or takes half of
+the time that meson gives it, and passes without the mutant.  Run it as root: without, most of bpf
+and trace cannot be reached.
+
+examples:
+  tools/mutants.py --list --layer model          what would be changed
+  tools/mutants.py -n 30 --layer model --seed 7  thirty mutants of one layer
+  tools/mutants.py --only src/model/usage.c:21   all mutants of one line
+  tools/mutants.py --copy DIR ...                keep copy and build in DIR for the next time
+
+exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 on an error.
+"""
+import argparse
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import layers  # noqa: E402
+
+ENOUGH = 0.85
+JOBS = 2
+
+# The integration tests that a layer's mutants meet, cheap ones first; those that take minutes are
+# left out.
+INTEGRATION = {
+    "base": ["cli", "ctprof"],
+    "metric": ["cli", "ctprof", "compare"],
+    "model": ["run", "report", "attach", "phases"],
+    "host": ["doctor", "taskstats", "root", "cgroups", "jemalloc"],
+    "collect": ["agree", "cgroups", "taskstats", "host_context", "memory", "capture_scopes", "root"],
+    "trace": ["tracers", "sources", "losses", "attach", "run"],
+    "analyze": ["compare", "compare_properties", "verdict"],
+    "store": ["ctprof", "report"],
+    "render": ["cli", "report", "compare"],
+    "session": ["run", "attach", "phases", "why"],
+    "cli": ["cli", "doctor", "compare_now", "run"],
+    "lib": ["lib-edges", "library", "heartbeat", "heartbeat_output", "stalls"],
+    "bpf": ["agree", "tracers", "sources", "losses", "ledger", "run", "attach"],
+}
+
+# Who carries the programs of the kernel side.
+LOADERS = {"bpf": ["src/trace/tree_loader.c", "src/collect/task_iterator.c"]}
+
+# Comments and strings are no code; both are blanked, so that places stay what they are.
+NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
+# A body starts with a brace in the first column.
+BODY = re.compile(r"^(?P<head>[^\n]*\)[^\n]*)\n\{\n(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
+# Lines that no test can judge, or whose mutants are dangerous or known to be the same program.
+SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|_close\(|\bclose\(|"
+                    r"_clear\(|munmap|-ENOMEM|arm64|mm_rss_stat|^\t*(static )?const |memset|__builtin|bpf_printk|CLEANUP|error_set")
+
+SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
+        "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
+
+# kind: what is looked for (the group is replaced), and what replaces it
+KINDS = {
+    "comparison": (r" (==|!=|<=?|>=?) ", lambda found: SWAP[found]),
+    "logic": (r" (&&|\|\|)(?=\s)", lambda found: SWAP[found]),
+    "sign": (r"(?<=[\w)\]]) ([+-]=?) (?=[\w(*&])", lambda found: SWAP[found]),
+    "constant": (r"(?<![\w.\[])(\d+)(?=[ ;,):])", lambda found: str(int(found) + 1)),
+    "boolean": (r"\b(true|false)\b", lambda found: SWAP[found]),
+    "condition": (r"^\t+(?:if|while) \((.+)\)(?: \{)?$", lambda found: f"!({found})"),
+    "assignment": (r"^\t+([\w>.\-\[\]*]+ (?:[-+|&]|<<|>>)?= [^;]*;)$", lambda found: ";"),
+    "call": (r"^\t+(\w+\([^;]*\);)$", lambda found: ";"),
+    "increment": (r"^\t+((?:\+\+|--)?[\w>.\-\[\]*()]+(?:\+\+|--)?;)$",
+                  lambda found: ";" if "++" in found or "--" in found else found),
+    "error": (r"^\t+return (-E\w+|-errno|status|error);$", lambda found: "0"),
+    "jump": (r"^\t+(continue|break|return);$", lambda found: ""),
+}
+
+
+class Mutant:
+    def __init__(self, layer, path, line, kind, start, end, before, after):
+        self.layer, self.path, self.line, self.kind = layer, path, line, kind
+        self.start, self.end, self.before, self.after = start, end, before, after
+
+    def __str__(self):
+        change = " ".join(f"{self.before} -> {self.after or 'nothing'}".split())
+        return f"{self.layer:8} {self.path}:{self.line}  {self.kind}: {change}"
+
+
+def code_of(text):
+    blank = lambda found: re.sub(r"[^\n]", "~", found[0])  # noqa: E731
+    return NO_CODE.sub(blank, text)
+
+
+def mutants_of_body(layer, path, code, text, start, end):
+    """Every change that one function allows."""
+    for kind, (pattern, change) in KINDS.items():
+        for found in re.compile(pattern, re.MULTILINE).finditer(code, start, end):
+            line = code[code.rfind("\n", 0, found.start(1)) + 1:code.find("\n", found.start(1))]
+            before = text[found.start(1):found.end(1)]
+            after = change(before)
+            if after != before and not SPARED.search(line) and "for (" not in line:
+                yield Mutant(layer, path, code.count("\n", 0, found.start(1)) + 1, kind,
+                             *found.span(1), before, after)
+
+
+def early_return(layer, path, code, found):
+    place = found.start("body")
+    value = "return;" if re.match(r"(static )?(inline |__always_inline )*void ", found["head"]) \
+        else "return 0;"
+    if found["body"].count("\n") > 1:
+        yield Mutant(layer, path, code.count("\n", 0, place), "early", place, place, "", value)
+
+
+def mutants_of(layer, path, text):
+    code = code_of(text)
+    for found in BODY.finditer(code):
+        yield from early_return(layer, path, code, found)
+        yield from mutants_of_body(layer, path, code, text, *found.span("body"))
+
+
+def is_mutable(path):
+    return path.suffix == ".c" or path.name.endswith(".bpf.h") and path.name != "kernel.bpf.h"
+
+
+def population(root):
+    """All mutants by layer."""
+    found = {}
+    for path, layer in layers.sources(root):
+        if is_mutable(path):
+            found.setdefault(layer, []).extend(
+                mutants_of(layer, path.relative_to(root), path.read_text()))
+    return found
+
+
+def shuffled(mutants, seed):
+    """One of each kind in turn, in an order that only the seed decides."""
+    kinds = {}
+    for mutant in mutants:
+        kinds.setdefault(mutant.kind, []).append(mutant)
+    dice = random.Random(seed)
+    for group in kinds.values():
+        dice.shuffle(group)
+    order = sorted(kinds)
+    dice.shuffle(order)
+    turns = itertools.zip_longest(*(kinds[kind] for kind in order))
+    return [mutant for turn in turns for mutant in turn if mutant]
+
+
+class Test:
+    def __init__(self, entry, targets):
+        self.suite, self.name = entry["suite"][0].split(":")[1], entry["name"]
+        self.command, self.seconds = entry["cmd"], entry["timeout"] / 2
+        self.environment = dict(os.environ, **entry["env"])
+        self.targets = [targets[name] for name in entry["depends"]]  # what it needs to be built
+        self.is_sound = False  # it passed on the tree as it is, after a mutant failed it
+
+    def attempt(self):
+        """None if it passed, or what happened; ends all that it started."""
+        process = subprocess.Popen(["nice", *self.command], env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            status = process.wait(timeout=self.seconds)
+            return None if status in (0, 77) else f"status {status}"
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+    def fails(self):
+        """What happened, if it did so twice in a row; to wait twice is not worth it."""
+        outcome = self.attempt()
+        return outcome if outcome in (None, "timeout") else self.attempt()
+
+    def holds(self, mutant):
+        """Whether the mutant is part of the test, by what is there for debuggers."""
+        if self.command[0] not in self.targets:
+            return True
+        program = pathlib.Path(self.command[0]).read_bytes()
+        return any(name.encode() in program for name in LOADERS.get(mutant.layer, [str(mutant.path)]))
+
+
+def tests_by_layer(text):
+    """The dictionary at the start of a meson.build."""
+    table = text[text.index("= {"):text.index("\n}")]
+    return {layer: re.findall(r"'([^']+)'", names)
+            for layer, names in re.findall(r"'(\w+)': \[(.*?)\]", table, re.DOTALL)}
+
+
+class Change:
+    """A mutant in a file, made and unmade."""
+
+    def __init__(self, path, mutant):
+        self.path, self.before = path, path.read_text()
+        self.after = self.before[:mutant.start] + mutant.after + self.before[mutant.end:]
+
+    def apply(self):
+        self.path.write_text(self.after)
+
+    def undo(self):
+        self.path.write_text(self.before)
+
+
+class Copy:
+    """A copy of the tree with a build of its own."""
+
+    def __init__(self, root):
+        self.root = root
+        self.build = root / "build"
+        self.refresh()
+        os.environ.update(CCACHE_BASEDIR=str(root), CCACHE_NOHASHDIR="1")
+        if not (self.build / "build.ninja").exists():
+            self.must("meson", "setup", self.build, root, "-Dwerror=false")
+        targets = {target["id"]: target["filename"][0] for target in self.ask("--targets")}
+        self.tests = {(test.suite, test.name): test for test in
+                      (Test(entry, targets) for entry in self.ask("--tests"))}
+        self.unit, self.fuzz = (tests_by_layer((root / "tests" / name / "meson.build").read_text())
+                                for name in ("unit", "fuzz"))
+
+    def ask(self, what):
+        return json.loads(subprocess.check_output(["meson", "introspect", self.build, what]))
+
+    def refresh(self):
+        """Brings files that changed; what is the same keeps its time, and so its object file."""
+        names = subprocess.check_output(["git", "ls-files", "-zco", "--exclude-standard"], cwd=ROOT)
+        for name in filter(None, names.decode().split("\0")):
+            source, copy = ROOT / name, self.root / name
+            if not source.is_file() or copy.is_file() and copy.read_bytes() == source.read_bytes():
+                continue
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
+
+    def must(self, *command):
+        done = subprocess.run(["nice", *map(str, command)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"mutants: {command[0]} fails in the copy: {done.stdout[-3000:]}{done.stderr}")
+
+    def ninja(self, *targets):
+        names = [os.path.relpath(target, self.build) for target in targets]
+        return subprocess.run(["nice", "ninja", "-j", str(JOBS), "-C", self.build, *names],
+                              capture_output=True).returncode == 0
+
+    def code(self, mutant):
+        """What the compiler makes of the file, without what is for debuggers."""
+        objects = [self.build / "bpf" / f"{mutant.path.name.split('.')[0].split('_')[0]}.bpf.o"] \
+            if mutant.layer == "bpf" else \
+            sorted(self.build.rglob(f"{mutant.path.name}.o"))
+        bare = self.root / "bare.o"
+        digest = hashlib.sha256()
+        for path in objects:
+            self.must("llvm-objcopy", "--strip-debug", "-R", ".BTF", "-R", ".BTF.ext", path, bare)
+            digest.update(bare.read_bytes())
+        return digest.digest()
+
+    def loads(self, mutant):
+        """Whether the kernel's verifier takes it; only root can ask."""
+        if mutant.layer != "bpf" or os.geteuid() != 0:
+            return True
+        pins = pathlib.Path(f"/sys/fs/bpf/mutants.{os.getpid()}")
+        objects = (self.build / "bpf" / f"{name}.full.bpf.o" for name in ("task", "tree"))
+        for path in objects:
+            status = subprocess.run(["bpftool", "prog", "loadall", path, pins],
+                                    capture_output=True).returncode
+            shutil.rmtree(pins, ignore_errors=True)
+            if status != 0:
+                return False
+        return True
+
+    def tests_of(self, layer):
+        """The tests that a layer's mutants meet, in order."""
+        above = [upper for upper in layers.BELOW if layer in layers.visible(upper)
+                 and upper in self.unit and upper != layer]
+        named = lambda table, where: [name for key in where for name in table.get(key, [])]  # noqa: E731
+        wanted = [("unit", name) for name in named(self.unit, [layer])]
+        wanted += [("fuzz", "fuzz " + name) for name in named(self.fuzz, [layer])]
+        wanted += [("unit", name) for name in named(self.unit, above)]
+        wanted += [("fuzz", "fuzz " + name) for name in named(self.fuzz, above)]
+        wanted += [("golden", "golden")]
+        wanted += [("integration", name) for name in INTEGRATION[layer]]
+        return [self.tests[key] for key in wanted if key in self.tests]
+
+    def check(self, test, change):
+        """Whether a test that fails on a mutant passes without; if not, it judges nobody."""
+        if not test.is_sound:
+            change.undo()
+            self.ninja(*test.targets)
+            test.is_sound = not test.attempt()
+            change.apply()
+            if not test.is_sound:
+                print(f"left out: {test.suite} {test.name} fails without any mutant", flush=True)
+                del self.tests[test.suite, test.name]
+        return test.is_sound
+
+    def killer(self, mutant, change):
+        for test in self.tests_of(mutant.layer):
+            if not self.ninja(*test.targets):
+                return "the build"
+            outcome = test.fails() if test.holds(mutant) else None
+            if outcome and self.check(test, change):
+                return f"{test.suite} {test.name} ({outcome})"
+        return None
+
+    def judge(self, mutant):
+        """(killed by, None), (None, None) for a survivor, or (None, why it is not a mutant)."""
+        goal = self.build / ("taskscope" if mutant.layer != "lib" else "src/lib/libtaskscope.a")
+        if not self.ninja(goal):
+            raise SystemExit("mutants: the tree does not build")
+        original = self.code(mutant)
+        change = Change(self.root / mutant.path, mutant)
+        try:
+            change.apply()
+            if not self.ninja(goal):
+                return None, "does not compile"
+            if self.code(mutant) == original:
+                return None, "the same code"
+            if not self.loads(mutant):
+                return None, "the verifier refuses it"
+            return self.killer(mutant, change), None
+        finally:
+            change.undo()
+
+    def run(self, mutants, count):
+        """Judges that many mutants of a layer; gives killed and total."""
+        killed = total = 0
+        for mutant in mutants:
+            if total == count:
+                break
+            killer, unfit = self.judge(mutant)
+            if unfit:
+                continue
+            total, killed = total + 1, killed + bool(killer)
+            print(f"{mutant}  {'killed by ' + killer if killer else 'SURVIVED'}", flush=True)
+        return killed, total
+
+
+def choose(options):
+    """(layer, mutants in order, how many of them) for each layer."""
+    found = population(ROOT)
+    if options.only:
+        path, _, line = options.only.partition(":")
+        wanted = {layer: [mutant for mutant in mutants if str(mutant.path) == path
+                          and (not line or mutant.line == int(line))] for layer, mutants in found.items()}
+        return [(layer, mutants, len(mutants)) for layer, mutants in wanted.items() if mutants]
+    names = options.layer.split(",") if options.layer else sorted(found)
+    for name in names:
+        if name not in found:
+            raise SystemExit(f"mutants: there is no layer {name}: {' '.join(sorted(found))}")
+    share = -(-options.count // len(names))
+    return [(name, shuffled(found[name], f"{options.seed} {name}"), share) for name in names]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", "--count", type=int, default=100, help="mutants in all (100)")
+    parser.add_argument("--seed", default="1", help="any word: other words, other mutants (1)")
+    parser.add_argument("--layer", help="only these layers, comma-separated")
+    parser.add_argument("--only", metavar="FILE[:LINE]", help="every mutant of a file or line")
+    parser.add_argument("--list", action="store_true", help="print the mutants, judge none")
+    parser.add_argument("--copy", type=pathlib.Path, metavar="DIR", help="where to copy and build")
+    options = parser.parse_args()
+    chosen = choose(options)
+    if options.list:
+        for _, mutants, count in chosen:
+            print("\n".join(map(str, mutants[:count])))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copy = Copy(options.copy.resolve() if options.copy else pathlib.Path(folder))
+        results = [(layer, *copy.run(mutants, count)) for layer, mutants, count in chosen]
+    for layer, killed, total in results:
+        print(f"{layer:8} {killed:3} of {total:3} killed  {100 * killed / max(total, 1):3.0f} %")
+    return 1 if any(killed < ENOUGH * total for _, killed, total in results) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+            sys.exit(2)
+        raise
