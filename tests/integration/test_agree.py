@@ -6,18 +6,13 @@ import subprocess
 import unittest
 
 import support
+from kernel import has_bpf
 
 # Gauges that idle tasks and the reader itself may still change between two captures.
 MOVING = {"processor", "rss_bytes", "hiwater_rss_bytes", "state"}
 
 # For a shell: until its child has become sleep(1).  Starts nothing, which would take a pid.
 RUNS_SLEEP = 'while read name < /proc/$!/comm; test "$name" != sleep; do :; done'
-
-
-def bpf_works():
-    with support.tempfile.TemporaryDirectory() as folder:
-        return support.run("capture", "-q", "--source", "bpf", "-p", os.getpid(), "-o",
-                           folder + "/x.tscope")[0] == 0
 
 
 def by_identity(document):
@@ -45,12 +40,12 @@ class Agree(support.TestCase):
             self.check_expected(workload, document, optional={"dead_run_time_ns"})
             self.assertIn("dead_run_time_ns", document["absent"])
 
-    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
     def test_bpf_sees_what_the_workload_did(self):
         with support.Workload() as workload:
             self.check_expected(workload, self.capture(workload.pid, "bpf"))
 
-    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
     def test_both_sources_agree_on_every_metric_of_an_idle_tree(self):
         with support.Workload() as workload:
             by_bpf = self.capture(workload.pid, "bpf")
@@ -70,7 +65,7 @@ class Agree(support.TestCase):
         missing = {key for identity, t in procfs.items() for key in t if key not in bpf[identity]}
         self.assertEqual(missing, set())
 
-    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
     def test_captures_of_both_sources_join_on_start_time(self):
         paths = [self.path("a.tscope"), self.path("b.tscope")]
         self.accept("capture", "--source", "bpf", "-o", paths[0])
@@ -83,7 +78,7 @@ class Agree(support.TestCase):
                 # The same pid is the same task unless it was born in between.
                 self.assertLessEqual(tids[identity[:2]][2], identity[2])
 
-    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
     def test_every_process_of_proc_is_in_a_bpf_capture(self):
         before = {int(name) for name in os.listdir("/proc") if name.isdigit()}
         path = self.path("all.tscope")
@@ -106,7 +101,7 @@ class Agree(support.TestCase):
     @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
     def test_inside_a_pid_namespace_its_numbers_are_shown(self):
         for source in ["procfs", "bpf"]:
-            if source == "bpf" and not bpf_works():
+            if source == "bpf" and not has_bpf():
                 continue
             path = self.path(source + "-ns.tscope")
             script = f'sleep 60 & {RUNS_SLEEP}; {support.TASKSCOPE} capture -q ' \
@@ -119,7 +114,7 @@ class Agree(support.TestCase):
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
 
-    @unittest.skipUnless(support.has_namespaces() and bpf_works(), "needs namespaces and BPF")
+    @unittest.skipUnless(support.has_namespaces() and has_bpf(), "needs namespaces and BPF")
     def test_a_foreign_proc_is_not_mixed_in(self):
         path = self.path("foreign.tscope")
         script = f"sleep 60 & {support.TASKSCOPE} capture -q -o {path}; kill $!"
@@ -133,7 +128,7 @@ class Agree(support.TestCase):
         child = subprocess.Popen([support.WORKLOAD, "leaderless"], stdout=subprocess.PIPE)
         try:
             support.wait_for_leaderless(child)
-            for source in ["procfs"] + ["bpf"] * bpf_works():
+            for source in ["procfs"] + ["bpf"] * has_bpf():
                 threads = {t["tid"]: t for t in self.capture(child.pid, source)["threads"]}
                 self.assertEqual(len(threads), 2)
                 leader = threads.pop(child.pid)

@@ -13,20 +13,13 @@ import time
 import unittest
 
 import support
+from kernel import WAYS
 from support import HANG, TASKSCOPE, is_root, wait_until
 
 NOBODY = 65534
 UNPRIVILEGED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 TICKS = 20 * 10 ** 6
 KERNEL_THREAD = 0x00200000
-
-
-def works(source):
-    return support.run("attach", "-q", "-d", "1ms", "--source", source,
-                       "-p", os.getpid())[0] == 0
-
-
-WAYS = [source for source in ("bpf", "connector", "procfs") if works(source)]
 
 
 def kernel_thread():

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+import kernel
 import support
 from support import ROOT, TASKSCOPE, TestCase, run
 
@@ -28,14 +29,7 @@ CLOCK_SLACK = 3 * MS
 # What is printed of children's time is rounded down to ticks of 10 ms or less, twice each side.
 TICK_SLACK = 40 * MS
 
-
-def works(source):
-    with tempfile.TemporaryDirectory() as folder:
-        return run("capture", "-q", "--source", source, "-p", os.getpid(), "-o",
-                   folder + "/x.tscope")[0] == 0
-
-
-HAS_BPF = works("bpf")
+HAS_BPF = kernel.has_bpf()
 
 
 def compare(*words, status=0, **options):

@@ -14,6 +14,7 @@ import time
 import unittest
 
 import support
+from kernel import WAYS
 from support import HANG, TASKSCOPE, wait_until
 
 PROGRAM = os.environ["TASKSCOPE_PHASE_WORKLOAD"]
@@ -30,14 +31,6 @@ def environment(**more):
 
 QUIET = environment(TASKSCOPE_OUTPUT="/dev/null")
 COUNTING = {**QUIET, "TASKSCOPE_STATISTICS": "on"}
-
-
-def works(source):
-    return support.run("attach", "-q", "-d", "1ms", "--source", source,
-                       "-p", os.getpid())[0] == 0
-
-
-WAYS = [source for source in ("bpf", "connector", "procfs") if works(source)]
 
 
 def told(out):

@@ -18,6 +18,7 @@ import time
 import unittest
 
 import support
+from kernel import WAYS
 from support import HANG, TASKSCOPE, is_root, wait_until
 
 NOBODY = 65534
@@ -28,13 +29,6 @@ REAL_PYTHON = os.path.realpath(sys.executable)
 PATIENCE = 10
 # For a shell: until its child has become sleep(1).
 RUNS_SLEEP = 'while read name < /proc/$!/comm; test "$name" != sleep; do :; done'
-
-
-def works(source):
-    return support.run("run", "-q", "--source", source, "--", "true")[0] == 0
-
-
-WAYS = [source for source in ("bpf", "connector", "procfs") if works(source)]
 # Those that see every process, however short it lives.
 EXACT = [source for source in WAYS if source != "procfs"]
 

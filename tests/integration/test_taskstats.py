@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import support
+from kernel import has_bpf, has_taskstats
 
 SWITCH = pathlib.Path("/proc/sys/kernel/task_delayacct")
 UNPRIVILEGED = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
@@ -54,17 +55,6 @@ sys.stdin.read()
 def captured(path, *words, prefix=()):
     status, _, err = support.run("capture", "-q", "-o", path, *words, prefix=prefix)
     return support.show_threads(path) if status == 0 else err
-
-
-def has_taskstats():
-    with support.tempfile.TemporaryDirectory() as folder:
-        document = captured(folder + "/x.tscope", "--source", "procfs", "-p", os.getpid())
-    return {s["name"]: s["state"] for s in document["sources"]}["taskstats"] == "ok"
-
-
-def bpf_works():
-    with support.tempfile.TemporaryDirectory() as folder:
-        return isinstance(captured(folder + "/x.tscope", "--source", "bpf", "-p", os.getpid()), dict)
 
 
 @contextlib.contextmanager
@@ -117,7 +107,7 @@ class Taskstats(support.TestCase):
         self.assertIsInstance(document, dict, document)
         return document
 
-    @unittest.skipUnless(bpf_works(), "the BPF task iterator does not work here")
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
     def test_it_tells_what_the_iterator_sees(self):
         with accounting(1), waiting() as pid:
             bpf = self.capture(pid, "--source", "bpf")
