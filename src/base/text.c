@@ -144,6 +144,18 @@ const char *text_string(const struct text *text)
 	return text->data ? text->data : "";
 }
 
+size_t text_words(const char *bytes, size_t length, bool *cut)
+{
+	size_t words = length;
+
+	while (words && (bytes[words - 1] == '\0' || bytes[words - 1] == ' '))
+		words--;
+	/* The last word ends with one of them. */
+	if (words + 1 < length)
+		*cut = false;
+	return words;
+}
+
 size_t text_width(const char *string)
 {
 	size_t width = 0;

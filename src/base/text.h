@@ -45,6 +45,13 @@ size_t text_character(const char *bytes, size_t length);
  */
 size_t text_printable(const char *bytes, size_t length);
 
+/*
+ * How much of a command line, as /proc has it, are words.  A program that set its title leaves NULs
+ * or blanks of what stood there before at the end, which are none.  `*cut`, which says whether there
+ * was more than that, becomes false then: what follows is of the same kind.
+ */
+size_t text_words(const char *bytes, size_t length, bool *cut);
+
 /* The number of terminal columns that a UTF-8 text takes, one for each character. */
 size_t text_width(const char *string);
 

@@ -84,12 +84,16 @@ static void queue_leave(struct cmdline_queue *queue)
 
 size_t cmdline_join(char *bytes, size_t length)
 {
-	for (size_t i = 0; i < length; i++)
+	bool is_cut = length == CMDLINE_MAX;
+	size_t joined = text_words(bytes, length, &is_cut);
+
+	for (size_t i = 0; i < joined; i++)
 		if (bytes[i] == '\0')
 			bytes[i] = ' ';
-	while (length && bytes[length - 1] == ' ')
-		length--;
-	return length;
+	if (!is_cut)
+		return joined;
+	memcpy(bytes + CMDLINE_MAX - strlen(cut), cut, strlen(cut));
+	return CMDLINE_MAX;
 }
 
 /* A pipe in a recorded tree must not be waited for. */
@@ -104,8 +108,6 @@ static ssize_t read_cmdline(bool live, int dir, char buffer[CMDLINE_MAX])
 	length = read(fd, buffer, CMDLINE_MAX);
 	if (length < 0)
 		return -errno;
-	if (length == CMDLINE_MAX)
-		memcpy(buffer + CMDLINE_MAX - strlen(cut), cut, strlen(cut));
 	return (ssize_t)cmdline_join(buffer, (size_t)length);
 }
 

@@ -34,7 +34,10 @@ void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir);
  */
 int cmdline_finish(struct cmdline_queue *queue, struct capture *capture);
 
-/* Makes one line of a command line's bytes: NULs become blanks, blanks at its end go. */
+/*
+ * Makes one line of a command line's bytes: NULs between words become blanks, and one of CMDLINE_MAX
+ * bytes ends in "...".
+ */
 size_t cmdline_join(char *bytes, size_t length);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "host/aside.h"
 #include "host/host.h"
 #include "model/tree_event.h"
@@ -68,17 +69,19 @@ static int job_open(struct job *job, const struct host *host, int32_t pid, uint6
 static int job_take(const struct job *job, struct command_line *ret)
 {
 	size_t length = job->length < TREE_ARGUMENTS_MAX ? job->length : TREE_ARGUMENTS_MAX;
+	bool cut = job->length > length;
 	char *copy;
 
 	if (job->status < 0)
 		return job->status;
+	length = text_words(job->arguments, length, &cut);
 	if (length == 0)
 		return -ENODATA;
 	copy = malloc(length);
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, job->arguments, length);
-	*ret = (struct command_line){ copy, length, job->length > length };
+	*ret = (struct command_line){ copy, length, cut };
 	return 0;
 }
 

@@ -396,8 +396,8 @@ int proc_look_arguments(const struct host *host, int32_t pid, char buffer[TREE_A
 	if (length < 0)
 		return (int)length;
 	found.arguments = buffer;
-	found.length = (size_t)length;
 	found.cut = length == TREE_ARGUMENTS_MAX;
+	found.length = text_words(buffer, (size_t)length, &found.cut);
 	*ret = found;
 	return 0;
 }

@@ -34,6 +34,18 @@ def kernel_thread():
     return None
 
 
+# Writes a title over its arguments, as setproctitle() does, with NULs or blanks behind it.
+TITLED = """import ctypes, sys, time
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = (int(fields[number - 3]) for number in (48, 49))
+ctypes.memset(start, ord(sys.argv[1]) if sys.argv[1] else 0, end - start)
+ctypes.memset(end - 1, 0, 1)
+ctypes.memmove(start, b"demo: worker", 12)
+print(flush=True)
+time.sleep(1000)
+"""
+
+
 class AttachCase(support.TestCase):
     def target(self, *command, **options):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
@@ -62,6 +74,21 @@ class AttachCase(support.TestCase):
 
 
 class Watching(AttachCase):
+    def test_a_title_leaves_no_empty_words(self):
+        for padding in "", " ":
+            target = self.target(sys.executable, "-c", TITLED, padding, "", "more", "words",
+                                 stdout=subprocess.PIPE)
+            target.stdout.readline()
+            for way in WAYS:
+                with self.subTest(way=way, padding=padding):
+                    self.accept("attach", "-q", "-p", target.pid, "-d", "1ms", "--source", way,
+                                "-o", self.path("run.jsonl"))
+                    self.assertEqual(self.summary()["running"][0]["cmd"], ["demo: worker"])
+            self.accept("capture", "-p", target.pid, "-o", self.path("one.tscope"))
+            shown = support.show_threads(self.path("one.tscope"))
+            self.assertEqual([task["cmdline"] for task in shown["threads"]],
+                             ["demo: worker"])
+
     def test_a_running_process_is_watched_for_a_while_and_goes_on(self):
         for way in WAYS:
             with self.subTest(way=way):

@@ -18,6 +18,19 @@ static void a_command_line_becomes_one_line(void **state)
 	assert_int_equal(cmdline_join(command, 0), 0);
 }
 
+static void a_long_command_line_is_cut_and_a_padded_title_is_not(void **state)
+{
+	char command[CMDLINE_MAX];
+
+	(void)state;
+	memset(command, 'x', sizeof(command));
+	assert_int_equal(cmdline_join(command, sizeof(command)), CMDLINE_MAX);
+	assert_memory_equal(command + CMDLINE_MAX - 4, "x...", 4);
+	memset(command, '\0', sizeof(command));
+	memcpy(command, "title", 5);
+	assert_int_equal(cmdline_join(command, sizeof(command)), 5);
+}
+
 static void a_command_line_that_blocks_holds_up_nobody(void **state)
 {
 	struct scene *scene = *state;
@@ -72,6 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_becomes_one_line),
+		cmocka_unit_test(a_long_command_line_is_cut_and_a_padded_title_is_not),
 		SCENE_TEST(a_command_line_that_blocks_holds_up_nobody),
 		SCENE_TEST(a_pipe_in_a_recorded_tree_is_an_empty_command_line),
 	};

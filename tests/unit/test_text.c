@@ -234,6 +234,33 @@ static void what_is_no_duration_is_refused(void **state)
 	assert_int_equal(ns, 7);
 }
 
+static void what_a_title_leaves_are_no_words(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length, words;
+		bool stays_cut;
+	} cases[] = {
+		{ "", 0, 0, true },
+		{ "sh\0-c\0exit", 10, 10, true },
+		{ "sh\0-c\0exit\0", 11, 10, true },
+		{ "sh\0\0x\0", 6, 5, true },
+		{ "title\0\0\0\0", 9, 5, false },
+		{ "title: worker   \0", 17, 13, false },
+		{ "\0\0\0", 3, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool cut = true, whole = false;
+
+		assert_int_equal(text_words(cases[i].bytes, cases[i].length, &cut), cases[i].words);
+		assert_int_equal(cut, cases[i].stays_cut);
+		text_words(cases[i].bytes, cases[i].length, &whole);
+		assert_false(whole);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +271,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_utf8_is_shown_byte_by_byte),
 		cmocka_unit_test(a_nul_byte_is_shown_too),
 		cmocka_unit_test(width_counts_characters),
+		cmocka_unit_test(what_a_title_leaves_are_no_words),
 		cmocka_unit_test(a_number_is_read_up_to_where_it_ends),
 		cmocka_unit_test(a_number_that_does_not_fit_is_none),
 		cmocka_unit_test(numbers_with_a_sign_reach_both_ends),
