@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -169,10 +168,4 @@ class TestCase(unittest.TestCase):
         return out
 
 
-def main():
-    """Exit 77 tells that every test was skipped; the reasons are printed."""
-    program = unittest.main(exit=False, verbosity=2)
-    result = program.result
-    if result.wasSuccessful() and result.testsRun and len(result.skipped) == result.testsRun:
-        sys.exit(77)
-    sys.exit(0 if result.wasSuccessful() else 1)
+main = unittest.main  # by hand; meson runs a file by tap.py
