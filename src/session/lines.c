@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FLUSH_NS UINT64_C(1000000000)
 #define FLUSH_BYTES (64 * 1024)
 /* What waits for a reader at most. */
 #define BACKLOG_BYTES ((size_t)8 * 1024 * 1024)
@@ -218,15 +217,17 @@ int lines_finish(struct lines *lines, int patience_ms)
 	return lines->error;
 }
 
+/* After a pause they are written at once, and then not too often. */
+uint64_t lines_due_ns(const struct lines *lines)
+{
+	return lines->pending ? lines->flushed_ns + LINES_WAIT_NS : UINT64_MAX;
+}
+
 void lines_tick(struct lines *lines, uint64_t now_ns)
 {
 	if (lines_awaited_fd(lines) >= 0)
 		hand_over(lines);
-	if (lines->pending == 0) {
-		lines->flushed_ns = now_ns;
-		return;
-	}
-	if (now_ns < lines->flushed_ns + FLUSH_NS)
+	if (now_ns < lines_due_ns(lines))
 		return;
 	lines_flush(lines);
 	lines->flushed_ns = now_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON lines on their way out: collected in memory, written as whole lines at least every second.
+ * JSON lines on their way out: collected in memory, written as whole lines LINES_WAIT_NS later at most,
+ * many at once.
  *
  * A file that is cut off by the end of this program is readable up to there.  Lines that cannot be
  * written are counted; a file that has no room keeps whole lines only, and gets further ones when
@@ -18,6 +19,8 @@
 #include <stdio.h>
 
 #include "base/text.h"
+
+#define LINES_WAIT_NS UINT64_C(20000000)
 
 /* All zeros: lines go nowhere. */
 struct lines {
@@ -44,8 +47,10 @@ void lines_close(struct lines *lines);
 FILE *lines_begin(struct lines *lines);
 void lines_end(struct lines *lines);
 
-/* Writes what has waited for a second, and what the reader takes of the rest. */
+/* Writes what is due, and what the reader takes of the rest. */
 void lines_tick(struct lines *lines, uint64_t now_ns);
+/* When that is to be done next; UINT64_MAX when nothing waits. */
+uint64_t lines_due_ns(const struct lines *lines);
 /* Writes all that can be written without waiting.  0 or the first error so far. */
 int lines_flush(struct lines *lines);
 /* Writes all there is, unless the reader takes nothing for so long. */

@@ -13,9 +13,12 @@
 
 #define MS UINT64_C(1000000)
 
-/* How often the tracer is asked: soon after the start, often while much happens. */
+/*
+ * How often the tracer is asked: soon after the start, often while much happens.  What it tells is
+ * in the file LINES_WAIT_NS later at most, so that who is killed loses a tenth of a second.
+ */
 #define DRAIN_BUSY_NS (10 * MS)
-#define DRAIN_IDLE_NS (100 * MS)
+#define DRAIN_IDLE_NS (100 * MS - LINES_WAIT_NS)
 #define DRAIN_MANY 512
 /*
  * Not more often than that by its descriptor, which may have something all the time: what it has
@@ -287,8 +290,9 @@ static void wait_blindly(struct watch *watch, struct pollfd *polled, int status)
 static void wait_for_something(struct watch *watch, struct pollfd *polled)
 {
 	uint64_t now_ns = monotonic_ns();
-	uint64_t until_ns = earlier(earlier(watch->drain_ns, watch->sampler.next_ns),
-				    earlier(watch->deadline_ns, watch->kill_ns));
+	uint64_t until_ns = earlier(earlier(earlier(watch->drain_ns, watch->sampler.next_ns),
+					    earlier(watch->deadline_ns, watch->kill_ns)),
+				    lines_due_ns(&watch->lines));
 	uint64_t left_ns;
 	struct timespec timeout;
 

@@ -61,7 +61,7 @@ def child_that_runs(pid, name):
 class RunCase(support.TestCase):
     def lines(self, name="run.jsonl"):
         text = pathlib.Path(self.path(name)).read_text()
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in text.splitlines(True) if line.endswith("\n")]
 
     def watch(self, *command, way=None, options=(), status=0, **more):
         """Runs a command; gives the lines that were written about it."""
@@ -473,6 +473,25 @@ class Signals(RunCase):
         self.assertEqual([line["kind"] for line in lines[:2]], ["env", "metadata"])
         self.assertGreater(len(lines), 10)
         wait_until(lambda: os.path.exists(self.path("end")))
+
+    def test_what_happened_is_in_the_file_of_a_killed_taskscope(self):
+        script = f"""sh -c 'exit 7'; sh -c 'kill -SEGV $$'; echo ready; {self.until('go')}"""
+        for way in EXACT:
+            with self.subTest(way=way):
+                process = self.start("-q", "--source", way, "-o", self.path("run.jsonl"), "--",
+                                     "sh", "-c", script, stdout=subprocess.PIPE,
+                                     stderr=subprocess.DEVNULL)
+                self.addCleanup(process.stdout.close)
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                wait_until(lambda: sum(line["kind"] == "exit" for line in self.lines()) >= 2)
+                process.kill()
+                process.wait()
+                out = self.accept("report", self.path("run.jsonl"), "--format", "json")
+                exits = [line for line in self.lines() if line["kind"] == "exit"]
+                self.assertEqual({line.get("exit_code", line.get("signal")) for line in exits},
+                                 {7, signal.SIGSEGV})
+                self.assertEqual(json.loads(out)["exited"], 2)
+        pathlib.Path(self.path("go")).touch()
 
 
 class Terminal(RunCase):

@@ -72,18 +72,23 @@ static void lines_that_go_nowhere_are_not_printed(void **state)
 	lines_close(&lines);
 }
 
-static void lines_wait_for_a_second_at_most(void **state)
+static void lines_are_written_at_once_after_a_pause_and_then_wait_a_little(void **state)
 {
 	struct file file;
 
 	(void)state;
 	file_open(&file);
-	lines_tick(&file.lines, SECOND);
+	assert_true(lines_due_ns(&file.lines) == UINT64_MAX);
 	add(&file.lines, "one");
-	lines_tick(&file.lines, SECOND + SECOND / 2);
-	expect(&file, "");
-	lines_tick(&file.lines, 2 * SECOND);
+	lines_tick(&file.lines, SECOND);
 	expect(&file, "one\n");
+	add(&file.lines, "two");
+	assert_true(lines_due_ns(&file.lines) == SECOND + LINES_WAIT_NS);
+	lines_tick(&file.lines, SECOND + LINES_WAIT_NS - 1);
+	expect(&file, "one\n");
+	lines_tick(&file.lines, SECOND + LINES_WAIT_NS);
+	expect(&file, "one\ntwo\n");
+	assert_true(lines_due_ns(&file.lines) == UINT64_MAX);
 	file_close(&file);
 }
 
@@ -311,7 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_that_go_nowhere_are_not_printed),
-		cmocka_unit_test(lines_wait_for_a_second_at_most),
+		cmocka_unit_test(lines_are_written_at_once_after_a_pause_and_then_wait_a_little),
 		cmocka_unit_test(a_shorter_batch_after_a_longer_one_is_written_alone),
 		cmocka_unit_test(many_lines_are_written_at_once),
 		cmocka_unit_test(a_file_without_room_keeps_whole_lines_and_the_rest_is_counted),
