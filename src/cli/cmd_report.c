@@ -57,7 +57,7 @@ static int run(char **words, int count, struct error *error)
 		return status;
 	diagnose(saved, &diagnosis);
 	if (args.format && strcmp(args.format, "json") == 0)
-		run_json_summary(stdout, saved, &diagnosis);
+		run_json_summary(stdout, saved, &diagnosis, false);
 	else
 		print_text(saved, &diagnosis);
 	return EXIT_DONE;

@@ -6,6 +6,7 @@
 #ifndef RENDER_RUN_JSON_H
 #define RENDER_RUN_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -33,7 +34,11 @@ void run_json_tree(FILE *out, const struct run *run, size_t limit);
 void run_json_event(FILE *out, const struct run *run, const struct tree_event *event);
 /* A process that ended: from tree_take_ended(). */
 void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
-/* The last line; also what `--format json` of report and why prints. */
-void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis);
+/*
+ * The last line; also what `--format json` of report and why prints.  A brief one, for where there is
+ * no room, has the first rows of its lists and no phases, and says so.
+ */
+void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
+		      bool is_brief);
 
 #endif

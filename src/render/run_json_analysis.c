@@ -111,14 +111,16 @@ static void write_offcpu_analysis(struct json *json, const struct offcpu_analysi
 	json_end_object(json);
 }
 
-void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis)
+void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis,
+		     bool is_brief)
 {
 	if (!diagnosis->offcpu.measured)
 		return;
 	json_key(json, "offcpu");
 	json_begin_object(json);
 	write_times(json, &run->tree->ledger, "total_events");
-	write_thread_stats(json, run->tree);
+	if (!is_brief)
+		write_thread_stats(json, run->tree);
 	write_blocking(json, run->tree);
 	write_offcpu_analysis(json, &diagnosis->offcpu);
 	json_end_object(json);

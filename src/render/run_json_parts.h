@@ -75,7 +75,8 @@ void run_json_process_members(struct json *json, const struct run *run,
 void run_json_thread_members(struct json *json, const struct run *run,
 			     const struct tree_thread *thread);
 
-void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis);
+void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis,
+		     bool is_brief);
 void run_json_analysis(struct json *json, const struct diagnosis *diagnosis);
 void run_json_verdict(struct json *json, const struct diagnosis *diagnosis);
 

@@ -10,6 +10,7 @@
 
 #define TOP_PROCESSES 64
 #define RUNNING_MAX 1000
+#define BRIEF_ROWS 4
 
 static const char *const end_names[] = {
 	[RUN_UNFINISHED] = "unfinished",
@@ -45,7 +46,7 @@ static void write_memory(struct json *json, const struct tree *tree)
 		json_member_u64(json, "open_fds", tree->open_fds);
 }
 
-static void write_thread_ledgers(struct json *json, const struct run *run)
+static void write_thread_ledgers(struct json *json, const struct run *run, size_t limit)
 {
 	size_t count;
 	CLEANUP(free_pointer)
@@ -54,14 +55,14 @@ static void write_thread_ledgers(struct json *json, const struct run *run)
 
 	json_key(json, "threads_ledger");
 	json_begin_array(json);
-	for (size_t i = 0; i < count && i < RUN_THREADS_MAX; i++) {
+	for (size_t i = 0; i < count && i < limit; i++) {
 		json_begin_object(json);
 		run_json_thread_members(json, run, threads[i]);
 		json_end_object(json);
 	}
 	json_end_array(json);
-	if (count > RUN_THREADS_MAX)
-		json_member_u64(json, "threads_omitted", count - RUN_THREADS_MAX);
+	if (count > limit)
+		json_member_u64(json, "threads_omitted", count - limit);
 }
 
 static void write_processes(struct json *json, const struct run *run, const char *key, bool live,
@@ -162,7 +163,7 @@ static void write_fullest(struct json *json, const struct run *run)
 	json_end_object(json);
 }
 
-static void write_tree(struct json *json, const struct run *run)
+static void write_tree(struct json *json, const struct run *run, bool is_brief)
 {
 	const struct tree *tree = run->tree;
 
@@ -170,25 +171,29 @@ static void write_tree(struct json *json, const struct run *run)
 	write_memory(json, tree);
 	run_json_fields(json, run, RUN_SECTION_COUNTS);
 	run_json_ledger(json, "ledger", &tree->ledger, tree);
-	write_thread_ledgers(json, run);
+	write_thread_ledgers(json, run, is_brief ? BRIEF_ROWS : RUN_THREADS_MAX);
 	run_json_ledger(json, "folded_ledger", &tree->folded, NULL);
-	write_processes(json, run, "running", true, RUNNING_MAX,
+	write_processes(json, run, "running", true, is_brief ? BRIEF_ROWS : RUNNING_MAX,
 			RUN_JSON_LEDGER | RUN_JSON_SYSCALLS);
-	write_processes(json, run, "top_processes", false, TOP_PROCESSES, RUN_JSON_LEDGER);
+	write_processes(json, run, "top_processes", false, is_brief ? BRIEF_ROWS : TOP_PROCESSES,
+			RUN_JSON_LEDGER);
 	write_fullest(json, run);
 	write_top_waits(json, tree);
 	run_json_syscalls(json, run);
-	run_json_phases(json, run);
+	if (!is_brief)
+		run_json_phases(json, run);
 }
 
-void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis)
+void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
+		      bool is_brief)
 {
 	struct json json = run_json_begin(out, "summary", run_unix_ns(run, run->end_ns));
 
 	run_json_about(&json, run);
 	write_outcome(&json, run);
-	write_tree(&json, run);
-	run_json_offcpu(&json, run, diagnosis);
+	run_json_flag(&json, "brief", is_brief);
+	write_tree(&json, run, is_brief);
+	run_json_offcpu(&json, run, diagnosis, is_brief);
 	run_json_analysis(&json, diagnosis);
 	run_json_verdict(&json, diagnosis);
 	write_pressure(&json, run);

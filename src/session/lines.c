@@ -2,6 +2,7 @@
 #include "session/lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -12,12 +13,45 @@
 #define FLUSH_BYTES (64 * 1024)
 /* What waits for a reader at most. */
 #define BACKLOG_BYTES ((size_t)8 * 1024 * 1024)
+/* For the last line, which has a brief form; on a small disk less. */
+#define KEPT_BYTES (64 * 1024)
+#define KEPT_LEAST (4 * 1024)
 
 static bool is_regular(int fd)
 {
 	struct stat file;
 
 	return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+/* Gets room for so many bytes behind the end.  False: there is none; a file that cannot tell has it. */
+static bool file_has_room(const struct lines *lines, size_t bytes)
+{
+	struct stat file;
+
+	return fstat(lines->fd, &file) < 0 ||
+	       fallocate(lines->fd, FALLOC_FL_KEEP_SIZE, file.st_size, (off_t)bytes) == 0 ||
+	       (errno != ENOSPC && errno != EDQUOT);
+}
+
+/* A file that others append to, too, is not one to keep room in: giving it back would cut theirs. */
+static size_t keep_room(const struct lines *lines)
+{
+	size_t bytes = KEPT_BYTES;
+
+	if (!lines->is_file || fcntl(lines->fd, F_GETFL) & O_APPEND)
+		return 0;
+	while (bytes >= KEPT_LEAST && !file_has_room(lines, bytes))
+		bytes /= 2;
+	return bytes >= KEPT_LEAST ? bytes : 0;
+}
+
+static void give_room_back(const struct lines *lines)
+{
+	struct stat file;
+
+	if (lines->kept && fstat(lines->fd, &file) == 0)
+		(void)!ftruncate(lines->fd, file.st_size);
 }
 
 int lines_open(struct lines *lines, FILE *out)
@@ -30,11 +64,13 @@ int lines_open(struct lines *lines, FILE *out)
 		return -ENOMEM;
 	lines->fd = fileno(out);
 	lines->is_file = is_regular(lines->fd);
+	lines->kept = keep_room(lines);
 	return 0;
 }
 
 void lines_close(struct lines *lines)
 {
+	give_room_back(lines);
 	if (lines->memory)
 		fclose(lines->memory);
 	free(lines->buffer);
@@ -102,6 +138,10 @@ static void write_file(struct lines *lines, const char *bytes, size_t length)
 	size_t written = 0, whole;
 	ssize_t step = 1;
 
+	if (lines->kept && !lines->is_last && !file_has_room(lines, length + lines->kept)) {
+		lose(lines, bytes, length, ENOSPC);
+		return;
+	}
 	while (written < length && (step > 0 || (step < 0 && errno == EINTR))) {
 		step = write(lines->fd, bytes + written, length - written);
 		written += step > 0 ? (size_t)step : 0;
@@ -205,6 +245,22 @@ int lines_flush(struct lines *lines)
 	lines->pending = 0;
 	rewind(lines->memory);
 	return lines->error;
+}
+
+void lines_use_room(struct lines *lines)
+{
+	lines->is_last = true;
+}
+
+bool lines_fit(struct lines *lines)
+{
+	return fflush(lines->memory) == 0 &&
+	       (!lines->is_file || file_has_room(lines, lines->length));
+}
+
+void lines_withdraw(struct lines *lines)
+{
+	rewind(lines->memory);
 }
 
 int lines_finish(struct lines *lines, int patience_ms)

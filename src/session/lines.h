@@ -5,7 +5,8 @@
  *
  * A file that is cut off by the end of this program is readable up to there.  Lines that cannot be
  * written are counted; a file that has no room keeps whole lines only, and gets further ones when
- * it has room again, unless others wrote behind what would have to be cut off.
+ * it has room again, unless others wrote behind what would have to be cut off.  Room for the last
+ * line is kept behind its end from the start.
  *
  * A reader of a pipe is never waited for before the end: what it does not take stays in memory up
  * to a limit, and lines beyond are lost.  A pipe that failed gets nothing more.
@@ -31,6 +32,8 @@ struct lines {
 	uint64_t pending;    /* lines in it */
 	int fd;		     /* of `out` */
 	bool is_file;	     /* what was written in vain can be taken back */
+	size_t kept;	     /* bytes of room behind what is written; 0: none could be had */
+	bool is_last;	     /* it may be used */
 	struct text backlog; /* of all but files: what waits for a reader */
 	size_t sent;	     /* bytes of it that it has already */
 	bool broken;
@@ -55,6 +58,14 @@ uint64_t lines_due_ns(const struct lines *lines);
 int lines_flush(struct lines *lines);
 /* Writes all there is, unless the reader takes nothing for so long. */
 int lines_finish(struct lines *lines, int patience_ms);
+
+/*
+ * Before the last line: the room that was kept is for it from now on.  lines_fit() tells whether what
+ * was printed since the last lines_end() can be written; lines_withdraw() takes it back.
+ */
+void lines_use_room(struct lines *lines);
+bool lines_fit(struct lines *lines);
+void lines_withdraw(struct lines *lines);
 
 /* What becomes writable when a reader took something that lines wait for, or -1. */
 int lines_awaited_fd(const struct lines *lines);

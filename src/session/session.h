@@ -39,9 +39,9 @@ enum {
 
 /*
  * Runs `command` and returns the status to exit with: the command's, 128+N when signal N ended it,
- * or one of the above, with a sentence in `error` for the last three.  *ret is the settled run, and
- * stays as it is when the command never ran; there is one with SESSION_FAILED, too, when all that
- * failed was lines that could not be written, or looks at the processes again and again.
+ * or one of the above, with a sentence in `error` for the last three: the command never ran then.  A
+ * command that ran keeps its status whatever fails meanwhile, as lines that could not be written; a
+ * sentence says so.  *ret is the settled run; it stays as it is when there is none.
  *
  * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt that was meant
  * for the command does not cost the report.

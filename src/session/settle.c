@@ -120,7 +120,12 @@ static void write_summary(struct watch *watch)
 	lines_flush(&watch->lines);
 	watch->run->losses.lines = watch->lines.lost;
 	diagnose(watch->run, &diagnosis);
-	run_json_summary(out, watch->run, &diagnosis);
+	lines_use_room(&watch->lines);
+	run_json_summary(out, watch->run, &diagnosis, false);
+	if (!lines_fit(&watch->lines)) {
+		lines_withdraw(&watch->lines);
+		run_json_summary(out, watch->run, &diagnosis, true);
+	}
 	lines_end(&watch->lines);
 	lines_finish(&watch->lines, PATIENCE_MS);
 	watch->run->losses.lines = watch->lines.lost;

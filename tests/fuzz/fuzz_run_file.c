@@ -37,7 +37,7 @@ static void write_run(const struct run *run, FILE *out, bool text)
 	if (text)
 		run_text_report(out, run, &diagnosis, &options);
 	else
-		run_json_summary(out, run, &diagnosis);
+		run_json_summary(out, run, &diagnosis, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -211,7 +211,7 @@ class Mistakes(RunCase):
         os.close(reader)
         pathlib.Path(self.path("go")).touch()
         out, err = process.communicate(timeout=HANG)
-        self.assertEqual((process.returncode, out), (125, b"done\n"), err)
+        self.assertEqual((process.returncode, out), (0, b"done\n"), err)
         self.assertEqual(len(err.splitlines()), 1)
         self.assertIn(b"could not be written", err)
 
@@ -243,21 +243,37 @@ class Mistakes(RunCase):
         self.assertGreater(len([line for line in lines if line["kind"] == "exit"]), 250)
 
     @unittest.skipUnless(is_root(), "needs root for a small file system")
-    def test_a_disk_that_fills_up_keeps_whole_lines_and_the_command(self):
-        os.mkdir(self.path("small"))
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none",
-                           self.path("small")]).returncode != 0:
-            self.skipTest("no file system can be mounted here")
-        self.addCleanup(subprocess.run, ["umount", self.path("small")], check=True)
-        loop = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done; echo done"
-        done, out, err = support.run("run", "-q", "-o", self.path("small/run.jsonl"), "sh", "-c",
-                                     loop)
-        self.assertEqual((done, out), (125, "done\n"), err)
+    def test_a_full_disk_keeps_whole_lines_and_the_summary_and_leaves_the_command_alone(self):
+        """Filled by the lines themselves, or by the command, which takes what is left of it."""
+        small = pathlib.Path(self.path("small"))
+        small.mkdir()
+        fill = f"cat /dev/zero > {small}/zeros 2>&-; "
+        for command in "", fill:
+            with self.subTest(command=command):
+                subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", small], check=True)
+                try:
+                    self.fill_disk(small / "run.jsonl", command)
+                finally:
+                    subprocess.run(["umount", small], check=True)
+
+    def fill_disk(self, path, command):
+        loop = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; echo done; exit 3"
+        done, out, err = support.run("run", "-q", "-o", path, "sh", "-c", command + loop)
+        self.assertEqual((done, out), (3, "done\n"), err)
+        self.assertEqual(len(err.splitlines()), 1, err)
         self.assertIn("No space left", err)
-        text = pathlib.Path(self.path("small/run.jsonl")).read_text()
+        text = path.read_text()
         self.assertTrue(text.endswith("\n"))
-        for line in text.splitlines():
-            json.loads(line)
+        *_, summary = map(json.loads, text.splitlines())
+        self.assertEqual((summary["kind"], summary["exit_code"]), ("summary", 3))
+        self.assertEqual(summary["processes"], 302 if command else 301)
+        self.assertGreater(summary["losses"]["lines"], 0)
+        self.assertIn(f"{summary['losses']['lines']} lines", err)
+        self.assertTrue(summary["brief"])
+        self.assertEqual(len(summary["threads_ledger"]) + summary["threads_omitted"],
+                         summary["threads"])
+        self.assertIn("exited 3", self.accept("report", path))
+        self.assertLess(path.stat().st_blocks * 512 - path.stat().st_size, 8192, "no room is kept")
 
 
 class LeftAlone(RunCase):

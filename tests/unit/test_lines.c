@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -185,6 +186,35 @@ static void a_reader_that_went_away_loses_all_lines(void **state)
 	fclose(out);
 }
 
+static off_t room_of(const struct file *file)
+{
+	struct stat stat;
+
+	assert_int_equal(fstat(fileno(file->out), &stat), 0);
+	return stat.st_blocks * 512 - stat.st_size;
+}
+
+static void room_for_the_last_line_is_kept_and_given_back(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	add(&file.lines, "first");
+	assert_int_equal(lines_flush(&file.lines), 0);
+	assert_true(room_of(&file) >= 60 * 1024);
+	lines_use_room(&file.lines);
+	fprintf(lines_begin(&file.lines), "too long\n");
+	assert_true(lines_fit(&file.lines));
+	lines_withdraw(&file.lines);
+	add(&file.lines, "last");
+	assert_int_equal(lines_finish(&file.lines, 0), 0);
+	expect(&file, "first\nlast\n");
+	lines_close(&file.lines);
+	assert_true(room_of(&file) <= 4096);
+	file_close(&file);
+}
+
 /* Our lines behind what was there, and then no room for all of them. */
 static void overfill(struct file *file, rlim_t most)
 {
@@ -322,6 +352,7 @@ int main(void)
 		cmocka_unit_test(a_file_without_room_keeps_whole_lines_and_the_rest_is_counted),
 		cmocka_unit_test(a_device_without_room_loses_all_lines),
 		cmocka_unit_test(a_reader_that_went_away_loses_all_lines),
+		cmocka_unit_test(room_for_the_last_line_is_kept_and_given_back),
 		cmocka_unit_test(what_was_in_a_file_that_is_appended_to_stays),
 		cmocka_unit_test(a_reader_that_pauses_is_not_waited_for_and_gets_all_later),
 		cmocka_unit_test(what_exceeds_the_backlog_is_counted_by_whole_lines),

@@ -326,7 +326,7 @@ static inline void watched_summary(const struct run *run, FILE *out)
 	struct diagnosis diagnosis = { 0 };
 
 	diagnose(run, &diagnosis);
-	run_json_summary(out, run, &diagnosis);
+	run_json_summary(out, run, &diagnosis, false);
 }
 
 #endif
