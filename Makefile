@@ -26,8 +26,9 @@ test:		## build and run every test, sanitizers and fuzz corpora included
 	@$(PACKAGES) build test
 	@python3 tests/run.py
 
-bench: all	## measure against ps, top, pidstat, atop and psutil
+bench: configure	## measure against ps, top, pidstat, atop and psutil
 	@$(PACKAGES) bench
+	@ninja -C build taskscope benches
 	@python3 bench/run.py build
 
 fuzz:		## fuzz every parser for FUZZ_SECONDS each

@@ -33,11 +33,12 @@ UNPRIVILEGED = [("build", None, [], ["--no-suite=vm"])]
 
 
 def setup(folder, compiler, options):
-    """Configures a build folder if that has not been done; returns whether it is usable."""
-    if (ROOT / folder / "build.ninja").exists():
-        return True
+    """Configures a build folder, or adds the tests to one that has none; returns whether it is usable."""
     environment = dict(os.environ, **({"CC": compiler} if compiler else {}))
-    command = ["meson", "setup", folder, *options]
+    if (ROOT / folder / "build.ninja").exists():
+        command = ["meson", "configure", folder, "-Dtests=enabled"]
+    else:
+        command = ["meson", "setup", folder, "--werror", "-Dtests=enabled", *options]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
 
 

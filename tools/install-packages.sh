@@ -11,7 +11,6 @@ set -eu
 packages() {
 	cat <<-'END'
 	build	gcc			C compiler
-	build	g++			C++ compiler: an example of the library
 	build	libc6-dev		C library headers
 	build	make			the targets of the Makefile
 	build	meson			build system
@@ -28,9 +27,10 @@ packages() {
 	build	zlib1g-dev		needed by libbpf
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
-	build	libcmocka-dev		unit tests
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
+	test	libcmocka-dev		unit tests
+	test	g++			C++ compiler: an example of the library
 	test	libclang-rt-14-dev	libFuzzer and clang's sanitizers
 	test	lld			links programs whose thread-local storage is misaligned
 	test	libjemalloc2		allocator whose counters are read

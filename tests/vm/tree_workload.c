@@ -379,7 +379,7 @@ static int act_counting(void)
 	for (int i = 0; i < 50; i++)
 		getpgid(-1);
 	for (int i = 0; i < 20; i++)
-		dup(-1 - i % 2);
+		need(dup(-1 - i % 2) < 0);
 	for (int i = 0; i < 10; i++)
 		sched_yield();
 	for (int i = 0; i < 5; i++)

@@ -49,3 +49,4 @@ program program-traps -DTRAPS $inside
 program program-needs -DNEEDS "$out/needed.so" $inside
 program program-wants-threads -DWANTS_THREADS $inside
 cp "$out/pie" "$out/private" && chmod 0700 "$out/private"
+ln -sf "$($* -print-file-name=libjemalloc.so.2)" "$out/libjemalloc.so.2"
