@@ -21,9 +21,20 @@ static bool is_for_command(const struct watch *watch, const struct signalfd_sigi
 	       !tree_find(watch->run->tree, (int32_t)info->ssi_pid);
 }
 
+/* Below nohup(1) a hangup ends nobody. */
+static bool is_ignored(uint32_t number)
+{
+	struct sigaction action;
+
+	return number == SIGHUP && sigaction(SIGHUP, NULL, &action) == 0 &&
+	       action.sa_handler == SIG_IGN;
+}
+
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
 {
 	if (watch_is_attached(watch) || watch->command_ended) {
+		if (is_ignored(info->ssi_signo))
+			return;
 		watch->interrupted = true;
 		watch->done = true;
 		return;

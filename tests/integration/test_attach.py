@@ -60,12 +60,12 @@ class AttachCase(support.TestCase):
         self.addCleanup(end)
         return process
 
-    def start(self, target, *words):
+    def start(self, target, *words, **options):
         """Attaches to a target, and waits for the first look at it."""
         path = pathlib.Path(self.path("run.jsonl"))
         path.unlink(missing_ok=True)
         process = self.target(TASKSCOPE, "attach", "-p", str(target.pid), "-o", str(path), *words,
-                              stderr=subprocess.PIPE)
+                              stderr=subprocess.PIPE, **options)
         wait_until(lambda: path.exists() and '"sample"' in path.read_text())
         return process
 
@@ -168,6 +168,16 @@ class Watching(AttachCase):
                 self.assertGreater(len(err.splitlines()), 2)
                 self.assertIsNone(target.poll())
                 self.assertEqual(self.summary()["kind"], "summary")
+
+    def test_a_hangup_that_is_ignored_does_not_detach(self):
+        target = self.target("sleep", "1000")
+        path = pathlib.Path(self.path("run.jsonl"))
+        process = self.start(target, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        samples = path.read_text().count('"sample"')
+        wait_until(lambda: path.read_text().count('"sample"') > samples + 1)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=HANG), 0)
 
     def test_lines_may_go_to_standard_output(self):
         target = self.target("sleep", "100")
