@@ -17,7 +17,7 @@ ROOT = pathlib.Path(os.environ["TASKSCOPE_SOURCE"])
 def run(*words, prefix=(), **options):
     """Runs taskscope; gives status, standard output and standard error as text."""
     done = subprocess.run([*prefix, TASKSCOPE, *map(str, words)], capture_output=True,
-                          stdin=subprocess.DEVNULL, timeout=120, **options)
+                          stdin=subprocess.DEVNULL, timeout=HANG, **options)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -33,13 +33,15 @@ def is_root():
     return os.geteuid() == 0
 
 
-# Who runs the tests in the background may ignore signals, which every child would then do too.
-for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+# Who runs the tests in the background may ignore or block signals, which every child would then do
+# too.  These two are ignored by Python itself, and not by its children.
+for _number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 # What hangs is told from what is slow by this many seconds.
-HANG = 60
+HANG = 300
 
 
 def wait_until(condition, seconds=HANG):

@@ -300,16 +300,24 @@ class LeftAlone(RunCase):
                 self.assertEqual(plain, watched)
 
     def test_ignored_and_blocked_signals_stay_so(self):
-        def prepare():
-            for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGCHLD, signal.SIGTERM):
-                signal.signal(number, signal.SIG_IGN)
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGHUP])
+        numbers = (signal.SIGPIPE, signal.SIGINT, signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP,
+                   signal.SIGQUIT, signal.SIGUSR1)
 
-        command = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
-        plain = subprocess.run(command, capture_output=True, preexec_fn=prepare)
-        watched = subprocess.run([TASKSCOPE, "run", "-q", *command], capture_output=True,
-                                 preexec_fn=prepare)
-        self.assertEqual((plain.stdout, plain.returncode), (watched.stdout, watched.returncode))
+        def ignore():
+            for number in numbers:
+                signal.signal(number, signal.SIG_IGN)
+
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+
+        command = ["sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status; exit 7"]
+        for prepare in (ignore, block):
+            with self.subTest(prepare.__name__):
+                plain, watched = (subprocess.run([*before, *command], capture_output=True,
+                                                 restore_signals=False, preexec_fn=prepare)
+                                  for before in ((), (TASKSCOPE, "run", "-q")))
+                self.assertEqual((plain.stdout, plain.returncode),
+                                 (watched.stdout, watched.returncode))
 
     def test_an_ignored_end_of_children_does_not_hide_the_status(self):
         done = subprocess.run([TASKSCOPE, "run", "-q", "sh", "-c", "exit 5"],
