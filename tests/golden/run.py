@@ -49,7 +49,7 @@ CASES = [
 
 def taskscope(*words, folder=None):
     done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True, cwd=folder,
-                          stdin=subprocess.DEVNULL, timeout=60)
+                          stdin=subprocess.DEVNULL, timeout=300)
     return done.stdout + done.stderr if done.returncode else done.stdout
 
 

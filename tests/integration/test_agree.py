@@ -107,7 +107,7 @@ class Agree(support.TestCase):
             script = f'sleep 60 & {RUNS_SLEEP}; {support.TASKSCOPE} capture -q ' \
                      f'--source {source} -o {path}; kill $!'
             subprocess.run([*support.NAMESPACE, "sh", "-c", script],
-                           check=True, timeout=60)
+                           check=True, timeout=support.HANG)
             threads = support.show_threads(path)["threads"]
             self.assertEqual(min(t["tid"] for t in threads), 1)
             self.assertLess(max(t["tid"] for t in threads), 50)
@@ -118,7 +118,7 @@ class Agree(support.TestCase):
     def test_a_foreign_proc_is_not_mixed_in(self):
         path = self.path("foreign.tscope")
         script = f"sleep 60 & {support.TASKSCOPE} capture -q -o {path}; kill $!"
-        subprocess.run(["unshare", "--pid", "--fork", "sh", "-c", script], check=True, timeout=60)
+        subprocess.run(["unshare", "--pid", "--fork", "sh", "-c", script], check=True, timeout=support.HANG)
         document = support.show_threads(path)
         self.assertLess(max(t["tid"] for t in document["threads"]), 50)
         self.assertEqual(document["capture"]["gap_filled"], 0)
@@ -153,7 +153,7 @@ class Agree(support.TestCase):
             {capture} {second} || exit 1
             kill $two"""
         done = subprocess.run([*support.NAMESPACE, "sh", "-c", script],
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=support.HANG)
         if done.returncode == 77:
             self.skipTest("this kernel does not let the next pid be chosen")
         self.assertEqual(done.returncode, 0, done.stderr)

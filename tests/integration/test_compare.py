@@ -641,7 +641,7 @@ class Reuse(TestCase):
     def test_a_reused_number_does_not_join_two_tasks(self):
         pair = [self.path("a.tscope"), self.path("b.tscope")]
         words = [*support.NAMESPACE, "/usr/bin/python3", "-c", REUSE, TASKSCOPE, *pair]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=support.HANG)
         if done.returncode == 77:
             self.skipTest("this kernel does not let the next pid be chosen")
         self.assertEqual(done.returncode, 0, done.stderr)

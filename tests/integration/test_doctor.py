@@ -50,7 +50,7 @@ class Doctor(unittest.TestCase):
         script = 'mount -o remount,hidepid=2 /proc || exit 77; "$@"; exit $?'
         done = subprocess.run([*support.NAMESPACE, "sh", "-c", script, "sh",
                                *UNPRIVILEGED, "/usr/bin/env", "python3", "-c", MANY_THREADS,
-                               str(self.public_taskscope())], capture_output=True, timeout=120)
+                               str(self.public_taskscope())], capture_output=True, timeout=support.HANG)
         if done.returncode == 77:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -60,9 +60,9 @@ class Doctor(unittest.TestCase):
     def test_each_source_that_does_not_work_says_what_it_needs(self):
         taskscope = self.public_taskscope()
         out = subprocess.run([*UNPRIVILEGED, taskscope, "doctor"], check=True,
-                             capture_output=True, timeout=120).stdout.decode()
+                             capture_output=True, timeout=support.HANG).stdout.decode()
         done = subprocess.run([*UNPRIVILEGED, taskscope, "doctor", "--format", "json"],
-                              check=True, capture_output=True, timeout=120)
+                              check=True, capture_output=True, timeout=support.HANG)
         broken = [source for source in json.loads(done.stdout)["sources"]
                   if source["state"] not in ("ok", "not built")]
         self.assertTrue(broken)
@@ -120,7 +120,7 @@ class Doctor(unittest.TestCase):
     @unittest.skipUnless(support.is_root(), "needs root to become another user")
     def test_strangers_need_a_capability_unless_it_is_there(self):
         done = subprocess.run([*UNPRIVILEGED, self.public_taskscope(), "doctor", "--format", "json"],
-                              check=True, capture_output=True, timeout=120)
+                              check=True, capture_output=True, timeout=support.HANG)
         smaps = next(source for source in json.loads(done.stdout)["sources"]
                      if source["name"] == "smaps")
         self.assertEqual((smaps["state"], smaps["read"], smaps["failed"]), ("partial", 1, 1))
@@ -136,7 +136,7 @@ class Doctor(unittest.TestCase):
         taskscope = self.public_taskscope()
         for prefix, state in ([], "ok"), (UNPRIVILEGED, "partial"):
             done = subprocess.run([*command, *prefix, taskscope, "doctor", "--format", "json"],
-                                  capture_output=True, timeout=120)
+                                  capture_output=True, timeout=support.HANG)
             if done.returncode == 77:
                 self.skipTest(done.stderr.decode())
             stat = next(source for source in json.loads(done.stdout)["sources"]
@@ -144,7 +144,7 @@ class Doctor(unittest.TestCase):
             self.assertEqual(stat["state"], state, stat)
             self.assertEqual("hidepid" in (stat["reason"] or ""), state == "partial", stat)
         done = subprocess.run([*command, *UNPRIVILEGED, taskscope, "show"], capture_output=True,
-                              timeout=120)
+                              timeout=support.HANG)
         self.assertIn("hidepid", done.stdout.decode())
 
     @unittest.skipUnless(support.has_namespaces(), "a PID namespace cannot be made here")
@@ -152,7 +152,7 @@ class Doctor(unittest.TestCase):
         script = 'mount -t proc -o subset=pid proc /proc || exit 77; "$@"; exit $?'
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount", "sh", "-c", script, "sh",
                                self.public_taskscope(), "doctor", "--format", "json"],
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=support.HANG)
         if done.returncode == 77:
             self.skipTest(done.stderr.decode())
         document = json.loads(done.stdout)
@@ -188,9 +188,9 @@ class Doctor(unittest.TestCase):
     @unittest.skipUnless(support.is_root(), "needs root to become another user")
     def test_better_ways_to_follow_processes_say_what_they_need(self):
         command = [*UNPRIVILEGED, self.public_taskscope(), "doctor"]
-        out = subprocess.run(command, check=True, capture_output=True, timeout=120).stdout.decode()
+        out = subprocess.run(command, check=True, capture_output=True, timeout=support.HANG).stdout.decode()
         done = subprocess.run([*command, "--format", "json"], check=True, capture_output=True,
-                              timeout=120)
+                              timeout=support.HANG)
         tracers = json.loads(done.stdout)["tracers"]
         self.assertEqual([tracer["state"] for tracer in tracers],
                          ["unavailable", "unavailable", "ok"])

@@ -22,7 +22,7 @@ class ReportCase(support.TestCase):
         self.file = self.path("it.jsonl")
         done = subprocess.run([support.TASKSCOPE, "run", "-o", self.file, "--", "sh", "-c", SCRIPT],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, timeout=60)
+                              stderr=subprocess.PIPE, timeout=support.HANG)
         self.live = done.stderr.decode()
         if done.returncode == 125:
             self.skipTest(self.live.strip())
@@ -60,7 +60,7 @@ class Whole(ReportCase):
     def test_standard_input_is_a_file(self):
         with open(self.file, "rb") as file:
             done = subprocess.run([support.TASKSCOPE, "report", "-"], stdin=file,
-                                  capture_output=True, timeout=60)
+                                  capture_output=True, timeout=support.HANG)
         self.assertEqual(done.stdout.decode(), self.live)
 
     def test_every_line_has_its_kind_and_time(self):

@@ -158,14 +158,14 @@ class Taskstats(support.TestCase):
         os.chmod(program, 0o755)
         os.chmod(self.folder.name, 0o777)
         subprocess.run([*UNPRIVILEGED, program, "capture", "-q", "--source", "procfs",
-                        "-o", self.path("x.tscope")], check=True, timeout=60)
+                        "-o", self.path("x.tscope")], check=True, timeout=support.HANG)
         document = support.show_threads(self.path("x.tscope"))
         self.assertEqual(sources(document)["taskstats"]["state"], "unavailable")
         for text in [sources(document)["taskstats"]["reason"],
                      document["absent"]["cpu_delay_max_ns"]]:
             self.assertIn("CAP_NET_ADMIN", text)
         self.assertEqual(document["capture"]["taskstats"]["eperm"], len(document["threads"]))
-        told = subprocess.run([*UNPRIVILEGED, program, "doctor"], check=True, timeout=60,
+        told = subprocess.run([*UNPRIVILEGED, program, "doctor"], check=True, timeout=support.HANG,
                               capture_output=True).stdout.decode()
         self.assertIn("CAP_NET_ADMIN", told)
 

@@ -59,7 +59,7 @@ class Told:
 
     def __init__(self, source, *command, options=(), prefix=()):
         done = subprocess.run([*prefix, DRIVER, source, *options, "--", *map(str, command)],
-                              capture_output=True, text=True, timeout=300)
+                              capture_output=True, text=True, timeout=support.HANG)
         if done.returncode != 0:
             raise AssertionError(f"{source}: {done.stderr}")
         self.lines = parse(done.stdout)
