@@ -223,6 +223,9 @@ static int apply_account(struct tree *tree, const struct tree_event *event)
 		return status;
 	if (!process && event->task.start_ns && !is_known(tree, &event->task))
 		return account_alone(tree, event);
+	/* A look may see a thread of a process that has ended: its last account is yet to come. */
+	if (!process && event->task.start_ns && !event->account.ended)
+		return 0;
 	if (!process)
 		return ignore(tree);
 	status = account_thread(tree, process, event, &thread);

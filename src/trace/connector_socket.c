@@ -33,6 +33,7 @@ struct connector_socket {
 	int fd;
 	ARRAY_OF(struct cpu_sequence) cpus;
 	uint64_t lost;
+	uint64_t overruns; /* since the last gap: no event has come that tells how many were lost */
 	struct mmsghdr headers[CONNECTOR_BATCH];
 	struct iovec vectors[CONNECTOR_BATCH];
 	struct sockaddr_nl senders[CONNECTOR_BATCH];
@@ -97,7 +98,7 @@ int connector_socket_fd(const struct connector_socket *socket)
 
 uint64_t connector_socket_lost(const struct connector_socket *socket)
 {
-	return socket->lost;
+	return socket->lost + socket->overruns;
 }
 
 /* Without memory for a CPU's number its gaps stay unknown. */
@@ -111,8 +112,10 @@ static void count_gap(struct connector_socket *socket, const struct connector_ev
 		if (array_append(&socket->cpus, (struct cpu_sequence){ 0 }) < 0)
 			return;
 	cpu = &socket->cpus.data[event->cpu];
-	if (cpu->known)
+	if (cpu->known && event->sequence != cpu->next) {
 		socket->lost += event->sequence - cpu->next;
+		socket->overruns = 0;
+	}
 	*cpu = (struct cpu_sequence){ true, event->sequence + 1 };
 }
 
@@ -134,9 +137,11 @@ static int receive(struct connector_socket *socket)
 	do
 		count = recvmmsg(socket->fd, socket->headers, CONNECTOR_BATCH, MSG_DONTWAIT, NULL);
 	while (count < 0 && errno == EINTR);
-	if (count < 0)
-		return errno == EAGAIN ? 0 : -errno;
-	return count;
+	if (count >= 0)
+		return count;
+	if (errno == ENOBUFS)
+		socket->overruns++;
+	return errno == EAGAIN ? 0 : -errno;
 }
 
 int connector_socket_receive(struct connector_socket *socket,

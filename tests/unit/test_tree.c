@@ -180,6 +180,21 @@ static void the_late_account_of_a_thread_that_was_given_up_is_not_added_twice(vo
 	assert_int_equal(tree->usage.values[USAGE_CPU], 5);
 }
 
+static void a_look_at_a_thread_of_a_process_that_ended_is_no_stray(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	account_at(tree, 10, 10, 100, 5, false);
+	exit_at(tree, 10, 100, 200, 0);
+	account_at(tree, 10, 10, 100, 6, false);
+	account_at(tree, 10, 10, 100, 9, true);
+	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree->unaccounted_threads, 0);
+	assert_int_equal(tree->usage.values[USAGE_CPU], 9);
+}
+
 static void a_number_that_is_used_again_is_another_process(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -582,6 +597,7 @@ int main(void)
 		cmocka_unit_test(
 			a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums),
 		cmocka_unit_test(the_late_account_of_a_thread_that_was_given_up_is_not_added_twice),
+		cmocka_unit_test(a_look_at_a_thread_of_a_process_that_ended_is_no_stray),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 		cmocka_unit_test(a_start_that_is_not_known_matches_any),
 		cmocka_unit_test(a_start_that_is_told_later_is_remembered),
