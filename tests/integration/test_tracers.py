@@ -3,21 +3,22 @@
 import functools
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 import support
+from driver import DRIVER, NO_LOSSES, Told
 from kernel import WAYS
 
-DRIVER = os.environ["TASKSCOPE_TREE_DRIVER"]
 SHELL = "/bin/sh"
 TRUE = "/bin/true"
 
 # What each way sees of processes that live a millisecond.
-SEES_ALL = {"connector": True, "procfs": False}
+SEES_ALL = {"bpf": True, "connector": True, "procfs": False}
+# enum ledger_part: what each knows of where the time of a thread went.
+LEDGER = {"bpf": "31", "connector": "7", "procfs": "7"}
 
 THREADS = """
 import os, sys, threading, time
@@ -37,46 +38,6 @@ if sys.argv[1] == "exec":
     thread.start()
     thread.join()
 """
-
-
-class Line(dict):
-    """One line of the driver: what is not there is None."""
-
-    def __missing__(self, key):
-        return None
-
-
-def parse(text):
-    lines = []
-    for line in text.splitlines():
-        words = Line(re.findall(r"(\w+)=(\S*)", line))
-        lines.append(words)
-    return lines
-
-
-class Told:
-    """What the driver told of one command."""
-
-    def __init__(self, source, *command, options=(), prefix=()):
-        done = subprocess.run([*prefix, DRIVER, source, *options, "--", *map(str, command)],
-                              capture_output=True, text=True, timeout=support.HANG)
-        if done.returncode != 0:
-            raise AssertionError(f"{source}: {done.stderr}")
-        self.lines = parse(done.stdout)
-        self.tree, self.losses, self.wait = (
-            {key: int(value) for key, value in line.items() if key != "end"}
-            for name in ("tree", "losses", "wait") for line in self.lines if line["end"] == name)
-
-    def events(self, name, **values):
-        return [line for line in self.lines if line["event"] == name
-                and all(line[key] == str(value) for key, value in values.items())]
-
-    def ends(self):
-        return self.events("process", ended=1)
-
-    def root_end(self):
-        (end,) = self.events("process", ended=1, pid=self.wait["pid"])
-        return end
 
 
 def loop(count, then="exit 0"):
@@ -136,7 +97,7 @@ class Tracers(unittest.TestCase):
         if SEES_ALL[source]:
             self.assertEqual(told.tree["processes"], 202)
             self.assertEqual(len(told.ends()), 202)
-            self.assertEqual(told.losses, {"events": 0, "threads": 0})
+            self.assertEqual(told.losses, NO_LOSSES)
 
     @each()
     def test_a_command_that_ends_at_once_is_a_tree_of_one(self, source):
@@ -164,7 +125,7 @@ class Tracers(unittest.TestCase):
                                     int(line["on_cpu"]) + int(line["run_queue"]))
             self.assertEqual(int(line["user_ns"]) + int(line["system_ns"]),
                              int(line["cpu_ns"]))
-            self.assertEqual(line["ledger"], "7")
+            self.assertEqual(line["ledger"], LEDGER[source])
 
     @each()
     def test_an_exec_by_another_thread_counts_nothing_twice(self, source):
@@ -184,7 +145,7 @@ class Tracers(unittest.TestCase):
             key = line["pid"], line["tid"], line["start"]
             self.assertGreaterEqual(int(line["cpu_ns"]), last.get(key, 0))
             last[key] = int(line["cpu_ns"])
-        unseen = [int(line["unseen"]) for line in told.events("process", pid=told.wait["pid"])]
+        unseen = [int(line["unseen"] or 0) for line in told.events("process", pid=told.wait["pid"])]
         self.assertEqual(unseen, sorted(unseen))
 
     @each()
@@ -253,7 +214,7 @@ class Tracers(unittest.TestCase):
             told = Told(source, compiled(folder, THREADS_AT_ONCE), "4000")
         self.assertEqual(told.wait["status"], 0)
         self.assertEqual(len(told.events("thread", ended=1)), 4001)
-        self.assertEqual(told.losses, {"events": 0, "threads": 0})
+        self.assertEqual(told.losses, NO_LOSSES)
 
     @each("bpf")
     def test_a_process_lives_as_long_as_any_of_its_threads(self, source):

@@ -2,12 +2,13 @@
 /*
  * Follows a command with one way of tracing and prints every event as a line of key=value pairs.
  *
- *	tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-a] -- COMMAND...
+ *	tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-aef] -- COMMAND...
  *
  * With -a the command runs before it is followed, as for attach; with -s nothing is read at first, for
- * so long.  The last lines tell what the tree
+ * so long, with -e not before its end; with -f the kernel side has no room for processes.  The last lines tell what the tree
  * summed up, what was lost, and what the kernel says that the command used with all that it waited for.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,7 +35,7 @@
 struct driver {
 	const char *source;
 	int interval_ms, sleep_ms;
-	bool attaches;
+	bool attaches, is_late, fills;
 	char **command;
 	struct host *host;
 	struct tracer *tracer;
@@ -45,8 +46,8 @@ struct driver {
 
 static void print_fork(const struct tree_event *event)
 {
-	printf("fork parent=%d found=%d comm=%s", event->fork.parent_pid, event->fork.found,
-	       event->fork.comm);
+	printf("fork parent=%d inner=%d found=%d comm=%s", event->fork.parent_pid,
+	       event->fork.inner_pid, event->fork.found, event->fork.comm);
 }
 
 static void print_exec(const struct tree_event *event)
@@ -54,6 +55,60 @@ static void print_exec(const struct tree_event *event)
 	printf("exec comm=%s arguments=", event->exec.comm);
 	for (size_t i = 0; i < event->exec.length; i++)
 		putchar(event->exec.arguments[i] > ' ' ? event->exec.arguments[i] : ',');
+}
+
+static void print_key(const struct tree_event *event, const char *name)
+{
+	printf("\npid=%d tid=%d start=%" PRIu64 " event=%s", event->task.pid, event->task.tid,
+	       event->task.start_ns, name);
+}
+
+static void print_call(const struct tree_event *event, const struct tree_syscall *call)
+{
+	const struct syscall_stats *stats = &call->stats;
+	uint64_t in_buckets = 0;
+
+	for (size_t i = 0; i < SYSCALL_BUCKETS; i++)
+		in_buckets += stats->buckets[i];
+	print_key(event, "call");
+	printf(" number=%u abi=%d count=%" PRIu64 " errors=%" PRIu64 " sockets=%" PRIu64
+	       " ns=%" PRIu64 " max=%" PRIu64 " buckets=%" PRIu64,
+	       call->number, call->abi, stats->count, stats->errors, call->socket_count,
+	       stats->total_ns, stats->max_ns, in_buckets);
+	for (size_t i = 0; i <= SYSCALL_ERRORS; i++)
+		if (stats->by_error[i].count)
+			printf(" errno%u=%" PRIu64, stats->by_error[i].number,
+			       stats->by_error[i].count);
+}
+
+/* What only a last account has, or one for the end of the run. */
+static void print_tail(const struct tree_event *event)
+{
+	const struct tree_account *account = &event->account;
+
+	for (size_t i = 0; i < account->syscall_count; i++)
+		print_call(event, &account->syscalls[i]);
+	for (size_t i = 0; i < account->waker_count; i++) {
+		const struct tree_waker *waker = &account->wakers[i];
+
+		print_key(event, "waker");
+		printf(" reason=%s waker=%d waker_tid=%d comm=%s count=%" PRIu64 " ns=%" PRIu64
+		       " longest=%" PRIu64,
+		       waits[waker->reason].name, waker->waker_pid, waker->waker_tid,
+		       waker->waker_comm, waker->count, waker->total_ns, waker->longest_ns);
+	}
+}
+
+static void print_waits(const struct ledger *ledger)
+{
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		if (ledger->blocked[i].count)
+			printf(" %s=%" PRIu64 " %s_count=%" PRIu64 " %s_longest=%" PRIu64,
+			       waits[i].name, ledger->blocked[i].ns, waits[i].name,
+			       ledger->blocked[i].count, waits[i].name,
+			       ledger->blocked[i].longest_ns);
+	printf(" off=%" PRIu64 " off_longest=%" PRIu64 " off_shortest=%" PRIu64,
+	       ledger->off_cpu.count, ledger->off_cpu.longest_ns, ledger->off_cpu.shortest_ns);
 }
 
 static void print_thread(const struct tree_event *event)
@@ -67,6 +122,10 @@ static void print_thread(const struct tree_event *event)
 	for (int i = 0; i < USAGE_COUNT; i++)
 		if (usage_has(&account->usage, i))
 			printf(" %s=%" PRIu64, usage_names[i], account->usage.values[i]);
+	printf(" unnamed=%" PRIu64 " now=%s", account->unnamed_syscalls,
+	       account->now.blocked ? waits[account->now.reason].name : "");
+	print_waits(&account->ledger);
+	print_tail(event);
 }
 
 static void print_process(const struct tree_event *event)
@@ -84,11 +143,14 @@ static void print_process(const struct tree_event *event)
 		printf(" fds=%" PRIu64, facts->fds);
 	if (facts->present & TREE_PROCESS_UNSEEN)
 		printf(" unseen=%" PRIu64, facts->unseen_cpu_ns);
+	if (facts->present & TREE_PROCESS_SENDER)
+		printf(" sender=%d sender_comm=%s", facts->sender_pid, facts->sender_comm);
 }
 
 static void print_signal(const struct tree_event *event)
 {
-	printf("signal number=%d sender=%d", event->signal.number, event->signal.sender_pid);
+	printf("signal number=%d sender=%d sender_comm=%s", event->signal.number,
+	       event->signal.sender_pid, event->signal.sender_comm);
 }
 
 static void print_oom(const struct tree_event *event)
@@ -226,6 +288,44 @@ static void watch(struct driver *driver)
 	}
 }
 
+/*
+ * Leaves no room in the kernel's table of processes.  The newest map of that name is the one that this
+ * process has just made.
+ */
+static void fill_table(void)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info), id = 0, value[64] = { 0 };
+	int table = -1;
+
+	while (bpf_map_get_next_id(id, &id) == 0) {
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+		    strcmp(info.name, "processes") == 0) {
+			close(table);
+			table = fd;
+		} else {
+			close(fd);
+		}
+	}
+	/* Numbers that no process can have. */
+	for (__u32 key = 1u << 30; bpf_map_update_elem(table, &key, value, BPF_ANY) == 0; key++)
+		continue;
+	if (errno != E2BIG)
+		fail("fill", strerror(errno));
+	close(table);
+}
+
+/* Reads nothing before the command has ended. */
+static void wait_for_end(struct driver *driver)
+{
+	struct pollfd end = { .fd = driver->pidfd, .events = POLLIN };
+
+	while (poll(&end, 1, -1) != 1)
+		continue;
+}
+
 static void finish(struct driver *driver)
 {
 	const struct tracer *tracer = driver->tracer;
@@ -243,8 +343,10 @@ static void finish(struct driver *driver)
 	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
 	       tree->usage.values[USAGE_CPU], tree->processes, tree->threads, tree->exited,
 	       tree_strays(tree));
-	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 "\n", losses.events,
-	       losses.threads);
+	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 " unnamed_syscalls=%" PRIu64
+	       " wakers=%" PRIu64 " untracked_tasks=%" PRIu64 "\n",
+	       losses.events, losses.threads, losses.unnamed_syscalls, losses.wakers,
+	       losses.untracked_tasks);
 	printf("end=wait pid=%d status=%d cpu_ns=%" PRIu64 "\n", driver->pid, status,
 	       ((uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) *
@@ -264,15 +366,17 @@ static void parse(struct driver *driver, int count, char **arguments)
 
 	if (count < 2)
 		fail("usage",
-		     "tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-a] -- COMMAND...");
+		     "tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-aef] -- COMMAND...");
 	driver->source = arguments[1];
 	optind = 2;
-	while ((option = getopt(count, arguments, "+i:s:a")) != -1) {
+	while ((option = getopt(count, arguments, "+i:s:aef")) != -1) {
 		if (option == 'i')
 			driver->interval_ms = (int)strtol(optarg, NULL, 10);
 		if (option == 's')
 			driver->sleep_ms = (int)strtol(optarg, NULL, 10);
 		driver->attaches = driver->attaches || option == 'a';
+		driver->is_late = driver->is_late || option == 'e';
+		driver->fills = driver->fills || option == 'f';
 	}
 	driver->command = arguments + optind;
 	if (!*driver->command)
@@ -296,9 +400,14 @@ int main(int count, char **arguments)
 	check(run_new(&driver.run), "run");
 	check(tracer_report(driver.tracer, driver.run), "report");
 	print_sources(driver.run);
+	if (driver.fills)
+		fill_table();
 	follow(&driver);
 	usleep((unsigned)driver.sleep_ms * 1000);
-	watch(&driver);
+	if (driver.is_late)
+		wait_for_end(&driver);
+	else
+		watch(&driver);
 	finish(&driver);
 	tracer_close(driver.tracer);
 	run_free(driver.run);

@@ -15,6 +15,9 @@
 #include "base/error.h"
 #include "collect/scope_reader.h"
 #include "host/host.h"
+#include "model/run.h"
+#include "session/phase_search.h"
+#include "session/phases.h"
 #include "session/phase_view.h"
 
 /* Far more blocks than this process has threads, each with a scope of a second. */
@@ -166,12 +169,26 @@ static void threads_that_have_no_block_any_more_are_forgotten(void **state)
 	close_scene(&scene);
 }
 
+static void a_look_that_fails_is_counted(void **state)
+{
+	struct run run = { 0 };
+	struct phase_watch watch = { .run = &run };
+
+	(void)state;
+	phase_count_failure(&watch, 0);
+	phase_count_failure(&watch, 3);
+	assert_int_equal(run.losses.scopes, 0);
+	phase_count_failure(&watch, -EIO);
+	assert_int_equal(run.losses.scopes, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_nobody_knows_are_believed_in_bounds),
 		cmocka_unit_test(a_thread_has_one_block),
 		cmocka_unit_test(threads_that_have_no_block_any_more_are_forgotten),
+		cmocka_unit_test(a_look_that_fails_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

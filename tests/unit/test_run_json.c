@@ -247,6 +247,20 @@ static void threads_beyond_the_limit_are_counted(void **state)
 	assert_has(line.text, "\"threads_detail_omitted\":3}");
 }
 
+static void a_summary_counts_what_it_leaves_out(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	for (int32_t pid = 10; pid < 10 + RUN_THREADS_MAX + 7; pid++)
+		watched_fork(run, 1, pid, pid, 0, "a");
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"threads_omitted\":7");
+	assert_has(line.text, "\"running_omitted\":7199");
+}
+
 /* The kernel charges by its own clock, which may run ahead of the switches. */
 static void user_and_system_time_of_a_ledger_add_up_to_its_time_on_a_cpu(void **state)
 {
@@ -422,6 +436,7 @@ int main(void)
 		cmocka_unit_test(times_off_the_cpu_that_go_on_have_no_shortest),
 		cmocka_unit_test(the_share_of_a_waker_is_of_waits_whose_waker_was_recorded),
 		cmocka_unit_test(threads_beyond_the_limit_are_counted),
+		cmocka_unit_test(a_summary_counts_what_it_leaves_out),
 		cmocka_unit_test(phases_tell_what_was_not_measured),
 		cmocka_unit_test(open_scopes_are_told_by_thread),
 	};

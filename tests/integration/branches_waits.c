@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for every kind of thing, by the arguments of the call. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/netlink.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "branches.h"
+
+static int pair[2];
+static int queue;
+static unsigned word[2];
+
+static int opened(const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	NEED(fd >= 0);
+	return fd;
+}
+
+static void wait_pipe(void)
+{
+	char byte;
+
+	NEED(pipe2(pair, 0) == 0);
+	(void)!read(pair[0], &byte, 1);
+}
+
+static void wait_unix(void)
+{
+	char byte;
+
+	NEED(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	(void)!recv(pair[0], &byte, 1, 0);
+}
+
+static void wait_inet(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	char byte;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	NEED(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	(void)!recv(fd, &byte, 1, 0);
+}
+
+static void wait_netlink(void)
+{
+	char byte;
+
+	(void)!recv(socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), &byte, 1, 0);
+}
+
+static void wait_event(void)
+{
+	uint64_t value;
+
+	(void)!read(eventfd(0, 0), &value, sizeof(value));
+}
+
+static void wait_terminal(void)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY);
+	char byte;
+
+	NEED(grantpt(fd) == 0 && unlockpt(fd) == 0);
+	(void)!read(open(ptsname(fd), O_RDWR | O_NOCTTY), &byte, 1);
+}
+
+static void wait_console(void)
+{
+	char byte;
+	int fd = open("/dev/kmsg", O_RDONLY);
+
+	lseek(fd, 0, SEEK_END);
+	while (fd >= 0)
+		(void)!read(fd, &byte, 1);
+	pause();
+}
+
+static void wait_lock(int command)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	fcntl(opened("lock"), command, &lock);
+}
+
+static void wait_posix_lock(void)
+{
+	wait_lock(F_SETLKW);
+}
+
+static void wait_file_lock(void)
+{
+	wait_lock(F_OFD_SETLKW);
+}
+
+static void wait_flock(void)
+{
+	flock(opened("flock"), LOCK_EX);
+}
+
+static void futex(int operation)
+{
+	syscall(SYS_futex, word, operation, *word, NULL, &word[1], FUTEX_BITSET_MATCH_ANY);
+}
+
+static void wait_futex(void)
+{
+	futex(FUTEX_WAIT);
+}
+
+static void wait_condition(void)
+{
+	futex(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG);
+}
+
+static void wait_join(void)
+{
+	futex(FUTEX_WAIT_BITSET);
+}
+
+static void wait_requeue(void)
+{
+	futex(FUTEX_WAIT_REQUEUE_PI);
+}
+
+static void wait_message(void)
+{
+	char message[16];
+
+	(void)!msgrcv(queue, message, 1, 0, 0);
+}
+
+static void wait_signal(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigwaitinfo(&all, NULL);
+}
+
+static void wait_vfork(void)
+{
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+}
+
+static void wait_child(void)
+{
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+	}
+	wait(NULL);
+}
+
+static void wait_stopped(void)
+{
+	raise(SIGSTOP);
+}
+
+static void wait_traced(void)
+{
+	ptrace(PTRACE_TRACEME, 0, 0, 0);
+	raise(SIGUSR1);
+}
+
+/* The stop makes the kernel go on by restart_syscall, which does not say with what. */
+static void wait_restarted(void)
+{
+	struct timespec long_time = { .tv_sec = 1000 };
+
+	syscall(SYS_nanosleep, &long_time, NULL);
+}
+
+static void wait_queue(void)
+{
+	char bytes[65536];
+
+	NEED(pipe2(pair, 0) == 0);
+	for (;;)
+		(void)!write(pair[1], bytes, sizeof(bytes));
+}
+
+static const struct {
+	void (*body)(void);
+	const char *reason;
+} kinds[] = {
+	{ wait_pipe, "pipe" },		 { wait_queue, "pipe" },      { wait_unix, "pipe" },
+	{ wait_inet, "network" },	 { wait_netlink, "other" },   { wait_event, "poll" },
+	{ wait_terminal, "poll" },	 { wait_console, "other" },   { wait_posix_lock, "lock" },
+	{ wait_file_lock, "lock" },	 { wait_flock, "lock" },      { wait_futex, "lock" },
+	{ wait_condition, "condition" }, { wait_join, "child" },      { wait_requeue, "condition" },
+	{ wait_message, "pipe" },	 { wait_signal, "poll" },     { wait_vfork, "child" },
+	{ wait_child, "child" },	 { wait_stopped, "stopped" }, { wait_traced, "stopped" },
+	{ wait_restarted, "timer" },
+};
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+static void wait_for(void *argument)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	kinds[*(size_t *)argument].body();
+	pause();
+}
+
+static void hold_locks(void)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	NEED(fcntl(opened("lock"), F_OFD_SETLK, &lock) == 0);
+	NEED(flock(opened("flock"), LOCK_EX) == 0);
+}
+
+/* All kinds at once, each by a process of its own, until all have waited for long. */
+static void wait_in_every_way(unsigned microseconds)
+{
+	pid_t pids[KIND_COUNT];
+
+	hold_locks();
+	queue = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		pids[i] = start(wait_for, &i);
+		say("said=wait pid=%d reason=%s\n", pids[i], kinds[i].reason);
+	}
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		let_wait(pids[i], i ? 0 : LONG_US);
+	kill(pids[KIND_COUNT - 1], SIGSTOP);
+	usleep(SHORT_US);
+	kill(pids[KIND_COUNT - 1], SIGCONT);
+	usleep(microseconds);
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		kill(pids[i], SIGKILL);
+		reap(pids[i]);
+	}
+	msgctl(queue, IPC_RMID, NULL);
+}
+
+void act_waits(void)
+{
+	wait_in_every_way(3 * LONG_US);
+}
+
+/* For somebody who comes when all of them wait. */
+void act_long_waits(void)
+{
+	wait_in_every_way(20 * LONG_US);
+}
