@@ -2,6 +2,7 @@
 #include "model/sheet.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,8 +151,10 @@ size_t sheet_measured(const struct sheet *sheet, const struct sheet_column *colu
 
 /*
  * Where a column belongs: its family's place in readings.def, then for each of
- * its words the place where the name up to there was met first.  So what shares
- * words stands together, in the order in which the kernel told it.
+ * its words the place where the family's name up to there was met first.  So what
+ * shares words stands together, in the order in which the kernel told it; and
+ * what is in that order already stays in it, so a file that is read and written
+ * again is the same file.
  */
 struct place {
 	struct sheet_column column;
@@ -174,11 +177,13 @@ static int compare_places(const void *a, const void *b)
 static int find_place(struct dictionary *prefixes, const struct sheet_column *column,
 		      struct place *ret)
 {
-	const char *name = column->name;
-	size_t length = 0;
+	char name[SHEET_NAME_SIZE + 24]; /* the family is its first word */
+	size_t length;
 	int status = 0;
 
-	*ret = (struct place){ .column = *column, .family = reading_family(name) };
+	*ret = (struct place){ .column = *column, .family = reading_family(column->name) };
+	length = (size_t)snprintf(name, sizeof(name), "%zu ", ret->family);
+	snprintf(name + length, sizeof(name) - length, "%s", column->name);
 	for (int level = 0; level < LEVELS && name[length] && status == 0; level++) {
 		length += name[length] == ' ';
 		length += level + 1 < LEVELS ? strcspn(name + length, " ") : strlen(name + length);

@@ -95,6 +95,24 @@ static void columns_of_a_file_stand_together_as_they_were_found(void **state)
 	sheet_clear(&sheet);
 }
 
+/* A file that could not be read at all has the name of its values' first word, and no family. */
+static void columns_that_are_in_order_stay_in_it(void **state)
+{
+	static const char *const names[] = { "io.stat", "cpu.stat", "cpu.stat usage_usec" };
+	static const char *const wanted[] = { "cpu.stat usage_usec", "io.stat", "cpu.stat" };
+	struct sheet sheet = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(sheet_set_absent(&sheet, names[i], "may not be read"), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(sheet_finish(&sheet), 0);
+		for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+			assert_string_equal(sheet.columns.data[i].name, wanted[i]);
+	}
+	sheet_clear(&sheet);
+}
+
 static void a_name_that_is_too_long_or_one_column_too_many_is_refused(void **state)
 {
 	struct sheet sheet = { 0 };
@@ -143,6 +161,7 @@ int main(void)
 		cmocka_unit_test(rows_may_come_after_columns),
 		cmocka_unit_test(the_first_reason_is_kept),
 		cmocka_unit_test(columns_of_a_file_stand_together_as_they_were_found),
+		cmocka_unit_test(columns_that_are_in_order_stay_in_it),
 		cmocka_unit_test(a_name_that_is_too_long_or_one_column_too_many_is_refused),
 		cmocka_unit_test(readings_are_known_by_their_names),
 	};
