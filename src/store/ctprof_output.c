@@ -13,7 +13,8 @@ int ctprof_output_open(struct ctprof_output *output)
 	*output = (struct ctprof_output){ .compressor = ZSTD_createCCtx() };
 	if (!output->compressor ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(output->compressor, ZSTD_c_compressionLevel,
-						COMPRESSION_LEVEL)))
+						COMPRESSION_LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(output->compressor, ZSTD_c_checksumFlag, 1)))
 		output->status = -ENOMEM;
 	return output->status;
 }

@@ -294,6 +294,56 @@ static void a_regular_snapshot_is_padded_and_read(void **state)
 	free(bytes);
 }
 
+/* Whether the bytes are refused in a sentence, or else the very snapshot that was written. */
+static bool is_refused(const void *bytes, size_t size, const void *whole, size_t whole_size)
+{
+	struct snapshot *got = NULL;
+	struct error error = { 0 };
+	size_t again_size;
+	void *again;
+
+	if (ctprof_decode("the file", bytes, size, &got, &error) < 0) {
+		assert_null(got);
+		assert_true(error.message[0]);
+		return true;
+	}
+	again = encode(got, &again_size);
+	assert_int_equal(again_size, whole_size);
+	assert_memory_equal(again, whole, whole_size);
+	free(again);
+	snapshot_free(got);
+	return false;
+}
+
+/* The checksum is of the content: zstd has bits that mean nothing, and some content two encodings. */
+static void a_flipped_bit_is_refused(void **state)
+{
+	struct snapshot *snapshot = make_one("x");
+	/* What is read of the file and written is the file: what is read of another can be held against it. */
+	struct snapshot *read = write_and_read(snapshot);
+	size_t size, harmless = 0;
+	uint8_t *whole = encode(read, &size), *bytes = malloc(size + 1);
+
+	(void)state;
+	memcpy(bytes, whole, size);
+	for (size_t bit = 0; bit < size * 8; bit++) {
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		harmless += !is_refused(bytes, size, whole, size);
+		bytes[bit / 8] = whole[bit / 8];
+	}
+	assert_in_range(harmless, 0, size * 8 / 100);
+	for (int trailing = 0; trailing < 256; trailing++) {
+		bytes[size] = (uint8_t)trailing;
+		assert_true(is_refused(bytes, size + 1, whole, size));
+	}
+	for (size_t cut = 1; cut < size; cut++)
+		assert_true(is_refused(bytes, size - cut, whole, size));
+	snapshot_free(read);
+	snapshot_free(snapshot);
+	free(whole);
+	free(bytes);
+}
+
 static void the_kind_of_a_file_follows_its_name_and_reading_its_content(void **state)
 {
 	struct snapshot *snapshot = make_one("x"), *got = NULL;
@@ -345,6 +395,7 @@ int main(void)
 		cmocka_unit_test(unlimited_is_null_for_a_limit_and_the_largest_number_for_a_floor),
 		cmocka_unit_test(failures_are_told_by_file),
 		cmocka_unit_test(a_regular_snapshot_is_padded_and_read),
+		cmocka_unit_test(a_flipped_bit_is_refused),
 		cmocka_unit_test(the_kind_of_a_file_follows_its_name_and_reading_its_content),
 		cmocka_unit_test(a_name_without_a_known_ending_is_refused),
 	};
