@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -196,17 +197,39 @@ void value_json_cell(struct json *json, const struct snapshot *snapshot, enum me
 	}
 }
 
+static bool is_plain_number(const char *string)
+{
+	size_t sign = strspn(string, "+-") ? 1 : 0;
+
+	return string[sign] >= '0' && string[sign] <= '9' &&
+	       string[sign + strspn(string + sign, "0123456789.")] == '\0';
+}
+
+/* Whether a spreadsheet would compute the field; some take the wide forms of the letters too. */
+static bool is_formula(const char *string)
+{
+	static const char *const beginnings[] = { "=",	    "+",      "-",	"@",
+						  "\uff1d", "\uff0b", "\uff0d", "\uff20" };
+
+	string += strspn(string, " \t\r\n");
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
+		if (strncmp(string, beginnings[i], strlen(beginnings[i])) == 0)
+			return !is_plain_number(string);
+	return false;
+}
+
 void csv_append(struct text *out, const char *string)
 {
 	CLEANUP(text_free) struct text escaped = { 0 };
+	bool has_formula = is_formula(string);
 	const char *at;
 
-	if (string[strcspn(string, ",\"\r\n")] == '\0') {
+	if (!has_formula && string[strcspn(string, ",\"\r\n")] == '\0') {
 		text_append_escaped(out, string, strlen(string));
 		return;
 	}
 	text_append_escaped(&escaped, string, strlen(string));
-	text_append_string(out, "\"");
+	text_append_string(out, has_formula ? "\"'" : "\"");
 	for (at = text_string(&escaped); *at; at++)
 		text_append_string(out, *at == '"' ? "\"\"" : (char[]){ *at, '\0' });
 	text_append_string(out, "\"");

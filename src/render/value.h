@@ -27,7 +27,10 @@ void value_json_cell(struct json *json, const struct snapshot *snapshot, enum me
 		     uint64_t value);
 void value_json_real(struct json *json, const struct fold *fold);
 
-/* Appends a CSV field: escaped as in every output, quoted when RFC 4180 wants it. */
+/*
+ * Appends a CSV field that is text: escaped as in every output, quoted when RFC 4180 wants it.  What
+ * a spreadsheet would compute begins with a quotation mark, which makes it a text there.
+ */
 void csv_append(struct text *out, const char *string);
 
 /* A moment of the wall clock: 2023-11-14 22:13:20 UTC, whatever this host's time zone. */

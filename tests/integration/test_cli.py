@@ -256,6 +256,15 @@ class Show(support.TestCase):
         comm = rows[0].index("comm")
         self.assertIn('"quoted",csv', [row[comm] for row in rows])
 
+    def test_a_name_is_no_formula_for_who_opens_the_table(self):
+        for command in [["show", self.file, "-g", "thread"], ["show", self.file, "-g", "comm-exact"],
+                        ["compare", self.file, self.file, "-g", "comm-exact", "-a"]]:
+            out = self.accept(*command, "--format", "csv")
+            self.assertIn("\"'=cmd|'/C x'!A0\",", out)
+            for line in out.splitlines():
+                self.assertNotRegex(line, r"(^|,)\"?[=@+]")
+            self.assertIn('"=cmd|\'/C x\'!A0"', self.accept(*command, "--format", "json"))
+
     def test_a_command_line_that_is_cut_says_so(self):
         long = subprocess.Popen(["sh", "-c", "read x", "x" * 5000], stdin=subprocess.PIPE)
         try:

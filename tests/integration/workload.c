@@ -146,6 +146,7 @@ static const struct {
 	{ "bracket", "a) R 1 (2 3", work_nothing },
 	{ "inject", "\nnr_migrations:", work_nothing },
 	{ "quote", "\"quoted\",csv", work_nothing },
+	{ "formula", "=cmd|'/C x'!A0", work_nothing },
 };
 
 #define ROLES (sizeof(roles) / sizeof(roles[0]))

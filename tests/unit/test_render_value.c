@@ -191,6 +191,35 @@ static void csv_fields_are_quoted_when_they_must_be_and_never_break_a_line(void 
 	}
 }
 
+/* A name that a stranger chose is not run by who opens the table; a number stays one. */
+static void a_csv_field_is_never_a_formula(void **state)
+{
+	static const char *const examples[][2] = {
+		{ "=1+1", "\"'=1+1\"" },
+		{ "+cmd|' /C calc'!A0", "\"'+cmd|' /C calc'!A0\"" },
+		{ "-", "\"'-\"" },
+		{ "-1+2", "\"'-1+2\"" },
+		{ "@SUM(1,2)", "\"'@SUM(1,2)\"" },
+		{ "=a\"b", "\"'=a\"\"b\"" },
+		{ "\t=1", "\"'\\x09=1\"" },
+		{ "\r=1", "\"'\\x0d=1\"" },
+		{ "  =1", "\"'  =1\"" },
+		{ "\uff1d1", "\"'\uff1d1\"" },
+		{ "-5", "-5" },
+		{ "+0.5", "+0.5" },
+		{ "a=b", "a=b" },
+		{ "0-3", "0-3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		CLEANUP(text_free) struct text out = { 0 };
+
+		csv_append(&out, examples[i][0]);
+		assert_string_equal(text_string(&out), examples[i][1]);
+	}
+}
+
 static void ages_have_two_units_at_most(void **state)
 {
 	static const struct {
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test(cpu_sets_are_sizes_with_the_list_when_there_is_one),
 		cmocka_unit_test(derived_whole_numbers_are_exact_and_may_be_negative),
 		cmocka_unit_test(csv_fields_are_quoted_when_they_must_be_and_never_break_a_line),
+		cmocka_unit_test(a_csv_field_is_never_a_formula),
 		cmocka_unit_test(ages_have_two_units_at_most),
 	};
 
