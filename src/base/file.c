@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -88,58 +87,86 @@ int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 }
 
 /* Renaming over a directory or a device would fail late or replace what is no file. */
-static int check_replaceable(const char *path)
+static int check_replaceable(const struct place *place)
 {
 	struct stat existing;
 
-	/* It is the kernel that follows links here: one that it distrusts is refused. */
-	if (stat(path, &existing) < 0)
-		return errno == ENOENT ? 0 : -errno;
+	if (fstatat(place->dir, place->name, &existing, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT && !place->is_linked ? 0 : -errno;
 	if (S_ISDIR(existing.st_mode))
 		return -EISDIR;
 	return S_ISREG(existing.st_mode) ? 0 : -EINVAL;
 }
 
-/* A link stays; what it points to is replaced. */
-static int find_destination(const char *path, char ret[PATH_MAX])
+/* No name of ours is there, any more or after all. */
+static void forget_name(struct file_replacement *file)
 {
-	struct stat existing;
+	file->temporary[0] = '\0';
+	if (file->has_blocked)
+		pthread_sigmask(SIG_SETMASK, &file->signals, NULL);
+	file->has_blocked = false;
+}
 
-	if (lstat(path, &existing) == 0 && S_ISLNK(existing.st_mode))
-		return realpath(path, ret) ? 0 : -errno;
-	if (strlen(path) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	snprintf(ret, PATH_MAX, "%s", path);
+/* Makes up a name; signals wait from now on. */
+static int begin_name(struct file_replacement *file)
+{
+	uint64_t number;
+	sigset_t all;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	snprintf(file->temporary, sizeof(file->temporary), ".taskscope-%016" PRIx64, number);
+	sigfillset(&all);
+	file->has_blocked = pthread_sigmask(SIG_BLOCK, &all, &file->signals) == 0;
 	return 0;
 }
 
-/* In the same directory, and not longer than the longest name that a file can have. */
-static void name_temporary(struct file_replacement *file)
+static int open_named(struct file_replacement *file)
 {
-	const char *slash = strrchr(file->path, '/');
-	int directory = slash ? (int)(slash - file->path) + 1 : 0;
+	int status = begin_name(file);
 
-	snprintf(file->temporary, sizeof(file->temporary), "%.*s.taskscope-XXXXXX", directory,
-		 file->path);
+	if (status < 0)
+		return status;
+	file->fd = openat(file->place.dir, file->temporary,
+			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	status = file->fd < 0 ? -errno : 0;
+	if (status < 0)
+		forget_name(file);
+	return status;
+}
+
+/* Whether a file without a name could be linked later: that goes by its descriptor. */
+static bool has_link(int fd, char ret[static 32])
+{
+	snprintf(ret, 32, "/dev/fd/%d", fd);
+	return access(ret, F_OK) == 0;
+}
+
+static int open_temporary(struct file_replacement *file)
+{
+	char link[32];
+
+	file->fd = openat(file->place.dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (file->fd >= 0 && has_link(file->fd, link))
+		return 0;
+	close_fd(&file->fd);
+	file->fd = -1;
+	return open_named(file);
 }
 
 int file_replace(struct file_replacement *file, const char *path)
 {
-	int status = check_replaceable(path);
+	int status;
 
-	file->fd = -1;
-	file->temporary[0] = '\0';
+	*file = (struct file_replacement){ .fd = -1 };
+	status = place_open(&file->place, path);
 	if (status == 0)
-		status = find_destination(path, file->path);
+		status = check_replaceable(&file->place);
+	if (status == 0)
+		status = open_temporary(file);
 	if (status < 0)
-		return status;
-	name_temporary(file);
-	file->fd = mkostemp(file->temporary, O_CLOEXEC);
-	if (file->fd < 0) {
-		file->temporary[0] = '\0'; /* no file of ours has that name */
-		return -errno;
-	}
-	return 0;
+		file_abandon(file);
+	return status;
 }
 
 int file_write(struct file_replacement *file, const void *bytes, size_t length)
@@ -164,28 +191,51 @@ int file_write(struct file_replacement *file, const void *bytes, size_t length)
  * is no error: the old file is replaced by then, and a caller that was told
  * otherwise would look for it.
  */
-static void sync_directory(const char *path)
+static void sync_directory(const struct place *place)
 {
-	CLEANUP(free_pointer) char *copy = strdup(path);
-	CLEANUP(close_fd) int dir = -1;
+	CLEANUP(close_fd)
+	int dir = openat(place->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!copy)
-		return;
-	dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir >= 0)
 		fsync(dir);
 }
 
+/* Gives the file its name, or a temporary one where its name is taken. */
+static int link_file(struct file_replacement *file)
+{
+	int dir = file->place.dir, status;
+	char link[32];
+
+	if (!has_link(file->fd, link))
+		return -ENOENT;
+	if (linkat(AT_FDCWD, link, dir, file->place.name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	status = begin_name(file);
+	if (status == 0 && linkat(AT_FDCWD, link, dir, file->temporary, AT_SYMLINK_FOLLOW) < 0) {
+		status = -errno;
+		forget_name(file);
+	}
+	return status;
+}
+
 int file_commit(struct file_replacement *file)
 {
+	int dir = file->place.dir;
+	int status = 0;
+
 	if (fsync(file->fd) < 0 && errno != EINVAL)
 		return -errno;
-	if (close(TAKE_FD(file->fd)) < 0)
+	if (!file->temporary[0])
+		status = link_file(file);
+	if (status < 0)
+		return status;
+	if (file->temporary[0] && renameat(dir, file->temporary, dir, file->place.name) < 0)
 		return -errno;
-	if (rename(file->temporary, file->path) < 0)
-		return -errno;
-	file->temporary[0] = '\0';
-	sync_directory(file->path);
+	forget_name(file);
+	sync_directory(&file->place);
+	file_abandon(file);
 	return 0;
 }
 
@@ -194,6 +244,47 @@ void file_abandon(struct file_replacement *file)
 	close_fd(&file->fd);
 	file->fd = -1;
 	if (file->temporary[0])
-		unlink(file->temporary);
-	file->temporary[0] = '\0';
+		unlinkat(file->place.dir, file->temporary, 0);
+	forget_name(file);
+	place_close(&file->place);
+}
+
+#define OUTPUT_FLAGS (O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+/* What is there and is no file: a pipe, a terminal, a device; not one that others put there. */
+static int open_special(const struct place *place)
+{
+	int no_follow = place->is_kernels ? 0 : O_NOFOLLOW;
+	CLEANUP(close_fd) int fd = openat(place->dir, place->name, OUTPUT_FLAGS | no_follow);
+	struct stat file;
+
+	if (fd < 0 || fstat(fd, &file) < 0)
+		return -errno;
+	if (place->is_shared && !place->is_kernels &&
+	    (S_ISREG(file.st_mode) || !place_trusts(file.st_uid)))
+		return -EACCES;
+	return TAKE_FD(fd);
+}
+
+static int open_at(const struct place *place)
+{
+	struct stat file;
+	int flags = place->is_shared ? O_EXCL : O_TRUNC, fd;
+
+	if (fstatat(place->dir, place->name, &file, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (!S_ISREG(file.st_mode))
+			return open_special(place);
+		if (place->is_shared && unlinkat(place->dir, place->name, 0) < 0)
+			return -errno;
+	}
+	fd = openat(place->dir, place->name, OUTPUT_FLAGS | O_CREAT | O_NOFOLLOW | flags, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_open_output(const char *path)
+{
+	CLEANUP(place_close) struct place place;
+	int status = place_open(&place, path);
+
+	return status < 0 ? status : open_at(&place);
 }

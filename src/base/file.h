@@ -6,10 +6,13 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "base/place.h"
 
 struct text;
 
@@ -35,22 +38,39 @@ int file_read_text(int dir, const char *path, size_t limit, struct text *ret);
 ssize_t file_read_at(int fd, uint64_t offset, void *buffer, size_t size);
 
 /*
- * A file that appears under its name only when it is complete: written beside
- * its destination, made durable, then renamed over it.  Until file_commit()
- * the old file is untouched; file_abandon() removes what was written.  A failed
- * file_commit() has replaced nothing.  A symbolic link stays, and the file that
- * it points to is replaced; one that points nowhere is refused.
+ * A file that appears under its name only when it is complete: written without a
+ * name where the file system can do that, made durable, then linked to its place
+ * (see base/place.h).  Until file_commit() the old file is untouched;
+ * file_abandon() removes what was written, and so does the end of the process.  A
+ * failed file_commit() has replaced nothing.
+ *
+ * To replace a file takes a second name for the time of two system calls; and so
+ * does, for all the time, a file system that has no files without names.  While
+ * there is such a name, signals that can wait do.
+ *
+ * A symbolic link stays, and the file that it points to is replaced; one that
+ * points nowhere is refused.
  * Mode 0600: a snapshot tells about other people's processes.
  */
 struct file_replacement {
 	int fd;
-	char path[PATH_MAX];
-	char temporary[PATH_MAX + 32];
+	struct place place;
+	char temporary[32]; /* name of ours in that place, or "" */
+	bool has_blocked;
+	sigset_t signals; /* blocked before */
 };
 
 int file_replace(struct file_replacement *file, const char *path);
 int file_write(struct file_replacement *file, const void *bytes, size_t length);
 int file_commit(struct file_replacement *file);
 void file_abandon(struct file_replacement *file); /* after file_commit(): does nothing */
+
+/*
+ * Opens a file to write line by line, emptied or made with mode 0600; or the pipe,
+ * terminal or device that is there, without waiting for who reads it.  Where others
+ * can put files, one that is there is removed and made anew: it may be a link to
+ * another.  An fd or a negative errno.
+ */
+int file_open_output(const char *path);
 
 #endif

@@ -2,7 +2,6 @@
 #include "cli/session_args.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "analyze/diagnosis.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "model/run.h"
 #include "render/run_text.h"
 #include "render/terminal.h"
@@ -36,12 +36,11 @@ static bool ends_with(const char *text, const char *end)
 /* A pipe without a reader is refused, and one with a slow reader is not waited for. */
 static int open_output(const char *path, FILE **ret, struct error *error)
 {
-	CLEANUP(close_fd)
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	CLEANUP(close_fd) int fd = file_open_output(path);
 	FILE *out;
 
 	if (fd < 0)
-		return error_set(error, -errno, "cannot write to '%s': %s", path, strerror(errno));
+		return error_set(error, fd, "cannot write to '%s': %s", path, strerror(-fd));
 	out = fdopen(fd, "w");
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #include "base/text.h"
 #include "patience.h"
 
-struct place {
+struct folder {
 	char path[64];
 	int dir;
 	char file[96]; /* a path in it */
@@ -27,7 +28,7 @@ struct place {
 
 static int make_place(void **state)
 {
-	struct place *place = calloc(1, sizeof(*place));
+	struct folder *place = calloc(1, sizeof(*place));
 
 	snprintf(place->path, sizeof(place->path), "/tmp/test_file.XXXXXX");
 	if (!mkdtemp(place->path))
@@ -40,7 +41,7 @@ static int make_place(void **state)
 
 static int remove_place(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	int status;
 
 	unlinkat(place->dir, "file", 0);
@@ -51,7 +52,7 @@ static int remove_place(void **state)
 	return status;
 }
 
-static void put(const struct place *place, const char *content, size_t length)
+static void put(const struct folder *place, const char *content, size_t length)
 {
 	int fd = openat(place->dir, "file", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -60,7 +61,7 @@ static void put(const struct place *place, const char *content, size_t length)
 	close(fd);
 }
 
-static void assert_content(const struct place *place, const char *expected)
+static void assert_content(const struct folder *place, const char *expected)
 {
 	char buffer[64];
 
@@ -70,7 +71,7 @@ static void assert_content(const struct place *place, const char *expected)
 
 static void a_file_is_read_whole_or_not_at_all(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	char buffer[8];
 
 	put(place, "1234567", 7);
@@ -86,7 +87,7 @@ static void a_file_is_read_whole_or_not_at_all(void **state)
 
 static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct text text = { 0 };
 	char buffer[8];
 
@@ -100,7 +101,7 @@ static void a_pipe_that_nobody_writes_to_is_not_waited_for(void **state)
 
 static void a_text_grows_with_the_file_up_to_its_limit(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct text text = { 0 };
 	char *large = malloc(100000);
 
@@ -118,7 +119,7 @@ static void a_text_grows_with_the_file_up_to_its_limit(void **state)
 
 static void a_replaced_file_appears_when_it_is_complete(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 	struct stat status;
 
@@ -137,7 +138,7 @@ static void a_replaced_file_appears_when_it_is_complete(void **state)
 
 static void an_abandoned_file_leaves_the_old_one_and_nothing_else(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 
 	put(place, "old", 3);
@@ -150,7 +151,7 @@ static void an_abandoned_file_leaves_the_old_one_and_nothing_else(void **state)
 
 static void a_replacement_that_could_not_begin_can_be_abandoned(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	char path[5000];
 	struct file_replacement file;
 
@@ -175,7 +176,7 @@ static void a_replacement_that_could_not_begin_can_be_abandoned(void **state)
 
 static void what_is_no_ordinary_file_is_not_replaced(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 	struct stat status;
 
@@ -188,7 +189,7 @@ static void what_is_no_ordinary_file_is_not_replaced(void **state)
 /* No descriptor is left for the directory: the file is complete and has its name all the same. */
 static void what_fails_after_the_new_name_is_there_does_not_count(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 	struct rlimit limit, none_left;
 	int status;
@@ -206,7 +207,7 @@ static void what_fails_after_the_new_name_is_there_does_not_count(void **state)
 	assert_content(place, "new");
 }
 
-static void assert_is_link(const struct place *place, const char *name)
+static void assert_is_link(const struct folder *place, const char *name)
 {
 	struct stat status;
 
@@ -216,7 +217,7 @@ static void assert_is_link(const struct place *place, const char *name)
 
 static void a_link_stays_and_what_it_points_to_is_replaced(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 	char link[128];
 
@@ -232,7 +233,7 @@ static void a_link_stays_and_what_it_points_to_is_replaced(void **state)
 
 static void a_link_to_nowhere_is_not_replaced(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	struct file_replacement file;
 	char link[128];
 
@@ -247,9 +248,109 @@ static void a_link_to_nowhere_is_not_replaced(void **state)
 	assert_int_equal(file_replace(&file, link), -ELOOP);
 }
 
+/* Names in the place that begin with a dot; the file itself has none while it is written. */
+static size_t count_hidden(const struct folder *place)
+{
+	DIR *directory = opendir(place->path);
+	size_t count = 0;
+
+	assert_non_null(directory);
+	for (const struct dirent *entry; (entry = readdir(directory));)
+		count += entry->d_name[0] == '.' && strcmp(entry->d_name, ".") != 0 &&
+			 strcmp(entry->d_name, "..") != 0;
+	closedir(directory);
+	return count;
+}
+
+static void a_file_that_is_being_written_has_no_name(void **state)
+{
+	struct folder *place = *state;
+	struct file_replacement file;
+
+	assert_int_equal(file_replace(&file, place->file), 0);
+	assert_int_equal(file_write(&file, "new", 3), 0);
+	assert_string_equal(file.temporary, "");
+	assert_int_equal(count_hidden(place), 0);
+	assert_int_equal(file_commit(&file), 0);
+	file_abandon(&file);
+	assert_content(place, "new");
+}
+
+static bool is_blocked(int signal)
+{
+	sigset_t set;
+
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &set), 0);
+	return sigismember(&set, signal) == 1;
+}
+
+/* What is there has become a directory, so the second name of the new file is not renamed. */
+static void a_name_of_ours_goes_before_a_signal_ends_the_program(void **state)
+{
+	struct folder *place = *state;
+	struct file_replacement file;
+
+	assert_int_equal(file_replace(&file, place->file), 0);
+	assert_int_equal(mkdirat(place->dir, "file", 0700), 0);
+	assert_int_equal(file_write(&file, "new", 3), 0);
+	assert_false(is_blocked(SIGTERM));
+	assert_int_equal(file_commit(&file), -EISDIR);
+	assert_int_equal(count_hidden(place), 1);
+	assert_true(is_blocked(SIGTERM) && is_blocked(SIGHUP) && is_blocked(SIGINT));
+	file_abandon(&file);
+	assert_int_equal(count_hidden(place), 0);
+	assert_false(is_blocked(SIGTERM));
+	assert_int_equal(unlinkat(place->dir, "file", AT_REMOVEDIR), 0);
+}
+
+static void an_output_is_emptied_or_made(void **state)
+{
+	struct folder *place = *state;
+	struct stat status;
+	char link[128];
+	int fd;
+
+	fd = file_open_output(place->file);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(write(fd, "old", 3), 3);
+	close(fd);
+	assert_int_equal(symlinkat("file", place->dir, "link"), 0);
+	snprintf(link, sizeof(link), "%s/link", place->path);
+	fd = file_open_output(link);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_content(place, "");
+	assert_is_link(place, "link");
+	assert_int_equal(file_open_output(place->path), -EISDIR);
+	assert_int_equal(unlinkat(place->dir, "file", 0), 0);
+	assert_int_equal(mkfifo(place->file, 0600), 0);
+	assert_int_equal(file_open_output(place->file), -ENXIO);
+}
+
+/* The kernel's own links lead to what is open. */
+static void an_output_that_is_open_already_is_opened_again(void **state)
+{
+	char path[64], byte = 0;
+	int ends[2], fd;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	fd = file_open_output(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "x", 1), 1);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void a_part_of_a_file_is_as_long_as_the_file_has_it(void **state)
 {
-	struct place *place = *state;
+	struct folder *place = *state;
 	char buffer[8] = "";
 	int fd;
 
@@ -280,6 +381,10 @@ int main(void)
 		WITH_PLACE(what_fails_after_the_new_name_is_there_does_not_count),
 		WITH_PLACE(a_link_stays_and_what_it_points_to_is_replaced),
 		WITH_PLACE(a_link_to_nowhere_is_not_replaced),
+		WITH_PLACE(a_file_that_is_being_written_has_no_name),
+		WITH_PLACE(a_name_of_ours_goes_before_a_signal_ends_the_program),
+		WITH_PLACE(an_output_is_emptied_or_made),
+		cmocka_unit_test(an_output_that_is_open_already_is_opened_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

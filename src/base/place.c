@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* As many as the kernel follows. */
+#define LINKS_MAX 40
+
+/* The path while it is walked. */
+struct walk {
+	int dir;
+	bool is_strange; /* a directory on the way belongs to others, who can move what is below it */
+	struct stat directory;
+	char rest[PATH_MAX]; /* still to go, without slashes before it */
+	unsigned int links;
+};
+
+/* In a user namespace root may be nobody; who owns the root directory owns what is below it. */
+bool place_trusts(unsigned int owner)
+{
+	struct stat root;
+
+	return owner == 0 || owner == geteuid() || (stat("/", &root) == 0 && owner == root.st_uid);
+}
+
+/* Others own it, or everybody may write there and rename what others have there. */
+static bool is_strange(const struct stat *directory)
+{
+	return !place_trusts(directory->st_uid) ||
+	       (directory->st_mode & S_IWOTH && !(directory->st_mode & S_ISVTX));
+}
+
+static int enter(struct walk *walk, int dir)
+{
+	if (dir < 0)
+		return -errno;
+	close_fd(&walk->dir);
+	walk->dir = dir;
+	if (fstat(dir, &walk->directory) < 0)
+		return -errno;
+	walk->is_strange |= is_strange(&walk->directory);
+	return 0;
+}
+
+/* Replaces what is to go. */
+static int set_rest(struct walk *walk, const char *path, const char *after)
+{
+	char rest[2 * PATH_MAX];
+	int length = snprintf(rest, sizeof(rest), "%s/%s", path, after);
+	int status = 0;
+
+	if (length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (rest[0] == '/') {
+		walk->is_strange = false;
+		status = enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	}
+	snprintf(walk->rest, sizeof(walk->rest), "%s", rest + strspn(rest, "/"));
+	return status;
+}
+
+static bool is_procfs(int dir)
+{
+	struct statfs filesystem;
+
+	return fstatfs(dir, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The link's own descriptor tells whose it is and where it leads: it cannot be swapped between. */
+static int follow(struct walk *walk, const char *name, const char *after)
+{
+	CLEANUP(close_fd) int fd = openat(walk->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char target[PATH_MAX];
+	struct stat link;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &link) < 0)
+		return -errno;
+	if (!S_ISLNK(link.st_mode))
+		return -ENOTDIR;
+	if (walk->is_strange || !place_trusts(link.st_uid) || link.st_nlink != 1)
+		return -EACCES;
+	if (++walk->links > LINKS_MAX)
+		return -ELOOP;
+	length = readlinkat(fd, "", target, sizeof(target) - 1);
+	if (length < 0)
+		return -errno;
+	target[length] = '\0';
+	return length ? set_rest(walk, target, after) : -ENOENT;
+}
+
+/* One directory further, with `after` still to go. */
+static int step(struct walk *walk, const char *name, const char *after)
+{
+	int no_follow = is_procfs(walk->dir) ? 0 : O_NOFOLLOW;
+	bool is_up = strcmp(name, "..") == 0, from_strange = walk->is_strange;
+	int dir = openat(walk->dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC | no_follow);
+	int status;
+
+	if (dir < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return follow(walk, name, after);
+	status = enter(walk, dir);
+	memmove(walk->rest, after, strlen(after) + 1);
+	/* Others can move their directory to where its parent is one of ours. */
+	if (status == 0 && is_up && from_strange && !is_strange(&walk->directory))
+		return -EACCES;
+	return status;
+}
+
+/* The end of the path: a name in the directory, or a link to follow, told by *ret_done. */
+static int arrive(struct walk *walk, struct place *place, const char *name, bool *ret_done)
+{
+	struct stat file;
+
+	*ret_done = true;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return -EISDIR;
+	if (fstatat(walk->dir, name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(file.st_mode)) {
+		place->is_kernels = is_procfs(walk->dir);
+		place->is_linked = true;
+		*ret_done = place->is_kernels;
+	}
+	if (!*ret_done)
+		return follow(walk, name, "");
+	snprintf(place->name, sizeof(place->name), "%s", name);
+	place->is_shared = walk->is_strange || walk->directory.st_mode & (S_IWGRP | S_IWOTH);
+	place->dir = TAKE_FD(walk->dir);
+	return 0;
+}
+
+/* Takes the first part of the way; false in *ret_done while there is more. */
+static int advance(struct walk *walk, struct place *place, bool *ret_done)
+{
+	size_t length = strcspn(walk->rest, "/");
+	const char *after = walk->rest + length + strspn(walk->rest + length, "/");
+	char name[NAME_MAX + 1];
+
+	if (length > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (length == 0)
+		return -EISDIR;
+	memcpy(name, walk->rest, length);
+	name[length] = '\0';
+	return *after ? step(walk, name, after) : arrive(walk, place, name, ret_done);
+}
+
+int place_open(struct place *place, const char *path)
+{
+	struct walk walk = { .dir = -1 };
+	bool done = false;
+	int status;
+
+	*place = (struct place){ .dir = -1 };
+	if (!path[0])
+		return -ENOENT;
+	if (path[strlen(path) - 1] == '/')
+		return -EISDIR;
+	status = enter(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	if (status == 0)
+		status = set_rest(&walk, path, "");
+	while (status == 0 && !done)
+		status = advance(&walk, place, &done);
+	close_fd(&walk.dir);
+	return status;
+}
+
+void place_close(struct place *place)
+{
+	close_fd(&place->dir);
+	place->dir = -1;
+}
