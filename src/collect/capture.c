@@ -19,6 +19,7 @@
 #include "collect/pressure.h"
 #include "collect/proc_file.h"
 #include "collect/proc_parse.h"
+#include "collect/proc_reader.h"
 #include "collect/sched_ext.h"
 #include "collect/smaps.h"
 #include "collect/source.h"
@@ -209,7 +210,7 @@ static void leave_proc_out(struct capture *capture)
 						   SOURCE_SMAPS,   SOURCE_JEMALLOC, SOURCE_SCOPES };
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-		capture->tallies[left_out[i]].reason = "proc does not show our PID namespace";
+		capture->tallies[left_out[i]].reason = PROC_IS_FOREIGN;
 }
 
 static int list_by_iterator(struct capture *capture, struct error *error)
@@ -323,6 +324,8 @@ static int fill(struct capture *capture, struct error *error)
 		status = count_each_task(snapshot);
 	if (status == 0)
 		status = snapshot_finish(snapshot);
+	if (status == 0 && capture->tallies[SOURCE_TASK_ITERATOR].read)
+		status = proc_reader_add(capture);
 	if (status == 0 && !capture->proc_is_foreign)
 		status = process_files_collect(capture);
 	if (status == 0 && !capture->proc_is_foreign)

@@ -31,6 +31,8 @@ struct source_tally {
 	bool is_partial; /* the reason is why it is not all there, although no read failed */
 };
 
+#define PROC_IS_FOREIGN "proc does not show our PID namespace"
+
 struct proc_buffer;
 
 /*
@@ -65,6 +67,7 @@ struct capture {
 	struct source_tally tallies[SOURCE_COUNT];
 	struct host_clock clock; /* at the start */
 	bool has_clock;
+	uint64_t tasks_ended; /* listed by the iterator, and gone before their files were read */
 	bool proc_is_foreign; /* the iterator listed tasks that proc has under other numbers */
 	uint64_t lost_facts;  /* a bit for each fact about the host that could not be learned */
 	ARRAY_OF(struct thread_seen) threads_seen;
@@ -103,6 +106,9 @@ static inline bool is_vanished(int status)
 {
 	return status == -ENOENT || status == -ESRCH;
 }
+
+/* Whether the task iterator has the metric. */
+bool source_is_iterated(const struct metric *metric);
 
 /* The first metric that is found at a place; METRIC_STORED when its source is not wanted. */
 enum metric_id source_metric(const struct capture *capture, enum source_id id,

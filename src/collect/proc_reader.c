@@ -19,6 +19,19 @@ static const char *gate_reason(const struct capture *capture, const struct proc_
 	return NULL;
 }
 
+/* Leaves only what the iterator does not have to be stored; a plan without it has no items. */
+static void narrow_plan(struct proc_plan *plan)
+{
+	uint64_t lacking = 0;
+
+	for (unsigned i = 0; i < plan->count; i++)
+		lacking |= (uint64_t)!source_is_iterated(&metrics[plan->items[i].id]) << i;
+	plan->own &= lacking;
+	plan->group &= lacking;
+	if (!lacking)
+		plan->count = 0;
+}
+
 static void plan_file(struct proc_context *context, enum proc_file file)
 {
 	const struct proc_file_info *info = &proc_files[file];
@@ -28,7 +41,9 @@ static void plan_file(struct proc_context *context, enum proc_file file)
 	if (!source_wanted(capture, info->source))
 		return;
 	proc_plan_init(plan, info->place, info->group_place, capture->gates);
-	if (!plan->count)
+	if (context->is_listed)
+		narrow_plan(plan);
+	else if (!plan->count)
 		source_set_missing(&capture->tallies[info->source], gate_reason(capture, info));
 	context->wants_group |= plan->group != 0;
 }
@@ -37,10 +52,14 @@ static int need_columns(struct proc_context *context)
 {
 	struct snapshot *snapshot = context->capture->snapshot;
 
-	for (int file = 0; file < PROC_FILES; file++)
-		for (unsigned i = 0; i < context->plans[file].count; i++)
-			if (snapshot_need_column(snapshot, context->plans[file].items[i].id) < 0)
+	for (int file = 0; file < PROC_FILES; file++) {
+		const struct proc_plan *plan = &context->plans[file];
+
+		for (uint64_t bits = plan->own | plan->group; bits; bits &= bits - 1)
+			if (snapshot_need_column(snapshot, plan->items[__builtin_ctzll(bits)].id) <
+			    0)
 				return -ENOMEM;
+	}
 	return context->cpus == METRIC_STORED ? 0 : snapshot_need_column(snapshot, context->cpus);
 }
 
@@ -104,11 +123,12 @@ static int end_reader(struct proc_reader *reader)
 
 	source_add_tallies(capture->tallies, reader->tallies);
 	add_losses(&capture->snapshot->tally, &reader->tally);
+	capture->tasks_ended += reader->tasks_ended;
 	proc_reader_clear(reader);
 	return status;
 }
 
-static int run(struct proc_context *context)
+static int run_workers(struct proc_context *context)
 {
 	size_t count = worker_count(context);
 	CLEANUP(free_pointer) struct proc_reader *readers = calloc(count, sizeof(*readers));
@@ -125,11 +145,29 @@ static int run(struct proc_context *context)
 	return status;
 }
 
+static void plan_files(struct proc_context *context)
+{
+	for (int file = 0; file < PROC_FILES; file++)
+		plan_file(context, file);
+}
+
+static int run(struct proc_context *context)
+{
+	int status = need_columns(context);
+
+	if (status < 0)
+		return status;
+	context->may_ask = proc_numbers_are_ours(context->capture->host);
+	pthread_mutex_init(&context->strings, NULL);
+	status = run_workers(context);
+	pthread_mutex_destroy(&context->strings);
+	return status;
+}
+
 int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t job_count,
 		    uint8_t *keep)
 {
 	CLEANUP(free_pointer) struct proc_context *context = calloc(1, sizeof(*context));
-	int status;
 
 	if (!context)
 		return -ENOMEM;
@@ -138,15 +176,58 @@ int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t
 	context->job_count = job_count;
 	context->keep = keep;
 	context->cpus = source_metric(capture, SOURCE_AFFINITY, PLACE_AFFINITY);
-	context->may_ask = proc_numbers_are_ours(capture->host);
-	for (int file = 0; file < PROC_FILES; file++)
-		plan_file(context, file);
+	plan_files(context);
 	context->wants_cgroup = capture_reads_cgroups(capture);
-	status = need_columns(context);
-	if (status < 0)
-		return status;
-	pthread_mutex_init(&context->strings, NULL);
-	status = run(context);
-	pthread_mutex_destroy(&context->strings);
-	return status;
+	return run(context);
+}
+
+/* Whether some file has metrics that the iterator lacks; says so where it cannot be read. */
+static bool has_plans(struct proc_context *context)
+{
+	struct capture *capture = context->capture;
+	bool any = false;
+
+	for (int file = 0; file < PROC_FILES; file++) {
+		if (!context->plans[file].count)
+			continue;
+		any = true;
+		if (capture->proc_is_foreign)
+			capture->tallies[proc_files[file].source].reason = PROC_IS_FOREIGN;
+	}
+	return any && !capture->proc_is_foreign;
+}
+
+/* One job for each process; the rows of its tasks stand together. */
+static struct proc_job *make_jobs(const struct snapshot *snapshot)
+{
+	struct proc_job *jobs = calloc(snapshot->process_count + 1, sizeof(*jobs));
+
+	for (uint32_t row = 0; jobs && row < snapshot->task_count; row++) {
+		struct proc_job *job = &jobs[snapshot->tasks[row].process];
+
+		if (!job->task_count++)
+			*job = (struct proc_job){ snapshot->tasks[row].process, row, 1, true };
+	}
+	return jobs;
+}
+
+int proc_reader_add(struct capture *capture)
+{
+	CLEANUP(free_pointer) struct proc_context *context = calloc(1, sizeof(*context));
+	CLEANUP(free_pointer) struct proc_job *jobs = NULL;
+
+	if (!context)
+		return -ENOMEM;
+	context->capture = capture;
+	context->is_listed = true;
+	context->cpus = METRIC_STORED;
+	plan_files(context);
+	if (!has_plans(context))
+		return 0;
+	jobs = make_jobs(capture->snapshot);
+	if (!jobs)
+		return -ENOMEM;
+	context->jobs = jobs;
+	context->job_count = capture->snapshot->process_count;
+	return run(context);
 }

@@ -37,4 +37,12 @@ struct proc_job {
 int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t job_count,
 		    uint8_t *keep);
 
+/*
+ * Reads, for all tasks of a finished snapshot, the metrics that the iterator does
+ * not have, from just the files that have them; most often there are none.  A
+ * task's row stays as it is when the task is gone, or its number is another
+ * task's by now.  Returns 0 or -ENOMEM.
+ */
+int proc_reader_add(struct capture *capture);
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpulist.h"
 
 /* clang-format off */
 const struct proc_file_info proc_files[PROC_FILES] = {
@@ -46,8 +45,8 @@ void proc_reader_clear(struct proc_reader *reader)
 	affinity_mask_clear(&reader->last_mask);
 }
 
-static int intern(struct proc_reader *reader, struct proc_interned *last, const char *text,
-		  size_t length, uint32_t *ret)
+int proc_intern(struct proc_reader *reader, struct proc_interned *last, const char *text,
+		size_t length, uint32_t *ret)
 {
 	struct proc_context *context = reader->context;
 	int status;
@@ -67,7 +66,7 @@ static int intern(struct proc_reader *reader, struct proc_interned *last, const 
 	return 0;
 }
 
-static void set_outcome(struct proc_reader *reader, enum source_id source, int64_t status)
+void proc_set_outcome(struct proc_reader *reader, enum source_id source, int64_t status)
 {
 	reader->outcomes[source] = status;
 	reader->tried |= 1u << source;
@@ -91,15 +90,6 @@ static void count_missing(struct proc_reader *reader, enum source_id source, int
 	}
 }
 
-/* Why a task's CPUs are not known where only its status file would tell; NULL: the errno does. */
-static const char *no_cpus_reason(int status)
-{
-	if (status == -ENOENT)
-		return "the status file, which has it, is missing";
-	return status == -ENODATA ? "the status file, which has it, was left out or lacks it" :
-				    NULL;
-}
-
 static void count_outcomes(struct proc_reader *reader)
 {
 	for (uint32_t tried = reader->tried; tried; tried &= tried - 1) {
@@ -111,7 +101,7 @@ static void count_outcomes(struct proc_reader *reader)
 		else
 			source_count(&reader->tallies[source], status);
 		if (source == SOURCE_AFFINITY && status < 0)
-			reader->tallies[source].reason = no_cpus_reason((int)status);
+			reader->tallies[source].reason = proc_no_cpus_reason((int)status);
 	}
 	reader->tally.negative_dotted_values += reader->negative;
 	reader->tally.discarded_values += reader->discarded;
@@ -178,7 +168,7 @@ static enum task_result read_cgroup(struct proc_reader *reader, int dir, struct 
 	if (!reader->context->wants_cgroup)
 		return TASK_KEPT;
 	status = proc_read(dir, "cgroup", &reader->buffer);
-	set_outcome(reader, SOURCE_CGROUP, status);
+	proc_set_outcome(reader, SOURCE_CGROUP, status);
 	if (status < 0)
 		return capture->options->cgroup ? result_of(status) : TASK_KEPT;
 	path = cgroup_path(reader->buffer.data, &capture->host->cgroup, &length);
@@ -187,91 +177,16 @@ static enum task_result read_cgroup(struct proc_reader *reader, int dir, struct 
 	reader->buffer.data[path - reader->buffer.data + (ptrdiff_t)length] = '\0';
 	if (!capture_wants_cgroup(capture, path))
 		return TASK_OUTSIDE;
-	if (intern(reader, &reader->cgroup, path, length, &task->cgroup) < 0)
+	if (proc_intern(reader, &reader->cgroup, path, length, &task->cgroup) < 0)
 		return TASK_NO_MEMORY;
 	return TASK_KEPT;
-}
-
-static void store_cpus(struct proc_reader *reader, uint32_t row, uint32_t id)
-{
-	struct proc_context *context = reader->context;
-
-	snapshot_set(context->capture->snapshot, context->cpus, row, id);
-	set_outcome(reader, SOURCE_AFFINITY, 0);
-}
-
-static bool is_last_mask(const struct proc_reader *reader)
-{
-	const struct affinity_mask *mask = &reader->mask, *last = &reader->last_mask;
-
-	return last->words && last->word_count == mask->word_count &&
-	       memcmp(last->words, mask->words, mask->word_count * sizeof(*mask->words)) == 0;
-}
-
-static int ask_cpus(struct proc_reader *reader, int32_t tid, uint32_t row)
-{
-	struct affinity_mask asked;
-	CLEANUP(text_free) struct text list = { 0 };
-	int status = affinity_ask(tid, &reader->mask);
-
-	if (status < 0)
-		return status;
-	if (!is_last_mask(reader)) {
-		cpulist_format(reader->mask.words, reader->mask.word_count, &list);
-		if (list.failed)
-			return -ENOMEM;
-		status = intern(reader, &reader->cpus, text_string(&list), list.length,
-				&reader->last_mask_id);
-		if (status < 0)
-			return status;
-		asked = reader->mask;
-		reader->mask = reader->last_mask;
-		reader->last_mask = asked;
-	}
-	store_cpus(reader, row, reader->last_mask_id);
-	return 0;
-}
-
-/* What status, which was read last, says about CPUs. */
-static int find_cpus(struct proc_reader *reader, uint32_t row)
-{
-	const struct cpuset *online = &reader->context->capture->host->online;
-	CLEANUP(text_free) struct text list = { 0 };
-	size_t length;
-	const char *value = proc_find_value(reader->buffer.data, "Cpus_allowed_list", &length);
-	uint32_t id;
-	int status;
-
-	if (!value)
-		return -ENODATA;
-	status = affinity_from_list(value, length, online, &list);
-	if (status == 0)
-		status = intern(reader, &reader->cpus, text_string(&list), list.length, &id);
-	if (status == 0)
-		store_cpus(reader, row, id);
-	return status;
-}
-
-/* Whether the status file is still needed to know a task's CPUs. */
-static bool needs_cpus(struct proc_reader *reader, int32_t tid, uint32_t row)
-{
-	struct proc_context *context = reader->context;
-	int status = -ENODATA;
-
-	if (context->cpus == METRIC_STORED)
-		return false;
-	if (context->may_ask)
-		status = ask_cpus(reader, tid, row);
-	if (status < 0)
-		set_outcome(reader, SOURCE_AFFINITY, status);
-	return status < 0;
 }
 
 static void read_files(struct proc_reader *reader, int dir, const struct proc_job *job,
 		       uint32_t row, bool speaks)
 {
 	int32_t tid = reader->context->capture->snapshot->tasks[row].tid;
-	bool cpus_missing = needs_cpus(reader, tid, row);
+	bool cpus_missing = proc_needs_cpus(reader, tid, row);
 
 	for (int file = 0; file < PROC_STAT; file++) {
 		int64_t status;
@@ -279,33 +194,66 @@ static void read_files(struct proc_reader *reader, int dir, const struct proc_jo
 		if (!proc_is_read(reader->context, file))
 			continue;
 		status = proc_read(dir, proc_files[file].name, &reader->buffer);
-		set_outcome(reader, proc_files[file].source, status);
+		proc_set_outcome(reader, proc_files[file].source, status);
 		if (status >= 0)
 			take_values(reader, file, job, row, speaks);
 		if (file != PROC_STATUS || !cpus_missing)
 			continue;
 		if (status >= 0)
-			status = find_cpus(reader, row);
+			status = proc_find_cpus(reader, row);
 		if (status < 0)
-			set_outcome(reader, SOURCE_AFFINITY, status);
+			proc_set_outcome(reader, SOURCE_AFFINITY, status);
 	}
 }
 
-static enum task_result read_identity(struct proc_reader *reader, int dir, struct task *task)
+/* Nothing of the task can be read. */
+static enum task_result refuse(struct proc_reader *reader, int64_t status)
 {
-	const struct capture *capture = reader->context->capture;
+	proc_set_outcome(reader, SOURCE_STAT, status);
+	for (int file = 0; reader->context->is_listed && file < PROC_FILES; file++)
+		if (proc_is_read(reader->context, file))
+			proc_set_outcome(reader, proc_files[file].source, status);
+	return result_of(status);
+}
+
+static enum task_result read_identity(struct proc_reader *reader, int dir,
+				      struct proc_identity *ret)
+{
 	int64_t status = proc_read(dir, proc_files[PROC_STAT].name, &reader->buffer);
-	struct proc_identity identity;
 
 	if (status == 0)
 		return TASK_GONE; /* a recording that the task's end cut short */
-	if (status > 0 && !proc_parse_identity(reader->buffer.data, &identity))
+	if (status > 0 && !proc_parse_identity(reader->buffer.data, ret))
 		status = -EBADMSG;
-	set_outcome(reader, SOURCE_STAT, status);
 	if (status < 0)
-		return result_of(status);
-	task->start_time_ns = metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale);
-	if (intern(reader, &reader->comm, identity.comm, identity.comm_length, &task->comm) < 0)
+		return refuse(reader, status);
+	proc_set_outcome(reader, SOURCE_STAT, status);
+	return TASK_KEPT;
+}
+
+static uint64_t start_time_ns(const struct proc_reader *reader,
+			      const struct proc_identity *identity)
+{
+	return metric_from_raw(identity->start_ticks, RAW_TICKS, &reader->context->capture->scale);
+}
+
+/* Whether the directory is that of the task that the iterator listed. */
+static enum task_result check_identity(struct proc_reader *reader, int dir, const struct task *task)
+{
+	struct proc_identity identity;
+	enum task_result result = read_identity(reader, dir, &identity);
+
+	if (result == TASK_KEPT && start_time_ns(reader, &identity) != task->start_time_ns)
+		return TASK_GONE;
+	return result;
+}
+
+static enum task_result name_task(struct proc_reader *reader, const struct proc_identity *identity,
+				  struct task *task)
+{
+	task->start_time_ns = start_time_ns(reader, identity);
+	if (proc_intern(reader, &reader->comm, identity->comm, identity->comm_length, &task->comm) <
+	    0)
 		return TASK_NO_MEMORY;
 	return TASK_KEPT;
 }
@@ -321,6 +269,27 @@ static bool speaks_for_process(const struct proc_reader *reader, const struct pr
 	       (job->whole && reader->context->capture->options->cgroup && !reader->leader_spoke);
 }
 
+/* What a task that the iterator listed has only in its files. */
+static enum task_result add_to_task(struct proc_reader *reader, int dir, const struct proc_job *job,
+				    uint32_t row)
+{
+	const struct snapshot *snapshot = reader->context->capture->snapshot;
+	const struct task *task = &snapshot->tasks[row];
+	bool is_leader = task->tid == snapshot->processes[job->process].tgid;
+	bool speaks = speaks_for_process(reader, job, is_leader);
+	enum task_result result = check_identity(reader, dir, task);
+	struct proc_identity identity;
+
+	if (result != TASK_KEPT)
+		return result;
+	reader->leader_spoke |= is_leader;
+	read_files(reader, dir, job, row, speaks);
+	result = read_identity(reader, dir, &identity);
+	if (result == TASK_KEPT && proc_is_read(reader->context, PROC_STAT))
+		take_values(reader, PROC_STAT, job, row, speaks);
+	return result;
+}
+
 static enum task_result read_task(struct proc_reader *reader, int tasks, const struct proc_job *job,
 				  uint32_t row)
 {
@@ -330,17 +299,20 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 	bool is_leader = task->tid == process->tgid;
 	bool speaks = speaks_for_process(reader, job, is_leader);
 	CLEANUP(close_fd) int dir = proc_open_number(tasks, task->tid);
+	struct proc_identity identity;
 	enum task_result result;
 
-	if (dir < 0) {
-		set_outcome(reader, SOURCE_STAT, dir);
-		return result_of(dir);
-	}
+	if (dir < 0)
+		return refuse(reader, dir);
+	if (reader->context->is_listed)
+		return add_to_task(reader, dir, job, row);
 	result = read_cgroup(reader, dir, task);
 	if (result != TASK_KEPT)
 		return result;
 	read_files(reader, dir, job, row, speaks);
-	result = read_identity(reader, dir, task);
+	result = read_identity(reader, dir, &identity);
+	if (result == TASK_KEPT)
+		result = name_task(reader, &identity, task);
 	if (result != TASK_KEPT)
 		return result;
 	if (proc_is_read(reader->context, PROC_STAT))
@@ -359,11 +331,14 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 /* Settles what becomes of a task; false when it is not kept. */
 static bool end_task(struct proc_reader *reader, uint32_t row, enum task_result result)
 {
-	reader->context->keep[row] = result == TASK_KEPT;
+	struct proc_context *context = reader->context;
+
+	if (!context->is_listed)
+		context->keep[row] = result == TASK_KEPT;
 	if (result == TASK_KEPT || result == TASK_REFUSED)
 		count_outcomes(reader);
 	if (result == TASK_GONE)
-		reader->tally.vanished++;
+		*(context->is_listed ? &reader->tasks_ended : &reader->tally.vanished) += 1;
 	if (result == TASK_NO_MEMORY)
 		reader->status = -ENOMEM;
 	return result == TASK_KEPT;
@@ -404,9 +379,7 @@ bool proc_read_job(struct proc_reader *reader, const struct proc_job *job)
 		enum task_result result;
 
 		begin_task(reader);
-		if (tasks < 0)
-			set_outcome(reader, SOURCE_STAT, tasks);
-		result = tasks < 0 ? result_of(tasks) : read_task(reader, tasks, job, row);
+		result = tasks < 0 ? refuse(reader, tasks) : read_task(reader, tasks, job, row);
 		split &= end_task(reader, row, result);
 	}
 	if (split && tasks >= 0)

@@ -44,7 +44,8 @@ struct proc_context {
 	const struct proc_job *jobs;
 	size_t job_count;
 	atomic_size_t next_job;
-	uint8_t *keep;
+	uint8_t *keep;	/* NULL when is_listed */
+	bool is_listed; /* the iterator made the rows: they stay, and only gain what it lacks */
 
 	struct proc_plan plans[PROC_FILES]; /* without items when the file is not to be read */
 	atomic_bool missing[PROC_FILES];    /* this kernel does not have the file */
@@ -95,6 +96,7 @@ struct proc_reader {
 
 	struct source_tally tallies[SOURCE_COUNT];
 	struct capture_tally tally;
+	uint64_t tasks_ended; /* see struct capture */
 };
 
 /* Whether a file has metrics that are wanted, and this kernel has the file. */
@@ -103,6 +105,22 @@ bool proc_is_read(const struct proc_context *context, enum proc_file file);
 /* Stores an item's value in a row; one that cannot be is counted instead. */
 void proc_store_item(struct proc_reader *reader, const struct proc_item *item, uint64_t raw,
 		     uint32_t row);
+
+/* Notes how a source did for the task being read: a length or 0, or a negative errno. */
+void proc_set_outcome(struct proc_reader *reader, enum source_id source, int64_t status);
+
+/* The number of a text in the snapshot's dictionary.  0 or -ENOMEM. */
+int proc_intern(struct proc_reader *reader, struct proc_interned *last, const char *text,
+		size_t length, uint32_t *ret);
+
+/*
+ * A task's CPUs (proc_cpus.c): needs_cpus() asks for them, and tells whether the
+ * status file is still needed, which find_cpus() looks into once it was read.
+ * The reason is for when only that file would have told; NULL: the errno does.
+ */
+bool proc_needs_cpus(struct proc_reader *reader, int32_t tid, uint32_t row);
+int proc_find_cpus(struct proc_reader *reader, uint32_t row);
+const char *proc_no_cpus_reason(int status);
 
 /*
  * The share of a process's dead threads (proc_group.c): begin before its threads

@@ -201,7 +201,7 @@ static void append_absence(const struct smaps *smaps, struct text *out)
 	if (smaps->empty && is_failing)
 		text_format(out, " (%" PRIu64 " of %zu processes); ", smaps->empty, processes);
 	if (is_failing)
-		source_failure_text(smaps->capture, SOURCE_SMAPS, out);
+		source_failure_text(smaps->capture, SOURCE_SMAPS, 0, out);
 	if (!out->length)
 		text_append_string(out, "the process has ended, or the kernel does not tell it");
 }

@@ -210,7 +210,7 @@ static void absent_text(const struct look *look, enum metric_id id, struct text 
 	if (!failed)
 		return;
 	text_append_string(out, "; ");
-	source_failure_text(look->capture, SOURCE_SCOPES, out);
+	source_failure_text(look->capture, SOURCE_SCOPES, 0, out);
 }
 
 static int tell(struct look *look)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Asks the kernel, by taskstats, for what neither the task iterator nor procfs
- * gave: the delays of tasks that procfs listed.
+ * gave: the delays of tasks that procfs listed, and what nothing else has.
  *
  * Answers are by number, and a number may have been given to a new task since it
  * was listed.  Answers say how old their task is, which tells: the task that was
@@ -66,6 +66,7 @@ struct taskstats_tally {
 
 struct reader {
 	struct capture *capture;
+	uint32_t iterated; /* rows that the iterator made: they have all but what it lacks */
 	bool wanted[METRIC_STORED];
 	uint64_t wanted_members;
 	uint64_t seen_members; /* that any answer had */
@@ -82,13 +83,26 @@ static bool is_served(const struct capture *capture, const struct metric *metric
 	       (metric_source(metric, PLACE_SCHEDSTAT) && capture->tallies[SOURCE_SCHEDSTAT].read);
 }
 
+/* Whether nothing but taskstats has the metric. */
+static bool is_alone(const struct metric *metric)
+{
+	return metric->sources[0].place == PLACE_TASKSTATS && !metric->sources[1].place;
+}
+
+/* Whether the row is to have the metric from here. */
+static bool is_asked(const struct reader *reader, enum metric_id id, uint32_t row)
+{
+	return reader->wanted[id] && (row >= reader->iterated || is_alone(&metrics[id]));
+}
+
 static void find_wanted(struct reader *reader)
 {
 	const struct capture *capture = reader->capture;
+	bool has_others = reader->iterated < capture->snapshot->task_count;
 
 	for (int id = 0; id < METRIC_STORED; id++) {
 		if (!members[id].is_there || !capture->gates[metrics[id].gate].open ||
-		    is_served(capture, &metrics[id]))
+		    is_served(capture, &metrics[id]) || !(has_others || is_alone(&metrics[id])))
 			continue;
 		reader->wanted[id] = true;
 		reader->wanted_members |= 1ull << members[id].member;
@@ -171,7 +185,7 @@ static int store_values(struct reader *reader, uint32_t row, const struct taskst
 
 	reader->seen_members |= values->present;
 	for (int id = 0; id < METRIC_STORED && status == 0; id++) {
-		if (!reader->wanted[id] || !taskstats_has(values, members[id].member))
+		if (!is_asked(reader, id, row) || !taskstats_has(values, members[id].member))
 			continue;
 		if (is_delay_record(id) && !recorded)
 			note_absence(reader, id, ABSENT_UNRECORDED);
@@ -181,11 +195,11 @@ static int store_values(struct reader *reader, uint32_t row, const struct taskst
 	return status;
 }
 
-static void lose_task(struct reader *reader)
+static void lose_task(struct reader *reader, uint32_t row)
 {
 	reader->tally.esrch++;
 	for (int id = 0; id < METRIC_STORED; id++)
-		if (reader->wanted[id])
+		if (is_asked(reader, id, row))
 			note_absence(reader, id, ABSENT_ENDED);
 }
 
@@ -203,7 +217,7 @@ static int take_answer(struct reader *reader, uint32_t row, const struct tasksta
 		return store_values(reader, row, &answer->values);
 	}
 	if (status == -ESRCH)
-		lose_task(reader);
+		lose_task(reader, row);
 	else if (status == -EPERM)
 		reader->tally.eperm++;
 	else
@@ -315,11 +329,22 @@ static int note_tally(struct reader *reader)
 	return status;
 }
 
+/* The iterator has told all of the tasks that it listed, but what taskstats alone have. */
+static uint32_t first_row(const struct capture *capture)
+{
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (is_alone(&metrics[id]) && capture->gates[metrics[id].gate].open)
+			return 0;
+	return (uint32_t)capture->tallies[SOURCE_TASK_ITERATOR].read;
+}
+
 int taskstats_rows_fill(struct capture *capture, struct taskstats_socket *socket)
 {
-	struct reader reader = { .capture = capture };
-	/* The iterator has told all that the kernel keeps of the tasks that it listed. */
-	uint32_t first = (uint32_t)capture->tallies[SOURCE_TASK_ITERATOR].read;
+	struct reader reader = {
+		.capture = capture,
+		.iterated = (uint32_t)capture->tallies[SOURCE_TASK_ITERATOR].read,
+	};
+	uint32_t first = first_row(capture);
 	int status = 0;
 
 	find_wanted(&reader);
@@ -340,7 +365,7 @@ static int open_socket(struct capture *capture, struct taskstats_socket **ret)
 	if (!capture->host->live)
 		tally->reason = "a recorded tree has no kernel to ask";
 	else if (!proc_numbers_are_ours(capture->host))
-		tally->reason = "proc does not show our PID namespace";
+		tally->reason = PROC_IS_FOREIGN;
 	if (tally->reason)
 		return -ENOTSUP;
 	status = taskstats_socket_open(ret);
@@ -356,7 +381,7 @@ int taskstats_collect(struct capture *capture)
 {
 	CLEANUP(taskstats_socket_free_pointer) struct taskstats_socket *socket = NULL;
 
-	if (capture->tallies[SOURCE_TASK_ITERATOR].read >= capture->snapshot->task_count ||
+	if (first_row(capture) >= capture->snapshot->task_count ||
 	    !source_wanted(capture, SOURCE_TASKSTATS))
 		return 0;
 	if (open_socket(capture, &socket) == -ENOMEM)

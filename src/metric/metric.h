@@ -195,6 +195,11 @@ static inline bool metric_is_derived(enum metric_id id)
 	return id >= METRIC_STORED;
 }
 
+static inline enum metric_id metric_number(const struct metric *metric)
+{
+	return (enum metric_id)(metric - metrics);
+}
+
 /*
  * Whether the formula holds without an input that the kernel does not count at all: a
  * sum over what it does count is one.  An input that was only not measured is no such.
