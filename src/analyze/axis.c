@@ -122,16 +122,16 @@ static const struct axis_part
 	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container };
 
 const struct axis axes[AXIS_COUNT] = {
-	[AXIS_PCOMM] =      { "pcomm",      { &pcomm_pattern },  true },
-	[AXIS_COMM] =       { "comm",       { &comm_pattern },   true },
-	[AXIS_COMM_EXACT] = { "comm-exact", { &comm_itself },    false },
-	[AXIS_CGROUP] =     { "cgroup",     { &cgroup_path },    false },
-	[AXIS_PROCESS] =    { "process",    { &process_itself }, false },
-	[AXIS_THREAD] =     { "thread",     { &thread_itself },  false },
-	[AXIS_USER] =       { "user",       { &user_itself },    false },
-	[AXIS_SCOPE] =      { "scope",      { &scope_itself },   false },
-	[AXIS_CONTAINER] =  { "container",  { &container_name }, false },
-	[AXIS_ALL] =        { "all",        { &cgroup_path, &pcomm_pattern, &comm_pattern }, false },
+	[AXIS_PCOMM] =      { "pcomm",      { &pcomm_pattern } },
+	[AXIS_COMM] =       { "comm",       { &comm_pattern } },
+	[AXIS_COMM_EXACT] = { "comm-exact", { &comm_itself } },
+	[AXIS_CGROUP] =     { "cgroup",     { &cgroup_path } },
+	[AXIS_PROCESS] =    { "process",    { &process_itself } },
+	[AXIS_THREAD] =     { "thread",     { &thread_itself } },
+	[AXIS_USER] =       { "user",       { &user_itself } },
+	[AXIS_SCOPE] =      { "scope",      { &scope_itself } },
+	[AXIS_CONTAINER] =  { "container",  { &container_name } },
+	[AXIS_ALL] =        { "all",        { &cgroup_path, &pcomm_pattern, &comm_pattern } },
 };
 /* clang-format on */
 

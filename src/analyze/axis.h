@@ -37,7 +37,6 @@ struct axis_part {
 struct axis {
 	const char *name;
 	const struct axis_part *parts[AXIS_PARTS]; /* NULL behind the last */
-	bool single_stays; /* a name alone with its pattern is its own key */
 };
 
 extern const struct axis axes[AXIS_COUNT];

@@ -17,14 +17,15 @@
 
 struct name_class {
 	char *label;	  /* its pattern: at each place the widest kind that one of its names has */
-	const char *name; /* the first; only where one that is alone stays as it is */
-	bool has_several; /* names, or threads of one snapshot */
+	const char *name; /* the first; NULL where the label is the key in any case */
+	bool has_several; /* different names; by ctprof's rule, threads of one snapshot too */
 	uint32_t seen_in; /* number of the snapshot that a thread was last seen in, from 1 */
 };
 
 /* The names of one part of the axis. */
 struct name_count {
 	const struct axis_part *part;
+	bool single_stays;				     /* a name alone with its pattern */
 	void (*pattern)(const char *name, struct text *out); /* NULL: the name is the key */
 	struct dictionary *names; /* of the classes: the pattern with {N} everywhere, or the name */
 	ARRAY_OF(struct name_class) classes;
@@ -32,6 +33,7 @@ struct name_count {
 
 struct census {
 	const struct axis *axis;
+	bool is_ctprof;
 	struct name_count counts[AXIS_PARTS];
 	ARRAY_OF(struct counted) snapshots;
 	struct arena arena;
@@ -91,14 +93,18 @@ void census_free_pointer(struct census **census)
 	census_free(*census);
 }
 
-static int init_count(struct name_count *count, const struct axis_part *part,
-		      const struct grouping_options *options)
+static int init_count(struct name_count *count, const struct axis *axis,
+		      const struct axis_part *part, const struct grouping_options *options)
 {
+	bool is_ctprof = options->ctprof_names;
+
 	count->part = part;
 	if (part->rule == NAME_PATTERN && !options->literal_names)
-		count->pattern = name_pattern;
+		count->pattern = is_ctprof ? name_pattern_ctprof : name_pattern;
 	if (part->rule == NAME_PATH && !options->literal_cgroups)
-		count->pattern = name_pattern_cgroup;
+		count->pattern = is_ctprof ? name_pattern_ctprof_cgroup : name_pattern_cgroup;
+	count->single_stays = !options->always_patterns &&
+			      (!is_ctprof || (part->rule == NAME_PATTERN && !axis->parts[1]));
 	count->names = dictionary_new();
 	return count->names ? 0 : -ENOMEM;
 }
@@ -126,9 +132,10 @@ int census_new(enum group_axis axis, const struct grouping_options *options, str
 	if (!options)
 		options = &usual;
 	census->axis = &axes[axis];
+	census->is_ctprof = options->ctprof_names;
 	census->flatten = options->flatten;
 	for (size_t i = 0; i < AXIS_PARTS && axes[axis].parts[i] && status == 0; i++)
-		status = init_count(&census->counts[i], axes[axis].parts[i], options);
+		status = init_count(&census->counts[i], &axes[axis], axes[axis].parts[i], options);
 	for (size_t i = 0; i < options->flatten_count && status == 0; i++)
 		status = add_glob(census, options->flatten[i]);
 	if (status < 0)
@@ -191,13 +198,17 @@ static char wider(char a, char b)
 	return a == 'I' || b == 'I' ? 'I' : 'H';
 }
 
-static bool single_stays(const struct census *census, const struct name_count *count)
+/* A path with an id is another on every host: what is alike in all of them is its key. */
+static bool is_certain_id(const struct name_count *count, const struct name_class *class)
 {
-	return census->axis->single_stays && count->pattern;
+	return count->part->rule == NAME_PATH && strstr(class->label, "{I}");
 }
 
-static int note_name(struct census *census, struct name_class *class, const char *name)
+static int note_name(struct census *census, const struct name_count *count,
+		     struct name_class *class, const char *name)
 {
+	if (!count->single_stays)
+		return 0;
 	if (class->name) {
 		class->has_several |= strcmp(class->name, name) != 0;
 		return 0;
@@ -233,8 +244,8 @@ static int class_of_name(struct census *census, struct name_count *count, const 
 
 	if (status == 0)
 		status = note_pattern(census, count, *ret_class);
-	if (status == 0 && single_stays(census, count))
-		status = note_name(census, &count->classes.data[*ret_class], name);
+	if (status == 0 && count->pattern && !flattened(census, count, name))
+		status = note_name(census, count, &count->classes.data[*ret_class], name);
 	return status;
 }
 
@@ -271,7 +282,8 @@ static int add_tasks(struct census *census, struct name_count *count,
 
 		if (*class == NOT_SEEN && class_of_task(census, count, snapshot, task, class) < 0)
 			return -ENOMEM;
-		note_thread(&count->classes.data[*class], number);
+		if (census->is_ctprof)
+			note_thread(&count->classes.data[*class], number);
 	}
 	*ret_classes = TAKE_PTR(class_of);
 	return 0;
@@ -331,25 +343,23 @@ const char *census_class_label(const struct census *census, size_t part, uint32_
 const char *census_class_key(const struct census *census, size_t part, uint32_t class)
 {
 	const struct name_count *count = &census->counts[part];
+	const struct name_class *counted = &count->classes.data[class];
+	bool is_alone = counted->name && !counted->has_several;
 
-	if (single_stays(census, count) && !count->classes.data[class].has_several)
-		return NULL;
-	return count->classes.data[class].label;
+	return is_alone && !is_certain_id(count, counted) ? counted->name : counted->label;
 }
 
 int census_append_key(struct census *census, const char *name, struct text *out)
 {
 	struct name_count *count = &census->counts[0];
-	const char *key;
+	bool is_counted;
 	uint32_t id;
 	int status = find_class(census, count, name, &id);
 
 	if (status < 0)
 		return status;
-	if (id < count->classes.count && count->classes.data[id].label)
-		key = census_class_key(census, 0, id);
-	else
-		key = text_string(&census->pattern);
-	text_append_string(out, key ? key : name);
+	is_counted = id < count->classes.count && count->classes.data[id].label;
+	text_append_string(out, is_counted ? census_class_key(census, 0, id) :
+					     text_string(&census->pattern));
 	return out->failed ? -ENOMEM : 0;
 }

@@ -33,7 +33,7 @@ static inline uint32_t counted_class(const struct counted *counted, const struct
 /* Numbers of a part are below this. */
 size_t census_class_count(const struct census *census, size_t part);
 
-/* The key of a class; NULL when that is its only name. */
+/* The key of a class: its pattern, or its only name. */
 const char *census_class_key(const struct census *census, size_t part, uint32_t class);
 
 /* What it is called in any case: the pattern where names have one. */

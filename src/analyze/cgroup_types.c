@@ -81,7 +81,7 @@ static bool is_one_sided(const struct collector *collector, uint32_t class)
 	uint8_t sides = collector->sides_of[class];
 
 	return (sides == SIDE_BEFORE || sides == SIDE_AFTER) &&
-	       *census_class_label(collector->cgroups, 0, class);
+	       *census_class_key(collector->cgroups, 0, class);
 }
 
 /* Learns which side has which cgroup.  Returns whether each has some of its own. */
@@ -189,8 +189,8 @@ static int compare_keys(const void *first, const void *second, void *context)
 {
 	const struct collector *collector = context;
 
-	return strcmp(census_class_label(collector->cgroups, 0, *(const uint32_t *)first),
-		      census_class_label(collector->cgroups, 0, *(const uint32_t *)second));
+	return strcmp(census_class_key(collector->cgroups, 0, *(const uint32_t *)first),
+		      census_class_key(collector->cgroups, 0, *(const uint32_t *)second));
 }
 
 static int compare_rarity(const void *first, const void *second, void *context)
@@ -262,7 +262,7 @@ static int copy_cgroups(struct collector *collector, struct cgroup_types *types)
 		return -ENOMEM;
 	types->count = collector->cgroup_count;
 	for (uint32_t class = 0; class < census_class_count(collector->cgroups, 0); class ++) {
-		const char *key = census_class_label(collector->cgroups, 0, class);
+		const char *key = census_class_key(collector->cgroups, 0, class);
 		struct typed_cgroup *cgroup;
 
 		if (!is_one_sided(collector, class))

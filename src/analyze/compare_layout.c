@@ -10,7 +10,6 @@
 #include "analyze/exited.h"
 #include "analyze/group.h"
 #include "analyze/losses.h"
-#include "analyze/name_pattern.h"
 #include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "base/text.h"
@@ -24,6 +23,7 @@ struct builder {
 	const struct compare_options *options;
 	struct comparison *comparison;
 	struct census *census;
+	struct census *processes; /* names of processes, for exited threads; NULL when not needed */
 	struct cgroup_matches *matches; /* NULL on axes that cgroups are no part of */
 	struct dictionary *keys;
 	ARRAY_OF(uint32_t) group_of_key; /* by the key's number */
@@ -33,6 +33,7 @@ struct builder {
 static void builder_clear(struct builder *builder)
 {
 	census_free(builder->census);
+	census_free(builder->processes);
 	cgroup_matches_free(builder->matches);
 	dictionary_free(builder->keys);
 	array_free(&builder->group_of_key);
@@ -189,6 +190,16 @@ static void average_tasks(const struct compare_layout *layout, struct comparison
 	}
 }
 
+static int take_census(struct builder *builder, enum group_axis axis, struct census **ret)
+{
+	struct compare_layout *layout = builder->layout;
+	int status = census_new(axis, &builder->options->grouping, ret);
+
+	for (size_t i = 0; i < layout->run_count && status == 0; i++)
+		status = census_add(*ret, layout->runs[i].snapshot);
+	return status;
+}
+
 /* Whether threads of one process are in different groups because of their names or scopes. */
 static bool tells_threads_apart(enum group_axis axis)
 {
@@ -202,17 +213,14 @@ static int exited_group_of(struct builder *builder, uint32_t process, uint32_t *
 	const struct snapshot *snapshot = builder->layout->join.after;
 	const char *name = snapshot_text(snapshot, snapshot->processes[process].pcomm);
 	uint32_t *place;
-	int status = 0;
+	int status;
 
 	text_clear(&builder->key);
 	/* No name begins with it: a thread may be called as the group is. */
 	text_append(&builder->key, "\1", 1);
-	if (builder->options->grouping.literal_names)
-		text_append_string(&builder->key, name);
-	else
-		name_pattern(name, &builder->key);
+	status = census_append_key(builder->processes, name, &builder->key);
 	text_append_string(&builder->key, EXITED_SUFFIX);
-	if (builder->key.failed)
+	if (status < 0 || builder->key.failed)
 		return -ENOMEM;
 	place = place_of(builder, builder->key.data, builder->key.length);
 	if (!place)
@@ -228,15 +236,18 @@ static int lay_exited(struct builder *builder)
 	struct compare_layout *layout = builder->layout;
 	const struct compare_run *after = &layout->runs[1];
 	uint32_t *exited_group = calloc(after->snapshot->process_count + 1, sizeof(*exited_group));
+	bool apart = tells_threads_apart(builder->options->axis);
 
 	if (!exited_group)
 		return -ENOMEM;
 	layout->exited_group = exited_group;
+	if (apart && take_census(builder, AXIS_PCOMM, &builder->processes) < 0)
+		return -ENOMEM;
 	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
 		exited_group[row] = NO_GROUP;
 		if (!exited_any(&layout->join, row))
 			continue;
-		if (!tells_threads_apart(builder->options->axis))
+		if (!apart)
 			exited_group[row] = after->group_of_process[row];
 		else if (exited_group_of(builder, row, &exited_group[row]) < 0)
 			return -ENOMEM;
@@ -325,23 +336,12 @@ static int lay_interval(struct builder *builder)
 	return status < 0 ? status : lay_exited(builder);
 }
 
-static int take_census(struct builder *builder)
-{
-	struct compare_layout *layout = builder->layout;
-	int status =
-		census_new(builder->options->axis, &builder->options->grouping, &builder->census);
-
-	for (size_t i = 0; i < layout->run_count && status == 0; i++)
-		status = census_add(builder->census, layout->runs[i].snapshot);
-	return status;
-}
-
 static int build(struct builder *builder, const struct compare_side *before,
 		 const struct compare_side *after)
 {
 	struct compare_layout *layout = builder->layout;
 	enum group_axis axis = builder->options->axis;
-	int status = take_census(builder);
+	int status = take_census(builder, axis, &builder->census);
 
 	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
 		status = cgroup_matches_new(before, after, &builder->options->grouping,

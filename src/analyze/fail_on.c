@@ -344,9 +344,11 @@ int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *e
 	return array_append(&fail_on->conditions, parser.condition);
 }
 
-bool fail_condition_is_literal(const struct fail_condition *condition)
+enum fail_names fail_condition_names(const struct fail_condition *condition)
 {
-	return condition->glob && !condition->has_placeholder;
+	if (!condition->glob)
+		return FAIL_NAMES_SHOWN;
+	return condition->has_placeholder ? FAIL_NAMES_PATTERNS : FAIL_NAMES_LITERAL;
 }
 
 void fail_on_clear(struct fail_on *fail_on)

@@ -83,12 +83,15 @@ struct fail_on {
 int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error);
 void fail_on_clear(struct fail_on *fail_on);
 
-/*
- * Whether it is about names as they are, so that the comparison must have literal
- * names and cgroups (group.h): who writes pcomm=cc1 does not know that several of
- * them would be {H}.  Only a glob that has a placeholder is of patterns.
- */
-bool fail_condition_is_literal(const struct fail_condition *condition);
+/* How groups must be made (group.h) for a condition to mean the same in every comparison. */
+enum fail_names {
+	FAIL_NAMES_LITERAL,  /* comm=worker-1 is that name, also when the tables have a pattern */
+	FAIL_NAMES_SHOWN,    /* without a glob: the groups that are shown */
+	FAIL_NAMES_PATTERNS, /* comm=worker-{N} is that pattern, also when it has one name only */
+	FAIL_NAMES_COUNT,
+};
+
+enum fail_names fail_condition_names(const struct fail_condition *condition);
 
 /* The unit that the bound is in when it is not relative. */
 enum metric_unit fail_condition_unit(const struct fail_condition *condition);

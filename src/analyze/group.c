@@ -57,29 +57,23 @@ void grouping_free_pointer(struct grouping **grouping)
 	grouping_free(*grouping);
 }
 
-/* Appends the key of a task's name in one part.  Among others, one that is not known must show. */
-static void append_part(struct build *build, size_t part, uint32_t class, uint32_t task)
+/* Appends the key of a class in one part.  Among others, one that is not known must show. */
+static void append_part(struct build *build, size_t part, uint32_t class)
 {
 	const char *key = census_class_key(build->census, part, class);
 
-	if (key && !*key && build->keys)
-		text_append_string(&build->key, "(none)");
-	else if (key)
-		text_append_string(&build->key, key);
-	else
-		build->axis->parts[part]->append_name(build->grouping->snapshot, task, &build->key);
+	text_append_string(&build->key, *key || !build->keys ? key : "(none)");
 }
 
 /* Writes the key of a task of these classes; where its first part ends is told. */
-static int write_key(struct build *build, const uint32_t *classes, uint32_t task,
-		     size_t *ret_first_length)
+static int write_key(struct build *build, const uint32_t *classes, size_t *ret_first_length)
 {
 	text_clear(&build->key);
-	append_part(build, 0, classes[0], task);
+	append_part(build, 0, classes[0]);
 	*ret_first_length = build->key.length;
 	for (size_t i = 1; i < AXIS_PARTS && build->axis->parts[i]; i++) {
 		text_append(&build->key, &joints[i - 1], 1);
-		append_part(build, i, classes[i], task);
+		append_part(build, i, classes[i]);
 	}
 	return build->key.failed ? -ENOMEM : 0;
 }
@@ -118,19 +112,19 @@ static int need_key(struct build *build, uint32_t key)
 }
 
 /* The group of a task of these classes, added when it is new. */
-static int find_group(struct build *build, const uint32_t *classes, uint32_t task, uint32_t *ret)
+static int find_group(struct build *build, const uint32_t *classes, uint32_t *ret)
 {
 	uint32_t key = classes[0];
 	size_t first_length = 0;
 
 	if (build->keys &&
-	    (write_key(build, classes, task, &first_length) < 0 ||
+	    (write_key(build, classes, &first_length) < 0 ||
 	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
 		return -ENOMEM;
 	if (need_key(build, key) < 0)
 		return -ENOMEM;
 	if (build->group_of_key[key] == NOT_SEEN) {
-		if ((!build->keys && write_key(build, classes, task, &first_length) < 0) ||
+		if ((!build->keys && write_key(build, classes, &first_length) < 0) ||
 		    add_group(build, first_length) < 0)
 			return -ENOMEM;
 		build->group_of_key[key] = (uint32_t)build->grouping->group_count - 1;
@@ -152,7 +146,7 @@ static int assign_tasks(struct build *build)
 		/* Threads of a process are often alike. */
 		if (task > 0 && memcmp(classes, last, sizeof(last)) == 0)
 			*group = group[-1];
-		else if (find_group(build, classes, task, group) < 0)
+		else if (find_group(build, classes, group) < 0)
 			return -ENOMEM;
 		memcpy(last, classes, sizeof(last));
 		grouping->groups[*group].tasks++;

@@ -55,6 +55,8 @@ int group_axis_find(const char *name); /* -1 when there is none */
 struct grouping_options {
 	bool literal_names;   /* names of threads and processes stay as they are */
 	bool literal_cgroups; /* paths too, unless a glob takes their place */
+	bool ctprof_names;    /* by ctprof's rule: see census */
+	bool always_patterns; /* also for a name that is alone with its pattern */
 	const char *const *flatten;
 	size_t flatten_count; /* the first that matches counts */
 };
@@ -67,10 +69,14 @@ int grouping_options_check(const struct grouping_options *options, struct error 
 
 /*
  * What names there are, in one snapshot or in several that are to be compared:
- * the same name must get the same key on every side.  A name that is alone with
- * its pattern, of one thread in each snapshot, stays as it is.  Patterns that
- * differ only in {N}, {H} or {I} at the same place are one: an id may by chance be
- * all digits, or of a length that numbers have.
+ * the same name must get the same key on every side.  A pattern stands for at
+ * least two different names; one that is alone with its pattern stays as it is,
+ * but for a cgroup path with an id, which is what it is called on other hosts.
+ * Patterns that differ only in {N}, {H} or {I} at the same place are one: an id may
+ * by chance be all digits, or of a length that numbers have.
+ *
+ * By ctprof's rule a name stays as it is only if one thread has it, and only where
+ * names of processes or threads alone are the key.
  */
 struct census;
 

@@ -173,18 +173,21 @@ static size_t append_id(const char *at, struct text *out)
 }
 
 /*
- * Hexadecimal is written in one case, so "Ab1" is a word.  "decade" is one too,
- * but none has eight such letters: of 32 random bits one in 2,500 has no digit.
+ * Below eight digits nothing tells an id from a name: "cc1", "dd", "cafe1", "e1000e".
+ * Hexadecimal is written in one case, so "DeadBeef" is a word.
  */
-#define HEX_WITHOUT_DIGIT 8
+#define SHORTEST_HEX 8
 
-static bool is_hex_token(const char *at, size_t length)
+/* ctprof took every word with a digit and no letter behind "f" for hexadecimal. */
+#define SHORTEST_CTPROF_HEX 2
+
+static bool is_hex_token(const char *at, size_t length, size_t shortest)
 {
-	return (length >= HEX_WITHOUT_DIGIT || (length >= 2 && has_digit(at, length))) &&
+	return (length >= SHORTEST_HEX || (length >= shortest && has_digit(at, length))) &&
 	       is_one_case(at, length);
 }
 
-static void append_token(const char *at, size_t length, struct text *out)
+static void append_token(const char *at, size_t length, size_t shortest_hex, struct text *out)
 {
 	size_t digits = span(at, length, is_digit);
 	size_t letters = span(at, length, is_letter);
@@ -193,7 +196,7 @@ static void append_token(const char *at, size_t length, struct text *out)
 
 	if (digits == length) {
 		text_append_string(out, "{N}");
-	} else if (is_hex_token(at, length)) {
+	} else if (is_hex_token(at, length, shortest_hex)) {
 		text_append_string(out, "{H}");
 	} else if (digits_after > 0 && letters + digits_after == length) {
 		text_append(out, at, letters);
@@ -207,7 +210,7 @@ static void append_token(const char *at, size_t length, struct text *out)
 }
 
 /* Appends what stands at `at`, a separator or a token, and returns how long it is. */
-static size_t append_piece(const char *at, struct text *out)
+static size_t append_piece(const char *at, size_t shortest_hex, struct text *out)
 {
 	size_t length = separator_length(at);
 
@@ -222,7 +225,7 @@ static size_t append_piece(const char *at, struct text *out)
 		if (id)
 			return id;
 	}
-	append_token(at, length, out);
+	append_token(at, length, shortest_hex, out);
 	return length;
 }
 
@@ -238,7 +241,7 @@ static const char *worker_mark(const char *name)
 	return mark && *mark == '+' ? mark : NULL;
 }
 
-void name_pattern(const char *name, struct text *out)
+static void append_name(const char *name, size_t shortest_hex, struct text *out)
 {
 	const char *mark = worker_mark(name);
 
@@ -247,7 +250,7 @@ void name_pattern(const char *name, struct text *out)
 			text_append_string(out, "-");
 			name++;
 		} else {
-			name += append_piece(name, out);
+			name += append_piece(name, shortest_hex, out);
 		}
 	}
 }
@@ -271,7 +274,7 @@ static size_t instance_length(const char *path, const char *at)
 	return *end == '\0' || *end == '/' ? length : 0;
 }
 
-void name_pattern_cgroup(const char *path, struct text *out)
+static void append_path(const char *path, size_t shortest_hex, struct text *out)
 {
 	const char *at = path;
 
@@ -280,6 +283,26 @@ void name_pattern_cgroup(const char *path, struct text *out)
 
 		if (instance)
 			text_append_string(out, "{I}");
-		at += instance ? instance : append_piece(at, out);
+		at += instance ? instance : append_piece(at, shortest_hex, out);
 	}
+}
+
+void name_pattern(const char *name, struct text *out)
+{
+	append_name(name, SHORTEST_HEX, out);
+}
+
+void name_pattern_cgroup(const char *path, struct text *out)
+{
+	append_path(path, SHORTEST_HEX, out);
+}
+
+void name_pattern_ctprof(const char *name, struct text *out)
+{
+	append_name(name, SHORTEST_CTPROF_HEX, out);
+}
+
+void name_pattern_ctprof_cgroup(const char *path, struct text *out)
+{
+	append_path(path, SHORTEST_CTPROF_HEX, out);
 }

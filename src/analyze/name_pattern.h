@@ -4,7 +4,7 @@
  * thing.  What varies from one instance to the next becomes a placeholder:
  *
  *	{N}	a number
- *	{H}	hexadecimal digits, one of them below ten or at least eight of them
+ *	{H}	hexadecimal digits, at least eight of them; fewer are a name ("cc1", "cafe1")
  *	{I}	an id: a UUID, hexadecimal of 12, 32, 40 or 64 digits, the id of a pod
  *		or of a transient unit, the instance of a systemd service
  *
@@ -24,5 +24,9 @@ void name_pattern(const char *name, struct text *out);
 
 /* Appends the pattern of a cgroup path: the same rules, and systemd's instances. */
 void name_pattern_cgroup(const char *path, struct text *out);
+
+/* The same by ctprof's rule: two hexadecimal digits are enough when one is below ten. */
+void name_pattern_ctprof(const char *name, struct text *out);
+void name_pattern_ctprof_cgroup(const char *path, struct text *out);
 
 #endif

@@ -19,7 +19,7 @@ void judgement_clear(struct judgement *judgement)
 /* How groups must be made for a condition. */
 struct lens {
 	enum group_axis axis;
-	bool is_literal; /* by names as they are, not by their patterns */
+	enum fail_names names;
 };
 
 static bool is_for(const struct lens *lens, const struct fail_condition *condition,
@@ -28,14 +28,15 @@ static bool is_for(const struct lens *lens, const struct fail_condition *conditi
 	bool has_own = condition->metric >= 0 && condition->has_axis;
 
 	return lens->axis == (has_own ? condition->axis : usual) &&
-	       lens->is_literal == fail_condition_is_literal(condition);
+	       lens->names == fail_condition_names(condition);
 }
 
 static void look_through(const struct lens *lens, struct compare_options *options)
 {
 	options->axis = lens->axis;
-	options->grouping.literal_names |= lens->is_literal;
-	options->grouping.literal_cgroups |= lens->is_literal;
+	options->grouping.literal_names |= lens->names == FAIL_NAMES_LITERAL;
+	options->grouping.literal_cgroups |= lens->names == FAIL_NAMES_LITERAL;
+	options->grouping.always_patterns = lens->names == FAIL_NAMES_PATTERNS;
 }
 
 /* Just what the conditions of one lens look at. */
@@ -152,8 +153,9 @@ int judge(const struct fail_on *fail_on, const struct compare_side *before,
 {
 	int status = 0;
 
-	for (int i = 0; i < 2 * AXIS_COUNT && status == 0; i++) {
-		struct lens lens = { .axis = (enum group_axis)(i / 2), .is_literal = i % 2 == 0 };
+	for (int i = 0; i < FAIL_NAMES_COUNT * AXIS_COUNT && status == 0; i++) {
+		struct lens lens = { .axis = (enum group_axis)(i / FAIL_NAMES_COUNT),
+				     .names = (enum fail_names)(i % FAIL_NAMES_COUNT) };
 
 		if (is_asked(fail_on, &lens, options->axis))
 			status = judge_through(&lens, fail_on, before, after, options, ret, error);

@@ -13,6 +13,7 @@ int grouping_args_read(const struct grouping_args *args, struct grouping_options
 	struct grouping_options options = {
 		.literal_names = args->literal & LITERAL_THREAD,
 		.literal_cgroups = args->literal & LITERAL_CGROUP,
+		.ctprof_names = args->ctprof_names,
 		.flatten = args->flatten.values,
 		.flatten_count = args->flatten.count,
 	};

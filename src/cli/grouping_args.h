@@ -19,6 +19,7 @@ struct error;
 struct grouping_args {
 	unsigned literal; /* bits of NORMALIZED_NAMES */
 	struct option_list flatten;
+	bool ctprof_names;
 };
 
 #define NORMALIZED_NAMES "thread|cgroup"
@@ -26,7 +27,8 @@ struct grouping_args {
 /* clang-format off */
 #define GROUPING_OPTIONS(args)                                                                     \
 	{ 0, "no-normalize", OPTION_SET, &(args).literal, "NAMES", "group by names, not by patterns; without =NAMES by all of them", NORMALIZED_NAMES }, \
-	{ 0, "flatten", OPTION_LIST, &(args).flatten, "GLOB", "cgroups that match are one group, e.g. '/user.slice/**'; of several the first counts", NULL }
+	{ 0, "flatten", OPTION_LIST, &(args).flatten, "GLOB", "cgroups that match are one group, e.g. '/user.slice/**'; of several the first counts", NULL }, \
+	{ 0, "ctprof-names", OPTION_FLAG, &(args).ctprof_names, NULL, "group names as ctprof does: short hexadecimal words are {H}, and several threads of one name are a pattern", NULL }
 /* clang-format on */
 
 /*

@@ -114,7 +114,7 @@ class Now(support.TestCase):
             got, _, err = support.run("compare", file, file, "--fail-on", condition, *extra)
             self.assertEqual((got, err[:len(says)]), (status, says), condition)
     def test_conditions_are_of_names_and_not_of_their_patterns(self):
-        """Two of a name that looks like a number have a pattern, which nobody would write."""
+        """A name is meant unless a placeholder is written; then the pattern, also of one name."""
         for name in ["cc1", 'sp ace "x']:
             shutil.copy(shutil.which("sleep"), self.path(name))
         started = [subprocess.Popen([self.path(name), "60"]) for name in ["cc1", "cc1", 'sp ace "x']]
@@ -126,7 +126,7 @@ class Now(support.TestCase):
                 child.kill()
                 child.wait()
         for condition, status in [("pcomm=cc1 nr_threads >= 0", 1), ("pcomm=cc1 nr_threads > 0", 0),
-                                  ("pcomm={H} nr_threads >= 0", 1), ("pcomm=cc{N} nr_threads > 0", 2),
+                                  ("pcomm=cc{N} nr_threads >= 0", 1), ("pcomm={H} nr_threads > 0", 2),
                                   (r'comm="sp ace \"x" minflt >= 0', 1), ("comm=* minflt > 0", 0)]:
             got, _, err = support.run("compare", file, file, "--fail-on", condition)
             self.assertEqual(got, status, f"{condition}: {err}")

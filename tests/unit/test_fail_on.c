@@ -259,12 +259,15 @@ static void assert_nothing_meant(const char *text, const char *reason)
 static void a_condition_is_of_names_unless_it_has_a_placeholder(void **state)
 {
 	(void)state;
-	assert_true(fail_condition_is_literal(parse("pcomm=cc1 majflt > 0")));
-	assert_true(fail_condition_is_literal(parse("cgroup=/a/{x}* majflt > 0")));
-	assert_false(fail_condition_is_literal(parse("pcomm=python{N} majflt > 0")));
-	assert_false(fail_condition_is_literal(parse("pcomm={H} majflt > 0")));
-	assert_false(fail_condition_is_literal(parse("cgroup=/pod{I}/* majflt > 0")));
-	assert_false(fail_condition_is_literal(parse("majflt > 0")));
+	assert_int_equal(fail_condition_names(parse("pcomm=cc1 majflt > 0")), FAIL_NAMES_LITERAL);
+	assert_int_equal(fail_condition_names(parse("cgroup=/a/{x}* majflt > 0")),
+			 FAIL_NAMES_LITERAL);
+	assert_int_equal(fail_condition_names(parse("pcomm=python{N} majflt > 0")),
+			 FAIL_NAMES_PATTERNS);
+	assert_int_equal(fail_condition_names(parse("pcomm={H} majflt > 0")), FAIL_NAMES_PATTERNS);
+	assert_int_equal(fail_condition_names(parse("cgroup=/pod{I}/* majflt > 0")),
+			 FAIL_NAMES_PATTERNS);
+	assert_int_equal(fail_condition_names(parse("majflt > 0")), FAIL_NAMES_SHOWN);
 }
 
 static void a_condition_that_means_nothing_is_moot(void **state)

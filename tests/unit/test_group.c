@@ -81,17 +81,170 @@ static void threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name
 	assert_group(grouping, "server", 1);
 }
 
-static void two_threads_of_one_name_have_its_pattern(void **state)
+static void two_threads_of_one_name_keep_it_but_by_the_rule_of_ctprof(void **state)
 {
+	static const struct grouping_options ctprof = { .ctprof_names = true };
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
 	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	CLEANUP(grouping_free_pointer) struct grouping *theirs = NULL;
 
 	(void)state;
-	hand_task(snapshot, 1, 1, "job-3", "/");
-	hand_task(snapshot, 2, 2, "job-3", "/");
+	hand_task(snapshot, 1, 1, "python3", "/");
+	hand_task(snapshot, 2, 2, "python3", "/");
+	hand_task(snapshot, 3, 3, "alone-1", "/");
 	grouping = group_by(snapshot, AXIS_COMM);
-	assert_int_equal(grouping->group_count, 1);
-	assert_group(grouping, "job-{N}", 2);
+	assert_int_equal(grouping->group_count, 2);
+	assert_group(grouping, "python3", 2);
+	theirs = group_with(snapshot, AXIS_COMM, &ctprof);
+	assert_group(theirs, "python{N}", 2);
+	assert_group(theirs, "alone-1", 1);
+}
+
+static void short_words_of_hex_letters_are_names_but_by_the_rule_of_ctprof(void **state)
+{
+	static const struct grouping_options ctprof = { .ctprof_names = true };
+	static const char *const names[] = { "cc1", "dd", "a1", "cafe1", "1ab" };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	CLEANUP(grouping_free_pointer) struct grouping *theirs = NULL;
+
+	(void)state;
+	for (int32_t i = 0; i < (int32_t)ARRAY_SIZE(names); i++)
+		hand_task(snapshot, i + 1, i + 1, names[i], "/");
+	grouping = group_by(snapshot, AXIS_PCOMM);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_group(grouping, names[i], 1);
+	theirs = group_with(snapshot, AXIS_PCOMM, &ctprof);
+	assert_group(theirs, "{H}", 4);
+	assert_group(theirs, "dd", 1);
+}
+
+static void a_path_alone_is_a_pattern_only_where_it_has_an_id(void **state)
+{
+	static const char with_id[] = "/docker/0123456789ab/job-7";
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(grouping_free_pointer) struct grouping *cgroups = NULL;
+	CLEANUP(grouping_free_pointer) struct grouping *threads = NULL;
+
+	(void)state;
+	hand_task(snapshot, 1, 1, "c-0123456789ab", with_id);
+	hand_task(snapshot, 2, 2, "x", "/user.slice/user-1000.slice");
+	cgroups = group_by(snapshot, AXIS_CGROUP);
+	assert_group(cgroups, "/docker/{I}/job-{N}", 1);
+	assert_group(cgroups, "/user.slice/user-1000.slice", 1);
+	threads = group_by(snapshot, AXIS_COMM);
+	assert_group(threads, "c-0123456789ab", 1);
+}
+
+static const char *key_of_row(const struct grouping *grouping, uint32_t row)
+{
+	for (size_t i = 0; i < grouping->group_count; i++)
+		for (uint32_t task = 0; task < grouping->groups[i].tasks; task++)
+			if (grouping->rows[grouping->groups[i].first + task] == row)
+				return grouping->groups[i].key;
+	fail_msg("no group has row %u", row);
+	return NULL;
+}
+
+#define RANDOM_NAMES 60
+
+/* Whether part of the name is long enough to be an id, which is not made of words. */
+static bool has_id(const char *name)
+{
+	size_t run = 0;
+
+	for (; *name && run < 8; name++)
+		run = strchr("0123456789abcdef", *name) ? run + 1 : 0;
+	return run == 8;
+}
+
+/* Words with and without letters behind "f", numbers, and what stands between. */
+static void random_name(unsigned *seed, char name[16])
+{
+	static const char *const pieces[] = { "cc", "a",  "cafe", "dd", "pool", "e", "1",
+					      "2",  "17", "300",  "-",	"/",	":" };
+	size_t length = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		*seed = *seed * 1103515245 + 12345;
+		length += (size_t)snprintf(name + length, 16 - length, "%s",
+					   pieces[*seed / 65536 % ARRAY_SIZE(pieces)]);
+		if (length > 9)
+			break;
+	}
+}
+
+/* What no pattern may take away. */
+static void skeleton(const char *name, char ret[16])
+{
+	for (; *name; name++)
+		if (*name < '0' || *name > '9')
+			*ret++ = *name;
+	*ret = '\0';
+}
+
+static bool is_pattern(const char *key)
+{
+	return strchr(key, '{') != NULL;
+}
+
+static void check_groups(char names[][16], const struct grouping *grouping,
+			 const struct grouping *reversed, const struct grouping *doubled)
+{
+	for (uint32_t i = 0; i < RANDOM_NAMES; i++) {
+		const char *key = key_of_row(grouping, i);
+		bool has_other = false;
+
+		assert_string_equal(key, key_of_row(reversed, RANDOM_NAMES - 1 - i));
+		assert_string_equal(key, key_of_row(doubled, i));
+		assert_string_equal(key, key_of_row(doubled, RANDOM_NAMES + i));
+		for (uint32_t k = 0; k < RANDOM_NAMES; k++) {
+			char mine[16], other[16];
+
+			if (strcmp(key, key_of_row(grouping, k)) != 0)
+				continue;
+			has_other |= strcmp(names[i], names[k]) != 0;
+			skeleton(names[i], mine);
+			skeleton(names[k], other);
+			assert_string_equal(mine, other);
+		}
+		assert_int_equal(is_pattern(key), has_other);
+		if (!has_other)
+			assert_string_equal(key, names[i]);
+	}
+}
+
+static void groups_do_not_hang_on_order_and_never_join_different_words(void **state)
+{
+	unsigned seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+		CLEANUP(snapshot_free_pointer) struct snapshot *reversed = hand_new();
+		CLEANUP(snapshot_free_pointer) struct snapshot *doubled = hand_new();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+		CLEANUP(grouping_free_pointer) struct grouping *backwards = NULL;
+		CLEANUP(grouping_free_pointer) struct grouping *twice = NULL;
+		char names[RANDOM_NAMES][16];
+
+		for (int32_t i = 0; i < RANDOM_NAMES; i++)
+			do
+				random_name(&seed, names[i]);
+			while (has_id(names[i]));
+		for (int32_t i = 0; i < RANDOM_NAMES; i++) {
+			hand_task(snapshot, i + 1, i + 1, names[i], "/");
+			hand_task(reversed, i + 1, i + 1, names[RANDOM_NAMES - 1 - i], "/");
+			hand_task(doubled, i + 1, i + 1, names[i], "/");
+		}
+		for (int32_t i = 0; i < RANDOM_NAMES; i++)
+			hand_task(doubled, RANDOM_NAMES + i + 1, RANDOM_NAMES + i + 1, names[i],
+				  "/");
+		grouping = group_by(snapshot, AXIS_COMM);
+		backwards = group_by(reversed, AXIS_COMM);
+		twice = group_by(doubled, AXIS_COMM);
+		check_groups(names, grouping, backwards, twice);
+	}
 }
 
 static void a_number_and_a_hex_id_in_one_place_are_one_group(void **state)
@@ -148,8 +301,8 @@ static void names_stay_as_they_are_when_told_so(void **state)
 	(void)state;
 	assert_group(threads, "pool-1", 1);
 	assert_group(threads, "pool-2", 1);
-	assert_group(cgroups, "/run-{N}", 1);
-	assert_group(all, "/run-{N} server/timer7", 1);
+	assert_group(cgroups, "/run-17", 1);
+	assert_group(all, "/run-17 server/timer7", 1);
 }
 
 static void paths_stay_as_they_are_when_told_so(void **state)
@@ -163,7 +316,7 @@ static void paths_stay_as_they_are_when_told_so(void **state)
 
 	(void)state;
 	assert_group(cgroups, "/run-17", 1);
-	assert_group(all, "/run-17 server/timer{N}", 1);
+	assert_group(all, "/run-17 server/timer7", 1);
 	assert_group(all, "/system.slice/server.service server/pool-{N}", 2);
 }
 
@@ -257,7 +410,7 @@ static void cgroups_without_tasks_have_keys_of_the_same_classes(void **state)
 	(void)state;
 	hand_task(snapshot, 1, 1, "run", "/run-17");
 	assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_CGROUPS],
-				       hand_text(snapshot, "/run-1f"), &row),
+				       hand_text(snapshot, "/run-0123abcd"), &row),
 			 0);
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	assert_int_equal(census_new(AXIS_CGROUP, NULL, &census), 0);
@@ -314,8 +467,8 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 	/* Alone on each side is alone. */
 	assert_group(first, "python3", 1);
 	assert_group(second, "python3", 1);
-	assert_group(first, "grows-{N}", 1);
-	assert_group(second, "grows-{N}", 2);
+	assert_group(first, "grows-1", 1);
+	assert_group(second, "grows-1", 2);
 }
 
 static void each_axis_has_its_keys(void **state)
@@ -328,7 +481,7 @@ static void each_axis_has_its_keys(void **state)
 		{ AXIS_PCOMM, "server", 4 },
 		{ AXIS_COMM, "pool-{N}", 2 },
 		{ AXIS_COMM_EXACT, "pool-1", 1 },
-		{ AXIS_CGROUP, "/run-{N}", 1 },
+		{ AXIS_CGROUP, "/run-17", 1 },
 		{ AXIS_PROCESS, "server[20]", 4 },
 		{ AXIS_THREAD, "pool-2[22]", 1 },
 		{ AXIS_USER, "alice", 4 },
@@ -339,7 +492,7 @@ static void each_axis_has_its_keys(void **state)
 		{ AXIS_CONTAINER, "server.service", 3 },
 		{ AXIS_CONTAINER, "/run-17", 1 },
 		{ AXIS_ALL, "/system.slice/server.service server/pool-{N}", 2 },
-		{ AXIS_ALL, "/run-{N} server/timer{N}", 1 },
+		{ AXIS_ALL, "/run-17 server/timer7", 1 },
 	};
 
 	(void)state;
@@ -607,7 +760,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			threads_of_one_pattern_are_one_group_and_a_single_one_keeps_its_name),
-		cmocka_unit_test(two_threads_of_one_name_have_its_pattern),
+		cmocka_unit_test(two_threads_of_one_name_keep_it_but_by_the_rule_of_ctprof),
+		cmocka_unit_test(short_words_of_hex_letters_are_names_but_by_the_rule_of_ctprof),
+		cmocka_unit_test(a_path_alone_is_a_pattern_only_where_it_has_an_id),
+		cmocka_unit_test(groups_do_not_hang_on_order_and_never_join_different_words),
 		cmocka_unit_test(a_number_and_a_hex_id_in_one_place_are_one_group),
 		cmocka_unit_test(an_id_of_the_length_of_a_number_does_not_split_a_group),
 		cmocka_unit_test(busy_and_idle_kernel_workers_are_one_group),

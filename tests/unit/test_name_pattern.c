@@ -35,14 +35,19 @@ static void numbers_and_hex_tokens_become_placeholders(void **state)
 	static const struct example examples[] = {
 		{ "kworker/u8:7", "kworker/u{N}:{N}" },
 		{ "kworker/0:1H-wq", "kworker/{N}:{N}H-wq" },
-		{ "a0", "{H}" },
-		{ "42abc", "{H}" },
+		{ "a0", "a{N}" },
+		{ "42abc", "{N}abc" },
+		{ "cc1", "cc{N}" },
+		{ "cafe12", "cafe{N}" },
+		{ "e1000e", "e1000e" },
+		{ "1a2b3c4", "1a2b3c4" },
+		{ "1a2b3c4d", "{H}" },
 		{ "1aZ", "{N}aZ" },
 		{ "proto303handler", "proto303handler" },
 		{ "worker-", "worker-" },
 		{ "0", "{N}" },
 		{ "pool-2-thread-7", "pool-{N}-thread-{N}" },
-		{ "dev[1ab]", "dev[{H}]" },
+		{ "dev[1ab]", "dev[{N}ab]" },
 		{ "", "" },
 		{ "abc", "abc" },
 		{ "a", "a" },
@@ -63,11 +68,25 @@ static void numbers_and_hex_tokens_become_placeholders(void **state)
 	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
 }
 
+static void by_the_rule_of_ctprof_two_digits_are_hexadecimal(void **state)
+{
+	static const struct example examples[] = {
+		{ "a0", "{H}" },    { "42abc", "{H}" },
+		{ "1aZ", "{N}aZ" }, { "dev[1ab]", "dev[{H}]" },
+		{ "abc", "abc" },   { "job-1A2B", "job-{H}" },
+	};
+	static const struct example paths[] = { { "/run-1f", "/run-{H}" } };
+
+	(void)state;
+	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern_ctprof);
+	assert_patterns(paths, ARRAY_SIZE(paths), name_pattern_ctprof_cgroup);
+}
+
 static void upper_case_hex_is_hex_and_mixed_case_is_a_word(void **state)
 {
 	static const struct example examples[] = {
-		{ "job-1A2B", "job-{H}" },	    { "job-1a2b", "job-{H}" },
-		{ "job-1a2B", "job-1a2B" },	    { "DEAD", "DEAD" },
+		{ "job-1A2B3C4D", "job-{H}" },	    { "job-1a2b3c4d", "job-{H}" },
+		{ "job-1a2b3C4D", "job-1a2b3C4D" }, { "DEAD", "DEAD" },
 		{ "run-deadbeef", "run-{H}" },	    { "run-DEADBEEF", "run-{H}" },
 		{ "run-DeadBeef", "run-DeadBeef" }, { "run-decade", "run-decade" },
 	};
@@ -98,8 +117,8 @@ static void a_uuid_is_one_id_whatever_its_digits_are(void **state)
 		{ "vm-abcdefab-abcd-abcd-abcd-abcdefabcdef", "vm-{I}" },
 		{ "vm-0F6C1D2E-3B4A-4C5D-8E9F-0A1B2C3D4E5F", "vm-{I}" },
 		{ "0f6c1d2e_3b4a_4c5d_8e9f_0a1b2c3d4e5f", "{I}" },
-		{ "0f6c1d2e-3b4a_4c5d-8e9f_0a1b2c3d4e5f", "{H}-{H}_{H}-{H}_{I}" },
-		{ "0f6c1d2e-3b4a-4c5d-8e9f-0a1b2c3d4e5fx", "{H}-{H}-{H}-{H}-0a1b2c3d4e5fx" },
+		{ "0f6c1d2e-3b4a_4c5d-8e9f_0a1b2c3d4e5f", "{H}-3b4a_4c5d-8e9f_{I}" },
+		{ "0f6c1d2e-3b4a-4c5d-8e9f-0a1b2c3d4e5fx", "{H}-3b4a-4c5d-8e9f-0a1b2c3d4e5fx" },
 	};
 
 	(void)state;
@@ -188,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_and_hex_tokens_become_placeholders),
+		cmocka_unit_test(by_the_rule_of_ctprof_two_digits_are_hexadecimal),
 		cmocka_unit_test(upper_case_hex_is_hex_and_mixed_case_is_a_word),
 		cmocka_unit_test(a_busy_and_an_idle_kworker_have_one_pattern),
 		cmocka_unit_test(a_uuid_is_one_id_whatever_its_digits_are),
