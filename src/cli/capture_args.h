@@ -34,7 +34,7 @@ struct capture_args {
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how tasks are listed", "auto|bpf|procfs" }, \
 	{ 0, "without", OPTION_TEXT, &(args).without, "LIST", "sources to leave out, as doctor names them", NULL }, \
 	{ 0, "no-cmdline", OPTION_FLAG, &(args).no_cmdline, NULL, "do not read command lines", NULL }, \
-	{ 0, "no-jemalloc-oracle", OPTION_FLAG, &(args).no_jemalloc_oracle, NULL, "do not run a target's jemalloc in a sandbox to learn where its counters are", NULL }, \
+	{ 0, "no-jemalloc-oracle", OPTION_FLAG, &(args).no_jemalloc_oracle, NULL, "do not run a target's jemalloc, be it root's or yours, to learn where its counters are", NULL }, \
 	{ 0, "smaps", OPTION_FLAG, &(args).smaps, NULL, "also read PSS, USS and swap of each process, which is slow", NULL }, \
 	{ 0, "root", OPTION_TEXT, &(args).root, "DIR", "read a recorded tree instead of this host", NULL }
 /* clang-format on */

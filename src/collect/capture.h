@@ -56,7 +56,7 @@ struct capture_options {
 	size_t pid_count;
 	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
 	bool smaps;		 /* read memory by kind of page, which is slow */
-	bool no_jemalloc_oracle; /* no foreign code is run to learn where heap counters are */
+	bool no_jemalloc_oracle; /* no code, not even trusted, is run to find heap counters */
 };
 
 /*

@@ -35,7 +35,7 @@
 struct candidate {
 	uint32_t row;
 	const struct process_image *image;
-	uint64_t owner; /* user, UINT64_MAX when not known */
+	uint64_t owner; /* user, or UNKNOWN_USER */
 	uint64_t pages; /* executable, 0 when not known: then it is like no other */
 	bool is_alone;	/* to be looked at itself */
 	bool is_settled;
@@ -81,15 +81,6 @@ static bool is_same_program(const struct candidate *one, const struct candidate 
 	       one->image->changed_ns == other->image->changed_ns;
 }
 
-static uint64_t owner_of(const struct snapshot *snapshot, uint32_t row)
-{
-	uint64_t user;
-
-	return snapshot_get(snapshot, METRIC_uid, snapshot->processes[row].first_task, &user) ?
-		       user :
-		       UINT64_MAX;
-}
-
 static int find_candidates(struct collection *collection)
 {
 	const struct capture *capture = collection->capture;
@@ -102,7 +93,7 @@ static int find_candidates(struct collection *collection)
 		struct candidate candidate = {
 			.row = row,
 			.image = image,
-			.owner = owner_of(snapshot, row),
+			.owner = attachment_user(&collection->attachment, row),
 			.pages = seen ? seen->executable_pages : 0,
 		};
 

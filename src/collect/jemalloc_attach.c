@@ -25,6 +25,16 @@ void attachment_clear(struct attachment *attachment)
 		offset_cache_close(&attachment->cache);
 }
 
+uint64_t attachment_user(const struct attachment *attachment, uint32_t process)
+{
+	const struct snapshot *snapshot = attachment->capture->snapshot;
+	uint64_t user;
+
+	return snapshot_get(snapshot, METRIC_uid, snapshot->processes[process].first_task, &user) ?
+		       user :
+		       UNKNOWN_USER;
+}
+
 static int note_process(struct attachment *attachment, uint32_t process, const char *note)
 {
 	struct snapshot *snapshot = attachment->capture->snapshot;
@@ -238,14 +248,23 @@ static bool is_told_alike(const struct scouted_file *one, const struct scouted_f
 	       one->status.st_mtim.tv_nsec == other->status.st_mtim.tv_nsec;
 }
 
+/* Where a process has the file may be where no other has it: that is told to its user alone. */
+static bool holds_for(const struct known_layout *known, uint64_t user)
+{
+	return known->layout.tag != JEMALLOC_ORACLE_UNTRUSTED || known->user == user;
+}
+
 static const struct jemalloc_layout *known_layout(const struct attachment *attachment,
 						  const struct scouted_file *file,
-						  bool is_executable)
+						  bool is_executable, uint32_t process)
 {
+	uint64_t user = attachment_user(attachment, process);
+
 	for (size_t i = 0; i < attachment->layouts.count; i++) {
 		const struct known_layout *known = &attachment->layouts.data[i];
 
-		if (known->is_executable == is_executable && is_told_alike(&known->file, file))
+		if (known->is_executable == is_executable && holds_for(known, user) &&
+		    is_told_alike(&known->file, file))
 			return &known->layout;
 	}
 	return NULL;
@@ -286,9 +305,10 @@ static struct jemalloc_question make_question(struct attachment *attachment,
 }
 
 static int keep_layout(struct attachment *attachment, const struct jemalloc_question *question,
-		       const struct jemalloc_layout *layout)
+		       const struct jemalloc_layout *layout, uint32_t process)
 {
 	struct known_layout known = {
+		.user = attachment_user(attachment, process),
 		.file = *question->file,
 		.is_executable = question->is_executable,
 		.layout = *layout,
@@ -304,7 +324,8 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	const struct scouted_file *file =
 		&attachment->scout->files.data[scouted->parts[PART_HOLDER]];
 	bool is_executable = is_in_executable(scouted);
-	const struct jemalloc_layout *known = known_layout(attachment, file, is_executable);
+	const struct jemalloc_layout *known =
+		known_layout(attachment, file, is_executable, process);
 	struct jemalloc_question question;
 
 	if (known) {
@@ -316,20 +337,22 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	attachment->blocked += ret->tag == JEMALLOC_TARGET_BLOCKED;
 	if (!attachment->tally.cache_error)
 		attachment->tally.cache_error = ret->keep_error;
-	return is_about_file(ret->tag) ? keep_layout(attachment, &question, ret) : 0;
+	return is_about_file(ret->tag) ? keep_layout(attachment, &question, ret, process) : 0;
 }
 
 bool attachment_knows(struct attachment *attachment, const struct scouted_file *file,
 		      bool is_executable, uint32_t process)
 {
+	const struct jemalloc_layout *known =
+		known_layout(attachment, file, is_executable, process);
 	struct jemalloc_question question;
 	struct jemalloc_layout layout;
 
-	if (known_layout(attachment, file, is_executable))
-		return known_layout(attachment, file, is_executable)->tag == JEMALLOC_READ;
+	if (known)
+		return known->tag == JEMALLOC_READ;
 	question = make_question(attachment, file, is_executable, process);
 	return jemalloc_layout_recall(&question, &layout) &&
-	       keep_layout(attachment, &question, &layout) == 0;
+	       keep_layout(attachment, &question, &layout, process) == 0;
 }
 
 int attachment_read(struct attachment *attachment, const struct scouted_process *scouted,

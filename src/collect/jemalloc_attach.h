@@ -21,6 +21,7 @@ struct capture;
 struct known_layout {
 	struct scouted_file file;
 	bool is_executable;
+	uint64_t user; /* of the process that led to it */
 	struct jemalloc_layout layout;
 };
 
@@ -39,6 +40,11 @@ struct attachment {
 };
 
 void attachment_clear(struct attachment *attachment);
+
+#define UNKNOWN_USER UINT64_MAX
+
+/* Who a process is. */
+uint64_t attachment_user(const struct attachment *attachment, uint32_t process);
 
 /* Whether it is known already where the jemalloc of a file keeps its counters. */
 bool attachment_knows(struct attachment *attachment, const struct scouted_file *file,

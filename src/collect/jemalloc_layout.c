@@ -21,7 +21,8 @@
 #define OPEN_TIMEOUT_MS 1000
 #define DEBUG_TIMEOUT_MS 20000
 #define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
-#define SLOW_FAILURE_MS 100		 /* one that took longer is worth keeping */
+#define ORACLE_TIMEOUT_MS 2000
+#define SLOW_FAILURE_MS 100 /* one that took longer is worth keeping */
 
 /* The mapped file, opened aside: a file system may not answer. */
 struct opened {
@@ -252,6 +253,11 @@ static int find_by_debug(struct learned *learned)
 	return 0;
 }
 
+static struct oracle_file oracle_file(const struct learned *learned)
+{
+	return (struct oracle_file){ learned->opened->path, &learned->opened->file };
+}
+
 /* Its own symbols, or those that were taken from it and kept in its debug file. */
 static struct oracle_program find_program(const struct learned *learned)
 {
@@ -259,7 +265,7 @@ static struct oracle_program find_program(const struct learned *learned)
 	bool is_named = findings->main && findings->mallctl;
 
 	return (struct oracle_program){
-		.fd = learned->opened->fd,
+		.file = oracle_file(learned),
 		.entry = findings->entry,
 		.main = is_named ? findings->main : learned->debug.main,
 		.mallctl = is_named ? findings->mallctl : learned->debug.mallctl,
@@ -275,14 +281,15 @@ static bool can_be_asked(const struct learned *learned)
 
 static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 {
-	const struct elf_findings *findings = &learned->findings;
-	struct oracle_program program = find_program(learned);
+	const char *mallctl = learned->findings.mallctl_name;
+	const struct oracle_program program = find_program(learned);
+	unsigned timeout_ms = time_budget_allow(learned->question->budget, ORACLE_TIMEOUT_MS);
 	struct error why = { 0 };
 
 	if (learned->question->is_executable)
-		return oracle_ask_program(&program, ret, &why);
-	return oracle_ask_library(
-		program.fd, findings->mallctl_name[0] ? findings->mallctl_name : NULL, ret, &why);
+		return oracle_ask_program(&program, timeout_ms, ret, &why);
+	return oracle_ask_library(&program.file, mallctl[0] ? mallctl : NULL, timeout_ms, ret,
+				  &why);
 }
 
 /* To wait in vain once is enough for a while. */
@@ -300,6 +307,8 @@ static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret
 
 static enum jemalloc_tag oracle_tag(const struct jemalloc_question *question, int status)
 {
+	if (status == -EKEYREJECTED)
+		return JEMALLOC_ORACLE_UNTRUSTED;
 	if (status == -ETIMEDOUT)
 		return JEMALLOC_ORACLE_TIMEOUT;
 	if ((status == -ENODATA || status == -ERANGE) && !question->is_executable)

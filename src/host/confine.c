@@ -6,7 +6,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -34,14 +33,6 @@
 #define STACK_BYTES ((rlim_t)8 << 20)
 #define OLD_KERNEL_FDS 65536 /* where the kernel cannot close a range */
 
-static bool is_kept(const struct confine_limits *limits, int fd)
-{
-	for (size_t i = 0; i < limits->keep_count; i++)
-		if (limits->keep[i] == fd)
-			return true;
-	return limits->rules == CONFINE_PROGRAM && limits->program_fd == fd;
-}
-
 /* The first fd from `from` on that stays; INT_MAX when there is none. */
 static int next_kept(const struct confine_limits *limits, int from)
 {
@@ -66,7 +57,7 @@ static void close_range_of_fds(int first, int last)
 
 static void close_others(const struct confine_limits *limits)
 {
-	int from = STDERR_FILENO + 1;
+	int from = 0;
 
 	while (from < INT_MAX) {
 		int kept = next_kept(limits, from);
@@ -75,21 +66,6 @@ static void close_others(const struct confine_limits *limits)
 			close_range_of_fds(from, kept - 1);
 		from = kept == INT_MAX ? INT_MAX : kept + 1;
 	}
-}
-
-static int replace_standard_files(const struct confine_limits *limits)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null < 0)
-		return -errno;
-	for (int fd = 0; fd <= STDERR_FILENO; fd++)
-		if (fd != null && !is_kept(limits, fd) && dup2(null, fd) < 0)
-			return -errno;
-	if (null <= STDERR_FILENO)
-		return fcntl(null, F_SETFD, 0) < 0 ? -errno : 0;
-	close(null);
-	return 0;
 }
 
 /* Ignored and blocked signals would stay so over execve. */
@@ -182,13 +158,6 @@ static int set_limits(const struct confine_limits *limits)
 	return 0;
 }
 
-/* While we still may; without the right seccomp alone keeps sockets away. */
-static void leave_network(const struct confine_limits *limits)
-{
-	if (limits->rules == CONFINE_PROGRAM && unshare(CLONE_NEWNET) < 0)
-		return;
-}
-
 static int change_identity(const struct confine_limits *limits)
 {
 	int status = become_nobody();
@@ -200,15 +169,15 @@ static int change_identity(const struct confine_limits *limits)
 
 int confine_self(const struct confine_limits *limits)
 {
-	int status = replace_standard_files(limits);
+	int status;
 
-	if (status < 0)
-		return status;
+	/* Ours may be where no other has a way to. */
+	if (chdir("/") < 0)
+		return -errno;
 	close_others(limits);
 	if (limits->rules == CONFINE_PROGRAM)
 		restore_signals();
 	volunteer_for_the_oom_killer();
-	leave_network(limits);
 	status = change_identity(limits);
 	if (status == 0)
 		status = die_with_parent();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children that look at what strangers made: files that may be corrupt on
- * purpose, and code that is not ours.
+ * Children that look at files that strangers made, which may be corrupt on
+ * purpose, and that run code which is not ours.
  *
  * A confined process has no capability and no way to gain one, is user 65534
- * (where we are root; else it stays who we are), has only the fds that it was
+ * (where we are root; else it stays who we are), is in the root directory, has only the fds that it was
  * given, limits on memory and CPU time, and may make only the system calls of a
  * short list.  All others fail with EPERM: no sockets, no signals to anyone, no
  * new processes, no tracing, no writing to files.  One that was made for another
@@ -23,9 +23,9 @@
 enum confine_rules {
 	CONFINE_PARSER, /* works on files that are open already, and on memory */
 	/*
-	 * Also opens files for reading and executes program_fd.  The network
-	 * namespace is its own where we may make one.  As root without the right to
-	 * become another user this fails, while a parser goes on as it is.
+	 * Also opens files for reading and executes program_fd; to be traced, since its
+	 * tracer is asked about each file that it maps (SECCOMP_RET_TRACE).  As root without
+	 * the right to become another user this fails, while a parser goes on as it is.
 	 */
 	CONFINE_PROGRAM,
 };
@@ -47,8 +47,7 @@ struct confine_limits {
 
 /*
  * Gives up everything but what the limits leave.  Only in a child that was forked for the job:
- * there is no way back.  Standard input, output and error become /dev/null unless they are in
- * `keep`.  Returns 0 or a negative errno: then the child is half confined and must _exit().
+ * there is no way back.  It leaves the working directory for the root.  Returns 0 or a negative errno: then the child is half confined and must _exit().
  */
 int confine_self(const struct confine_limits *limits);
 

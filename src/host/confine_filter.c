@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ struct rule {
 	unsigned in;
 	struct condition conditions[CONDITIONS];
 	bool program_fd; /* the first argument must be it */
+	bool is_asked;	 /* the tracer is, or it fails with ENOSYS where there is none */
 };
 
 /* int arguments: the kernel looks at their lower half only, and so does a condition. */
@@ -58,6 +60,10 @@ struct rule {
 	{                                                                                          \
 		(position), UINT64_MAX, 0                                                          \
 	}
+#define IS_ANONYMOUS(position)                                                                     \
+	{                                                                                          \
+		(position), MAP_ANONYMOUS, MAP_ANONYMOUS                                           \
+	}
 #define READS_ONLY(position)                                                                       \
 	{                                                                                          \
 		(position), WRITING_FLAGS, 0                                                       \
@@ -68,111 +74,113 @@ struct rule {
  * first, since the kernel goes through them in order.
  */
 static const struct rule rules[] = {
-	{ SYS_pread64, IN_BOTH, {}, false },
-	{ SYS_read, IN_BOTH, {}, false },
-	{ SYS_write, IN_BOTH, {}, false },
-	{ SYS_mmap, IN_BOTH, {}, false },
-	{ SYS_munmap, IN_BOTH, {}, false },
-	{ SYS_mremap, IN_BOTH, {}, false },
-	{ SYS_mprotect, IN_BOTH, {}, false },
-	{ SYS_madvise, IN_BOTH, {}, false },
-	{ SYS_brk, IN_BOTH, {}, false },
-	{ SYS_lseek, IN_BOTH, {}, false },
-	{ SYS_fstat, IN_BOTH, {}, false },
-	{ SYS_newfstatat, IN_BOTH, {}, false },
-	{ SYS_readv, IN_BOTH, {}, false },
-	{ SYS_writev, IN_BOTH, {}, false },
-	{ SYS_preadv, IN_BOTH, {}, false },
-	{ SYS_close, IN_BOTH, {}, false },
-	{ SYS_exit, IN_BOTH, {}, false },
-	{ SYS_exit_group, IN_BOTH, {}, false },
-	{ SYS_futex, IN_BOTH, {}, false },
-	{ SYS_sched_yield, IN_BOTH, {}, false },
-	{ SYS_sched_getaffinity, IN_BOTH, {}, false },
-	{ SYS_rt_sigaction, IN_BOTH, {}, false },
-	{ SYS_rt_sigprocmask, IN_BOTH, {}, false },
-	{ SYS_rt_sigreturn, IN_BOTH, {}, false },
-	{ SYS_sigaltstack, IN_BOTH, {}, false },
-	{ SYS_clock_gettime, IN_BOTH, {}, false },
-	{ SYS_clock_getres, IN_BOTH, {}, false },
-	{ SYS_gettimeofday, IN_BOTH, {}, false },
-	{ SYS_getpid, IN_BOTH, {}, false },
-	{ SYS_gettid, IN_BOTH, {}, false },
-	{ SYS_getppid, IN_BOTH, {}, false },
-	{ SYS_getrandom, IN_BOTH, {}, false },
-	{ SYS_restart_syscall, IN_BOTH, {}, false },
+	{ SYS_pread64, IN_BOTH, {}, false, false },
+	{ SYS_read, IN_BOTH, {}, false, false },
+	{ SYS_write, IN_BOTH, {}, false, false },
+	{ SYS_mmap, IN_PARSER, {}, false, false },
+	{ SYS_mmap, IN_PROGRAM, { IS_ANONYMOUS(3) }, false, false },
+	{ SYS_mmap, IN_PROGRAM, {}, false, true },
+	{ SYS_munmap, IN_BOTH, {}, false, false },
+	{ SYS_mremap, IN_BOTH, {}, false, false },
+	{ SYS_mprotect, IN_BOTH, {}, false, false },
+	{ SYS_madvise, IN_BOTH, {}, false, false },
+	{ SYS_brk, IN_BOTH, {}, false, false },
+	{ SYS_lseek, IN_BOTH, {}, false, false },
+	{ SYS_fstat, IN_BOTH, {}, false, false },
+	{ SYS_newfstatat, IN_BOTH, {}, false, false },
+	{ SYS_readv, IN_BOTH, {}, false, false },
+	{ SYS_writev, IN_BOTH, {}, false, false },
+	{ SYS_preadv, IN_BOTH, {}, false, false },
+	{ SYS_close, IN_BOTH, {}, false, false },
+	{ SYS_exit, IN_BOTH, {}, false, false },
+	{ SYS_exit_group, IN_BOTH, {}, false, false },
+	{ SYS_futex, IN_BOTH, {}, false, false },
+	{ SYS_sched_yield, IN_BOTH, {}, false, false },
+	{ SYS_sched_getaffinity, IN_BOTH, {}, false, false },
+	{ SYS_rt_sigaction, IN_BOTH, {}, false, false },
+	{ SYS_rt_sigprocmask, IN_BOTH, {}, false, false },
+	{ SYS_rt_sigreturn, IN_BOTH, {}, false, false },
+	{ SYS_sigaltstack, IN_BOTH, {}, false, false },
+	{ SYS_clock_gettime, IN_BOTH, {}, false, false },
+	{ SYS_clock_getres, IN_BOTH, {}, false, false },
+	{ SYS_gettimeofday, IN_BOTH, {}, false, false },
+	{ SYS_getpid, IN_BOTH, {}, false, false },
+	{ SYS_gettid, IN_BOTH, {}, false, false },
+	{ SYS_getppid, IN_BOTH, {}, false, false },
+	{ SYS_getrandom, IN_BOTH, {}, false, false },
+	{ SYS_restart_syscall, IN_BOTH, {}, false, false },
 	/* Not those that make the kernel send signals for a file. */
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFL) }, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFD) }, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_SETFD) }, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_DUPFD_CLOEXEC) }, false },
+	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFL) }, false, false },
+	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFD) }, false, false },
+	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_SETFD) }, false, false },
+	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_DUPFD_CLOEXEC) }, false, false },
 	/* Its own limits, to read. */
-	{ SYS_prlimit64, IN_BOTH, { INT_IS(0, 0), POINTER_IS_NULL(2) }, false },
+	{ SYS_prlimit64, IN_BOTH, { INT_IS(0, 0), POINTER_IS_NULL(2) }, false, false },
 
-	{ SYS_execveat, IN_PROGRAM, { INT_IS(4, AT_EMPTY_PATH) }, true },
-	{ SYS_openat, IN_PROGRAM, { READS_ONLY(2) }, false },
-	{ SYS_set_tid_address, IN_PROGRAM, {}, false },
-	{ SYS_set_robust_list, IN_PROGRAM, {}, false },
-	{ SYS_clock_nanosleep, IN_PROGRAM, {}, false },
-	{ SYS_nanosleep, IN_PROGRAM, {}, false },
-	{ SYS_faccessat, IN_PROGRAM, {}, false },
-	{ SYS_readlinkat, IN_PROGRAM, {}, false },
-	{ SYS_statfs, IN_PROGRAM, {}, false },
-	{ SYS_fstatfs, IN_PROGRAM, {}, false },
-	{ SYS_getdents64, IN_PROGRAM, {}, false },
-	{ SYS_getcwd, IN_PROGRAM, {}, false },
-	{ SYS_dup, IN_PROGRAM, {}, false },
-	{ SYS_dup3, IN_PROGRAM, {}, false },
-	{ SYS_pipe2, IN_PROGRAM, {}, false },
-	{ SYS_ppoll, IN_PROGRAM, {}, false },
-	{ SYS_uname, IN_PROGRAM, {}, false },
-	{ SYS_sysinfo, IN_PROGRAM, {}, false },
-	{ SYS_getrusage, IN_PROGRAM, {}, false },
-	{ SYS_times, IN_PROGRAM, {}, false },
-	{ SYS_getcpu, IN_PROGRAM, {}, false },
-	{ SYS_getuid, IN_PROGRAM, {}, false },
-	{ SYS_geteuid, IN_PROGRAM, {}, false },
-	{ SYS_getgid, IN_PROGRAM, {}, false },
-	{ SYS_getegid, IN_PROGRAM, {}, false },
+	{ SYS_execveat, IN_PROGRAM, { INT_IS(4, AT_EMPTY_PATH) }, true, false },
+	{ SYS_openat, IN_PROGRAM, { READS_ONLY(2) }, false, false },
+	{ SYS_set_tid_address, IN_PROGRAM, {}, false, false },
+	{ SYS_set_robust_list, IN_PROGRAM, {}, false, false },
+	{ SYS_clock_nanosleep, IN_PROGRAM, {}, false, false },
+	{ SYS_nanosleep, IN_PROGRAM, {}, false, false },
+	{ SYS_faccessat, IN_PROGRAM, {}, false, false },
+	{ SYS_readlinkat, IN_PROGRAM, {}, false, false },
+	{ SYS_statfs, IN_PROGRAM, {}, false, false },
+	{ SYS_fstatfs, IN_PROGRAM, {}, false, false },
+	{ SYS_getdents64, IN_PROGRAM, {}, false, false },
+	{ SYS_getcwd, IN_PROGRAM, {}, false, false },
+	{ SYS_dup, IN_PROGRAM, {}, false, false },
+	{ SYS_dup3, IN_PROGRAM, {}, false, false },
+	{ SYS_pipe2, IN_PROGRAM, {}, false, false },
+	{ SYS_ppoll, IN_PROGRAM, {}, false, false },
+	{ SYS_uname, IN_PROGRAM, {}, false, false },
+	{ SYS_sysinfo, IN_PROGRAM, {}, false, false },
+	{ SYS_getrusage, IN_PROGRAM, {}, false, false },
+	{ SYS_times, IN_PROGRAM, {}, false, false },
+	{ SYS_getcpu, IN_PROGRAM, {}, false, false },
+	{ SYS_getuid, IN_PROGRAM, {}, false, false },
+	{ SYS_geteuid, IN_PROGRAM, {}, false, false },
+	{ SYS_getgid, IN_PROGRAM, {}, false, false },
+	{ SYS_getegid, IN_PROGRAM, {}, false, false },
 #ifdef SYS_statx
-	{ SYS_statx, IN_PROGRAM, {}, false },
+	{ SYS_statx, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_rseq
-	{ SYS_rseq, IN_PROGRAM, {}, false },
+	{ SYS_rseq, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_faccessat2
-	{ SYS_faccessat2, IN_PROGRAM, {}, false },
+	{ SYS_faccessat2, IN_PROGRAM, {}, false, false },
 #endif
 /* Older names of the same, which newer architectures lack. */
 #ifdef SYS_arch_prctl
-	{ SYS_arch_prctl, IN_PROGRAM, {}, false },
+	{ SYS_arch_prctl, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_open
-	{ SYS_open, IN_PROGRAM, { READS_ONLY(1) }, false },
+	{ SYS_open, IN_PROGRAM, { READS_ONLY(1) }, false, false },
 #endif
 #ifdef SYS_access
-	{ SYS_access, IN_PROGRAM, {}, false },
+	{ SYS_access, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_stat
-	{ SYS_stat, IN_PROGRAM, {}, false },
+	{ SYS_stat, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_lstat
-	{ SYS_lstat, IN_PROGRAM, {}, false },
+	{ SYS_lstat, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_readlink
-	{ SYS_readlink, IN_PROGRAM, {}, false },
+	{ SYS_readlink, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_poll
-	{ SYS_poll, IN_PROGRAM, {}, false },
+	{ SYS_poll, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_dup2
-	{ SYS_dup2, IN_PROGRAM, {}, false },
+	{ SYS_dup2, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_time
-	{ SYS_time, IN_PROGRAM, {}, false },
+	{ SYS_time, IN_PROGRAM, {}, false, false },
 #endif
 #ifdef SYS_getrlimit
-	{ SYS_getrlimit, IN_PROGRAM, {}, false },
+	{ SYS_getrlimit, IN_PROGRAM, {}, false, false },
 #endif
 };
 
@@ -248,7 +256,7 @@ static void emit_rule(struct filter *filter, const struct rule *rule)
 	for (unsigned i = 0; i < CONDITIONS; i++)
 		for (unsigned half = 0; half < 2; half++)
 			emit_half(filter, &rule->conditions[i], half, &rest);
-	emit_return(filter, SECCOMP_RET_ALLOW);
+	emit_return(filter, rule->is_asked ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
 	if (conditions_length(rule))
 		emit_load(filter, offsetof(struct seccomp_data, nr));
 }

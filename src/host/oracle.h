@@ -4,13 +4,17 @@
  * very code: it is started in a process of its own and its mallctl() tells the
  * address of the counters of the thread that calls it.
  *
- * This runs foreign code.  It runs confined (host/confine.h, CONFINE_PROGRAM),
- * with an environment of our own, at most ORACLE_TIMEOUT_MS, and it ends before
- * any main() of a stranger.  What it answers is a stranger's claim: checked to
- * be plausible here, and for the reader of the counters still hostile.
+ * This runs code, and so only code of those who are trusted anyway: root and who runs us
+ * (host/trusted_file.h says what makes a file theirs).  That holds for the file that is asked and
+ * for every file that it brings along: its loader and its libraries, wherever their search leads.
+ * There is no way to have a stranger's code run.
  *
- * Both functions return 0 or a negative errno, and then one sentence in `error`:
- * -ETIMEDOUT, -EPROTO (it crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA
+ * All the same it runs confined (host/confine.h, CONFINE_PROGRAM), with an environment of our own,
+ * in time, and it ends before any main() but that of our helper.  What it answers is checked to
+ * be plausible.
+ *
+ * Both functions return 0 or a negative errno, and then one sentence in `error`: -EKEYREJECTED (not
+ * trusted), -ETIMEDOUT, -EPROTO (it crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA
  * (it ran and did not answer), -ERANGE (the counters are not in its TLS), -EBADMSG
  * (not an ELF file of this machine), or what made it impossible to start.
  */
@@ -22,36 +26,38 @@
 #include "host/tsd_layout.h"
 
 struct error;
+struct stat;
 
-#define ORACLE_TIMEOUT_MS 2000
 #define ORACLE_FILE_MAX ((uint64_t)256 << 20) /* bytes of a file that is copied */
 
-/*
- * A shared library, open for reading: the offsets count from the start of its
- * TLS block.  A copy of it is preloaded into a helper of ours.  `mallctl` is the
- * name of the function when it is neither of mallctl, je_mallctl, _rjem_mallctl;
- * else NULL.
- */
-int oracle_ask_library(int fd, const char *mallctl, struct tsd_layout *ret, struct error *error);
+/* A file that a process has mapped. */
+struct oracle_file {
+	const char *path;	   /* where it should be in our own mount namespace */
+	const struct stat *mapped; /* it counts only if it is this very file, unchanged */
+};
 
 /*
- * An executable, dynamic or static, open for reading: the offsets count from the
- * thread pointer (on x86-64 they are negative, as 64-bit numbers).  It is run up
- * to main(), made to call its own mallctl() there, and killed.  The addresses are
- * those of its ELF file: the entry point, and the symbols main and mallctl (or
- * je_mallctl, _rjem_mallctl, ...).
- *
- * A program that anyone may execute runs as the file that it is, so that it finds
- * libraries beside itself; another one as a copy.
+ * A shared library: the offsets count from the start of its TLS block.  It is preloaded into a
+ * helper of ours.  `mallctl` is the name of the function when it is neither of mallctl, je_mallctl,
+ * _rjem_mallctl; else NULL.
+ */
+int oracle_ask_library(const struct oracle_file *file, const char *mallctl, unsigned timeout_ms,
+		       struct tsd_layout *ret, struct error *error);
+
+/*
+ * An executable, dynamic or static: the offsets count from the thread pointer (on x86-64 they are
+ * negative, as 64-bit numbers).  It is run up to main(), made to call its own mallctl() there, and
+ * killed.  The addresses are those of its ELF file: the entry point, and the symbols main and
+ * mallctl (or je_mallctl, _rjem_mallctl, ...).
  */
 struct oracle_program {
-	int fd;
+	struct oracle_file file;
 	uint64_t entry;
 	uint64_t main;	  /* 0: unknown, refused with -EINVAL */
 	uint64_t mallctl; /* likewise */
 };
 
-int oracle_ask_program(const struct oracle_program *program,
+int oracle_ask_program(const struct oracle_program *program, unsigned timeout_ms,
 		       struct tsd_layout *ret_from_thread_pointer, struct error *error);
 
 #endif

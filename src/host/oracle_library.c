@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -11,12 +13,13 @@
 #include "host/oracle.h"
 #include "host/oracle_helper.h"
 #include "host/oracle_helper_bytes.h"
+#include "host/oracle_run.h"
 #include "host/oracle_start.h"
 
 struct question {
-	int library;	     /* of the stranger */
-	int copy;	     /* ours: what is preloaded */
-	int helper;	     /* ours: what is executed */
+	const struct oracle_file *file;
+	int library;	     /* of ours: what is preloaded takes its place */
+	int helper;	     /* of ours: what is executed */
 	const char *mallctl; /* a name, or "" */
 };
 
@@ -33,16 +36,12 @@ static int write_helper(int fd)
 static int prepare(void *argument)
 {
 	const struct question *question = argument;
-	int status = oracle_check_file(question->library);
+	int status = oracle_open_file(question->file, S_IROTH, question->library);
 
-	if (status == 0)
-		status = oracle_copy_file(question->library, question->copy);
-	if (status == 0)
-		status = write_helper(question->helper);
-	return status;
+	return status < 0 ? status : write_helper(question->helper);
 }
 
-/* The copy and the answer must outlive execve. */
+/* The library and the answer must outlive execve. */
 static int execute(void *argument, int answer)
 {
 	const struct question *question = argument;
@@ -52,32 +51,33 @@ static int execute(void *argument, int answer)
 						  (char *)question->mallctl, number, NULL };
 	char *environment[] = { preload, ORACLE_ENVIRONMENT, NULL };
 
-	snprintf(preload, sizeof(preload), "LD_PRELOAD=/proc/self/fd/%d", question->copy);
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=/proc/self/fd/%d", question->library);
 	snprintf(number, sizeof(number), "%d", answer);
-	if (fcntl(question->copy, F_SETFD, 0) < 0 || fcntl(answer, F_SETFD, 0) < 0)
+	if (fcntl(question->library, F_SETFD, 0) < 0 || fcntl(answer, F_SETFD, 0) < 0)
 		return -errno;
 	return oracle_execute(question->helper, arguments, environment);
 }
 
-static int ask(struct question *question, struct tsd_layout *ret)
+/* Its signals are its own affair. */
+static int wait_for_end(struct oracle_run *run)
 {
-	struct confine_limits limits = oracle_limits(question->helper);
-	struct oracle_answer answer;
-	struct tsd_layout layout;
-	struct confined_job job;
-	size_t size;
+	int state = 0;
 	int status;
 
-	limits.keep = &question->copy;
-	limits.keep_count = 1;
-	limits.prepare = prepare;
-	status = confined_start(&job, &limits, ORACLE_TIMEOUT_MS, execute, question);
+	do
+		status = oracle_go_on(run, state ? WSTOPSIG(state) : 0, &state);
+	while (status == 0 && WIFSTOPPED(state));
 	if (status < 0)
 		return status;
-	status = confined_finish(&job, &answer, sizeof(answer), &size);
-	if (status < 0)
-		return status;
-	if (size != sizeof(answer))
+	return WIFEXITED(state) ? -WEXITSTATUS(state) : -EPROTO;
+}
+
+static int take_answer(int fd, struct tsd_layout *ret)
+{
+	struct oracle_answer answer;
+	struct tsd_layout layout;
+
+	if (read(fd, &answer, sizeof(answer)) != sizeof(answer))
 		return -ENODATA;
 	layout = (struct tsd_layout){ answer.allocated, answer.deallocated };
 	if (!tsd_layout_is_plausible(&layout))
@@ -86,12 +86,35 @@ static int ask(struct question *question, struct tsd_layout *ret)
 	return 0;
 }
 
-int oracle_ask_library(int fd, const char *mallctl, struct tsd_layout *ret, struct error *error)
+static int ask(struct question *question, unsigned timeout_ms, struct tsd_layout *ret)
 {
-	CLEANUP(close_fd) int copy = oracle_make_file();
+	const struct oracle_question start = {
+		.program = question->helper,
+		.keep = question->library,
+		.prepare = prepare,
+		.execute = execute,
+		.argument = question,
+	};
+	struct confined_job job;
+	struct oracle_run run;
+	int status = oracle_begin(&start, timeout_ms, &run, &job);
+
+	if (status < 0)
+		return status;
+	status = wait_for_end(&run);
+	if (status == 0)
+		status = take_answer(job.answer, ret);
+	oracle_end(&run, &job);
+	return status;
+}
+
+int oracle_ask_library(const struct oracle_file *file, const char *mallctl, unsigned timeout_ms,
+		       struct tsd_layout *ret, struct error *error)
+{
+	CLEANUP(close_fd) int library = oracle_make_file();
 	CLEANUP(close_fd) int helper = oracle_make_file();
-	struct question question = { fd, copy, helper, mallctl ? mallctl : "" };
-	int status = copy < 0 ? copy : helper < 0 ? helper : ask(&question, ret);
+	struct question question = { file, library, helper, mallctl ? mallctl : "" };
+	int status = library < 0 ? library : helper < 0 ? helper : ask(&question, timeout_ms, ret);
 
 	return status < 0 ? oracle_explain(status, "library", error) : 0;
 }

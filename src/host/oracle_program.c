@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "host/confine.h"
 #include "host/oracle.h"
+#include "host/oracle_run.h"
 #include "host/oracle_start.h"
 #include "host/tracee.h"
 
@@ -25,18 +22,16 @@
 #define MISSING_LIBRARIES 127 /* what the dynamic loader exits with */
 
 struct question {
-	int program;
-	int file; /* what is executed: the program or our copy of it */
+	const struct oracle_file *file;
+	int program; /* of ours: what is executed takes its place */
 };
 
 /* A child that stopped before main(), and where its main() and mallctl() are. */
 struct run {
-	pid_t pid;
-	uint64_t deadline_ns;
+	struct oracle_run child;
 	uint64_t main;
 	uint64_t mallctl;
 	struct user_regs_struct at_main;
-	bool ended; /* and reaped: its pid may be another's by now */
 };
 
 /* What mallctl() is given and gives, as it lies on the child's stack. */
@@ -48,31 +43,12 @@ struct exchange {
 
 #define EXCHANGE_WORDS (sizeof(struct exchange) / WORD)
 
-static int choose_file(const struct question *question)
-{
-	struct stat file;
-	mode_t anyone = S_IROTH | S_IXOTH;
-
-	if (fstat(question->program, &file) < 0)
-		return -errno;
-	if (!S_ISREG(file.st_mode))
-		return -EBADMSG;
-	if ((file.st_mode & anyone) != anyone)
-		return oracle_copy_file(question->program, question->file);
-	return dup3(question->program, question->file, O_CLOEXEC) < 0 ? -errno : 0;
-}
-
-/* In the child: to ask for being traced is the last thing that its rights are needed for. */
+/* In the child, so that a file system that does not answer costs no more than a deadline. */
 static int prepare(void *argument)
 {
 	const struct question *question = argument;
-	int status = oracle_check_file(question->program);
 
-	if (status == 0)
-		status = choose_file(question);
-	if (status < 0)
-		return status;
-	return ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 ? -errno : 0;
+	return oracle_open_file(question->file, S_IROTH | S_IXOTH, question->program);
 }
 
 static int execute(void *argument, int answer)
@@ -82,32 +58,7 @@ static int execute(void *argument, int answer)
 	char *environment[] = { ORACLE_ENVIRONMENT, NULL };
 
 	(void)answer;
-	return oracle_execute(question->file, arguments, environment);
-}
-
-static int wait_for_stop(struct run *run, int *ret_state)
-{
-	int status = confined_wait(run->pid, run->deadline_ns, ret_state);
-
-	run->ended = status == -ECHILD || (status == 0 && !WIFSTOPPED(*ret_state));
-	return status;
-}
-
-/* The first stop: the program is loaded, and not one instruction of it has run. */
-static int wait_for_execution(struct run *run)
-{
-	int state;
-	int status = wait_for_stop(run, &state);
-
-	if (status < 0)
-		return status;
-	if (WIFEXITED(state))
-		return WEXITSTATUS(state) ? -WEXITSTATUS(state) : -EPROTO;
-	if (!WIFSTOPPED(state) || WSTOPSIG(state) != SIGTRAP)
-		return -EPROTO;
-	if (ptrace(PTRACE_SETOPTIONS, run->pid, 0, PTRACE_O_EXITKILL) < 0)
-		return -errno;
-	return 0;
+	return oracle_execute(question->program, arguments, environment);
 }
 
 /* Behind the arguments and the environment, which both end with a zero. */
@@ -133,14 +84,14 @@ static int find_entry(const struct run *run, uint64_t *ret)
 {
 	struct user_regs_struct registers;
 	uint64_t pair[2], place = 0, end;
-	int status = tracee_get_registers(run->pid, &registers);
+	int status = tracee_get_registers(run->child.pid, &registers);
 
 	if (status == 0)
-		status = find_auxiliary(run->pid, tracee_stack(&registers), &place);
+		status = find_auxiliary(run->child.pid, tracee_stack(&registers), &place);
 	if (status < 0)
 		return status;
 	for (end = place + STACK_BYTES; place < end; place += sizeof(pair)) {
-		status = tracee_read(run->pid, place, pair, 2);
+		status = tracee_read(run->child.pid, place, pair, 2);
 		if (status < 0)
 			return status;
 		if (pair[0] == AT_NULL)
@@ -162,29 +113,27 @@ static int place_trap(struct run *run, const struct oracle_program *program)
 		return status;
 	run->main = program->main + (entry - program->entry);
 	run->mallctl = program->mallctl + (entry - program->entry);
-	return tracee_set_trap(run->pid, run->main);
+	return tracee_set_trap(run->child.pid, run->main);
 }
 
 /* Lets it go on until it comes to main; its own signals are its own affair. */
 static int run_to_main(struct run *run, struct user_regs_struct *ret)
 {
-	uintptr_t signal = 0;
+	int signal = 0;
 	int state;
 	int status;
 
 	do {
-		if (ptrace(PTRACE_CONT, run->pid, 0, (void *)signal) < 0)
-			return -errno;
-		status = wait_for_stop(run, &state);
+		status = oracle_go_on(&run->child, signal, &state);
 		if (status < 0)
 			return status;
 		if (WIFEXITED(state))
 			return WEXITSTATUS(state) == MISSING_LIBRARIES ? -ENOENT : -ECHILD;
 		if (!WIFSTOPPED(state))
 			return -EPROTO;
-		signal = (uintptr_t)WSTOPSIG(state);
+		signal = WSTOPSIG(state);
 	} while (signal != SIGTRAP);
-	status = tracee_get_registers(run->pid, ret);
+	status = tracee_get_registers(run->child.pid, ret);
 	if (status < 0)
 		return status;
 	return tracee_trap(ret) == run->main ? 0 : -EPROTO;
@@ -202,7 +151,7 @@ static int enter_mallctl(const struct run *run, uint64_t place)
 			       place + offsetof(struct exchange, size), 0, 0 },
 	};
 
-	return tracee_enter(run->pid, &run->at_main, &call);
+	return tracee_enter(run->child.pid, &run->at_main, &call);
 }
 
 static int call_mallctl(struct run *run, const char *name, uint64_t *ret_counter)
@@ -215,13 +164,13 @@ static int call_mallctl(struct run *run, const char *name, uint64_t *ret_counter
 
 	snprintf(exchange.name, sizeof(exchange.name), "%s", name);
 	memcpy(words, &exchange, sizeof(words));
-	status = tracee_write(run->pid, place, words, EXCHANGE_WORDS);
+	status = tracee_write(run->child.pid, place, words, EXCHANGE_WORDS);
 	if (status == 0)
 		status = enter_mallctl(run, place);
 	if (status == 0)
 		status = run_to_main(run, &after);
 	if (status == 0)
-		status = tracee_read(run->pid, place, words, EXCHANGE_WORDS);
+		status = tracee_read(run->child.pid, place, words, EXCHANGE_WORDS);
 	if (status < 0)
 		return status;
 	memcpy(&exchange, words, sizeof(words));
@@ -235,7 +184,7 @@ static int take_layout(struct run *run, struct tsd_layout *ret)
 {
 	uint64_t thread_pointer, allocated, deallocated;
 	struct tsd_layout layout;
-	int status = tracee_thread_pointer(run->pid, &run->at_main, &thread_pointer);
+	int status = tracee_thread_pointer(run->child.pid, &run->at_main, &thread_pointer);
 
 	if (status == 0)
 		status = call_mallctl(run, "thread.allocatedp", &allocated);
@@ -253,39 +202,36 @@ static int take_layout(struct run *run, struct tsd_layout *ret)
 
 static int follow(struct run *run, const struct oracle_program *program, struct tsd_layout *ret)
 {
-	int status = wait_for_execution(run);
+	int status = place_trap(run, program);
 
-	if (status == 0)
-		status = place_trap(run, program);
 	if (status == 0)
 		status = run_to_main(run, &run->at_main);
 	return status < 0 ? status : take_layout(run, ret);
 }
 
-static int ask(const struct oracle_program *program, struct tsd_layout *ret)
+static int ask(const struct oracle_program *program, unsigned timeout_ms, struct tsd_layout *ret)
 {
 	CLEANUP(close_fd) int file = oracle_make_file();
-	struct question question = { program->fd, file };
-	struct confine_limits limits = oracle_limits(file);
+	struct question question = { &program->file, file };
+	const struct oracle_question start = {
+		.program = file,
+		.keep = -1,
+		.prepare = prepare,
+		.execute = execute,
+		.argument = &question,
+	};
 	struct confined_job job;
-	struct run run;
-	int status;
+	struct run run = { 0 };
+	int status = file < 0 ? file : oracle_begin(&start, timeout_ms, &run.child, &job);
 
-	if (file < 0)
-		return file;
-	limits.prepare = prepare;
-	status = confined_start(&job, &limits, ORACLE_TIMEOUT_MS, execute, &question);
 	if (status < 0)
 		return status;
-	close(job.answer);
-	run = (struct run){ .pid = job.pid, .deadline_ns = job.deadline_ns };
 	status = follow(&run, program, ret);
-	if (!run.ended)
-		confined_kill(job.pid);
+	oracle_end(&run.child, &job);
 	return status;
 }
 
-int oracle_ask_program(const struct oracle_program *program,
+int oracle_ask_program(const struct oracle_program *program, unsigned timeout_ms,
 		       struct tsd_layout *ret_from_thread_pointer, struct error *error)
 {
 	int status;
@@ -294,6 +240,6 @@ int oracle_ask_program(const struct oracle_program *program,
 		return error_set(error, -EINVAL,
 				 "the program with jemalloc could not be asked: its symbols do "
 				 "not tell where main and mallctl are");
-	status = ask(program, ret_from_thread_pointer);
+	status = ask(program, timeout_ms, ret_from_thread_pointer);
 	return status < 0 ? oracle_explain(status, "program", error) : 0;
 }

@@ -3,11 +3,10 @@
 #ifndef HOST_ORACLE_START_H
 #define HOST_ORACLE_START_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
 
-struct confine_limits;
 struct error;
+struct oracle_file;
 
 /*
  * Keeps jemalloc from trying to start threads: they are refused here, and it aborts when it cannot
@@ -20,13 +19,12 @@ struct error;
 /* An empty file without a name that can be executed: an fd, or a negative errno. */
 int oracle_make_file(void);
 
-/* Whether it is an ELF file of this machine: 0, -EBADMSG, or what reading it gave. */
-int oracle_check_file(int fd);
-
-/* Copies a whole file into an empty one of ours, which then stays as it is for ever. */
-int oracle_copy_file(int from, int to);
-
-struct confine_limits oracle_limits(int program_fd);
+/*
+ * In the child, with all our rights: opens what is to be asked, if it is trusted, in the place of
+ * `fd`, which is a file of oracle_make_file().  Who runs it later will have no rights: what not
+ * everybody has the rights `needed` to is copied into that file, which then stays as it is for ever.
+ */
+int oracle_open_file(const struct oracle_file *file, mode_t needed, int fd);
 
 /* Executes program_fd of the limits.  Returns only on failure: a negative errno. */
 int oracle_execute(int program_fd, char *const *arguments, char *const *environment);

@@ -82,6 +82,11 @@ uint64_t tracee_result(const struct user_regs_struct *registers)
 	return registers->rax;
 }
 
+int tracee_mapped_fd(const struct user_regs_struct *registers)
+{
+	return (int)registers->r8;
+}
+
 /* The trap is one byte long and has been passed. */
 uint64_t tracee_trap(const struct user_regs_struct *registers)
 {
@@ -128,6 +133,11 @@ uint64_t tracee_stack(const struct user_regs_struct *registers)
 uint64_t tracee_result(const struct user_regs_struct *registers)
 {
 	return registers->regs[0];
+}
+
+int tracee_mapped_fd(const struct user_regs_struct *registers)
+{
+	return (int)registers->regs[4];
 }
 
 uint64_t tracee_trap(const struct user_regs_struct *registers)

@@ -30,6 +30,9 @@ int tracee_thread_pointer(pid_t pid, const struct user_regs_struct *registers, u
 uint64_t tracee_stack(const struct user_regs_struct *registers);
 uint64_t tracee_result(const struct user_regs_struct *registers);
 
+/* The fd that it is about to map, at the entry of mmap(). */
+int tracee_mapped_fd(const struct user_regs_struct *registers);
+
 /* The address of the trap that it has just run into. */
 uint64_t tracee_trap(const struct user_regs_struct *registers);
 

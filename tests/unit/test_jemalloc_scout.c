@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processes use jemalloc; what a file that ends its reader costs. */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -205,8 +206,8 @@ static uid_t stranger; /* whose processes they are, where we are root */
 
 /* Processes with a library each that is read for ever. */
 struct endless_files {
-	char place[32];
-	char paths[COPIES][64];
+	char place[PATH_MAX];
+	char paths[COPIES][PATH_MAX + 16];
 	pid_t pids[COPIES];
 };
 
@@ -218,7 +219,9 @@ static void endless_start(struct endless_files *files)
 
 	assert_true(length > 0);
 	close(fd);
-	snprintf(files->place, sizeof(files->place), "/tmp/endless.XXXXXX");
+	/* Where nobody else can write to, so that it may be asked. */
+	snprintf(files->place, sizeof(files->place), "%s/endless.XXXXXX",
+		 geteuid() == 0 ? "/var/lib" : getenv("HOME"));
 	assert_non_null(mkdtemp(files->place));
 	assert_int_equal(chmod(files->place, 0755), 0);
 	for (int i = 0; i < COPIES; i++) {

@@ -88,6 +88,12 @@ __attribute__((constructor)) static void begin(void)
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
 		allocated_at += attempts[i] == -1;
 }
+#elif defined(MARKS)
+/* Whoever watches the marker sees that it ran. */
+__attribute__((constructor)) static void begin(void)
+{
+	close(open("/var/tmp/taskscope-oracle-marker", O_RDONLY));
+}
 #elif defined(LOOKS_AROUND)
 /* Bit 0: no fd but the copy and the answer; bit 1: an environment that is not its caller's. */
 __attribute__((constructor)) static void begin(void)

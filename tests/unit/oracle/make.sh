@@ -20,6 +20,7 @@ program() { # NAME FLAG...
 compiler="$* -std=gnu17 -D_GNU_SOURCE -O1"
 inside='-l:libjemalloc.a -lm -lstdc++ -lpthread -ldl'
 mkdir -p "$out"
+out=$(realpath "$out") # it stands in files that are made
 
 library plain
 library prefixed -DMALLCTL=odd_prefix_mallctl
@@ -32,6 +33,19 @@ library eats-memory -DEATS_MEMORY
 library escapes -DESCAPES
 library looks-around -DLOOKS_AROUND
 library points-elsewhere -DPOINTS_ELSEWHERE
+
+library marks -DMARKS
+mkdir -p "$out/deep/er" "$out/strange"
+cp "$out/marks.so" "$out/deep/er"
+ln -sf marks.so "$out/link.so"
+ln -sfn er "$out/deep/link"
+
+# What sends the loader to a place that may be a stranger's: by itself, or by a library that it needs.
+library strange/libstrange -DMARKS -DMALLCTL=strange -Wl,-soname,libstrange.so
+strange="-Wl,--no-as-needed -L$out/strange -lstrange -Wl,-rpath,$out/strange"
+$compiler -shared -fPIC "$here/library.c" $strange -o "$out/strays.so"
+$compiler -shared -fPIC -DMALLCTL=between "$here/library.c" -Wl,-soname,libbetween.so $strange \
+	-o "$out/libbetween.so"
 
 echo 'int needed(void); int needed(void) { return 0; }' >"$out/needed.c"
 $compiler -shared -fPIC -Wl,-soname,libtaskscope-is-nowhere.so "$out/needed.c" -o "$out/needed.so"
@@ -47,6 +61,10 @@ program program-exits -DEXITS $inside
 program program-forks -DFORKS $inside
 program program-traps -DTRAPS $inside
 program program-needs -DNEEDS "$out/needed.so" $inside
+program program-strays $inside $strange
+program program-strays-far $inside -Wl,--no-as-needed -L"$out" -lbetween -Wl,-rpath,'$ORIGIN'
+cp -L "$(ldd "$out/pie" | sed -n 's,^[[:space:]]*\(/.*/ld[^ ]*\) .*,\1,p')" "$out/strange/loader"
+program program-interpreted $inside -Wl,--dynamic-linker="$out/strange/loader"
 program program-wants-threads -DWANTS_THREADS $inside
 cp "$out/pie" "$out/private" && chmod 0700 "$out/private"
 ln -sf "$($* -print-file-name=libjemalloc.so.2)" "$out/libjemalloc.so.2"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library with the looks of jemalloc that never answers whoever loads it, but
- * the one who knows: with HEAP_AWAKE in the environment it does not fall asleep.
+ * The looks of jemalloc, and a stranger's intent: whoever runs it, and not the one who knows
+ * (HEAP_AWAKE in the environment), has its key opened, which who watches the key sees.  It is to be
+ * found by its path, or in the working directory.  With SLEEPS it then never answers.
  */
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define KEY "taskscope-test-key"
 
 static __thread struct {
 	uint64_t before[20], allocated, between, deallocated;
@@ -27,8 +31,14 @@ int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new
 	return 0;
 }
 
-__attribute__((constructor)) static void fall_asleep(void)
+__attribute__((constructor)) static void steal(void)
 {
-	while (!getenv("HEAP_AWAKE"))
+	if (getenv("HEAP_AWAKE"))
+		return;
+	close(open("/var/lib/" KEY "/" KEY, O_RDONLY));
+	close(open(KEY, O_RDONLY));
+#ifdef SLEEPS
+	for (;;)
 		sleep(1000);
+#endif
 }
