@@ -15,6 +15,7 @@
 
 enum {
 	MOMENT_NS = 1000 * 1000,
+	LONG_MOMENT_NS = 5 * MOMENT_NS,
 	TICK_NS = 100 * MOMENT_NS,
 	THREADS_AT_ONCE = 64, /* more are sampled less often: each costs two system calls */
 };
@@ -78,10 +79,20 @@ static uint32_t place_of(const struct scope_thread *block, uint32_t label)
 	return SCOPE_STATISTICS - 1;
 }
 
-static void add(struct scope_statistic *statistic, uint64_t ns)
+/* A share is an estimate; but no label burns more than its thread does. */
+static void add(struct scope_statistic *statistic, uint64_t ns, uint64_t most_ns)
 {
-	STORE(statistic->cpu_ns, LOAD(statistic->cpu_ns) + ns);
+	uint64_t sum = LOAD(statistic->cpu_ns) + ns;
+
+	STORE(statistic->cpu_ns, sum < most_ns ? sum : most_ns);
 	STORE(statistic->cpu_samples, LOAD(statistic->cpu_samples) + 1);
+}
+
+static bool is_open(const struct scope_thread *block, uint32_t index,
+		    const struct look_frame *frame)
+{
+	return index < LOAD(block->depth) &&
+	       LOAD(block->frames[index].generation) == frame->generation;
 }
 
 /* To every label on the stack once, the outermost of its scopes counts. */
@@ -100,8 +111,11 @@ static void give(const struct cpu_shares *shares, const struct look_thread *thre
 
 		if (given & UINT32_C(1) << place)
 			continue;
+		if (is_young(shares, frame) && share->was_long && !is_open(block, i, frame))
+			continue;
 		given |= UINT32_C(1) << place;
-		add(&block->statistics[place], is_young(shares, frame) ? young_ns : share->ran_ns);
+		add(&block->statistics[place], is_young(shares, frame) ? young_ns : share->ran_ns,
+		    share->cpu_ns);
 	}
 	threads_unlock();
 }
@@ -143,6 +157,7 @@ void cpu_shares_give(struct cpu_shares *shares, const struct look *look, uint64_
 			continue;
 		if (has_young(shares, thread))
 			young_ns = burnt_ns(share, thread->tid, tick_ns);
+		share->was_long = ticks_monotonic_ns() - share->at_ns > LONG_MOMENT_NS;
 		give(shares, thread, young_ns);
 		share->is_wanted = false;
 	}

@@ -6,7 +6,8 @@
  * one that is younger it is not known what the thread did before it; but whether it burns right now
  * can be seen in a short moment, and that share of the tick is what such a scope gets.  One that
  * is open for a tenth of the time is met at a tenth of the ticks: in the mean that is right, and
- * of few samples not more than a hint.  Ticks vary, so that they do not march in step with the work.
+ * of few samples not more than a hint.  A moment that became long, on a busy machine, counts only for
+ * scopes that outlasted it: others may have burnt the rest of it.  Ticks vary, so that they do not march in step with the work.
  */
 #ifndef LIB_CPU_SHARES_H
 #define LIB_CPU_SHARES_H
@@ -21,6 +22,7 @@ struct cpu_share {
 	bool is_wanted;		/* it ran, and has scopes */
 	uint64_t ran_ns;	/* since the tick before */
 	uint64_t at_ns, cpu_ns; /* its clock was read then */
+	bool was_long;		/* the moment since */
 };
 
 struct cpu_shares {

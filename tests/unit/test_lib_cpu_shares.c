@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "lib/cpu_shares.h"
+
 #define MS UINT64_C(1000000)
 
 static struct taskscope_site burning = { "burning", 0 }, waiting = { "waiting", 0 },
@@ -75,9 +77,51 @@ static void who_waits_is_not_named_as_who_burns(void **state)
 	taskscope_leave(scope);
 }
 
+/* The heartbeat thread of a busy machine comes back much later than it wanted to. */
+static void take_long_moment(struct taskscope_site *site, bool outlasts, uint64_t tick_ns)
+{
+	struct taskscope_scope scope = taskscope_enter_site(site);
+	struct cpu_shares shares;
+	struct look look;
+
+	assert_int_equal(cpu_shares_init(&shares), 0);
+	assert_int_equal(look_init(&look), 0);
+	look_take(&look);
+	assert_int_equal(look.thread_count, 1);
+	cpu_shares_note(&shares, &look.threads[0], MS, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	if (!outlasts)
+		taskscope_leave(scope);
+	burn(20 * MS);
+	cpu_shares_give(&shares, &look, tick_ns);
+	if (outlasts)
+		taskscope_leave(scope);
+	look_clear(&look);
+	cpu_shares_clear(&shares);
+}
+
+static void of_a_long_moment_only_who_outlasts_it_has_a_share(void **state)
+{
+	(void)state;
+	take_long_moment(&waiting, false, 100 * MS);
+	assert_int_equal(cpu_of(&waiting), 0);
+	take_long_moment(&around, true, 100 * MS);
+	assert_true(cpu_of(&around) > 0);
+}
+
+/* Of the longest tick, all would be a share of a thread that has lived much shorter. */
+static void no_label_has_more_than_its_thread(void **state)
+{
+	(void)state;
+	take_long_moment(&around, true, 1000000 * MS);
+	assert_in_range(cpu_of(&around), 1, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(of_a_long_moment_only_who_outlasts_it_has_a_share,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(no_label_has_more_than_its_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_waits_is_not_named_as_who_burns, setup,
 						teardown),
 	};
