@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from beating import QUIET, HeartbeatTest, Lines
-from support import HANG, wait_until
+from support import HANG, threads_of, wait_until
 
 
 def full_pipe():
@@ -107,8 +107,12 @@ class OutputTest(HeartbeatTest):
             program = self.program("idle", {"TASKSCOPE_OUTPUT": str(path)})
             wait_until(lambda: "instrumented_threads" in path.read_text())
             _, most = resource.prlimit(program.pid, resource.RLIMIT_FSIZE)
+            # It does not write beyond the limit before it has it.
+            program.process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: {thread[0] for thread in threads_of(program.pid).values()} == {"T"})
             full = path.stat().st_size + 1000
             resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (full, most))
+            program.process.send_signal(signal.SIGCONT)
             wait_until(lambda: path.stat().st_size == full)
             resource.prlimit(program.pid, resource.RLIMIT_FSIZE, (most, most))
             wait_until(lambda: path.stat().st_size > full)

@@ -18,7 +18,7 @@ import threading
 import time
 import unittest
 
-from support import TASKSCOPE, is_root, main
+from support import HANG, TASKSCOPE, is_root, main
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
@@ -113,7 +113,7 @@ def profile(words, enter=None):
     with tempfile.TemporaryDirectory() as scratch:
         lines = pathlib.Path(scratch) / "run.jsonl"
         done = subprocess.run([TASKSCOPE, "run", "-o", lines, "-q", "--", *words], cwd=scratch,
-                              capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=HANG,
                               preexec_fn=prepare)
         if not lines.exists() or not lines.stat().st_size:
             raise AssertionError(f"{words}: {done.returncode} {done.stderr.decode()}")

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from support import LEADERLESS, TestCase, comm_of, is_root, main, run, wait_for_idle, \
+from support import HANG, LEADERLESS, TestCase, comm_of, is_root, main, run, wait_for_idle, \
     wait_for_leaderless, wait_until
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
@@ -39,7 +39,7 @@ class Child:
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=HANG)
         for stream in (self.process.stdin, self.process.stdout):
             if stream:
                 stream.close()

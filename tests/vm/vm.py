@@ -190,7 +190,7 @@ def start(image, initrd, scratch, seconds):
 
 
 @contextlib.contextmanager
-def boot(series, programs, job, seconds=200):
+def boot(series, programs, job, seconds=1000):
     """Runs a job under a kernel; the block gets the folder with what the job left in /out."""
     if os.uname().machine != "x86_64":
         raise Unavailable("the emulated machine is an x86-64 one, this build is not")
