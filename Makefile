@@ -8,7 +8,7 @@ SEED         ?= 1
 PACKAGES     ?= tools/install-packages.sh
 CMD          ?= build/demo/demo
 
-.PHONY: all configure run test bench fuzz mutants install format clean help
+.PHONY: all configure run test stress bench fuzz mutants install format clean help
 .NOTPARALLEL:
 
 all: configure	## build build/taskscope (installs what the build needs)
@@ -25,6 +25,11 @@ run: configure	## build, then profile a small demo, or CMD='make -j8'
 test:		## build and run every test, sanitizers and fuzz corpora included
 	@$(PACKAGES) build test
 	@python3 tests/run.py
+
+stress: N = 5
+stress: configure	## run the tests that depend on time N=5 times, on a machine made busy
+	@$(PACKAGES) build test
+	@python3 tests/stress.py $(N)
 
 bench: configure	## measure against ps, top, pidstat, atop and psutil
 	@$(PACKAGES) bench

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Repeats the tests that depend most on when things happen, on a machine with too much else to do.
+
+Usage: stress.py [REPEAT [TEST...]].  The load is two busy loops for each CPU, and a compiler.
+"""
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Threads, forks, signals, clocks, limits of time: what a late wake-up could make fail.
+TESTS = [
+    "aside", "confine", "jemalloc_live", "jemalloc_scout", "launch", "lib_area", "lib_cpu_shares",
+    "lib_dump_signal", "lib_fork", "lib_fork_handlers", "lib_heartbeat", "lib_scope", "lib_stall",
+    "lib_statistics", "lib_threads", "lib_throttle", "oracle", "procfs_live", "reader_pool",
+    "sampler", "thread_stop", "tracer", "watch", "lib-edges", "lib-race", "lib-race-statistics",
+    "agree", "attach", "capture_scopes", "compare", "compare_now", "examples", "heartbeat",
+    "heartbeat_output", "jemalloc", "library", "memory", "phases", "report", "root", "run", "scopes",
+    "stalls", "taskstats", "tracers", "verdict", "why",
+]
+
+
+def spin():
+    """A little of a busy loop."""
+
+
+def compile_something():
+    source = ROOT / "src/lib/heartbeat.c"
+    subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O3", "-D_GNU_SOURCE", "-w", "-c",
+                    "-I", ROOT / "src", "-I", ROOT / "include", "-o", "/dev/null", source], check=True)
+
+
+def keep_doing(work):
+    """In a child, for as long as there is somebody to do it for, however that one ends."""
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        while os.getppid() == parent:
+            work()
+        os._exit(0)
+    return child
+
+
+def main(repeat="5", *tests):
+    for work in [*[spin] * 2 * os.cpu_count(), compile_something]:
+        keep_doing(work)
+    return subprocess.run(["meson", "test", "-C", ROOT / "build", "--repeat", repeat,
+                           "--timeout-multiplier", "4", "--print-errorlogs",
+                           *(tests or TESTS)]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
