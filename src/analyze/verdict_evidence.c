@@ -227,19 +227,26 @@ void evidence_page_faults(const struct verdict_facts *facts, struct text *out)
 	said_rate(facts, facts->faults, "faults ", out);
 }
 
-static void cores(const struct verdict_facts *facts, struct text *out)
+bool evidence_cores(const struct run *run, const char *start, struct text *out)
 {
-	text_format(out, "%.2f", facts->cores);
-	if (facts->online > 0)
-		text_format(out, " of %.0f", facts->online);
-	text_append_string(out, " CPUs busy");
+	unsigned online = run->surroundings.online_cpus;
+	double cores = run_cores(run);
+
+	if (cores < 0)
+		return false;
+	text_append_string(out, start);
+	text_append_string(out, run_lower_bounds(run) & RUN_BOUND_CPU ? "at least " : "");
+	text_format(out, "%.2f", cores);
+	if (online)
+		text_format(out, " of %u", online);
+	text_format(out, " core%s busy", online == 1 ? "" : "s");
+	return true;
 }
 
 void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "ready but without a CPU", facts->run_queue, out);
-	text_append_string(out, "; ");
-	cores(facts, out);
+	evidence_cores(facts->run, "; ", out);
 }
 
 void evidence_disk(const struct verdict_facts *facts, struct text *out)
@@ -260,12 +267,11 @@ void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 {
 	if (facts->own_queue <= facts->computing) {
 		said_part(facts, "on a CPU", facts->on_cpu, out);
-		text_append_string(out, "; ");
-	}
-	cores(facts, out);
-	if (facts->own_queue <= facts->computing)
+		evidence_cores(facts->run, "; ", out);
 		return;
-	text_append_string(out, "; its threads waited ");
+	}
+	text_append_string(out, evidence_cores(facts->run, "", out) ? "; " : "");
+	text_append_string(out, "its threads waited ");
 	evidence_time(out, facts->own_queue);
 	text_append_string(out, " for each other's");
 }

@@ -23,6 +23,9 @@ void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, 
 /* Whether waits on conditions are what speaks for it, of a cause that other waits can speak for. */
 bool evidence_is_conditions(const struct verdict_facts *facts, enum run_cause cause);
 
+/* "0.57 of 2 cores busy" after `start`, with "at least" where that is so.  False when it is not known. */
+bool evidence_cores(const struct run *run, const char *start, struct text *out);
+
 /* A time with two digits or three: "4.1 s", "12 ms". */
 void evidence_time(struct text *out, double ns);
 

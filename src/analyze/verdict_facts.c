@@ -114,20 +114,14 @@ static double kernel_share(const struct run *run)
 	return share_of(kernel, user + kernel);
 }
 
-/*
- * CPU time of children that nobody saw is in what was charged but in no ledger.  What it was spent
- * for is not known, so it is none of the time in the kernel.
- */
+/* What unseen CPU time was spent for is not known, so it is none of the time in the kernel. */
 static void gather_cpu(struct verdict_facts *facts)
 {
 	const struct tree *tree = facts->run->tree;
-	double charged = usage_of(facts->run, USAGE_CPU);
-	double unseen = (double)tree->unseen_cpu_ns;
-	bool in_ledger = tree->ledger.present & LEDGER_ON_CPU;
-	double seen = in_ledger ? (double)tree->ledger.on_cpu_ns : at_least_0(charged - unseen);
+	double seen = (double)run_seen_cpu_ns(facts->run);
 
-	facts->has_cpu = in_ledger || usage_has(&tree->usage, USAGE_CPU);
-	facts->on_cpu = seen + unseen;
+	facts->has_cpu = tree->ledger.present & LEDGER_ON_CPU || usage_has(&tree->usage, USAGE_CPU);
+	facts->on_cpu = seen + (double)run_unseen_cpu_ns(facts->run);
 	facts->in_kernel = seen * kernel_share(facts->run);
 }
 

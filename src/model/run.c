@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "model/counter.h"
 
@@ -217,16 +218,60 @@ static double most_cores(const struct run *run)
 	return (double)(!cpus || threads < cpus ? threads : cpus);
 }
 
+static uint64_t beyond(uint64_t part, uint64_t whole)
+{
+	return whole > part ? whole - part : 0;
+}
+
+uint64_t run_seen_cpu_ns(const struct run *run)
+{
+	const struct tree *tree = run->tree;
+
+	return tree->ledger.present & LEDGER_ON_CPU ?
+		       tree->ledger.on_cpu_ns :
+		       beyond(tree->unseen_cpu_ns, tree->usage.values[USAGE_CPU]);
+}
+
+uint64_t run_unseen_cpu_ns(const struct run *run)
+{
+	uint64_t rest = beyond(run_seen_cpu_ns(run), run->tree->usage.values[USAGE_CPU]);
+
+	return rest > run->tree->unseen_cpu_ns ? rest : run->tree->unseen_cpu_ns;
+}
+
 double run_cores(const struct run *run)
 {
-	const struct usage *usage = &run->tree->usage;
+	const struct tree *tree = run->tree;
 	uint64_t wall_ns = run_wall_ns(run);
 	double most = most_cores(run), cores;
 
-	if (!wall_ns || !usage_has(usage, USAGE_CPU))
+	if (!wall_ns ||
+	    (!usage_has(&tree->usage, USAGE_CPU) && !(tree->ledger.present & LEDGER_ON_CPU)))
 		return -1;
-	cores = (double)usage->values[USAGE_CPU] / (double)wall_ns;
+	cores = (double)(run_seen_cpu_ns(run) + run_unseen_cpu_ns(run)) / (double)wall_ns;
 	if (most <= 0 || cores <= most)
 		return cores;
 	return cores <= most * CORES_EXCESS ? most : -1;
+}
+
+unsigned run_lower_bounds(const struct run *run)
+{
+	const unsigned all = RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY;
+	const struct run_losses *losses = &run->losses;
+	const struct {
+		uint64_t lost;
+		unsigned bounds;
+	} rows[] = {
+		{ run->tracer_misses != NULL, all },
+		{ losses->events, all },
+		{ losses->untracked_tasks, all },
+		{ losses->strays, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
+		{ losses->threads, RUN_BOUND_CPU },
+		{ losses->looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+	};
+	unsigned bounds = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		bounds |= rows[i].lost ? rows[i].bounds : 0;
+	return bounds;
 }

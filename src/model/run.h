@@ -137,7 +137,8 @@ struct run {
 	struct run_self self;
 	/* The command's own end; for attach, that of the first process attached to. */
 	bool has_status;
-	int status; /* as wait() has it */
+	int status;		      /* as wait() has it */
+	struct run_number command_ns; /* until then, when others were waited for that outlived it */
 	bool oom_killed;
 	int32_t killer_pid; /* who sent the signal; 0 when nobody is known */
 	char killer_comm[TREE_COMM_SIZE];
@@ -176,7 +177,25 @@ static inline bool run_self_is_known(const struct run_self *self)
 	return self->cpu_ns || self->peak_rss_bytes.present;
 }
 
+/*
+ * CPU time of the tree, the same figure for all that people read.  Seen is the time of its threads
+ * between being switched in and out (on_cpu_ns), or what the kernel charged them where the switches are
+ * not known; unseen what children that nobody saw, or threads without a last account, were charged.
+ */
+uint64_t run_seen_cpu_ns(const struct run *run);
+uint64_t run_unseen_cpu_ns(const struct run *run);
+
 /* Average cores busy over the whole run, or a negative number when not known. */
 double run_cores(const struct run *run);
+
+/* Figures that may be more than is told. */
+enum run_bound {
+	RUN_BOUND_PROCESSES = 1 << 0,
+	RUN_BOUND_CPU = 1 << 1,
+	RUN_BOUND_MEMORY = 1 << 2,
+};
+
+/* Which of them are, by what was lost and what this way of following can miss. */
+unsigned run_lower_bounds(const struct run *run);
 
 #endif

@@ -178,14 +178,14 @@ static void write_blocked(struct json *json, const struct ledger *ledger)
 	json_end_object(json);
 }
 
-static void write_processor_time(struct json *json, const struct tree *tree)
+static void write_processor_time(struct json *json, const struct run *run)
 {
 	struct usage split;
 
-	run_cpu_split(&tree->ledger, &tree->usage, &split);
+	run_cpu_split(run, &split);
 	run_json_usage_members(json, &split);
-	if (tree->unseen_cpu_ns)
-		json_member_u64(json, "unseen_cpu_ns", tree->unseen_cpu_ns);
+	if (run->tree->unseen_cpu_ns)
+		json_member_u64(json, "unseen_cpu_ns", run->tree->unseen_cpu_ns);
 }
 
 /* A source that counts without watching the queue does not know the longest time in it. */
@@ -198,14 +198,14 @@ static void write_run_queue(struct json *json, const struct ledger *ledger)
 }
 
 void run_json_ledger_members(struct json *json, const struct ledger *ledger,
-			     const struct tree *tree_or_null)
+			     const struct run *run_or_null)
 {
 	if (ledger->present & LEDGER_WALL)
 		json_member_u64(json, "thread_wall_ns", ledger->wall_ns);
 	if (ledger->present & LEDGER_ON_CPU)
 		json_member_u64(json, "on_cpu_ns", ledger->on_cpu_ns);
-	if (tree_or_null)
-		write_processor_time(json, tree_or_null);
+	if (run_or_null)
+		write_processor_time(json, run_or_null);
 	if (ledger->present & LEDGER_RUN_QUEUE)
 		write_run_queue(json, ledger);
 	if (ledger->present & LEDGER_OFF_CPU)
@@ -215,13 +215,13 @@ void run_json_ledger_members(struct json *json, const struct ledger *ledger,
 }
 
 void run_json_ledger(struct json *json, const char *key, const struct ledger *ledger,
-		     const struct tree *tree_or_null)
+		     const struct run *run_or_null)
 {
 	if (!ledger->present)
 		return;
 	json_key(json, key);
 	json_begin_object(json);
-	run_json_ledger_members(json, ledger, tree_or_null);
+	run_json_ledger_members(json, ledger, run_or_null);
 	json_end_object(json);
 }
 

@@ -38,9 +38,9 @@ void run_json_about(struct json *json, const struct run *run);
 void run_json_usage_members(struct json *json, const struct usage *usage);
 /* Of a tree as a whole also user, system and unseen time. */
 void run_json_ledger_members(struct json *json, const struct ledger *ledger,
-			     const struct tree *tree_or_null);
+			     const struct run *run_or_null);
 void run_json_ledger(struct json *json, const char *key, const struct ledger *ledger,
-		     const struct tree *tree_or_null);
+		     const struct run *run_or_null);
 
 /* NUL-separated words as an array `cmd`. */
 void run_json_words(struct json *json, const char *words, size_t length);

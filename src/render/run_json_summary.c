@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "render/run_json_parts.h"
 #include "render/run_order.h"
@@ -170,7 +171,7 @@ static void write_tree(struct json *json, const struct run *run, bool is_brief)
 	run_json_usage_members(json, &tree->usage);
 	write_memory(json, tree);
 	run_json_fields(json, run, RUN_SECTION_COUNTS);
-	run_json_ledger(json, "ledger", &tree->ledger, tree);
+	run_json_ledger(json, "ledger", &tree->ledger, run);
 	write_thread_ledgers(json, run, is_brief ? BRIEF_ROWS : RUN_THREADS_MAX);
 	run_json_ledger(json, "folded_ledger", &tree->folded, NULL);
 	write_processes(json, run, "running", true, is_brief ? BRIEF_ROWS : RUNNING_MAX,
@@ -182,6 +183,20 @@ static void write_tree(struct json *json, const struct run *run, bool is_brief)
 	run_json_syscalls(json, run);
 	if (!is_brief)
 		run_json_phases(json, run);
+}
+
+static void write_bounds(struct json *json, const struct run *run)
+{
+	static const char *const keys[] = { "processes", "cpu_ns", "peak_rss_bytes" };
+	unsigned bounds = run_lower_bounds(run);
+	const char *found[ARRAY_SIZE(keys)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (bounds & 1U << i)
+			found[count++] = keys[i];
+	if (count)
+		run_json_texts(json, "at_least", found, count);
 }
 
 void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
@@ -199,6 +214,7 @@ void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *
 	write_pressure(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
+	write_bounds(&json, run);
 	if (run_self_is_known(&run->self))
 		write_section(&json, run, "self", RUN_SECTION_SELF);
 	json_end_object(&json);

@@ -80,12 +80,25 @@ const struct tree_thread **run_threads_sorted(const struct tree *tree, run_threa
 	return list.threads.data;
 }
 
+bool run_process_cpu(const struct tree_process *process, uint64_t *ret)
+{
+	uint64_t charged = process->usage.values[USAGE_CPU];
+	uint64_t on_cpu = process->ledger.on_cpu_ns;
+
+	*ret = on_cpu > charged ? on_cpu : charged;
+	return process->ledger.present & LEDGER_ON_CPU || usage_has(&process->usage, USAGE_CPU);
+}
+
 static int by_cpu(const void *a, const void *b)
 {
 	const struct tree_process *one = *(const struct tree_process *const *)a;
 	const struct tree_process *other = *(const struct tree_process *const *)b;
-	int order = falling(one->usage.values[USAGE_CPU], other->usage.values[USAGE_CPU]);
+	uint64_t first, second;
+	int order;
 
+	run_process_cpu(one, &first);
+	run_process_cpu(other, &second);
+	order = falling(first, second);
 	return order ? order : by_key(&one->key, &other->key);
 }
 
@@ -133,29 +146,19 @@ const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table
 	return rows;
 }
 
-static void copy_usage(const struct usage *from, enum usage_id id, struct usage *to)
+void run_cpu_split(const struct run *run, struct usage *ret)
 {
-	if (usage_has(from, id))
-		usage_set(to, id, from->values[id]);
-}
-
-void run_cpu_split(const struct ledger *ledger, const struct usage *usage, struct usage *ret)
-{
+	const struct usage *usage = &run->tree->usage;
 	long double user = (long double)usage->values[USAGE_USER];
 	long double sum = user + (long double)usage->values[USAGE_SYSTEM];
-	uint64_t part;
+	uint64_t seen = run_seen_cpu_ns(run), part;
 
 	*ret = (struct usage){ 0 };
-	if (!(ledger->present & LEDGER_ON_CPU)) {
-		copy_usage(usage, USAGE_USER, ret);
-		copy_usage(usage, USAGE_SYSTEM, ret);
-		return;
-	}
 	if (!usage_has(usage, USAGE_USER) || !usage_has(usage, USAGE_SYSTEM) || sum <= 0)
 		return;
-	part = (uint64_t)((long double)ledger->on_cpu_ns * (user / sum));
-	if (part > ledger->on_cpu_ns)
-		part = ledger->on_cpu_ns;
+	part = (uint64_t)((long double)seen * (user / sum));
+	if (part > seen)
+		part = seen;
 	usage_set(ret, USAGE_USER, part);
-	usage_set(ret, USAGE_SYSTEM, ledger->on_cpu_ns - part);
+	usage_set(ret, USAGE_SYSTEM, seen - part);
 }

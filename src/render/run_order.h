@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/tree.h"
+#include "model/run.h"
 
 /* Compares two const struct tree_thread **. */
 typedef int run_thread_order(const void *a, const void *b);
@@ -36,10 +36,13 @@ const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table
 					       run_syscall_order *order);
 
 /*
- * User and system time of a ledger, in usage: they add up to on_cpu_ns, in the ratio that the kernel
- * charged.  As it charged them where on_cpu_ns is not known; absent where the ratio is not.
+ * User and system time in usage: they add up to run_seen_cpu_ns(), in the ratio that the kernel
+ * charged; absent where that is not known.
  */
-void run_cpu_split(const struct ledger *ledger, const struct usage *usage, struct usage *ret);
+void run_cpu_split(const struct run *run, struct usage *ret);
+
+/* CPU time of a process as run_seen_cpu_ns() has it of the tree.  False when it is not known. */
+bool run_process_cpu(const struct tree_process *process, uint64_t *ret);
 
 /* Time not on a CPU: blocked and waiting for one. */
 uint64_t run_off_cpu_ns(const struct ledger *ledger);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "analyze/diagnosis.h"
+#include "analyze/verdict_evidence.h"
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
 #include "base/text.h"
@@ -93,24 +94,33 @@ static void append_cut_off(struct text *line, const struct run *run)
 static void append_totals(struct text *line, const struct run *run)
 {
 	const struct tree *tree = run->tree;
-	double cores = run_cores(run);
+	unsigned bounds = run_lower_bounds(run);
+	const char *processes = bounds & RUN_BOUND_PROCESSES ? "at least " : "";
 	uint64_t peak = tree->peak_rss_bytes ? tree->peak_rss_bytes : tree->largest_rss_bytes;
 
 	if (run->end == RUN_UNFINISHED)
-		text_format(line, ", %" PRIu64 " in all", tree->processes);
+		text_format(line, ", %s%" PRIu64 " in all", processes, tree->processes);
 	else
-		text_format(line, ": %" PRIu64 " process%s", tree->processes,
+		text_format(line, ": %s%" PRIu64 " process%s", processes, tree->processes,
 			    tree->processes == 1 ? "" : "es");
-	if (cores >= 0) {
-		text_format(line, ", %.*f core%s busy", cores < 0.1 ? 2 : 1, cores,
-			    cores >= 0.95 && cores < 1.05 ? "" : "s");
-		if (run->surroundings.online_cpus)
-			text_format(line, " of %" PRIu32, run->surroundings.online_cpus);
-	}
+	evidence_cores(run, ", ", line);
 	if (tree->has_peak_rss && peak) {
-		text_append_string(line, ", peak ");
+		text_append_string(line,
+				   bounds & RUN_BOUND_MEMORY ? ", peak at least " : ", peak ");
 		amount_bytes(line, peak);
 	}
+}
+
+/* When the command itself ended, and whoever was waited for beside it. */
+static void append_time(struct text *line, const struct run *run)
+{
+	if (run->command_ns.present) {
+		amount_time(line, run->command_ns.value);
+		text_append_string(line, run->tree->live_processes ?
+						 "; the rest of its processes were watched for " :
+						 "; the last of its processes ended after ");
+	}
+	amount_time(line, run_wall_ns(run));
 }
 
 static void append_outcome(struct text *line, const struct run *run)
@@ -122,7 +132,7 @@ static void append_outcome(struct text *line, const struct run *run)
 		append_status(line, run);
 		text_append_string(line, run->mode == RUN_ATTACH && !run->has_status ? " for " :
 										       " after ");
-		amount_time(line, run_wall_ns(run));
+		append_time(line, run);
 	}
 	append_totals(line, run);
 }

@@ -13,12 +13,14 @@
 struct row {
 	const char *name;
 	uint64_t ns, count, longest_ns;
+	bool is_estimate;
 };
 
 static void add_row(struct table *table, uint64_t whole, const char *indent, const struct row *row)
 {
 	text_format(table_cell(table), "%s%s", indent, row->name);
 	table_end_cell(table);
+	text_append_string(table_cell(table), row->is_estimate ? "~" : "");
 	run_cell_time(table, row->ns);
 	run_cell_share(table, row->ns, whole);
 	if (row->count)
@@ -44,14 +46,15 @@ static size_t gather(const struct ledger *ledger, enum wait_kind kind, struct ro
 	size_t count = 0;
 
 	if (kind == WAIT_COST && ledger->run_queue_ns)
-		rows[count++] = (struct row){ "run queue", ledger->run_queue_ns,
-					      ledger->run_queue_count, ledger->run_queue_longest };
+		rows[count++] =
+			(struct row){ "run queue", ledger->run_queue_ns, ledger->run_queue_count,
+				      ledger->run_queue_longest, false };
 	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
 		const struct ledger_wait *wait = &ledger->blocked[reason];
 
 		if (waits[reason].kind == kind && wait->ns)
 			rows[count++] = (struct row){ waits[reason].name, wait->ns, wait->count,
-						      wait->longest_ns };
+						      wait->longest_ns, false };
 	}
 	qsort(rows, count, sizeof(*rows), by_time);
 	return count;
@@ -77,25 +80,25 @@ static void add_kind(struct table *table, const struct ledger *ledger, const cha
 		add_row(table, ledger->wall_ns, "  ", &rows[i]);
 }
 
-static void add_cpu(struct table *table, const struct tree *tree)
+/* The kernel samples at its tick whether a thread is in user mode: that is an estimate. */
+static void add_cpu(struct table *table, const struct run *run)
 {
-	const struct ledger *ledger = &tree->ledger;
-	struct row user = { "user", 0, 0, 0 }, kernel = { "kernel", 0, 0, 0 };
-	struct row cpu = { "on cpu", ledger->on_cpu_ns, 0, 0 };
-	struct row unseen = { "not seen", tree->unseen_cpu_ns, 0, 0 };
+	const struct ledger *ledger = &run->tree->ledger;
+	struct row user = { .name = "user", .is_estimate = true };
+	struct row kernel = { .name = "kernel", .is_estimate = true };
+	struct row cpu = { .name = "on cpu", .ns = run_seen_cpu_ns(run) };
+	struct row unseen = { .name = "not seen", .ns = run_unseen_cpu_ns(run) };
 	struct usage split;
 
-	run_cpu_split(ledger, &tree->usage, &split);
+	run_cpu_split(run, &split);
 	user.ns = split.values[USAGE_USER];
 	kernel.ns = split.values[USAGE_SYSTEM];
-	if (!(ledger->present & LEDGER_ON_CPU) && tree->usage.values[USAGE_CPU] > unseen.ns)
-		cpu.ns = tree->usage.values[USAGE_CPU] - unseen.ns;
 	add_row(table, ledger->wall_ns, "", &cpu);
 	if (usage_has(&split, USAGE_USER))
 		add_row(table, ledger->wall_ns, "  ", &user);
 	if (usage_has(&split, USAGE_SYSTEM))
 		add_row(table, ledger->wall_ns, "  ", &kernel);
-	/* Processes that lived between two looks: in no thread's time, so a share of none. */
+	/* In no thread's time, so a share of none. */
 	if (unseen.ns)
 		add_row(table, 0, "", &unseen);
 }
@@ -144,7 +147,7 @@ void run_text_ledger(FILE *out, const struct run *run, const struct run_text_opt
 	table_add_column(&table, "%", TABLE_RIGHT);
 	table_add_column(&table, "count", TABLE_RIGHT);
 	table_add_column(&table, "longest", TABLE_RIGHT);
-	add_cpu(&table, tree);
+	add_cpu(&table, run);
 	add_kind(&table, &tree->ledger, "costly waits", WAIT_COST);
 	add_kind(&table, &tree->ledger, "waiting for work", WAIT_WORK);
 	add_kind(&table, &tree->ledger, "other waits", WAIT_UNSURE);

@@ -260,11 +260,13 @@ static void add_process(struct table *table, const struct run *run,
 {
 	uint64_t end = process->end_ns ? process->end_ns : run->end_ns;
 	bool has_peak = process->facts.present & TREE_PROCESS_PEAK_RSS;
+	uint64_t cpu_ns;
+	bool has_cpu = run_process_cpu(process, &cpu_ns);
 
 	cell_task(table, process->key.pid);
 	cell_task(table, process->parent_pid);
 	run_cell_time(table, end > process->begin_ns ? end - process->begin_ns : 0);
-	cell_part(table, usage_has(&process->usage, USAGE_CPU), process->usage.values[USAGE_CPU]);
+	cell_part(table, has_cpu, cpu_ns);
 	if (has_peak)
 		amount_bytes(table_cell(table), process->facts.peak_rss_bytes);
 	else

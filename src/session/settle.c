@@ -51,21 +51,33 @@ static void settle_end(struct watch *watch)
 	}
 }
 
+/*
+ * Waits by reason come from the switches themselves, and so does the end: it may be later than the
+ * moment at which we heard of it.  Others have the time of a look.
+ */
+static uint64_t command_end_ns(const struct watch *watch)
+{
+	const struct run *run = watch->run;
+	const struct tree_process *root = run->tree->root;
+
+	if (root && root->exited && root->end_ns > run->begin_ns &&
+	    (root->ledger.present & LEDGER_BLOCKED || root->end_ns < watch->command_end_ns))
+		return root->end_ns;
+	return watch->command_end_ns;
+}
+
 static void settle_time(struct watch *watch)
 {
 	struct run *run = watch->run;
-	const struct tree_process *root = run->tree->root;
 
 	run->end_ns = monotonic_ns();
-	if (!watch->command_ended || watch->options->wait_all)
+	if (!watch->command_ended)
 		return;
-	run->end_ns = watch->command_end_ns;
-	if (!root || !root->exited || root->end_ns <= run->begin_ns)
-		return;
-	/* Waits by reason come from the switches themselves, and so does the end: it may be later
-	 * than the moment at which we heard of it.  Others have the time of a look. */
-	if (root->ledger.present & LEDGER_BLOCKED || root->end_ns < run->end_ns)
-		run->end_ns = root->end_ns;
+	if (!watch->is_outlived)
+		run->end_ns = command_end_ns(watch);
+	else if (command_end_ns(watch) > run->begin_ns)
+		run->command_ns =
+			(struct run_number){ true, command_end_ns(watch) - run->begin_ns };
 }
 
 static enum run_end end_of(const struct watch *watch)

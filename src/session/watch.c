@@ -335,10 +335,13 @@ static bool is_over(const struct watch *watch)
 /* Whom the command started right before its end may not be known yet. */
 static void look_who_is_left(struct watch *watch)
 {
-	if (!watch->command_ended || !watch->options->wait_all || watch->looked_since_end)
+	if (!watch->command_ended || !watch->options->wait_all)
 		return;
-	watch_drain(watch);
-	watch_sample(watch, TRACER_LOOK);
+	if (!watch->looked_since_end) {
+		watch_drain(watch);
+		watch_sample(watch, TRACER_LOOK);
+	}
+	watch->is_outlived |= watch->looked_since_end && watch->run->tree->live_processes > 0;
 }
 
 static void go_round(struct watch *watch)

@@ -66,6 +66,7 @@ struct watch {
 	int command_status; /* as wait() has it */
 	uint64_t command_end_ns;
 	bool looked_since_end; /* by someone who knew that the command had ended */
+	bool is_outlived;      /* there were others by then, who are waited for */
 	bool root_began;       /* there was an event of it */
 	bool root_settled;     /* its end and that of its threads is in the tree */
 	bool root_moved;       /* it did an exec: where it is now is to be looked at */

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import select
 import shutil
@@ -759,10 +760,47 @@ class Tree(RunCase):
         for way in WAYS:
             with self.subTest(way=way):
                 begin = time.monotonic()
-                lines = self.watch("sh", "-c", "sleep 1.5 & sleep 0.3; exit 2", way=way,
-                                   options=["--wait-all"], status=2)
+                summary = self.watch("sh", "-c", "sleep 1.5 & sleep 0.3; exit 2", way=way,
+                                     options=["--wait-all"], status=2)[-1]
                 self.assertGreater(time.monotonic() - begin, 1.4)
-                self.assertEqual(lines[-1].get("running", []), [])
+                self.assertEqual(summary.get("running", []), [])
+                self.assertGreater(summary["command_wall_ns"], 0.3e9)
+                self.assertGreater(summary["wall_ns"], summary["command_wall_ns"])
+                self.assertRegex(self.accept("report", self.path("run.jsonl")).splitlines()[0],
+                                 r"^sh exited 2 after .*s; the last of its processes ended "
+                                 r"after .*s: ")
+
+    def test_a_command_that_nobody_outlives_has_one_end(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                summary = self.watch("true", way=way, options=["--wait-all"])[-1]
+                self.assertNotIn("command_wall_ns", summary)
+
+    def test_figures_of_one_report_are_the_same(self):
+        """Cores by the headline and by the evidence, and the parts of the time on a CPU."""
+        loop = "i=0; while test $i -lt 100000; do i=$((i+1)); done; exec dd if=/dev/zero bs=1 " \
+               "count=100000 of=/dev/null"
+        for way in WAYS:
+            with self.subTest(way=way):
+                summary = self.watch("sh", "-c", loop, way=way)[-1]
+                report = self.accept("report", self.path("run.jsonl"))
+                busy = set(re.findall(r"([\d.]+) of \d+ cores busy", report))
+                self.assertEqual(len(busy), 1, report)
+                ledger = summary["ledger"]
+                self.assertEqual(ledger["user_ns"] + ledger["system_ns"], ledger["on_cpu_ns"])
+                rows = {line.split()[0]: line.split() for line in report.splitlines() if line}
+                self.assertTrue(rows["user"][1].startswith("~"))
+                self.assertTrue(rows["kernel"][1].startswith("~"))
+
+    def test_what_can_be_missed_makes_lower_bounds(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                summary = self.watch("sleep", "0.2", way=way)[-1]
+                headline = self.accept("report", self.path("run.jsonl")).splitlines()[0]
+                exact = way == "bpf"
+                self.assertEqual("at_least" not in summary, exact)
+                self.assertEqual(": 1 process," in headline, exact, headline)
+                self.assertEqual(": at least 1 process, at least " in headline, not exact, headline)
 
     def test_one_that_was_started_right_before_the_end_is_waited_for(self):
         for way in EXACT:

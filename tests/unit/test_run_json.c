@@ -77,10 +77,10 @@ static void each_line_begins_with_its_kind_and_time(void **state)
 static void what_was_not_measured_has_no_key(void **state)
 {
 	static const char *const keys[] = {
-		"exit_code",  "\"signal\"", "online_cpus",  "peak_rss_bytes\":0",
-		"\"ledger\"", "cpu_ns\":",  "syscalls\":{", "offcpu",
-		"tracer",     "io_some_us", "oom_killed",   "_peak\":",
-		"average",    "shortest",
+		"exit_code",  "\"signal\"", "online_cpus",     "peak_rss_bytes\":0",
+		"\"ledger\"", "cpu_ns\":",  "syscalls\":{",    "offcpu",
+		"tracer",     "io_some_us", "oom_killed",      "_peak\":",
+		"average",    "shortest",   "command_wall_ns", "at_least",
 	};
 	CLEANUP(free_buffer) struct buffer line = { 0 };
 	CLEANUP(run_free_pointer) struct run *run = empty_run();

@@ -139,9 +139,14 @@ static void a_summary_alone_is_enough(void **state)
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
 
 	(void)state;
+	live->command_ns = (struct run_number){ true, 1500 * MILLISECOND };
+	live->losses.events = 2;
 	open_buffer(&lines);
 	watched_summary(live, lines.file);
 	close_buffer(&lines);
+	assert_non_null(strstr(lines.text, "\"command_wall_ns\":1500000000,"));
+	assert_non_null(
+		strstr(lines.text, "\"at_least\":[\"processes\",\"cpu_ns\",\"peak_rss_bytes\"]"));
 	saved = read_back(lines.text, lines.size);
 	assert_same_run(live, saved);
 }

@@ -42,27 +42,117 @@ static void the_first_line_says_how_it_ended(void **state)
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
 
 	(void)state;
-	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.9 cores busy of 16, "
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
 			       "peak 700 MiB");
 	run->status = SIGKILL;
 	run->killer_pid = 123;
 	memcpy(run->killer_comm, "oo\nmd", 6);
 	assert_first_line(run, "make was killed by SIGKILL (9) from pid 123 (oo\\x0amd) after "
-			       "2.00 s: 4 processes, 0.9 cores busy of 16, peak 700 MiB");
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 	run->oom_killed = true;
 	assert_first_line(run, "make was killed by the kernel for lack of memory (OOM) after "
-			       "2.00 s: 4 processes, 0.9 cores busy of 16, peak 700 MiB");
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 	run->end = RUN_TIMED_OUT;
 	assert_first_line(run, "make ran out of its time (-d) after 2.00 s: 4 processes, "
-			       "0.9 cores busy of 16, peak 700 MiB");
+			       "0.85 of 16 cores busy, peak 700 MiB");
 	run->mode = RUN_ATTACH;
 	run->command = NULL;
 	run->has_status = false;
-	assert_first_line(run, "make (pid 100) was watched for 2.00 s: 4 processes, 0.9 cores "
-			       "busy of 16, peak 700 MiB");
+	assert_first_line(run, "make (pid 100) was watched for 2.00 s: 4 processes, 0.85 of 16 "
+			       "cores busy, peak 700 MiB");
 	run->end = RUN_UNFINISHED;
 	assert_first_line(run, "make (pid 100): cut off after 2.00 s: no summary; 3 processes "
-			       "ended by then, 4 in all, 0.9 cores busy of 16, peak 700 MiB");
+			       "ended by then, 4 in all, 0.85 of 16 cores busy, peak 700 MiB");
+}
+
+static void what_was_lost_makes_lower_bounds(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	run->losses.lines = run->losses.wakers = run->losses.unnamed_syscalls = 5;
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
+			       "peak 700 MiB");
+	run->losses.threads = 1;
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, at least 0.85 of 16 cores "
+			       "busy, peak 700 MiB");
+	run->losses.strays = 1;
+	assert_first_line(run, "make exited 2 after 2.00 s: at least 4 processes, at least 0.85 of "
+			       "16 cores busy, peak 700 MiB");
+	run->losses.events = 1;
+	assert_first_line(run, "make exited 2 after 2.00 s: at least 4 processes, at least 0.85 of "
+			       "16 cores busy, peak at least 700 MiB");
+	run->end = RUN_UNFINISHED;
+	assert_first_line(run, "make exited 2; cut off after 2.00 s: no summary; 3 processes ended "
+			       "by then, at least 4 in all, at least 0.85 of 16 cores busy, "
+			       "peak at least 700 MiB");
+}
+
+static void each_loss_that_matters_makes_one(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	const struct {
+		uint64_t *lost;
+		unsigned bounds;
+	} rows[] = {
+		{ &run->losses.events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+		{ &run->losses.untracked_tasks,
+		  RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+		{ &run->losses.strays, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
+		{ &run->losses.threads, RUN_BOUND_CPU },
+		{ &run->losses.looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+		{ &run->losses.lines, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		*rows[i].lost = 1;
+		assert_int_equal(run_lower_bounds(run), rows[i].bounds);
+		*rows[i].lost = 0;
+	}
+	run->tracer_misses = "much";
+	assert_int_equal(run_lower_bounds(run),
+			 RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY);
+}
+
+static void the_end_of_the_command_is_told_apart_from_that_of_the_last(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	run->command_ns = (struct run_number){ true, 1500 * MILLISECOND };
+	assert_first_line(run, "make exited 2 after 1.50 s; the rest of its processes were watched "
+			       "for 2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
+	run->tree->live_processes = 0;
+	assert_first_line(run, "make exited 2 after 1.50 s; the last of its processes ended after "
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
+}
+
+/* What the kernel charged is less where it leaves out interrupts and stolen time, or a guess. */
+static void all_figures_of_cpu_time_are_one(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { 0 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	run->tree->usage.values[USAGE_CPU] = 1200 * MILLISECOND;
+	run->tree->oom_kills = 0;
+	for (size_t i = 0; i < run->tree->count; i++)
+		run->tree->all[i]->usage.values[USAGE_CPU] /= 2;
+	report = report_of(run, &options);
+	assert_non_null(strstr(report.text, ": 4 processes, 0.85 of 16 cores busy,"));
+	assert_non_null(strstr(report.text, "on cpu             1.70 s"));
+	assert_non_null(strstr(report.text, "880 ms   800 ms  90.0 MiB  2         cc -c"));
+	assert_null(strstr(report.text, "0.60"));
+	assert_null(strstr(report.text, "not seen"));
+	/* Threads without a last account are in the charge of their process alone. */
+	run->tree->usage.values[USAGE_CPU] = 2 * SECOND;
+	free_report(&report);
+	report = report_of(run, &options);
+	assert_non_null(strstr(report.text, ": 4 processes, 1.00 of 16 cores busy,"));
+	assert_non_null(strstr(report.text, "on cpu             1.70 s"));
+	assert_non_null(strstr(report.text, "not seen           299 ms     -"));
 }
 
 static void the_verdict_has_at_most_ten_lines(void **state)
@@ -108,8 +198,8 @@ static void costly_waits_and_waits_for_work_are_summed_apart(void **state)
 	CLEANUP(free_report) struct report report = report_of(run, &options);
 
 	(void)state;
-	assert_non_null(strstr(report.text, "costly waits      2.67 s  38.0"));
-	assert_non_null(strstr(report.text, "waiting for work  2.66 s  37.8"));
+	assert_non_null(strstr(report.text, "costly waits       2.67 s  38.0"));
+	assert_non_null(strstr(report.text, "waiting for work   2.66 s  37.8"));
 	assert_non_null(strstr(report.text, "holder (101) 100 %"));
 }
 
@@ -156,10 +246,10 @@ static void the_rows_of_the_ledger_add_up(void **state)
 	run->tree->ledger.on_cpu_ns = 2 * SECOND;
 	run->tree->unseen_cpu_ns = 400 * MILLISECOND;
 	report = report_of(run, &options);
-	assert_non_null(strstr(report.text, "on cpu            2.00 s"));
-	assert_non_null(strstr(report.text, "  user            1.00 s"));
-	assert_non_null(strstr(report.text, "  kernel          1.00 s"));
-	assert_non_null(strstr(report.text, "not seen          400 ms     -"));
+	assert_non_null(strstr(report.text, "on cpu             2.00 s"));
+	assert_non_null(strstr(report.text, "  user            ~1.00 s"));
+	assert_non_null(strstr(report.text, "  kernel          ~1.00 s"));
+	assert_non_null(strstr(report.text, "not seen           400 ms     -"));
 }
 
 static void one_of_a_kind_is_no_plural(void **state)
@@ -337,6 +427,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_line_says_how_it_ended),
+		cmocka_unit_test(what_was_lost_makes_lower_bounds),
+		cmocka_unit_test(each_loss_that_matters_makes_one),
+		cmocka_unit_test(the_end_of_the_command_is_told_apart_from_that_of_the_last),
+		cmocka_unit_test(all_figures_of_cpu_time_are_one),
 		cmocka_unit_test(the_verdict_has_at_most_ten_lines),
 		cmocka_unit_test(escapes_are_written_only_when_asked_for),
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
