@@ -34,7 +34,7 @@ static int read_pids(char **words, int count, struct pid_list *ret, struct error
 	return status;
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_attach(char **words, int count, struct error *error)
 {
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
 	CLEANUP(run_free_pointer) struct run *watched = NULL;
@@ -67,5 +67,4 @@ const struct command command_attach = {
 		"taskscope attach -p 1234 -o out.jsonl\tuntil Ctrl-C, with everything in a file",
 	.options = options,
 	.words_max = 64,
-	.run = run,
 };

@@ -52,7 +52,7 @@ static void print_summary(const struct snapshot *snapshot)
 	fprintf(stderr, "%s\n", text_string(&line));
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_capture(char **words, int count, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
 	int status = check_output(args.output, error);
@@ -91,5 +91,4 @@ const struct command command_capture = {
 		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",
 	.options = options,
 	.words_max = 0,
-	.run = run,
 };

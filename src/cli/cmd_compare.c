@@ -318,7 +318,7 @@ static int get_input(struct compare_input *input, char **words, struct error *er
 	return compare_input_read(input, words, error);
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_compare(char **words, int count, struct error *error)
 {
 	CLEANUP(request_clear) struct request request = { .format = FORMAT_TEXT };
 	CLEANUP(compare_input_clear) struct compare_input input = { 0 };
@@ -384,5 +384,4 @@ const struct command command_compare = {
 	.exits = "1 when a condition of --fail-on is true",
 	.options = options,
 	.words_max = 2,
-	.run = run,
 };

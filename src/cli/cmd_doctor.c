@@ -333,7 +333,7 @@ static void print_json(FILE *out, const struct findings *findings)
 	json_end_object(&json);
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_doctor(char **words, int count, struct error *error)
 {
 	CLEANUP(findings_free) struct findings findings = { 0 };
 	int status = examine(&findings, error);
@@ -364,5 +364,4 @@ const struct command command_doctor = {
 		    "taskscope doctor --format json\tfor programs",
 	.options = options,
 	.words_max = 0,
-	.run = run,
 };

@@ -13,11 +13,11 @@ static struct {
 } args;
 
 static const struct option options[] = {
-	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json|man" },
+	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "how to print it", "text|json" },
 	{ 0 },
 };
 
-static int run(char **words, int count, struct error *error)
+int verb_metrics(char **words, int count, struct error *error)
 {
 	int status = 0;
 
@@ -25,8 +25,6 @@ static int run(char **words, int count, struct error *error)
 	(void)count;
 	if (args.format && strcmp(args.format, "json") == 0)
 		metric_list_json(stdout);
-	else if (args.format && strcmp(args.format, "man") == 0)
-		status = metric_list_man(stdout);
 	else
 		status = metric_list_text(stdout);
 	return status < 0 ? error_set(error, status, "out of memory") : 0;
@@ -42,9 +40,7 @@ const struct command command_metrics = {
 		"it, and what it means. The names are those that -m and -s take and that JSON\n"
 		"and CSV have as keys.",
 	.examples = "taskscope metrics\tall of them, for reading\n"
-		    "taskscope metrics --format json\tfor programs\n"
-		    "taskscope metrics --format man\tthe source of taskscope-metrics(7)",
+		    "taskscope metrics --format json\tfor programs",
 	.options = options,
 	.words_max = 0,
-	.run = run,
 };

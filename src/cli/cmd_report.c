@@ -42,7 +42,7 @@ static void print_text(const struct run *run, const struct diagnosis *diagnosis)
 	run_text_report(stdout, run, diagnosis, &text);
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_report(char **words, int count, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
 	struct diagnosis diagnosis = { 0 };
@@ -81,5 +81,4 @@ const struct command command_report = {
 		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
 	.options = options,
 	.words_max = 1,
-	.run = run,
 };

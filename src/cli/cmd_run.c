@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int run(char **words, int count, struct error *error)
+int verb_run(char **words, int count, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *watched = NULL;
 	CLEANUP(session_args_close) struct session_options session = { 0 };
@@ -72,5 +72,4 @@ const struct command command_run = {
 	.words_max = INT_MAX,
 	.words_are_a_command = true,
 	.error_status = SESSION_FAILED,
-	.run = run,
 };

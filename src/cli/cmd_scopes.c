@@ -65,7 +65,7 @@ static int print(const struct scope_survey *survey, struct error *error)
 	return 0;
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_scopes(char **words, int count, struct error *error)
 {
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
@@ -107,5 +107,4 @@ const struct command command_scopes = {
 		    "taskscope scopes -p 1234 --format json\tfor programs",
 	.options = options,
 	.words_max = 64,
-	.run = run,
 };

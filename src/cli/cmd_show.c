@@ -282,7 +282,7 @@ static int show(struct request *request, const struct snapshot *snapshot)
 	return print_view(request);
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_show(char **words, int count, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
 	struct request request = { .format = SHOW_TEXT };
@@ -339,5 +339,4 @@ const struct command command_show = {
 		"taskscope show before.tscope -g thread --format json\teverything, for programs",
 	.options = options,
 	.words_max = 1,
-	.run = run,
 };

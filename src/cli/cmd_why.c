@@ -53,7 +53,7 @@ static int read_duration(uint64_t *ret, struct error *error)
 	return 0;
 }
 
-static int run(char **words, int count, struct error *error)
+int verb_why(char **words, int count, struct error *error)
 {
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(why_free_pointer) struct why *why = NULL;
@@ -95,5 +95,4 @@ const struct command command_why = {
 		    "taskscope why -p 1234 -d 10s --format json\tlonger, for programs",
 	.options = options,
 	.words_max = 1,
-	.run = run,
 };

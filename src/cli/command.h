@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A verb of the program.  Each is a const in a file of its own and is listed
- * once, in main.c.
+ * once, in verbs.def.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -31,23 +31,21 @@ struct command {
 	 * `error` is printed.
 	 */
 	bool words_are_a_command;
-	int error_status; /* of everything that goes wrong before `run` returns; 0: EXIT_ERROR */
-	/*
-	 * Returns an exit status, or a negative errno with a sentence in `error`; main turns that
-	 * into exit 2, or error_status.
-	 */
-	int (*run)(char **words, int count, struct error *error);
+	int error_status; /* of everything that goes wrong in the verb; 0: EXIT_ERROR */
 };
 
-extern const struct command command_capture;
-extern const struct command command_show;
-extern const struct command command_compare;
-extern const struct command command_metrics;
-extern const struct command command_doctor;
-extern const struct command command_run;
-extern const struct command command_attach;
-extern const struct command command_why;
-extern const struct command command_scopes;
-extern const struct command command_report;
+/* All of them, then NULL. */
+extern const struct command *const all_commands[];
+
+/*
+ * Does what the verb says.  Returns an exit status, or a negative errno with a sentence in `error`;
+ * main turns that into exit 2, or error_status.
+ */
+typedef int verb_function(char **words, int count, struct error *error);
+
+#define VERB(name)                                                                                 \
+	extern const struct command command_##name;                                                \
+	verb_function verb_##name;
+#include "cli/verbs.def"
 
 #endif

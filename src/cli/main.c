@@ -12,18 +12,27 @@
 #include "cli/help.h"
 #include "session/launch.h"
 
-static const struct command *const commands[] = {
-	&command_run,	  &command_attach,  &command_why,  &command_scopes,
-	&command_report,  &command_capture, &command_show, &command_compare,
-	&command_metrics, &command_doctor,  NULL,
+/* As in all_commands[]. */
+static verb_function *const functions[] = {
+#define VERB(name) verb_##name,
+#include "cli/verbs.def"
 };
 
 static const struct command *find_command(const char *name)
 {
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
+	for (size_t i = 0; all_commands[i]; i++)
+		if (strcmp(all_commands[i]->name, name) == 0)
+			return all_commands[i];
 	return NULL;
+}
+
+static verb_function *function_of(const struct command *command)
+{
+	size_t i = 0;
+
+	while (all_commands[i] != command)
+		i++;
+	return functions[i];
 }
 
 /* A sentence may quote a path or a word from anywhere: it must not steer the terminal. */
@@ -119,7 +128,7 @@ static int run_command(const struct command *command, int count, char **argument
 	}
 	status = parse(command, own, count, arguments, words, &error);
 	if (status >= 0)
-		status = command->run(words, status, &error);
+		status = function_of(command)(words, status, &error);
 	if (status >= 0 && command->words_are_a_command && error.message[0])
 		complain(error.message);
 	if (status >= 0)
@@ -143,7 +152,7 @@ static int run_help(int count, char **arguments)
 	if (check_count(count, 1) != EXIT_DONE)
 		return EXIT_ERROR;
 	if (count == 0 || asks_for_help(count, arguments)) {
-		help_overview(stdout, commands);
+		help_overview(stdout, all_commands);
 		return flush_output(EXIT_DONE);
 	}
 	command = find_command(arguments[0]);
@@ -153,23 +162,9 @@ static int run_help(int count, char **arguments)
 	return flush_output(EXIT_DONE);
 }
 
-/* scdoc source of a page: the build makes the man pages with it. */
-static int run_man(int count, char **arguments)
-{
-	const struct command *command = count ? find_command(arguments[0]) : NULL;
-
-	if (count && !command)
-		return unknown_verb(arguments[0]);
-	if (command)
-		man_command(stdout, command);
-	else
-		man_overview(stdout, commands);
-	return flush_output(EXIT_DONE);
-}
-
 static int run_completions(int count, char **arguments)
 {
-	if (count < 1 || !completion_write(stdout, arguments[0], commands))
+	if (count < 1 || !completion_write(stdout, arguments[0], all_commands))
 		return complain("--completions takes bash, zsh or fish");
 	return flush_output(EXIT_DONE);
 }
@@ -190,7 +185,6 @@ static const struct {
 } specials[] = {
 	{ "help", run_help },	      { "--help", run_help }, { "-h", run_help },
 	{ "--version", run_version }, { "-V", run_version },  { "--completions", run_completions },
-	{ "--man", run_man },
 };
 
 /*
@@ -214,7 +208,7 @@ int main(int count, char **arguments)
 	keep_standard_streams();
 	launch_take_signals();
 	if (count < 2) {
-		help_overview(stderr, commands);
+		help_overview(stderr, all_commands);
 		return EXIT_ERROR;
 	}
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)

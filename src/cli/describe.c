@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes what is made of the tables when taskscope is built, and runs on the machine that builds:
+ *
+ *	describe man [VERB]		a manual page, as scdoc source
+ *	describe metrics		that of the metrics
+ *	describe completions SHELL
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "render/metric_list.h"
+
+static bool describe_verb(const char *name)
+{
+	for (size_t i = 0; all_commands[i]; i++) {
+		if (strcmp(all_commands[i]->name, name) != 0)
+			continue;
+		man_command(stdout, all_commands[i]);
+		return true;
+	}
+	return false;
+}
+
+static bool describe(const char *what, const char *which)
+{
+	if (strcmp(what, "completions") == 0)
+		return which && completion_write(stdout, which, all_commands);
+	if (strcmp(what, "metrics") == 0)
+		return metric_list_man(stdout) == 0;
+	if (strcmp(what, "man") != 0)
+		return false;
+	if (which)
+		return describe_verb(which);
+	man_overview(stdout, all_commands);
+	return true;
+}
+
+int main(int count, char **words)
+{
+	if (count >= 2 && describe(words[1], count > 2 ? words[2] : NULL))
+		return fflush(stdout) == 0 ? 0 : 1;
+	fprintf(stderr, "describe: cannot describe %s\n", count >= 2 ? words[1] : "nothing");
+	return 1;
+}
