@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "host/bpf.h"
 #include "host/privilege.h"
 
 #define NO_CAPABILITY (-1)
@@ -196,6 +197,8 @@ const char *source_needs(enum source_id id, const char *reason)
 				    begins_with(reason, strerror(EACCES)) ||
 				    begins_with(reason, strerror(EPERM)));
 
+	if (reason && strcmp(reason, HOST_NO_BPF) == 0)
+		return HOST_NEEDS_BPF;
 	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;
 }
 

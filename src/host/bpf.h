@@ -16,6 +16,10 @@
 struct error;
 struct host;
 
+/* What a build with -Dbpf=disabled says in place of trying one, and what would help. */
+#define HOST_NO_BPF "this build has no BPF programs (-Dbpf=disabled)"
+#define HOST_NEEDS_BPF "a build with -Dbpf=enabled"
+
 /*
  * Returns 0 when we may try to load a program: the host is this machine, its
  * kernel describes its types, and we have the capabilities.
