@@ -2,15 +2,16 @@
 #include "host/bpf.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "host/host.h"
+#include "host/privilege.h"
 
 static const struct {
 	int error;
@@ -26,15 +27,21 @@ static const struct {
 /* Asked here, since a loader that lacks one of the two fails with errors that do not say so. */
 static bool has_capabilities(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	uint64_t effective;
+	return host_has_capability(CAP_SYS_ADMIN) ||
+	       (host_has_capability(CAP_BPF) && host_has_capability(CAP_PERFMON));
+}
 
-	if (syscall(SYS_capget, &header, data) < 0)
-		return true;
-	effective = (uint64_t)data[1].effective << 32 | data[0].effective;
-	return effective >> CAP_SYS_ADMIN & 1 ||
-	       (effective >> CAP_BPF & 1 && effective >> CAP_PERFMON & 1);
+/* The file that runs, so that the command can be used as it stands. */
+static int ask_for_capabilities(const struct host *host, struct error *error)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlinkat(host->proc, "self/exe", path, sizeof(path) - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return error_set(error, -EPERM,
+			 "BPF programs need CAP_BPF and CAP_PERFMON: run as root, or give them "
+			 "with `setcap cap_bpf,cap_perfmon+ep %s`",
+			 length > 0 ? path : "taskscope");
 }
 
 int host_bpf_check(const struct host *host, struct error *error)
@@ -47,11 +54,7 @@ int host_bpf_check(const struct host *host, struct error *error)
 				 "BPF programs need the kernel's type information, and there is "
 				 "no kernel/btf/vmlinux in sysfs: boot a kernel with "
 				 "CONFIG_DEBUG_INFO_BTF");
-	if (!has_capabilities())
-		return error_set(error, -EPERM,
-				 "BPF programs need CAP_BPF and CAP_PERFMON: run as root, or give "
-				 "them with `setcap cap_bpf,cap_perfmon+ep`");
-	return 0;
+	return has_capabilities() ? 0 : ask_for_capabilities(host, error);
 }
 
 int host_bpf_explain(int status, struct error *error)

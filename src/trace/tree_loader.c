@@ -20,6 +20,15 @@ static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX ==
 		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART,
 	      "rules have the same numbers");
 
+/*
+ * Types are those of the kernel itself.  Else libbpf looks for one that this kernel
+ * lacks in every module, and to list those takes CAP_SYS_ADMIN.
+ */
+static const struct bpf_object_open_opts open_options = {
+	.sz = sizeof(open_options),
+	.btf_custom_path = "/sys/kernel/btf/vmlinux",
+};
+
 static const struct {
 	const char *name;
 	uint8_t flag;
@@ -84,7 +93,7 @@ int tree_loader_open(const struct host *host, const struct tracer_options *optio
 	if (status < 0)
 		return status;
 	libbpf_set_print(NULL);
-	program = tree_program__open();
+	program = tree_program__open_opts(&open_options);
 	if (!program)
 		return host_bpf_explain(-errno, error);
 	configure(program, options);

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""A plain user with CAP_BPF and CAP_PERFMON, and nothing else, is told what BPF tells."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import unittest
+
+import kernel
+import support
+
+NOBODY = 65534
+PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+GIVEN = [*PLAIN, "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon",
+         "--bounding-set=-all,+bpf,+perfmon"]
+NUMBERS = {"cap_perfmon": kernel.CAP_PERFMON, "cap_bpf": kernel.CAP_BPF}
+
+
+def give(path, names):
+    """What `setcap NAMES+ep PATH` does."""
+    bits = sum(1 << NUMBERS[name] for name in names.split(","))
+    low, high = bits & 0xffffffff, bits >> 32
+    os.setxattr(path, "security.capability", struct.pack("<IIIII", 0x02000001, low, 0, high, 0))
+
+
+@unittest.skipUnless(support.is_root(), "needs root to give capabilities")
+class Capabilities(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder.name, 0o777)
+        self.program = self.path("taskscope")
+        shutil.copy(support.TASKSCOPE, self.program)
+        os.chmod(self.program, 0o755)
+
+    def as_user(self, prefix, *words):
+        done = subprocess.run([*prefix, self.program, *words], capture_output=True, timeout=support.HANG,
+                              stdin=subprocess.DEVNULL, cwd=self.folder.name)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def assert_follows(self, prefix):
+        status, _, err = self.as_user(prefix, "run", "--source", "bpf", "-o", "run.jsonl", "--", "sh", "-c",
+                                      "sleep 0.01; exit 7")
+        self.assertEqual(status, 7, err)
+        lines = pathlib.Path(self.path("run.jsonl")).read_text().splitlines()
+        summary = json.loads(lines[-1])
+        states = {source["name"]: source["state"] for source in summary["sources"]}
+        self.assertEqual({states[name] for name in ("tree", "ledger", "syscalls", "wakers")}, {"ok"})
+        self.assertEqual((summary["processes"], summary["execs"]), (2, 2))
+
+    def test_the_two_are_enough_to_follow_a_tree(self):
+        self.assert_follows(GIVEN)
+
+    def test_the_two_are_enough_to_attach_to_ones_own(self):
+        target = subprocess.Popen([*PLAIN, "sleep", "1000"])
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        support.wait_until(lambda: support.comm_of(target.pid) == "sleep")
+        status, _, err = self.as_user(GIVEN, "attach", "--source", "bpf", "-d", "50ms", "-o", "own.jsonl",
+                                      "-p", str(target.pid))
+        self.assertEqual(status, 0, err)
+        summary = json.loads(pathlib.Path(self.path("own.jsonl")).read_text().splitlines()[-1])
+        self.assertEqual(summary["tracer"], "bpf")
+
+    def test_what_needs_more_says_so(self):
+        status, _, err = self.as_user(GIVEN, "attach", "--source", "bpf", "-d", "50ms", "-p", str(os.getpid()))
+        self.assertEqual(status, 2)
+        self.assertIn("CAP_SYS_PTRACE", err)
+        status, _, err = self.as_user(GIVEN, "run", "--source", "connector", "--", "true")
+        self.assertEqual(status, 125)
+        self.assertIn("CAP_NET_ADMIN", err)
+
+    def test_the_two_are_enough_to_list_tasks(self):
+        status, _, err = self.as_user(GIVEN, "capture", "--source", "bpf", "-o", "all.tscope")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(support.show_threads(self.path("all.tscope"))["host"]["task_source"], "bpf")
+
+    def sources(self):
+        status, out, err = self.as_user(PLAIN, "doctor", "--format", "json")
+        self.assertEqual(status, 0, err)
+        document = json.loads(out)
+        return {way["name"]: way for way in document["sources"] + document["tracers"]}
+
+    def test_what_doctor_asks_for_is_enough(self):
+        before = self.sources()
+        commands = {re.search("`setcap ([a-z_,]+)[+]ep (.+)`", before[name]["reason"]).groups()
+                    for name in ("task_iterator", "bpf")}
+        self.assertEqual(len(commands), 1)
+        names, path = commands.pop()
+        self.assertEqual(os.path.realpath(path), os.path.realpath(self.program))
+        give(path, names)
+        after = self.sources()
+        for name in ("task_iterator", "bpf"):
+            self.assertEqual((before[name]["state"], after[name]["state"]), ("unavailable", "ok"), after[name])
+        self.assert_follows(PLAIN)
+
+
+if __name__ == "__main__":
+    support.main()
