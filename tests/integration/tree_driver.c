@@ -34,8 +34,8 @@
 
 struct driver {
 	const char *source;
-	int interval_ms, sleep_ms;
-	bool attaches, is_late, fills;
+	int interval_ms;
+	bool attaches, is_deaf, is_late, fills;
 	char **command;
 	struct host *host;
 	struct tracer *tracer;
@@ -52,8 +52,12 @@ static void print_fork(const struct tree_event *event)
 
 static void print_exec(const struct tree_event *event)
 {
+	size_t length = event->exec.length;
+
 	printf("exec comm=%s arguments=", event->exec.comm);
-	for (size_t i = 0; i < event->exec.length; i++)
+	while (length && !event->exec.arguments[length - 1])
+		length--;
+	for (size_t i = 0; i < length; i++)
 		putchar(event->exec.arguments[i] > ' ' ? event->exec.arguments[i] : ',');
 }
 
@@ -326,6 +330,19 @@ static void wait_for_end(struct driver *driver)
 		continue;
 }
 
+/* Reads nothing before the command has stopped itself, and lets it go on after a look at what is left. */
+static void wait_for_stop(struct driver *driver)
+{
+	const struct tracer *tracer = driver->tracer;
+	int status;
+
+	if (waitpid(driver->pid, &status, WUNTRACED) != driver->pid || !WIFSTOPPED(status))
+		fail("wait", "the command did not stop");
+	check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
+	check(tracer->kind->sample(tracer->state, TRACER_LOOK, take_event, driver), "sample");
+	kill(driver->pid, SIGCONT);
+}
+
 static void finish(struct driver *driver)
 {
 	const struct tracer *tracer = driver->tracer;
@@ -365,16 +382,14 @@ static void parse(struct driver *driver, int count, char **arguments)
 	int option;
 
 	if (count < 2)
-		fail("usage",
-		     "tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-aef] -- COMMAND...");
+		fail("usage", "tree_driver SOURCE [-i MILLISECONDS] [-adef] -- COMMAND...");
 	driver->source = arguments[1];
 	optind = 2;
-	while ((option = getopt(count, arguments, "+i:s:aef")) != -1) {
+	while ((option = getopt(count, arguments, "+i:adef")) != -1) {
 		if (option == 'i')
 			driver->interval_ms = (int)strtol(optarg, NULL, 10);
-		if (option == 's')
-			driver->sleep_ms = (int)strtol(optarg, NULL, 10);
 		driver->attaches = driver->attaches || option == 'a';
+		driver->is_deaf = driver->is_deaf || option == 'd';
 		driver->is_late = driver->is_late || option == 'e';
 		driver->fills = driver->fills || option == 'f';
 	}
@@ -403,7 +418,8 @@ int main(int count, char **arguments)
 	if (driver.fills)
 		fill_table();
 	follow(&driver);
-	usleep((unsigned)driver.sleep_ms * 1000);
+	if (driver.is_deaf)
+		wait_for_stop(&driver);
 	if (driver.is_late)
 		wait_for_end(&driver);
 	else
