@@ -31,6 +31,7 @@
 
 #define SETTLE_US 300000 /* for a command that is attached to, once it has children or threads */
 #define SETTLE_TRIES 200
+#define DESCRIPTORS_MOST 256
 
 struct driver {
 	const char *source;
@@ -292,33 +293,31 @@ static void watch(struct driver *driver)
 	}
 }
 
-/*
- * Leaves no room in the kernel's table of processes.  The newest map of that name is the one that this
- * process has just made.
- */
+/* The map of that name among the descriptors of this process. */
+static int own_map(const char *name)
+{
+	for (int fd = 0; fd < DESCRIPTORS_MOST; fd++) {
+		struct bpf_map_info info = { 0 };
+		__u32 size = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && strcmp(info.name, name) == 0)
+			return fd;
+	}
+	fail("map", name);
+	return -1;
+}
+
+/* Leaves no room in the kernel's table of processes. */
 static void fill_table(void)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info), id = 0, value[64] = { 0 };
-	int table = -1;
+	__u64 value[16] = { 0 };
+	int table = own_map("processes");
 
-	while (bpf_map_get_next_id(id, &id) == 0) {
-		int fd = bpf_map_get_fd_by_id(id);
-
-		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
-		    strcmp(info.name, "processes") == 0) {
-			close(table);
-			table = fd;
-		} else {
-			close(fd);
-		}
-	}
 	/* Numbers that no process can have. */
 	for (__u32 key = 1u << 30; bpf_map_update_elem(table, &key, value, BPF_ANY) == 0; key++)
 		continue;
 	if (errno != E2BIG)
 		fail("fill", strerror(errno));
-	close(table);
 }
 
 /* Reads nothing before the command has ended. */
