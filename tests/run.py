@@ -48,7 +48,9 @@ def run(found, folder, compiler, options, choice):
     start, failed, tested = time.time(), len(found.failed), None
     log = ROOT / folder / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    command = ["meson", "test", "-C", folder, "--print-errorlogs", *choice]
+    # Most tests wait most of the time.
+    command = ["meson", "test", "-C", folder, "--print-errorlogs",
+               f"--num-processes={2 * os.cpu_count()}", *choice]
     done = setup(folder, compiler, options) and subprocess.run(command, cwd=ROOT).returncode == 0
     if log.exists():
         tested = found.add_log(folder, log.read_text().splitlines())
