@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""The steps of .ci/run must be able to fail: they count by their last line or by their status."""
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+STEPS = pathlib.Path(__file__).resolve().parent.parent / ".ci/steps.sh"
+
+
+class Steps(unittest.TestCase):
+    def run_steps(self, *steps):
+        """Exit status and last line of a script of such steps."""
+        script = f"results=$(mktemp); trap 'rm -f $results' EXIT; . {STEPS}\n" + \
+            "".join(f"step name {step}\n" for step in steps) + "summary"
+        done = subprocess.run(["bash", "-uo", "pipefail", "-c", script], capture_output=True,
+                              text=True, timeout=120)
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    def test_a_command_is_one(self):
+        self.assertEqual(self.run_steps("true", "true"), (0, "2 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.run_steps("true", "false"), (1, "1 passed, 1 failed, 0 skipped"))
+
+    def test_a_suite_is_as_many_as_it_says(self):
+        said = "'echo first; echo {}; exit {}'"
+        suite = "sh -c " + said.format("3 passed, 0 failed, 2 skipped", 0)
+        self.assertEqual(self.run_steps(suite, "true"), (0, "4 passed, 0 failed, 2 skipped"))
+        suite = "sh -c " + said.format("3 passed, 2 failed, 0 skipped", 1)
+        self.assertEqual(self.run_steps(suite), (1, "3 passed, 2 failed, 0 skipped"))
+
+    def test_a_suite_that_fails_without_saying_so_has_failed(self):
+        suite = "sh -c 'echo 3 passed, 0 failed, 0 skipped; exit 1'"
+        self.assertEqual(self.run_steps(suite), (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_a_step_that_cannot_be_is_skipped(self):
+        self.assertEqual(self.run_steps("sh -c 'echo skipped: why; exit 77'", "true"),
+                         (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.run_steps("sh -c 'exit 77'"), (1, "0 passed, 0 failed, 1 skipped"))
+
+    def test_what_a_step_leaves_running_is_not_waited_for(self):
+        with tempfile.NamedTemporaryFile("r") as file:
+            self.run_steps(f"sh -c 'sleep 1000 & echo $! >{file.name}'")
+            os.kill(int(file.read()), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()
