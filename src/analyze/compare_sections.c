@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 static const char *const names[COMPARE_SECTION_COUNT] = {
 #define COMPARE_SECTION(id, name, ...) [COMPARE_##id] = name,
 #include "analyze/compare_sections.def"
 };
 
-static const char all_names[] =
+#define SECTIONS_ARE "sections are "
+static const char all_names[] = SECTIONS_ARE
 #define COMPARE_SECTION(id, name, ...) name ", "
 #include "analyze/compare_sections.def"
 	"all";
@@ -37,6 +39,15 @@ static uint32_t bits_of(const char *word, size_t length)
 	return 0;
 }
 
+static int unknown_section(const char *word, size_t length, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(word, length);
+
+	suggest_list(&suggestion, all_names + strlen(SECTIONS_ARE));
+	return error_set(error, -EINVAL, "there is no section '%.*s'; %s", (int)length, word,
+			 suggestion_hint(&suggestion, "", all_names));
+}
+
 int compare_sections_parse(const char *list, uint32_t *ret, struct error *error)
 {
 	uint32_t sections = 0;
@@ -48,9 +59,7 @@ int compare_sections_parse(const char *list, uint32_t *ret, struct error *error)
 		int status;
 
 		if (!bits) {
-			status = error_set(error, -EINVAL,
-					   "there is no section '%.*s'; sections are %s",
-					   (int)length, word, all_names);
+			status = unknown_section(word, length, error);
 			return error_mark(error, status, list, (size_t)(word - list));
 		}
 		sections |= bits;

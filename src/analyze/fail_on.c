@@ -8,6 +8,7 @@
 #include "analyze/selection.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "metric/reading.h"
 #include "metric/unit.h"
 
@@ -54,6 +55,17 @@ static void skip_blanks(struct parser *parser)
 	parser->at += strspn(parser->at, BLANKS);
 }
 
+static int unknown_axis(struct parser *parser, size_t length)
+{
+	struct suggestion suggestion = suggest_for(parser->at, length);
+
+	suggest_list(&suggestion, "group|" GROUP_AXES);
+	return refuse(parser, parser->at,
+		      "groups are told by group|" GROUP_AXES ", not by '%.*s'%s%s", (int)length,
+		      parser->at, suggestion.best ? "; " : "",
+		      suggestion_hint(&suggestion, "", ""));
+}
+
 static int parse_axis(struct parser *parser, size_t length)
 {
 	char name[32] = "";
@@ -65,9 +77,7 @@ static int parse_axis(struct parser *parser, size_t length)
 		return 0;
 	axis = group_axis_find(name);
 	if (axis < 0)
-		return refuse(parser, parser->at,
-			      "groups are told by group|" GROUP_AXES ", not by '%.*s'", (int)length,
-			      parser->at);
+		return unknown_axis(parser, length);
 	parser->condition.has_axis = true;
 	parser->condition.axis = (enum group_axis)axis;
 	return 0;

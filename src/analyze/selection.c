@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 #define WORD_MAX 64 /* bytes; longer than every metric's name */
 
@@ -39,61 +40,20 @@ void selection_all(struct selection *selection)
 	selection->count = METRIC_COUNT;
 }
 
-static unsigned smallest(unsigned a, unsigned b, unsigned c)
-{
-	unsigned least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/* Characters to insert, delete or replace to turn one word into the other. */
-static unsigned edit_distance(const char *from, const char *to)
-{
-	unsigned row[WORD_MAX + 1];
-	size_t length = strnlen(to, WORD_MAX);
-
-	for (unsigned i = 0; i <= length; i++)
-		row[i] = i;
-	for (; *from; from++) {
-		unsigned diagonal = row[0]++;
-
-		for (size_t i = 1; i <= length; i++) {
-			unsigned above = row[i];
-
-			row[i] = smallest(row[i] + 1, row[i - 1] + 1,
-					  diagonal + (*from != to[i - 1]));
-			diagonal = above;
-		}
-	}
-	return row[length];
-}
-
-/* The metric whose name is nearest, unless most of it would have to change. */
-static const struct metric *nearest_metric(const char *name)
-{
-	const struct metric *nearest = NULL;
-	unsigned best = (unsigned)strnlen(name, WORD_MAX) / 2;
-
-	for (int id = 0; id < METRIC_COUNT && strnlen(name, WORD_MAX + 1) <= WORD_MAX; id++) {
-		unsigned distance = edit_distance(name, metrics[id].name);
-
-		if (distance < best) {
-			best = distance;
-			nearest = &metrics[id];
-		}
-	}
-	return nearest;
-}
-
 int metric_unknown(const char *name, struct error *error)
 {
-	const struct metric *nearest = nearest_metric(name);
+	return metric_unknown_among(name, "", error);
+}
 
-	if (nearest)
-		return error_set(error, -EINVAL, "there is no metric '%s'; did you mean %s?", name,
-				 nearest->name);
-	return error_set(error, -EINVAL, "there is no metric '%s'; `taskscope metrics` lists them",
-			 name);
+int metric_unknown_among(const char *name, const char *others, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(name, strlen(name));
+
+	suggest_list(&suggestion, others);
+	for (int id = 0; id < METRIC_COUNT; id++)
+		suggest(&suggestion, metrics[id].name);
+	return error_set(error, -EINVAL, "there is no metric '%s'; %s", name,
+			 suggestion_hint(&suggestion, "", "`taskscope metrics` lists them"));
 }
 
 static int add_matches(struct selection *selection, const char *glob, struct error *error)
@@ -171,6 +131,15 @@ static uint32_t find_sections(const char *word, size_t length)
 	return 0;
 }
 
+static int unknown_section(const char *word, size_t length, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(word, length);
+
+	suggest_list(&suggestion, SECTION_NAMES);
+	return error_set(error, -EINVAL, "there is no section '%.*s'; %s", (int)length, word,
+			 suggestion_hint(&suggestion, "", "sections are " SECTION_NAMES));
+}
+
 int sections_parse(const char *list, uint32_t *ret, struct error *error)
 {
 	const char *whole = list;
@@ -181,11 +150,8 @@ int sections_parse(const char *list, uint32_t *ret, struct error *error)
 		uint32_t found = find_sections(list, length);
 
 		if (!found)
-			return error_mark(error,
-					  error_set(error, -EINVAL,
-						    "there is no section '%.*s'; they are %s",
-						    (int)length, list, SECTION_NAMES),
-					  whole, (size_t)(list - whole));
+			return error_mark(error, unknown_section(list, length, error), whole,
+					  (size_t)(list - whole));
 		sections |= found;
 		list = list[length] ? list + length + 1 : NULL;
 	}

@@ -53,4 +53,7 @@ bool selection_has(const struct selection *selection, enum metric_id id);
 /* Says that there is no such metric, and which one may be meant.  Returns -EINVAL. */
 int metric_unknown(const char *name, struct error *error);
 
+/* The same where other words could stand too: "a|b". */
+int metric_unknown_among(const char *name, const char *others, struct error *error);
+
 #endif

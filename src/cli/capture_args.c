@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/pid_list.h"
 #include "collect/capture.h"
@@ -17,6 +18,16 @@ bool capture_args_given(const struct capture_args *args)
 {
 	return args->pids || args->cgroup || args->source || args->without || args->root ||
 	       args->no_cmdline || args->no_jemalloc_oracle || args->smaps;
+}
+
+static int unknown_source(const char *name, size_t length, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(name, length);
+
+	for (int id = 0; id < SOURCE_COUNT; id++)
+		suggest(&suggestion, sources[id].name);
+	return error_set(error, -EINVAL, "there is no source '%.*s'; %s", (int)length, name,
+			 suggestion_hint(&suggestion, "", "`taskscope doctor` lists them"));
 }
 
 static int parse_sources(const char *list, uint32_t *ret, struct error *error)
@@ -33,9 +44,7 @@ static int parse_sources(const char *list, uint32_t *ret, struct error *error)
 			id = source_find(name);
 		}
 		if (id < 0)
-			return error_set(error, -EINVAL,
-					 "there is no source '%.*s'; `taskscope doctor` lists them",
-					 (int)length, list);
+			return unknown_source(list, length, error);
 		*ret |= 1u << id;
 		list = list[length] ? list + length + 1 : NULL;
 	}

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/group.h"
 #include "analyze/selection.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/capture_args.h"
 #include "cli/command.h"
 #include "cli/grouping_args.h"
@@ -100,7 +102,7 @@ static int parse_sort_metric(const char *name, struct group_sort *sort, struct e
 	int id = metric_find(name);
 
 	if (id < 0)
-		return metric_unknown(name, error);
+		return metric_unknown_among(name, "group|tasks", error);
 	if (metrics[id].kind == KIND_CATEGORY)
 		return error_set(error, -EINVAL,
 				 "cannot sort by %s: its values are words, not numbers", name);
@@ -226,6 +228,8 @@ static struct group_sort default_sort(const struct snapshot *snapshot,
 
 static int get_snapshot(char **words, int count, struct snapshot **ret, struct error *error)
 {
+	uint64_t number;
+
 	if (count == 0)
 		return capture_args_take(&args.capture, ret, error);
 	if (capture_args_given(&args.capture))
@@ -233,6 +237,10 @@ static int get_snapshot(char **words, int count, struct snapshot **ret, struct e
 				 "options that say what to capture do not go with a file: '%s' "
 				 "is captured already",
 				 words[0]);
+	if (parse_u64(words[0], &number) && access(words[0], F_OK) < 0)
+		return error_set(error, -ENOENT,
+				 "there is no file '%s'; to show that process, write -p %s",
+				 words[0], words[0]);
 	return snapshot_file_read(words[0], ret, error);
 }
 
@@ -310,8 +318,9 @@ const struct command command_show = {
 		"of processes, such as memory, counts once for each process.\n"
 		"\n"
 		"The axes pcomm, comm and cgroup group by pattern: worker-1 and worker-2 are\n"
-		"worker-{N}; {H} stands for hexadecimal digits, {I} for an id. A pcomm or comm\n"
-		"that is alone with its pattern stays as it is. comm-exact groups by the name\n"
+		"worker-{N}; {H} stands for eight or more hexadecimal digits, {I} for an id. A\n"
+		"name that is alone with its pattern stays as it is, but for a cgroup with an id.\n"
+		"comm-exact groups by the name\n"
 		"itself, container by the container that the cgroup path tells; outside of\n"
 		"any, by the systemd unit; scope by the innermost scope that a thread of a\n"
 		"program with libtaskscope is in. The axis all has the patterns of cgroup,\n"

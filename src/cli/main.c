@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -62,9 +63,14 @@ static void point_at(const struct error *error)
 
 static int unknown_verb(const char *name)
 {
+	struct suggestion suggestion = suggest_for(name, strlen(name));
 	struct error error = { 0 };
 
-	error_set(&error, -EINVAL, "there is no verb '%s'; `taskscope help` lists them", name);
+	for (size_t i = 0; all_commands[i]; i++)
+		suggest(&suggestion, all_commands[i]->name);
+	suggest_list(&suggestion, "help|--help|--version|--completions");
+	error_set(&error, -EINVAL, "there is no verb '%s'; %s", name,
+		  suggestion_hint(&suggestion, "", "`taskscope help` lists them"));
 	return complain(error.message);
 }
 
@@ -151,7 +157,7 @@ static int run_help(int count, char **arguments)
 
 	if (check_count(count, 1) != EXIT_DONE)
 		return EXIT_ERROR;
-	if (count == 0 || asks_for_help(count, arguments)) {
+	if (count == 0 || asks_for_help(count, arguments) || strcmp(arguments[0], "help") == 0) {
 		help_overview(stdout, all_commands);
 		return flush_output(EXIT_DONE);
 	}

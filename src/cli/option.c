@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 /* The words still to be read. */
@@ -63,14 +64,23 @@ static int store_in_list(const struct option *option, const char *value, struct 
 	return 0;
 }
 
+static int not_a_choice(const struct option *option, const char *value, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(value, strlen(value));
+
+	suggest_list(&suggestion, option->choices);
+	return error_set(error, -EINVAL, "--%s takes one of %s, not '%s'%s%s", option->name,
+			 option->choices, value, suggestion.best ? "; " : "",
+			 suggestion_hint(&suggestion, "", ""));
+}
+
 static int store(const struct option *option, const char *value, struct error *error)
 {
 	struct option_number *number = option->target;
 	uint64_t parsed;
 
 	if (option->choices && value && find_choice(option->choices, value) < 0)
-		return error_set(error, -EINVAL, "--%s takes one of %s, not '%s'", option->name,
-				 option->choices, value);
+		return not_a_choice(option, value, error);
 	switch (option->type) {
 	case OPTION_FLAG:
 		*(bool *)option->target = true;
@@ -113,6 +123,17 @@ static int store_argument(const struct option *option, const char *attached, str
 	return store(option, cursor->arguments[cursor->next++], error);
 }
 
+static int unknown_option(const struct option *options, const char *name, size_t length,
+			  struct error *error)
+{
+	struct suggestion suggestion = suggest_for(name, length);
+
+	for (; options && options->name; options++)
+		suggest(&suggestion, options->name);
+	return error_set(error, -EINVAL, "there is no option --%.*s; %s", (int)length, name,
+			 suggestion_hint(&suggestion, "--", "--help lists them"));
+}
+
 static int parse_long(const struct option *options, const char *word, struct cursor *cursor,
 		      struct error *error)
 {
@@ -121,7 +142,7 @@ static int parse_long(const struct option *options, const char *word, struct cur
 	const char *attached = word[length] ? word + length + 1 : NULL;
 
 	if (!option)
-		return error_set(error, -EINVAL, "unknown option --%.*s", (int)length, word);
+		return unknown_option(options, word, length, error);
 	switch (option_argument(option->type)) {
 	case ARGUMENT_NEEDED:
 		return store_argument(option, attached, cursor, error);
@@ -144,7 +165,8 @@ static int parse_letters(const struct option *options, const char *letters, stru
 		int status;
 
 		if (!option)
-			return error_set(error, -EINVAL, "unknown option -%c", *letters);
+			return error_set(error, -EINVAL,
+					 "there is no option -%c; --help lists them", *letters);
 		if (option_argument(option->type) == ARGUMENT_NEEDED)
 			return store_argument(option, letters[1] ? letters + 1 : NULL, cursor,
 					      error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 static const char *const column_names[CHANGE_COLUMN_COUNT] = {
 	[CHANGE_SECTION] = "section",
@@ -39,14 +40,22 @@ static int find_column(const char *name, size_t length)
 	return -1;
 }
 
+static int unknown_column(const char *name, size_t length, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(name, length);
+
+	suggest_list(&suggestion, COMPARE_COLUMNS);
+	return error_set(error, -EINVAL, "there is no column '%.*s'; %s", (int)length, name,
+			 suggestion_hint(&suggestion, "", "columns are " COMPARE_COLUMNS));
+}
+
 static int add_column(struct compare_columns *columns, const char *name, size_t length,
 		      struct error *error)
 {
 	int column = find_column(name, length);
 
 	if (column < 0)
-		return error_set(error, -EINVAL, "there is no column '%.*s'; columns are %s",
-				 (int)length, name, COMPARE_COLUMNS);
+		return unknown_column(name, length, error);
 	for (size_t i = 0; i < columns->count; i++)
 		if ((int)columns->ids[i] == column)
 			return error_set(error, -EINVAL, "column '%.*s' is named twice",

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "model/snapshot.h"
 #include "render/value.h"
@@ -33,14 +34,22 @@ static int find_column(const char *name, size_t length)
 	return -1;
 }
 
+static int unknown_column(const char *name, size_t length, struct error *error)
+{
+	struct suggestion suggestion = suggest_for(name, length);
+
+	suggest_list(&suggestion, VIEW_COLUMNS);
+	return error_set(error, -EINVAL, "there is no column '%.*s'; %s", (int)length, name,
+			 suggestion_hint(&suggestion, "", "columns are " VIEW_COLUMNS));
+}
+
 static int add_column(struct view_columns *columns, const char *name, size_t length,
 		      struct error *error)
 {
 	int column = find_column(name, length);
 
 	if (column < 0)
-		return error_set(error, -EINVAL, "there is no column '%.*s'; columns are %s",
-				 (int)length, name, VIEW_COLUMNS);
+		return unknown_column(name, length, error);
 	for (size_t i = 0; i < columns->count; i++)
 		if ((int)columns->ids[i] == column)
 			return error_set(error, -EINVAL, "column '%.*s' is named twice",

@@ -50,6 +50,9 @@ bool container_is_likely(const void *bytes, size_t size)
 	return size >= 4 && memcmp(bytes, magic, 4) == 0;
 }
 
+/* What each line of a run's file begins with. */
+static const char run_line[] = "{\"kind\":\"";
+
 static int check_magic(const void *bytes, size_t available, const char *name, struct error *error)
 {
 	size_t length = available < sizeof(magic) ? available : sizeof(magic);
@@ -63,7 +66,14 @@ static int check_magic(const void *bytes, size_t available, const char *name, st
 				 "%s was damaged, as copying in text mode does: copy it again in "
 				 "binary mode",
 				 name);
-	return error_set(error, -EBADMSG, "%s is not a .tscope file", name);
+	if (available >= strlen(run_line) && memcmp(bytes, run_line, strlen(run_line)) == 0)
+		return error_set(error, -EBADMSG,
+				 "%s is of a run, not a snapshot: `taskscope report` shows it; "
+				 "show and compare take what `taskscope capture` writes",
+				 name);
+	return error_set(error, -EBADMSG,
+			 "%s is not a snapshot: `taskscope capture -o NAME.tscope` writes one",
+			 name);
 }
 
 static int cut_short(const char *name, uint64_t size, struct error *error)

@@ -74,7 +74,9 @@ def process_files(pid):
     }
 
 
-@unittest.skipUnless(support.is_root(), "needs root, for the iterator and taskstats")
+NEEDS_ROOT = unittest.skipUnless(support.is_root(), "needs root, for the iterator and taskstats")
+
+
 class AddMetric(support.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -143,6 +145,7 @@ class AddMetric(support.TestCase):
             self.assertEqual(leader["ended_rchar"], leader["dead_rchar"])
         return absent, leader
 
+    @NEEDS_ROOT
     def test_the_iterator_lists_and_files_add(self):
         absent, leader = self.check_files("--source", "bpf")
         missing = [name for name in ROWS if leader.get(name) is None and name not in TWINS]
@@ -152,6 +155,7 @@ class AddMetric(support.TestCase):
             self.assertEqual(leader.get(name), leader.get(twin), name)
             self.assertEqual(absent.get(name), absent.get(twin), name)
 
+    @NEEDS_ROOT
     def test_procfs_lists(self):
         absent, leader = self.check_files("--source", "procfs")
         missing = [name for name in ROWS if leader.get(name) is None and name not in TWINS]
@@ -160,6 +164,7 @@ class AddMetric(support.TestCase):
         for name in ("task_csw", "group_threads"):
             self.assertEqual(absent[name], NOT_IN_PROCFS)
 
+    @NEEDS_ROOT
     def test_what_is_left_out_says_so(self):
         with support.Workload() as workload:
             absent, _ = self.capture("-p", workload.pid, "--without",
@@ -169,6 +174,7 @@ class AddMetric(support.TestCase):
         self.assertEqual(absent["asked_csw"], "switched off by --without taskstats")
         self.assertEqual(absent["anonymous_bytes"], "not asked for: --smaps reads it")
 
+    @NEEDS_ROOT
     def test_kernel_threads_have_no_memory(self):
         absent, threads = self.capture()
         self.assertTrue(absent["stack_bytes"].startswith(

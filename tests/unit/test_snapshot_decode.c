@@ -92,7 +92,9 @@ static void a_copy_in_text_mode_is_told_from_a_foreign_file(void **state)
 	(void)state;
 	assert_non_null(strstr(refuse(no_carriage_return, 16, -EBADMSG), "text mode"));
 	assert_non_null(strstr(refuse(seven_bits, 16, -EBADMSG), "text mode"));
-	assert_string_equal(refuse(foreign, 7, -EBADMSG), "the snapshot is not a .tscope file");
+	assert_string_equal(
+		refuse(foreign, 7, -EBADMSG),
+		"the snapshot is not a snapshot: `taskscope capture -o NAME.tscope` writes one");
 }
 
 /* Gives a file a checksum again after its bytes were changed. */

@@ -308,7 +308,7 @@ static void a_file_that_cannot_be_read_is_named_with_the_cause(void **state)
 	write_file(place->path, "", 0);
 	refuse_file(place->path, -EBADMSG, "is empty");
 	write_file(place->path, "SQLite format 3 and much more text", 34);
-	refuse_file(place->path, -EBADMSG, "is not a .tscope file");
+	refuse_file(place->path, -EBADMSG, "is not a snapshot");
 	write_file(place->path, bytes, size - 1);
 	refuse_file(place->path, -EBADMSG, "is cut short");
 	bytes[size / 2] ^= 1;
