@@ -58,7 +58,7 @@ INTEGRATION = {
     "session": ["run", "attach", "phases", "why"],
     "cli": ["cli", "doctor", "compare_now", "run"],
     "lib": ["lib-edges", "library", "heartbeat", "heartbeat_output", "stalls"],
-    "bpf": ["branches", "sources", "agree", "losses", "tracers", "attach"],
+    "bpf": ["branches", "sources", "agree", "losses", "tracers"],
 }
 
 # Who carries the programs of the kernel side.
@@ -71,6 +71,10 @@ BODY = re.compile(r"^(?P<head>[^\n]*\)[^\n]*)\n\{\n(?P<body>.*?)^\}", re.DOTALL 
 # Lines that no test can judge, or whose mutants are dangerous or known to be the same program.
 SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|_close\(|\bclose\(|"
                     r"_clear\(|munmap|barrier|-ENOMEM|arm64|mm_rss_stat|^\t*(static )?const |memset|__builtin|bpf_printk|CLEANUP|error_set")
+
+# Where both sides are equal these do the same either way: the larger, or smaller, of two.
+CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a)|(?P=a) = (?P=b));|"
+                    r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
         "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
@@ -107,6 +111,12 @@ def code_of(text):
     return NO_CODE.sub(blank, text)
 
 
+def is_choice(code, place):
+    start = code.rfind("\n", 0, place) + 1
+    end = code.find("\n", code.find("\n", place) + 1)
+    return any(found.start() <= place < found.end() for found in CHOICE.finditer(code, start, end))
+
+
 def mutants_of_body(layer, path, code, text, start, end):
     """Every change that one function allows."""
     for kind, (pattern, change) in KINDS.items():
@@ -114,6 +124,8 @@ def mutants_of_body(layer, path, code, text, start, end):
             line = code[code.rfind("\n", 0, found.start(1)) + 1:code.find("\n", found.start(1))]
             before = text[found.start(1):found.end(1)]
             after = change(before)
+            if kind == "comparison" and is_choice(code, found.start(1)):
+                continue
             if after != before and not SPARED.search(line) and "for (" not in line:
                 yield Mutant(layer, path, code.count("\n", 0, found.start(1)) + 1, kind,
                              *found.span(1), before, after)
