@@ -62,7 +62,7 @@ class PhaseCase(support.TestCase):
     def run_program(self, *words, options=(), env=QUIET, status=0):
         """Runs the program below taskscope; gives what it printed."""
         done, out, err = support.run("run", "-q", "-o", self.path("run.jsonl"), *options, "--",
-                                     PROGRAM, *words, env=env)
+                                     PROGRAM, *words, env=env, preexec_fn=support.go_first)
         self.assertEqual(done, status, err)
         return out
 
@@ -247,7 +247,7 @@ class Reports(PhaseCase):
 class Attaching(PhaseCase):
     def start(self, *words, env=QUIET):
         process = subprocess.Popen([PROGRAM, *map(str, words)], env=env, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
+                                   stdout=subprocess.PIPE, text=True, preexec_fn=support.go_first)
 
         def end():
             process.kill()
@@ -262,7 +262,8 @@ class Attaching(PhaseCase):
         path = pathlib.Path(self.path("run.jsonl"))
         path.unlink(missing_ok=True)
         attached = subprocess.Popen([TASKSCOPE, "attach", "-q", "-p", str(process.pid), "-o",
-                                     str(path), *options], stdin=subprocess.DEVNULL)
+                                     str(path), *options], stdin=subprocess.DEVNULL,
+                                    preexec_fn=support.go_first)
         self.addCleanup(attached.wait)
         self.addCleanup(attached.kill)
         wait_until(lambda: path.exists() and '"sample"' in path.read_text())
@@ -297,8 +298,7 @@ class Attaching(PhaseCase):
         for way in WAYS:
             with self.subTest(way=way):
                 process = self.start("sleep", 100000)
-                wait_until(lambda: "S" in {state for state, *_ in
-                                           support.threads_of(process.pid).values()})
+                support.wait_for_idle(process.pid)
                 time.sleep(0.5)
                 attached = self.attach(process, "--source", way, "-d", "1s")
                 self.assertEqual(attached.wait(timeout=HANG), 0)
@@ -328,6 +328,7 @@ class Terminal(PhaseCase):
         """The live lines on a terminal of that width."""
         pid, terminal = pty.fork()
         if pid == 0:
+            support.go_first()
             os.environ.update(QUIET, TERM="xterm")
             subprocess.run(["stty", "cols", str(columns)])
             os.execv(TASKSCOPE, [TASKSCOPE, "run", "--", PROGRAM, *map(str, words)])

@@ -34,7 +34,10 @@ def held_thread(tid):
 
 @contextlib.contextmanager
 def small_quota():
-    """A control group with 1% of a CPU: the shell command that joins it.  Who did has ended by the end."""
+    """A control group with 1% of a CPU: the shell command that joins it.  Who did has ended by the end.
+
+    What others of this host want does not count: who is throttled is not starved, too.
+    """
     old, new = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")
     group = (old if old.is_dir() else new) / f"taskscope-test-{os.getpid()}"
     try:
@@ -42,8 +45,10 @@ def small_quota():
         if old.is_dir():
             (group / "cpu.cfs_period_us").write_text("100000")
             (group / "cpu.cfs_quota_us").write_text("1000")
+            (group / "cpu.shares").write_text("262144")
         else:
             (group / "cpu.max").write_text("1000 100000")
+            (group / "cpu.weight").write_text("10000")
     except OSError as error:
         with contextlib.suppress(OSError):
             group.rmdir()

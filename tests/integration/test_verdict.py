@@ -18,7 +18,7 @@ import threading
 import time
 import unittest
 
-from support import HANG, TASKSCOPE, is_root, main
+from support import HANG, TASKSCOPE, go_first, is_root, main
 
 WORKLOADS = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"])
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
@@ -95,12 +95,6 @@ def slow_server():
 
 def command(name, *arguments):
     return [str(WORKLOADS / name), DURATION, *arguments]
-
-
-def go_first():
-    """For a process that is about to run a workload: others of this host shall not limit it."""
-    with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, -15)
 
 
 def profile(words, enter=None):
