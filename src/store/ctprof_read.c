@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/ctprof.h"
 #include "store/ctprof_stream.h"
+#include "store/json_parse.h"
 
 struct document {
 	struct ctprof_reader reader;
@@ -71,19 +72,15 @@ static void release_json(json_t **value)
 static int parse_value(struct document *document, json_t **ret)
 {
 	json_error_t error;
-	json_t *value;
 	int status = ctprof_stream_value(&document->stream, &document->value);
 
 	if (status < 0)
 		return status;
-	value = json_loadb(text_string(&document->value), document->value.length,
-			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	if (!value && json_error_code(&error) == json_error_out_of_memory)
-		return -ENOMEM;
-	if (!value)
+	status = json_parse(text_string(&document->value), document->value.length,
+			    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, ret, &error);
+	if (status == -EBADMSG)
 		return ctprof_bad(&document->reader, "%s", parse_problem(&error));
-	*ret = value;
-	return 0;
+	return status;
 }
 
 /* A key and its colon; *ret must be a text. */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/container.h"
 #include "store/ctprof.h"
+#include "store/json_parse.h"
 #include "store/run_lines.h"
 #include "store/run_parts.h"
 #include "store/run_rebuild.h"
@@ -140,15 +141,15 @@ static size_t count_values(const char *line, size_t length)
 	return count;
 }
 
-/* NULL when the line is no JSON.  Numbers that are too large for a whole one are real ones. */
-static json_t *parse_line(const struct text *line)
+/* Leaves *ret NULL when the line is no JSON.  Numbers that are too large for a whole one are real ones. */
+static int parse_line(const struct text *line, json_t **ret)
 {
 	json_error_t error;
-	json_t *value = json_loadb(line->data, line->length, 0, &error);
+	int status = json_parse(line->data, line->length, 0, ret, &error);
 
-	if (!value && json_error_code(&error) == json_error_numeric_overflow)
-		value = json_loadb(line->data, line->length, JSON_DECODE_INT_AS_REAL, &error);
-	return value;
+	if (status == -EBADMSG && json_error_code(&error) == json_error_numeric_overflow)
+		status = json_parse(line->data, line->length, JSON_DECODE_INT_AS_REAL, ret, &error);
+	return status == -EBADMSG ? 0 : status;
 }
 
 static int read_line(struct reader *reader)
@@ -156,13 +157,16 @@ static int read_line(struct reader *reader)
 	CLEANUP(release_json) json_t *line = NULL;
 	const struct text *text = &reader->lines.line;
 	const char *kind;
+	int status;
 
 	reader->torn = false;
 	if (!text->length)
 		return 0;
 	if (count_values(text->data, text->length) > VALUES_MAX)
 		return -EFBIG;
-	line = parse_line(text);
+	status = parse_line(text, &line);
+	if (status < 0)
+		return status;
 	kind = json_is_object(line) ? member_text(line, "kind") : NULL;
 	if (!kind) {
 		reader->damaged++;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON of strangers, parsed by jansson.  That ends the program where memory runs out, or goes on with
+ * a shorter text; here that is -ENOMEM.
+ */
+#ifndef STORE_JSON_PARSE_H
+#define STORE_JSON_PARSE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* 0 and a value to release; -ENOMEM; or -EBADMSG, and *error says what is wrong. */
+int json_parse(const char *bytes, size_t length, size_t flags, json_t **ret, json_error_t *error);
+
+#endif
