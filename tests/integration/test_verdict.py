@@ -124,8 +124,9 @@ def tcp():
 
 
 def quota():
-    limits = {1: [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "30000")],
-              2: [("cpu.max", "30000 100000")]}
+    limits = {1: [("cpu.shares", "262144"), ("cpu.cfs_period_us", "100000"),
+                  ("cpu.cfs_quota_us", "30000")],
+              2: [("cpu.weight", "10000"), ("cpu.max", "30000 100000")]}
     with Cgroup("cpu", limits) as cgroup:
         return profile(command("cpu_parallel"), cgroup.enter)
 
