@@ -195,6 +195,34 @@ static void a_look_at_a_thread_of_a_process_that_ended_is_no_stray(void **state)
 	assert_int_equal(tree->usage.values[USAGE_CPU], 9);
 }
 
+static void a_thread_whose_last_account_was_lost_is_given_up_by_a_look(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	account_at(tree, 10, 10, 100, 5, false);
+	exit_at(tree, 10, 100, 200, 0);
+	assert_null(tree_take_ended(tree));
+	tree_close_unseen(tree, 500);
+	assert_int_equal(tree->unaccounted_threads, 1);
+	assert_int_equal(tree_take_ended(tree)->key.pid, 10);
+}
+
+static void a_name_is_kept_to_its_last_letter(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+	struct tree_event event = event_of(TREE_FORK, 10, 10, 100, 100);
+
+	(void)state;
+	memcpy(event.fork.comm, "fifteen letters!", TREE_COMM_SIZE);
+	apply(tree, &event);
+	assert_string_equal(find_live(tree, 10)->comm, "fifteen letters");
+	event = event_of(TREE_EXEC, 10, 10, 100, 101);
+	apply(tree, &event);
+	assert_string_equal(find_live(tree, 10)->comm, "fifteen letters");
+}
+
 static void a_number_that_is_used_again_is_another_process(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -598,6 +626,8 @@ int main(void)
 			a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums),
 		cmocka_unit_test(the_late_account_of_a_thread_that_was_given_up_is_not_added_twice),
 		cmocka_unit_test(a_look_at_a_thread_of_a_process_that_ended_is_no_stray),
+		cmocka_unit_test(a_thread_whose_last_account_was_lost_is_given_up_by_a_look),
+		cmocka_unit_test(a_name_is_kept_to_its_last_letter),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 		cmocka_unit_test(a_start_that_is_not_known_matches_any),
 		cmocka_unit_test(a_start_that_is_told_later_is_remembered),
