@@ -296,7 +296,7 @@ class Copy:
         """Whether the kernel's verifier takes it; only root can ask."""
         if mutant.layer != "bpf" or os.geteuid() != 0:
             return True
-        pins = pathlib.Path(f"/sys/fs/bpf/mutants.{os.getpid()}")
+        pins = pathlib.Path(f"/sys/fs/bpf/mutants-{os.getpid()}")
         objects = (self.build / "bpf" / f"{name}.full.bpf.o" for name in ("task", "tree"))
         for path in objects:
             status = subprocess.run(["bpftool", "prog", "loadall", path, pins],
