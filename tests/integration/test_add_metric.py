@@ -183,6 +183,22 @@ class AddMetric(support.TestCase):
         self.assertEqual([t["seccomp"] for t in kernel], [0])
         self.assertEqual([t.get("stack_bytes") for t in kernel], [None])
 
+    @NEEDS_ROOT
+    def test_tasks_that_end_before_their_files_are_read_are_told(self):
+        """Every task has the key, so that only one which ended meanwhile can lack it."""
+        storm = subprocess.Popen(["sh", "-c", "while :; do true & /bin/true; done"])
+
+        def told():
+            absent, _ = self.capture("--source", "bpf", "--without", "jemalloc,scopes,cmdline")
+            return absent.get("seccomp")
+
+        try:
+            self.assertEqual(support.wait_until(told),
+                             "some tasks ended before their files, which alone have it, were read")
+        finally:
+            storm.kill()
+            storm.wait()
+
 
 if __name__ == "__main__":
     support.main()
