@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Read by the scripts of this folder: steps that are timed and counted in the file $results.
 
-# step NAME COMMAND...: counts as one, or as many as the last line of its output says.  Exit status 77
-# is a skip, whose reason the command has printed.  Returns the command's status.  What the command leaves
-# running is not waited for.
+# step NAME COMMAND...: counts as one, or as many as its last line says, or the line before, as make adds
+# one of its own when a command fails.  Exit status 77 is a skip, whose reason the command has printed.
+# Returns the command's status.  What the command leaves running is not waited for.
 step() {
 	local name=$1 start=$SECONDS status=0 log
 	shift
@@ -20,7 +20,7 @@ step() {
 
 # counts STATUS LOG: passed, failed, skipped; a command that fails has at least one failure.
 counts() {
-	tail -n 1 "$2" | awk -v status="$1" -v OFS='\t' '
+	tail -n 2 "$2" | awk -v status="$1" -v OFS='\t' '
 		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { found = 1; passed = $1; failed = $3; skipped = $5 }
 		END {
 			if (!found)

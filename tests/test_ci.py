@@ -29,6 +29,8 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.run_steps(suite, "true"), (0, "4 passed, 0 failed, 2 skipped"))
         suite = "sh -c " + said.format("3 passed, 2 failed, 0 skipped", 1)
         self.assertEqual(self.run_steps(suite), (1, "3 passed, 2 failed, 0 skipped"))
+        suite = "sh -c " + said.format("3 passed, 2 failed, 0 skipped; echo make: Error 1", 2)
+        self.assertEqual(self.run_steps(suite), (1, "3 passed, 2 failed, 0 skipped"))
 
     def test_a_suite_that_fails_without_saying_so_has_failed(self):
         suite = "sh -c 'echo 3 passed, 0 failed, 0 skipped; exit 1'"
