@@ -572,16 +572,18 @@ class Terminal(RunCase):
     COUNTING = """if True:
         import os, signal
         caught = []
+        def say(*words):
+            os.write(1, " ".join(words).encode() + b"\\n")
         def end(*_):
-            print("caught", *caught, flush=True)
+            say("caught", *caught)
             os._exit(3)
         def catch(number, _):
             caught.append(signal.Signals(number).name)
-            print("noted", flush=True)
+            say("noted")
         for number in (signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, catch)
         signal.signal(signal.SIGTERM, end)
-        print("ready", flush=True)
+        say("ready")
         while True:
             signal.pause()
         """
