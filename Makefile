@@ -5,10 +5,11 @@ PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 30
 N            ?= 100
 SEED         ?= 1
+RELEASE       = taskscope-$(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 PACKAGES     ?= tools/install-packages.sh
 CMD          ?= build/demo/demo
 
-.PHONY: all configure run test stress bench fuzz mutants install format clean help
+.PHONY: all configure run test stress bench fuzz mutants install dist deb format clean help
 .NOTPARALLEL:
 
 all: configure	## build build/taskscope (installs what the build needs)
@@ -49,12 +50,23 @@ install: all	## install below PREFIX (DESTDIR is honoured)
 	@meson install -C build
 	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true # where the library is, if we may say so
 
+dist:		## write build-dist/taskscope-VERSION.tar.gz of what is committed
+	@mkdir -p build-dist
+	@git archive --prefix=$(RELEASE)/ -o build-dist/$(RELEASE).tar.gz HEAD
+
+deb: dist	## build Debian packages of that in build-deb, and check them with lintian
+	@$(PACKAGES) build deb
+	@rm -rf build-deb && mkdir build-deb
+	@tar -xf build-dist/$(RELEASE).tar.gz -C build-deb
+	@cd build-deb/$(RELEASE) && dpkg-buildpackage -us -uc -b
+	@lintian --allow-root --fail-on error,warning build-deb/*.changes
+
 format:		## let clang-format decide
 	@$(PACKAGES) format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:		## remove everything that was built
-	@rm -rf build build-sanitize build-fuzz
+	@rm -rf build build-sanitize build-fuzz build-dist build-deb
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## */\1\t/p' $(MAKEFILE_LIST)

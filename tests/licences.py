@@ -6,8 +6,8 @@ import re
 import sys
 
 SUFFIXES = {".c", ".cc", ".def", ".h", ".job", ".map", ".py", ".scd", ".sh"}
-NAMES = {"Makefile", "meson.build", "meson_options.txt"}
-FOLDERS = [".", "bench", "bpf", "completions", "demo", "examples", "include", "man", "src", "tests", "tools"]
+NAMES = {"Makefile", "rules", "meson.build", "meson_options.txt"}
+FOLDERS = [".", "bench", "bpf", "completions", "debian", "demo", "examples", "include", "man", "src", "tests", "tools"]
 
 # Text that tests read as data, not source.
 DATA = {"corpus", "data", "expected"}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that taskscope needs: usage: install-packages.sh GROUP...
 #
-# Groups: build (make, make run), test, bench, format (the make targets of those names).  Asks apt
+# Groups: build (make, make run), test, bench, deb, format (the make targets of those names).  Asks apt
 # only for what is missing, as root or through sudo, and does nothing when everything is there.  On a
 # system without apt it prints the list, whose names are much the same elsewhere, and stops.
 set -eu
@@ -48,6 +48,9 @@ packages() {
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
+	deb	debhelper		make deb: builds Debian packages
+	deb	dpkg-dev		the same
+	deb	lintian			checks them
 	format	clang-format		make format
 	END
 }
@@ -71,7 +74,7 @@ fail() {
 	exit 1
 }
 
-[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench|format..."
+[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench|deb|format..."
 list=$(wanted "$@")
 [ -n "$list" ] || fail "no such group: $*"
 
