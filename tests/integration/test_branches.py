@@ -135,6 +135,15 @@ class Branches(support.TestCase):
             looks = told.events("thread", pid=said["pid"], tid=said["pid"], ended=0)
             self.assertLessEqual({look["now"] for look in looks[1:]}, set(reasons(said)))
 
+    def test_looks_at_a_thread_that_runs_add_up(self):
+        script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+        told = Told("bpf", "/bin/sh", "-c", script, options=["-i", "20"])
+        looks = told.events("thread", tid=told.wait["pid"], ended=0)
+        self.assertTrue(looks)
+        for look in looks:
+            parts = sum(int(look[part] or 0) for part in ("on_cpu", "run_queue", *REASONS))
+            self.assertAlmostEqual(parts, int(look["wall"]), delta=0.01 * int(look["wall"]) + 1e5)
+
     def test_who_ended_waits(self):
         told = self.follow("wakers")
         for said in self.said(told, "waker"):
