@@ -2,18 +2,17 @@
 #include "collect/jemalloc.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "collect/collector.h"
 #include "collect/jemalloc_attach.h"
 #include "collect/jemalloc_glance.h"
 #include "collect/jemalloc_scout.h"
 #include "collect/jemalloc_tally.h"
+#include "collect/jemalloc_tell.h"
+#include "collect/jemalloc_users.h"
 #include "host/privilege.h"
 
 /* Of more processes one is sure not to be settled by a glance. */
@@ -22,10 +21,9 @@
 /* First one process of each program is looked at, then all that cannot go by what it showed. */
 #define ROUNDS 2
 
-/* Beyond a share for each process, which ordinary ones do not use up. */
-#define BUDGET_MS 5000
-#define PROCESSES_PER_MS 2
-#define READING_MS 2000 /* of it: is not spent on looking for jemalloc */
+#define BUDGET_MS 1000	   /* for finding out who has jemalloc and where it keeps its counters */
+#define PROCESSES_PER_MS 2 /* more for reading them, where there are many */
+#define SLOW_BUDGET_MS 100 /* for all of those who were slow the last time */
 
 /*
  * A process that may have jemalloc.  Of one program of one user with equally many pages of code
@@ -46,8 +44,12 @@ struct collection {
 	ARRAY_OF(struct candidate) candidates;
 	struct scout scout;
 	struct attachment attachment;
+	struct slow_users slow;
 	bool needs_child; /* there is a process that no glance settles */
 };
+
+/* Who is looked at in one go. */
+enum turn { TURN_ROOT, TURN_OTHERS, TURN_SLOW, TURN_COUNT };
 
 /* ---- which processes to look at ---- */
 
@@ -110,13 +112,14 @@ static int find_candidates(struct collection *collection)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- looking at them ---- */
 
 static const enum jemalloc_tag state_tags[] = {
 	[SCOUT_LOOKED] = JEMALLOC_NOT_FOUND,	      [SCOUT_GONE] = JEMALLOC_PID_MISSING,
 	[SCOUT_NO_MAPS] = JEMALLOC_MAPS_READ_FAILURE, [SCOUT_BLOCKED] = JEMALLOC_TARGET_BLOCKED,
 	[SCOUT_DAMAGED] = JEMALLOC_WORKER_PANIC,      [SCOUT_UNREADABLE] = JEMALLOC_FILE_UNREADABLE,
-	[SCOUT_OUT_OF_TIME] = JEMALLOC_OUT_OF_TIME,
+	[SCOUT_OUT_OF_TIME] = JEMALLOC_OUT_OF_TIME,   [SCOUT_PUT_OFF] = JEMALLOC_OUT_OF_TIME,
+	[SCOUT_NO_READER] = JEMALLOC_NO_READER,
 };
 
 static int settle(struct collection *collection, struct candidate *candidate,
@@ -148,13 +151,25 @@ static int ask_about(struct collection *collection, const struct candidate *cand
 	struct scouted_process process = {
 		.row = candidate->row,
 		.tgid = processes[candidate->row].tgid,
+		.user = candidate->owner,
 	};
 
 	return array_append(&collection->scout.processes, process);
 }
 
-/* Those that stand alone, and the first of each other program: root's, or everybody else's. */
-static int choose(struct collection *collection, bool of_root)
+/*
+ * Root's come first and by themselves: nobody else can use up their time or their readers.  Who
+ * kept us waiting comes last.
+ */
+static enum turn turn_of(const struct collection *collection, const struct candidate *candidate)
+{
+	if (slow_users_has(&collection->slow, candidate->owner))
+		return TURN_SLOW;
+	return candidate->owner == 0 ? TURN_ROOT : TURN_OTHERS;
+}
+
+/* Those that stand alone, and the first of each other program. */
+static int choose(struct collection *collection, enum turn turn)
 {
 	size_t count;
 
@@ -163,7 +178,7 @@ static int choose(struct collection *collection, bool of_root)
 		bool is_chosen = false;
 
 		count = count_alike(collection, i);
-		if ((collection->candidates.data[i].owner == 0) != of_root)
+		if (turn_of(collection, &collection->candidates.data[i]) != turn)
 			continue;
 		for (size_t j = i; j < i + count; j++) {
 			const struct candidate *candidate = &collection->candidates.data[j];
@@ -210,7 +225,8 @@ static int compare_scouted(const void *left, const void *right)
 	return compare_numbers(a->row, b->row);
 }
 
-static int settle_program(struct collection *collection, struct candidate *candidates, size_t count)
+static int settle_program(struct collection *collection, enum turn turn,
+			  struct candidate *candidates, size_t count)
 {
 	const struct scout *scout = &collection->scout;
 	int status = 0;
@@ -219,11 +235,11 @@ static int settle_program(struct collection *collection, struct candidate *candi
 		const struct scouted_process key = { .row = candidates[i].row };
 		const struct scouted_process *scouted;
 
-		if (candidates[i].is_settled)
+		if (candidates[i].is_settled || turn_of(collection, &candidates[i]) != turn)
 			continue;
 		scouted = bsearch(&key, scout->processes.data, scout->processes.count, sizeof(key),
 				  compare_scouted);
-		if (!scouted)
+		if (!scouted || scouted->state == SCOUT_PUT_OFF)
 			continue;
 		status = settle(collection, &candidates[i], scouted);
 		if (status == 0)
@@ -232,7 +248,7 @@ static int settle_program(struct collection *collection, struct candidate *candi
 	return status;
 }
 
-static int settle_all(struct collection *collection)
+static int settle_all(struct collection *collection, enum turn turn)
 {
 	struct scout *scout = &collection->scout;
 	size_t count;
@@ -241,28 +257,28 @@ static int settle_all(struct collection *collection)
 	      compare_scouted);
 	for (size_t i = 0; i < collection->candidates.count; i += count) {
 		count = count_alike(collection, i);
-		if (settle_program(collection, &collection->candidates.data[i], count) < 0)
+		if (settle_program(collection, turn, &collection->candidates.data[i], count) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int look_at(struct collection *collection, bool of_root)
+static int look_at(struct collection *collection, enum turn turn)
 {
-	int status = choose(collection, of_root);
+	int status = choose(collection, turn);
 
 	if (status < 0 || !collection->scout.processes.count)
 		return status;
 	collection->scout.files.count = 0;
 	status = scout_run(&collection->scout, collection->capture->host);
-	return status < 0 ? status : settle_all(collection);
+	return status < 0 ? status : settle_all(collection, turn);
 }
 
 /*
  * A few are settled without a child, up to the first that is not: that one needs a child, and what
  * a glance at the others could spare is little then.
  */
-static int glance_at_all(struct collection *collection, bool of_root)
+static int glance_at_all(struct collection *collection, enum turn turn)
 {
 	size_t count = collection->candidates.count;
 
@@ -270,7 +286,7 @@ static int glance_at_all(struct collection *collection, bool of_root)
 		struct candidate *candidate = &collection->candidates.data[i];
 		int status;
 
-		if ((candidate->owner == 0) != of_root)
+		if (candidate->is_settled || turn_of(collection, candidate) != turn)
 			continue;
 		status = glance_read(&collection->attachment, &collection->scout, candidate->row);
 		if (status < 0)
@@ -281,84 +297,77 @@ static int glance_at_all(struct collection *collection, bool of_root)
 	return 0;
 }
 
-/* Root's come first and by themselves: nobody else can use up their time or their readers. */
-static int look(struct collection *collection)
+static int take_turn(struct collection *collection, enum turn turn)
 {
-	struct time_budget budget =
-		time_budget_start(BUDGET_MS + collection->candidates.count / PROCESSES_PER_MS);
-	int status = 0;
+	int status = glance_at_all(collection, turn);
 
-	collection->attachment.budget = budget;
-	collection->scout.budget = time_budget_less(budget, READING_MS);
-	collection->needs_child = collection->candidates.count > GLANCES_MAX;
-	for (int round = 0; round < 2 * ROUNDS && status == 0; round++) {
-		bool of_root = round < ROUNDS;
-
-		if (round % ROUNDS == 0)
-			status = glance_at_all(collection, of_root);
-		if (status == 0)
-			status = look_at(collection, of_root);
-	}
+	/* Those of one user: nobody is put off any more. */
+	collection->scout.slow = turn == TURN_SLOW ? NULL : &collection->slow;
+	for (int round = 0; round < ROUNDS && status == 0; round++)
+		status = look_at(collection, turn);
 	return status;
 }
 
-/* ---- what is told at the end ---- */
-
-static int tell_source(struct collection *collection, const char *reason)
+/* Each user is asked for once: candidates of one are not beside each other. */
+static int recall_slow_users(struct collection *collection)
 {
-	struct capture *capture = collection->capture;
-	const struct jemalloc_tally *tally = &collection->attachment.tally;
-	struct source_tally *source = &capture->tallies[SOURCE_JEMALLOC];
-	uint64_t failed = tally->failed + tally->tags[JEMALLOC_READLINK_FAILURE];
+	CLEANUP(slow_users_clear) struct slow_users asked = { 0 };
+	const struct offset_cache *cache = attachment_cache(&collection->attachment);
 
-	source->read = tally->walked - failed;
-	source->failed = failed;
-	if (tally->walked && !failed)
-		return 0;
-	source->error = failed ? EPERM : 0;
-	source->reason = tally->walked ?
-				 arena_copy(&capture->snapshot->arena, reason, strlen(reason)) :
-				 "there is no process to look at";
-	return source->reason ? 0 : -ENOMEM;
+	for (size_t i = 0; i < collection->candidates.count; i++) {
+		uint64_t user = collection->candidates.data[i].owner;
+
+		if (slow_users_has(&asked, user))
+			continue;
+		if (slow_users_add(&asked, user) < 0)
+			return -ENOMEM;
+		if (slow_user_is_remembered(cache, user) &&
+		    slow_users_add(&collection->slow, user) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
-/* Most processes use another allocator, which is no failure but why they have no counters. */
-static void absent_text(const struct jemalloc_tally *tally, const char *reason, struct text *out)
+/* Who was slow before has a little of what is left; who is so now, all of it. */
+static struct time_budget slow_budget(const struct collection *collection, size_t remembered)
 {
-	uint64_t others = tally->tags[JEMALLOC_NOT_FOUND];
+	struct time_budget budget = collection->attachment.budget;
 
-	if (others && (tally->read || reason[0]) && others < tally->walked)
-		text_format(out, "%" PRIu64 " of %" PRIu64 " processes do not use jemalloc%s",
-			    others, tally->walked, reason[0] ? "; " : "");
-	text_append_string(out, reason);
-	if (!out->length)
-		text_append_string(out, "the process does not use jemalloc");
+	if (collection->slow.list.count > remembered)
+		return budget;
+	return time_budget_start(time_budget_allow(budget, SLOW_BUDGET_MS));
 }
 
-static int tell(struct collection *collection)
+static int look(struct collection *collection)
 {
-	static const enum metric_id counters[] = { METRIC_allocated_bytes,
-						   METRIC_deallocated_bytes };
-	CLEANUP(text_free) struct text reason = { 0 };
-	CLEANUP(text_free) struct text absent = { 0 };
-	struct snapshot *snapshot = collection->capture->snapshot;
-	int status;
+	struct attachment *attachment = &collection->attachment;
+	int status = recall_slow_users(collection);
+	size_t remembered = collection->slow.list.count;
 
-	jemalloc_tally_reason(&collection->attachment.tally, &reason);
-	absent_text(&collection->attachment.tally, text_string(&reason), &absent);
-	if (reason.failed || absent.failed)
-		return -ENOMEM;
-	status = tell_source(collection, text_string(&reason));
-	for (size_t i = 0; i < ARRAY_SIZE(counters) && status == 0; i++)
-		if (snapshot_measured(snapshot, counters[i]) < snapshot->task_count)
-			status = snapshot_set_absent(snapshot, counters[i], text_string(&absent));
-	return status < 0 ? status : jemalloc_tally_note(&collection->attachment.tally, snapshot);
+	attachment->budget = collection->scout.budget = time_budget_start(BUDGET_MS);
+	attachment->reading =
+		time_budget_start(BUDGET_MS + collection->candidates.count / PROCESSES_PER_MS);
+	attachment->slow = &collection->slow;
+	collection->needs_child = collection->candidates.count > GLANCES_MAX;
+	for (int turn = 0; turn < TURN_COUNT && status == 0; turn++) {
+		if (turn == TURN_SLOW)
+			attachment->budget = attachment->reading = collection->scout.budget =
+				slow_budget(collection, remembered);
+		status = take_turn(collection, (enum turn)turn);
+	}
+	/* Whom root keeps waiting is root's own affair: all others still come later. */
+	for (size_t i = remembered; i < collection->slow.list.count; i++)
+		if (collection->slow.list.data[i] != 0)
+			slow_user_remember(attachment_cache(attachment),
+					   collection->slow.list.data[i]);
+	return status;
 }
 
 static void collection_clear(struct collection *collection)
 {
 	array_free(&collection->candidates);
 	scout_clear(&collection->scout);
+	slow_users_clear(&collection->slow);
 	attachment_clear(&collection->attachment);
 }
 
@@ -386,5 +395,5 @@ int jemalloc_collect(struct capture *capture)
 		status = -ENOMEM;
 	if (status == 0)
 		status = look(&collection);
-	return status < 0 ? status : tell(&collection);
+	return status < 0 ? status : jemalloc_tell(capture, &collection.attachment.tally);
 }

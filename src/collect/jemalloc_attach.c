@@ -10,11 +10,11 @@
 #include "base/cleanup.h"
 #include "collect/collector.h"
 #include "collect/jemalloc_target.h"
+#include "collect/jemalloc_users.h"
 #include "host/aside.h"
 
 #define TARGET_TIMEOUT_MS 2000
 #define STOPPING_TIMEOUT_MS 4000 /* for one whose threads may have to be stopped */
-#define BLOCKED_MAX 4		 /* targets that may hold us up before no other is tried */
 
 void attachment_clear(struct attachment *attachment)
 {
@@ -51,7 +51,15 @@ static int note_process(struct attachment *attachment, uint32_t process, const c
 static int lose(struct attachment *attachment, uint32_t process, enum jemalloc_tag tag, int error)
 {
 	jemalloc_tally_count(&attachment->tally, tag, error);
-	return note_process(attachment, process, jemalloc_tags[tag].name);
+	return note_process(attachment, process, jemalloc_tags[jemalloc_tag_for(tag, error)].name);
+}
+
+static int lose_slow(struct attachment *attachment, uint32_t process, enum jemalloc_tag tag,
+		     int error)
+{
+	if (slow_users_add(attachment->slow, attachment_user(attachment, process)) < 0)
+		return -ENOMEM;
+	return lose(attachment, process, tag, error);
 }
 
 static int keep(struct attachment *attachment, uint32_t process,
@@ -217,11 +225,9 @@ static int read_target(struct attachment *attachment, uint32_t process,
 	}
 	target->process = dir;
 	status = aside_run(jemalloc_target_read, release_target, target,
-			   time_budget_allow(attachment->budget, patience_ms));
-	if (status == -ETIMEDOUT) { /* the target is its thread's now */
-		attachment->blocked++;
-		return lose(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
-	}
+			   time_budget_share(attachment->reading, patience_ms));
+	if (status == -ETIMEDOUT) /* the target is its thread's now */
+		return lose_slow(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
 	status = status < 0 ? lose(attachment, process, JEMALLOC_TARGET_BLOCKED, status) :
 			      settle_target(attachment, process, target);
 	jemalloc_target_free(target);
@@ -270,13 +276,14 @@ static const struct jemalloc_layout *known_layout(const struct attachment *attac
 	return NULL;
 }
 
-static void open_cache(struct attachment *attachment)
+const struct offset_cache *attachment_cache(struct attachment *attachment)
 {
-	if (attachment->has_cache)
-		return;
-	attachment->has_cache = true;
-	/* Without it all is learned anew. */
-	attachment->tally.cache_error = offset_cache_open(&attachment->cache, NULL);
+	if (!attachment->has_cache) {
+		attachment->has_cache = true;
+		/* Without it all is learned anew. */
+		attachment->tally.cache_error = offset_cache_open(&attachment->cache, NULL);
+	}
+	return &attachment->cache;
 }
 
 /* Else it is about the process that led us there. */
@@ -292,11 +299,10 @@ static struct jemalloc_question make_question(struct attachment *attachment,
 {
 	const struct capture *capture = attachment->capture;
 
-	open_cache(attachment);
 	return (struct jemalloc_question){
 		.host = capture->host,
 		.budget = attachment->budget,
-		.cache = &attachment->cache,
+		.cache = attachment_cache(attachment),
 		.may_ask_oracle = !capture->options->no_jemalloc_oracle,
 		.tgid = capture->snapshot->processes[process].tgid,
 		.file = file,
@@ -334,7 +340,6 @@ static int find_layout(struct attachment *attachment, const struct scouted_proce
 	}
 	question = make_question(attachment, file, is_executable, process);
 	jemalloc_layout_find(&question, ret);
-	attachment->blocked += ret->tag == JEMALLOC_TARGET_BLOCKED;
 	if (!attachment->tally.cache_error)
 		attachment->tally.cache_error = ret->keep_error;
 	return is_about_file(ret->tag) ? keep_layout(attachment, &question, ret, process) : 0;
@@ -355,18 +360,25 @@ bool attachment_knows(struct attachment *attachment, const struct scouted_file *
 	       keep_layout(attachment, &question, &layout, process) == 0;
 }
 
+/* Whether finding out took as long as it may. */
+static bool is_slow(enum jemalloc_tag tag)
+{
+	return tag == JEMALLOC_TARGET_BLOCKED || tag == JEMALLOC_ORACLE_TIMEOUT ||
+	       tag == JEMALLOC_OUT_OF_TIME;
+}
+
 int attachment_read(struct attachment *attachment, const struct scouted_process *scouted,
 		    uint32_t process)
 {
 	struct jemalloc_layout layout;
 
 	attachment->tally.detected++;
-	if (attachment->blocked >= BLOCKED_MAX)
-		return lose(attachment, process, JEMALLOC_TARGET_BLOCKED, 0);
-	if (time_budget_is_over(attachment->budget))
+	if (time_budget_is_over(attachment->reading))
 		return lose(attachment, process, JEMALLOC_OUT_OF_TIME, 0);
 	if (find_layout(attachment, scouted, process, &layout) < 0)
 		return -ENOMEM;
+	if (is_slow(layout.tag))
+		return lose_slow(attachment, process, layout.tag, layout.error);
 	if (layout.tag != JEMALLOC_READ)
 		return lose(attachment, process, layout.tag, layout.error);
 	return read_target(attachment, process, scouted, &layout);

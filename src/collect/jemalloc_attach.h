@@ -17,6 +17,7 @@
 #include "host/offset_cache.h"
 
 struct capture;
+struct slow_users;
 
 struct known_layout {
 	struct scouted_file file;
@@ -25,15 +26,16 @@ struct known_layout {
 	struct jemalloc_layout layout;
 };
 
-/* Set the first three members; the rest, all zeros, is what all processes share. */
+/* Set the members up to `reading`; the rest, all zeros, is what all processes share. */
 struct attachment {
 	struct capture *capture;
 	const struct scout *scout;
-	struct time_budget budget;
+	struct slow_users *slow;    /* who kept us waiting */
+	struct time_budget budget;  /* for learning where counters are */
+	struct time_budget reading; /* for reading them as well */
 	ARRAY_OF(struct known_layout) layouts;
 	struct offset_cache cache;
 	bool has_cache;
-	unsigned blocked;
 	uint32_t *first_tasks; /* rows of each process's tasks: from its own up to the next one's */
 	struct proc_buffer buffer;
 	struct jemalloc_tally tally;
@@ -45,6 +47,9 @@ void attachment_clear(struct attachment *attachment);
 
 /* Who a process is. */
 uint64_t attachment_user(const struct attachment *attachment, uint32_t process);
+
+/* Opens it for whoever needs it. */
+const struct offset_cache *attachment_cache(struct attachment *attachment);
 
 /* Whether it is known already where the jemalloc of a file keeps its counters. */
 bool attachment_knows(struct attachment *attachment, const struct scouted_file *file,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time and memory that heap counters may take in all.  Files, memory and code of strangers can
- * each make us wait up to a deadline of their own, and there may be any number
- * of them: what is not done at the end of the budget is left and told as such.
+ * The time and memory that heap counters may take in all.  Files and memory of strangers can make us
+ * wait, and there may be any number of them: what is not done at the end of the budget is left and
+ * told as such.
  */
 #ifndef COLLECT_JEMALLOC_BUDGET_H
 #define COLLECT_JEMALLOC_BUDGET_H
@@ -34,12 +34,6 @@ static inline struct time_budget time_budget_start(uint64_t ms)
 	return (struct time_budget){ time_budget_now_ms() + ms };
 }
 
-/* The same, but some time is left for what comes later. */
-static inline struct time_budget time_budget_less(struct time_budget budget, uint64_t ms)
-{
-	return (struct time_budget){ budget.end_ms > ms ? budget.end_ms - ms : budget.end_ms };
-}
-
 /* How long something may take that would take `most` ms at worst; 0 when time is up. */
 static inline unsigned time_budget_allow(struct time_budget budget, unsigned most)
 {
@@ -48,6 +42,17 @@ static inline unsigned time_budget_allow(struct time_budget budget, unsigned mos
 	if (!budget.end_ms || now + most <= budget.end_ms)
 		return most;
 	return now < budget.end_ms ? (unsigned)(budget.end_ms - now) : 0;
+}
+
+#define BUDGET_SHARE 3 /* of what is left: one part in so many may be spent on waiting for one */
+
+/* The same for what may wait for a stranger: who does not answer leaves time for the others. */
+static inline unsigned time_budget_share(struct time_budget budget, unsigned most)
+{
+	unsigned left = time_budget_allow(budget, UINT32_MAX / 2);
+	unsigned share = left / BUDGET_SHARE + (left > 0);
+
+	return share < most ? share : most;
 }
 
 static inline bool time_budget_is_over(struct time_budget budget)

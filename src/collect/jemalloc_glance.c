@@ -217,7 +217,7 @@ static int glance_at(const struct attachment *attachment, uint32_t process, stru
 	if (glance->process < 0)
 		return glance->process;
 	status = aside_run(look_aside, release, glance,
-			   time_budget_allow(attachment->budget, PATIENCE_MS));
+			   time_budget_share(attachment->budget, PATIENCE_MS));
 	if (status == -ETIMEDOUT)
 		glance = NULL; /* its thread's now */
 	if (status == 0)

@@ -18,11 +18,8 @@
 #include "host/oracle.h"
 #include "host/process_maps.h"
 
-#define OPEN_TIMEOUT_MS 1000
-#define DEBUG_TIMEOUT_MS 20000
 #define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: twice what is unpacked, and more */
-#define ORACLE_TIMEOUT_MS 2000
-#define SLOW_FAILURE_MS 100 /* one that took longer is worth keeping */
+#define SLOW_FAILURE_MS 100		 /* one that took longer is worth keeping */
 
 /* The mapped file, opened aside: a file system may not answer. */
 struct opened {
@@ -124,7 +121,7 @@ static int open_file(const struct jemalloc_question *question, struct opened **r
 	if (opened->proc < 0)
 		return -errno;
 	status = aside_run(open_aside, release_opened, opened,
-			   time_budget_allow(question->budget, OPEN_TIMEOUT_MS));
+			   time_budget_share(question->budget, UINT32_MAX));
 	if (status == -ETIMEDOUT)
 		opened = NULL; /* its thread's now */
 	if (status < 0)
@@ -220,14 +217,6 @@ static bool find_cached(struct learned *learned)
 	return status == 0;
 }
 
-/* What is left is shared with the oracle, which may know what debug information hides. */
-static unsigned debug_timeout_ms(struct time_budget budget)
-{
-	unsigned allowed_ms = time_budget_allow(budget, DEBUG_TIMEOUT_MS);
-
-	return allowed_ms < DEBUG_TIMEOUT_MS ? allowed_ms / 2 + 1 : allowed_ms;
-}
-
 /* 0, -ENODATA, or why it could not be told. */
 static int find_by_debug(struct learned *learned)
 {
@@ -239,7 +228,7 @@ static int find_by_debug(struct learned *learned)
 		.owner = opened->file.st_uid,
 		.fd = opened->fd,
 		.findings = said,
-		.timeout_ms = debug_timeout_ms(learned->question->budget),
+		.timeout_ms = time_budget_share(learned->question->budget, UINT32_MAX),
 		.memory_bytes = memory_budget(learned->question->host, DEBUG_MEMORY, 1),
 	};
 	int status;
@@ -283,7 +272,8 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 {
 	const char *mallctl = learned->findings.mallctl_name;
 	const struct oracle_program program = find_program(learned);
-	unsigned timeout_ms = time_budget_allow(learned->question->budget, ORACLE_TIMEOUT_MS);
+	/* Code that is trusted may take most of what is left. */
+	unsigned timeout_ms = 2 * time_budget_share(learned->question->budget, UINT32_MAX / 2);
 	struct error why = { 0 };
 
 	if (learned->question->is_executable)

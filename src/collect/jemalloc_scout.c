@@ -8,16 +8,15 @@
 
 #include "base/cpulist.h"
 #include "collect/jemalloc_scout_job.h"
+#include "collect/jemalloc_users.h"
 #include "host/host.h"
 
 #define JOBS_MAX 16	 /* children at once */
 #define JOB_PROCESSES 16 /* fewer are not worth a second child */
 #define LOST_MAX 32	 /* children that may be lost before the rest is given up */
 #define JOB_MEMORY ((uint64_t)2 << 30)
-#define JOB_CPU_SECONDS 1   /* far more than sound files take, however many */
-#define JOB_TIMEOUT_MS 3000 /* reading from a slow disk costs no CPU */
-#define RETRY_TIMEOUT_MS 250
-#define SMALLER 4 /* how much less a child gets after one was lost */
+#define JOB_CPU_SECONDS 1 /* far more than sound files take, however many */
+#define SMALLER 4	  /* how much less a child gets after one was lost */
 
 void scout_clear(struct scout *scout)
 {
@@ -26,9 +25,9 @@ void scout_clear(struct scout *scout)
 }
 
 /* 0, -ETIME when time is up, or another negative errno. */
-static int start(const struct scout *scout, struct scout_job *job, unsigned timeout_ms)
+static int start(const struct scout *scout, struct scout_job *job)
 {
-	unsigned allowed_ms = time_budget_allow(scout->budget, timeout_ms);
+	unsigned allowed_ms = time_budget_share(scout->budget, UINT32_MAX);
 	struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
 		.memory_bytes = job->memory_bytes,
@@ -53,7 +52,7 @@ static bool is_sound(const struct scouted_process *said, const struct scouted_pr
 	for (int part = 0; part < PART_COUNT; part++)
 		if (said->parts[part] != SCOUT_NONE && said->parts[part] >= file_count)
 			return false;
-	return said->tgid == asked->tgid && said->row == asked->row &&
+	return said->tgid == asked->tgid && said->row == asked->row && said->user == asked->user &&
 	       (unsigned)said->state < SCOUT_STATE_COUNT;
 }
 
@@ -139,49 +138,75 @@ static int64_t take_answer(struct scout *scout, struct scout_job *job, const cha
 }
 
 /* The file or the process that cost us the child is left out from now on. */
-static int leave_out(struct scout_job *job, struct file_id **left_out, size_t *left_out_count)
+static int leave_out(struct scout_job *job, enum scout_state state,
+		     struct scout_left_out **left_out, size_t *left_out_count)
 {
-	const struct scout_progress *progress = job->progress;
-	struct file_id *more = realloc(*left_out, (*left_out_count + 1) * sizeof(**left_out));
+	struct scout_left_out *more =
+		realloc(*left_out, (*left_out_count + 1) * sizeof(**left_out));
 
 	if (!more)
 		return -ENOMEM;
 	*left_out = more;
-	more[(*left_out_count)++] = progress->file;
+	more[(*left_out_count)++] = (struct scout_left_out){ job->progress->file, state };
 	job->left_out = more;
 	job->left_out_count = *left_out_count;
 	return 0;
 }
 
 /* The rest of the list. */
-static void give_up(struct scout_job *job, enum scout_state state)
+static void give_up(struct scout_job *job, enum scout_state state, int error)
 {
-	for (size_t i = 0; i < job->count; i++)
+	for (size_t i = 0; i < job->count; i++) {
 		job->processes[i].state = state;
+		job->processes[i].error = error;
+	}
 	job->processes += job->count;
 	job->count = 0;
 }
 
 /* What cannot be started will not be. */
-static void start_or_give_up(const struct scout *scout, struct scout_job *job, unsigned timeout_ms)
+static void start_or_give_up(const struct scout *scout, struct scout_job *job)
 {
-	int status = start(scout, job, timeout_ms);
+	int status = start(scout, job);
 
 	if (status < 0)
-		give_up(job, status == -ETIME ? SCOUT_OUT_OF_TIME : SCOUT_DAMAGED);
+		give_up(job, status == -ETIME ? SCOUT_OUT_OF_TIME : SCOUT_NO_READER, status);
 }
 
-/* A process that blocked us while it was being opened goes out itself. */
-static void drop_blocked(struct scout_job *job)
+/* The process that the child was looking at when it was lost. */
+static size_t suspect_index(const struct scout_job *job)
 {
-	size_t index = job->progress->process < job->count ? job->progress->process : 0;
-	struct scouted_process blocked = job->processes[index];
+	return job->progress->process < job->count ? job->progress->process : 0;
+}
 
-	memmove(&job->processes[1], &job->processes[0], index * sizeof(blocked));
-	blocked.state = SCOUT_BLOCKED;
-	job->processes[0] = blocked;
+/* Takes a process out of the list. */
+static void drop(struct scout_job *job, size_t index, enum scout_state state)
+{
+	struct scouted_process dropped = job->processes[index];
+
+	memmove(&job->processes[1], &job->processes[0], index * sizeof(dropped));
+	dropped.state = state;
+	job->processes[0] = dropped;
 	job->processes++;
 	job->count--;
+}
+
+/* All others of a user wait until everybody else was looked at. */
+static void drop_user(struct scout_job *job, uint64_t user)
+{
+	size_t i = 0;
+
+	while (i < job->count)
+		if (job->processes[i].user == user)
+			drop(job, i, SCOUT_PUT_OFF);
+		else
+			i++;
+}
+
+static void drop_slow_users(const struct scout *scout, struct scout_job *job)
+{
+	for (size_t i = 0; scout->slow && i < scout->slow->list.count; i++)
+		drop_user(job, scout->slow->list.data[i]);
 }
 
 static void reverse(struct scouted_process *processes, size_t count)
@@ -233,10 +258,32 @@ static int finish(struct scout *scout, struct scout_job *job, char *answer)
 	return 0;
 }
 
+/*
+ * A child was lost: to a process that blocked it while it was being opened, which goes out itself,
+ * or to a file.  Who made us wait is noted.
+ */
+static int blame(struct scout *scout, struct scout_job *job, int outcome,
+		 struct scout_left_out **left_out, size_t *left_out_count)
+{
+	size_t suspect = suspect_index(job);
+	uint64_t user = job->processes[suspect].user;
+	bool is_late = outcome == -ETIMEDOUT;
+	int status = 0;
+
+	if (is_late && !job->progress->is_parsing)
+		drop(job, suspect, SCOUT_BLOCKED);
+	else
+		status = leave_out(job, is_late ? SCOUT_OUT_OF_TIME : SCOUT_DAMAGED, left_out,
+				   left_out_count);
+	if (status == 0 && is_late && scout->slow)
+		status = slow_users_add(scout->slow, user);
+	return status;
+}
+
 /* The first child of a job was started; others follow until the list is done. */
 static int finish_job(struct scout *scout, struct scout_job *job, char *answer)
 {
-	struct file_id *left_out = NULL;
+	struct scout_left_out *left_out = NULL;
 	size_t left_out_count = 0;
 	unsigned lost = 0;
 	int status = 0;
@@ -247,15 +294,15 @@ static int finish_job(struct scout *scout, struct scout_job *job, char *answer)
 		if (outcome == -ENOMEM)
 			status = outcome;
 		else if (outcome < 0 && ++lost > LOST_MAX)
-			give_up(job, SCOUT_DAMAGED);
-		else if (outcome == -ETIMEDOUT && !job->progress->is_parsing)
-			drop_blocked(job);
+			give_up(job, job->progress->is_parsing ? SCOUT_DAMAGED : SCOUT_NO_READER,
+				outcome);
 		else if (outcome < 0)
-			status = leave_out(job, &left_out, &left_out_count);
+			status = blame(scout, job, outcome, &left_out, &left_out_count);
+		drop_slow_users(scout, job);
 		if (outcome < 0 && job->count)
 			put_off(job);
 		if (status == 0 && job->count)
-			start_or_give_up(scout, job, lost ? RETRY_TIMEOUT_MS : JOB_TIMEOUT_MS);
+			start_or_give_up(scout, job);
 	}
 	free(left_out);
 	return status;
@@ -310,7 +357,7 @@ static int run_jobs(struct scout *scout, struct scout_job *jobs, size_t count, c
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++)
-		start_or_give_up(scout, &jobs[i], JOB_TIMEOUT_MS);
+		start_or_give_up(scout, &jobs[i]);
 	for (size_t i = 0; i < count; i++) {
 		int finished = finish_job(scout, &jobs[i], answer);
 

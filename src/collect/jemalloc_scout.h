@@ -5,7 +5,7 @@
  * The files are strangers': a child of ours opens them with our rights and under
  * a deadline, since a file system may never answer; then it gives up every right
  * and reads them (host/confine.h).  A file that ends its child is left out
- * and the rest goes on in a new one.
+ * and the rest goes on in a new one, without the processes of whom that was.
  */
 #ifndef COLLECT_JEMALLOC_SCOUT_H
 #define COLLECT_JEMALLOC_SCOUT_H
@@ -21,6 +21,7 @@
 #include "host/elf_inspect.h"
 
 struct host;
+struct slow_users;
 
 #define SCOUT_NONE UINT32_MAX
 
@@ -47,8 +48,10 @@ enum scout_state {
 	SCOUT_GONE,    /* the process has ended */
 	SCOUT_NO_MAPS, /* its map cannot be read: error */
 	SCOUT_BLOCKED, /* opening its map or a file of it took too long */
+	SCOUT_PUT_OFF, /* another of its user took too long: to be looked at after all others */
 	SCOUT_DAMAGED, /* no jemalloc was found, but a file could not be read to its end */
 	SCOUT_OUT_OF_TIME,
+	SCOUT_NO_READER,  /* no child could be started: error */
 	SCOUT_UNREADABLE, /* no jemalloc was found, but a file could not be opened: error */
 	SCOUT_STATE_COUNT,
 };
@@ -56,6 +59,7 @@ enum scout_state {
 struct scouted_process {
 	int32_t tgid; /* to be set by the caller, like what follows up to the state */
 	uint32_t row;
+	uint64_t user;
 
 	enum scout_state state;
 	int error;
@@ -67,6 +71,7 @@ struct scouted_process {
 /* All zeros is empty and valid. */
 struct scout {
 	struct time_budget budget; /* for all of it; what is not looked at then is out of time */
+	struct slow_users *slow;   /* who kept us waiting; NULL: nobody is put off for that */
 	ARRAY_OF(struct scouted_process) processes;
 	ARRAY_OF(struct scouted_file) files;
 };

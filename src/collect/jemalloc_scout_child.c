@@ -13,12 +13,12 @@
 
 /* ---- with our rights: opening ---- */
 
-static bool is_left_out(const struct scout_job *job, struct file_id id)
+static const struct scout_left_out *find_left_out(const struct scout_job *job, struct file_id id)
 {
 	for (size_t i = 0; i < job->left_out_count; i++)
-		if (file_is_same(job->left_out[i], id))
-			return true;
-	return false;
+		if (file_is_same(job->left_out[i].id, id))
+			return &job->left_out[i];
+	return NULL;
 }
 
 /* Its number, or SCOUT_NONE. */
@@ -36,42 +36,51 @@ static void note_name(struct scout_open_file *file, const char *name)
 		snprintf(file->name, sizeof(file->name), "%s", name);
 }
 
-/* The number of a file in the list, which grows by those that are new.  -ENFILE, -ENOMEM. */
-static int list_file(struct scout_job *job, struct file_id id, uint32_t *ret)
+/* The number of a file in the list, which grows by those that are new.  -E2BIG, -ENOMEM. */
+static int list_file(struct scout_job *job, uint32_t process, struct file_id id, uint32_t *ret)
 {
-	struct scout_open_file file = { .id = id, .fd = -EBADF };
+	struct scout_open_file file = { .id = id, .fd = -EBADF, .process = process };
 
 	*ret = find_file(job, id);
 	if (*ret != SCOUT_NONE)
 		return 0;
 	if (job->files.count == SCOUT_FILES_MAX)
-		return -ENFILE;
-	file.is_left_out = is_left_out(job, id);
+		return -E2BIG;
+	file.left_out = find_left_out(job, id);
 	*ret = (uint32_t)job->files.count;
 	return array_append(&job->files, file);
 }
 
+/* Whether a file could not be opened because of those that are. */
+static bool has_no_room(int status)
+{
+	return status == -EMFILE || status == -ENFILE || status == -E2BIG;
+}
+
 /* A file that one process does not lead us to may be found through another. */
-static void open_file(struct scout_job *job, const struct scout_use *use, int process,
-		      const struct process_mapping *mapping)
+static int open_file(struct scout_job *job, const struct scout_use *use, int process,
+		     const struct process_mapping *mapping)
 {
 	struct scout_open_file *file = &job->files.data[use->file];
 	struct scouted_process *user = &job->processes[use->process];
 
-	if (file->fd >= 0 || file->is_left_out)
-		return;
+	if (file->fd >= 0 || file->left_out)
+		return 0;
 	job->progress->file = file->id;
 	note_name(file, mapping->name);
 	file->fd = file_open(process, mapping, use->is_executable);
+	if (has_no_room(file->fd))
+		return file->fd;
 	if (file->fd >= 0)
 		job->keep[use->file] = file->fd;
 	else if (file_is_program(user->tgid, use->place)) {
 		user->error = file->fd;
 		user->unreadable++;
 	}
+	return 0;
 }
 
-/* 0, -ENFILE when there is no room for all of them, or -ENOMEM. */
+/* 0, what has_no_room() when there is none for all of them, or -ENOMEM. */
 static int open_files(struct scout_job *job, uint32_t index, int process,
 		      const struct process_maps *maps)
 {
@@ -85,12 +94,14 @@ static int open_files(struct scout_job *job, uint32_t index, int process,
 	while ((mapping = process_maps_next_file(maps, &cursor))) {
 		struct file_id id = { mapping->device, mapping->inode };
 		struct scout_use use = { .process = index, .place = file_place(maps, id) };
-		int status = list_file(job, id, &use.file);
+		int status = list_file(job, index, id, &use.file);
 
 		if (status < 0)
 			return status;
 		use.is_executable = entry && entry->device == id.device && entry->inode == id.inode;
-		open_file(job, &use, process, mapping);
+		status = open_file(job, &use, process, mapping);
+		if (status < 0)
+			return status;
 		if (array_append(&job->uses, use) < 0)
 			return -ENOMEM;
 	}
@@ -105,7 +116,7 @@ static int open_process(struct scout_job *job, uint32_t index)
 	size_t uses = job->uses.count;
 	int status = dir < 0 ? dir : process_maps_read(dir, &maps);
 
-	if (status == -ENOMEM)
+	if (status == -ENOMEM || (has_no_room(status) && dir < 0 && index > 0))
 		return status;
 	process->error = status;
 	process->state = status == 0			       ? SCOUT_LOOKED :
@@ -114,7 +125,7 @@ static int open_process(struct scout_job *job, uint32_t index)
 	if (status < 0)
 		return 0;
 	status = open_files(job, index, dir, &maps);
-	if (status == -ENFILE && index == 0) { /* no other child has more room: as many as fit */
+	if (has_no_room(status) && index == 0) { /* no other child has more room: as many as fit */
 		process->error = status;
 		process->unreadable++;
 		return 0;
@@ -139,7 +150,7 @@ int scout_prepare(void *argument)
 
 		job->progress->process = i;
 		status = open_process(job, i);
-		if (status == -ENFILE)
+		if (has_no_room(status))
 			return 0;
 		if (status < 0)
 			return status;
@@ -166,6 +177,7 @@ static int inspect_file(struct scout_job *job, struct scout_open_file *file)
 		return 0;
 	file->is_inspected = true;
 	job->progress->file = file->id;
+	job->progress->process = file->process;
 	findings = malloc(sizeof(*findings));
 	if (!findings)
 		return -ENOMEM;
@@ -262,8 +274,8 @@ static int judge_process(struct scout_job *job, uint32_t index, const struct sco
 	if (process->unreadable)
 		process->state = SCOUT_UNREADABLE;
 	for (size_t i = 0; i < count; i++)
-		if (job->files.data[uses[i].file].is_left_out)
-			process->state = SCOUT_DAMAGED;
+		if (job->files.data[uses[i].file].left_out)
+			process->state = job->files.data[uses[i].file].left_out->state;
 	return 0;
 }
 
@@ -377,6 +389,7 @@ int scout_work(void *argument, int answer)
 	job->progress->is_parsing = true;
 	for (size_t i = 0; i < job->files.count; i++) {
 		job->progress->file = job->files.data[i].id;
+		job->progress->process = job->files.data[i].process;
 		if (job->files.data[i].fd >= 0 && elf_may_have_tsd(job->files.data[i].fd) &&
 		    inspect_file(job, &job->files.data[i]) < 0)
 			return -ENOMEM;

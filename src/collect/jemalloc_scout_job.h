@@ -33,11 +33,18 @@ struct scout_progress {
 struct scout_open_file {
 	struct file_id id;
 	int fd; /* negative: the errno of opening it, or it is to be left out */
-	bool is_left_out;
+	const struct scout_left_out *left_out; /* or NULL */
 	bool is_inspected;
 	struct elf_findings *findings; /* NULL: nothing in it for us */
+	uint32_t process;	       /* that led to it first */
 	uint32_t number;	       /* in the answer */
 	char name[256];		       /* "" when it is longer */
+};
+
+/* A file that cost us a child, and what that makes of those who use it. */
+struct scout_left_out {
+	struct file_id id;
+	enum scout_state state;
 };
 
 /* A process has a file mapped. */
@@ -53,7 +60,7 @@ struct scout_job {
 	size_t count;
 	uint64_t memory_bytes;
 	size_t batch; /* processes for one child */
-	const struct file_id *left_out;
+	const struct scout_left_out *left_out;
 	size_t left_out_count;
 	struct scout_progress *progress;
 	struct confined_job child;

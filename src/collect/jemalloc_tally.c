@@ -18,8 +18,14 @@ const struct jemalloc_tag_info jemalloc_tags[JEMALLOC_TAG_COUNT] = {
 };
 /* clang-format on */
 
+enum jemalloc_tag jemalloc_tag_for(enum jemalloc_tag tag, int error)
+{
+	return error == -EMFILE || error == -ENFILE ? JEMALLOC_NO_DESCRIPTORS : tag;
+}
+
 void jemalloc_tally_count(struct jemalloc_tally *tally, enum jemalloc_tag tag, int error)
 {
+	tag = jemalloc_tag_for(tag, error);
 	if (tag == JEMALLOC_READ) {
 		tally->read++;
 		return;

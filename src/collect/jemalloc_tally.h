@@ -41,6 +41,9 @@ struct jemalloc_tally {
 	int cache_error;     /* negative errno when nothing can be kept for the next capture */
 };
 
+/* The tag for a failure with an errno behind it: where it is ours alone, no file is to blame. */
+enum jemalloc_tag jemalloc_tag_for(enum jemalloc_tag tag, int error);
+
 /* Counts the outcome of a process; `error` is the negative errno behind a tag, or 0. */
 void jemalloc_tally_count(struct jemalloc_tally *tally, enum jemalloc_tag tag, int error);
 

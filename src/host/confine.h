@@ -83,7 +83,7 @@ int confined_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
 
 /*
  * Kills and reaps a child.  One that the kernel cannot end at once (it waits for a file system
- * that does not answer) is left to the kernel after some seconds.
+ * that does not answer) is not waited for: it is reaped when a later one is started.
  */
 void confined_kill(pid_t pid);
 

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +22,11 @@
 #define FIRST_PAUSE_NS 20000
 #define LONGEST_PAUSE_NS 1000000
 #define KILL_PATIENCE_NS ((uint64_t)5 * NS_PER_SECOND) /* even to die takes a turn on a CPU */
+#define KILL_LOOK_NS ((uint64_t)10 * NS_PER_MS)	       /* after that long it is looked at */
+#define LEFT_MAX 64
+
+/* Children that could not die yet, to be reaped when they have. */
+static _Thread_local pid_t left[LEFT_MAX];
 
 static uint64_t now_ns(void)
 {
@@ -64,12 +71,54 @@ static int reap(pid_t pid, uint64_t deadline_ns, int *ret_state)
 	return status;
 }
 
+/* Whether it waits for what no signal interrupts: a file system that does not answer. */
+static bool is_stuck(pid_t pid)
+{
+	char path[64], text[512];
+	const char *name_end;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	{
+		CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	}
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end && strncmp(name_end, ") D", 3) == 0;
+}
+
+static void leave(pid_t pid)
+{
+	for (size_t i = 0; i < LEFT_MAX; i++)
+		if (!left[i]) {
+			left[i] = pid;
+			return;
+		}
+}
+
+static void reap_left(void)
+{
+	for (size_t i = 0; i < LEFT_MAX; i++)
+		if (left[i] && waitpid(left[i], NULL, WNOHANG | __WALL) != 0)
+			left[i] = 0;
+}
+
 void confined_kill(pid_t pid)
 {
+	uint64_t end_ns = now_ns() + KILL_PATIENCE_NS;
 	int state;
+	int status;
 
 	kill(pid, SIGKILL);
-	reap(pid, now_ns() + KILL_PATIENCE_NS, &state);
+	do
+		status = reap(pid, now_ns() + KILL_LOOK_NS, &state);
+	while (status == -ETIMEDOUT && now_ns() < end_ns && !is_stuck(pid));
+	if (status == -ETIMEDOUT)
+		leave(pid);
 }
 
 /* Above the standard files, which the child replaces. */
@@ -136,12 +185,28 @@ static int confine_with_answer(const struct confine_limits *limits, int answer)
 	return status;
 }
 
+/*
+ * At once: whoever reads our output waits for the end of all who have it open, and a child may come
+ * to wait for ever while it prepares.  Other kinds of files are fds of ours that came to lie there.
+ */
+static void close_streams(void)
+{
+	struct stat file;
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &file) == 0 &&
+		    (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode) || S_ISCHR(file.st_mode)))
+			close(fd);
+}
+
 /* The exit status is the errno. */
 static int run(const struct confine_limits *limits, int (*work)(void *argument, int answer),
 	       void *argument, int answer, pid_t parent)
 {
-	int status = limits->prepare ? limits->prepare(argument) : 0;
+	int status;
 
+	close_streams();
+	status = limits->prepare ? limits->prepare(argument) : 0;
 	if (status == 0)
 		status = confine_with_answer(limits, answer);
 	/* A parent that died before it was to be followed: nobody would ever end this. */
@@ -162,6 +227,7 @@ int confined_start(struct confined_job *job, const struct confine_limits *limits
 	pid_t self = getpid();
 	pid_t pid;
 
+	reap_left();
 	if (status == 0)
 		status = keep_children();
 	if (status < 0)

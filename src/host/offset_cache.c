@@ -291,17 +291,12 @@ static void make_room(int dir)
 
 /* ---- keeping ---- */
 
-static int keep_numbers(const struct offset_cache *cache, const struct offset_cache_key *key,
-			uint64_t numbers[NUMBERS])
+static int replace_entry(const struct offset_cache *cache, const char *name,
+			 const uint64_t numbers[NUMBERS])
 {
-	char name[NAME_SIZE], temporary[TEMPORARY_SIZE];
+	char temporary[TEMPORARY_SIZE];
 	int status;
 
-	if (cache->dir < 0)
-		return -EBADF;
-	if (!entry_name(key, name))
-		return -EINVAL;
-	fill_identity(key->file, numbers);
 	make_room(cache->dir);
 	/* One of ours that died half way may have left a file of that name. */
 	snprintf(temporary, sizeof(temporary), "%s.%ld", name, (long)getpid());
@@ -312,6 +307,19 @@ static int keep_numbers(const struct offset_cache *cache, const struct offset_ca
 	if (status < 0)
 		unlinkat(cache->dir, temporary, 0);
 	return status;
+}
+
+static int keep_numbers(const struct offset_cache *cache, const struct offset_cache_key *key,
+			uint64_t numbers[NUMBERS])
+{
+	char name[NAME_SIZE];
+
+	if (cache->dir < 0)
+		return -EBADF;
+	if (!entry_name(key, name))
+		return -EINVAL;
+	fill_identity(key->file, numbers);
+	return replace_entry(cache, name, numbers);
 }
 
 int offset_cache_keep(const struct offset_cache *cache, const struct offset_cache_key *key,
@@ -333,4 +341,30 @@ int offset_cache_keep_failure(const struct offset_cache *cache, const struct off
 	if (error >= 0 || error < -ERRNO_MAX || error == -ENOENT)
 		return -EINVAL;
 	return keep_numbers(cache, key, numbers);
+}
+
+/* ---- users ---- */
+
+static void slow_name(uint64_t user, char ret[NAME_SIZE])
+{
+	snprintf(ret, NAME_SIZE, "slow-user-%llu", (unsigned long long)user);
+}
+
+void offset_cache_keep_slow(const struct offset_cache *cache, uint64_t user)
+{
+	const uint64_t numbers[NUMBERS] = { [FAILURE] = ETIMEDOUT };
+	char name[NAME_SIZE];
+
+	slow_name(user, name);
+	if (cache->dir >= 0)
+		replace_entry(cache, name, numbers);
+}
+
+bool offset_cache_was_slow(const struct offset_cache *cache, uint64_t user)
+{
+	uint64_t numbers[NUMBERS];
+	char name[NAME_SIZE];
+
+	slow_name(user, name);
+	return cache->dir >= 0 && read_entry(cache->dir, name, numbers) && numbers[FAILURE];
 }

@@ -20,6 +20,7 @@
 #ifndef HOST_OFFSET_CACHE_H
 #define HOST_OFFSET_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,5 +69,9 @@ int offset_cache_keep(const struct offset_cache *cache, const struct offset_cach
 /* The same for a negative errno in place of an answer; -EINVAL for one that is none, or -ENOENT. */
 int offset_cache_keep_failure(const struct offset_cache *cache, const struct offset_cache_key *key,
 			      int error);
+
+/* The same for a user whose processes kept us waiting, whatever their files are. */
+void offset_cache_keep_slow(const struct offset_cache *cache, uint64_t user);
+bool offset_cache_was_slow(const struct offset_cache *cache, uint64_t user);
 
 #endif

@@ -306,9 +306,21 @@ static void range_path(const struct process_mapping *mapping, char ret[RANGE_PAT
 int process_mapping_stat(int process, const struct process_mapping *mapping, struct stat *ret)
 {
 	char path[RANGE_PATH_SIZE];
+	struct statx found;
 
 	range_path(mapping, path);
-	return fstatat(process, path, ret, 0) < 0 ? -errno : 0;
+	if (statx(process, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) < 0)
+		return -errno;
+	*ret = (struct stat){
+		.st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
+		.st_ino = found.stx_ino,
+		.st_mode = found.stx_mode,
+		.st_uid = found.stx_uid,
+		.st_size = (off_t)found.stx_size,
+		.st_mtim = { found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec },
+		.st_ctim = { found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec },
+	};
+	return 0;
 }
 
 static int open_by_range(int process, const struct process_mapping *mapping)

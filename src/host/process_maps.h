@@ -27,7 +27,7 @@ struct process_mapping {
 	uint64_t device; /* as makedev() makes it: of the file system that has the inode */
 	uint64_t inode;
 	bool executable;
-	bool shared; /* writes reach the file, and all others that map it so */
+	bool shared;	    /* writes reach the file, and all others that map it so */
 	bool first_of_file; /* the lowest executable mapping of its file */
 	bool deleted;	  /* the file has no name any more; the kernel's mark is cut off the name */
 	const char *name; /* in the root of the process; the kernel's \ooo escapes undone */
@@ -68,7 +68,8 @@ int process_mapping_open(int process, const struct process_mapping *mapping);
 
 /*
  * The state of the mapped file itself, through `map_files`: 0, or a negative errno (-EPERM without
- * the capability for that).
+ * the capability for that).  By what the kernel knows: a file system is not asked, and so it cannot
+ * keep us waiting.  Device, inode, mode, owner, size and times of change are set.
  */
 int process_mapping_stat(int process, const struct process_mapping *mapping, struct stat *ret);
 

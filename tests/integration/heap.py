@@ -201,7 +201,7 @@ class HeapCase(support.TestCase):
         """All that it said, and nothing of any other thread."""
         threads = {t["tid"]: t for t in document["threads"]}
         found = {(tid, name): t[name] for tid, t in threads.items() for name in COUNTERS if name in t}
-        self.assertEqual(found, heap.expected)
+        self.assertEqual(found, heap.expected, self.show)
         self.assertEqual(set(heap.roles.values()), {"main", "idle", "sleeping", "spinning"})
         self.assertEqual(set(threads), set(heap.roles))
         tally = self.tally(document)

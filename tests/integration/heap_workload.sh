@@ -23,6 +23,7 @@ build() {
 build silent.so "$@" -O1 -shared -fPIC -Wl,--build-id=sha1 -DSLEEPS -o silent.so "$here/heap_stranger.c"
 build stranger.so "$@" -O1 -shared -fPIC -Wl,--build-id=sha1 -o stranger.so "$here/heap_stranger.c"
 build stranger "$@" -D_GNU_SOURCE -O1 -pthread -rdynamic -Wl,--build-id=sha1 -o stranger "$source" "$here/heap_stranger.c"
+build silent_mount "$@" -D_GNU_SOURCE -O1 -o silent_mount "$here/silent_mount.c"
 build hostile "$@" -D_GNU_SOURCE -O1 -pthread -o hostile "$here/heap_hostile.c" -ldl
 build churn "$@" -D_GNU_SOURCE -O1 -g -pthread -o churn "$here/heap_churn.c"
 build libchurn.so "$@" -D_GNU_SOURCE -O1 -g -shared -fPIC -DCOUNTERS -o libchurn.so "$here/heap_churn.c"

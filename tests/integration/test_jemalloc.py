@@ -142,10 +142,13 @@ class Programs(HeapCase):
         libraries = [LIBRARY] + [self.copy(LIBRARY, f"copy-{number}.so") for number in range(3)]
         heaps = self.start_all(Heap(HEAP / "plain", preload=library) for library in libraries)
         pids = ",".join(str(heap.pid) for heap in heaps)
+        # On a busy machine a capture may not have the time to ask all of them.
+        support.wait_until(lambda: self.tally(self.capture(pids))["read"] == len(heaps))
         self.check_all(heaps, self.capture(pids))
         os.replace(self.copy(LIBRARY, "upgrade.so"), libraries[1])
         heaps += self.start_all([Heap(HEAP / "plain", preload=libraries[1])])
         pids = ",".join(str(heap.pid) for heap in heaps)
+        support.wait_until(lambda: self.tally(self.capture(pids))["read"] == len(heaps))
         for source in ("auto", "procfs"):
             self.check_all(heaps, self.capture(pids, "--source", source))
         # Nor do they drive each other out of what is kept.
@@ -257,6 +260,28 @@ class Programs(HeapCase):
         tasks = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
         self.assertEqual(len(tasks), 1)
         return int(tasks[0])
+
+
+@needs_root
+class Places(HeapCase):
+    """Where taskscope itself lacks something, it does not blame those it looks at."""
+
+    # A copy, so that files must be read; with debug information, so that no code is run.
+    def test_no_dev_null(self):
+        inside = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev && exec "$@"', "sh"]
+        with Heap(self.copy(HEAP / "described")) as heap:
+            self.check_equal(heap, self.capture(heap.pid, prefix=inside))
+
+    def test_few_descriptors(self):
+        few = ["sh", "-c", 'ulimit -n 20; exec "$@"', "sh"]
+        with Heap(self.copy(HEAP / "described")) as heap:
+            document = self.capture(heap.pid, prefix=few)
+            if self.tally(document)["read"]:
+                self.check_equal(heap, document)
+                return
+            self.assertIn("too many open files", document["absent"]["allocated_bytes"])
+            self.assertIn("ulimit -n", document["absent"]["allocated_bytes"])
+            self.assertEqual(self.tally(document)["failures"], {"no-descriptors": 1})
 
 
 @needs_root
