@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define WORD_BITS 64
@@ -116,9 +117,12 @@ void cpulist_format(const uint64_t *words, size_t word_count, struct text *out)
 unsigned cpulist_count(const char *list)
 {
 	struct cpuset set;
+	int status = cpulist_parse(list, &set);
 	unsigned count;
 
-	if (cpulist_parse(list, &set) < 0)
+	if (status == -ENOMEM)
+		memory_note_missing();
+	if (status < 0)
 		return 0;
 	count = cpuset_count(&set);
 	cpuset_clear(&set);

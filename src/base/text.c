@@ -7,13 +7,20 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory.h"
+
+static void fail(struct text *text)
+{
+	text->failed = true;
+	memory_note_missing();
+}
 
 static bool text_reserve(struct text *text, size_t more)
 {
 	if (text->failed || more > SIZE_MAX / 2 - text->length ||
 	    array_reserve_bytes((void **)&text->data, &text->capacity, text->length + more + 1, 1) <
 		    0)
-		text->failed = true;
+		fail(text);
 	return !text->failed;
 }
 
@@ -41,7 +48,7 @@ void text_format(struct text *text, const char *format, ...)
 	length = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
 	if (length < 0 || !text_reserve(text, (size_t)length)) {
-		text->failed = true;
+		fail(text);
 		return;
 	}
 	va_start(arguments, format);

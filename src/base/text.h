@@ -4,7 +4,8 @@
  * needs.
  *
  * Appending never fails loudly: when memory runs out the buffer remembers it in
- * `failed`, so a caller checks once, at the end.  A struct text that is all
+ * `failed`, so a caller checks once, at the end, or leaves that to the end of the
+ * program (base/memory.h).  A struct text that is all
  * zeros is empty and valid; text_free() ends it.
  */
 #ifndef BASE_TEXT_H

@@ -45,8 +45,11 @@ int verb_attach(char **words, int count, struct error *error)
 		status = session_args_open(&args.session, true, &session, error);
 	if (status == 0)
 		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);
-	if (watched)
-		session_args_report(&args.session, watched);
+	if (watched) {
+		int told = session_args_report(&args.session, watched, error);
+
+		status = status < 0 ? status : told;
+	}
 	return status;
 }
 

@@ -38,7 +38,7 @@ int verb_run(char **words, int count, struct error *error)
 	session.wait_all = args.wait_all;
 	status = session_run(&session, words, &watched, error);
 	if (watched)
-		session_args_report(&args.session, watched);
+		(void)session_args_report(&args.session, watched, error);
 	return status;
 }
 

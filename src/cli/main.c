@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -36,13 +37,17 @@ static verb_function *function_of(const struct command *command)
 	return functions[i];
 }
 
+/* Also of what could not be said for lack of it. */
+static const char out_of_memory[] = "out of memory";
+
 /* A sentence may quote a path or a word from anywhere: it must not steer the terminal. */
 static int complain(const char *message)
 {
 	CLEANUP(text_free) struct text sentence = { 0 };
 
 	text_append_escaped(&sentence, message, strlen(message));
-	fprintf(stderr, "taskscope: %s\n", text_string(&sentence));
+	fprintf(stderr, "taskscope: %s\n",
+		sentence.failed ? out_of_memory : text_string(&sentence));
 	return EXIT_ERROR;
 }
 
@@ -117,6 +122,25 @@ static int parse(const struct command *command, int own, int count, char **argum
 	return status < 0 ? status : found;
 }
 
+static int error_status(const struct command *command)
+{
+	return command->error_status ? command->error_status : EXIT_ERROR;
+}
+
+/* What ran a command has its status, whatever else is to be said. */
+static int finish(const struct command *command, int status, const struct error *error)
+{
+	bool is_run = command->words_are_a_command;
+	const char *problem = is_run ? error->message : "";
+
+	if (!problem[0] && memory_was_missing())
+		problem = "out of memory: what is shown is not complete";
+	status = flush_output(status);
+	if (problem[0])
+		complain(problem);
+	return problem[0] && !is_run ? EXIT_ERROR : status;
+}
+
 static int run_command(const struct command *command, int count, char **arguments)
 {
 	CLEANUP(free_pointer) char **words = calloc((size_t)count + 1, sizeof(*words));
@@ -124,8 +148,10 @@ static int run_command(const struct command *command, int count, char **argument
 	int own = count;
 	int status;
 
-	if (!words)
-		return complain("out of memory");
+	if (!words) {
+		complain(out_of_memory);
+		return error_status(command);
+	}
 	if (command->words_are_a_command)
 		own = options_before_words(command->options, count, arguments);
 	if (asks_for_help(own, arguments)) {
@@ -135,14 +161,12 @@ static int run_command(const struct command *command, int count, char **argument
 	status = parse(command, own, count, arguments, words, &error);
 	if (status >= 0)
 		status = function_of(command)(words, status, &error);
-	if (status >= 0 && command->words_are_a_command && error.message[0])
-		complain(error.message);
 	if (status >= 0)
-		return flush_output(status);
+		return finish(command, status, &error);
 	fflush(stdout);
-	status = complain(error.message[0] ? error.message : strerror(-status));
+	complain(error.message[0] ? error.message : strerror(-status));
 	point_at(&error);
-	return command->error_status ? command->error_status : status;
+	return error_status(command);
 }
 
 /* Words that stand where none is taken. */

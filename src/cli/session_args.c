@@ -146,7 +146,7 @@ static void write_patiently(int fd, const char *bytes, size_t length)
 	interrupt_writes(0);
 }
 
-void session_args_report(const struct session_args *args, const struct run *run)
+int session_args_report(const struct session_args *args, const struct run *run, struct error *error)
 {
 	struct terminal terminal = terminal_of(stderr);
 	struct run_text_options options = {
@@ -160,12 +160,14 @@ void session_args_report(const struct session_args *args, const struct run *run)
 	FILE *out;
 
 	if (args->quiet)
-		return;
+		return 0;
 	out = open_memstream(&bytes, &length);
-	if (!out)
-		return;
-	diagnose(run, &diagnosis);
-	run_text_report(out, run, &diagnosis, &options);
-	if (fclose(out) == 0)
-		write_patiently(STDERR_FILENO, bytes, length);
+	if (out) {
+		diagnose(run, &diagnosis);
+		run_text_report(out, run, &diagnosis, &options);
+	}
+	if (!out || fclose(out) != 0)
+		return error_set(error, -ENOMEM, "out of memory: there is no report");
+	write_patiently(STDERR_FILENO, bytes, length);
+	return 0;
 }

@@ -51,7 +51,11 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 		      struct error *error);
 void session_args_close(struct session_options *options);
 
-/* The report on standard error, unless -q; given up when nobody reads it for a while. */
-void session_args_report(const struct session_args *args, const struct run *run);
+/*
+ * The report on standard error, unless -q; given up when nobody reads it for a while.  0, or
+ * -ENOMEM with a sentence.
+ */
+int session_args_report(const struct session_args *args, const struct run *run,
+			struct error *error);
 
 #endif

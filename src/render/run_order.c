@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 struct thread_list {
 	ARRAY_OF(const struct tree_thread *) threads;
@@ -69,9 +70,12 @@ const struct tree_thread **run_threads_sorted(const struct tree *tree, run_threa
 					      size_t *ret_count)
 {
 	struct thread_list list = { 0 };
+	bool failed = tree_visit_threads(tree, add_thread, &list) < 0;
 
 	*ret_count = 0;
-	if (tree_visit_threads(tree, add_thread, &list) < 0 || !list.threads.count) {
+	if (failed)
+		memory_note_missing();
+	if (failed || !list.threads.count) {
 		array_free(&list.threads);
 		return NULL;
 	}
@@ -108,6 +112,8 @@ const struct tree_process **run_processes_sorted(const struct tree *tree, bool e
 	const struct tree_process **processes = calloc(tree->count + 1, sizeof(*processes));
 
 	*ret_count = 0;
+	if (!processes)
+		memory_note_missing();
 	for (size_t i = 0; processes && i < tree->count; i++)
 		if (tree->all[i]->exited ? ended : live)
 			processes[(*ret_count)++] = tree->all[i];
@@ -139,6 +145,8 @@ const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table
 {
 	const struct syscall_row **rows = calloc(table->count + 1, sizeof(*rows));
 
+	if (!rows)
+		memory_note_missing();
 	for (size_t i = 0; rows && i < table->count; i++)
 		rows[i] = &table->rows[i];
 	if (rows)

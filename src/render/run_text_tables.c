@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
+#include "base/memory.h"
 #include "render/run_amount.h"
 #include "render/run_order.h"
 
@@ -29,10 +30,12 @@ void run_text_table(FILE *out, struct table *table, const struct run_text_option
 {
 	struct terminal terminal = { .colour = options->color, .width = options->width };
 
-	if (table_print(table, &terminal, out) < 0)
+	if (table_print(table, &terminal, out) < 0) {
 		fputs("not enough memory for this table\n", out);
-	else if (shown < count)
+		memory_note_missing();
+	} else if (shown < count) {
 		fprintf(out, "and %zu more\n", count - shown);
+	}
 	table_clear(table);
 }
 

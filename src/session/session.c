@@ -256,11 +256,11 @@ static int conclude_run(struct watch *watch, char **command, struct run **ret, s
 	if (watch->exec_error)
 		return cannot_run(command[0], watch->exec_error, error);
 	if (session_settle(watch) < 0) {
-		no_memory(error);
-		return SESSION_FAILED;
+		error_set(error, -ENOMEM, "out of memory: there is no report and no summary");
+	} else {
+		*ret = TAKE_PTR(watch->run);
+		(void)check_result(watch, error);
 	}
-	*ret = TAKE_PTR(watch->run);
-	(void)check_result(watch, error);
 	return watch->timed_out ? SESSION_TIMED_OUT : exit_status(watch->command_status);
 }
 

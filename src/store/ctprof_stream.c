@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd_errors.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -81,6 +82,8 @@ static int refill(struct ctprof_stream *stream)
 			return 0;
 		stream->frame_left =
 			ZSTD_decompressStream(stream->decompressor, &output, &stream->input);
+		if (ZSTD_getErrorCode(stream->frame_left) == ZSTD_error_memory_allocation)
+			return -ENOMEM;
 		if (ZSTD_isError(stream->frame_left))
 			return fail(stream, "it cannot be decompressed");
 		if (output.pos == 0 && stream->input.pos == before)

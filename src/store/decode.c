@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -141,7 +142,8 @@ static int decompress(const void *bytes, size_t size, size_t limit, struct bytes
 		output = (ZSTD_outBuffer){ ret->data, ret->capacity, ret->size };
 		left = ZSTD_decompressStream(decompressor, &output, &input);
 		if (ZSTD_isError(left))
-			return -EBADMSG;
+			return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? -ENOMEM :
+											 -EBADMSG;
 		if (left && input.pos == input.size && output.pos == ret->size)
 			return -EBADMSG;
 		ret->size = output.pos;
