@@ -45,11 +45,12 @@ struct collection {
 	struct scout scout;
 	struct attachment attachment;
 	struct slow_users slow;
-	bool needs_child; /* there is a process that no glance settles */
+	uint64_t slow_user; /* of them: whose turn it is */
+	bool needs_child;   /* there is a process that no glance settles */
 };
 
 /* Who is looked at in one go. */
-enum turn { TURN_ROOT, TURN_OTHERS, TURN_SLOW, TURN_COUNT };
+enum turn { TURN_ROOT, TURN_OTHERS, TURN_SLOW, TURN_LATER };
 
 /* ---- which processes to look at ---- */
 
@@ -164,7 +165,7 @@ static int ask_about(struct collection *collection, const struct candidate *cand
 static enum turn turn_of(const struct collection *collection, const struct candidate *candidate)
 {
 	if (slow_users_has(&collection->slow, candidate->owner))
-		return TURN_SLOW;
+		return candidate->owner == collection->slow_user ? TURN_SLOW : TURN_LATER;
 	return candidate->owner == 0 ? TURN_ROOT : TURN_OTHERS;
 }
 
@@ -328,14 +329,34 @@ static int recall_slow_users(struct collection *collection)
 	return 0;
 }
 
-/* Who was slow before has a little of what is left; who is so now, all of it. */
-static struct time_budget slow_budget(const struct collection *collection, size_t remembered)
+static void set_budget(struct collection *collection, uint64_t ms)
 {
-	struct time_budget budget = collection->attachment.budget;
+	struct time_budget budget = time_budget_start(ms);
 
-	if (collection->slow.list.count > remembered)
-		return budget;
-	return time_budget_start(time_budget_allow(budget, SLOW_BUDGET_MS));
+	collection->attachment.budget = collection->attachment.reading = budget;
+	collection->scout.budget = budget;
+}
+
+/*
+ * One after the other, each with an equal part of what is left; those who were slow before have
+ * a little of it.
+ */
+static int look_at_slow_users(struct collection *collection, size_t remembered)
+{
+	struct time_budget whole = collection->attachment.budget;
+	size_t count = collection->slow.list.count;
+	int status = 0;
+
+	for (size_t i = count; i-- > 0 && status == 0;) {
+		size_t waiting = i < remembered ? i + 1 : i + 1 - remembered;
+
+		if (i + 1 == remembered)
+			whole = time_budget_start(time_budget_allow(whole, SLOW_BUDGET_MS));
+		collection->slow_user = collection->slow.list.data[i];
+		set_budget(collection, time_budget_allow(whole, BUDGET_MS) / waiting);
+		status = take_turn(collection, TURN_SLOW);
+	}
+	return status;
 }
 
 static int look(struct collection *collection)
@@ -349,12 +370,12 @@ static int look(struct collection *collection)
 		time_budget_start(BUDGET_MS + collection->candidates.count / PROCESSES_PER_MS);
 	attachment->slow = &collection->slow;
 	collection->needs_child = collection->candidates.count > GLANCES_MAX;
-	for (int turn = 0; turn < TURN_COUNT && status == 0; turn++) {
-		if (turn == TURN_SLOW)
-			attachment->budget = attachment->reading = collection->scout.budget =
-				slow_budget(collection, remembered);
-		status = take_turn(collection, (enum turn)turn);
-	}
+	if (status == 0)
+		status = take_turn(collection, TURN_ROOT);
+	if (status == 0)
+		status = take_turn(collection, TURN_OTHERS);
+	if (status == 0)
+		status = look_at_slow_users(collection, remembered);
 	/* Whom root keeps waiting is root's own affair: all others still come later. */
 	for (size_t i = remembered; i < collection->slow.list.count; i++)
 		if (collection->slow.list.data[i] != 0)

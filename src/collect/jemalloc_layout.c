@@ -272,8 +272,8 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 {
 	const char *mallctl = learned->findings.mallctl_name;
 	const struct oracle_program program = find_program(learned);
-	/* Code that is trusted may take most of what is left. */
-	unsigned timeout_ms = 2 * time_budget_share(learned->question->budget, UINT32_MAX / 2);
+	/* Code that is trusted may take half of what is left. */
+	unsigned timeout_ms = time_budget_allow(learned->question->budget, UINT32_MAX) / 2 + 1;
 	struct error why = { 0 };
 
 	if (learned->question->is_executable)

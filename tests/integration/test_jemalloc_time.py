@@ -49,15 +49,18 @@ class Slow(HeapCase):
         self.addCleanup(SLOW.unlink, missing_ok=True)
 
     def check_others(self, slow, others):
-        """Whoever is not Alice has all numbers; she has none, and the tags that say why."""
+        """Whoever is not Alice has all numbers; she has none, and the tags that say why.
+
+        On a busy machine a capture may not have the time to learn all; the next one goes on."""
         pids = ",".join(str(heap.pid) for heap in (*slow, *others))
-        document = self.capture(pids)
+        captures = (self.capture(pids) for _ in range(10))
+        document = next(d for d in captures if self.tally(d)["read"] >= len(others))
         found = {(t["tid"], name): t[name] for t in document["threads"] for name in COUNTERS if name in t}
         expected = {}
         for heap in others:
             expected |= heap.expected
         self.assertEqual(found, expected, self.show)
-        return {self.route(document, heap.pid) for heap in slow}, self.tally(document)["failures"]
+        return self.tally(document)["failures"]
 
     def start(self, *heaps):
         """Stopped, so that they take no time from those who look at them."""
@@ -82,7 +85,7 @@ class Slow(HeapCase):
             others = self.others()
             mount.fall_silent()
             for _ in range(2):  # the second one knows
-                _, failures = self.check_others(slow, others)
+                failures = self.check_others(slow, others)
                 self.assertLessEqual(set(failures), {"target-blocked", "out-of-time"})
                 self.assertEqual(sum(failures.values()), len(slow))
                 self.assertTrue(SLOW.exists())
@@ -92,8 +95,8 @@ class Slow(HeapCase):
         slow = self.start(*(Heap(HEAP / "plain", preload=self.copy(HEAP / "silent.so", f"{number}.so"),
                                  prefix=as_user(ALICE), HEAP_AWAKE="1") for number in range(6)))
         others = self.others()
-        tags, _ = self.check_others(slow, others)
-        self.assertLessEqual(tags, {"oracle-timeout", "out-of-time"})
+        failures = self.check_others(slow, others)
+        self.assertLessEqual(set(failures), {"oracle-timeout", "out-of-time"})
         self.assertTrue(SLOW.exists())
 
     def test_who_was_slow_is_read_when_there_is_time(self):
