@@ -14,8 +14,10 @@
  * its `expect` lines and `ready` again.
  *
  * jemalloc may be linked, inside, or preloaded.  With OWN_COUNTERS the program
- * counts itself, in a variable that looks like jemalloc's to a debugger.
+ * counts itself, in a variable that looks like jemalloc's to a debugger; that variable may be in
+ * a library (LIBRARY) that is opened while the program runs (OPENED: its path).
  */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,14 +46,42 @@ struct tsd_s {
 	char after[50];
 };
 
+#ifdef OPENED
+/* Where the library has the calling thread's; it is opened by who asks first. */
+static struct tsd_s *find_tsd(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct tsd_s *(*opened)(void);
+
+	pthread_mutex_lock(&lock);
+	if (!opened) {
+		void *library = dlopen(OPENED, RTLD_NOW | RTLD_LOCAL);
+
+		opened = library ? (struct tsd_s * (*)(void)) dlsym(library, "find_tsd") : NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!opened)
+		exit(3);
+	return opened();
+}
+#else
 __thread struct tsd_s own_tsd_tls;
 
+struct tsd_s *find_tsd(void);
+struct tsd_s *find_tsd(void)
+{
+	return &own_tsd_tls;
+}
+#endif
+
+#ifndef LIBRARY
 static struct counters find_counters(void)
 {
+	struct tsd_s *tsd = find_tsd();
+
 	return (struct counters){
-		&own_tsd_tls.cant_access_tsd_items_directly_use_a_getter_or_setter_thread_allocated,
-		&own_tsd_tls
-			 .cant_access_tsd_items_directly_use_a_getter_or_setter_thread_deallocated,
+		&tsd->cant_access_tsd_items_directly_use_a_getter_or_setter_thread_allocated,
+		&tsd->cant_access_tsd_items_directly_use_a_getter_or_setter_thread_deallocated,
 	};
 }
 
@@ -63,6 +93,7 @@ static void count_allocation(size_t size, bool is_kept)
 	if (!is_kept)
 		*(uint64_t *)counters.deallocated += size;
 }
+#endif
 
 #else
 
@@ -102,6 +133,8 @@ static void count_allocation(size_t size, bool is_kept)
 }
 
 #endif
+
+#ifndef LIBRARY
 
 static void idle(void)
 {
@@ -256,3 +289,5 @@ int main(int argument_count, char **arguments)
 	} while (read(STDIN_FILENO, &byte, 1) > 0);
 	return 0;
 }
+
+#endif

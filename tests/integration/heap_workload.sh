@@ -51,6 +51,8 @@ fi
 
 # jemalloc with debug information, which Debian's has not: in the program, and in a file of its own.
 build described "$@" -D_GNU_SOURCE -O1 -g -Wl,--build-id=sha1 -pthread -DOWN_COUNTERS -o described "$source"
+build own.so "$@" -D_GNU_SOURCE -O1 -g -Wl,--build-id=sha1 -shared -fPIC -DOWN_COUNTERS -DLIBRARY -o own.so "$source"
+build opens "$@" -D_GNU_SOURCE -O1 -pthread -DOWN_COUNTERS "-DOPENED=\"own.so\"" -Wl,-rpath,"\$ORIGIN" -o opens "$source" -ldl
 cp described apart
 objcopy --only-keep-debug described apart.debug
 strip -g apart

@@ -102,6 +102,10 @@ class Programs(HeapCase):
     def test_debug_information_in_the_program(self):
         self.check_by_each_source("described", "executable,")
 
+    def test_a_library_that_is_opened_while_the_program_runs(self):
+        """Its storage has no fixed place: each thread's is found by that thread's own list."""
+        self.check_by_each_source("opens", "library,")
+
     def test_debug_information_in_a_file_of_its_own(self):
         self.check_by_each_source("apart", "executable,")
 
@@ -255,6 +259,28 @@ class Programs(HeapCase):
             for source in ("auto", "procfs"):
                 document = self.capture(self.inner_pid(heap.process.pid), "--source", source)
                 self.assertGreaterEqual(self.tally(document)["threads_read"], 1 + 4)
+
+    @needs_library
+    @needs_root
+    def test_another_pid_namespace_with_the_numbers_of_a_process_here(self):
+        """Each of two processes whose threads have the same numbers has its own values."""
+        if not support.has_namespaces():
+            self.skipTest("needs namespaces")
+        with Heap(HEAP / "linked") as here, \
+                Heap(HEAP / "linked", prefix=[*support.NAMESPACE, "sh", "-c",
+                                              f'echo {here.pid - 1} >/proc/sys/kernel/ns_last_pid; "$@"; true',
+                                              "sh"]) as there:
+            self.assertEqual(here.pid, there.pid)
+            here.allocate_more()
+            pid = self.inner_pid(self.inner_pid(there.process.pid))
+            for source in ("auto", "procfs"):
+                document = self.capture(f"{here.pid},{pid}", "--source", source)
+                self.assertEqual(self.tally(document)["read"], 2, self.show)
+                self.assertEqual(self.tally(document)["stopped_ns"], 0, source)
+                for heap, tgid in ((here, here.pid), (there, pid)):
+                    found = sorted(t[name] for t in document["threads"] if t["tgid"] == tgid
+                                   for name in COUNTERS)
+                    self.assertEqual(found, sorted(heap.expected.values()), source)
 
     def inner_pid(self, parent):
         tasks = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
