@@ -49,7 +49,7 @@ packages() {
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
 	deb	debhelper		make deb: builds Debian packages
-	deb	dpkg-dev		the same
+	deb	build-essential		what every Debian package may count on
 	deb	lintian			checks them
 	format	clang-format		make format
 	END
