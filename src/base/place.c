@@ -164,7 +164,8 @@ int place_open(struct place *place, const char *path)
 		return -ENOENT;
 	if (path[strlen(path) - 1] == '/')
 		return -EISDIR;
-	status = enter(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	/* An absolute path needs no working directory, which may be closed to us. */
+	status = path[0] == '/' ? 0 : enter(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (status == 0)
 		status = set_rest(&walk, path, "");
 	while (status == 0 && !done)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -329,6 +330,31 @@ static void an_output_is_emptied_or_made(void **state)
 	assert_int_equal(file_open_output(place->file), -ENXIO);
 }
 
+static bool can_write_from_a_closed_directory(const struct folder *place)
+{
+	int fd;
+
+	if (chdir(place->path) < 0 || chmod(place->path, 0) < 0)
+		return false;
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return false;
+	fd = file_open_output("/dev/null");
+	return fd >= 0 && file_open_output("file") == -EACCES;
+}
+
+static void an_absolute_path_needs_no_working_directory(void **state)
+{
+	struct folder *place = *state;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(can_write_from_a_closed_directory(place) ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(chmod(place->path, 0700), 0);
+}
+
 /* The kernel's own links lead to what is open. */
 static void an_output_that_is_open_already_is_opened_again(void **state)
 {
@@ -384,6 +410,7 @@ int main(void)
 		WITH_PLACE(a_file_that_is_being_written_has_no_name),
 		WITH_PLACE(a_name_of_ours_goes_before_a_signal_ends_the_program),
 		WITH_PLACE(an_output_is_emptied_or_made),
+		WITH_PLACE(an_absolute_path_needs_no_working_directory),
 		cmocka_unit_test(an_output_that_is_open_already_is_opened_again),
 	};
 
