@@ -33,7 +33,7 @@ struct connector_socket {
 	int fd;
 	ARRAY_OF(struct cpu_sequence) cpus;
 	uint64_t lost;
-	uint64_t overruns; /* since the last gap: no event has come that tells how many were lost */
+	uint64_t overruns; /* each lost an event at least, which no gap has shown yet */
 	struct mmsghdr headers[CONNECTOR_BATCH];
 	struct iovec vectors[CONNECTOR_BATCH];
 	struct sockaddr_nl senders[CONNECTOR_BATCH];
@@ -101,6 +101,13 @@ uint64_t connector_socket_lost(const struct connector_socket *socket)
 	return socket->lost + socket->overruns;
 }
 
+/* Overruns are part of a gap once it shows: the sum of both never falls. */
+static void add_gap(struct connector_socket *socket, uint32_t events)
+{
+	socket->lost += events;
+	socket->overruns -= events < socket->overruns ? events : socket->overruns;
+}
+
 /* Without memory for a CPU's number its gaps stay unknown. */
 static void count_gap(struct connector_socket *socket, const struct connector_event *event)
 {
@@ -112,10 +119,8 @@ static void count_gap(struct connector_socket *socket, const struct connector_ev
 		if (array_append(&socket->cpus, (struct cpu_sequence){ 0 }) < 0)
 			return;
 	cpu = &socket->cpus.data[event->cpu];
-	if (cpu->known && event->sequence != cpu->next) {
-		socket->lost += event->sequence - cpu->next;
-		socket->overruns = 0;
-	}
+	if (cpu->known)
+		add_gap(socket, event->sequence - cpu->next);
 	*cpu = (struct cpu_sequence){ true, event->sequence + 1 };
 }
 
