@@ -17,7 +17,7 @@ all: configure	## build build/taskscope (installs what the build needs)
 
 configure:
 	@$(PACKAGES) build
-	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)"
+	@test -f build/build.ninja || meson setup build --prefix="$(PREFIX)" -Dtests=disabled
 
 run: configure	## build, then profile a small demo, or CMD='make -j8'
 	@ninja -C build taskscope demo/demo
@@ -28,7 +28,7 @@ test:		## build and run every test, sanitizers and fuzz corpora included
 	@python3 tests/run.py
 
 stress: N = 5
-stress: configure	## run the tests that depend on time N=5 times, on a machine made busy
+stress:		## run the tests that depend on time N=5 times, on a machine made busy
 	@$(PACKAGES) build test
 	@python3 tests/stress.py $(N)
 

@@ -10,6 +10,8 @@ import shlex
 import subprocess
 import sys
 
+import run
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Threads, forks, signals, clocks, limits of time: what a late wake-up could make fail.
@@ -48,6 +50,8 @@ def keep_doing(work):
 def main(repeat="5", *tests):
     for work in [*[spin] * 2 * os.cpu_count(), compile_something]:
         keep_doing(work)
+    if not run.setup("build", None, []):
+        return 1
     return subprocess.run(["meson", "test", "-C", ROOT / "build", "--repeat", repeat,
                            "--timeout-multiplier", "4", "--print-errorlogs",
                            *(tests or TESTS)]).returncode

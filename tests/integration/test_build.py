@@ -110,6 +110,17 @@ class Build(support.TestCase):
         self.assertFalse(names & {"demo", "threads", "measure"})
         self.assertFalse(options_of(folder)["werror"])
 
+    def test_make_builds_nothing_of_the_tests_even_where_it_could(self):
+        done = subprocess.run(["make", "-n", "-f", support.ROOT / "Makefile", "PACKAGES=true", "configure"],
+                              cwd=self.folder.name, capture_output=True, text=True, check=True)
+        self.assertIn("meson setup build ", done.stdout)
+        command = done.stdout.replace("meson setup build ", f"meson setup build {support.ROOT} ")
+        subprocess.run(["sh", "-e", "-c", command], cwd=self.folder.name, capture_output=True, check=True)
+        steps = subprocess.run(["ninja", "-C", self.path("build"), "-n"], capture_output=True, text=True,
+                               check=True).stdout
+        self.assertIn("Linking target taskscope\n", steps)
+        self.assertNotRegex(steps, "(object|target) (tests|examples|bench)/")
+
     def test_a_build_without_bpf_needs_no_tools_for_it(self):
         self.refuse_tool("pkg-config", "*libbpf*")
         self.refuse_tool("clang")
