@@ -98,7 +98,7 @@ static int check_replaceable(const struct place *place)
 	return S_ISREG(existing.st_mode) ? 0 : -EINVAL;
 }
 
-/* No name of ours is there, any more or after all. */
+/* There is no temporary name (any more): signals may come again. */
 static void forget_name(struct file_replacement *file)
 {
 	file->temporary[0] = '\0';
@@ -107,7 +107,7 @@ static void forget_name(struct file_replacement *file)
 	file->has_blocked = false;
 }
 
-/* Makes up a name; signals wait from now on. */
+/* Chooses a temporary name; signals are blocked from now on. */
 static int begin_name(struct file_replacement *file)
 {
 	uint64_t number;
@@ -251,7 +251,7 @@ void file_abandon(struct file_replacement *file)
 
 #define OUTPUT_FLAGS (O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* What is there and is no file: a pipe, a terminal, a device; not one that others put there. */
+/* Opens a pipe, terminal or device that is there, unless others put it there. */
 static int open_special(const struct place *place)
 {
 	int no_follow = place->is_kernels ? 0 : O_NOFOLLOW;

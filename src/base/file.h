@@ -44,9 +44,9 @@ ssize_t file_read_at(int fd, uint64_t offset, void *buffer, size_t size);
  * file_abandon() removes what was written, and so does the end of the process.  A
  * failed file_commit() has replaced nothing.
  *
- * To replace a file takes a second name for the time of two system calls; and so
- * does, for all the time, a file system that has no files without names.  While
- * there is such a name, signals that can wait do.
+ * Replacing a file takes a second name for the time of two system calls; a file
+ * system without O_TMPFILE needs one from start to end.  While there is such a
+ * name, all signals of the calling thread that can be blocked are.
  *
  * A symbolic link stays, and the file that it points to is replaced; one that
  * points nowhere is refused.
@@ -67,9 +67,9 @@ void file_abandon(struct file_replacement *file); /* after file_commit(): does n
 
 /*
  * Opens a file to write line by line, emptied or made with mode 0600; or the pipe,
- * terminal or device that is there, without waiting for who reads it.  Where others
- * can put files, one that is there is removed and made anew: it may be a link to
- * another.  An fd or a negative errno.
+ * terminal or device that is there, without waiting for a reader.  Where others can
+ * put files, one that is there is removed and made anew: it may be a hard link to a
+ * file of ours.  An fd or a negative errno.
  */
 int file_open_output(const char *path);
 

@@ -18,13 +18,13 @@
 /* The path while it is walked. */
 struct walk {
 	int dir;
-	bool is_strange; /* a directory on the way belongs to others, who can move what is below it */
+	bool is_strange; /* others own a directory on the way and can move what is below it */
 	struct stat directory;
 	char rest[PATH_MAX]; /* still to go, without slashes before it */
 	unsigned int links;
 };
 
-/* In a user namespace root may be nobody; who owns the root directory owns what is below it. */
+/* In a user namespace root may show as nobody: trust the owner of the root directory, too. */
 bool place_trusts(unsigned int owner)
 {
 	struct stat root;
@@ -75,7 +75,7 @@ static bool is_procfs(int dir)
 	return fstatfs(dir, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
 }
 
-/* The link's own descriptor tells whose it is and where it leads: it cannot be swapped between. */
+/* Owner and target are read from one descriptor, so that the link cannot be swapped in between. */
 static int follow(struct walk *walk, const char *name, const char *after)
 {
 	CLEANUP(close_fd) int fd = openat(walk->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

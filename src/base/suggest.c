@@ -67,7 +67,7 @@ static unsigned cost_of(const struct suggestion *suggestion, const char *candida
 	if (word_length > WORD_MAX || length > WORD_MAX || !word_length)
 		return COST_NONE;
 	if (word_length == length && memcmp(word, candidate, length) == 0)
-		return COST_NONE; /* it was refused although it is right */
+		return COST_NONE; /* refused for another reason: to suggest it again helps nobody */
 	if (word_length >= SHORTEST_PREFIX && word_length <= length &&
 	    strncmp(word, candidate, word_length) == 0)
 		return COST_BEGINNING;
@@ -83,7 +83,7 @@ static void offer(struct suggestion *suggestion, const char *candidate, size_t l
 {
 	unsigned cost = cost_of(suggestion, candidate, length);
 
-	/* Of two that are as near, the shorter one has less that was not written. */
+	/* Between two that are equally near, the shorter one adds less to what was typed. */
 	if (cost > suggestion->cost || cost == COST_NONE ||
 	    (cost == suggestion->cost && length >= suggestion->best_length))
 		return;

@@ -47,9 +47,9 @@ size_t text_character(const char *bytes, size_t length);
 size_t text_printable(const char *bytes, size_t length);
 
 /*
- * How much of a command line, as /proc has it, are words.  A program that set its title leaves NULs
- * or blanks of what stood there before at the end, which are none.  `*cut`, which says whether there
- * was more than that, becomes false then: what follows is of the same kind.
+ * The length of a command line, as /proc has it, without the NULs and blanks at its end that a
+ * program leaves when it sets a title shorter than its arguments were.  `*cut` says whether the
+ * bytes were cut off; it becomes false where they end in such a rest: only more of it would follow.
  */
 size_t text_words(const char *bytes, size_t length, bool *cut);
 

@@ -49,7 +49,7 @@ struct collection {
 	bool needs_child;   /* there is a process that no glance settles */
 };
 
-/* Who is looked at in one go. */
+/* The groups of processes that are looked at one after the other. */
 enum turn { TURN_ROOT, TURN_OTHERS, TURN_SLOW, TURN_LATER };
 
 /* ---- which processes to look at ---- */

@@ -254,7 +254,7 @@ static bool is_told_alike(const struct scouted_file *one, const struct scouted_f
 	       one->status.st_mtim.tv_nsec == other->status.st_mtim.tv_nsec;
 }
 
-/* Where a process has the file may be where no other has it: that is told to its user alone. */
+/* Trust depends on the path, which may differ by process: a refusal holds for that user alone. */
 static bool holds_for(const struct known_layout *known, uint64_t user)
 {
 	return known->layout.tag != JEMALLOC_ORACLE_UNTRUSTED || known->user == user;

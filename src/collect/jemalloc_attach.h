@@ -45,7 +45,7 @@ void attachment_clear(struct attachment *attachment);
 
 #define UNKNOWN_USER UINT64_MAX
 
-/* Who a process is. */
+/* The user that a process runs as, or UNKNOWN_USER. */
 uint64_t attachment_user(const struct attachment *attachment, uint32_t process);
 
 /* Opens it for whoever needs it. */

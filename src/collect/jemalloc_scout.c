@@ -260,7 +260,7 @@ static int finish(struct scout *scout, struct scout_job *job, char *answer)
 
 /*
  * A child was lost: to a process that blocked it while it was being opened, which goes out itself,
- * or to a file.  Who made us wait is noted.
+ * or to a file.  The user who made us wait is noted.
  */
 static int blame(struct scout *scout, struct scout_job *job, int outcome,
 		 struct scout_left_out **left_out, size_t *left_out_count)

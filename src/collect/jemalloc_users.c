@@ -7,7 +7,7 @@
 #define REMEMBERED_MAX 32
 #define MS_PER_SECOND 1000
 
-/* Of this process, whose captures may have nowhere to keep it; the oldest make room. */
+/* In memory as well, since there may be no cache directory; the oldest entries make room. */
 static _Thread_local struct {
 	uint64_t user;
 	uint64_t until_ms;

@@ -106,7 +106,7 @@ static bool is_task_file(enum source_id id)
 	       id == SOURCE_SCHED || id == SOURCE_IO;
 }
 
-/* Tasks that the iterator listed, and whose files, which alone have the metric, were not found. */
+/* Tasks that the iterator listed, but whose files were gone: only these have the metric. */
 static uint64_t unread_tasks(const struct capture *capture, const struct metric *metric,
 			     enum source_id id)
 {

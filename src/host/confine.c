@@ -171,7 +171,7 @@ int confine_self(const struct confine_limits *limits)
 {
 	int status;
 
-	/* Ours may be where no other has a way to. */
+	/* The working directory may be private to us. */
 	if (chdir("/") < 0)
 		return -errno;
 	close_others(limits);

@@ -4,11 +4,11 @@
  * purpose, and that run code which is not ours.
  *
  * A confined process has no capability and no way to gain one, is user 65534
- * (where we are root; else it stays who we are), is in the root directory, has only the fds that it was
- * given, limits on memory and CPU time, and may make only the system calls of a
- * short list.  All others fail with EPERM: no sockets, no signals to anyone, no
- * new processes, no tracing, no writing to files.  One that was made for another
- * instruction set ends it.  It dies with us.
+ * (where we are root; else it stays who we are), is in the root directory, has
+ * only the fds that it was given, has limits on memory and CPU time, and may make
+ * only the system calls of a short list.  All others fail with EPERM: no sockets,
+ * no signals to anyone, no new processes, no tracing, no writing to files.  One that
+ * was made for another instruction set ends it.  It dies with us.
  *
  * Jobs are processes, not threads, so that a crash or a hang costs one answer.
  * Several may run at once.  Start them while we have a single thread.
@@ -46,8 +46,9 @@ struct confine_limits {
 };
 
 /*
- * Gives up everything but what the limits leave.  Only in a child that was forked for the job:
- * there is no way back.  It leaves the working directory for the root.  Returns 0 or a negative errno: then the child is half confined and must _exit().
+ * Gives up everything but what the limits leave, and the working directory for the root.  Only in a
+ * child that was forked for the job: there is no way back.  Returns 0 or a negative errno: then the
+ * child is half confined and must _exit().
  */
 int confine_self(const struct confine_limits *limits);
 

@@ -4,7 +4,7 @@
  * very code: it is started in a process of its own and its mallctl() tells the
  * address of the counters of the thread that calls it.
  *
- * This runs code, and so only code of those who are trusted anyway: root and who runs us
+ * This runs code, and so only code of those who are trusted anyway: root and the user who runs us
  * (host/trusted_file.h says what makes a file theirs).  That holds for the file that is asked and
  * for every file that it brings along: its loader and its libraries, wherever their search leads.
  * There is no way to have a stranger's code run.

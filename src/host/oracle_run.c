@@ -29,7 +29,7 @@ static bool is_own(const struct oracle_run *run, uint64_t device, uint64_t inode
 	return false;
 }
 
-/* Whose directory in /proc it is: it cannot end and be another's before we have reaped it. */
+/* Its number cannot become another process's before we have reaped it. */
 static int open_process(const struct oracle_run *run)
 {
 	char path[64];
@@ -40,7 +40,7 @@ static int open_process(const struct oracle_run *run)
 	return fd < 0 ? -errno : fd;
 }
 
-/* By the file that it has open: another one of that name would not be that. */
+/* Judges the very file that it has open: its path must lead to that one here, too. */
 static int check_fd(const struct oracle_run *run, int process, int number)
 {
 	CLEANUP(close_fd) int place = -1;
@@ -63,7 +63,7 @@ static int check_fd(const struct oracle_run *run, int process, int number)
 	return trusted < 0 ? trusted : 0;
 }
 
-/* A name in trusted directories is its file's, of whatever device the kernel says it is. */
+/* The device is not compared: maps and stat() may name it differently (btrfs, overlayfs). */
 static int check_loaded(const struct oracle_run *run, const struct process_mapping *mapping)
 {
 	CLEANUP(close_fd) int trusted = -1;
@@ -143,7 +143,7 @@ static int wait_for_execution(struct oracle_run *run)
 	return check_all_loaded(run);
 }
 
-/* To ask for being traced is the last thing that its rights are needed for. */
+/* PTRACE_TRACEME is the last step that needs its rights. */
 static int prepare(void *argument)
 {
 	const struct oracle_question *question = argument;

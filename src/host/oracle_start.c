@@ -33,8 +33,8 @@ static const struct {
 	const char *sentence;
 } explanations[] = {
 	{ EKEYREJECTED,
-	  "it, or code that it needs, is neither root's nor yours, in directories that "
-	  "nobody else can write to" },
+	  "it, or code that it needs, could have been written by somebody other than root and "
+	  "you" },
 	{ ETIMEDOUT, "it did not answer in time and was ended" },
 	{ EPROTO, "it crashed" },
 	{ EFBIG, "the file is too large to be copied" },

@@ -21,8 +21,8 @@ int oracle_make_file(void);
 
 /*
  * In the child, with all our rights: opens what is to be asked, if it is trusted, in the place of
- * `fd`, which is a file of oracle_make_file().  Who runs it later will have no rights: what not
- * everybody has the rights `needed` to is copied into that file, which then stays as it is for ever.
+ * `fd`, which is a file of oracle_make_file().  It is run later without any rights: unless
+ * everybody has the rights `needed` to it, it is copied into that file, which is sealed then.
  */
 int oracle_open_file(const struct oracle_file *file, mode_t needed, int fd);
 

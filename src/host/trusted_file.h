@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that we may run: whose word is it?
+ * Files whose code we may run.
  *
- * Trusted are root and who runs us (the effective user), and so a plain file of theirs in
- * directories of theirs, all the way from the root of our own mount namespace, as long as neither
- * group nor others may write to any of them.  A sticky directory is no exception: anybody can put a
- * file into it.  Links on the way are not followed.
+ * We trust root and the user who runs us (the effective user).  A file is trusted when it is a
+ * plain file of theirs, every directory from the root of our own mount namespace down to it is
+ * theirs, and neither group nor others may write to any of these.  That holds for sticky
+ * directories too: anybody can put a file into one.  Links on the way are not followed.
  *
- * What a file system says of owners is believed where root mounted it to be believed: not of FUSE,
- * which a user answers for, and nothing is root's where set-user-id does not count (nosuid).  The
- * kernel's number for who is not known, 65534, is nobody's own.
+ * A file system may lie about owners.  FUSE is not believed, since a user answers for it; a file
+ * system mounted with nosuid is not believed to have files of root.  65534, which the kernel shows
+ * for users that it cannot name, counts as nobody, even if we run as 65534.
  */
 #ifndef HOST_TRUSTED_FILE_H
 #define HOST_TRUSTED_FILE_H

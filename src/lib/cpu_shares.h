@@ -7,7 +7,8 @@
  * can be seen in a short moment, and that share of the tick is what such a scope gets.  One that
  * is open for a tenth of the time is met at a tenth of the ticks: in the mean that is right, and
  * of few samples not more than a hint.  A moment that became long, on a busy machine, counts only for
- * scopes that outlasted it: others may have burnt the rest of it.  Ticks vary, so that they do not march in step with the work.
+ * scopes that outlasted it: others may have burnt the rest of it.  Ticks vary, so that they do not march
+ * in step with the work.
  */
 #ifndef LIB_CPU_SHARES_H
 #define LIB_CPU_SHARES_H

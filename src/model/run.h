@@ -188,14 +188,14 @@ uint64_t run_unseen_cpu_ns(const struct run *run);
 /* Average cores busy over the whole run, or a negative number when not known. */
 double run_cores(const struct run *run);
 
-/* Figures that may be more than is told. */
+/* Figures that may be lower bounds. */
 enum run_bound {
 	RUN_BOUND_PROCESSES = 1 << 0,
 	RUN_BOUND_CPU = 1 << 1,
 	RUN_BOUND_MEMORY = 1 << 2,
 };
 
-/* Which of them are, by what was lost and what this way of following can miss. */
+/* Which of them are, because events were lost or this way of following can miss some. */
 unsigned run_lower_bounds(const struct run *run);
 
 #endif

@@ -29,7 +29,7 @@ void value_json_real(struct json *json, const struct fold *fold);
 
 /*
  * Appends a CSV field that is text: escaped as in every output, quoted when RFC 4180 wants it.  What
- * a spreadsheet would compute begins with a quotation mark, which makes it a text there.
+ * a spreadsheet would compute gets an apostrophe in front, which makes it a text there.
  */
 void csv_append(struct text *out, const char *string);
 

@@ -24,7 +24,7 @@ static bool is_regular(int fd)
 	return fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
 }
 
-/* Gets room for so many bytes behind the end.  False: there is none; a file that cannot tell has it. */
+/* Reserves so many bytes behind the end.  False only when the disk is known to be full. */
 static bool file_has_room(const struct lines *lines, size_t bytes)
 {
 	struct stat file;
@@ -34,7 +34,7 @@ static bool file_has_room(const struct lines *lines, size_t bytes)
 	       (errno != ENOSPC && errno != EDQUOT);
 }
 
-/* A file that others append to, too, is not one to keep room in: giving it back would cut theirs. */
+/* Not in a file that others may append to: giving the room back would cut off what they wrote. */
 static size_t keep_room(const struct lines *lines)
 {
 	size_t bytes = KEPT_BYTES;
@@ -273,7 +273,7 @@ int lines_finish(struct lines *lines, int patience_ms)
 	return lines->error;
 }
 
-/* After a pause they are written at once, and then not too often. */
+/* A line after a pause is written at once, further ones at most every LINES_WAIT_NS. */
 uint64_t lines_due_ns(const struct lines *lines)
 {
 	return lines->pending ? lines->flushed_ns + LINES_WAIT_NS : UINT64_MAX;

@@ -33,7 +33,7 @@ struct lines {
 	int fd;		     /* of `out` */
 	bool is_file;	     /* what was written in vain can be taken back */
 	size_t kept;	     /* bytes of room behind what is written; 0: none could be had */
-	bool is_last;	     /* it may be used */
+	bool is_last;	     /* the last line is being written: `kept` may be used */
 	struct text backlog; /* of all but files: what waits for a reader */
 	size_t sent;	     /* bytes of it that it has already */
 	bool broken;

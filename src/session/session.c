@@ -179,7 +179,7 @@ static void start_clocks(struct watch *watch)
 	live_open(&watch->live, options->quiet ? -1 : options->live_fd, now_ns);
 }
 
-/* What a sentence is due for, however well all else went. */
+/* Puts what went wrong into a sentence, however well all else went. */
 static int check_result(const struct watch *watch, struct error *error)
 {
 	if (watch->failure)

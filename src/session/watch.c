@@ -15,7 +15,7 @@
 
 /*
  * How often the tracer is asked: soon after the start, often while much happens.  What it tells is
- * in the file LINES_WAIT_NS later at most, so that who is killed loses a tenth of a second.
+ * in the file LINES_WAIT_NS later at most, so that a kill -9 loses a tenth of a second.
  */
 #define DRAIN_BUSY_NS (10 * MS)
 #define DRAIN_IDLE_NS (100 * MS - LINES_WAIT_NS)
@@ -171,7 +171,7 @@ void watch_follow_root(struct watch *watch)
 		surroundings_follow(&watch->surroundings, watch->run->pid);
 }
 
-/* Who sent a signal is in the tree by then, also when it ended meanwhile. */
+/* Signals are taken after the events: then their sender is in the tree, even if it has ended. */
 void watch_drain(struct watch *watch)
 {
 	uint64_t now_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that taskscope gets while a command runs: whom they were meant for.
+ * Signals that taskscope gets while a command runs, and which of them it passes on.
  */
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -9,8 +9,8 @@
 #include "session/watch.h"
 
 /*
- * What the terminal sends (SI_KERNEL) reaches the command by itself, in our process group; but a
- * hangup is told to the leader of the session alone.  What a member of the tree sends was meant for
+ * What the terminal sends (SI_KERNEL) reaches the command as well, in our process group; but a
+ * hangup goes to the leader of the session alone.  What a process of the tree sends was meant for
  * the whole group, or for the parent of the command, and is not sent back.
  */
 static bool is_for_command(const struct watch *watch, const struct signalfd_siginfo *info)
@@ -21,7 +21,7 @@ static bool is_for_command(const struct watch *watch, const struct signalfd_sigi
 	       !tree_find(watch->run->tree, (int32_t)info->ssi_pid);
 }
 
-/* Below nohup(1) a hangup ends nobody. */
+/* Under nohup(1) a hangup must not end us. */
 static bool is_ignored(uint32_t number)
 {
 	struct sigaction action;

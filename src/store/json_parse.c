@@ -12,7 +12,7 @@ struct piece {
 	struct piece *next;
 };
 
-/* The parsing in hand: jansson cannot be asked to stop, so it is left. */
+/* The parse in progress.  jansson does not report every failed malloc(): we jump out of it. */
 static _Thread_local struct {
 	struct piece ring;
 	jmp_buf out;
@@ -58,7 +58,7 @@ static void release(void *memory)
 	free(piece);
 }
 
-/* Before anybody has values that were made otherwise. */
+/* Must come before the first value is made: what malloc() made must not come to release(). */
 __attribute__((constructor)) static void use_pieces(void)
 {
 	json_set_alloc_funcs(allocate, release);

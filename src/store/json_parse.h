@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON of strangers, parsed by jansson.  That ends the program where memory runs out, or goes on with
- * a shorter text; here that is -ENOMEM.
+ * JSON of strangers, parsed by jansson.  When memory runs out, jansson may abort or silently cut a
+ * text short; json_parse() returns -ENOMEM instead.
  */
 #ifndef STORE_JSON_PARSE_H
 #define STORE_JSON_PARSE_H
