@@ -44,6 +44,7 @@ struct watch {
 	struct live live;
 	struct phase_watch phases;
 	int signal_fd;
+	uint64_t signals_ns; /* when signals were taken last */
 	pid_t self;
 
 	uint64_t begin_ns;	  /* the command was let go, or we attached */

@@ -9,6 +9,18 @@
 #include "session/watch.h"
 
 /*
+ * Whether a process of the tree sent it.  One that had ended when signals were taken last cannot have
+ * sent another: its number is somebody else's by now.
+ */
+static bool is_from_tree(const struct watch *watch, pid_t sender)
+{
+	const struct tree_process *process = tree_find(watch->run->tree, sender);
+
+	return sender == watch->launch.pid ||
+	       (process && (!process->exited || process->end_ns >= watch->signals_ns));
+}
+
+/*
  * What the terminal sends (SI_KERNEL) reaches the command as well, in our process group; but a
  * hangup goes to the leader of the session alone.  What a process of the tree sends was meant for
  * the whole group, or for the parent of the command, and is not sent back.
@@ -17,8 +29,7 @@ static bool is_for_command(const struct watch *watch, const struct signalfd_sigi
 {
 	if (info->ssi_code == SI_KERNEL)
 		return info->ssi_signo == SIGHUP && getsid(0) == watch->self;
-	return (pid_t)info->ssi_pid != watch->launch.pid &&
-	       !tree_find(watch->run->tree, (int32_t)info->ssi_pid);
+	return !is_from_tree(watch, (pid_t)info->ssi_pid);
 }
 
 /* Under nohup(1) a hangup must not end us. */
@@ -45,8 +56,10 @@ static void take_signal(struct watch *watch, const struct signalfd_siginfo *info
 
 void watch_take_signals(struct watch *watch)
 {
+	uint64_t now_ns = monotonic_ns();
 	struct signalfd_siginfo info;
 
 	while (read(watch->signal_fd, &info, sizeof(info)) == sizeof(info))
 		take_signal(watch, &info);
+	watch->signals_ns = now_ns;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -105,6 +109,46 @@ static void attach(struct setting *setting)
 static void detach(struct setting *setting)
 {
 	run_free(setting->watch.run);
+}
+
+/* A signal as the kernel would tell it, and what the command, a child of ours, ended by. */
+static int ended_by(struct setting *setting, int32_t sender)
+{
+	struct signalfd_siginfo info = { .ssi_signo = SIGTERM, .ssi_pid = (uint32_t)sender };
+	int ends[2], status;
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], &info, sizeof(info)), sizeof(info));
+	setting->watch.run->mode = RUN_COMMAND;
+	setting->watch.signal_fd = ends[0];
+	setting->watch.launch.pid = fork();
+	if (setting->watch.launch.pid == 0)
+		for (;;)
+			pause();
+	watch_take_signals(&setting->watch);
+	kill(setting->watch.launch.pid, SIGKILL);
+	assert_int_equal(waitpid(setting->watch.launch.pid, &status, 0), setting->watch.launch.pid);
+	close(ends[0]);
+	close(ends[1]);
+	return WTERMSIG(status);
+}
+
+static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(void **state)
+{
+	struct setting setting = { 0 };
+	struct tree_event end = { .type = TREE_PROCESS,
+				  .task = { PID, PID, 1 },
+				  .process = { .ended = true } };
+
+	(void)state;
+	attach(&setting);
+	assert_int_equal(ended_by(&setting, PID + 1), SIGTERM);
+	assert_int_equal(ended_by(&setting, PID), SIGKILL);
+	end.time_ns = end.process.end_ns = monotonic_ns();
+	assert_int_equal(tree_apply(setting.watch.run->tree, &end), 0);
+	assert_int_equal(ended_by(&setting, PID), SIGKILL); /* it may have been its last deed */
+	assert_int_equal(ended_by(&setting, PID), SIGTERM);
+	detach(&setting);
 }
 
 static void a_look_that_failed_does_not_say_that_nobody_is_left(void **state)
@@ -255,6 +299,8 @@ static void who_cannot_wait_detaches_instead_of_spinning(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
 		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),
 		cmocka_unit_test(a_look_that_finds_nobody_ends_the_watching),
 		cmocka_unit_test(many_failed_looks_in_a_row_detach),
