@@ -56,7 +56,7 @@ static int choose_output(const char *path, bool may_print, FILE **ret, struct er
 	if (strcmp(path, "-") == 0) {
 		if (!may_print)
 			return error_set(error, -EINVAL,
-					 "-o - cannot be: standard output is the command's");
+					 "-o needs a file name: standard output is the command's");
 		*ret = stdout;
 		return 0;
 	}
