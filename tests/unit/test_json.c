@@ -71,9 +71,10 @@ static void integers_are_exact_to_the_last_digit(void **state)
 	json_i64(&output->json, INT64_MIN);
 	json_difference(&output->json, true, UINT64_MAX);
 	json_difference(&output->json, true, 0);
+	json_difference(&output->json, false, 7);
 	json_end_array(&output->json);
 	assert_output(output, "[\n  18446744073709551615,\n  9007199254740993,\n"
-			      "  -9223372036854775808,\n  -18446744073709551615,\n  0\n]\n");
+			      "  -9223372036854775808,\n  -18446744073709551615,\n  0,\n  7\n]\n");
 }
 
 static void a_number_that_json_cannot_write_is_null(void **state)
@@ -84,10 +85,15 @@ static void a_number_that_json_cannot_write_is_null(void **state)
 	json_begin_array(&output->json);
 	json_double(&output->json, 0.5);
 	json_double(&output->json, -3);
+	json_double(&output->json, 0);
+	json_double(&output->json, -0.0);
+	json_double(&output->json, 1e15);
+	json_double(&output->json, 1e20);
 	json_double(&output->json, NAN);
 	json_double(&output->json, -INFINITY);
 	json_end_array(&output->json);
-	assert_output(output, "[\n  0.5,\n  -3,\n  null,\n  null\n]\n");
+	assert_output(output, "[\n  0.5,\n  -3,\n  0,\n  -0,\n  1000000000000000,\n"
+			      "  1e+20,\n  null,\n  null\n]\n");
 }
 
 static void a_double_comes_back_as_it_was(void **state)
@@ -199,8 +205,9 @@ static void rounded_numbers_have_no_zeros_at_their_end(void **state)
 	json_fixed(&output->json, 2.0 / 3, 2);
 	json_fixed(&output->json, INFINITY, 2);
 	json_fixed(&output->json, 20, 0);
+	json_fixed(&output->json, 1e300, 200);
 	json_end_array(&output->json);
-	assert_output(output, "[1.6,100,0,0.67,null,20]\n");
+	assert_output(output, "[1.6,100,0,0.67,null,20,null]\n");
 }
 
 int main(void)

@@ -17,6 +17,11 @@ static void signals_have_the_names_of_programs(void **state)
 	(void)state;
 	assert_string_equal(signal_name(SIGKILL, name), "SIGKILL");
 	assert_string_equal(signal_name(SIGRTMIN + 3, name), "SIGRTMIN+3");
+	assert_string_equal(signal_name(SIGSYS, name), "SIGSYS");
+	assert_string_equal(signal_name(SIGRTMIN, name), "SIGRTMIN+0");
+	assert_string_equal(signal_name(SIGRTMAX, name), "SIGRTMIN+30");
+	assert_string_equal(signal_name(SIGRTMAX + 1, name), "signal 65");
+	assert_string_equal(signal_name(32, name), "signal 32");
 	assert_string_equal(signal_name(99, name), "signal 99");
 	assert_string_equal(signal_name(0, name), "signal 0");
 }
@@ -33,7 +38,10 @@ static void every_error_is_found_by_its_name(void **state)
 		assert_int_equal(error_number(error_name(number, name)), number);
 	assert_int_equal(error_number("ESOMETHING"), -1);
 	assert_int_equal(error_number("errno_"), -1);
-	assert_int_equal(error_number("errno_99999999"), -1);
+	assert_string_equal(error_name(0, name), "errno_0");
+	assert_string_equal(error_name(EHWPOISON, name), "EHWPOISON");
+	assert_int_equal(error_number("errno_65535"), 65535);
+	assert_int_equal(error_number("errno_65536"), -1);
 }
 
 int main(void)

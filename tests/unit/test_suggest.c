@@ -55,8 +55,43 @@ static void what_is_far_has_no_suggestion(void **state)
 	assert_hint("x", "io, xy", "none is near");
 	assert_hint("", VERBS, "none is near");
 	assert_hint("show", "", "none is near");
+	assert_hint("show", "show", "none is near"); /* it was refused although it is right */
 	assert_hint(long_word, long_word, "none is near");
 	assert_hint("top", VERBS, "none is near");
+}
+
+/* Less than half of the word, but one letter of two and of three. */
+static void how_much_may_be_wrong_depends_on_the_length(void **state)
+{
+	(void)state;
+	assert_hint("ab", "xb", "did you mean xb?");
+	assert_hint("abc", "abxx", "none is near");
+	assert_hint("abcd", "abxx", "none is near");
+	assert_hint("abcde", "abcxx", "did you mean abcxx?");
+	assert_hint("abcde", "abxxx", "none is near");
+	/* Letters that changed places are one slip, at either end as well. */
+	assert_hint("ba", "ab", "did you mean ab?");
+	assert_hint("bacdfe", "abcdef", "did you mean abcdef?");
+	assert_hint("abc", "xabc", "did you mean xabc?");
+	assert_hint("ab", "xxabxx", "none is near");
+}
+
+static void words_of_64_letters_are_compared_and_no_longer_ones(void **state)
+{
+	char word[66] = "", candidate[66] = "";
+	struct suggestion near = suggest_for(word, 64), far = suggest_for(word, 64);
+
+	(void)state;
+	memset(word, 'a', sizeof(word));
+	memset(candidate, 'a', sizeof(candidate));
+	candidate[10] = 'b';
+	word[64] = candidate[64] = '\0';
+	suggest(&near, candidate);
+	assert_ptr_equal(near.best, candidate);
+	candidate[64] = 'a';
+	candidate[65] = '\0';
+	suggest(&far, candidate);
+	assert_null(far.best);
 }
 
 static void the_mark_stands_before_the_word(void **state)
@@ -74,6 +109,8 @@ int main(void)
 		cmocka_unit_test(a_slip_is_mended),
 		cmocka_unit_test(a_beginning_is_meant_before_a_slip_and_a_part_after_it),
 		cmocka_unit_test(what_is_far_has_no_suggestion),
+		cmocka_unit_test(how_much_may_be_wrong_depends_on_the_length),
+		cmocka_unit_test(words_of_64_letters_are_compared_and_no_longer_ones),
 		cmocka_unit_test(the_mark_stands_before_the_word),
 	};
 

@@ -97,6 +97,59 @@ static void what_is_not_utf8_is_shown_byte_by_byte(void **state)
 	assert_escaped("\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf");	    /* the last */
 }
 
+/* The first and the last of each kind, and their neighbours. */
+static void characters_that_cannot_be_seen_have_exact_ranges(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool is_shown;
+	} cases[] = {
+		{ "\x1f", false },
+		{ " ", true },
+		{ "~", true },
+		{ "\x7f", false },
+		{ "\xc1\xbf", false },
+		{ "\xc2\x80", false },
+		{ "\xc2\x9f", false },
+		{ "\xc2\xa0", true },
+		{ "\xdf\xbf", true },
+		{ "\xe0\x9f\xbf", false },
+		{ "\xe0\xa0\x80", true },
+		{ "\xe2\x80\x8a", true },
+		{ "\xe2\x80\x8b", false },
+		{ "\xe2\x80\x8f", false },
+		{ "\xe2\x80\x90", true },
+		{ "\xe2\x80\xa7", true },
+		{ "\xe2\x80\xa8", false },
+		{ "\xe2\x80\xae", false },
+		{ "\xe2\x80\xaf", true },
+		{ "\xe2\x81\x9f", true },
+		{ "\xe2\x81\xa0", false },
+		{ "\xe2\x81\xaf", false },
+		{ "\xe2\x81\xb0", true },
+		{ "\xed\x9f\xbf", true },
+		{ "\xed\xa0\x80", false },
+		{ "\xed\xbf\xbf", false },
+		{ "\xee\x80\x80", true },
+		{ "\xef\xbb\xbe", true },
+		{ "\xef\xbb\xbf", false },
+		{ "\xef\xbf\xbd", true },
+		{ "\xf0\x8f\xbf\xbf", false },
+		{ "\xf0\x90\x80\x80", true },
+		{ "\xf4\x8f\xbf\xbf", true },
+		{ "\xf4\x90\x80\x80", false },
+		{ "\xf5\x80\x80\x80", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t length = strlen(cases[i].bytes);
+
+		assert_int_equal(text_printable(cases[i].bytes, length),
+				 cases[i].is_shown ? length : 0);
+	}
+}
+
 static void a_nul_byte_is_shown_too(void **state)
 {
 	struct text text = { 0 };
@@ -201,6 +254,8 @@ static void durations_are_read_as_people_write_them(void **state)
 		{ "0.123456789s", 123456789 },
 		{ "0", 0 },
 		{ "2.5m", 150000000000 },
+		{ "0.12345678999s", 123456789 },
+		{ "18446744073.709551615s", UINT64_MAX },
 	};
 	uint64_t ns;
 
@@ -225,6 +280,7 @@ static void what_is_no_duration_is_refused(void **state)
 		"5ss",
 		"18446744073709551616ns",
 		"18446744074s",
+		"18446744073.709551616s",
 	};
 	uint64_t ns = 7;
 
@@ -269,6 +325,7 @@ int main(void)
 		cmocka_unit_test(memory_that_runs_out_is_remembered),
 		cmocka_unit_test(bytes_that_a_terminal_would_obey_are_shown_instead),
 		cmocka_unit_test(what_is_not_utf8_is_shown_byte_by_byte),
+		cmocka_unit_test(characters_that_cannot_be_seen_have_exact_ranges),
 		cmocka_unit_test(a_nul_byte_is_shown_too),
 		cmocka_unit_test(width_counts_characters),
 		cmocka_unit_test(what_a_title_leaves_are_no_words),
