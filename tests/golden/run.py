@@ -46,6 +46,86 @@ CASES = [
     ("thread.csv", ["-g", "thread", "--format", "csv"]),
 ]
 
+VERBS = ["run", "attach", "why", "scopes", "report", "capture", "show", "compare", "metrics", "doctor"]
+
+# Command lines that are refused before anything is read.
+MISTAKES = """
+shwo
+help shwo
+help show more
+--version more
+--completions csh
+show a b
+metrics a
+show --grup-by comm
+show -z
+show -qz
+show -g procces
+show --format
+show -n
+show -n many
+show --smaps=yes
+show -s policy
+show -s minflt:up
+show -s minflt,majflt
+show -m majflt,runtime_ns
+show --columns group,metrc
+show --columns group --format json
+show --sections io,memry
+show --sections io,host --format csv
+show --without stat,status,maps
+show --without stat,
+show -p 12,
+show -p 0
+show -p 2147483648
+show -p 12x
+show 17
+show --no-normalize=all
+show --flatten /a[
+show tests -p 12
+capture
+capture -o x.txt
+compare
+compare x.tscope
+compare x.tscope, y.tscope
+compare -d 0
+compare -d soon
+compare -d 1s --root /
+compare x.tscope y.tscope -p 1
+compare x.tscope y.tscope --mode intervall
+compare x.tscope y.tscope -s policy
+compare x.tscope y.tscope --columns befor
+compare x.tscope y.tscope --sections primry
+compare x.tscope y.tscope --format json --columns group
+compare x.tscope y.tscope --fail-on 'rss_bytes > 1s'
+compare x.tscope y.tscope --fail-on 'pcomm=\u00e4* minflt ~ 1'
+why
+why 12 -p 12
+why 0
+why 2147483648
+why twelve
+why 12 -d 0
+why 12 -d 3600.1s
+scopes -p 1,x
+scopes x
+attach
+attach 12 -d 0s
+attach 12 --interval 999us
+attach 12 --interval 3601s
+attach 12 -o x.json
+attach 12 -o .jsonl
+attach 12 -o none/x.jsonl
+run
+run -o - -- true
+run -o x.txt -- true
+run -d 0 -- true
+run --interval 999us -- true
+run -z -- true
+report
+report none.jsonl
+doctor more
+"""
+
 
 def taskscope(*words, folder=None):
     done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True, cwd=folder,
@@ -63,8 +143,22 @@ def outputs(root, folder):
     yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
                                              "-n", "0", "-m",
                                              "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
+    yield root.name + "-smaps.json", taskscope("show", "--root", root, "--smaps", "--sections",
+                                              "memory", "-g", "comm", "-n", "5", "--format", "json")
     # A file and a capture shown at once are the same.
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
+
+
+def told(folder):
+    """What the program says of itself, and of command lines that are wrong, as (expected file, output)."""
+    yield "help.txt", b"".join(taskscope("help", *words) for words in [[], *([verb] for verb in VERBS)])
+    said = b""
+    for line in MISTAKES.strip().split("\n"):
+        done = subprocess.run([TASKSCOPE, *shlex.split(line)], capture_output=True, cwd=folder,
+                              stdin=subprocess.DEVNULL, timeout=300)
+        said += f"$ taskscope {line}\n".encode() + done.stdout + done.stderr
+        said += f"exit {done.returncode}\n".encode()
+    yield "mistakes.txt", said
 
 
 def difference(name, expected, got):
@@ -98,6 +192,8 @@ def tour(folder):
 
 
 def cases(folder):
+    for name, got in told(folder):
+        yield name, differs(name, got)
     for root in sorted(path for path in ROOTS.iterdir() if path.is_dir()):
         for name, got in outputs(root, folder):
             yield name, differs(name, got)
