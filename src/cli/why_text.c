@@ -54,10 +54,11 @@ static void print_missing(FILE *out, const struct why *why)
 		      out);
 }
 
-static void cell_percent(struct table *table, bool known, uint64_t ns, uint64_t whole)
+static void cell_percent(struct table *table, const struct why *why, bool known, uint64_t ns)
 {
-	if (known && whole)
-		text_format(table_cell(table), "%.1f", 100.0 * (double)ns / (double)whole);
+	if (known && why->watched_ns)
+		text_format(table_cell(table), "%.1f",
+			    100.0 * (double)ns / (double)why->watched_ns);
 	else
 		text_append_string(table_cell(table), "-");
 	table_end_cell(table);
@@ -114,13 +115,14 @@ static const char *place_of(const struct why_thread *thread)
 static void add_row(struct table *table, const struct why *why, const struct why_thread *thread)
 {
 	const char state[2] = { thread->state, '\0' };
+	bool has_queue = thread->has_ledger && thread->ledger.present & LEDGER_RUN_QUEUE;
 
 	text_format(table_cell(table), "%" PRId32, thread->tid);
 	table_end_cell(table);
 	cell_text(table, thread->comm);
 	cell_text(table, state);
-	cell_percent(table, thread->has_ledger, thread->ledger.on_cpu_ns, why->watched_ns);
-	cell_percent(table, thread->has_ledger, thread->ledger.run_queue_ns, why->watched_ns);
+	cell_percent(table, why, thread->has_ledger, thread->ledger.on_cpu_ns);
+	cell_percent(table, why, has_queue, thread->ledger.run_queue_ns);
 	cell_text(table, thread->reason >= 0 ? waits[thread->reason].name : NULL);
 	cell_text(table, thread->call);
 	cell_text(table, place_of(thread));
@@ -146,7 +148,8 @@ static void print_threads(FILE *out, const struct why *why)
 	fputc('\n', out);
 	table_print(&table, &terminal, out);
 	if (why->after.thread_count > ROWS)
-		fprintf(out, "and %" PRIu64 " more threads\n", why->after.thread_count - ROWS);
+		fprintf(out, "and %" PRIu64 " more thread%s\n", why->after.thread_count - ROWS,
+			why->after.thread_count == ROWS + 1 ? "" : "s");
 }
 
 /* The kernel stacks of those that are stuck, or of a kernel thread. */

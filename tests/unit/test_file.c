@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -391,6 +392,29 @@ static void a_part_of_a_file_is_as_long_as_the_file_has_it(void **state)
 	assert_int_equal(file_read_at(fd, 0, buffer, 8), -EBADF);
 }
 
+/* procfs gives a page of its lists at a time. */
+static void a_part_that_comes_in_pieces_is_put_together(void **state)
+{
+	static char whole[1 << 16], part[1 << 16];
+	char *pages = mmap(NULL, 400 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t got;
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++)
+		assert_int_equal(mprotect(pages + i * 8192, 4096, PROT_READ), 0);
+	while ((got = read(fd, whole + length, sizeof(whole) - length)) > 0)
+		length += (size_t)got;
+	assert_in_range(length, 10000, sizeof(whole) - 1);
+	assert_int_equal(file_read_at(fd, 0, part, sizeof(part)), length);
+	assert_memory_equal(part, whole, length);
+	assert_int_equal(file_read_at(fd, 5, part, 9000), 9000);
+	assert_memory_equal(part, whole + 5, 9000);
+	close(fd);
+	munmap(pages, 400 * 4096);
+}
+
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
@@ -399,6 +423,7 @@ int main(void)
 		WITH_PLACE(a_file_is_read_whole_or_not_at_all),
 		WITH_PLACE(a_pipe_that_nobody_writes_to_is_not_waited_for),
 		WITH_PLACE(a_part_of_a_file_is_as_long_as_the_file_has_it),
+		cmocka_unit_test(a_part_that_comes_in_pieces_is_put_together),
 		WITH_PLACE(a_text_grows_with_the_file_up_to_its_limit),
 		WITH_PLACE(a_replaced_file_appears_when_it_is_complete),
 		WITH_PLACE(an_abandoned_file_leaves_the_old_one_and_nothing_else),
