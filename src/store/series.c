@@ -85,8 +85,6 @@ static void read_same(struct reader *reader, uint64_t *numbers, size_t count)
 {
 	uint64_t number = reader_varint(reader);
 
-	if (reader->bad)
-		return;
 	for (size_t i = 0; i < count; i++)
 		numbers[i] = number;
 }

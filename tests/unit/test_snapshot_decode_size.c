@@ -149,6 +149,49 @@ static int survive(const void *argument)
 	return status == bomb->code ? 0 : 1;
 }
 
+/* What padding makes of an empty file holds the bytes and cells, and one byte less does not. */
+static void assert_smallest(uint64_t decompressed, uint64_t cells)
+{
+	uint64_t size;
+
+	assert_int_equal(container_padding(0, decompressed, cells, &size), 0);
+	assert_true(container_byte_limit(size) >= decompressed);
+	assert_true(container_cell_limit(size) >= cells);
+	assert_true(size == 0 || container_byte_limit(size - 1) < decompressed ||
+		    container_cell_limit(size - 1) < cells);
+}
+
+static void padding_is_as_small_as_the_content_allows(void **state)
+{
+	static const uint64_t amounts[] = { 0,
+					    1,
+					    1 << 20,
+					    (1 << 20) + 1,
+					    8 << 20,
+					    (8 << 20) + 1,
+					    (8 << 20) + 64,
+					    (8 << 20) + 65,
+					    1 << 28,
+					    1 << 29 };
+	uint64_t size = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(amounts); k++)
+			assert_smallest(amounts[i], amounts[k]);
+	assert_smallest((uint64_t)1 << 30, 0);
+	assert_int_equal(container_padding(0, ((uint64_t)1 << 30) + 1, 0, &size), -EFBIG);
+	assert_int_equal(container_padding(0, 0, ((uint64_t)1 << 29) + 1, &size), -EFBIG);
+	assert_int_equal(container_padding(FILE_SIZE_LIMIT + 1, 0, 0, &size), -EFBIG);
+	assert_int_equal(size, 7);
+	assert_int_equal(container_padding(FILE_SIZE_LIMIT, 0, 0, &size), 0);
+	assert_int_equal(size, 0);
+	assert_int_equal(container_padding(10, (8 << 20) + 64 * 15, 0, &size), 0);
+	assert_int_equal(size, 5);
+	assert_true(container_byte_limit(UINT64_MAX) == 1 << 30);
+	assert_true(container_cell_limit(UINT64_MAX) == 1 << 29);
+}
+
 static void a_small_file_that_claims_much_costs_little(void **state)
 {
 	struct bomb bombs[] = {
@@ -173,6 +216,7 @@ static void a_small_file_that_claims_much_costs_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(padding_is_as_small_as_the_content_allows),
 		cmocka_unit_test(a_small_file_that_claims_much_costs_little),
 	};
 
