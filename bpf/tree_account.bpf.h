@@ -31,22 +31,18 @@ __noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
  * The time on a CPU is exact, but how it divides into user and system is sampled by the tick:
  * the samples divide it.  Neither part may fall, and together they are the whole.
  */
-static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, __u64 *user,
-					  __u64 *system)
+static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, __u64 *user_ns,
+					  __u64 *system_ns)
 {
 	__u64 user_ticks = task->utime, system_ticks = task->stime;
 	__u64 next = system_ticks ? scale(system_ticks, cpu, user_ticks + system_ticks) : 0;
 
-	if (next < *system)
-		next = *system;
-	if (next > cpu)
-		next = cpu;
-	if (cpu - next < *user)
-		next = cpu > *user ? cpu - *user : 0;
-	if (next > *system)
-		*system = next;
-	if (cpu - *system > *user && cpu > *system)
-		*user = cpu - *system;
+	if (cpu - next < *user_ns)
+		next = cpu > *user_ns ? cpu - *user_ns : 0;
+	if (next > *system_ns)
+		*system_ns = next;
+	if (cpu - *system_ns > *user_ns && cpu > *system_ns)
+		*user_ns = cpu - *system_ns;
 }
 
 static __always_inline void usage_read(struct task_struct *task, struct tree_usage_record *ret)

@@ -61,8 +61,8 @@ INTEGRATION = {
     "bpf": ["branches", "sources", "agree", "losses", "tracers"],
 }
 
-# Who carries the programs of the kernel side.
-LOADERS = {"bpf": ["src/trace/tree_loader.c", "src/collect/task_iterator.c"]}
+# Who carries the programs of the kernel side, or is their kernel.
+LOADERS = {"bpf": ["src/trace/tree_loader.c", "src/collect/task_iterator.c", "tests/unit/test_kernel_"]}
 
 # Comments and strings are no code; both are blanked, so that places stay what they are.
 NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
@@ -308,7 +308,7 @@ class Copy:
 
     def tests_of(self, layer):
         """The tests that a layer's mutants meet, in order."""
-        # No unit test loads the kernel side, and all that carry it would be linked for nothing.
+        # No other unit test runs the kernel side, and all that carry it would be linked for nothing.
         above = [upper for upper in layers.BELOW if layer in layers.visible(upper)
                  and upper in self.unit and upper != layer and layer != "bpf"]
         named = lambda table, where: [name for key in where for name in table.get(key, [])]  # noqa: E731
