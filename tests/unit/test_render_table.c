@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "render/table.h"
@@ -134,6 +138,91 @@ static void marks_are_colours_on_a_terminal_only(void **state)
 	table_clear(&table);
 }
 
+static struct terminal terminal_with(FILE *slave, const char *none, const char *kind,
+				     unsigned short columns)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = columns };
+
+	assert_int_equal(ioctl(fileno(slave), TIOCSWINSZ, &size), 0);
+	assert_int_equal(none ? setenv("NO_COLOR", none, 1) : unsetenv("NO_COLOR"), 0);
+	assert_int_equal(kind ? setenv("TERM", kind, 1) : unsetenv("TERM"), 0);
+	return terminal_of(slave);
+}
+
+static void assert_terminal(struct terminal terminal, bool colour, unsigned width)
+{
+	assert_int_equal(terminal.colour, colour);
+	assert_int_equal(terminal.width, width);
+}
+
+static void a_terminal_has_a_width_and_colours_unless_nobody_wants_them(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), ends[2];
+	FILE *slave, *pipe_end;
+
+	(void)state;
+	assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	slave = fdopen(open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC), "w");
+	assert_non_null(slave);
+	assert_terminal(terminal_with(slave, NULL, "xterm", 132), true, 132);
+	assert_terminal(terminal_with(slave, "", NULL, 1), true, 1);
+	assert_terminal(terminal_with(slave, NULL, "xterm", 0), true, 80);
+	assert_terminal(terminal_with(slave, "1", "xterm", 132), false, 132);
+	assert_terminal(terminal_with(slave, NULL, "dumb", 132), false, 132);
+	assert_int_equal(pipe(ends), 0);
+	pipe_end = fdopen(ends[1], "w");
+	assert_terminal(terminal_of(pipe_end), false, 0);
+	fclose(pipe_end);
+	fclose(slave);
+	close(ends[0]);
+	close(master);
+}
+
+static void assert_folded(size_t width, const char *expected)
+{
+	struct terminal terminal = { .width = width };
+	struct table table = { 0 };
+	char *printed = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&printed, &length);
+
+	table_add_column(&table, "a long name of a group", TABLE_NAME);
+	table_add_column(&table, "one", TABLE_RIGHT);
+	table_add_column(&table, "two", TABLE_RIGHT);
+	table_add_column(&table, "three", TABLE_RIGHT);
+	add(&table, "worker");
+	add(&table, "1");
+	add(&table, "22");
+	add(&table, "333");
+	assert_int_equal(table_print_folded(&table, &terminal, out), 0);
+	fclose(out);
+	table_clear(&table);
+	assert_string_equal(printed, expected);
+	free(printed);
+}
+
+static void a_folded_table_goes_on_below_with_its_first_column(void **state)
+{
+	(void)state;
+	assert_folded(0, "a long name of a group  one  two  three\n"
+			 "worker                    1   22    333\n");
+	assert_folded(39, "a long name …  one  two  three\n"
+			  "worker           1   22    333\n");
+	assert_folded(38, "a long name of a group  one  two\n"
+			  "worker                    1   22\n"
+			  "\n"
+			  "a long name of a group  three\n"
+			  "worker                    333\n");
+	assert_folded(5, "a long name of a group  one\n"
+			 "worker                    1\n"
+			 "\n"
+			 "a long name of a group  two\n"
+			 "worker                   22\n"
+			 "\n"
+			 "a long name of a group  three\n"
+			 "worker                    333\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +233,8 @@ int main(void)
 		cmocka_unit_test(a_table_without_rows_is_its_header),
 		cmocka_unit_test(what_is_not_a_terminal_gets_no_colour_and_is_not_cut),
 		cmocka_unit_test(marks_are_colours_on_a_terminal_only),
+		cmocka_unit_test(a_terminal_has_a_width_and_colours_unless_nobody_wants_them),
+		cmocka_unit_test(a_folded_table_goes_on_below_with_its_first_column),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,34 @@ static void an_event_says_what_happened(void **state)
 			    "\"sender\":\"bash\"}\n");
 }
 
+static void an_event_of_a_new_process_or_program_names_it(void **state)
+{
+	CLEANUP(free_buffer) struct buffer lines = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+	struct tree_event fork = watched_event(TREE_FORK, 6, 7, 1);
+	struct tree_event exec = watched_event(TREE_EXEC, 6, 6, 2);
+
+	(void)state;
+	open_buffer(&lines);
+	fork.fork.parent_pid = 5;
+	fork.fork.found = true;
+	memcpy(fork.fork.comm, "sh", 3);
+	run_json_event(lines.file, run, &fork);
+	exec.task.start_ns = 0;
+	memcpy(exec.exec.comm, "ls", 3);
+	exec.exec.arguments = "ls\0-l";
+	exec.exec.length = 6;
+	exec.exec.cut = true;
+	run_json_event(lines.file, run, &exec);
+	assert_string_equal(text_of(&lines),
+			    "{\"kind\":\"event\",\"ts_ms\":1700000000001,\"time_ns\":1000000,"
+			    "\"event\":\"fork\",\"pid\":6,\"tid\":7,\"start_time_ns\":7000000000,"
+			    "\"ppid\":5,\"comm\":\"sh\",\"found\":true}\n"
+			    "{\"kind\":\"event\",\"ts_ms\":1700000000002,\"time_ns\":2000000,"
+			    "\"event\":\"exec\",\"pid\":6,\"tid\":6,\"comm\":\"ls\","
+			    "\"cmd\":[\"ls\",\"-l\"],\"cmd_cut\":true}\n");
+}
+
 static void a_sample_has_the_use_of_the_last_interval(void **state)
 {
 	CLEANUP(free_buffer) struct buffer line = { 0 };
@@ -426,6 +454,7 @@ int main(void)
 		cmocka_unit_test(a_signal_has_its_name_and_sender),
 		cmocka_unit_test(names_of_strangers_are_escaped),
 		cmocka_unit_test(an_event_says_what_happened),
+		cmocka_unit_test(an_event_of_a_new_process_or_program_names_it),
 		cmocka_unit_test(a_sample_has_the_use_of_the_last_interval),
 		cmocka_unit_test(the_host_has_the_names_that_monitors_share),
 		cmocka_unit_test(processes_beyond_the_limit_are_counted),

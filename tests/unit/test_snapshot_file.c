@@ -104,6 +104,11 @@ static void rows_that_are_not_in_order_are_not_written(void **state)
 	assert_int_equal(snapshot_encode(snapshot, &bytes, &size, &error), -EINVAL);
 	assert_null(bytes);
 	snapshot_free(snapshot);
+	snapshot = make_snapshot();
+	snapshot->processes[0].tgid = snapshot->processes[1].tgid;
+	assert_int_equal(snapshot_encode(snapshot, &bytes, &size, &error), -EINVAL);
+	assert_null(bytes);
+	snapshot_free(snapshot);
 }
 
 static void a_snapshot_too_regular_for_its_size_is_padded_and_read(void **state)
@@ -325,6 +330,25 @@ static void a_file_that_cannot_be_read_is_named_with_the_cause(void **state)
 	free(bytes);
 }
 
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+static void a_large_file_of_another_kind_is_not_read_to_its_end(void **state)
+{
+	struct place *place = *state;
+	long before = peak_kib();
+
+	write_file(place->path, "SQLite format 3 and much more text", 34);
+	assert_int_equal(truncate(place->path, 256 << 20), 0);
+	refuse_file(place->path, -EBADMSG, "is not a snapshot");
+	assert_true(peak_kib() - before < 64 << 10);
+}
+
 static void assert_not_written(const char *path, int code, const char *advice)
 {
 	struct snapshot *snapshot = make_snapshot();
@@ -417,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_format_1_with_scopes_can_be_read),
 		cmocka_unit_test(a_file_without_scopes_has_none),
 		WITH_PLACE(a_file_that_cannot_be_read_is_named_with_the_cause),
+		WITH_PLACE(a_large_file_of_another_kind_is_not_read_to_its_end),
 		WITH_PLACE(a_path_that_cannot_be_written_is_named_with_advice),
 		WITH_PLACE(the_old_file_stays_when_the_new_one_cannot_be_written),
 	};
