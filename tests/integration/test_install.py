@@ -26,7 +26,7 @@ class Install(support.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.root = pathlib.Path(scratch.name)
-        subprocess.run(["meson", "install", "-C", os.environ["TASKSCOPE_BUILD"], "--no-rebuild"],
+        subprocess.run(["meson", "install", "-C", os.environ["TASKSCOPE_BUILD"]],
                        env={**os.environ, "DESTDIR": scratch.name}, check=True, capture_output=True)
         cls.files = {path.name: path for path in cls.root.rglob("*") if path.is_file()}
         cls.program = next(path for path in cls.root.rglob("taskscope")
