@@ -75,8 +75,8 @@ class RunCase(support.TestCase):
         return self.lines()
 
     def until(self, name):
-        """A command for a shell that waits for a file with this name."""
-        return f"until test -e {self.path(name)}; do sleep 0.05; done"
+        """A command for a shell that waits for a file with this name, or for the end of the test."""
+        return f"until test -e {self.path(name)} || ! test -d {self.folder.name}; do sleep 0.05; done"
 
     def start(self, *words, **options):
         process = subprocess.Popen([TASKSCOPE, "run", *map(str, words)], stdin=subprocess.DEVNULL,
