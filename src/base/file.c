@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
@@ -287,4 +288,29 @@ int file_open_output(const char *path)
 	int status = place_open(&place, path);
 
 	return status < 0 ? status : open_at(&place);
+}
+
+static const struct {
+	int code;
+	const char *advice;
+} write_advice[] = {
+	{ ENOSPC, "free some space or write elsewhere" },
+	{ EDQUOT, "free some space or write elsewhere" },
+	{ EFBIG, "raise the limit on file sizes (ulimit -f) or write elsewhere" },
+	{ EACCES, "write to a directory that is yours, by a path without links of others" },
+	{ EPERM, "write to a directory that is yours" },
+	{ EROFS, "write to another file system" },
+	{ ENOENT, "make its directory first" },
+	{ ENOTDIR, "part of the path is a file, give another path" },
+	{ EISDIR, "give the name of a file in it" },
+	{ EINVAL, "it is not an ordinary file, give another name" },
+	{ ENAMETOOLONG, "give a shorter name" },
+};
+
+const char *file_write_advice(int status)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(write_advice); i++)
+		if (write_advice[i].code == -status)
+			return write_advice[i].advice;
+	return "write elsewhere";
 }

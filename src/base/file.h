@@ -73,4 +73,7 @@ void file_abandon(struct file_replacement *file); /* after file_commit(): does n
  */
 int file_open_output(const char *path);
 
+/* What a person can do about a negative errno of these: the last part of a sentence. */
+const char *file_write_advice(int status);
+
 #endif

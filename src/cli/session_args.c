@@ -40,7 +40,8 @@ static int open_output(const char *path, FILE **ret, struct error *error)
 	FILE *out;
 
 	if (fd < 0)
-		return error_set(error, fd, "cannot write to '%s': %s", path, strerror(-fd));
+		return error_set(error, fd, "cannot write to '%s': %s: %s", path, strerror(-fd),
+				 file_write_advice(fd));
 	out = fdopen(fd, "w");
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory");

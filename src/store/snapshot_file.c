@@ -48,32 +48,10 @@ int snapshot_file_check_name(const char *path, struct error *error)
 			 path);
 }
 
-/* What a person can do about it. */
-static const struct {
-	int code;
-	const char *advice;
-} write_advice[] = {
-	{ ENOSPC, "free some space or write elsewhere" },
-	{ EDQUOT, "free some space or write elsewhere" },
-	{ EFBIG, "raise the limit on file sizes (ulimit -f) or write elsewhere" },
-	{ EACCES, "write to a directory that is yours" },
-	{ EPERM, "write to a directory that is yours" },
-	{ EROFS, "write to another file system" },
-	{ ENOENT, "make its directory first" },
-	{ ENOTDIR, "part of the path is a file, give another path" },
-	{ EISDIR, "give the name of a file in it" },
-	{ EINVAL, "it is no ordinary file, give another name" },
-	{ ENAMETOOLONG, "give a shorter name" },
-};
-
 static int cannot_write(const char *path, int status, struct error *error)
 {
-	const char *advice = "write elsewhere";
-
-	for (size_t i = 0; i < ARRAY_SIZE(write_advice); i++)
-		if (write_advice[i].code == -status)
-			advice = write_advice[i].advice;
-	return error_set(error, status, "cannot write %s: %s: %s", path, strerror(-status), advice);
+	return error_set(error, status, "cannot write %s: %s: %s", path, strerror(-status),
+			 file_write_advice(status));
 }
 
 static int replace_file(const char *path, const void *bytes, size_t size)

@@ -229,5 +229,29 @@ class Ended(support.TestCase):
                                     number, call, 1, old)
 
 
+class Sentence(support.TestCase):
+    """What failed, on what, why, and what to do: the same for every verb with -o."""
+
+    def refuse_both(self, name, says):
+        for verb, suffix, status in [(("capture", "-p", os.getpid()), "tscope", 2), (("run",), "jsonl", 125)]:
+            path = self.path(f"{name}.{suffix}")
+            command = ["--", "true"] if verb[0] == "run" else []
+            done, out, err = support.run(*verb, "-o", path, *command)
+            self.assertEqual((done, out), (status, ""), err)
+            self.assertIn(path, err)
+            self.assertIn(says, err)
+
+    def test_a_directory_that_is_not_there(self):
+        self.refuse_both("nowhere/x", "No such file or directory: make its directory first")
+
+    @unittest.skipUnless(support.is_root(), "needs root to give a directory away")
+    def test_a_link_of_others(self):
+        os.mkdir(self.path("place"))
+        for suffix in ("tscope", "jsonl"):
+            os.symlink("/var/empty/x", self.path(f"place/x.{suffix}"))
+        os.chown(self.path("place"), OTHER, OTHER)
+        self.refuse_both("place/x", "write to a directory that is yours, by a path without links of others")
+
+
 if __name__ == "__main__":
     support.main()
