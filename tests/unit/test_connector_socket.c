@@ -1,151 +1,292 @@
 /* SPDX-License-Identifier: MIT */
-/* What the connector lost, told by a kernel that this test plays. */
-#include <errno.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
-#include <linux/netlink.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/error.h"
+#include "netlink_script.h"
 #include "trace/connector_socket.h"
 
-int __wrap_socket(int domain, int type, int protocol);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size);
-int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
-		    struct timespec *timeout);
+#define HEAD_BYTES (NLMSG_HDRLEN + sizeof(struct cn_msg))
+#define LATER_NS (UINT64_MAX / 2)
 
-static int kernel_end;
+static struct connector_socket *opened;
+static struct connector_event events[CONNECTOR_BATCH];
+static struct error error;
 
-/* What the next recvmmsg() gives: an event, or an errno. */
-static struct {
-	int error;
-	uint32_t cpu, sequence;
-	uint32_t what, answers;
-} next;
-
-/* Always readable. */
-int __wrap_socket(int domain, int type, int protocol)
+static struct scripted *add(const struct proc_event *event, uint32_t sequence, uint32_t ack)
 {
-	int ends[2];
+	const struct nlmsghdr header = { .nlmsg_len = (uint32_t)(HEAD_BYTES + sizeof(*event)),
+					 .nlmsg_type = NLMSG_DONE };
+	const struct cn_msg message = {
+		.id = { CN_IDX_PROC, CN_VAL_PROC },
+		.seq = sequence,
+		.ack = ack,
+		.len = sizeof(*event),
+	};
+	char bytes[HEAD_BYTES + sizeof(*event)] = { 0 };
 
-	(void)domain;
-	(void)protocol;
-	if (socketpair(AF_UNIX, type, 0, ends) < 0 || write(ends[1], "x", 1) != 1)
-		return -1;
-	kernel_end = ends[1];
-	return ends[0];
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + NLMSG_HDRLEN, &message, sizeof(message));
+	memcpy(bytes + HEAD_BYTES, event, sizeof(*event));
+	return script_add(bytes, sizeof(bytes));
 }
 
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size)
+static struct scripted *add_exec(uint32_t cpu, uint32_t sequence, uint64_t time_ns)
 {
-	(void)fd;
-	(void)address;
-	(void)size;
+	const struct proc_event event = { .what = PROC_EVENT_EXEC,
+					  .cpu = cpu,
+					  .timestamp_ns = time_ns };
+
+	return add(&event, sequence, 0);
+}
+
+static void add_answer(uint32_t number, uint32_t code)
+{
+	const struct proc_event event = { .what = PROC_EVENT_NONE,
+					  .cpu = 9,
+					  .event_data.ack.err = code };
+
+	add(&event, 0, number + 1);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&script, 0, sizeof(script));
+	error = (struct error){ 0 };
 	return 0;
 }
 
-int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
-		    struct timespec *timeout)
+static int start_open(void **state)
 {
-	const struct proc_event event = { .what = next.what, .cpu = next.cpu };
-	const struct cn_msg inner = { .id = { CN_IDX_PROC, CN_VAL_PROC },
-				      .seq = next.sequence,
-				      .ack = next.answers + 1,
-				      .len = sizeof(event) };
-	const struct nlmsghdr header = { .nlmsg_len = NLMSG_HDRLEN + sizeof(inner) + sizeof(event),
-					 .nlmsg_type = NLMSG_DONE };
-	char *bytes = messages[0].msg_hdr.msg_iov->iov_base;
-
-	(void)fd;
-	(void)flags;
-	(void)timeout;
-	assert_true(count > 0 && header.nlmsg_len <= messages[0].msg_hdr.msg_iov->iov_len);
-	errno = next.error;
-	if (next.error)
-		return -1;
-	memcpy(bytes, &header, sizeof(header));
-	memcpy(bytes + NLMSG_HDRLEN, &inner, sizeof(inner));
-	memcpy(bytes + NLMSG_HDRLEN + sizeof(inner), &event, sizeof(event));
-	messages[0].msg_len = header.nlmsg_len;
-	return 1;
+	start(state);
+	add_answer((uint32_t)getpid(), 0);
+	assert_int_equal(connector_socket_open(&opened, &error), 0);
+	script.count = script.next = 0;
+	return 0;
 }
 
-static struct connector_socket *open_socket(void)
+static int stop(void **state)
 {
-	struct connector_socket *opened = NULL;
-
-	next.error = 0;
-	next.cpu = next.sequence = 0;
-	next.what = PROC_EVENT_NONE;
-	next.answers = (uint32_t)getpid();
-	assert_int_equal(connector_socket_open(&opened, NULL), 0);
-	next.what = PROC_EVENT_EXEC;
-	return opened;
-}
-
-static void close_socket(struct connector_socket *opened)
-{
+	(void)state;
 	connector_socket_close(opened);
-	close(kernel_end);
+	opened = NULL;
+	return 0;
 }
 
-static uint64_t lost_after_event(struct connector_socket *opened, uint32_t cpu, uint32_t sequence)
+static void expect_question(enum proc_cn_mcast_op operation, uint32_t number)
 {
-	static struct connector_event events[CONNECTOR_BATCH];
+	const struct nlmsghdr *header = (const void *)script.asked;
+	struct cn_msg message;
+	enum proc_cn_mcast_op asked;
 
-	next.error = 0;
-	next.cpu = cpu;
-	next.sequence = sequence;
+	assert_int_equal(script.asked_length, HEAD_BYTES + sizeof(operation));
+	assert_int_equal(header->nlmsg_len, script.asked_length);
+	assert_int_equal(header->nlmsg_type, NLMSG_DONE);
+	memcpy(&message, script.asked + NLMSG_HDRLEN, sizeof(message));
+	memcpy(&asked, script.asked + HEAD_BYTES, sizeof(asked));
+	assert_int_equal(message.id.idx, CN_IDX_PROC);
+	assert_int_equal(message.id.val, CN_VAL_PROC);
+	assert_int_equal(message.ack, number);
+	assert_int_equal(message.len, sizeof(operation));
+	assert_int_equal(asked, operation);
+}
+
+static void it_asks_to_listen_and_at_the_end_to_ignore(void **state)
+{
+	start_open(state);
+	expect_question(PROC_CN_MCAST_LISTEN, (uint32_t)getpid());
+	assert_int_equal(script.address.nl_family, AF_NETLINK);
+	assert_int_equal(script.address.nl_groups, CN_IDX_PROC);
+	assert_int_equal(script.option_count, 1);
+	assert_true(connector_socket_fd(opened) >= 0);
+	stop(state);
+	expect_question(PROC_CN_MCAST_IGNORE, 0);
+	connector_socket_close(NULL);
+}
+
+static void a_smaller_buffer_does_where_a_large_one_is_refused(void **state)
+{
+	start(state);
+	script.force_error = EPERM;
+	add_answer((uint32_t)getpid(), 0);
+	assert_int_equal(connector_socket_open(&opened, &error), 0);
+	assert_int_equal(script.option_count, 2);
+	assert_int_equal(script.options[1], SO_RCVBUF);
+}
+
+static void expect_refusal(int status, const char *word)
+{
+	error = (struct error){ 0 };
+	assert_int_equal(connector_socket_open(&opened, &error), status);
+	assert_null(opened);
+	assert_non_null(strstr(error.message, word));
+}
+
+static void a_refusal_says_why(void **state)
+{
+	(void)state;
+	script.socket_error = EPROTONOSUPPORT;
+	expect_refusal(-EPROTONOSUPPORT, "CONFIG_PROC_EVENTS");
+	script.socket_error = ENOENT;
+	expect_refusal(-ENOENT, "this kernel has no");
+	script.socket_error = 0;
+	script.bind_error = EPERM;
+	expect_refusal(-EPERM, "CAP_NET_ADMIN");
+	script.bind_error = EACCES;
+	expect_refusal(-EACCES, "CAP_NET_ADMIN");
+	script.bind_error = EMFILE;
+	expect_refusal(-EMFILE, "cannot be used");
+	script.bind_error = 0;
+	script.send_error = ECONNREFUSED;
+	expect_refusal(-ECONNREFUSED, "network namespace");
+	script.send_error = 0;
+	expect_refusal(-ETIMEDOUT, "does not answer");
+	add_answer((uint32_t)getpid(), EPERM);
+	expect_refusal(-EPERM, "CAP_NET_ADMIN");
+}
+
+static void the_answer_is_found_among_others(void **state)
+{
+	(void)state;
+	add_answer((uint32_t)getpid() + 1, EPERM);
+	add_exec(0, 1, 5);
+	script_add_error(ENOBUFS);
+	add_exec(0, 2, 6);
+	add_answer((uint32_t)getpid(), 0);
+	assert_int_equal(connector_socket_open(&opened, &error), 0);
+	assert_int_equal(script.next, script.count);
+}
+
+static void events_after_the_question_mean_that_no_answer_comes(void **state)
+{
+	(void)state;
+	add_exec(0, 1, LATER_NS);
+	script_add_error(ENOBUFS); /* a batch of its own */
+	add_answer((uint32_t)getpid(), 0);
+	expect_refusal(-ETIMEDOUT, "does not answer");
+	assert_int_equal(script.next, 1);
+}
+
+static void an_error_ends_the_wait_for_an_answer(void **state)
+{
+	(void)state;
+	script_add_error(EIO);
+	add_answer((uint32_t)getpid(), 0);
+	expect_refusal(-EIO, "cannot be used");
+}
+
+static void events_come_in_order(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < CONNECTOR_BATCH + 2; i++)
+		add_exec(0, i, i + 7);
+	assert_int_equal(connector_socket_receive(opened, events), CONNECTOR_BATCH);
+	for (uint32_t i = 0; i < CONNECTOR_BATCH; i++) {
+		assert_int_equal(events[i].type, CONNECTOR_EXEC);
+		assert_int_equal(events[i].time_ns, i + 7);
+	}
+	assert_int_equal(connector_socket_receive(opened, events), 2);
+	assert_int_equal(events[1].time_ns, CONNECTOR_BATCH + 1 + 7);
+	assert_int_equal(connector_socket_receive(opened, events), 0);
+	assert_int_equal(connector_socket_lost(opened), 0);
+}
+
+static void what_is_no_event_is_left_out(void **state)
+{
+	(void)state;
+	add_exec(0, 1, 1)->flags = MSG_TRUNC;
+	add_exec(0, 1, 2)->sender = 77;
+	add_exec(0, 1, 3)->name_length--;
+	script_add("nonsense", 8);
+	add_exec(0, 1, 5);
+	assert_int_equal(connector_socket_receive(opened, events), 1);
+	assert_int_equal(events[0].time_ns, 5);
+	add_exec(0, 1, 1)->flags = MSG_TRUNC;
+	script_add_error(EINTR);
+	add_exec(0, 2, 6);
+	assert_int_equal(connector_socket_receive(opened, events), 1);
+	assert_int_equal(events[0].time_ns, 6);
+	add_exec(0, 3, 1)->sender = 5;
+	assert_int_equal(connector_socket_receive(opened, events), 0);
+	script_add_error(EIO);
+	assert_int_equal(connector_socket_receive(opened, events), -EIO);
+}
+
+static uint64_t lost_after(uint32_t cpu, uint32_t sequence)
+{
+	add_exec(cpu, sequence, 1);
 	assert_int_equal(connector_socket_receive(opened, events), 1);
 	return connector_socket_lost(opened);
 }
 
-static uint64_t lost_after_overrun(struct connector_socket *opened)
+static void gaps_are_counted_on_each_cpu(void **state)
 {
-	static struct connector_event events[CONNECTOR_BATCH];
-
-	next.error = ENOBUFS;
-	assert_int_equal(connector_socket_receive(opened, events), -ENOBUFS);
-	return connector_socket_lost(opened);
+	(void)state;
+	assert_int_equal(lost_after(0, 10), 0);
+	assert_int_equal(lost_after(2, 50), 0);
+	assert_int_equal(lost_after(0, 11), 0);
+	assert_int_equal(lost_after(0, 14), 2);
+	assert_int_equal(lost_after(2, 52), 3);
+	assert_int_equal(lost_after(1, 99), 3);
+	assert_int_equal(lost_after(65536, 1), 3);
+	assert_int_equal(lost_after(65536, 9), 3);
+	assert_int_equal(lost_after(65535, 1), 3);
+	assert_int_equal(lost_after(65535, 3), 4);
+	assert_int_equal(lost_after(0, UINT32_MAX), 4 + UINT32_MAX - 15);
+	assert_int_equal(lost_after(0, 0), 4 + UINT32_MAX - 15);
 }
 
-static void gaps_in_the_numbers_of_a_cpu_are_lost_events(void **state)
+static void an_overrun_is_part_of_the_gap_that_shows_later(void **state)
 {
-	struct connector_socket *opened = open_socket();
-
 	(void)state;
-	assert_int_equal(lost_after_event(opened, 0, 1), 0);
-	assert_int_equal(lost_after_event(opened, 1, 700), 0);
-	assert_int_equal(lost_after_event(opened, 0, 5), 3);
-	assert_int_equal(lost_after_event(opened, 1, 701), 3);
-	close_socket(opened);
+	lost_after(0, 10);
+	script_add_error(ENOBUFS);
+	script_add_error(ENOBUFS);
+	script_add_error(ENOBUFS);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(connector_socket_receive(opened, events), -ENOBUFS);
+	assert_int_equal(connector_socket_lost(opened), 3);
+	assert_int_equal(lost_after(0, 12), 3);
+	assert_int_equal(lost_after(0, 18), 6);
+	assert_int_equal(lost_after(0, 20), 7);
 }
 
 /* Each of two CPUs lost events: the gap of the first must not hide what the second lost. */
 static void what_was_lost_never_becomes_less(void **state)
 {
-	struct connector_socket *opened = open_socket();
-
 	(void)state;
-	lost_after_event(opened, 1, 700);
-	assert_int_equal(lost_after_overrun(opened), 1);
-	assert_int_equal(lost_after_overrun(opened), 2);
-	assert_int_equal(lost_after_event(opened, 0, 2), 2);
-	assert_int_equal(lost_after_event(opened, 1, 703), 3);
-	close_socket(opened);
+	lost_after(0, 0);
+	lost_after(1, 700);
+	script_add_error(ENOBUFS);
+	script_add_error(ENOBUFS);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(connector_socket_receive(opened, events), -ENOBUFS);
+	assert_int_equal(lost_after(0, 2), 2);
+	assert_int_equal(lost_after(1, 703), 3);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gaps_in_the_numbers_of_a_cpu_are_lost_events),
-		cmocka_unit_test(what_was_lost_never_becomes_less),
+		cmocka_unit_test_teardown(it_asks_to_listen_and_at_the_end_to_ignore, stop),
+		cmocka_unit_test_teardown(a_smaller_buffer_does_where_a_large_one_is_refused, stop),
+		cmocka_unit_test_setup_teardown(a_refusal_says_why, start, stop),
+		cmocka_unit_test_setup_teardown(the_answer_is_found_among_others, start, stop),
+		cmocka_unit_test_setup_teardown(events_after_the_question_mean_that_no_answer_comes,
+						start, stop),
+		cmocka_unit_test_setup_teardown(an_error_ends_the_wait_for_an_answer, start, stop),
+		cmocka_unit_test_setup_teardown(events_come_in_order, start_open, stop),
+		cmocka_unit_test_setup_teardown(what_is_no_event_is_left_out, start_open, stop),
+		cmocka_unit_test_setup_teardown(gaps_are_counted_on_each_cpu, start_open, stop),
+		cmocka_unit_test_setup_teardown(what_was_lost_never_becomes_less, start_open, stop),
+		cmocka_unit_test_setup_teardown(an_overrun_is_part_of_the_gap_that_shows_later,
+						start_open, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
