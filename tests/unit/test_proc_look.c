@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stat of a task tells of the program that it runs. */
+/* What the files of a task tell of it, and of the program that it runs. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "base/error.h"
+#include "host/host.h"
 #include "trace/proc_look.h"
 
 #define TICK_NS 10000000
@@ -48,6 +55,9 @@ static void each_field_is_found_behind_a_name_with_parentheses(void **state)
 	assert_int_equal(look.start_ns, 22 * (uint64_t)TICK_NS);
 	assert_int_equal(look.waited_ns, (16 + 17) * (uint64_t)TICK_NS);
 	assert_int_equal(look.counters.usage.values[USAGE_CPU], (14 + 15) * (uint64_t)TICK_NS);
+	assert_int_equal(look.counters.usage.values[USAGE_USER], 14 * (uint64_t)TICK_NS);
+	assert_int_equal(look.counters.usage.values[USAGE_SYSTEM], 15 * (uint64_t)TICK_NS);
+	assert_int_equal(look.counters.usage.values[USAGE_MINOR_FAULTS], 10);
 	assert_int_equal(look.counters.usage.values[USAGE_MAJOR_FAULTS], 12);
 	assert_int_equal(look.status, 52);
 }
@@ -126,6 +136,116 @@ static void a_line_that_is_cut_before_the_start_time_is_none(void **state)
 	assert_true(look.start_ns == 0 && look.state == 0);
 }
 
+static void expect(const struct proc_look *look, enum usage_id id, uint64_t value)
+{
+	assert_true(usage_has(&look->counters.usage, id));
+	assert_int_equal(look->counters.usage.values[id], value);
+}
+
+static void schedstat_has_three_numbers(void **state)
+{
+	struct proc_look look = { 0 };
+
+	(void)state;
+	proc_look_parse_schedstat("", &look);
+	proc_look_parse_schedstat("5", &look);
+	proc_look_parse_schedstat("5 6", &look);
+	proc_look_parse_schedstat("5 6 x", &look);
+	proc_look_parse_schedstat("5-6 7", &look);
+	proc_look_parse_schedstat("5 6-7", &look);
+	assert_false(look.counters.has_run_queue || usage_has(&look.counters.usage, USAGE_CPU));
+	proc_look_parse_schedstat("5 6 7\n", &look);
+	expect(&look, USAGE_CPU, 5);
+	assert_true(look.counters.has_run_queue);
+	assert_int_equal(look.counters.run_queue_ns, 6);
+	assert_int_equal(look.counters.run_queue_count, 7);
+}
+
+static void lines_are_found_by_their_keys(void **state)
+{
+	struct proc_look look = { 0 };
+
+	(void)state;
+	proc_look_parse_io("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
+			   "cancelled_write_bytes: 7\n",
+			   &look);
+	expect(&look, USAGE_READ_CHARS, 1);
+	expect(&look, USAGE_WRITE_CHARS, 2);
+	expect(&look, USAGE_READ_CALLS, 3);
+	expect(&look, USAGE_WRITE_CALLS, 4);
+	expect(&look, USAGE_READ_BYTES, 5);
+	expect(&look, USAGE_WRITE_BYTES, 6);
+	proc_look_parse_status("Name:\tx\nVmRSS:\t 9 kB\n", &look);
+	assert_false(look.has_peak);
+	proc_look_parse_status("Name:\tx\nVmHWM:\t   8 kB\nvoluntary_ctxt_switches:\t10\n"
+			       "nonvoluntary_ctxt_switches:\t11",
+			       &look);
+	assert_true(look.has_peak);
+	assert_int_equal(look.peak_rss_bytes, 8 * 1024);
+	expect(&look, USAGE_VOLUNTARY_SWITCHES, 10);
+	expect(&look, USAGE_INVOLUNTARY_SWITCHES, 11);
+}
+
+static bool has(const struct proc_tasks *tasks, int32_t number)
+{
+	for (size_t i = 0; i < tasks->list.count; i++)
+		if (tasks->list.data[i] == number)
+			return true;
+	return false;
+}
+
+/* A child that waits to be killed, by what proc shows of it while it lives and after. */
+static void a_process_that_lives_is_seen_with_all_its_files(void **state)
+{
+	char buffer[TREE_ARGUMENTS_MAX + 1], own[TREE_ARGUMENTS_MAX + 1];
+	struct tree_exec arguments, ours;
+	struct error error = { 0 };
+	struct proc_tasks tasks = { 0 };
+	struct proc_look look, whole;
+	struct host *host;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		for (;;)
+			pause();
+	assert_int_equal(host_open(&host, NULL, &error), 0);
+	assert_true(proc_look_is_ours(host));
+	assert_int_equal(proc_look_thread(host, child, child, &look), 0);
+	assert_int_equal(proc_look_process(host, child, &whole), 0);
+	assert_int_equal(look.parent_pid, getpid());
+	assert_int_equal(whole.start_ns, look.start_ns);
+	assert_true(look.has_peak && look.counters.has_run_queue);
+	assert_true(usage_has(&look.counters.usage, USAGE_VOLUNTARY_SWITCHES));
+	assert_true(usage_has(&look.counters.usage, USAGE_READ_CHARS));
+	assert_true(proc_look_may_see_status(host, child));
+	assert_int_equal(proc_look_list_threads(host, child, &tasks), 0);
+	assert_int_equal(tasks.list.count, 1);
+	assert_true(has(&tasks, child));
+	assert_int_equal(proc_look_list_processes(host, &tasks), 0);
+	assert_true(has(&tasks, child) && has(&tasks, getpid()));
+	tasks.list.count = 0;
+	if (proc_look_knows_children(host)) {
+		assert_int_equal(proc_look_list_children(host, getpid(), getpid(), &tasks), 0);
+		assert_int_equal(tasks.list.count, 1);
+		assert_true(has(&tasks, child));
+	}
+	assert_int_equal(proc_look_arguments(host, child, buffer, &arguments), 0);
+	assert_int_equal(proc_look_arguments(host, getpid(), own, &ours), 0);
+	assert_int_equal(arguments.length, ours.length);
+	assert_memory_equal(arguments.arguments, ours.arguments, ours.length);
+	assert_false(arguments.cut);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(proc_look_thread(host, child, child, &look), -ESRCH);
+	assert_int_equal(proc_look_process(host, child, &look), -ESRCH);
+	assert_int_equal(proc_look_list_threads(host, child, &tasks), -ESRCH);
+	assert_int_equal(proc_look_list_children(host, child, child, &tasks), -ESRCH);
+	assert_int_equal(proc_look_arguments(host, child, buffer, &arguments), -ESRCH);
+	array_free(&tasks.list);
+	host_close(host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +256,9 @@ int main(void)
 		cmocka_unit_test(one_that_may_not_be_seen_counts_as_executed),
 		cmocka_unit_test(a_dead_one_has_no_program_but_had_one),
 		cmocka_unit_test(a_line_that_is_cut_before_the_start_time_is_none),
+		cmocka_unit_test(schedstat_has_three_numbers),
+		cmocka_unit_test(lines_are_found_by_their_keys),
+		cmocka_unit_test(a_process_that_lives_is_seen_with_all_its_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
