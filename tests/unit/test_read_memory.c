@@ -12,6 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "scarce_memory.h"
+
 #include "analyze/diagnosis.h"
 #include "base/error.h"
 #include "model/run.h"
@@ -21,71 +23,8 @@
 #include "store/run_file.h"
 #include "store/snapshot_file.h"
 
-/* The linker sends every allocation of ours through these. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_reallocarray(void *memory, size_t count, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t length);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_reallocarray(void *memory, size_t count, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t length);
-
-static struct {
-	unsigned long asked;   /* so far */
-	unsigned long refused; /* the first that is, from 1; 0: none */
-	bool for_good;
-} memory;
-
-static bool has_memory(void)
-{
-	memory.asked++;
-	return !memory.refused || memory.asked < memory.refused ||
-	       (!memory.for_good && memory.asked > memory.refused);
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return has_memory() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return has_memory() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return has_memory() ? __real_realloc(old, size) : NULL;
-}
-
-void *__wrap_reallocarray(void *old, size_t count, size_t size)
-{
-	return has_memory() ? __real_reallocarray(old, count, size) : NULL;
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return has_memory() ? __real_strdup(text) : NULL;
-}
-
-char *__wrap_strndup(const char *text, size_t length)
-{
-	return has_memory() ? __real_strndup(text, length) : NULL;
-}
-
 /* Reads a file; gives what was read as bytes, or NULL and a sentence. */
 typedef char *reader(const char *path, size_t *ret_size, struct error *error);
-
-/* From here on there is memory again. */
-static void allow_all(void)
-{
-	memory.refused = 0;
-}
 
 static char *read_snapshot(const char *path, size_t *ret_size, struct error *error)
 {

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "model/run.h"
+#include "model/run_fields.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
@@ -183,6 +184,35 @@ static void more_cores_than_threads_are_a_wall_time_that_is_not_known(void **sta
 	assert_true(run_cores(run) < 0);
 }
 
+static const struct run_field *field_named(const char *key)
+{
+	for (size_t i = 0; i < run_field_count; i++)
+		if (strcmp(run_fields[i].key, key) == 0)
+			return &run_fields[i];
+	fail();
+	return NULL;
+}
+
+/* Only bpf hears of all of them; one that was heard of all the same is one. */
+static void no_oom_kill_is_known_only_where_they_are_told(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = new_run();
+	const struct run_field *kills = field_named("oom_kills");
+
+	(void)state;
+	assert_true(run_field_is_known(run, field_named("forks")));
+	assert_true(run_field_is_known(run, kills)); /* from a file that has no tracer */
+	run->tracer = "bpf";
+	assert_true(run_field_is_known(run, kills));
+	run->tracer = "procfs";
+	assert_false(run_field_is_known(run, kills));
+	assert_true(run_field_is_known(run, field_named("forks")));
+	run->tree->oom_kills = 1;
+	assert_true(run_field_is_known(run, kills));
+	run->tree->unknown = TREE_UNKNOWN_OOM_KILLS;
+	assert_false(run_field_is_known(run, kills));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +224,7 @@ int main(void)
 		cmocka_unit_test(the_busiest_interval_is_at_least_fifty_milliseconds_long),
 		cmocka_unit_test(no_more_cores_are_busy_than_there_are),
 		cmocka_unit_test(more_cores_than_threads_are_a_wall_time_that_is_not_known),
+		cmocka_unit_test(no_oom_kill_is_known_only_where_they_are_told),
 		cmocka_unit_test(cores_are_not_known_without_time_or_cpu),
 	};
 

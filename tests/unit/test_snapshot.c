@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "hand_snapshot.h"
+#include "scarce_memory.h"
 
 static int make_snapshot(void **state)
 {
@@ -175,6 +176,40 @@ static void tasks_that_are_dropped_take_their_cells_and_empty_processes_along(vo
 	assert_int_equal(snapshot->tasks[0].tid, 11);
 }
 
+static int finish(struct snapshot *snapshot)
+{
+	return snapshot_finish(snapshot);
+}
+
+static int keep_all(struct snapshot *snapshot)
+{
+	static const uint8_t keep[] = { 1, 1, 1, 1, 1, 1, 1 };
+
+	return snapshot_keep(snapshot, keep);
+}
+
+/* Each allocation is refused in turn, and all after it. */
+static void without_memory_rows_are_not_said_to_be_moved(void **state)
+{
+	static int (*const moves[])(struct snapshot *) = { finish, keep_all };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
+		int status = -ENOMEM;
+
+		for (unsigned long first = 1; status < 0; first++) {
+			struct snapshot *snapshot = hand_new();
+
+			add_shuffled(snapshot);
+			refuse_from(first);
+			status = moves[i](snapshot);
+			assert_int_equal(status, memory.asked < first ? 0 : -ENOMEM);
+			allow_all();
+			snapshot_free(snapshot);
+		}
+	}
+}
+
 static void a_row_after_a_dropped_one_starts_without_cells(void **state)
 {
 	struct snapshot *snapshot = *state;
@@ -274,6 +309,18 @@ static void a_process_has_one_row_of_readings(void **state)
 	assert_int_equal(sheet->keys[2], process);
 }
 
+static void a_note_is_in_the_only_row(void **state)
+{
+	struct snapshot *snapshot = *state;
+	struct sheet *sheet = &snapshot->sheets[SHEET_HOST];
+
+	assert_int_equal(snapshot_note_number(snapshot, SHEET_HOST, "one", 1), 0);
+	assert_int_equal(snapshot_note_text(snapshot, SHEET_HOST, "two", "text"), 0);
+	assert_int_equal(sheet->row_count, 1);
+	assert_int_equal(sheet->keys[0], 0);
+	assert_int_equal(sheet->columns.count, 2);
+}
+
 #define WITH_SNAPSHOT(test) cmocka_unit_test_setup_teardown(test, make_snapshot, free_snapshot)
 
 int main(void)
@@ -286,12 +333,14 @@ int main(void)
 		WITH_SNAPSHOT(a_process_knows_its_leader_or_else_its_lowest_thread),
 		WITH_SNAPSHOT(finishing_nothing_is_fine),
 		WITH_SNAPSHOT(tasks_that_are_dropped_take_their_cells_and_empty_processes_along),
+		cmocka_unit_test(without_memory_rows_are_not_said_to_be_moved),
 		WITH_SNAPSHOT(a_row_after_a_dropped_one_starts_without_cells),
 		WITH_SNAPSHOT(a_process_after_a_dropped_one_starts_empty),
 		WITH_SNAPSHOT(the_first_reason_for_a_metric_is_kept),
 		WITH_SNAPSHOT(a_fact_is_a_text_or_a_number_or_absent),
 		WITH_SNAPSHOT(a_source_has_one_report_and_the_table_has_an_end),
 		WITH_SNAPSHOT(a_process_has_one_row_of_readings),
+		WITH_SNAPSHOT(a_note_is_in_the_only_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,41 @@ static void the_end_of_a_process_may_come_after_those_of_its_threads(void **stat
 	assert_ptr_equal(tree_take_ended(tree), tree->root);
 }
 
+/* Whoever tells it again, by another source or after the last account. */
+static void an_end_that_is_told_twice_is_counted_once(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	fork_at(tree, 1, 20, 20, 100);
+	for (int i = 0; i < 2; i++) {
+		exit_at(tree, 10, 100, 200, 3 << 8);
+		exit_at(tree, 20, 100, 200, SIGKILL);
+	}
+	assert_int_equal(tree->failed, 1);
+	assert_int_equal(tree->signalled, 1);
+	assert_int_equal(tree->exited, 2);
+	assert_int_equal(tree->live_processes, 0);
+}
+
+static void only_the_leader_names_the_process(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+	struct tree_event account = account_of(10, 11, 110, 5, 1);
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	fork_at(tree, 10, 10, 11, 110);
+	memcpy(account.account.comm, "worker", 7);
+	apply(tree, &account);
+	assert_string_equal(tree->root->comm, "child");
+	account.task = (struct task_key){ 10, 10, 100 };
+	memcpy(account.account.comm, "main", 5);
+	apply(tree, &account);
+	assert_string_equal(tree->root->comm, "main");
+}
+
 static void a_lost_last_account_leaves_what_was_known_and_is_counted(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -157,6 +192,7 @@ static void a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums(v
 	assert_int_equal(tree->threads, 3);
 	assert_int_equal(tree->live_threads, 1);
 	assert_int_equal(tree->ended_count, 2);
+	assert_true(tree->ended[1]->ended && tree->ended[1]->found);
 	assert_int_equal(tree->processes, 1);
 	account_at(tree, 77, 78, 310, 8, true);
 	assert_int_equal(tree_strays(tree), 1);
@@ -513,6 +549,12 @@ static void the_process_nearest_to_its_limit_is_remembered(void **state)
 	assert_int_equal(tree->open_fds, 110);
 	assert_int_equal(tree->fullest->key.pid, 20);
 	assert_int_equal(tree->fullest->peak_fds, 90);
+	for (int i = 1; i <= 3; i++) {
+		assert_true(tree->has_fds);
+		exit_at(tree, i * 10, 100, 200, 0);
+	}
+	assert_false(tree->has_fds);
+	assert_int_equal(tree->open_fds, 0);
 }
 
 static void a_source_of_processes_only_needs_no_accounts_of_threads(void **state)
@@ -621,6 +663,8 @@ int main(void)
 		cmocka_unit_test(what_nobody_measured_stays_absent),
 		cmocka_unit_test(a_process_is_complete_when_its_threads_are),
 		cmocka_unit_test(the_end_of_a_process_may_come_after_those_of_its_threads),
+		cmocka_unit_test(an_end_that_is_told_twice_is_counted_once),
+		cmocka_unit_test(only_the_leader_names_the_process),
 		cmocka_unit_test(a_lost_last_account_leaves_what_was_known_and_is_counted),
 		cmocka_unit_test(
 			a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums),

@@ -6,47 +6,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "scarce_memory.h"
 #include "tree_events.h"
 
 #include "base/cleanup.h"
 #include "model/tree_index.h"
-
-void *__real_calloc(size_t count, size_t size);
-void *__real_malloc(size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_reallocarray(void *memory, size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_reallocarray(void *memory, size_t count, size_t size);
-
-/* So many more are granted; below 0 there is no limit. */
-static long granted = -1;
-
-static bool may_allocate(void)
-{
-	return granted < 0 || (granted > 0 && granted-- > 0);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-	return may_allocate() ? __real_realloc(memory, size) : NULL;
-}
-
-void *__wrap_reallocarray(void *memory, size_t count, size_t size)
-{
-	return may_allocate() ? __real_reallocarray(memory, count, size) : NULL;
-}
 
 static const char *const call_names[] = { "read", "write", "close" };
 #define CALLS 3
@@ -336,11 +300,21 @@ static void ends_that_were_lost_are_not_waited_for_without_bound(void **state)
 	assert_int_equal(tree->live_threads, 0);
 }
 
+static int find_key(void *context, const struct tree_process *process,
+		    const struct tree_thread *thread)
+{
+	(void)process;
+	return memcmp(&thread->key, context, sizeof(thread->key)) == 0 ? -EEXIST : 0;
+}
+
+/* What is said to have worked did. */
 static int try(struct tree *tree, struct tree_event event)
 {
 	int status = tree_apply(tree, &event);
 
 	assert_true(status == 0 || status == -ENOMEM);
+	if (status == 0)
+		assert_int_equal(tree_visit_threads(tree, find_key, &event.task), -EEXIST);
 	return status;
 }
 
@@ -354,7 +328,7 @@ static struct tree_event event_with_texts(enum tree_event_type type, int32_t pid
 }
 
 /* Whatever fails, the sums agree and all is freed. */
-static void live_with(long allocations)
+static void live_with(unsigned long allocations)
 {
 	static struct tree_syscall calls[20];
 	struct tree_waker waker = { .total_ns = 5 };
@@ -369,18 +343,20 @@ static void live_with(long allocations)
 	account.account.syscall_count = 20;
 	account.account.wakers = &waker;
 	account.account.waker_count = 1;
-	granted = allocations;
+	refuse_from(allocations + 1);
 	if (tree_new(&tree) < 0) {
-		granted = -1;
+		allow_all();
 		return;
 	}
 	failed |= try(tree, event_of(TREE_FORK, 10, 10, 100, 100)) < 0;
 	failed |= try(tree, event_with_texts(TREE_EXEC, 10, 10)) < 0;
 	failed |= try(tree, event_of(TREE_FORK, 20, 20, 100, 100)) < 0;
+	failed |= try(tree, event_of(TREE_FORK, 20, 21, 100, 100)) < 0;
+	failed |= try(tree, event_with_texts(TREE_EXEC, 30, 30)) < 0;
 	failed |= try(tree, account) < 0;
 	failed |= try(tree, account_of(10, 10, 100, 10, 10)) < 0;
 	assert_true(tree_settle(tree) == 0);
-	granted = -1;
+	allow_all();
 	assert_sums_agree(tree);
 	assert_true(failed || tree->ledger.on_cpu_ns == 20);
 	assert_int_equal(
@@ -391,7 +367,7 @@ static void live_with(long allocations)
 static void no_memory_at_any_point_does_no_harm(void **state)
 {
 	(void)state;
-	for (long i = 0; i < 60; i++)
+	for (unsigned long i = 0; i < 60; i++)
 		live_with(i);
 }
 
