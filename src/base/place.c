@@ -32,11 +32,19 @@ bool place_trusts(unsigned int owner)
 	return owner == 0 || owner == geteuid() || (stat("/", &root) == 0 && owner == root.st_uid);
 }
 
-/* Others own it, or everybody may write there and rename what others have there. */
+/* Whether somebody else can rename what we have there: a link of ours is then no word of ours. */
+static bool is_rearranged(const struct stat *directory)
+{
+	bool is_our_group = directory->st_gid == 0 || directory->st_gid == getegid();
+	mode_t others = is_our_group ? S_IWOTH : S_IWOTH | S_IWGRP;
+
+	return directory->st_mode & others && !(directory->st_mode & S_ISVTX);
+}
+
+/* Others own it, or can move what is in it. */
 static bool is_strange(const struct stat *directory)
 {
-	return !place_trusts(directory->st_uid) ||
-	       (directory->st_mode & S_IWOTH && !(directory->st_mode & S_ISVTX));
+	return !place_trusts(directory->st_uid) || is_rearranged(directory);
 }
 
 static int enter(struct walk *walk, int dir)

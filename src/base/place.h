@@ -6,8 +6,9 @@
  * They can put a link there, or swap a directory for one, and must not lead what
  * root writes to a file of root's.  So the path is walked once, part by part, and is
  * not looked up again.  A link is followed only if it and every directory on the way
- * belong to root or the caller; else the place is refused with -EACCES.  So is ".."
- * from a directory of others to one of ours, since they can move theirs.
+ * belong to root or the caller, and no other group can rename what is there; else the
+ * place is refused with -EACCES.  So is ".." from a directory of others to one of
+ * ours, since they can move theirs.
  *
  * Links of procfs are the kernel's own and lead where it says.
  */

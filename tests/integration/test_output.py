@@ -141,6 +141,16 @@ class Attack(support.TestCase):
                 os.unlink(self.place / "linked")
             subprocess.run(["rm", "-r", self.place], check=True)
 
+    def test_ones_own_link_that_others_can_rename_is_not_followed(self):
+        self.make_place(0o775, 0)
+        os.chown(self.place, 0, OTHER)
+        os.symlink(self.victim, self.place / "kept")
+        subprocess.run(["mv", self.place / "kept", self.place / "file"], check=True, user=OTHER, group=OTHER,
+                       extra_groups=[])
+        for how in ["replace", "stream"]:
+            self.assertFalse(self.write(how, self.place / "file"))
+            self.assert_kept()
+
     def test_whoever_changes_the_place_meanwhile_does_not_lead_elsewhere(self):
         for mode in [0o1777, 0o777]:
             self.make_place(mode)
