@@ -151,7 +151,10 @@ static int write_metadata(struct watch *watch, struct error *error)
 	lines_end(&watch->lines);
 	status = lines_flush(&watch->lines);
 	if (status < 0)
-		return error_set(error, status, "cannot write the output: %s", strerror(-status));
+		return error_set(error, status,
+				 "cannot write the output: %s: nothing was started; write it "
+				 "elsewhere (-o FILE)",
+				 strerror(-status));
 	return 0;
 }
 

@@ -189,7 +189,8 @@ class Mistakes(RunCase):
         os.mkdir(self.path("folder.jsonl"))
         self.never_runs("-o", self.path("folder.jsonl"), says="folder.jsonl")
         os.symlink("/dev/full", self.path("full.jsonl"))
-        self.never_runs("-o", self.path("full.jsonl"), says="No space left")
+        self.never_runs("-o", self.path("full.jsonl"),
+                        says="No space left on device: nothing was started; write it elsewhere")
         os.mkfifo(self.path("pipe.jsonl"))
         self.never_runs("-o", self.path("pipe.jsonl"), says="pipe.jsonl")
 
