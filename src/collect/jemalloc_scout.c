@@ -17,6 +17,7 @@
 #define JOB_MEMORY ((uint64_t)2 << 30)
 #define JOB_CPU_SECONDS 1 /* far more than sound files take, however many */
 #define SMALLER 4	  /* how much less a child gets after one was lost */
+#define FAIR_MS 50	  /* a child that had less time says nothing about those it looked at */
 
 void scout_clear(struct scout *scout)
 {
@@ -27,7 +28,6 @@ void scout_clear(struct scout *scout)
 /* 0, -ETIME when time is up, or another negative errno. */
 static int start(const struct scout *scout, struct scout_job *job)
 {
-	unsigned allowed_ms = time_budget_share(scout->budget, UINT32_MAX);
 	struct confine_limits limits = {
 		.rules = CONFINE_PARSER,
 		.memory_bytes = job->memory_bytes,
@@ -37,12 +37,13 @@ static int start(const struct scout *scout, struct scout_job *job)
 		.prepare = scout_prepare,
 	};
 
-	if (!allowed_ms)
+	job->allowed_ms = time_budget_share(scout->budget, UINT32_MAX);
+	if (!job->allowed_ms)
 		return -ETIME;
 	for (size_t i = 0; i < SCOUT_FILES_MAX; i++)
 		job->keep[i] = -1;
 	memset(job->progress, 0, sizeof(*job->progress));
-	return confined_start(&job->child, &limits, allowed_ms, scout_work, job);
+	return confined_start(&job->child, &limits, job->allowed_ms, scout_work, job);
 }
 
 /* The child may have been taken over: nothing that it says is used as a number unseen. */
@@ -260,24 +261,32 @@ static int finish(struct scout *scout, struct scout_job *job, char *answer)
 
 /*
  * A child was lost: to a process that blocked it while it was being opened, which goes out itself,
- * or to a file.  The user who made us wait is noted.
+ * or to a file.  The user who made us wait is noted, unless it was our own time that was short.
  */
 static int blame(struct scout *scout, struct scout_job *job, int outcome,
 		 struct scout_left_out **left_out, size_t *left_out_count)
 {
 	size_t suspect = suspect_index(job);
 	uint64_t user = job->processes[suspect].user;
-	bool is_late = outcome == -ETIMEDOUT;
+	bool is_late = outcome == -ETIMEDOUT, had_time = job->allowed_ms >= FAIR_MS;
 	int status = 0;
 
 	if (is_late && !job->progress->is_parsing)
-		drop(job, suspect, SCOUT_BLOCKED);
+		drop(job, suspect, had_time ? SCOUT_BLOCKED : SCOUT_OUT_OF_TIME);
 	else
 		status = leave_out(job, is_late ? SCOUT_OUT_OF_TIME : SCOUT_DAMAGED, left_out,
 				   left_out_count);
-	if (status == 0 && is_late && scout->slow)
+	if (status == 0 && is_late && had_time && scout->slow)
 		status = slow_users_add(scout->slow, user);
 	return status;
+}
+
+/* What the loss of a child makes of those that it was to look at. */
+static enum scout_state what_was_lost(const struct scout_job *job, int outcome)
+{
+	if (outcome == -ETIMEDOUT)
+		return SCOUT_OUT_OF_TIME;
+	return job->progress->is_parsing ? SCOUT_DAMAGED : SCOUT_NO_READER;
 }
 
 /* The first child of a job was started; others follow until the list is done. */
@@ -294,8 +303,7 @@ static int finish_job(struct scout *scout, struct scout_job *job, char *answer)
 		if (outcome == -ENOMEM)
 			status = outcome;
 		else if (outcome < 0 && ++lost > LOST_MAX)
-			give_up(job, job->progress->is_parsing ? SCOUT_DAMAGED : SCOUT_NO_READER,
-				outcome);
+			give_up(job, what_was_lost(job, outcome), outcome);
 		else if (outcome < 0)
 			status = blame(scout, job, outcome, &left_out, &left_out_count);
 		drop_slow_users(scout, job);

@@ -59,7 +59,8 @@ struct scout_job {
 	struct scouted_process *processes; /* the slice of this child */
 	size_t count;
 	uint64_t memory_bytes;
-	size_t batch; /* processes for one child */
+	size_t batch;	     /* processes for one child */
+	unsigned allowed_ms; /* for the child */
 	const struct scout_left_out *left_out;
 	size_t left_out_count;
 	struct scout_progress *progress;
