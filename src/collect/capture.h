@@ -29,7 +29,7 @@ struct source_info {
 	const char *name;
 	const char *gives;
 	const char *needs;
-	int capability; /* or -1 */
+	uint64_t capabilities; /* a bit for each, by its number */
 };
 
 extern const struct source_info sources[SOURCE_COUNT];

@@ -90,7 +90,7 @@ static int say(int status, int32_t pid, const struct search *search, struct erro
 	case -EPERM:
 		return error_set(error, status,
 				 "the scopes of process %d may not be read: that takes its owner, "
-				 "or CAP_SYS_PTRACE",
+				 "or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
 				 pid);
 	case -ENOMEM:
 		return error_set(error, status, "out of memory");

@@ -16,15 +16,16 @@
 #include "host/bpf.h"
 #include "host/privilege.h"
 
-#define NO_CAPABILITY (-1)
+#define NO_CAPABILITY 0
+#define HOLDS(capability) (UINT64_C(1) << (capability))
 #define NO_KERNEL "a recorded tree has no kernel to ask"
 #define DENIED_ANYWAY                                                                              \
 	"a security module or a user namespace that does not deny it: the capability is there"
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
-#define SOURCE(id, name_, gives_, needs_, capability_)                                             \
-	[SOURCE_##id] = { name_, gives_, needs_, capability_ },
+#define SOURCE(id, name_, gives_, needs_, capabilities_)                                           \
+	[SOURCE_##id] = { name_, gives_, needs_, capabilities_ },
 #include "collect/sources.def"
 };
 
@@ -180,10 +181,15 @@ static bool is_denial(int error)
 	return error == EACCES || error == EPERM;
 }
 
-/* Whether what is denied is not for want of the capability. */
+/* Whether what is denied is not for want of a capability. */
 static bool is_denied_anyway(enum source_id id)
 {
-	return sources[id].capability >= 0 && host_has_capability(sources[id].capability);
+	uint64_t wanted = sources[id].capabilities;
+
+	for (uint64_t bits = wanted; bits; bits &= bits - 1)
+		if (!host_has_capability(__builtin_ctzll(bits)))
+			return false;
+	return wanted != 0;
 }
 
 static bool begins_with(const char *text, const char *beginning)

@@ -260,10 +260,12 @@ static void print_rest(FILE *out, const struct scope_survey *survey)
 {
 	if (survey->processes.count == 0)
 		fputs("no process that may be read here has scopes\n", out);
-	print_count(out, survey->hidden,
-		    "with scopes may not be read: that takes the owner, or CAP_SYS_PTRACE");
-	print_count(out, survey->denied - survey->hidden,
-		    "may not be looked into: that takes the owner, or CAP_SYS_PTRACE");
+	print_count(
+		out, survey->hidden,
+		"with scopes may not be read: that takes the owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
+	print_count(
+		out, survey->denied - survey->hidden,
+		"may not be looked into: that takes the owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
 	print_count(out, survey->broken, "with scopes cannot be understood: -p PID says why");
 }
 

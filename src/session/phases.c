@@ -226,9 +226,10 @@ static int report(struct phase_watch *watch)
 	bool is_blind = watch->denied && !watch->looked_at;
 	CLEANUP(text_free) struct text reason = { 0 };
 
-	append_count(&reason, watch->denied,
-		     "process could not be looked at: that takes its owner, or CAP_SYS_PTRACE",
-		     "processes could not be looked at: that takes their owner, or CAP_SYS_PTRACE");
+	append_count(
+		&reason, watch->denied,
+		"process could not be looked at: that takes its owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+		"processes could not be looked at: that takes their owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
 	append_count(&reason, watch->beyond, "process with scopes was one too many at a time",
 		     "processes with scopes were too many at a time");
 	append_count(&reason, watch->strange,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A plain user with CAP_BPF and CAP_PERFMON, and nothing else, is told what BPF tells."""
+import itertools
 import json
 import os
 import pathlib
@@ -71,6 +72,22 @@ class Capabilities(support.TestCase):
         status, _, err = self.as_user(GIVEN, "run", "--source", "connector", "--", "true")
         self.assertEqual(status, 125)
         self.assertIn("CAP_NET_ADMIN", err)
+
+    def test_what_others_files_are_said_to_need_is_enough_and_all_of_it_is_needed(self):
+        """A refusal is not put down to a security module while a capability is missing."""
+        words = ["show", "-p", str(os.getpid()), "--source", "procfs", "--format", "json"]
+        needs = json.loads(self.as_user(PLAIN, "doctor", "--format", "json")[1])["sources"]
+        needs = next(source["needs"] for source in needs if source["name"] == "io")
+        wanted = ["+" + name.lower() for name in re.findall(r"CAP_(\w+)", needs)]
+        for some in itertools.chain([wanted], itertools.combinations(wanted, len(wanted) - 1)):
+            given = ",".join(some)
+            prefix = [*PLAIN, f"--inh-caps=-all,{given}", f"--ambient-caps=-all,{given}"]
+            status, out, err = self.as_user(prefix, *words)
+            self.assertEqual(status, 0, err)
+            source = next(row for row in json.loads(out)["sources"] if row["name"] == "io")
+            with self.subTest(given):
+                self.assertEqual(source["failed"] == 0, len(some) == len(wanted), source)
+                self.assertNotIn("security module", err)
 
     def test_the_two_are_enough_to_list_tasks(self):
         status, _, err = self.as_user(GIVEN, "capture", "--source", "bpf", "-o", "all.tscope")

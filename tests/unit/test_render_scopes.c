@@ -218,9 +218,9 @@ static void those_that_may_not_be_read_are_counted(void **state)
 	assert_text(&survey, false,
 		    "no process that may be read here has scopes\n"
 		    "1 process with scopes may not be read: "
-		    "that takes the owner, or CAP_SYS_PTRACE\n"
+		    "that takes the owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH\n"
 		    "4 processes may not be looked into: "
-		    "that takes the owner, or CAP_SYS_PTRACE\n"
+		    "that takes the owner, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH\n"
 		    "2 processes with scopes cannot be understood: -p PID says why\n");
 }
 
