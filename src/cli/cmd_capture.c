@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/capture_args.h"
 #include "cli/command.h"
@@ -61,6 +62,9 @@ int verb_capture(char **words, int count, struct error *error)
 	(void)count;
 	if (status == 0)
 		status = capture_args_take(&args.capture, &snapshot, error);
+	/* Some text in it may be cut short: no file is better than one that does not say so. */
+	if (status == 0 && memory_was_missing())
+		status = error_set(error, -ENOMEM, "out of memory: no snapshot was written");
 	if (status == 0)
 		status = snapshot_file_write(snapshot, args.output, error);
 	if (status == 0 && !args.quiet)
