@@ -140,19 +140,30 @@ class Programs(HeapCase):
     def start_all(self, heaps):
         return [self.enterContext(heap) for heap in heaps]
 
+    def start_copies(self):
+        """Processes of one program that are all alike but for the file of their library; its copies."""
+        libraries = [LIBRARY] + [self.copy(LIBRARY, f"copy-{number}.so") for number in range(3)]
+        return self.start_all(Heap(HEAP / "plain", preload=each) for each in libraries), libraries
+
+    def capture_all(self, heaps):
+        """On a busy machine a capture may not have the time to ask all of them."""
+        pids = ",".join(str(heap.pid) for heap in heaps)
+        support.wait_until(lambda: self.tally(self.capture(pids))["read"] == len(heaps))
+        return pids
+
     @needs_library
     def test_copies_of_a_library_in_processes_of_one_program(self):
-        """All alike but for the file, also when it was replaced under its name since it was asked."""
-        libraries = [LIBRARY] + [self.copy(LIBRARY, f"copy-{number}.so") for number in range(3)]
-        heaps = self.start_all(Heap(HEAP / "plain", preload=library) for library in libraries)
-        pids = ",".join(str(heap.pid) for heap in heaps)
-        # On a busy machine a capture may not have the time to ask all of them.
-        support.wait_until(lambda: self.tally(self.capture(pids))["read"] == len(heaps))
-        self.check_all(heaps, self.capture(pids))
+        heaps, _ = self.start_copies()
+        self.check_all(heaps, self.capture(self.capture_all(heaps)))
+
+    @needs_library
+    @needs_root  # a file that has no name any more is opened by its mapping
+    def test_a_copy_that_was_replaced_since_it_was_asked(self):
+        heaps, libraries = self.start_copies()
+        self.capture_all(heaps)
         os.replace(self.copy(LIBRARY, "upgrade.so"), libraries[1])
         heaps += self.start_all([Heap(HEAP / "plain", preload=libraries[1])])
-        pids = ",".join(str(heap.pid) for heap in heaps)
-        support.wait_until(lambda: self.tally(self.capture(pids))["read"] == len(heaps))
+        pids = self.capture_all(heaps)
         for source in ("auto", "procfs"):
             self.check_all(heaps, self.capture(pids, "--source", source))
         # Nor do they drive each other out of what is kept.
