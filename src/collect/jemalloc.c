@@ -45,6 +45,7 @@ struct collection {
 	struct scout scout;
 	struct attachment attachment;
 	struct slow_users slow;
+	bool has_one_user;  /* nobody else waits for the search to end */
 	uint64_t slow_user; /* of them: whose turn it is */
 	bool needs_child;   /* there is a process that no glance settles */
 };
@@ -326,6 +327,7 @@ static int recall_slow_users(struct collection *collection)
 		    slow_users_add(&collection->slow, user) < 0)
 			return -ENOMEM;
 	}
+	collection->has_one_user = asked.list.count == 1;
 	return 0;
 }
 
@@ -339,7 +341,7 @@ static void set_budget(struct collection *collection, uint64_t ms)
 
 /*
  * One after the other, each with an equal part of what is left; those who were slow before have
- * a little of it.
+ * a little of it, unless they are looked at alone.
  */
 static int look_at_slow_users(struct collection *collection, size_t remembered)
 {
@@ -350,7 +352,7 @@ static int look_at_slow_users(struct collection *collection, size_t remembered)
 	for (size_t i = count; i-- > 0 && status == 0;) {
 		size_t waiting = i < remembered ? i + 1 : i + 1 - remembered;
 
-		if (i + 1 == remembered)
+		if (i + 1 == remembered && !collection->has_one_user)
 			whole = time_budget_start(time_budget_allow(whole, SLOW_BUDGET_MS));
 		collection->slow_user = collection->slow.list.data[i];
 		set_budget(collection, time_budget_allow(whole, BUDGET_MS) / waiting);

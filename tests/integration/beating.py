@@ -65,8 +65,17 @@ class Program:
             raise AssertionError(err)
         return json.loads(out)["processes"][0]
 
+    def lost_lines(self):
+        """None while the program has not begun to tell."""
+        try:
+            return self.seen()["losses"]["lines"]
+        except AssertionError as error:
+            if "or not yet" not in str(error):
+                raise
+            return None
+
     def wait_for_lost_lines(self):
-        return wait_until(lambda: self.seen()["losses"]["lines"])
+        return wait_until(self.lost_lines)
 
     def command(self):
         self.process.stdin.write(b"x")
