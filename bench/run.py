@@ -25,7 +25,9 @@ import trees
 QUICK = bool(os.environ.get("BENCH_QUICK"))
 ROUNDS = 1 if QUICK else 3
 # processes, threads in each
-POPULATIONS = [(10, 100), (10, 1000)] + ([] if QUICK else [(30, 1000)])
+POPULATIONS = [(10, 100), (3000, 1), (10, 1000)] + ([] if QUICK else [(30, 1000)])
+# samples of one sampling that stays open
+SAMPLES = 4 if QUICK else 10
 HEAP_THREADS = 1000
 HEAP_TURNS = 15 if QUICK else 61
 # threads in each of the two snapshots that are compared, every one with a name of its own
@@ -85,6 +87,13 @@ def best(build, commands, scratch):
             costs[name].append(measure(build, command))
             pathlib.Path(scratch, "atop.raw").unlink(missing_ok=True)
     return {name: Cost(*(min(values) for values in zip(*seen))) for name, seen in costs.items()}
+
+
+def measure_samples(build):
+    """Seconds of CPU for opening a sampling with its first sample, and for the best later one."""
+    run = subprocess.run([build / "bench/samples", str(SAMPLES)], stdout=subprocess.PIPE, check=True)
+    first, *later = (int(line) / 1e9 for line in run.stdout.split())
+    return first, min(later)
 
 
 def threads_of_host():
@@ -173,6 +182,10 @@ def table(rows):
     print()
 
 
+def population(count):
+    return f"{count:,} {'processes' if (count, 1) in POPULATIONS else 'threads'}"
+
+
 def taskstats_goals(taskstats):
     if len(taskstats) == 2:
         yield ("taskstats in batches, 10,000 threads", taskstats["batched"] / 1000, 4.5,
@@ -199,17 +212,29 @@ def compare_goals(compared):
                cost.cpu / compared[few, axis].cpu, 4, lambda value: f"{value:.2f} times")
 
 
+def sample_goals(costs, sampled):
+    fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
+    if "top -b -n1 -H" in costs[3000]:
+        yield ("later sample to top -b -n1 -H, 3,000 processes",
+               sampled[3000][1] / costs[3000]["top -b -n1 -H"].cpu, 1 / 10, fraction)
+    yield ("later sample to a first capture, 10,000 threads",
+           sampled[10000][1] / costs[10000]["capture"].cpu, 1 / 3, fraction)
+    yield ("later sample, 10,000 threads", sampled[10000][1] * 1000, 12,
+           lambda value: f"{value:.1f} ms")
+
+
 def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
     """What is promised: text, the measured figure, the largest one allowed, how to print both."""
     fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
     times = (lambda ratio: f"{ratio:.2f} times")
-    pairs = [("capture", "top -b -n1 -H", 10000, 1 / 6, fraction),
+    pairs = [("capture", "top -b -n1 -H", 3000, 1 / 5, fraction),
+             ("capture", "top -b -n1 -H", 10000, 1 / 6, fraction),
              ("capture", "top -b -n1 -H", 30000, 1 / 12, fraction),
              ("capture --source procfs", "ps -eLf", 10000, 1.4, times),
              ("capture --source procfs", "ps -eLf", 30000, 1.4, times)]
     for ours, peer, count, limit, show in pairs:
         if peer in costs.get(count, {}):
-            yield (f"{ours} to {peer}, {count:,} threads",
+            yield (f"{ours} to {peer}, {population(count)}",
                    costs[count][ours].cpu / costs[count][peer].cpu, limit, show)
     if 30000 in costs:
         yield ("capture above start-up, 10,000 to 30,000 threads",
@@ -228,16 +253,17 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
            lambda value: f"{value:.0f} ms")
 
 
-def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
-           scoped):
+def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared,
+           watched, scoped):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
           f"idle threads on top of the {host_threads} of the host itself\n")
     counts = sorted(costs)
-    heading = ["", *(f"{count:,} threads" for count in counts)]
+    heading = ["", *(population(count) for count in counts)]
+    later = ["later sample, sources kept open", *(f"{sampled[count][1]:.3f}" for count in counts)]
     table([heading] + [[name, *(f"{costs[count][name].cpu:.3f}" for count in counts)]
-                       for name in costs[counts[0]]])
+                       for name in costs[counts[0]]] + [later])
     peaks = [f"{costs[count]['capture'].peak / MIB:.1f}" for count in counts]
     table([heading, ["capture, peak MiB", *peaks],
            ["file, bytes a thread", *(f"{bytes_per_thread[count]:.1f}" for count in counts)]])
@@ -248,6 +274,7 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, comp
     for rows in [*trees.tables(watched), *scopes.tables(scoped)]:
         table(rows)
     promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
+                *sample_goals(costs, sampled),
                 *trees.goals(watched), *scopes.goals(scoped)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
@@ -256,7 +283,7 @@ def report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, comp
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    costs, bytes_per_thread, taskstats = {}, {}, {}
+    costs, sampled, bytes_per_thread, taskstats = {}, {}, {}, {}
     with tempfile.TemporaryDirectory() as scratch:
         commands = tools(build / "taskscope", scratch)
         for name in [name for name, command in commands.items() if not shutil.which(command[0])]:
@@ -270,13 +297,14 @@ def main():
                 if count == 10000:
                     taskstats = measure_taskstats(build, load)
                 costs[count] = best(build, commands, scratch)
+                sampled[count] = measure_samples(build)
                 size = pathlib.Path(scratch, "auto.tscope").stat().st_size
                 bytes_per_thread[count] = size / threads_of_host()
         heap = measure_heap(build, scratch)
         compared = measure_compare(build, scratch)
         watched = trees.measure(build, scratch)
         scoped = scopes.measure(build)
-    report(costs, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
+    report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
            scoped)
 
 

@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "model/snapshot.h"
-#include "store/snapshot_file.h"
+#include "model/snapshot/snapshot.h"
+#include "store/tscope/snapshot_file.h"
 
 #define THREADS_EACH 10
 #define SECOND_NS ((uint64_t)1000000000)
@@ -154,7 +154,7 @@ static void fill_column(struct scene *scene, enum metric_id metric)
 	if (snapshot_need_column(snapshot, metric) < 0)
 		exit(1);
 	for (uint32_t row = 0; row < snapshot_rows(snapshot, metric); row++) {
-		uint64_t id = (uint64_t)(metrics[metric].scope == SCOPE_THREAD ?
+		uint64_t id = (uint64_t)(metrics[metric].scope == METRIC_OF_THREAD ?
 						 snapshot->tasks[row].tid :
 						 snapshot->processes[row].tgid);
 

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "host/taskstats_socket.h"
+#include "host/taskstats/taskstats_socket.h"
 
 #define ROUNDS 5
 

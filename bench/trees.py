@@ -144,7 +144,7 @@ def measure_storm(build, taskscope, scratch):
     exits = [json.loads(line) for line in lines.read_text().splitlines()
              if line.startswith('{"kind":"exit"') or '"kind": "exit"' in line[:20]]
     children = [one for one in exits if one["cmd"] == ["/bin/true"]]
-    seen_us = sum(one["cpu_ns"] for one in children) / 1000
+    seen_us = sum(one["cpu_time_ns"] for one in children) / 1000
     return seconds, len(children), abs(seen_us / int(done.stdout) - 1) * 100
 
 
@@ -165,9 +165,9 @@ def measure_herd(build, taskscope, scratch):
     lines = pathlib.Path(scratch, "herd.jsonl")
     wall([taskscope, "run", "-q", "-o", lines, "--", build / "bench/work", "herd", HERD, 3000])
     summary = summary_of(lines)
-    if summary["processes"] != HERD + 1:
+    if summary["processes_ever"] != HERD + 1:
         sys.exit(f"{summary['processes']} processes seen of {HERD + 1}")
-    return summary["self"]["peak_rss_bytes"]
+    return summary["self"]["hiwater_rss_bytes"]
 
 
 def measure(build, scratch):

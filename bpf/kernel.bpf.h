@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every kernel type and member that the BPF programs read, and nothing else: this file is the
- * list of what they need from a kernel.  libbpf moves each access to where the running kernel
- * has the member (CO-RE), so order, size and neighbours do not matter here, only names do.
- * A member that some supported kernel lacks is guarded by bpf_core_field_exists() at its use.
+ * Declares every kernel type and member that the BPF programs read, and nothing else: this file is
+ * the list of what they need from a kernel. libbpf adapts each access to where the running kernel
+ * has the member (CO-RE), so order, size and neighbours do not matter here; only names do.  Where
+ * some supported kernel lacks a member, the code that uses it checks bpf_core_field_exists().
  */
 #ifndef BPF_KERNEL_BPF_H
 #define BPF_KERNEL_BPF_H
 
-/* linux/types.h would need the architecture's headers, which -target bpf does not look for. */
+/* linux/types.h would need the architecture's headers, which -target bpf does not search for. */
 typedef unsigned char __u8;
 typedef unsigned short __u16;
 typedef unsigned int __u32;
@@ -23,7 +23,7 @@ typedef _Bool bool;
 #define true 1
 #define false 0
 
-/* What linux/bpf.h, for the same reason not included, calls these. */
+/* From linux/bpf.h, which is not included for the same reason. */
 enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
@@ -54,13 +54,13 @@ struct bpf_dynptr {
 #define PF_USER_WORKER 0x00004000 /* since 6.4 */
 #define PF_KTHREAD 0x00200000
 
-/* Of task_struct.__state. */
+/* Values of task_struct.__state. */
 #define __TASK_STOPPED 0x0004
 #define __TASK_TRACED 0x0008
 #define TASK_DEAD 0x0080
 #define TASK_FROZEN 0x8000 /* since 6.1 */
 
-/* Of thread_info: how a 32-bit system call is told. */
+/* Values of thread_info, which mark a 32-bit system call. */
 #define TS_COMPAT 0x0002	  /* x86: status */
 #define TIF_32BIT_ARM64 (1 << 22) /* arm64: flags */
 #define X32_SYSCALL_BIT 0x40000000
@@ -82,7 +82,7 @@ enum pid_type {
 	PIDTYPE_MAX,
 };
 
-/* The values below mean nothing: a kernel's own come through bpf_core_enum_value(). */
+/* The values below are not used: the running kernel's come through bpf_core_enum_value(). */
 enum cgroup_subsys_id {
 	cpuset_cgrp_id = 1,
 	cpu_cgrp_id,
@@ -201,7 +201,7 @@ struct task_io_accounting {
 };
 
 struct task_delay_info {
-	__u64 blkio_delay_max; /* every max and min since 6.14 */
+	__u64 blkio_delay_max; /* all max and min members: since 6.14 */
 	__u64 blkio_delay_min;
 	__u64 blkio_delay;
 	__u64 swapin_delay_max;
@@ -264,7 +264,7 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-/* Since 6.15: which one of a process's threads is the last is told. */
+/* Since 6.15: says which thread is the last of its process. */
 struct trace_event_raw_sched_process_exit {
 	_Bool group_dead;
 };
@@ -306,7 +306,7 @@ struct mm_rss_stat {
 	} count[4];
 };
 
-/* Before 6.2; then threads also keep some pages to themselves for a while. */
+/* Before 6.2.  There, threads also keep some pages to themselves for a while before adding them. */
 struct mm_struct___plain {
 	struct mm_rss_stat rss_stat;
 };
@@ -319,6 +319,8 @@ struct task_struct___plain {
 	struct task_rss_stat rss_stat;
 };
 
+struct file;
+
 struct mm_struct {
 	unsigned long total_vm;
 	unsigned long exec_vm;
@@ -326,28 +328,38 @@ struct mm_struct {
 	unsigned long hiwater_rss;
 	unsigned long arg_start;
 	unsigned long arg_end;
+	struct file *exe_file;
 	struct percpu_counter rss_stat[4];
 };
 
 struct super_block {
 	unsigned long s_magic;
+	__u32 s_dev;
 };
 
 struct inode {
 	unsigned short i_mode;
 	__u32 i_rdev;
 	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct path {
+	void *mnt;
+	void *dentry;
 };
 
 struct file {
 	const void *f_op;
 	void *private_data;
 	struct inode *f_inode;
+	struct path f_path;
 };
 
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
+	unsigned long *open_fds;
 };
 
 struct files_struct {
@@ -383,7 +395,7 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
-/* What a system call was entered with: x86-64, arm64. */
+/* The registers with which a system call was entered: x86-64, arm64. */
 struct pt_regs {
 	unsigned long bx;
 	unsigned long cx;
@@ -420,7 +432,7 @@ struct kthread {
 	char *full_name;
 };
 
-/* Where user space keeps the thread pointer: x86-64, arm64. */
+/* The thread pointer of user space: x86-64, arm64. */
 struct thread_struct {
 	unsigned long fsbase;
 	struct {
@@ -454,6 +466,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	void *worker_private;
+	__u64 self_exec_id;
 	__u64 utime;
 	__u64 stime;
 	struct prev_cputime prev_cputime;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The task iterator: one record, laid out as task.h says, for each thread of the reader's PID
- * namespace.
+ * The task iterator: writes one record, laid out as task.h says, for each thread of the reader's
+ * PID namespace.
  *
  * Sections are put together in static buffers, since the BPF stack is too small.  That is safe
- * for one reader, and each load of the program has buffers of its own.  When the kernel's output
- * buffer is full it drops the unfinished record and runs the program again for the same task, so
- * nothing here may count.
+ * because there is only one reader, and each load of the program has its own buffers.  When the
+ * kernel's output buffer is full it drops the unfinished record and runs the program again for the
+ * same task; so nothing here may keep a count.
  *
- * Loading must be quick.  Most of it is the verifier searching all kernel types by name, several
+ * Loading must be quick.  Most of its time the verifier searches all kernel types by name, several
  * times for each pointer that it sees loaded from `task`.  So the task's own members are read
- * directly, and pointers come from bpf_probe_read_kernel(), whose results are plain numbers to the
- * verifier; only those with many members behind them are worth the search.
+ * directly.  Pointers are read with bpf_probe_read_kernel(), whose results are plain numbers to
+ * the verifier.  Only pointers with many members behind them are worth the search.
  */
 #include "kernel.bpf.h"
+#include "resident.bpf.h"
 #include "task.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -21,6 +22,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 const volatile __u32 want_stats = 0;
 const volatile __u32 cgroup_hierarchy = TASK_CGROUP_UNIFIED;
 const volatile __u32 affinity_words = 1;
+
+/* Set by the reader between walks: write only numbers and start times of leaders. */
+__u32 only_identity = 0;
 
 static struct {
 	struct task_record_head head;
@@ -31,8 +35,11 @@ static struct group_fields group_fields;
 static struct delay_fields delay_fields;
 static struct stats_fields stats_fields;
 static struct name_fields name_fields;
+static __u64 open_fds[TASK_FDS_MAX / 64];
+static struct cgroup *latest_cgroup;
+static __u64 latest_cgroup_id;
 
-/* Whose numbers tasks are shown by. */
+/* The PID namespace in which task numbers are reported. */
 static __u32 reader_level;
 static struct pid_namespace *reader_namespace;
 
@@ -72,7 +79,7 @@ static __always_inline void reader_init(void)
 	reader_namespace = upid.ns;
 }
 
-/* The number of `pid` as the reader sees it, 0 if it is outside the reader's namespace. */
+/* The number of `pid` as the reader sees it; 0 if it is outside the reader's namespace. */
 static __always_inline __u64 pid_number(const struct pid *pid)
 {
 	struct upid upid = {};
@@ -144,13 +151,18 @@ static __always_inline void task_fill(struct task_struct *task)
 	TASK_FIELDS(READ_TASK, READ_NOTHING)
 #undef READ_TASK
 	if (cgroup) {
-		fields->cgroup_id = BPF_CORE_READ(cgroup, kn, id);
+		/* Most threads of a process share a cgroup: do not read its id again. */
+		if (cgroup != latest_cgroup || task->pid == task->tgid) {
+			latest_cgroup_id = BPF_CORE_READ(cgroup, kn, id);
+			latest_cgroup = cgroup;
+		}
+		fields->cgroup_id = latest_cgroup_id;
 		present |= BIT(TASK, cgroup_id);
 	}
 	fields->present = present;
 }
 
-/* sched_getaffinity() reports cpus_mask; cpus_ptr is another while migration is disabled. */
+/* Reads cpus_mask, as sched_getaffinity() does; cpus_ptr differs while migration is disabled. */
 static __always_inline void cpus_fill(struct task_struct *task, __u32 words)
 {
 	if (words == 1)
@@ -159,10 +171,65 @@ static __always_inline void cpus_fill(struct task_struct *task, __u32 words)
 		bpf_probe_read_kernel(record.cpus, words * sizeof(__u64), &task->cpus_mask);
 }
 
+static __always_inline __u64 bits_in(__u64 word)
+{
+	word -= word >> 1 & 0x5555555555555555;
+	word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return word * 0x0101010101010101 >> 56;
+}
+
+/*
+ * Counts descriptors as the kernel does, by the bits of its table.  A task that exits has no
+ * table.
+ */
+static __always_inline __u64 fds_fill(struct task_struct *task, struct group_fields *fields)
+{
+	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	__u32 words = BPF_CORE_READ(table, max_fds) / 64;
+	__u64 count = 0;
+
+	if (!table || words == 0 || words > TASK_FDS_MAX / 64 ||
+	    bpf_probe_read_kernel(open_fds, words * sizeof(__u64), BPF_CORE_READ(table, open_fds)))
+		return 0;
+	for (__u32 i = 0; i < TASK_FDS_MAX / 64 && i < words; i++)
+		count += bits_in(open_fds[i]);
+	fields->open_fds = count;
+	fields->scope_fds = 0;
+	if (words > TASK_SCOPE_FD / 64)
+		fields->scope_fds = open_fds[TASK_SCOPE_FD / 64] >> TASK_SCOPE_FD % 64 &
+				    ((1 << TASK_SCOPE_FD_COUNT) - 1);
+	return BIT(GROUP, open_fds) | BIT(GROUP, scope_fds);
+}
+
+static __always_inline __u64 memory_fill(struct mm_struct *mm, struct group_fields *fields)
+{
+	const struct file *file = BPF_CORE_READ(mm, exe_file);
+	__u64 present = 0;
+	__s64 pages;
+
+	if (resident_is_known()) {
+		pages = resident_pages(mm);
+		fields->rss = pages > 0 ? pages : 0;
+		present |= BIT(GROUP, rss);
+	}
+	if (!file)
+		return present;
+	fields->exe_inode = BPF_CORE_READ(file, f_inode, i_ino);
+	fields->exe_device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	fields->exe_mount = (__u64)BPF_CORE_READ(file, f_path.mnt);
+	fields->exe_dentry = (__u64)BPF_CORE_READ(file, f_path.dentry);
+	return present | BIT(GROUP, exe_inode) | BIT(GROUP, exe_device) | BIT(GROUP, exe_mount) |
+	       BIT(GROUP, exe_dentry);
+}
+
 static __always_inline void group_fill(struct task_struct *task)
 {
-	const __u64 of_memory =
-		BIT(GROUP, total_vm) | BIT(GROUP, hiwater_vm) | BIT(GROUP, hiwater_rss);
+	const __u64 of_memory = BIT(GROUP, total_vm) | BIT(GROUP, exec_vm) |
+				BIT(GROUP, hiwater_vm) | BIT(GROUP, hiwater_rss) |
+				BIT(GROUP, arg_start) | BIT(GROUP, arg_end) | BIT(GROUP, rss) |
+				BIT(GROUP, exe_inode) | BIT(GROUP, exe_device) |
+				BIT(GROUP, exe_mount) | BIT(GROUP, exe_dentry);
 	__u64 present = BIT(GROUP, ppid) | BIT(GROUP, pgid) | BIT(GROUP, session);
 	struct group_fields *fields = &group_fields;
 	struct signal_struct *signal = task->signal;
@@ -176,9 +243,12 @@ static __always_inline void group_fill(struct task_struct *task)
 #define READ_GROUP(member, base, path) READ(GROUP, fields, present, member, base, path)
 	GROUP_FIELDS(READ_GROUP, READ_NOTHING)
 #undef READ_GROUP
+	present |= fds_fill(task, fields);
+	if (mm)
+		present |= memory_fill(mm, fields);
 	/*
-	 * A kernel thread only borrows memory.  A task that exits drops its memory before that is
-	 * freed: what it still has was alive while it was read.
+	 * A kernel thread only borrows memory.  A task that exits drops its pointer before the
+	 * memory is freed: if it still has the pointer, the memory was valid while it was read.
 	 */
 	if (task->flags & PF_KTHREAD || !mm || BPF_CORE_READ(task, mm) != mm)
 		present &= ~of_memory;
@@ -237,7 +307,7 @@ static __always_inline void section_add(enum task_section section, __u32 size)
 	record.head.size += size;
 }
 
-/* From memory, so that for the verifier all sections are alike and it looks at each once. */
+/* Reads from memory, so that all sections look the same to the verifier and it checks each once. */
 static __always_inline int section_is_in(enum task_section section)
 {
 	barrier();
@@ -248,6 +318,8 @@ static __always_inline void head_fill(struct task_struct *task, __u32 size)
 {
 	record.head.sections = 1 << TASK_SECTION_TASK | 1 << TASK_SECTION_CPUS;
 	record.head.size = size;
+	if (only_identity)
+		return;
 	if (task->pid == task->tgid)
 		section_add(TASK_SECTION_GROUP, sizeof(group_fields));
 	if (bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
@@ -270,8 +342,12 @@ int dump_task(struct bpf_iter__task *context)
 	if (!task || words > TASK_AFFINITY_WORDS_MAX)
 		return 0;
 
-	if (context->meta->seq_num == 0)
+	if (only_identity && task->pid != task->tgid)
+		return 0;
+	if (context->meta->seq_num == 0) {
 		reader_init();
+		cpu_offsets_find();
+	}
 	head_fill(task, size);
 	task_fill(task);
 	cpus_fill(task, words);

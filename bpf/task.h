@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the task iterator writes for each thread, shared by the BPF program and its decoder.
+ * The records that the task iterator writes for each thread, shared by the BPF program and its
+ * decoder.
  *
  * A record is a struct task_record_head, then the sections named in its `sections` mask, in the
  * order of enum task_section.  Sections are structs of 64-bit members made from the tables below:
  * one line there is the struct member, the `present` bit and the read in the kernel.
  *
- *	FIELD(member, base, path)	base->path of the kernel, base being a pointer of the program
+ *	FIELD(member, base, path)	base->path of the kernel, base is a pointer in the program
  *	COMPUTED(member)		filled by hand in the program
  *
- * `present` has bit SECTION_BIT_member set when this kernel, and this task, has the member; a
- * member whose bit is clear means nothing.  Signed kernel values are sign-extended.
+ * `present` has bit SECTION_BIT_member set when this kernel, and this task, has the member; the
+ * value of a member whose bit is clear means nothing.  Signed kernel values are sign-extended.
  */
 #ifndef BPF_TASK_H
 #define BPF_TASK_H
@@ -22,6 +23,9 @@
 #define TASK_COMM_SIZE 16
 #define TASK_NAME_SIZE 64
 #define TASK_DESCRIPTION_SIZE 32
+#define TASK_FDS_MAX 4096 /* descriptors of larger tables are not counted */
+#define TASK_SCOPE_FD 200 /* the same as SCOPE_FD, which BPF code cannot include */
+#define TASK_SCOPE_FD_COUNT 8
 #define TASK_AFFINITY_WORDS_MAX 128 /* 8192 CPUs, the largest NR_CPUS of the supported kernels */
 
 enum task_section {
@@ -35,8 +39,8 @@ enum task_section {
 };
 
 /*
- * Which hierarchy `cgroup_id` is of: the unified one, or that of a v1 controller.  One that the
- * kernel lacks makes it absent.
+ * Which hierarchy `cgroup_id` belongs to: the unified one, or that of a v1 controller.  If the
+ * kernel lacks the hierarchy, `cgroup_id` is absent.
  */
 #define TASK_CGROUP_CONTROLLERS(CONTROLLER)                                                        \
 	CONTROLLER(cpuset)                                                                         \
@@ -54,13 +58,14 @@ enum task_cgroup {
 	TASK_CGROUP_COUNT,
 };
 
-/* Numbers of tasks are those of the reader's PID namespace. */
+/* Task numbers are those in the reader's PID namespace. */
 #define TASK_FIELDS(FIELD, COMPUTED)                                                               \
 	COMPUTED(pid)                                                                              \
 	COMPUTED(tgid)                                                                             \
 	COMPUTED(cgroup_id)                                                                        \
 	COMPUTED(ext_enabled)                                                                      \
 	FIELD(start_boottime,        task, start_boottime)                                         \
+	FIELD(exec_id,               task, self_exec_id)                                           \
 	FIELD(state,                 task, __state)                                                \
 	FIELD(exit_state,            task, exit_state)                                             \
 	FIELD(policy,                task, policy)                                                 \
@@ -93,11 +98,25 @@ enum task_cgroup {
 	FIELD(fsbase,                task, thread.fsbase)                                          \
 	FIELD(tp_value,              task, thread.uw.tp_value)
 
-/* The sums in signal_struct: of threads that have exited, and (c...) of waited-for children. */
+/*
+ * The sums in signal_struct: of threads that have exited, and (c...) of children that were waited
+ * for.  Members of mm, and those about the executed file, are absent for a task without memory: a
+ * kernel thread, or a leader that has ended.
+ *
+ * `scope_fds` has a bit for each open descriptor from TASK_SCOPE_FD on.  `exe_mount` and
+ * `exe_dentry` are addresses: equal for processes whose program has the same path.
+ */
 #define GROUP_FIELDS(FIELD, COMPUTED)                                                              \
 	COMPUTED(ppid)                                                                             \
 	COMPUTED(pgid)                                                                             \
 	COMPUTED(session)                                                                          \
+	COMPUTED(open_fds)                                                                         \
+	COMPUTED(scope_fds)                                                                        \
+	COMPUTED(rss)                                                                              \
+	COMPUTED(exe_device)                                                                       \
+	COMPUTED(exe_inode)                                                                        \
+	COMPUTED(exe_mount)                                                                        \
+	COMPUTED(exe_dentry)                                                                       \
 	FIELD(euid,                  cred, euid.val)                                               \
 	FIELD(nr_threads,            signal, nr_threads)                                           \
 	FIELD(fd_limit,              signal, rlim[RLIMIT_NOFILE].rlim_cur)                         \
@@ -125,7 +144,9 @@ enum task_cgroup {
 	FIELD(total_vm,              mm, total_vm)                                                 \
 	FIELD(exec_vm,               mm, exec_vm)                                                  \
 	FIELD(hiwater_vm,            mm, hiwater_vm)                                               \
-	FIELD(hiwater_rss,           mm, hiwater_rss)
+	FIELD(hiwater_rss,           mm, hiwater_rss)                                              \
+	FIELD(arg_start,             mm, arg_start)                                                \
+	FIELD(arg_end,               mm, arg_end)
 
 #define DELAY_FIELDS(FIELD, COMPUTED)                                                              \
 	DELAY_FAMILY_FIELDS(FIELD, blkio)                                                          \
@@ -202,8 +223,9 @@ struct stats_fields {
 };
 
 /*
- * The kernel shows a kernel thread by its full name, when that is longer than comm, and a
- * workqueue's worker by name and last work: "kworker/0:1-events", "+" while it is at it.
+ * The kernel shows a kernel thread by its full name when that is longer than comm.  It shows a
+ * worker of a workqueue by its name and its last work: "kworker/0:1-events", with "+" while it
+ * does that work.
  */
 struct name_fields {
 	__u64 is_worker;

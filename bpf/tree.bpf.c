@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Follows a tree of processes: who is born, what they run, how they end, and where the time of
+ * Follows a tree of processes: which are born, what they run, how they end, and where the time of
  * each thread goes.
  *
- * Membership is inherited at fork, in the storage of the task itself.  The switch program is the
- * only one that the ledger needs; system calls and wakers have programs of their own, which are
- * loaded only when wanted.  Final accounts are taken at the last switch of a thread, where its
- * CPU time is final; at sched_process_exit it is not.
+ * A child inherits its membership at fork, in the storage of the task itself.  The ledger needs
+ * only the switch program; system calls and wakers have separate programs, which are loaded only
+ * when wanted.  The final account of a thread is taken at its last switch, where its CPU time is
+ * final; at sched_process_exit it is not yet.
  */
 #include "tree_calls.bpf.h"
 #include "tree_end.bpf.h"
@@ -29,7 +29,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define SIGNALS 64
 #define SEND_SIG_PRIV 1 /* instead of a pointer to a siginfo */
 
-/* What became of a signal that was sent. */
+/* The outcome of sending a signal. */
 #define SIGNAL_DELIVERED 0
 #define SIGNAL_LOST_INFO 4 /* delivered, but without its details */
 
@@ -40,7 +40,7 @@ struct {
 	__type(value, struct tree_exec_record);
 } exec_records SEC(".maps");
 
-/* The child waits for its first CPU, and all its counters are 0. */
+/* A new child waits for its first CPU, and all its counters are 0. */
 static __always_inline void child_join(struct task_struct *child)
 {
 	struct thread_state *state =
@@ -74,8 +74,9 @@ int tree_fork(__u64 *arguments)
 }
 
 /*
- * Threads that the kernel makes for a process, as io_uring does, are told nobody as a fork.  The
- * one that happens to make it may be another such thread, or of another process.
+ * The kernel sends no fork event for threads that it makes for a process, as io_uring does.  The
+ * thread that happens to create one may be another such thread, or belong to another process; so
+ * the leader of the new thread decides.
  */
 SEC("tp_btf/task_newtask")
 int tree_worker(__u64 *arguments)
@@ -91,7 +92,10 @@ int tree_worker(__u64 *arguments)
 	return 0;
 }
 
-/* The CPU time of a running task is some time old: what it ran since it came is added. */
+/*
+ * The kernel's CPU time of a running task is not up to date: add what it ran since it came onto
+ * its CPU.
+ */
 static __always_inline void armed_begin(struct task_struct *task, struct thread_state *state)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -102,7 +106,7 @@ static __always_inline void armed_begin(struct task_struct *task, struct thread_
 	state->begin_ns = state->in_ns = state->out_ns = now;
 	state->unsettled = 0;
 	state->run_delay = task_run_delay(task);
-	state->cpu_ns = state->base[TREE_USAGE_CPU];
+	state->cpu_ns = state->base[TREE_USAGE_run_time_ns];
 	state->phase = PHASE_ON_CPU;
 	process_begin(task, 1);
 	fork_send(task, state);
@@ -162,8 +166,8 @@ int tree_exec(__u64 *arguments)
 }
 
 /*
- * Before 6.16 the memory is gone here.  The kernel's own mark is that of all that the process ever
- * ran: it does when it grew with the last program.
+ * Before 6.16 the memory is already gone here.  The kernel's own mark covers all programs that the
+ * process ever ran: it can be used only if it grew during the last one.
  */
 static __always_inline void peak_fill(struct task_struct *task, struct process_state *process,
 				      struct tree_process_record *record)
@@ -172,7 +176,7 @@ static __always_inline void peak_fill(struct task_struct *task, struct process_s
 	__u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
 	record->has_peak = 1;
-	if (mm && peak_is_known()) {
+	if (mm && resident_is_known()) {
 		record->peak_pages = peak_pages(mm);
 	} else if (maxrss > process->exec_maxrss) {
 		record->peak_pages = maxrss;
@@ -202,9 +206,9 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 }
 
 /*
- * Whether this is the thread that ends its process.  That no other lives is seen by threads before
- * it, too, when what is told of the process is not there yet: where the kernel does not tell,
- * threads are counted.
+ * Whether this is the thread that ends its process.  Earlier threads may also see that no other
+ * lives, but then the status of the process is not set yet.  Where the kernel does not say which
+ * is the last, threads are counted.
  */
 static __always_inline bool is_last(struct task_struct *task, struct process_state *process,
 				    __u64 *arguments)
@@ -216,7 +220,7 @@ static __always_inline bool is_last(struct task_struct *task, struct process_sta
 	return before <= 1 && BPF_CORE_READ(task, signal, live.counter) <= 0;
 }
 
-/* Should two take themselves for the last, who removes the process tells its end. */
+/* If two threads both seem to be the last, the one that removes the process reports its end. */
 SEC("tp_btf/sched_process_exit")
 int tree_exit(__u64 *arguments)
 {
@@ -255,8 +259,8 @@ static __always_inline bool is_fatal(__s32 signal)
 }
 
 /*
- * A signal without details that a task sends itself is the kernel's (a broken pipe), one with
- * a positive code is, too.
+ * A signal that is marked SEND_SIG_PRIV or has a positive code comes from the kernel.  So does one
+ * without details that a process sends to itself (a broken pipe).
  */
 static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sender,
 					   struct task_struct *target)
@@ -268,7 +272,10 @@ static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sende
 	return BPF_CORE_READ((const struct kernel_siginfo *)info, si_code) > 0;
 }
 
-/* One with a handler tells little, unless people use it to end things. */
+/*
+ * Whether to report a signal.  One with a handler says little, unless people use it to end
+ * programs.
+ */
 static __always_inline bool is_told(struct task_struct *target, __s32 signal)
 {
 	const struct sighand_struct *handlers = BPF_CORE_READ(target, sighand);
@@ -280,7 +287,7 @@ static __always_inline bool is_told(struct task_struct *target, __s32 signal)
 	       signal == SIGKILL || !BPF_CORE_READ(action, sa.sa_handler);
 }
 
-/* One that is ignored, or pending already by the will of another, ends nothing. */
+/* A signal that is ignored, or was already pending from another sender, ends nothing. */
 static __always_inline bool is_delivered(__s32 result)
 {
 	return result == SIGNAL_DELIVERED || result == SIGNAL_LOST_INFO;
@@ -314,7 +321,7 @@ int tree_signal(__u64 *arguments)
 	__u64 info = 0;
 	__u32 tgid;
 
-	/* As a number, since to the verifier an argument is never a null pointer. */
+	/* Read as a number, since to the verifier an argument is never a null pointer. */
 	bpf_probe_read_kernel(&info, sizeof(info), arguments + 1);
 	if (!is_fatal(signal) || !is_delivered((__s32)arguments[4]))
 		return 0;
@@ -344,7 +351,7 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 		return;
 	sequence_step(state);
 	thread_leave(task, state, now);
-	/* A signal keeps a task running whose state was to sleep. */
+	/* A task that was about to sleep stays runnable when a signal came. */
 	if (!task_state || !task->__state)
 		state->reason = RUNNABLE;
 	else
@@ -375,8 +382,8 @@ int tree_switch(__u64 *arguments)
 }
 
 /*
- * A task that is in no system call was interrupted: it has no part in the wake-up.  Others may
- * have been interrupted too, which nothing here tells.
+ * A task that is not in a system call was interrupted: it did not cause the wake-up.  Other tasks
+ * may have been interrupted, too, but that cannot be seen here.
  */
 static __always_inline bool is_waker(struct task_struct *task)
 {
@@ -412,7 +419,7 @@ int tree_waking(__u64 *arguments)
 	return 0;
 }
 
-/* For kernels where a process that exits is told only when its memory is gone. */
+/* For kernels that report the exit of a process only when its memory is gone. */
 static __always_inline void peak_remember(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -420,13 +427,13 @@ static __always_inline void peak_remember(struct task_struct *task)
 	__u32 tgid = task->tgid;
 
 	process = bpf_map_lookup_elem(&processes, &tgid);
-	if (!process || !mm || !peak_is_known())
+	if (!process || !mm || !resident_is_known())
 		return;
 	process->peak_pages = peak_pages(mm);
 	process->has_peak = 1;
 }
 
-/* A signal without a handler mostly ends the process. */
+/* A signal without a handler usually ends the process. */
 SEC("tp_btf/signal_deliver")
 int tree_signal_deliver(__u64 *arguments)
 {

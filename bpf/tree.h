@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the programs that follow a tree of processes write, shared with their decoder.
+ * The records that the programs which follow a tree of processes write, shared with their decoder.
  *
- * Each record begins with a struct tree_record_head and goes through the ring buffer when
- * something happens, or through an iterator when somebody looks.  Numbers of tasks are those of
- * the reader's PID namespace, 0 for a task outside of it.  Times are of CLOCK_MONOTONIC, start
- * times of CLOCK_BOOTTIME.  All counters are totals since the task is watched.
+ * Each record begins with a struct tree_record_head.  It goes through the ring buffer when
+ * something happens, or through an iterator when a reader asks.  Task numbers are those in the
+ * reader's PID namespace, 0 for a task outside of it.  Times are of CLOCK_MONOTONIC, start times
+ * of CLOCK_BOOTTIME.  All counters are totals since the task was first watched.
  */
 #ifndef BPF_TREE_H
 #define BPF_TREE_H
@@ -16,7 +16,6 @@
 
 #define TREE_RECORD_COMM 16
 #define TREE_RECORD_ARGUMENTS 4096
-#define TREE_CPUS_MAX 512
 
 enum tree_record_type {
 	TREE_RECORD_FORK,
@@ -27,7 +26,9 @@ enum tree_record_type {
 	TREE_RECORD_COUNT,
 };
 
-/* Of a process the thread number is its own, and the start that of its leader. */
+/*
+ * In a record about a process, the thread number is the process's, and the start is its leader's.
+ */
 struct tree_record_head {
 	__u32 size; /* all of the record */
 	__u32 type;
@@ -41,12 +42,12 @@ struct tree_fork_record {
 	struct tree_record_head head;
 	__s32 parent_pid;
 	__s32 inner_pid; /* in its own PID namespace */
-	__u32 found;	 /* it lived before */
+	__u32 found;	 /* it existed before it was found */
 	__u32 reserved;
 	char comm[TREE_RECORD_COMM];
 };
 
-/* Ends after `length` bytes of arguments. */
+/* The record ends after `length` bytes of arguments. */
 struct tree_exec_record {
 	struct tree_record_head head;
 	char comm[TREE_RECORD_COMM];
@@ -76,26 +77,26 @@ struct tree_signal_record {
 };
 
 /*
- * What a thread used: a row is the usage (see usage.def) and where the kernel counts it.
+ * What a thread used.  A row is the metric and where the kernel counts it.
  *
  *	KERNEL(id, path)	task->path
- *	COMPUTED(id)		by hand
+ *	COMPUTED(id)		computed by the program
  */
 /* clang-format off */
 #define TREE_USAGES(KERNEL, COMPUTED)                                                              \
-	KERNEL(CPU,                  se.sum_exec_runtime)                                          \
-	COMPUTED(USER)                                                                             \
-	COMPUTED(SYSTEM)                                                                           \
-	KERNEL(READ_BYTES,           ioac.read_bytes)                                              \
-	KERNEL(WRITE_BYTES,          ioac.write_bytes)                                             \
-	KERNEL(READ_CHARS,           ioac.rchar)                                                   \
-	KERNEL(WRITE_CHARS,          ioac.wchar)                                                   \
-	KERNEL(READ_CALLS,           ioac.syscr)                                                   \
-	KERNEL(WRITE_CALLS,          ioac.syscw)                                                   \
-	KERNEL(MINOR_FAULTS,         min_flt)                                                      \
-	KERNEL(MAJOR_FAULTS,         maj_flt)                                                      \
-	KERNEL(VOLUNTARY_SWITCHES,   nvcsw)                                                        \
-	KERNEL(INVOLUNTARY_SWITCHES, nivcsw)
+	KERNEL(run_time_ns,       se.sum_exec_runtime)                                             \
+	COMPUTED(utime_ns)                                                                         \
+	COMPUTED(stime_ns)                                                                         \
+	KERNEL(read_bytes,        ioac.read_bytes)                                                 \
+	KERNEL(write_bytes,       ioac.write_bytes)                                                \
+	KERNEL(rchar,             ioac.rchar)                                                      \
+	KERNEL(wchar,             ioac.wchar)                                                      \
+	KERNEL(syscr,             ioac.syscr)                                                      \
+	KERNEL(syscw,             ioac.syscw)                                                      \
+	KERNEL(minflt,            min_flt)                                                         \
+	KERNEL(majflt,            maj_flt)                                                         \
+	KERNEL(voluntary_csw,     nvcsw)                                                           \
+	KERNEL(nonvoluntary_csw,  nivcsw)
 
 enum tree_usage {
 #define TREE_USAGE_KERNEL(id, path) TREE_USAGE_##id,
@@ -108,7 +109,7 @@ enum tree_usage {
 /* clang-format on */
 
 struct tree_usage_record {
-	__u64 present; /* bit for each enum tree_usage */
+	__u64 present; /* one bit for each enum tree_usage */
 	__u64 values[TREE_USAGE_COUNT];
 };
 
@@ -139,10 +140,13 @@ enum tree_wait_reason {
 		TREE_WAIT_COUNT,
 };
 
-/* A power of two, so that an index can be masked. */
+/* A power of two, so that an index can be masked to fit. */
 #define TREE_REASONS 16
 
-/* Whole times off the CPU, whatever they were made of.  One that is not over is no shortest. */
+/*
+ * Times off the CPU, from leave to return, whatever they consisted of.  A time that is not over
+ * yet does not count as the shortest.
+ */
 struct tree_off_record {
 	__u64 count;
 	__u64 longest_ns;
@@ -159,14 +163,17 @@ struct tree_ledger_record {
 #define TREE_CALL_BUCKETS 32
 #define TREE_CALL_ERRORS 4
 
-/* Which table of system calls a number is of. */
+/* Which table of system calls a number belongs to. */
 enum tree_abi {
 	TREE_ABI_NATIVE,
 	TREE_ABI_COMPAT,
 	TREE_ABI_UNKNOWN,
 };
 
-/* One system call of a thread.  Errors: the number in the upper 16 bits, the count below. */
+/*
+ * What a thread did with one system call.  Errors: the number in the upper 16 bits, the count
+ * below.
+ */
 struct tree_call_record {
 	__u32 number;
 	__u32 abi;
@@ -178,14 +185,17 @@ struct tree_call_record {
 	__u64 socket_ns;
 	__u64 by_error[TREE_CALL_ERRORS];
 	__u64 other_errors;
-	__u32 buckets[TREE_CALL_BUCKETS]; /* stop at their maximum */
+	__u32 buckets[TREE_CALL_BUCKETS]; /* a full bucket stays at its maximum */
 };
 
-#define TREE_CALL_SLOTS 28	/* with each thread */
-#define TREE_CALL_SLOTS_MORE 84 /* made when a thread needs them */
+#define TREE_CALL_SLOTS 28	/* each thread has these */
+#define TREE_CALL_SLOTS_MORE 84 /* allocated when a thread needs them */
 #define TREE_CALLS_MAX (TREE_CALL_SLOTS + TREE_CALL_SLOTS_MORE)
 
-/* Who ended waits of a thread; of children with the same name, the last. */
+/*
+ * Tasks that ended waits of a thread.  Children of one name share a record, which names the last
+ * one.
+ */
 struct tree_waker_record {
 	__s32 pid; /* 0: an interrupt or the kernel */
 	__s32 tid;
@@ -203,7 +213,7 @@ enum tree_thread_flag {
 	TREE_THREAD_ON_CPU = 1 << 1,
 	TREE_THREAD_BLOCKED = 1 << 2,	 /* for `reason` */
 	TREE_THREAD_IN_SYSCALL = 1 << 3, /* `number` of `abi` */
-	TREE_THREAD_HAS_CALLS = 1 << 4,	 /* the record's calls are all that there were */
+	TREE_THREAD_HAS_CALLS = 1 << 4,	 /* the record has all of its calls */
 	TREE_THREAD_RUN_QUEUE = 1 << 5,	 /* the kernel counts waits for a CPU */
 };
 
@@ -217,8 +227,8 @@ struct tree_thread_record {
 	__u32 reason;
 	__u32 abi;
 	__u32 number;
-	__u64 since_ns; /* it is blocked, or on its CPU */
-	__u64 begin_ns; /* it is watched */
+	__u64 since_ns; /* since when it is blocked, or on its CPU */
+	__u64 begin_ns; /* since when it is watched */
 	struct tree_usage_record usage;
 	struct tree_ledger_record ledger;
 	__u64 unnamed_calls;
@@ -228,31 +238,31 @@ struct tree_thread_record {
 };
 
 /*
- * The rules of system calls: one byte for each number of each table, natives first.  The low six
- * bits are an enum tree_wait_reason, or one of the rules that look at the call's arguments.
+ * The rules of system calls: one byte for each number of each table, the native table first.  The
+ * low six bits are an enum tree_wait_reason, or one of the rules that check the call's arguments.
  */
-#define TREE_RULE_BY_FD 32   /* by what the descriptor in the first one is */
+#define TREE_RULE_BY_FD 32   /* by the kind of descriptor in the first one */
 #define TREE_RULE_FUTEX 33   /* by the operation in the second one */
-#define TREE_RULE_FCNTL 34   /* a lock for the commands that wait for one, else by descriptor */
-#define TREE_RULE_RESTART 35 /* that of the call before, which it goes on with */
+#define TREE_RULE_FCNTL 34   /* a lock for commands that wait for one; else by descriptor */
+#define TREE_RULE_RESTART 35 /* the reason of the previous call, which it continues */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f
-#define TREE_RULE_ENDLESS 0x80	 /* does not return: counted when entered */
-#define TREE_RULE_NO_RESULT 0x40 /* what it returns is not a result */
+#define TREE_RULE_ENDLESS 0x80	 /* never returns: counted when entered */
+#define TREE_RULE_NO_RESULT 0x40 /* its return value is not a result */
 
-/* How seeding goes. */
+/* What seeding does. */
 enum tree_seed {
-	TREE_SEED_ARM,	   /* the process begins with its next exec */
+	TREE_SEED_ARM,	   /* counting begins at the process's next exec */
 	TREE_SEED_PROCESS, /* its threads belong to the tree from now on */
-	TREE_SEED_FAMILY,  /* so do threads and children of members */
+	TREE_SEED_FAMILY,  /* so do all threads and children of members */
 };
 
 enum tree_loss {
 	TREE_LOSS_EVENTS,  /* records that found the ring full */
-	TREE_LOSS_THREADS, /* last accounts that did */
+	TREE_LOSS_THREADS, /* final accounts that found the ring full */
 	TREE_LOSS_TASKS,   /* tasks that the kernel had no memory for */
-	TREE_LOSS_CALLS,   /* calls that are counted under no name */
-	TREE_LOSS_WAKERS,  /* waits whose waker was pushed out by others */
+	TREE_LOSS_CALLS,   /* calls that are counted without their number */
+	TREE_LOSS_WAKERS,  /* waits whose waker lost its place to another */
 	TREE_LOSS_COUNT,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The account of a thread, as a record: for its end and for looks.
+ * Makes the account of a thread as a record: when it ends, and when a reader looks.
  */
 #ifndef BPF_TREE_ACCOUNT_BPF_H
 #define BPF_TREE_ACCOUNT_BPF_H
@@ -9,7 +9,7 @@
 
 #define SEQUENCE_TRIES 8
 
-/* part * whole / total, to some hundred thousandths; part <= total. */
+/* part * whole / total, with an error of some hundred thousandths; part <= total. */
 __noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
 {
 	__u64 share;
@@ -28,8 +28,9 @@ __noinline __u64 scale(__u64 part, __u64 whole, __u64 total)
 }
 
 /*
- * The time on a CPU is exact, but how it divides into user and system is sampled by the tick:
- * the samples divide it.  Neither part may fall, and together they are the whole.
+ * The time on a CPU is exact.  Its division into user and system time is only sampled by the timer
+ * tick; so the exact time is divided in the ratio of the samples.  Neither part may ever fall, and
+ * their sum is the exact time.
  */
 static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, __u64 *user_ns,
 					  __u64 *system_ns)
@@ -47,7 +48,7 @@ static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, _
 
 static __always_inline void usage_read(struct task_struct *task, struct tree_usage_record *ret)
 {
-	__u64 present = 1ULL << TREE_USAGE_USER | 1ULL << TREE_USAGE_SYSTEM;
+	__u64 present = 1ULL << TREE_USAGE_utime_ns | 1ULL << TREE_USAGE_stime_ns;
 
 #define READ_KERNEL(id, path)                                                                      \
 	if (bpf_core_field_exists(task->path)) {                                                   \
@@ -61,7 +62,7 @@ static __always_inline void usage_read(struct task_struct *task, struct tree_usa
 	ret->present = present;
 }
 
-/* Counts from now on.  `cpu` is the CPU time so far. */
+/* Begins to count now.  `cpu` is the CPU time so far. */
 static __always_inline void usage_begin(struct task_struct *task, struct thread_state *state,
 					__u64 cpu)
 {
@@ -72,27 +73,29 @@ static __always_inline void usage_begin(struct task_struct *task, struct thread_
 	TREE_USAGES(BASE_KERNEL, BASE_NOTHING)
 #undef BASE_KERNEL
 #undef BASE_NOTHING
-	if (cpu > state->base[TREE_USAGE_CPU])
-		state->base[TREE_USAGE_CPU] = cpu;
-	cputime_split(task, state->base[TREE_USAGE_CPU], &state->user_ns, &state->system_ns);
-	state->base[TREE_USAGE_USER] = state->user_ns;
-	state->base[TREE_USAGE_SYSTEM] = state->system_ns;
+	if (cpu > state->base[TREE_USAGE_run_time_ns])
+		state->base[TREE_USAGE_run_time_ns] = cpu;
+	cputime_split(task, state->base[TREE_USAGE_run_time_ns], &state->user_ns,
+		      &state->system_ns);
+	state->base[TREE_USAGE_utime_ns] = state->user_ns;
+	state->base[TREE_USAGE_stime_ns] = state->system_ns;
 }
 
 static __always_inline void usage_fill(struct task_struct *task, struct thread_state *state,
 				       struct tree_usage_record *ret)
 {
 	usage_read(task, ret);
-	if (ret->values[TREE_USAGE_CPU] < state->base[TREE_USAGE_CPU])
-		ret->values[TREE_USAGE_CPU] = state->base[TREE_USAGE_CPU];
-	cputime_split(task, ret->values[TREE_USAGE_CPU], &state->user_ns, &state->system_ns);
-	ret->values[TREE_USAGE_USER] = state->user_ns;
-	ret->values[TREE_USAGE_SYSTEM] = state->system_ns;
+	if (ret->values[TREE_USAGE_run_time_ns] < state->base[TREE_USAGE_run_time_ns])
+		ret->values[TREE_USAGE_run_time_ns] = state->base[TREE_USAGE_run_time_ns];
+	cputime_split(task, ret->values[TREE_USAGE_run_time_ns], &state->user_ns,
+		      &state->system_ns);
+	ret->values[TREE_USAGE_utime_ns] = state->user_ns;
+	ret->values[TREE_USAGE_stime_ns] = state->system_ns;
 	for (int i = 0; i < TREE_USAGE_COUNT; i++)
 		ret->values[i] -= state->base[i];
 }
 
-/* What a look needs of a task, read anew for each try. */
+/* What a look needs to know about a task; read again for each try. */
 struct moment {
 	__u64 now;
 	__u64 run_delay;
@@ -117,8 +120,8 @@ static __always_inline void moment_read(struct task_struct *task, struct moment 
 }
 
 /*
- * How long a thread that is off its CPU has been on a run queue, in our time.  The scheduler's
- * clock is another, but both were seen when the thread came onto its CPU the last time.
+ * How long a thread that is off its CPU has been on a run queue, by our clock.  The scheduler uses
+ * another clock, but both were read when the thread last came onto its CPU.
  */
 static __always_inline __u64 queued_now(const struct moment *moment, __u64 in_ns)
 {
@@ -130,7 +133,10 @@ static __always_inline __u64 queued_now(const struct moment *moment, __u64 in_ns
 	return moment->now - (queued - arrival + in_ns);
 }
 
-/* By itself, since it is tried several times: verified once, it keeps loading quick. */
+/*
+ * Not inlined, since it is called several times: the verifier checks it only once, so loading is
+ * fast.
+ */
 __noinline int open_interval(struct thread_state *state, struct moment *moment,
 			     struct tree_thread_record *record)
 {
@@ -140,9 +146,9 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 		return 0;
 	interval.reason = state->reason;
 	interval.queued_ns = moment->run_delay - state->run_delay;
-	/* On its CPU, but not seen to come: it may as well be about to leave. */
+	/* It is on its CPU, but its arrival was not seen: it may be about to leave instead. */
 	interval.is_open = !moment->on_cpu || state->phase != PHASE_ON_CPU;
-	/* Who went off before it had a state is marked as if it ran. */
+	/* A thread that left its CPU before it had a state is marked as if it ran. */
 	if (moment->on_cpu) {
 		__u64 in_ns = state->phase == PHASE_ON_CPU ?
 				      state->in_ns :
@@ -169,8 +175,9 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 }
 
 /*
- * Takes a ledger that no switch changed meanwhile; false when one did each time.  The loop has one
- * way back, a jump: 6.1 refuses those that fall into their beginning.
+ * Copies a ledger, again if a switch changed it meanwhile; returns false if one did at each try.
+ * The loop goes back with one jump, since 6.1 refuses loops that fall through into their
+ * beginning.
  */
 static __always_inline bool ledger_copy(struct task_struct *task, struct thread_state *state,
 					struct tree_thread_record *record)
@@ -211,7 +218,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 	record->number = call.number;
 }
 
-/* All but the ledger, the system calls and wakers. */
+/* Fills all but the ledger, the system calls and the wakers. */
 static __always_inline void account_fill(struct task_struct *task, struct thread_state *state,
 					 __u64 now, struct tree_thread_record *record)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * System calls of a thread: a slot for each number that it used, in task storage of their own,
- * made at its first call.
+ * Counts the system calls of a thread.  Each number that it used has a slot, in separate task
+ * storage that is made at its first call.
  */
 #ifndef BPF_TREE_CALLS_BPF_H
 #define BPF_TREE_CALLS_BPF_H
 
 #include "tree_wait.bpf.h"
 
-/* Numbers beyond the tables, and those of a table that is not known, share some places by hash. */
+/* Numbers beyond the tables, and those of an unknown table, share some places by hash. */
 #define PLACES_OTHER 64
 #define PLACES (2 * TREE_CALL_NUMBERS + PLACES_OTHER)
 #define ERROR_SHIFT 48
@@ -17,20 +17,21 @@
 #define ERESTART_RESTARTBLOCK 516
 
 /*
- * Whether the files that a thread used last are sockets, by the lowest bits of their descriptors.
- * The memory of a file is soon that of another with the same descriptor, so what could have opened
- * one makes all forgotten.  Where no other thread can do so, the descriptor alone tells.
+ * Remembers whether the files that a thread used last are sockets, by the lowest bits of their
+ * descriptors.  The kernel soon reuses the memory of a closed file, even for the same descriptor.
+ * So every call that could have opened a file clears this.  Where no other thread can open files,
+ * the descriptor alone is enough to find the entry.
  */
 struct files {
 	struct {
 		__u64 file;
 		__u32 is_socket;
-		__u32 number; /* of the descriptor, and 1: all that need be asked; else 0 */
+		__u32 number; /* descriptor + 1, if it alone is enough; else 0 */
 	} known[DESCRIPTORS_CACHED];
 };
 
 struct call_state {
-	__u64 enter_ns; /* 0: not in a call that counts */
+	__u64 enter_ns; /* 0: not in a call that is timed */
 	__u32 number;
 	__u32 abi;
 	__u64 unnamed_calls;
@@ -121,7 +122,7 @@ static __always_inline struct tree_call_record *slot_find(struct task_struct *ta
 	return slot->number == state->number && slot->abi == state->abi ? slot : 0;
 }
 
-/* The bucket of SYSCALL_BUCKETS. */
+/* The number of the bucket of SYSCALL_BUCKETS for a time. */
 __noinline __u32 bucket_of(__u64 ns)
 {
 	__u32 value, bucket = 0;
@@ -149,7 +150,7 @@ __noinline __u32 bucket_of(__u64 ns)
 	return bucket + (value >> 1);
 }
 
-/* What a restarted call returns inside of the kernel means that a signal came. */
+/* The kernel's internal codes for restarting a call mean that a signal came: count EINTR. */
 static __noinline void slot_add_error(struct tree_call_record *slot, __u64 error)
 {
 	if (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK)
@@ -193,7 +194,7 @@ static __always_inline void files_forget(struct files *files)
 		files->known[i].file = files->known[i].number = 0;
 }
 
-/* Whether no other thread can open or close descriptors of the current one. */
+/* Whether no other thread can open or close descriptors of the current thread. */
 static __always_inline bool has_own_files(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -259,7 +260,7 @@ static __always_inline void unnamed_add(struct call_state *state, __u64 ns)
 	loss_count(TREE_LOSS_CALLS);
 }
 
-/* Returns whether the call will not return. */
+/* Returns true if the call never returns. */
 static __always_inline bool call_enter(struct task_struct *task, __s64 number)
 {
 	struct call_state *state = call_state_find(task);

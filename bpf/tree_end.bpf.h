@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Sending the account of a thread, with its system calls and wakers: in one record, so that its
- * reader has nothing to put together.
+ * Sends the account of a thread, with its system calls and wakers, in one record, so that its
+ * reader does not have to put parts together.
  */
 #ifndef BPF_TREE_END_BPF_H
 #define BPF_TREE_END_BPF_H
@@ -106,7 +106,7 @@ static __always_inline void last_account_send(struct thread_state *state,
 	bpf_ringbuf_submit_dynptr(&target, ring_flags());
 }
 
-/* The last switch: nothing of the thread changes after it. */
+/* At the last switch of a thread: nothing of it changes any more. */
 static __always_inline void thread_end(struct task_struct *task, struct thread_state *state,
 				       __u64 now)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The ledger of a thread: each moment is on a CPU, waiting for one, or blocked, and nothing is
- * counted twice or left out.
+ * Keeps the ledger of a thread.  Each moment counts as on a CPU, waiting for a CPU, or blocked;
+ * nothing is counted twice or left out.
  */
 #ifndef BPF_TREE_LEDGER_BPF_H
 #define BPF_TREE_LEDGER_BPF_H
 
 #include "tree_wait.bpf.h"
 
-#define WAKER_WAIT_NS 100000 /* shorter waits are not worth knowing who ended them */
+#define WAKER_WAIT_NS 100000 /* who ended a shorter wait is not recorded */
 
 struct interval {
 	__u32 reason;
-	__u32 is_open; /* it goes on, or may */
+	__u32 is_open; /* it is not over, or may not be */
 	__u64 off_ns;
 	__u64 queued_ns;
 };
@@ -34,7 +34,7 @@ static __always_inline void wait_add(struct tree_wait_record *wait, __u64 ns)
 		wait->longest_ns = ns;
 }
 
-/* A task that was pushed off its CPU waits for one all the time. */
+/* A task that was pushed off its CPU waits for a CPU during the whole interval. */
 static __always_inline void interval_bound(struct interval *interval)
 {
 	if (interval->reason == RUNNABLE || interval->queued_ns > interval->off_ns)
@@ -56,11 +56,13 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
 }
 
 /*
- * Functions that are not static are verified once and by themselves, which keeps the number of
- * paths through their callers small.
+ * The verifier checks a function that is not static once and separately.  That keeps the number of
+ * paths through its callers small.
  */
 
-/* Children come and go: those of one name are one waker, with the numbers of the last. */
+/*
+ * Children come and go: those with the same name count as one waker, with the numbers of the last.
+ */
 static __always_inline bool is_same_waker(const struct tree_waker_record *row,
 					  const struct waker *waker)
 {
@@ -87,7 +89,7 @@ static __always_inline struct tree_waker_record *waker_find(struct thread_state 
 	return 0;
 }
 
-/* When all are taken, any one that had less than this wait loses its place. */
+/* When no row is free, takes the row of some waker whose total is less than this wait. */
 static __always_inline struct tree_waker_record *waker_replace(struct thread_state *state, __u64 ns)
 {
 	__u64 index = state->ledger.on_cpu_ns & (TREE_WAKERS_MAX - 1);
@@ -112,7 +114,7 @@ __noinline int waker_add(struct thread_state *state, __u32 reason, __u64 ns)
 	if (!state)
 		return 0;
 	waker = state->waker;
-	/* Interrupts end these; who was interrupted has no part in it. */
+	/* Interrupts end these waits; the task that was interrupted did not. */
 	if (reason == TREE_WAIT_DISK || reason == TREE_WAIT_TIMER)
 		__builtin_memset(&waker, 0, sizeof(waker));
 	row = waker_find(state, &waker, reason);
@@ -137,7 +139,7 @@ static __always_inline __u64 task_run_delay(struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
 }
 
-/* Enters the interval before the time on the CPU that ends now. */
+/* Adds the interval before the current time on the CPU to the ledger. */
 static __always_inline void thread_settle(struct thread_state *state, __u64 run_delay)
 {
 	struct interval interval = {
@@ -158,7 +160,7 @@ static __always_inline void thread_settle(struct thread_state *state, __u64 run_
 	state->waker.comm[0] = state->waker.comm[1] = 0;
 }
 
-/* When a thread came onto its CPU that nobody saw coming. */
+/* When a thread came onto its CPU, if that switch was not seen. */
 static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 cpu, __u64 now)
 {
 	__u64 ran = cpu - state->cpu_ns;
@@ -167,8 +169,8 @@ static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 
 }
 
 /*
- * One writer at a time.  An atomic operation whose result is used keeps memory in order on
- * every machine; x86 keeps the order of plain ones, which are cheaper.
+ * There is only one writer at a time.  An atomic operation whose result is used keeps memory
+ * accesses in order on every machine. x86 also keeps plain accesses in order, which are cheaper.
  */
 static __always_inline void sequence_step(struct thread_state *state)
 {
@@ -197,8 +199,9 @@ static __always_inline __u32 sequence_read(struct thread_state *state)
 }
 
 /*
- * Ends the time on the CPU.  Some kernels tell nobody of switches from certain tasks, so a thread
- * may have come onto its CPU unseen: then the CPU time that it was charged says when.
+ * Ends the time on the CPU.  Some kernels do not report switches from certain tasks, so we may not
+ * have seen the thread come onto its CPU.  Then the CPU time that it was charged says when it
+ * came.
  */
 static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
 					 __u64 now)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Who a task is: the heads of records, and the record of one that joins the tree.
+ * Identifies tasks: fills the heads of records, and the record of a task that joins the tree.
  */
 #ifndef BPF_TREE_PROCESS_BPF_H
 #define BPF_TREE_PROCESS_BPF_H
 
 #include "tree_state.bpf.h"
 
-/* Processes are named by their leader, whose start a new leader takes over. */
+/* A process is identified by its leader; a new leader takes over the start of the old one. */
 static __always_inline void process_head(struct task_struct *task, enum tree_record_type type,
 					 __u32 size, struct tree_record_head *ret)
 {
@@ -65,7 +65,7 @@ static __always_inline void process_begin(struct task_struct *task, __u32 is_roo
 		loss_count(TREE_LOSS_TASKS);
 }
 
-/* Another thread of a process that began. */
+/* Counts another thread of a process that we know. */
 static __always_inline void process_join(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
@@ -75,7 +75,10 @@ static __always_inline void process_join(struct task_struct *task)
 		__sync_fetch_and_add(&process->threads, 1);
 }
 
-/* A thread of a process that runs already, perhaps the first that is found: leaders may end. */
+/*
+ * Counts a thread of a process that ran before us.  It may be the first one found: the leader may
+ * have ended.
+ */
 static __always_inline void process_find(struct task_struct *task, __u32 is_root)
 {
 	struct process_state process = { .is_root = is_root, .threads = 1 };

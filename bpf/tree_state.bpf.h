@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the programs remember of each thread and process of the tree, and whose numbers they speak.
+ * The state that the programs keep for each thread and process of the tree, and the PID namespace
+ * in which they report numbers.
  *
- * A thread is a member when it has a struct thread_state in its task storage: to ask is all that
- * other tasks cost, and no number is ever looked up on the way.
+ * A thread is a member of the tree when it has a struct thread_state in its task storage.  That
+ * check is all that other tasks cost: at a switch, no task is looked up by its number.
  */
 #ifndef BPF_TREE_STATE_BPF_H
 #define BPF_TREE_STATE_BPF_H
@@ -12,12 +13,12 @@
 #include "tree.h"
 
 /*
- * Room for the last accounts of some 5,000 threads that end at once, before their reader has a
- * CPU to run on: each is about 3 KB with ten system calls.  The reader has it mapped twice.
+ * Room for the final accounts of some 5,000 threads that end at once, before their reader gets a
+ * CPU: each is about 3 KB with ten system calls.  The reader has the ring mapped twice.
  */
 #define RING_BYTES (16 << 20)
 #define PROCESSES_MAX (1 << 16)
-#define RUNNABLE 0xff /* a reason: off its CPU, but not by its own will */
+#define RUNNABLE 0xff /* a reason: off its CPU, but ready to run */
 #define DESCRIPTORS_CACHED 4
 
 enum phase {
@@ -27,13 +28,15 @@ enum phase {
 	PHASE_ENDED,
 };
 
-/* What the last descriptors were that a thread waited for, by their lowest bits. */
+/*
+ * The kinds of the descriptors that a thread waited for last, by the lowest bits of their numbers.
+ */
 struct descriptors {
 	struct {
-		__u64 operations; /* the file's, which its kind has */
+		__u64 operations; /* the file's; each kind of file has its own */
 		__u64 class;	  /* a reason, or CLASS_SOCKET */
 	} known[DESCRIPTORS_CACHED];
-	__u64 last; /* call and descriptor of the last wait that was looked at */
+	__u64 last; /* call and descriptor of the last wait that was examined */
 	__u64 last_ns;
 	__u64 last_class;
 };
@@ -45,16 +48,16 @@ struct waker {
 };
 
 /*
- * Written on the CPU that switches the thread.  `sequence` is odd meanwhile, for a look from
- * elsewhere.  The interval from out_ns to in_ns enters the ledger at the next switch, since the
- * kernel tells only after a switch how much of it was waiting for the CPU.
+ * Written on the CPU that switches the thread.  `sequence` is odd during that, for a look from
+ * another CPU.  The interval from out_ns to in_ns enters the ledger at the next switch, since the
+ * kernel knows only after a switch how much of it was waiting for a CPU.
  */
 struct thread_state {
 	__u32 sequence;
 	__u8 phase;
 	__u8 reason;
 	__u8 unsettled;
-	__u8 call_reason; /* of the last call that it was blocked in, plus 1; 0: none yet */
+	__u8 call_reason; /* reason of the last call that blocked it, plus 1; 0: none yet */
 	__u64 in_ns;
 	__u64 out_ns;
 	__u64 run_delay; /* at out_ns */
@@ -67,23 +70,23 @@ struct thread_state {
 	__u64 start_ns;
 	__u64 begin_ns;
 	__u64 armed_cpu;	  /* CPU time at in_ns, before the exec */
-	__u64 user_ns, system_ns; /* as they were shown last */
+	__u64 user_ns, system_ns; /* as last reported */
 	__u64 base[TREE_USAGE_COUNT];
-	__u64 seed_pass;  /* that found it */
-	__u64 lost_calls; /* there was no memory to count them by */
+	__u64 seed_pass;  /* the pass that found it */
+	__u64 lost_calls; /* not counted, for lack of memory */
 	__u64 waker_count;
 	struct tree_waker_record wakers[TREE_WAKERS_MAX];
 };
 
 struct process_state {
 	__u32 is_root;
-	__s32 threads; /* that were not told to end */
+	__s32 threads; /* whose end was not seen yet */
 	__s32 signal;  /* the last one that can end or stop it */
 	__s32 sender_pid;
 	__u32 has_peak;
 	__u64 sender_comm[2];
 	__u64 exec_maxrss; /* signal->maxrss when it began its program */
-	__u64 peak_pages;  /* when it asked to end */
+	__u64 peak_pages;  /* when it was about to end */
 };
 
 struct {
@@ -93,7 +96,7 @@ struct {
 	__type(value, struct thread_state);
 } threads SEC(".maps");
 
-/* By thread-group number of the initial PID namespace. */
+/* Key: the thread-group number in the initial PID namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -110,9 +113,8 @@ struct {
 const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 const volatile __u32 want_calls = 0;
 const volatile __u32 want_wakers = 0;
-const volatile __u32 cpu_count = 0;
 
-/* Whose numbers tasks are shown by. */
+/* The PID namespace in which task numbers are reported. */
 __u32 reader_level = 0;
 __u64 reader_namespace = 0;
 
@@ -135,7 +137,7 @@ static __always_inline void upid_read(const struct pid *pid, __u32 level, struct
 	bpf_probe_read_kernel(ret, sizeof(*ret), numbers + level * bpf_core_type_size(struct upid));
 }
 
-/* The number of `pid` as the reader sees it, 0 if it is outside the reader's namespace. */
+/* The number of `pid` as the reader sees it; 0 if it is outside the reader's namespace. */
 static __always_inline __s32 pid_number(const struct pid *pid)
 {
 	struct upid upid = {};
@@ -171,7 +173,7 @@ static __always_inline void comm_copy(struct task_struct *task, void *ret)
 	((__u64 *)ret)[1] = ((__u64 *)&task->comm)[1];
 }
 
-/* Readers look by time, and are woken when they fall behind. */
+/* Readers poll from time to time; they are woken only when the ring is more than a quarter full. */
 static __always_inline __u64 ring_flags(void)
 {
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Why a thread goes off its CPU: its state, what the kernel does for it, and the system call
- * that it is in, with that call's arguments.
+ * Finds out why a thread leaves its CPU: from its state, from what the kernel does for it, and
+ * from the system call that it is in, with that call's arguments.
  */
 #ifndef BPF_TREE_WAIT_BPF_H
 #define BPF_TREE_WAIT_BPF_H
@@ -17,7 +17,7 @@
 #define S_IFIFO 0010000
 
 #define AWAITED_NS 20000
-#define CLASS_SOCKET 0x80 /* no reason: by its family */
+#define CLASS_SOCKET 0x80 /* not a reason: depends on the socket's family */
 
 #define AF_UNIX 1
 #define AF_NETLINK 16
@@ -38,7 +38,7 @@
 #define UNIX98_PTY_MAJORS 8
 #define MAJOR_SHIFT 20
 
-/* A system call, as the registers on the kernel stack have it. */
+/* A system call, read from the registers on the kernel stack. */
 struct call {
 	__u32 abi;
 	__s32 number; /* negative: not in one */
@@ -91,7 +91,7 @@ static __always_inline __u32 rule_of(__u32 abi, __u32 number)
 	return rules[index & (2 * TREE_CALL_NUMBERS - 1)];
 }
 
-/* File systems whose files are no files on a disk: their waits are for whatever they show. */
+/* Some file systems have no files on a disk: a wait there is for what the file stands for. */
 static __always_inline __u32 file_class(const struct inode *inode)
 {
 	switch (BPF_CORE_READ(inode, i_sb, s_magic)) {
@@ -157,9 +157,9 @@ static __always_inline __u32 inode_class(const struct inode *inode)
 }
 
 /*
- * What a descriptor is.  Kept by the operations of its file: those of another kind are others, while
- * files and inodes are made from the memory of what was closed.  Sockets of all families have the
- * same.
+ * What kind of thing a descriptor is.  The kind is remembered by the address of the file's
+ * operations, since each kind has its own.  The addresses of files and inodes would not do: the
+ * kernel reuses their memory.  Sockets of all families have the same operations.
  */
 static __always_inline __u32 descriptor_class(struct descriptors *descriptors, struct file **files,
 					      __u32 fd)
@@ -182,7 +182,10 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 	return descriptors->known[index].class;
 }
 
-/* The table of the current task, whose members can be read directly; 0: it ends before `fd`. */
+/*
+ * The descriptor table of the current task, whose members can be read directly; 0: it ends before
+ * `fd`.
+ */
 static __always_inline struct file **own_files(__u32 fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -197,7 +200,7 @@ static __always_inline struct file **own_files(__u32 fd)
 	return table->fd;
 }
 
-/* A function that is not static is verified once and by itself, which keeps loading quick. */
+/* Not static, so that the verifier checks it once and separately; that makes loading fast. */
 __noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
 {
 	struct file **files = own_files(fd);
@@ -218,9 +221,9 @@ static __always_inline __u32 others_descriptor_class(struct task_struct *task,
 }
 
 /*
- * Who plays ping-pong waits for the same descriptor again at once.  A wait by the same call that
- * begins so soon after one that was looked at is taken for one of the same kind: there was hardly
- * time to close what it was, open something else, and wait for that.
+ * Two threads that exchange messages wait for the same descriptor again and again.  If a wait by
+ * the same call begins this soon after one that was examined, it is taken to be of the same kind:
+ * there was hardly time to close the descriptor, open something else, and wait for that.
  */
 static __always_inline __u32 awaited_class(struct thread_state *state, const struct call *call)
 {
@@ -235,7 +238,7 @@ static __always_inline __u32 awaited_class(struct thread_state *state, const str
 	return descriptors->last_class;
 }
 
-/* A join waits without PRIVATE, since the kernel itself wakes it. */
+/* A thread that joins another waits without PRIVATE, since the kernel itself wakes it. */
 static __always_inline __u32 futex_reason(__u64 operation)
 {
 	switch (operation & FUTEX_COMMAND_MASK) {
@@ -262,7 +265,10 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 	return rule & 0xff;
 }
 
-/* After a stop or a signal some calls go on as restart_syscall, which does not say which it was. */
+/*
+ * After a stop or a signal, some calls continue as restart_syscall, which does not say which call
+ * it was.
+ */
 static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state,
 					 bool is_current)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Walks over all tasks, or those of one process, on behalf of the reader: seeding makes members of
- * tasks that run already, looking tells the accounts of members.
+ * Walks over all tasks, or those of one process, for the reader.  Seeding makes running tasks
+ * members of the tree; looking writes the accounts of members.
  *
- * Records are put together in static buffers, which is safe for one reader.  When the kernel's
- * output buffer is full it drops the unfinished record and runs the program again for the same
- * task.
+ * Records are put together in static buffers, which is safe because there is only one reader.
+ * When the kernel's output buffer is full it drops the unfinished record and runs the program
+ * again for the same task.
  */
 #ifndef BPF_TREE_WALK_BPF_H
 #define BPF_TREE_WALK_BPF_H
@@ -19,7 +19,7 @@ __u32 seed_mode = 0;
 __s32 seed_pid = 0;
 __u64 seed_pass = 0;
 __u32 look_calls = 0;
-/* Accounts that a look left out, since switches changed them all the time. */
+/* How many accounts a look left out, because switches changed them at each try. */
 __u64 torn_looks = 0;
 
 static struct tree_thread_record look_record;
@@ -40,7 +40,7 @@ static __always_inline void reader_init(void)
 	cpu_offsets_find();
 }
 
-/* Who watches is no part of what is watched, even below it. */
+/* The process that watches is not part of the tree, even if it is below it. */
 static __always_inline bool is_wanted(struct task_struct *task)
 {
 	if (task->flags & PF_KTHREAD || task->exit_state || task->tgid == reader_tgid)
@@ -51,8 +51,8 @@ static __always_inline bool is_wanted(struct task_struct *task)
 }
 
 /*
- * Made in a buffer, since a task that runs must find its state complete.  What is not set here
- * is never set in it, or true of every task.
+ * The state is made in a buffer, since a running task must find its state complete.  Members that
+ * are not set here are never set in the buffer, or are the same for every task.
  */
 static __always_inline struct thread_state *seed_new(struct task_struct *task)
 {
@@ -66,7 +66,7 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		usage_begin(task, &seed_state, 0);
 		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
 		seed_state.run_delay = task_run_delay(task);
-		seed_state.cpu_ns = seed_state.base[TREE_USAGE_CPU];
+		seed_state.cpu_ns = seed_state.base[TREE_USAGE_run_time_ns];
 		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
 		seed_state.reason =
 			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
@@ -75,7 +75,9 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* A task that went off its CPU before it had its state was not seen to. */
+/*
+ * If the task left its CPU before it had its state, that switch was not seen: corrects the phase.
+ */
 static __always_inline void seed_check(struct task_struct *task, struct thread_state *state)
 {
 	if (state->phase != PHASE_ON_CPU || task->on_cpu)
@@ -96,7 +98,7 @@ int tree_seed(struct bpf_iter__task *context)
 	if (context->meta->seq_num == 0)
 		reader_init();
 	state = thread_find(task);
-	/* The kernel asks again for a task whose record did not fit. */
+	/* The kernel runs this again for a task whose record did not fit. */
 	if (state && state->seed_pass != seed_pass)
 		return 0;
 	if (!state) {
@@ -118,7 +120,7 @@ int tree_seed(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Writes the account of each thread that lives. */
+/* Writes the account of each living thread. */
 SEC("iter/task")
 int tree_look(struct bpf_iter__task *context)
 {

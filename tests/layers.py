@@ -5,8 +5,9 @@
 A folder of src/ includes only its own headers and those of the folders below it, in the form
 "folder/name.h".  Only src/host spells a path below /proc, so that every reader also runs on a
 recorded root; and src/lib, which is part of another program and reads its own.  bpf/ knows nothing
-of src/.
+of src/.  A folder that grows beyond ROOM_MAX files is split by subject.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -34,6 +35,8 @@ BELOW = {
 
 # The shared-memory layout is the one header that the library shares with the program.
 EXCEPTIONS = {("lib", "base/scope_layout.h")}
+
+ROOM_MAX = 32
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 # Comments, character constants and strings, in one pass, so that none is mistaken for another.
@@ -89,9 +92,17 @@ def sources(root):
                 yield path, parts[0] if top == "bpf" else parts[1]
 
 
+def check_rooms(root, paths):
+    """A folder with many files hides what belongs together."""
+    sizes = collections.Counter(path.parent for path in paths)
+    for folder, size in sorted(sizes.items()):
+        if size > ROOM_MAX:
+            yield f"{folder.relative_to(root)}: {size} files; make a folder for each subject"
+
+
 def check(root):
     """Returns the number of files seen and the complaints, as lines."""
-    complaints = []
+    complaints = [*check_rooms(root, (path for path, _ in sources(root)))]
     count = 0
     for path, layer in sources(root):
         count += 1

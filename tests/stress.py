@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Threads, forks, signals, clocks, limits of time: what a late wake-up could make fail.
 TESTS = [
-    "aside", "confine", "jemalloc_live", "jemalloc_scout", "launch", "lib_area", "lib_cpu_shares",
+    "aside", "confine", "jemalloc_find", "jemalloc_live", "launch", "lib_area", "lib_cpu_shares",
     "lib_dump_signal", "lib_fork", "lib_fork_handlers", "lib_heartbeat", "lib_scope", "lib_stall",
     "lib_statistics", "lib_threads", "lib_throttle", "oracle", "procfs_live", "reader_pool",
     "sampler", "thread_stop", "tracer", "watch", "lib-edges", "lib-race", "lib-race-statistics",
@@ -31,7 +31,7 @@ def spin():
 
 
 def compile_something():
-    source = ROOT / "src/lib/heartbeat.c"
+    source = ROOT / "src/lib/heartbeat/heartbeat.c"
     subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O3", "-D_GNU_SOURCE", "-w", "-c",
                     "-I", ROOT / "src", "-I", ROOT / "include", "-o", "/dev/null", source], check=True)
 

@@ -57,6 +57,16 @@ class Layers(unittest.TestCase):
         self.accepts("src/collect/a.c", '/* "/proc/stat" */\nchar q = \'"\'; // "/proc"\n')
         self.accepts("src/metric/a.def", 'ROW(a, "as in /proc/PID/stat")\n')
 
+    def test_a_folder_has_room_for_so_many_files(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "src/base"
+            folder.mkdir(parents=True)
+            for number in range(layers.ROOM_MAX):
+                (folder / f"file{number}.c").write_text("\n")
+            self.assertEqual(layers.check(pathlib.Path(scratch))[1], [])
+            (folder / "one_more.h").write_text("\n")
+            self.assertEqual(len(layers.check(pathlib.Path(scratch))[1]), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,7 +16,7 @@ and trace cannot be reached.
 examples:
   tools/mutants.py --list --layer model          what would be changed
   tools/mutants.py -n 30 --layer model --seed 7  thirty mutants of one layer
-  tools/mutants.py --only src/model/usage.c:21   all mutants of one line
+  tools/mutants.py --only src/model/tree/usage.c:21   all mutants of one line
   tools/mutants.py --copy DIR ...                keep copy and build in DIR for the next time
 
 exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 on an error.
@@ -62,7 +62,7 @@ INTEGRATION = {
 }
 
 # Who carries the programs of the kernel side, or is their kernel.
-LOADERS = {"bpf": ["src/trace/tree_loader.c", "src/collect/task_iterator.c", "tests/unit/test_kernel_"]}
+LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
 
 # Comments and strings are no code; both are blanked, so that places stay what they are.
 NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)

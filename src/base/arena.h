@@ -2,8 +2,8 @@
 /*
  * Memory that is freed all at once.
  *
- * What arena_alloc() hands out is zeroed and stays valid until arena_clear().
- * An arena that is all zeros is empty and valid.
+ * Memory from arena_alloc() is zeroed and stays valid until arena_clear().  An arena that is all
+ * zeros is empty and valid.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

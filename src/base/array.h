@@ -24,7 +24,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The capacity that an array growing to `wanted` items should get: half as much again. */
+/* The capacity for an array that must hold `wanted` items: it grows by half or more. */
 static inline size_t array_grown(size_t capacity, size_t wanted)
 {
 	size_t grown = capacity + capacity / 2 + 16;

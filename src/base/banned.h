@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that lose a length, an error or a thread.  Every C file of the project is
- * compiled with this header in front of it, so using one is a compile error.
+ * Bans functions that lose a length or an error, are not thread-safe, or run a shell.  Every C
+ * file of the project is compiled with this header in front of it, so using one is a compile
+ * error.
  */
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H

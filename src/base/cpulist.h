@@ -18,7 +18,10 @@ struct cpuset {
 	size_t word_count;
 };
 
-/* Reads a list, which may end with a newline.  Returns 0 and a set to clear, -EINVAL or -ENOMEM. */
+/*
+ * Reads a list, which may end with a newline.  Returns 0 and a set that the caller must clear,
+ * -EINVAL or -ENOMEM.
+ */
 int cpulist_parse(const char *list, struct cpuset *ret);
 void cpuset_clear(struct cpuset *set);
 

@@ -109,6 +109,13 @@ void dictionary_free(struct dictionary *dictionary)
 	free(dictionary);
 }
 
+uint32_t dictionary_find(const struct dictionary *dictionary, const char *text, size_t length)
+{
+	size_t slot = find_slot(dictionary, text, length, XXH3_64bits(text, length));
+
+	return dictionary->slots[slot] ? dictionary->slots[slot] - 1 : 0;
+}
+
 const char *dictionary_text(const struct dictionary *dictionary, uint32_t id)
 {
 	return id < dictionary->entries.count ? dictionary->entries.data[id].text : "";

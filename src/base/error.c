@@ -17,7 +17,7 @@ int error_set(struct error *error, int code, const char *format, ...)
 	return code;
 }
 
-/* Longest part of an excerpt that comes before the mistake. */
+/* The most bytes of an excerpt before the mistake. */
 #define EXCERPT_BEFORE 48
 
 static size_t character_number(const char *text, size_t position)
@@ -29,7 +29,7 @@ static size_t character_number(const char *text, size_t position)
 	return number;
 }
 
-/* Puts the place in front: what is said may end with a question or a list. */
+/* Puts the place in front of the sentence, which may end with a question or a list. */
 static void say_place(struct error *error, size_t number)
 {
 	char place[48];

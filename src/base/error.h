@@ -11,10 +11,10 @@
 #include <stddef.h>
 
 struct error {
-	char message[4096 + 512]; /* a path and what is said of it */
-	/* Of a text that a person wrote: the part with the mistake, "" for none. */
+	char message[4096 + 512]; /* room for a path and a sentence about it */
+	/* The part of a person's text that has the mistake; "" for none. */
 	char excerpt[81];
-	size_t caret; /* bytes of the excerpt before the mistake; at its end when something is missing */
+	size_t caret; /* bytes before the mistake; at the end when something is missing */
 };
 
 /* Keeps the sentence and returns `code` (a negative errno), so that it can end a function. */
@@ -22,9 +22,9 @@ int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Says where in a person's text the mistake is, `position` bytes from its start:
- * the sentence begins with the number of the character, and the caret gets an
- * excerpt to point into.  For right after error_set(), whose code it takes and returns.
+ * Says where in a person's text the mistake is, `position` bytes from its start.  It puts the
+ * number of the character in front of the sentence, and keeps an excerpt for the caret to point
+ * into.  Call it right after error_set(), with the same `code`, which it returns.
  */
 int error_mark(struct error *error, int code, const char *text, size_t position);
 

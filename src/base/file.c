@@ -87,7 +87,7 @@ int file_read_text(int dir, const char *path, size_t limit, struct text *ret)
 	}
 }
 
-/* Renaming over a directory or a device would fail late or replace what is no file. */
+/* Renaming over a directory would fail late; over a device, it would replace the device. */
 static int check_replaceable(const struct place *place)
 {
 	struct stat existing;
@@ -99,7 +99,7 @@ static int check_replaceable(const struct place *place)
 	return S_ISREG(existing.st_mode) ? 0 : -EINVAL;
 }
 
-/* There is no temporary name (any more): signals may come again. */
+/* The temporary name is gone: unblocks signals. */
 static void forget_name(struct file_replacement *file)
 {
 	file->temporary[0] = '\0';
@@ -108,7 +108,7 @@ static void forget_name(struct file_replacement *file)
 	file->has_blocked = false;
 }
 
-/* Chooses a temporary name; signals are blocked from now on. */
+/* Chooses a temporary name and blocks signals. */
 static int begin_name(struct file_replacement *file)
 {
 	uint64_t number;
@@ -136,7 +136,7 @@ static int open_named(struct file_replacement *file)
 	return status;
 }
 
-/* Whether a file without a name could be linked later: that goes by its descriptor. */
+/* Whether a file without a name can be linked later, by the name of its descriptor in /proc. */
 static bool has_link(int fd, char ret[static 32])
 {
 	snprintf(ret, 32, "/dev/fd/%d", fd);
@@ -188,9 +188,8 @@ int file_write(struct file_replacement *file, const void *bytes, size_t length)
 }
 
 /*
- * The new name should survive a power cut as well as the bytes do.  Failing here
- * is no error: the old file is replaced by then, and a caller that was told
- * otherwise would look for it.
+ * Makes the new name survive a power cut, as the bytes do.  A failure here is not reported: the
+ * old file is already replaced, and a caller that got an error would expect to find it.
  */
 static void sync_directory(const struct place *place)
 {
@@ -201,7 +200,7 @@ static void sync_directory(const struct place *place)
 		fsync(dir);
 }
 
-/* Gives the file its name, or a temporary one where its name is taken. */
+/* Gives the file its name, or a temporary one if that name exists already. */
 static int link_file(struct file_replacement *file)
 {
 	int dir = file->place.dir, status;
@@ -252,7 +251,7 @@ void file_abandon(struct file_replacement *file)
 
 #define OUTPUT_FLAGS (O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* Opens a pipe, terminal or device that is there, unless others put it there. */
+/* Opens an existing pipe, terminal or device, unless others put it there. */
 static int open_special(const struct place *place)
 {
 	int no_follow = place->is_kernels ? 0 : O_NOFOLLOW;

@@ -19,7 +19,7 @@ struct json json_line_writer(FILE *out)
 	return (struct json){ .out = out, .one_line = true };
 }
 
-/* One member a line down to depth LINES_DEPTH, for people who look. */
+/* Writes one member on each line down to depth LINES_DEPTH, for people who read it. */
 static void new_line(struct json *json)
 {
 	if (json->one_line || json->depth > LINES_DEPTH)
@@ -29,7 +29,7 @@ static void new_line(struct json *json)
 		fputs("  ", json->out);
 }
 
-/* What stands between the previous value and the next one. */
+/* Writes what separates the previous value from the next one. */
 static void separate(struct json *json)
 {
 	if (json->after_key) {
@@ -85,7 +85,7 @@ void json_end_array(struct json *json)
 	end(json, ']');
 }
 
-/* Bytes at the start that stand for themselves: most names are made of nothing else. */
+/* How many bytes at the start need no escaping: in most names, all of them. */
 static size_t plain_length(const char *string)
 {
 	size_t length = 0;
@@ -129,7 +129,7 @@ void json_key(struct json *json, const char *key)
 	json->after_key = true;
 }
 
-/* Documents have millions of numbers: printf() takes several times as long. */
+/* Not printf(), which takes several times as long: documents have millions of numbers. */
 static void write_u64(FILE *out, uint64_t value)
 {
 	char digits[20];
@@ -217,7 +217,7 @@ void json_member_string(struct json *json, const char *key, const char *string)
 	json_string(json, string);
 }
 
-/* What is not known is null. */
+/* Writes null for a value that is not known. */
 void json_member_known(struct json *json, const char *key, bool is_known, uint64_t value)
 {
 	json_key(json, key);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes JSON as it goes: no tree, one growing or flushed output.  Commas,
- * nesting and escaping are done here; what is written is up to the caller.
+ * Writes JSON piece by piece, without building a tree.  Commas, nesting and escaping are done
+ * here; the caller decides what to write.
  *
- * Strings are bytes from strangers: bytes that are control characters or not
- * UTF-8 are written as the four characters \xNN (the backslash itself escaped
- * as JSON wants it), so that the document is always valid UTF-8.
+ * Strings are bytes from strangers.  Control characters and bytes that are not UTF-8 are written
+ * as the four characters \xNN (with the backslash escaped as JSON requires), so the document is
+ * always valid UTF-8.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -20,7 +20,7 @@ struct json {
 	FILE *out;
 	int depth;
 	bool after_key;
-	bool one_line; /* no blanks and no newline but the last: JSON lines */
+	bool one_line; /* no blanks, and one newline at the end: JSON lines */
 	bool has_member[JSON_DEPTH];
 };
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define UNNAMED_ERROR "errno_"
-#define LAST_ERROR 133 /* of errno.h: what follows is the kernel's own */
+#define LAST_ERROR 133 /* of errno.h: higher ones are known only in the kernel */
 #define FIRST_REALTIME 32
 
 /* A call that was interrupted ends with one of these; the program sees EINTR, or nothing. */

@@ -7,13 +7,13 @@
 
 #define KERNEL_NAME_SIZE 24
 
-/* "SIGKILL", "SIGRTMIN+3"; "signal 99" when there is no such one.  Returns the buffer. */
+/* "SIGKILL", "SIGRTMIN+3"; "signal 99" for an unknown number.  Returns the buffer. */
 const char *signal_name(int number, char buffer[KERNEL_NAME_SIZE]);
 
-/* "ENOENT", also those that only the kernel sees, "ERESTARTSYS"; "errno_999" for the rest. */
+/* "ENOENT", also errors that only the kernel sees, "ERESTARTSYS"; "errno_999" for the rest. */
 const char *error_name(unsigned number, char buffer[KERNEL_NAME_SIZE]);
 
-/* The number of such a name, or -1. */
+/* The number of an error's name, or -1. */
 int error_number(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether anything that was to be shown is missing for lack of memory.
+ * Remembers whether any output is missing because memory ran out.
  *
- * What prints cannot stop in the middle of a line and say so.  It notes it here, leaves out what it
- * must, and whoever ends the program asks once.  State of the whole process.
+ * Code that prints cannot stop in the middle of a line to say so.  It notes the failure here and
+ * leaves out what it must; the end of the program asks once.  This is state of the whole process.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H

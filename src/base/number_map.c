@@ -6,7 +6,7 @@
 
 #define FIRST_CAPACITY 64
 
-/* Neighbouring numbers are common, so they are spread by a multiplication. */
+/* Neighbouring numbers are common, so a multiplication spreads them. */
 static size_t home_of(const struct number_map *map, int32_t number)
 {
 	return ((uint32_t)number * 2654435769u >> 8) & (map->capacity - 1);
@@ -66,7 +66,7 @@ void *number_map_get(const struct number_map *map, int32_t number)
 	return map->capacity ? map->slots[find_slot(map, number)].value : NULL;
 }
 
-/* Those behind a slot that becomes free move up, unless they are at home already. */
+/* Moves entries behind a freed slot forward, unless they are where they belong already. */
 static void close_gap(struct number_map *map, size_t gap)
 {
 	size_t mask = map->capacity - 1;

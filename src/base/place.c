@@ -12,15 +12,15 @@
 
 #include "base/cleanup.h"
 
-/* As many as the kernel follows. */
+/* How many links are followed; the kernel has the same limit. */
 #define LINKS_MAX 40
 
-/* The path while it is walked. */
+/* The state of a walk along a path. */
 struct walk {
 	int dir;
 	bool is_strange; /* others own a directory on the way and can move what is below it */
 	struct stat directory;
-	char rest[PATH_MAX]; /* still to go, without slashes before it */
+	char rest[PATH_MAX]; /* the part still to walk, without slashes before it */
 	unsigned int links;
 };
 
@@ -32,7 +32,10 @@ bool place_trusts(unsigned int owner)
 	return owner == 0 || owner == geteuid() || (stat("/", &root) == 0 && owner == root.st_uid);
 }
 
-/* Whether somebody else can rename what we have there: a link of ours is then no word of ours. */
+/*
+ * Whether somebody else can rename entries of the directory: then even a link that we own need not
+ * be where we put it.
+ */
 static bool is_rearranged(const struct stat *directory)
 {
 	bool is_our_group = directory->st_gid == 0 || directory->st_gid == getegid();
@@ -41,7 +44,7 @@ static bool is_rearranged(const struct stat *directory)
 	return directory->st_mode & others && !(directory->st_mode & S_ISVTX);
 }
 
-/* Others own it, or can move what is in it. */
+/* Whether others own the directory, or can move what is in it. */
 static bool is_strange(const struct stat *directory)
 {
 	return !place_trusts(directory->st_uid) || is_rearranged(directory);
@@ -59,7 +62,7 @@ static int enter(struct walk *walk, int dir)
 	return 0;
 }
 
-/* Replaces what is to go. */
+/* Replaces the part still to walk. */
 static int set_rest(struct walk *walk, const char *path, const char *after)
 {
 	char rest[2 * PATH_MAX];
@@ -106,7 +109,7 @@ static int follow(struct walk *walk, const char *name, const char *after)
 	return length ? set_rest(walk, target, after) : -ENOENT;
 }
 
-/* One directory further, with `after` still to go. */
+/* Walks one directory further; `after` is then the part still to walk. */
 static int step(struct walk *walk, const char *name, const char *after)
 {
 	int no_follow = is_procfs(walk->dir) ? 0 : O_NOFOLLOW;
@@ -118,13 +121,13 @@ static int step(struct walk *walk, const char *name, const char *after)
 		return follow(walk, name, after);
 	status = enter(walk, dir);
 	memmove(walk->rest, after, strlen(after) + 1);
-	/* Others can move their directory to where its parent is one of ours. */
+	/* Others can move their directory to a place where its parent is one of ours. */
 	if (status == 0 && is_up && from_strange && !is_strange(&walk->directory))
 		return -EACCES;
 	return status;
 }
 
-/* The end of the path: a name in the directory, or a link to follow, told by *ret_done. */
+/* Handles the end of the path: a name in the directory (*ret_done is true), or a link to follow. */
 static int arrive(struct walk *walk, struct place *place, const char *name, bool *ret_done)
 {
 	struct stat file;
@@ -145,7 +148,7 @@ static int arrive(struct walk *walk, struct place *place, const char *name, bool
 	return 0;
 }
 
-/* Takes the first part of the way; false in *ret_done while there is more. */
+/* Walks the next part of the path; *ret_done stays false while there is more. */
 static int advance(struct walk *walk, struct place *place, bool *ret_done)
 {
 	size_t length = strcspn(walk->rest, "/");
@@ -172,7 +175,7 @@ int place_open(struct place *place, const char *path)
 		return -ENOENT;
 	if (path[strlen(path) - 1] == '/')
 		return -EISDIR;
-	/* An absolute path needs no working directory, which may be closed to us. */
+	/* An absolute path needs no working directory, which we may not be allowed to open. */
 	status = path[0] == '/' ? 0 : enter(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (status == 0)
 		status = set_rest(&walk, path, "");

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a file is to be written: a directory that is held open, and a name in it.
+ * The place to write a file: a directory that is held open, and a name in it.
  *
- * A directory on the way may belong to others, or be one where everybody writes.
- * They can put a link there, or swap a directory for one, and must not lead what
- * root writes to a file of root's.  So the path is walked once, part by part, and is
- * not looked up again.  A link is followed only if it and every directory on the way
- * belong to root or the caller, and no other group can rename what is there; else the
- * place is refused with -EACCES.  So is ".." from a directory of others to one of
- * ours, since they can move theirs.
+ * A directory on the path may belong to others, or be one where everybody can write.  They can put
+ * a link there, or swap a directory for a link, to make root overwrite one of its own files.  So
+ * the path is walked once, part by part, and is not looked up again.  A link is followed only if
+ * it and every directory on the way belong to root or the caller, and no other group can rename
+ * what is there; else the place is refused with -EACCES.  ".." from a directory of others to one
+ * of ours is also refused, since they can move their directory.
  *
- * Links of procfs are the kernel's own and lead where it says.
+ * Links of procfs are made by the kernel and are followed.
  */
 #ifndef BASE_PLACE_H
 #define BASE_PLACE_H
@@ -20,13 +19,13 @@
 
 struct place {
 	int dir;		 /* O_PATH */
-	char name[NAME_MAX + 1]; /* never a link that is to be followed; need not exist */
+	char name[NAME_MAX + 1]; /* never a link to follow; need not exist */
 	bool is_linked;		 /* a link at the end of the path led here */
 	bool is_shared;		 /* others can put files into the directory */
 	bool is_kernels;	 /* the name is a link of procfs: it must be opened as it is */
 };
 
-/* 0, or a negative errno: -EISDIR for a path that ends in "/", "." or "..". */
+/* Returns 0, or a negative errno: -EISDIR for a path that ends in "/", "." or "..". */
 int place_open(struct place *place, const char *path);
 void place_close(struct place *place); /* also after a failed place_open() */
 

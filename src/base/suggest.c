@@ -9,7 +9,10 @@
 #define SHORTEST_PREFIX 2
 #define SHORTEST_PART 3
 
-/* A beginning is the likeliest to be meant, then a slip, then a part of a longer word. */
+/*
+ * The typed word is most likely the beginning of a word, then a typing mistake, then a part of a
+ * word.
+ */
 enum { COST_BEGINNING = 1, COST_EDIT = 2, COST_PART = 3, COST_NONE = 1000 };
 
 struct suggestion suggest_for(const char *word, size_t length)
@@ -47,7 +50,7 @@ static unsigned edit_distance(const char *a, size_t a_length, const char *b, siz
 	return rows[a_length % 3][b_length];
 }
 
-/* Less than half of the word may have to change, but one letter of two always. */
+/* Less than half of the word may change; in a word of two or three letters, one letter. */
 static unsigned edit_limit(size_t length)
 {
 	return length < 2 ? 0 : length < 4 ? 1 : (unsigned)(length - 1) / 2;
@@ -67,7 +70,7 @@ static unsigned cost_of(const struct suggestion *suggestion, const char *candida
 	if (word_length > WORD_MAX || length > WORD_MAX || !word_length)
 		return COST_NONE;
 	if (word_length == length && memcmp(word, candidate, length) == 0)
-		return COST_NONE; /* refused for another reason: to suggest it again helps nobody */
+		return COST_NONE; /* refused for another reason: do not suggest it again */
 	if (word_length >= SHORTEST_PREFIX && word_length <= length &&
 	    strncmp(word, candidate, word_length) == 0)
 		return COST_BEGINNING;
@@ -83,7 +86,7 @@ static void offer(struct suggestion *suggestion, const char *candidate, size_t l
 {
 	unsigned cost = cost_of(suggestion, candidate, length);
 
-	/* Between two that are equally near, the shorter one adds less to what was typed. */
+	/* If two words are equally near, take the shorter one: it adds less to what was typed. */
 	if (cost > suggestion->cost || cost == COST_NONE ||
 	    (cost == suggestion->cost && length >= suggestion->best_length))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a mistyped word may have been meant to be: every look-up in a table of
- * words offers the words of the table, and says the hint when it fails.
+ * Guesses which word a mistyped word was meant to be.  A look-up that fails in a table of words
+ * offers each word of the table and puts the hint into its error message.
  *
  *	struct suggestion suggestion = suggest_for(word, length);
  *
@@ -23,14 +23,14 @@ struct suggestion {
 	char hint[128];
 };
 
-/* The word is borrowed. */
+/* The caller keeps the word, which must live as long as the suggestion. */
 struct suggestion suggest_for(const char *word, size_t length);
 
-/* Offers a word, or all of a list "a|b|c" or "a, b, c".  They are borrowed too. */
+/* Offers a word, or all of a list "a|b|c" or "a, b, c".  The caller keeps them, too. */
 void suggest(struct suggestion *suggestion, const char *candidate);
 void suggest_list(struct suggestion *suggestion, const char *candidates);
 
-/* "did you mean `mark`WORD?", or `otherwise` when no word that was offered is near. */
+/* Returns "did you mean `mark`WORD?", or `otherwise` when no offered word is near. */
 const char *suggestion_hint(struct suggestion *suggestion, const char *mark, const char *otherwise);
 
 #endif

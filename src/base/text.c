@@ -57,7 +57,7 @@ void text_format(struct text *text, const char *format, ...)
 	text->length += (size_t)length;
 }
 
-/* Length of a well-formed UTF-8 sequence by its first byte, 0 for a byte that starts none. */
+/* Length of a UTF-8 sequence by its first byte; 0 for a byte that cannot start one. */
 static size_t sequence_length(unsigned char first)
 {
 	if (first < 0x80)
@@ -88,7 +88,7 @@ size_t text_character(const char *bytes, size_t length)
 	return needed;
 }
 
-/* Characters that reorder, split or hide the text around them; all are of three bytes. */
+/* Whether a character reorders, splits or hides the text around it.  All such take three bytes. */
 static bool steers_text(const unsigned char *byte)
 {
 	unsigned character = (byte[0] & 0x0fu) << 12 | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu);
@@ -157,19 +157,58 @@ size_t text_words(const char *bytes, size_t length, bool *cut)
 
 	while (words && (bytes[words - 1] == '\0' || bytes[words - 1] == ' '))
 		words--;
-	/* The last word ends with one of them. */
+	/* One NUL or blank may be the end of the last word; more than one is padding. */
 	if (words + 1 < length)
 		*cut = false;
 	return words;
+}
+
+/* The code point at `bytes`, which is UTF-8. */
+static uint32_t code_point(const unsigned char *bytes, size_t length)
+{
+	static const unsigned char first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = bytes[0] & first[length];
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (bytes[i] & 0x3f);
+	return code;
+}
+
+/* Ranges of characters that take no column or two; every other one takes one. */
+static const struct {
+	uint32_t first, last;
+	unsigned columns;
+} odd_widths[] = {
+	{ 0x0300, 0x036f, 0 },	 { 0x1100, 0x115f, 2 },	  { 0x1ab0, 0x1aff, 0 },
+	{ 0x1dc0, 0x1dff, 0 },	 { 0x200b, 0x200d, 0 },	  { 0x20d0, 0x20ff, 0 },
+	{ 0x2e80, 0x303e, 2 },	 { 0x3041, 0xa4cf, 2 },	  { 0xac00, 0xd7a3, 2 },
+	{ 0xf900, 0xfaff, 2 },	 { 0xfe00, 0xfe0f, 0 },	  { 0xfe20, 0xfe2f, 0 },
+	{ 0xfe30, 0xfe6f, 2 },	 { 0xff00, 0xff60, 2 },	  { 0xffe0, 0xffe6, 2 },
+	{ 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 },
+	{ 0x20000, 0x3fffd, 2 },
+};
+
+size_t text_columns(const char *character)
+{
+	size_t length = text_character(character, strnlen(character, 4));
+	uint32_t code = length ? code_point((const unsigned char *)character, length) : 0;
+
+	for (size_t i = 0; i < sizeof(odd_widths) / sizeof(odd_widths[0]); i++)
+		if (code >= odd_widths[i].first && code <= odd_widths[i].last)
+			return odd_widths[i].columns;
+	return 1;
 }
 
 size_t text_width(const char *string)
 {
 	size_t width = 0;
 
-	for (; *string; string++)
-		if (((unsigned char)*string & 0xc0) != 0x80)
-			width++;
+	while (*string) {
+		size_t length = text_character(string, strnlen(string, 4));
+
+		width += length == 1 ? 1 : text_columns(string);
+		string += length ? length : 1;
+	}
 	return width;
 }
 
@@ -226,7 +265,7 @@ static const struct {
 	{ "d", 86400 * 1000000000ull },
 };
 
-/* Digits after a decimal point, as a part of `unit`; what is finer than 1 ns is left off. */
+/* Reads digits after a decimal point, as a fraction of `unit`; less than 1 ns is dropped. */
 static bool scan_fraction(const char **cursor, uint64_t unit, uint64_t *ret)
 {
 	const char *digit = *cursor;

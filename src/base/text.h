@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text: a growable buffer, and the small readings of numbers that every parser
- * needs.
+ * Text: a growable buffer, and functions to read numbers that every parser needs.
  *
- * Appending never fails loudly: when memory runs out the buffer remembers it in
- * `failed`, so a caller checks once, at the end, or leaves that to the end of the
- * program (base/memory.h).  A struct text that is all
- * zeros is empty and valid; text_free() ends it.
+ * Appending returns no error: when memory runs out the buffer remembers it in `failed`.  So a
+ * caller checks once, at the end, or leaves that to the end of the program (base/memory.h).  A
+ * struct text that is all zeros is empty and valid; text_free() ends it.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -27,8 +25,8 @@ void text_append_string(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Appends bytes that come from strangers so that a terminal, a log or a file
- * can show them: control characters and what is not UTF-8 become \xNN.
+ * Appends bytes that come from strangers so that a terminal, a log or a file can show them:
+ * control characters and bytes that are not UTF-8 become \xNN.
  */
 void text_append_escaped(struct text *text, const char *bytes, size_t length);
 
@@ -47,26 +45,30 @@ size_t text_character(const char *bytes, size_t length);
 size_t text_printable(const char *bytes, size_t length);
 
 /*
- * The length of a command line, as /proc has it, without the NULs and blanks at its end that a
- * program leaves when it sets a title shorter than its arguments were.  `*cut` says whether the
- * bytes were cut off; it becomes false where they end in such a rest: only more of it would follow.
+ * The length of a command line from /proc, without the NULs and blanks at its end that a program
+ * leaves when it sets a title shorter than its arguments were.  `*cut` says whether the bytes were
+ * cut off.  It becomes false where they end in such NULs and blanks: only more of them would
+ * follow.
  */
 size_t text_words(const char *bytes, size_t length, bool *cut);
 
-/* The number of terminal columns that a UTF-8 text takes, one for each character. */
+/* How many terminal columns a UTF-8 text takes: wide characters two, combining ones none. */
 size_t text_width(const char *string);
+size_t text_columns(const char *character); /* of the first character only */
 
 /*
- * Reads an unsigned decimal number at *cursor and moves past it.  False, and
- * the cursor unmoved, where there is none or it does not fit 64 bits.
+ * Reads an unsigned decimal number at *cursor and moves past it.  Returns false, and does not move
+ * the cursor, where there is no number or it does not fit in 64 bits.
  */
 bool scan_u64(const char **cursor, uint64_t *ret);
 bool scan_i64(const char **cursor, int64_t *ret);
 
-/* The whole string as a number: no blanks, nothing left over. */
+/* Reads the whole string as a number: no blanks, nothing left over. */
 bool parse_u64(const char *string, uint64_t *ret);
 
-/* Durations as people write them: 250ms, 5s, 2m, 1h, 1.5s, 10us; a plain number is seconds. */
+/*
+ * Reads durations as people write them: 250ms, 5s, 2m, 1h, 1.5s, 10us; a plain number is seconds.
+ */
 bool parse_duration_ns(const char *string, uint64_t *ret);
 
 #endif

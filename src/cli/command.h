@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A verb of the program.  Each is a const in a file of its own and is listed
- * once, in verbs.def.
+ * A verb of the command line: its texts, options and exit statuses.  Each is a
+ * const in a file of its own and is listed once, in verbs.def.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -26,20 +26,21 @@ struct command {
 	const struct option *options;
 	int words_max;
 	/*
-	 * The words are a command with options of its own: ours end at the first word.  `exits`
-	 * then says all, since the status is mostly the command's; with any status a sentence in
-	 * `error` is printed.
+	 * The words are a command with options of its own: our options end at
+	 * the first word.  `exits` then describes all statuses, since the
+	 * status is mostly the command's.  A sentence in `error` is printed
+	 * with any status.
 	 */
 	bool words_are_a_command;
-	int error_status; /* of everything that goes wrong in the verb; 0: EXIT_ERROR */
+	int error_status; /* for everything that goes wrong in the verb; 0: EXIT_ERROR */
 };
 
 /* All of them, then NULL. */
 extern const struct command *const all_commands[];
 
 /*
- * Does what the verb says.  Returns an exit status, or a negative errno with a sentence in `error`;
- * main turns that into exit 2, or error_status.
+ * Runs the verb.  Returns an exit status, or a negative errno with a sentence
+ * in `error`; main turns that into exit 2, or error_status.
  */
 typedef int verb_function(char **words, int count, struct error *error);
 

@@ -4,14 +4,16 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
-/* "a|b|c" as words. */
+/* Prints the words of "a|b|c" or "a, b, c". */
 static void print_choices(FILE *out, const char *choices)
 {
+	choices += strspn(choices, "|");
 	for (; *choices; choices++)
-		fputc(*choices == '|' ? ' ' : *choices, out);
+		if (*choices != ',')
+			fputc(*choices == '|' ? ' ' : *choices, out);
 }
 
-/* What may be before the argument: "--name", "--name=" and "-n", or "--name=" alone. */
+/* What may precede the argument: "--name", "--name=" and "-n", or "--name=" alone. */
 static void bash_argument(FILE *out, const struct option *option)
 {
 	if (option_argument(option->type) == ARGUMENT_NEEDED) {
@@ -41,7 +43,7 @@ static void bash_command(FILE *out, const struct command *command)
 	fputs("\" ;;\n\t\tesac ;;\n", out);
 }
 
-/* What help takes: itself not. */
+/* Prints what help takes: every verb except help itself. */
 static void print_topics(FILE *out, const struct command *const *commands)
 {
 	for (const char *before = ""; *commands; commands++, before = " ")
@@ -59,7 +61,7 @@ static void bash_write(FILE *out, const struct command *const *commands)
 	fputs("# bash completion for taskscope\n_taskscope()\n{\n"
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
 	      "words=\n"
-	      /* bash makes a word of its own of "=". */
+	      /* bash treats "=" as a separate word. */
 	      "\tif [[ $current == = ]]; then\n\t\tcurrent= previous+==\n"
 	      "\telif [[ $previous == = ]]; then\n\t\tprevious=${COMP_WORDS[COMP_CWORD-2]}=\n"
 	      "\tfi\n"
@@ -88,7 +90,10 @@ static void print_quoted(FILE *out, const char *text, const char *escaped)
 	}
 }
 
-/* ":name:how to complete it", "::" where it may be missing; a path is told by the name of the argument. */
+/*
+ * ":name:how to complete it"; "::" where the argument is optional; its name
+ * says whether it is a path.
+ */
 static void zsh_argument(FILE *out, const struct option *option)
 {
 	if (option_argument(option->type) == ARGUMENT_ATTACHED)

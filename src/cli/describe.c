@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes what is made of the tables when taskscope is built, and runs on the machine that builds:
+ * Writes the files that are made from the tables when taskscope is built.  It
+ * runs on the machine that builds:
  *
  *	describe man [VERB]		a manual page, as scdoc source
- *	describe metrics		that of the metrics
+ *	describe metrics		the manual page of the metrics
  *	describe completions SHELL
  */
 #include <stdio.h>

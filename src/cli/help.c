@@ -29,7 +29,7 @@ static void print_option(FILE *out, const struct option *option)
 	if (left.length >= HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
 	fputs(option->help, out);
-	if (option->choices)
+	if (option->choices && option->type != OPTION_NAMES)
 		fprintf(out, ": %s", option->choices);
 	fputc('\n', out);
 }
@@ -52,7 +52,7 @@ static int error_status(const struct command *command)
 	return command->error_status ? command->error_status : EXIT_ERROR;
 }
 
-/* Only where there is more to say than 0 and 2. */
+/* Prints them only where there are more than 0 and 2. */
 static void print_exits(FILE *out, const struct command *command)
 {
 	if (command->exits)
@@ -108,7 +108,7 @@ static void man_option(FILE *out, const struct option *option)
 		fprintf(out, is_attached(option) ? "[=_%s_]" : " _%s_", option->argument);
 	fputs("\n\t", out);
 	print_scdoc(out, option->help);
-	if (option->choices) {
+	if (option->choices && option->type != OPTION_NAMES) {
 		fputs(": ", out);
 		print_scdoc(out, option->choices);
 	}

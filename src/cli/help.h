@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables of commands and options say to people: help, man pages (as
- * scdoc source) and shell completions.
+ * Makes help, man pages (as scdoc source) and shell completions from the tables
+ * of commands and options.
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H

@@ -12,9 +12,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "session/launch.h"
+#include "render/page.h"
+#include "session/watch/launch.h"
 
-/* As in all_commands[]. */
+/* In the order of all_commands[]. */
 static verb_function *const functions[] = {
 #define VERB(name) verb_##name,
 #include "cli/verbs.def"
@@ -37,10 +38,10 @@ static verb_function *function_of(const struct command *command)
 	return functions[i];
 }
 
-/* Also of what could not be said for lack of it. */
+/* Also printed when the actual sentence could not be made for lack of memory. */
 static const char out_of_memory[] = "out of memory";
 
-/* A sentence may quote a path or a word from anywhere: it must not steer the terminal. */
+/* A sentence may quote a path or a word from anywhere: it must not control the terminal. */
 static int complain(const char *message)
 {
 	CLEANUP(text_free) struct text sentence = { 0 };
@@ -51,7 +52,7 @@ static int complain(const char *message)
 	return EXIT_ERROR;
 }
 
-/* The part of a person's text that has a mistake, and an arrow below it. */
+/* Prints the part of the user's text that has a mistake, and an arrow below it. */
 static void point_at(const struct error *error)
 {
 	CLEANUP(text_free) struct text shown = { 0 };
@@ -79,7 +80,7 @@ static int unknown_verb(const char *name)
 	return complain(error.message);
 }
 
-/* What was printed must really have arrived; a reader that went away is its own affair. */
+/* Checks that the output was really written; a reader that closed its pipe is not an error. */
 static int flush_output(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -99,6 +100,16 @@ static int check_words(const struct command *command, int count, struct error *e
 	return 0;
 }
 
+static void print_help(const struct command *command)
+{
+	struct page page;
+
+	page_open(&page, stdout);
+	help_command(page.out, command);
+	if (page_close(&page) < 0)
+		memory_note_missing();
+}
+
 static bool asks_for_help(int count, char **arguments)
 {
 	for (int i = 0; i < count && strcmp(arguments[i], "--") != 0; i++)
@@ -107,7 +118,7 @@ static bool asks_for_help(int count, char **arguments)
 	return false;
 }
 
-/* Options, then words: those of a command are left as they are. */
+/* Parses options, then words; the words of a command are not changed. */
 static int parse(const struct command *command, int own, int count, char **arguments, char **words,
 		 struct error *error)
 {
@@ -127,7 +138,7 @@ static int error_status(const struct command *command)
 	return command->error_status ? command->error_status : EXIT_ERROR;
 }
 
-/* What ran a command has its status, whatever else is to be said. */
+/* A verb that ran a command keeps the command's status, whatever else is printed. */
 static int finish(const struct command *command, int status, const struct error *error)
 {
 	bool is_run = command->words_are_a_command;
@@ -155,7 +166,7 @@ static int run_command(const struct command *command, int count, char **argument
 	if (command->words_are_a_command)
 		own = options_before_words(command->options, count, arguments);
 	if (asks_for_help(own, arguments)) {
-		help_command(stdout, command);
+		print_help(command);
 		return flush_output(EXIT_DONE);
 	}
 	status = parse(command, own, count, arguments, words, &error);
@@ -169,7 +180,7 @@ static int run_command(const struct command *command, int count, char **argument
 	return error_status(command);
 }
 
-/* Words that stand where none is taken. */
+/* Refuses words where none is taken. */
 static int check_count(int count, int most)
 {
 	return count > most ? complain("too many words; see `taskscope help`") : EXIT_DONE;
@@ -188,7 +199,7 @@ static int run_help(int count, char **arguments)
 	command = find_command(arguments[0]);
 	if (!command)
 		return unknown_verb(arguments[0]);
-	help_command(stdout, command);
+	print_help(command);
 	return flush_output(EXIT_DONE);
 }
 
@@ -208,7 +219,7 @@ static int run_version(int count, char **arguments)
 	return flush_output(EXIT_DONE);
 }
 
-/* First words that are no verbs. */
+/* First words that are not verbs. */
 static const struct {
 	const char *word;
 	int (*run)(int count, char **arguments);
@@ -218,8 +229,9 @@ static const struct {
 };
 
 /*
- * Whoever closed a standard stream gets no other file under its number, to be written over by what
- * we print.  Using it still fails, and a command that is run finds it closed.
+ * If a standard stream is closed, keeps its number occupied, so that no other
+ * file gets it and is overwritten by our output.  Using the stream still fails,
+ * and a command that we run finds it closed.
  */
 static void keep_standard_streams(void)
 {

@@ -79,13 +79,15 @@ static int store(const struct option *option, const char *value, struct error *e
 	struct option_number *number = option->target;
 	uint64_t parsed;
 
-	if (option->choices && value && find_choice(option->choices, value) < 0)
+	if (option->type != OPTION_NAMES && option->choices && value &&
+	    find_choice(option->choices, value) < 0)
 		return not_a_choice(option, value, error);
 	switch (option->type) {
 	case OPTION_FLAG:
 		*(bool *)option->target = true;
 		return 0;
 	case OPTION_TEXT:
+	case OPTION_NAMES:
 		*(const char **)option->target = value;
 		return 0;
 	case OPTION_NUMBER:
@@ -111,7 +113,7 @@ static int store(const struct option *option, const char *value, struct error *e
 	return -EINVAL;
 }
 
-/* The option's argument: what is attached to it, else the next word. */
+/* Takes the option's argument: the attached text, else the next word. */
 static int store_argument(const struct option *option, const char *attached, struct cursor *cursor,
 			  struct error *error)
 {
@@ -156,7 +158,7 @@ static int parse_long(const struct option *options, const char *word, struct cur
 	return store(option, NULL, error);
 }
 
-/* A word of letters: flags may stand together, the last one may take an argument. */
+/* Parses a word of letters: flags may be joined, and the last one may take an argument. */
 static int parse_letters(const struct option *options, const char *letters, struct cursor *cursor,
 			 struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options as a table.  Parsing, help, man pages and completions all come from
- * the same rows.
+ * Options as a table.  Parsing, help, man pages and completions all use the
+ * same rows.
  *
  *	static const struct option options[] = {
  *		{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "show N groups" },
@@ -19,6 +19,7 @@ struct error;
 enum option_type {
 	OPTION_FLAG,	 /* bool */
 	OPTION_TEXT,	 /* const char *; the last one given counts */
+	OPTION_NAMES,	 /* the same; the choices are suggestions, other values are allowed */
 	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* struct option_number, in ns */
 	OPTION_LIST,	 /* struct option_list: each one given counts */
@@ -34,7 +35,7 @@ enum option_argument {
 
 enum option_argument option_argument(enum option_type type);
 
-/* A number that knows whether it was given. */
+/* A number, and whether it was given. */
 struct option_number {
 	bool given;
 	unsigned long long value;
@@ -58,16 +59,16 @@ struct option {
 };
 
 /*
- * Parses options and puts the other words first in `words`, in order.  Options
- * may stand anywhere before "--".  Returns the number of words, or -EINVAL with
- * a sentence.
+ * Parses options and moves the other words to the front of `words`, in order.
+ * Options may be anywhere before "--".  Returns the number of words, or -EINVAL
+ * with a sentence.
  */
 int options_parse(const struct option *options, int count, char **arguments, char **words,
 		  struct error *error);
 
 /*
- * How many arguments come before the first word, a "--" in front of it included: for verbs whose
- * words are a command with options of its own.
+ * How many arguments come before the first word, including a "--" in front of
+ * it: for verbs whose words are a command with options of its own.
  */
 int options_before_words(const struct option *options, int count, char **arguments);
 

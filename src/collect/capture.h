@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a snapshot of a host.
+ * Takes a snapshot of a host.  This is what other rooms use of collect/.
  *
- * The tasks come from the BPF task iterator where it works, else from procfs;
- * what only procfs has is then added for each process.  A source that does not
- * work never ends a capture: its values are absent, and the snapshot says why.
+ * The tasks come from the BPF task iterator where it works, else from procfs.
+ * What only procfs has is then added for each process.  A source that does not
+ * work never makes a capture fail: its values are absent, and the snapshot says why.
  */
 #ifndef COLLECT_CAPTURE_H
 #define COLLECT_CAPTURE_H
@@ -38,8 +38,8 @@ extern const struct source_info sources[SOURCE_COUNT];
 int source_find(const char *name);
 
 /*
- * What would make a source work that gave this reason (or NULL) here and now: what it
- * needs, unless we have the capability for it and something else denies it.
+ * What would make a source work that failed here with this reason (or NULL).  That is what the
+ * source needs, unless we have the capability already and something else denies access.
  */
 const char *source_needs(enum source_id id, const char *reason);
 
@@ -51,19 +51,41 @@ enum task_lister {
 
 struct capture_options {
 	enum task_lister lister;
-	uint32_t without;    /* bit for each source that is switched off */
-	const int32_t *pids; /* only these processes; all when there are none */
+	uint32_t without;    /* a bit for each source that is switched off */
+	const int32_t *pids; /* only these processes; all processes when the list is empty */
 	size_t pid_count;
 	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
-	bool smaps;		 /* read memory by kind of page, which is slow */
-	bool no_jemalloc_oracle; /* no code, not even trusted, is run to find heap counters */
+	bool smaps;		 /* also read memory by kind of page, which is slow */
+	bool no_jemalloc_oracle; /* run no code, not even trusted code, to find heap counters */
 };
 
 /*
- * Returns 0 and a snapshot the caller frees.  Fails, with a sentence, when the
- * asked-for lister does not work, a pid in the list is no process, or the cgroup
- * does not exist.
+ * A sampling takes snapshots one after the other.  Between them it keeps what does not change: the
+ * loaded BPF program, the state of the gates, and what a process changes only by an exec.
+ *
+ *	sampling_open(host, &options, &sampling, error);
+ *	sampling_take(sampling, &snapshot, error);	as often as you like
+ *	sampling_close(sampling);
+ *
+ * The host, and what the options point to, must live until the sampling is closed.
+ *
+ * Opening fails, with a sentence, when the asked-for lister does not work, a pid in the list is not
+ * a process, or the cgroup does not exist.  Processes of the list that end later are not in later
+ * snapshots; when all of them have ended, taking one fails.
  */
+struct sampling;
+
+int sampling_open(const struct host *host, const struct capture_options *options,
+		  struct sampling **ret, struct error *error);
+int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error *error);
+void sampling_close(struct sampling *sampling); /* NULL is allowed */
+
+static inline void sampling_close_pointer(struct sampling **sampling)
+{
+	sampling_close(*sampling);
+}
+
+/* A sampling of one snapshot: opens, takes, closes. */
 int capture_take(const struct host *host, const struct capture_options *options,
 		 struct snapshot **ret, struct error *error);
 

@@ -38,9 +38,8 @@ static struct gate gate_missing(const struct host *host, const char *reason)
 }
 
 /*
- * A file that the kernel has for every process when it was built with the
- * option.  A recorded root tells by the tasks' own files, and so does a proc
- * mount that we are not in.
+ * A file that the kernel has for every process if it was built with the option.  On a recorded
+ * root, and on a proc mount that does not show us, the tasks' own files decide.
  */
 static struct gate file_gate(const struct host *host, const char *path, const char *reason)
 {
@@ -75,8 +74,8 @@ static struct gate sched_ext_gate(const struct host *host)
 }
 
 /*
- * Each task remembers whether accounting was on when it was started.  While it is
- * off nothing is added to any record, so what a record says is not what happened.
+ * Each task remembers whether accounting was on when it was started.  While accounting is off, no
+ * task's record grows, so the records are not correct.
  */
 static struct gate delay_gate(const struct host *host)
 {
@@ -99,9 +98,9 @@ static struct gate delay_gate(const struct host *host)
 }
 
 /*
- * Whether the kernel counts the time of interrupts, which it does not do by itself:
- * their pressure is there if it does, and refused where it was switched off.  Where
- * there is no pressure at all, only the kernel's options tell.  NULL, or why not.
+ * Whether the kernel counts the time of interrupts, which is optional.  If it does, the pressure
+ * file of interrupts is there; if it was switched off, reading that file fails.  Where there is no
+ * pressure at all, only the kernel's options say.  Returns NULL, or why it does not count.
  */
 static const char *irq_time_refusal(const struct host *host)
 {

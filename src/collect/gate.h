@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gates: what the kernel must have, or have switched on, for a metric to be
- * true.  A closed gate makes its metrics absent, with this reason.
+ * A gate is something that the kernel must have, or have switched on, for some metrics to be
+ * correct.  When it is closed, its metrics are absent, with the gate's reason.
  */
 #ifndef COLLECT_GATE_H
 #define COLLECT_GATE_H
@@ -12,25 +12,28 @@
 
 struct host;
 
-/* Why something of a recorded host is not known: the host may well have had it. */
+/* The reason for what a recording lacks; the host itself may have had it. */
 #define NOT_RECORDED "not in the recorded tree"
 
 struct gate {
 	bool open;
 	const char *reason;  /* why it is closed, and the least change that opens it */
-	const char *lacking; /* why single tasks have no value although it is open, or NULL */
+	const char *lacking; /* if open: why single tasks may have no value nevertheless, or NULL */
 };
 
-/* Whether this proc mount has nothing but processes: what is missing in it tells nothing. */
+/*
+ * Whether this proc mount shows only processes (subset=pid).  Then a file that is missing in it
+ * does not mean that the kernel lacks the feature.
+ */
 bool proc_has_only_processes(const struct host *host);
 
 /*
- * Why a file of proc is not there: `reason`, which is the kernel's, unless the file
- * was not recorded or the mount does not show it.
+ * Why a file of proc is not there: it was not recorded, or the mount does not show it, or else
+ * `reason`, which says what the kernel lacks.
  */
 const char *missing_reason(const struct host *host, const char *reason);
 
-/* Looks at all gates of the host. */
+/* Finds out for every gate whether it is open on this host. */
 void gates_read(const struct host *host, struct gate gates[GATE_COUNT]);
 
 #endif

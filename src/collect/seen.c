@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the iterator saw of memory, found again by number.
- */
+/* Finds by tid or tgid what the task iterator reported besides metrics. */
 #include <stdlib.h>
 
 #include "collect/collector.h"
@@ -16,7 +14,7 @@ static int compare_ids(const void *a, const void *b)
 _Static_assert(offsetof(struct thread_seen, tid) == 0 && offsetof(struct process_seen, tgid) == 0,
 	       "compare_ids() looks at the first member");
 
-/* The iterator goes by process, so that those mostly are in order. */
+/* The iterator walks by process, so the items are mostly in order already. */
 static void sort_ids(void *items, size_t count, size_t size)
 {
 	const char *item = items;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The table of sources, their tallies, and what these say at the end: how each
- * source did.
- */
+/* The table of sources, their tallies, and the reports that are made from these at the end. */
 #include "collect/source.h"
 
 #include <errno.h>
@@ -13,14 +10,16 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/jemalloc/jemalloc.h"
 #include "host/bpf.h"
 #include "host/privilege.h"
 
 #define NO_CAPABILITY 0
 #define HOLDS(capability) (UINT64_C(1) << (capability))
 #define NO_KERNEL "a recorded tree has no kernel to ask"
-#define DENIED_ANYWAY                                                                              \
-	"a security module or a user namespace that does not deny it: the capability is there"
+#define DENIED_ANYWAY                                                                                \
+	"a security module (AppArmor, SELinux, Yama) and a user namespace that allow it; taskscope " \
+	"has the capability"
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
@@ -41,6 +40,7 @@ static const enum source_id place_sources[PLACE_COUNT] = {
 	[PLACE_DELAY] = SOURCE_TASK_ITERATOR,   [PLACE_STATS] = SOURCE_TASK_ITERATOR,
 	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_TASKSTATS] = SOURCE_TASKSTATS,
 	[PLACE_JEMALLOC] = SOURCE_JEMALLOC,     [PLACE_SCOPE] = SOURCE_SCOPES,
+	[PLACE_TRACED] = SOURCE_COUNT, /* not a source of a capture */
 };
 /* clang-format on */
 
@@ -152,7 +152,7 @@ uint64_t source_iterated(const struct capture *capture, enum source_id id)
 		       0;
 }
 
-/* `others` were told by the iterator, of which that is said. */
+/* Also says that the iterator reported `others` tasks, if there are any. */
 static void failure_text(const struct capture *capture, enum source_id id, uint64_t others,
 			 struct text *out)
 {
@@ -181,7 +181,7 @@ static bool is_denial(int error)
 	return error == EACCES || error == EPERM;
 }
 
-/* Whether what is denied is not for want of a capability. */
+/* Whether we have all capabilities that the source needs, so a denial has another cause. */
 static bool is_denied_anyway(enum source_id id)
 {
 	uint64_t wanted = sources[id].capabilities;
@@ -205,6 +205,8 @@ const char *source_needs(enum source_id id, const char *reason)
 
 	if (reason && strcmp(reason, HOST_NO_BPF) == 0)
 		return HOST_NEEDS_BPF;
+	if (reason && strcmp(reason, NO_JEMALLOC) == 0)
+		return NEEDS_JEMALLOC;
 	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;
 }
 
@@ -232,7 +234,7 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 		failure_text(capture, id, source_iterated(capture, id), reason);
 		if (tally->read)
 			return SOURCE_PARTIAL;
-		/* What a recording lacks, its host may well have had. */
+		/* What is missing in a recording may have been there on its host. */
 		if (tally->error == ENOENT && capture->host->live)
 			return SOURCE_MISSING;
 		return source_iterated(capture, id) ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
@@ -247,7 +249,10 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 	return SOURCE_OFF;
 }
 
-/* Processes that proc does not show are neither read nor missed: nothing else would tell. */
+/*
+ * Processes that proc hides are neither read nor counted as failures, so this is the only note
+ * about them.
+ */
 static void note_hidden(struct capture *capture)
 {
 	struct source_tally *tally = &capture->tallies[SOURCE_STAT];
@@ -285,7 +290,7 @@ int source_reports(struct capture *capture)
 	return 0;
 }
 
-/* What the errno alone does not tell is what would help. */
+/* Adds what would help, which the errno alone does not say. */
 void source_failure_text(const struct capture *capture, enum source_id id, uint64_t others,
 			 struct text *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tallies of a capture say at its end.
+ * Turns the tallies of a capture, once it is complete, into reports about each source and reasons
+ * for missing values.
  */
 #ifndef COLLECT_SOURCE_H
 #define COLLECT_SOURCE_H
@@ -12,29 +13,29 @@ struct text;
 
 #define NOT_ASKED_SMAPS "not asked for: --smaps reads it"
 
-/* The source that has the values of a place. */
+/* The source that reads a place. */
 enum source_id source_of(enum metric_place place);
 
-/* Whether it asks a running kernel or a living process, which a recording is not. */
+/* Whether it needs a running kernel or a living process, and so cannot work on a recording. */
 bool source_needs_life(enum source_id id);
 
-/* Whether it is read only when it is asked for, and was not. */
+/* Whether it is an optional source (such as smaps) that this capture did not ask for. */
 bool source_is_unasked(const struct capture *capture, enum source_id id);
 
-/* Tasks that the iterator told all of, so that this source's files of them were not read. */
+/* The number of tasks whose files of this source were not read, since the iterator reported all. */
 uint64_t source_iterated(const struct capture *capture, enum source_id id);
 
 /*
- * What kept the source from values: the failure, how often, and what would help.
- * Where the iterator told `others`, that is said too.
+ * Writes why the source lacks values: the failure, how often it happened, and what would help.
+ * Also says for how many tasks (`others`) the iterator reported the values instead.
  */
 void source_failure_text(const struct capture *capture, enum source_id id, uint64_t others,
 			 struct text *out);
 
-/* Fills the snapshot's reports: how each source did, and why if it did not.  0 or -ENOMEM. */
+/* Fills the snapshot's reports: how each source did, and why it failed if so.  0 or -ENOMEM. */
 int source_reports(struct capture *capture);
 
-/* Gives every metric with missing cells a reason, unless it has one.  0 or -ENOMEM. */
+/* Gives a reason to every metric that has missing cells and no reason yet.  0 or -ENOMEM. */
 int source_absent_reasons(struct capture *capture);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why cells of a metric are missing: which source was to fill them, and what
- * became of it.
+ * Finds out why cells of a metric are missing: which source should have filled them, and what
+ * happened to it.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -11,10 +11,10 @@
 
 static bool was_used(const struct capture *capture, enum source_id id)
 {
-	return capture->tallies[id].read || capture->tallies[id].failed;
+	return id < SOURCE_COUNT && (capture->tallies[id].read || capture->tallies[id].failed);
 }
 
-/* Whether the iterator alone was to fill the metric: files were read only for other metrics. */
+/* Whether only the iterator was meant to fill the metric, and files were read for other metrics. */
 static bool is_left_to_iterator(const struct capture *capture, const struct metric *metric)
 {
 	return was_used(capture, SOURCE_TASK_ITERATOR) && source_is_iterated(metric) &&
@@ -22,8 +22,8 @@ static bool is_left_to_iterator(const struct capture *capture, const struct metr
 }
 
 /*
- * The source that was to fill the metric: the first one in use, else the one that
- * was to stand in for the iterator, else the first one listed.
+ * The source that should have filled the metric: the first one in use, else the one that replaces
+ * the iterator, else the first one listed.
  */
 static enum source_id responsible_source(const struct capture *capture, const struct metric *metric)
 {
@@ -39,7 +39,7 @@ static enum source_id responsible_source(const struct capture *capture, const st
 	return first;
 }
 
-/* Whether all leaders were listed: a cgroup may have threads without them. */
+/* Whether all leaders were listed: a cgroup may hold threads without their leader. */
 static bool has_all_leaders(const struct snapshot *snapshot)
 {
 	for (size_t row = 0; row < snapshot->process_count; row++) {
@@ -51,7 +51,7 @@ static bool has_all_leaders(const struct snapshot *snapshot)
 	return true;
 }
 
-/* Whether the metric is worked out from the files of a process and all its threads. */
+/* Whether the metric is calculated from the files of a process and of all its threads. */
 static bool is_split(const struct capture *capture, const struct metric *metric)
 {
 	return !(capture->tallies[SOURCE_TASK_ITERATOR].read && source_is_iterated(metric)) &&
@@ -59,12 +59,12 @@ static bool is_split(const struct capture *capture, const struct metric *metric)
 }
 
 /*
- * Sizes, not counts of faults: what a task without memory of its own lacks.  One
- * that no task has, though some have memory, the kernel does not report.
+ * Whether the metric is a size of memory (not a count of faults), which a task without memory of
+ * its own lacks.  If no task has it, although some have memory, the kernel does not report it.
  */
 static bool is_memory_size(const struct snapshot *snapshot, const struct metric *metric)
 {
-	return metric->scope == SCOPE_PROCESS && metric->section == SECTION_MEMORY &&
+	return metric->scope == METRIC_OF_PROCESS && metric->section == SECTION_MEMORY &&
 	       metric->unit == UNIT_BYTES &&
 	       (snapshot_measured(snapshot, metric_number(metric)) ||
 		!snapshot_measured(snapshot, METRIC_rss_bytes));
@@ -80,7 +80,7 @@ static const char *silent_reason(const struct capture *capture, const struct met
 			       "not have it" :
 			       "some tasks were not listed by the task iterator, and the file "
 			       "that has it was left out";
-	if (id == SOURCE_TASK_ITERATOR && metric->scope == SCOPE_PROCESS &&
+	if (id == SOURCE_TASK_ITERATOR && metric->scope == METRIC_OF_PROCESS &&
 	    !has_all_leaders(capture->snapshot))
 		return "the leader of the process was not listed: it is in another cgroup, or has "
 		       "ended";
@@ -106,7 +106,10 @@ static bool is_task_file(enum source_id id)
 	       id == SOURCE_SCHED || id == SOURCE_IO;
 }
 
-/* Tasks that the iterator listed, but whose files were gone: only these have the metric. */
+/*
+ * Tasks that the iterator listed but that ended before their files, which alone have the metric,
+ * were read.
+ */
 static uint64_t unread_tasks(const struct capture *capture, const struct metric *metric,
 			     enum source_id id)
 {
@@ -141,7 +144,7 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	uint64_t missing = missing_cells(capture->snapshot, metric_number(metric));
 	uint64_t unread = unread_tasks(capture, metric, id);
 
-	/* What only a running kernel tells is missing for that alone. */
+	/* On a recording, sources that need a running kernel are missing for that reason alone. */
 	if (!gate->open && (capture->host->live || !source_needs_life(id)))
 		text_append_string(out, gate->reason);
 	else if (source_is_unasked(capture, id))
@@ -171,7 +174,8 @@ int source_absent_reasons(struct capture *capture)
 	for (int id = 0; id < METRIC_STORED; id++) {
 		size_t rows = snapshot_rows(snapshot, id);
 
-		if (snapshot->absent[id] || (rows && snapshot_measured(snapshot, id) == rows))
+		if (snapshot->columns[id].absent || metric_is_only_traced(id) ||
+		    (rows && snapshot_measured(snapshot, id) == rows))
 			continue;
 		text_clear(&reason);
 		absent_text(capture, &metrics[id], &reason);

@@ -24,14 +24,14 @@ static const struct {
 	{ ENOMEM, "out of memory" },
 };
 
-/* Asked here, since a loader that lacks one of the two fails with errors that do not say so. */
+/* Checked here, since without one of the two the loader fails with errors that do not say so. */
 static bool has_capabilities(void)
 {
 	return host_has_capability(CAP_SYS_ADMIN) ||
 	       (host_has_capability(CAP_BPF) && host_has_capability(CAP_PERFMON));
 }
 
-/* The file that runs, so that the command can be used as it stands. */
+/* Names the file of the running program, so that the user can copy the command. */
 static int ask_for_capabilities(const struct host *host, struct error *error)
 {
 	char path[PATH_MAX];

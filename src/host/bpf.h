@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BPF programs on this host: whether they can be loaded, in words why not, and
- * the bytes that a task iterator writes.
+ * What is common to using BPF programs on this host: whether they can be loaded, a sentence if
+ * not, and reading the bytes that a task iterator writes.
  *
- * The programs themselves are skeletons made from bpf/; who uses one opens and
- * loads it, between host_bpf_check() and host_bpf_explain().
+ * The programs themselves are skeletons made from bpf/.  Their users call host_bpf_check(), open
+ * and load the skeleton, and pass a failure to host_bpf_explain().
  */
 #ifndef HOST_BPF_H
 #define HOST_BPF_H
@@ -16,7 +16,7 @@
 struct error;
 struct host;
 
-/* What a build with -Dbpf=disabled says in place of trying one, and what would help. */
+/* What a build with -Dbpf=disabled says instead of trying to load one, and what would help. */
 #define HOST_NO_BPF "this build has no BPF programs (-Dbpf=disabled)"
 #define HOST_NEEDS_BPF "a build with -Dbpf=enabled"
 
@@ -30,16 +30,16 @@ int host_bpf_check(const struct host *host, struct error *error);
 int host_bpf_explain(int status, struct error *error);
 
 /*
- * Takes bytes and returns how many it is done with, or a negative errno that
- * ends the walk.  What is left is offered again, with more behind it.  `bytes`
- * is aligned for 64-bit values as long as multiples of 8 are taken.
+ * Takes bytes and returns how many it has consumed, or a negative errno that ends the walk.  The
+ * rest is offered again, with more bytes behind it.  `bytes` is aligned for 64-bit values as long
+ * as multiples of 8 are consumed.
  */
 typedef ssize_t host_bpf_consumer(void *context, const void *bytes, size_t length);
 
 /*
- * Runs the iter/task program of that fd over the tasks of process `tgid`, or over all
- * for 0.  Returns 0, -ENOTSUP when this kernel cannot walk a single process, or
- * another negative errno; -EBADMSG when the output ends within a record.
+ * Runs the iter/task program of fd `program` over the tasks of process `tgid`, or over all tasks
+ * if that is 0.  Returns 0, -ENOTSUP when this kernel cannot walk a single process, or another
+ * negative errno; -EBADMSG when the output ends within a record.
  */
 int host_bpf_iterate(int program, int32_t tgid, host_bpf_consumer *consume, void *context);
 

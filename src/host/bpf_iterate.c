@@ -11,7 +11,7 @@
 /* Twice the kernel's own output buffer, so that a read never splits a record. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
-/* Kernels before 6.1 walk all tasks or none, and refuse the longer options. */
+/* Kernels before 6.1 cannot walk a single process, and refuse the longer options. */
 static int attach(int program, int32_t tgid)
 {
 	union bpf_iter_link_info info = { .task.pid = (uint32_t)tgid };
@@ -23,8 +23,8 @@ static int attach(int program, int32_t tgid)
 }
 
 /*
- * Reads to the end.  The kernel pauses with EAGAIN after very many tasks that
- * gave no output.
+ * Reads to the end.  The kernel returns EAGAIN after very many tasks without output; then the read
+ * is repeated.
  */
 static int read_all(int fd, char *buffer, host_bpf_consumer *consume, void *context)
 {

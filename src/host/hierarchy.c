@@ -25,7 +25,7 @@ static const struct {
 	{ "systemd", "name=systemd" }, { "cpuset", "cpuset" },
 };
 
-/* Whether the v2 tree of a hybrid host is in real use: leftovers such as hugetlb do not count. */
+/* Whether the v2 tree of a hybrid host is in real use; controllers such as hugetlb do not count. */
 static bool has_controllers(int dir)
 {
 	char controllers[512];
@@ -87,7 +87,7 @@ void hierarchy_find(int sys, struct cgroup_hierarchy *ret)
 		use_v2(ret, TAKE_FD(unified));
 }
 
-/* Where the tree of each controller may be; the first that is there counts. */
+/* Where the tree of each controller may be; the first that exists is used. */
 static const struct {
 	enum hierarchy_id id;
 	const char *controller;
@@ -128,7 +128,10 @@ static char *next_field(char **cursor)
 	return field;
 }
 
-/* The path that a mount begins at, by a line of mountinfo; NULL when it is of another place. */
+/*
+ * The path that a mount begins at, from a line of mountinfo; NULL when the line is about another
+ * directory.
+ */
 static const char *line_top(char *line, const char *directory)
 {
 	char place[64];
@@ -137,7 +140,7 @@ static const char *line_top(char *line, const char *directory)
 	snprintf(place, sizeof(place), "/sys/" CGROUP_ROOT "%s%s", *directory ? "/" : "",
 		 directory);
 	if (!strstr(line, place))
-		return NULL; /* most lines, at little cost */
+		return NULL; /* rejects most lines cheaply */
 	for (int i = 0; i < 3; i++)
 		(void)next_field(&line);
 	top = next_field(&line);
@@ -145,7 +148,7 @@ static const char *line_top(char *line, const char *directory)
 	return point && strcmp(point, place) == 0 ? top : NULL;
 }
 
-/* Of mounts in one place the last hides the others. */
+/* If several file systems are mounted on the directory, the last one hides the others. */
 static int find_top(const struct text *mounts, const char *directory, char **ret)
 {
 	CLEANUP(free_pointer) char *copy = strdup(text_string(mounts));
@@ -239,7 +242,7 @@ int hierarchies_open_cgroup(const struct hierarchies *hierarchies, enum hierarch
 	return file_open_below(hierarchies->trees[id].fd, *path ? path : ".", O_PATH | O_DIRECTORY);
 }
 
-/* Whether a line "ID:controllers:path" is of the hierarchy. */
+/* Whether a line "ID:controllers:path" is about the hierarchy. */
 static bool line_matches(const char *controllers, size_t length,
 			 const struct cgroup_hierarchy *hierarchy)
 {

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "host/hierarchy.h"
 
-#define NS_PER_SECOND 1000000000
 #define USUAL_TICKS 100 /* USER_HZ of every architecture but alpha */
 #define RECORDED_LIMIT ((size_t)16 * 1024 * 1024)
 #define CONFIG_LIMIT ((size_t)4 * 1024 * 1024)
@@ -153,14 +153,6 @@ void host_close_pointer(struct host **host)
 	host_close(*host);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool host_clock(const struct host *host, struct host_clock *ret)
 {
 	if (!host->live)
@@ -213,7 +205,7 @@ static int read_kernel_config(struct text *ret)
 	return file_read_text(boot, name, CONFIG_LIMIT, ret);
 }
 
-/* Options that depend on one that is off are not mentioned at all. */
+/* An option that is not in the file is off: it depends on one that is off. */
 bool host_kernel_option(const struct host *host, const char *option, bool *ret)
 {
 	CLEANUP(text_free) struct text config = { 0 };

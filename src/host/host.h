@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine that is looked at: this one, or a recorded directory tree.
+ * This room reads the machine that taskscope examines: this one, or a recorded directory tree.
  *
- * Everything is read below directory fds for proc, sys and the cgroup tree, so
- * that every reader also runs on a tree made by tools/record-root.sh.  A
- * recorded host never asks the live one: no clock, no system call about tasks,
- * no uname; what files cannot tell is in the tree's own `taskscope-root`.
+ * Everything is read below directory fds for proc, sys and the cgroup tree, so that every reader
+ * also runs on a tree made by tools/record-root.sh.  A recorded host never asks the live one: no
+ * clock, no system call about tasks, no uname.  What no file says is recorded in the tree's own
+ * `taskscope-root`.
  */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
@@ -38,9 +38,9 @@ struct host {
 	int sys;
 	int etc; /* -1 when there is none */
 	struct cgroup_hierarchy cgroup;
-	uint64_t clock_ticks; /* a second; 0 when the recording does not tell */
-	uint64_t tick_ns;     /* then by the number that kernels show nearly everywhere */
-	uint64_t page_bytes;  /* 0 when the recording does not tell */
+	uint64_t clock_ticks; /* per second; 0 when the recording does not say */
+	uint64_t tick_ns;     /* of one tick; assumes 100 ticks per second when that is 0 */
+	uint64_t page_bytes;  /* 0 when the recording does not say */
 	struct cpuset online; /* empty when not known */
 	struct text recorded; /* taskscope-root of a recorded tree */
 };
@@ -50,7 +50,7 @@ int host_open(struct host **ret, const char *root, struct error *error);
 void host_close(struct host *host); /* NULL is allowed */
 void host_close_pointer(struct host **host);
 
-/* The clocks now, or those of the recording; false when the recording has none. */
+/* The time now, or that of the recording; false when the recording has none. */
 bool host_clock(const struct host *host, struct host_clock *ret);
 
 /*
@@ -66,26 +66,26 @@ bool host_namespace(const struct host *host, const char *name, uint64_t *ret);
 /* uname's machine. */
 bool host_arch(const struct host *host, char *buffer, size_t capacity);
 
-/* A directory to read below: an fd, or a negative errno. */
+/* Opens a directory to read below it: an fd, or a negative errno. */
 int host_open_directory(int dir, const char *path);
 
-/* A one-line file below proc or sys, without its newline. */
+/* Reads a one-line file below proc or sys, without its newline. */
 bool host_read_line(int dir, const char *path, char *buffer, size_t capacity);
 bool host_read_number(int dir, const char *path, uint64_t *ret);
 
 /*
- * Whether the kernel was built with an option ("CONFIG_TASK_XACCT"), by the file
- * that distributions keep beside their kernels, or by the recording's line of
- * that name.  False when neither tells.
+ * Whether the kernel was built with an option ("CONFIG_TASK_XACCT"), by the file that
+ * distributions keep beside their kernels, or by the line of that name in the recording.  False
+ * when neither says.
  */
 bool host_kernel_option(const struct host *host, const char *option, bool *ret);
 
-/* What must be added to boot-time stamps of the kernel to get our time namespace's. */
+/* What to add to the kernel's boot-time stamps to get those of our time namespace. */
 int64_t host_boottime_offset_ns(const struct host *host);
 
 /*
- * The path of a task in host->cgroup's hierarchy, from the text of its cgroup
- * file.  Points into `text`, length by pointer; NULL when there is no such line.
+ * The path of a task in host->cgroup's hierarchy, from the text of its cgroup file.  Points into
+ * `text`, with its length in *ret_length; NULL when there is no such line.
  */
 const char *cgroup_path(const char *text, const struct cgroup_hierarchy *hierarchy,
 			size_t *ret_length);

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files by names that strangers chose.
+ * Opens files whose names other users chose.
  *
- * Opening a device or a pipe may change something: a watchdog resets the host, a
- * tape rewinds, somebody waits for a reader.  So a name is first looked up
- * without opening what it leads to, and only a plain file is then opened.
+ * Opening a device or a pipe can have effects: a watchdog resets the host, a tape rewinds, a
+ * writer that waits for a reader goes on.  So a name is first looked up without opening the file,
+ * and only a plain file is then opened.
  */
 #ifndef HOST_PLAIN_FILE_H
 #define HOST_PLAIN_FILE_H
 
 /*
- * What a path leads to with directory fd `root` as the root: links lead to where
- * they lead there, never out of it.  Returns an fd that stands for it and cannot be
- * read, or a negative errno.
+ * Looks up a path with directory fd `root` as the root directory; links never lead out of it.
+ * Returns an O_PATH fd, which cannot be read, or a negative errno.
  */
 int plain_file_find(int root, const char *path);
 
-/* Opens what such an fd stands for, for reading: an fd, -EINVAL when it is no plain file, ... */
+/*
+ * Opens the file of that fd for reading.  Returns an fd, -EINVAL when it is not a plain file, or
+ * another negative errno.
+ */
 int plain_file_open(int place);
 
 #endif

@@ -56,7 +56,10 @@ static bool is_in_group(gid_t wanted)
 	return getegid() == wanted;
 }
 
-/* By the kernel's rules: "invisible" spares a group, "ptraceable" nobody but those who may trace. */
+/*
+ * Follows the kernel's rules: with "invisible", a group still sees all; with "ptraceable", only
+ * those who may trace a process see it.
+ */
 static bool hides_from_us(const char *options)
 {
 	const char *value = find_option(options, "hidepid");
@@ -74,7 +77,10 @@ static bool hides_from_us(const char *options)
 	return !spares_group || !is_in_group((gid_t)number);
 }
 
-/* The options of a file system at a place, by its line of mountinfo; NULL when it is another's. */
+/*
+ * The options of the file system mounted at `point`, from a line of mountinfo; NULL when the line
+ * is about another place.
+ */
 static char *line_options(char *line, const char *point)
 {
 	char *separator = strstr(line, " - ");
@@ -92,7 +98,7 @@ static char *line_options(char *line, const char *point)
 	return separator + 1;
 }
 
-/* Of mounts in one place the last hides the others. */
+/* If several file systems are mounted at one place, the last one hides the others. */
 bool host_hides_processes(const struct host *host)
 {
 	CLEANUP(text_free) struct text mounts = { 0 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What this process may do.
- */
+/* Finds out what this process is allowed to do. */
 #ifndef HOST_PRIVILEGE_H
 #define HOST_PRIVILEGE_H
 
@@ -10,14 +8,14 @@
 struct host;
 
 /*
- * Whether we have a capability (CAP_SYS_PTRACE) at all.  It is that of our user
- * namespace: over what belongs to another one it says nothing.
+ * Whether we have a capability, such as CAP_SYS_PTRACE.  It holds in our own user namespace; it
+ * says nothing about what belongs to another one.
  */
 bool host_has_capability(int capability);
 
 /*
- * Whether this proc mount keeps processes from us that belong to others (hidepid).
- * False for a recorded tree, and where it cannot be told.
+ * Whether this proc mount hides other users' processes from us (hidepid).  False for a recorded
+ * tree, and when we cannot find out.
  */
 bool host_hides_processes(const struct host *host);
 

@@ -15,26 +15,26 @@
 #include "base/cleanup.h"
 #include "base/scope_layout.h"
 #include "base/text.h"
-#include "host/aside.h"
+#include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/plain_file.h"
-#include "host/process_maps.h"
+#include "host/elf/process_maps.h"
 
 #define MAPPED_NAME "/memfd:" SCOPE_MEMORY_NAME
 #define LINK_TEXT MAPPED_NAME " (deleted)"
 #define PATH_SIZE 64
 #define MAP_PATIENCE_MS 100
-#define CANDIDATES_MAX 64 /* that have the name: nobody needs more than one */
+#define CANDIDATES_MAX 64 /* files with the name; a process needs only one */
 
 /* One search, of a process whose directory in the proc tree is open. */
 struct search {
 	int process;
 	const struct scope_file_judge *judge;
-	uint64_t mount; /* that all such memories are on */
+	uint64_t mount; /* that all memfds are on */
 	unsigned candidates;
 };
 
-/* 0 when the link at a path says that it is such a memory, -ESTALE when it says something else. */
+/* Returns 0 when the link at a path has the name of scope memory, -ESTALE when it has another. */
 static int check_link(int dir, const char *path)
 {
 	char text[sizeof(LINK_TEXT) + 1];
@@ -47,7 +47,7 @@ static int check_link(int dir, const char *path)
 	return 0;
 }
 
-/* The number of the mount that a descriptor of ours is on; asks nothing of its file system. */
+/* The number of the mount of one of our descriptors.  Does not ask the file system. */
 static int mount_of(int fd, uint64_t *ret)
 {
 	static const char key[] = "mnt_id:";
@@ -72,8 +72,8 @@ static int mount_of(int fd, uint64_t *ret)
 }
 
 /*
- * All of them are on one mount of the kernel's own.  A file of a file system that is served by a
- * program can have the same name, and whoever asks it for anything may wait for ever.
+ * All memfds are on one internal mount of the kernel.  A file on a file system that a program
+ * serves (FUSE) can have the same name, and any request to it may wait for ever.
  */
 static int find_mount(uint64_t *ret)
 {
@@ -94,15 +94,12 @@ static int check_mount(struct search *search, int place)
 	return search->mount == found ? 0 : -ESTALE;
 }
 
-/* What a path below the process leads to: looked at before it is opened. */
-static int open_checked(struct search *search, const char *path)
+/* Opens the file of an O_PATH fd, after checking its name and its mount. */
+static int open_checked(struct search *search, int place)
 {
-	CLEANUP(close_fd) int place = openat(search->process, path, O_PATH | O_CLOEXEC);
 	char own[PATH_SIZE];
 	int status;
 
-	if (place < 0)
-		return -errno;
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", place);
 	status = check_link(AT_FDCWD, own);
 	if (status == 0)
@@ -110,14 +107,14 @@ static int open_checked(struct search *search, const char *path)
 	return status < 0 ? status : plain_file_open(place);
 }
 
-/* An fd, or why there is none. */
-static int try_path(struct search *search, const char *path)
+/* Opens a candidate and asks the judge.  Returns an fd or a negative errno. */
+static int try_place(struct search *search, int place)
 {
 	CLEANUP(close_fd) int fd = -1;
 	int status;
 
 	search->candidates++;
-	fd = open_checked(search, path);
+	fd = open_checked(search, place);
 	if (fd < 0)
 		return fd;
 	status = search->judge->accept(search->judge->context, fd);
@@ -126,12 +123,16 @@ static int try_path(struct search *search, const char *path)
 
 static int try_descriptor(struct search *search, const char *number)
 {
+	CLEANUP(close_fd) int place = -1;
 	char path[PATH_SIZE];
 	int status;
 
 	snprintf(path, sizeof(path), "fd/%s", number);
 	status = check_link(search->process, path);
-	return status < 0 ? status : try_path(search, path);
+	if (status < 0)
+		return status;
+	place = openat(search->process, path, O_PATH | O_CLOEXEC);
+	return place < 0 ? -errno : try_place(search, place);
 }
 
 static bool is_exhausted(const struct search *search)
@@ -139,7 +140,10 @@ static bool is_exhausted(const struct search *search)
 	return search->candidates >= CANDIDATES_MAX;
 }
 
-/* What to say of several places: that there is nothing, or something else, tells nothing. */
+/*
+ * Chooses the error to report after several places: one that says more than "not there" replaces
+ * the former.
+ */
 static int weigh(int before, int now)
 {
 	return now == -ENOENT || now == -ESTALE ? before : now;
@@ -191,18 +195,48 @@ static int search_descriptors(struct search *search)
 	return status;
 }
 
-/* A map of memory that is read aside: the process may hold it for as long as it likes. */
+/*
+ * Finds candidates in the memory map, in a thread: the process may hold the lock on its map for as
+ * long as it likes, and both listing its mappings and opening one take that lock.
+ */
 struct map_job {
 	int process; /* a descriptor of its own */
-	int status;
-	struct process_maps maps;
+	int status;  /* why there are no candidates, or no more */
+	int places[CANDIDATES_MAX];
+	size_t count;
 };
 
-static void map_job_read(void *context)
+static bool is_candidate(const struct process_mapping *mapping)
 {
+	return mapping->shared && mapping->deleted && strcmp(mapping->name, MAPPED_NAME) == 0;
+}
+
+static void map_job_add(struct map_job *job, const struct process_mapping *mapping)
+{
+	char path[PATH_SIZE];
+	int place;
+
+	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+		 mapping->end);
+	place = openat(job->process, path, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		job->status = weigh(job->status, -errno);
+	else
+		job->places[job->count++] = place;
+}
+
+static void map_job_run(void *context)
+{
+	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
 	struct map_job *job = context;
 
-	job->status = process_maps_read(job->process, &job->maps);
+	job->status = process_maps_read(job->process, &maps);
+	if (job->status < 0)
+		return;
+	job->status = -ENOENT;
+	for (size_t i = 0; i < maps.mappings.count && job->count < CANDIDATES_MAX; i++)
+		if (is_candidate(&maps.mappings.data[i]))
+			map_job_add(job, &maps.mappings.data[i]);
 }
 
 static void map_job_free(void *context)
@@ -211,7 +245,8 @@ static void map_job_free(void *context)
 
 	if (!job)
 		return;
-	process_maps_clear(&job->maps);
+	for (size_t i = 0; i < job->count; i++)
+		close(job->places[i]);
 	close_fd(&job->process);
 	free(job);
 }
@@ -221,45 +256,25 @@ static void map_job_free_pointer(struct map_job **job)
 	map_job_free(*job);
 }
 
-static int map_job_run(int process, struct map_job **ret)
+static int search_mappings(struct search *search)
 {
 	CLEANUP(map_job_free_pointer) struct map_job *job = calloc(1, sizeof(*job));
 	int status;
 
 	if (!job)
 		return -ENOMEM;
-	job->process = fcntl(process, F_DUPFD_CLOEXEC, 0);
+	job->process = fcntl(search->process, F_DUPFD_CLOEXEC, 0);
 	if (job->process < 0)
 		return -errno;
-	status = aside_run(map_job_read, map_job_free, job, MAP_PATIENCE_MS);
+	status = deadline_run(map_job_run, map_job_free, job, MAP_PATIENCE_MS);
 	if (status == -ETIMEDOUT)
 		job = NULL;
-	else if (status == 0)
-		status = job->status;
-	if (status == 0)
-		*ret = TAKE_PTR(job);
-	return status;
-}
-
-static int search_mappings(struct search *search)
-{
-	CLEANUP(map_job_free_pointer) struct map_job *job = NULL;
-	int status = map_job_run(search->process, &job);
-
 	if (status < 0)
 		return status;
-	status = -ENOENT;
-	for (size_t i = 0; i < job->maps.mappings.count && !is_exhausted(search); i++) {
-		const struct process_mapping *mapping = &job->maps.mappings.data[i];
-		char path[PATH_SIZE];
-		int found;
+	status = job->status;
+	for (size_t i = 0; i < job->count && !is_exhausted(search); i++) {
+		int found = try_place(search, job->places[i]);
 
-		if (!mapping->shared || !mapping->deleted ||
-		    strcmp(mapping->name, MAPPED_NAME) != 0)
-			continue;
-		snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
-			 mapping->end);
-		found = try_path(search, path);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the memory in which a process tells its scopes: see base/scope_layout.h.
+ * Finds the memory in which a process publishes its scopes: see base/scope_layout.h.
  *
- * It is a memfd with a name that anyone can give to anything, so that what is opened is checked to be
- * one: reading from another file could wait for ever, or change something.
+ * It is a memfd with a known name, but anyone can give that name to any file.  So a file is
+ * checked to be a memfd before it is opened: reading from another kind of file could wait for
+ * ever, or change something.
  */
 #ifndef HOST_SCOPE_FILE_H
 #define HOST_SCOPE_FILE_H
@@ -14,23 +15,27 @@
 struct host;
 
 /*
- * Whether the process has it where the library puts it, by a name only: at the first descriptor, or
- * behind others that are taken.  0, -ENOENT, -ESRCH when there is no such process, -EACCES or -EPERM
- * when we may not look.  Costs two system calls for a process that has none.
+ * Checks by name only whether the process has it where the library puts it: at the first
+ * descriptor, or behind others that are taken.  Returns 0, -ENOENT, -ESRCH when there is no such
+ * process, -EACCES or -EPERM when we lack the right.  Costs two system calls for a process that
+ * has none.
  */
 int scope_file_glance(const struct host *host, int32_t pid);
 
-/* Who knows whether a memory is the right one: 0, or a negative errno and the search goes on. */
+/*
+ * Decides whether a memory is the right one: accept() returns 0, or a negative errno to continue
+ * the search.
+ */
 struct scope_file_judge {
 	int (*accept)(void *context, int fd);
 	void *context;
 };
 
 /*
- * Opens the first one that is accepted, for reading, below the directory fd of the process in the
- * proc tree.  `everywhere`: also among all of its descriptors, then in its map of memory.  Gives up
- * after 64 that have the name.  Returns an fd; -ENOENT when there is none; what the judge said last
- * when it refused all; another negative errno when we may not look.
+ * Opens, for reading, the first memory that the judge accepts, below the directory fd of the
+ * process in the proc tree.  With `everywhere`, also searches all of its descriptors, then its
+ * memory map.  Gives up after 64 files that have the name.  Returns an fd; -ENOENT when there is
+ * none; the judge's last error when it refused all; another negative errno when we lack the right.
  */
 int scope_file_open(int process, bool everywhere, const struct scope_file_judge *judge);
 

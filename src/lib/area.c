@@ -21,12 +21,12 @@ enum { ANCHOR_TRIES = 3 };
 
 struct area area = { .fd = -1 };
 
-static bool is_lost;	     /* numbers of labels are out there that no table explains */
-static struct stat identity; /* of the memory behind the descriptor */
+static bool is_lost;	     /* call sites have numbers of labels that are in no table */
+static struct stat identity; /* the memory behind the descriptor */
 
 /*
- * The same moment on both clocks.  Whoever is kept from running between the two reads has moments that
- * are apart: of three tries the narrowest is taken.
+ * Reads both clocks at the same moment.  If the thread is interrupted between the reads, they are
+ * apart; so the closest pair of three tries is taken.
  */
 static void anchor_take(struct scope_header *header)
 {
@@ -44,7 +44,7 @@ static void anchor_take(struct scope_header *header)
 	}
 }
 
-/* What a forked child starts with: the tables of its parent, and nothing of what happened there. */
+/* A new header.  A forked child keeps the tables of its parent, but no losses or statistics. */
 static void header_renew(struct scope_header *header, uint32_t label_count, uint32_t thread_count)
 {
 	*header = (struct scope_header){
@@ -75,7 +75,7 @@ static void header_renew(struct scope_header *header, uint32_t label_count, uint
 	anchor_take(header);
 }
 
-/* Some hosts allow only memory that cannot be executed; older kernels do not know how to ask. */
+/* Some hosts allow only memory that cannot be executed; older kernels do not know that flag. */
 static int memory_create(void)
 {
 	int fd = memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -85,7 +85,10 @@ static int memory_create(void)
 	return memfd_create(SCOPE_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* To a number where readers look; where the limit does not allow that, it stays. */
+/*
+ * Moves the descriptor to a number where readers look.  It stays where the limit does not allow
+ * that.
+ */
 static int descriptor_move(int fd)
 {
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, SCOPE_FD);
@@ -96,7 +99,7 @@ static int descriptor_move(int fd)
 	return moved;
 }
 
-/* Beyond the limit, giving a file its size would be answered with a deadly signal. */
+/* Giving a file a size beyond the limit would send a signal that ends the program. */
 static bool size_is_allowed(void)
 {
 	struct rlimit limit;
@@ -105,7 +108,7 @@ static bool size_is_allowed(void)
 	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= SCOPE_MEMORY_SIZE);
 }
 
-/* A descriptor of memory that has its size, or a negative errno. */
+/* Returns a descriptor of memory of the right size, or a negative errno. */
 static int memory_open(void)
 {
 	int fd, error;
@@ -123,7 +126,7 @@ static int memory_open(void)
 	return descriptor_move(fd);
 }
 
-/* Nobody else can change it from now on, and it keeps its size. */
+/* From now on nobody else can write to it, and its size cannot change. */
 static void memory_seal(int fd)
 {
 	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -138,7 +141,7 @@ static void *map_private(void *place, int flags)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/* Shared memory and its descriptor, or MAP_FAILED: then the area knows why. */
+/* Returns shared memory and its descriptor; or MAP_FAILED, with the reason in area.share_error. */
 static void *map_shared(int *ret_fd)
 {
 	int fd = memory_open();
@@ -160,7 +163,7 @@ static void *map_shared(int *ret_fd)
 	return memory;
 }
 
-/* A program that closes all descriptors may have given the number to a file of its own. */
+/* The program may have closed all descriptors, and may have a file of its own at this number. */
 static void descriptor_close(void)
 {
 	struct stat now;
@@ -189,7 +192,7 @@ int area_open(void)
 	return 0;
 }
 
-/* By words, each of them whole: counters in it may be moving. */
+/* Copies word by word, each atomically: other threads may be moving the counters. */
 static void words_copy(void *target, const void *source, size_t size)
 {
 	uint64_t *to = target;
@@ -205,7 +208,7 @@ void area_keep(const struct scope_thread *thread, struct scope_thread *ret)
 	words_copy(ret, thread, sizeof(*ret));
 }
 
-/* The same bytes as in the area, in memory that will take its place. */
+/* Where `place` of the area will be in the memory that replaces it. */
 static void *counterpart(void *memory, const void *place)
 {
 	return (char *)memory + ((const char *)place - (const char *)area.header);
@@ -219,14 +222,17 @@ static void labels_copy(void *memory)
 	       count * sizeof(struct scope_label));
 }
 
-/* Moves it to where the area is: from one moment to the next, with every pointer still good. */
+/* Moves the memory to the area's address, in one step, so that every pointer stays valid. */
 static bool memory_replace(void *memory)
 {
 	return mremap(memory, SCOPE_MEMORY_SIZE, SCOPE_MEMORY_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		      area.header) != MAP_FAILED;
 }
 
-/* Without memory for a second copy the labels are lost, but their numbers are not given twice. */
+/*
+ * Replaces the parent's memory.  Without memory for a copy, the texts of labels are lost, but
+ * their numbers are not used again.
+ */
 static bool part_from_labels(void)
 {
 	void *memory = map_private(NULL, 0);
@@ -240,7 +246,7 @@ static bool part_from_labels(void)
 	return map_private(area.header, MAP_FIXED) != MAP_FAILED;
 }
 
-/* The parent's statistics and losses are the parent's. */
+/* The child begins without its parent's statistics and losses. */
 static void thread_renew(struct scope_thread *thread)
 {
 	thread->tid = gettid();

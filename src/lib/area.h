@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory that is shared with readers: see base/scope_layout.h.  One for the process, mapped at
- * one address until its end, so that pointers into it stay good.
+ * The memory in which this process publishes its scopes; base/scope_layout.h has its layout.  A
+ * process has one, mapped at one address until the process ends, so that pointers into it stay
+ * valid.
  */
 #ifndef LIB_AREA_H
 #define LIB_AREA_H
@@ -14,25 +15,27 @@
 struct area {
 	struct scope_header *header; /* NULL before the first start */
 	int fd;			     /* -1: nobody outside can read it */
-	int share_error;	     /* then: why, a negative errno */
+	int share_error;	     /* why nobody can: a negative errno */
 };
 
 extern struct area area;
 
-/* Makes it at the first call.  0 or a negative errno. */
+/* Makes the area at the first call.  Returns 0 or a negative errno. */
 int area_open(void);
 
-/* A copy of a block while other threads move its counters: for area_part(). */
+/* Copies a block while other threads move its counters: for area_part(). */
 void area_keep(const struct scope_thread *thread, struct scope_thread *ret);
 /*
- * In a forked child, at once: a private copy takes the place of the parent's memory.  `thread` is the
- * block of the only thread that lives on, as it was before the fork; NULL: it had none.  False when
- * there is no memory for that: then this process has no area, and gets none.
+ * In a forked child, right after the fork: replaces the parent's memory by a private copy.
+ * `thread` is the block of the only thread that lives on, as it was before the fork; NULL: it had
+ * none.  Returns false when there is no memory for that: this process then has no area and never
+ * gets one.
  */
 bool area_part(const struct scope_thread *thread, uint32_t slot);
 /*
- * In a forked child, when it uses scopes again: memory of its own that readers can see.  No thread
- * may open or close scopes meanwhile; a counter that another thread moves in this moment may miss it.
+ * In a forked child, when it uses scopes again: gives it memory of its own that readers can see.
+ * Meanwhile no thread may open or close scopes; a step that another thread counts at this moment
+ * may be lost.
  */
 void area_share(void);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A change of a thread's block, as base/scope_layout.h wants it: the sequence is odd meanwhile, and
- * every store is a release.  By the owner, or by whoever ends an owner that is gone.
+ * How a thread's block is changed, as base/scope_layout.h requires: the sequence is odd during the
+ * change, and every store is a release.  Only the owner changes a block, or the thread that ends a
+ * block whose owner is gone.
  *
- * A signal handler that comes in the middle must not begin a change of its own: the owner says so
- * to itself with self.is_changing before it looks at anything (see lib/threads.h).
+ * A signal handler that interrupts a change must not begin one of its own.  So the owner sets
+ * self.is_changing before it reads anything (see lib/threads.h).
  */
 #ifndef LIB_BLOCK_H
 #define LIB_BLOCK_H
@@ -16,7 +17,7 @@
 #define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
 #define LOAD(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 
-/* Also of a block whose owner died in the middle of a change. */
+/* Also works on a block whose owner died in the middle of a change. */
 static inline void block_begin_change(struct scope_thread *block)
 {
 	STORE(block->sequence, block->sequence | 1);

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "lib/warnings.h"
+#include "lib/heartbeat/warnings.h"
 
 struct control control;
 
@@ -25,7 +25,7 @@ static const struct {
 	{ "h", 60 * 60 * 1000 },
 };
 
-/* Digits at the start, at most nine of them: no overflow. */
+/* Reads the digits at the start, nine at most, so that nothing overflows. */
 static bool parse_digits(const char *text, uint32_t *ret, const char **ret_rest)
 {
 	uint32_t value = 0;
@@ -126,7 +126,7 @@ static bool set_signal(struct control *ret, const char *value)
 	return parse_switch(value, &ret->dumps_on_signal);
 }
 
-/* A copy: the program may change its environment. */
+/* Keeps a copy, since the program may change its environment. */
 static bool set_output(struct control *ret, const char *value)
 {
 	static char path[PATH_MAX];
@@ -165,7 +165,9 @@ static void choose_from_environment(struct control *ret, struct warnings *warnin
 	}
 }
 
-/* A program that was built with an older header has fewer options, one with a newer has more. */
+/*
+ * A program built with an older header has fewer options, one built with a newer header has more.
+ */
 static struct taskscope_options options_known(const struct taskscope_options *options)
 {
 	struct taskscope_options known = { .size = sizeof(known) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What holds for the whole process: whether scopes are recorded, and the options in force.
+ * Settings of the whole process: whether scopes are recorded, and the options in force.
  */
 #ifndef LIB_CONTROL_H
 #define LIB_CONTROL_H
@@ -11,7 +11,7 @@
 #include <taskscope.h>
 
 struct control {
-	bool is_on; /* read with relaxed atomic loads on the way of every scope */
+	bool is_on; /* every scope reads it, with a relaxed atomic load */
 	bool has_statistics;
 	uint32_t heartbeat_ms; /* 0: none */
 	uint32_t stall_ms;     /* TASKSCOPE_NEVER: none */
@@ -29,13 +29,13 @@ extern struct control control;
 struct warnings;
 
 /*
- * The options with their defaults, then the environment's; what is wrong there is added to the
- * warnings.  NULL: nobody wants to know.
+ * Fills `ret` from the options and their defaults, then from the environment.  Adds a warning for
+ * each wrong value; `warnings` may be NULL.
  */
 void control_choose(const struct taskscope_options *options, struct control *ret,
 		    struct warnings *warnings);
 
-/* What the environment says about starting at all; a wrong value is a warning, likewise. */
+/* What the environment says about starting at all.  A wrong value adds a warning. */
 enum control_wish {
 	CONTROL_NO_WISH,
 	CONTROL_ON,

@@ -6,14 +6,14 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/heartbeat.h"
+#include "lib/heartbeat/heartbeat.h"
 #include "lib/sites.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 
-static struct scope_thread copy; /* of the forking thread's block; under all locks */
+static struct scope_thread copy; /* the forking thread's block; written while holding all locks */
 static bool is_pending;
-static bool was_changing; /* the forking thread, before; likewise */
+static bool was_changing; /* of the forking thread, before the fork; likewise */
 
 bool fork_is_pending(void)
 {
@@ -50,9 +50,10 @@ void fork_end_kept(void)
 }
 
 /*
- * No other thread is in the middle of anything, and there is a block to go on with.  From here on
- * a handler of this thread, be it of a signal or of the fork, finds it in the middle of a change:
- * it would wait for locks that nobody but its own thread gives back.
+ * Takes all locks, so that no other thread is in the middle of anything, and copies the block that
+ * the child will use.  From here on a handler of this thread, for a signal or for the fork, must
+ * not use scopes: it would wait for locks that its own thread holds.  It sees that by
+ * self.is_changing.
  */
 static void before(void)
 {

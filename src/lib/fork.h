@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A forked child.  It shares no memory with its parent from the first moment on: what it has open is
- * in a private copy, under a lock, until it opens a scope.  Then it gets memory that readers can see
- * and a heartbeat thread (see lib/start.h).  A child that never does costs only the copy.
+ * What happens to scopes in a forked child.  It shares no memory with its parent from the first
+ * moment on.  Until the child opens a scope, its open scopes are in a private copy, under a lock.
+ * Then it gets memory that readers can see, and a heartbeat thread (see lib/start.h).  A child
+ * that never opens a scope pays only for the copy.
  */
 #ifndef LIB_FORK_H
 #define LIB_FORK_H
 
 #include <stdbool.h>
 
-/* Once; 0 or a negative errno. */
+/* Installs the handlers of forks; to be called once.  Returns 0 or a negative errno. */
 int fork_prepare(void);
 
-/* The memory is still the private copy: area_share() is due. */
+/* Whether the memory is still the private copy, so that area_share() must be called. */
 bool fork_is_pending(void);
-void fork_settle(void); /* it no longer is */
+void fork_settle(void); /* area_share() was called */
 
-/* The thread that forked goes on with its block.  After fork_settle(). */
+/* The thread that forked uses its block again.  Call after fork_settle(). */
 void fork_rejoin(void);
 
-/* The thread that forked ends before it used scopes again: its block is given back. */
+/* Gives back the block of the thread that forked, when it ends before it used scopes again. */
 void fork_end_kept(void);
 
-/* For closing a scope of a block that is kept aside. */
+/* For closing a scope of a block that is still in the private copy. */
 void fork_lock(void);
 void fork_unlock(void);
 

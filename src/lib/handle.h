@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What names an open scope: generation << 24 | index of the frame << 16 | slot of the block.
+ * A handle names an open scope: generation << 24 | index of the frame << 16 | slot of the block.
  *
- * The generation counts the scopes of a block, over all of its owners, so that an old handle fits no
- * new scope.  For a scope beyond the frames (index HANDLE_HIDDEN) it is how many are hidden.  No
- * handle is 0: a generation and a number of hidden scopes never are.
+ * The generation counts the scopes of a block, over all of its owners, so that an old handle never
+ * matches a new scope.  A scope beyond the frames has index HANDLE_HIDDEN, and as generation the
+ * number of hidden scopes.  Neither number is ever 0, so no handle is 0.
  */
 #ifndef LIB_HANDLE_H
 #define LIB_HANDLE_H
@@ -38,7 +38,7 @@ static inline struct taskscope_scope handle_make(uint64_t generation, uint64_t i
 	return (struct taskscope_scope){ generation << 24 | index << 16 | slot };
 }
 
-/* Whether it names an open frame of this block. */
+/* Whether the handle names an open frame of this block. */
 static inline bool handle_is_open(const struct scope_thread *block, uint64_t handle)
 {
 	uint32_t index = handle_index(handle);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program says about scopes that are open: how far they are, how long they may take, that they
- * wait; and what its threads are called.
+ * What a program says about its open scopes: how far they are, how long they may take, that they
+ * wait.  And what it calls its threads.
  */
 #include <taskscope.h>
 
 #include "lib/block.h"
 #include "lib/handle.h"
-#include "lib/heartbeat.h"
+#include "lib/heartbeat/heartbeat.h"
 #include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
@@ -15,8 +15,8 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /*
- * The frame if its scope is still open, else NULL.  A thread that takes a step in the very moment in
- * which the scope ends, and another is opened in its place, may take it there.
+ * Returns the frame if its scope is still open, else NULL.  If the scope ends at this moment and
+ * another opens in its place, the caller's step may be counted there.
  */
 static inline struct scope_frame *progress_frame(const struct taskscope_progress *progress)
 {
@@ -64,7 +64,7 @@ PUBLIC void taskscope_limit(struct taskscope_scope scope, uint32_t milliseconds)
 		heartbeat_notice_limit(milliseconds);
 }
 
-/* Not before the last change, whatever the counter of another CPU says. */
+/* The counter of this CPU may be behind; never store a time before the last change. */
 PUBLIC void taskscope_idle(void)
 {
 	struct scope_thread *block = self_block();
@@ -102,7 +102,7 @@ static void name_tell(struct scope_thread *block)
 	block_end_change(block);
 }
 
-/* Remembered by the thread: it also holds for a block that it gets later. */
+/* The thread remembers the name, for a block that it gets later. */
 PUBLIC void taskscope_thread(const char *name)
 {
 	if (self.is_changing)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast counters move, and when they will be done: over the time since the last heartbeat for a
- * scope that was open then, else since the scope began.
+ * How fast counters move, and when they will reach their total.  The rate is measured since the
+ * last heartbeat for a scope that was open then, else since the scope began.
  */
 #ifndef LIB_PROGRESS_H
 #define LIB_PROGRESS_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/line.h"
-#include "lib/look.h"
+#include "lib/heartbeat/line.h"
+#include "lib/heartbeat/look.h"
 
 struct progress_mark {
 	uint32_t generation; /* 0: none */
@@ -19,19 +19,19 @@ struct progress_mark {
 
 struct progress {
 	uint64_t marked_ns;
-	struct progress_mark *marks; /* for each slot and frame */
+	struct progress_mark *marks; /* one for each slot and frame */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int progress_init(struct progress *progress);
 void progress_clear(struct progress *progress);
-/* A new window begins. */
+/* Begins a new window for rates. */
 void progress_mark(struct progress *progress, const struct look *look);
 
-/* progress= rate= eta= of the thread's innermost scope that counts; nothing if there is none. */
+/* Adds progress= rate= eta= of the thread's innermost scope that counts; nothing if none does. */
 void progress_add(const struct progress *progress, const struct look *look,
 		  const struct look_thread *thread, struct line *line);
-/* progress= of that scope; NULL: none. */
+/* Adds progress= of that scope; NULL: nothing. */
 void progress_add_count(const struct look_frame *frame, struct line *line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks what a program may call: everything else of the library is hidden from it. */
+/* Marks functions that a program may call; everything else in the library is hidden from it. */
 #ifndef LIB_PUBLIC_H
 #define LIB_PUBLIC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a scope.  Everything that is not the plain case (the first scope of a thread or call
- * site, no room, the wrong thread) is in functions of its own that are never inlined.
+ * Opens and closes scopes.  Everything but the plain case (the first scope of a thread or call
+ * site, no room, the wrong thread) is in separate functions that are never inlined.
  */
 #include <taskscope.h>
 
@@ -20,9 +20,9 @@
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define APART __attribute__((noinline, cold))
-#define WITHIN static inline __attribute__((always_inline)) /* no call on the way */
+#define WITHIN static inline __attribute__((always_inline)) /* always inlined */
 
-/* What a scope that is to be opened is like. */
+/* Describes a scope to open. */
 struct wish {
 	uint32_t label;
 	uint32_t flags;
@@ -30,7 +30,7 @@ struct wish {
 	const char *text; /* to be copied; NULL: the label has a number */
 };
 
-/* For counters of scopes that are not recorded: its generation fits no handle. */
+/* The frame of scopes that are not recorded.  Its generation matches no handle. */
 static struct scope_frame dead_frame;
 
 static const struct taskscope_scope no_scope = { 0 };
@@ -45,7 +45,10 @@ WITHIN bool has_statistics(void)
 	return __atomic_load_n(&control.has_statistics, __ATOMIC_RELAXED);
 }
 
-/* A handler that comes before the thread has its block has nowhere to count: the process does. */
+/*
+ * Counts a scope that a handler could not open.  Without a block for the thread, the process
+ * counts it.
+ */
 static APART struct taskscope_scope interrupted(void)
 {
 	struct scope_thread *block = self.block;
@@ -70,7 +73,9 @@ static APART struct taskscope_scope open_hidden(struct scope_thread *block)
 	return handle_make(hidden, HANDLE_HIDDEN, block->slot);
 }
 
-/* The label of a frame, of a text in the thread's texts; 0 when there is no room. */
+/*
+ * Copies a text to the thread's texts and returns its label for a frame; 0 when there is no room.
+ */
 static APART uint32_t text_copy(struct scope_thread *block, const char *text)
 {
 	size_t length = label_length(text);
@@ -93,7 +98,10 @@ WITHIN uint32_t next_generation(uint32_t generation)
 	return generation + (generation == 0);
 }
 
-/* Opens a frame of a block that has one left.  Within self_begin_change() and self_end_change(). */
+/*
+ * Opens a frame of a block that has one left.  Call between self_begin_change() and
+ * self_end_change().
+ */
 WITHIN struct taskscope_scope open_frame(struct scope_thread *block, const struct wish *wish)
 {
 	uint32_t index = block->depth;
@@ -218,8 +226,8 @@ PUBLIC struct taskscope_progress(taskscope_begin)(const char *label, uint64_t to
 }
 
 /*
- * A scope of another thread, or one that is closed: the thread that tried counts it, maybe in a signal
- * handler in the middle of counting.
+ * Counts a try to close a scope of another thread, or a closed one, for the thread that tried.
+ * Atomic, since it may run in a signal handler that interrupts the same counting.
  */
 static APART void misplaced(void)
 {
@@ -245,7 +253,7 @@ static void close_hidden(struct scope_thread *block, uint32_t first)
 	block_end_change(block);
 }
 
-/* Whatever is not the innermost scope. */
+/* Handles all but the plain case. */
 static APART void close_any(struct scope_thread *block, uint64_t handle)
 {
 	uint64_t ticks = ticks_now();
@@ -291,7 +299,10 @@ WITHIN void close_scope(struct scope_thread *block, uint64_t handle)
 		close_innermost(block, &block->frames[index], index);
 }
 
-/* Without a block of its own a thread can only be wrong, unless it was forked and has one aside. */
+/*
+ * A thread without a block has no scope to close, unless it forked and its block is in the private
+ * copy.
+ */
 static APART void close_slowly(uint64_t handle)
 {
 	if (!self.kept || self.is_changing) {

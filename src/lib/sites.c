@@ -34,10 +34,10 @@ size_t label_length(const char *label)
 		if (!is_continuation(label[cut]))
 			return cut;
 	}
-	return length; /* it is no UTF-8 anyway */
+	return length; /* not UTF-8: cut anywhere */
 }
 
-/* 0 when it is not there. */
+/* Returns 0 when the label is not there. */
 static uint32_t label_find(const char *text, size_t length)
 {
 	const struct scope_label *labels = area_labels();
@@ -49,7 +49,7 @@ static uint32_t label_find(const char *text, size_t length)
 	return 0;
 }
 
-/* Readers look at labels below the count only: the text comes first. */
+/* Writes the text before it raises the count, since readers read only labels below the count. */
 static uint32_t label_add(const char *text, size_t length)
 {
 	uint32_t number = area.header->label_count;

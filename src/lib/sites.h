@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels of call sites: written once into the shared memory, the same text once for all of them.
+ * Labels of call sites.  Each text is written into the shared memory once, for all call sites that
+ * use it.
  */
 #ifndef LIB_SITES_H
 #define LIB_SITES_H
@@ -10,16 +11,19 @@
 
 #include <taskscope.h>
 
-/* The number of a call site whose label found no room: it is not tried again. */
+/* The number of a call site for whose label there was no room; it is not tried again. */
 #define SITE_LOST UINT32_MAX
 
-/* The label's number for frames, 0 when there is no room.  Takes a lock; the area is open. */
+/*
+ * Returns the label's number for frames, 0 when there is no room.  Takes a lock.  The area must be
+ * open.
+ */
 uint32_t site_register(struct taskscope_site *site);
 
-/* How many bytes of a label are kept: a long one is cut between two characters. */
+/* How many bytes of a label are kept: a longer one is cut, never in the middle of a character. */
 size_t label_length(const char *label);
 
-/* Around a fork. */
+/* Held during a fork. */
 void sites_lock(void);
 void sites_unlock(void);
 

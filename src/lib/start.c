@@ -10,16 +10,16 @@
 #include "lib/block.h"
 #include "lib/control.h"
 #include "lib/fork.h"
-#include "lib/heartbeat.h"
+#include "lib/heartbeat/heartbeat.h"
 #include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
-#include "lib/warnings.h"
+#include "lib/heartbeat/warnings.h"
 
-#define APART __attribute__((noinline, cold)) /* it takes much of the stack */
+#define APART __attribute__((noinline, cold)) /* it needs much stack */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool goes_on; /* a forked child of a process that was on */
+static bool goes_on; /* in a forked child: the parent recorded scopes */
 
 void start_lock(void)
 {
@@ -32,8 +32,8 @@ void start_unlock(void)
 }
 
 /*
- * By this thread, when there is none to do it, and without waiting for anybody.  Not with the lock: the
- * program's own function may start and stop, fork and exit.
+ * Prints warnings in this thread when there is no heartbeat thread, without waiting for a reader.
+ * Call without the lock: the program's log function may start, stop, fork or exit.
  */
 static APART void print_warnings(struct warnings *warnings, const struct control *options)
 {
@@ -50,7 +50,9 @@ static APART void print_warnings(struct warnings *warnings, const struct control
 	output_close(&output);
 }
 
-/* Scopes look at two of these without a lock. */
+/*
+ * Scopes read has_statistics without a lock; is_on, the other such member, is set by switch_on().
+ */
 static void control_set(const struct control *chosen)
 {
 	control.heartbeat_ms = chosen->heartbeat_ms;
@@ -76,8 +78,8 @@ static void header_describe(void)
 }
 
 /*
- * Scopes are recorded first: the thread may find some.  What is about to go on is on before it no longer
- * is about to, so that another thread finds one or the other (see start_may_record()).
+ * Recording begins before the heartbeat thread, which may find scopes already.  is_on is set before
+ * goes_on is cleared, so that another thread always sees one of them (see start_may_record()).
  */
 static void switch_on(struct warnings *warnings)
 {
@@ -110,7 +112,7 @@ static void warn_if_hidden(struct warnings *warnings)
 			     strerrordesc_np(-area.share_error));
 }
 
-/* What is done once in the life of a process, and again by a child that has its own life. */
+/* Does what a process needs once, and a forked child again. */
 static int prepare(struct warnings *warnings)
 {
 	static bool stops_at_exit;
@@ -207,7 +209,7 @@ void start_forget(bool may_go_on)
 	STORE(control.is_on, false);
 }
 
-/* In a program that is on only because its environment says so. */
+/* Starts the library where only the environment asks for it. */
 __attribute__((constructor)) static void start_by_environment(void)
 {
 	struct warnings warnings = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting, stopping, and starting again in a forked child.
+ * Starts and stops the library, and starts it again in a forked child.
  */
 #ifndef LIB_START_H
 #define LIB_START_H
@@ -8,18 +8,21 @@
 #include <stdbool.h>
 
 /*
- * In a forked child whose parent recorded scopes: from now on this process does, too.  Whether scopes
- * are recorded; cheap when there is nothing to start again.
+ * In a forked child whose parent recorded scopes: starts recording here, too.  Returns whether
+ * scopes are recorded.  Cheap when there is nothing to start.
  */
 bool start_again(void);
 
-/* Whether scopes are recorded, or will be after start_again().  No lock. */
+/* Whether scopes are recorded, or will be after start_again().  Takes no lock. */
 bool start_may_record(void);
 
-/* In a forked child, at once: nothing is recorded, but start_again() will, if it may. */
+/*
+ * In a forked child, right after the fork: stops recording.  start_again() may resume it if
+ * `may_go_on`.
+ */
 void start_forget(bool may_go_on);
 
-/* Nobody starts or stops meanwhile. */
+/* Between the two, no thread can start or stop the library. */
 void start_lock(void);
 void start_unlock(void);
 

@@ -7,12 +7,12 @@
 #include "lib/block.h"
 
 enum {
-	OWN = SCOPE_STATISTICS - 1, /* places with a label; the one after them is of all others */
+	OWN = SCOPE_STATISTICS - 1, /* places with a label; the next one is for all others */
 	RETIRED_OTHER = SCOPE_RETIRED - 1,
 	GUESSES = 64,
 };
 
-/* Where a label's place was found last: right, or checked and looked for. */
+/* Where a label's place was found last.  Checked at each use, and searched for if wrong. */
 static __thread uint8_t guesses[GUESSES];
 
 static uint32_t place_take(struct scope_thread *thread, uint32_t label)
@@ -53,7 +53,7 @@ static uint32_t bucket(uint64_t ticks)
 	return power < SCOPE_BUCKETS ? power : SCOPE_BUCKETS - 1;
 }
 
-/* A full one stays full. */
+/* A full bucket stays full. */
 static uint32_t bucket_sum(uint32_t left, uint32_t right)
 {
 	uint32_t sum;
@@ -78,7 +78,7 @@ void statistics_close(struct scope_thread *thread, uint32_t label, uint64_t tick
 	STORE(statistic->buckets[i], bucket_sum(statistic->buckets[i], 1));
 }
 
-/* Every label has one, so that no total falls when a thread ends. */
+/* Every label has a place here, so that no total falls when a thread ends. */
 static struct scope_statistic *retired_place(uint32_t label)
 {
 	struct scope_statistic *retired = area_retired();

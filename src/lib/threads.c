@@ -18,7 +18,7 @@
 __thread struct thread_self self;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t key; /* its destructor is how we learn of a thread's end */
+static pthread_key_t key; /* its destructor runs when a thread ends */
 static uint32_t releases;
 
 void threads_lock(void)
@@ -65,13 +65,19 @@ static void name_clear(struct scope_thread *block)
 		STORE(block->name[i], 0);
 }
 
-/* Around a move of anything from a block to the process: no reader sees it twice or not at all. */
+/*
+ * To be called before and after moving anything from a block to the process, so that readers see
+ * it exactly once.
+ */
 static void retired_change(void)
 {
 	STORE(area.header->retired_sequence, area.header->retired_sequence + 1);
 }
 
-/* With the lock.  The generation goes on, so that no old handle fits a new owner's scope. */
+/*
+ * Call with the lock.  The generation is not reset, so that no old handle matches a new owner's
+ * scope.
+ */
 static void block_release(struct scope_thread *block)
 {
 	block_begin_change(block);
@@ -124,7 +130,7 @@ static bool is_gone(pid_t pid, pid_t tid)
 	return tgkill(pid, tid, 0) != 0 && errno == ESRCH;
 }
 
-/* With the lock, which also a thread that ends takes: a block that has an owner keeps it. */
+/* Call with the lock.  A thread that ends takes it too, so no block changes its owner meanwhile. */
 static void reclaim_if(bool (*matches)(pid_t by, pid_t tid), pid_t by)
 {
 	uint32_t count = LOAD(area.header->thread_count);
@@ -150,7 +156,7 @@ static bool is_same(pid_t wanted, pid_t tid)
 	return tid == wanted;
 }
 
-/* The kernel gave us the number of a thread that ended without giving back its block. */
+/* A thread may have ended without giving back its block, and the kernel gave its number to us. */
 static void reclaim_namesake(pid_t tid)
 {
 	threads_lock();
@@ -185,7 +191,10 @@ static struct scope_thread *take_free(pid_t tid)
 	return NULL;
 }
 
-/* With a full table, those who died silently are looked for. */
+/*
+ * When no block is free, first takes back the blocks of threads that ended without giving them
+ * back.
+ */
 static struct scope_thread *take(pid_t tid)
 {
 	struct scope_thread *block = take_free(tid);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which block is whose.  A thread takes a free one with its first scope and keeps it until its end;
- * then the block's losses and statistics are added to those of the process, and another may have it.
+ * Gives each thread its block.  A thread takes a free block with its first scope and keeps it
+ * until the thread ends.  Then the block's losses and statistics are added to those of the
+ * process, and another thread may take it.
  *
- * Nothing here is on the way of a scope but `self`.
+ * Opening and closing a scope uses only `self` from here.
  */
 #ifndef LIB_THREADS_H
 #define LIB_THREADS_H
@@ -15,14 +16,14 @@
 
 /* What a thread knows about itself. */
 struct thread_self {
-	struct scope_thread *block; /* NULL: none, or not to be written without a lock: `kept` */
-	volatile bool is_changing; /* in the middle of something that no signal handler may begin */
+	struct scope_thread *block; /* NULL: none, or only to be written with a lock: `kept` */
+	volatile bool is_changing;  /* in the middle of something no signal handler may begin */
 
-	/* In a forked child until it uses scopes again: the block, in private memory. */
+	/* In a forked child, until it uses scopes again: its block, in private memory. */
 	struct scope_thread *kept;
 
-	bool has_failed;	  /* there was no block for it */
-	uint32_t failed_releases; /* how many had been given back by then: trying again is no use */
+	bool has_failed;	  /* there was no free block for it */
+	uint32_t failed_releases; /* blocks given back by then: retry only when more are */
 	char name[SCOPE_THREAD_NAME_SIZE];
 };
 
@@ -34,8 +35,9 @@ static inline struct scope_thread *self_block(void)
 }
 
 /*
- * Signal handlers of this thread see the flag before anything of the change, and its end after all
- * of it; only the compiler could get that wrong.
+ * Signal handlers of this thread see the flag set before anything changes, and cleared after all
+ * changes are made.  The fences keep the compiler from reordering that; no CPU reorders it for a
+ * handler on its own thread.
  */
 static inline void self_begin_change(void)
 {
@@ -49,32 +51,32 @@ static inline void self_end_change(void)
 	self.is_changing = false;
 }
 
-/* Once, before the first claim.  0 or a negative errno. */
+/* To be called once, before the first claim.  Returns 0 or a negative errno. */
 int threads_prepare(void);
 
 /*
- * The block that this thread may use now: a new one with its first scope.  NULL when scopes are not
- * recorded, or there is no block left: then the thread is counted, once.  In a forked child this is
- * where it goes on.
+ * Returns the block that this thread may use now, a new one for its first scope.  Returns NULL
+ * when scopes are not recorded, or when no block is left: then the thread is counted as lost,
+ * once.  In a forked child, this starts recording again.
  */
 struct scope_thread *thread_prepare(void);
 
 /* Gives back this thread's block. */
 void thread_release(void);
 
-/* Gives back the blocks of threads that ended without doing so.  For the heartbeat. */
+/* For the heartbeat: gives back the blocks of threads that ended without doing so themselves. */
 void threads_reclaim(void);
 
 /* Writes the thread's name into its block. */
 void thread_tell_name(struct scope_thread *block);
 
-/* Around a fork. */
+/* Held during a fork. */
 void threads_lock(void);
 void threads_unlock(void);
 
 /*
- * For the heartbeat: a block is written only while it is surely the thread's.  NULL when it is not;
- * else threads_unlock() when done.
+ * For the heartbeat, which writes into a block only while it surely belongs to the thread.
+ * Returns NULL when it does not; else the caller must call threads_unlock() when done.
  */
 struct scope_thread *threads_lock_block(uint32_t slot, pid_t tid);
 

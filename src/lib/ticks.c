@@ -21,7 +21,7 @@ static bool tsc_is_invariant(void)
 	return __get_cpuid(CPUID_POWER, &a, &b, &c, &d) && (d & CPUID_INVARIANT_TSC);
 }
 
-/* A sandbox may have made the instruction deadly. */
+/* A sandbox may have forbidden the instruction: using it would end the program. */
 static bool tsc_is_allowed(void)
 {
 	int mode = PR_TSC_ENABLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of scopes: a counter that is read without a system call, where it can be trusted to run
- * evenly on all CPUs; else CLOCK_MONOTONIC.
+ * The clock of scopes: a CPU counter that is read without a system call, where it runs evenly on
+ * all CPUs; else CLOCK_MONOTONIC.
  */
 #ifndef LIB_TICKS_H
 #define LIB_TICKS_H

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "metric/wait.h"
 
 #define TWO_INPUTS(formula, a, b)                                                                  \
 	{                                                                                          \
@@ -15,19 +16,16 @@
 #define RATIO(a, b) TWO_INPUTS(FORMULA_RATIO, a, b)
 #define SHARE(a, b) TWO_INPUTS(FORMULA_SHARE, a, b)
 #define DIFFERENCE(a, b) TWO_INPUTS(FORMULA_DIFFERENCE, a, b)
-#define SUM_AND_LARGER(a, b, c, d, e, f, g, h)                                                     \
+/* Formulas with any number of inputs, each given as METRIC_.... */
+#define MANY_INPUTS(formula, ...)                                                                  \
 	{                                                                                          \
-		.kind = FORMULA_SUM_AND_LARGER, .count = 8, .inputs = {                            \
-			METRIC_##a,                                                                \
-			METRIC_##b,                                                                \
-			METRIC_##c,                                                                \
-			METRIC_##d,                                                                \
-			METRIC_##e,                                                                \
-			METRIC_##f,                                                                \
-			METRIC_##g,                                                                \
-			METRIC_##h                                                                 \
+		.kind = formula, .count = ARRAY_SIZE(((enum metric_id[]){ __VA_ARGS__ })),         \
+		.inputs = {                                                                        \
+			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
+#define SUM(...) MANY_INPUTS(FORMULA_SUM, __VA_ARGS__)
+#define SUM_AND_LARGER(...) MANY_INPUTS(FORMULA_SUM_AND_LARGER, __VA_ARGS__)
 
 #define BY_FIELD(where, number, raw_) { .place = where, .field = number, .raw = RAW_##raw_ },
 #define BY_KEY(where, name_, raw_) { .place = where, .key = name_, .raw = RAW_##raw_ },
@@ -52,20 +50,22 @@ const struct metric metrics[METRIC_COUNT] = {
 #define TASKSTATS(member, raw)  BY_KEY(PLACE_TASKSTATS, #member, raw)
 #define JEMALLOC(member)        BY_KEY(PLACE_JEMALLOC, #member, BYTES)
 #define IN_SCOPE(member, raw)   BY_KEY(PLACE_SCOPE, #member, raw)
+#define LIFE                    PLAIN(PLACE_TRACED)
+#define TRACED(id)              PLAIN(PLACE_TRACED)
 #define AFFINITY                PLAIN(PLACE_AFFINITY)
 #define FD_DIRECTORY            PLAIN(PLACE_FD_DIRECTORY)
 #define FD_LIMIT                PLAIN(PLACE_FD_LIMIT)
 #define EACH                    PLAIN(PLACE_EACH)
 #define METRIC(id, unit_, kind_, scope_, fold_, section_, gate_, class_, sources_, help_)          \
 	[METRIC_##id] = {                                                                          \
-		.name = #id, .unit = UNIT_##unit_, .kind = KIND_##kind_, .scope = SCOPE_##scope_,  \
+		.name = #id, .unit = UNIT_##unit_, .kind = KIND_##kind_, .scope = METRIC_OF_##scope_,  \
 		.fold = FOLD_##fold_, .section = SECTION_##section_, .gate = GATE_##gate_,         \
 		.class = CLASS_##class_, .sources = { sources_ }, .help = help_,                   \
 	},
 #include "metric/metrics.def"
 #define DERIVED(id, unit_, section_, formula_, help_)                                              \
 	[METRIC_##id] = {                                                                          \
-		.name = #id, .unit = UNIT_##unit_, .kind = KIND_DERIVED, .scope = SCOPE_THREAD,    \
+		.name = #id, .unit = UNIT_##unit_, .kind = KIND_DERIVED, .scope = METRIC_OF_THREAD,    \
 		.fold = FOLD_FORMULA, .section = SECTION_##section_, .formula = formula_,          \
 		.help = help_,                                                                     \
 	},
@@ -83,11 +83,12 @@ static const char *const unit_names[] = {
 static const char *const kind_names[] = {
 	[KIND_COUNTER] = "counter", [KIND_PEAK] = "peak",       [KIND_LOW] = "low",
 	[KIND_GAUGE] = "gauge",     [KIND_ORDINAL] = "ordinal", [KIND_CATEGORY] = "category",
-	[KIND_CPUSET] = "cpu set",  [KIND_DERIVED] = "derived",
+	[KIND_CPUSET] = "cpu set",  [KIND_LIMIT] = "limit",     [KIND_SETTING] = "setting",
+	[KIND_TEXT] = "text",       [KIND_DERIVED] = "derived",
 };
 
 static const char *const scope_names[] = {
-	[SCOPE_THREAD] = "thread", [SCOPE_PROCESS] = "process",
+	[METRIC_OF_THREAD] = "thread", [METRIC_OF_PROCESS] = "process", [METRIC_OF_ROW] = "row",
 };
 
 static const char *const fold_names[] = {
@@ -98,7 +99,7 @@ static const char *const fold_names[] = {
 static const char *const section_names[] = {
 	[SECTION_IDENTITY] = "identity", [SECTION_SCHEDULING] = "scheduling", [SECTION_IO] = "io",
 	[SECTION_MEMORY] = "memory",     [SECTION_DELAYS] = "delays",         [SECTION_HEAP] = "heap",
-	[SECTION_SCOPES] = "scopes",
+	[SECTION_SCOPES] = "scopes",     [SECTION_WAITS] = "waits",
 	[SECTION_CGROUPS] = "cgroups",   [SECTION_LIMITS] = "limits",
 	[SECTION_MEMORY_STAT] = "memory.stat", [SECTION_MEMORY_EVENTS] = "memory.events",
 	[SECTION_PRESSURE] = "pressure", [SECTION_HOST] = "host",
@@ -132,6 +133,14 @@ static const char *const place_names[] = {
 	[PLACE_DELAY] = "bpf delays",    [PLACE_STATS] = "bpf stats",
 	[PLACE_DECODED] = "bpf decoded", [PLACE_TASKSTATS] = "taskstats",
 	[PLACE_JEMALLOC] = "jemalloc",   [PLACE_SCOPE] = "scopes",
+	[PLACE_TRACED] = "traced",
+};
+
+const struct wait_info waits[WAIT_REASON_COUNT] = {
+#define WAIT(id, name_, kind_, help_)                                                              \
+	[WAIT_##id] = { .name = #name_, .kind = WAIT_##kind_, .help = help_ },
+#include "metric/waits.def"
+#undef WAIT
 };
 
 static const char *const policy_names[] = {
@@ -200,6 +209,19 @@ const struct metric_source *metric_source(const struct metric *metric, enum metr
 		if (metric->sources[i].place == place)
 			return &metric->sources[i];
 	return NULL;
+}
+
+bool metric_is_only_traced(enum metric_id id)
+{
+	return metrics[id].sources[0].place == PLACE_TRACED;
+}
+
+int wait_find(const char *name)
+{
+	for (int i = 0; i < WAIT_REASON_COUNT; i++)
+		if (strcmp(waits[i].name, name) == 0)
+			return i;
+	return -1;
 }
 
 static const char *policy_text(uint64_t code, char buffer[32])

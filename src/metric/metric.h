@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a metric is.  metrics.def has one row for each; this header turns the
- * rows into an enum and descriptors that everything else walks.
+ * Describes what a metric is.  metrics.def has one row for each metric; this header turns the rows
+ * into an enum and into descriptors that all other code uses.
  *
  * A stored value is 64 bits in the metric's unit: a number for most, two's
  * complement for ordinals (nice can be negative), a small code for categories
@@ -18,7 +18,7 @@
 enum metric_id {
 #define METRIC(id, ...) METRIC_##id,
 #include "metric/metrics.def"
-	METRIC_STORED, /* metrics below are stored, from here on they are derived */
+	METRIC_STORED, /* metrics before this are stored, those after it are derived */
 	METRIC_LAST_STORED_ = METRIC_STORED - 1,
 #define DERIVED(id, ...) METRIC_##id,
 #include "metric/metrics.def"
@@ -37,7 +37,7 @@ enum metric_unit {
 	UNIT_STATE,
 	UNIT_BOOL,
 	UNIT_CPUS,
-	/* Of readings only (metric/reading.h), which keep the kernel's units. */
+	/* Only readings (metric/reading.h) have these units, which are the kernel's own. */
 	UNIT_US,
 	UNIT_CENTIPERCENT,
 	UNIT_TEXT,
@@ -51,12 +51,16 @@ enum metric_kind {
 	KIND_ORDINAL,
 	KIND_CATEGORY,
 	KIND_CPUSET,
+	KIND_LIMIT,   /* may also be unlimited */
+	KIND_SETTING, /* chosen by someone */
+	KIND_TEXT,
 	KIND_DERIVED,
 };
 
 enum metric_scope {
-	SCOPE_THREAD,
-	SCOPE_PROCESS, /* one value for all threads of a process: folded once per process */
+	METRIC_OF_THREAD,
+	METRIC_OF_PROCESS, /* one value for all threads of a process: folded once per process */
+	METRIC_OF_ROW,	   /* of a cgroup, the host or whatever else a sheet's row is */
 };
 
 enum metric_fold {
@@ -77,7 +81,8 @@ enum metric_section {
 	SECTION_DELAYS,
 	SECTION_HEAP,
 	SECTION_SCOPES,
-	/* Of readings only. */
+	SECTION_WAITS,
+	/* Only readings have these sections. */
 	SECTION_CGROUPS,
 	SECTION_LIMITS,
 	SECTION_MEMORY_STAT,
@@ -100,7 +105,7 @@ enum metric_gate {
 	GATE_COUNT,
 };
 
-/* The scheduler classes that keep the value true. */
+/* For which scheduler classes the kernel keeps the value up to date. */
 enum metric_class {
 	CLASS_ANY,
 	CLASS_CFS_ONLY,	   /* only the fair class counts it */
@@ -119,7 +124,7 @@ enum raw_unit {
 	RAW_KIB,
 	RAW_PAGES,
 	RAW_DOTTED, /* milliseconds and six digits, as /proc/PID/sched prints time */
-	RAW_SLEEP,  /* dotted, and block_sum is to be taken off */
+	RAW_SLEEP,  /* dotted; block_sum is to be subtracted */
 	RAW_STATE,  /* a letter */
 	RAW_SECOND, /* the second number of the line */
 };
@@ -147,6 +152,7 @@ enum metric_place {
 	PLACE_TASKSTATS,
 	PLACE_JEMALLOC,
 	PLACE_SCOPE,
+	PLACE_TRACED,
 	PLACE_COUNT,
 };
 
@@ -160,9 +166,10 @@ struct metric_source {
 #define METRIC_SOURCES 4
 
 enum formula_kind {
-	FORMULA_RATIO = 1,	/* a / b */
-	FORMULA_SHARE,		/* a / (a + b) */
-	FORMULA_DIFFERENCE,	/* a - b, signed */
+	FORMULA_RATIO = 1,  /* a / b */
+	FORMULA_SHARE,	    /* a / (a + b) */
+	FORMULA_DIFFERENCE, /* a - b, signed */
+	FORMULA_SUM,
 	FORMULA_SUM_AND_LARGER, /* all but the last two, plus the larger of those */
 };
 
@@ -195,14 +202,21 @@ static inline bool metric_is_derived(enum metric_id id)
 	return id >= METRIC_STORED;
 }
 
+/* Whether the descriptor was made at run time: then it has no enum metric_id (metric/reading.h). */
+static inline bool metric_is_reading(const struct metric *metric)
+{
+	return metric->scope == METRIC_OF_ROW;
+}
+
 static inline enum metric_id metric_number(const struct metric *metric)
 {
 	return (enum metric_id)(metric - metrics);
 }
 
 /*
- * Whether the formula holds without an input that the kernel does not count at all: a
- * sum over what it does count is one.  An input that was only not measured is no such.
+ * Whether the formula still holds without an input that the kernel does not count at all.  A sum
+ * does: it covers what the kernel does count.  An input that exists but was not measured still
+ * makes the sum absent.
  */
 bool formula_spares(const struct formula *formula, unsigned input);
 
@@ -212,7 +226,10 @@ int metric_find(const char *name);
 /* The metric's source at that place, or NULL. */
 const struct metric_source *metric_source(const struct metric *metric, enum metric_place place);
 
-/* Words for people and JSON. */
+/* Whether the metric comes only from following a tree of processes: no capture has it then. */
+bool metric_is_only_traced(enum metric_id id);
+
+/* Names for people and JSON. */
 const char *metric_unit_name(enum metric_unit unit);
 const char *metric_kind_name(enum metric_kind kind);
 const char *metric_scope_name(enum metric_scope scope);
@@ -228,13 +245,13 @@ const char *metric_place_name(enum metric_place place); /* e.g. "task stat" */
  */
 const char *metric_category_text(enum metric_unit unit, uint64_t code, char buffer[32]);
 
-/* Clock and page sizes of the host that the raw values come from. */
+/* Clock tick and page size of the host that the raw values come from. */
 struct raw_scale {
 	uint64_t tick_ns;
 	uint64_t page_bytes;
 };
 
-/* A raw value in the metric's stored unit; saturates. */
+/* Converts a raw value to the metric's stored unit; saturates. */
 uint64_t metric_from_raw(uint64_t raw, enum raw_unit unit, const struct raw_scale *scale);
 
 #endif

@@ -7,26 +7,28 @@
 #include "base/array.h"
 
 /* clang-format off */
-const struct reading readings[] = {
-#define READING(pattern_, unit_, kind_, section_, help_)                                           \
-	{ pattern_, UNIT_##unit_, READING_##kind_, SECTION_##section_, help_ },
-#include "metric/readings.def"
-};
+#define KIND_FOLD_COUNTER FOLD_SUM
+#define KIND_FOLD_GAUGE   FOLD_SUM
+#define KIND_FOLD_PEAK    FOLD_MAX
+#define KIND_FOLD_LIMIT   FOLD_RANGE
+#define KIND_FOLD_SETTING FOLD_RANGE
+#define KIND_FOLD_TEXT    FOLD_MODE
 
-static const char *const kind_names[] = {
-	[READING_COUNTER] = "counter", [READING_GAUGE] = "gauge",     [READING_PEAK] = "peak",
-	[READING_LIMIT] = "limit",     [READING_SETTING] = "setting", [READING_TEXT] = "text",
+/* Shares of time cannot be added up: take the largest. */
+#define FOLD_OF(unit, kind) (unit == UNIT_CENTIPERCENT ? FOLD_MAX : kind)
+
+const struct metric readings[] = {
+#define READING(pattern, unit_, kind_, section_, help_)                                            \
+	{ .name = pattern, .unit = UNIT_##unit_, .kind = KIND_##kind_, .scope = METRIC_OF_ROW,     \
+	  .fold = FOLD_OF(UNIT_##unit_, KIND_FOLD_##kind_), .section = SECTION_##section_,         \
+	  .help = help_ },
+#include "metric/readings.def"
 };
 /* clang-format on */
 
 const size_t reading_count = ARRAY_SIZE(readings);
 
-const char *reading_kind_name(enum reading_kind kind)
-{
-	return kind_names[kind];
-}
-
-/* Goes back to the last star only, which is enough when stars match anything. */
+/* A mismatch goes back to the last star only: enough, since a star matches anything. */
 static bool matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *again = NULL;
@@ -50,23 +52,36 @@ static bool matches(const char *pattern, const char *name)
 	return *pattern == '\0';
 }
 
-const struct reading *reading_find(const char *name)
+const struct metric *reading_find(const char *name)
 {
 	size_t row = 0;
 
-	while (row + 1 < reading_count && !matches(readings[row].pattern, name))
+	while (row + 1 < reading_count && !matches(readings[row].name, name))
 		row++;
 	return &readings[row];
 }
 
+struct metric reading_metric(const char *name)
+{
+	struct metric metric = *reading_find(name);
+
+	metric.name = name;
+	return metric;
+}
+
+bool reading_is_known(const char *name)
+{
+	return reading_find(name) < &readings[reading_count - 1];
+}
+
 size_t reading_family(const char *name)
 {
-	const char *pattern = reading_find(name)->pattern;
+	const char *pattern = reading_find(name)->name;
 	size_t length = strcspn(pattern, " ");
 	size_t row = 0;
 
-	while (strncmp(readings[row].pattern, pattern, length) != 0 ||
-	       (readings[row].pattern[length] && readings[row].pattern[length] != ' '))
+	while (strncmp(readings[row].name, pattern, length) != 0 ||
+	       (readings[row].name[length] && readings[row].name[length] != ' '))
 		row++;
 	return row;
 }

@@ -1,41 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a reading is: a value under a name of the kernel's choice.  readings.def
- * has the patterns.
+ * Readings: metrics whose names the kernel chose.  Their descriptors are made at run time, from
+ * the first pattern of readings.def that a name matches.
  */
 #ifndef METRIC_READING_H
 #define METRIC_READING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "metric/metric.h"
 
-enum reading_kind {
-	READING_COUNTER,
-	READING_GAUGE,
-	READING_PEAK,
-	READING_LIMIT,
-	READING_SETTING,
-	READING_TEXT,
-};
-
-struct reading {
-	const char *pattern;
-	enum metric_unit unit;
-	enum reading_kind kind;
-	enum metric_section section;
-	const char *help;
-};
-
-extern const struct reading readings[];
+/* The rows of readings.def; the name of each is its pattern. */
+extern const struct metric readings[];
 extern const size_t reading_count;
 
-/* The first row that the name matches; there always is one. */
-const struct reading *reading_find(const char *name);
+/* The first row that the name matches; the last row matches every name. */
+const struct metric *reading_find(const char *name);
 
-/* Where the name's file or family stands in the table: all its rows begin with the same word. */
+/* The descriptor of a reading; it points to the name, which must outlive it. */
+struct metric reading_metric(const char *name);
+
+/* Whether a row describes the reading.  One that no row describes is a plain number of the host. */
+bool reading_is_known(const char *name);
+
+/*
+ * The place of the name's family in the table.  Rows of a family begin with the same word.
+ */
 size_t reading_family(const char *name);
-
-const char *reading_kind_name(enum reading_kind kind);
 
 #endif

@@ -25,20 +25,19 @@ static const struct step us_steps[] = {
 	{ 0, NULL },
 };
 static const struct step byte_steps[] = {
-	{ 1, " B" },
-	{ 1024.0, " KiB" },
-	{ 1048576.0, " MiB" },
-	{ 1073741824.0, " GiB" },
-	{ 1099511627776.0, " TiB" },
-	{ 0, NULL },
+	{ 1, " B" },	    { 0x1p10, " KiB" }, { 0x1p20, " MiB" }, { 0x1p30, " GiB" },
+	{ 0x1p40, " TiB" }, { 0x1p50, " PiB" }, { 0x1p60, " EiB" }, { 0, NULL },
 };
 static const struct step count_steps[] = {
-	{ 1, "" }, { 1e3, " K" }, { 1e6, " M" }, { 1e9, " G" }, { 0, NULL },
+	{ 1, "" }, { 1e3, " K" }, { 1e6, " M" }, { 1e9, " G" }, { 1e12, " T" }, { 0, NULL },
 };
 static const struct step plain_steps[] = {
 	{ 1, "" },
 	{ 0, NULL },
 };
+
+/* From here on a duration is written as minutes, hours or days, and the next smaller unit. */
+#define LONG_NS 599.5e9
 
 static const struct step *unit_steps(enum metric_unit unit)
 {
@@ -60,34 +59,78 @@ static const struct step *pick_step(enum metric_unit unit, double magnitude)
 {
 	const struct step *step = unit_steps(unit);
 
-	/* Three places are shown: what they round up to the next step is written in that one. */
-	while (step[1].suffix && magnitude >= step[1].size - step->size * 0.0005)
+	/* A number that rounds up to the next step is written in that step's unit. */
+	while (step[1].suffix && magnitude >= step[1].size - step->size * 0.5)
 		step++;
 	return step;
+}
+
+/* Three significant digits, or all before the point; below 1 at most `most` decimal places. */
+static void append_three(struct text *out, double value, int most)
+{
+	double magnitude = fabs(value);
+	int places = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : magnitude >= 0.9995 ? 2 : 3;
+
+	text_format(out, "%.*f", places < most ? places : most, value);
+}
+
+/* "12m 05s", "4h 05m", "3d 04h" */
+static void append_long(struct text *out, double ns)
+{
+	uint64_t seconds = (uint64_t)(fabs(ns) / 1e9 + 0.5);
+	uint64_t minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
+
+	text_append_string(out, ns < 0 ? "-" : "");
+	if (days)
+		text_format(out, "%" PRIu64 "d %02" PRIu64 "h", days, hours % 24);
+	else if (hours)
+		text_format(out, "%" PRIu64 "h %02" PRIu64 "m", hours, minutes % 60);
+	else
+		text_format(out, "%" PRIu64 "m %02" PRIu64 "s", minutes, seconds % 60);
+}
+
+static bool is_long(enum metric_unit unit, double value)
+{
+	return (unit == UNIT_NS && fabs(value) >= LONG_NS) ||
+	       (unit == UNIT_US && fabs(value) >= LONG_NS / 1000);
 }
 
 void unit_format(struct text *out, enum metric_unit unit, uint64_t value)
 {
 	const struct step *step = pick_step(unit, (double)value);
 
-	if (unit == UNIT_CENTIPERCENT)
-		text_format(out, "%" PRIu64 ".%02u %%", value / 100, (unsigned)(value % 100));
-	else if (step->size == 1)
+	if (unit == UNIT_LEVEL)
+		text_format(out, "%" PRId64, (int64_t)value);
+	else if (unit != UNIT_CENTIPERCENT && step->size == 1)
 		text_format(out, "%" PRIu64 "%s", value, step->suffix);
 	else
-		text_format(out, "%.3f%s", (double)value / step->size, step->suffix);
+		unit_format_real(out, unit, (double)value);
 }
 
 void unit_format_real(struct text *out, enum metric_unit unit, double value)
 {
 	const struct step *step = pick_step(unit, fabs(value));
 
-	if (unit == UNIT_RATIO)
-		text_format(out, "%.3f", value);
-	else if (step->size == 1)
-		text_format(out, "%.*f%s", value == floor(value) ? 0 : 2, value, step->suffix);
-	else
-		text_format(out, "%.3f%s", value / step->size, step->suffix);
+	if (unit == UNIT_CENTIPERCENT) {
+		unit_format_share(out, value / 10000);
+	} else if (is_long(unit, value)) {
+		append_long(out, unit == UNIT_US ? value * 1000 : value);
+	} else {
+		append_three(out, value / step->size,
+			     step->size == 1 && unit != UNIT_RATIO && value == floor(value) ? 0 :
+											      3);
+		text_append_string(out, step->suffix);
+	}
+}
+
+void unit_format_share(struct text *out, double share)
+{
+	if (share != 0 && fabs(share) < 0.00005) {
+		text_append_string(out, share < 0 ? ">-0.01 %" : "<0.01 %");
+	} else {
+		append_three(out, share * 100, share != 0 ? 2 : 0);
+		text_append_string(out, " %");
+	}
 }
 
 static const struct {
@@ -127,7 +170,7 @@ static bool is_word_byte(char byte)
 	       byte == '_' || byte == '.' || byte == '%' || (unsigned char)byte >= 0x80;
 }
 
-/* The digits as one number, and what it must be divided by for those behind the point. */
+/* Reads the digits as one whole number, and gives the divisor for those behind the point. */
 static bool scan_decimal(const char **cursor, double *ret_digits, double *ret_divisor)
 {
 	const char *at = *cursor;
@@ -181,16 +224,14 @@ struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude)
 void unit_format_number(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
 			double value)
 {
-	double shown = value / scale->size;
+	double shown = value / (unit == UNIT_CENTIPERCENT ? 100 : scale->size);
 
-	if (unit == UNIT_CENTIPERCENT)
-		text_format(out, "%.2f", value / 100);
-	else if (unit != UNIT_RATIO && scale->size == 1)
-		text_format(out, "%.*f", value == floor(value) ? 0 : 2, value);
-	else if (value == 0 && unit != UNIT_RATIO)
+	if (value == 0 && unit != UNIT_RATIO)
 		text_append_string(out, "0");
 	else if (value != 0 && fabs(shown) < 0.0005)
 		text_append_string(out, value < 0 ? ">-0.001" : "<0.001");
 	else
-		text_format(out, "%.3f", shown);
+		append_three(out, shown,
+			     scale->size == 1 && unit != UNIT_RATIO && shown == floor(shown) ? 0 :
+											       3);
 }

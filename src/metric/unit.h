@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers as people read and write them: "1.234 ms", "3.000 GiB", "12.345 K".
+ * Prints and parses amounts as people write them, with three significant digits: "1.23 ms", "3.00
+ * GiB", "12.3 K", "41.2 %".  Every amount that is printed as text goes through here.
  */
 #ifndef METRIC_UNIT_H
 #define METRIC_UNIT_H
@@ -12,21 +13,26 @@
 
 struct text;
 
-/* Exact below the first step ("512 B", "7"), else three decimals and a unit. */
+/*
+ * Whole numbers below the first step are exact ("512 B", "7").  A duration of ten minutes or more
+ * is "12m 05s", "4h 05m", "3d 04h".
+ */
 void unit_format(struct text *out, enum metric_unit unit, uint64_t value);
-/* The same, but a value below the first step that is not whole has two decimals, a ratio three. */
 void unit_format_real(struct text *out, enum metric_unit unit, double value);
 
+/* A share of one, in percent: "41.2 %", "<0.01 %". */
+void unit_format_share(struct text *out, double share);
+
 /*
- * Reads an amount at *cursor and moves past it: digits, perhaps a point and more
- * digits, then ns us ms s m h d, B KiB MiB GiB TiB, K M G, % or nothing.  The value is
- * in ns (UNIT_NS), bytes (UNIT_BYTES), a count (UNIT_COUNT), a share of one
- * (UNIT_RATIO: 20% is 0.2), or as it stands (UNIT_LEVEL).  False, and the cursor
- * unmoved, where there is none or another letter or digit follows.
+ * Reads an amount at *cursor and moves past it: digits, perhaps a point and more digits, then ns
+ * us ms s m h d, B KiB MiB GiB TiB, K M G, % or nothing.  The value is in ns (UNIT_NS), bytes
+ * (UNIT_BYTES), a count (UNIT_COUNT), a share of one (UNIT_RATIO: 20% is 0.2), or the plain number
+ * (UNIT_LEVEL).  Returns false and leaves the cursor alone when there is no amount, or when
+ * another letter or digit follows it.
  */
 bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit);
 
-/* A unit for numbers that stand side by side: that of the largest of them. */
+/* One unit for several numbers in a row or column: the unit that fits the largest of them. */
 struct unit_scale {
 	double size;	    /* in the base unit; 1: whole numbers are exact */
 	const char *suffix; /* " ms" */
@@ -35,8 +41,8 @@ struct unit_scale {
 struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude);
 
 /*
- * The number alone, without the suffix: as unit_format_real(), but 0 without places,
- * and one that three places would show as 0 though it is not is "<0.001".
+ * Prints the number without its suffix, like unit_format_real(), but 0 has no decimal places, and
+ * a number that three decimal places would round to 0 is printed as "<0.001".
  */
 void unit_format_number(struct text *out, enum metric_unit unit, const struct unit_scale *scale,
 			double value);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counters that never fall: a sum too large for 64 bits stays at the largest number.
- */
+/* Arithmetic for counters that never fall: a sum too large for 64 bits stays at UINT64_MAX. */
 #ifndef MODEL_COUNTER_H
 #define MODEL_COUNTER_H
 
@@ -13,7 +11,7 @@ static inline void counter_add(uint64_t *sum, uint64_t part)
 		*sum = UINT64_MAX;
 }
 
-/* Returns by how much it rose. */
+/* Raises the counter to `later` if that is higher.  Returns by how much it rose. */
 static inline uint64_t counter_raise(uint64_t *counter, uint64_t later)
 {
 	uint64_t before = *counter;

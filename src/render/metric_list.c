@@ -10,7 +10,7 @@
 #include "metric/metric.h"
 #include "metric/reading.h"
 #include "render/scdoc.h"
-#include "render/snapshot_view.h"
+#include "render/snapshot/snapshot_view.h"
 
 #define LINE_WIDTH 100
 #define HELP_INDENT 6
@@ -23,6 +23,7 @@ static const char *const section_titles[SECTION_COUNT] = {
 	[SECTION_DELAYS] = "Delays",
 	[SECTION_HEAP] = "Heap",
 	[SECTION_SCOPES] = "Scopes",
+	[SECTION_WAITS] = "Waits",
 	[SECTION_CGROUPS] = "Cgroups",
 	[SECTION_LIMITS] = "Limits of cgroups",
 	[SECTION_MEMORY_STAT] = "Memory of cgroups (memory.stat)",
@@ -63,6 +64,9 @@ static void append_formula(struct text *out, const struct formula *formula)
 	case FORMULA_DIFFERENCE:
 		text_format(out, "%s - %s", first, second);
 		break;
+	case FORMULA_SUM:
+		append_joined(out, formula, formula->count, " + ");
+		break;
 	case FORMULA_SUM_AND_LARGER:
 		append_joined(out, formula, formula->count - 2, " + ");
 		text_format(out, " + max(%s, %s)",
@@ -72,7 +76,7 @@ static void append_formula(struct text *out, const struct formula *formula)
 	}
 }
 
-/* Where a collector finds the value: "task stat 14", "bpf task nvcsw". */
+/* Appends where a collector finds the value: "task stat 14", "bpf task nvcsw". */
 static void append_source(struct text *out, const struct metric_source *source)
 {
 	text_append_string(out, metric_place_name(source->place));
@@ -82,7 +86,7 @@ static void append_source(struct text *out, const struct metric_source *source)
 		text_format(out, " %u", source->field);
 }
 
-/* All sources, or the formula. */
+/* Appends all sources, or the formula. */
 static void append_origin(struct text *out, const struct metric *metric)
 {
 	text_append_string(out, metric->kind == KIND_DERIVED ? "= " : "from ");
@@ -94,15 +98,15 @@ static void append_origin(struct text *out, const struct metric *metric)
 	}
 }
 
-/* Appends words in lines of at most LINE_WIDTH columns, each indented. */
-static void append_wrapped(struct text *out, const char *words, size_t indent)
+/* Appends words in lines of at most `width` columns, each indented. */
+static void append_wrapped(struct text *out, const char *words, size_t indent, size_t width)
 {
 	size_t column = 0;
 
 	while (*words) {
 		size_t length = strcspn(words, " ");
 
-		if (column && column + 1 + length > LINE_WIDTH) {
+		if (column && column + 1 + length > width) {
 			text_append_string(out, "\n");
 			column = 0;
 		}
@@ -115,7 +119,7 @@ static void append_wrapped(struct text *out, const char *words, size_t indent)
 	text_append_string(out, "\n");
 }
 
-static void append_metric(struct text *out, const struct metric *metric)
+static void append_metric(struct text *out, const struct metric *metric, size_t width)
 {
 	CLEANUP(text_free) struct text tags = { 0 };
 	CLEANUP(text_free) struct text origin = { 0 };
@@ -127,16 +131,16 @@ static void append_metric(struct text *out, const struct metric *metric)
 		    metric->kind == KIND_DERIVED ? "-" : metric_scope_name(metric->scope));
 	text_format(out, tags.length ? "%-7s  %s\n" : "%s%s\n", metric_fold_name(metric->fold),
 		    text_string(&tags));
-	append_wrapped(out, metric->help, HELP_INDENT);
-	append_wrapped(out, text_string(&origin), HELP_INDENT);
+	append_wrapped(out, metric->help, HELP_INDENT, width);
+	append_wrapped(out, text_string(&origin), HELP_INDENT, width);
 	out->failed |= tags.failed || origin.failed;
 }
 
-static void append_reading(struct text *out, const struct reading *reading)
+static void append_reading(struct text *out, const struct metric *reading, size_t width)
 {
-	text_format(out, "  %-30s  %-12s  %s\n", reading->pattern, metric_unit_name(reading->unit),
-		    reading_kind_name(reading->kind));
-	append_wrapped(out, reading->help, HELP_INDENT);
+	text_format(out, "  %-30s  %-12s  %s\n", reading->name, metric_unit_name(reading->unit),
+		    metric_kind_name(reading->kind));
+	append_wrapped(out, reading->help, HELP_INDENT, width);
 }
 
 static int print_text(struct text *lines, FILE *out)
@@ -147,11 +151,12 @@ static int print_text(struct text *lines, FILE *out)
 	return 0;
 }
 
-int metric_list_text(FILE *out)
+int metric_list_text(FILE *out, size_t width)
 {
 	CLEANUP(text_free) struct text lines = { 0 };
 
-	append_wrapped(&lines, introduction, 0);
+	width = width && width < LINE_WIDTH ? width : LINE_WIDTH;
+	append_wrapped(&lines, introduction, 0, width);
 	for (int section = 0; section < SECTION_COUNT; section++) {
 		if (section < SECTION_CGROUPS)
 			text_format(&lines, "\n%-32s  %-6s  %-8s  %-7s  %-7s  %s\n",
@@ -161,10 +166,10 @@ int metric_list_text(FILE *out)
 			text_format(&lines, "\n%s\n", section_titles[section]);
 		for (int id = 0; id < METRIC_COUNT; id++)
 			if ((int)metrics[id].section == section)
-				append_metric(&lines, &metrics[id]);
+				append_metric(&lines, &metrics[id], width);
 		for (size_t row = 0; row < reading_count; row++)
 			if ((int)readings[row].section == section)
-				append_reading(&lines, &readings[row]);
+				append_reading(&lines, &readings[row], width);
 	}
 	return print_text(&lines, out);
 }
@@ -221,12 +226,12 @@ static void json_metric(struct json *json, const struct metric *metric)
 	json_end_object(json);
 }
 
-static void json_reading(struct json *json, const struct reading *reading)
+static void json_reading(struct json *json, const struct metric *reading)
 {
 	json_begin_object(json);
-	json_member_string(json, "pattern", reading->pattern);
+	json_member_string(json, "pattern", reading->name);
 	json_member_string(json, "unit", metric_unit_name(reading->unit));
-	json_member_string(json, "kind", reading_kind_name(reading->kind));
+	json_member_string(json, "kind", metric_kind_name(reading->kind));
 	json_member_string(json, "section", metric_section_name(reading->section));
 	json_member_string(json, "help", reading->help);
 	json_end_object(json);
@@ -252,12 +257,12 @@ void metric_list_json(FILE *out)
 	json_end_object(&json);
 }
 
-static void append_man_reading(struct text *out, const struct reading *reading)
+static void append_man_reading(struct text *out, const struct metric *reading)
 {
 	text_append_string(out, "*");
-	scdoc_append(out, reading->pattern);
+	scdoc_append(out, reading->name);
 	text_format(out, "* (%s, %s)\n\t", metric_unit_name(reading->unit),
-		    reading_kind_name(reading->kind));
+		    metric_kind_name(reading->kind));
 	scdoc_append(out, reading->help);
 	text_append_string(out, "\n\n");
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Text by section; returns 0 or -ENOMEM. */
-int metric_list_text(FILE *out);
+int metric_list_text(FILE *out, size_t width); /* 0: as wide as is good to read */
 
 /* One object: format, version, metrics. */
 void metric_list_json(FILE *out);

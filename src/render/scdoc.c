@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* A dot that begins a line, "~" and "^" are not among them: scdoc writes those for roff itself. */
+/* A dot at the start of a line, "~" and "^" are not here: scdoc itself escapes them for roff. */
 #define SPECIAL "\\*_#<>[]|+`"
 
 void scdoc_append(struct text *out, const char *words)

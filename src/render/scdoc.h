@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source of man pages, as scdoc reads it.
+ * Writes the source of man pages for scdoc.
  */
 #ifndef RENDER_SCDOC_H
 #define RENDER_SCDOC_H
 
 struct text;
 
-/* Appends words that are to be read as they are: what scdoc gives a meaning is escaped. */
+/* Appends plain words: characters with a meaning in scdoc are escaped. */
 void scdoc_append(struct text *out, const char *words);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether text goes to a person's terminal, and what that allows.
+ * Whether text goes to a person's terminal, and what the terminal can show.
  */
 #ifndef RENDER_TERMINAL_H
 #define RENDER_TERMINAL_H
@@ -11,7 +11,7 @@
 
 struct terminal {
 	bool colour;  /* escapes may be written: a terminal that is not dumb, NO_COLOR is not set */
-	size_t width; /* columns; 0 when there is no terminal, so that nothing is cut */
+	size_t width; /* columns; 0 when there is no terminal and no COLUMNS: nothing is cut */
 };
 
 struct terminal terminal_of(FILE *out);

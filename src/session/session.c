@@ -14,43 +14,24 @@
 #include "base/error.h"
 #include "collect/capture.h"
 #include "host/host.h"
-#include "model/run.h"
-#include "model/snapshot.h"
-#include "render/run_json.h"
-#include "session/process_look.h"
-#include "session/settle.h"
-#include "session/watch.h"
+#include "model/tree/run.h"
+#include "model/snapshot/snapshot.h"
+#include "render/run/run_json.h"
+#include "session/attachable.h"
+#include "session/watch/finish.h"
+#include "session/watch/watch.h"
 
-#define MS UINT64_C(1000000)
-
-/* How soon the tracer is asked for the first time. */
-#define FIRST_DRAIN_NS (5 * MS)
-
-/* For facts about the host: all but these are left out of the capture. */
+/* The sources that the capture for the host's facts uses; all others are left out. */
 #define HOST_SOURCES                                                                               \
 	(1u << SOURCE_HOST_CONTEXT | 1u << SOURCE_STAT | 1u << SOURCE_SCHED_EXT |                  \
 	 1u << SOURCE_CGROUP)
-
-static void watch_close(struct watch *watch)
-{
-	live_close(&watch->live);
-	tracer_close(watch->tracer);
-	if (watch->launch.pid > 0)
-		launch_finish(&watch->launch);
-	surroundings_close(&watch->surroundings);
-	phases_close(&watch->phases);
-	lines_close(&watch->lines);
-	close_fd(&watch->signal_fd);
-	host_close(watch->host);
-	run_free(watch->run);
-}
 
 static int no_memory(struct error *error)
 {
 	return error_set(error, -ENOMEM, "out of memory");
 }
 
-/* The facts of the host, from a capture of nobody but ourselves. */
+/* Takes the facts of the host from a capture of our own process alone. */
 static int write_env(struct watch *watch, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
@@ -60,33 +41,35 @@ static int write_env(struct watch *watch, struct error *error)
 		.pids = &watch->self,
 		.pid_count = 1,
 	};
-	FILE *out = lines_begin(&watch->lines);
+	FILE *out = lines_begin(&watch->output.lines);
 	int status;
 
-	if (!out)
+	if (!out && !watch->options->keeps_host)
 		return 0;
 	status = capture_take(watch->host, &options, &snapshot, error);
 	if (status < 0)
 		return status;
-	run_json_env(out, snapshot);
-	lines_end(&watch->lines);
+	if (out) {
+		run_json_env(out, snapshot);
+		lines_end(&watch->output.lines);
+	}
+	watch->run->host = TAKE_PTR(snapshot);
 	return 0;
 }
 
-/* What cannot fail but for memory, and the host. */
+static int cannot_wait(int status, struct error *error)
+{
+	return error_set(error, status, "cannot wait for events: %s", strerror(-status));
+}
+
+/* Opens the host, and what can fail only when memory or descriptors run out. */
 static int prepare(struct watch *watch, const struct session_options *options, struct error *error)
 {
-	*watch = (struct watch){
-		.options = options,
-		.launch = LAUNCH_NONE,
-		.live = { .fd = -1 },
-		.signal_fd = -1,
-		.self = getpid(),
-		.deadline_ns = UINT64_MAX,
-		.kill_ns = UINT64_MAX,
-		.drain_pause_ns = FIRST_DRAIN_NS,
-	};
-	if (lines_open(&watch->lines, options->lines) < 0 || run_new(&watch->run) < 0)
+	int status = watch_open(watch, options);
+
+	if (status < 0)
+		return cannot_wait(status, error);
+	if (lines_open(&watch->output.lines, options->lines) < 0 || run_new(&watch->run) < 0)
 		return no_memory(error);
 	watch->run->interval_ns = options->interval_ns ? options->interval_ns : SAMPLER_SHORTEST_NS;
 	watch->run->duration_ns =
@@ -115,8 +98,8 @@ static int open_signals(struct watch *watch, struct error *error)
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		sigaddset(&set, taken[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (watch->signal_fd < 0)
+	watch->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch->signals.fd < 0)
 		return error_set(error, -errno, "cannot watch for signals: %s", strerror(errno));
 	return 0;
 }
@@ -131,16 +114,16 @@ static int report_memory(struct watch *watch)
 			      has_rss ? NULL : "the memory of the process cannot be read");
 }
 
-/* The manifest and the first lines: when these cannot be written, nothing starts. */
+/* Writes the manifest and the first lines.  If that fails, nothing is started. */
 static int write_metadata(struct watch *watch, struct error *error)
 {
-	FILE *out = lines_begin(&watch->lines);
+	FILE *out = lines_begin(&watch->output.lines);
 	int status = tracer_report(watch->tracer, watch->run);
 
 	if (status == 0)
 		status = report_memory(watch);
 	if (status == 0)
-		status = surroundings_report(&watch->surroundings, watch->run);
+		status = limits_report(&watch->limits, watch->run);
 	if (status == 0)
 		status = phases_begin(&watch->phases, watch->host, watch->run);
 	if (status < 0)
@@ -148,8 +131,8 @@ static int write_metadata(struct watch *watch, struct error *error)
 	if (!out)
 		return 0;
 	run_json_metadata(out, watch->run);
-	lines_end(&watch->lines);
-	status = lines_flush(&watch->lines);
+	lines_end(&watch->output.lines);
+	status = lines_flush(&watch->output.lines);
 	if (status < 0)
 		return error_set(error, status,
 				 "cannot write the output: %s: nothing was started; write it "
@@ -165,35 +148,21 @@ static void begin_now(struct watch *watch)
 	watch->begin_ns = monotonic_ns();
 	run->begin_ns = run->end_ns = watch->begin_ns;
 	run->begin_unix_ns = clock_ns(CLOCK_REALTIME);
-	run->surroundings.online_cpus = cpuset_count(&watch->host->online);
+	run->limits.online_cpus = cpuset_count(&watch->host->online);
 }
 
-/* Everything that has a time of its own starts here. */
-static void start_clocks(struct watch *watch)
-{
-	const struct session_options *options = watch->options;
-	uint64_t now_ns = watch->begin_ns;
-
-	watch->drain_ns = now_ns + watch->drain_pause_ns;
-	if (options->duration_ns &&
-	    __builtin_add_overflow(now_ns, options->duration_ns, &watch->deadline_ns))
-		watch->deadline_ns = UINT64_MAX;
-	sampler_begin(&watch->sampler, options->interval_ns, now_ns);
-	live_open(&watch->live, options->quiet ? -1 : options->live_fd, now_ns);
-}
-
-/* Puts what went wrong into a sentence, however well all else went. */
+/* Sets the sentence about what failed, even if everything else worked. */
 static int check_result(const struct watch *watch, struct error *error)
 {
 	if (watch->failure)
 		return error_set(error, watch->failure,
 				 "the processes could not be looked at any more: %s",
 				 strerror(-watch->failure));
-	if (watch->lines.lost == 0)
+	if (watch->output.lines.lost == 0)
 		return 0;
-	return error_set(error, watch->lines.error ? watch->lines.error : -EIO,
+	return error_set(error, watch->output.lines.error ? watch->output.lines.error : -EIO,
 			 "%" PRIu64 " lines of the output could not be written: %s",
-			 watch->lines.lost, strerror(-watch->lines.error));
+			 watch->output.lines.lost, strerror(-watch->output.lines.error));
 }
 
 static int exit_status(int status)
@@ -203,7 +172,10 @@ static int exit_status(int status)
 
 static int cannot_run(const char *command, int status, struct error *error)
 {
-	/* A folder of the path that may not be searched is no command that may not be run. */
+	/*
+	 * EACCES may come from a folder of PATH that may not be searched: then the command is
+	 * missing.
+	 */
 	bool is_missing = status == -ENOENT ||
 			  (status == -EACCES && !strchr(command, '/') && !launch_in_path(command));
 
@@ -232,39 +204,49 @@ static int copy_command(struct run *run, char **command)
 	return 0;
 }
 
-/* Forked, followed, and held until the first lines are out. */
+/* Forks the command, follows it, and holds it until the first lines are written. */
 static int hold_command(struct watch *watch, char **command, const struct launch_found *found,
 			struct error *error)
 {
 	int32_t pid;
-	int status = launch_hold(&watch->launch, command, found, error);
+	int status = launch_hold(&watch->command.launch, command, found, error);
 
 	if (status < 0)
 		return status;
-	pid = watch->run->pid = watch->launch.pid;
+	pid = watch->run->pid = watch->command.launch.pid;
 	status = watch->tracer->kind->follow(watch->tracer->state, &pid, 1, true, error);
 	if (status < 0)
 		return error_set(error, status, "cannot follow the command: %s", strerror(-status));
 	begin_now(watch);
-	if (surroundings_begin(&watch->surroundings, watch->host, pid) < 0)
+	if (limits_begin(&watch->limits, watch->host, pid) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
 }
 
-/* What the loop ended with: the command's status, or why it never ran. */
+/* Time counts from the moment at which the command is released. */
+static int start(struct watch *watch, struct error *error)
+{
+	int status;
+
+	begin_now(watch);
+	status = watch_start(watch);
+	return status < 0 ? cannot_wait(status, error) : 0;
+}
+
+/* Returns the command's status, or why it never ran. */
 static int conclude_run(struct watch *watch, char **command, struct run **ret, struct error *error)
 {
-	if (watch->launch.exec_fd >= 0)
-		watch->exec_error = launch_result(&watch->launch);
-	if (watch->exec_error)
-		return cannot_run(command[0], watch->exec_error, error);
-	if (session_settle(watch) < 0) {
+	if (watch->command.launch.exec_fd >= 0)
+		watch->command.exec_error = launch_result(&watch->command.launch);
+	if (watch->command.exec_error)
+		return cannot_run(command[0], watch->command.exec_error, error);
+	if (session_finish(watch) < 0) {
 		error_set(error, -ENOMEM, "out of memory: there is no report and no summary");
 	} else {
 		*ret = TAKE_PTR(watch->run);
 		(void)check_result(watch, error);
 	}
-	return watch->timed_out ? SESSION_TIMED_OUT : exit_status(watch->command_status);
+	return watch->command.timed_out ? SESSION_TIMED_OUT : exit_status(watch->command.status);
 }
 
 int session_run(const struct session_options *options, char **command, struct run **ret,
@@ -285,14 +267,14 @@ int session_run(const struct session_options *options, char **command, struct ru
 		status = open_signals(&watch, error);
 	if (status == 0)
 		status = hold_command(&watch, command, &found, error);
+	if (status == 0)
+		status = start(&watch, error);
 	if (status < 0) {
-		launch_cancel(&watch.launch);
+		launch_cancel(&watch.command.launch);
 		return SESSION_FAILED;
 	}
-	begin_now(&watch);
-	start_clocks(&watch);
 	watch.run->self.startup_ns = watch.begin_ns - entered_ns;
-	launch_release(&watch.launch);
+	launch_release(&watch.command.launch);
 	watch_loop(&watch);
 	return conclude_run(&watch, command, ret, error);
 }
@@ -313,7 +295,7 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	status = watch->tracer->kind->follow(watch->tracer->state, pids, count, false, error);
 	if (status < 0)
 		return error_set(error, status, "cannot attach: %s", strerror(-status));
-	if (surroundings_begin(&watch->surroundings, watch->host, pids[0]) < 0)
+	if (limits_begin(&watch->limits, watch->host, pids[0]) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
 }
@@ -333,13 +315,17 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 	if (status == 0)
 		status = open_signals(&watch, error);
 	if (status == 0) {
+		status = watch_start(&watch);
+		if (status < 0)
+			cannot_wait(status, error);
+	}
+	if (status == 0) {
 		watch.run->self.startup_ns = monotonic_ns() - entered_ns;
-		start_clocks(&watch);
 		watch_drain(&watch);
 		phases_search(&watch.phases, monotonic_ns());
-		watch_sample(&watch, TRACER_LOOK);
+		watch_sample(&watch, TRACER_SAMPLE);
 		watch_loop(&watch);
-		status = session_settle(&watch) < 0 ? no_memory(error) : 0;
+		status = session_finish(&watch) < 0 ? no_memory(error) : 0;
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (status < 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches a tree of processes: a command that is started (run), or processes that run (attach).
+ * Watches a tree of processes: a command that it starts (run), or processes that already run
+ * (attach).
  *
  * The session owns the loop: it drains the tracer, takes samples on absolute deadlines within its
- * budget, writes the JSON lines as things happen and draws the live line.  The command's stdin,
- * stdout, stderr, terminal, signals and exit status are its own.
+ * budget, writes JSON lines as things happen and draws the live line.  It does not touch the
+ * command's stdin, stdout, stderr, terminal, signals and exit status.
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
@@ -21,15 +22,16 @@ struct session_options {
 	const char *source; /* "bpf", "connector", "procfs"; NULL: the best that works */
 	bool no_syscalls;
 	bool no_wakers;
-	bool wait_all;	      /* also for members that outlive the command */
+	bool wait_all;	      /* wait also for members that outlive the command */
 	bool quiet;	      /* no live line */
-	uint64_t interval_ns; /* the shortest between samples; 0: the default, adaptive */
+	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */
 	uint64_t duration_ns; /* 0: no limit */
+	bool keeps_host;      /* fill in `host` of struct run */
 	FILE *lines;	      /* JSON lines go here; NULL: nowhere */
 	int live_fd;	      /* the terminal for the live line, or -1 */
 };
 
-/* Statuses of session_run() beside the command's own. */
+/* What session_run() returns besides the command's own status. */
 enum {
 	SESSION_TIMED_OUT = 124,
 	SESSION_FAILED = 125,
@@ -39,21 +41,21 @@ enum {
 
 /*
  * Runs `command` and returns the status to exit with: the command's, 128+N when signal N ended it,
- * or one of the above, with a sentence in `error` for the last three: the command never ran then.  A
- * command that ran keeps its status whatever fails meanwhile, as lines that could not be written; a
- * sentence says so.  *ret is the settled run; it stays as it is when there is none.
+ * or one of the above.  The last three mean that the command never ran, and `error` says why.  A
+ * command that ran keeps its status whatever else fails, such as writing lines; `error` then has a
+ * sentence about it.  *ret is the settled run; it is not changed when there is none.
  *
- * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt that was meant
- * for the command does not cost the report.
+ * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt meant for the
+ * command does not prevent the report.
  */
 int session_run(const struct session_options *options, char **command, struct run **ret,
 		struct error *error);
 
 /*
  * Attaches to running processes until they end, the time is over, or a signal (SIGINT, SIGQUIT,
- * SIGTERM, SIGHUP) says to detach.  0, or a negative errno with a sentence; *ret is then
- * set, too, if all that failed was lines that could not be written, or that the processes could
- * not be looked at any more, which detaches as well.
+ * SIGTERM, SIGHUP) asks to detach.  0, or a negative errno with a sentence.  *ret is set on
+ * success; it is also set when lines could not be written, or when the processes could not be read
+ * any more, which detaches too.
  */
 int session_attach(const struct session_options *options, const int32_t *pids, size_t count,
 		   struct run **ret, struct error *error);

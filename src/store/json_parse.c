@@ -6,13 +6,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Before each piece of memory that jansson has, in a ring with the others of its parsing. */
+/* Header of each allocation of jansson; it links the allocations of one parse into a ring. */
 struct piece {
 	_Alignas(max_align_t) struct piece *previous;
 	struct piece *next;
 };
 
-/* The parse in progress.  jansson does not report every failed malloc(): we jump out of it. */
+/*
+ * The parse in progress.  jansson does not report every failed malloc(), so we
+ * longjmp() out of it.
+ */
 static _Thread_local struct {
 	struct piece ring;
 	jmp_buf out;
@@ -58,7 +61,7 @@ static void release(void *memory)
 	free(piece);
 }
 
-/* Must come before the first value is made: what malloc() made must not come to release(). */
+/* Must run before the first value is made: release() must never see memory from malloc(). */
 __attribute__((constructor)) static void use_pieces(void)
 {
 	json_set_alloc_funcs(allocate, release);
@@ -70,7 +73,7 @@ static void begin(void)
 	current.is_parsing = 1;
 }
 
-/* What was made is the caller's from now on, and knows its own neighbours. */
+/* From now on the caller owns the values; their links no longer lead to this ring. */
 static void end(void)
 {
 	take_out(&current.ring);

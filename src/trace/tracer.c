@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "model/run.h"
+#include "model/tree/run.h"
 
 /* Best first. */
 static const struct tracer_kind *const kinds[] = {
@@ -17,7 +17,7 @@ static const struct tracer_kind *const kinds[] = {
 	&procfs_tracer,
 };
 
-/* A tracer, and why those before it in the list do not work here. */
+/* A tracer, and why better ones do not work here. */
 struct opened {
 	struct tracer tracer;
 	char *reasons[ARRAY_SIZE(kinds)];

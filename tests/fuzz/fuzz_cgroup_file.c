@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/cgroup_parse.h"
-#include "collect/cgroup_v1.h"
+#include "collect/cgroup/cgroup_parse.h"
+#include "collect/cgroup/cgroup_v1.h"
 #include "fuzz_text.h"
 
 struct checker {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/connector_parse.h"
+#include "trace/connector/connector_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

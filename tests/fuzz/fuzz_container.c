@@ -3,7 +3,7 @@
  * Paths come from strangers.  Whatever they are, a container has a runtime and an
  * id or neither, and one inside of all that wins.
  */
-#include "analyze/container.h"
+#include "analyze/group/container.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "fuzz_text.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/snapshot.h"
-#include "store/ctprof.h"
+#include "model/snapshot/snapshot.h"
+#include "store/ctprof/ctprof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz_file.h"
-#include "host/dwarf_layout.h"
+#include "host/oracle/dwarf_layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 
 #include "fuzz_file.h"
 #include "fuzz_target.h"
-#include "host/elf_inspect.h"
-#include "host/loaded_elf.h"
+#include "host/elf/elf_inspect.h"
+#include "host/elf/loaded_elf.h"
 
 #define READS_MAX 4096
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/exit_listener.h"
+#include "trace/connector/exit_listener.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

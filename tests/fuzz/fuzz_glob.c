@@ -6,7 +6,7 @@
  */
 #include <ctype.h>
 
-#include "analyze/glob.h"
+#include "analyze/group/glob.h"
 #include "base/cleanup.h"
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/proc_parse.h"
+#include "collect/proc/proc_parse.h"
 #include "fuzz_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz_target.h"
-#include "host/link_map.h"
+#include "host/elf/link_map.h"
 
 #define DYNAMIC 16 /* the dynamic section's address */
 #define READS_MAX (3 * LINK_MAP_MODULES_MAX + 128)

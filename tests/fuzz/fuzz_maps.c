@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz_text.h"
-#include "host/process_maps.h"
+#include "host/elf/process_maps.h"
 
 static void check_mapping(const struct process_maps *maps, size_t i)
 {

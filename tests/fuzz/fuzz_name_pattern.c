@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/name_pattern.h"
+#include "analyze/group/name_pattern.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_FUZZ_FUZZ_PLAN_H
 #define TESTS_FUZZ_FUZZ_PLAN_H
 
-#include "collect/proc_parse.h"
+#include "collect/proc/proc_parse.h"
 #include "fuzz_text.h"
 
 typedef void fuzz_parser(const char *text, const struct proc_plan *plan, struct proc_values *ret);

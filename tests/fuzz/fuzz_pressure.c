@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz_text.h"
 
-#include "collect/pressure.h"
-#include "model/sheet.h"
+#include "collect/host/pressure.h"
+#include "model/snapshot/sheet.h"
 
 /* Whatever is present is in the sheet, and nothing else. */
 static void check_store(const struct pressure *pressure)

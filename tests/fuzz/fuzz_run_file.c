@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/diagnosis.h"
+#include "analyze/verdict/diagnosis.h"
 #include "base/error.h"
-#include "model/run.h"
-#include "render/run_json.h"
-#include "render/run_text.h"
-#include "store/run_file.h"
+#include "model/tree/run.h"
+#include "render/run/run_json.h"
+#include "render/run/run_text.h"
+#include "store/run/run_file.h"
 
 static struct run *read_bytes(const void *bytes, size_t size)
 {

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "collect/scope_decode.h"
-#include "collect/scope_reader.h"
+#include "collect/scope/scope_decode.h"
+#include "collect/scope/scope_reader.h"
 #include "fuzz_text.h"
-#include "model/scopes.h"
+#include "model/scope/scopes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

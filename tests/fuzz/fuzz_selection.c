@@ -3,7 +3,7 @@
  * A list that is taken has at least one metric and each only once; one that is
  * refused has a sentence and a position.  The same bytes are read as sections.
  */
-#include "analyze/selection.h"
+#include "analyze/group/selection.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "fuzz_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/smaps_parse.h"
+#include "collect/process/smaps_parse.h"
 #include "fuzz_text.h"
 
 /* Every value has a key that fits a name, lies in the text, and is found again. */

@@ -14,10 +14,10 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "model/snapshot.h"
-#include "store/bytes.h"
-#include "store/container.h"
-#include "store/snapshot_file.h"
+#include "model/snapshot/snapshot.h"
+#include "store/tscope/bytes.h"
+#include "store/tscope/container.h"
+#include "store/tscope/snapshot_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * An order that is taken names each metric once; written out again it is the
  * same order.  One that is refused has a sentence and a position.
  */
-#include "analyze/sort_spec.h"
+#include "analyze/group/sort_spec.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"

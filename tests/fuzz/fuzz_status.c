@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/cpulist.h"
 #include "base/text.h"
-#include "collect/affinity.h"
+#include "collect/proc/affinity.h"
 #include "fuzz_plan.h"
+#include "host/proc/task_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_text(data, size);
 	struct text list = { 0 };
 	size_t length = 0;
-	const char *value = proc_find_value(text, "Cpus_allowed_list", &length);
+	const char *value = task_status_find(text, "Cpus_allowed_list", &length);
 
 	if (value) {
 		fuzz_require(value >= text && value + length <= text + strlen(text));

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "fuzz_text.h"
-#include "host/target_memory.h"
+#include "host/elf/target_memory.h"
 
 struct fuzz_target {
 	const uint8_t *data;

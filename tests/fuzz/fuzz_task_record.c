@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/cpulist.h"
-#include "collect/affinity_lists.h"
-#include "collect/task_decoder.h"
-#include "collect/task_record.h"
-#include "model/snapshot.h"
+#include "collect/proc/affinity_lists.h"
+#include "collect/task/task_decoder.h"
+#include "collect/task/task_record.h"
+#include "model/snapshot/snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #include <elf.h>
 
 #include "fuzz_target.h"
-#include "host/elf_inspect.h"
-#include "host/thread_list.h"
+#include "host/elf/elf_inspect.h"
+#include "host/elf/thread_list.h"
 
 /* Where the symbols are: descriptors one after the other, then the variables. */
 #define DESCRIPTORS 16

@@ -5,7 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "fuzz_text.h"
-#include "model/run.h"
+#include "model/tree/run.h"
 
 #define RECORD 16
 #define RECORDS_MAX 512
@@ -26,28 +26,14 @@ static uint64_t number_of(uint8_t byte)
 	return byte < 240 ? byte : UINT64_MAX >> (255 - byte);
 }
 
-static struct usage usage_from(const uint8_t *bytes)
+static struct amounts amounts_from(const uint8_t *bytes)
 {
-	struct usage usage = { .present = bytes[0] | (uint32_t)(bytes[1] & 0x1f) << 8 };
+	struct amounts amounts = { 0 };
 
-	for (int i = 0; i < USAGE_COUNT; i++)
-		usage.values[i] = number_of(bytes[2 + i % 4]);
-	return usage;
-}
-
-static struct ledger ledger_from(const uint8_t *bytes)
-{
-	struct ledger ledger = { .present = bytes[0] & 31 };
-
-	ledger.wall_ns = number_of(bytes[1]);
-	ledger.on_cpu_ns = number_of(bytes[2]);
-	ledger.run_queue_ns = number_of(bytes[3]);
-	ledger.off_cpu.count = number_of(bytes[3]);
-	ledger.off_cpu.longest_ns = number_of(bytes[4]);
-	ledger.off_cpu.shortest_ns = number_of(bytes[5]);
-	for (int i = 0; i < WAIT_REASON_COUNT; i++)
-		ledger.blocked[i].ns = ledger.blocked[i].longest_ns = number_of(bytes[i % 5]);
-	return ledger;
+	for (int i = 0; i < AMOUNT_COUNT; i++)
+		if (bytes[i % 3] >> i % 8 & 1)
+			amounts_set(&amounts, i, number_of(bytes[3 + i % 5]));
+	return amounts;
 }
 
 static struct tree_account account_from(const uint8_t *bytes, struct tree_syscall *call,
@@ -62,8 +48,7 @@ static struct tree_account account_from(const uint8_t *bytes, struct tree_syscal
 		.waker_count = bytes[0] >> 2 & 1,
 		.now.reason = bytes[1],
 		.end_ns = bytes[2],
-		.usage = usage_from(bytes + 3),
-		.ledger = ledger_from(bytes + 4),
+		.amounts = amounts_from(bytes + 3),
 		.unnamed_syscalls = number_of(bytes[5]),
 	};
 
@@ -80,7 +65,7 @@ static struct tree_account account_from(const uint8_t *bytes, struct tree_syscal
 static struct tree_process_facts facts_from(const uint8_t *bytes)
 {
 	return (struct tree_process_facts){
-		.present = bytes[0] | (unsigned)(bytes[1] & 1) << 8,
+		.present = bytes[0],
 		.ended = bytes[1] & 2,
 		.end_ns = bytes[2],
 		.status = bytes[3] | bytes[4] << 8,
@@ -90,7 +75,6 @@ static struct tree_process_facts facts_from(const uint8_t *bytes)
 		.fd_limit = number_of(bytes[8]),
 		.threads = number_of(bytes[2]),
 		.unseen_cpu_ns = number_of(bytes[3]),
-		.usage = usage_from(bytes + 4),
 	};
 }
 
@@ -140,8 +124,7 @@ static void do_record(struct run *run, const uint8_t *record)
 }
 
 struct found {
-	struct usage usage;
-	struct ledger ledger;
+	struct amounts amounts;
 	uint64_t threads, running;
 };
 
@@ -151,8 +134,7 @@ static int find_thread(void *context, const struct tree_process *process_or_null
 	struct found *found = context;
 
 	fuzz_require(process_or_null || thread->ended);
-	usage_add(&found->usage, &thread->usage);
-	ledger_add(&found->ledger, &thread->ledger);
+	amounts_add(&found->amounts, &thread->amounts);
 	found->threads++;
 	found->running += !thread->ended;
 	return 0;
@@ -172,15 +154,9 @@ static void check_parts(const struct tree *tree)
 	tree_visit_threads(tree, find_thread, &found);
 	fuzz_require(found.running == tree->live_threads);
 	fuzz_require(found.threads + tree->folded_threads <= tree->threads);
-	fuzz_require(adds_up(tree->ledger.wall_ns, found.ledger.wall_ns));
-	fuzz_require(tree->ledger.present == found.ledger.present);
-	for (int i = 0; i < WAIT_REASON_COUNT; i++)
-		fuzz_require(adds_up(tree->ledger.blocked[i].ns, found.ledger.blocked[i].ns));
-	fuzz_require(adds_up(tree->ledger.off_cpu.count, found.ledger.off_cpu.count));
-	fuzz_require(tree->ledger.off_cpu.shortest_ns == found.ledger.off_cpu.shortest_ns);
-	fuzz_require((found.usage.present & ~tree->usage.present) == 0);
-	for (int i = 0; i < USAGE_COUNT; i++)
-		fuzz_require(tree->usage.values[i] >= found.usage.values[i]);
+	fuzz_require(tree->amounts.present == found.amounts.present);
+	for (int i = 0; i < AMOUNT_COUNT; i++)
+		fuzz_require(adds_up(tree->amounts.values[i], found.amounts.values[i]));
 	for (size_t i = 0; i < tree->count; i++) {
 		live += !tree->all[i]->exited;
 		rss += tree->all[i]->state.rss.known ? tree->all[i]->state.rss.value : 0;
@@ -189,25 +165,21 @@ static void check_parts(const struct tree *tree)
 	fuzz_require(live + tree->exited == tree->processes);
 }
 
-static void check_off_cpu(const struct ledger_off *before, const struct ledger_off *now)
+static void check_amount(const struct amounts *before, const struct amounts *now, enum amount_id id)
 {
-	fuzz_require(now->count >= before->count && now->longest_ns >= before->longest_ns);
-	fuzz_require(!before->shortest_ns ||
-		     (now->shortest_ns && now->shortest_ns <= before->shortest_ns));
+	uint64_t was = amounts_get(before, id), is = amounts_get(now, id);
+
+	if (metrics[amount_metrics[id]].fold == FOLD_MIN)
+		fuzz_require(!was || (is && is <= was));
+	else
+		fuzz_require(is >= was);
 }
 
 static void check_progress(const struct tree *before, const struct tree *now)
 {
-	fuzz_require((before->usage.present & ~now->usage.present) == 0);
-	fuzz_require((before->ledger.present & ~now->ledger.present) == 0);
-	for (int i = 0; i < USAGE_COUNT; i++)
-		fuzz_require(now->usage.values[i] >= before->usage.values[i]);
-	fuzz_require(now->ledger.wall_ns >= before->ledger.wall_ns);
-	fuzz_require(now->ledger.on_cpu_ns >= before->ledger.on_cpu_ns);
-	fuzz_require(now->ledger.run_queue_ns >= before->ledger.run_queue_ns);
-	for (int i = 0; i < WAIT_REASON_COUNT; i++)
-		fuzz_require(now->ledger.blocked[i].ns >= before->ledger.blocked[i].ns);
-	check_off_cpu(&before->ledger.off_cpu, &now->ledger.off_cpu);
+	fuzz_require((before->amounts.present & ~now->amounts.present) == 0);
+	for (int i = 0; i < AMOUNT_COUNT; i++)
+		check_amount(&before->amounts, &now->amounts, i);
 	fuzz_require(now->processes >= before->processes && now->threads >= before->threads);
 	fuzz_require(now->exited >= before->exited && now->failed >= before->failed);
 	fuzz_require(now->peak_rss_bytes >= before->peak_rss_bytes);

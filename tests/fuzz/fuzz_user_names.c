@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/user_names.h"
+#include "collect/proc/user_names.h"
 #include "fuzz_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -18,7 +18,7 @@ import support
 
 ANCHOR = "/* Derived. */"
 ROWS = {
-    "exit_signal": "LEVEL, ORDINAL, THREAD, RANGE, IDENTITY, NONE, ANY, STAT(38, LEVEL)",
+    "parent_signal": "LEVEL, ORDINAL, THREAD, RANGE, IDENTITY, NONE, ANY, STAT(38, LEVEL)",
     "stack_bytes": 'BYTES, GAUGE, PROCESS, SUM, MEMORY, NONE, ANY, STATUS("VmStk", KIB)',
     "seccomp": 'LEVEL, ORDINAL, THREAD, RANGE, IDENTITY, NONE, ANY, STATUS("Seccomp", LEVEL)',
     "misspelt_bytes": 'BYTES, GAUGE, PROCESS, SUM, MEMORY, NONE, ANY, STATUS("VmStck", KIB)',
@@ -54,7 +54,7 @@ def thread_files(pid, tid):
     task = pathlib.Path(f"/proc/{pid}/task/{tid}")
     status = keyed(task / "status")
     return {
-        "exit_signal": int((task / "stat").read_text(errors="replace").rpartition(")")[2].split()[38 - 3]),
+        "parent_signal": int((task / "stat").read_text(errors="replace").rpartition(")")[2].split()[38 - 3]),
         "seccomp": int(status["Seccomp"][0]),
         "slices": int((task / "schedstat").read_text().split()[2]),
         "sched_prio": int(keyed(task / "sched")["prio"][0]),
@@ -126,7 +126,7 @@ class AddMetric(support.TestCase):
             self.assertIn(name, names)
             self.assertIn(name, text)
             self.assertIn(name, leader)
-        self.assertEqual(leader["exit_signal"], "17")
+        self.assertEqual(leader["parent_signal"], "17")
 
     def check_files(self, *words):
         """Every value is what the kernel's files say of the idle workload."""

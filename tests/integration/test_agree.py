@@ -122,7 +122,7 @@ class Agree(support.TestCase):
         document = support.show_threads(path)
         self.assertLess(max(t["tid"] for t in document["threads"]), 50)
         self.assertEqual(document["capture"]["gap_filled"], 0)
-        self.assertIn("PID namespace", document["absent"]["rss_bytes"])
+        self.assertIn("PID namespace", document["absent"]["allocated_bytes"])
 
     def test_a_process_outlives_its_leader(self):
         child = subprocess.Popen([support.WORKLOAD, "leaderless"], stdout=subprocess.PIPE)

@@ -83,7 +83,7 @@ class Watching(AttachCase):
                 with self.subTest(way=way, padding=padding):
                     self.accept("attach", "-q", "-p", target.pid, "-d", "1ms", "--source", way,
                                 "-o", self.path("run.jsonl"))
-                    self.assertEqual(self.summary()["running"][0]["cmd"], ["demo: worker"])
+                    self.assertEqual(self.summary()["running_processes"][0]["cmd"], ["demo: worker"])
             self.accept("capture", "-p", target.pid, "-o", self.path("one.tscope"))
             shown = support.show_threads(self.path("one.tscope"))
             self.assertEqual([task["cmdline"] for task in shown["threads"]],
@@ -102,11 +102,11 @@ class Watching(AttachCase):
                 summary = self.summary()
                 self.assertEqual(summary["kind"], "summary")
                 self.assertGreater(summary["wall_ns"], 0.9e9)
-                self.assertGreater(summary["cpu_ns"], 0)
+                self.assertGreater(summary["cpu_time_ns"], 0)
                 # A tick may pass before a running thread's time is written down.
-                self.assertLessEqual(summary["cpu_ns"], used + TICKS)
-                self.assertLess(summary["cpu_ns"], summary["wall_ns"] * 1.1)
-                self.assertEqual(summary["processes"], 1)
+                self.assertLessEqual(summary["cpu_time_ns"], used + TICKS)
+                self.assertLess(summary["cpu_time_ns"], summary["wall_ns"] * 1.1)
+                self.assertEqual(summary["processes_ever"], 1)
 
     def test_children_that_begin_later_belong_to_it(self):
         for way in (way for way in WAYS if way != "procfs"):
@@ -117,7 +117,7 @@ class Watching(AttachCase):
                 wait_until(lambda: path.read_text().count('"kind":"exit"') > 10)
                 process.send_signal(signal.SIGINT)
                 self.assertEqual(process.wait(timeout=HANG), 0)
-                self.assertGreater(self.summary()["processes"], 10)
+                self.assertGreater(self.summary()["processes_ever"], 10)
 
     def test_it_ends_with_its_target(self):
         for way in WAYS:
@@ -155,7 +155,7 @@ class Watching(AttachCase):
         targets = [str(self.target("sleep", "100").pid) for _ in range(3)]
         self.accept("attach", "-q", "-p", ",".join(targets[:2]), targets[2], targets[0], "-d",
                     "300ms", "-o", self.path("run.jsonl"))
-        self.assertEqual(self.summary()["processes"], 3)
+        self.assertEqual(self.summary()["processes_ever"], 3)
 
     def test_an_interrupt_detaches_and_reports(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -192,7 +192,7 @@ class Watching(AttachCase):
                 self.accept("attach", "-q", "-p", os.getpid(), "-d", "500ms", "--source", way,
                             "-o", self.path("run.jsonl"))
                 self.assertNotIn("taskscope", [member.get("comm") for member in
-                                               self.summary().get("running", [])])
+                                               self.summary().get("running_processes", [])])
 
 
 class Mistakes(AttachCase):

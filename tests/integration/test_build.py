@@ -131,8 +131,16 @@ class Build(support.TestCase):
         self.assertFalse([target["name"] for target in self.introspect("targets")
                           if ".bpf.o" in target["name"]])
         self.assertNotIn("libbpf", [library["name"] for library in self.introspect("dependencies")])
-        self.ninja("src/collect/libcollect.a.p/no_task_iterator.c.o",
-                   "src/trace/libtrace.a.p/no_bpf_tracer.c.o")
+        self.ninja("src/collect/libcollect.a.p/task_no_task_iterator.c.o",
+                   "src/trace/libtrace.a.p/bpf_no_bpf_tracer.c.o")
+
+    def test_a_build_without_jemalloc_has_none_of_its_code(self):
+        self.setup("-Djemalloc=disabled")
+        sources = [source for target in self.introspect("targets") for group in target["target_sources"]
+                   for source in group.get("sources", [])]
+        self.assertFalse([source for source in sources if "/host/oracle/" in source and "helper" not in source])
+        self.assertFalse([source for source in sources if "/jemalloc/jemalloc" in source])
+        self.ninja("src/collect/libcollect.a.p/jemalloc_no_jemalloc.c.o")
 
     def test_manual_and_completions_are_made_without_the_program(self):
         cross = self.path("cross.ini")

@@ -145,7 +145,7 @@ class CaptureScopes(support.TestCase):
             lines = self.accept("show", path, "-g", "thread", "-n", "0").splitlines()
             self.assertEqual(lines[0].split()[:3], ["group", "tasks", "scope"])
             line = next(line for line in lines if f"[{program.tid_of('solve')}]" in line)
-            self.assertRegex(line, r"  solve \([0-9.]+s, 412/1000\)  ")
+            self.assertRegex(line, r"  solve \([0-9.]+ ?[mu]?s, 412/1000\)  ")
             line = next(line for line in lines if f"[{program.tid_of(None)}]" in line)
             self.assertRegex(line, r" 1  -  ")
             self.assertIn("part 7 \\x1b (", "\n".join(lines))

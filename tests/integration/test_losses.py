@@ -21,24 +21,24 @@ SOURCE = support.ROOT / "src"
 # name in the output: the file of tests, and a line of the test that moves it
 COUNTERS = {
     "losses.events": ("integration/test_losses.py", "def test_a_full_ring"),
-    "losses.threads": ("integration/test_losses.py", "def test_a_full_ring"),
+    "losses.threads_lost": ("integration/test_losses.py", "def test_a_full_ring"),
     "losses.unnamed_syscalls": ("integration/test_branches.py", "def check_unnamed"),
     "losses.wakers": ("integration/test_branches.py", 'told.losses["wakers"]'),
     "losses.untracked_tasks": ("integration/test_losses.py", "def test_a_full_table"),
-    "losses.strays": ("unit/test_tree.c", "an_event_of_a_stranger_is_counted"),
-    "losses.lines": ("unit/test_lines.c", "lines.lost, 3"),
-    "losses.looks": ("unit/test_watch.c", "watch.looks.all, 1"),
-    "losses.scopes": ("unit/test_phase_view.c", "losses.scopes, 1"),
-    "losses.labels": ("unit/test_phase.c", "phases.omitted"),
-    "missed_ticks": ("unit/test_sampler.c", "missed"),
-    "unseen_cpu_ns": ("unit/test_run_json.c", "unseen_cpu_ns"),
+    "losses.strays": ("unit/model/test_tree.c", "an_event_of_a_stranger_is_counted"),
+    "losses.lines": ("unit/session/test_lines.c", "lines.lost, 3"),
+    "losses.looks": ("unit/session/test_watch.c", "watch.samples.failures.all, 1"),
+    "losses.scopes": ("unit/session/test_phase_view.c", "losses.scopes, 1"),
+    "losses.labels": ("unit/model/test_phase.c", "phases.omitted"),
+    "missed_ticks": ("unit/session/test_sampler.c", "missed"),
+    "unseen_cpu_ns": ("unit/render/test_run_json.c", "unseen_cpu_ns"),
     "unnamed": ("integration/test_losses.py", "def test_calls_without_a_name"),
     "unnamed_ns": ("integration/test_losses.py", "def test_calls_without_a_name"),
     "unnamed_syscalls": ("integration/test_losses.py", "def test_calls_without_a_name"),
-    "omitted": ("unit/test_run_json.c", r"\"omitted\":3"),
-    "threads_omitted": ("unit/test_run_json.c", r"threads_omitted\":7"),
-    "threads_detail_omitted": ("unit/test_run_json.c", r"threads_detail_omitted\":3"),
-    "running_omitted": ("unit/test_run_json.c", r"running_omitted\":7199"),
+    "omitted": ("unit/render/test_run_json.c", r"\"omitted\":3"),
+    "threads_omitted": ("unit/render/test_run_json.c", r"threads_omitted\":7"),
+    "running_processes_omitted": ("unit/render/test_run_json.c",
+                                  r"running_processes_omitted\":7199"),
     "threads_folded": ("integration/test_losses.py", "def test_more_threads_than_are_kept"),
     "processes_folded": ("integration/test_losses.py", "def test_more_processes_than_are_kept"),
 }
@@ -47,9 +47,9 @@ COUNTER_NAME = re.compile(r'"((?:\w*_)?(?:omitted|folded|unseen_cpu_ns|missed_ti
 
 class List(unittest.TestCase):
     def test_every_counter_of_the_program_is_in_it(self):
-        fields = (SOURCE / "model/run_fields.def").read_text()
+        fields = (SOURCE / "model/tree/run_fields.def").read_text()
         names = {"losses." + name for name in re.findall(r'RUN_FIELD\(LOSSES, "(\w+)"', fields)}
-        for path in (SOURCE / "render").glob("run_json*.c"):
+        for path in (SOURCE / "render").rglob("run_json*.c"):
             names.update(COUNTER_NAME.findall(path.read_text()))
         names.update(name for name in COUNTER_NAME.findall(fields) if f"losses.{name}" not in names)
         self.assertEqual(names, set(COUNTERS))
@@ -144,7 +144,7 @@ class Summary(support.TestCase):
         self.assertGreater(unnamed, 0)
         self.assertEqual(summary["syscalls"]["unnamed"], unnamed)
         self.assertGreater(summary["syscalls"]["unnamed_ns"], 0)
-        (row,) = summary["threads_ledger"]
+        (row,) = summary["threads"]
         self.assertEqual(row["unnamed_syscalls"], unnamed)
         named = sum(call["count"] for call in summary["syscalls"]["table"])
         self.assertEqual(summary["syscalls"]["total"], named + unnamed)
@@ -153,17 +153,17 @@ class Summary(support.TestCase):
     def test_more_threads_than_are_kept(self):
         threads = 6000
         summary = self.summary(compiled(self.folder.name, THREADS), threads)
-        self.assertEqual(summary["losses"]["threads"], 0)
-        self.assertEqual(summary["threads"], threads + 1)
+        self.assertEqual(summary["losses"]["threads_lost"], 0)
+        self.assertEqual(summary["threads_ever"], threads + 1)
         self.assertGreater(summary["threads_folded"], 0)
-        self.assertEqual(len(summary["threads_ledger"]) + summary["threads_folded"], threads + 1)
+        self.assertEqual(len(summary["threads"]) + summary["threads_folded"], threads + 1)
 
     @unittest.skipUnless("bpf" in WAYS, "needs BPF")
     def test_more_processes_than_are_kept(self):
         children = 6000
         summary = self.summary(compiled(self.folder.name, CHILDREN), children)
         self.assertEqual(summary["losses"]["events"], 0)
-        self.assertEqual(summary["processes"], children + 1)
+        self.assertEqual(summary["processes_ever"], children + 1)
         self.assertGreater(summary["processes_folded"], 0)
 
 

@@ -176,6 +176,22 @@ class Memory(support.TestCase):
             self.assertEqual(leader(show("-p", pid), pid)["exe"], expected + " (deleted)")
             self.assertNotIn("exe", leader(show("-p", pid, "--without", "exe"), pid))
 
+    def test_a_process_that_changes_its_program_lends_its_path_to_nobody(self):
+        """A race that a walk lost in one of four captures: its path was that of all who ran the program."""
+        honest, other = self.path("honest"), self.path("other")
+        loop = self.path("loop.sh")
+        for program in [honest, other]:
+            shutil.copy(os.path.realpath("/bin/sh"), program)
+        pathlib.Path(loop).write_text('exec "$1" "$0" "$2" "$1"\n')
+        with contextlib.ExitStack() as stack:
+            for script in [[loop, other, honest], ["-c", "echo !; read line"]]:
+                process = stack.enter_context(subprocess.Popen(
+                    [honest, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                stack.callback(process.kill)
+            process.stdout.read(1)
+            for _ in range(20):
+                self.assertEqual(leader(show(), process.pid).get("exe", honest), honest)
+
     @unittest.skipUnless(support.is_root() and os.path.exists("/proc/2")
                          and not os.path.exists("/proc/2/exe"), "needs root and a kernel thread")
     def test_a_kernel_thread_runs_no_program_and_that_is_no_failure(self):

@@ -15,6 +15,9 @@ sleep 1000 >/dev/null 2>&1 & sleep 0.3
 exit 7
 """
 
+REASONS = ("disk", "lock", "condition", "network", "pipe", "timer", "poll", "child", "memory",
+           "stopped", "other")
+
 
 class ReportCase(support.TestCase):
     def setUp(self):
@@ -30,7 +33,7 @@ class ReportCase(support.TestCase):
         with open(self.file, "rb") as file:
             self.bytes = file.read()
         self.lines = [json.loads(line) for line in self.bytes.splitlines()]
-        for member in self.lines[-1]["running"]:
+        for member in self.lines[-1]["running_processes"]:
             os.kill(member["pid"], signal.SIGKILL)
 
     def report(self, *words):
@@ -74,20 +77,20 @@ class Whole(ReportCase):
         for line in exits:
             for key in ["pid", "ppid", "wall_ns"]:
                 self.assertIn(key, line)
-        self.assertEqual(len(exits) + len(self.lines[-1]["running"]),
-                         self.lines[-1]["processes"])
+        self.assertEqual(len(exits) + len(self.lines[-1]["running_processes"]),
+                         self.lines[-1]["processes_ever"])
 
     def test_the_summary_has_what_is_promised(self):
         summary = self.lines[-1]
-        for key in ["exit_code", "wall_ns", "processes", "threads", "threads_ledger", "analysis",
-                    "verdict", "losses", "self"]:
+        for key in ["exit_code", "wall_ns", "processes_ever", "threads_ever", "threads",
+                    "analysis", "verdict", "losses", "self"]:
             self.assertIn(key, summary)
         self.assertEqual(summary["exit_code"], 7)
         self.assertLessEqual({"class", "cause", "evidence", "hint"}, set(summary["verdict"]))
-        ledger = summary.get("ledger", {})
-        if "blocked" in ledger:
-            total = ledger["on_cpu_ns"] + ledger["run_queue_ns"] + sum(ledger["blocked"].values())
-            self.assertAlmostEqual(total / ledger["thread_wall_ns"], 1, delta=0.01)
+        if "wait_lock_ns" in summary:
+            waits = sum(summary[f"wait_{reason}_ns"] for reason in REASONS)
+            total = summary["run_time_ns"] + summary["wait_time_ns"] + waits
+            self.assertAlmostEqual(total / summary["wall_time_ns"], 1, delta=0.01)
 
     def test_limits_of_rows(self):
         few, all_of_them = self.report(self.file, "-n", "2"), self.report(self.file, "-n", "0")
@@ -114,9 +117,13 @@ class CutOff(ReportCase):
         self.assertEqual(out["end"], "unfinished")
         self.assertEqual(out["exit_code"], 7)
         self.assertEqual(out["exited"], len(exits))
-        if "cpu_ns" in whole:
-            self.assertGreaterEqual(out["cpu_ns"], sum(line["cpu_ns"] for line in exits))
-            self.assertLessEqual(out["cpu_ns"], whole["cpu_ns"])
+        if "cpu_time_ns" in whole:
+            self.assertGreaterEqual(out["cpu_time_ns"], sum(line["cpu_time_ns"] for line in exits))
+            self.assertLessEqual(out["cpu_time_ns"], whole["cpu_time_ns"])
+
+    def test_a_run_of_version_1_is_refused(self):
+        old = self.write("old.jsonl", self.bytes.replace(b'"version":2,', b'"version":1,'))
+        self.refuse("report", old, says="run it again, or read it with the taskscope that wrote it")
 
     def test_lines_that_are_damaged_are_counted(self):
         lines = self.bytes.splitlines(keepends=True)
@@ -140,14 +147,14 @@ class Mistakes(support.TestCase):
         self.refuse("report", "-", says="no line of kind metadata or summary")
 
     def test_other_files(self):
-        self.refuse("report", "/bin/sh", says="is no file of run")
-        self.refuse("report", __file__, says="is no file of run")
+        self.refuse("report", "/bin/sh", says="is not a file of run")
+        self.refuse("report", __file__, says="is not a file of run")
         self.refuse("report", "/dev/zero", says="line 1 is larger than any")
 
     def test_a_snapshot_is_for_show(self):
         snapshot = self.path("it.tscope")
         self.assertEqual(support.run("capture", "-q", "-p", os.getpid(), "-o", snapshot)[0], 0)
-        self.refuse("report", snapshot, says="is a snapshot: `taskscope show` shows it")
+        self.refuse("report", snapshot, says="`taskscope show` shows it")
 
     def test_formats(self):
         self.refuse("report", "x", "--format", "csv", says="csv")

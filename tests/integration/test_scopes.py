@@ -102,7 +102,8 @@ class Scopes(TestCase):
 
     @staticmethod
     def scoped_tids(pid):
-        """Its threads but the heartbeat."""
+        """Its threads but the heartbeat, which has its name once all of them sleep."""
+        wait_for_idle(pid)
         return [tid for tid in sorted(map(int, os.listdir(f"/proc/{pid}/task")))
                 if pathlib.Path(f"/proc/{pid}/task/{tid}/comm").read_text() != "taskscope\n"]
 
@@ -122,13 +123,13 @@ class Scopes(TestCase):
             name = comm_of(program.pid)
         self.assertEqual((status, err), (0, ""))
         lines = out.splitlines()
-        self.assertRegex(lines[0], rf"^{name} {program.pid}: 3 threads, 5 scopes, on for \S+$")
-        self.assertRegex(out, rf"(?m)^  {program.pid} {name}  S  changed \S+ ago$")
-        self.assertRegex(out, r"(?m)^    load matrix +\d\S*$")
-        self.assertRegex(out, r"(?m)^      solve +\d\S* +412/1000 \(41%\)  \S+/s  eta \S+$")
-        self.assertRegex(out, r"(?m)^      rows +\d\S* +33/\?  \S+/s$")
-        self.assertRegex(out, r"(?m)^  \d+ worker\\x1b\[31m  S  changed \S+ ago$")
-        self.assertRegex(out, rf"(?m)^  \d+ {name}  S  idle \S+$")
+        self.assertRegex(lines[0], rf"^{name} {program.pid}: 3 threads, 5 scopes, on for \S+ \w+$")
+        self.assertRegex(out, rf"(?m)^  {program.pid} {name}  S  changed \S+ \w+ ago$")
+        self.assertRegex(out, r"(?m)^    load matrix +\d\S* \S+$")
+        self.assertRegex(out, r"(?m)^      solve +\d\S* \w+ +412/1000 \(41%\)  \S+( \w)?/s  eta \S+ \w+$")
+        self.assertRegex(out, r"(?m)^      rows +\d\S* \w+ +33/\?  \S+( \w)?/s$")
+        self.assertRegex(out, r"(?m)^  \d+ worker\\x1b\[31m  S  changed \S+ \w+ ago$")
+        self.assertRegex(out, rf"(?m)^  \d+ {name}  S  idle \S+ \w+$")
         self.assertNotIn("\033", out)
         self.assertEqual(len(lines), 9)
 
@@ -301,7 +302,7 @@ class Scopes(TestCase):
         self.assertGreaterEqual(thread["stalled_ns"], 300_000_000)
         self.assertEqual(thread["scopes"][1]["stall_limit_ms"], 300)
         self.assertIsNone(thread["scopes"][0]["stall_limit_ms"])
-        self.assertRegex(out, r"(?m)  S  STALLED \S+ \(waiting\)$")
+        self.assertRegex(out, r"(?m)  S  STALLED \S+ \w+ \(waiting\)$")
         self.assertRegex(out, r"(?m)^      stuck .*<- no progress$")
 
     @staticmethod
@@ -314,7 +315,7 @@ class Scopes(TestCase):
             found = process(program.pid)
             _, out, _ = run("scopes", "-p", program.pid)
         self.assertFalse(found["on"])
-        self.assertRegex(out.splitlines()[0], r"stopped; began \S+ ago$")
+        self.assertRegex(out.splitlines()[0], r"stopped; began \S+ \w+ ago$")
 
     def test_what_is_too_deep_is_counted(self):
         with Program("deep") as program:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A build without BPF programs works by the other sources, and says why there are no more."""
+"""A build without BPF programs and jemalloc works by the other sources, and says why there are no more."""
 import json
 import os
 import subprocess
@@ -34,6 +34,17 @@ class WithoutBpf(support.TestCase):
         iterator = next(source for source in shown["sources"]
                         if source["name"] == "task_iterator")
         self.assertEqual(iterator["reason"], REASON)
+
+    def test_heap_counters_are_absent_because_of_the_build(self):
+        reason = "this build has no jemalloc support (-Djemalloc=disabled)"
+        found = json.loads(run("doctor", "--format", "json").stdout)
+        source = next(source for source in found["sources"] if source["name"] == "jemalloc")
+        self.assertEqual((source["reason"], source["needs"]),
+                         (reason, "a build with -Djemalloc=enabled"))
+        path = self.path("a.tscope")
+        self.assertEqual(run("capture", "-q", "-p", str(os.getpid()), "-o", path).returncode, 0)
+        shown = json.loads(run("show", path, "--format", "json").stdout)
+        self.assertIn(reason, shown["absent"]["allocated_bytes"])
 
     def test_run_follows_a_command(self):
         done = run("run", "--", "sh", "-c", "exit 3")

@@ -25,8 +25,8 @@
 
 #include "base/error.h"
 #include "host/host.h"
-#include "model/run.h"
-#include "model/tree.h"
+#include "model/tree/run.h"
+#include "model/tree/tree.h"
 #include "trace/tracer.h"
 
 #define SETTLE_US 300000 /* for a command that is attached to, once it has children or threads */
@@ -104,32 +104,19 @@ static void print_tail(const struct tree_event *event)
 	}
 }
 
-static void print_waits(const struct ledger *ledger)
-{
-	for (int i = 0; i < WAIT_REASON_COUNT; i++)
-		if (ledger->blocked[i].count)
-			printf(" %s=%" PRIu64 " %s_count=%" PRIu64 " %s_longest=%" PRIu64,
-			       waits[i].name, ledger->blocked[i].ns, waits[i].name,
-			       ledger->blocked[i].count, waits[i].name,
-			       ledger->blocked[i].longest_ns);
-	printf(" off=%" PRIu64 " off_longest=%" PRIu64 " off_shortest=%" PRIu64,
-	       ledger->off_cpu.count, ledger->off_cpu.longest_ns, ledger->off_cpu.shortest_ns);
-}
-
 static void print_thread(const struct tree_event *event)
 {
 	const struct tree_account *account = &event->account;
 
-	printf("thread ended=%d wall=%" PRIu64 " on_cpu=%" PRIu64 " run_queue=%" PRIu64
-	       " ledger=%u comm=%s",
-	       account->ended, account->ledger.wall_ns, account->ledger.on_cpu_ns,
-	       account->ledger.run_queue_ns, account->ledger.present, account->comm);
-	for (int i = 0; i < USAGE_COUNT; i++)
-		if (usage_has(&account->usage, i))
-			printf(" %s=%" PRIu64, usage_names[i], account->usage.values[i]);
+	printf("thread ended=%d comm=%s", account->ended, account->comm);
+	for (int i = 0; i < AMOUNT_COUNT; i++)
+		if (amounts_has(&account->amounts, i))
+			printf(" %s=%" PRIu64, metrics[amount_metrics[i]].name,
+			       amounts_get(&account->amounts, i));
+	if (amounts_has_cpu(&account->amounts))
+		printf(" cpu_time_ns=%" PRIu64, amounts_cpu_ns(&account->amounts));
 	printf(" unnamed=%" PRIu64 " now=%s", account->unnamed_syscalls,
 	       account->now.blocked ? waits[account->now.reason].name : "");
-	print_waits(&account->ledger);
 	print_tail(event);
 }
 
@@ -287,7 +274,7 @@ static void watch(struct driver *driver)
 			return;
 		if (now_ms() < due)
 			continue;
-		check(tracer->kind->sample(tracer->state, TRACER_LOOK, take_event, driver),
+		check(tracer->kind->sample(tracer->state, TRACER_SAMPLE, take_event, driver),
 		      "sample");
 		due = now_ms() + (uint64_t)driver->interval_ms;
 	}
@@ -338,7 +325,7 @@ static void wait_for_stop(struct driver *driver)
 	if (waitpid(driver->pid, &status, WUNTRACED) != driver->pid || !WIFSTOPPED(status))
 		fail("wait", "the command did not stop");
 	check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
-	check(tracer->kind->sample(tracer->state, TRACER_LOOK, take_event, driver), "sample");
+	check(tracer->kind->sample(tracer->state, TRACER_SAMPLE, take_event, driver), "sample");
 	kill(driver->pid, SIGCONT);
 }
 
@@ -357,8 +344,8 @@ static void finish(struct driver *driver)
 	check(tree_settle(driver->run->tree), "settle");
 	printf("end=tree cpu_ns=%" PRIu64 " processes=%" PRIu64 " threads=%" PRIu64
 	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
-	       tree->usage.values[USAGE_CPU], tree->processes, tree->threads, tree->exited,
-	       tree_strays(tree));
+	       amounts_cpu_ns(&tree->amounts) + tree->unseen_cpu_ns, tree->processes, tree->threads,
+	       tree->exited, tree_strays(tree));
 	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 " unnamed_syscalls=%" PRIu64
 	       " wakers=%" PRIu64 " untracked_tasks=%" PRIu64 "\n",
 	       losses.events, losses.threads, losses.unnamed_syscalls, losses.wakers,

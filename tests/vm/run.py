@@ -15,6 +15,8 @@ import vm
 
 NEAR = 0.02  # of CPU times, which the kernel itself rounds
 CLOSE = 0.01  # of wall time, that a ledger may lack
+REASONS = ("disk", "lock", "condition", "network", "pipe", "timer", "poll", "child", "memory",
+           "stopped", "other")
 NS_PER_MS = 1000000
 OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le,
              "~": lambda seen, value: abs(seen - value) <= NEAR * value}
@@ -34,11 +36,11 @@ class Way:
 
 ENDS = ("exit_code", "signal")
 WAYS = [
-    Way("bpf", "bpf", (*ENDS, "cpu_ns", "sender_pid", "oom_killed", "peak_rss_bytes", "ledger",
-                       "syscalls", "syscall_read_bytes")),
-    Way("quiet", "bpf", (*ENDS, "cpu_ns", "sender_pid", "ledger")),
+    Way("bpf", "bpf", (*ENDS, "cpu_time_ns", "sender_pid", "oom_killed", "hiwater_rss_bytes", "wait",
+                       "syscalls", "rchar")),
+    Way("quiet", "bpf", (*ENDS, "cpu_time_ns", "sender_pid", "wait")),
     Way("killed", "bpf", ENDS, status=137),
-    Way("connector", "connector", (*ENDS, "cpu_ns"), apart=False, waits=False),
+    Way("connector", "connector", (*ENDS, "cpu_time_ns"), apart=False, waits=False),
     Way("procfs", "procfs", (), complete=False, apart=False, waits=False),
 ]
 
@@ -77,8 +79,8 @@ class Run:
 def look_up(record, key):
     """The value at a path of names, None when there is none; system calls are found by name."""
     for name in key.split("."):
-        if isinstance(record, list):
-            record = {row["name"]: row for row in record}
+        if "table" in record:
+            record = {row["name"]: row for row in record["table"]}
         record = record.get(name)
         if record is None:
             return None
@@ -92,11 +94,11 @@ def check_expectations(way, run, said):
             if way.complete:
                 yield f"nothing is known of the end of {pid}"
             continue
-        if key == "cpu_ns" and not way.complete:
+        if key == "cpu_time_ns" and not way.complete:
             continue  # what it used after the last look is in the total alone
         seen = look_up(record, key)
         if seen is None:
-            if key.split(".")[0] in way.keys:
+            if key.split(".")[0] in way.keys or (key.startswith("wait_") and "wait" in way.keys):
                 yield f"{pid} {record['cmd']} has no {key}"
         elif not OPERATORS[relation](seen, int(value)):
             yield f"{key} of {pid} {record['cmd']} is {seen}, not {relation} {value}"
@@ -108,49 +110,50 @@ def check_children(way, run, said):
         found = [record for record in run.exits.values() if record["ppid"] == parent]
         if way.complete and len(found) != count:
             yield f"{len(found)} children of {parent}, not {count}"
-        total = sum(record["cpu_ns"] for record in found)
+        total = sum(record["cpu_time_ns"] for record in found)
         if way.apart and not OPERATORS["~"](total, cpu_ns):
             yield f"children of {parent} took {total} ns of CPU time, not {cpu_ns}"
     if said.total:
-        seen, (least, most) = run.summary["cpu_ns"], said.total
+        seen = run.summary["cpu_time_ns"] + run.summary.get("unseen_cpu_ns", 0)
+        least, most = said.total
         if not least * (1 - NEAR) <= seen <= most * (1 + NEAR):
             yield f"all took {seen} ns of CPU time, not {least} to {most}"
 
 
-def check_ledger(name, ledger):
+def waited(row):
+    return row["wait_time_ns"] + sum(row[f"wait_{reason}_ns"] for reason in REASONS)
+
+
+def check_ledger(name, row):
     """What a thread did adds up to the time that it lived."""
-    parts = [ledger["on_cpu_ns"], ledger["run_queue_ns"], *ledger["blocked"].values()]
-    gap = ledger["thread_wall_ns"] - sum(parts)
-    if abs(gap) > CLOSE * ledger["thread_wall_ns"]:
-        yield f"the ledger of {name} lacks {gap} of {ledger['thread_wall_ns']} ns: {ledger}"
+    gap = row["wall_time_ns"] - row["run_time_ns"] - waited(row)
+    if abs(gap) > CLOSE * row["wall_time_ns"]:
+        yield f"the ledger of {name} lacks {gap} of {row['wall_time_ns']} ns: {row}"
 
 
 def check_off_cpu(row):
     """A thread that ended was off its CPU once for each switch, but for the last."""
-    off, switches = row["off_cpu"], row["voluntary_switches"] + row["involuntary_switches"]
-    if abs(off["count"] - switches) > 1:
-        yield f"{row['tid']} was off its CPU {off['count']} times with {switches} switches"
-    waited = row["run_queue_ns"] + sum(row["blocked"].values())
-    if off.get("shortest_ns", 0) * off["count"] > waited:
-        yield f"{row['tid']} was off its CPU for {waited} ns: {off}"
-    if off.get("longest_ns", 0) * off["count"] < waited:
-        yield f"{row['tid']} was off its CPU for {waited} ns: {off}"
+    count, switches = row["offcpu_count"], row["voluntary_csw"] + row["nonvoluntary_csw"]
+    if abs(count - switches) > 1:
+        yield f"{row['tid']} was off its CPU {count} times with {switches} switches"
+    if not row["offcpu_min_ns"] * count <= waited(row) <= row["offcpu_max_ns"] * count:
+        yield f"{row['tid']} was off its CPU for {waited(row)} ns: {row}"
 
 
 def check_ledgers(run):
-    threads = run.summary["threads_ledger"]
+    threads = run.summary["threads"]
     for row in (row for row in threads if row.get("ended")):
         yield from check_off_cpu(row)
     # One that began after the last look has no ledger yet.
-    for row in (row for row in threads if row.get("ended") or "on_cpu_ns" in row):
+    for row in (row for row in threads if row.get("ended") or "run_time_ns" in row):
         yield from check_ledger(f"thread {row['tid']} of {row['pid']}", row)
     for record in run.exits.values():
-        yield from check_ledger(f"process {record['pid']}", record["ledger"])
-    yield from check_ledger("the tree", run.summary["ledger"])
-    if len(threads) + run.summary["threads_folded"] != run.summary["threads"]:
-        yield f"{len(threads)} ledgers of {run.summary['threads']} threads"
-    unclear = run.summary["ledger"]["blocked"]["other"]
-    if unclear > CLOSE * run.summary["ledger"]["thread_wall_ns"]:
+        yield from check_ledger(f"process {record['pid']}", record)
+    yield from check_ledger("the tree", run.summary)
+    if len(threads) + run.summary["threads_folded"] != run.summary["threads_ever"]:
+        yield f"{len(threads)} ledgers of {run.summary['threads_ever']} threads"
+    unclear = run.summary["wait_other_ns"]
+    if unclear > CLOSE * run.summary["wall_time_ns"]:
         yield f"blocked for no known reason for {unclear} ns"
 
 
@@ -165,14 +168,14 @@ def check_end(way, run):
 def check_whole(way, run, said):
     """Nothing was lost where it need not be, and who stays behind is listed."""
     summary = run.summary
-    for name in ("events", "threads", "untracked_tasks", "strays", "lines"):
+    for name in ("events", "threads_lost", "untracked_tasks", "strays", "lines"):
         if way.complete and summary["losses"][name]:
             yield f"lost: {summary['losses'][name]} {name}"
-    running = sorted(record["pid"] for record in summary["running"])
+    running = sorted(record["pid"] for record in summary["running_processes"])
     if way.complete and running != said.left:
         yield f"{running} are still running, not {said.left}"
-    if way.complete and len(run.exits) + len(running) != summary["processes"]:
-        yield f"{len(run.exits)} ends of {summary['processes']} processes"
+    if way.complete and len(run.exits) + len(running) != summary["processes_ever"]:
+        yield f"{len(run.exits)} ends of {summary['processes_ever']} processes"
     if summary.get("sender_pid") != said.sender:
         yield f"killed by {summary.get('sender_pid')}, not {said.sender}"
 
@@ -198,8 +201,8 @@ def check_attached(out):
         yield "attach failed"
     if not 1900 * NS_PER_MS <= summary["wall_ns"] <= 10000 * NS_PER_MS:
         yield f"watched for {summary['wall_ns']} ns"
-    if len(run.exits) < 4 or summary["processes"] < 5:
-        yield f"{len(run.exits)} ends of {summary['processes']} processes"
+    if len(run.exits) < 4 or summary["processes_ever"] < 5:
+        yield f"{len(run.exits)} ends of {summary['processes_ever']} processes"
     yield from check_ledgers(run)
 
 
@@ -213,7 +216,7 @@ def check_why(out):
 def check_report(out):
     """A saved run is told again as it was."""
     report, run = json.loads((out / "report.json").read_text()), Run(out / "bpf.jsonl")
-    for key in ("exit_code", "wall_ns", "cpu_ns", "processes", "ledger", "verdict"):
+    for key in ("exit_code", "wall_ns", "cpu_time_ns", "processes_ever", "wall_time_ns", "verdict"):
         if report[key] != run.summary[key]:
             yield f"{key} is {report[key]}, was {run.summary[key]}"
 
@@ -221,9 +224,9 @@ def check_report(out):
 def check_wall(out):
     """The first thread lived as long as the command took, seen from outside."""
     summary = Run(out / "bpf.jsonl").summary
-    first = next(row for row in summary["threads_ledger"] if row["tid"] == summary["pid"])
-    if abs(first["thread_wall_ns"] - summary["wall_ns"]) > CLOSE * summary["wall_ns"]:
-        yield f"{first['thread_wall_ns']} ns of {summary['wall_ns']} ns"
+    first = next(row for row in summary["threads"] if row["tid"] == summary["pid"])
+    if abs(first["wall_time_ns"] - summary["wall_ns"]) > CLOSE * summary["wall_ns"]:
+        yield f"{first['wall_time_ns']} ns of {summary['wall_ns']} ns"
 
 
 CHECKS = {"wall": check_wall, "attach": check_attached, "why": check_why, "report": check_report}
@@ -246,10 +249,10 @@ def check(out):
 
 def figures(series, out):
     run, said = Run(out / "bpf.jsonl"), Said((out / "bpf.said").read_text())
-    parts = [f"linux {series}: {run.summary['processes']} processes",
+    parts = [f"linux {series}: {run.summary['processes_ever']} processes",
              f"{len(said.expectations)} expectations"]
     for parent, _, cpu_ns in said.children:
-        total = sum(line["cpu_ns"] for line in run.exits.values() if line["ppid"] == parent)
+        total = sum(line["cpu_time_ns"] for line in run.exits.values() if line["ppid"] == parent)
         parts.append(f"CPU of short children {total / cpu_ns:.4f} of what getrusage says")
     parts.append(f"ready in {run.summary['self']['startup_ns'] / NS_PER_MS:.0f} ms")
     return ", ".join(parts)

@@ -73,7 +73,7 @@ static void expect_wait(const char *reason)
 {
 	char key[64];
 
-	snprintf(key, sizeof(key), "ledger.blocked.%s", reason);
+	snprintf(key, sizeof(key), "wait_%s_ns", reason);
 	expect(getpid(), key, ">=", PAUSE_SEEN_NS);
 }
 
@@ -176,7 +176,7 @@ static int act_computing(void)
 	use_one_cpu();
 	pid = start("burning");
 	waitpid(pid, NULL, 0);
-	expect(pid, "cpu_ns", "~", cpu_ns(RUSAGE_CHILDREN));
+	expect(pid, "cpu_time_ns", "~", cpu_ns(RUSAGE_CHILDREN));
 	return 0;
 }
 
@@ -333,7 +333,7 @@ static int act_stopping(void)
 	kill(pid, SIGCONT);
 	kill(pid, SIGUSR1);
 	waitpid(pid, NULL, 0);
-	expect(pid, "ledger.blocked.stopped", ">=", PAUSE_SEEN_NS);
+	expect(pid, "wait_stopped_ns", ">=", PAUSE_SEEN_NS);
 	expect(pid, "signal", "==", SIGUSR1);
 	return 0;
 }
@@ -348,7 +348,7 @@ static int act_syncing(void)
 		need(pwrite(fd, block, sizeof(block), (off_t)i * BLOCK_BYTES) == BLOCK_BYTES);
 		need(fsync(fd) == 0);
 	}
-	expect(getpid(), "ledger.blocked.disk", ">=", NS_PER_MS);
+	expect(getpid(), "wait_disk_ns", ">=", NS_PER_MS);
 	expect(getpid(), "syscalls.fsync.count", "==", 50);
 	expect(getpid(), "syscalls.pwrite64.count", "==", 50);
 	return 0;
@@ -399,7 +399,7 @@ static int act_counting(void)
 	expect(getpid(), "syscalls.alarm.count", "==", 1);
 	expect(getpid(), "syscalls.syscall_500.errnos.ENOSYS", "==", 1);
 	expect(getpid(), "syscalls.exit_group.count", "==", 1);
-	expect(getpid(), "syscall_read_bytes", ">=", 200 * sizeof(bytes));
+	expect(getpid(), "rchar", ">=", 200 * sizeof(bytes));
 	return 0;
 }
 
@@ -420,10 +420,10 @@ static int act_large(void)
 	wait4(pid, NULL, 0, &usage);
 	if ((uint64_t)usage.ru_maxrss * 1024 < LARGE_MIB * MIB)
 		return 8;
-	expect(pid, "peak_rss_bytes", ">=", SMALL_MIB * MIB);
-	expect(pid, "peak_rss_bytes", "<=", (SMALL_MIB + 6) * MIB);
-	expect(getpid(), "peak_rss_bytes", ">=", LARGE_MIB * MIB);
-	expect(getpid(), "peak_rss_bytes", "<=", (LARGE_MIB + 6) * MIB);
+	expect(pid, "hiwater_rss_bytes", ">=", SMALL_MIB * MIB);
+	expect(pid, "hiwater_rss_bytes", "<=", (SMALL_MIB + 6) * MIB);
+	expect(getpid(), "hiwater_rss_bytes", ">=", LARGE_MIB * MIB);
+	expect(getpid(), "hiwater_rss_bytes", "<=", (LARGE_MIB + 6) * MIB);
 	return 0;
 }
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Counts the pages that a process has in RAM.
+ *
+ * Since 6.2 a process counts its pages in counters with one part for each CPU.  To find these
+ * parts, we use a per-CPU map of our own: the distance from the map's base pointer to its value on
+ * a CPU is the same for all per-CPU memory.
+ */
+#ifndef BPF_RESIDENT_BPF_H
+#define BPF_RESIDENT_BPF_H
+
+#include "kernel.bpf.h"
+
+#define RESIDENT_CPUS_MAX 512 /* on a host with more CPUs, pages are not known */
+#define MM_FILEPAGES 0
+#define MM_ANONPAGES 1
+#define MM_SHMEMPAGES 3
+#define MM_COUNTERS 4
+
+const volatile __u32 cpu_count = 0; /* the most CPUs that the kernel may ever have */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} landmark SEC(".maps");
+
+static __u64 cpu_offsets[RESIDENT_CPUS_MAX];
+/* Holds a pointer that is written, then read back as a number. */
+static __u64 landmark_map;
+
+static __always_inline void cpu_offsets_find(void)
+{
+	__u64 base = 0;
+
+	*(void *volatile *)&landmark_map = &landmark;
+	bpf_probe_read_kernel(&base, sizeof(base),
+			      (void *)(*(volatile __u64 *)&landmark_map +
+				       bpf_core_field_offset(struct bpf_array, pptrs)));
+	for (__u32 cpu = 0; cpu < cpu_count && cpu < RESIDENT_CPUS_MAX; cpu++) {
+		__u32 zero = 0;
+		void *value = bpf_map_lookup_percpu_elem(&landmark, &zero, cpu);
+
+		*(void *volatile *)&cpu_offsets[cpu] = value;
+		cpu_offsets[cpu] = *(volatile __u64 *)&cpu_offsets[cpu] - base;
+	}
+}
+
+struct counter_sum {
+	__s64 pages;
+	__u64 counters[MM_COUNTERS];
+};
+
+static __always_inline void counter_add_cpu(struct counter_sum *sum, __u64 offset)
+{
+	for (int i = 0; i < MM_COUNTERS; i++) {
+		__s32 part = 0;
+
+		if (sum->counters[i])
+			bpf_probe_read_kernel(&part, sizeof(part),
+					      (void *)(sum->counters[i] + offset));
+		sum->pages += part;
+	}
+}
+
+static __always_inline void counter_open(struct mm_struct *mm, __u32 index, struct counter_sum *sum)
+{
+	const char *counter =
+		(const char *)&mm->rss_stat + index * bpf_core_type_size(struct percpu_counter);
+	const struct percpu_counter *typed = (const void *)counter;
+
+	sum->pages += BPF_CORE_READ(typed, count);
+	sum->counters[index] = (__u64)BPF_CORE_READ(typed, counters);
+}
+
+/* Before 6.2: one sum, without the pages that threads have not added yet. */
+static __always_inline __s64 plain_pages(const struct mm_struct___plain *mm)
+{
+	__s64 sums[MM_COUNTERS] = {};
+
+	BPF_CORE_READ_INTO(&sums, mm, rss_stat.count);
+	return sums[MM_FILEPAGES] + sums[MM_ANONPAGES] + sums[MM_SHMEMPAGES];
+}
+
+static __always_inline __s64 resident_pages(struct mm_struct *mm)
+{
+	struct counter_sum sum = {};
+
+	if (bpf_core_type_exists(struct mm_rss_stat))
+		return plain_pages((const void *)mm);
+	counter_open(mm, MM_FILEPAGES, &sum);
+	counter_open(mm, MM_ANONPAGES, &sum);
+	counter_open(mm, MM_SHMEMPAGES, &sum);
+	for (__u32 cpu = 0; cpu < cpu_count && cpu < RESIDENT_CPUS_MAX; cpu++)
+		counter_add_cpu(&sum, cpu_offsets[cpu]);
+	return sum.pages;
+}
+
+/* With more CPUs than there is room for, some parts would be missing. */
+static __always_inline bool resident_is_known(void)
+{
+	return (cpu_count && cpu_count <= RESIDENT_CPUS_MAX) ||
+	       bpf_core_type_exists(struct mm_rss_stat);
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cgroup/cgroup_match.h"
+#include "analyze/compare/comparison.h"
+#include "analyze/match/exited.h"
+#include "analyze/group/group.h"
+#include "analyze/verdict/losses.h"
+#include "base/cleanup.h"
+#include "base/dictionary.h"
+#include "base/text.h"
+#include "model/snapshot/snapshot.h"
+
+#define EXITED_SUFFIX " (exited threads)"
+
+/* Needed only while a layout is made. */
+struct builder {
+	struct compare_layout *layout;
+	const struct compare_options *options;
+	struct comparison *comparison;
+	struct census *census;
+	struct census *processes; /* names of processes, for exited threads; NULL when not needed */
+	struct cgroup_matches *matches; /* NULL on axes without cgroups */
+	struct dictionary *keys;
+	ARRAY_OF(uint32_t) group_of_key; /* by the key's number */
+	struct text key;
+};
+
+static void builder_clear(struct builder *builder)
+{
+	census_free(builder->census);
+	census_free(builder->processes);
+	cgroup_matches_free(builder->matches);
+	dictionary_free(builder->keys);
+	array_free(&builder->group_of_key);
+	text_free(&builder->key);
+}
+
+void compare_layout_clear(struct compare_layout *layout)
+{
+	join_clear(&layout->join);
+	arena_clear(&layout->arena);
+	memset(layout, 0, sizeof(*layout));
+}
+
+/* The place of a key's group; it holds NO_GROUP when the key is new.  NULL without memory. */
+static uint32_t *place_of(struct builder *builder, const char *key, size_t length)
+{
+	uint32_t id;
+
+	if (dictionary_add(builder->keys, key, length, &id) < 0)
+		return NULL;
+	while (builder->group_of_key.count <= id)
+		if (array_append(&builder->group_of_key, NO_GROUP) < 0)
+			return NULL;
+	return &builder->group_of_key.data[id];
+}
+
+static int add_group(struct builder *builder, const char *key, size_t length, uint32_t *ret)
+{
+	struct comparison *comparison = builder->comparison;
+	struct compared_group group = { 0 };
+
+	group.key = arena_copy(&comparison->arena, key, length);
+	if (!group.key || array_append(&comparison->groups, group) < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)comparison->groups.count - 1;
+	return 0;
+}
+
+/* Makes the key that a renamed group had in A an alias of the group. */
+static int alias_group(struct builder *builder, const struct group *group, uint32_t number)
+{
+	const struct cgroup_match *match = NULL;
+	struct compared_group *compared = &builder->comparison->groups.data[number];
+	uint32_t *place;
+
+	if (builder->matches)
+		match = cgroup_matches_find(builder->matches, group->cgroup);
+	if (!match)
+		return 0;
+	text_clear(&builder->key);
+	cgroup_match_append_key(match, group, &builder->key);
+	compared->renamed_from =
+		arena_copy(&builder->comparison->arena, match->before, strlen(match->before));
+	place = place_of(builder, text_string(&builder->key), builder->key.length);
+	if (builder->key.failed || !compared->renamed_from || !place)
+		return -ENOMEM;
+	if (*place == NO_GROUP)
+		*place = number;
+	return 0;
+}
+
+static int number_group(struct builder *builder, const struct group *group, bool after,
+			uint32_t *ret)
+{
+	size_t length = strlen(group->key);
+	uint32_t *place = place_of(builder, group->key, length);
+	int status;
+
+	if (!place)
+		return -ENOMEM;
+	if (*place == NO_GROUP) {
+		status = add_group(builder, group->key, length, place);
+		*ret = *place;
+		return status < 0 || !after ? status : alias_group(builder, group, *ret);
+	}
+	*ret = *place;
+	return 0;
+}
+
+static int number_tasks(struct builder *builder, const struct grouping *grouping, bool after,
+			const struct compare_run *run)
+{
+	uint32_t *tasks = run->rows[METRIC_OF_THREAD].group_of;
+	uint32_t *processes = run->rows[METRIC_OF_PROCESS].group_of;
+
+	for (size_t i = 0; i < grouping->group_count; i++) {
+		const struct group *group = &grouping->groups[i];
+		struct compared_group *compared;
+		uint32_t number;
+
+		if (number_group(builder, group, after, &number) < 0)
+			return -ENOMEM;
+		compared = &builder->comparison->groups.data[number];
+		*(after ? &compared->tasks_after : &compared->tasks_before) += group->tasks;
+		for (uint32_t task = 0; task < group->tasks; task++)
+			tasks[grouping->rows[group->first + task]] = number;
+	}
+	for (uint32_t row = 0; row < run->snapshot->process_count; row++)
+		processes[row] = tasks[run->snapshot->processes[row].first_task];
+	return 0;
+}
+
+static int add_rows(struct compare_layout *layout, struct member_rows *rows, size_t count)
+{
+	rows->count = count;
+	rows->group_of = arena_alloc(&layout->arena, (count + 1) * sizeof(*rows->group_of));
+	return rows->group_of ? 0 : -ENOMEM;
+}
+
+static int lay_run(struct builder *builder, bool after, struct compare_run *run)
+{
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	const struct snapshot *snapshot = run->snapshot;
+	int status;
+
+	if (add_rows(builder->layout, &run->rows[METRIC_OF_THREAD], snapshot->task_count) < 0 ||
+	    add_rows(builder->layout, &run->rows[METRIC_OF_PROCESS], snapshot->process_count) < 0)
+		return -ENOMEM;
+	status = grouping_new(snapshot, builder->options->axis, builder->census, &grouping);
+	return status < 0 ? status : number_tasks(builder, grouping, after, run);
+}
+
+/* B comes first, because it knows the names that its cgroups had in A. */
+static int lay_runs(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+
+	for (size_t i = layout->before_count; i < layout->run_count; i++)
+		if (lay_run(builder, true, &layout->runs[i]) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < layout->before_count; i++)
+		if (lay_run(builder, false, &layout->runs[i]) < 0)
+			return -ENOMEM;
+	layout->first_exited = builder->comparison->groups.count;
+	return 0;
+}
+
+static int take_census(struct builder *builder, enum group_axis axis, struct census **ret)
+{
+	struct compare_layout *layout = builder->layout;
+	int status = census_new(axis, &builder->options->grouping, ret);
+
+	for (size_t i = 0; i < layout->run_count && status == 0; i++)
+		status = census_add(*ret, layout->runs[i].snapshot);
+	return status;
+}
+
+/* Whether the axis puts threads of one process into different groups, by name or scope. */
+static bool tells_threads_apart(enum group_axis axis)
+{
+	return axis == AXIS_COMM || axis == AXIS_COMM_EXACT || axis == AXIS_THREAD ||
+	       axis == AXIS_SCOPE;
+}
+
+/* The group for exited threads of processes with this process's name. */
+static int exited_group_of(struct builder *builder, uint32_t process, uint32_t *ret)
+{
+	const struct snapshot *snapshot = builder->layout->join.after;
+	const char *name = snapshot_text(snapshot, snapshot->processes[process].pcomm);
+	uint32_t *place;
+	int status;
+
+	text_clear(&builder->key);
+	/*
+	 * No name begins with this byte, so the key differs from that of a
+	 * thread with the group's name.
+	 */
+	text_append(&builder->key, "\1", 1);
+	status = census_append_key(builder->processes, name, &builder->key);
+	text_append_string(&builder->key, EXITED_SUFFIX);
+	if (status < 0 || builder->key.failed)
+		return -ENOMEM;
+	place = place_of(builder, builder->key.data, builder->key.length);
+	if (!place)
+		return -ENOMEM;
+	if (*place == NO_GROUP)
+		status = add_group(builder, builder->key.data + 1, builder->key.length - 1, place);
+	*ret = *place;
+	return status;
+}
+
+static int lay_exited(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+	const struct compare_run *after = &layout->runs[1];
+	uint32_t *exited_group = arena_alloc(&layout->arena, (after->snapshot->process_count + 1) *
+								     sizeof(*exited_group));
+	bool apart = tells_threads_apart(builder->options->axis);
+
+	if (!exited_group)
+		return -ENOMEM;
+	layout->exited_group = exited_group;
+	if (apart && take_census(builder, AXIS_PCOMM, &builder->processes) < 0)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
+		exited_group[row] = NO_GROUP;
+		if (!exited_any(&layout->join, row))
+			continue;
+		if (!apart)
+			exited_group[row] = after->rows[METRIC_OF_PROCESS].group_of[row];
+		else if (exited_group_of(builder, row, &exited_group[row]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int lay_interval(struct builder *builder)
+{
+	struct compare_layout *layout = builder->layout;
+	int status = join_init(&layout->join, layout->runs[0].snapshot, layout->runs[1].snapshot);
+
+	return status < 0 ? status : lay_exited(builder);
+}
+
+static int build(struct builder *builder, const struct compare_side *before,
+		 const struct compare_side *after)
+{
+	struct compare_layout *layout = builder->layout;
+	enum group_axis axis = builder->options->axis;
+	int status = take_census(builder, axis, &builder->census);
+
+	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
+		status = cgroup_matches_new(before, after, &builder->options->grouping,
+					    &builder->matches);
+	if (status == 0)
+		status = lay_runs(builder);
+	if (status == 0 && layout->is_interval)
+		status = lay_interval(builder);
+	layout->group_count = builder->comparison->groups.count;
+	return status < 0 ? status : compare_layout_count(layout, builder->comparison);
+}
+
+int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
+			const struct compare_side *after, const struct compare_options *options,
+			struct comparison *comparison)
+{
+	struct builder builder = { .layout = layout, .options = options, .comparison = comparison };
+	int status = -ENOMEM;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->runs =
+		arena_alloc(&layout->arena, (before->count + after->count) * sizeof(*layout->runs));
+	builder.keys = dictionary_new();
+	if (layout->runs && builder.keys) {
+		layout->before_count = before->count;
+		layout->run_count = before->count + after->count;
+		layout->is_interval = comparison->mode == COMPARE_INTERVAL;
+		for (size_t i = 0; i < before->count; i++)
+			layout->runs[i].snapshot = before->snapshots[i];
+		for (size_t i = 0; i < after->count; i++)
+			layout->runs[before->count + i].snapshot = after->snapshots[i];
+		status = build(&builder, before, after);
+	}
+	builder_clear(&builder);
+	if (status < 0)
+		compare_layout_clear(layout);
+	return status;
+}
+
+const struct column *compare_column(const struct compare_run *run, const struct metric *metric)
+{
+	return metric_is_reading(metric) ? sheet_find(run->sheet, metric->name) :
+					   &run->snapshot->columns[metric_number(metric)];
+}
+
+const char *compare_layout_reason(const struct compare_layout *layout, const struct metric *metric,
+				  bool after_is_known)
+{
+	size_t run = after_is_known ? 0 : layout->before_count;
+	enum metric_id cause;
+	const char *reason =
+		absence_reason(layout->runs[run].snapshot, metric_number(metric), &cause);
+
+	return reason ? reason : "no task was measured on both sides";
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Assigns every row of a comparison to a group.  Groups of both sides share
+ * their numbers.  For an interval it also says which row of B is which of A.
+ *
+ * The tasks of each snapshot are in the groups that they have there; a cgroup
+ * of A that was renamed has the number that it has in B.  The work of exited
+ * threads belongs to the group of their process's first task.  On axes that
+ * separate the threads of a process it belongs to a group of its own,
+ * "<process> (exited threads)".
+ *
+ * The rows of a sheet have a layout of their own
+ * (analyze/sheet/sheet_layout.h).
+ */
+#ifndef ANALYZE_COMPARE_LAYOUT_H
+#define ANALYZE_COMPARE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/match/join.h"
+#include "base/arena.h"
+#include "metric/metric.h"
+
+struct column;
+struct comparison;
+struct compare_options;
+struct compare_side;
+struct sheet;
+struct snapshot;
+
+#define SIDES 2	 /* before, after */
+#define SCOPES 3 /* of metrics */
+
+#define NO_GROUP UINT32_MAX
+#define NO_ROW UINT32_MAX
+
+/* The rows that metrics of one scope have values for, in one snapshot. */
+struct member_rows {
+	uint32_t *group_of; /* by row; NULL: there are no such rows */
+	/*
+	 * By row: the nearest row of its group that includes its values, or
+	 * NO_ROW.  May be NULL.
+	 */
+	uint32_t *above;
+	size_t count;
+	/* By group: its number of members, and the sum of their lifetimes in seconds. */
+	uint32_t *members;
+	double *lives; /* NULL when it is not known */
+};
+
+struct compare_run {
+	const struct snapshot *snapshot;
+	const struct sheet *sheet; /* it has the values of METRIC_OF_ROW */
+	bool is_filtered;	   /* the capture was limited: what it lacks may have existed */
+	struct member_rows rows[SCOPES];
+};
+
+/* The arrays live as long as the layout. */
+struct compare_layout {
+	struct arena arena;
+	struct compare_run *runs; /* before, then after */
+	size_t before_count, run_count;
+	size_t group_count;
+	size_t first_exited; /* groups from here on are exited threads */
+	bool is_interval;
+	/*
+	 * By group: whether a side has it, measured or not.  NULL: it does if
+	 * it has members there.
+	 */
+	uint8_t *has[SIDES];
+	/* Set for an interval; otherwise all zeros. */
+	struct join join;		   /* of tasks */
+	const uint32_t *before_of[SCOPES]; /* by row of B: row of A, JOIN_BORN or JOIN_MISSED */
+	uint32_t *missed[SCOPES];	   /* by group: those in B that A missed */
+	uint32_t *removed;		   /* rows of A's sheet that are not in B */
+	size_t removed_count;
+	/* By process of B: the group of its exited threads, or NO_GROUP when it has none. */
+	uint32_t *exited_group;
+};
+
+/* Counts the members of all groups of tasks, once the groups are known.  0 or -ENOMEM. */
+int compare_layout_count(struct compare_layout *layout, struct comparison *comparison);
+
+/* Runs of a side: from the first up to, not including, the end. */
+static inline size_t compare_first(const struct compare_layout *layout, int side)
+{
+	return side ? layout->before_count : 0;
+}
+
+static inline size_t compare_end(const struct compare_layout *layout, int side)
+{
+	return side ? layout->run_count : layout->before_count;
+}
+
+/* The metric's values in a run; NULL when the run's sheet does not have it. */
+const struct column *compare_column(const struct compare_run *run, const struct metric *metric);
+
+/*
+ * Groups the tasks of all snapshots and adds the groups to the comparison,
+ * whose mode must be set.  0, -ENOMEM, or -EINVAL for a glob that
+ * grouping_options_check() would refuse.
+ */
+int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
+			const struct compare_side *after, const struct compare_options *options,
+			struct comparison *comparison);
+void compare_layout_clear(struct compare_layout *layout); /* all zeros is allowed */
+
+/* Why a side that has the group has no value of the metric; B's reason first, else A's. */
+const char *compare_layout_reason(const struct compare_layout *layout, const struct metric *metric,
+				  bool after_is_known);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_metrics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/compare_settings.h"
+#include "analyze/sheet/sheet_layout.h"
+#include "analyze/threshold/mann_whitney.h"
+#include "model/snapshot/snapshot.h"
+
+enum compare_section compare_section_of(enum metric_id id)
+{
+	if (metric_is_derived(id))
+		return COMPARE_DERIVED;
+	switch (metrics[id].section) {
+	case SECTION_DELAYS:
+		return COMPARE_DELAYS;
+	case SECTION_HEAP:
+		return COMPARE_HEAP;
+	default:
+		return COMPARE_PRIMARY;
+	}
+}
+
+static enum row_state state_of(const struct compare_work *work, size_t group)
+{
+	bool before = work->sides[0][group].known, after = work->sides[1][group].known;
+
+	if (work->has_moves && work->moves[group].resets && !work->moves[group].known)
+		return ROW_RESET;
+	if (group >= work->layout->first_exited)
+		return work->changes[group] == 0 ? ROW_SAME : ROW_CHANGED;
+	if (!compare_work_has(work, 0, group))
+		return after ? ROW_NEW : ROW_ABSENT;
+	if (!compare_work_has(work, 1, group))
+		return before ? ROW_GONE : ROW_ABSENT;
+	if (!before || !after)
+		return ROW_ABSENT;
+	if (work->is_reset)
+		return ROW_RESET;
+	if (!isnan(work->changes[group]))
+		return work->changes[group] == 0 ? ROW_SAME : ROW_CHANGED;
+	/* Without an event in between, a ratio stays what it was. */
+	return work->has_interval ? ROW_SAME : ROW_ABSENT;
+}
+
+/* Whether a row in this state would have no change to show.  An unknown value counts as 0. */
+static bool is_quiet(const struct compare_work *work, size_t group, enum row_state state)
+{
+	const struct cell *before = &work->sides[0][group], *after = &work->sides[1][group];
+
+	switch (state) {
+	case ROW_SAME:
+		return true;
+	case ROW_NEW:
+		return after->number == 0;
+	case ROW_GONE:
+		return before->number == 0;
+	case ROW_ABSENT:
+		return !before->known && !after->known;
+	default:
+		return false;
+	}
+}
+
+/* Exited threads have a row only if they changed; readings, only if a side has a value. */
+static bool has_row(const struct compare_work *work, size_t group)
+{
+	if (metric_is_reading(work->metric))
+		return work->sides[0][group].known || work->sides[1][group].known;
+	if (group >= work->layout->first_exited)
+		return !isnan(work->changes[group]);
+	return compare_work_population(work, 0, group) || compare_work_population(work, 1, group);
+}
+
+/* The group's part in the metric's total. */
+static double part_of(const struct compare_work *work, size_t group)
+{
+	return work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
+}
+
+static double share_of(const struct compare_work *work, size_t group)
+{
+	double part = part_of(work, group);
+
+	return work->total > 0 && part > 0 ? part / work->total : 0;
+}
+
+static double score_of(const struct row_maker *maker, size_t group)
+{
+	const struct compare_work *work = &maker->work;
+	double change = work->changes[group];
+	double before = cell_real(&work->sides[0][group], work->metric);
+
+	if (isnan(change) || change == 0)
+		return 0;
+	if (work->is_ratio)
+		return rank_ratio(maker->scale, work->metric, before, before + change,
+				  work->amounts[group], share_of(work, group));
+	return rank_amount(maker->scale, work->metric, fabs(change), share_of(work, group));
+}
+
+static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,
+		      struct compared_value *ret)
+{
+	ret->measured = cell->measured;
+	ret->population = population;
+	if (!cell->known)
+		return;
+	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
+	ret->is_signed = compare_is_signed(work->metric);
+	if (work->is_ratio)
+		ret->real = cell->real;
+	else
+		ret->number = cell->number;
+}
+
+/*
+ * The rate over the lifetimes of the group's members in all runs of a side;
+ * false when some are unknown.
+ */
+static bool rate_of_lives(const struct compare_work *work, int side, size_t group, double *ret)
+{
+	const struct compare_layout *layout = work->layout;
+	double amount = 0, lives = 0;
+
+	for (size_t run = compare_first(layout, side); run < compare_end(layout, side); run++) {
+		const double *of = layout->runs[run].rows[work->metric->scope].lives;
+
+		if (!of)
+			return false;
+		if (!work->runs[run][group].known)
+			continue;
+		amount += cell_real(&work->runs[run][group], work->metric);
+		lives += of[group];
+	}
+	*ret = lives > 0 ? amount / lives : 0;
+	return lives > 0;
+}
+
+static void set_rates(const struct compare_work *work, const struct comparison *comparison,
+		      size_t group, struct comparison_row *row)
+{
+	if (work->metric->kind != KIND_COUNTER && !compare_is_whole(work->metric))
+		return;
+	if (comparison->mode == COMPARE_INTERVAL) {
+		row->has_rate = row->delta.known && comparison->elapsed_ns > 0;
+		if (row->has_rate)
+			row->per_second = row->delta.real / ((double)comparison->elapsed_ns / 1e9);
+		return;
+	}
+	row->has_rate_before = row->before.shape != VALUE_ABSENT &&
+			       rate_of_lives(work, 0, group, &row->rate_before);
+	row->has_rate_after =
+		row->after.shape != VALUE_ABSENT && rate_of_lives(work, 1, group, &row->rate_after);
+	row->has_rate = row->has_rate_before || row->has_rate_after;
+}
+
+/* Why a side has no value.  A ratio may have none although its inputs were measured. */
+static const char *reason_of(const struct row_maker *maker, size_t group)
+{
+	const struct compare_work *work = &maker->work;
+	bool after_is_known = work->sides[1][group].known;
+	const struct cell *lacks = &work->sides[!after_is_known][group];
+
+	if (maker->sheet)
+		return lacks->known ? "it was not measured before" :
+				      sheet_layout_reason(maker->sheet, work->metric,
+							  !after_is_known, maker->source);
+	if (work->is_ratio && !lacks->known && lacks->measured)
+		return "nothing to divide by";
+	return compare_layout_reason(work->layout, work->metric, after_is_known);
+}
+
+/* Fills in the rest: section, group, metric, state, significance and score are already set. */
+static void fill_row(const struct row_maker *maker, size_t group, struct comparison_row *row)
+{
+	const struct compare_work *work = &maker->work;
+	uint32_t ended = 0;
+
+	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
+		ended = work->unknown[group];
+	if (row->state != ROW_RESET)
+		row->delta = compare_work_difference(work, group);
+	row->share = share_of(work, group);
+	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
+		  &row->before);
+	set_value(work, &work->sides[1][group],
+		  compare_work_population(work, 1, group) + (work->has_moves ? ended : 0),
+		  &row->after);
+	if (work->has_interval)
+		set_value(work, &work->interval[group],
+			  compare_work_population(work, 1, group) + ended, &row->interval);
+	if (work->has_moves && work->moves[group].resets && row->state != ROW_RESET) {
+		uint32_t resets = work->moves[group].resets;
+
+		row->after.measured -= resets < row->after.measured ? resets : row->after.measured;
+	}
+	set_rates(work, maker->comparison, group, row);
+	if (row->state == ROW_ABSENT)
+		row->reason = reason_of(maker, group);
+}
+
+/* Tests whether the change could be chance, given several runs; if so, the row is not important. */
+static int judge_row(struct row_maker *maker, size_t group, struct comparison_row *row)
+{
+	const struct compare_work *work = &maker->work;
+	size_t before, after;
+
+	if (!maker->test)
+		return 0;
+	before = compare_work_gather(work, 0, group);
+	after = compare_work_gather(work, 1, group);
+	if (mann_whitney_judge(maker->test, work->values[0], before, work->values[1], after,
+			       &row->significance) < 0)
+		return -ENOMEM;
+	if (row->significance.tested && row->significance.is_noise)
+		row->score = 0;
+	return 0;
+}
+
+static int make_row(struct row_maker *maker, uint32_t group)
+{
+	const struct metric *metric = maker->work.metric;
+	enum row_state state = state_of(&maker->work, group);
+	struct comparison_row row;
+
+	if (is_quiet(&maker->work, group, state) &&
+	    !row_keeper_takes_unchanged(maker->keeper, maker->section))
+		return 0;
+	/* Rows are large and most are not kept: fill in first only what decides that. */
+	row.section = maker->section;
+	row.metric = metric;
+	row.score = rank_bound(metric, share_of(&maker->work, group));
+	if (row_maker_group(maker, group, &row.group) < 0)
+		return -ENOMEM;
+	/* Rows within noise are counted as noise, not as beyond the limit. */
+	if (!maker->test && !row_keeper_wants(maker->keeper, &row))
+		return 0;
+	row = (struct comparison_row){ .section = maker->section,
+				       .group = row.group,
+				       .metric = metric,
+				       .score = score_of(maker, group),
+				       .state = state };
+	if (judge_row(maker, group, &row) < 0)
+		return -ENOMEM;
+	if (row.significance.is_noise && !row_keeper_takes_noise(maker->keeper, maker->section))
+		return 0;
+	if (!row_keeper_wants(maker->keeper, &row))
+		return 0;
+	fill_row(maker, group, &row);
+	return row_keeper_add(maker->keeper, &row);
+}
+
+/* The smallest part in the metric's whole change that a row needs to be kept. */
+static double least_part(const struct row_maker *maker)
+{
+	const struct metric *metric = maker->work.metric;
+	double weight = rank_bound(metric, 1);
+	double floor_ = row_keeper_floor(maker->keeper, maker->section);
+
+	/* Some metrics score just because they changed. */
+	return weight > 0 && rank_bound(metric, 0) == 0 ? maker->work.total * floor_ / weight : 0;
+}
+
+static bool is_unmeasured(const struct compare_layout *layout, const struct metric *metric)
+{
+	for (size_t run = 0; run < layout->run_count; run++) {
+		const struct column *column = compare_column(&layout->runs[run], metric);
+
+		if (column && column->values)
+			return false;
+	}
+	return true;
+}
+
+/* No snapshot measured the metric: its rows are only counted, and nothing is folded. */
+static void skip_unmeasured(struct row_maker *maker, const struct metric *metric)
+{
+	uint32_t *const *before = maker->work.population[0], *const *after =
+								     maker->work.population[1];
+	uint64_t rows = 0;
+
+	for (size_t group = 0; !maker->sheet && group < maker->layout->first_exited; group++)
+		rows += before[metric->scope][group] || after[metric->scope][group];
+	row_keeper_skip(maker->keeper, maker->section, rows, 0);
+}
+
+/*
+ * On a large host most groups are on both sides and did not change, or too
+ * little to matter.  They are only counted and get no row.
+ */
+static int make_numbers(struct row_maker *maker, const struct metric *metric)
+{
+	struct compare_work *work = &maker->work;
+	int status = compare_work_fold(work, metric);
+	double least = maker->test ? 0 : least_part(maker);
+	uint64_t still = 0, dull = 0;
+
+	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
+		bool on_both = compare_work_is_on_both(work, group);
+
+		if (on_both && work->changes[group] == 0 && work->sides[0][group].known &&
+		    work->sides[1][group].known && !maker->keeper->unchanged)
+			still++;
+		else if (on_both && work->changes[group] != 0 && part_of(work, group) < least &&
+			 !isnan(work->changes[group]))
+			dull++;
+		else if (has_row(work, group))
+			status = make_row(maker, group);
+	}
+	row_keeper_skip(maker->keeper, maker->section, still, dull);
+	return status;
+}
+
+/* Records the size of groups that only one side has. */
+static void size_groups(struct row_maker *maker, enum metric_id id)
+{
+	struct compared_group *groups = maker->comparison->groups.data;
+
+	for (size_t i = 0; i < maker->layout->first_exited; i++) {
+		const struct cell *cell = &maker->work.sides[groups[i].tasks_after > 0][i];
+		bool is_time = id == METRIC_run_time_ns;
+
+		if ((groups[i].tasks_before || groups[i].missed) && groups[i].tasks_after)
+			continue;
+		*(is_time ? &groups[i].has_run_time : &groups[i].has_rss) = cell->known;
+		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) = cell->number;
+	}
+}
+
+static int measure_groups(struct row_maker *maker)
+{
+	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_rss_bytes };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		if (compare_work_fold(&maker->work, &metrics[ids[i]]) < 0)
+			return -ENOMEM;
+		size_groups(maker, ids[i]);
+	}
+	return 0;
+}
+
+int row_maker_group(struct row_maker *maker, uint32_t group, uint32_t *ret)
+{
+	if (maker->sheet)
+		return sheet_layout_group(maker->sheet, group, maker->comparison, ret);
+	*ret = group;
+	return 0;
+}
+
+int row_maker_make(struct row_maker *maker, const struct metric *metric,
+		   enum compare_section section)
+{
+	maker->section = section;
+	if (metric->kind != KIND_DERIVED && !maker->keeper->unchanged &&
+	    is_unmeasured(maker->layout, metric)) {
+		skip_unmeasured(maker, metric);
+		return 0;
+	}
+	return compare_is_number(metric) ? make_numbers(maker, metric) :
+					   compare_settings_rows(maker, metric);
+}
+
+int row_maker_init(struct row_maker *maker, const struct compare_layout *layout)
+{
+	int status = compare_work_init(&maker->work, layout);
+
+	maker->layout = layout;
+	return status < 0 || layout->run_count <= SIDES ? status : mann_whitney_new(&maker->test);
+}
+
+void row_maker_clear(struct row_maker *maker)
+{
+	mann_whitney_free(maker->test);
+	compare_settings_clear(maker);
+	compare_work_clear(&maker->work);
+}
+
+int compare_metrics(const struct compare_layout *layout, const struct compare_options *options,
+		    const struct rank_scale *scale, struct row_keeper *keeper,
+		    struct comparison *comparison)
+{
+	struct row_maker maker = { .scale = scale, .keeper = keeper, .comparison = comparison };
+	int status = row_maker_init(&maker, layout);
+
+	if (status == 0)
+		status = measure_groups(&maker);
+	for (size_t i = 0; i < options->metrics.count && status == 0; i++) {
+		enum metric_id id = options->metrics.ids[i];
+		enum compare_section section = compare_section_of(id);
+
+		if (options->sections & 1u << section)
+			status = row_maker_make(&maker, &metrics[id], section);
+	}
+	row_maker_clear(&maker);
+	return status;
+}

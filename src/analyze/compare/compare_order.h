@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Orders a comparison's groups by the metrics that the user named.
+ *
+ *	struct compare_order order = { 0 };
+ *	compare_order_init(&order, &spec, &before, &after, &options, &error);
+ *	options.places = order.places;
+ *	options.place_count = order.count;
+ *	options.like = order.comparison;
+ *	comparison_new(&before, &after, &options, &comparison, &error);
+ *	compare_order_apply(&order, comparison);
+ *	compare_order_clear(&order);
+ *
+ * The named metrics are compared in a comparison of their own, with all
+ * groups.  So a limit on rows keeps the rows of the first groups, whichever
+ * metrics these rows have.
+ */
+#ifndef ANALYZE_COMPARE_ORDER_H
+#define ANALYZE_COMPARE_ORDER_H
+
+#include "analyze/compare/comparison.h"
+#include "analyze/group/sort_spec.h"
+
+struct error;
+
+struct compare_order {
+	struct comparison *comparison; /* of the named metrics; its groups have the same numbers */
+	uint32_t *places;	       /* by group */
+	size_t count;
+};
+
+/* Uses the sides, mode, axis and grouping of the options.  0, or an error with a sentence. */
+int compare_order_init(struct compare_order *order, const struct sort_spec *spec,
+		       const struct compare_side *before, const struct compare_side *after,
+		       const struct compare_options *options, struct error *error);
+void compare_order_clear(struct compare_order *order);
+
+/* Orders the rows of another comparison of the same sides, axis and grouping. */
+void compare_order_apply(const struct compare_order *order, struct comparison *comparison);
+
+#endif

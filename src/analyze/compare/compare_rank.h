@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranks rows by importance.  A row's score is
+ *
+ *	weight of the metric  x  share  x  magnitude
+ *
+ * all from 0 to 1.  The share is the group's part in the metric's whole
+ * change.  The magnitude says how large that change is for the host, on a
+ * logarithmic scale from the resource's noise floor (0) to the host's whole
+ * amount of it (1).  So a large share of almost no change scores almost
+ * nothing, and so does a large percentage of a small base.
+ *
+ * A ratio has no amount of its own: its score is how far it moved from its old
+ * value, times the score that its first input would have.
+ */
+#ifndef ANALYZE_COMPARE_RANK_H
+#define ANALYZE_COMPARE_RANK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/metric.h"
+
+struct comparison;
+struct comparison_row;
+struct snapshot;
+
+enum resource {
+	RESOURCE_NONE,
+	RESOURCE_CPU,	   /* ns on a CPU */
+	RESOURCE_WAIT,	   /* ns waiting */
+	RESOURCE_IO,	   /* bytes moved */
+	RESOURCE_MEMORY,   /* bytes held */
+	RESOURCE_FAULTS,   /* page faults */
+	RESOURCE_SWITCHES, /* context switches, wake-ups, other events */
+	RESOURCE_TASKS,	   /* threads, descriptors */
+	RESOURCE_COUNT,
+};
+
+/* How much the host has of each resource, in the resource's unit. */
+struct rank_scale {
+	double capacity[RESOURCE_COUNT];
+};
+
+/* For an interval of elapsed_ns; 0: since the host booted. */
+void rank_scale_init(struct rank_scale *scale, const struct snapshot *snapshot,
+		     uint64_t elapsed_ns);
+
+/* The score of a change that is `share` of the metric's whole change; the amount has no sign. */
+double rank_amount(const struct rank_scale *scale, const struct metric *metric, double amount,
+		   double share);
+
+/* An upper bound for the score of a change with this share; cheap. */
+double rank_bound(const struct metric *metric, double share);
+
+/* The score of a ratio that was `before` and is `now`; amount and share are its first input's. */
+double rank_ratio(const struct rank_scale *scale, const struct metric *metric, double before,
+		  double now, double amount, double share);
+
+/* The score of a changed text, limit or range in a group with this share of all tasks. */
+double rank_setting(const struct metric *metric, double share_of_tasks);
+
+/* Compares rows that are otherwise equal: by section, group's key, metric. */
+int rank_tie(const struct comparison *comparison, const struct comparison_row *a,
+	     const struct comparison_row *b);
+
+/*
+ * Orders the rows by score; equal ones by section, group's key and metric, else
+ * as they were.  0 or -ENOMEM.
+ */
+int rank_rows(struct comparison *comparison);
+
+#endif

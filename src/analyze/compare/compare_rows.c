@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare/compare_rank.h"
+
+/* Rows are sorted once for every so many new ones. */
+#define SLACK 64
+
+void row_keeper_init(struct row_keeper *keeper, struct comparison *comparison,
+		     const struct compare_options *options)
+{
+	memset(keeper, 0, sizeof(*keeper));
+	keeper->comparison = comparison;
+	keeper->limit = options->limit;
+	keeper->unchanged = options->unchanged;
+	keeper->places = options->places;
+	keeper->place_count = options->place_count;
+}
+
+void row_keeper_clear(struct row_keeper *keeper)
+{
+	for (int i = 0; i < COMPARE_SECTION_COUNT; i++)
+		array_free(&keeper->kept[i].rows);
+}
+
+bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section section)
+{
+	if (!keeper->unchanged)
+		keeper->comparison->tallies[section].unchanged++;
+	return keeper->unchanged;
+}
+
+bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section section)
+{
+	if (!keeper->unchanged)
+		keeper->comparison->tallies[section].noise++;
+	return keeper->unchanged;
+}
+
+/* Groups that are not in the order, such as those of readings only, come last. */
+static uint32_t place_of(const struct row_keeper *keeper, const struct comparison_row *row)
+{
+	return row->group < keeper->place_count ? keeper->places[row->group] : UINT32_MAX;
+}
+
+static int compare_rows(const void *first, const void *second, void *context)
+{
+	const struct comparison_row *a = first, *b = second;
+	const struct row_keeper *keeper = context;
+	uint32_t place_a = place_of(keeper, a), place_b = place_of(keeper, b);
+
+	if (place_a != place_b)
+		return place_a < place_b ? -1 : 1;
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	return rank_tie(keeper->comparison, a, b);
+}
+
+bool row_keeper_wants(struct row_keeper *keeper, const struct comparison_row *row)
+{
+	const struct kept_rows *kept = &keeper->kept[row->section];
+
+	if (!kept->is_full || compare_rows(row, &kept->last, keeper) <= 0)
+		return true;
+	keeper->comparison->tallies[row->section].beyond_limit++;
+	return false;
+}
+
+double row_keeper_floor(const struct row_keeper *keeper, enum compare_section section)
+{
+	const struct kept_rows *kept = &keeper->kept[section];
+
+	return kept->is_full && !keeper->place_count ? kept->last.score : 0;
+}
+
+void row_keeper_skip(struct row_keeper *keeper, enum compare_section section, uint64_t unchanged,
+		     uint64_t beyond_limit)
+{
+	keeper->comparison->tallies[section].unchanged += unchanged;
+	keeper->comparison->tallies[section].beyond_limit += beyond_limit;
+}
+
+static void cut_rows(struct row_keeper *keeper, enum compare_section section)
+{
+	struct kept_rows *kept = &keeper->kept[section];
+
+	if (kept->rows.count <= keeper->limit)
+		return;
+	qsort_r(kept->rows.data, kept->rows.count, sizeof(*kept->rows.data), compare_rows, keeper);
+	keeper->comparison->tallies[section].beyond_limit += kept->rows.count - keeper->limit;
+	kept->rows.count = keeper->limit;
+	kept->last = kept->rows.data[keeper->limit - 1];
+	kept->is_full = true;
+}
+
+int row_keeper_add(struct row_keeper *keeper, const struct comparison_row *row)
+{
+	struct kept_rows *kept = &keeper->kept[row->section];
+
+	if (!keeper->limit) {
+		keeper->comparison->tallies[row->section].kept++;
+		return array_append(&keeper->comparison->rows, *row);
+	}
+	if (array_append(&kept->rows, *row) < 0)
+		return -ENOMEM;
+	if (kept->rows.count >= 2 * keeper->limit + SLACK)
+		cut_rows(keeper, row->section);
+	return 0;
+}
+
+int row_keeper_finish(struct row_keeper *keeper)
+{
+	struct comparison *comparison = keeper->comparison;
+
+	for (int i = 0; i < COMPARE_SECTION_COUNT; i++) {
+		struct kept_rows *kept = &keeper->kept[i];
+
+		cut_rows(keeper, (enum compare_section)i);
+		if (kept->rows.count == 0)
+			continue;
+		if (array_reserve(&comparison->rows, comparison->rows.count + kept->rows.count) < 0)
+			return -ENOMEM;
+		memcpy(comparison->rows.data + comparison->rows.count, kept->rows.data,
+		       kept->rows.count * sizeof(*kept->rows.data));
+		comparison->rows.count += kept->rows.count;
+		comparison->tallies[i].kept += kept->rows.count;
+		array_free(&kept->rows);
+	}
+	return 0;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_work.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare/compare_layout.h"
+#include "analyze/verdict/losses.h"
+#include "analyze/threshold/mann_whitney.h"
+#include "model/snapshot/snapshot.h"
+
+void compare_work_clear(struct compare_work *work)
+{
+	for (int side = 0; side < SIDES; side++) {
+		for (int scope = 0; scope < SCOPES; scope++)
+			free(work->population[side][scope]);
+		free(work->medians[side]);
+		free(work->values[side]);
+	}
+	for (int scope = 0; scope < SCOPES; scope++)
+		free(work->both[scope]);
+	for (size_t i = 0; work->runs && i < work->layout->run_count; i++)
+		free(work->runs[i]);
+	free(work->runs);
+	for (int i = 0; i < FORMULA_INPUTS; i++) {
+		free(work->inputs[i]);
+		free(work->done[i]);
+	}
+	free(work->interval);
+	free(work->moves);
+	free(work->changes);
+	free(work->unknown);
+	free(work->amounts);
+	free(work->numbers);
+	exited_sums_clear(&work->sums);
+	memset(work, 0, sizeof(*work));
+}
+
+static bool has_runs(const struct compare_work *work)
+{
+	return work->layout->run_count > SIDES;
+}
+
+static int side_of(const struct compare_work *work, size_t run)
+{
+	return run >= work->layout->before_count;
+}
+
+/* Counts a group's members over all runs of a side, and those that A should have had. */
+static int count_population(struct compare_work *work, int side, int scope)
+{
+	const struct compare_layout *layout = work->layout;
+	uint32_t *population = calloc(layout->group_count + 1, sizeof(*population));
+
+	work->population[side][scope] = population;
+	if (!population)
+		return -ENOMEM;
+	for (size_t run = compare_first(layout, side); run < compare_end(layout, side); run++)
+		for (size_t group = 0; group < layout->group_count; group++)
+			population[group] += layout->runs[run].rows[scope].members[group];
+	for (size_t group = 0; side == 0 && layout->missed[scope] && group < layout->group_count;
+	     group++)
+		population[group] += layout->missed[scope][group];
+	return 0;
+}
+
+static int count_members(struct compare_work *work, int scope)
+{
+	const struct compare_layout *layout = work->layout;
+
+	if (count_population(work, 0, scope) < 0 || count_population(work, 1, scope) < 0)
+		return -ENOMEM;
+	work->both[scope] = calloc(layout->group_count + 1, sizeof(bool));
+	if (!work->both[scope])
+		return -ENOMEM;
+	for (size_t group = 0; group < layout->group_count; group++)
+		work->both[scope][group] = layout->has[0] ?
+						   layout->has[0][group] && layout->has[1][group] :
+						   work->population[0][scope][group] &&
+							   work->population[1][scope][group];
+	return 0;
+}
+
+static struct cell *new_cells(const struct compare_work *work)
+{
+	return calloc(work->layout->group_count + 1, sizeof(struct cell));
+}
+
+static int init_runs(struct compare_work *work)
+{
+	size_t runs = work->layout->run_count;
+
+	work->runs = calloc(runs, sizeof(*work->runs));
+	for (size_t i = 0; work->runs && i < runs; i++) {
+		work->runs[i] = new_cells(work);
+		if (!work->runs[i])
+			return -ENOMEM;
+	}
+	work->numbers = calloc(runs, sizeof(*work->numbers));
+	if (!work->runs || !work->numbers)
+		return -ENOMEM;
+	if (!has_runs(work))
+		return 0;
+	for (int side = 0; side < SIDES; side++) {
+		work->medians[side] = new_cells(work);
+		work->values[side] = calloc(runs, sizeof(double));
+		if (!work->medians[side] || !work->values[side])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int work_init(struct compare_work *work)
+{
+	size_t groups = work->layout->group_count + 1;
+
+	work->changes = calloc(groups, sizeof(*work->changes));
+	work->amounts = calloc(groups, sizeof(*work->amounts));
+	if (!work->changes || !work->amounts || init_runs(work) < 0)
+		return -ENOMEM;
+	for (int scope = 0; scope < SCOPES; scope++)
+		if (work->layout->runs[0].rows[scope].group_of && count_members(work, scope) < 0)
+			return -ENOMEM;
+	if (!work->layout->is_interval)
+		return 0;
+	work->interval = new_cells(work);
+	work->moves = calloc(groups, sizeof(*work->moves));
+	work->unknown = calloc(groups, sizeof(*work->unknown));
+	if (!work->interval || !work->moves || !work->unknown)
+		return -ENOMEM;
+	return work->layout->join.after ? exited_sums_init(&work->sums, &work->layout->join) : 0;
+}
+
+/* Makes room for the inputs of a formula. */
+static int need_inputs(struct compare_work *work, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (!work->inputs[i])
+			work->inputs[i] = new_cells(work);
+		if (!work->done[i] && work->layout->is_interval)
+			work->done[i] = new_cells(work);
+		if (!work->inputs[i] || (!work->done[i] && work->layout->is_interval))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Inputs are counters. */
+static void raise_amounts(struct compare_work *work, const struct cell *cells)
+{
+	for (size_t group = 0; group < work->layout->group_count; group++)
+		if (cells[group].known && (double)cells[group].number > work->amounts[group])
+			work->amounts[group] = (double)cells[group].number;
+}
+
+/* Inputs that some snapshot's kernel does not count: all snapshots then do without them. */
+static uint32_t spared_inputs(const struct compare_work *work, const struct formula *formula)
+{
+	uint32_t spared = 0;
+
+	for (size_t run = 0; run < work->layout->run_count; run++)
+		for (unsigned i = 0; i < formula->count; i++)
+			if (input_is_spared(work->layout->runs[run].snapshot, formula, i))
+				spared |= 1u << i;
+	return spared;
+}
+
+/* Whether exited threads have all inputs of the formula too. */
+static bool is_told_by_exited(const struct formula *formula)
+{
+	for (unsigned i = 0; i < formula->count; i++)
+		if (exited_total_of(formula->inputs[i]) < 0)
+			return false;
+	return true;
+}
+
+/*
+ * A ratio covers only tasks that have all its inputs; else its parts would be
+ * of different tasks.
+ */
+static void fold_formula_of_moves(struct compare_work *work, uint32_t spared)
+{
+	const struct formula *formula = &work->metric->formula;
+	size_t groups = work->layout->group_count;
+	bool with_exited = is_told_by_exited(formula);
+
+	for (unsigned i = 0; i < formula->count; i++) {
+		if (with_exited)
+			moves_fold(work->moves, work->unknown, work->layout,
+				   &metrics[formula->inputs[i]], &work->sums);
+		else
+			moves_fold_living(work->moves, work->unknown, work->layout,
+					  &metrics[formula->inputs[i]]);
+		cells_of_moves(work->done[i], work->moves, groups);
+	}
+	cells_formula(work->interval, groups, work->metric, spared, work->done);
+	raise_amounts(work, work->done[0]);
+}
+
+static int fold_derived(struct compare_work *work)
+{
+	const struct formula *formula = &work->metric->formula;
+	size_t groups = work->layout->group_count;
+	uint32_t spared = spared_inputs(work, formula);
+
+	if (need_inputs(work, formula->count) < 0)
+		return -ENOMEM;
+	memset(work->amounts, 0, groups * sizeof(*work->amounts));
+	if (work->layout->is_interval)
+		fold_formula_of_moves(work, spared);
+	for (size_t run = 0; run < work->layout->run_count; run++) {
+		for (unsigned i = 0; i < formula->count; i++)
+			cells_fold(work->inputs[i], groups, &work->layout->runs[run],
+				   &metrics[formula->inputs[i]]);
+		cells_formula(work->runs[run], groups, work->metric, spared, work->inputs);
+		if (!work->layout->is_interval)
+			raise_amounts(work, work->inputs[0]);
+	}
+	work->has_interval = work->layout->is_interval;
+	return 0;
+}
+
+static void fold_stored(struct compare_work *work)
+{
+	const struct compare_layout *layout = work->layout;
+
+	for (size_t run = 0; run < layout->run_count; run++)
+		cells_fold(work->runs[run], layout->group_count, &layout->runs[run], work->metric);
+	work->has_moves =
+		layout->before_of[work->metric->scope] && work->metric->kind == KIND_COUNTER;
+	if (work->has_moves)
+		moves_fold(work->moves, work->unknown, layout, work->metric, &work->sums);
+}
+
+size_t compare_work_gather(const struct compare_work *work, int side, size_t group)
+{
+	size_t count = 0;
+
+	for (size_t run = 0; run < work->layout->run_count; run++) {
+		const struct cell *cell = &work->runs[run][group];
+
+		if (side_of(work, run) == side && cell->known)
+			work->values[side][count++] = cell_real(cell, work->metric);
+	}
+	return count;
+}
+
+/* The exact median of whole values; for an even number of runs, between the two in the middle. */
+static uint64_t median_number(const struct compare_work *work, int side, size_t group)
+{
+	size_t count = 0;
+
+	for (size_t run = 0; run < work->layout->run_count; run++) {
+		const struct cell *cell = &work->runs[run][group];
+
+		if (side_of(work, run) == side && cell->known)
+			work->numbers[count++] = cell->number;
+	}
+	return compare_is_signed(work->metric) ?
+		       (uint64_t)median_signed((int64_t *)work->numbers, count) :
+		       median_whole(work->numbers, count);
+}
+
+static void fold_runs(struct compare_work *work, int side)
+{
+	for (size_t group = 0; group < work->layout->group_count; group++) {
+		struct cell *cell = &work->medians[side][group];
+		size_t count = compare_work_gather(work, side, group);
+
+		*cell = (struct cell){ .known = count > 0 };
+		if (!count)
+			continue;
+		if (work->is_ratio)
+			cell->real = median_real(work->values[side], count);
+		else
+			cell->number = median_number(work, side, group);
+	}
+	for (size_t run = 0; run < work->layout->run_count; run++)
+		for (size_t group = 0; group < work->layout->group_count; group++)
+			if (side_of(work, run) == side)
+				work->medians[side][group].measured +=
+					work->runs[run][group].measured;
+}
+
+/* Whether the BPF scheduler was reloaded in between: its own counters then restarted. */
+static bool is_reloaded(const struct compare_layout *layout, const struct metric *metric)
+{
+	static const char loads[] = "sched_ext enable_seq";
+	const struct compare_run *before = &layout->runs[0], *after = &layout->runs[1];
+	const struct fact *boot = &before->snapshot->facts[FACT_boot_id];
+	const struct fact *other = &after->snapshot->facts[FACT_boot_id];
+	uint64_t was = 0, is = 0;
+
+	return strcmp(metric->name, "sched_ext nr_rejected") == 0 && layout->run_count == SIDES &&
+	       (layout->is_interval ||
+		(boot->present && other->present && strcmp(boot->text, other->text) == 0)) &&
+	       column_get(sheet_find(before->sheet, loads), 0, &was) == CELL_NUMBER &&
+	       column_get(sheet_find(after->sheet, loads), 0, &is) == CELL_NUMBER && was != is;
+}
+
+int compare_work_fold(struct compare_work *work, const struct metric *metric)
+{
+	int status = 0;
+
+	work->metric = metric;
+	work->is_ratio = compare_is_ratio(metric);
+	work->is_reset = metric_is_reading(metric) && is_reloaded(work->layout, metric);
+	work->has_moves = work->has_interval = false;
+	if (metric->kind == KIND_DERIVED)
+		status = fold_derived(work);
+	else
+		fold_stored(work);
+	if (status < 0)
+		return status;
+	for (int side = 0; side < SIDES; side++) {
+		work->sides[side] = work->runs[side];
+		if (!has_runs(work))
+			continue;
+		fold_runs(work, side);
+		work->sides[side] = work->medians[side];
+	}
+	compare_work_find_changes(work);
+	return 0;
+}
+
+int compare_work_init(struct compare_work *work, const struct compare_layout *layout)
+{
+	int status;
+
+	memset(work, 0, sizeof(*work));
+	work->layout = layout;
+	status = work_init(work);
+	if (status < 0)
+		compare_work_clear(work);
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/comparison.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare/compare_host.h"
+#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/compare_mode.h"
+#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/compare_sheets.h"
+#include "analyze/match/exited.h"
+#include "base/error.h"
+#include "model/snapshot/snapshot.h"
+
+void comparison_free(struct comparison *comparison)
+{
+	if (!comparison)
+		return;
+	if (comparison->layout)
+		compare_layout_clear(comparison->layout);
+	free(comparison->layout);
+	array_free(&comparison->notes);
+	array_free(&comparison->host_changes);
+	array_free(&comparison->groups);
+	array_free(&comparison->rows);
+	arena_clear(&comparison->arena);
+	free(comparison);
+}
+
+void comparison_free_pointer(struct comparison **comparison)
+{
+	comparison_free(*comparison);
+}
+
+/* Makes rows of metrics, then of readings, which join existing groups. */
+static int make_rows(const struct compare_side *before, const struct compare_side *after,
+		     const struct compare_options *options, struct comparison *comparison,
+		     const struct compare_layout *layout)
+{
+	struct row_keeper keeper;
+	struct rank_scale scale;
+	int status;
+
+	rank_scale_init(&scale, after->snapshots[0], comparison->elapsed_ns);
+	row_keeper_init(&keeper, comparison, options);
+	status = compare_metrics(layout, options, &scale, &keeper, comparison);
+	if (status == 0 && !options->metrics_only)
+		status = compare_sheets(before, after, options, &scale, &keeper, comparison);
+	if (status == 0)
+		status = row_keeper_finish(&keeper);
+	row_keeper_clear(&keeper);
+	return status < 0 ? status : rank_rows(comparison);
+}
+
+/* Threads that no snapshot has are known only from the totals that their processes keep. */
+static int note_passed(const struct compare_layout *layout, struct comparison *comparison)
+{
+	char buffer[192];
+	size_t processes = 0;
+	const char *copy;
+
+	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
+		processes += exited_passed(&layout->join, row);
+	if (!processes)
+		return 0;
+	snprintf(buffer, sizeof(buffer),
+		 "threads came and went in between in %zu process%s: their CPU time, context "
+		 "switches, faults and I/O are counted, nothing else of them is known",
+		 processes, processes == 1 ? "" : "es");
+	copy = arena_copy(&comparison->arena, buffer, strlen(buffer));
+	return copy ? array_append(&comparison->notes, copy) : -ENOMEM;
+}
+
+static int take_groups(const struct comparison *like, struct comparison *comparison)
+{
+	size_t count = like->groups.count;
+
+	if (array_reserve(&comparison->groups, count + 1) < 0)
+		return -ENOMEM;
+	memcpy(comparison->groups.data, like->groups.data, count * sizeof(*like->groups.data));
+	comparison->groups.count = count;
+	return 0;
+}
+
+/* Assigns tasks to groups, or takes the layout of another comparison. */
+static int lay_out(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison *comparison,
+		   const struct compare_layout **ret)
+{
+	if (options->like) {
+		*ret = options->like->layout;
+		return take_groups(options->like, comparison);
+	}
+	comparison->layout = calloc(1, sizeof(*comparison->layout));
+	if (!comparison->layout)
+		return -ENOMEM;
+	*ret = comparison->layout;
+	return compare_layout_init(comparison->layout, before, after, options, comparison);
+}
+
+static int compare(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison *comparison,
+		   struct error *error)
+{
+	const struct compare_layout *layout = NULL;
+	int status = compare_mode_choose(before, after, options, comparison, error);
+
+	if (status == 0)
+		status = compare_mode_note_sides(before, after, comparison);
+	if (status == 0)
+		status = compare_hosts(before->snapshots[0], after->snapshots[0], comparison);
+	if (status == 0)
+		status = lay_out(before, after, options, comparison, &layout);
+	if (status == 0 && layout->is_interval)
+		status = compare_mode_note_ended(layout, comparison);
+	if (status == 0 && layout->is_interval)
+		status = note_passed(layout, comparison);
+	return status < 0 ? status : make_rows(before, after, options, comparison, layout);
+}
+
+int comparison_new(const struct compare_side *before, const struct compare_side *after,
+		   const struct compare_options *options, struct comparison **ret,
+		   struct error *error)
+{
+	struct comparison *comparison;
+	int status;
+
+	if (before->count == 0 || after->count == 0)
+		return error_set(error, -EINVAL, "there is nothing to compare: a side is empty");
+	status = grouping_options_check(&options->grouping, error);
+	if (status < 0)
+		return status;
+	comparison = calloc(1, sizeof(*comparison));
+	if (!comparison)
+		return error_set(error, -ENOMEM, "cannot compare: out of memory");
+	status = compare(before, after, options, comparison, error);
+	if (status < 0) {
+		comparison_free(comparison);
+		return status == -ENOMEM ?
+			       error_set(error, status, "cannot compare: out of memory") :
+			       status;
+	}
+	*ret = comparison;
+	return 0;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/group/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/match/census.h"
+#include "analyze/verdict/losses.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "base/dictionary.h"
+#include "base/text.h"
+#include "model/snapshot/snapshot.h"
+
+#define NOT_SEEN UINT32_MAX
+
+/* The separators between the parts of a key. */
+static const char joints[AXIS_PARTS - 1] = { ' ', '/' };
+
+/* Needed only while a grouping is made. */
+struct build {
+	struct grouping *grouping;
+	const struct axis *axis;
+	const struct census *census;
+	const struct counted *counted;
+	struct dictionary *keys; /* for several parts; for one part, the class decides the group */
+	uint32_t *group_of_key;	 /* by the number of the class, or of the key */
+	size_t key_capacity;
+	uint32_t *group_of_task;
+	size_t group_capacity;
+	struct text key;
+};
+
+static void build_clear(struct build *build)
+{
+	dictionary_free(build->keys);
+	free(build->group_of_key);
+	free(build->group_of_task);
+	text_free(&build->key);
+}
+
+void grouping_free(struct grouping *grouping)
+{
+	if (!grouping)
+		return;
+	free(grouping->groups);
+	free(grouping->rows);
+	free(grouping->cpu_counts);
+	arena_clear(&grouping->arena);
+	free(grouping);
+}
+
+void grouping_free_pointer(struct grouping **grouping)
+{
+	grouping_free(*grouping);
+}
+
+/*
+ * Appends the key of a class in one part.  In a key of several parts an unknown
+ * name must be visible.
+ */
+static void append_part(struct build *build, size_t part, uint32_t class)
+{
+	const char *key = census_class_key(build->census, part, class);
+
+	text_append_string(&build->key, *key || !build->keys ? key : "(none)");
+}
+
+/* Writes the key of a task of these classes, and gives where its first part ends. */
+static int write_key(struct build *build, const uint32_t *classes, size_t *ret_first_length)
+{
+	text_clear(&build->key);
+	append_part(build, 0, classes[0]);
+	*ret_first_length = build->key.length;
+	for (size_t i = 1; i < AXIS_PARTS && build->axis->parts[i]; i++) {
+		text_append(&build->key, &joints[i - 1], 1);
+		append_part(build, i, classes[i]);
+	}
+	return build->key.failed ? -ENOMEM : 0;
+}
+
+/* Adds a group with the key that was just written. */
+static int add_group(struct build *build, size_t first_length)
+{
+	struct grouping *grouping = build->grouping;
+	const char *key = text_string(&build->key);
+	struct group group = { .key = arena_copy(&grouping->arena, key, build->key.length) };
+
+	if (array_reserve_bytes((void **)&grouping->groups, &build->group_capacity,
+				grouping->group_count + 1, sizeof(*grouping->groups)) < 0)
+		return -ENOMEM;
+	if (build->axis->parts[0]->rule == NAME_PATH)
+		group.cgroup =
+			build->keys ? arena_copy(&grouping->arena, key, first_length) : group.key;
+	if (!group.key || (build->axis->parts[0]->rule == NAME_PATH && !group.cgroup))
+		return -ENOMEM;
+	grouping->groups[grouping->group_count++] = group;
+	return 0;
+}
+
+/* Key numbers are dense, so an array maps them to groups. */
+static int need_key(struct build *build, uint32_t key)
+{
+	size_t old = build->key_capacity;
+
+	if (array_reserve_bytes((void **)&build->group_of_key, &build->key_capacity, key + 1,
+				sizeof(*build->group_of_key)) < 0)
+		return -ENOMEM;
+	if (build->key_capacity > old)
+		memset(build->group_of_key + old, 0xff,
+		       (build->key_capacity - old) * sizeof(*build->group_of_key));
+	return 0;
+}
+
+/* The group of a task of these classes, added when it is new. */
+static int find_group(struct build *build, const uint32_t *classes, uint32_t *ret)
+{
+	uint32_t key = classes[0];
+	size_t first_length = 0;
+
+	if (build->keys &&
+	    (write_key(build, classes, &first_length) < 0 ||
+	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
+		return -ENOMEM;
+	if (need_key(build, key) < 0)
+		return -ENOMEM;
+	if (build->group_of_key[key] == NOT_SEEN) {
+		if ((!build->keys && write_key(build, classes, &first_length) < 0) ||
+		    add_group(build, first_length) < 0)
+			return -ENOMEM;
+		build->group_of_key[key] = (uint32_t)build->grouping->group_count - 1;
+	}
+	*ret = build->group_of_key[key];
+	return 0;
+}
+
+static int assign_tasks(struct build *build)
+{
+	struct grouping *grouping = build->grouping;
+	uint32_t classes[AXIS_PARTS] = { 0 }, last[AXIS_PARTS] = { 0 };
+
+	for (uint32_t task = 0; task < grouping->snapshot->task_count; task++) {
+		uint32_t *group = &build->group_of_task[task];
+
+		for (size_t i = 0; i < AXIS_PARTS && build->axis->parts[i]; i++)
+			classes[i] = counted_class(build->counted, build->axis, i, task);
+		/* Threads of a process often have the same classes. */
+		if (task > 0 && memcmp(classes, last, sizeof(last)) == 0)
+			*group = group[-1];
+		else if (find_group(build, classes, group) < 0)
+			return -ENOMEM;
+		memcpy(last, classes, sizeof(last));
+		grouping->groups[*group].tasks++;
+	}
+	return 0;
+}
+
+/* Arranges the tasks group by group; they stay ascending inside each. */
+static void place_tasks(struct build *build)
+{
+	struct grouping *grouping = build->grouping;
+	const struct snapshot *snapshot = grouping->snapshot;
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < grouping->group_count; i++) {
+		grouping->groups[i].first = next;
+		next += grouping->groups[i].tasks;
+		grouping->groups[i].tasks = 0;
+	}
+	for (uint32_t task = 0; task < snapshot->task_count; task++) {
+		struct group *group = &grouping->groups[build->group_of_task[task]];
+		uint32_t *row = &grouping->rows[group->first + group->tasks];
+
+		*row = task;
+		/* Tasks are in order of their processes, so a change of process means a new one. */
+		if (group->tasks == 0 ||
+		    snapshot->tasks[row[-1]].process != snapshot->tasks[task].process)
+			group->processes++;
+		group->tasks++;
+	}
+}
+
+static int build_groups(struct build *build)
+{
+	struct grouping *grouping = build->grouping;
+	const struct snapshot *snapshot = grouping->snapshot;
+
+	if (build->axis->parts[1]) {
+		build->keys = dictionary_new();
+		if (!build->keys)
+			return -ENOMEM;
+	}
+	grouping->rows = malloc(snapshot->task_count * sizeof(*grouping->rows) + 1);
+	build->group_of_task = malloc(snapshot->task_count * sizeof(*build->group_of_task) + 1);
+	if (!grouping->rows || !build->group_of_task || assign_tasks(build) < 0)
+		return -ENOMEM;
+	place_tasks(build);
+	return 0;
+}
+
+static int group_with(const struct snapshot *snapshot, enum group_axis axis,
+		      const struct census *census, struct grouping **ret)
+{
+	struct build build = { .axis = &axes[axis], .census = census };
+	struct grouping *grouping;
+	int status;
+
+	build.counted = census_counted(census, snapshot);
+	if (!build.counted)
+		return -EINVAL;
+	grouping = calloc(1, sizeof(*grouping));
+	if (!grouping)
+		return -ENOMEM;
+	grouping->snapshot = snapshot;
+	grouping->axis = axis;
+	build.grouping = grouping;
+	status = build_groups(&build);
+	build_clear(&build);
+	if (status < 0) {
+		grouping_free(grouping);
+		return status;
+	}
+	*ret = grouping;
+	return 0;
+}
+
+int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
+		 struct grouping **ret)
+{
+	struct census *own = NULL;
+	int status;
+
+	if (census)
+		return group_with(snapshot, axis, census, ret);
+	status = census_new(axis, NULL, &own);
+	if (status == 0)
+		status = census_add(own, snapshot);
+	if (status == 0)
+		status = group_with(snapshot, axis, own, ret);
+	census_free(own);
+	return status;
+}
+
+/* A group's sort key.  The double decides; for large numbers it keeps only the leading digits. */
+struct rank {
+	double value;
+	uint64_t exact;
+	bool known;
+	struct group group;
+};
+
+static int compare_ranks(const void *first, const void *second, void *context)
+{
+	const struct rank *a = first, *b = second;
+	const struct group_sort *sort = context;
+	int order = 0;
+
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (a->value != b->value)
+		order = a->value < b->value ? -1 : 1;
+	else if (a->exact != b->exact)
+		order = a->exact < b->exact ? -1 : 1;
+	if (order)
+		return sort->ascending ? order : -order;
+	order = strcmp(a->group.key, b->group.key);
+	return sort->by == ORDER_KEY && !sort->ascending ? -order : order;
+}
+
+static void rank_group(struct grouping *grouping, const struct group_sort *sort, struct rank *rank)
+{
+	struct fold fold;
+
+	rank->known = true;
+	switch (sort->by) {
+	case ORDER_METRIC:
+		group_fold(grouping, &rank->group, sort->metric, &fold);
+		rank->known = fold_number(&fold, &rank->value);
+		rank->exact = fold.shape == SHAPE_NUMBER ? fold.number : 0;
+		break;
+	case ORDER_TASKS:
+		rank->value = rank->group.tasks;
+		break;
+	case ORDER_KEY:
+		break;
+	}
+}
+
+int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
+{
+	CLEANUP(free_pointer)
+	struct rank *ranks = calloc(grouping->group_count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (size_t i = 0; i < grouping->group_count; i++) {
+		ranks[i].group = grouping->groups[i];
+		rank_group(grouping, sort, &ranks[i]);
+	}
+	qsort_r(ranks, grouping->group_count, sizeof(*ranks), compare_ranks, (void *)sort);
+	for (size_t i = 0; i < grouping->group_count; i++)
+		grouping->groups[i] = ranks[i].group;
+	return 0;
+}
+
+/* How many CPUs a list names.  There are few lists and many tasks, so each list is parsed once. */
+static unsigned cpus_of_list(struct grouping *grouping, uint64_t list)
+{
+	const struct snapshot *snapshot = grouping->snapshot;
+	uint32_t lists = dictionary_count(snapshot->strings);
+
+	if (!grouping->cpu_counts)
+		grouping->cpu_counts = calloc(lists, sizeof(*grouping->cpu_counts));
+	if (!grouping->cpu_counts || list >= lists)
+		return cpulist_count(snapshot_text(snapshot, (uint32_t)list));
+	if (grouping->cpu_counts[list] == 0)
+		grouping->cpu_counts[list] =
+			cpulist_count(snapshot_text(snapshot, (uint32_t)list)) + 1;
+	return grouping->cpu_counts[list] - 1;
+}
+
+static void fold_cell(struct grouping *grouping, enum metric_id id, uint32_t row, struct fold *fold)
+{
+	uint64_t value;
+
+	if (!snapshot_get(grouping->snapshot, id, row, &value))
+		fold_skip(fold);
+	else if (fold->metric->fold == FOLD_CPUSET)
+		fold_add_cpus(fold, snapshot_text(grouping->snapshot, (uint32_t)value),
+			      cpus_of_list(grouping, value));
+	else
+		fold_add(fold, value);
+}
+
+static void fold_stored(struct grouping *grouping, const struct group *group, enum metric_id id,
+			struct fold *ret)
+{
+	const struct snapshot *snapshot = grouping->snapshot;
+	const uint32_t *rows = &grouping->rows[group->first];
+
+	fold_init(ret, &metrics[id]);
+	for (uint32_t i = 0; i < group->tasks; i++) {
+		uint32_t process = snapshot->tasks[rows[i]].process;
+
+		if (metrics[id].scope == METRIC_OF_THREAD)
+			fold_cell(grouping, id, rows[i], ret);
+		else if (snapshot->processes[process].first_task == rows[i])
+			fold_cell(grouping, id, process, ret);
+	}
+	fold_finish(ret);
+}
+
+void group_fold(struct grouping *grouping, const struct group *group, enum metric_id id,
+		struct fold *ret)
+{
+	const struct formula *formula = &metrics[id].formula;
+	struct fold inputs[FORMULA_INPUTS];
+
+	if (!metric_is_derived(id)) {
+		fold_stored(grouping, group, id, ret);
+		return;
+	}
+	for (unsigned i = 0; i < formula->count; i++) {
+		fold_stored(grouping, group, formula->inputs[i], &inputs[i]);
+		if (input_is_spared(grouping->snapshot, formula, i)) {
+			inputs[i] = inputs[0];
+			inputs[i].number = 0;
+		}
+	}
+	fold_formula(ret, &metrics[id], inputs);
+}
+
+uint64_t group_count(struct grouping *grouping, const struct group *group, enum metric_id id)
+{
+	struct fold fold;
+
+	if (!snapshot_is_run(grouping->snapshot))
+		return id == METRIC_thread_count ? group->tasks : group->processes;
+	group_fold(grouping, group, id, &fold);
+	return fold.number;
+}
+
+uint64_t group_oldest(const struct grouping *grouping, const struct group *group)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < group->tasks; i++) {
+		uint64_t start =
+			grouping->snapshot->tasks[grouping->rows[group->first + i]].start_time_ns;
+
+		if (start < oldest)
+			oldest = start;
+	}
+	return oldest;
+}

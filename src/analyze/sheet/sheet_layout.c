@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/sheet/sheet_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cgroup/cgroup_match.h"
+#include "analyze/compare/comparison.h"
+#include "analyze/group/group.h"
+#include "analyze/sheet/sheet_tree.h"
+#include "base/cleanup.h"
+#include "base/dictionary.h"
+#include "base/text.h"
+
+/* Needed only while the layout is made. */
+struct builder {
+	struct sheet_layout *layout;
+	const struct comparison *comparison;
+	const struct compare_options *options;
+	const struct compare_side *before, *after;
+	struct census *census; /* NULL: all rows are the host's */
+	struct text key;
+};
+
+/* The axis whose groups the sheet's rows belong to; AXIS_COUNT: the host's. */
+static enum group_axis axis_of(enum sheet_id sheet)
+{
+	switch (sheet) {
+	case SHEET_CGROUPS:
+		return AXIS_CGROUP;
+	case SHEET_PROCESSES:
+		return AXIS_PCOMM;
+	default:
+		return AXIS_COUNT;
+	}
+}
+
+uint32_t *sheet_layout_numbers(struct sheet_layout *layout, size_t count)
+{
+	uint32_t *numbers = arena_alloc(&layout->base.arena, (count + 1) * sizeof(*numbers));
+
+	if (numbers)
+		memset(numbers, 0xff, count * sizeof(*numbers));
+	return numbers;
+}
+
+/* The number of a key's text; a new key has neither a group nor an alias. */
+static int number_key(struct builder *builder, const char *text, size_t length, uint32_t *ret)
+{
+	struct sheet_layout *layout = builder->layout;
+
+	if (dictionary_add(layout->keys, text, length, ret) < 0)
+		return -ENOMEM;
+	while (layout->numbered.count <= *ret)
+		if (array_append(&layout->numbered,
+				 ((struct sheet_key){ NO_ROW, NO_ROW, NO_ROW })) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* The key of a cgroup's path, or of a process's name. */
+static int key_of_name(struct builder *builder, const char *name, uint32_t *ret)
+{
+	text_clear(&builder->key);
+	if (census_append_key(builder->census, name, &builder->key) < 0 || builder->key.failed)
+		return -ENOMEM;
+	return number_key(builder, text_string(&builder->key), builder->key.length, ret);
+}
+
+/* The string from which the key of a row is made. */
+static uint32_t name_of_row(const struct compare_run *run, enum sheet_id sheet, uint32_t row)
+{
+	uint32_t key = run->sheet->keys[row];
+
+	return sheet == SHEET_PROCESSES ? run->snapshot->processes[key].pcomm : key;
+}
+
+/* Keys by number of the name, made once for each: many tasks share a cgroup. */
+struct name_keys {
+	uint32_t *keys;
+	bool is_before;
+};
+
+static int key_of_string(struct builder *builder, const struct compare_run *run,
+			 struct name_keys *names, uint32_t string, uint32_t *ret)
+{
+	uint32_t *key = &names->keys[string];
+	int status;
+
+	if (*key == NO_ROW) {
+		status = key_of_name(builder, snapshot_text(run->snapshot, string), key);
+		if (status < 0)
+			return status;
+		if (names->is_before && builder->layout->numbered.data[*key].became != NO_ROW)
+			*key = builder->layout->numbered.data[*key].became;
+	}
+	*ret = *key;
+	return 0;
+}
+
+static int key_rows(struct builder *builder, struct compare_run *run, struct name_keys *names)
+{
+	int status = 0;
+
+	for (uint32_t row = 0; status == 0 && row < run->sheet->row_count; row++)
+		if (builder->census)
+			status = key_of_string(builder, run, names,
+					       name_of_row(run, builder->layout->sheet, row),
+					       &run->rows[METRIC_OF_ROW].group_of[row]);
+		else
+			status = number_key(builder, HOST_KEY, strlen(HOST_KEY),
+					    &run->rows[METRIC_OF_ROW].group_of[row]);
+	return status;
+}
+
+/* Adds keys for groups that have tasks or processes, even if the sheet has no row for them. */
+static int key_members(struct builder *builder, struct compare_run *run, struct name_keys *names)
+{
+	const struct snapshot *snapshot = run->snapshot;
+	enum sheet_id sheet = builder->layout->sheet;
+	uint32_t key;
+	int status = 0;
+
+	for (size_t i = 0; sheet == SHEET_CGROUPS && status == 0 && i < snapshot->task_count; i++)
+		status = key_of_string(builder, run, names, snapshot->tasks[i].cgroup, &key);
+	for (size_t i = 0; sheet == SHEET_PROCESSES && status == 0 && i < snapshot->process_count;
+	     i++)
+		status = key_of_string(builder, run, names, snapshot->processes[i].pcomm, &key);
+	return status;
+}
+
+static int key_run(struct builder *builder, struct compare_run *run, bool is_before,
+		   struct name_keys *ret)
+{
+	int status;
+
+	ret->is_before = is_before;
+	ret->keys = sheet_layout_numbers(builder->layout, dictionary_count(run->snapshot->strings));
+	run->rows[METRIC_OF_ROW].group_of =
+		sheet_layout_numbers(builder->layout, run->sheet->row_count);
+	run->rows[METRIC_OF_ROW].count = run->sheet->row_count;
+	if (!ret->keys || !run->rows[METRIC_OF_ROW].group_of)
+		return -ENOMEM;
+	status = key_rows(builder, run, ret);
+	return status < 0 || !builder->census ? status : key_members(builder, run, ret);
+}
+
+static void count_processes(const struct compare_run *run, const struct name_keys *names)
+{
+	const struct snapshot *snapshot = run->snapshot;
+
+	for (size_t i = 0; i < snapshot->process_count; i++)
+		run->rows[METRIC_OF_ROW].members[names->keys[snapshot->processes[i].pcomm]]++;
+}
+
+/* The host's counters count since boot; the age of a cgroup is not known. */
+static int count_life(struct compare_layout *base, struct compare_run *run)
+{
+	const struct fact *life = &run->snapshot->facts[FACT_boottime_ns];
+	struct member_rows *rows = &run->rows[METRIC_OF_ROW];
+
+	if (!life->present)
+		return 0;
+	rows->lives = arena_alloc(&base->arena, (base->group_count + 1) * sizeof(*rows->lives));
+	if (!rows->lives)
+		return -ENOMEM;
+	for (size_t row = 0; row < rows->count; row++)
+		rows->lives[rows->group_of[row]] = (double)life->number / 1e9;
+	return 0;
+}
+
+/* Counts what the run has under each key, once all keys are known. */
+static int count_run(struct builder *builder, struct compare_run *run, uint8_t *has,
+		     const struct name_keys *names)
+{
+	struct sheet_layout *layout = builder->layout;
+	size_t strings = dictionary_count(run->snapshot->strings);
+	struct member_rows *rows = &run->rows[METRIC_OF_ROW];
+
+	rows->members = arena_alloc(&layout->base.arena,
+				    (layout->base.group_count + 1) * sizeof(*rows->members));
+	if (!rows->members)
+		return -ENOMEM;
+	for (size_t row = 0; row < rows->count; row++) {
+		has[rows->group_of[row]] = 1;
+		if (layout->sheet != SHEET_PROCESSES)
+			rows->members[rows->group_of[row]]++;
+	}
+	for (size_t i = 0; builder->census && i < strings; i++)
+		if (names->keys[i] != NO_ROW)
+			has[names->keys[i]] = 1;
+	if (layout->sheet == SHEET_PROCESSES)
+		count_processes(run, names);
+	return layout->sheet == SHEET_HOST && !layout->base.is_interval ?
+		       count_life(&layout->base, run) :
+		       0;
+}
+
+/* Whether this side had a filter that the other did not: what it lacks may have existed. */
+static bool is_limited(const struct compare_layout *base, int side)
+{
+	const struct compare_run *of = &base->runs[compare_first(base, side)];
+	const struct compare_run *other = &base->runs[compare_first(base, !side)];
+
+	if (!of->is_filtered)
+		return false;
+	return !other->is_filtered || strcmp(of->snapshot->facts[FACT_filter].text,
+					     other->snapshot->facts[FACT_filter].text) != 0;
+}
+
+/* A side where nothing, or not everything, was read may have groups that it does not list. */
+static int find_groups(struct compare_layout *base, int side)
+{
+	bool may_have_all = is_limited(base, side);
+
+	for (size_t run = compare_first(base, side); run < compare_end(base, side); run++)
+		may_have_all |= base->runs[run].sheet->row_count == 0;
+	base->has[side] = arena_alloc(&base->arena, base->group_count + 1);
+	if (!base->has[side])
+		return -ENOMEM;
+	if (may_have_all)
+		memset(base->has[side], 1, base->group_count);
+	return 0;
+}
+
+static int key_all(struct builder *builder)
+{
+	struct sheet_layout *layout = builder->layout;
+	struct name_keys *names =
+		arena_alloc(&layout->base.arena, (layout->base.run_count + 1) * sizeof(*names));
+	int status = names ? 0 : -ENOMEM;
+
+	for (size_t i = 0; status == 0 && i < layout->base.run_count; i++)
+		status = key_run(builder, &layout->base.runs[i], i < layout->base.before_count,
+				 &names[i]);
+	layout->base.group_count = layout->base.first_exited = dictionary_count(layout->keys);
+	for (int side = 0; status == 0 && side < SIDES; side++)
+		status = find_groups(&layout->base, side);
+	for (size_t i = 0; status == 0 && i < layout->base.run_count; i++)
+		status = count_run(builder, &layout->base.runs[i],
+				   layout->base.has[i >= layout->base.before_count], &names[i]);
+	return status;
+}
+
+/* Makes a key of A an alias of one of B. */
+static int add_alias(struct builder *builder, const char *before, uint32_t after)
+{
+	uint32_t key;
+
+	if (number_key(builder, before, strlen(before), &key) < 0)
+		return -ENOMEM;
+	builder->layout->numbered.data[key].became = after;
+	builder->layout->numbered.data[after].was = key;
+	return 0;
+}
+
+/* Enters the groups that already exist, with their old names. */
+static int know_groups(struct builder *builder)
+{
+	for (size_t i = 0; i < builder->comparison->groups.count; i++) {
+		const struct compared_group *group = &builder->comparison->groups.data[i];
+		uint32_t key;
+
+		if (number_key(builder, group->key, strlen(group->key), &key) < 0)
+			return -ENOMEM;
+		builder->layout->numbered.data[key].group = (uint32_t)i;
+		if (group->renamed_from && add_alias(builder, group->renamed_from, key) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* On other axes the renamed cgroups have not been searched yet. */
+static int know_renamed(struct builder *builder)
+{
+	CLEANUP(cgroup_matches_free_pointer) struct cgroup_matches *matches = NULL;
+	const struct cgroup_match *match;
+	size_t count;
+	int status = cgroup_matches_new(builder->before, builder->after,
+					&builder->options->grouping, &matches);
+
+	if (status < 0)
+		return status;
+	match = cgroup_matches_all(matches, &count);
+	for (size_t i = 0; status == 0 && i < count; i++) {
+		uint32_t key;
+
+		status = number_key(builder, match[i].after, strlen(match[i].after), &key);
+		if (status == 0)
+			status = add_alias(builder, match[i].before, key);
+	}
+	return status;
+}
+
+static int count_names(struct builder *builder, enum group_axis axis)
+{
+	int status = census_new(axis, &builder->options->grouping, &builder->census);
+
+	for (size_t i = 0; status == 0 && i < builder->layout->base.run_count; i++)
+		status = census_add(builder->census, builder->layout->base.runs[i].snapshot);
+	return status;
+}
+
+static void add_runs(struct sheet_layout *layout, const struct compare_side *side)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		struct compare_run *run = &layout->base.runs[layout->base.run_count++];
+
+		run->snapshot = side->snapshots[i];
+		run->sheet = &side->snapshots[i]->sheets[layout->sheet];
+		run->is_filtered = run->snapshot->facts[FACT_filter].present;
+	}
+}
+
+static int build(struct builder *builder)
+{
+	struct sheet_layout *layout = builder->layout;
+	enum group_axis axis = axis_of(layout->sheet);
+	size_t count = builder->before->count + builder->after->count;
+	int status = 0;
+
+	layout->keys = dictionary_new();
+	layout->paths = dictionary_new();
+	layout->base.runs =
+		arena_alloc(&layout->base.arena, (count + 1) * sizeof(*layout->base.runs));
+	if (!layout->keys || !layout->paths || !layout->base.runs)
+		return -ENOMEM;
+	add_runs(layout, builder->before);
+	layout->base.before_count = layout->base.run_count;
+	add_runs(layout, builder->after);
+	if (axis != AXIS_COUNT)
+		status = count_names(builder, axis);
+	if (status == 0 && axis == builder->options->axis)
+		status = know_groups(builder);
+	else if (status == 0 && axis == AXIS_CGROUP)
+		status = know_renamed(builder);
+	if (status == 0)
+		status = key_all(builder);
+	return status < 0 ? status : sheet_tree_place(layout);
+}
+
+int sheet_layout_init(struct sheet_layout *layout, enum sheet_id sheet,
+		      const struct compare_side *before, const struct compare_side *after,
+		      const struct compare_options *options, const struct comparison *comparison)
+{
+	struct builder builder = {
+		.layout = layout,
+		.comparison = comparison,
+		.options = options,
+		.before = before,
+		.after = after,
+	};
+	int status;
+
+	*layout = (struct sheet_layout){ .sheet = sheet };
+	layout->base.is_interval = comparison->mode == COMPARE_INTERVAL;
+	status = build(&builder);
+	census_free(builder.census);
+	text_free(&builder.key);
+	if (status < 0)
+		sheet_layout_clear(layout);
+	return status;
+}
+
+void sheet_layout_clear(struct sheet_layout *layout)
+{
+	dictionary_free(layout->keys);
+	dictionary_free(layout->paths);
+	array_free(&layout->numbered);
+	compare_layout_clear(&layout->base);
+	*layout = (struct sheet_layout){ 0 };
+}
+
+static int add_group(struct sheet_layout *layout, uint32_t key, struct comparison *comparison)
+{
+	uint32_t was = layout->numbered.data[key].was;
+	const char *text = dictionary_text(layout->keys, key);
+	struct compared_group group = { 0 };
+
+	group.key = arena_copy(&comparison->arena, text, strlen(text));
+	if (!group.key)
+		return -ENOMEM;
+	if (was != NO_ROW) {
+		text = dictionary_text(layout->keys, was);
+		group.renamed_from = arena_copy(&comparison->arena, text, strlen(text));
+		if (!group.renamed_from)
+			return -ENOMEM;
+	}
+	return array_append(&comparison->groups, group);
+}
+
+int sheet_layout_group(struct sheet_layout *layout, uint32_t key, struct comparison *comparison,
+		       uint32_t *ret)
+{
+	uint32_t *group = &layout->numbered.data[key].group;
+
+	if (*group == NO_ROW) {
+		if (add_group(layout, key, comparison) < 0)
+			return -ENOMEM;
+		*group = (uint32_t)comparison->groups.count - 1;
+	}
+	*ret = *group;
+	return 0;
+}
+
+static const char *source_reason(const struct snapshot *snapshot, const char *name)
+{
+	for (size_t i = 0; i < snapshot->source_count; i++)
+		if (strcmp(snapshot->sources[i].name, name) == 0)
+			return snapshot->sources[i].reason;
+	return NULL;
+}
+
+const char *sheet_layout_reason(const struct sheet_layout *layout, const struct metric *metric,
+				int side, const char *source)
+{
+	const struct compare_layout *base = &layout->base;
+	const char *reason = NULL;
+
+	for (size_t i = compare_first(base, side); !reason && i < compare_end(base, side); i++) {
+		const struct compare_run *run = &base->runs[i];
+		const struct column *column = compare_column(run, metric);
+
+		reason = column ? column->absent : NULL;
+		if (!reason)
+			reason = source_reason(run->snapshot, source);
+		if (!reason && run->is_filtered)
+			reason = "the capture was limited to other tasks";
+		if (!reason && snapshot_is_run(run->snapshot))
+			reason = "the file of the run does not have it";
+	}
+	return reason;
+}

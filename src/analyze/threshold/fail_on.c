@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/threshold/fail_on.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/group/glob.h"
+#include "analyze/group/selection.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "metric/reading.h"
+#include "metric/unit.h"
+
+#define EXPRESSION_MAX 2048 /* bytes */
+#define BLANKS " \t"
+#define OPERATORS "> < >= <="
+
+/* Longer operators come before their own prefixes. */
+static const struct {
+	const char *text;
+	enum fail_relation relation;
+} relations[] = {
+	{ ">=", FAIL_AT_LEAST },
+	{ "<=", FAIL_AT_MOST },
+	{ ">", FAIL_ABOVE },
+	{ "<", FAIL_BELOW },
+};
+
+struct parser {
+	struct fail_on *fail_on;
+	const char *text; /* all of it */
+	const char *at;
+	struct error *error;
+	struct fail_condition condition;
+};
+
+/* Adds the position of the mistake to the sentence that was just set. */
+static int mark(struct parser *parser, const char *at, int code)
+{
+	return error_mark(parser->error, code, parser->text, (size_t)(at - parser->text));
+}
+
+/* Ends a parsing step with a sentence about the text at `at`. */
+#define refuse(parser, at, ...)                                                                    \
+	mark((parser), (at), error_set((parser)->error, -EINVAL, __VA_ARGS__))
+
+static const char *copy(struct parser *parser, const char *start, size_t length)
+{
+	return arena_copy(&parser->fail_on->arena, start, length);
+}
+
+static void skip_blanks(struct parser *parser)
+{
+	parser->at += strspn(parser->at, BLANKS);
+}
+
+static int unknown_axis(struct parser *parser, size_t length)
+{
+	struct suggestion suggestion = suggest_for(parser->at, length);
+
+	suggest_list(&suggestion, "group|" GROUP_AXES);
+	return refuse(parser, parser->at,
+		      "groups are told by group|" GROUP_AXES ", not by '%.*s'%s%s", (int)length,
+		      parser->at, suggestion.best ? "; " : "",
+		      suggestion_hint(&suggestion, "", ""));
+}
+
+static int parse_axis(struct parser *parser, size_t length)
+{
+	char name[32] = "";
+	int axis;
+
+	if (length < sizeof(name))
+		memcpy(name, parser->at, length);
+	if (strcmp(name, "group") == 0)
+		return 0;
+	axis = group_axis_find(name);
+	if (axis < 0)
+		return unknown_axis(parser, length);
+	parser->condition.has_axis = true;
+	parser->condition.axis = (enum group_axis)axis;
+	return 0;
+}
+
+/* A glob as it is written: between quotes of either kind, or up to a blank. */
+struct written {
+	const char *start, *end; /* without the quotes */
+	char quote;		 /* '\0' for none */
+};
+
+/* A backslash is an escape only before the quote; elsewhere it is a backslash, as in \x2d. */
+static bool is_escape(const struct written *written, const char *at)
+{
+	return written->quote && at[0] == '\\' && at[1] == written->quote;
+}
+
+static struct written written_glob(const char *at)
+{
+	struct written written = { .quote = *at == '\'' || *at == '"' ? *at : '\0' };
+
+	written.start = at + (written.quote != '\0');
+	written.end = written.start;
+	if (!written.quote) {
+		written.end += strcspn(at, BLANKS);
+		return written;
+	}
+	while (*written.end && *written.end != written.quote)
+		written.end += is_escape(&written, written.end) ? 2 : 1;
+	return written;
+}
+
+/* Where a byte of the glob is in the text. */
+static const char *written_at(const struct written *written, size_t position)
+{
+	const char *at = written->start;
+
+	for (; position > 0; position--)
+		at += is_escape(written, at) ? 2 : 1;
+	return at;
+}
+
+static const char *copy_glob(struct parser *parser, const struct written *written)
+{
+	char glob[EXPRESSION_MAX];
+	size_t length = 0;
+
+	for (const char *at = written->start; at < written->end; at++) {
+		at += is_escape(written, at);
+		glob[length++] = *at;
+	}
+	return copy(parser, glob, length);
+}
+
+static int check_glob(struct parser *parser, const struct written *written)
+{
+	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
+	struct glob_fault fault;
+	int status = glob_new(parser->condition.glob, &glob, &fault);
+
+	if (status != -EINVAL)
+		return status;
+	return refuse(parser, written_at(written, fault.position), "the glob '%s' is not valid: %s",
+		      parser->condition.glob, fault.reason);
+}
+
+static bool has_placeholder(const char *glob)
+{
+	return strstr(glob, "{N}") || strstr(glob, "{H}") || strstr(glob, "{I}");
+}
+
+static int parse_glob(struct parser *parser)
+{
+	struct written written = written_glob(parser->at);
+
+	if (written.quote && !*written.end)
+		return refuse(parser, parser->at, "a quote is not closed");
+	if (written.end == written.start)
+		return refuse(parser, written.start, "the name of a group is missing");
+	parser->condition.glob = copy_glob(parser, &written);
+	if (!parser->condition.glob)
+		return -ENOMEM;
+	parser->condition.has_placeholder = has_placeholder(parser->condition.glob);
+	parser->at = written.end + (written.quote != '\0');
+	return check_glob(parser, &written);
+}
+
+/* Parses AXIS=GLOB, if it is there. */
+static int parse_group(struct parser *parser)
+{
+	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz-_");
+	int status;
+
+	if (length == 0 || parser->at[length] != '=' || parser->at[length + 1] == '=')
+		return 0;
+	status = parse_axis(parser, length);
+	if (status < 0)
+		return status;
+	parser->at += length + 1;
+	return parse_glob(parser);
+}
+
+static bool has_numbers(const struct metric *metric)
+{
+	return metric->kind != KIND_CATEGORY && metric->kind != KIND_CPUSET &&
+	       metric->unit != UNIT_ID && metric->unit != UNIT_TEXT;
+}
+
+/* The metric or the reading of that name; NULL without memory. */
+static const struct metric *describe(struct parser *parser, const char *name)
+{
+	int id = metric_find(name);
+	struct metric *reading;
+
+	if (id >= 0)
+		return &metrics[id];
+	reading = arena_alloc(&parser->fail_on->arena, sizeof(*reading));
+	if (reading)
+		*reading = reading_metric(name);
+	return reading;
+}
+
+static int resolve_name(struct parser *parser, const char *name, const char *start)
+{
+	struct fail_condition *condition = &parser->condition;
+
+	condition->metric = describe(parser, name);
+	if (!condition->metric)
+		return -ENOMEM;
+	if (metric_is_reading(condition->metric) && !reading_is_known(name))
+		return mark(parser, start, metric_unknown(name, parser->error));
+	if (!has_numbers(condition->metric))
+		return refuse(parser, start,
+			      "%s cannot be compared with a number: its values are names", name);
+	return 0;
+}
+
+/* Takes everything up to the operator: names of readings have several words. */
+static int parse_name(struct parser *parser)
+{
+	const char *start = parser->at;
+	size_t length = strcspn(start, "<>=!");
+	const char *name;
+
+	parser->at += length;
+	while (length > 0 && strchr(BLANKS, start[length - 1]))
+		length--;
+	if (length == 0)
+		return refuse(parser, start, "the name of a metric is missing");
+	if (!*parser->at)
+		return refuse(parser, parser->at, "an operator is missing, one of " OPERATORS);
+	name = copy(parser, start, length);
+	return name ? resolve_name(parser, name, start) : -ENOMEM;
+}
+
+static int parse_relation(struct parser *parser)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
+		size_t length = strlen(relations[i].text);
+
+		if (strncmp(parser->at, relations[i].text, length) != 0)
+			continue;
+		parser->condition.relation = relations[i].relation;
+		parser->at += length;
+		return 0;
+	}
+	return refuse(parser, parser->at, "the operator must be one of " OPERATORS);
+}
+
+enum metric_unit fail_condition_unit(const struct fail_condition *condition)
+{
+	return condition->metric->unit;
+}
+
+/*
+ * Converts the bound to the unit of the values.  A plain number is already in
+ * it, except shares: they are written in percent and stored in hundredths.
+ */
+static bool convert_bound(struct fail_condition *condition, enum metric_unit written)
+{
+	enum metric_unit unit = fail_condition_unit(condition);
+
+	switch (written) {
+	case UNIT_RATIO:
+		condition->is_relative = true;
+		return true;
+	case UNIT_LEVEL:
+		condition->bound *= unit == UNIT_CENTIPERCENT ? 100 : 1;
+		return true;
+	case UNIT_NS:
+		condition->bound /= unit == UNIT_US ? 1000 : 1;
+		return unit == UNIT_NS || unit == UNIT_US;
+	default:
+		return unit == written;
+	}
+}
+
+static bool is_counter(const struct fail_condition *condition)
+{
+	return condition->metric->kind == KIND_COUNTER;
+}
+
+static int parse_rate(struct parser *parser)
+{
+	if (strncmp(parser->at, "/s", 2) != 0)
+		return 0;
+	if (!is_counter(&parser->condition))
+		return refuse(parser, parser->at, "%s has no rate: it does not count up",
+			      parser->condition.metric->name);
+	parser->condition.per_second = true;
+	parser->at += 2;
+	return 0;
+}
+
+static int parse_amount(struct parser *parser)
+{
+	struct fail_condition *condition = &parser->condition;
+	bool negative = *parser->at == '-';
+	const char *start = parser->at;
+	enum metric_unit written;
+
+	parser->at += *parser->at == '-' || *parser->at == '+';
+	if (!unit_scan(&parser->at, &condition->bound, &written))
+		return refuse(parser, start,
+			      "the value must be an amount such as +20%%, -5ms, 10MiB, 3K or 100");
+	if (negative)
+		condition->bound = -condition->bound;
+	if (!convert_bound(condition, written))
+		return refuse(parser, start, "%s is measured in %s", condition->metric->name,
+			      metric_unit_name(fail_condition_unit(condition)));
+	return parse_rate(parser);
+}
+
+static int parse_end(struct parser *parser)
+{
+	if (!*parser->at)
+		return 0;
+	return refuse(parser, parser->at,
+		      "nothing may follow the value; give --fail-on once for each "
+		      "condition");
+}
+
+static int parse(struct parser *parser)
+{
+	static int (*const steps[])(struct parser *) = {
+		parse_group, parse_name, parse_relation, parse_amount, parse_end,
+	};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(steps); i++) {
+		skip_blanks(parser);
+		status = steps[i](parser);
+	}
+	return status;
+}
+
+int fail_on_add(struct fail_on *fail_on, const char *expression, struct error *error)
+{
+	struct parser parser = {
+		.fail_on = fail_on,
+		.text = expression,
+		.at = expression,
+		.error = error,
+	};
+	size_t length = strnlen(expression, EXPRESSION_MAX + 1);
+	int status;
+
+	if (length > EXPRESSION_MAX)
+		return error_set(error, -EINVAL, "the condition is longer than %d bytes",
+				 EXPRESSION_MAX);
+	parser.condition.text = copy(&parser, expression, length);
+	if (!parser.condition.text)
+		return -ENOMEM;
+	status = parse(&parser);
+	if (status < 0)
+		return status;
+	return array_append(&fail_on->conditions, parser.condition);
+}
+
+enum fail_names fail_condition_names(const struct fail_condition *condition)
+{
+	if (!condition->glob)
+		return FAIL_NAMES_SHOWN;
+	return condition->has_placeholder ? FAIL_NAMES_PATTERNS : FAIL_NAMES_LITERAL;
+}
+
+void fail_on_clear(struct fail_on *fail_on)
+{
+	array_free(&fail_on->conditions);
+	arena_clear(&fail_on->arena);
+}

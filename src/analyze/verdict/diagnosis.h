@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Says what limited a run, from its numbers alone.  Nothing else is read, so a
+ * live run, one from a file and one made by a test are judged alike.
+ *
+ * There are two parts.  The syscall and off-CPU analyses use names and
+ * thresholds that users of other monitors (denet) know; where we have latencies
+ * and bytes, they use these instead of bare counts, and `basis` says which.
+ * The verdict weighs everything, including the ledger, pressure and limits.
+ */
+#ifndef ANALYZE_DIAGNOSIS_H
+#define ANALYZE_DIAGNOSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/tree/run.h"
+
+enum run_class {
+	CLASS_CPU_BOUND,
+	CLASS_IO_BOUND,
+	CLASS_MEMORY_BOUND,
+	CLASS_NETWORK_BOUND,
+	CLASS_LOCK_BOUND,
+	CLASS_STARVED,
+	CLASS_IDLE,
+	CLASS_MIXED,
+	CLASS_UNKNOWN,
+	CLASS_COUNT,
+};
+
+extern const char *const class_names[CLASS_COUNT]; /* "cpu_bound", ... */
+
+enum run_cause {
+#define CAUSE(id, ...) CAUSE_##id,
+#include "analyze/verdict/causes.def"
+#undef CAUSE
+	CAUSE_COUNT,
+};
+
+struct cause_info {
+	const char *name;
+	enum run_class class;
+	const char *hint;
+};
+
+extern const struct cause_info causes[CAUSE_COUNT];
+
+#define DIAGNOSIS_EVIDENCE_MAX 6
+#define DIAGNOSIS_TEXT 160
+#define DIAGNOSIS_LIST_MAX 8
+
+/*
+ * The verdict.  Evidence is sentences with figures, the strongest first,
+ * without a full stop: "blocked on locks 78 % of thread time (4.1 s of 5.2 s)".
+ */
+struct verdict {
+	enum run_class class;
+	enum run_cause cause;
+	double confidence; /* 0 to 1 */
+	char evidence[DIAGNOSIS_EVIDENCE_MAX][DIAGNOSIS_TEXT];
+	size_t evidence_count;
+	const char *hint;
+};
+
+/* What the numbers of an analysis are based on. */
+enum analysis_basis {
+	BASIS_NONE,    /* nothing was measured: insufficient_data */
+	BASIS_COUNTS,  /* numbers of calls only */
+	BASIS_LATENCY, /* time spent in calls, and bytes */
+};
+
+/* Syscalls: the seed's classification, intensities, indicators, workload type, likelihood, hints. */
+struct syscall_analysis {
+	enum analysis_basis basis;
+	enum run_class behavior; /* one of io, cpu, memory, network, mixed, unknown */
+	double syscall_rate_per_sec;
+	double io_intensity, memory_intensity, cpu_intensity, network_intensity; /* 0 to 1 */
+	const char *indicators[DIAGNOSIS_LIST_MAX];
+	size_t indicator_count;
+	const char *workload_type; /* "file_io_intensive", ..., "insufficient_data" */
+	double bottleneck_likelihood;
+	const char *hints[DIAGNOSIS_LIST_MAX];
+	size_t hint_count;
+};
+
+enum offcpu_bottleneck {
+	OFFCPU_IO_BLOCKED,
+	OFFCPU_LOCK_CONTENTION,
+	OFFCPU_SLEEP,
+	OFFCPU_MIXED,
+	OFFCPU_UNKNOWN,
+	OFFCPU_BOTTLENECK_COUNT,
+};
+
+extern const char *const offcpu_bottleneck_names[OFFCPU_BOTTLENECK_COUNT];
+
+/* Percentages are of all off-CPU time, which includes waiting for a CPU. */
+struct offcpu_analysis {
+	bool measured; /* the ledger was */
+	enum offcpu_bottleneck bottleneck;
+	double io_wait_percentage, lock_contention_percentage, sleep_percentage;
+	double run_queue_percentage;
+	const char *hints[DIAGNOSIS_LIST_MAX];
+	size_t hint_count;
+	const char *bottlenecks[DIAGNOSIS_LIST_MAX]; /* sentences for the seed's `bottlenecks` */
+	size_t bottleneck_count;
+};
+
+struct diagnosis {
+	struct syscall_analysis syscalls;
+	struct offcpu_analysis offcpu;
+	struct verdict verdict;
+};
+
+/* The run must be settled (tree_settle()). */
+void diagnose(const struct run *run, struct diagnosis *ret);
+
+#endif

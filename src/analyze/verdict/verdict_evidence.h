@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The evidence for a cause, as one line of figures for people, without a full
+ * stop.
+ */
+#ifndef ANALYZE_VERDICT_EVIDENCE_H
+#define ANALYZE_VERDICT_EVIDENCE_H
+
+#include "analyze/verdict/verdict_facts.h"
+#include "base/text.h"
+
+typedef void verdict_evidence(const struct verdict_facts *facts, struct text *out);
+
+verdict_evidence evidence_oom_kill, evidence_fd_limit, evidence_cpu_quota, evidence_memory_limit,
+	evidence_fsync, evidence_lock, evidence_pipe, evidence_network, evidence_fork_storm,
+	evidence_tiny_io, evidence_mmap_churn, evidence_page_faults, evidence_run_queue,
+	evidence_disk, evidence_cpu, evidence_sleep, evidence_poll, evidence_none;
+
+/* Where the time went as a whole. */
+verdict_evidence evidence_split;
+/* The longest wait of the cause's kind, and who ended it; nothing for other causes. */
+void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out);
+
+/* Whether the evidence is waits on conditions, for a cause that other waits can also support. */
+bool evidence_is_conditions(const struct verdict_facts *facts, enum run_cause cause);
+
+/*
+ * "0.57 of 2 cores busy" after `start`, with "at least" where needed.  False
+ * when it is not known.
+ */
+bool evidence_cores(const struct run *run, const char *start, struct text *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options that say what to capture, for every verb that captures.
+ *
+ *	static struct capture_args capture_args;
+ *	static const struct option options[] = {
+ *		CAPTURE_OPTIONS(capture_args),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_CAPTURE_ARGS_H
+#define CLI_CAPTURE_ARGS_H
+
+#include <stdbool.h>
+
+#include "cli/verb/view_args.h"
+
+#include "cli/verb/pid_list.h"
+
+struct error;
+struct host;
+struct sampling;
+struct snapshot;
+
+struct capture_args {
+	const char *pids;
+	const char *cgroup;
+	const char *source;
+	const char *without;
+	const char *root;
+	bool no_cmdline;
+	bool no_jemalloc_oracle;
+	bool smaps;
+};
+
+/* clang-format off */
+#define CAPTURE_OPTIONS(args)                                                                      \
+	{ 'p', "pid", OPTION_TEXT, &(args).pids, "LIST", "only these processes, e.g. 12,345", NULL }, \
+	{ 'c', "cgroup", OPTION_TEXT, &(args).cgroup, "PATH", "only tasks in this cgroup and below", NULL }, \
+	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how tasks are listed", "auto|bpf|procfs" }, \
+	{ 0, "without", OPTION_NAMES, &(args).without, "LIST", "sources to leave out, as doctor names them", source_words }, \
+	{ 0, "no-cmdline", OPTION_FLAG, &(args).no_cmdline, NULL, "do not read command lines", NULL }, \
+	{ 0, "no-jemalloc-oracle", OPTION_FLAG, &(args).no_jemalloc_oracle, NULL, "do not run a target's jemalloc, be it root's or yours, to learn where its counters are", NULL }, \
+	{ 0, "smaps", OPTION_FLAG, &(args).smaps, NULL, "also read PSS, USS and swap of each process, which is slow", NULL }, \
+	{ 0, "root", OPTION_TEXT, &(args).root, "DIR", "read a recorded tree instead of this host", NULL }
+/* clang-format on */
+
+/* Whether any of them was given. */
+bool capture_args_given(const struct capture_args *args);
+
+/* A sampling as the options describe it, with everything that it borrows. */
+struct capture_input {
+	struct host *host;
+	struct pid_list list;
+	struct sampling *sampling;
+};
+
+/* Returns 0 or an error with a sentence; close it in either case. */
+int capture_input_open(struct capture_input *input, const struct capture_args *args,
+		       struct error *error);
+void capture_input_close(struct capture_input *input); /* all zeros is allowed */
+
+/* Captures once.  Returns 0 and a snapshot to free, or an error with a sentence. */
+int capture_args_take(const struct capture_args *args, struct snapshot **ret, struct error *error);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach: watches running processes, and all that they start, for a while.
+ */
+#include <errno.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/verb/pid_list.h"
+#include "cli/verb/session_args.h"
+#include "model/tree/run.h"
+#include "session/session.h"
+
+static struct {
+	struct session_args session;
+	const char *pids;
+} args;
+
+static const struct option options[] = {
+	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "the processes, e.g. 12,345", NULL },
+	SESSION_OPTIONS(args.session, "detach after this time"),
+	{ 0 },
+};
+
+static int read_pids(char **words, int count, struct pid_list *ret, struct error *error)
+{
+	int status = args.pids ? pid_list_add(ret, args.pids, error) : 0;
+
+	for (int i = 0; i < count && status == 0; i++)
+		status = pid_list_add(ret, words[i], error);
+	if (status == 0 && ret->pids.count == 0)
+		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
+	return status;
+}
+
+int verb_attach(char **words, int count, struct error *error)
+{
+	CLEANUP(pid_list_free) struct pid_list list = { 0 };
+	CLEANUP(run_free_pointer) struct run *watched = NULL;
+	CLEANUP(session_args_close) struct session_options session = { 0 };
+	int status = read_pids(words, count, &list, error);
+
+	if (status == 0)
+		status = session_args_open(&args.session, true, &session, error);
+	if (status == 0)
+		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);
+	if (watched) {
+		int saved = session_args_save(&args.session, watched, error);
+		int told = session_args_report(&args.session, watched, error);
+
+		status = status < 0 ? status : saved < 0 ? saved : told;
+	}
+	return status;
+}
+
+const struct command command_attach = {
+	.name = "attach",
+	.arguments = "[PID...]",
+	.summary = "watch running processes and all that they start",
+	.description =
+		"Watches processes that run already, with their descendants, like `taskscope\n"
+		"run` does a command: until they end, -d is over, or an interrupt (Ctrl-C) says\n"
+		"to detach. They are never touched; counting begins when taskscope attaches. Of\n"
+		"programs that use libtaskscope the report also tells the scopes, with their\n"
+		"time.\n"
+		"\n"
+		"The report goes to standard error, a .tscope or .jsonl file to -o FILE, and\n"
+		"with -o - JSON lines to standard output.",
+	.examples =
+		"taskscope attach -p 1234 -d 30s\thalf a minute of it\n"
+		"taskscope attach -p 1234 -o out.tscope\tuntil Ctrl-C, with everything in a file",
+	.options = options,
+	.words_max = 64,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture: writes every thread of the host to one file, and prints one line
+ * about it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/verb/capture_args.h"
+#include "cli/command.h"
+#include "metric/unit.h"
+#include "model/snapshot/snapshot.h"
+#include "render/page.h"
+#include "render/snapshot/capture_note.h"
+#include "store/tscope/snapshot_file.h"
+
+static struct {
+	struct capture_args capture;
+	const char *output;
+	bool quiet;
+} args;
+
+static const struct option options[] = {
+	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
+	  "file to write (.tscope or .ctprof.zst)", NULL },
+	CAPTURE_OPTIONS(args.capture),
+	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "no summary line", NULL },
+	{ 0 },
+};
+
+static int check_output(const char *path, struct error *error)
+{
+	return path ? snapshot_file_check_name(path, error) :
+		      error_set(error, -EINVAL, "capture needs -o FILE to write to");
+}
+
+static void print_summary(const struct snapshot *snapshot)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	struct page page;
+	struct stat file;
+
+	capture_note(snapshot, &line);
+	text_append_string(&line, "; ");
+	text_append_escaped(&line, args.output, strlen(args.output));
+	if (stat(args.output, &file) == 0) {
+		text_append_string(&line, ", ");
+		unit_format(&line, UNIT_BYTES, (uint64_t)file.st_size);
+	}
+	page_open(&page, stderr);
+	fprintf(page.out, "%s\n", text_string(&line));
+	if (page_close(&page) < 0)
+		memory_note_missing();
+}
+
+int verb_capture(char **words, int count, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	int status = check_output(args.output, error);
+
+	(void)words;
+	(void)count;
+	if (status == 0)
+		status = capture_args_take(&args.capture, &snapshot, error);
+	/*
+	 * Some text in the snapshot may be cut short: no file is better than
+	 * one that hides that.
+	 */
+	if (status == 0 && memory_was_missing())
+		status = error_set(error, -ENOMEM, "out of memory: no snapshot was written");
+	if (status == 0)
+		status = snapshot_file_write(snapshot, args.output, error);
+	if (status == 0 && !args.quiet)
+		print_summary(snapshot);
+	return status;
+}
+
+const struct command command_capture = {
+	.name = "capture",
+	.arguments = "",
+	.summary = "write every thread of the host into one file",
+	.description =
+		"Reads every process and thread once and writes a .tscope file: identity, names,\n"
+		"cgroups and all metrics (`taskscope metrics` lists them). The file replaces an\n"
+		"older one of that name in one step, or not at all. A name that ends\n"
+		"in .ctprof.zst gives a file that ktstr's ctprof reads; what that format has no\n"
+		"place for is lost, and in it what was not measured is 0.\n"
+		"\n"
+		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON),\n"
+		"else procfs does. What could not be measured is absent from the file, with the\n"
+		"reason; `taskscope doctor` says what would change that. One line on standard\n"
+		"error tells what was captured and what was lost.",
+	.examples =
+		"taskscope capture -o before.tscope\tthe whole host\n"
+		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"
+		"taskscope capture --cgroup /system.slice -o slice.tscope\tone part of the cgroup tree\n"
+		"taskscope capture -o host.ctprof.zst\tthe whole host, for ktstr\n"
+		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",
+	.options = options,
+	.words_max = 0,
+};

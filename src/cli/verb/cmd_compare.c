@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare: shows what changed between two snapshots, and whether it matters.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/compare/compare_order.h"
+#include "analyze/compare/compare_sections.h"
+#include "analyze/compare/comparison.h"
+#include "analyze/threshold/fail_on.h"
+#include "analyze/group/sort_spec.h"
+#include "analyze/verdict/losses.h"
+#include "base/cleanup.h"
+#include "cli/verb/capture_args.h"
+#include "cli/command.h"
+#include "cli/verb/compare_input.h"
+#include "cli/verb/compare_judge.h"
+#include "cli/verb/grouping_args.h"
+#include "render/compare/compare_csv.h"
+#include "render/compare/compare_json.h"
+#include "render/compare/compare_text.h"
+#include "render/compare/compare_view.h"
+#include "render/page.h"
+
+#define ROWS_IN_TEXT 50
+#define OUTPUT_BUFFER ((size_t)256 * 1024)
+
+static struct {
+	struct capture_args capture;
+	struct grouping_args grouping;
+	struct view_args view;
+	struct option_number wait;
+	const char *group_by;
+	const char *mode;
+	const char *sections;
+	const char *columns;
+	struct option_list fail_on;
+	bool fail_on_absent;
+	bool all;
+} args;
+
+static const char section_help[] = "of "
+#define COMPARE_SECTION(id, name, ...) name ", "
+#include "analyze/compare/compare_sections.def"
+				   "all";
+
+static const struct option options[] = {
+	{ 'd', "duration", OPTION_DURATION, &args.wait, "TIME",
+	  "capture now and again after TIME, e.g. 10s, instead of reading files", NULL },
+	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
+	  "what makes a group (default: pcomm)", GROUP_AXES },
+	{ 0, "mode", OPTION_TEXT, &args.mode, "MODE",
+	  "by what was done in between, or side by side (default: auto)",
+	  "auto|interval|population" },
+	METRICS_OPTION(args.view, "metrics to compare, e.g. run_time_ns,*_delay_total_ns"),
+	SORT_OPTION(args.view, "LIST",
+		    "order groups by the change of these metrics, each with :asc or :desc"),
+	{ 0, "sections", OPTION_NAMES, &args.sections, "LIST", section_help, section_help + 3 },
+	LIMIT_OPTION(args.view,
+		     "show N rows of each section, 0 for all (default: 50 as text, else all)"),
+	{ 'a', "all", OPTION_FLAG, &args.all, NULL,
+	  "also rows that did not change or are within noise", NULL },
+	{ 0, "columns", OPTION_NAMES, &args.columns, "LIST", "of " COMPARE_COLUMNS,
+	  COMPARE_COLUMNS },
+	FORMAT_OPTION(args.view, "text|json|csv"),
+	{ 0, "fail-on", OPTION_LIST, &args.fail_on, "CONDITION",
+	  "exit 1 when it is true, e.g. 'pcomm=nginx wait_time_ns > +20%'; may be repeated", NULL },
+	{ 0, "fail-on-absent", OPTION_FLAG, &args.fail_on_absent, NULL,
+	  "also exit 1 when a condition cannot be evaluated", NULL },
+	GROUPING_OPTIONS(args.grouping),
+	CAPTURE_OPTIONS(args.capture),
+	{ 0 },
+};
+
+/* Everything that the options say, parsed before a file is opened or a host is read. */
+struct request {
+	enum view_format format;
+	struct compare_options options;
+	struct sort_spec sort;
+	struct compare_columns columns;
+	struct fail_on fail_on;
+};
+
+static void request_clear(struct request *request)
+{
+	fail_on_clear(&request->fail_on);
+}
+
+static enum compare_mode mode_of(const char *name)
+{
+	if (name && strcmp(name, "interval") == 0)
+		return COMPARE_INTERVAL;
+	return name && strcmp(name, "population") == 0 ? COMPARE_POPULATION : COMPARE_AUTO;
+}
+
+static int check_words(char **words, int count, struct error *error)
+{
+	if (args.wait.given && count)
+		return error_set(error, -EINVAL,
+				 "-d captures this host twice; it does not go with the file '%s'",
+				 words[0]);
+	if (args.wait.given && args.wait.value == 0)
+		return error_set(error, -EINVAL, "-d needs a time above 0, such as 10s");
+	if (args.wait.given && args.capture.root)
+		return error_set(error, -EINVAL,
+				 "-d needs a living host: a recorded tree does not change");
+	if (args.wait.given)
+		return 0;
+	if (count != 2)
+		return error_set(error, -EINVAL,
+				 "compare needs two files, BEFORE and AFTER, or -d TIME; see "
+				 "`taskscope help compare`");
+	if (capture_args_given(&args.capture))
+		return error_set(error, -EINVAL,
+				 "options that say what to capture go with -d, not with files");
+	return 0;
+}
+
+/* Without a list of sections: only the metrics of -m if it is given, else everything. */
+static int parse_metrics(struct request *request, struct error *error)
+{
+	struct selection *wanted = &request->options.metrics;
+	uint32_t *sections = &request->options.sections;
+	int status = 0;
+
+	if (args.view.metrics)
+		status = selection_parse(args.view.metrics, wanted, error);
+	else
+		selection_all(wanted);
+	*sections = ALL_COMPARE_SECTIONS;
+	request->options.metrics_only = args.view.metrics && !args.sections;
+	if (status == 0 && args.sections)
+		status = compare_sections_parse(args.sections, sections, error);
+	if (!(*sections & METRIC_COMPARE_SECTIONS))
+		wanted->count = 0;
+	return status;
+}
+
+static int parse_columns(struct request *request, struct error *error)
+{
+	if (!args.columns)
+		return 0;
+	if (request->format == FORMAT_JSON)
+		return error_set(error, -EINVAL,
+				 "--columns is for text and csv: json has its keys by itself");
+	return compare_columns_parse(args.columns, &request->columns, error);
+}
+
+static int parse_conditions(struct request *request, struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < args.fail_on.count && status == 0; i++)
+		status = fail_on_add(&request->fail_on, args.fail_on.values[i], error);
+	return status;
+}
+
+static int parse_request(struct request *request, struct error *error)
+{
+	int status;
+
+	request->format = view_format(&args.view);
+	request->options.mode = mode_of(args.mode);
+	request->options.axis =
+		args.group_by ? (enum group_axis)group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->options.limit = view_limit(&args.view, ROWS_IN_TEXT);
+	request->options.unchanged = args.all;
+	status = grouping_args_read(&args.grouping, &request->options.grouping, error);
+	if (status == 0)
+		status = parse_columns(request, error);
+	if (status == 0)
+		status = parse_metrics(request, error);
+	if (status == 0 && args.view.sort)
+		status = sort_spec_parse(args.view.sort, &request->sort, error);
+	return status < 0 ? status : parse_conditions(request, error);
+}
+
+static struct compare_side side_of(const struct input_side *side)
+{
+	return (struct compare_side){ (const struct snapshot *const *)side->snapshots.data,
+				      side->snapshots.count };
+}
+
+static struct compared_files files_of(const struct input_side *side)
+{
+	return (struct compared_files){
+		.names = side->names.count ? side->names.data : NULL,
+		.snapshots = (const struct snapshot *const *)side->snapshots.data,
+		.count = side->snapshots.count,
+	};
+}
+
+static int print_view(const struct compare_view *view, enum view_format format)
+{
+	struct page page;
+	int status;
+
+	switch (format) {
+	case FORMAT_TEXT:
+		page_open(&page, stdout);
+		status = compare_text_print(view, &page.terminal, page.out);
+		return page_close(&page) < 0 ? -ENOMEM : status;
+	case FORMAT_JSON:
+		compare_json_print(view, stdout);
+		return 0;
+	case FORMAT_CSV:
+		return compare_csv_print(view, stdout);
+	}
+	return -EINVAL;
+}
+
+/* The comparison and what else the output needs. */
+struct answer {
+	struct compare_order order; /* empty without -s */
+	struct comparison *comparison;
+	struct judgement judgement;
+};
+
+static void answer_clear(struct answer *answer)
+{
+	compare_order_clear(&answer->order);
+	comparison_free(answer->comparison);
+	judgement_clear(&answer->judgement);
+}
+
+static int print(const struct request *request, const struct compare_input *input,
+		 const struct answer *answer)
+{
+	struct compare_view view = {
+		.comparison = answer->comparison,
+		.axis = request->options.axis,
+		.before = files_of(&input->before),
+		.after = files_of(&input->after),
+		.metrics = request->options.metrics,
+		.sort = request->sort,
+		.ordered = answer->order.comparison,
+		.columns = request->columns,
+		.limit = request->options.limit,
+		.findings = answer->judgement.findings.data,
+		.finding_count = answer->judgement.findings.count,
+	};
+
+	return print_view(&view, request->format);
+}
+
+static void print_count(uint64_t count, const char *what, bool *first)
+{
+	if (!count)
+		return;
+	fprintf(stderr, "%s%" PRIu64 " row%s %s", *first ? "left out: " : ", ", count,
+		count == 1 ? "" : "s", what);
+	*first = false;
+}
+
+/* A table for programs has no place to say what was left out. */
+static void print_left_out(const struct comparison *comparison)
+{
+	struct row_tally sum = { 0 };
+	bool first = true;
+
+	for (int section = 0; section < COMPARE_SECTION_COUNT; section++) {
+		sum.unchanged += comparison->tallies[section].unchanged;
+		sum.noise += comparison->tallies[section].noise;
+		sum.beyond_limit += comparison->tallies[section].beyond_limit;
+	}
+	print_count(sum.unchanged, "that did not change or were not measured", &first);
+	print_count(sum.noise, "within noise", &first);
+	print_count(sum.beyond_limit, "beyond -n", &first);
+	if (!first)
+		fputs("; --all and -n 0 give all\n", stderr);
+}
+
+static int compare(const struct request *request, const struct compare_input *input,
+		   struct answer *answer, struct error *error)
+{
+	struct compare_side before = side_of(&input->before), after = side_of(&input->after);
+	struct compare_options ordered = request->options;
+	int status = 0;
+
+	if (request->sort.count) {
+		status = compare_order_init(&answer->order, &request->sort, &before, &after,
+					    &request->options, error);
+		ordered.places = answer->order.places;
+		ordered.place_count = answer->order.count;
+		ordered.like = answer->order.comparison;
+	}
+	if (status == 0)
+		status = comparison_new(&before, &after, &ordered, &answer->comparison, error);
+	if (status < 0)
+		return status;
+	if (request->sort.count)
+		compare_order_apply(&answer->order, answer->comparison);
+	return judge(&request->fail_on, &before, &after, &request->options, &answer->judgement,
+		     error);
+}
+
+static int get_input(struct compare_input *input, char **words, struct error *error)
+{
+	if (args.wait.given)
+		return compare_input_capture(input, &args.capture, args.wait.value, error);
+	return compare_input_read(input, words, error);
+}
+
+/* What the first snapshot of each side lacks because nothing was followed, the others lack too. */
+static void drop_untraced(struct request *request, const struct compare_input *input)
+{
+	const struct snapshot *firsts[] = { input->before.snapshots.data[0],
+					    input->after.snapshots.data[0] };
+
+	selection_drop_untraced(&request->options.metrics, firsts, ARRAY_SIZE(firsts));
+}
+
+int verb_compare(char **words, int count, struct error *error)
+{
+	CLEANUP(request_clear) struct request request = { .format = FORMAT_TEXT };
+	CLEANUP(compare_input_clear) struct compare_input input = { 0 };
+	CLEANUP(answer_clear) struct answer answer = { 0 };
+	int status = check_words(words, count, error);
+
+	if (status == 0)
+		status = parse_request(&request, error);
+	if (status == 0)
+		status = get_input(&input, words, error);
+	if (status < 0)
+		return status;
+	drop_untraced(&request, &input);
+	status = compare(&request, &input, &answer, error);
+	if (status < 0)
+		return status;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	status = print(&request, &input, &answer);
+	if (status < 0)
+		return error_set(error, status, "cannot show it: %s", strerror(-status));
+	fflush(stdout);
+	if (request.format == FORMAT_CSV)
+		print_left_out(answer.comparison);
+	judgement_print(&answer.judgement);
+	if (answer.judgement.failed || (args.fail_on_absent && answer.judgement.unknown))
+		return EXIT_REGRESSION;
+	return answer.judgement.moot ? EXIT_ERROR : EXIT_DONE;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.arguments = "[BEFORE AFTER]",
+	.summary = "show what changed between two snapshots, what matters first",
+	.description =
+		"Compares two .tscope or .ctprof.zst files, two runs (.tscope or .jsonl of\n"
+		"`taskscope run -o`), or with -d two captures of this host, group by group and\n"
+		"metric by metric, and shows what changed: the rows with the largest share of\n"
+		"the host's change first, what is not shown counted.\n"
+		"\n"
+		"Two snapshots of one boot are an interval: threads are joined by identity, a\n"
+		"counter's change is the work done in between, also by threads that were born or\n"
+		"ended, and ratios are those of the interval. Everything else is compared as\n"
+		"populations: each side by itself, with rates by the lives of its tasks. auto\n"
+		"picks and says which; differences of the hosts are told first. Runs are always\n"
+		"populations: each has all that its tasks did.\n"
+		"\n"
+		"BEFORE and AFTER may be lists with commas: several runs a side. Then the middle\n"
+		"run is shown with the smallest and largest; with three or more of each, rows\n"
+		"that differ no more than by chance (exact Mann-Whitney test, p above 0.10) are\n"
+		"folded away.\n"
+		"\n"
+		"A value that was not measured is \"absent\", a group that one side does not have\n"
+		"\"new\" or \"gone\", a counter that began again \"reset\"; \"*\" marks what covers only\n"
+		"part of the group.\n"
+		"\n"
+		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
+		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. One\n"
+		"that no group is meant by, or that can never be true, is an error. With -d, an\n"
+		"interrupt ends the waiting and the comparison is of the time until then.",
+	.examples =
+		"taskscope compare before.tscope after.tscope\twhat moved, most important first\n"
+		"taskscope compare -d 10s -p 1234 -g thread\twhat the threads of a process do in ten seconds\n"
+		"taskscope compare a.tscope b.tscope -g cgroup --sections cgroup,limits\tcgroups: use and limits\n"
+		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
+		"taskscope compare a.tscope b.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
+		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
+	.exits = "1 when a condition of --fail-on is true",
+	.options = options,
+	.words_max = 2,
+};

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor: tries every source here and now, and says what would make more of
+ * them work.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/group/selection.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/verb/view_args.h"
+#include "collect/capture.h"
+#include "collect/gate.h"
+#include "host/host.h"
+#include "model/snapshot/snapshot.h"
+#include "render/page.h"
+#include "render/snapshot/capture_footer.h"
+#include "render/snapshot/capture_note.h"
+#include "render/sheet/sheet_json.h"
+#include "render/sheet/sheet_notes.h"
+#include "trace/tracer.h"
+
+/*
+ * Up to so many tasks, reading the files of every thread is quick; above, two
+ * processes are the sample.
+ */
+#define PROCFS_TASKS_MAX 2000
+/* As wide as the longest name of a gate. */
+#define GATE_WIDTH 24
+#define TRACERS_MAX 8
+
+static struct {
+	struct view_args view;
+	const char *root;
+} args;
+
+static const struct option options[] = {
+	FORMAT_OPTION(args.view, "text|json"),
+	{ 0, "root", OPTION_TEXT, &args.root, "DIR", "examine a recorded tree instead of this host",
+	  NULL },
+	{ 0 },
+};
+
+/* The result of trying one way of following processes. */
+struct attempt {
+	const struct tracer_kind *kind;
+	enum source_state state;
+	struct error reason; /* unless it works */
+};
+
+/* What was found: by the best way of listing tasks, by procfs, about memory in detail. */
+struct findings {
+	struct host *host;
+	struct snapshot *best;
+	struct snapshot *procfs; /* or NULL */
+	struct snapshot *memory; /* or NULL */
+	struct gate gates[GATE_COUNT];
+	struct attempt tracers[TRACERS_MAX];
+	size_t tracer_count;
+};
+
+static void findings_free(struct findings *findings)
+{
+	snapshot_free(findings->best);
+	snapshot_free(findings->procfs);
+	snapshot_free(findings->memory);
+	host_close(findings->host);
+}
+
+/*
+ * Tries procfs on its own, with all processes or with two.  The result stays
+ * NULL when those two have ended; then the result of the best way is used for
+ * both.
+ */
+static void examine_procfs(struct findings *findings)
+{
+	const struct snapshot *best = findings->best;
+	struct capture_options capture = { .lister = LIST_PROCFS };
+	struct error ignored = { 0 };
+	int32_t sample[2];
+
+	if (best->task_count > PROCFS_TASKS_MAX) {
+		sample[0] = best->processes[0].tgid;
+		sample[1] = best->processes[best->process_count - 1].tgid;
+		capture.pids = sample;
+		capture.pid_count = best->process_count > 1 ? 2 : 1;
+	}
+	(void)capture_take(findings->host, &capture, &findings->procfs, &ignored);
+}
+
+/*
+ * Memory in detail is slow to read for many processes.  We can read our own if
+ * anyone can, and that of the first process if we may read others.
+ */
+static void examine_memory(struct findings *findings)
+{
+	const int32_t sample[] = { getpid(), 1 };
+	struct capture_options capture = {
+		.lister = LIST_PROCFS,
+		.smaps = true,
+		.pids = sample,
+		.pid_count = 2,
+	};
+	struct error ignored = { 0 };
+
+	if (capture_take(findings->host, &capture, &findings->memory, &ignored) == 0)
+		return;
+	capture.pid_count = 1;
+	(void)capture_take(findings->host, &capture, &findings->memory, &ignored);
+}
+
+/* Prepares each way of following a tree, follows nobody, and ends it again. */
+static void examine_tracers(struct findings *findings)
+{
+	const struct tracer_kind *kind;
+
+	while (findings->tracer_count < TRACERS_MAX &&
+	       (kind = tracer_kind(findings->tracer_count))) {
+		struct attempt *attempt = &findings->tracers[findings->tracer_count++];
+
+		attempt->kind = kind;
+		attempt->state = SOURCE_OFF;
+		if (!findings->host->live)
+			error_set(&attempt->reason, 0, "a recorded tree has nobody to follow");
+		else if (tracer_try(kind, findings->host, &attempt->reason) == 0)
+			attempt->state = SOURCE_OK;
+		else
+			attempt->state = SOURCE_UNAVAILABLE;
+	}
+}
+
+/* For a recording, everything is read at once. */
+static int examine(struct findings *findings, struct error *error)
+{
+	const struct capture_options capture = { .lister = LIST_AUTO, .smaps = args.root != NULL };
+	int status = host_open(&findings->host, args.root, error);
+
+	if (status == 0)
+		status = capture_take(findings->host, &capture, &findings->best, error);
+	if (status < 0)
+		return status;
+	gates_read(findings->host, findings->gates);
+	examine_tracers(findings);
+	if (!findings->host->live)
+		return 0;
+	examine_procfs(findings);
+	examine_memory(findings);
+	return 0;
+}
+
+/* The capture reports how its sources did; sources that it left out were tried separately. */
+static const struct source_report *report_of(const struct findings *findings, size_t i)
+{
+	const struct source_report *best = &findings->best->sources[i];
+	const struct snapshot *others[] = { findings->procfs, findings->memory };
+
+	for (size_t other = 0; other < ARRAY_SIZE(others); other++)
+		if (best->state == SOURCE_OFF && others[other] &&
+		    others[other]->sources[i].state != SOURCE_OFF)
+			return &others[other]->sources[i];
+	return best;
+}
+
+/* A source that a recording cannot have needs nothing. */
+static const char *needs_of(const struct findings *findings, const struct source_report *report)
+{
+	int id = source_find(report->name);
+
+	if (id < 0 || (!findings->host->live && report->state == SOURCE_OFF))
+		return NULL;
+	return source_needs((enum source_id)id, report->reason);
+}
+
+static bool is_usable(const struct source_report *report)
+{
+	return report->state == SOURCE_OK || report->state == SOURCE_PARTIAL;
+}
+
+static void print_source(FILE *out, const struct findings *findings,
+			 const struct source_report *report)
+{
+	const char *needs = needs_of(findings, report);
+	int id = source_find(report->name);
+
+	fprintf(out, "  %-14s %-12s %s\n", report->name, source_state_name(report->state),
+		id >= 0 ? sources[id].gives : "");
+	if (report->reason)
+		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
+	if (report->state != SOURCE_OK && needs)
+		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", needs);
+}
+
+static void print_tracer(FILE *out, const struct attempt *attempt)
+{
+	const struct tracer_kind *kind = attempt->kind;
+
+	fprintf(out, "  %-14s %-12s %s%s\n", kind->name, source_state_name(attempt->state),
+		kind->misses ? "can miss " : "misses nothing", kind->misses ? kind->misses : "");
+	if (attempt->state == SOURCE_OK)
+		return;
+	fprintf(out, "  %-14s %-12s why: %s\n", "", "", attempt->reason.message);
+	if (attempt->state == SOURCE_UNAVAILABLE)
+		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", kind->needs);
+}
+
+/* Prints what is missing although its source works, by reason, as `show` does below its tables. */
+static void print_absences(FILE *out, const struct snapshot *snapshot)
+{
+	CLEANUP(text_free) struct text lines = { 0 };
+	struct selection stored = { 0 };
+
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (!metric_is_only_traced(id))
+			selection_add(&stored, (enum metric_id)id);
+	capture_absences(snapshot, &stored, &lines);
+	(void)sheet_notes_append(&snapshot->sheets[SHEET_HOST], SHEET_NOTE_ABSENT, ALL_SECTIONS,
+				 &lines);
+	(void)sheet_notes_append(&snapshot->sheets[SHEET_CGROUPS], SHEET_NOTE_ABSENT, ALL_SECTIONS,
+				 &lines);
+	if (!lines.length)
+		return;
+	fputs("\nAbsent:\n", out);
+	for (char *rest = lines.data, *line; *rest && (line = strsep(&rest, "\n"));)
+		fprintf(out, "  %s\n", line);
+}
+
+static void print_gate(FILE *out, enum metric_gate id, const struct gate *gate)
+{
+	fprintf(out, "  %-*s %s%s%s\n", GATE_WIDTH, metric_gate_name(id), gate->open ? "yes" : "no",
+		gate->reason ? ": " : "", gate->reason ? gate->reason : "");
+}
+
+static void print_text(FILE *out, const struct findings *findings)
+{
+	CLEANUP(text_free) struct text note = { 0 };
+
+	capture_note(findings->best, &note);
+	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
+	for (size_t i = 0; i < findings->best->source_count; i++)
+		print_source(out, findings, report_of(findings, i));
+	fputs("\nFollowing a tree of processes, the first that works is used:\n", out);
+	for (size_t i = 0; i < findings->tracer_count; i++)
+		print_tracer(out, &findings->tracers[i]);
+	fputs("\nKernel:\n", out);
+	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
+		print_gate(out, id, &findings->gates[id]);
+	fprintf(out, "  %-*s %s\n", GATE_WIDTH, "cgroup paths",
+		findings->host->cgroup.version ? findings->host->cgroup.name :
+						 "no cgroup hierarchy is mounted");
+	print_absences(out, findings->best);
+}
+
+static int print_page(const struct findings *findings)
+{
+	struct page page;
+
+	page_open(&page, stdout);
+	print_text(page.out, findings);
+	return page_close(&page);
+}
+
+static void json_source(struct json *json, const struct findings *findings,
+			const struct source_report *report)
+{
+	int id = source_find(report->name);
+
+	json_begin_object(json);
+	source_json_members(json, report);
+	json_key(json, "usable");
+	json_bool(json, is_usable(report));
+	if (id >= 0) {
+		json_member_string(json, "gives", sources[id].gives);
+		json_member_text(json, "needs", needs_of(findings, report));
+	}
+	json_end_object(json);
+}
+
+static void json_tracer(struct json *json, const struct attempt *attempt)
+{
+	bool is_ok = attempt->state == SOURCE_OK;
+
+	json_begin_object(json);
+	json_member_string(json, "name", attempt->kind->name);
+	json_member_string(json, "state", source_state_name(attempt->state));
+	json_member_text(json, "reason", is_ok ? NULL : attempt->reason.message);
+	json_key(json, "usable");
+	json_bool(json, is_ok);
+	json_member_text(json, "misses", attempt->kind->misses);
+	json_member_text(json, "needs", attempt->state == SOURCE_OFF ? NULL : attempt->kind->needs);
+	json_end_object(json);
+}
+
+static void json_gate(struct json *json, enum metric_gate id, const struct gate *gate)
+{
+	json_begin_object(json);
+	json_member_string(json, "name", metric_gate_name(id));
+	json_key(json, "open");
+	json_bool(json, gate->open);
+	json_member_text(json, "reason", gate->reason);
+	json_end_object(json);
+}
+
+static void json_absences(struct json *json, const struct snapshot *snapshot)
+{
+	json_key(json, "absent");
+	json_begin_object(json);
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (snapshot->columns[id].absent)
+			json_member_string(json, metrics[id].name, snapshot->columns[id].absent);
+	json_end_object(json);
+	sheet_json_host_absent(json, snapshot, ALL_SECTIONS);
+	sheet_json_cgroup_absent(json, snapshot, ALL_SECTIONS);
+}
+
+static void print_json(FILE *out, const struct findings *findings)
+{
+	struct json json = json_writer(out);
+
+	json_begin_object(&json);
+	json_member_string(&json, "format", "taskscope-doctor");
+	json_member_u64(&json, "version", 1);
+	json_key(&json, "sources");
+	json_begin_array(&json);
+	for (size_t i = 0; i < findings->best->source_count; i++)
+		json_source(&json, findings, report_of(findings, i));
+	json_end_array(&json);
+	json_key(&json, "tracers");
+	json_begin_array(&json);
+	for (size_t i = 0; i < findings->tracer_count; i++)
+		json_tracer(&json, &findings->tracers[i]);
+	json_end_array(&json);
+	json_key(&json, "gates");
+	json_begin_array(&json);
+	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
+		json_gate(&json, id, &findings->gates[id]);
+	json_end_array(&json);
+	json_member_text(&json, "cgroup_hierarchy",
+			 findings->host->cgroup.version ? findings->host->cgroup.name : NULL);
+	json_key(&json, "capture");
+	capture_json(&json, findings->best);
+	json_absences(&json, findings->best);
+	json_end_object(&json);
+}
+
+int verb_doctor(char **words, int count, struct error *error)
+{
+	CLEANUP(findings_free) struct findings findings = { 0 };
+	int status = examine(&findings, error);
+
+	(void)words;
+	(void)count;
+	if (status < 0)
+		return status;
+	if (view_format(&args.view) == FORMAT_JSON)
+		print_json(stdout, &findings);
+	else
+		status = print_page(&findings);
+	return status < 0 ? error_set(error, status, "out of memory") : 0;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.arguments = "",
+	.summary = "say which sources work here, which do not, and why",
+	.description =
+		"Takes a capture without keeping it and tells of each source whether it works\n"
+		"for this user on this host, why not, and the least change that would enable it;\n"
+		"then the same of each way to follow processes for run, attach and why, and of\n"
+		"everything else that is absent, why. Nothing on the host is changed, and no\n"
+		"setting needs to be weakened for good.",
+	.examples = "taskscope doctor\twhat works here\n"
+		    "sudo taskscope doctor\twhat would work as root\n"
+		    "taskscope doctor --format json\tfor programs",
+	.options = options,
+	.words_max = 0,
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: shows a saved run, as text or as its summary.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "analyze/verdict/diagnosis.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/verb/view_args.h"
+#include "cli/option.h"
+#include "model/tree/run.h"
+#include "render/run/run_json.h"
+#include "render/run/run_text.h"
+#include "render/page.h"
+#include "store/recording.h"
+
+#define ROWS_IN_TEXT 10
+
+static struct {
+	struct view_args view;
+} args;
+
+static const struct option options[] = {
+	FORMAT_OPTION(args.view, "text|json"),
+	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 10)"),
+	{ 0 },
+};
+
+static void print_text(const struct run *run, const struct diagnosis *diagnosis)
+{
+	struct run_text_options text = {
+		.rows = view_limit(&args.view, ROWS_IN_TEXT),
+	};
+	struct page page;
+
+	page_open(&page, stdout);
+	text.color = page.terminal.colour;
+	text.width = page.terminal.width;
+	run_text_report(page.out, run, diagnosis, &text);
+	if (page_close(&page) < 0)
+		memory_note_missing();
+}
+
+int verb_report(char **words, int count, struct error *error)
+{
+	CLEANUP(run_free_pointer) struct run *saved = NULL;
+	struct diagnosis diagnosis = { 0 };
+	int status;
+
+	if (count == 0)
+		return error_set(error, -EINVAL,
+				 "report takes the file of a run (run -o FILE), or - for "
+				 "standard input");
+	status = recording_read_run(words[0], &saved, error);
+	if (status < 0)
+		return status;
+	diagnose(saved, &diagnosis);
+	if (view_format(&args.view) == FORMAT_JSON)
+		run_json_summary(stdout, saved, &diagnosis, false);
+	else
+		print_text(saved, &diagnosis);
+	return EXIT_DONE;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.arguments = "FILE",
+	.summary = "show a saved run again: its verdict and where its time went",
+	.description =
+		"Reads what run and attach write with -o, a .tscope or .jsonl file, or with -\n"
+		"JSON lines from standard input, and prints the same report; --format json\n"
+		"prints the summary as one line. The verdict is made anew from the numbers in\n"
+		"the file.\n"
+		"\n"
+		"A .jsonl file that was cut off has no summary: the report is then put together\n"
+		"from the processes that ended and the last sample, and says so. Lines that\n"
+		"cannot be read are left out and counted. Of several runs in one file the last\n"
+		"is shown.",
+	.examples = "taskscope report build.tscope\tthe report of a build\n"
+		    "taskscope report build.tscope -n 0\twith all rows\n"
+		    "taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
+		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
+	.options = options,
+	.words_max = 1,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scopes: shows what programs that use libtaskscope say they are doing.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/verb/view_args.h"
+#include "cli/verb/pid_list.h"
+#include "host/host.h"
+#include "model/scope/scope_survey.h"
+#include "render/page.h"
+#include "render/scope/scopes_json.h"
+#include "render/scope/scopes_text.h"
+#include "session/phase/scope_survey.h"
+
+static struct {
+	const char *pids;
+	bool statistics;
+	struct view_args view;
+} args;
+
+static const struct option options[] = {
+	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "these processes only, e.g. 12,345", NULL },
+	{ 0, "stats", OPTION_FLAG, &args.statistics, NULL, "also how often and how long, by label",
+	  NULL },
+	FORMAT_OPTION(args.view, "text|json"),
+	{ 0 },
+};
+
+static int read_pids(char **words, int count, struct pid_list *ret, struct error *error)
+{
+	int status = args.pids ? pid_list_add(ret, args.pids, error) : 0;
+
+	for (int i = 0; i < count && status == 0; i++)
+		status = pid_list_add(ret, words[i], error);
+	return status;
+}
+
+/* Shows all that can be read; the first process that cannot be read is the error. */
+static int look_at(const struct host *host, const struct pid_list *list,
+		   struct scope_survey *survey, struct error *error)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < list->pids.count; i++) {
+		int status = scope_survey_process(host, list->pids.data[i], args.statistics, survey,
+						  error);
+
+		if (first == 0)
+			first = status;
+	}
+	return first;
+}
+
+static int print(const struct scope_survey *survey, struct error *error)
+{
+	struct page page;
+	int status;
+
+	if (view_format(&args.view) == FORMAT_JSON) {
+		scopes_json(stdout, survey, args.statistics);
+		return 0;
+	}
+	page_open(&page, stdout);
+	status = scopes_text(page.out, survey, args.statistics, &page.terminal);
+	if (page_close(&page) < 0 || status < 0)
+		return error_set(error, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int verb_scopes(char **words, int count, struct error *error)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(pid_list_free) struct pid_list list = { 0 };
+	CLEANUP(scope_survey_free) struct scope_survey survey = { 0 };
+	int looked = 0, status = read_pids(words, count, &list, error);
+
+	if (status == 0)
+		status = host_open(&host, NULL, error);
+	if (status < 0)
+		return status;
+	if (list.pids.count)
+		looked = look_at(host, &list, &survey, error);
+	else
+		looked = scope_survey_all(host, args.statistics, &survey, error);
+	if (looked == 0 || survey.processes.count)
+		status = print(&survey, error);
+	return looked < 0 ? looked : status;
+}
+
+const struct command command_scopes = {
+	.name = "scopes",
+	.arguments = "[PID...]",
+	.summary = "what programs that use libtaskscope say they are doing",
+	.description =
+		"Lists what the threads of a program do by its own word: the scopes that each\n"
+		"has open, outermost first, with their age, progress, rate and the time that is\n"
+		"left; who is idle, and who is stalled. Without a process, every one that has\n"
+		"scopes and that may be read; of the others it says how many there are.\n"
+		"\n"
+		"The program is neither stopped nor asked: its memory is read, so that there is\n"
+		"an answer also when it hangs or is stopped. Letters are the kernel's states of\n"
+		"threads: R runs or could, S sleeps, D waits for a device, T is stopped.\n"
+		"\n"
+		"--stats shows for each label how often a scope was closed and how long that\n"
+		"took, if the program counts that: the middle (p50) and all but one of a hundred\n"
+		"(p99) are estimates from powers of two, and CPU time is sampled.",
+	.examples = "taskscope scopes\tall programs that have scopes\n"
+		    "taskscope scopes -p 1234 --stats\tone, with its statistics\n"
+		    "taskscope scopes -p 1234 --format json\tfor programs",
+	.options = options,
+	.words_max = 64,
+};

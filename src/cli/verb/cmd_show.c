@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show: shows a snapshot, from a file or taken now, by groups.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/group/group.h"
+#include "analyze/group/selection.h"
+#include "analyze/verdict/losses.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/verb/capture_args.h"
+#include "cli/command.h"
+#include "cli/verb/grouping_args.h"
+#include "model/snapshot/snapshot.h"
+#include "render/sheet/sheet_csv.h"
+#include "render/snapshot/snapshot_csv.h"
+#include "render/snapshot/snapshot_json.h"
+#include "render/snapshot/snapshot_text.h"
+#include "render/snapshot/snapshot_view.h"
+#include "render/page.h"
+#include "store/recording.h"
+
+#define GROUPS_IN_TEXT 20
+#define OUTPUT_BUFFER ((size_t)256 * 1024)
+
+static struct {
+	struct capture_args capture;
+	struct grouping_args grouping;
+	struct view_args view;
+	const char *group_by;
+	const char *columns;
+	const char *sections;
+} args;
+
+static const struct option options[] = {
+	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
+	  "what makes a group (default: pcomm)", GROUP_AXES },
+	SORT_OPTION(args.view, "METRIC",
+		    "order by a metric, tasks or group; :asc or :desc may follow (default: "
+		    "run_time_ns)"),
+	METRICS_OPTION(args.view, "metrics to show, e.g. majflt,*_delay_total_ns"),
+	LIMIT_OPTION(args.view,
+		     "show the first N groups, 0 for all (default: 20 as text, else all)"),
+	{ 0, "sections", OPTION_NAMES, &args.sections, "LIST", "of " SECTION_NAMES, SECTION_NAMES },
+	{ 0, "columns", OPTION_NAMES, &args.columns, "LIST", "of " VIEW_COLUMNS, VIEW_COLUMNS },
+	FORMAT_OPTION(args.view, "text|json|csv"),
+	VERBOSE_OPTION(args.view, "also say what else could not be read, and why"),
+	GROUPING_OPTIONS(args.grouping),
+	CAPTURE_OPTIONS(args.capture),
+	{ 0 },
+};
+
+/*
+ * The metrics that fit a terminal and answer the first questions: CPU, waiting,
+ * disk, memory, files.
+ */
+static const enum metric_id text_metrics[] = {
+	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_majflt,	  METRIC_read_bytes,
+	METRIC_write_bytes, METRIC_rss_bytes,	 METRIC_open_fds,
+};
+
+/* The same for a run: how many, how they ended, what they did and waited for, the largest. */
+static const enum metric_id run_metrics[] = {
+	METRIC_process_count, METRIC_failures,	     METRIC_run_time_ns,
+	METRIC_wait_time_ns,  METRIC_wait_costly_ns, METRIC_hiwater_rss_bytes,
+};
+
+/* Everything that the options say, parsed before a file is opened or a host is read. */
+struct request {
+	enum view_format format;
+	enum group_axis axis;
+	struct grouping_options grouping;
+	struct group_sort sort;
+	struct snapshot_view view;
+};
+
+static int parse_order(const char *word, struct group_sort *sort, struct error *error)
+{
+	if (strcmp(word, "asc") == 0)
+		sort->ascending = true;
+	else if (strcmp(word, "desc") == 0)
+		sort->ascending = false;
+	else
+		return error_set(error, -EINVAL, "-s takes METRIC:asc or METRIC:desc, not ':%s'",
+				 word);
+	return 0;
+}
+
+static int parse_sort_metric(const char *name, struct group_sort *sort, struct error *error)
+{
+	int id = metric_find(name);
+
+	if (id < 0)
+		return metric_unknown_among(name, "group|tasks", error);
+	if (metrics[id].kind == KIND_CATEGORY)
+		return error_set(error, -EINVAL,
+				 "cannot sort by %s: its values are words, not numbers", name);
+	sort->by = ORDER_METRIC;
+	sort->metric = id;
+	return 0;
+}
+
+/* METRIC, tasks or group, and the direction; by default names ascend. */
+static int parse_sort(const char *spec, struct group_sort *ret, struct error *error)
+{
+	struct group_sort sort = { .by = ORDER_TASKS };
+	size_t length = strcspn(spec, ":");
+	char name[64] = "";
+	int status = 0;
+
+	if (length >= sizeof(name))
+		return metric_unknown(spec, error);
+	memcpy(name, spec, length);
+	if (strcmp(name, "group") == 0)
+		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };
+	else if (strcmp(name, "tasks") != 0)
+		status = parse_sort_metric(name, &sort, error);
+	if (status == 0 && spec[length])
+		status = parse_order(spec + length + 1, &sort, error);
+	if (status < 0)
+		return status;
+	*ret = sort;
+	return 0;
+}
+
+/* A line of CSV is a task, a group or a reading; one file cannot mix them. */
+static int check_csv(const struct request *request, struct error *error)
+{
+	uint32_t sections = request->view.sections;
+
+	if (request->format != FORMAT_CSV || !(sections & READING_SECTIONS) ||
+	    !(sections & ~READING_SECTIONS))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "csv is one table: ask for sections of tasks (identity to scopes) or of "
+			 "readings (cgroups to host), not both");
+}
+
+/* Without a list: text has its overview; else only the metrics of -m if given; else everything. */
+static int parse_sections(struct request *request, struct error *error)
+{
+	int status = 0;
+
+	if (args.sections)
+		status = sections_parse(args.sections, &request->view.sections, error);
+	else if (request->format == FORMAT_JSON && !args.view.metrics)
+		request->view.sections = ALL_SECTIONS;
+	return status < 0 ? status : check_csv(request, error);
+}
+
+static int parse_metrics(struct request *request, struct error *error)
+{
+	struct selection *shown = &request->view.metrics;
+
+	if (args.view.metrics)
+		return selection_parse(args.view.metrics, shown, error);
+	if (args.sections) {
+		selection_add_sections(shown, request->view.sections);
+		return 0;
+	}
+	request->view.may_leave_out = true;
+	if (request->format != FORMAT_TEXT)
+		selection_all(shown);
+	for (size_t i = 0; i < ARRAY_SIZE(text_metrics); i++)
+		selection_add(shown, text_metrics[i]);
+	return 0;
+}
+
+static int parse_columns(struct request *request, struct error *error)
+{
+	if (!args.columns)
+		return 0;
+	if (request->format == FORMAT_JSON)
+		return error_set(error, -EINVAL,
+				 "--columns is for text and csv: json has its keys by itself, and "
+				 "-m chooses its metrics");
+	return view_columns_parse(args.columns, &request->view.columns, error);
+}
+
+static int parse_request(struct request *request, struct error *error)
+{
+	int status;
+
+	request->format = view_format(&args.view);
+	request->axis = args.group_by ? group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->view.is_verbose = args.view.verbose;
+	request->view.limit = view_limit(&args.view, GROUPS_IN_TEXT);
+	status = grouping_args_read(&args.grouping, &request->grouping, error);
+	if (status == 0)
+		status = parse_columns(request, error);
+	if (status == 0)
+		status = parse_sections(request, error);
+	if (status == 0)
+		status = parse_metrics(request, error);
+	if (status == 0 && args.view.sort)
+		status = parse_sort(args.view.sort, &request->sort, error);
+	if (status == 0 && args.view.sort && request->sort.by == ORDER_METRIC)
+		selection_add_first(&request->view.metrics, request->sort.metric);
+	return status;
+}
+
+/* The metrics of the overview depend on what the file holds. */
+static void choose_run_metrics(struct request *request)
+{
+	struct selection *shown = &request->view.metrics;
+
+	if (args.view.metrics || args.sections || request->format != FORMAT_TEXT)
+		return;
+	*shown = (struct selection){ 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(run_metrics); i++)
+		selection_add(shown, run_metrics[i]);
+	if (args.view.sort && request->sort.by == ORDER_METRIC)
+		selection_add_first(shown, request->sort.metric);
+}
+
+/* Without -s: by time on a CPU, else by the first shown metric with numbers, else by tasks. */
+static struct group_sort default_sort(const struct snapshot *snapshot,
+				      const struct selection *shown)
+{
+	if (snapshot_measured(snapshot, METRIC_run_time_ns))
+		return (struct group_sort){ .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+	for (size_t i = 0; i < shown->count; i++) {
+		enum metric_id id = shown->ids[i];
+
+		if (!metric_is_derived(id) && metrics[id].kind != KIND_CATEGORY &&
+		    id != METRIC_thread_count && snapshot_measured(snapshot, id))
+			return (struct group_sort){ .by = ORDER_METRIC, .metric = id };
+	}
+	return (struct group_sort){ .by = ORDER_TASKS };
+}
+
+static int get_snapshot(char **words, int count, struct snapshot **ret, struct error *error)
+{
+	uint64_t number;
+
+	if (count == 0)
+		return capture_args_take(&args.capture, ret, error);
+	if (capture_args_given(&args.capture))
+		return error_set(error, -EINVAL,
+				 "options that say what to capture do not go with a file: '%s' "
+				 "is captured already",
+				 words[0]);
+	if (parse_u64(words[0], &number) && access(words[0], F_OK) < 0)
+		return error_set(error, -ENOENT,
+				 "there is no file '%s'; to show that process, write -p %s",
+				 words[0], words[0]);
+	return recording_read(words[0], ret, error);
+}
+
+static int print_view(const struct request *request)
+{
+	struct page page;
+	int status;
+
+	switch (request->format) {
+	case FORMAT_TEXT:
+		page_open(&page, stdout);
+		status = snapshot_text_print(&request->view, &page.terminal, page.out);
+		return page_close(&page) < 0 ? -ENOMEM : status;
+	case FORMAT_JSON:
+		snapshot_json_print(&request->view, stdout);
+		return 0;
+	case FORMAT_CSV:
+		if (request->view.sections & READING_SECTIONS)
+			return sheet_csv_print(request->view.grouping->snapshot,
+					       request->view.sections, stdout);
+		return snapshot_csv_print(&request->view, stdout);
+	}
+	return -EINVAL;
+}
+
+static int group(const struct request *request, const struct snapshot *snapshot,
+		 struct grouping **ret)
+{
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	int status = census_new(request->axis, &request->grouping, &census);
+
+	if (status == 0)
+		status = census_add(census, snapshot);
+	return status < 0 ? status : grouping_new(snapshot, request->axis, census, ret);
+}
+
+static int show(struct request *request, const struct snapshot *snapshot)
+{
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	int status = group(request, snapshot, &grouping);
+
+	if (status < 0)
+		return status;
+	if (!args.view.sort)
+		request->sort = default_sort(snapshot, &request->view.metrics);
+	status = grouping_sort(grouping, &request->sort);
+	if (status < 0)
+		return status;
+	request->view.grouping = grouping;
+	return print_view(request);
+}
+
+int verb_show(char **words, int count, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct request request = { .format = FORMAT_TEXT };
+	int status = parse_request(&request, error);
+
+	if (status == 0)
+		status = get_snapshot(words, count, &snapshot, error);
+	if (status < 0)
+		return status;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	if (snapshot_is_run(snapshot))
+		choose_run_metrics(&request);
+	selection_drop_untraced(&request.view.metrics, (const struct snapshot *const *)&snapshot,
+				1);
+	status = show(&request, snapshot);
+	return status < 0 ? error_set(error, status, "cannot show it: %s", strerror(-status)) : 0;
+}
+
+const struct command command_show = {
+	.name = "show",
+	.arguments = "[FILE]",
+	.summary = "show a snapshot or a run by program, thread, cgroup or user",
+	.description =
+		"Shows a .tscope file, or without one captures this host now and shows that. Of\n"
+		"a run (`taskscope run -o`, .tscope or .jsonl) it shows all tasks that there\n"
+		"were, ended ones too; those that used little are added up by program. A\n"
+		"file of ktstr (.ctprof.zst) is recognised by its content; a 0 in it that\n"
+		"nothing proves to be measured is absent.\n"
+		"\n"
+		"Tasks are put into groups and each metric is folded over the group; a metric of\n"
+		"processes, such as memory, counts once for each process.\n"
+		"\n"
+		"The axes pcomm, comm and cgroup group by pattern: worker-1 and worker-2 are\n"
+		"worker-{N}; {H} stands for eight or more hexadecimal digits, {I} for an id. A\n"
+		"name that is alone with its pattern stays as it is, but for a cgroup with an\n"
+		"id. comm-exact groups by the name itself, container by the container that the\n"
+		"cgroup path tells; outside of any, by the systemd unit; scope by the innermost\n"
+		"scope that a thread of a program with libtaskscope is in. The axis all has the\n"
+		"patterns of cgroup, process and thread in one key. In a GLOB, * is anything\n"
+		"within a segment of the path, ** anything, ? one character and [a-z] one of a\n"
+		"set.\n"
+		"\n"
+		"A value that was not measured is \"-\", and \"*\" marks one that covers only part\n"
+		"of the group; the lines below the table say why. Any of the columns metric,\n"
+		"value, measured, unit and tags gives a line for each group and metric. Where a\n"
+		"thread is in a scope, its label, age and steps are shown as well; of a group,\n"
+		"those of the scope that it has been in for longest.\n"
+		"\n"
+		"With --sections everything of a kind is shown instead: all metrics of the\n"
+		"groups, and readings of cgroups (use, limits, memory.stat, memory.events,\n"
+		"pressure), of the memory of processes and of the host. A reading that is absent\n"
+		"is \"-\", one without a limit \"max\".",
+	.examples =
+		"taskscope show before.tscope\tthe busiest programs of a capture\n"
+		"taskscope show build.tscope\twhat the programs of a run used and waited for\n"
+		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"
+		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
+		"taskscope show -g scope -m 'run_time_ns,scope_*'\twhat programs say that they do\n"
+		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"
+		"taskscope show -g cgroup --flatten '/user.slice/**'\tall users as one\n"
+		"taskscope show --sections cgroups,limits,pressure\twhat cgroups use, may use and wait for\n"
+		"taskscope show before.tscope -g thread --format json\teverything, for programs",
+	.options = options,
+	.words_max = 1,
+};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * why: shows what a process waits for or spends CPU time on.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/verb/view_args.h"
+#include "cli/verb/why_print.h"
+#include "host/host.h"
+#include "render/page.h"
+#include "session/why/why.h"
+
+#define DEFAULT_NS 2000000000ULL
+#define LONGEST_NS 3600000000000ULL
+
+static struct {
+	const char *pid;
+	struct option_number duration;
+	struct view_args view;
+} args;
+
+static const struct option options[] = {
+	{ 'p', "pid", OPTION_TEXT, &args.pid, "PID", "the process, or one of its threads", NULL },
+	{ 'd', "duration", OPTION_DURATION, &args.duration, "TIME",
+	  "how long to watch it (default: 2s)", NULL },
+	FORMAT_OPTION(args.view, "text|json"),
+	{ 0 },
+};
+
+static int read_pid(char **words, int count, int32_t *ret, struct error *error)
+{
+	const char *text = args.pid ? args.pid : count ? words[0] : NULL;
+	uint64_t pid;
+
+	if (!text)
+		return error_set(error, -EINVAL, "why needs a process: -p PID");
+	if (args.pid && count)
+		return error_set(error, -EINVAL, "why takes one process");
+	if (!parse_u64(text, &pid) || pid == 0 || pid > INT32_MAX)
+		return error_set(error, -EINVAL, "'%s' is not a process id", text);
+	*ret = (int32_t)pid;
+	return 0;
+}
+
+static int read_duration(uint64_t *ret, struct error *error)
+{
+	*ret = args.duration.given ? args.duration.value : DEFAULT_NS;
+	if (*ret == 0 || *ret > LONGEST_NS)
+		return error_set(error, -EINVAL, "-d takes a time of up to an hour, such as 2s");
+	return 0;
+}
+
+static int print_page(const struct why *why, struct error *error)
+{
+	struct page page;
+
+	page_open(&page, stdout);
+	why_print_text(page.out, &page.terminal, why);
+	return page_close(&page) < 0 ? error_set(error, -ENOMEM, "out of memory") : 0;
+}
+
+int verb_why(char **words, int count, struct error *error)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(why_free_pointer) struct why *why = NULL;
+	uint64_t duration = DEFAULT_NS;
+	int32_t pid = 0;
+	int status = read_pid(words, count, &pid, error);
+
+	if (status == 0)
+		status = read_duration(&duration, error);
+	if (status == 0)
+		status = host_open(&host, NULL, error);
+	if (status == 0)
+		status = why_ask(host, pid, duration, &why, error);
+	if (status < 0)
+		return status;
+	if (view_format(&args.view) == FORMAT_JSON)
+		why_print_json(stdout, why);
+	else
+		return print_page(why, error);
+	return 0;
+}
+
+const struct command command_why = {
+	.name = "why",
+	.arguments = "[PID]",
+	.summary = "what a process waits for or burns",
+	.description =
+		"Watches a process for two seconds and says in one sentence what it waits for or\n"
+		"burns, with evidence: the verdict of its time, and of each thread the state,\n"
+		"what it waits for, in which call, on what, since when, and who wakes it. It has\n"
+		"an answer too for what does not move at all: a process that is stopped, stuck\n"
+		"in the kernel (with its stack, where that may be read) or dead and not reaped,\n"
+		"and for kernel threads.\n"
+		"\n"
+		"The process is never touched. Its children are watched too, and are judged\n"
+		"instead where it only waits for them. Without privileges less is known, and the\n"
+		"answer says what.",
+	.examples = "taskscope why -p 1234\twhat is it doing\n"
+		    "taskscope why -p 1234 -d 10s --format json\tlonger, for programs",
+	.options = options,
+	.words_max = 1,
+};

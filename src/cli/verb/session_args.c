@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb/session_args.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "analyze/verdict/diagnosis.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "model/snapshot/snapshot.h"
+#include "model/tree/run.h"
+#include "model/run/run_snapshot.h"
+#include "render/page.h"
+#include "render/run/run_text.h"
+#include "session/session.h"
+#include "store/tscope/snapshot_file.h"
+
+#define INTERVAL_LEAST_NS 1000000ull
+#define INTERVAL_MOST_NS (3600 * 1000000000ull)
+#define REPORT_ROWS 10
+/* If nobody reads the report for so long, its reader is gone. */
+#define REPORT_PATIENCE_S 10
+/* Bytes that a pipe with room takes without waiting. */
+#define REPORT_PIECE 4096
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+
+	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+/* Refuses a pipe without a reader, and never waits for a slow reader. */
+static int open_output(const char *path, FILE **ret, struct error *error)
+{
+	CLEANUP(close_fd) int fd = file_open_output(path);
+	FILE *out;
+
+	if (fd < 0)
+		return error_set(error, fd, "cannot write to '%s': %s: %s", path, strerror(-fd),
+				 file_write_advice(fd));
+	out = fdopen(fd, "w");
+	if (!out)
+		return error_set(error, -ENOMEM, "out of memory");
+	TAKE_FD(fd);
+	*ret = out;
+	return 0;
+}
+
+/* Reports what would prevent replacing the file at the end, before anything starts. */
+static int check_tscope(const char *path, struct error *error)
+{
+	struct file_replacement file = { .fd = -1 };
+	int status = file_replace(&file, path);
+
+	file_abandon(&file);
+	if (status < 0)
+		return error_set(error, status, "cannot write to '%s': %s: %s", path,
+				 strerror(-status), file_write_advice(status));
+	return 0;
+}
+
+static int choose_lines(const char *path, bool may_print, FILE **ret, struct error *error)
+{
+	if (strcmp(path, "-") != 0)
+		return open_output(path, ret, error);
+	if (!may_print)
+		return error_set(error, -EINVAL,
+				 "-o needs a file name: standard output is the command's");
+	*ret = stdout;
+	return 0;
+}
+
+static int choose_outputs(const struct option_list *outputs, bool may_print,
+			  struct session_options *ret, struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < outputs->count && status == 0; i++) {
+		const char *path = outputs->values[i];
+		bool is_tscope = ends_with(path, ".tscope");
+
+		if (!is_tscope && strcmp(path, "-") != 0 && !ends_with(path, ".jsonl"))
+			return error_set(error, -EINVAL,
+					 "cannot write to '%s': the name of the output ends in "
+					 ".tscope, or in .jsonl (JSON lines)",
+					 path);
+		if (is_tscope ? ret->keeps_host : ret->lines != NULL)
+			return error_set(error, -EINVAL,
+					 "-o names two files of one kind: '%s' is the second",
+					 path);
+		status = is_tscope ? check_tscope(path, error) :
+				     choose_lines(path, may_print, &ret->lines, error);
+		ret->keeps_host |= is_tscope;
+	}
+	return status;
+}
+
+static int check_times(const struct session_args *args, struct error *error)
+{
+	if (args->interval.given &&
+	    (args->interval.value < INTERVAL_LEAST_NS || args->interval.value > INTERVAL_MOST_NS))
+		return error_set(error, -EINVAL, "--interval is from 1ms to 1h");
+	if (args->duration.given && args->duration.value == 0)
+		return error_set(error, -EINVAL, "--duration is more than 0");
+	return 0;
+}
+
+int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
+		      struct error *error)
+{
+	struct session_options options = {
+		.source = args->source,
+		.no_syscalls = args->no_syscalls,
+		.no_wakers = args->no_wakers || (args->no_syscalls && !args->wakers),
+		.quiet = args->quiet,
+		.interval_ns = args->interval.value,
+		.duration_ns = args->duration.value,
+		.live_fd = isatty(STDERR_FILENO) ? STDERR_FILENO : -1,
+	};
+	int status = check_times(args, error);
+
+	if (status == 0)
+		status = choose_outputs(&args->outputs, may_print, &options, error);
+	*ret = options; /* the caller closes what was opened */
+	return status;
+}
+
+void session_args_close(struct session_options *options)
+{
+	if (options->lines && options->lines != stdout)
+		fclose(options->lines);
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Regularly interrupts writes that wait for a terminal or pipe. */
+static void interrupt_writes(time_t seconds)
+{
+	struct sigaction action = { .sa_handler = do_nothing };
+	struct itimerval timer = { .it_interval = { .tv_sec = seconds },
+				   .it_value = { .tv_sec = seconds } };
+	sigset_t set;
+
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void write_patiently(int fd, const char *bytes, size_t length)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	int waited = 0;
+
+	interrupt_writes(1);
+	while (length && waited < REPORT_PATIENCE_S) {
+		ssize_t written = -1;
+
+		errno = EAGAIN;
+		if (poll(&room, 1, 1000) > 0)
+			written = write(fd, bytes, length < REPORT_PIECE ? length : REPORT_PIECE);
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			break;
+		waited = written > 0 ? 0 : waited + 1;
+		bytes += written > 0 ? written : 0;
+		length -= written > 0 ? (size_t)written : 0;
+	}
+	interrupt_writes(0);
+}
+
+int session_args_save(const struct session_args *args, const struct run *run, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+
+	for (size_t i = 0; i < args->outputs.count; i++) {
+		const char *path = args->outputs.values[i];
+
+		if (!ends_with(path, ".tscope"))
+			continue;
+		if (run_to_snapshot(run, &snapshot) < 0)
+			return error_set(error, -ENOMEM, "out of memory: %s was not written", path);
+		return snapshot_file_write(snapshot, path, error);
+	}
+	return 0;
+}
+
+int session_args_report(const struct session_args *args, const struct run *run, struct error *error)
+{
+	struct terminal terminal = terminal_of(stderr);
+	struct run_text_options options = {
+		.color = terminal.colour,
+		.width = terminal.width,
+		.rows = REPORT_ROWS,
+	};
+	CLEANUP(free_pointer) char *bytes = NULL;
+	struct diagnosis diagnosis = { 0 };
+	size_t length = 0;
+	struct page page;
+	bool failed;
+	FILE *out;
+
+	if (args->quiet)
+		return 0;
+	out = open_memstream(&bytes, &length);
+	if (!out)
+		return error_set(error, -ENOMEM, "out of memory: there is no report");
+	page_open_for(&page, terminal, out);
+	diagnose(run, &diagnosis);
+	run_text_report(page.out, run, &diagnosis, &options);
+	failed = page_close(&page) < 0;
+	if (fclose(out) != 0 || failed)
+		return error_set(error, -ENOMEM, "out of memory: there is no report");
+	write_patiently(STDERR_FILENO, bytes, length);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options that run and attach share, and how they report what they watched.
+ *
+ *	static struct session_args session_args;
+ *	static const struct option options[] = {
+ *		SESSION_OPTIONS(session_args, "detach after this time"),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_SESSION_ARGS_H
+#define CLI_SESSION_ARGS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+
+struct error;
+struct run;
+struct session_options;
+
+struct session_args {
+	struct option_list outputs;
+	struct option_number interval;
+	struct option_number duration;
+	bool quiet;
+	bool no_syscalls;
+	bool wakers;
+	bool no_wakers;
+	const char *source;
+};
+
+/* clang-format off */
+#define SESSION_OPTIONS(args, duration_help)                                                       \
+	{ 'o', "output", OPTION_LIST, &(args).outputs, "FILE", "write it to a .tscope file at the end, or as JSON lines as things happen (.jsonl); or both", NULL }, \
+	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
+	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
+	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
+	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls or record wakers (lowest overhead)", NULL }, \
+	{ 0, "wakers", OPTION_FLAG, &(args).wakers, NULL, "record which thread ends each wait, also with --no-syscalls", NULL }, \
+	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not record which thread ends each wait", NULL }, \
+	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
+/* clang-format on */
+
+/*
+ * Fills in the session's options and opens its output, which the caller closes
+ * with session_args_close().  With `may_print`, "-o -" is standard output.  0,
+ * or an error with a sentence.
+ */
+int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
+		      struct error *error);
+void session_args_close(struct session_options *options);
+
+/* Writes the .tscope file, if -o names one.  0, or a negative errno with a sentence. */
+int session_args_save(const struct session_args *args, const struct run *run, struct error *error);
+
+/*
+ * Prints the report on standard error, unless -q; gives up when nobody reads it
+ * for a while.  0, or -ENOMEM with a sentence.
+ */
+int session_args_report(const struct session_args *args, const struct run *run,
+			struct error *error);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb/view_args.h"
+
+#include <string.h>
+
+const char metric_words[] = ""
+#define METRIC(id, ...) "|" #id
+#include "metric/metrics.def"
+#define DERIVED(id, ...) "|" #id
+#include "metric/metrics.def"
+	;
+
+const char source_words[] = ""
+#define SOURCE(id, name, ...) "|" name
+#include "collect/sources.def"
+	;
+
+enum view_format view_format(const struct view_args *args)
+{
+	if (args->format && strcmp(args->format, "json") == 0)
+		return FORMAT_JSON;
+	return args->format && strcmp(args->format, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+}
+
+size_t view_limit(const struct view_args *args, size_t in_text)
+{
+	if (args->limit.given)
+		return args->limit.value;
+	return view_format(args) == FORMAT_TEXT ? in_text : 0;
+}

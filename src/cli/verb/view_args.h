@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options that say how to show something, for every verb that shows: the
+ * same words, the same errors.
+ *
+ *	static struct view_args view_args;
+ *	static const struct option options[] = {
+ *		FORMAT_OPTION(view_args, "text|json|csv"),
+ *		LIMIT_OPTION(view_args, "show N groups, 0 for all"),
+ *		{ 0 },
+ *	};
+ */
+#ifndef CLI_VIEW_ARGS_H
+#define CLI_VIEW_ARGS_H
+
+#include "cli/option.h"
+
+struct view_args {
+	const char *format;
+	const char *metrics;
+	const char *sort;
+	struct option_number limit;
+	bool verbose;
+};
+
+/* clang-format off */
+#define FORMAT_OPTION(args, formats)                                                               \
+	{ 0, "format", OPTION_TEXT, &(args).format, "FORMAT", "how to print it", formats }
+#define LIMIT_OPTION(args, help)                                                                   \
+	{ 'n', "limit", OPTION_NUMBER, &(args).limit, "N", help, NULL }
+#define VERBOSE_OPTION(args, help)                                                                 \
+	{ 'v', "verbose", OPTION_FLAG, &(args).verbose, NULL, help, NULL }
+#define METRICS_OPTION(args, help)                                                                 \
+	{ 'm', "metrics", OPTION_NAMES, &(args).metrics, "LIST", help, metric_words }
+#define SORT_OPTION(args, argument, help)                                                          \
+	{ 's', "sort", OPTION_NAMES, &(args).sort, argument, help, metric_words }
+/* clang-format on */
+
+enum view_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+};
+
+enum view_format view_format(const struct view_args *args);
+/* Rows to show, 0 for all: the number of -n; by default `in_text` in text, and all for programs. */
+size_t view_limit(const struct view_args *args, size_t in_text);
+
+/* For completion: the names of all metrics, and of all sources. */
+extern const char metric_words[], source_words[];
+
+#endif

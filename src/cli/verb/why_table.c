@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads of an answer, a row each, for people and for programs. */
+#include <inttypes.h>
+
+#include "cli/verb/why_print.h"
+#include "render/table/table.h"
+#include "session/why/why.h"
+
+static const struct table_column columns[] = {
+	/* clang-format off */
+	{ "tid",       TABLE_RIGHT, .id = "tid", .unit = UNIT_ID },
+	{ "thread",    TABLE_NAME,  .id = "comm" },
+	{ "state",     TABLE_LEFT,  3, .id = "state" },
+	{ "cpu",       TABLE_RIGHT, 1, .id = NULL },
+	{ "ready",     TABLE_RIGHT, 5, .id = NULL },
+	{ "waits for", TABLE_LEFT,  .id = "reason" },
+	{ "in",        TABLE_LEFT,  2, .id = "syscall" },
+	{ "at",        TABLE_NAME,  .id = NULL },
+	{ "since",     TABLE_RIGHT, 4, .id = "blocked_for_ns", .unit = UNIT_NS },
+	{ "woken by",  TABLE_NAME,  6, .id = NULL },
+	{ .id = "blocked_before" },
+	{ .id = "object" },
+	{ .id = "wait_channel" },
+	{ .id = "kernel_stack" },
+	/* clang-format on */
+};
+
+static const struct table_column waker_columns[] = {
+	{ .id = "pid", .inside = "waker" },   { .id = "tid", .inside = "waker" },
+	{ .id = "comm", .inside = "waker" },  { .id = "reason", .inside = "waker" },
+	{ .id = "share", .inside = "waker" },
+};
+
+void why_table_columns(struct table *table)
+{
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
+	for (size_t i = 0; i < AMOUNT_COUNT; i++)
+		table_add_column(table,
+				 (struct table_column){ .id = metrics[amount_metrics[i]].name });
+	table_add_columns(table, waker_columns, ARRAY_SIZE(waker_columns));
+}
+
+static void cell_since(struct table *table, const struct why_thread *thread)
+{
+	table_sign(table, thread->at_least ? '>' : 0);
+	if (thread->has_since)
+		put_number(table, thread->since_ns);
+	else
+		put_absent(table, NULL);
+}
+
+static void cell_waker(struct table *table, const struct why_thread *thread)
+{
+	const struct tree_waker *waker = &thread->waker;
+
+	if (!thread->has_waker) {
+		put_absent(table, NULL);
+	} else if (waker->waker_tid == 0) {
+		put_string(table, "the kernel");
+	} else {
+		text_format(put_begin(table), "%s (%" PRId32 ")", waker->waker_comm,
+			    waker->waker_tid);
+		put_end(table);
+	}
+}
+
+static void add_amounts(struct table *table, const struct amounts *amounts)
+{
+	for (int i = 0; i < AMOUNT_COUNT; i++)
+		if (amounts_has(amounts, i))
+			put_number(table, amounts_get(amounts, i));
+		else
+			put_absent(table, NULL);
+}
+
+static void add_waker(struct table *table, const struct why_thread *thread)
+{
+	const struct tree_waker *waker = &thread->waker;
+
+	if (!thread->has_waker) {
+		for (size_t i = 0; i < ARRAY_SIZE(waker_columns); i++)
+			put_absent(table, NULL);
+		return;
+	}
+	put_signed(table, waker->waker_pid);
+	put_signed(table, waker->waker_tid);
+	put_string(table, waker->waker_comm);
+	put_string(table, waits[waker->reason].name);
+	put_real(table, thread->waker_share);
+}
+
+/* Adds the columns that only programs get. */
+static void add_detail(struct table *table, const struct why_thread *thread)
+{
+	const struct task_state *found = thread->found;
+
+	if (thread->has_since)
+		put_flag(table, thread->at_least);
+	else
+		put_absent(table, NULL);
+	put_string(table, found->object);
+	put_string(table, found->channel);
+	for (size_t i = 0; i < found->frames; i++)
+		text_format(put_begin(table), "%s\n", found->stack[i]);
+	if (found->frames)
+		put_end_list(table);
+	else
+		put_absent(table, NULL);
+	add_amounts(table, &thread->amounts);
+	add_waker(table, thread);
+}
+
+void why_table_row(struct table *table, const struct why *why, const struct why_thread *thread)
+{
+	const struct task_state *found = thread->found;
+	const char state[2] = { thread->state, '\0' };
+	bool has_queue = amounts_has(&thread->amounts, AMOUNT_wait_time_ns);
+	double watched = (double)why->watched_ns;
+
+	put_signed(table, thread->tid);
+	text_append_string(put_begin(table), thread->comm);
+	put_end(table);
+	put_string(table, state);
+	put_share(table, (double)amounts_get(&thread->amounts, AMOUNT_run_time_ns),
+		  why_has_times(thread) ? watched : 0);
+	put_share(table, (double)amounts_get(&thread->amounts, AMOUNT_wait_time_ns),
+		  has_queue ? watched : 0);
+	put_string(table, thread->reason >= 0 ? waits[thread->reason].name : NULL);
+	put_string(table, thread->call);
+	/* What its call is about, else the place in the kernel. */
+	put_string(table, found->object[0] ? found->object : found->channel);
+	cell_since(table, thread);
+	cell_waker(table, thread);
+	add_detail(table, thread);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/cgroup/cgroup_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/cgroup/cgroup_v1.h"
+#include "collect/collector.h"
+#include "collect/host/pressure.h"
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	enum hierarchy_id v1;
+} controllers[CONTROLLER_COUNT] = {
+	[CONTROLLER_CPU] = { "cpu", HIERARCHY_CPU },    [CONTROLLER_MEMORY] = { "memory", HIERARCHY_MEMORY },
+	[CONTROLLER_IO] = { "io", HIERARCHY_BLKIO },    [CONTROLLER_PIDS] = { "pids", HIERARCHY_PIDS },
+	[CONTROLLER_CPUSET] = { "cpuset", HIERARCHY_CPUSET },
+};
+/* clang-format on */
+
+/* Why a row lacks a file. */
+struct lack {
+	enum cgroup_absence absence;
+	const char *detail;
+};
+
+static bool has_tree(const struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	return reader->trees.trees[id].fd >= 0;
+}
+
+static int store(struct cgroup_reader *reader, const char *name, const struct cgroup_value *value,
+		 const struct cgroup_origin *origin)
+{
+	uint64_t number = value->number;
+	uint32_t text;
+	int status;
+
+	if (value->state == CELL_TEXT) {
+		status = snapshot_intern(reader->capture->snapshot, value->text, value->length,
+					 &text);
+		if (status < 0)
+			return status;
+		number = text;
+	}
+	status = cgroup_columns_set(&reader->columns, reader->sheet_row, name, value->state, number,
+				    origin);
+	if (status == -E2BIG)
+		source_count(reader->tally, -E2BIG);
+	return status == -ENOMEM ? status : 0;
+}
+
+static int store_v1(struct cgroup_reader *reader, const struct cgroup_value *value)
+{
+	const struct cgroup_v1_file *v1 = reader->v1;
+	struct cgroup_origin origin = {
+		reader->trees.trees[v1->hierarchy].name,
+		v1->name,
+		v1->format == CGROUP_KEYS ? value->key : "",
+	};
+	struct cgroup_reading readings_of_value[V1_READINGS_MAX];
+	size_t count =
+		cgroup_v1_translate(v1, reader->capture->host->tick_ns, value, readings_of_value);
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = store(reader, readings_of_value[i].name, &readings_of_value[i].value,
+			       &origin);
+	return status;
+}
+
+static int take_value(struct cgroup_sink *sink, const struct cgroup_value *value)
+{
+	struct cgroup_reader *reader = (struct cgroup_reader *)sink;
+	char name[SHEET_NAME_SIZE];
+
+	if (reader->v1)
+		return store_v1(reader, value);
+	if (!*value->key)
+		return store(reader, cgroup_files[reader->file].name, value, NULL);
+	snprintf(name, sizeof(name), "%s %s", cgroup_files[reader->file].name, value->key);
+	return store(reader, name, value, NULL);
+}
+
+/* Whether a directory is the root of its whole tree, and not just of our namespace. */
+static bool is_true_root(const struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	int dir = reader->directories[id];
+
+	if (strcmp(reader->row->path, "/") != 0)
+		return false;
+	if (!reader->capture->host->live)
+		return true;
+	return id == HIERARCHY_V2 ? faccessat(dir, "cgroup.type", F_OK, 0) < 0 :
+				    faccessat(dir, "release_agent", F_OK, 0) == 0;
+}
+
+/* The kernel gives whole hosts numbers for "cpu full" that mean nothing. */
+static int store_pressure(struct cgroup_reader *reader)
+{
+	const char *name = cgroup_files[reader->file].name;
+	struct pressure pressure;
+	int status;
+
+	pressure_parse(reader->buffer.data, &pressure);
+	if (!pressure_any(&pressure))
+		return 1;
+	if (reader->file == CGROUP_FILE_CPU_PRESSURE && is_true_root(reader, HIERARCHY_V2))
+		pressure_drop_line(&pressure, PRESSURE_FULL);
+	status = pressure_store(&pressure, reader->columns.sheet, reader->sheet_row, name);
+	return status == -ENOMEM ? status : 0;
+}
+
+/* If a file has nonsensical lines, that counts as one failed read. */
+static void count_parsed(struct cgroup_reader *reader, int bad)
+{
+	source_count(reader->tally, bad ? -EBADMSG : 0);
+	if (bad)
+		reader->tally->reason = "files of cgroups with lines that make no sense";
+}
+
+/*
+ * Whether the cgroup still exists: if it was removed, its files are missing too.  Checked once per
+ * row, when a file is missing.
+ */
+static bool is_alive(struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	if (!(reader->alive >> id & 1) &&
+	    faccessat(reader->directories[id], "cgroup.procs", F_OK, 0) == 0)
+		reader->alive |= (uint8_t)(1u << id);
+	return reader->alive >> id & 1;
+}
+
+static struct lack lack_of(struct cgroup_reader *reader, enum hierarchy_id id, const char *file,
+			   bool on_root, int status)
+{
+	if (is_vanished(status)) {
+		if (!on_root && is_true_root(reader, id))
+			return (struct lack){ ABSENCE_ROOT, NULL };
+		if (!reader->capture->host->live)
+			return (struct lack){ ABSENCE_NOT_RECORDED, NULL };
+		return is_alive(reader, id) ? (struct lack){ ABSENCE_KERNEL, file } :
+					      (struct lack){ ABSENCE_GONE, NULL };
+	}
+	if (status == -ENODEV) /* removed between opening and reading */
+		return (struct lack){ ABSENCE_GONE, NULL };
+	if (status == -EOPNOTSUPP)
+		return (struct lack){ ABSENCE_PRESSURE_OFF, NULL };
+	return (struct lack){ ABSENCE_REFUSED, strerrordesc_np(-status) };
+}
+
+static bool is_failure(int status)
+{
+	return status != -ENODEV && status != -EOPNOTSUPP;
+}
+
+/* Reads one file of the row into the sheet. */
+static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const char *name,
+		     enum cgroup_format format, bool on_root, struct lack *ret)
+{
+	ssize_t length = proc_read(reader->directories[id], name, &reader->buffer);
+	int bad;
+
+	if (length == -ENOMEM)
+		return -ENOMEM;
+	if (length < 0) {
+		if (is_failure((int)length))
+			source_count(reader->tally, length);
+		*ret = lack_of(reader, id, name, on_root, (int)length);
+		return 0;
+	}
+	bad = format == CGROUP_PRESSURE ? store_pressure(reader) :
+					  cgroup_parse(format, reader->buffer.data, &reader->sink);
+	if (bad < 0)
+		return bad;
+	/* A file about devices may be empty; a file of keys never is. */
+	bad += format == CGROUP_KEYS && length == 0;
+	count_parsed(reader, bad);
+	*ret = (struct lack){ bad ? ABSENCE_BROKEN : ABSENCE_NONE, NULL };
+	return 0;
+}
+
+/* The reason why nothing of the row can be read in a hierarchy, if there is one. */
+static struct lack check_directory(const struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	static const char *const names[HIERARCHY_COUNT] = {
+		[HIERARCHY_V2] = "v2",	       [HIERARCHY_MEMORY] = "memory",
+		[HIERARCHY_CPU] = "cpu",       [HIERARCHY_CPUACCT] = "cpuacct",
+		[HIERARCHY_CPUSET] = "cpuset", [HIERARCHY_BLKIO] = "blkio",
+		[HIERARCHY_PIDS] = "pids",
+	};
+	int dir = reader->directories[id];
+
+	if (!(reader->row->same >> id & 1))
+		return (struct lack){ ABSENCE_ELSEWHERE, names[id] };
+	if (dir >= 0)
+		return (struct lack){ ABSENCE_NONE, NULL };
+	if (!is_vanished(dir))
+		return (struct lack){ ABSENCE_REFUSED, strerrordesc_np(-dir) };
+	return (struct lack){ reader->capture->host->live ? ABSENCE_GONE : ABSENCE_NOT_RECORDED,
+			      NULL };
+}
+
+/* The reason why v2 does not have the file, if that is known without trying to read it. */
+static struct lack check_v2(const struct cgroup_reader *reader)
+{
+	enum cgroup_controller controller = cgroup_files[reader->file].controller;
+	const char *name = controllers[controller].name;
+
+	if (controller && has_tree(reader, controllers[controller].v1))
+		return (struct lack){ ABSENCE_V1_LACKS, name };
+	if (!has_tree(reader, HIERARCHY_V2))
+		return controller ? (struct lack){ ABSENCE_NO_CONTROLLER, name } :
+				    (struct lack){ ABSENCE_NO_V2, NULL };
+	if (controller && reader->row->has_controllers &&
+	    !(reader->row->controllers >> controller & 1))
+		return (struct lack){ reader->host_controllers >> controller & 1 ?
+					      ABSENCE_NOT_ENABLED :
+					      ABSENCE_NO_CONTROLLER,
+				      name };
+	return check_directory(reader, HIERARCHY_V2);
+}
+
+static int read_v2(struct cgroup_reader *reader, struct lack *ret)
+{
+	const struct cgroup_file *file = &cgroup_files[reader->file];
+
+	reader->v1 = NULL;
+	*ret = check_v2(reader);
+	if (ret->absence)
+		return 0;
+	return read_file(reader, HIERARCHY_V2, file->name, file->format, file->on_root, ret);
+}
+
+static int read_v1(struct cgroup_reader *reader, const struct cgroup_v1_file *v1, struct lack *ret)
+{
+	reader->v1 = v1;
+	*ret = check_directory(reader, v1->hierarchy);
+	if (ret->absence)
+		return 0;
+	if (!v1->is_given)
+		return read_file(reader, v1->hierarchy, v1->name, v1->format, !v1->not_on_root,
+				 ret);
+	if (!cgroup_columns_has(&reader->columns, reader->sheet_row, cgroup_files[v1->file].name))
+		*ret = (struct lack){ ABSENCE_KERNEL, v1->name };
+	return 0;
+}
+
+static void note_lack(struct cgroup_absences *absences, struct lack lack)
+{
+	if (lack.absence)
+		cgroup_absences_add(absences, lack.absence, lack.detail);
+}
+
+/* Reads one v1 file, unless v2 has given all of it.  *lack is the reason when it gives nothing. */
+static int try_v1(struct cgroup_reader *reader, size_t index, bool has_v2, struct lack *lack)
+{
+	const struct cgroup_v1_file *v1 = &cgroup_v1_files[index];
+	struct lack other;
+	int status;
+
+	if (!has_tree(reader, v1->hierarchy))
+		return 0;
+	reader->lacks.v1_trees |= 1u << index;
+	if (has_v2 && v1->is_in_v2)
+		return 0;
+	status = read_v1(reader, v1, &other);
+	if (status < 0)
+		return status;
+	note_lack(&reader->lacks.v1[index], other);
+	if (lack->absence)
+		*lack = other;
+	return 0;
+}
+
+/*
+ * Reads a file from v2, and from v1 what v2 lacks.  If none gives values, the last one's reason is
+ * counted.
+ */
+static int read_reading(struct cgroup_reader *reader, size_t *next_v1)
+{
+	struct lack lack;
+	int status = read_v2(reader, &lack);
+	bool has_v2 = status == 0 && !lack.absence;
+
+	if (status == 0)
+		note_lack(&reader->lacks.v2[reader->file], lack);
+	for (; *next_v1 < cgroup_v1_file_count; ++*next_v1) {
+		if (cgroup_v1_files[*next_v1].file != reader->file)
+			break;
+		if (status == 0)
+			status = try_v1(reader, *next_v1, has_v2, &lack);
+	}
+	if (status == 0)
+		note_lack(&reader->lacks.files[reader->file], lack);
+	return status;
+}
+
+static uint8_t controller_bit(const char *name)
+{
+	for (int controller = 1; controller < CONTROLLER_COUNT; controller++)
+		if (strcmp(controllers[controller].name, name) == 0)
+			return (uint8_t)(1u << controller);
+	return 0;
+}
+
+/* A controller that is off for a cgroup is also off for those below. */
+static void read_controllers(struct cgroup_reader *reader)
+{
+	const struct cgroup_row *above = &reader->rows.list.data[reader->row->parent];
+	struct cgroup_row *row = reader->row;
+	char *rest, *word;
+
+	if (above != row && above->has_controllers && !above->controllers) {
+		row->has_controllers = true;
+		return;
+	}
+	if (reader->directories[HIERARCHY_V2] < 0 ||
+	    proc_read(reader->directories[HIERARCHY_V2], "cgroup.controllers", &reader->buffer) < 0)
+		return;
+	row->has_controllers = true;
+	rest = reader->buffer.data;
+	while ((word = strsep(&rest, " \n")))
+		row->controllers |= controller_bit(word);
+	reader->host_controllers |= row->controllers;
+}
+
+static void open_directories(struct cgroup_reader *reader)
+{
+	for (int id = 0; id < HIERARCHY_COUNT; id++) {
+		reader->directories[id] = -ENOENT;
+		if (reader->row->same >> id & 1)
+			reader->directories[id] =
+				hierarchies_open_cgroup(&reader->trees, id, reader->row->path);
+	}
+}
+
+static void close_directories(struct cgroup_reader *reader)
+{
+	for (int id = 0; id < HIERARCHY_COUNT; id++)
+		close_fd(&reader->directories[id]);
+}
+
+static void leave_out(struct cgroup_reader *reader, enum cgroup_absence absence)
+{
+	struct cgroup_lacks *lacks = &reader->lacks;
+
+	for (int file = 0; file < CGROUP_FILE_COUNT; file++) {
+		cgroup_absences_add(&lacks->files[file], absence, NULL);
+		cgroup_absences_add(&lacks->v2[file], absence, NULL);
+	}
+	for (size_t i = 0; i < cgroup_v1_file_count; i++)
+		if (has_tree(reader, cgroup_v1_files[i].hierarchy))
+			cgroup_absences_add(&lacks->v1[i], absence, NULL);
+}
+
+int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row, uint32_t sheet_row)
+{
+	size_t next_v1 = 0;
+	int status = 0;
+
+	reader->row = row;
+	reader->sheet_row = sheet_row;
+	if (row->is_outside) {
+		leave_out(reader, ABSENCE_OUTSIDE);
+		return 0;
+	}
+	reader->sink.take = take_value;
+	reader->alive = 0;
+	open_directories(reader);
+	read_controllers(reader);
+	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++) {
+		reader->file = file;
+		status = read_reading(reader, &next_v1);
+	}
+	close_directories(reader);
+	return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the files of one cgroup after the other into the cgroups' sheet, and counts the reasons
+ * for missing values.  Only for cgroup_files.c.
+ */
+#ifndef COLLECT_CGROUP_READER_H
+#define COLLECT_CGROUP_READER_H
+
+#include <stdint.h>
+
+#include "collect/cgroup/cgroup_absence.h"
+#include "collect/cgroup/cgroup_columns.h"
+#include "collect/cgroup/cgroup_files.h"
+#include "collect/cgroup/cgroup_rows.h"
+#include "collect/proc/proc_file.h"
+
+struct capture;
+struct cgroup_v1_file;
+struct source_tally;
+
+/* What is being read, and where it goes. */
+struct cgroup_reader {
+	struct cgroup_sink sink; /* must be first: it is cast back to the reader */
+	struct capture *capture;
+	struct source_tally *tally;
+	struct hierarchies trees;
+	struct cgroup_rows rows;
+	struct cgroup_columns columns;
+	struct cgroup_lacks lacks;
+	struct proc_buffer buffer;
+	uint8_t host_controllers; /* enabled for any cgroup of v2 */
+	struct cgroup_row *row;
+	uint32_t sheet_row;
+	int directories[HIERARCHY_COUNT]; /* of the row: fds, or negative errnos */
+	uint8_t alive;			  /* a bit for each that was seen to exist still */
+	enum cgroup_file_id file;
+	const struct cgroup_v1_file *v1; /* NULL: a v2 file is read */
+};
+
+/* Fills the sheet's row `sheet_row` from the files of `row`.  0 or -ENOMEM. */
+int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row,
+			   uint32_t sheet_row);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads facts about the host, each from its file. */
+#include "collect/host/host_context.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/collector.h"
+#include "collect/host/fact_absence.h"
+#include "collect/host/fact_check.h"
+#include "collect/host/host_line.h"
+#include "collect/proc/proc_file.h"
+#include "collect/proc/proc_parse.h"
+#include "host/proc/task_text.h"
+
+#define NS_DIGITS 9
+/* The first CPU's part of cpuinfo; the whole file grows with the number of CPUs. */
+#define FIRST_CPU_BYTES 4096
+/* Makes our hash of a machine id different from other programs' hashes. */
+#define MACHINE_ID_SEED UINT64_C(0x7461736b73636f70)
+#define MACHINE_ID_LENGTH 32
+
+struct line_fact {
+	enum fact_id id;
+	struct fact_place place;
+	bool (*check)(char *line); /* cuts off what is not kept; false when it makes no sense */
+};
+
+static const struct fact_place meminfo = { TREE_PROC, "meminfo" };
+static const struct fact_place cpuinfo = { TREE_PROC, "cpuinfo" };
+static const struct fact_place uptime = { TREE_PROC, "uptime" };
+static const struct fact_place nodes = { TREE_SYS, "devices/system/node/has_cpu" };
+static const struct fact_place machine_id = { TREE_ETC, "machine-id" };
+
+static const struct line_fact identity_lines[] = {
+	{ FACT_kernel_name, { TREE_PROC, "sys/kernel/ostype" }, NULL },
+	{ FACT_kernel_release, { TREE_PROC, "sys/kernel/osrelease" }, NULL },
+	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, fact_check_uuid },
+	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, fact_check_cpus },
+};
+
+static const struct line_fact context_lines[] = {
+	{ FACT_kernel_cmdline, { TREE_PROC, "cmdline" }, NULL },
+	{ FACT_loadavg, { TREE_PROC, "loadavg" }, fact_check_loadavg },
+	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, fact_check_smt },
+	{ FACT_thp_enabled, { TREE_SYS, "kernel/mm/transparent_hugepage/enabled" }, NULL },
+	{ FACT_thp_defrag, { TREE_SYS, "kernel/mm/transparent_hugepage/defrag" }, NULL },
+};
+
+struct memory_fact {
+	enum fact_id id;
+	const char *key;
+	uint64_t unit; /* bytes, or 1 for a number of pages */
+};
+
+static const struct memory_fact memory_facts[] = {
+	{ FACT_total_memory_bytes, "MemTotal", 1024 },
+	{ FACT_available_memory_bytes, "MemAvailable", 1024 },
+	{ FACT_swap_total_bytes, "SwapTotal", 1024 },
+	{ FACT_swap_free_bytes, "SwapFree", 1024 },
+	{ FACT_hugepages_total, "HugePages_Total", 1 },
+	{ FACT_hugepages_free, "HugePages_Free", 1 },
+	{ FACT_hugepage_size_bytes, "Hugepagesize", 1024 },
+};
+
+struct cpu_fact {
+	enum fact_id id;
+	const char *key;
+};
+
+static const struct cpu_fact cpu_facts[] = {
+	{ FACT_cpu_model, "model name" },
+	{ FACT_cpu_vendor, "vendor_id" },
+};
+
+static struct source_tally *context_tally(struct capture *capture)
+{
+	return &capture->tallies[SOURCE_HOST_CONTEXT];
+}
+
+static int tree_of(const struct host *host, enum host_tree tree)
+{
+	return tree == TREE_PROC ? host->proc : tree == TREE_SYS ? host->sys : host->etc;
+}
+
+static int read_place(struct capture *capture, struct source_tally *tally,
+		      const struct fact_place *place, char ret[HOST_LINE_SIZE])
+{
+	return host_line_read(tally, tree_of(capture->host, place->tree), place->path, ret);
+}
+
+static void set_line(struct capture *capture, struct source_tally *tally,
+		     const struct line_fact *fact)
+{
+	char line[HOST_LINE_SIZE];
+	int status = read_place(capture, tally, &fact->place, line);
+
+	if (status == 0 && fact->check && !fact->check(line))
+		status = -EBADMSG;
+	if (status == 0)
+		snapshot_set_fact_text(capture->snapshot, fact->id, line);
+	else
+		fact_set_unread(capture, fact->id, &fact->place, status);
+}
+
+/* Sets a number that no file has; in a recording, taskscope-root has it. */
+static void set_number(struct capture *capture, enum fact_id id, bool is_known, uint64_t number)
+{
+	if (is_known)
+		snapshot_set_fact_number(capture->snapshot, id, number);
+	else
+		fact_set_absent(capture, id,
+				missing_reason(capture->host, "the kernel does not "
+							      "tell it"));
+}
+
+static void set_namespace(struct capture *capture, enum fact_id id, const char *name)
+{
+	uint64_t number = 0;
+	bool is_known = host_namespace(capture->host, name, &number);
+
+	set_number(capture, id, is_known, number);
+}
+
+static void set_clocks(struct capture *capture)
+{
+	bool is_known = capture->has_clock;
+
+	set_number(capture, FACT_captured_at_unix_ns, is_known, capture->clock.unix_ns);
+	set_number(capture, FACT_monotonic_ns, is_known, capture->clock.monotonic_ns);
+	set_number(capture, FACT_boottime_ns, is_known, capture->clock.boottime_ns);
+}
+
+void host_facts_identify(struct capture *capture)
+{
+	const struct host *host = capture->host;
+	struct snapshot *snapshot = capture->snapshot;
+	char arch[128];
+
+	capture->lost_facts = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(identity_lines); i++)
+		set_line(capture, NULL, &identity_lines[i]);
+	if (host_arch(host, arch, sizeof(arch)))
+		snapshot_set_fact_text(snapshot, FACT_arch, arch);
+	else
+		fact_set_absent(capture, FACT_arch, missing_reason(host, strerror(errno)));
+	set_number(capture, FACT_page_size, host->page_bytes, host->page_bytes);
+	set_number(capture, FACT_clock_ticks, host->clock_ticks, host->clock_ticks);
+	set_clocks(capture);
+	set_namespace(capture, FACT_pid_namespace, "pid");
+	set_namespace(capture, FACT_cgroup_namespace, "cgroup");
+	if (host->cgroup.version)
+		snapshot_set_fact_text(snapshot, FACT_cgroup_hierarchy, host->cgroup.name);
+	else
+		fact_set_absent(capture, FACT_cgroup_hierarchy,
+				host->live ? "no cgroup hierarchy is mounted" : NOT_RECORDED);
+}
+
+static int find_memory(const char *text, const struct memory_fact *fact, uint64_t *ret)
+{
+	size_t unused;
+	const char *value = task_status_find(text, fact->key, &unused);
+
+	if (!value)
+		return -ENOKEY;
+	return scan_u64(&value, ret) && !__builtin_mul_overflow(*ret, fact->unit, ret) ? 0 :
+											 -EBADMSG;
+}
+
+static void set_memory(struct capture *capture)
+{
+	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	ssize_t length = proc_read(capture->host->proc, meminfo.path, &buffer);
+
+	source_count(context_tally(capture), length);
+	for (size_t i = 0; i < ARRAY_SIZE(memory_facts); i++) {
+		int status = length < 0 ? (int)length : -ENODATA;
+		uint64_t number;
+
+		if (length > 0)
+			status = find_memory(buffer.data, &memory_facts[i], &number);
+		if (status == 0)
+			snapshot_set_fact_number(capture->snapshot, memory_facts[i].id, number);
+		else
+			fact_set_unread(capture, memory_facts[i].id, &meminfo, status);
+	}
+}
+
+/* The value of a line "key<tab>: value"; an empty line ends the first CPU. */
+static const char *find_cpu_value(const char *text, const char *key, size_t *ret_length)
+{
+	size_t key_length = strlen(key);
+
+	while (*text && *text != '\n') {
+		if (strncmp(text, key, key_length) == 0 &&
+		    text[key_length + strspn(text + key_length, " \t")] == ':') {
+			text = strchr(text, ':') + 1;
+			text += strspn(text, " \t");
+			*ret_length = strcspn(text, "\n");
+			return text;
+		}
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return NULL;
+}
+
+/* A single read: the kernel fills the buffer with whole CPUs and does not format the others. */
+static ssize_t read_first_cpu(const struct host *host, char buffer[FIRST_CPU_BYTES])
+{
+	CLEANUP(close_fd) int fd = file_open_below(host->proc, cpuinfo.path, O_RDONLY | O_NONBLOCK);
+	ssize_t length;
+
+	if (fd < 0)
+		return fd;
+	length = read(fd, buffer, FIRST_CPU_BYTES - 1);
+	if (length < 0)
+		return -errno;
+	buffer[length] = '\0';
+	return length;
+}
+
+static void set_cpu(struct capture *capture)
+{
+	char buffer[FIRST_CPU_BYTES];
+	ssize_t length = read_first_cpu(capture->host, buffer);
+
+	source_count(context_tally(capture), length);
+	for (size_t i = 0; i < ARRAY_SIZE(cpu_facts); i++) {
+		size_t value_length = 0;
+		const char *value = NULL;
+		char text[FIRST_CPU_BYTES];
+
+		if (length > 0)
+			value = find_cpu_value(buffer, cpu_facts[i].key, &value_length);
+		if (!value_length) {
+			fact_set_unread(capture, cpu_facts[i].id, &cpuinfo,
+					length > 0  ? -ENOKEY :
+					length == 0 ? -ENODATA :
+						      (int)length);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%.*s", (int)value_length, value);
+		snapshot_set_fact_text(capture->snapshot, cpu_facts[i].id, text);
+	}
+}
+
+/* A kernel without NUMA nodes has all CPUs on one node. */
+static void set_nodes(struct capture *capture)
+{
+	const struct host *host = capture->host;
+	char list[HOST_LINE_SIZE];
+	int status = read_place(capture, context_tally(capture), &nodes, list);
+	unsigned count = 0;
+
+	if (status == 0)
+		count = cpulist_count(list);
+	else if (host->live && cpuset_count(&host->online) &&
+		 faccessat(host->sys, "devices/system/node", F_OK, 0) < 0 && errno == ENOENT)
+		count = 1;
+	if (count)
+		snapshot_set_fact_number(capture->snapshot, FACT_numa_nodes, count);
+	else
+		fact_set_unread(capture, FACT_numa_nodes, &nodes, status ? status : -EBADMSG);
+}
+
+/* "seconds.hundredths", to nanoseconds. */
+static bool parse_uptime(const char *line, uint64_t *ret)
+{
+	uint64_t ns;
+
+	if (!scan_u64(&line, &ns))
+		return false;
+	line += *line == '.';
+	for (int digit = 0; digit < NS_DIGITS; digit++) {
+		unsigned value = isdigit((unsigned char)*line) ? (unsigned)(*line++ - '0') : 0;
+
+		if (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, value, &ns))
+			return false;
+	}
+	*ret = ns;
+	return true;
+}
+
+static void set_uptime(struct capture *capture)
+{
+	char line[HOST_LINE_SIZE];
+	uint64_t ns;
+
+	int status = read_place(capture, context_tally(capture), &uptime, line);
+
+	if (status == 0 && parse_uptime(line, &ns))
+		snapshot_set_fact_number(capture->snapshot, FACT_uptime_ns, ns);
+	else
+		fact_set_unread(capture, FACT_uptime_ns, &uptime, status ? status : -EBADMSG);
+}
+
+/* A host that has not finished its first boot has a word there instead of an id. */
+static void set_machine_id_hash(struct capture *capture)
+{
+	char id[HOST_LINE_SIZE];
+	char hash[17];
+	int status = read_place(capture, context_tally(capture), &machine_id, id);
+
+	if (status == 0 && (strlen(id) != MACHINE_ID_LENGTH ||
+			    strspn(id, "0123456789abcdef") != MACHINE_ID_LENGTH))
+		status = -EBADMSG;
+	if (status < 0) {
+		fact_set_unread(capture, FACT_machine_id_hash, &machine_id, status);
+		return;
+	}
+	snprintf(hash, sizeof(hash), "%016" PRIx64,
+		 (uint64_t)XXH3_64bits_withSeed(id, MACHINE_ID_LENGTH, MACHINE_ID_SEED));
+	snapshot_set_fact_text(capture->snapshot, FACT_machine_id_hash, hash);
+}
+
+/* The switch is newer than the accounting.  If a kernel lacks it, only the kernel's options say. */
+static void set_delay_accounting(struct capture *capture)
+{
+	const struct host *host = capture->host;
+	const char *known = NULL;
+	uint64_t on;
+	bool built;
+
+	if (host_read_number(host->proc, "sys/kernel/task_delayacct", &on))
+		known = on ? "on" : "runtime-off";
+	else if (host_kernel_option(host, "CONFIG_TASK_DELAY_ACCT", &built) && !built)
+		known = "config-off";
+	if (known)
+		snapshot_set_fact_text(capture->snapshot, FACT_task_delayacct, known);
+	else
+		fact_set_absent(capture, FACT_task_delayacct,
+				missing_reason(host, "this kernel has no kernel.task_delayacct"));
+}
+
+/* The I/O counters of a process need extended accounting: if they are there, it is on. */
+static void set_extended_accounting(struct capture *capture)
+{
+	const struct host *host = capture->host;
+	const char *known = "unknown";
+	bool on;
+
+	if (host->live && capture->gates[GATE_TASK_IO_ACCOUNTING].open)
+		known = "on";
+	else if (host_kernel_option(host, "CONFIG_TASK_XACCT", &on))
+		known = on ? "on" : "off";
+	snapshot_set_fact_text(capture->snapshot, FACT_config_task_xacct, known);
+}
+
+void host_facts_describe(struct capture *capture)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(context_lines); i++)
+		set_line(capture, context_tally(capture), &context_lines[i]);
+	set_memory(capture);
+	set_cpu(capture);
+	set_nodes(capture);
+	set_uptime(capture);
+	set_machine_id_hash(capture);
+	set_delay_accounting(capture);
+	set_extended_accounting(capture);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/jemalloc/jemalloc_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "collect/jemalloc/jemalloc_budget.h"
+#include "collect/proc/proc_file.h"
+#include "host/confine/confine.h"
+#include "host/elf/elf_inspect.h"
+#include "host/elf/process_maps.h"
+#include "host/host.h"
+#include "host/plain_file.h"
+
+#define INSPECT_MEMORY ((uint64_t)2 << 30) /* of address space */
+#define INSPECT_CPU_SECONDS 1		   /* far more than a sound file takes */
+
+struct file_id file_id_of(const struct process_mapping *mapping)
+{
+	return (struct file_id){ mapping->device, mapping->inode };
+}
+
+bool file_is_same(struct file_id one, struct file_id other)
+{
+	return one.device == other.device && one.inode == other.inode;
+}
+
+/* ---- opening ---- */
+
+static const struct process_mapping *find_mapping(const struct process_maps *maps,
+						  struct file_id id)
+{
+	const struct process_mapping *mapping;
+	size_t cursor = 0;
+
+	while ((mapping = process_maps_next_file(maps, &cursor)))
+		if (file_is_same(file_id_of(mapping), id))
+			return mapping;
+	return NULL;
+}
+
+/* A process can change its exe link: use it only if it leads to the mapped file. */
+static int open_executable(int process, const struct process_mapping *mapping)
+{
+	CLEANUP(close_fd) int place = openat(process, "exe", O_PATH | O_CLOEXEC);
+	struct stat file;
+
+	if (place < 0 || fstat(place, &file) < 0)
+		return -errno;
+	if (file.st_dev != mapping->device || file.st_ino != mapping->inode)
+		return -ESTALE;
+	return plain_file_open(place);
+}
+
+static int open_mapping(const struct mapped_file *file, int process,
+			const struct process_mapping *mapping)
+{
+	int fd = process_mapping_open(process, mapping);
+	int linked;
+
+	if (fd >= 0 || !file->is_executable)
+		return fd;
+	linked = open_executable(process, mapping);
+	return linked < 0 ? fd : linked;
+}
+
+int mapped_file_open(struct mapped_file *file, int *ret_fd, int *ret_process)
+{
+	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
+	CLEANUP(close_fd) int process = proc_open_number(file->host->proc, file->tgid);
+	CLEANUP(close_fd) int fd = -1;
+	const struct process_mapping *mapping;
+	int status = process < 0 ? process : process_maps_read(process, &maps);
+
+	if (status < 0)
+		return status == -ENOENT ? -ESRCH : status;
+	mapping = find_mapping(&maps, file->id);
+	if (!mapping)
+		return -ESRCH; /* it runs another program now */
+	fd = open_mapping(file, process, mapping);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &file->status) < 0)
+		return -errno;
+	snprintf(file->path, sizeof(file->path), "%s", mapping->name);
+	*ret_fd = TAKE_FD(fd);
+	*ret_process = TAKE_FD(process);
+	return 0;
+}
+
+/* ---- inspecting ---- */
+
+/* A byte that is neither 0 nor 1 must not be read as a bool. */
+static void sanitize_flag(bool *flag)
+{
+	unsigned char byte;
+
+	memcpy(&byte, flag, sizeof(byte));
+	*flag = byte != 0;
+}
+
+static void sanitize(struct elf_findings *findings)
+{
+	bool *const flags[] = {
+		&findings->is_native,	&findings->has_interpreter, &findings->has_dynamic,
+		&findings->tls.present, &findings->has_dwarf,	    &findings->has_symtab,
+		&findings->has_tsd,	&findings->exports_mallctl, &findings->mentions_jemalloc,
+	};
+
+	_Static_assert(sizeof(bool) == 1, "a flag is a byte");
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		sanitize_flag(flags[i]);
+	findings->debuglink[sizeof(findings->debuglink) - 1] = '\0';
+	findings->tsd_name[sizeof(findings->tsd_name) - 1] = '\0';
+	findings->mallctl_name[sizeof(findings->mallctl_name) - 1] = '\0';
+	if (findings->build_id_size > ELF_BUILD_ID_SIZE)
+		findings->build_id_size = 0;
+}
+
+/* The result of opening, in memory that the child shares with us while it has our rights. */
+struct opening {
+	int status; /* -EINPROGRESS until it is done */
+	struct mapped_file file;
+};
+
+struct inspection {
+	struct opening *opening;
+	int fd;
+};
+
+/*
+ * A hostile file may take over the child later, so the shared memory, which we trust, is unmapped
+ * first.
+ */
+static int open_in_child(void *argument)
+{
+	struct inspection *inspection = argument;
+	struct opening *opening = inspection->opening;
+	int process, status = mapped_file_open(&opening->file, &inspection->fd, &process);
+
+	opening->status = status;
+	return munmap(opening, sizeof(*opening)) < 0 ? -errno : status;
+}
+
+static int inspect_in_child(void *argument, int answer)
+{
+	const struct inspection *inspection = argument;
+	struct elf_findings findings;
+	int status = elf_inspect(inspection->fd, &findings);
+
+	if (status < 0)
+		return status;
+	return write(answer, &findings, sizeof(findings)) == sizeof(findings) ? 0 : -EIO;
+}
+
+static int run_inspection(struct inspection *inspection, const struct host *host,
+			  unsigned timeout_ms, struct elf_findings *ret)
+{
+	const struct confine_limits limits = {
+		.rules = CONFINE_PARSER,
+		.memory_bytes = memory_budget(host, INSPECT_MEMORY),
+		.cpu_seconds = INSPECT_CPU_SECONDS,
+		.keep = &inspection->fd,
+		.keep_count = 1,
+		.prepare = open_in_child,
+	};
+	struct elf_findings findings;
+	struct confined_job child;
+	size_t size;
+	int status = confined_start(&child, &limits, timeout_ms, inspect_in_child, inspection);
+
+	if (status < 0) {
+		inspection->opening->status = status;
+		return status;
+	}
+	status = confined_finish(&child, &findings, sizeof(findings), &size);
+	if (inspection->opening->status < 0 && inspection->opening->status != -EINPROGRESS)
+		return inspection->opening->status;
+	if (status == -ETIMEDOUT || status == -EBADMSG)
+		return status;
+	if (status < 0 || size != sizeof(findings))
+		return -EPROTO;
+	sanitize(&findings);
+	*ret = findings;
+	return 0;
+}
+
+int mapped_file_inspect(struct mapped_file *file, unsigned timeout_ms, struct elf_findings *ret)
+{
+	struct opening *opening = mmap(NULL, sizeof(*opening), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct inspection inspection = { .opening = opening, .fd = -1 };
+	int status;
+
+	if (opening == MAP_FAILED)
+		return -ENOMEM;
+	opening->status = -EINPROGRESS;
+	opening->file = *file;
+	status = run_inspection(&inspection, file->host, timeout_ms, ret);
+	if (opening->status == 0) {
+		*file = opening->file;
+		file->is_opened = true;
+	}
+	munmap(opening, sizeof(*opening));
+	return status;
+}

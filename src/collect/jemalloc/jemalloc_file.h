@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens and parses a file that a process has mapped, in a confined child.
+ *
+ * The file may belong to anyone, and its file system may never answer: a thread that waits for it
+ * cannot even be killed.  So a child opens it, with our rights and under a deadline.  Then the
+ * child gives up every right (host/confine/confine.h) and parses it.  Each child reads one file
+ * only, so no other file can make it lie about this one.
+ */
+#ifndef COLLECT_JEMALLOC_FILE_H
+#define COLLECT_JEMALLOC_FILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct elf_findings;
+struct host;
+struct process_mapping;
+
+/* Identifies a file, as the kernel's map of a process does. */
+struct file_id {
+	uint64_t device, inode;
+};
+
+struct file_id file_id_of(const struct process_mapping *mapping);
+bool file_is_same(struct file_id one, struct file_id other);
+
+struct mapped_file {
+	/* Set by the caller. */
+	const struct host *host;
+	int32_t tgid; /* a process that has it mapped */
+	struct file_id id;
+	bool is_executable;
+
+	/* Set by mapped_file_inspect(), once the file was opened. */
+	bool is_opened;
+	struct stat status;
+	char path[PATH_MAX]; /* as the process sees it */
+};
+
+/*
+ * Opens the file and parses it, both in a child.  Returns 0; -EBADMSG when it is not a sound ELF
+ * file; -ETIMEDOUT; -EPROTO when the child crashed or gave a false answer; -ESRCH when the process
+ * ended or runs another program; or another negative errno of opening it.  Do not trust the
+ * findings: strings are terminated and flags are 0 or 1, but numbers may have any value.
+ */
+int mapped_file_inspect(struct mapped_file *file, unsigned timeout_ms, struct elf_findings *ret);
+
+/*
+ * Only for a child of ours: opens the file as the process's map names it now.  An executable can
+ * also be opened through the exe link of its process; the process's owner may follow that even
+ * when the file was deleted.  Returns 0, *ret_fd, *ret_process (the directory of the process),
+ * status and path; or a negative errno.
+ */
+int mapped_file_open(struct mapped_file *file, int *ret_fd, int *ret_process);
+
+#endif

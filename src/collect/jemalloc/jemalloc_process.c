@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/jemalloc/jemalloc_process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/collector.h"
+#include "collect/jemalloc/jemalloc_target.h"
+#include "host/deadline_run.h"
+
+#define SCAN_TIMEOUT_MS 1000
+#define TARGET_TIMEOUT_MS 2000
+#define STOPPING_TIMEOUT_MS 4000 /* for a process whose threads may have to be stopped */
+
+void process_reader_clear(struct process_reader *reader)
+{
+	proc_buffer_clear(&reader->buffer);
+	free(reader->first_tasks);
+}
+
+uint64_t process_reader_user(const struct process_reader *reader, uint32_t process)
+{
+	const struct snapshot *snapshot = reader->capture->snapshot;
+	uint64_t user;
+
+	return snapshot_get(snapshot, METRIC_uid, process, &user) ? user : UNKNOWN_USER;
+}
+
+/* ---- what is noted in the snapshot ---- */
+
+static int note_process(struct process_reader *reader, uint32_t process, const char *note)
+{
+	struct snapshot *snapshot = reader->capture->snapshot;
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	uint32_t row, text;
+	int status = snapshot_intern(snapshot, note, strlen(note), &text);
+
+	if (status == 0)
+		status = snapshot_process_row(snapshot, process, &row);
+	return status < 0 ? status : sheet_set(sheet, row, "jemalloc", CELL_TEXT, text);
+}
+
+/* Counts and notes a process that has jemalloc but could not be read. */
+static int lose(struct process_reader *reader, uint32_t process, enum jemalloc_tag tag, int error)
+{
+	int status;
+
+	tag = jemalloc_tag_for(tag, error);
+	jemalloc_tally_count(&reader->tally, tag, error);
+	status = note_process(reader, process, jemalloc_tags[tag].name);
+	return status < 0 ? status : (int)tag;
+}
+
+static int keep(struct process_reader *reader, uint32_t process,
+		const struct jemalloc_target *target)
+{
+	struct snapshot *snapshot = reader->capture->snapshot;
+	char note[128];
+	int status;
+
+	for (size_t i = 0; i < target->count; i++) {
+		const struct target_thread *thread = &target->threads[i];
+
+		if (!thread->is_read)
+			continue;
+		snapshot_set(snapshot, METRIC_allocated_bytes, thread->row, thread->allocated);
+		snapshot_set(snapshot, METRIC_deallocated_bytes, thread->row, thread->deallocated);
+	}
+	reader->tally.threads_read += target->read;
+	reader->tally.threads_missed += target->count - target->read;
+	jemalloc_tally_count(&reader->tally, JEMALLOC_READ, 0);
+	snprintf(note, sizeof(note), "%s, %s, %s", target->in_executable ? "executable" : "library",
+		 target->layout.route, target->pointers);
+	status = note_process(reader, process, note);
+	return status < 0 ? status : JEMALLOC_READ;
+}
+
+/* Tasks are sorted by process. */
+static int find_first_tasks(struct process_reader *reader)
+{
+	const struct snapshot *snapshot = reader->capture->snapshot;
+	uint32_t next = 0;
+
+	if (reader->first_tasks)
+		return 0;
+	collector_sort_threads_seen(reader->capture);
+	reader->first_tasks = calloc(snapshot->process_count + 1, sizeof(*reader->first_tasks));
+	if (!reader->first_tasks)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		reader->first_tasks[row] = next;
+		while (next < snapshot->task_count && snapshot->tasks[next].process == row)
+			next++;
+	}
+	reader->first_tasks[snapshot->process_count] = next;
+	return 0;
+}
+
+static int list_threads(struct process_reader *reader, uint32_t process,
+			struct jemalloc_target *target)
+{
+	const struct capture *capture = reader->capture;
+	uint32_t first, end;
+
+	if (find_first_tasks(reader) < 0)
+		return -ENOMEM;
+	first = reader->first_tasks[process];
+	end = reader->first_tasks[process + 1];
+	target->threads = calloc(end - first + 1, sizeof(*target->threads));
+	if (!target->threads)
+		return -ENOMEM;
+	target->listed = end - first;
+	for (uint32_t row = first; row < end; row++) {
+		int32_t tid = capture->snapshot->tasks[row].tid;
+		const struct thread_seen *seen = collector_thread_seen(capture, tid);
+
+		if (task_has_ended(capture->snapshot, row))
+			continue;
+		target->threads[target->count++] = (struct target_thread){
+			.tid = tid,
+			.row = row,
+			.pointer = seen ? seen->thread_pointer : 0,
+		};
+	}
+	return 0;
+}
+
+static struct mapped_file file_of(const struct jemalloc_search *search,
+				  const struct module_scan *scan,
+				  const struct process_module *module)
+{
+	return (struct mapped_file){
+		.host = search->host,
+		.tgid = scan->tgid,
+		.id = file_id_of(module->mapping),
+		.is_executable = module->is_executable,
+	};
+}
+
+/* Whether the executable can be read: its header is in memory, or a child can open its file. */
+static bool may_be_read(const struct jemalloc_search *search, const struct module_scan *scan)
+{
+	struct mapped_file file = file_of(search, scan, scan->executable);
+	unsigned timeout_ms = time_budget_share(search->budget, UINT32_MAX);
+	struct elf_findings findings;
+
+	return scan->executable->status != -EAGAIN ||
+	       (timeout_ms && mapped_file_inspect(&file, timeout_ms, &findings) == 0);
+}
+
+static void set_module(struct target_module *ret, const struct process_module *module)
+{
+	ret->header = module->header;
+	ret->is_read = module->status == 0;
+	ret->elf = module->elf;
+}
+
+static struct jemalloc_target *make_target(struct process_reader *reader, uint32_t process,
+					   const struct jemalloc_search *search,
+					   const struct module_scan *scan,
+					   const struct process_module *holder,
+					   const struct jemalloc_layout *layout)
+{
+	struct jemalloc_target *target = calloc(1, sizeof(*target));
+
+	if (!target)
+		return NULL;
+	target->process = -1;
+	target->tgid = scan->tgid;
+	target->layout = *layout;
+	target->interpreter = scan->modules.image.interpreter;
+	target->in_executable = holder->is_executable;
+	set_module(&target->holder, holder);
+	if (scan->executable && (scan->executable == holder || may_be_read(search, scan)))
+		set_module(&target->executable, scan->executable);
+	if (list_threads(reader, process, target) < 0) {
+		jemalloc_target_free(target);
+		return NULL;
+	}
+	return target;
+}
+
+/*
+ * Opens the directory of the process that was captured, not of a newer one with its pid; or a
+ * negative errno.
+ */
+static int open_process(struct process_reader *reader, uint32_t row)
+{
+	const struct process *process = &reader->capture->snapshot->processes[row];
+	CLEANUP(close_fd)
+	int dir = proc_open_number(reader->capture->host->proc, process->tgid);
+	int status = dir < 0 ? dir : process_check(reader->capture, dir, process, &reader->buffer);
+
+	return status < 0 ? status : TAKE_FD(dir);
+}
+
+/* ---- reading ---- */
+
+static int finish_target(struct process_reader *reader, uint32_t process,
+			 struct jemalloc_target *target)
+{
+	const struct process *known = &reader->capture->snapshot->processes[process];
+
+	reader->tally.stopped_ns += target->stopped_ns;
+	if (target->tag != JEMALLOC_READ)
+		return lose(reader, process, target->tag, target->error);
+	/* Memory is read by pid: the process that has it now must still be the same. */
+	if (process_check(reader->capture, target->process, known, &reader->buffer) < 0)
+		return lose(reader, process, JEMALLOC_PROCESS_CHANGED, 0);
+	return keep(reader, process, target);
+}
+
+static void release_target(void *context)
+{
+	jemalloc_target_free(context);
+}
+
+static int read_memory(struct process_reader *reader, struct jemalloc_target *target)
+{
+	unsigned patience_ms =
+		reader->capture->threads_seen.count ? TARGET_TIMEOUT_MS : STOPPING_TIMEOUT_MS;
+
+	return deadline_run(jemalloc_target_read, release_target, target,
+			    time_budget_share(reader->reading, patience_ms));
+}
+
+static bool is_named_like_library(const struct process_module *module)
+{
+	const char *slash = strrchr(module->mapping->name, '/');
+	const char *name = slash ? slash + 1 : module->mapping->name;
+
+	return strncmp(name, "libc", 4) == 0 || strncmp(name, "libpthread", 10) == 0;
+}
+
+/* Searches the C library's file for the symbols that memory does not have. */
+static void inspect_library(const struct jemalloc_search *search, const struct module_scan *scan,
+			    struct jemalloc_target *target)
+{
+	bool is_static = !target->executable.elf.findings.has_interpreter;
+
+	target->was_inspected = true;
+	for (size_t i = 0; i < scan->modules.list.count && !target->library_code; i++) {
+		const struct process_module *module = &scan->modules.list.data[i];
+		struct mapped_file file = file_of(search, scan, module);
+		unsigned timeout_ms = time_budget_share(search->budget, UINT32_MAX);
+
+		if (is_static ? !module->is_executable : !is_named_like_library(module))
+			continue;
+		if (timeout_ms && mapped_file_inspect(&file, timeout_ms, &target->library) == 0 &&
+		    target->library.symbols[ELF_SYMBOL__thread_db_pthread_tid])
+			target->library_code = module->mapping->start;
+	}
+}
+
+static int read_target(struct process_reader *reader, uint32_t process,
+		       const struct jemalloc_search *search, const struct module_scan *scan,
+		       struct jemalloc_target *target)
+{
+	uint64_t start_ms = time_budget_now_ms();
+	int status = read_memory(reader, target);
+
+	if (status == 0 && jemalloc_target_needs_library(target)) {
+		start_ms = time_budget_now_ms();
+		inspect_library(search, scan, target);
+		jemalloc_charge(search, start_ms, JEMALLOC_READ);
+		start_ms = time_budget_now_ms();
+		status = read_memory(reader, target);
+	}
+	if (status == -ETIMEDOUT) { /* the thread owns the target now */
+		jemalloc_charge(search, start_ms, JEMALLOC_TARGET_BLOCKED);
+		return lose(reader, process, JEMALLOC_TARGET_BLOCKED, 0);
+	}
+	status = status < 0 ? lose(reader, process, JEMALLOC_TARGET_BLOCKED, status) :
+			      finish_target(reader, process, target);
+	jemalloc_target_free(target);
+	return status;
+}
+
+static int read_process(struct process_reader *reader, uint32_t process,
+			const struct jemalloc_search *search, const struct module_scan *scan,
+			const struct process_module *holder, const struct jemalloc_layout *layout)
+{
+	struct jemalloc_target *target;
+	int dir;
+
+	reader->tally.detected++;
+	if (layout->tag != JEMALLOC_READ)
+		return lose(reader, process, layout->tag, layout->error);
+	if (holder->status == -EPERM || holder->status == -EACCES)
+		return lose(reader, process, JEMALLOC_PROCESS_VM_READV, holder->status);
+	dir = open_process(reader, process);
+	if (dir < 0)
+		return lose(reader, process, JEMALLOC_PID_MISSING, dir);
+	target = make_target(reader, process, search, scan, holder, layout);
+	if (!target) {
+		close(dir);
+		return -ENOMEM;
+	}
+	target->process = dir;
+	return read_target(reader, process, search, scan, target);
+}
+
+/* Counts a process that has no jemalloc, or where we could not find out. */
+static int count_outcome(struct process_reader *reader, enum jemalloc_tag tag, int error)
+{
+	tag = jemalloc_tag_for(tag, error);
+	jemalloc_tally_count(&reader->tally, tag, error);
+	return (int)tag;
+}
+
+static int scan_failed(struct process_reader *reader, const struct jemalloc_search *search,
+		       uint64_t start_ms, int status)
+{
+	switch (status) {
+	case -ENOMEM:
+		return status;
+	case -ESRCH:
+	case -ENOENT:
+		return count_outcome(reader, JEMALLOC_PID_MISSING, status);
+	case -ETIMEDOUT:
+		jemalloc_charge(search, start_ms, JEMALLOC_TARGET_BLOCKED);
+		return count_outcome(reader, JEMALLOC_TARGET_BLOCKED, 0);
+	default:
+		return count_outcome(reader, JEMALLOC_MAPS_READ_FAILURE, status);
+	}
+}
+
+int process_reader_read(struct process_reader *reader, uint32_t process)
+{
+	const struct capture *capture = reader->capture;
+	const struct jemalloc_search search = {
+		.source = reader->source,
+		.host = capture->host,
+		.budget = reader->learning,
+		.may_ask_oracle = !capture->options->no_jemalloc_oracle,
+		.user = process_reader_user(reader, process),
+	};
+	CLEANUP(module_scan_free) struct module_scan *scan = NULL;
+	const struct process_module *holder;
+	struct jemalloc_layout layout;
+	uint64_t start_ms = time_budget_now_ms();
+	int status;
+
+	if (time_budget_is_over(reader->reading))
+		return count_outcome(reader, JEMALLOC_OUT_OF_TIME, 0);
+	status = module_scan_read(capture->host, capture->snapshot->processes[process].tgid,
+				  time_budget_share(reader->reading, SCAN_TIMEOUT_MS), &scan);
+	if (status < 0)
+		return scan_failed(reader, &search, start_ms, status);
+	if (jemalloc_find(&search, scan, &holder, &layout) < 0)
+		return -ENOMEM;
+	return holder ? read_process(reader, process, &search, scan, holder, &layout) :
+			count_outcome(reader, layout.tag, layout.error);
+}

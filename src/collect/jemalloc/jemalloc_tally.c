@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/jemalloc/jemalloc_tally.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "model/snapshot/snapshot.h"
+
+/* clang-format off */
+const struct jemalloc_tag_info jemalloc_tags[JEMALLOC_TAG_COUNT] = {
+#define JEMALLOC_TAG(id, name_, actionable_, privilege_, sentence_)                                \
+	[JEMALLOC_##id] = { name_, actionable_, privilege_, sentence_ },
+#include "collect/jemalloc/jemalloc_tags.def"
+};
+/* clang-format on */
+
+enum jemalloc_tag jemalloc_tag_for(enum jemalloc_tag tag, int error)
+{
+	return error == -EMFILE || error == -ENFILE ? JEMALLOC_NO_DESCRIPTORS : tag;
+}
+
+void jemalloc_tally_count(struct jemalloc_tally *tally, enum jemalloc_tag tag, int error)
+{
+	tag = jemalloc_tag_for(tag, error);
+	if (tag == JEMALLOC_READ) {
+		tally->read++;
+		return;
+	}
+	tally->tags[tag]++;
+	if (!jemalloc_tags[tag].is_actionable)
+		return;
+	tally->failed++;
+	tally->refused += jemalloc_tags[tag].needs_privilege || error == -EPERM || error == -EACCES;
+}
+
+enum jemalloc_tag jemalloc_dominant(const struct jemalloc_tally *tally)
+{
+	enum jemalloc_tag dominant = JEMALLOC_READ;
+
+	for (int tag = 0; tag < JEMALLOC_TAG_COUNT; tag++) {
+		if (!tally->tags[tag] || !jemalloc_tags[tag].is_actionable)
+			continue;
+		if (dominant == JEMALLOC_READ || tally->tags[tag] > tally->tags[dominant] ||
+		    (tally->tags[tag] == tally->tags[dominant] &&
+		     strcmp(jemalloc_tags[tag].name, jemalloc_tags[dominant].name) < 0))
+			dominant = (enum jemalloc_tag)tag;
+	}
+	return dominant;
+}
+
+bool jemalloc_is_about_privilege(const struct jemalloc_tally *tally)
+{
+	uint64_t hidden = tally->tags[JEMALLOC_READLINK_FAILURE];
+	uint64_t refused = tally->refused + hidden;
+	uint64_t total = tally->failed + hidden;
+
+	return total && refused >= total - refused;
+}
+
+/*
+ * The part of a sentence after its semicolon says what is needed.  It is left out when we have
+ * that already.
+ */
+static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag, struct text *out)
+{
+	const char *sentence = jemalloc_tags[tag].sentence;
+	bool is_denied = jemalloc_tags[tag].needs_privilege && tally->has_capability;
+	size_t length = is_denied ? strcspn(sentence, ";") : strlen(sentence);
+
+	text_format(out, "%s%" PRIu64 " of %" PRIu64 " processes: %.*s%s", out->length ? "; " : "",
+		    tally->tags[tag], tally->walked, (int)length, sentence,
+		    is_denied ? "; a security module or a user namespace denies it, the "
+				"capability is there" :
+				"");
+}
+
+void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
+{
+	enum jemalloc_tag dominant = jemalloc_dominant(tally);
+	uint64_t others = dominant == JEMALLOC_READ ? 0 : tally->failed - tally->tags[dominant];
+
+	if (dominant != JEMALLOC_READ)
+		append_tag(tally, dominant, out);
+	if (others)
+		text_format(out, "; %" PRIu64 " of %" PRIu64 " processes: other failures", others,
+			    tally->walked);
+	if (tally->tags[JEMALLOC_READLINK_FAILURE])
+		append_tag(tally, JEMALLOC_READLINK_FAILURE, out);
+	if (others && jemalloc_is_about_privilege(tally) && !tally->has_capability &&
+	    !jemalloc_tags[dominant].needs_privilege)
+		text_append_string(out, "; most lack rights: needs CAP_SYS_PTRACE");
+	if (out->length || tally->read)
+		return;
+	text_append_string(out, "no captured process uses jemalloc");
+}
+
+static int note_tags(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	char name[SHEET_NAME_SIZE];
+	int status = 0;
+
+	for (int tag = 0; tag < JEMALLOC_TAG_COUNT && status == 0; tag++) {
+		if (!tally->tags[tag])
+			continue;
+		snprintf(name, sizeof(name), "jemalloc failures %s", jemalloc_tags[tag].name);
+		status = snapshot_note_number(snapshot, SHEET_CAPTURE, name, tally->tags[tag]);
+	}
+	return status;
+}
+
+static int note_cache(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "each capture finds out anew where counters are: %s",
+		 strerror(-tally->cache_error));
+	return snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc cache_unavailable", text);
+}
+
+int jemalloc_tally_note(const struct jemalloc_tally *tally, struct snapshot *snapshot)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "jemalloc walked", tally->walked },
+		{ "jemalloc detected", tally->detected },
+		{ "jemalloc read", tally->read },
+		{ "jemalloc failed", tally->failed },
+		{ "jemalloc threads_read", tally->threads_read },
+		{ "jemalloc threads_missed", tally->threads_missed },
+		{ "jemalloc privilege_dominant", jemalloc_is_about_privilege(tally) },
+		{ "jemalloc stopped_ns", tally->stopped_ns },
+	};
+	enum jemalloc_tag dominant = jemalloc_dominant(tally);
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers) && status == 0; i++)
+		status = snapshot_note_number(snapshot, SHEET_CAPTURE, numbers[i].name,
+					      numbers[i].value);
+	if (status == 0 && dominant != JEMALLOC_READ)
+		status = snapshot_note_text(snapshot, SHEET_CAPTURE, "jemalloc dominant_failure",
+					    jemalloc_tags[dominant].name);
+	if (status == 0 && tally->cache_error)
+		status = note_cache(tally, snapshot);
+	return status < 0 ? status : note_tags(tally, snapshot);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads command lines in threads beside the capture (see reader_pool.h), since the kernel takes
+ * the lock on the process's memory map to copy one.  The capture waits for half a second at most,
+ * summed over all waits; a command line that is not there by then is absent.
+ *
+ * A recorded tree has no locks: its command lines are read directly.
+ */
+#ifndef COLLECT_CMDLINE_H
+#define COLLECT_CMDLINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CMDLINE_MAX 4096 /* bytes that are kept; a longer one ends in "..." */
+
+struct capture;
+struct cmdline_queue;
+
+/* Returns 0 and a queue, to be ended by cmdline_finish(); or a negative errno. */
+int cmdline_start(struct capture *capture, struct cmdline_queue **ret);
+
+/* Hands over the directory fd of a process; the queue closes it. */
+void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir);
+
+/*
+ * Adds a process by its pid alone.  The caller checks afterwards that the pid still belongs to the
+ * same process.
+ */
+void cmdline_add_number(struct cmdline_queue *queue, uint32_t process_row);
+
+/*
+ * Waits for the command lines, stores them in the snapshot's processes and counts them.  Ends the
+ * queue, also on failure.  0 or -ENOMEM.
+ */
+int cmdline_finish(struct cmdline_queue *queue);
+
+/*
+ * Turns the bytes of a command line into one line: NULs between words become blanks, and a line of
+ * CMDLINE_MAX bytes ends in "...".
+ */
+size_t cmdline_join(char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/scope/scope_tids.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "collect/proc/proc_parse.h"
+#include "host/proc/task_text.h"
+
+/*
+ * Takes the first number of a line (ours) and the last (the process's own).  Returns how many
+ * there are.
+ */
+static unsigned find_numbers(const char *status, const char *key, struct scope_tid *ret)
+{
+	size_t length = 0;
+	const char *cursor = task_status_find(status, key, &length);
+	const char *end = cursor ? cursor + length : NULL;
+	unsigned count = 0;
+	uint64_t number;
+
+	for (; cursor && cursor < end; cursor++) {
+		if (!scan_u64(&cursor, &number) || number > INT32_MAX)
+			continue;
+		if (count++ == 0)
+			ret->ours = (int32_t)number;
+		ret->own = (int32_t)number;
+	}
+	return count;
+}
+
+int scope_tids_init(struct scope_tids *tids, int process)
+{
+	struct scope_tid numbers = { 0 };
+	ssize_t length = proc_read(process, "status", &tids->buffer);
+	unsigned count;
+
+	if (length < 0)
+		return length == -ENOENT ? -ESRCH : (int)length;
+	/* Kernels before 4.1 do not have these lines: assume that the numbers are the same. */
+	count = find_numbers(tids->buffer.data, "NStgid", &numbers);
+	if (count == 0)
+		count = find_numbers(tids->buffer.data, "Tgid", &numbers);
+	if (count == 0)
+		return -EBADMSG;
+	tids->pid = numbers.ours;
+	tids->own_pid = numbers.own;
+	tids->differ = count > 1;
+	return 0;
+}
+
+void scope_tids_clear(struct scope_tids *tids)
+{
+	array_free(&tids->list);
+	proc_buffer_clear(&tids->buffer);
+}
+
+static int compare_tids(const void *left, const void *right)
+{
+	const struct scope_tid *a = left, *b = right;
+
+	return (a->own > b->own) - (a->own < b->own);
+}
+
+static int add_task(struct scope_tids *tids, int process, int32_t tid)
+{
+	struct scope_tid numbers = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "task/%" PRId32 "/status", tid);
+	if (proc_read(process, path, &tids->buffer) < 0 ||
+	    !find_numbers(tids->buffer.data, "NSpid", &numbers))
+		return 0;
+	return array_append(&tids->list, numbers);
+}
+
+int scope_tids_refresh(struct scope_tids *tids, int process)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
+	int status = tids->differ ? proc_list(process, "task", &numbers) : 0;
+
+	if (status < 0 || !tids->differ)
+		return status;
+	tids->list.count = 0;
+	for (size_t i = 0; i < numbers.list.count && status == 0; i++)
+		status = add_task(tids, process, numbers.list.data[i]);
+	if (tids->list.count)
+		qsort(tids->list.data, tids->list.count, sizeof(tids->list.data[0]), compare_tids);
+	return status;
+}
+
+int32_t scope_tids_ours(const struct scope_tids *tids, int32_t own)
+{
+	struct scope_tid wanted = { .own = own };
+	const struct scope_tid *found;
+
+	if (!tids->differ)
+		return own;
+	if (tids->list.count == 0)
+		return 0;
+	found = bsearch(&wanted, tids->list.data, tids->list.count, sizeof(wanted), compare_tids);
+	return found ? found->ours : 0;
+}

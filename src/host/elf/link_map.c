@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/elf/link_map.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "host/elf/target_memory.h"
+
+#define DYNAMIC_CHUNK 32
+#define DYNAMIC_ENTRIES_MAX 1024
+#define LOOKS 3 /* attempts, since the chain may be changing */
+
+static const Elf64_Dyn *find_debug_entry(const Elf64_Dyn *entries, size_t count, bool *ret_end)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].d_tag == DT_DEBUG)
+			return &entries[i];
+		if (entries[i].d_tag == DT_NULL) {
+			*ret_end = true;
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Reads the value of DT_DEBUG. */
+static int find_debug(const struct target_memory *memory, uint64_t dynamic, uint64_t *ret)
+{
+	Elf64_Dyn entries[DYNAMIC_CHUNK];
+	bool end = false;
+
+	for (size_t i = 0; i < DYNAMIC_ENTRIES_MAX && !end; i += DYNAMIC_CHUNK) {
+		ssize_t got = memory->read(memory->context, dynamic + i * sizeof(entries[0]),
+					   entries, sizeof(entries));
+		const Elf64_Dyn *entry;
+
+		if (got < 0)
+			return (int)got;
+		entry = find_debug_entry(entries, (size_t)got / sizeof(entries[0]), &end);
+		if (entry && entry->d_un.d_ptr) {
+			*ret = entry->d_un.d_ptr;
+			return 0;
+		}
+		if (entry || (size_t)got < sizeof(entries))
+			break;
+	}
+	return -ENODATA;
+}
+
+static int append_module(uint64_t address, const struct link_map *map, struct module_list *list)
+{
+	struct loaded_module module = {
+		.link_map = address,
+		.base = map->l_addr,
+		.dynamic = (uintptr_t)map->l_ld,
+	};
+
+	return array_append(&list->modules, module);
+}
+
+static int walk(const struct target_memory *memory, uint64_t address, struct module_list *list)
+{
+	uint64_t previous = 0;
+
+	while (address) {
+		struct link_map map;
+		int status = target_read(memory, address, &map, sizeof(map));
+
+		if (status == 0 && ((uintptr_t)map.l_prev != previous ||
+				    list->modules.count == LINK_MAP_MODULES_MAX))
+			status = -ELOOP;
+		if (status == 0)
+			status = append_module(address, &map, list);
+		if (status < 0)
+			return status;
+		previous = address;
+		address = (uintptr_t)map.l_next;
+	}
+	return list->modules.count ? 0 : -ENODATA;
+}
+
+int link_map_read(const struct target_memory *memory, uint64_t dynamic, struct module_list *ret)
+{
+	struct module_list list = { 0 };
+	struct r_debug debug;
+	uint64_t address = 0;
+	int status = find_debug(memory, dynamic, &address);
+
+	if (status < 0)
+		return status;
+	for (int look = 0; look < LOOKS; look++) {
+		status = target_read(memory, address, &debug, sizeof(debug));
+		if (status == 0)
+			status = walk(memory, (uintptr_t)debug.r_map, &list);
+		if (status == 0) {
+			*ret = list;
+			return 0;
+		}
+		module_list_clear(&list);
+		if (status != -ELOOP && status != -EFAULT)
+			break;
+	}
+	return status;
+}
+
+void module_list_clear(struct module_list *list)
+{
+	array_free(&list->modules);
+}

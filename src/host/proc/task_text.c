@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/proc/task_text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/host.h"
+
+/* Flags of the kernel, from include/linux/sched.h. */
+#define FLAG_EXITING 0x00000004
+#define FLAG_KERNEL 0x00200000
+
+unsigned task_row_split(const char *text, unsigned first, unsigned end,
+			const char *fields[TASK_STAT_FIELDS])
+{
+	const char *cursor = task_text_skip_blanks(text);
+	unsigned number = first;
+
+	for (; *cursor && *cursor != '\n' && number < end; cursor = task_text_skip_blanks(cursor)) {
+		fields[number++] = cursor;
+		while (*cursor && !task_text_is_end(*cursor))
+			cursor++;
+	}
+	return number;
+}
+
+bool task_stat_parse(const char *text, struct task_stat *ret)
+{
+	return task_stat_parse_to(text, TASK_STAT_FIELDS - 1, ret);
+}
+
+bool task_stat_parse_to(const char *text, enum task_stat_field last, struct task_stat *ret)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+
+	if (!open || !close || close < open)
+		return false;
+	ret->comm = open + 1;
+	ret->comm_length = (size_t)(close - open - 1);
+	ret->end = task_row_split(close + 1, TASK_STAT_STATE, last + 1u, ret->fields);
+	return ret->end > TASK_STAT_STATE;
+}
+
+bool task_stat_number(const struct task_stat *stat, enum task_stat_field field, uint64_t *ret)
+{
+	const char *cursor;
+	uint64_t number;
+
+	if (field >= stat->end)
+		return false;
+	cursor = stat->fields[field];
+	if (!scan_u64(&cursor, &number) || !task_text_is_end(*cursor))
+		return false;
+	*ret = number;
+	return true;
+}
+
+uint64_t task_stat_value(const struct task_stat *stat, enum task_stat_field field)
+{
+	uint64_t number = 0;
+
+	task_stat_number(stat, field, &number);
+	return number;
+}
+
+char task_stat_state(const struct task_stat *stat)
+{
+	return *stat->fields[TASK_STAT_STATE];
+}
+
+void task_stat_copy_comm(const struct task_stat *stat, char *ret, size_t capacity)
+{
+	size_t length = stat->comm_length < capacity ? stat->comm_length : capacity - 1;
+
+	memcpy(ret, stat->comm, length);
+	ret[length] = '\0';
+}
+
+bool task_stat_is_ending(const struct task_stat *stat)
+{
+	char state = task_stat_state(stat);
+
+	return state == 'Z' || state == 'X' ||
+	       task_stat_value(stat, TASK_STAT_FLAGS) & FLAG_EXITING;
+}
+
+bool task_stat_is_kernel_thread(const struct task_stat *stat)
+{
+	return task_stat_value(stat, TASK_STAT_FLAGS) & FLAG_KERNEL;
+}
+
+int task_stat_read(int directory, const char *path, char buffer[TASK_STAT_BYTES],
+		   struct task_stat *ret)
+{
+	ssize_t length = file_read(directory, path, buffer, TASK_STAT_BYTES);
+
+	if (length < 0)
+		return (int)length;
+	return task_stat_parse(buffer, ret) ? 0 : -EBADMSG;
+}
+
+static void close_listing(DIR **listing)
+{
+	if (*listing)
+		closedir(*listing);
+}
+
+bool process_has_living_thread(int process)
+{
+	CLEANUP(close_fd) int fd = host_open_directory(process, "task");
+	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	char buffer[TASK_STAT_BYTES];
+	struct task_stat stat;
+
+	if (!listing)
+		return false;
+	TAKE_FD(fd);
+	while ((entry = readdir(listing))) {
+		char path[sizeof(entry->d_name) + sizeof("task//stat")];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "task/%s/stat", entry->d_name);
+		if (task_stat_read(process, path, buffer, &stat) == 0 &&
+		    !task_stat_is_ending(&stat))
+			return true;
+	}
+	return false;
+}
+
+const char *task_status_find(const char *text, const char *key, size_t *ret_length)
+{
+	size_t key_length = strlen(key);
+
+	for (; text; text = *text ? text + 1 : NULL) {
+		if (strncmp(text, key, key_length) == 0 && text[key_length] == ':') {
+			text = task_text_skip_blanks(text + key_length + 1);
+			*ret_length = strcspn(text, "\n");
+			return text;
+		}
+		text = strchrnul(text, '\n');
+	}
+	return NULL;
+}
+
+bool task_status_number(const char *text, const char *key, uint64_t *ret)
+{
+	size_t length;
+	const char *value = task_status_find(text, key, &length);
+
+	return value && scan_u64(&value, ret);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/heartbeat/line.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *tag;
+	const char *name; /* in JSON */
+	enum taskscope_level level;
+} kinds[] = {
+	[LINE_HEARTBEAT] = { "[taskscope]", "heartbeat", TASKSCOPE_INFO },
+	[LINE_FINAL] = { "[taskscope] final", "final", TASKSCOPE_INFO },
+	[LINE_PHASE] = { "[taskscope] phase", "phase", TASKSCOPE_INFO },
+	[LINE_PHASES_LEFT] = { "[taskscope] phase", "phases_left", TASKSCOPE_INFO },
+	[LINE_UNINSTRUMENTED] = { "[taskscope] uninstrumented", "uninstrumented", TASKSCOPE_INFO },
+	[LINE_UNINSTRUMENTED_LEFT] = { "[taskscope] uninstrumented", "uninstrumented_left",
+				       TASKSCOPE_INFO },
+	[LINE_STALL] = { "[taskscope][STALL]", "stall", TASKSCOPE_WARNING },
+	[LINE_RECOVERED] = { "[taskscope][RECOVERED]", "recovered", TASKSCOPE_INFO },
+	[LINE_STALLS_LEFT] = { "[taskscope][STALL]", "stalls_left", TASKSCOPE_WARNING },
+	[LINE_STOPPED] = { "[taskscope][STOPPED]", "stopped", TASKSCOPE_WARNING },
+	[LINE_SCOPE] = { "[taskscope] scope", "scope", TASKSCOPE_INFO },
+	[LINE_LOST] = { "[taskscope][LOST]", "lost", TASKSCOPE_WARNING },
+	[LINE_WARNING] = { "[taskscope][WARNING]", "warning", TASKSCOPE_WARNING },
+};
+
+static const char *const type_units[] = {
+	[LINE_BYTES] = "_bytes",
+	[LINE_DURATION] = "_ns",
+	[LINE_WORD] = NULL,
+};
+
+/* Text that is written into a buffer until that is full. */
+struct writer {
+	char *buffer;
+	size_t length, capacity;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *writer, const char *format,
+						      ...)
+{
+	size_t room = writer->capacity - writer->length;
+	va_list arguments;
+	int wanted;
+
+	va_start(arguments, format);
+	wanted = vsnprintf(writer->buffer + writer->length, room, format, arguments);
+	va_end(arguments);
+	if (wanted > 0)
+		writer->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
+}
+
+static const struct {
+	uint64_t first;
+	unsigned char length, lowest, highest; /* bounds of the byte after the first one */
+} utf8_forms[] = {
+	{ 0xc2, 2, 0x80, 0xbf }, { 0xe0, 3, 0xa0, 0xbf }, { 0xe1, 3, 0x80, 0xbf },
+	{ 0xed, 3, 0x80, 0x9f }, { 0xee, 3, 0x80, 0xbf }, { 0xf0, 4, 0x90, 0xbf },
+	{ 0xf1, 4, 0x80, 0xbf }, { 0xf4, 4, 0x80, 0x8f }, { 0xf5, 0, 0, 0 },
+};
+
+/*
+ * The length of a character of more than one byte; 0: it is not valid UTF-8, or a control
+ * character.
+ */
+static size_t utf8_length(const unsigned char *bytes)
+{
+	size_t form = 0;
+
+	if (bytes[0] < utf8_forms[0].first)
+		return 0;
+	while (form + 1 < sizeof(utf8_forms) / sizeof(utf8_forms[0]) &&
+	       bytes[0] >= utf8_forms[form + 1].first)
+		form++;
+	if (!utf8_forms[form].length || bytes[1] < utf8_forms[form].lowest ||
+	    bytes[1] > utf8_forms[form].highest)
+		return 0;
+	for (size_t i = 2; i < utf8_forms[form].length; i++)
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+	/* U+0080 to U+009F are control characters, too. */
+	return bytes[0] == 0xc2 && bytes[1] < 0xa0 ? 0 : utf8_forms[form].length;
+}
+
+/*
+ * Bytes that a terminal should not get become \xNN; in quotes, quotes and backslashes are escaped.
+ */
+static void put_escaped(struct writer *writer, const char *text, bool is_quoted, bool is_json)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+
+	while (*bytes) {
+		size_t length = *bytes >= 0x20 && *bytes < 0x7f ? 1 : utf8_length(bytes);
+
+		if (!length)
+			put(writer, is_json ? "\\\\x%02x" : "\\x%02x", *bytes);
+		else if (is_quoted && (*bytes == '"' || *bytes == '\\'))
+			put(writer, "\\%c", *bytes);
+		else
+			put(writer, "%.*s", (int)length, (const char *)bytes);
+		bytes += length ? length : 1;
+	}
+}
+
+static bool has_value(const struct line_field *field)
+{
+	if (field->type == LINE_LABEL || field->type == LINE_WORD)
+		return field->text != NULL;
+	return field->amount.is_known;
+}
+
+static void put_text_value(struct writer *writer, const struct line_field *field)
+{
+	char formatted[LINE_DURATION_SIZE];
+
+	switch (field->type) {
+	case LINE_COUNT:
+		put(writer, "%" PRIu64, field->amount.value);
+		return;
+	case LINE_BYTES:
+		line_format_bytes(field->amount.value, formatted, sizeof(formatted));
+		break;
+	case LINE_DURATION:
+		line_format_duration(field->amount.value, formatted, sizeof(formatted));
+		break;
+	case LINE_REAL:
+		line_format_real(field->real, 4, formatted, sizeof(formatted));
+		break;
+	case LINE_CORES:
+		line_format_real(field->real, 2, formatted, sizeof(formatted));
+		break;
+	case LINE_LABEL:
+		put(writer, "\"");
+		put_escaped(writer, field->text, true, false);
+		put(writer, "\"");
+		return;
+	case LINE_WORD:
+		put_escaped(writer, field->text, false, false);
+		return;
+	}
+	put(writer, "%s", formatted);
+}
+
+static void put_text_field(struct writer *writer, const struct line_field *field)
+{
+	const char *missing = field->missing ? field->missing : "<unknown>";
+	bool is_present = has_value(field);
+
+	if (!is_present && !*missing)
+		return;
+	if (field->before)
+		put(writer, "%s", field->before);
+	else
+		put(writer, " %s=", field->key);
+	if (!is_present) {
+		put(writer, "%s", missing);
+		return;
+	}
+	put_text_value(writer, field);
+	if (field->after)
+		put(writer, "%s", field->after);
+}
+
+static void put_json_value(struct writer *writer, const struct line_field *field)
+{
+	double thousandths = field->real * 1000;
+
+	if (!has_value(field)) {
+		put(writer, "null");
+		return;
+	}
+	switch (field->type) {
+	case LINE_COUNT:
+	case LINE_BYTES:
+	case LINE_DURATION:
+		put(writer, "%" PRIu64, field->amount.value);
+		break;
+	case LINE_REAL:
+	case LINE_CORES:
+		if (!(thousandths >= 0 && thousandths < 1e18))
+			put(writer, "null");
+		else
+			put(writer, "%" PRIu64 ".%03u", (uint64_t)thousandths / 1000,
+			    (unsigned int)((uint64_t)thousandths % 1000));
+		break;
+	case LINE_LABEL:
+	case LINE_WORD:
+		put(writer, "\"");
+		put_escaped(writer, field->text, true, true);
+		put(writer, "\"");
+		break;
+	}
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+static void put_json_field(struct writer *writer, const struct line_field *field)
+{
+	const char *unit = type_units[field->type];
+
+	if (!field->key)
+		return;
+	if (!unit || ends_with(field->key, unit))
+		unit = "";
+	put(writer, ",\"%s%s\":", field->key, unit);
+	put_json_value(writer, field);
+}
+
+void line_add(struct line *line, const struct line_field *field)
+{
+	if (line->field_count < LINE_FIELDS)
+		line->fields[line->field_count++] = *field;
+}
+
+void line_add_amount(struct line *line, enum line_type type, const char *key, struct amount amount)
+{
+	line_add(line, &(struct line_field){ .type = type, .key = key, .amount = amount });
+}
+
+void line_add_count(struct line *line, const char *key, uint64_t value)
+{
+	line_add_amount(line, LINE_COUNT, key, amount_of(value));
+}
+
+void line_add_duration(struct line *line, const char *key, uint64_t nanoseconds)
+{
+	line_add_amount(line, LINE_DURATION, key, amount_of(nanoseconds));
+}
+
+void line_add_label(struct line *line, const char *key, const char *text)
+{
+	line_add(line, &(struct line_field){ .type = LINE_LABEL, .key = key, .text = text });
+}
+
+void line_add_thread(struct line *line, int tid, const char *name)
+{
+	line_add_count(line, "thread", (uint64_t)tid);
+	line_add(line, &(struct line_field){ .type = LINE_WORD,
+					     .key = "thread_name",
+					     .before = "/",
+					     .missing = "",
+					     .text = *name ? name : NULL });
+}
+
+void line_add_remark(struct line *line, const char *text)
+{
+	line_add(line, &(struct line_field){ .type = LINE_WORD, .before = " ", .text = text });
+}
+
+void line_begin(struct line *line, enum line_kind kind, int pid)
+{
+	line->kind = kind;
+	line->field_count = 0;
+	line_add_count(line, "pid", (uint64_t)pid);
+}
+
+enum taskscope_level line_level(enum line_kind kind)
+{
+	return kinds[kind].level;
+}
+
+static size_t render_text(const struct line *line, struct writer *writer)
+{
+	put(writer, "%s", kinds[line->kind].tag);
+	for (unsigned int i = 0; i < line->field_count; i++)
+		put_text_field(writer, &line->fields[i]);
+	return writer->length;
+}
+
+static size_t render_json(const struct line *line, struct writer *writer)
+{
+	put(writer, "{\"kind\":\"%s\"", kinds[line->kind].name);
+	for (unsigned int i = 0; i < line->field_count; i++)
+		put_json_field(writer, &line->fields[i]);
+	put(writer, "}");
+	return writer->length;
+}
+
+size_t line_render(const struct line *line, bool is_json, char *buffer, size_t capacity)
+{
+	struct writer writer = { .buffer = buffer, .capacity = capacity };
+
+	return is_json ? render_json(line, &writer) : render_text(line, &writer);
+}
+
+static const struct {
+	uint64_t nanoseconds;
+	const char *name;
+} time_units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+
+/* Formats less than a minute: with one decimal below ten of a unit, unless that is 0. */
+static void format_short(uint64_t nanoseconds, char *buffer, size_t capacity)
+{
+	size_t i = 0;
+	uint64_t unit, whole, tenth;
+
+	while (i + 1 < sizeof(time_units) / sizeof(time_units[0]) &&
+	       nanoseconds < time_units[i].nanoseconds)
+		i++;
+	unit = time_units[i].nanoseconds;
+	whole = nanoseconds / unit;
+	tenth = whole < 10 && unit > 1 ? nanoseconds % unit / (unit / 10) : 0;
+	if (tenth)
+		snprintf(buffer, capacity, "%" PRIu64 ".%" PRIu64 "%s", whole, tenth,
+			 time_units[i].name);
+	else
+		snprintf(buffer, capacity, "%" PRIu64 "%s", nanoseconds ? whole : 0,
+			 nanoseconds ? time_units[i].name : "s");
+}
+
+void line_format_duration(uint64_t nanoseconds, char *buffer, size_t capacity)
+{
+	uint64_t seconds = nanoseconds / 1000000000;
+	unsigned int minutes = (unsigned int)(seconds / 60 % 60);
+
+	if (seconds < 60)
+		format_short(nanoseconds, buffer, capacity);
+	else if (seconds < 3600)
+		snprintf(buffer, capacity, "%um%02us", minutes, (unsigned int)(seconds % 60));
+	else
+		snprintf(buffer, capacity, "%" PRIu64 "h%02um%02us", seconds / 3600, minutes,
+			 (unsigned int)(seconds % 60));
+}
+
+void line_format_bytes(uint64_t bytes, char *buffer, size_t capacity)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB" };
+	unsigned int i = 0;
+
+	if (bytes < 1024) {
+		snprintf(buffer, capacity, "%" PRIu64 "B", bytes);
+		return;
+	}
+	while (i + 1 < sizeof(units) / sizeof(units[0]) && bytes >> (10 * (i + 2)))
+		i++;
+	snprintf(buffer, capacity, "%" PRIu64 ".%u%s", bytes >> (10 * (i + 1)),
+		 (unsigned int)((bytes >> (10 * i)) % 1024 * 10 / 1024), units[i]);
+}
+
+void line_format_real(double value, unsigned int most_decimals, char *buffer, size_t capacity)
+{
+	unsigned int decimals = value >= 1 || value == 0 ? 1 : value >= 0.095 ? 2 : 4;
+	uint64_t scale = 1, scaled;
+
+	if (decimals > most_decimals)
+		decimals = most_decimals;
+	for (unsigned int i = 0; i < decimals; i++)
+		scale *= 10;
+	if (!(value >= 0 && value < 1e15)) {
+		snprintf(buffer, capacity, "<unknown>");
+		return;
+	}
+	scaled = (uint64_t)(value * (double)scale + 0.5);
+	snprintf(buffer, capacity, "%" PRIu64 ".%0*" PRIu64, scaled / scale, (int)decimals,
+		 scaled % scale);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/usage/cpu_shares.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "lib/area.h"
+#include "lib/block.h"
+#include "lib/usage/thread_usage.h"
+#include "lib/threads.h"
+#include "lib/ticks.h"
+
+#define SHARES_SIZE (SCOPE_THREADS * sizeof(struct cpu_share))
+
+enum {
+	MOMENT_NS = 1000 * 1000,
+	LONG_MOMENT_NS = 5 * MOMENT_NS,
+	TICK_NS = 100 * MOMENT_NS,
+	THREADS_AT_ONCE = 64, /* more threads are sampled less often: each costs two system calls */
+};
+
+int cpu_shares_init(struct cpu_shares *shares)
+{
+	void *memory = mmap(NULL, SHARES_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	*shares = (struct cpu_shares){ .threads = memory };
+	return 0;
+}
+
+void cpu_shares_clear(struct cpu_shares *shares)
+{
+	if (shares->threads)
+		munmap(shares->threads, SHARES_SIZE);
+	shares->threads = NULL;
+}
+
+/* Varies between three quarters and five quarters of the usual tick. */
+uint64_t cpu_shares_tick_ns(struct cpu_shares *shares, uint32_t threads)
+{
+	uint64_t tick_ns = TICK_NS * (1 + (uint64_t)threads / THREADS_AT_ONCE);
+
+	shares->random = shares->random * UINT64_C(6364136223846793005) + ticks_now();
+	return tick_ns * 3 / 4 + (shares->random >> 33) % (tick_ns / 2);
+}
+
+void cpu_shares_note(struct cpu_shares *shares, const struct look_thread *thread, uint64_t ran_ns,
+		     uint64_t cpu_ns)
+{
+	shares->threads[thread->slot] = (struct cpu_share){
+		.is_wanted = ran_ns && thread->depth,
+		.ran_ns = ran_ns,
+		.at_ns = ticks_monotonic_ns(),
+		.cpu_ns = cpu_ns,
+	};
+}
+
+static bool is_young(const struct cpu_shares *shares, const struct look_frame *frame)
+{
+	return frame->entered_ticks > shares->looked_ticks;
+}
+
+static bool has_young(const struct cpu_shares *shares, const struct look_thread *thread)
+{
+	return is_young(shares, &thread->frames[thread->depth - 1]);
+}
+
+/*
+ * The owner makes a place for a label when it opens a scope.  A label without one shares the last.
+ */
+static uint32_t place_of(const struct scope_thread *block, uint32_t label)
+{
+	uint32_t count = LOAD(block->statistic_count);
+
+	for (uint32_t i = 0; i < count && i < SCOPE_STATISTICS - 1; i++)
+		if (LOAD(block->statistics[i].label) == label)
+			return i;
+	return SCOPE_STATISTICS - 1;
+}
+
+/* A share is an estimate, but no label can use more than its thread. */
+static void add(struct scope_statistic *statistic, uint64_t ns, uint64_t most_ns)
+{
+	uint64_t sum = LOAD(statistic->cpu_ns) + ns;
+
+	STORE(statistic->cpu_ns, sum < most_ns ? sum : most_ns);
+	STORE(statistic->cpu_samples, LOAD(statistic->cpu_samples) + 1);
+}
+
+static bool is_open(const struct scope_thread *block, uint32_t index,
+		    const struct look_frame *frame)
+{
+	return index < LOAD(block->depth) &&
+	       LOAD(block->frames[index].generation) == frame->generation;
+}
+
+/* Gives to every label on the stack once; its outermost scope counts. */
+static void give(const struct cpu_shares *shares, const struct look_thread *thread,
+		 uint64_t young_ns)
+{
+	const struct cpu_share *share = &shares->threads[thread->slot];
+	struct scope_thread *block = threads_lock_block(thread->slot, thread->tid);
+	uint32_t given = 0;
+
+	if (!block)
+		return;
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		const struct look_frame *frame = &thread->frames[i];
+		uint32_t place = place_of(block, frame->label);
+
+		if (given & UINT32_C(1) << place)
+			continue;
+		if (is_young(shares, frame) && share->was_long && !is_open(block, i, frame))
+			continue;
+		given |= UINT32_C(1) << place;
+		add(&block->statistics[place], is_young(shares, frame) ? young_ns : share->ran_ns,
+		    share->cpu_ns);
+	}
+	threads_unlock();
+}
+
+/* What the thread uses right now, projected to a whole tick. */
+static uint64_t burnt_ns(const struct cpu_share *share, pid_t tid, uint64_t tick_ns)
+{
+	struct amount now = thread_cpu_ns(tid);
+	uint64_t window = ticks_monotonic_ns() - share->at_ns;
+
+	if (!now.is_known || now.value <= share->cpu_ns || !window)
+		return 0;
+	return (uint64_t)((double)(now.value - share->cpu_ns) / (double)window * (double)tick_ns);
+}
+
+static bool needs_moment(const struct cpu_shares *shares, const struct look *look)
+{
+	for (uint32_t i = 0; i < look->thread_count; i++) {
+		const struct look_thread *thread = &look->threads[i];
+
+		if (shares->threads[thread->slot].is_wanted && has_young(shares, thread))
+			return true;
+	}
+	return false;
+}
+
+void cpu_shares_give(struct cpu_shares *shares, const struct look *look, uint64_t tick_ns)
+{
+	const struct timespec moment = { .tv_nsec = MOMENT_NS };
+
+	if (needs_moment(shares, look))
+		nanosleep(&moment, NULL);
+	for (uint32_t i = 0; i < look->thread_count; i++) {
+		const struct look_thread *thread = &look->threads[i];
+		struct cpu_share *share = &shares->threads[thread->slot];
+		uint64_t young_ns = 0;
+
+		if (!share->is_wanted)
+			continue;
+		if (has_young(shares, thread))
+			young_ns = burnt_ns(share, thread->tid, tick_ns);
+		share->was_long = ticks_monotonic_ns() - share->at_ns > LONG_MOMENT_NS;
+		give(shares, thread, young_ns);
+		share->is_wanted = false;
+	}
+	shares->looked_ticks = look->ticks;
+}

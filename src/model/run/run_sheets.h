@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turns what a run knows beyond its tasks into facts, sources and sheets of its snapshot.  Private
+ * to src/model/run.
+ */
+#ifndef MODEL_RUN_SHEETS_H
+#define MODEL_RUN_SHEETS_H
+
+struct run;
+struct snapshot;
+
+/* Adds the run itself, its host, and its past: waits, phases, events, samples.  0 or -ENOMEM. */
+int run_add_sheets(struct snapshot *snapshot, const struct run *run);
+
+/*
+ * Adds what refers to rows, and the reasons for absent cells.  Call it when rows no longer move.  0
+ * or -ENOMEM.
+ */
+int run_add_references(struct snapshot *snapshot, const struct run *run);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Phases: how long the threads of a process were inside scopes of each label
+ * (model/scope/scopes.h), and how much of that time they were on a CPU.
+ *
+ * Times are sampled.  A look reads the open scopes of a thread.  The time since the last look is
+ * divided at each depth: a scope that is open now has an age, so it gets the time since it was
+ * entered; the scope that was at its depth at the last look gets the time before.  So phases
+ * longer than the time between two looks are exact, and shorter ones are right on average.  A
+ * label counts once for a thread, however often it is on the stack, and again for each further
+ * thread.
+ *
+ * Programs that keep statistics also say how often each label was closed, and after how long.
+ * These include scopes that no look saw.
+ *
+ * Pure: the caller passes the time.
+ */
+#ifndef MODEL_PHASE_H
+#define MODEL_PHASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/number_map.h"
+#include "model/scope/scopes.h"
+#include "model/tree/tree_event.h"
+
+/* A program can make any number of labels at run time: further ones are left out and counted. */
+#define PHASES_MAX 4096
+#define PHASES_OF_PROCESS 1024
+
+struct phase {
+	struct task_key process;
+	char comm[TREE_COMM_SIZE];
+	char label[SCOPE_LABEL_SIZE]; /* "": all labels that have no row of their own */
+	uint64_t samples; /* looks that saw a thread in it; 0: threads and wall_ns are not known */
+	uint64_t threads;
+	uint64_t wall_ns;
+	bool has_cpu;
+	uint64_t cpu_ns, off_cpu_ns; /* both are parts of wall_ns */
+	bool has_count;		     /* from the program's own statistics */
+	uint64_t count, total_ns;    /* of closed scopes */
+	bool is_partial;	     /* a program of it kept no statistics: count is too low */
+};
+
+/* Whether files and outputs call the phase exact. */
+static inline bool phase_is_exact(const struct phase *phase)
+{
+	return phase->has_count && !phase->is_partial;
+}
+
+/* All zeros: scopes were not searched for. */
+struct phases {
+	bool known;
+	ARRAY_OF(struct phase) list;
+	uint64_t omitted; /* looks at a scope, or statistics, whose label found no room */
+};
+
+/* Sorts them by time, as all outputs show them.  Nothing can be added afterwards. */
+void phases_settle(struct phases *phases);
+void phases_free(struct phases *phases);
+
+/* A label of a process: its place in the list, and which statistics were already added there. */
+struct phase_row {
+	uint32_t phase;
+	uint64_t count, total_ns;
+};
+
+/* The state of a thread between two looks. */
+struct phase_thread {
+	int32_t own_tid;  /* as its process sees it */
+	size_t slot;	  /* in the list */
+	uint64_t time_ns; /* of the last look; before the first one, when watching began */
+	uint64_t cpu_ns;
+	size_t depth;
+	uint32_t stack[SCOPE_FRAMES]; /* phases at the last look, outermost first */
+	ARRAY_OF(uint32_t) seen;      /* all phases that it ever was in */
+
+	/* For the caller: its number in our PID namespace (0: not known), start, and last look. */
+	int32_t tid;
+	uint64_t start_ns;
+	uint64_t round;
+};
+
+struct phase_process {
+	struct task_key key;
+	char comm[TREE_COMM_SIZE];
+	ARRAY_OF(struct phase_row) rows;
+	ARRAY_OF(struct phase_thread *) threads;
+	struct number_map numbers; /* threads by own_tid */
+};
+
+void phase_process_free(struct phase_process *process);
+
+/* The thread with that number; NULL when it is not known. */
+struct phase_thread *phase_thread_find(const struct phase_process *process, int32_t own_tid);
+/* Adds a new thread, watched since `since_ns`.  NULL when memory runs out. */
+struct phase_thread *phase_thread_add(struct phase_process *process, int32_t own_tid,
+				      uint64_t since_ns);
+/* Removes and frees a thread; the last one of the list takes its slot. */
+void phase_thread_remove(struct phase_process *process, struct phase_thread *thread);
+
+/* What one look at a thread found. */
+struct phase_look {
+	uint64_t time_ns;
+	const struct scope *scopes; /* outermost first */
+	size_t count;
+	uint64_t changed_ns; /* time since it last opened or closed a scope */
+	bool has_cpu;
+	uint64_t cpu_ns;       /* on a CPU since watching began */
+	bool keeps_statistics; /* its program does */
+};
+
+/* 0 or -ENOMEM. */
+int phase_sample(struct phases *phases, struct phase_process *process, struct phase_thread *thread,
+		 const struct phase_look *look);
+
+/*
+ * Adds the growth of the program's own statistics since the last call.  The first call after
+ * phase_process_forget() counts from 0.  For a program that was already running, `is_base` makes
+ * the first call take the statistics as the base and add nothing.  0 or -ENOMEM.
+ */
+int phase_count(struct phases *phases, struct phase_process *process, const struct scopes *scopes,
+		bool is_base);
+
+/* Call it when the process runs another program: no scope is open, and statistics start at 0. */
+void phase_process_forget(struct phase_process *process);
+
+/* What the live line shows: the scope that has been the innermost of its thread for the longest. */
+struct phase_now {
+	bool present;
+	struct scope innermost;
+	bool has_outer; /* the progress is that of a scope around it */
+	struct scope outer;
+};
+
+void phase_now_set(struct phase_now *now, const struct scopes *scopes);
+
+#endif

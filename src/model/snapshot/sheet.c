@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/snapshot/sheet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dictionary.h"
+#include "metric/reading.h"
+
+void sheet_clear(struct sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->columns.count; i++)
+		column_free(&sheet->columns.data[i]);
+	array_free(&sheet->columns);
+	free(sheet->keys);
+	dictionary_free(sheet->names);
+	arena_clear(&sheet->arena);
+	*sheet = (struct sheet){ 0 };
+}
+
+static int grow_rows(struct sheet *sheet, size_t wanted)
+{
+	size_t from = sheet->row_capacity;
+	size_t to = array_grown(from, wanted);
+	uint32_t *keys = realloc(sheet->keys, to * sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	sheet->keys = keys;
+	for (size_t i = 0; i < sheet->columns.count; i++)
+		if (sheet->columns.data[i].values &&
+		    column_grow(&sheet->columns.data[i], from, to) < 0)
+			return -ENOMEM;
+	sheet->row_capacity = to;
+	return 0;
+}
+
+int sheet_add_row(struct sheet *sheet, uint32_t key, uint32_t *ret_row)
+{
+	if (sheet->row_count == sheet->row_capacity && grow_rows(sheet, sheet->row_count + 1) < 0)
+		return -ENOMEM;
+	sheet->keys[sheet->row_count] = key;
+	*ret_row = (uint32_t)sheet->row_count++;
+	return 0;
+}
+
+/* The descriptor of a new column; it lives as long as the sheet. */
+static const struct metric *describe(struct sheet *sheet, const char *name, size_t length)
+{
+	struct metric *metric = arena_alloc(&sheet->arena, sizeof(*metric));
+	const char *copy = arena_copy(&sheet->arena, name, length);
+
+	if (!metric || !copy)
+		return NULL;
+	*metric = reading_metric(copy);
+	return metric;
+}
+
+static int find_column(struct sheet *sheet, const char *name, struct column **ret)
+{
+	struct column column = { 0 };
+	size_t length = strlen(name);
+	uint32_t number;
+	int status;
+
+	if (length == 0 || length >= SHEET_NAME_SIZE)
+		return -E2BIG;
+	if (!sheet->names)
+		sheet->names = dictionary_new();
+	if (!sheet->names)
+		return -ENOMEM;
+	status = dictionary_add(sheet->names, name, length, &number);
+	if (status < 0)
+		return status;
+	if (number > SHEET_COLUMNS_MAX)
+		return -E2BIG;
+	if (number > sheet->columns.count) {
+		column.metric = describe(sheet, name, length);
+		if (!column.metric || array_append(&sheet->columns, column) < 0)
+			return -ENOMEM;
+	}
+	*ret = &sheet->columns.data[number - 1];
+	return 0;
+}
+
+int sheet_set(struct sheet *sheet, uint32_t row, const char *name, enum cell_state state,
+	      uint64_t value)
+{
+	struct column *column;
+	int status = find_column(sheet, name, &column);
+
+	if (status < 0)
+		return status;
+	if (!column->values && column_grow(column, 0, sheet->row_capacity) < 0)
+		return -ENOMEM;
+	column_set(column, row, state, value);
+	return 0;
+}
+
+int sheet_set_absent(struct sheet *sheet, const char *name, const char *reason)
+{
+	struct column *column;
+	int status = find_column(sheet, name, &column);
+
+	return status < 0 ? status : column_set_absent(column, &sheet->arena, reason);
+}
+
+int sheet_set_origin(struct sheet *sheet, const char *name, const char *origin)
+{
+	struct column *column;
+	int status = find_column(sheet, name, &column);
+
+	return status < 0 ? status : column_set_origin(column, &sheet->arena, origin);
+}
+
+const struct column *sheet_find(const struct sheet *sheet, const char *name)
+{
+	uint32_t number = sheet->names ? dictionary_find(sheet->names, name, strlen(name)) : 0;
+
+	return number && number <= sheet->columns.count ? &sheet->columns.data[number - 1] : NULL;
+}
+
+/* Words of a name that are compared one by one; the last level holds all words that are left. */
+#define LEVELS 4
+
+/*
+ * The sort key of a column: its family's place in readings.def, then, for each of its words, the
+ * number of the name's prefix up to that word.  Prefixes are numbered as they are first seen.  So
+ * columns that share words are together, in the order in which the kernel listed them.  Columns in
+ * that order already stay in it, so a file that is read and written again does not change.
+ */
+struct place {
+	struct column column;
+	size_t family;
+	uint32_t levels[LEVELS];
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *first = a, *second = b;
+
+	if (first->family != second->family)
+		return first->family < second->family ? -1 : 1;
+	for (int level = 0; level < LEVELS; level++)
+		if (first->levels[level] != second->levels[level])
+			return first->levels[level] < second->levels[level] ? -1 : 1;
+	return 0;
+}
+
+static int find_place(struct dictionary *prefixes, const struct column *column, struct place *ret)
+{
+	char name[SHEET_NAME_SIZE + 24]; /* its first word is the family */
+	size_t length;
+	int status = 0;
+
+	*ret = (struct place){ .column = *column, .family = reading_family(column->metric->name) };
+	length = (size_t)snprintf(name, sizeof(name), "%zu ", ret->family);
+	snprintf(name + length, sizeof(name) - length, "%s", column->metric->name);
+	for (int level = 0; level < LEVELS && name[length] && status == 0; level++) {
+		length += name[length] == ' ';
+		length += level + 1 < LEVELS ? strcspn(name + length, " ") : strlen(name + length);
+		status = dictionary_add(prefixes, name, length, &ret->levels[level]);
+	}
+	return status;
+}
+
+static int order_columns(struct sheet *sheet)
+{
+	size_t count = sheet->columns.count;
+	struct dictionary *prefixes = dictionary_new();
+	struct place *places = calloc(count + 1, sizeof(*places));
+	int status = prefixes && places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = find_place(prefixes, &sheet->columns.data[i], &places[i]);
+	if (status == 0)
+		qsort(places, count, sizeof(*places), compare_places);
+	for (size_t i = 0; i < count && status == 0; i++)
+		sheet->columns.data[i] = places[i].column;
+	free(places);
+	dictionary_free(prefixes);
+	return status;
+}
+
+/* A column's number is its place, so a new order needs a new dictionary of the names. */
+static int number_columns(struct sheet *sheet)
+{
+	struct dictionary *names = dictionary_new();
+	uint32_t number;
+	int status = names ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
+		const char *name = sheet->columns.data[i].metric->name;
+
+		status = dictionary_add(names, name, strlen(name), &number);
+	}
+	if (status < 0) {
+		dictionary_free(names);
+		return status;
+	}
+	dictionary_free(sheet->names);
+	sheet->names = names;
+	return 0;
+}
+
+int sheet_finish(struct sheet *sheet)
+{
+	int status = order_columns(sheet);
+
+	return status < 0 ? status : number_columns(sheet);
+}

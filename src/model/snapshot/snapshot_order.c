@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves or drops rows of a snapshot, together with their cells and all references to them. */
+#include "model/snapshot/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/snapshot/snapshot_index.h"
+
+/* New row numbers for the rows of one scope: new_row[old], or ROW_GONE. */
+#define ROW_GONE UINT32_MAX
+
+/* Moves the cells of a scope's columns to their new rows. */
+static int move_cells(struct snapshot *snapshot, enum metric_scope scope, const uint32_t *new_row,
+		      size_t rows)
+{
+	CLEANUP(free_pointer) uint64_t *values = malloc(rows * sizeof(*values) + 1);
+	CLEANUP(free_pointer) uint8_t *states = malloc(rows + 1);
+
+	if (!values || !states)
+		return -ENOMEM;
+	for (int id = 0; id < METRIC_STORED; id++) {
+		struct column *column = &snapshot->columns[id];
+
+		if (metrics[id].scope != scope || !column->values || rows == 0)
+			continue;
+		memcpy(values, column->values, rows * sizeof(*values));
+		memcpy(states, column->states, rows);
+		memset(column->states, 0, rows);
+		for (size_t row = 0; row < rows; row++) {
+			if (new_row[row] == ROW_GONE)
+				continue;
+			column->values[new_row[row]] = values[row];
+			column->states[new_row[row]] = states[row];
+		}
+	}
+	return 0;
+}
+
+/* Updates the keys of sheet rows that refer to rows that moved. */
+static void move_keys(struct sheet *sheet, const uint32_t *new_row)
+{
+	for (size_t row = 0; row < sheet->row_count; row++)
+		sheet->keys[row] = new_row[sheet->keys[row]];
+}
+
+static int move_tasks(struct snapshot *snapshot, const uint32_t *new_row, size_t kept)
+{
+	size_t rows = snapshot->task_count;
+	CLEANUP(free_pointer) struct task *old = malloc(rows * sizeof(*old) + 1);
+	int status;
+
+	if (!old)
+		return -ENOMEM;
+	status = move_cells(snapshot, METRIC_OF_THREAD, new_row, rows);
+	if (status < 0)
+		return status;
+	if (rows)
+		memcpy(old, snapshot->tasks, rows * sizeof(*old));
+	for (size_t row = 0; row < rows; row++)
+		if (new_row[row] != ROW_GONE)
+			snapshot->tasks[new_row[row]] = old[row];
+	move_keys(&snapshot->sheets[SHEET_RUN_THREADS], new_row);
+	snapshot->task_count = kept;
+	return 0;
+}
+
+static int move_processes(struct snapshot *snapshot, const uint32_t *new_row, size_t kept)
+{
+	size_t rows = snapshot->process_count;
+	CLEANUP(free_pointer) struct process *old = malloc(rows * sizeof(*old) + 1);
+	int status;
+
+	if (!old)
+		return -ENOMEM;
+	status = move_cells(snapshot, METRIC_OF_PROCESS, new_row, rows);
+	if (status < 0)
+		return status;
+	if (rows)
+		memcpy(old, snapshot->processes, rows * sizeof(*old));
+	for (size_t row = 0; row < rows; row++)
+		if (new_row[row] != ROW_GONE)
+			snapshot->processes[new_row[row]] = old[row];
+	move_keys(&snapshot->sheets[SHEET_RUN_PROCESSES], new_row);
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		snapshot->tasks[row].process = new_row[snapshot->tasks[row].process];
+	snapshot->process_count = kept;
+	return snapshot_index_rebuild(snapshot, kept);
+}
+
+/* Numbers the kept rows from 0 in their order; returns how many there are. */
+static size_t number_kept(const uint8_t *keep, size_t rows, uint32_t *new_row)
+{
+	uint32_t kept = 0;
+
+	for (size_t row = 0; row < rows; row++)
+		new_row[row] = keep[row] ? kept++ : ROW_GONE;
+	return kept;
+}
+
+int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep)
+{
+	size_t rows = snapshot->task_count > snapshot->process_count ? snapshot->task_count :
+								       snapshot->process_count;
+	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
+	CLEANUP(free_pointer) uint8_t *used = calloc(snapshot->process_count + 1, 1);
+	int status;
+
+	if (!new_row || !used)
+		return -ENOMEM;
+	status = move_tasks(snapshot, new_row, number_kept(keep, snapshot->task_count, new_row));
+	if (status < 0)
+		return status;
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		used[snapshot->tasks[row].process] = 1;
+	return move_processes(snapshot, new_row,
+			      number_kept(used, snapshot->process_count, new_row));
+}
+
+struct order {
+	int64_t first;
+	uint64_t second;
+	uint32_t row;
+};
+
+static int compare_order(const void *first, const void *second)
+{
+	const struct order *a = first, *b = second;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	if (a->second != b->second)
+		return a->second < b->second ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Sorts the order if needed and makes new row numbers from it; false when no row has to move. */
+static bool sort_rows(struct order *order, size_t rows, uint32_t *new_row)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < rows && sorted; i++)
+		sorted = compare_order(&order[i - 1], &order[i]) <= 0;
+	if (sorted)
+		return false;
+	qsort(order, rows, sizeof(*order), compare_order);
+	for (size_t i = 0; i < rows; i++)
+		new_row[order[i].row] = (uint32_t)i;
+	return true;
+}
+
+static void find_first_tasks(struct snapshot *snapshot)
+{
+	for (size_t row = 0; row < snapshot->task_count; row++) {
+		const struct task *task = &snapshot->tasks[row];
+		struct process *process = &snapshot->processes[task->process];
+
+		if (row == 0 || task[-1].process != task->process || task->tid == process->tgid)
+			process->first_task = (uint32_t)row;
+	}
+}
+
+int snapshot_finish(struct snapshot *snapshot)
+{
+	size_t rows = snapshot->task_count > snapshot->process_count ? snapshot->task_count :
+								       snapshot->process_count;
+	CLEANUP(free_pointer) struct order *order = malloc(rows * sizeof(*order) + 1);
+	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
+	int status = 0;
+
+	if (!order || !new_row)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->process_count; row++)
+		order[row] = (struct order){ snapshot->processes[row].tgid,
+					     snapshot->processes[row].start_time_ns, row };
+	if (sort_rows(order, snapshot->process_count, new_row))
+		status = move_processes(snapshot, new_row, snapshot->process_count);
+	if (status < 0)
+		return status;
+	for (uint32_t row = 0; row < snapshot->task_count; row++) {
+		const struct task *task = &snapshot->tasks[row];
+
+		order[row] = (struct order){ task->process,
+					     (uint64_t)((int64_t)task->tid - INT32_MIN), row };
+	}
+	if (sort_rows(order, snapshot->task_count, new_row))
+		status = move_tasks(snapshot, new_row, snapshot->task_count);
+	if (status < 0)
+		return status;
+	find_first_tasks(snapshot);
+	return 0;
+}

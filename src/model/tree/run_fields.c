@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/tree/run_fields.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+const struct run_field run_fields[] = {
+#define RUN_FIELD(section, key, type, member)                                                      \
+	{ RUN_SECTION_##section, key, RUN_FIELD_##type, false, offsetof(struct run, member), 0 },
+#define TREE_FIELD(section, key, type, member)                                                     \
+	{ RUN_SECTION_##section, key, RUN_FIELD_##type, true, offsetof(struct tree, member), 0 },
+#define TREE_COUNT(section, key, bit, member)                                                      \
+	{ RUN_SECTION_##section, key, RUN_FIELD_COUNT, true, offsetof(struct tree, member),        \
+	  TREE_UNKNOWN_##bit },
+#include "model/tree/run_fields.def"
+#undef RUN_FIELD
+#undef TREE_FIELD
+#undef TREE_COUNT
+};
+
+const size_t run_field_count = ARRAY_SIZE(run_fields);
+
+bool run_field_is_known(const struct run *run, const struct run_field *field)
+{
+	if (run->tree->unknown & field->unknown)
+		return false;
+	return field->unknown != TREE_UNKNOWN_OOM_KILLS || run->tree->oom_kills || !run->tracer ||
+	       strcmp(run->tracer, "bpf") == 0;
+}

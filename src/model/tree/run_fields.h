@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plain numbers of a run, as rows of run_fields.def.  The code that writes a run and the code
+ * that reads one back use the same table.
+ */
+#ifndef MODEL_RUN_FIELDS_H
+#define MODEL_RUN_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/tree/run.h"
+
+/* The JSON object of the summary that holds the number. */
+enum run_section {
+	RUN_SECTION_COUNTS, /* the summary itself */
+	RUN_SECTION_HOST,   /* in "pressure" */
+	RUN_SECTION_CGROUP, /* in "pressure" */
+	RUN_SECTION_SAMPLING,
+	RUN_SECTION_LOSSES,
+	RUN_SECTION_SELF,
+};
+
+enum run_field_type {
+	RUN_FIELD_COUNT,
+	RUN_FIELD_NONZERO,
+	RUN_FIELD_SMALL,
+	RUN_FIELD_OPTIONAL,
+	RUN_FIELD_REAL,
+};
+
+struct run_field {
+	enum run_section section;
+	const char *key;
+	enum run_field_type type;
+	bool in_tree;
+	size_t offset;
+	unsigned unknown; /* enum tree_unknown: the bit that marks it as not known; or 0 */
+};
+
+extern const struct run_field run_fields[];
+extern const size_t run_field_count;
+
+/*
+ * Whether the number is known.  OOM kills are known only to the tracer by BPF, unless there were
+ * some.
+ */
+bool run_field_is_known(const struct run *run, const struct run_field *field);
+
+/* Where the number is. */
+static inline void *run_field_at(const struct run *run, const struct run_field *field)
+{
+	return (char *)(field->in_tree ? (const void *)run->tree : (const void *)run) +
+	       field->offset;
+}
+
+#endif

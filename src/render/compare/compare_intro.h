@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is printed before the tables of a comparison: what was compared, when,
+ * in which mode and why, and how the hosts differ.
+ */
+#ifndef RENDER_COMPARE_INTRO_H
+#define RENDER_COMPARE_INTRO_H
+
+#include <stdio.h>
+
+struct compare_view;
+struct terminal;
+
+/* Returns 0 or -ENOMEM. */
+int compare_intro_print(const struct compare_view *view, const struct terminal *terminal,
+			FILE *out);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/compare/compare_sides.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "metric/unit.h"
+#include "render/compare/compare_value.h"
+#include "render/compare/compare_view.h"
+#include "render/table/table.h"
+
+/* A group that only one side has, and what is known of it. */
+struct lone_group {
+	const struct compared_group *group;
+	const struct comparison_row *row; /* its most important one, NULL when none is kept */
+	size_t rank;			  /* place of that row: the order of the list */
+};
+
+struct lone_groups {
+	ARRAY_OF(struct lone_group) items;
+};
+
+static void lone_groups_free(struct lone_groups *groups)
+{
+	array_free(&groups->items);
+}
+
+/* By group: its first row; NULL for a group without rows. */
+static const struct comparison_row **first_rows(const struct comparison *comparison)
+{
+	const struct comparison_row **rows = calloc(comparison->groups.count + 1, sizeof(*rows));
+
+	for (size_t i = 0; rows && i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		if (!rows[row->group])
+			rows[row->group] = row;
+	}
+	return rows;
+}
+
+/* Cgroups of readings have no tasks of their own: their rows say which side they are on. */
+static enum row_state side_of(const struct compared_group *group, const struct comparison_row *row)
+{
+	/* A group that a filter kept out of the first snapshot is not new. */
+	if ((group->tasks_before || group->missed) && group->tasks_after)
+		return ROW_SAME;
+	if (group->tasks_after)
+		return ROW_NEW;
+	if (group->tasks_before)
+		return ROW_GONE;
+	return row ? row->state : ROW_SAME;
+}
+
+static int compare_lone(const void *a, const void *b)
+{
+	const struct lone_group *left = a, *right = b;
+
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
+	if (left->group->run_time_ns != right->group->run_time_ns)
+		return left->group->run_time_ns > right->group->run_time_ns ? -1 : 1;
+	return strcmp(left->group->key, right->group->key);
+}
+
+static int gather(const struct comparison *comparison, enum row_state side, struct lone_groups *ret)
+{
+	CLEANUP(free_pointer) const struct comparison_row **rows = first_rows(comparison);
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < comparison->groups.count; i++) {
+		const struct compared_group *group = &comparison->groups.data[i];
+		struct lone_group item = { group, rows[i], SIZE_MAX };
+
+		if (side_of(group, rows[i]) != side)
+			continue;
+		if (rows[i])
+			item.rank = (size_t)(rows[i] - comparison->rows.data);
+		if (array_append(&ret->items, item) < 0)
+			return -ENOMEM;
+	}
+	if (ret->items.count)
+		qsort(ret->items.data, ret->items.count, sizeof(*ret->items.data), compare_lone);
+	return 0;
+}
+
+static void add_size(struct table *table, bool known, enum metric_unit unit, uint64_t value)
+{
+	if (known)
+		unit_format(put_begin(table), unit, value);
+	else
+		text_append_string(put_begin(table), "-");
+	put_end(table);
+}
+
+/*
+ * Appends the most important row, which says what the group is about where time
+ * and memory do not.
+ */
+static void append_most(struct text *out, const struct comparison_row *row)
+{
+	const struct compared_value *value;
+
+	if (!row)
+		return;
+	value = row->state == ROW_GONE ? &row->before : &row->after;
+	text_append_escaped(out, row->metric->name, strlen(row->metric->name));
+	text_append_string(out, " ");
+	compare_value_text(out, row, value);
+}
+
+static void add_group(struct table *table, const struct lone_group *item)
+{
+	const struct compared_group *group = item->group;
+	uint32_t tasks = group->tasks_before + group->tasks_after;
+
+	if (group->key[0])
+		text_append_escaped(put_begin(table), group->key, strlen(group->key));
+	else
+		text_append_string(put_begin(table), "(none)");
+	put_end(table);
+	if (tasks)
+		text_format(put_begin(table), "%" PRIu32, tasks);
+	else
+		text_append_string(put_begin(table), "-");
+	put_end(table);
+	add_size(table, group->has_run_time, UNIT_NS, group->run_time_ns);
+	add_size(table, group->has_rss, UNIT_BYTES, group->rss_bytes);
+	append_most(put_begin(table), item->row);
+	put_end(table);
+}
+
+static int print_side(const struct compare_view *view, enum row_state side, const char *name,
+		      const struct terminal *terminal, FILE *out)
+{
+	CLEANUP(lone_groups_free) struct lone_groups groups = { 0 };
+	CLEANUP(table_clear) struct table table = { 0 };
+	int status = gather(view->comparison, side, &groups);
+	size_t shown = groups.items.count;
+
+	if (status < 0 || shown == 0)
+		return status;
+	if (view->limit && view->limit < shown)
+		shown = view->limit;
+	table_add_title(&table, "group", TABLE_NAME);
+	table_add_title(&table, "tasks", TABLE_RIGHT);
+	table_add_title(&table, metrics[METRIC_run_time_ns].name, TABLE_RIGHT);
+	table_add_title(&table, metrics[METRIC_rss_bytes].name, TABLE_RIGHT);
+	table_add_title(&table, "most", TABLE_NAME);
+	for (size_t i = 0; i < shown; i++)
+		add_group(&table, &groups.items.data[i]);
+	fprintf(out, "\n## groups only %s: %zu\n", name, groups.items.count);
+	status = table_print(&table, terminal, out);
+	if (status == 0 && shown < groups.items.count)
+		fprintf(out, "… %zu more group%s (-n 0 shows all)\n", groups.items.count - shown,
+			groups.items.count - shown == 1 ? "" : "s");
+	return status;
+}
+
+int compare_sides_print(const struct compare_view *view, const struct terminal *terminal, FILE *out)
+{
+	int status = print_side(view, ROW_NEW, "after", terminal, out);
+
+	return status < 0 ? status : print_side(view, ROW_GONE, "before", terminal, out);
+}

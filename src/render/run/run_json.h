@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the JSON lines of a run (docs/json.md): env, metadata, sample, scopes,
+ * tree, event, exit, summary.  Each function writes one line with its newline;
+ * what is absent is left out.
+ */
+#ifndef RENDER_RUN_JSON_H
+#define RENDER_RUN_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/tree/run.h"
+
+struct diagnosis;
+struct snapshot;
+
+/* Host facts, from a snapshot that has them. */
+void run_json_env(FILE *out, const struct snapshot *host);
+void run_json_metadata(FILE *out, const struct run *run);
+/* The tree's sums at run->last. */
+void run_json_sample(FILE *out, const struct run *run);
+/* Open scopes of a process. */
+struct run_scopes {
+	struct task_key key;
+	const struct scopes *scopes;
+};
+/* Writes the scopes of processes whose scopes changed; `omitted` more are left out. */
+void run_json_scopes(FILE *out, const struct run *run, uint64_t time_ns,
+		     const struct run_scopes *processes, size_t count, size_t omitted);
+/* The live processes, the busiest first, at most `limit`; the rest is counted. */
+void run_json_tree(FILE *out, const struct run *run, size_t limit);
+/* A fork, exec, signal or OOM kill as it happened. */
+void run_json_event(FILE *out, const struct run *run, const struct tree_event *event);
+/* A process that ended: from tree_take_ended(). */
+void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
+/*
+ * The last line, and the output of `--format json` of report and why.  A brief
+ * one, for where there is no room, has the first rows of its lists and no
+ * phases, and says so.
+ */
+void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
+		      bool is_brief);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/run/run_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analyze/verdict/diagnosis.h"
+#include "analyze/verdict/verdict_evidence.h"
+#include "base/cleanup.h"
+#include "base/kernel_names.h"
+#include "base/text.h"
+#include "metric/unit.h"
+#include "render/run/run_text_tables.h"
+
+static const char bold_on[] = "\033[1m";
+static const char bold_off[] = "\033[0m";
+
+static void append_name(struct text *line, const char *name)
+{
+	text_append_escaped(line, name, strlen(name));
+}
+
+/* The command without its folder, or the processes that we attached to. */
+static void append_subject(struct text *line, const struct run *run)
+{
+	const char *word = run->command && run->command[0] ? run->command[0] : NULL;
+	const char *slash = word ? strrchr(word, '/') : NULL;
+	const struct tree_process *root = run->tree->root;
+
+	if (word) {
+		append_name(line, slash && slash[1] ? slash + 1 : word);
+		return;
+	}
+	if (root && root->comm[0])
+		append_name(line, root->comm);
+	else
+		text_append_string(line, "process");
+	text_format(line, " (pid %" PRId32 ")", run->pid);
+}
+
+static void append_sender(struct text *line, const struct run *run)
+{
+	if (!run->killer_pid)
+		return;
+	text_format(line, " from pid %" PRId32, run->killer_pid);
+	if (!run->killer_comm[0])
+		return;
+	text_append_string(line, " (");
+	append_name(line, run->killer_comm);
+	text_append_string(line, ")");
+}
+
+static void append_signal(struct text *line, const struct run *run)
+{
+	int number = WTERMSIG(run->status);
+	char name[KERNEL_NAME_SIZE];
+
+	if (run->oom_killed) {
+		text_append_string(line, " was killed by the kernel for lack of memory (OOM)");
+		return;
+	}
+	text_format(line, " was killed by %s (%d)", signal_name(number, name), number);
+	append_sender(line, run);
+	if (WCOREDUMP(run->status))
+		text_append_string(line, " and dumped core");
+}
+
+static void append_status(struct text *line, const struct run *run)
+{
+	if (run->end == RUN_TIMED_OUT && run->mode == RUN_COMMAND)
+		text_append_string(line, " ran out of its time (-d)");
+	else if (run->has_status && WIFSIGNALED(run->status))
+		append_signal(line, run);
+	else if (run->has_status && WIFEXITED(run->status))
+		text_format(line, " exited %d", WEXITSTATUS(run->status));
+	else if (run->mode == RUN_ATTACH)
+		text_append_string(line, " was watched");
+	else
+		text_append_string(line, " ended");
+}
+
+/* Processes without a reported end were alive when the file was cut off. */
+static void append_cut_off(struct text *line, const struct run *run)
+{
+	if (run->has_status)
+		append_status(line, run);
+	text_append_string(line, run->has_status ? "; cut off after " : ": cut off after ");
+	unit_format(line, UNIT_NS, run_wall_ns(run));
+	text_format(line, ": no summary; %" PRIu64 " process%s ended by then", run->tree->exited,
+		    run->tree->exited == 1 ? "" : "es");
+}
+
+static void append_totals(struct text *line, const struct run *run)
+{
+	const struct tree *tree = run->tree;
+	unsigned bounds = run_lower_bounds(run);
+	const char *processes = bounds & RUN_BOUND_PROCESSES ? "at least " : "";
+	uint64_t peak = tree->peak_rss_bytes ? tree->peak_rss_bytes : tree->largest_rss_bytes;
+
+	if (run->end == RUN_UNFINISHED)
+		text_format(line, ", %s%" PRIu64 " in all", processes, tree->processes);
+	else
+		text_format(line, ": %s%" PRIu64 " process%s", processes, tree->processes,
+			    tree->processes == 1 ? "" : "es");
+	evidence_cores(run, ", ", line);
+	if (tree->has_peak_rss && peak) {
+		text_append_string(line,
+				   bounds & RUN_BOUND_MEMORY ? ", peak at least " : ", peak ");
+		unit_format(line, UNIT_BYTES, peak);
+	}
+}
+
+/* When the command itself ended, and how long the rest of its processes were watched. */
+static void append_time(struct text *line, const struct run *run)
+{
+	if (run->command_ns.present) {
+		unit_format(line, UNIT_NS, run->command_ns.value);
+		text_append_string(line, run->tree->live_processes ?
+						 "; the rest of its processes were watched for " :
+						 "; the last of its processes ended after ");
+	}
+	unit_format(line, UNIT_NS, run_wall_ns(run));
+}
+
+static void append_outcome(struct text *line, const struct run *run)
+{
+	append_subject(line, run);
+	if (run->end == RUN_UNFINISHED) {
+		append_cut_off(line, run);
+	} else {
+		append_status(line, run);
+		text_append_string(line, run->mode == RUN_ATTACH && !run->has_status ? " for " :
+										       " after ");
+		append_time(line, run);
+	}
+	append_totals(line, run);
+}
+
+static void print_bold(FILE *out, const struct run_text_options *options, const char *line)
+{
+	fprintf(out, "%s%s%s\n", options->color ? bold_on : "", line,
+		options->color ? bold_off : "");
+}
+
+static void print_outcome(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	append_outcome(&line, run);
+	print_bold(out, options, text_string(&line));
+}
+
+/* Prints other processes whose end a person should know, unless the evidence says it. */
+static void print_others(FILE *out, const struct run *run, const struct verdict *verdict)
+{
+	uint64_t killed = run->tree->oom_kills;
+
+	if (killed > run->oom_killed && verdict->cause != CAUSE_OOM_KILL)
+		fprintf(out,
+			"the kernel killed %" PRIu64 " process%s of it for lack of memory (OOM)\n",
+			killed, killed == 1 ? "" : "es");
+}
+
+static const char *limit_words(const struct verdict *verdict)
+{
+	if (verdict->class == CLASS_IDLE)
+		return "mostly idle";
+	return verdict->class == CLASS_UNKNOWN ? "no verdict" : "limited by";
+}
+
+static void print_limit(FILE *out, const struct verdict *verdict,
+			const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line, limit_words(verdict));
+	if (verdict->cause != CAUSE_NONE)
+		text_format(&line, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
+			    causes[verdict->cause].name);
+	text_format(&line, " (%s", class_names[verdict->class]);
+	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
+		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);
+	text_append_string(&line, ")");
+	print_bold(out, options, text_string(&line));
+}
+
+static void print_sentence(FILE *out, const char *start, const char *sentence)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	append_name(&line, sentence);
+	fprintf(out, "%s%s\n", start, text_string(&line));
+}
+
+void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
+		      const struct run_text_options *options)
+{
+	const struct verdict *verdict = &diagnosis->verdict;
+
+	print_outcome(out, run, options);
+	print_others(out, run, verdict);
+	print_limit(out, verdict, options);
+	for (size_t i = 0; i < verdict->evidence_count; i++)
+		print_sentence(out, "  ", verdict->evidence[i]);
+	if (verdict->hint && verdict->cause != CAUSE_NONE)
+		print_sentence(out, "try: ", verdict->hint);
+}
+
+void run_text_report(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
+		     const struct run_text_options *options)
+{
+	run_text_verdict(out, run, diagnosis, options);
+	run_text_phases(out, run, options);
+	run_text_ledger(out, run, options);
+	run_text_threads(out, run, options);
+	run_text_waits(out, run, options);
+	run_text_processes(out, run, options);
+	run_text_syscalls(out, run, options);
+	run_text_notes(out, run);
+}

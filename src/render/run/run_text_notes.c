@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints what is below the tables: other use, losses, what was not measured, what watching cost. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "metric/unit.h"
+#include "render/run/run_text_tables.h"
+
+#define SHARE_SHOWN_NS 1000000000
+
+static void separate(struct text *line, size_t start)
+{
+	text_append_string(line, line->length > start ? ", " : "");
+}
+
+static void print_line(FILE *out, const struct text *line, size_t start)
+{
+	if (line->length > start)
+		fprintf(out, "%s\n", text_string(line));
+}
+
+static const struct {
+	enum amount_id id;
+	bool bytes;
+	const char *one, *many; /* after the amount */
+} used[] = {
+	{ AMOUNT_read_bytes, true, " read from disk", " read from disk" },
+	{ AMOUNT_write_bytes, true, " written to disk", " written to disk" },
+	{ AMOUNT_minflt, false, " page fault", " page faults" },
+	{ AMOUNT_majflt, false, " from disk", " from disk" },
+	{ AMOUNT_voluntary_csw, false, " voluntary switch", " voluntary switches" },
+	{ AMOUNT_nonvoluntary_csw, false, " involuntary", " involuntary" },
+};
+
+static void print_used(FILE *out, const struct run *run)
+{
+	const struct amounts *amounts = &run->tree->amounts;
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "used: ");
+	start = line.length;
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
+		if (!amounts_has(amounts, used[i].id))
+			continue;
+		separate(&line, start);
+		unit_format(&line, used[i].bytes ? UNIT_BYTES : UNIT_COUNT,
+			    amounts_get(amounts, used[i].id));
+		text_append_string(&line, amounts_get(amounts, used[i].id) == 1 ? used[i].one :
+										  used[i].many);
+	}
+	if (run->tracer_misses && line.length > start)
+		text_append_string(&line, "; without processes that were not seen");
+	print_line(out, &line, start);
+}
+
+static const struct {
+	size_t offset;
+	const char *one, *many;
+} losses[] = {
+	/* clang-format off */
+	{ offsetof(struct run_losses, events), "event (no room in the ring)", "events (no room in the ring)" },
+	{ offsetof(struct run_losses, threads), "thread without a last account", "threads without a last account" },
+	{ offsetof(struct run_losses, unnamed_syscalls), "system call without its name", "system calls without their names" },
+	{ offsetof(struct run_losses, wakers), "waker", "wakers" },
+	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
+	{ offsetof(struct run_losses, strays), "event of an unknown task", "events of unknown tasks" },
+	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
+	{ offsetof(struct run_losses, looks.value), "look at the tree", "looks at the tree" },
+	{ offsetof(struct run_losses, scopes), "look at scopes", "looks at scopes" },
+	/* clang-format on */
+};
+
+static void print_losses(FILE *out, const struct run_losses *lost)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "lost: ");
+	start = line.length;
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		uint64_t count = *(const uint64_t *)((const char *)lost + losses[i].offset);
+
+		if (!count)
+			continue;
+		separate(&line, start);
+		text_format(&line, "%" PRIu64 " %s", count,
+			    count == 1 ? losses[i].one : losses[i].many);
+	}
+	print_line(out, &line, start);
+}
+
+static void print_source(FILE *out, const struct run_source *source)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_append_string(&line,
+			   source->state[0] == 'p' ? "measured in part: " : "not measured: ");
+	text_append_escaped(&line, source->name, strlen(source->name));
+	if (source->state[0] != 'p') {
+		text_append_string(&line, " is ");
+		text_append_escaped(&line, source->state, strlen(source->state));
+	}
+	if (source->reason) {
+		text_append_string(&line, ": ");
+		text_append_escaped(&line, source->reason, strlen(source->reason));
+	}
+	print_line(out, &line, 0);
+}
+
+static void print_sources(FILE *out, const struct run *run)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	for (size_t i = 0; i < run->source_count; i++)
+		if (strcmp(run->sources[i].state, "ok") != 0)
+			print_source(out, &run->sources[i]);
+	if (!run->tracer_misses || !run->tracer)
+		return;
+	text_append_string(&line, "followed by ");
+	text_append_escaped(&line, run->tracer, strlen(run->tracer));
+	text_append_string(&line, ", which can miss ");
+	text_append_escaped(&line, run->tracer_misses, strlen(run->tracer_misses));
+	print_line(out, &line, 0);
+}
+
+static void print_self(FILE *out, const struct run *run)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	const struct run_self *self = &run->self;
+	uint64_t wall = run_wall_ns(run) + self->startup_ns;
+
+	if (!run_self_is_known(self))
+		return;
+	text_append_string(&line, "taskscope itself: ");
+	unit_format(&line, UNIT_NS, self->cpu_ns);
+	text_append_string(&line, " CPU");
+	/*
+	 * In a short run, ending the watch takes more than the watching, and
+	 * that is not in the run's time.
+	 */
+	if (wall >= SHARE_SHOWN_NS) {
+		text_append_string(&line, " (");
+		unit_format_share(&line, (double)self->cpu_ns / (double)wall);
+		text_append_string(&line, " of a core)");
+	}
+	if (self->peak_rss_bytes.present) {
+		text_append_string(&line, ", peak ");
+		unit_format(&line, UNIT_BYTES, self->peak_rss_bytes.value);
+	}
+	text_append_string(&line, ", ready in ");
+	unit_format(&line, UNIT_NS, self->startup_ns);
+	text_format(&line, ", %" PRIu64 " sample%s", run->sampling.samples,
+		    run->sampling.samples == 1 ? "" : "s");
+	if (self->missed_ticks)
+		text_format(&line, " (%" PRIu64 " missed)", self->missed_ticks);
+	print_line(out, &line, 0);
+}
+
+void run_text_notes(FILE *out, const struct run *run)
+{
+	fputs("\n", out);
+	print_used(out, run);
+	print_losses(out, &run->losses);
+	print_sources(out, run);
+	print_self(out, run);
+}

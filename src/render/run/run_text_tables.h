@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables of a run's report.  Each function prints a heading and a table, or
+ * nothing when nothing of it was measured.
+ */
+#ifndef RENDER_RUN_TEXT_TABLES_H
+#define RENDER_RUN_TEXT_TABLES_H
+
+#include <stdio.h>
+
+#include "model/tree/run.h"
+#include "render/run/run_text.h"
+#include "render/table/table.h"
+
+void run_text_ledger(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_threads(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_waits(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
+/* Losses, what was not measured, what watching cost: lines below the tables. */
+void run_text_notes(FILE *out, const struct run *run);
+
+void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading);
+/* Prints and clears the table; then prints a line about the rows that were left out. */
+void run_text_table(FILE *out, struct table *table, const struct run_text_options *options,
+		    size_t shown, size_t count);
+/* How many of them to show. */
+size_t run_text_shown(const struct run_text_options *options, size_t count);
+
+/* A number in the unit of its column, or absent. */
+void run_cell_known(struct table *table, bool is_known, uint64_t number);
+
+#endif

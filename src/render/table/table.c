@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/table/table.h"
+
+#include "base/memory.h"
+#include "metric/fold.h"
+
+/* Streamed rows cannot be taken back: the program says at its end that some are missing. */
+static void fail(struct table *table)
+{
+	table->failed = true;
+	memory_note_missing();
+}
+
+void table_add_column(struct table *table, struct table_column column)
+{
+	if (array_append(&table->columns, column) < 0)
+		fail(table);
+}
+
+void table_add_title(struct table *table, const char *title, enum table_alignment alignment)
+{
+	table_add_column(table, (struct table_column){ .title = title, .alignment = alignment });
+}
+
+void table_add_columns(struct table *table, const struct table_column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		table_add_column(table, columns[i]);
+}
+
+void table_clear(struct table *table)
+{
+	array_free(&table->columns);
+	array_free(&table->cells);
+	text_free(&table->text);
+	*table = (struct table){ 0 };
+}
+
+size_t table_rows(const struct table *table)
+{
+	return table->columns.count ? table->cells.count / table->columns.count : 0;
+}
+
+void table_mark(struct table *table, enum table_mark mark)
+{
+	table->mark = mark;
+}
+
+void table_sign(struct table *table, char sign)
+{
+	table->sign = sign;
+}
+
+static enum metric_unit column_unit(const struct table *table)
+{
+	size_t count = table->columns.count;
+
+	return count ? table->columns.data[table->cells.count % count].unit : UNIT_COUNT;
+}
+
+/* A cell without its value; its text is what was appended since the last one. */
+static struct cell new_cell(const struct table *table, enum cell_kind kind)
+{
+	return (struct cell){
+		.kind = kind,
+		.unit = column_unit(table),
+		.mark = table->mark,
+		.sign = table->sign,
+		.text = table->text_start,
+	};
+}
+
+static void add_cell(struct table *table, const struct cell *cell)
+{
+	text_append(&table->text, "", 1);
+	if (table->failed)
+		return;
+	if (table->text.failed || array_append(&table->cells, *cell) < 0) {
+		fail(table);
+		return;
+	}
+	table->text_start = table->text.length;
+	table->mark = TABLE_PLAIN;
+	table->sign = 0;
+	if (table->stream && table->cells.count == table->columns.count) {
+		table->stream(table);
+		table->cells.count = 0;
+		text_clear(&table->text);
+		table->text_start = 0;
+	}
+}
+
+void put_empty(struct table *table)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_EMPTY);
+
+	add_cell(table, &cell);
+}
+
+void put_absent(struct table *table, const char *reason)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_ABSENT);
+
+	text_append_string(&table->text, reason ? reason : "");
+	add_cell(table, &cell);
+}
+
+void put_number(struct table *table, uint64_t number)
+{
+	put_amount(table, column_unit(table), number);
+}
+
+void put_amount(struct table *table, enum metric_unit unit, uint64_t number)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_NUMBER);
+
+	cell.unit = unit;
+	cell.number = number;
+	add_cell(table, &cell);
+}
+
+void put_signed(struct table *table, int64_t number)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_SIGNED);
+
+	cell.low = number;
+	add_cell(table, &cell);
+}
+
+void put_real(struct table *table, double real)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_REAL);
+
+	cell.real = real;
+	add_cell(table, &cell);
+}
+
+void put_share(struct table *table, double part, double whole)
+{
+	struct cell cell = new_cell(table, whole > 0 ? TABLE_CELL_SHARE : TABLE_CELL_ABSENT);
+
+	if (whole > 0)
+		cell.real = part / whole;
+	add_cell(table, &cell);
+}
+
+void put_string(struct table *table, const char *string)
+{
+	if (string && string[0]) {
+		text_append_string(put_begin(table), string);
+		put_end(table);
+	} else {
+		put_absent(table, NULL);
+	}
+}
+
+void put_flag(struct table *table, bool flag)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_FLAG);
+
+	cell.number = flag;
+	add_cell(table, &cell);
+}
+
+void put_unlimited(struct table *table)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_UNLIMITED);
+
+	add_cell(table, &cell);
+}
+
+void put_category(struct table *table, enum metric_unit unit, uint64_t code)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_CATEGORY);
+
+	cell.unit = unit;
+	cell.number = code;
+	add_cell(table, &cell);
+}
+
+struct text *put_begin(struct table *table)
+{
+	return &table->text;
+}
+
+void put_end(struct table *table)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_TEXT);
+
+	add_cell(table, &cell);
+}
+
+void put_end_list(struct table *table)
+{
+	struct cell cell = new_cell(table, TABLE_CELL_LIST);
+
+	add_cell(table, &cell);
+}
+
+static enum cell_kind kind_of(const struct fold *fold)
+{
+	static const enum cell_kind kinds[] = {
+		[SHAPE_ABSENT] = TABLE_CELL_ABSENT, [SHAPE_NUMBER] = TABLE_CELL_NUMBER,
+		[SHAPE_REAL] = TABLE_CELL_REAL,	    [SHAPE_RANGE] = TABLE_CELL_RANGE,
+		[SHAPE_MODE] = TABLE_CELL_CATEGORY, [SHAPE_CPUS] = TABLE_CELL_CPUS,
+		[SHAPE_TEXT] = TABLE_CELL_TEXT,	    [SHAPE_UNLIMITED] = TABLE_CELL_UNLIMITED,
+		[SHAPE_LIMITS] = TABLE_CELL_LIMITS,
+	};
+
+	if (fold->shape == SHAPE_NUMBER && fold->metric->unit == UNIT_LEVEL)
+		return TABLE_CELL_SIGNED;
+	if (fold->shape == SHAPE_REAL && fold->has_number)
+		return fold->real < 0 ? TABLE_CELL_SIGNED : TABLE_CELL_NUMBER;
+	return kinds[fold->shape];
+}
+
+void put_fold(struct table *table, const struct fold *fold)
+{
+	struct cell cell = new_cell(table, kind_of(fold));
+
+	cell.unit = fold->metric->unit;
+	cell.measured = fold->measured;
+	cell.population = fold->population;
+	cell.count = fold->mode_count;
+	switch ((enum cell_kind)cell.kind) {
+	case TABLE_CELL_NUMBER:
+	case TABLE_CELL_SIGNED:
+		cell.number = fold->number;
+		break;
+	case TABLE_CELL_REAL:
+		cell.real = fold->real;
+		break;
+	case TABLE_CELL_CATEGORY:
+		cell.number = fold->mode;
+		break;
+	default:
+		cell.low = fold->min;
+		cell.high = fold->max;
+		break;
+	}
+	if ((fold->shape == SHAPE_TEXT || fold->shape == SHAPE_CPUS) && fold->text)
+		text_append_string(&table->text, fold->text);
+	add_cell(table, &cell);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/watch/finish.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "analyze/verdict/diagnosis.h"
+#include "model/tree/run.h"
+#include "render/run/run_json.h"
+#include "session/session.h"
+#include "session/watch/watch.h"
+
+#define LAST_ACCOUNT_NS (200 * NS_PER_MS)
+/* A reader that takes no lines for this long counts as gone. */
+#define PATIENCE_MS 10000
+
+/* We learn of the command's end a moment before its last account arrives. */
+static void await_last_account(struct watch *watch)
+{
+	uint64_t until_ns = monotonic_ns() + LAST_ACCOUNT_NS;
+	struct timespec pause = { .tv_nsec = (long)NS_PER_MS / 4 };
+
+	watch_drain(watch);
+	while (!watch->events.root_done && watch->run->tree->root && monotonic_ns() < until_ns) {
+		nanosleep(&pause, NULL);
+		watch_drain(watch);
+	}
+	watch_tell_end(watch);
+}
+
+static void finish_end(struct watch *watch)
+{
+	struct run *run = watch->run;
+	const struct tree_process *root = run->tree->root;
+
+	if (watch->command.ended) {
+		run->has_status = true;
+		run->status = watch->command.status;
+	}
+	if (!root)
+		return;
+	if (!run->has_status && root->exited && root->facts.present & TREE_PROCESS_STATUS) {
+		run->has_status = true;
+		run->status = root->facts.status;
+	}
+	run->oom_killed = root->oom_killed;
+	if (root->facts.present & TREE_PROCESS_SENDER) {
+		run->killer_pid = root->facts.sender_pid;
+		memcpy(run->killer_comm, root->facts.sender_comm, sizeof(run->killer_comm));
+	}
+}
+
+/*
+ * If waits by reason are known, the tracer sees the switches and its end time is exact, even if it
+ * is later than the moment at which we learned of the end.  Other tracers only have the time of a
+ * sample.
+ */
+static uint64_t command_end_ns(const struct watch *watch)
+{
+	const struct run *run = watch->run;
+	const struct tree_process *root = run->tree->root;
+
+	if (root && root->exited && root->end_ns > run->begin_ns &&
+	    (amounts_has_waits(&root->amounts) || root->end_ns < watch->command.end_ns))
+		return root->end_ns;
+	return watch->command.end_ns;
+}
+
+static void finish_time(struct watch *watch)
+{
+	struct run *run = watch->run;
+
+	run->end_ns = monotonic_ns();
+	if (!watch->command.ended)
+		return;
+	if (!watch->command.is_outlived)
+		run->end_ns = command_end_ns(watch);
+	else if (command_end_ns(watch) > run->begin_ns)
+		run->command_ns =
+			(struct run_number){ true, command_end_ns(watch) - run->begin_ns };
+}
+
+static enum run_end end_of(const struct watch *watch)
+{
+	if (watch->command.timed_out)
+		return RUN_TIMED_OUT;
+	return watch->signals.interrupted && !watch->command.ended ? RUN_DETACHED : RUN_EXITED;
+}
+
+static void finish_losses(struct watch *watch)
+{
+	struct run_losses *losses = &watch->run->losses;
+	struct tracer_losses told = { 0 };
+
+	watch->tracer->kind->losses(watch->tracer->state, &told);
+	losses->events = told.events + watch->events.unapplied;
+	losses->threads = told.threads + watch->run->tree->unaccounted_threads;
+	losses->unnamed_syscalls = told.unnamed_syscalls;
+	losses->wakers = told.wakers;
+	losses->untracked_tasks = told.untracked_tasks;
+	losses->strays = tree_strays(watch->run->tree);
+	losses->lines = watch->output.lines.lost;
+	losses->looks = (struct run_number){ true, watch->samples.failures.all +
+							   watch->events.failures.all };
+}
+
+static uint64_t time_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
+}
+
+static void finish_self(struct watch *watch)
+{
+	struct tree_process_facts told = { 0 };
+	struct run_self *self = &watch->run->self;
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		self->cpu_ns = time_ns(&usage.ru_utime) + time_ns(&usage.ru_stime);
+	if (process_peak_read(watch->host, watch->self, &told) == 0 &&
+	    told.present & TREE_PROCESS_PEAK_RSS)
+		self->peak_rss_bytes = (struct run_number){ true, told.peak_rss_bytes };
+	self->missed_ticks = watch->samples.sampler.missed;
+}
+
+static void write_summary(struct watch *watch)
+{
+	struct diagnosis diagnosis = { 0 };
+	FILE *out = lines_begin(&watch->output.lines);
+
+	if (!out)
+		return;
+	lines_flush(&watch->output.lines);
+	watch->run->losses.lines = watch->output.lines.lost;
+	diagnose(watch->run, &diagnosis);
+	lines_use_room(&watch->output.lines);
+	run_json_summary(out, watch->run, &diagnosis, false);
+	if (!lines_fit(&watch->output.lines)) {
+		lines_withdraw(&watch->output.lines);
+		run_json_summary(out, watch->run, &diagnosis, true);
+	}
+	lines_end(&watch->output.lines);
+	lines_finish(&watch->output.lines, PATIENCE_MS);
+	watch->run->losses.lines = watch->output.lines.lost;
+}
+
+int session_finish(struct watch *watch)
+{
+	int status;
+
+	live_close(&watch->live);
+	if (watch->command.ended)
+		await_last_account(watch);
+	watch_sample(watch, TRACER_FINAL);
+	watch_drain(watch);
+	tree_finish(watch->run->tree);
+	watch_drain(watch);
+	watch->run->end = end_of(watch);
+	finish_end(watch);
+	finish_time(watch);
+	status = limits_end(&watch->limits, watch->run);
+	if (status == 0)
+		status = tree_settle(watch->run->tree);
+	if (status == 0)
+		status = phases_finish(&watch->phases);
+	finish_losses(watch);
+	finish_self(watch);
+	if (status == 0)
+		write_summary(watch);
+	return status;
+}

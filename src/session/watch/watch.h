@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Watches a tree in one event loop, from its start to its end or the detach.  Private to the
+ * session: session.c opens it and takes its results.
+ *
+ * Each part has a struct with all its state, registers itself in the loop, and is changed by one
+ * file only:
+ *
+ *	watch_command	the command: its exec, its end, its time limit	watch_command.c
+ *	watch_signals	signals that are passed on			watch_signals.c
+ *	watch_events	events from the tracer				watch_events.c
+ *	watch_samples	samples of all members, on deadlines		watch_samples.c
+ *	watch_output	JSON lines					watch.c, lines.c
+ */
+#ifndef SESSION_WATCH_H
+#define SESSION_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "base/loop.h"
+#include "model/tree/run.h"
+#include "session/phase/phases.h"
+#include "session/watch/launch.h"
+#include "session/watch/lines.h"
+#include "session/watch/live.h"
+#include "session/watch/sampler.h"
+#include "session/watch/limits.h"
+#include "trace/tracer.h"
+
+struct host;
+struct session_options;
+
+/* Failures of something that is tried again and again. */
+struct watch_failures {
+	uint64_t all;
+	unsigned in_a_row;
+};
+
+/* After this many failures in a row it is not tried any more. */
+#define WATCH_FAILURES_MOST 10
+
+struct watch_command {
+	struct launch launch; /* pid -1: attached */
+	struct loop_fd exec, end;
+	struct loop_timer limit; /* -d */
+	struct loop_timer kill;	 /* kills a command that was asked to end and did not */
+	int exec_error;		 /* why it does not run: a negative errno */
+	bool timed_out;
+	bool ended;
+	int status; /* as wait() has it */
+	uint64_t end_ns;
+	bool looked_since_end; /* a sample was taken after we learned of its end */
+	bool is_outlived;      /* other members outlived it, and we wait for them */
+};
+
+struct watch_signals {
+	int fd;
+	struct loop_fd ready;
+	uint64_t taken_ns; /* when signals were last taken */
+	bool interrupted;
+};
+
+struct watch_events {
+	struct loop_fd ready;	  /* the tracer's descriptor */
+	struct loop_timer due;	  /* when the tracer is drained in any case */
+	struct loop_timer listen; /* when we listen to its descriptor again */
+	bool is_called;		  /* its descriptor was ready in this round */
+	uint64_t pause_ns;	  /* the pause after the last drain */
+	uint64_t count;		  /* events since the last drain */
+	uint64_t unapplied;	  /* events for which there was no memory */
+	struct watch_failures failures;
+	bool root_began; /* there was an event of the root process */
+	bool root_done;	 /* its end and that of its threads are in the tree */
+	bool root_moved; /* it did an exec: read its cgroup again */
+};
+
+struct watch_samples {
+	struct sampler sampler;
+	struct loop_timer due;
+	struct watch_failures failures;
+	uint64_t lost_before;	  /* events that the tracer had lost by the last sample */
+	double cores;		  /* cores busy between the last two samples */
+	uint64_t tree_line_ns;	  /* when the last `tree` line was written */
+	uint64_t tree_line_forks; /* the number of forks in that line */
+};
+
+struct watch_output {
+	struct lines lines;
+	struct loop_timer due;
+	struct loop_fd room; /* the reader has room again */
+};
+
+struct watch {
+	const struct session_options *options;
+	struct host *host;
+	struct tracer *tracer;
+	struct run *run;
+	struct loop loop;
+	pid_t self;
+	uint64_t begin_ns; /* when the command was released, or we attached */
+	int failure;	   /* why the tree is not read any more: a negative errno */
+	struct watch_command command;
+	struct watch_signals signals;
+	struct watch_events events;
+	struct watch_samples samples;
+	struct watch_output output;
+	struct live live;
+	struct phase_watch phases;
+	struct limits limits;
+};
+
+/* Registers nothing yet.  0 or a negative errno. */
+int watch_open(struct watch *ret, const struct session_options *options);
+/* Needs the run and the tracer.  Registers everything; times count from begin_ns. */
+int watch_start(struct watch *watch);
+/* Runs until the command ended, nothing is left to watch, or the loop is stopped. */
+void watch_loop(struct watch *watch);
+/* Frees all that it owns; members may be NULL. */
+void watch_close(struct watch *watch);
+
+/*
+ * Returns whether `status` is a success, and counts failures.  After WATCH_FAILURES_MOST in a row
+ * we detach from attached processes.  A command is still waited for, and reading it may work
+ * again.
+ */
+bool watch_worked(struct watch *watch, struct watch_failures *failures, int status);
+
+/* Whether we attached, so that the watch ends with the tree and not with a command. */
+static inline bool watch_is_attached(const struct watch *watch)
+{
+	return watch->run->mode == RUN_ATTACH;
+}
+
+void watch_init_command(struct watch *watch);
+int watch_start_command(struct watch *watch);
+/* Whether the command itself has ended by now; keeps its status. */
+bool watch_command_ended(struct watch *watch);
+
+void watch_init_signals(struct watch *watch);
+int watch_start_signals(struct watch *watch);
+/* Passes on signals that were meant for the command; without a command, ends the watch. */
+void watch_take_signals(struct watch *watch);
+
+void watch_init_events(struct watch *watch);
+int watch_start_events(struct watch *watch);
+/* Drains the tracer: applies events to the tree, and writes a line for each process that ended. */
+void watch_drain(struct watch *watch);
+/* The sink for the tracer's events; the context is the watch. */
+int watch_take_event(void *context, const struct tree_event *event);
+/* Writes a line for each process that ended. */
+void watch_take_ended(struct watch *watch);
+/* Adds the command's end to the tree, from wait(), if the tracer did not report it. */
+void watch_tell_end(struct watch *watch);
+/*
+ * Reads which cgroup the root process is in now, while it is certain that the number is still its
+ * own.
+ */
+void watch_follow_root(struct watch *watch);
+
+void watch_init_samples(struct watch *watch);
+void watch_start_samples(struct watch *watch);
+/*
+ * Takes a sample of all live members.  Only a sample that worked can show that no member is left.
+ */
+void watch_sample(struct watch *watch, enum tracer_depth depth);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handles signals that taskscope gets while it watches: passes them on to the command, or ends the
+ * watch.
+ */
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "session/watch/watch.h"
+
+/*
+ * Whether a process of the tree sent the signal.  A process that had already ended when signals
+ * were last taken cannot be the sender: another process has its number now.
+ */
+static bool is_from_tree(const struct watch *watch, pid_t sender)
+{
+	const struct tree_process *process = tree_find(watch->run->tree, sender);
+
+	return sender == watch->command.launch.pid ||
+	       (process && (!process->exited || process->end_ns >= watch->signals.taken_ns));
+}
+
+/*
+ * Signals from the terminal (SI_KERNEL) go to our whole process group, so the command gets them
+ * anyway; but a hangup goes to the session leader alone.  A signal from a process of the tree was
+ * meant for the whole group or for the command's parent, so it is not sent back.
+ */
+static bool is_for_command(const struct watch *watch, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_code == SI_KERNEL)
+		return info->ssi_signo == SIGHUP && getsid(0) == watch->self;
+	return !is_from_tree(watch, (pid_t)info->ssi_pid);
+}
+
+/* A hangup that was ignored when we started, as under nohup(1), must not end us. */
+static bool is_ignored(uint32_t number)
+{
+	struct sigaction action;
+
+	return number == SIGHUP && sigaction(SIGHUP, NULL, &action) == 0 &&
+	       action.sa_handler == SIG_IGN;
+}
+
+static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
+{
+	if (watch_is_attached(watch) || watch->command.ended) {
+		if (is_ignored(info->ssi_signo))
+			return;
+		watch->signals.interrupted = true;
+		loop_stop(&watch->loop);
+		return;
+	}
+	if (is_for_command(watch, info))
+		kill(watch->command.launch.pid, (int)info->ssi_signo);
+}
+
+void watch_take_signals(struct watch *watch)
+{
+	uint64_t now_ns = monotonic_ns();
+	struct signalfd_siginfo info;
+
+	while (read(watch->signals.fd, &info, sizeof(info)) == sizeof(info))
+		take_signal(watch, &info);
+	watch->signals.taken_ns = now_ns;
+}
+
+/*
+ * Makes the tracer due now: signals are taken after the events that have arrived (watch_drain()).
+ */
+static void be_called(void *context)
+{
+	struct watch *watch = context;
+
+	watch->events.due.deadline_ns = 0;
+}
+
+void watch_init_signals(struct watch *watch)
+{
+	watch->signals = (struct watch_signals){
+		.fd = -1,
+		.ready = { .ready = be_called, .context = watch },
+	};
+}
+
+int watch_start_signals(struct watch *watch)
+{
+	int fd = watch->signals.fd;
+
+	return fd < 0 ? 0 : loop_add_fd(&watch->loop, &watch->signals.ready, fd, EPOLLIN);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/why/process_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/deadline_read.h"
+#include "host/host.h"
+#include "host/proc/task_text.h"
+#include "model/syscall/syscall.h"
+
+#define STATUS_BYTES 16384
+#define STACK_BYTES 8192
+static void read_comm(const struct host *host, int32_t pid, char comm[TREE_COMM_SIZE])
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRId32 "/comm", pid);
+	if (!host_read_line(host->proc, path, comm, TREE_COMM_SIZE))
+		comm[0] = '\0';
+}
+
+static void note_failure(struct process_state *found, int status)
+{
+	found->denied |= status == -EACCES || status == -EPERM;
+	found->late |= status == -ETIMEDOUT;
+}
+
+/* "0" means none; the kernel also writes it when it hides the channel from us. */
+static void read_channel(int task, struct process_state *found, struct task_state *thread)
+{
+	ssize_t length = file_read(task, "wchan", thread->channel, sizeof(thread->channel));
+
+	if (length < 0 || strcmp(thread->channel, "0") == 0)
+		thread->channel[0] = '\0';
+	if (length < 0)
+		note_failure(found, (int)length);
+}
+
+/* Reads what a descriptor refers to, from its link in fd. */
+static void read_object(int process, uint64_t fd, struct task_state *thread)
+{
+	char path[32];
+	ssize_t length;
+
+	if (fd > INT32_MAX)
+		return;
+	snprintf(path, sizeof(path), "fd/%" PRIu64, fd);
+	length = readlinkat(process, path, thread->object, sizeof(thread->object) - 1);
+	thread->object[length > 0 ? length : 0] = '\0';
+}
+
+/*
+ * Parses "running", or "NUMBER ARGUMENT..." with arguments in hexadecimal; NUMBER is -1 outside a
+ * call.
+ */
+static void read_call(struct deadline_reader *reader, int process, int task,
+		      struct process_state *found, struct task_state *thread)
+{
+	char buffer[256];
+	ssize_t length = deadline_read(reader, found->pid, task, "syscall", buffer, sizeof(buffer));
+	const char *cursor = buffer;
+	uint64_t number;
+
+	if (length < 0) {
+		note_failure(found, (int)length);
+		return;
+	}
+	if (!scan_u64(&cursor, &number) || number > UINT32_MAX)
+		return;
+	thread->in_call = true;
+	thread->call = (uint32_t)number;
+	if (syscall_wait_rule(SYSCALL_NATIVE, thread->call) == WAIT_RULE_BY_FD)
+		read_object(process, strtoull(cursor, NULL, 16), thread);
+}
+
+/* Parses lines like "[<0>] function+0x10/0x20 [module]". */
+static void read_stack(struct deadline_reader *reader, int task, struct process_state *found,
+		       struct task_state *thread)
+{
+	char buffer[STACK_BYTES];
+	ssize_t length = deadline_read(reader, found->pid, task, "stack", buffer, sizeof(buffer));
+	const char *cursor = buffer;
+
+	if (length < 0)
+		note_failure(found, (int)length);
+	while (length > 0 && thread->frames < TASK_STATE_FRAMES &&
+	       (cursor = strstr(cursor, "] "))) {
+		size_t symbol = strcspn(cursor + 2, "+ \n");
+
+		cursor += 2;
+		if (symbol >= TASK_STATE_SYMBOL)
+			symbol = TASK_STATE_SYMBOL - 1;
+		memcpy(thread->stack[thread->frames], cursor, symbol);
+		thread->stack[thread->frames++][symbol] = '\0';
+		cursor = strchr(cursor, '\n');
+		if (!cursor)
+			return;
+	}
+}
+
+static void read_times(int task, struct task_state *thread)
+{
+	char buffer[128];
+	const char *cursor = buffer;
+
+	if (file_read(task, "schedstat", buffer, sizeof(buffer)) < 0)
+		return;
+	thread->has_times = scan_u64(&cursor, &thread->cpu_ns) && *cursor++ == ' ' &&
+			    scan_u64(&cursor, &thread->queue_ns);
+}
+
+/* A thread that has ended meanwhile is left out. */
+static int read_thread(struct deadline_reader *reader, int process, int32_t tid,
+		       struct process_state *found)
+{
+	struct task_state thread = { .tid = tid };
+	char path[32], buffer[TASK_STAT_BYTES];
+	struct task_stat stat;
+	CLEANUP(close_fd) int task = -1;
+
+	snprintf(path, sizeof(path), "task/%" PRId32, tid);
+	task = host_open_directory(process, path);
+	if (task < 0 || task_stat_read(task, "stat", buffer, &stat) < 0)
+		return 0;
+	task_stat_copy_comm(&stat, thread.comm, sizeof(thread.comm));
+	thread.state = task_stat_state(&stat);
+	if (!state_is_dead(thread.state)) {
+		read_channel(task, found, &thread);
+		read_times(task, &thread);
+		if (!found->is_kernel_thread)
+			read_call(reader, process, task, found, &thread);
+		if (thread.state == 'D' || found->is_kernel_thread)
+			read_stack(reader, task, found, &thread);
+	}
+	return array_append(&found->threads, thread);
+}
+
+static void close_listing(DIR **listing)
+{
+	if (*listing)
+		closedir(*listing);
+}
+
+static int read_threads(struct deadline_reader *reader, int process, struct process_state *found)
+{
+	CLEANUP(close_fd) int fd = host_open_directory(process, "task");
+	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int status = read_thread(reader, process, found->pid, found);
+
+	if (!listing)
+		return status;
+	fd = -1;
+	while (status == 0 && (entry = readdir(listing))) {
+		uint64_t tid;
+
+		if (!parse_u64(entry->d_name, &tid) || tid > INT32_MAX)
+			continue;
+		found->thread_count++;
+		if ((int32_t)tid != found->pid && found->threads.count < TASK_STATE_THREADS)
+			status = read_thread(reader, process, (int32_t)tid, found);
+	}
+	return status;
+}
+
+static int32_t status_number(const char *text, const char *key)
+{
+	uint64_t number;
+
+	return task_status_number(text, key, &number) && number <= INT32_MAX ? (int32_t)number : 0;
+}
+
+/* The process that a thread's number belongs to. */
+static int find_process(const struct host *host, int32_t asked, char *text, size_t capacity,
+			int32_t *ret)
+{
+	char path[32];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/status", asked);
+	length = file_read(host->proc, path, text, capacity);
+	if (length < 0)
+		return length == -ENOENT ? -ESRCH : (int)length;
+	*ret = status_number(text, "Tgid");
+	return *ret > 0 ? 0 : -EBADMSG;
+}
+
+static void take_stat(const struct task_stat *stat, struct process_state *found)
+{
+	task_stat_copy_comm(stat, found->comm, sizeof(found->comm));
+	found->state = task_stat_state(stat);
+	found->is_kernel_thread = task_stat_is_kernel_thread(stat);
+	found->parent_pid = (int32_t)task_stat_value(stat, TASK_STAT_PARENT);
+	found->start_ticks = task_stat_value(stat, TASK_STAT_START);
+}
+
+/*
+ * Takes the exit status.  If the first thread ended before others, its status is not that of the
+ * process.
+ */
+static void take_end(int process, const struct task_stat *stat, struct process_state *found)
+{
+	uint64_t code;
+
+	found->is_dead = state_is_dead(found->state) && !process_has_living_thread(process);
+	if (found->is_dead && task_stat_number(stat, TASK_STAT_EXIT_CODE, &code)) {
+		found->has_exit_status = found->state == 'Z';
+		found->exit_status = (int)code;
+	}
+}
+
+static int read_process(const struct host *host, int32_t asked, struct process_state *found)
+{
+	CLEANUP(deadline_reader_clear) struct deadline_reader reader = { 0 };
+	CLEANUP(close_fd) int process = -1;
+	struct task_stat stat;
+	char status_text[STATUS_BYTES], buffer[TASK_STAT_BYTES];
+	char path[16];
+	int status = find_process(host, asked, status_text, sizeof(status_text), &found->pid);
+
+	if (status < 0)
+		return status;
+	found->asked = asked;
+	snprintf(path, sizeof(path), "%" PRId32, found->pid);
+	process = host_open_directory(host->proc, path);
+	status = process < 0 ? process : task_stat_read(process, "stat", buffer, &stat);
+	if (status < 0)
+		return status == -ENOENT ? -ESRCH : status;
+	take_stat(&stat, found);
+	take_end(process, &stat, found);
+	found->tracer_pid = status_number(status_text, "TracerPid");
+	if (found->parent_pid > 0)
+		read_comm(host, found->parent_pid, found->parent_comm);
+	if (found->tracer_pid > 0)
+		read_comm(host, found->tracer_pid, found->tracer_comm);
+	return read_threads(&reader, process, found);
+}
+
+int process_state_read(const struct host *host, int32_t pid, struct process_state *ret,
+		       struct error *error)
+{
+	struct process_state found = { 0 };
+	int status = read_process(host, pid, &found);
+
+	if (status == 0) {
+		*ret = found;
+		return 0;
+	}
+	process_state_clear(&found);
+	if (status == -ESRCH)
+		return error_set(error, status, "there is no process %" PRId32, pid);
+	return error_set(error, status, "cannot look at process %" PRId32 ": %s", pid,
+			 strerror(-status));
+}
+
+void process_state_clear(struct process_state *found)
+{
+	free(found->threads.data);
+	*found = (struct process_state){ 0 };
+}
+
+/* Wait reasons by the beginning of a link in fd. */
+static const struct {
+	const char *begin;
+	int reason; /* -1: a socket may be of any kind */
+} objects[] = {
+	{ "pipe:", WAIT_PIPE },	    { "socket:", -1 },	       { "anon_inode:", WAIT_POLL },
+	{ "/dev/pts/", WAIT_POLL }, { "/dev/tty", WAIT_POLL }, { "/dev/", -1 },
+	{ "/", WAIT_DISK },
+};
+
+int task_state_reason(const struct task_state *thread)
+{
+	unsigned rule;
+
+	if (!thread->in_call)
+		return -1;
+	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call);
+	if (rule < WAIT_REASON_COUNT)
+		return rule == WAIT_OTHER ? -1 : (int)rule;
+	for (size_t i = 0; rule == WAIT_RULE_BY_FD && i < ARRAY_SIZE(objects); i++)
+		if (strncmp(thread->object, objects[i].begin, strlen(objects[i].begin)) == 0)
+			return objects[i].reason;
+	return -1;
+}

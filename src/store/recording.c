@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "model/snapshot/snapshot.h"
+#include "model/tree/run.h"
+#include "model/run/run_snapshot.h"
+#include "store/ctprof/ctprof.h"
+#include "store/run/run_file.h"
+#include "store/tscope/container.h"
+#include "store/tscope/snapshot_file.h"
+
+enum content {
+	CONTENT_UNKNOWN, /* its reader will say what is wrong with it */
+	CONTENT_SNAPSHOT,
+	CONTENT_LINES,
+};
+
+/* Decides by the first bytes.  A pipe is not read, since those bytes would be lost. */
+static enum content find_content(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[8] = "";
+	struct stat stat;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))
+		return CONTENT_UNKNOWN;
+	length = file_read_at(fd, 0, head, sizeof(head));
+	if (length <= 0)
+		return CONTENT_UNKNOWN;
+	if (container_is_likely(head, (size_t)length) || ctprof_is_likely(head, (size_t)length))
+		return CONTENT_SNAPSHOT;
+	return head[0] == '{' ? CONTENT_LINES : CONTENT_UNKNOWN;
+}
+
+static int out_of_memory(const char *path, struct error *error)
+{
+	return error_set(error, -ENOMEM, "cannot read %s: not enough memory", path);
+}
+
+int recording_read(const char *path, struct snapshot **ret, struct error *error)
+{
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	int status;
+
+	if (find_content(path) != CONTENT_LINES)
+		return snapshot_file_read(path, ret, error);
+	status = run_file_read(path, &run, error);
+	if (status < 0)
+		return status;
+	return run_to_snapshot(run, ret) < 0 ? out_of_memory(path, error) : 0;
+}
+
+int recording_read_run(const char *path, struct run **ret, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	int status;
+
+	if (strcmp(path, "-") == 0 || find_content(path) != CONTENT_SNAPSHOT)
+		return run_file_read(path, ret, error);
+	status = snapshot_file_read(path, &snapshot, error);
+	if (status < 0)
+		return status;
+	if (!snapshot_is_run(snapshot))
+		return error_set(error, -EINVAL,
+				 "%s is a capture, which has no past to report: `taskscope show` "
+				 "shows it",
+				 path);
+	return run_from_snapshot(snapshot, ret) < 0 ? out_of_memory(path, error) : 0;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the summary of a run back into the model. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "model/counter.h"
+#include "store/run/run_parts.h"
+#include "store/run/run_values.h"
+
+static const char *copy_text(struct run *run, const json_t *object, const char *key)
+{
+	const char *text = member_text(object, key);
+
+	return text ? arena_copy(&run->arena, text, strlen(text)) : NULL;
+}
+
+/* Words of the command; NULL-terminated, in the arena. */
+static int read_command(const json_t *words, struct run *run)
+{
+	size_t count = json_array_size(words), kept = 0;
+	char **command;
+
+	if (!json_is_array(words))
+		return 0;
+	command = arena_alloc(&run->arena, (count + 1) * sizeof(*command));
+	if (!command)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		if (!word)
+			continue;
+		command[kept] = arena_copy(&run->arena, word, strlen(word));
+		if (!command[kept++])
+			return -ENOMEM;
+	}
+	run->command = command;
+	return 0;
+}
+
+static int read_sources(const json_t *sources, struct run *run)
+{
+	int status = 0;
+
+	if (!json_is_array(sources))
+		return 0;
+	run->source_count = 0;
+	for (size_t i = 0; status == 0 && i < json_array_size(sources); i++) {
+		const json_t *source = json_array_get(sources, i);
+		const char *name = member_text(source, "name"),
+			   *state = member_text(source, "state");
+
+		if (name && state)
+			status = run_add_source(run, name, state, member_text(source, "reason"));
+	}
+	return status == -ENOSPC ? 0 : status;
+}
+
+int run_read_about(const json_t *object, struct run *run)
+{
+	const char *mode = member_text(object, "mode");
+	uint64_t cpus;
+	int status = read_command(json_object_get(object, "cmd"), run);
+
+	run->mode = mode && strcmp(mode, "attach") == 0 ? RUN_ATTACH : RUN_COMMAND;
+	member_i32(object, "pid", &run->pid);
+	member_u64(object, "begin_unix_ns", &run->begin_unix_ns);
+	member_u64(object, "begin_monotonic_ns", &run->begin_ns);
+	member_u64(object, "interval_ns", &run->interval_ns);
+	member_number(object, "duration_ns", &run->duration_ns);
+	if (member_u64(object, "online_cpus", &cpus) && cpus <= UINT32_MAX)
+		run->limits.online_cpus = (uint32_t)cpus;
+	run->tracer = copy_text(run, object, "tracer");
+	run->tracer_misses = copy_text(run, object, "tracer_misses");
+	if (status == 0)
+		status = read_sources(json_object_get(object, "sources"), run);
+	return status;
+}
+
+bool run_read_end(const json_t *object, struct run *run)
+{
+	const char *end = member_text(object, "end");
+
+	return end && run_end_find(end, &run->end);
+}
+
+static void read_outcome(const json_t *object, struct run *run)
+{
+	uint64_t wall = 0;
+
+	run->has_status = run_read_status(object, &run->status);
+	run->oom_killed = member_flag(object, "oom_killed");
+	member_i32(object, "sender_pid", &run->killer_pid);
+	member_comm(object, "sender", run->killer_comm);
+	member_u64(object, "wall_ns", &wall);
+	run->end_ns = run->begin_ns + wall;
+}
+
+static void read_memory(const json_t *object, struct tree *tree)
+{
+	bool largest = member_u64(object, "hiwater_rss_bytes", &tree->largest_rss_bytes);
+	bool peak = member_u64(object, "tree_peak_rss_bytes", &tree->peak_rss_bytes);
+
+	tree->has_peak_rss = largest || peak;
+	tree->has_rss = member_u64(object, "rss_bytes", &tree->rss_bytes);
+	tree->has_fds = member_u64(object, "open_fds", &tree->open_fds);
+}
+
+static int add_process(const json_t *object, struct run *run, struct tree_process **ret)
+{
+	struct tree_process *process = tree_add_process(run->tree);
+	uint64_t nameless = 0;
+	int status;
+
+	*ret = process;
+	if (!process)
+		return 0; /* no room: the sums contain it */
+	status = run_read_process(object, run, process);
+	if (status < 0)
+		return status;
+	process->exited = !member_flag(object, "running");
+	if (!process->exited)
+		process->end_ns = 0;
+	return run_read_syscalls(json_object_get(object, "syscalls"), &process->syscalls,
+				 &nameless);
+}
+
+static int read_processes(const json_t *list, struct run *run)
+{
+	struct tree_process *process;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++)
+		status = add_process(json_array_get(list, i), run, &process);
+	return status;
+}
+
+static struct tree_process *find_process(const struct tree *tree, int32_t pid, uint64_t start_ns,
+					 bool live)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct tree_process *process = tree->all[i];
+
+		if (process->key.pid == pid && (!start_ns || process->key.start_ns == start_ns) &&
+		    (!live || !process->exited))
+			return process;
+	}
+	return NULL;
+}
+
+static int read_fullest(const json_t *object, struct run *run)
+{
+	int32_t pid = 0;
+	uint64_t start = 0;
+
+	if (!json_is_object(object))
+		return 0;
+	member_i32(object, "pid", &pid);
+	member_u64(object, "start_time_ns", &start);
+	run->tree->fullest = find_process(run->tree, pid, start, false);
+	return run->tree->fullest ? 0 : add_process(object, run, &run->tree->fullest);
+}
+
+static int read_thread(const json_t *object, struct run *run)
+{
+	struct tree_process *process = NULL;
+	struct tree_thread *thread = NULL;
+	int32_t pid = 0;
+
+	member_i32(object, "pid", &pid);
+	if (!member_flag(object, "ended"))
+		process = find_process(run->tree, pid, 0, true);
+	if (process && !(thread = tree_attach_thread(process)))
+		return -ENOMEM;
+	if (!process && !(thread = tree_add_thread(run->tree)))
+		return 0;
+	return run_read_thread(object, run, thread);
+}
+
+/* A limit: a thread takes far more memory than its name takes in the file. */
+static int read_threads(const json_t *list, struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(list) && i < RUN_THREADS_MAX; i++)
+		status = read_thread(json_array_get(list, i), run);
+	return status;
+}
+
+/* Threads that are in the sums but not named anywhere. */
+static void count_omitted(const json_t *object, struct tree *tree)
+{
+	size_t named = json_array_size(json_object_get(object, "threads"));
+	uint64_t omitted = 0;
+
+	member_u64(object, "threads_omitted", &omitted);
+	counter_add(&tree->folded_threads, omitted);
+	if (named > RUN_THREADS_MAX)
+		counter_add(&tree->folded_threads, named - RUN_THREADS_MAX);
+}
+
+static void read_waker(const json_t *object, enum wait_reason reason, struct tree_waker *ret)
+{
+	ret->reason = reason;
+	member_i32(object, "pid", &ret->waker_pid);
+	member_i32(object, "tid", &ret->waker_tid);
+	member_comm(object, "comm", ret->waker_comm);
+	member_u64(object, "count", &ret->count);
+	member_u64(object, "total_ns", &ret->total_ns);
+	member_u64(object, "longest_ns", &ret->longest_ns);
+}
+
+static void read_wait(const json_t *object, struct tree *tree)
+{
+	struct tree_wait *wait = &tree->top_waits[tree->top_wait_count];
+	const char *name = member_text(object, "reason");
+	int reason = name ? wait_find(name) : -1;
+
+	if (reason < 0)
+		return;
+	member_i32(object, "pid", &wait->thread.pid);
+	member_i32(object, "tid", &wait->thread.tid);
+	member_u64(object, "start_time_ns", &wait->thread.start_ns);
+	member_comm(object, "comm", wait->comm);
+	wait->reason = (enum wait_reason)reason;
+	member_u64(object, "total_ns", &wait->total_ns);
+	member_u64(object, "longest_ns", &wait->longest_ns);
+	member_u64(object, "count", &wait->count);
+	read_waker(json_object_get(object, "waker"), wait->reason, &wait->waker);
+	member_u64(json_object_get(object, "waker"), "recorded_ns", &wait->recorded_ns);
+	tree->top_wait_count++;
+}
+
+static void read_waits(const json_t *list, struct tree *tree)
+{
+	for (size_t i = 0; i < json_array_size(list) && tree->top_wait_count < TREE_TOP_WAITS; i++)
+		read_wait(json_array_get(list, i), tree);
+}
+
+static void read_limits(const json_t *object, struct run *run)
+{
+	const json_t *pressure = json_object_get(object, "pressure");
+	const json_t *cgroup = json_object_get(pressure, "cgroup");
+
+	run_read_fields(json_object_get(pressure, "host"), run, RUN_SECTION_HOST);
+	run_read_fields(cgroup, run, RUN_SECTION_CGROUP);
+	run->limits.cgroup = copy_text(run, cgroup, "path");
+	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
+	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);
+	run_read_fields(json_object_get(object, "self"), run, RUN_SECTION_SELF);
+}
+
+static int read_members(const json_t *object, struct run *run, bool processes)
+{
+	int status = read_processes(json_object_get(object, "running_processes"), run);
+
+	if (status == 0 && processes)
+		status = read_processes(json_object_get(object, "top_processes"), run);
+	if (status == 0)
+		status = read_fullest(json_object_get(object, "fullest"), run);
+	if (status == 0)
+		status = read_threads(json_object_get(object, "threads"), run);
+	if (status == 0)
+		status = run_read_syscall_summary(json_object_get(object, "syscalls"), run->tree);
+	if (status == 0)
+		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
+	return status;
+}
+
+/*
+ * A run begins at the exec, and the first line was written before it.  So the
+ * processes read so far are moved: their times now count from the beginning
+ * that the summary gives.
+ */
+static void shift_processes(struct run *run, uint64_t begin_ns)
+{
+	for (size_t i = 0; i < run->tree->count; i++) {
+		struct tree_process *process = run->tree->all[i];
+
+		process->begin_ns += run->begin_ns - begin_ns;
+		process->end_ns += run->begin_ns - begin_ns;
+	}
+}
+
+int run_read_summary(const json_t *object, struct run *run, bool processes)
+{
+	struct tree *tree = run->tree;
+	uint64_t begin_ns = run->begin_ns;
+	int status = run_read_about(object, run);
+
+	shift_processes(run, begin_ns);
+	read_outcome(object, run);
+	if (status == 0)
+		status = read_members(object, run, processes);
+	if (status < 0)
+		return status;
+	run_read_amounts(object, &tree->amounts);
+	run_read_amounts(json_object_get(object, "folded_amounts"), &tree->folded);
+	run_read_fields(object, run, RUN_SECTION_COUNTS);
+	count_omitted(object, tree);
+	read_memory(object, tree);
+	read_waits(json_object_get(object, "top_waits"), tree);
+	read_limits(object, run);
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/snapshot/snapshot.h"
+
+#include "store/tscope/encoder.h"
+#include "store/tscope/series.h"
+
+/* Whether the key of a row is a string, in the file as in the model. */
+static bool has_string_keys(int id)
+{
+	return id == SHEET_CGROUPS || id == SHEET_SYSCALLS;
+}
+
+static int use_column_texts(struct encoder *encoder, const struct sheet *sheet,
+			    const struct column *column)
+{
+	int status = 0;
+
+	for (size_t row = 0; column->states && row < sheet->row_count && status == 0; row++)
+		if (column->states[row] == CELL_TEXT)
+			status = encoder_use_string(encoder, column->values[row]);
+	return status;
+}
+
+int encode_use_sheet_strings(struct encoder *encoder)
+{
+	int status = 0;
+
+	for (int id = 0; id < SHEET_COUNT && status == 0; id++) {
+		const struct sheet *sheet = &encoder->snapshot->sheets[id];
+
+		for (size_t row = 0; has_string_keys(id) && row < sheet->row_count && !status;
+		     row++)
+			status = encoder_use_string(encoder, sheet->keys[row]);
+		for (size_t i = 0; i < sheet->columns.count && status == 0; i++)
+			status = use_column_texts(encoder, sheet, &sheet->columns.data[i]);
+	}
+	return status;
+}
+
+static void put_keys(struct encoder *encoder, const struct sheet *sheet, int id)
+{
+	for (size_t row = 0; row < sheet->row_count; row++)
+		encoder->numbers[row] = has_string_keys(id) ?
+						encoder_string(encoder, sheet->keys[row]) :
+						sheet->keys[row];
+	series_write(&encoder->body, encoder->numbers, sheet->row_count);
+}
+
+static void put_cells(struct encoder *encoder, const struct sheet *sheet,
+		      const struct column *column)
+{
+	size_t count = 0;
+
+	bytes_put_string(&encoder->body, metric_unit_name(column->metric->unit));
+	bytes_put_string(&encoder->body, metric_kind_name(column->metric->kind));
+	for (size_t row = 0; row < sheet->row_count; row++)
+		encoder->numbers[row] = column->states[row];
+	series_write(&encoder->body, encoder->numbers, sheet->row_count);
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		if (column->states[row] == CELL_NUMBER)
+			encoder->numbers[count++] = column->values[row];
+		else if (column->states[row] == CELL_TEXT)
+			encoder->numbers[count++] = encoder_string(encoder, column->values[row]);
+	}
+	series_write(&encoder->body, encoder->numbers, count);
+	encoder->cells += sheet->row_count;
+}
+
+static void put_column(struct encoder *encoder, const struct sheet *sheet,
+		       const struct column *column)
+{
+	struct bytes *body = &encoder->body;
+	bool has_cells = column_measured(column, sheet->row_count) > 0;
+
+	encoder->cells += CELLS_PER_READING;
+	bytes_put_string(body, column->metric->name);
+	bytes_put_u8(body, (uint8_t)((column->origin ? COLUMN_HAS_ORIGIN : 0) |
+				     (column->absent ? COLUMN_HAS_REASON : 0) |
+				     (has_cells ? COLUMN_HAS_CELLS : 0)));
+	if (column->origin)
+		bytes_put_string(body, column->origin);
+	if (column->absent)
+		bytes_put_string(body, column->absent);
+	if (has_cells)
+		put_cells(encoder, sheet, column);
+}
+
+int encode_sheets(struct encoder *encoder)
+{
+	int status = 0;
+
+	for (int id = 0; id < SHEET_COUNT && status == 0; id++) {
+		const struct sheet *sheet = &encoder->snapshot->sheets[id];
+
+		if (!sheet->row_count && !sheet->columns.count)
+			continue;
+		encoder->cells += sheet->row_count * CELLS_PER_SHEET_ROW;
+		bytes_put_varint(&encoder->body, sheet->row_count);
+		put_keys(encoder, sheet, id);
+		bytes_put_varint(&encoder->body, sheet->columns.count);
+		for (size_t i = 0; i < sheet->columns.count; i++)
+			put_column(encoder, sheet, &sheet->columns.data[i]);
+		status = encoder_finish_block(encoder, sheet_name((enum sheet_id)id), BLOCK_SHEET);
+	}
+	return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The payload of a .tscope file: a list of named blocks.  A reader skips blocks
+ * that it does not know.  docs/file-format.md has the bytes.
+ */
+#ifndef STORE_LAYOUT_H
+#define STORE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/metric.h"
+
+struct snapshot;
+
+/* How a block's body is written.  These numbers are in files, so they never change. */
+enum block_type {
+	BLOCK_VALUES = 1,  /* names with a number or a text each */
+	BLOCK_STRINGS = 2, /* texts, numbered from 1 */
+	BLOCK_ROWS = 3,	   /* how many rows there are, and each one's id */
+	BLOCK_FIELD = 4,   /* one more member of every row */
+	BLOCK_COLUMN = 5,  /* a metric's cells */
+	BLOCK_REASONS = 6, /* why cells of a metric are missing */
+	BLOCK_SOURCES = 7, /* how each source of the capture did */
+	BLOCK_SHEET = 8,   /* readings: rows, and columns under names of their own */
+};
+
+#define BLOCK_HOST "host"
+#define BLOCK_TALLY "tally"
+#define BLOCK_TEXTS "strings"
+#define BLOCK_PROCESSES "processes"
+#define BLOCK_TASKS "tasks"
+#define BLOCK_ABSENT "absent"
+#define BLOCK_CAPTURE "sources"
+
+/* In BLOCK_VALUES, before each value. */
+enum value_type {
+	VALUE_NUMBER = 0,
+	VALUE_TEXT = 1,
+};
+
+/* In BLOCK_COLUMN: which cells have a value. */
+enum presence {
+	PRESENCE_ALL = 0,
+	PRESENCE_BITS = 1, /* a bit a row, lowest first, then zeros to the end of the byte */
+};
+
+/* In BLOCK_SHEET: what is known of a column. */
+enum column_flags {
+	COLUMN_HAS_ORIGIN = 1,
+	COLUMN_HAS_REASON = 2,
+	COLUMN_HAS_CELLS = 4,
+};
+
+/* What a row of each kind costs a reader besides its metrics, in cells of some 9 bytes. */
+#define CELLS_PER_PROCESS 8
+#define CELLS_PER_TASK 4
+#define CELLS_PER_STRING 8
+#define CELLS_PER_READING 16 /* a column of a sheet */
+#define CELLS_PER_SHEET_ROW 3
+
+enum field_type {
+	FIELD_ID,     /* int32_t */
+	FIELD_TIME,   /* uint64_t */
+	FIELD_STRING, /* uint32_t, number of a string */
+	FIELD_ROW,    /* uint32_t, row of a process */
+};
+
+/* A member of struct process or struct task. */
+struct field {
+	const char *name; /* of its block */
+	enum metric_scope scope;
+	enum field_type type;
+	size_t offset;
+};
+
+extern const struct field id_fields[]; /* by enum metric_scope: in the BLOCK_ROWS of the scope */
+extern const struct field fields[];
+extern const size_t field_count;
+
+/* The field's value in a row, and back; field_set() is false for a value that does not fit. */
+uint64_t field_get(const struct snapshot *snapshot, const struct field *field, size_t row);
+bool field_set(struct snapshot *snapshot, const struct field *field, size_t row, uint64_t value);
+
+size_t scope_rows(const struct snapshot *snapshot, enum metric_scope scope);
+
+/* A member of struct capture_tally. */
+struct tally_member {
+	const char *name;
+	size_t offset;
+};
+
+extern const struct tally_member tally_members[];
+extern const size_t tally_member_count;
+
+/* Whether rows are in the order that snapshot_finish() makes, and tasks have processes. */
+bool rows_are_finished(const struct snapshot *snapshot);
+
+#endif

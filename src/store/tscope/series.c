@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tscope/series.h"
+
+#include <string.h>
+
+#include "store/tscope/bytes.h"
+
+/* How many bytes each encoding would take. */
+static void measure(const uint64_t *numbers, size_t count, uint64_t sizes[static SERIES_DELTA + 1])
+{
+	uint64_t plain = 0, with_sign = 0, delta = 0;
+	uint64_t previous = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		plain += varint_size(numbers[i]);
+		with_sign += varint_size(zigzag(numbers[i]));
+		delta += varint_size(zigzag(numbers[i] - previous));
+		previous = numbers[i];
+	}
+	sizes[SERIES_PLAIN] = plain;
+	sizes[SERIES_SIGNED] = with_sign;
+	sizes[SERIES_DELTA] = delta;
+}
+
+static enum series_encoding smallest(const uint64_t sizes[static SERIES_DELTA + 1])
+{
+	enum series_encoding best = SERIES_PLAIN;
+
+	for (int encoding = SERIES_SIGNED; encoding <= SERIES_DELTA; encoding++)
+		if (sizes[encoding] < sizes[best])
+			best = (enum series_encoding)encoding;
+	return best;
+}
+
+static uint8_t *write_numbers(uint8_t *next, enum series_encoding encoding, const uint64_t *numbers,
+			      size_t count)
+{
+	uint64_t previous = 0;
+
+	switch (encoding) {
+	case SERIES_SAME:
+		return varint_write(next, numbers[0]);
+	case SERIES_PLAIN:
+		for (size_t i = 0; i < count; i++)
+			next = varint_write(next, numbers[i]);
+		return next;
+	case SERIES_SIGNED:
+		for (size_t i = 0; i < count; i++)
+			next = varint_write(next, zigzag(numbers[i]));
+		return next;
+	case SERIES_DELTA:
+		for (size_t i = 0; i < count; i++) {
+			next = varint_write(next, zigzag(numbers[i] - previous));
+			previous = numbers[i];
+		}
+		return next;
+	}
+	return next;
+}
+
+/* Most columns of an idle host hold one number; comparing shifted by one finds that fast. */
+static int all_same(const uint64_t *numbers, size_t count)
+{
+	return count && memcmp(numbers, numbers + 1, (count - 1) * sizeof(*numbers)) == 0;
+}
+
+void series_write(struct bytes *bytes, const uint64_t *numbers, size_t count)
+{
+	uint64_t sizes[SERIES_DELTA + 1] = { [SERIES_SAME] = VARINT_SIZE };
+	enum series_encoding encoding = SERIES_SAME;
+	uint8_t *start;
+
+	if (!all_same(numbers, count)) {
+		measure(numbers, count, sizes);
+		encoding = smallest(sizes);
+	}
+	start = bytes_reserve(bytes, 1 + sizes[encoding]);
+	if (!start)
+		return;
+	*start = (uint8_t)encoding;
+	bytes->size += (size_t)(write_numbers(start + 1, encoding, numbers, count) - start);
+}
+
+static void read_same(struct reader *reader, uint64_t *numbers, size_t count)
+{
+	uint64_t number = reader_varint(reader);
+
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = number;
+}
+
+static void read_varints(struct reader *reader, uint64_t *numbers, size_t count)
+{
+	const uint8_t *next = reader->next;
+
+	for (size_t i = 0; i < count && next; i++) {
+		if (next < reader->end && *next < 0x80)
+			numbers[i] = *next++;
+		else
+			next = varint_read(next, reader->end, &numbers[i]);
+	}
+	reader->bad |= !next;
+	reader->next = next ? next : reader->end;
+}
+
+void series_read(struct reader *reader, uint64_t *numbers, size_t count)
+{
+	uint8_t encoding = reader_u8(reader);
+	uint64_t previous = 0;
+
+	switch (encoding) {
+	case SERIES_SAME:
+		read_same(reader, numbers, count);
+		return;
+	case SERIES_PLAIN:
+	case SERIES_SIGNED:
+	case SERIES_DELTA:
+		read_varints(reader, numbers, count);
+		break;
+	default:
+		reader->bad = true;
+	}
+	if (reader->bad || encoding == SERIES_PLAIN)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		numbers[i] = unzigzag(numbers[i]) + previous;
+		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
+	}
+}

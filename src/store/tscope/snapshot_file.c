@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tscope/snapshot_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "store/tscope/container.h"
+#include "store/ctprof/ctprof.h"
+
+/* The kinds of files.  The first ending that a name has decides, so longer endings come first. */
+static const struct file_kind {
+	const char *extension;
+	int (*encode)(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
+		      struct error *error);
+} kinds[] = {
+	{ ".ctprof.zst", ctprof_encode },
+	{ ".tscope", snapshot_encode },
+};
+
+static const struct file_kind *find_kind(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t ending = strlen(kinds[i].extension);
+
+		if (length > ending && strcmp(path + length - ending, kinds[i].extension) == 0 &&
+		    path[length - ending - 1] != '/')
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+int snapshot_file_check_name(const char *path, struct error *error)
+{
+	if (find_kind(path))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "'%s' must end in .tscope or .ctprof.zst: the kind of file follows its "
+			 "name",
+			 path);
+}
+
+static int cannot_write(const char *path, int status, struct error *error)
+{
+	return error_set(error, status, "cannot write %s: %s: %s", path, strerror(-status),
+			 file_write_advice(status));
+}
+
+static int replace_file(const char *path, const void *bytes, size_t size)
+{
+	struct file_replacement file = { .fd = -1 };
+	int status = file_replace(&file, path);
+
+	if (status < 0)
+		return status;
+	status = file_write(&file, bytes, size);
+	if (status == 0)
+		status = file_commit(&file);
+	file_abandon(&file);
+	return status;
+}
+
+int snapshot_file_write(const struct snapshot *snapshot, const char *path, struct error *error)
+{
+	CLEANUP(free_pointer) void *bytes = NULL;
+	const struct file_kind *kind = find_kind(path);
+	struct error cause = { 0 };
+	size_t size;
+	int status = (kind ? kind->encode : snapshot_encode)(snapshot, &bytes, &size, &cause);
+
+	if (status < 0)
+		return error_set(error, status, "cannot write %s: %s", path, cause.message);
+	status = replace_file(path, bytes, size);
+	return status < 0 ? cannot_write(path, status, error) : 0;
+}
+
+static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct error *error)
+{
+	/* Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever. */
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat stat;
+
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		return error_set(error, -errno, "cannot open '%s': %s", path, strerror(errno));
+	if (S_ISDIR(stat.st_mode))
+		return error_set(error, -EISDIR, "%s is a directory, not a snapshot", path);
+	if (!S_ISREG(stat.st_mode))
+		return error_set(error, -EINVAL, "%s is not an ordinary file", path);
+	if ((uint64_t)stat.st_size > FILE_SIZE_LIMIT)
+		return error_set(error, -EFBIG, "%s is larger than any snapshot", path);
+	*ret_fd = TAKE_FD(fd);
+	*ret_size = (size_t)stat.st_size;
+	return 0;
+}
+
+/* Reads the header first, so that a large file of another kind is not read in full. */
+static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, struct error *error)
+{
+	size_t head = size < HEADER_SIZE ? size : HEADER_SIZE;
+	ssize_t length = file_read_at(fd, 0, bytes, head);
+	struct container container;
+	int status = 0;
+
+	if (length >= 0) {
+		if (!ctprof_is_likely(bytes, (size_t)length))
+			status = container_open(bytes, (size_t)length, size, path, &container,
+						error);
+		if (status < 0)
+			return status;
+		length = file_read_at(fd, head, bytes + head, size - head);
+	}
+	if (length < 0)
+		return error_set(error, (int)length, "cannot read %s: %s", path,
+				 strerror((int)-length));
+	if ((size_t)length < size - head)
+		return error_set(error, -EBADMSG, "%s became shorter while it was read: try again",
+				 path);
+	return 0;
+}
+
+int snapshot_file_read(const char *path, struct snapshot **ret, struct error *error)
+{
+	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(free_pointer) uint8_t *bytes = NULL;
+	size_t size = 0;
+	int status = open_file(path, &fd, &size, error);
+
+	if (status < 0)
+		return status;
+	bytes = malloc(size + 1);
+	if (!bytes)
+		return error_set(error, -ENOMEM, "cannot read %s: not enough memory", path);
+	status = read_file(fd, path, size, bytes, error);
+	if (status < 0)
+		return status;
+	return ctprof_is_likely(bytes, size) ? ctprof_decode(path, bytes, size, ret, error) :
+					       snapshot_decode_named(path, bytes, size, ret, error);
+}

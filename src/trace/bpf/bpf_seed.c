@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes members of processes that already run, and of the child of `run` before its exec. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/bpf.h"
+#include "host/deadline_read.h"
+#include "host/host.h"
+#include "trace/bpf/bpf_tracer.h"
+#include "trace/proc/proc_sample.h"
+#include "tree.skel.h"
+
+#define SEED_PASSES_MAX 64
+#define COMMAND_LINES_NS (500 * NS_PER_MS) /* for all processes together */
+
+void bpf_forget_found(struct bpf_state *state)
+{
+	for (size_t i = 0; i < state->found.count; i++)
+		free(state->found.data[i].arguments);
+	state->found.count = 0;
+}
+
+static int tell_found(struct bpf_state *state, const struct found *found)
+{
+	const struct tree_record_head *head = &found->record.head;
+	struct tree_event event = {
+		.type = TREE_EXEC,
+		.task = { head->pid, head->tid,
+			  head->start_ns + (uint64_t)state->decoder.boottime_offset_ns },
+		.time_ns = head->time_ns,
+	};
+	int status = bpf_take_record(state, (void *)&found->record, sizeof(found->record));
+
+	if (status < 0 || !found->arguments)
+		return status;
+	event.exec.arguments = found->arguments;
+	event.exec.length = found->length;
+	event.exec.cut = found->cut;
+	memcpy(event.exec.comm, found->record.comm, sizeof(event.exec.comm));
+	return bpf_pass_on(state, &event);
+}
+
+int bpf_tell_found(struct bpf_state *state)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < state->found.count && status == 0; i++)
+		status = tell_found(state, &state->found.data[i]);
+	bpf_forget_found(state);
+	return status;
+}
+
+static ssize_t take_found(void *context, const void *bytes, size_t length)
+{
+	struct bpf_state *state = context;
+	size_t used = 0;
+
+	for (;;) {
+		ssize_t size = tree_record_size((const char *)bytes + used, length - used);
+		struct found found = { 0 };
+
+		if (size <= 0)
+			return size < 0 ? size : (ssize_t)used;
+		if (size != sizeof(found.record))
+			return -EBADMSG;
+		memcpy(&found.record, (const char *)bytes + used, sizeof(found.record));
+		if (array_append(&state->found, found) < 0)
+			return -ENOMEM;
+		used += (size_t)size;
+	}
+}
+
+/* Adds what it finds to `found`.  0 or a negative errno. */
+static int seed(struct bpf_state *state, enum tree_seed mode, int32_t pid)
+{
+	int program = bpf_program__fd(state->program->progs.tree_seed);
+	int status;
+
+	state->program->bss->seed_mode = mode;
+	state->program->bss->seed_pid = pid;
+	state->program->bss->seed_pass++;
+	status = host_bpf_iterate(program, pid, take_found, state);
+	if (status == -ENOTSUP)
+		status = host_bpf_iterate(program, 0, take_found, state);
+	/* The process of this walk is gone. */
+	return status == -ESRCH || status == -ENOENT ? 0 : status;
+}
+
+static int seed_family(struct bpf_state *state)
+{
+	int status = 0;
+
+	for (int i = 0; i < SEED_PASSES_MAX && status == 0; i++) {
+		size_t before = state->found.count;
+
+		status = seed(state, TREE_SEED_FAMILY, 0);
+		if (state->found.count == before)
+			break;
+	}
+	return status;
+}
+
+static void read_command_line(const struct bpf_state *state, struct deadline_reader *reader,
+			      struct found *found)
+{
+	const struct tree_record_head *head = &found->record.head;
+	uint64_t start_ns = head->start_ns + (uint64_t)state->decoder.boottime_offset_ns;
+	char buffer[TREE_ARGUMENTS_MAX + 2];
+	struct tree_exec exec;
+
+	if (head->pid != head->tid ||
+	    proc_sample_arguments(state->host, reader, head->pid, start_ns, buffer, &exec) < 0 ||
+	    exec.length == 0)
+		return;
+	found->arguments = malloc(exec.length);
+	if (!found->arguments)
+		return;
+	memcpy(found->arguments, exec.arguments, exec.length);
+	found->length = exec.length;
+	found->cut = exec.cut;
+}
+
+static void read_command_lines(struct bpf_state *state)
+{
+	CLEANUP(deadline_reader_clear) struct deadline_reader reader = { 0 };
+	uint64_t deadline_ns = monotonic_ns() + COMMAND_LINES_NS;
+
+	for (size_t i = 0; i < state->found.count && monotonic_ns() < deadline_ns; i++)
+		read_command_line(state, &reader, &state->found.data[i]);
+}
+
+static int refuse(int32_t pid, struct error *error)
+{
+	return error_set(error, -ESRCH,
+			 "there is no process %" PRId32
+			 " that can be followed: it is gone, ended, or a kernel thread",
+			 pid);
+}
+
+static int follow_one(struct bpf_state *state, int32_t pid, bool at_exec, struct error *error)
+{
+	size_t before = state->found.count;
+	int status = seed(state, at_exec ? TREE_SEED_ARM : TREE_SEED_PROCESS, pid);
+
+	if (status < 0)
+		return host_bpf_explain(status, error);
+	if (state->found.count == before)
+		return refuse(pid, error);
+	if (at_exec)
+		state->found.count = before;
+	return 0;
+}
+
+int bpf_follow(void *context, const int32_t *pids, size_t count, bool at_exec, struct error *error)
+{
+	struct bpf_state *state = context;
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = follow_one(state, pids[i], at_exec, error);
+	if (status < 0 || at_exec)
+		return status;
+	status = seed_family(state);
+	if (status < 0)
+		return host_bpf_explain(status, error);
+	read_command_lines(state);
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tracer that follows a tree with BPF programs.  Events come through a ring buffer, samples of
+ * what lives through an iterator.
+ */
+#include "trace/bpf/bpf_tracer.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "host/bpf.h"
+#include "host/host.h"
+#include "model/tree/run.h"
+#include "trace/bpf/tree_loader.h"
+#include "tree.skel.h"
+
+static int note_event(struct bpf_state *state, const struct tree_event *event)
+{
+	bool is_process = event->task.pid == event->task.tid;
+	struct ended ended = { event->task.tid, event->task.start_ns };
+
+	if (event->type == TREE_FORK)
+		state->live_threads++;
+	if (event->type == TREE_THREAD && event->account.ended && state->live_threads)
+		state->live_threads--;
+	if (event->type == TREE_FORK)
+		return is_process ? live_processes_add(&state->live, &event->task) :
+				    live_processes_know(&state->live, event->task.pid);
+	if (event->type == TREE_THREAD && !event->account.ended && state->recovers)
+		return live_processes_know(&state->live, event->task.pid);
+	if (event->type == TREE_PROCESS && event->process.ended)
+		live_processes_remove(&state->live, event->task.pid);
+	if (event->type == TREE_THREAD && event->account.ended && state->notes_ended)
+		return array_append(&state->ended, ended);
+	return 0;
+}
+
+/* All events go through here, so that `live` is up to date. */
+int bpf_pass_on(void *context, const struct tree_event *event)
+{
+	struct bpf_state *state = context;
+	int status = note_event(state, event);
+
+	return status < 0 ? status : state->sink(state->context, event);
+}
+
+int bpf_take_record(void *context, void *bytes, size_t length)
+{
+	struct bpf_state *state = context;
+	int status = tree_decoder_send(&state->decoder, bytes, length, bpf_pass_on, state);
+
+	if (status != -EBADMSG)
+		return status;
+	state->bad_records++;
+	return 0;
+}
+
+/*
+ * Clears the wake-up before the ring is read, so that records that arrive meanwhile wake us again.
+ */
+static void hear_wake_up(const struct bpf_state *state)
+{
+	struct epoll_event event;
+
+	(void)epoll_wait(state->wake_fd, &event, 1, 0);
+}
+
+int bpf_drain(void *context, tree_event_sink *sink, void *sink_context)
+{
+	struct bpf_state *state = context;
+	int status;
+
+	state->sink = sink;
+	state->context = sink_context;
+	status = bpf_tell_found(state);
+	if (status < 0)
+		return status;
+	hear_wake_up(state);
+	status = ring_buffer__consume(state->ring);
+	return status < 0 ? status : 0;
+}
+
+static int wake_fd(void *context)
+{
+	struct bpf_state *state = context;
+
+	return state->wake_fd;
+}
+
+static void losses(void *context, struct tracer_losses *ret)
+{
+	struct bpf_state *state = context;
+	const uint64_t *counts = (const uint64_t *)state->program->bss->losses;
+
+	*ret = (struct tracer_losses){
+		.events = counts[TREE_LOSS_EVENTS] + state->bad_records,
+		.threads = counts[TREE_LOSS_THREADS] + state->left_out,
+		.unnamed_syscalls = counts[TREE_LOSS_CALLS],
+		.wakers = counts[TREE_LOSS_WAKERS],
+		.untracked_tasks = counts[TREE_LOSS_TASKS],
+	};
+}
+
+static int report(void *context, struct run *run)
+{
+	struct bpf_state *state = context;
+	int status = run_add_source(run, "tree", "ok", NULL);
+
+	if (status == 0)
+		status = run_add_source(run, "ledger", "ok", NULL);
+	if (status == 0)
+		status = run_add_source(run, "syscalls", state->options.syscalls ? "ok" : "off",
+					state->options.syscalls ? NULL : "not asked for");
+	if (status == 0)
+		status = run_add_source(run, "wakers", state->options.wakers ? "ok" : "off",
+					state->options.wakers ? NULL :
+								"not asked for: see --wakers");
+	return status;
+}
+
+static void close_state(void *context)
+{
+	struct bpf_state *state = context;
+
+	if (!state)
+		return;
+	close_fd(&state->wake_fd);
+	ring_buffer__free(state->ring);
+	tree_loader_close(state->program);
+	bpf_forget_found(state);
+	array_free(&state->found);
+	array_free(&state->ended);
+	array_free(&state->sampled);
+	live_processes_clear(&state->live);
+	free(state);
+}
+
+static void close_state_pointer(struct bpf_state **state)
+{
+	close_state(*state);
+}
+
+/*
+ * The ring is readable whenever it is not empty.  With EPOLLET we hear only the wake-ups that the
+ * BPF programs ask for, not every record.
+ */
+static int listen_to_ring(struct bpf_state *state)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	state->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (state->wake_fd < 0 || epoll_ctl(state->wake_fd, EPOLL_CTL_ADD,
+					    bpf_map__fd(state->program->maps.ring), &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_state(const struct host *host, const struct tracer_options *options, void **ret,
+		      struct error *error)
+{
+	CLEANUP(close_state_pointer) struct bpf_state *state = calloc(1, sizeof(*state));
+	int status;
+
+	if (!state)
+		return error_set(error, -ENOMEM, "out of memory");
+	state->host = host;
+	state->wake_fd = -1;
+	state->options = *options;
+	state->decoder.page_bytes = host->page_bytes;
+	state->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
+	status = tree_loader_open(host, options, &state->program, error);
+	if (status < 0)
+		return status;
+	state->ring = ring_buffer__new(bpf_map__fd(state->program->maps.ring), bpf_take_record,
+				       state, NULL);
+	if (!state->ring)
+		return host_bpf_explain(-errno, error);
+	status = listen_to_ring(state);
+	if (status < 0)
+		return host_bpf_explain(status, error);
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+const struct tracer_kind bpf_tracer = {
+	.name = "bpf",
+	.needs = "CAP_BPF and CAP_PERFMON, or root",
+	.misses = NULL,
+	.open = open_state,
+	.follow = bpf_follow,
+	.fd = wake_fd,
+	.drain = bpf_drain,
+	.sample = bpf_sample,
+	.losses = losses,
+	.report = report,
+	.close = close_state,
+};

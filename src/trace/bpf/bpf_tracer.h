@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tracer that follows a tree with BPF programs: what its source files share.  Private to
+ * src/trace/bpf.
+ *
+ *	bpf_tracer.c	events from the ring, and the tracer itself
+ *	bpf_seed.c	makes members of processes that run
+ *	bpf_sample.c	accounts of what lives
+ */
+#ifndef TRACE_BPF_TRACER_H
+#define TRACE_BPF_TRACER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "bpf/tree.h"
+#include "trace/proc/live_processes.h"
+#include "trace/tracer.h"
+#include "trace/bpf/tree_decoder.h"
+
+struct ring_buffer;
+struct tree_program;
+
+/* A process or thread that began before we watched; it is reported with the next events. */
+struct found {
+	struct tree_fork_record record;
+	char *arguments; /* of a process, separated by NULs; NULL: not known */
+	size_t length;
+	bool cut; /* the rest was cut off */
+};
+
+struct ended {
+	int32_t tid;
+	uint64_t start_ns;
+};
+
+struct bpf_state {
+	const struct host *host;
+	struct tracer_options options;
+	struct tree_program *program;
+	struct ring_buffer *ring;
+	int wake_fd; /* readable after a wake-up, until the next drain() */
+	struct tree_decoder decoder;
+	struct live_processes live;
+	ARRAY_OF(struct found) found;
+	ARRAY_OF(struct ended) ended; /* threads that ended during this sample */
+	ARRAY_OF(char) sampled;	      /* records of the last sample */
+	bool notes_ended;
+	size_t live_threads;  /* whose last account has not arrived */
+	size_t seen_threads;  /* in the last sample */
+	uint64_t lost_before; /* when the last sample began */
+	bool recovers;	      /* this sample searches for processes whose fork was lost */
+	uint64_t left_out;    /* accounts missing from the final sample */
+	uint64_t bad_records;
+	/* Set while events are sent. */
+	tree_event_sink *sink;
+	void *context;
+};
+
+/* Sends a record's events to the sink; counts a record that is not valid. */
+int bpf_take_record(void *state, void *bytes, size_t length);
+/* The same for an event. */
+int bpf_pass_on(void *state, const struct tree_event *event);
+int bpf_drain(void *state, tree_event_sink *sink, void *context);
+
+/* bpf_seed.c: struct tracer_kind's follow(). */
+int bpf_follow(void *state, const int32_t *pids, size_t count, bool at_exec, struct error *error);
+/* Reports what seeding found, and forgets it. */
+int bpf_tell_found(struct bpf_state *state);
+void bpf_forget_found(struct bpf_state *state);
+
+/* bpf_sample.c: struct tracer_kind's sample(). */
+int bpf_sample(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);
+
+#endif

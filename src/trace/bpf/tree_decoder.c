@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/bpf/tree_decoder.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static_assert(TREE_COMM_SIZE == TREE_RECORD_COMM, "names have one size");
+static_assert(TREE_ARGUMENTS_MAX == TREE_RECORD_ARGUMENTS, "command lines have one size");
+static_assert(SYSCALL_BUCKETS == TREE_CALL_BUCKETS, "histograms have one size");
+static_assert(SYSCALL_ERRORS == TREE_CALL_ERRORS, "as many errors have a name");
+static_assert((int)SYSCALL_NATIVE == TREE_ABI_NATIVE && (int)SYSCALL_COMPAT == TREE_ABI_COMPAT &&
+		      (int)SYSCALL_UNKNOWN == TREE_ABI_UNKNOWN,
+	      "tables have the same numbers");
+static_assert((int)WAIT_REASON_COUNT == TREE_WAIT_COUNT && TREE_WAIT_COUNT <= TREE_REASONS,
+	      "every reason has a place");
+#define SAME_REASON(id) static_assert((int)WAIT_##id == TREE_WAIT_##id, "reasons have one order");
+TREE_WAITS(SAME_REASON)
+#undef SAME_REASON
+
+#define ERROR_SHIFT 48
+
+/* Bits of __state and exit_state in task_struct. */
+#define STATE_NOLOAD 0x400
+#define STATE_REPORTED 0x7f
+#define EXIT_ZOMBIE 0x20
+
+static const size_t smallest_sizes[TREE_RECORD_COUNT] = {
+	[TREE_RECORD_FORK] = sizeof(struct tree_fork_record),
+	[TREE_RECORD_EXEC] = offsetof(struct tree_exec_record, arguments),
+	[TREE_RECORD_THREAD] = sizeof(struct tree_thread_record),
+	[TREE_RECORD_PROCESS] = sizeof(struct tree_process_record),
+	[TREE_RECORD_SIGNAL] = sizeof(struct tree_signal_record),
+};
+
+/* The size that a record of this kind, with these counts, must have. */
+static size_t expected_size(const struct tree_record_head *head)
+{
+	const struct tree_exec_record *exec = (const void *)head;
+	const struct tree_thread_record *thread = (const void *)head;
+	size_t size = smallest_sizes[head->type];
+
+	if (head->type == TREE_RECORD_EXEC)
+		return exec->length <= TREE_RECORD_ARGUMENTS ? size + exec->length : 0;
+	if (head->type != TREE_RECORD_THREAD)
+		return size;
+	if (thread->call_count > TREE_CALLS_MAX || thread->waker_count > TREE_WAKERS_MAX)
+		return 0;
+	return size + thread->call_count * sizeof(struct tree_call_record) +
+	       thread->waker_count * sizeof(struct tree_waker_record);
+}
+
+ssize_t tree_record_size(const void *bytes, size_t length)
+{
+	const struct tree_record_head *head = bytes;
+
+	if (length < sizeof(*head))
+		return 0;
+	if (head->type >= TREE_RECORD_COUNT || head->size < smallest_sizes[head->type])
+		return -EBADMSG;
+	if (length < smallest_sizes[head->type])
+		return 0;
+	if (head->size != expected_size(head))
+		return -EBADMSG;
+	return length < head->size ? 0 : (ssize_t)head->size;
+}
+
+static void copy_comm(char target[TREE_COMM_SIZE], const char source[TREE_RECORD_COMM])
+{
+	memcpy(target, source, TREE_COMM_SIZE);
+	target[TREE_COMM_SIZE - 1] = '\0';
+}
+
+static int send_fork(struct tree_decoder *decoder, const struct tree_record_head *head,
+		     struct tree_event *event, tree_event_sink *sink, void *context)
+{
+	const struct tree_fork_record *record = (const void *)head;
+
+	(void)decoder;
+	event->type = TREE_FORK;
+	event->fork.parent_pid = record->parent_pid;
+	event->fork.inner_pid = record->inner_pid;
+	event->fork.found = record->found;
+	copy_comm(event->fork.comm, record->comm);
+	return sink(context, event);
+}
+
+static int send_exec(struct tree_decoder *decoder, const struct tree_record_head *head,
+		     struct tree_event *event, tree_event_sink *sink, void *context)
+{
+	const struct tree_exec_record *record = (const void *)head;
+
+	(void)decoder;
+	event->type = TREE_EXEC;
+	event->exec.arguments = record->arguments;
+	event->exec.length = record->length;
+	event->exec.cut = record->cut;
+	copy_comm(event->exec.comm, record->comm);
+	return sink(context, event);
+}
+
+static int send_signal(struct tree_decoder *decoder, const struct tree_record_head *head,
+		       struct tree_event *event, tree_event_sink *sink, void *context)
+{
+	const struct tree_signal_record *record = (const void *)head;
+
+	(void)decoder;
+	event->type = TREE_SIGNAL;
+	event->signal.number = record->number;
+	event->signal.sender_pid = record->sender_pid;
+	copy_comm(event->signal.sender_comm, record->sender_comm);
+	return sink(context, event);
+}
+
+static void decode_end(const struct tree_decoder *decoder, const struct tree_process_record *record,
+		       struct tree_process_facts *facts)
+{
+	*facts = (struct tree_process_facts){
+		.present = TREE_PROCESS_STATUS,
+		.ended = true,
+		.end_ns = record->head.time_ns,
+		.status = record->status,
+	};
+	if (record->has_sender) {
+		facts->present |= TREE_PROCESS_SENDER;
+		facts->sender_pid = record->sender_pid;
+		copy_comm(facts->sender_comm, record->sender_comm);
+	}
+	if (record->has_peak && decoder->page_bytes) {
+		facts->present |= TREE_PROCESS_PEAK_RSS;
+		facts->peak_rss_bytes = record->peak_pages * decoder->page_bytes;
+	}
+}
+
+static int send_process(struct tree_decoder *decoder, const struct tree_record_head *head,
+			struct tree_event *event, tree_event_sink *sink, void *context)
+{
+	const struct tree_process_record *record = (const void *)head;
+	int status = 0;
+
+	if (record->oom_killed) {
+		event->type = TREE_OOM;
+		status = sink(context, event);
+	}
+	if (status < 0)
+		return status;
+	event->type = TREE_PROCESS;
+	decode_end(decoder, record, &event->process);
+	return sink(context, event);
+}
+
+static const enum amount_id amount_ids[TREE_USAGE_COUNT] = {
+#define AMOUNT_OF_KERNEL(id, path) [TREE_USAGE_##id] = AMOUNT_##id,
+#define AMOUNT_COMPUTED(id) [TREE_USAGE_##id] = AMOUNT_##id,
+	TREE_USAGES(AMOUNT_OF_KERNEL, AMOUNT_COMPUTED)
+#undef AMOUNT_OF_KERNEL
+#undef AMOUNT_COMPUTED
+};
+
+static void decode_usage(const struct tree_usage_record *record, struct amounts *amounts)
+{
+	for (size_t i = 0; i < TREE_USAGE_COUNT; i++)
+		if (record->present >> i & 1)
+			amounts_set(amounts, amount_ids[i], record->values[i]);
+}
+
+/* Here the time on a CPU is the time between switches, not what the kernel charged. */
+static void decode_ledger(const struct tree_thread_record *record, struct amounts *amounts)
+{
+	const struct tree_ledger_record *ledger = &record->ledger;
+
+	amounts_set(amounts, AMOUNT_wall_time_ns, record->head.time_ns - record->begin_ns);
+	amounts_set(amounts, AMOUNT_run_time_ns, ledger->on_cpu_ns);
+	amounts_set(amounts, AMOUNT_offcpu_count, ledger->off_cpu.count);
+	amounts_set(amounts, AMOUNT_offcpu_max_ns, ledger->off_cpu.longest_ns);
+	amounts_set(amounts, AMOUNT_offcpu_min_ns, ledger->off_cpu.shortest_ns);
+	if (record->flags & TREE_THREAD_RUN_QUEUE) {
+		amounts_set(amounts, AMOUNT_wait_time_ns, ledger->run_queue.ns);
+		amounts_set(amounts, AMOUNT_wait_count, ledger->run_queue.count);
+		amounts_set(amounts, AMOUNT_wait_max, ledger->run_queue.longest_ns);
+	}
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++) {
+		const struct tree_wait_record *wait = &ledger->blocked[i];
+
+		amounts_set_waited(amounts, i,
+				   (struct waited){ wait->ns, wait->count, wait->longest_ns });
+	}
+}
+
+static char state_letter(uint32_t state, uint32_t exit_state)
+{
+	static const char letters[] = "SDTtXZP";
+
+	if (exit_state)
+		return exit_state & EXIT_ZOMBIE ? 'Z' : 'X';
+	if (state & STATE_NOLOAD)
+		return 'I';
+	if (state == 0)
+		return 'R';
+	for (size_t i = 0; letters[i]; i++)
+		if ((state & STATE_REPORTED) >> i & 1)
+			return letters[i];
+	return 'D';
+}
+
+static void decode_now(const struct tree_thread_record *record, struct tree_now *now)
+{
+	*now = (struct tree_now){
+		.state = state_letter(record->state, record->exit_state),
+		.blocked = record->flags & TREE_THREAD_BLOCKED,
+		.in_syscall = record->flags & TREE_THREAD_IN_SYSCALL,
+		.since_ns = record->since_ns,
+	};
+	if (now->blocked)
+		now->reason = record->reason < WAIT_REASON_COUNT ? record->reason : WAIT_OTHER;
+	if (now->in_syscall) {
+		now->syscall_abi = record->abi < SYSCALL_ABI_COUNT ? record->abi : SYSCALL_UNKNOWN;
+		now->syscall = record->number;
+	}
+}
+
+static void decode_call(const struct tree_call_record *record, struct tree_syscall *call)
+{
+	struct syscall_stats *stats = &call->stats;
+
+	*call = (struct tree_syscall){
+		.abi = record->abi < SYSCALL_ABI_COUNT ? (enum syscall_abi)record->abi :
+							 SYSCALL_UNKNOWN,
+		.number = record->number,
+		.socket_count = record->socket_count,
+		.socket_ns = record->socket_ns,
+	};
+	stats->count = record->count;
+	stats->errors = record->errors;
+	stats->total_ns = record->total_ns;
+	stats->max_ns = record->max_ns;
+	for (size_t i = 0; i < SYSCALL_ERRORS; i++) {
+		stats->by_error[i].number = (uint32_t)(record->by_error[i] >> ERROR_SHIFT);
+		stats->by_error[i].count = record->by_error[i] & ((1ull << ERROR_SHIFT) - 1);
+	}
+	stats->by_error[SYSCALL_ERRORS].count = record->other_errors;
+	for (size_t i = 0; i < SYSCALL_BUCKETS; i++)
+		stats->buckets[i] = record->buckets[i];
+}
+
+static void decode_waker(const struct tree_waker_record *record, struct tree_waker *waker)
+{
+	*waker = (struct tree_waker){
+		.reason = record->reason < WAIT_REASON_COUNT ? (enum wait_reason)record->reason :
+							       WAIT_OTHER,
+		.waker_pid = record->pid,
+		.waker_tid = record->tid,
+		.count = record->count,
+		.total_ns = record->total_ns,
+		.longest_ns = record->longest_ns,
+	};
+	copy_comm(waker->waker_comm, record->comm);
+}
+
+/* Decodes what follows the record; its counts were already checked against the size. */
+static void decode_tail(struct tree_decoder *decoder, const struct tree_thread_record *record,
+			struct tree_account *account)
+{
+	const struct tree_call_record *calls = (const void *)(record + 1);
+	const struct tree_waker_record *wakers = (const void *)(calls + record->call_count);
+
+	for (size_t i = 0; i < record->call_count; i++)
+		decode_call(&calls[i], &decoder->calls[i]);
+	for (size_t i = 0; i < record->waker_count; i++)
+		decode_waker(&wakers[i], &decoder->wakers[i]);
+	account->has_syscalls = record->flags & TREE_THREAD_HAS_CALLS;
+	account->syscalls = decoder->calls;
+	account->syscall_count = record->call_count;
+	account->unnamed_syscalls = record->unnamed_calls;
+	account->unnamed_ns = record->unnamed_ns;
+	account->wakers = decoder->wakers;
+	account->waker_count = record->waker_count;
+}
+
+static int send_thread(struct tree_decoder *decoder, const struct tree_record_head *head,
+		       struct tree_event *event, tree_event_sink *sink, void *context)
+{
+	const struct tree_thread_record *record = (const void *)head;
+	struct tree_account *account = &event->account;
+
+	event->type = TREE_THREAD;
+	account->ended = record->flags & TREE_THREAD_ENDED;
+	account->end_ns = account->ended ? head->time_ns : 0;
+	copy_comm(account->comm, record->comm);
+	account->amounts = (struct amounts){ 0 };
+	decode_usage(&record->usage, &account->amounts);
+	decode_ledger(record, &account->amounts);
+	decode_now(record, &account->now);
+	decode_tail(decoder, record, account);
+	return sink(context, event);
+}
+
+typedef int record_sender(struct tree_decoder *decoder, const struct tree_record_head *head,
+			  struct tree_event *event, tree_event_sink *sink, void *context);
+
+static record_sender *const senders[TREE_RECORD_COUNT] = {
+	[TREE_RECORD_FORK] = send_fork,	    [TREE_RECORD_EXEC] = send_exec,
+	[TREE_RECORD_THREAD] = send_thread, [TREE_RECORD_PROCESS] = send_process,
+	[TREE_RECORD_SIGNAL] = send_signal,
+};
+
+int tree_decoder_send(struct tree_decoder *decoder, const void *bytes, size_t length,
+		      tree_event_sink *sink, void *context)
+{
+	const struct tree_record_head *head = bytes;
+	ssize_t size = tree_record_size(bytes, length);
+	struct tree_event event;
+
+	if (size <= 0)
+		return -EBADMSG;
+	if (head->pid <= 0 || head->tid <= 0)
+		return 0;
+	event.task = (struct task_key){
+		.pid = head->pid,
+		.tid = head->tid,
+		.start_ns = head->start_ns + (uint64_t)decoder->boottime_offset_ns,
+	};
+	event.time_ns = head->time_ns;
+	return senders[head->type](decoder, head, &event, sink, context);
+}

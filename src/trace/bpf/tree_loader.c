@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/bpf/tree_loader.h"
+
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "bpf/tree.h"
+#include "host/bpf.h"
+#include "model/syscall/syscall.h"
+#include "trace/tracer.h"
+#include "tree.skel.h"
+
+static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
+		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL &&
+		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART,
+	      "rules have the same numbers");
+
+/*
+ * Use the types of the kernel itself only.  Otherwise libbpf searches every module for a type that
+ * this kernel lacks, and listing modules needs CAP_SYS_ADMIN.
+ */
+static const struct bpf_object_open_opts open_options = {
+	.sz = sizeof(open_options),
+	.btf_custom_path = "/sys/kernel/btf/vmlinux",
+};
+
+static const struct {
+	const char *name;
+	uint8_t flag;
+} call_flags[] = {
+	{ "exit", TREE_RULE_ENDLESS },
+	{ "exit_group", TREE_RULE_ENDLESS },
+	{ "rt_sigreturn", TREE_RULE_NO_RESULT },
+	{ "sigreturn", TREE_RULE_NO_RESULT },
+};
+
+static uint8_t call_rule(enum syscall_abi abi, uint32_t number)
+{
+	char buffer[SYSCALL_NAME_SIZE];
+	const char *name = syscall_name(abi, number, buffer);
+	uint8_t rule = (uint8_t)(syscall_wait_rule(abi, number) & TREE_RULE_MASK);
+
+	for (size_t i = 0; i < sizeof(call_flags) / sizeof(call_flags[0]); i++)
+		if (strcmp(name, call_flags[i].name) == 0)
+			rule |= call_flags[i].flag;
+	return rule;
+}
+
+static void fill_rules(uint8_t rules[2 * TREE_CALL_NUMBERS])
+{
+	for (uint32_t number = 0; number < TREE_CALL_NUMBERS; number++) {
+		rules[number] = call_rule(SYSCALL_NATIVE, number);
+		rules[TREE_CALL_NUMBERS + number] = call_rule(SYSCALL_COMPAT, number);
+	}
+}
+
+static void configure(struct tree_program *program, const struct tracer_options *options)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	fill_rules((uint8_t *)program->rodata->rules);
+	program->rodata->want_calls = options->syscalls;
+	program->rodata->want_wakers = options->wakers;
+	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
+	bpf_program__set_autoload(program->progs.tree_sys_enter, options->syscalls);
+	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);
+	bpf_program__set_autoload(program->progs.tree_waking, options->wakers);
+	bpf_program__set_autoattach(program->progs.tree_seed, false);
+	bpf_program__set_autoattach(program->progs.tree_look, false);
+}
+
+void tree_loader_close(struct tree_program *program)
+{
+	tree_program__destroy(program);
+}
+
+static void close_pointer(struct tree_program **program)
+{
+	tree_loader_close(*program);
+}
+
+int tree_loader_open(const struct host *host, const struct tracer_options *options,
+		     struct tree_program **ret, struct error *error)
+{
+	CLEANUP(close_pointer) struct tree_program *program = NULL;
+	int status = host_bpf_check(host, error);
+
+	if (status < 0)
+		return status;
+	libbpf_set_print(NULL);
+	program = tree_program__open_opts(&open_options);
+	if (!program)
+		return host_bpf_explain(-errno, error);
+	configure(program, options);
+	status = tree_program__load(program);
+	if (status == 0)
+		status = tree_program__attach(program);
+	if (status < 0)
+		return host_bpf_explain(status, error);
+	*ret = TAKE_PTR(program);
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/connector/connector_socket.h"
+
+#include <errno.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+#define MESSAGE_BYTES 256
+#define QUEUE_BYTES (8 * 1024 * 1024) /* some 10,000 events */
+#define ANSWER_MS 500		      /* the kernel normally answers at once */
+#define CPUS_MAX 65536
+
+/* The number that the next event of a CPU should have. */
+struct cpu_sequence {
+	bool known;
+	uint32_t next;
+};
+
+struct connector_socket {
+	int fd;
+	ARRAY_OF(struct cpu_sequence) cpus;
+	uint64_t lost;
+	uint64_t overruns; /* each lost at least one event, not yet seen as a gap */
+	struct mmsghdr headers[CONNECTOR_BATCH];
+	struct iovec vectors[CONNECTOR_BATCH];
+	struct sockaddr_nl senders[CONNECTOR_BATCH];
+	alignas(NLMSG_ALIGNTO) char messages[CONNECTOR_BATCH][MESSAGE_BYTES];
+};
+
+static int ask(int fd, enum proc_cn_mcast_op operation, uint32_t number)
+{
+	char question[NLMSG_HDRLEN + sizeof(struct cn_msg) + sizeof(operation)];
+	const struct nlmsghdr header = { .nlmsg_len = sizeof(question), .nlmsg_type = NLMSG_DONE };
+	const struct cn_msg message = {
+		.id = { CN_IDX_PROC, CN_VAL_PROC },
+		.ack = number,
+		.len = sizeof(operation),
+	};
+
+	memcpy(question, &header, sizeof(header));
+	memcpy(question + NLMSG_HDRLEN, &message, sizeof(message));
+	memcpy(question + NLMSG_HDRLEN + sizeof(message), &operation, sizeof(operation));
+	return send(fd, question, sizeof(question), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static struct connector_socket *new_socket(int fd)
+{
+	struct connector_socket *fresh = calloc(1, sizeof(*fresh));
+	int bytes = QUEUE_BYTES;
+
+	if (!fresh)
+		return NULL;
+	fresh->fd = fd;
+	for (size_t i = 0; i < CONNECTOR_BATCH; i++) {
+		fresh->vectors[i] = (struct iovec){ fresh->messages[i], MESSAGE_BYTES };
+		fresh->headers[i].msg_hdr.msg_iov = &fresh->vectors[i];
+		fresh->headers[i].msg_hdr.msg_iovlen = 1;
+		fresh->headers[i].msg_hdr.msg_name = &fresh->senders[i];
+	}
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	return fresh;
+}
+
+/*
+ * Tell the kernel that we stop: before 6.6 it counts listeners and does not notice when one is
+ * gone.
+ */
+void connector_socket_close(struct connector_socket *socket)
+{
+	if (!socket)
+		return;
+	(void)ask(socket->fd, PROC_CN_MCAST_IGNORE, 0);
+	close(socket->fd);
+	array_free(&socket->cpus);
+	free(socket);
+}
+
+void connector_socket_close_pointer(struct connector_socket **socket)
+{
+	connector_socket_close(*socket);
+}
+
+int connector_socket_fd(const struct connector_socket *socket)
+{
+	return socket->fd;
+}
+
+uint64_t connector_socket_lost(const struct connector_socket *socket)
+{
+	return socket->lost + socket->overruns;
+}
+
+/*
+ * The events of an overrun show up as a gap later.  Subtract them then, so that the sum never
+ * falls.
+ */
+static void add_gap(struct connector_socket *socket, uint32_t events)
+{
+	socket->lost += events;
+	socket->overruns -= events < socket->overruns ? events : socket->overruns;
+}
+
+/* When memory runs out, the gaps of this CPU stay unknown. */
+static void count_gap(struct connector_socket *socket, const struct connector_event *event)
+{
+	struct cpu_sequence *cpu;
+
+	if (event->cpu >= CPUS_MAX)
+		return;
+	while (socket->cpus.count <= event->cpu)
+		if (array_append(&socket->cpus, (struct cpu_sequence){ 0 }) < 0)
+			return;
+	cpu = &socket->cpus.data[event->cpu];
+	if (cpu->known)
+		add_gap(socket, event->sequence - cpu->next);
+	*cpu = (struct cpu_sequence){ true, event->sequence + 1 };
+}
+
+/* Whether message `i` is complete and comes from the kernel. */
+static bool is_sound(const struct connector_socket *socket, int i)
+{
+	const struct msghdr *header = &socket->headers[i].msg_hdr;
+
+	return !(header->msg_flags & MSG_TRUNC) &&
+	       header->msg_namelen >= sizeof(socket->senders[i]) && !socket->senders[i].nl_pid;
+}
+
+static int receive(struct connector_socket *socket)
+{
+	int count;
+
+	for (size_t i = 0; i < CONNECTOR_BATCH; i++)
+		socket->headers[i].msg_hdr.msg_namelen = sizeof(socket->senders[i]);
+	do
+		count = recvmmsg(socket->fd, socket->headers, CONNECTOR_BATCH, MSG_DONTWAIT, NULL);
+	while (count < 0 && errno == EINTR);
+	if (count >= 0)
+		return count;
+	if (errno == ENOBUFS)
+		socket->overruns++;
+	return errno == EAGAIN ? 0 : -errno;
+}
+
+int connector_socket_receive(struct connector_socket *socket,
+			     struct connector_event events[CONNECTOR_BATCH])
+{
+	int taken = 0;
+
+	while (taken == 0) {
+		int count = receive(socket);
+
+		if (count <= 0)
+			return count;
+		for (int i = 0; i < count; i++) {
+			if (!is_sound(socket, i) ||
+			    connector_parse(socket->messages[i], socket->headers[i].msg_len,
+					    &events[taken]) < 0)
+				continue;
+			count_gap(socket, &events[taken]);
+			taken++;
+		}
+	}
+	return taken;
+}
+
+/* Whether the answer was found, or cannot come any more: later events come after it. */
+static bool find_answer(const struct connector_event *events, int count, uint32_t number,
+			uint64_t asked_ns, int *ret)
+{
+	for (int i = 0; i < count; i++) {
+		if (events[i].type == CONNECTOR_ANSWER && events[i].answers == number) {
+			*ret = events[i].status;
+			return true;
+		}
+		if (events[i].time_ns > asked_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Events and the answers to other listeners arrive here too; on a busy host they never end. */
+static int await_answer(struct connector_socket *socket, uint32_t number)
+{
+	struct connector_event *events = calloc(CONNECTOR_BATCH, sizeof(*events));
+	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
+	uint64_t asked_ns = monotonic_ns();
+	int status = -ETIMEDOUT, count;
+
+	while (events && poll(&ready, 1, ANSWER_MS) > 0) {
+		count = connector_socket_receive(socket, events);
+		if (find_answer(events, count, number, asked_ns, &status))
+			break;
+		if (count < 0 && count != -ENOBUFS) {
+			status = count;
+			break;
+		}
+	}
+	free(events);
+	return status;
+}
+
+static int explain(int status, struct error *error)
+{
+	switch (status) {
+	case -EPERM:
+	case -EACCES:
+		return error_set(error, status,
+				 "the process connector needs CAP_NET_ADMIN: run as root");
+	case -ECONNREFUSED:
+		return error_set(
+			error, status,
+			"the process connector is only in the host's network namespace, and only "
+			"of kernels with CONFIG_PROC_EVENTS");
+	case -ETIMEDOUT:
+		return error_set(
+			error, status,
+			"the process connector does not answer: it serves only the host's PID and user "
+			"namespaces, not those of a container");
+	case -EPROTONOSUPPORT:
+	case -ENOENT:
+		return error_set(error, status,
+				 "this kernel has no process connector (CONFIG_PROC_EVENTS)");
+	default:
+		return error_set(error, status, "the process connector cannot be used: %s",
+				 strerror(-status));
+	}
+}
+
+static int listen_to(struct connector_socket *socket)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	uint32_t number = (uint32_t)getpid();
+	int status;
+
+	if (bind(socket->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	status = ask(socket->fd, PROC_CN_MCAST_LISTEN, number);
+	return status < 0 ? status : await_answer(socket, number);
+}
+
+int connector_socket_open(struct connector_socket **ret, struct error *error)
+{
+	CLEANUP(connector_socket_close_pointer) struct connector_socket *opened = NULL;
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
+	int status;
+
+	if (fd < 0)
+		return explain(-errno, error);
+	opened = new_socket(fd);
+	if (!opened) {
+		close(fd);
+		return error_set(error, -ENOMEM, "out of memory");
+	}
+	status = listen_to(opened);
+	if (status < 0)
+		return explain(status, error);
+	*ret = TAKE_PTR(opened);
+	return 0;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tracer that uses the kernel's process connector and the exit records of taskstats.  Both
+ * report all tasks of the host; following forks shows which ones belong to the tree.
+ *
+ * The record of an exit arrives before the exit event.  So a batch of events is received first,
+ * then the records are read, then the events are handled.  When the kernel dropped events, /proc
+ * shows who still lives and who is new.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/host.h"
+#include "model/tree/run.h"
+#include "trace/connector/connector_socket.h"
+#include "trace/connector/exit_listener.h"
+#include "trace/proc/members.h"
+#include "trace/connector/own_child.h"
+#include "trace/proc/proc_sample.h"
+#include "trace/proc/scan.h"
+#include "trace/tracer.h"
+
+#define BATCHES_MAX 64 /* in one drain, so that it ends even in a storm of forks */
+
+struct connector_state {
+	struct members members;
+	struct connector_socket *socket;
+	struct exit_listener *listener;
+	struct own_child child; /* the command */
+	uint64_t resyncs;
+	struct connector_event events[CONNECTOR_BATCH];
+};
+
+static void state_close(void *context)
+{
+	struct connector_state *state = context;
+
+	if (!state)
+		return;
+	members_clear(&state->members);
+	connector_socket_close(state->socket);
+	exit_listener_close(state->listener);
+	free(state);
+}
+
+static void close_pointer(struct connector_state **state)
+{
+	state_close(*state);
+}
+
+static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
+		      struct error *error)
+{
+	CLEANUP(close_pointer) struct connector_state *state = NULL;
+	int status;
+
+	(void)options;
+	if (!proc_sample_is_ours(host))
+		return error_set(error, -ENOTSUP,
+				 "the proc that is mounted is not that of our PID namespace");
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return error_set(error, -ENOMEM, "out of memory");
+	state->members.host = host;
+	status = connector_socket_open(&state->socket, error);
+	if (status == 0)
+		status = exit_listener_open(host, &state->listener, error);
+	if (status < 0)
+		return status;
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+static int state_follow(void *context, const int32_t *pids, size_t count, bool at_exec,
+			struct error *error)
+{
+	struct connector_state *state = context;
+
+	if (at_exec)
+		return own_child_hold(&state->child, &state->members, pids[0], error);
+	return scan_follow(&state->members, pids, count, error);
+}
+
+static int state_fd(void *context)
+{
+	const struct connector_state *state = context;
+
+	return connector_socket_fd(state->socket);
+}
+
+/* The start time comes from the event; the one in /proc is earlier by up to a tick. */
+static struct task_key key_of(const struct connector_event *event)
+{
+	return (struct task_key){ event->pid, event->tid, event->time_ns + suspended_ns() };
+}
+
+static int handle_new_process(struct connector_state *state, const struct connector_event *event)
+{
+	struct members *members = &state->members;
+	struct task_key key = key_of(event);
+	struct member *known = members_find(members, event->pid);
+	struct proc_sample sample = { .start_ns = key.start_ns };
+
+	if (!members_find(members, event->parent_pid))
+		return 0;
+	if (known && scan_is_member(members, known, &sample))
+		return 0;
+	if (known)
+		members_end(members, known, event->time_ns);
+	if (!members_add(members, &key, event->parent_pid, event->time_ns))
+		return -ENOMEM;
+	members_announce_one(members, members_find(members, event->pid), event->time_ns);
+	return 0;
+}
+
+static int handle_new_thread(struct connector_state *state, const struct connector_event *event)
+{
+	struct members *members = &state->members;
+	struct member *member = members_find(members, event->pid);
+	struct member_thread *known = members_find_thread(members, event->tid);
+	struct task_key key = key_of(event);
+
+	if (!member || (known && known->process == member))
+		return 0;
+	if (known)
+		members_end_thread(members, known, event->time_ns);
+	if (!members_add_thread(members, member, &key, event->time_ns))
+		return -ENOMEM;
+	members_announce_one(members, member, event->time_ns);
+	return 0;
+}
+
+static int handle_fork(struct connector_state *state, const struct connector_event *event)
+{
+	return event->pid == event->tid ? handle_new_process(state, event) :
+					  handle_new_thread(state, event);
+}
+
+static int handle_exec(struct connector_state *state, const struct connector_event *event)
+{
+	struct members *members = &state->members;
+	struct member *member = members_find(members, event->pid);
+
+	if (own_child_is_held(&state->child, event->pid))
+		return own_child_begin(&state->child, members, event->time_ns);
+	/* For a process that was found, its program was already read when it was found. */
+	if (!member || event->time_ns < member->begin_ns)
+		return 0;
+	if (!members_find_thread(members, event->pid) && member->threads.count)
+		members_replace_leader(members, member->threads.data[0], event->time_ns);
+	members_exec(members, member, exit_listener_comm(state->listener, event->pid),
+		     event->time_ns);
+	return 0;
+}
+
+static void learn_record(struct member_thread *thread, const struct exit_record *record)
+{
+	struct member *member = thread->process;
+
+	counters_raise(&thread->since, &thread->before, &record->counters);
+	if (record->comm[0])
+		memcpy(thread->comm, record->comm, sizeof(thread->comm));
+	if (record->has_peak &&
+	    (!member->has_peak || record->peak_rss_bytes > member->peak_rss_bytes)) {
+		member->has_peak = true;
+		member->peak_rss_bytes = record->peak_rss_bytes;
+	}
+}
+
+/* The last thread ended: its status is that of the process. */
+static void end_process(struct connector_state *state, struct member *member,
+			const struct connector_event *event)
+{
+	member->has_status = true;
+	member->status = event->status;
+	if (event->parent_pid)
+		member->parent_pid = event->parent_pid;
+	members_end(&state->members, member, event->time_ns);
+}
+
+static int handle_exit(struct connector_state *state, const struct connector_event *event)
+{
+	struct members *members = &state->members;
+	struct member_thread *thread = members_find_thread(members, event->tid);
+	struct exit_record record;
+	bool has_record = exit_listener_take(state->listener, event->tid, &record);
+	struct member *member = thread ? thread->process : NULL;
+
+	own_child_forget_held(&state->child, event->tid);
+	if (!member || member->key.pid != event->pid)
+		return 0;
+	if (has_record)
+		learn_record(thread, &record);
+	else
+		members->lost_threads++;
+	if (member->threads.count == 1)
+		own_child_settle(&state->child, members, member);
+	members_end_thread(members, thread, event->time_ns);
+	if (!member->threads.count)
+		end_process(state, member, event);
+	return 0;
+}
+
+static int handle_comm(struct connector_state *state, const struct connector_event *event)
+{
+	struct member_thread *thread = members_find_thread(&state->members, event->tid);
+
+	if (!thread)
+		return 0;
+	memcpy(thread->comm, event->comm, sizeof(thread->comm));
+	if (event->pid == event->tid)
+		memcpy(thread->process->comm, event->comm, sizeof(event->comm));
+	return 0;
+}
+
+static int handle_other(struct connector_state *state, const struct connector_event *event)
+{
+	(void)state;
+	(void)event;
+	return 0;
+}
+
+static int handle(struct connector_state *state, const struct connector_event *event)
+{
+	static int (*const handlers[])(struct connector_state *, const struct connector_event *) = {
+		[CONNECTOR_ANSWER] = handle_other, [CONNECTOR_FORK] = handle_fork,
+		[CONNECTOR_EXEC] = handle_exec,	   [CONNECTOR_EXIT] = handle_exit,
+		[CONNECTOR_COMM] = handle_comm,	   [CONNECTOR_OTHER] = handle_other,
+	};
+	int status = handlers[event->type](state, event);
+
+	return status < 0 ? status : state->members.status;
+}
+
+/* After a loss of events: finds in /proc who ended and who is new. */
+static int resync(struct connector_state *state)
+{
+	struct members *members = &state->members;
+	int status = 0;
+
+	state->resyncs++;
+	members->round++;
+	status = own_child_check(&state->child, members);
+	for (size_t i = members->list.count; i-- > 0 && status >= 0;) {
+		struct member *member = members->list.data[i];
+
+		status = scan_threads(members, member, false);
+		if (status == -ESRCH || scan_is_dead(members, member))
+			members_end(members, member, monotonic_ns());
+		status = status == -ENOMEM ? status : 0;
+	}
+	if (status == 0)
+		status = scan_descendants(members);
+	members_announce(members, monotonic_ns());
+	return status;
+}
+
+/*
+ * Handles the events that have arrived.  Returns how many, -ENOBUFS after a loss, or another
+ * errno.
+ */
+static int take_batch(struct connector_state *state)
+{
+	int count = connector_socket_receive(state->socket, state->events);
+	int status;
+
+	if (count <= 0)
+		return count;
+	status = exit_listener_read(state->listener);
+	for (int i = 0; i < count && status == 0; i++)
+		status = handle(state, &state->events[i]);
+	return status < 0 ? status : count;
+}
+
+static int take_all(struct connector_state *state)
+{
+	bool lost = false;
+
+	for (int batch = 0; batch < BATCHES_MAX; batch++) {
+		int count = take_batch(state);
+
+		lost = lost || count == -ENOBUFS;
+		if (count == 0)
+			break;
+		if (count < 0 && count != -ENOBUFS)
+			return count;
+	}
+	if (!lost)
+		return 0;
+	exit_listener_forget(state->listener);
+	return resync(state);
+}
+
+static int state_drain(void *context, tree_event_sink *sink, void *sink_context)
+{
+	struct connector_state *state = context;
+	int status;
+
+	members_tell(&state->members, sink, sink_context);
+	members_announce(&state->members, monotonic_ns());
+	status = take_all(state);
+	return status < 0 ? status : state->members.status;
+}
+
+static int sample_member(struct members *members, struct member *member)
+{
+	for (size_t i = 0; i < member->threads.count; i++) {
+		struct member_thread *thread = member->threads.data[i];
+		struct proc_sample sample;
+		int status = proc_sample_thread(members->host, &members->reader, member->key.pid,
+						thread->key.tid, &sample);
+
+		if (proc_sample_is_shortage(status))
+			return status;
+		/* A thread that is gone is reported with its exit record. */
+		if (status < 0)
+			continue;
+		if (sample.has_peak && thread->key.tid == member->key.pid) {
+			member->has_peak = true;
+			member->peak_rss_bytes = sample.peak_rss_bytes;
+		}
+		if (sample.is_dead)
+			continue;
+		member_thread_learn(thread, &sample);
+		members_account(members, thread, monotonic_ns());
+	}
+	return 0;
+}
+
+/*
+ * The charges of parents are read before the ends of children are taken; so each child in a charge
+ * is known to have ended.
+ */
+static int state_sample(void *context, enum tracer_depth depth, tree_event_sink *sink,
+			void *sink_context)
+{
+	struct connector_state *state = context;
+	struct members *members = &state->members;
+	int status = state_drain(state, sink, sink_context);
+
+	(void)depth;
+	for (size_t i = 0; i < members->list.count && status == 0; i++)
+		status = sample_member(members, members->list.data[i]);
+	if (status == 0)
+		status = take_all(state);
+	for (size_t i = 0; i < members->list.count && status == 0; i++) {
+		member_settle_unseen(members->list.data[i]);
+		members_facts(members, members->list.data[i], monotonic_ns());
+		status = members->status;
+	}
+	return status < 0 ? status : members->status;
+}
+
+static void state_losses(void *context, struct tracer_losses *ret)
+{
+	const struct connector_state *state = context;
+
+	*ret = (struct tracer_losses){
+		.events = connector_socket_lost(state->socket),
+		.threads = state->members.lost_threads,
+	};
+}
+
+static const struct run_source rows[] = {
+	{ "tree", "partial",
+	  "the kernel's exit records end before the last moments of a thread: CPU time of short "
+	  "processes is known in the sum of those that their parents waited for, not for each" },
+	{ "ledger", "partial",
+	  "process events tell the time on CPUs and waiting for one, not why a thread is blocked: that "
+	  "needs BPF" },
+	{ "syscalls", "unavailable",
+	  "process events tell nothing of system calls: that needs BPF" },
+	{ "wakers", "unavailable", "process events do not tell who ended a wait: that needs BPF" },
+};
+
+static int state_report(void *context, struct run *run)
+{
+	(void)context;
+	return tracer_report_rows(run, rows, ARRAY_SIZE(rows));
+}
+
+const struct tracer_kind connector_tracer = {
+	.name = "connector",
+	.needs = "CAP_NET_ADMIN in the host's namespaces, CONFIG_PROC_EVENTS and CONFIG_TASKSTATS",
+	.misses =
+		"the command line of processes that end at once, children that are made for their "
+		"grandparent (CLONE_PARENT), and the CPU time of the last moments of processes that "
+		"nobody waits for",
+	.open = state_open,
+	.follow = state_follow,
+	.fd = state_fd,
+	.drain = state_drain,
+	.sample = state_sample,
+	.losses = state_losses,
+	.report = state_report,
+	.close = state_close,
+};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/connector/exit_listener.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <linux/taskstats.h>
+#include <poll.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/number_map.h"
+#include "base/text.h"
+#include "host/host.h"
+#include "host/taskstats/taskstats.h"
+#include "host/taskstats/taskstats_socket.h"
+
+#define RECEIVED 32
+#define MESSAGE_BYTES 4096	       /* a record; for the last thread also one of the process */
+#define QUEUE_BYTES (16 * 1024 * 1024) /* some 6,000 records */
+#define RECORDS_MAX 65536	       /* records kept for exits that the connector will report */
+#define ANSWER_MS 500
+#define CPU_LIST_BYTES 1024
+#define KIB 1024
+
+struct exit_listener {
+	int fd;
+	uint16_t family;
+	char cpus[CPU_LIST_BYTES];
+	struct number_map records;
+	struct exit_record *spare; /* a freed record, for reuse */
+	struct mmsghdr headers[RECEIVED];
+	struct iovec vectors[RECEIVED];
+	struct sockaddr_nl senders[RECEIVED];
+	alignas(MNL_ALIGNTO) char messages[RECEIVED][MESSAGE_BYTES];
+};
+
+/*
+ * Where a counter is in a record, and its unit.  The numbers of reads and writes are not used: the
+ * kernel cuts them to multiples of 1024, as it does with bytes.
+ */
+static const struct {
+	enum taskstats_member member;
+	enum amount_id id;
+	uint64_t unit;
+} sources[] = {
+	{ TASKSTATS_cpu_run_virtual_total, AMOUNT_run_time_ns, 1 },
+	{ TASKSTATS_ac_utime, AMOUNT_utime_ns, 1000 },
+	{ TASKSTATS_ac_stime, AMOUNT_stime_ns, 1000 },
+	{ TASKSTATS_ac_minflt, AMOUNT_minflt, 1 },
+	{ TASKSTATS_ac_majflt, AMOUNT_majflt, 1 },
+	{ TASKSTATS_read_bytes, AMOUNT_read_bytes, 1 },
+	{ TASKSTATS_write_bytes, AMOUNT_write_bytes, 1 },
+	{ TASKSTATS_read_char, AMOUNT_rchar, 1 },
+	{ TASKSTATS_write_char, AMOUNT_wchar, 1 },
+	{ TASKSTATS_nvcsw, AMOUNT_voluntary_csw, 1 },
+	{ TASKSTATS_nivcsw, AMOUNT_nonvoluntary_csw, 1 },
+	{ TASKSTATS_cpu_delay_total, AMOUNT_wait_time_ns, 1 },
+	{ TASKSTATS_cpu_count, AMOUNT_wait_count, 1 },
+	{ TASKSTATS_cpu_delay_max, AMOUNT_wait_max, 1 },
+};
+
+void exit_record_decode(int32_t tid, const void *bytes, size_t length, struct exit_record *ret)
+{
+	struct taskstats_values values;
+
+	*ret = (struct exit_record){ .tid = tid };
+	taskstats_decode(bytes, length, &values);
+	taskstats_comm(bytes, length, ret->comm, sizeof(ret->comm));
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		if (taskstats_has(&values, sources[i].member))
+			amounts_set(&ret->counters, sources[i].id,
+				    values.raw[sources[i].member] * sources[i].unit);
+	/* The kernel says 0 for a task without memory. */
+	ret->has_peak =
+		taskstats_has(&values, TASKSTATS_hiwater_rss) && values.raw[TASKSTATS_hiwater_rss];
+	if (ret->has_peak)
+		ret->peak_rss_bytes = values.raw[TASKSTATS_hiwater_rss] * KIB;
+}
+
+static int ask(const struct exit_listener *listener, uint16_t attribute)
+{
+	const struct genlmsghdr head = { .cmd = TASKSTATS_CMD_GET, .version = 1 };
+	alignas(MNL_ALIGNTO) char buffer[CPU_LIST_BYTES + 64];
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+
+	message->nlmsg_type = listener->family;
+	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	message->nlmsg_seq = attribute;
+	memcpy(mnl_nlmsg_put_extra_header(message, sizeof(head)), &head, sizeof(head));
+	mnl_attr_put_strz(message, attribute, listener->cpus);
+	return send(listener->fd, message, message->nlmsg_len, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void drop_records(struct exit_listener *listener)
+{
+	for (size_t i = 0; i < listener->records.capacity; i++)
+		free(listener->records.slots[i].value);
+	number_map_clear(&listener->records);
+}
+
+void exit_listener_forget(struct exit_listener *listener)
+{
+	if (listener->records.count)
+		drop_records(listener);
+}
+
+void exit_listener_close(struct exit_listener *listener)
+{
+	if (!listener)
+		return;
+	if (listener->family)
+		(void)ask(listener, TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK);
+	close(listener->fd);
+	drop_records(listener);
+	free(listener->spare);
+	free(listener);
+}
+
+void exit_listener_close_pointer(struct exit_listener **listener)
+{
+	exit_listener_close(*listener);
+}
+
+static struct exit_listener *new_listener(int fd)
+{
+	struct exit_listener *fresh = calloc(1, sizeof(*fresh));
+	int bytes = QUEUE_BYTES;
+
+	if (!fresh)
+		return NULL;
+	fresh->fd = fd;
+	for (size_t i = 0; i < RECEIVED; i++) {
+		fresh->vectors[i] = (struct iovec){ fresh->messages[i], MESSAGE_BYTES };
+		fresh->headers[i].msg_hdr.msg_iov = &fresh->vectors[i];
+		fresh->headers[i].msg_hdr.msg_iovlen = 1;
+		fresh->headers[i].msg_hdr.msg_name = &fresh->senders[i];
+	}
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	return fresh;
+}
+
+static bool is_sound(const struct exit_listener *listener, int i)
+{
+	const struct msghdr *header = &listener->headers[i].msg_hdr;
+
+	return !(header->msg_flags & MSG_TRUNC) &&
+	       header->msg_namelen >= sizeof(listener->senders[i]) && !listener->senders[i].nl_pid;
+}
+
+static struct exit_record *new_record(struct exit_listener *listener)
+{
+	struct exit_record *record = TAKE_PTR(listener->spare);
+
+	return record ? record : malloc(sizeof(*record));
+}
+
+/* An old record with this number is of a thread whose exit was never reported. */
+static int keep_record(struct exit_listener *listener, const struct taskstats_reply *reply)
+{
+	struct exit_record *record = number_map_remove(&listener->records, reply->tid);
+
+	if (listener->records.count >= RECORDS_MAX)
+		exit_listener_forget(listener);
+	if (!record)
+		record = new_record(listener);
+	if (!record)
+		return -ENOMEM;
+	exit_record_decode(reply->tid, reply->bytes, reply->length, record);
+	if (number_map_set(&listener->records, reply->tid, record) == 0)
+		return 0;
+	free(record);
+	return -ENOMEM;
+}
+
+static int keep_batch(struct exit_listener *listener, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct taskstats_reply reply;
+		int status = 0;
+
+		if (is_sound(listener, i) &&
+		    taskstats_parse(listener->messages[i], listener->headers[i].msg_len, &reply) ==
+			    0 &&
+		    reply.status == 0)
+			status = keep_record(listener, &reply);
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+static int receive(struct exit_listener *listener)
+{
+	int count;
+
+	for (size_t i = 0; i < RECEIVED; i++)
+		listener->headers[i].msg_hdr.msg_namelen = sizeof(listener->senders[i]);
+	do
+		count = recvmmsg(listener->fd, listener->headers, RECEIVED, MSG_DONTWAIT, NULL);
+	while (count < 0 && errno == EINTR);
+	if (count < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	return count;
+}
+
+/*
+ * A dropped record is not noticed here (-ENOBUFS): it is missed and counted when the connector
+ * reports the thread's exit.
+ */
+int exit_listener_read(struct exit_listener *listener)
+{
+	for (;;) {
+		int count = receive(listener), status;
+
+		if (count == -ENOBUFS)
+			continue;
+		if (count <= 0)
+			return count;
+		status = keep_batch(listener, count);
+		if (status < 0)
+			return status;
+	}
+}
+
+bool exit_listener_take(struct exit_listener *listener, int32_t tid, struct exit_record *ret)
+{
+	struct exit_record *record = number_map_remove(&listener->records, tid);
+
+	if (!record)
+		return false;
+	*ret = *record;
+	free(listener->spare);
+	listener->spare = record;
+	return true;
+}
+
+const char *exit_listener_comm(const struct exit_listener *listener, int32_t tid)
+{
+	const struct exit_record *record = number_map_get(&listener->records, tid);
+
+	return record && record->comm[0] ? record->comm : NULL;
+}
+
+/* Registers all possible CPUs, so that one that comes online later is included. */
+static int find_cpus(const struct host *host, char *buffer, size_t capacity)
+{
+	struct text online = { 0 };
+	int status = 0;
+
+	if (host_read_line(host->sys, "devices/system/cpu/possible", buffer, capacity))
+		return 0;
+	cpulist_format(host->online.words, host->online.word_count, &online);
+	if (online.failed || !online.length || online.length >= capacity)
+		status = -EINVAL;
+	else
+		memcpy(buffer, online.data, online.length + 1);
+	text_free(&online);
+	return status;
+}
+
+/* Waits for the answer to the registration; a record may arrive before it. */
+static int await_answer(struct exit_listener *listener)
+{
+	struct pollfd ready = { .fd = listener->fd, .events = POLLIN };
+
+	while (poll(&ready, 1, ANSWER_MS) > 0) {
+		int count = receive(listener);
+
+		if (count < 0)
+			return count;
+		for (int i = 0; i < count; i++) {
+			const struct nlmsghdr *header = (const void *)listener->messages[i];
+			struct nlmsgerr answer;
+
+			if (!is_sound(listener, i) ||
+			    listener->headers[i].msg_len < NLMSG_LENGTH(sizeof(answer)) ||
+			    header->nlmsg_type != NLMSG_ERROR)
+				continue;
+			memcpy(&answer, mnl_nlmsg_get_payload(header), sizeof(answer));
+			return answer.error;
+		}
+	}
+	return -ETIMEDOUT;
+}
+
+static int find_family(uint16_t *ret)
+{
+	CLEANUP(taskstats_socket_free_pointer) struct taskstats_socket *asking = NULL;
+	int status = taskstats_socket_open(&asking);
+
+	if (status == 0)
+		*ret = taskstats_socket_family(asking);
+	return status;
+}
+
+static int explain(int status, struct error *error)
+{
+	switch (status) {
+	case -ENOENT:
+		return error_set(error, status, "this kernel has no taskstats (CONFIG_TASKSTATS)");
+	case -EPERM:
+		return error_set(error, status,
+				 "the exit records of taskstats need CAP_NET_ADMIN: run as root");
+	case -EINVAL:
+		return error_set(error, status,
+				 "exit records of taskstats are only for the host's PID and user "
+				 "namespaces, not for those of a container");
+	default:
+		return error_set(error, status, "exit records of taskstats cannot be had: %s",
+				 strerror(-status));
+	}
+}
+
+static int start_listening(struct exit_listener *listener, const struct host *host)
+{
+	int status = find_cpus(host, listener->cpus, sizeof(listener->cpus));
+
+	if (status == 0)
+		status = find_family(&listener->family);
+	if (status == 0)
+		status = ask(listener, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK);
+	return status < 0 ? status : await_answer(listener);
+}
+
+int exit_listener_open(const struct host *host, struct exit_listener **ret, struct error *error)
+{
+	CLEANUP(exit_listener_close_pointer) struct exit_listener *opened = NULL;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	int status;
+
+	if (fd < 0)
+		return explain(-errno, error);
+	opened = new_listener(fd);
+	if (!opened) {
+		close(fd);
+		return error_set(error, -ENOMEM, "out of memory");
+	}
+	status = start_listening(opened, host);
+	if (status < 0)
+		return explain(status, error);
+	*ret = TAKE_PTR(opened);
+	return 0;
+}

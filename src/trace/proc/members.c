@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/proc/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/host.h"
+#include "trace/proc/members_tell.h"
+#include "trace/proc/proc_sample.h"
+#include "trace/tracer.h"
+
+#define ROUNDING_TICKS 2 /* user and system time are each rounded */
+
+static void free_member(struct member *member)
+{
+	for (size_t i = 0; i < member->threads.count; i++)
+		free(member->threads.data[i]);
+	array_free(&member->threads);
+	if (member->pidfd >= 0)
+		close(member->pidfd);
+	free(member);
+}
+
+void members_clear(struct members *members)
+{
+	for (size_t i = 0; i < members->list.count; i++)
+		free_member(members->list.data[i]);
+	array_free(&members->list);
+	number_map_clear(&members->processes);
+	number_map_clear(&members->threads);
+	number_map_clear(&members->done);
+	deadline_reader_clear(&members->reader);
+}
+
+void members_tell(struct members *members, tree_event_sink *sink, void *context)
+{
+	members->sink = sink;
+	members->context = context;
+	members->status = 0;
+}
+
+struct member *members_find(const struct members *members, int32_t pid)
+{
+	return number_map_get(&members->processes, pid);
+}
+
+struct member_thread *members_find_thread(const struct members *members, int32_t tid)
+{
+	return number_map_get(&members->threads, tid);
+}
+
+struct member_thread *members_add_thread(struct members *members, struct member *member,
+					 const struct task_key *key, uint64_t time_ns)
+{
+	struct member_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return NULL;
+	if (array_append(&member->threads, thread) < 0) {
+		free(thread);
+		return NULL;
+	}
+	if (number_map_set(&members->threads, key->tid, thread) < 0) {
+		member->threads.count--;
+		free(thread);
+		return NULL;
+	}
+	thread->key = *key;
+	thread->process = member;
+	thread->slot = member->threads.count - 1;
+	thread->begin_ns = time_ns;
+	thread->found = members->seeding;
+	thread->round = members->round;
+	memcpy(thread->comm, member->comm, sizeof(thread->comm));
+	member->thread_count++;
+	member->has_news = true;
+	return thread;
+}
+
+static struct member *enter(struct members *members, const struct task_key *key)
+{
+	struct member *member = calloc(1, sizeof(*member));
+
+	if (!member)
+		return NULL;
+	member->key = *key;
+	member->pidfd = -1;
+	member->found = members->seeding;
+	member->slot = members->list.count;
+	member->round = members->round;
+	if (array_append(&members->list, member) < 0) {
+		free(member);
+		return NULL;
+	}
+	if (number_map_set(&members->processes, key->pid, member) < 0) {
+		members->list.count--;
+		free(member);
+		return NULL;
+	}
+	return member;
+}
+
+static void leave(struct members *members, struct member *member)
+{
+	struct member *last = members->list.data[--members->list.count];
+
+	members->list.data[member->slot] = last;
+	last->slot = member->slot;
+	number_map_remove(&members->processes, member->key.pid);
+	free_member(member);
+}
+
+struct member *members_add(struct members *members, const struct task_key *key, int32_t parent_pid,
+			   uint64_t time_ns)
+{
+	struct member *member = enter(members, key);
+	const struct member *parent = members_find(members, parent_pid);
+
+	if (!member)
+		return NULL;
+	member->parent_pid = parent_pid;
+	member->begin_ns = time_ns;
+	if (parent)
+		memcpy(member->comm, parent->comm, sizeof(member->comm));
+	if (!members_add_thread(members, member, key, time_ns)) {
+		leave(members, member);
+		return NULL;
+	}
+	member->threads.data[0]->announced = true; /* it is announced with its process */
+	return member;
+}
+
+static void learn_name(char comm[TREE_COMM_SIZE], const struct proc_sample *sample)
+{
+	if (sample->comm[0])
+		memcpy(comm, sample->comm, TREE_COMM_SIZE);
+}
+
+void member_thread_start(struct member_thread *thread, const struct proc_sample *sample)
+{
+	thread->started = true;
+	thread->before = sample->counters;
+	thread->state = sample->state;
+	learn_name(thread->comm, sample);
+}
+
+/* Charges are rounded down, so assume the most that they can have been before. */
+void member_start(struct member *member, const struct proc_sample *whole, uint64_t tick_ns)
+{
+	uint64_t rounding = ROUNDING_TICKS * tick_ns;
+
+	member->before_ns = amounts_get(&whole->counters, AMOUNT_run_time_ns) + rounding;
+	member->waited_before_ns = whole->waited_ns + rounding;
+	member->waited_ns = member->waited_before_ns;
+	member->image = whole->image;
+	member->parent_pid = whole->parent_pid;
+	learn_name(member->comm, whole);
+}
+
+void member_thread_learn(struct member_thread *thread, const struct proc_sample *sample)
+{
+	struct member *member = thread->process;
+
+	counters_raise(&thread->since, &thread->before, &sample->counters);
+	thread->state = sample->state;
+	learn_name(thread->comm, sample);
+	if (thread->key.tid != member->key.pid)
+		return;
+	learn_name(member->comm, sample);
+	if (sample->parent_pid)
+		member->parent_pid = sample->parent_pid;
+	if (sample->waited_ns > member->waited_ns)
+		member->waited_ns = sample->waited_ns;
+}
+
+/* Its own CPU time over its whole life, as far as accounts have it. */
+static uint64_t own_ns(const struct member *member)
+{
+	uint64_t sum = member->before_ns + member->ended_ns;
+
+	for (size_t i = 0; i < member->threads.count; i++)
+		sum += amounts_get(&member->threads.data[i]->since, AMOUNT_run_time_ns);
+	return sum;
+}
+
+void member_settle_unseen(struct member *member)
+{
+	uint64_t accounted = member->waited_before_ns + member->known_ns;
+
+	if (member->waited_ns > accounted && member->waited_ns - accounted > member->unseen_ns)
+		member->unseen_ns = member->waited_ns - accounted;
+}
+
+void member_settle_total(struct member *member, uint64_t total_ns)
+{
+	uint64_t waited = total_ns > own_ns(member) ? total_ns - own_ns(member) : 0;
+
+	if (waited > member->waited_ns)
+		member->waited_ns = waited;
+	member_settle_unseen(member);
+}
+
+/* Adds what the parent will be charged for this process, as far as it is known. */
+static void charge_parent(struct members *members, const struct member *member)
+{
+	struct member *parent = members_find(members, member->parent_pid);
+
+	if (parent)
+		parent->known_ns += own_ns(member) + member->waited_before_ns + member->known_ns +
+				    member->unseen_ns;
+}
+
+static void forget_thread(struct members *members, struct member_thread *thread)
+{
+	struct member *member = thread->process;
+	struct member_thread *last;
+
+	last = member->threads.data[--member->threads.count];
+	member->threads.data[thread->slot] = last;
+	last->slot = thread->slot;
+	member->ended_ns += amounts_get(&thread->since, AMOUNT_run_time_ns);
+	/* A newer thread may have the number now. */
+	if (number_map_get(&members->threads, thread->key.tid) == thread)
+		number_map_remove(&members->threads, thread->key.tid);
+	free(thread);
+}
+
+void members_end_thread(struct members *members, struct member_thread *thread, uint64_t time_ns)
+{
+	members_tell_account(members, thread, time_ns, true);
+	forget_thread(members, thread);
+}
+
+void members_end(struct members *members, struct member *member, uint64_t time_ns)
+{
+	while (member->threads.count) {
+		members->lost_threads += !member->threads.data[0]->complete;
+		members_end_thread(members, member->threads.data[0], time_ns);
+	}
+	members_tell_end(members, member, time_ns);
+	charge_parent(members, member);
+	leave(members, member);
+}
+
+void members_replace_leader(struct members *members, struct member_thread *heir, uint64_t time_ns)
+{
+	struct member *member = heir->process;
+	struct member_thread *leader = members_find_thread(members, member->key.pid);
+
+	if (leader == heir)
+		return;
+	if (leader) {
+		members->lost_threads++;
+		members_end_thread(members, leader, time_ns);
+	}
+	number_map_remove(&members->threads, heir->key.tid);
+	heir->key = member->key;
+	/* This cannot fail: another entry was just removed. */
+	(void)number_map_set(&members->threads, heir->key.tid, heir);
+}

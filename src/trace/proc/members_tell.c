@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/proc/members_tell.h"
+
+#include <string.h>
+
+#include "trace/proc/proc_sample.h"
+#include "trace/tracer.h"
+
+static void tell(struct members *members, const struct tree_event *event)
+{
+	if (members->status == 0 && members->sink)
+		members->status = members->sink(members->context, event);
+}
+
+static void tell_arguments(struct members *members, struct member *member, uint64_t time_ns)
+{
+	struct tree_event event = { .type = TREE_EXEC, .task = member->key, .time_ns = time_ns };
+	char buffer[TREE_ARGUMENTS_MAX + 2];
+
+	(void)proc_sample_arguments(members->host, &members->reader, member->key.pid, 0, buffer,
+				    &event.exec);
+	memcpy(event.exec.comm, member->comm, sizeof(event.exec.comm));
+	tell(members, &event);
+	member->arguments_due = false;
+}
+
+static void announce_process(struct members *members, struct member *member)
+{
+	struct tree_event event = {
+		.type = TREE_FORK,
+		.task = member->key,
+		.time_ns = member->begin_ns,
+		.fork = { .parent_pid = member->parent_pid, .found = member->found },
+	};
+
+	memcpy(event.fork.comm, member->comm, sizeof(event.fork.comm));
+	tell(members, &event);
+	member->announced = true;
+}
+
+static void announce_thread(struct members *members, struct member_thread *thread)
+{
+	struct tree_event event = {
+		.type = TREE_FORK,
+		.task = thread->key,
+		.time_ns = thread->begin_ns,
+		.fork = { .parent_pid = thread->key.pid, .found = thread->found },
+	};
+
+	memcpy(event.fork.comm, thread->comm, sizeof(event.fork.comm));
+	tell(members, &event);
+	thread->announced = true;
+}
+
+void members_announce_one(struct members *members, struct member *member, uint64_t time_ns)
+{
+	if (!member->has_news)
+		return;
+	if (!member->announced)
+		announce_process(members, member);
+	for (size_t i = 0; i < member->threads.count; i++)
+		if (!member->threads.data[i]->announced)
+			announce_thread(members, member->threads.data[i]);
+	if (member->arguments_due)
+		tell_arguments(members, member, time_ns);
+	member->has_news = false;
+}
+
+void members_announce(struct members *members, uint64_t time_ns)
+{
+	for (size_t i = 0; i < members->list.count; i++)
+		members_announce_one(members, members->list.data[i], time_ns);
+}
+
+static void rename_all(struct member *member, const char comm[TREE_COMM_SIZE])
+{
+	memcpy(member->comm, comm, sizeof(member->comm));
+	for (size_t i = 0; i < member->threads.count; i++)
+		memcpy(member->threads.data[i]->comm, comm, sizeof(member->comm));
+}
+
+/* Without a new name it has none: the name of the old program would be wrong. */
+void members_exec(struct members *members, struct member *member, const char *comm,
+		  uint64_t time_ns)
+{
+	struct proc_sample sample = { 0 };
+
+	if (proc_sample_process(members->host, member->key.pid, &sample) == 0)
+		member->image = sample.image;
+	else if (comm)
+		memcpy(sample.comm, comm, sizeof(sample.comm));
+	rename_all(member, sample.comm);
+	member->has_peak = false;
+	member->peak_rss_bytes = 0;
+	member->arguments_due = member->has_news = true;
+	members_announce_one(members, member, time_ns);
+}
+
+static uint64_t smaller(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+/*
+ * Counters and clock are not read at the same instant; cap the parts so that they never exceed the
+ * whole.
+ */
+static void fill_amounts(struct amounts *amounts, const struct member_thread *thread,
+			 uint64_t time_ns)
+{
+	uint64_t rest = time_ns > thread->begin_ns ? time_ns - thread->begin_ns : 0;
+
+	*amounts = thread->since;
+	amounts_set(amounts, AMOUNT_wall_time_ns, rest);
+	if (amounts_has(amounts, AMOUNT_run_time_ns)) {
+		uint64_t run = smaller(amounts_get(amounts, AMOUNT_run_time_ns), rest);
+
+		amounts_set(amounts, AMOUNT_run_time_ns, run);
+		rest -= run;
+	}
+	if (amounts_has(amounts, AMOUNT_wait_time_ns))
+		amounts_set(amounts, AMOUNT_wait_time_ns,
+			    smaller(amounts_get(amounts, AMOUNT_wait_time_ns), rest));
+}
+
+void members_tell_account(struct members *members, struct member_thread *thread, uint64_t time_ns,
+			  bool ended)
+{
+	struct tree_event event = {
+		.type = TREE_THREAD,
+		.task = thread->key,
+		.time_ns = time_ns,
+		.account = {
+			.ended = ended,
+			.end_ns = ended ? time_ns : 0,
+			.now = { .state = ended ? 'X' : thread->state },
+		},
+	};
+
+	members_announce_one(members, thread->process, time_ns);
+	memcpy(event.account.comm, thread->comm, sizeof(event.account.comm));
+	fill_amounts(&event.account.amounts, thread, time_ns);
+	tell(members, &event);
+}
+
+void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns)
+{
+	members_tell_account(members, thread, time_ns, false);
+}
+
+static void fill_facts(const struct member *member, struct tree_process_facts *facts)
+{
+	facts->present |= TREE_PROCESS_UNSEEN | TREE_PROCESS_THREADS;
+	facts->unseen_cpu_ns = member->unseen_ns;
+	facts->threads = member->thread_count;
+	if (member->has_peak) {
+		facts->present |= TREE_PROCESS_PEAK_RSS;
+		facts->peak_rss_bytes = member->peak_rss_bytes;
+	}
+}
+
+void members_facts(struct members *members, struct member *member, uint64_t time_ns)
+{
+	struct tree_event event = { .type = TREE_PROCESS, .task = member->key, .time_ns = time_ns };
+
+	(void)process_facts_read(members->host, member->key.pid, member->key.start_ns,
+				 &event.process);
+	fill_facts(member, &event.process);
+	members_announce_one(members, member, time_ns);
+	tell(members, &event);
+}
+
+void members_tell_end(struct members *members, struct member *member, uint64_t time_ns)
+{
+	struct tree_event event = {
+		.type = TREE_PROCESS,
+		.task = member->key,
+		.time_ns = time_ns,
+		.process = { .ended = true, .end_ns = time_ns },
+	};
+
+	fill_facts(member, &event.process);
+	if (member->has_status) {
+		event.process.present |= TREE_PROCESS_STATUS;
+		event.process.status = member->status;
+	}
+	members_announce_one(members, member, time_ns);
+	tell(members, &event);
+}

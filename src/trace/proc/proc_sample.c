@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/proc/proc_sample.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "host/deadline_read.h"
+#include "host/host.h"
+#include "host/privilege.h"
+#include "host/proc/task_text.h"
+#include "trace/tracer.h"
+
+#define FILE_BYTES 8192
+#define LISTING_BYTES (32 * 1024)
+#define KIB 1024
+
+#define FORKED_NO_EXEC 0x40 /* PF_FORKNOEXEC among the flags of stat */
+
+/*
+ * Whether it is in the middle of an exec: the kernel sets these fields last, when the arguments
+ * are in place.  A reader without the right to see them gets 1 and 0, so for such a reader an exec
+ * seems done too early.
+ */
+static bool is_loading(const struct task_stat *stat)
+{
+	uint64_t code = task_stat_value(stat, TASK_STAT_START_CODE);
+
+	return code == 0 || (code != 1 && task_stat_value(stat, TASK_STAT_START_STACK) == 0);
+}
+
+static uint64_t image_of(const struct task_stat *stat)
+{
+	uint64_t image = task_stat_value(stat, TASK_STAT_START_CODE);
+
+	image = (image ^ image >> 29) * 0x9e3779b97f4a7c15u +
+		task_stat_value(stat, TASK_STAT_START_STACK);
+	image = (image ^ image >> 32) * 0x9e3779b97f4a7c15u +
+		task_stat_value(stat, TASK_STAT_ARGUMENTS);
+	return image | 1;
+}
+
+static bool is_dead(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
+/* Takes its identity and whether it did its exec. */
+static bool take_identity(const struct task_stat *stat, uint64_t tick_ns,
+			  struct proc_sample *sample)
+{
+	uint64_t start_ticks;
+	bool unsettled;
+
+	if (!task_stat_number(stat, TASK_STAT_START, &start_ticks))
+		return false;
+	task_stat_copy_comm(stat, sample->comm, sizeof(sample->comm));
+	sample->state = task_stat_state(stat);
+	sample->parent_pid = (int32_t)task_stat_value(stat, TASK_STAT_PARENT);
+	sample->is_dead = is_dead(sample->state);
+	unsettled = !sample->is_dead && is_loading(stat);
+	sample->has_executed =
+		!(task_stat_value(stat, TASK_STAT_FLAGS) & FORKED_NO_EXEC) && !unsettled;
+	sample->start_ns = start_ticks * tick_ns;
+	sample->image = sample->is_dead || unsettled ? 0 : image_of(stat);
+	sample->status = (int)task_stat_value(stat, TASK_STAT_EXIT_CODE);
+	return true;
+}
+
+bool proc_sample_parse_stat(const char *text, uint64_t tick_ns, struct proc_sample *sample)
+{
+	struct task_stat stat;
+	uint64_t user_ns, system_ns;
+
+	if (!task_stat_parse(text, &stat) || !take_identity(&stat, tick_ns, sample))
+		return false;
+	sample->waited_ns = (task_stat_value(&stat, TASK_STAT_WAITED_USER) +
+			     task_stat_value(&stat, TASK_STAT_WAITED_SYSTEM)) *
+			    tick_ns;
+	user_ns = task_stat_value(&stat, TASK_STAT_USER) * tick_ns;
+	system_ns = task_stat_value(&stat, TASK_STAT_SYSTEM) * tick_ns;
+	amounts_set(&sample->counters, AMOUNT_run_time_ns, user_ns + system_ns);
+	amounts_set(&sample->counters, AMOUNT_utime_ns, user_ns);
+	amounts_set(&sample->counters, AMOUNT_stime_ns, system_ns);
+	amounts_set(&sample->counters, AMOUNT_minflt,
+		    task_stat_value(&stat, TASK_STAT_MINOR_FAULTS));
+	amounts_set(&sample->counters, AMOUNT_majflt,
+		    task_stat_value(&stat, TASK_STAT_MAJOR_FAULTS));
+	return true;
+}
+
+/*
+ * schedstat has the time on a CPU (exact), the time waiting for one, and the number of time
+ * slices.
+ */
+void proc_sample_parse_schedstat(const char *text, struct proc_sample *sample)
+{
+	uint64_t cpu, delay, count;
+
+	if (!scan_u64(&text, &cpu) || *text++ != ' ' || !scan_u64(&text, &delay) ||
+	    *text++ != ' ' || !scan_u64(&text, &count))
+		return;
+	amounts_set(&sample->counters, AMOUNT_run_time_ns, cpu);
+	amounts_set(&sample->counters, AMOUNT_wait_time_ns, delay);
+	amounts_set(&sample->counters, AMOUNT_wait_count, count);
+}
+
+/* A line "key: value" of a file. */
+struct keyed {
+	const char *key;
+	enum amount_id id;
+};
+
+static const struct keyed io_keys[] = {
+	{ "rchar", AMOUNT_rchar },	     { "wchar", AMOUNT_wchar },
+	{ "syscr", AMOUNT_syscr },	     { "syscw", AMOUNT_syscw },
+	{ "read_bytes", AMOUNT_read_bytes }, { "write_bytes", AMOUNT_write_bytes },
+};
+
+static const struct keyed status_keys[] = {
+	{ "voluntary_ctxt_switches", AMOUNT_voluntary_csw },
+	{ "nonvoluntary_ctxt_switches", AMOUNT_nonvoluntary_csw },
+};
+
+static void take_keys(const char *text, const struct keyed *keys, size_t count,
+		      struct amounts *amounts)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < count; i++)
+		if (task_status_number(text, keys[i].key, &value))
+			amounts_set(amounts, keys[i].id, value);
+}
+
+void proc_sample_parse_io(const char *text, struct proc_sample *sample)
+{
+	take_keys(text, io_keys, ARRAY_SIZE(io_keys), &sample->counters);
+}
+
+void proc_sample_parse_status(const char *text, struct proc_sample *sample)
+{
+	uint64_t kibibytes;
+
+	take_keys(text, status_keys, ARRAY_SIZE(status_keys), &sample->counters);
+	if (task_status_number(text, "VmHWM", &kibibytes)) {
+		sample->has_peak = true;
+		sample->peak_rss_bytes = kibibytes * KIB;
+	}
+}
+
+static int gone(int code)
+{
+	return code == ENOENT ? -ESRCH : -code;
+}
+
+/* Cuts a file that is longer than the buffer.  Returns the length. */
+static ssize_t read_file(int dir, const char *name, char *buffer, size_t capacity)
+{
+	CLEANUP(close_fd) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return gone(errno);
+	length = read(fd, buffer, capacity - 1);
+	if (length < 0)
+		return -errno;
+	buffer[length] = '\0';
+	return length;
+}
+
+bool proc_sample_is_ours(const struct host *host)
+{
+	char self[32];
+	ssize_t length = readlinkat(host->proc, "self", self, sizeof(self) - 1);
+	uint64_t pid;
+
+	if (!host->live || length < 0)
+		return false;
+	self[length] = '\0';
+	return parse_u64(self, &pid) && pid == (uint64_t)getpid();
+}
+
+static int open_task(const struct host *host, int32_t pid, int32_t tid)
+{
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32, pid, tid);
+	fd = openat(host->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? gone(errno) : fd;
+}
+
+static int read_stat(const struct host *host, int dir, const char *name, char *buffer,
+		     struct proc_sample *sample)
+{
+	ssize_t length = read_file(dir, name, buffer, FILE_BYTES);
+
+	if (length < 0)
+		return (int)length;
+	return proc_sample_parse_stat(buffer, host->tick_ns, sample) ? 0 : -EBADMSG;
+}
+
+int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
+		       int32_t tid, struct proc_sample *ret)
+{
+	CLEANUP(close_fd) int task = open_task(host, pid, tid);
+	struct proc_sample sample = { 0 };
+	char buffer[FILE_BYTES];
+	int status;
+
+	if (task < 0)
+		return task;
+	status = read_stat(host, task, "stat", buffer, &sample);
+	if (status < 0)
+		return status;
+	if (read_file(task, "schedstat", buffer, sizeof(buffer)) > 0)
+		proc_sample_parse_schedstat(buffer, &sample);
+	if (deadline_read(reader, pid, task, "io", buffer, sizeof(buffer)) > 0)
+		proc_sample_parse_io(buffer, &sample);
+	if (read_file(task, "status", buffer, sizeof(buffer)) > 0)
+		proc_sample_parse_status(buffer, &sample);
+	*ret = sample;
+	return 0;
+}
+
+int proc_sample_process(const struct host *host, int32_t pid, struct proc_sample *ret)
+{
+	struct proc_sample sample = { 0 };
+	char path[32], buffer[FILE_BYTES];
+	int status;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/stat", pid);
+	status = read_stat(host, host->proc, path, buffer, &sample);
+	if (status == 0)
+		*ret = sample;
+	return status;
+}
+
+/*
+ * The kernel shows it to those who may trace the process; for one without memory that is its
+ * owner.
+ */
+bool proc_sample_may_see_status(const struct host *host, int32_t pid)
+{
+	struct stat process;
+	char path[16];
+
+	if (host_has_capability(CAP_SYS_PTRACE))
+		return true;
+	snprintf(path, sizeof(path), "%" PRId32, pid);
+	return fstatat(host->proc, path, &process, 0) == 0 && process.st_uid == getuid();
+}
+
+static int add_entries(const char *entries, ssize_t length, struct proc_tasks *tasks)
+{
+	for (ssize_t offset = 0; offset < length;) {
+		const struct dirent64 *entry = (const void *)(entries + offset);
+		uint64_t number;
+
+		if (parse_u64(entry->d_name, &number) && number <= INT32_MAX &&
+		    array_append(&tasks->list, (int32_t)number) < 0)
+			return -ENOMEM;
+		offset += entry->d_reclen;
+	}
+	return 0;
+}
+
+static int list_numbers(int dir, const char *path, struct proc_tasks *ret)
+{
+	CLEANUP(close_fd) int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(struct dirent64) char entries[LISTING_BYTES];
+	ssize_t length;
+
+	ret->list.count = 0;
+	if (fd < 0)
+		return gone(errno);
+	while ((length = getdents64(fd, entries, sizeof(entries))) > 0)
+		if (add_entries(entries, length, ret) < 0)
+			return -ENOMEM;
+	return length < 0 ? gone(errno) : 0;
+}
+
+int proc_sample_list_threads(const struct host *host, int32_t pid, struct proc_tasks *ret)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRId32 "/task", pid);
+	return list_numbers(host->proc, path, ret);
+}
+
+int proc_sample_list_processes(const struct host *host, struct proc_tasks *ret)
+{
+	return list_numbers(host->proc, ".", ret);
+}
+
+/* Adds the numbers in a piece of text.  A number that may be cut at the end stays in the buffer. */
+static int add_children(char *text, size_t *length, struct proc_tasks *tasks)
+{
+	const char *cursor = text;
+	uint64_t number;
+
+	for (const char *end; (end = memchr(cursor, ' ', *length - (size_t)(cursor - text)));
+	     cursor = end + 1)
+		if (scan_u64(&cursor, &number) && number <= INT32_MAX &&
+		    array_append(&tasks->list, (int32_t)number) < 0)
+			return -ENOMEM;
+	*length -= (size_t)(cursor - text);
+	memmove(text, cursor, *length);
+	return 0;
+}
+
+bool proc_sample_knows_children(const struct host *host)
+{
+	return faccessat(host->proc, "thread-self/children", R_OK, 0) == 0;
+}
+
+int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
+			      struct proc_tasks *tasks)
+{
+	CLEANUP(close_fd) int task = open_task(host, pid, tid);
+	CLEANUP(close_fd) int fd = -1;
+	char buffer[FILE_BYTES];
+	size_t kept = 0;
+	ssize_t got;
+
+	if (task < 0)
+		return task;
+	fd = openat(task, "children", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return gone(errno);
+	while ((got = read(fd, buffer + kept, sizeof(buffer) - 1 - kept)) > 0) {
+		kept += (size_t)got;
+		buffer[kept] = '\0';
+		if (add_children(buffer, &kept, tasks) < 0)
+			return -ENOMEM;
+		if (kept >= sizeof(buffer) - 1)
+			return -EBADMSG;
+	}
+	return got < 0 ? -errno : 0;
+}
+
+int proc_sample_arguments(const struct host *host, struct deadline_reader *reader, int32_t pid,
+			  uint64_t start_ns, char buffer[TREE_ARGUMENTS_MAX + 2],
+			  struct tree_exec *ret)
+{
+	CLEANUP(close_fd) int process = process_directory(host, pid, start_ns);
+	struct tree_exec found = { .arguments = buffer };
+	ssize_t length = process;
+
+	if (process >= 0)
+		length = deadline_read(reader, pid, process, "cmdline", buffer,
+				       TREE_ARGUMENTS_MAX + 2);
+	if (length < 0)
+		return length == -ENOENT ? -ESRCH : (int)length;
+	found.cut = length > TREE_ARGUMENTS_MAX;
+	found.length =
+		text_words(buffer, found.cut ? TREE_ARGUMENTS_MAX : (size_t)length, &found.cut);
+	*ret = found;
+	return 0;
+}

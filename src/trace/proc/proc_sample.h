@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of threads and processes from /proc: identity, state, and what was used since the start.
+ *
+ * A thread's files are read through a directory fd of the thread, so that no value comes from
+ * another thread that gets the same number.  Parsing is pure.
+ */
+#ifndef TRACE_PROC_SAMPLE_H
+#define TRACE_PROC_SAMPLE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/tree/tree_event.h"
+#include "trace/bpf/counters.h"
+
+struct deadline_reader;
+struct host;
+
+/*
+ * Whether reading failed because we lack descriptors or memory, so that it would fail for any
+ * task.
+ */
+static inline bool proc_sample_is_shortage(int status)
+{
+	return status == -EMFILE || status == -ENFILE || status == -ENOMEM;
+}
+
+struct proc_sample {
+	char state;
+	char comm[TREE_COMM_SIZE];
+	int32_t parent_pid;
+	bool has_executed; /* it did an exec: PF_FORKNOEXEC is not set */
+	uint64_t start_ns; /* CLOCK_BOOTTIME, in whole ticks */
+	uint64_t image;	   /* changes with each exec; 0: not known, or in the middle of an exec */
+	struct amounts counters;
+	uint64_t waited_ns; /* CPU time of children that the process waited for, in whole ticks */
+	bool has_peak;
+	uint64_t peak_rss_bytes;
+	bool is_dead; /* it ended and was not reaped */
+	int status;   /* then: as wait() has it, or 0 without the right to see it */
+};
+
+/* Parse stat, schedstat, io and status of a task.  Values that the text lacks stay unchanged. */
+bool proc_sample_parse_stat(const char *text, uint64_t tick_ns, struct proc_sample *sample);
+void proc_sample_parse_schedstat(const char *text, struct proc_sample *sample);
+void proc_sample_parse_io(const char *text, struct proc_sample *sample);
+void proc_sample_parse_status(const char *text, struct proc_sample *sample);
+
+/* Whether the numbers in this proc are those that system calls use (the same PID namespace). */
+bool proc_sample_is_ours(const struct host *host);
+
+/*
+ * Reads all files of a thread; files that can block are left out when they do.  0, -ESRCH when the
+ * thread is gone, or another negative errno.
+ */
+int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
+		       int32_t tid, struct proc_sample *ret);
+
+/* Reads a process, from its stat alone.  CPU time and faults include all its threads ever. */
+int proc_sample_process(const struct host *host, int32_t pid, struct proc_sample *ret);
+
+/* Whether we may see the exit status of a process that ended. */
+bool proc_sample_may_see_status(const struct host *host, int32_t pid);
+
+struct proc_tasks {
+	ARRAY_OF(int32_t) list;
+};
+
+/* Lists the threads of a process, replacing the old list.  0, -ESRCH, -ENOMEM, or another errno. */
+int proc_sample_list_threads(const struct host *host, int32_t pid, struct proc_tasks *ret);
+
+/* Whether this kernel lists the children of a thread (CONFIG_PROC_CHILDREN). */
+bool proc_sample_knows_children(const struct host *host);
+
+/* Adds the current children of a thread to the list. */
+int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
+			      struct proc_tasks *tasks);
+
+/* Lists all processes, replacing the old list. */
+int proc_sample_list_processes(const struct host *host, struct proc_tasks *ret);
+
+/*
+ * Reads the command line, at most TREE_ARGUMENTS_MAX bytes; `ret` points into the buffer.  -ESRCH
+ * when the process is gone or did not begin at `start_ns` (0: not known), -ETIMEDOUT when the read
+ * blocks.
+ */
+int proc_sample_arguments(const struct host *host, struct deadline_reader *reader, int32_t pid,
+			  uint64_t start_ns, char buffer[TREE_ARGUMENTS_MAX + 2],
+			  struct tree_exec *ret);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_order.h"
+#include "analyze/compare/compare_sections.h"
+#include "base/error.h"
+#include "hand_snapshot.h"
+
+/* Five processes; of each one counter does the more in between the less the other does. */
+static struct snapshot *moment(uint64_t boottime_ns, uint64_t step)
+{
+	static const char *const names[] = { "alpha", "beta", "gamma", "delta", "eta" };
+	struct snapshot *snapshot = hand_new();
+
+	for (uint32_t i = 0; i < 5; i++) {
+		hand_task(snapshot, 10 + (int32_t)i, 10 + (int32_t)i, names[i], "/");
+		hand_set(snapshot, METRIC_run_time_ns, i, 1000000000 + step * i * 1000000000);
+		hand_set(snapshot, METRIC_wait_time_ns, i, 1000000000 + step * (5 - i) * 1000000);
+	}
+	snapshot_set_fact_text(snapshot, FACT_boot_id, "one");
+	snapshot_set_fact_number(snapshot, FACT_boottime_ns, boottime_ns);
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	return snapshot;
+}
+
+static struct snapshot *first, *second;
+
+static int take(void **state)
+{
+	(void)state;
+	first = moment(1000000000000, 0);
+	second = moment(1010000000000, 1);
+	return 0;
+}
+
+static int drop(void **state)
+{
+	(void)state;
+	snapshot_free(first);
+	snapshot_free(second);
+	return 0;
+}
+
+/* The groups of a comparison of run_time_ns, ordered as the text says. */
+static void assert_order(const char *text, size_t limit, const char *const *keys, size_t count)
+{
+	const struct snapshot *a = first, *b = second;
+	struct compare_side before = { &a, 1 }, after = { &b, 1 };
+	struct compare_options options = { .axis = AXIS_PCOMM,
+					   .sections = ALL_COMPARE_SECTIONS,
+					   .limit = limit };
+	struct compare_order order = { 0 };
+	struct comparison *comparison = NULL;
+	struct error error = { 0 };
+	struct sort_spec spec;
+
+	selection_add(&options.metrics, METRIC_run_time_ns);
+	assert_int_equal(sort_spec_parse(text, &spec, &error), 0);
+	assert_int_equal(compare_order_init(&order, &spec, &before, &after, &options, &error), 0);
+	options.places = order.places;
+	options.place_count = order.count;
+	options.like = order.comparison;
+	assert_int_equal(comparison_new(&before, &after, &options, &comparison, &error), 0);
+	compare_order_apply(&order, comparison);
+	assert_int_equal(comparison->rows.count, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		assert_ptr_equal(row->metric, &metrics[METRIC_run_time_ns]);
+		assert_string_equal(comparison->groups.data[row->group].key, keys[i]);
+	}
+	comparison_free(comparison);
+	compare_order_clear(&order);
+}
+
+static void rows_come_in_the_order_of_a_metric_that_is_not_shown(void **state)
+{
+	static const char *const most[] = { "beta", "gamma", "delta", "eta" };
+	static const char *const least[] = { "eta", "delta", "gamma", "beta" };
+
+	(void)state;
+	assert_order("wait_time_ns", 0, most, 4);
+	assert_order("wait_time_ns:asc", 0, least, 4);
+}
+
+static void a_limit_keeps_the_rows_of_the_first_groups(void **state)
+{
+	static const char *const most[] = { "beta", "gamma" };
+
+	(void)state;
+	assert_order("wait_time_ns", 2, most, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			rows_come_in_the_order_of_a_metric_that_is_not_shown, take, drop),
+		cmocka_unit_test_setup_teardown(a_limit_keeps_the_rows_of_the_first_groups, take,
+						drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

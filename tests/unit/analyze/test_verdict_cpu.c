@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that compute, or would if they were let. */
+#include "verdict_scene.h"
+
+static void a_loop_is_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1480, .kernel = 5, .run_queue = 15, .faults = 90,
+	       .calls = { { "mmap", 20, 0.1, 0, 0 }, { "read", 4, 0.1, 0, 0 } }, .moves = 4,
+	       .bytes = 3000);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1498, 2, 0 } }, .on_cpu = 2);
+	for (int i = 1; i <= 8; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 370, .run_queue = 1130);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void one_busy_thread_among_idle_ones_is_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1450, .run_queue = 50);
+	for (int i = 1; i < 8; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .waits = { { WAIT_CONDITION, 1499, 1, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void a_build_that_waits_for_its_children_is_not_idle(void **state)
+{
+	RUN(4000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "make", .on_cpu = 100, .waits = { { WAIT_CHILD, 3900, 9, 0 } });
+	for (int i = 1; i <= 8; i++)
+		THREAD(.pid = 10 + i, .comm = "cc1", .on_cpu = 900, .run_queue = 3000, .kernel = 90,
+		       .faults = 20000, .waits = { { WAIT_DISK, 60, 20, 0 } });
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void cpu_time_of_children_that_nobody_saw_is_computing(void **state)
+{
+	struct verdict verdict;
+	struct tree_event event;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 60, .kernel = 30, .lives = true,
+	       .no_times = true);
+	amounts_set(&run->tree->amounts, AMOUNT_wall_time_ns, 0);
+	amounts_set(&run->tree->amounts, AMOUNT_wait_time_ns, 0);
+	amounts_set(&run->tree->amounts, AMOUNT_run_time_ns, 60 * MS);
+	event = hand_event(run, TREE_PROCESS, 10, 10);
+	event.process.present = TREE_PROCESS_UNSEEN;
+	event.process.unseen_cpu_ns = 900 * MS;
+	hand_apply(run, &event);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_CPU);
+	assert_int_equal(verdict.evidence_count, 2);
+	assert_non_null(strstr(verdict.evidence[1], "waits were not measured, which were 36.0 %"));
+}
+
+static void a_loop_on_a_busy_machine_is_still_cpu_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 550, .kernel = 5, .run_queue = 950);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void three_loops_on_one_of_two_cpus_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 500, .run_queue = 1000);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void six_loops_on_one_of_two_cpus_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1499, 6, 0 } });
+	for (int i = 1; i <= 6; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 250, .run_queue = 1250);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void a_loop_that_gets_a_fifth_of_a_cpu_is_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 300, .kernel = 5, .run_queue = 1200);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void short_processes_one_at_a_time_on_a_full_machine_are_starved(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .kernel = 50, .run_queue = 300,
+	       .waits = { { WAIT_CHILD, 1140, 100, 0 } });
+	for (int i = 1; i <= 100; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 1.2, .kernel = 1, .run_queue = 9);
+	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+static void a_quota_starves(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1499, 2, 0 } });
+	for (int i = 1; i <= 2; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 225, .run_queue = 1275);
+	throttle(run, 2500);
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void a_quota_that_is_used_up_in_each_period_starves(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 232, .run_queue = 1260);
+	throttle(run, 327);
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void a_storm_of_short_processes_is_a_fork_storm(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 500, .kernel = 450, .faults = 60000,
+	       .waits = { { WAIT_CHILD, 900, 800, 0 } },
+	       .calls = { { "clone", 800, 300, 0, 0 }, { "wait4", 800, 950, 0, 0 } });
+	for (int i = 1; i <= 800; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 1.0, .kernel = 0.9, .faults = 80);
+	assert_cause(run, CAUSE_FORK_STORM);
+}
+
+static void a_storm_whose_children_queue_behind_each_other_is_a_fork_storm(void **state)
+{
+	RUN(640);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 400, .kernel = 380, .run_queue = 230);
+	for (int i = 1; i <= 3000; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 0.19, .kernel = 0.15, .run_queue = 150);
+	assert_cause(run, CAUSE_FORK_STORM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loop_is_cpu_bound),
+		cmocka_unit_test(a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd),
+		cmocka_unit_test(one_busy_thread_among_idle_ones_is_cpu_bound),
+		cmocka_unit_test(a_build_that_waits_for_its_children_is_not_idle),
+		cmocka_unit_test(cpu_time_of_children_that_nobody_saw_is_computing),
+		cmocka_unit_test(a_loop_on_a_busy_machine_is_still_cpu_bound),
+		cmocka_unit_test(three_loops_on_one_of_two_cpus_are_starved),
+		cmocka_unit_test(six_loops_on_one_of_two_cpus_are_starved),
+		cmocka_unit_test(a_loop_that_gets_a_fifth_of_a_cpu_is_starved),
+		cmocka_unit_test(short_processes_one_at_a_time_on_a_full_machine_are_starved),
+		cmocka_unit_test(a_quota_starves),
+		cmocka_unit_test(a_quota_that_is_used_up_in_each_period_starves),
+		cmocka_unit_test(a_storm_of_short_processes_is_a_fork_storm),
+		cmocka_unit_test(a_storm_whose_children_queue_behind_each_other_is_a_fork_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

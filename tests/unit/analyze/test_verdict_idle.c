@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that want nothing. */
+#include "verdict_scene.h"
+
+static void a_sleeper_is_idle(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 3, .waits = { { WAIT_TIMER, 1496, 15, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_shell_that_waits_for_a_sleeper_is_idle(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 3, .waits = { { WAIT_CHILD, 1996, 1, 0 } });
+	THREAD(.pid = 11, .comm = "sleep", .on_cpu = 1, .waits = { { WAIT_TIMER, 1990, 1, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 450, .waits = { { WAIT_TIMER, 1050, 100, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_sleeper_is_idle_whatever_strangers_in_its_cgroup_suffer(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 3, .kernel = 1, .waits = { { WAIT_TIMER, 1496, 15, 0 } });
+	throttle(run, 2500);
+	run->limits.cgroup_memory_max_hits = KNOWN(600);
+	run->limits.cgroup_memory_some_us = KNOWN(1200000);
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void a_poll_loop_is_idle(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 8, .waits = { { WAIT_POLL, 1490, 75, 0 } },
+	       .calls = { { "poll", 75, 1495, 0, 0 } });
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_server_in_accept_waits_for_work(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1, .waits = { { WAIT_NETWORK, 1999, 1, 0 } }, .lives = true,
+	       .now_in = "accept");
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_pool_that_mostly_waits_for_work_is_surely_idle(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 2, .waits = { { WAIT_POLL, 1497, 9, 0 } });
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 1,
+		       .waits = { { WAIT_CONDITION, 1498, 4, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_POLL);
+	assert_true(verdict.confidence > 0.8);
+}
+
+static void helpers_that_wait_for_input_beside_a_sleeper_do_not_decide(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1, .waits = { { WAIT_TIMER, 998, 1, 0 } });
+	THREAD(.pid = 10, .tid = 11, .waits = { { WAIT_PIPE, 999, 1, 0 } });
+	THREAD(.pid = 12, .comm = "cat", .on_cpu = 1, .waits = { { WAIT_PIPE, 998, 1, 0 } });
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+static void helpers_on_sockets_and_locks_beside_an_event_loop_do_not_decide(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 4, .waits = { { WAIT_POLL, 1995, 40, 0 } });
+	THREAD(.pid = 10, .tid = 11, .waits = { { WAIT_NETWORK, 1999, 3, 0 } });
+	THREAD(.pid = 10, .tid = 12, .waits = { { WAIT_LOCK, 1999, 1, 0 } });
+	assert_cause(run, CAUSE_POLL);
+}
+
+static void a_stopped_process_is_idle_without_a_cause(void **state)
+{
+	struct verdict verdict;
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_STOPPED, 1999, 1, 0 } });
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NONE);
+	assert_int_equal(verdict.class, CLASS_IDLE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sleeper_is_idle),
+		cmocka_unit_test(a_shell_that_waits_for_a_sleeper_is_idle),
+		cmocka_unit_test(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),
+		cmocka_unit_test(a_sleeper_is_idle_whatever_strangers_in_its_cgroup_suffer),
+		cmocka_unit_test(a_poll_loop_is_idle),
+		cmocka_unit_test(a_server_in_accept_waits_for_work),
+		cmocka_unit_test(a_pool_that_mostly_waits_for_work_is_surely_idle),
+		cmocka_unit_test(helpers_that_wait_for_input_beside_a_sleeper_do_not_decide),
+		cmocka_unit_test(helpers_on_sockets_and_locks_beside_an_event_loop_do_not_decide),
+		cmocka_unit_test(a_stopped_process_is_idle_without_a_cause),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory, and the limits of memory and of descriptors. */
+#include "verdict_scene.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static void a_storm_of_page_faults_is_memory_bound(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1250, .faults = 1000000,
+	       .calls = { { "madvise", 60, 180, 0, 0 } });
+	assert_cause(run, CAUSE_PAGE_FAULTS);
+}
+
+static void page_faults_are_named_without_system_calls_too(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1250, .faults = 1600000);
+	assert_cause(run, CAUSE_PAGE_FAULTS);
+}
+
+static void mappings_that_come_and_go_are_mmap_churn(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1300, .faults = 350000,
+	       .calls = { { "mmap", 350000, 280, 0, 0 }, { "munmap", 350000, 480, 0, 0 } });
+	assert_cause(run, CAUSE_MMAP_CHURN);
+}
+
+static void stalls_above_memory_high_are_a_memory_limit(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 400, .kernel = 350, .faults = 30000,
+	       .waits = { { WAIT_MEMORY, 1050, 300, 0 } });
+	run->limits.cgroup_memory_high_hits = KNOWN(600);
+	run->limits.cgroup_memory_some_us = KNOWN(1200000);
+	assert_cause(run, CAUSE_MEMORY_LIMIT);
+}
+
+static void an_oom_kill_outweighs_everything(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 100, .kernel = 80, .faults = 16000,
+	       .waits = { { WAIT_TIMER, 300, 64, 0 } });
+	run->tree->oom_kills = 1;
+	assert_cause(run, CAUSE_OOM_KILL);
+}
+
+static void a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 390);
+	hand_end_process(run, 10, SIGKILL);
+	run->limits.cgroup_oom_kills = KNOWN(1);
+	assert_cause(run, CAUSE_OOM_KILL);
+}
+
+static void a_kill_of_a_stranger_in_the_cgroup_is_not_ours(void **state)
+{
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 390);
+	hand_end_process(run, 10, 0);
+	run->limits.cgroup_oom_kills = KNOWN(1);
+	assert_cause(run, CAUSE_CPU);
+}
+
+static void calls_that_fail_for_want_of_descriptors_are_named(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .waits = { { WAIT_TIMER, 1430, 1300, 0 } },
+	       .calls = { { "openat", 1553, 5, EMFILE, 1300 }, { "nanosleep", 1300, 1400, 0, 0 } });
+	assert_cause(run, CAUSE_FD_LIMIT);
+}
+
+static void add_descriptors(struct run *run, int32_t pid, uint64_t open, uint64_t limit)
+{
+	struct tree_event event = hand_event(run, TREE_PROCESS, pid, pid);
+
+	event.process.present = TREE_PROCESS_FDS | TREE_PROCESS_FD_LIMIT;
+	event.process.fds = open;
+	event.process.fd_limit = limit;
+	hand_apply(run, &event);
+}
+
+static void a_full_table_of_descriptors_is_named_where_calls_are_not_watched(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .lives = true, .waits = { { WAIT_TIMER, 1430, 1300, 0 } });
+	add_descriptors(run, 10, 256, 256);
+	assert_cause(run, CAUSE_FD_LIMIT);
+}
+
+static void a_full_table_does_no_harm_where_no_call_failed(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .lives = true, .waits = { { WAIT_TIMER, 1430, 1300, 0 } },
+	       .calls = { { "nanosleep", 1300, 1430, 0, 0 } });
+	add_descriptors(run, 10, 256, 256);
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_storm_of_page_faults_is_memory_bound),
+		cmocka_unit_test(page_faults_are_named_without_system_calls_too),
+		cmocka_unit_test(mappings_that_come_and_go_are_mmap_churn),
+		cmocka_unit_test(stalls_above_memory_high_are_a_memory_limit),
+		cmocka_unit_test(an_oom_kill_outweighs_everything),
+		cmocka_unit_test(a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed),
+		cmocka_unit_test(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
+		cmocka_unit_test(calls_that_fail_for_want_of_descriptors_are_named),
+		cmocka_unit_test(a_full_table_of_descriptors_is_named_where_calls_are_not_watched),
+		cmocka_unit_test(a_full_table_does_no_harm_where_no_call_failed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

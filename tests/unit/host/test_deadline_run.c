@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that may wait for a stranger is not waited for beyond its time. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "host/deadline_run.h"
+#include "patience.h"
+
+static atomic_int released;
+
+static void add_one(void *context)
+{
+	++*(int *)context;
+}
+
+static void wait_for_a_pipe(void *context)
+{
+	char byte;
+
+	if (read(*(int *)context, &byte, 1) != 0)
+		return;
+}
+
+static void note_release(void *context)
+{
+	(void)context;
+	atomic_store(&released, 1);
+}
+
+static void work_is_done_before_the_call_returns(void **state)
+{
+	int number = 4;
+
+	(void)state;
+	assert_int_equal(deadline_run(add_one, note_release, &number, HANG_MS), 0);
+	assert_int_equal(number, 5);
+	assert_int_equal(released, 0);
+}
+
+static void work_that_waits_too_long_is_left_alone_and_cleans_up_after_itself(void **state)
+{
+	static int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(deadline_run(wait_for_a_pipe, note_release, &ends[0], 20), -ETIMEDOUT);
+	assert_int_equal(released, 0);
+	close(ends[1]); /* the thread ends, and lets go of what it was given */
+	WAIT_UNTIL(atomic_load(&released));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_is_done_before_the_call_returns),
+		cmocka_unit_test(work_that_waits_too_long_is_left_alone_and_cleans_up_after_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

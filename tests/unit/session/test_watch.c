@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/tree/run.h"
+#include "session/session.h"
+#include "session/watch/watch.h"
+
+#define PID 100
+
+/* A tracer that does what it is told, and counts how often it was asked. */
+struct fake {
+	int drain_status, sample_status;
+	unsigned fails; /* so many samples fail, then they work; 0: all have the status above */
+	unsigned drains, samples;
+	bool is_empty; /* nobody lives */
+	uint64_t lost;
+	int fd;
+};
+
+static int fake_fd(void *state)
+{
+	return ((struct fake *)state)->fd;
+}
+
+static int fake_drain(void *state, tree_event_sink *sink, void *context)
+{
+	struct fake *fake = state;
+
+	(void)sink;
+	(void)context;
+	fake->drains++;
+	return fake->drain_status;
+}
+
+static int fake_sample(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context)
+{
+	struct fake *fake = state;
+	struct tree_event event = {
+		.type = TREE_PROCESS,
+		.time_ns = monotonic_ns(),
+		.task = { PID, PID, 1 },
+	};
+
+	(void)depth;
+	fake->samples++;
+	if (fake->sample_status < 0 && (fake->fails == 0 || fake->samples <= fake->fails))
+		return fake->sample_status;
+	return fake->is_empty ? 0 : sink(context, &event);
+}
+
+static void fake_losses(void *state, struct tracer_losses *ret)
+{
+	*ret = (struct tracer_losses){ .events = ((struct fake *)state)->lost };
+}
+
+static const struct tracer_kind fake_kind = {
+	.name = "fake",
+	.fd = fake_fd,
+	.drain = fake_drain,
+	.sample = fake_sample,
+	.losses = fake_losses,
+};
+
+struct setting {
+	struct fake fake;
+	struct tracer tracer;
+	struct session_options options;
+	struct watch watch;
+};
+
+/* Attached to one process, with samples that are due at once. */
+static void attach(struct setting *setting)
+{
+	struct tree_event begin = { .type = TREE_FORK, .task = { PID, PID, 1 } };
+	struct watch *watch = &setting->watch;
+
+	setting->fake.fd = -1;
+	setting->tracer = (struct tracer){ &fake_kind, &setting->fake };
+	setting->options = (struct session_options){ .interval_ns = NS_PER_MS,
+						     .duration_ns = 60 * NS_PER_SECOND,
+						     .live_fd = -1 };
+	assert_int_equal(watch_open(watch, &setting->options), 0);
+	watch->tracer = &setting->tracer;
+	assert_int_equal(run_new(&watch->run), 0);
+	watch->run->mode = RUN_ATTACH;
+	watch->run->pid = -1; /* nobody whose cgroup could be looked at */
+	assert_int_equal(tree_apply(watch->run->tree, &begin), 0);
+	assert_int_equal(watch->run->tree->live_processes, 1);
+	watch->begin_ns = monotonic_ns();
+	watch->events.pause_ns = NS_PER_MS;
+	assert_int_equal(watch_start(watch), 0);
+}
+
+static void detach(struct setting *setting)
+{
+	setting->watch.tracer = NULL;
+	watch_close(&setting->watch);
+}
+
+/* A signal as the kernel would tell it, and what the command, a child of ours, ended by. */
+static int ended_by(struct setting *setting, int32_t sender)
+{
+	struct signalfd_siginfo info = { .ssi_signo = SIGTERM, .ssi_pid = (uint32_t)sender };
+	int ends[2], status;
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], &info, sizeof(info)), sizeof(info));
+	setting->watch.run->mode = RUN_COMMAND;
+	setting->watch.signals.fd = ends[0];
+	setting->watch.command.launch.pid = fork();
+	if (setting->watch.command.launch.pid == 0)
+		for (;;)
+			pause();
+	watch_take_signals(&setting->watch);
+	kill(setting->watch.command.launch.pid, SIGKILL);
+	assert_int_equal(waitpid(setting->watch.command.launch.pid, &status, 0),
+			 setting->watch.command.launch.pid);
+	close(ends[0]);
+	close(ends[1]);
+	return WTERMSIG(status);
+}
+
+static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(void **state)
+{
+	struct setting setting = { 0 };
+	struct tree_event end = { .type = TREE_PROCESS,
+				  .task = { PID, PID, 1 },
+				  .process = { .ended = true } };
+
+	(void)state;
+	attach(&setting);
+	assert_int_equal(ended_by(&setting, PID + 1), SIGTERM);
+	assert_int_equal(ended_by(&setting, PID), SIGKILL);
+	end.time_ns = end.process.end_ns = monotonic_ns();
+	assert_int_equal(tree_apply(setting.watch.run->tree, &end), 0);
+	assert_int_equal(ended_by(&setting, PID), SIGKILL); /* it may have been its last deed */
+	assert_int_equal(ended_by(&setting, PID), SIGTERM);
+	detach(&setting);
+}
+
+static void a_look_that_failed_does_not_say_that_nobody_is_left(void **state)
+{
+	struct setting setting = { .fake = { .sample_status = -EMFILE } };
+
+	(void)state;
+	attach(&setting);
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_false(setting.watch.loop.is_stopped);
+	assert_int_equal(setting.watch.samples.failures.all, 1);
+	assert_int_equal(setting.watch.run->sampling.samples, 0);
+	detach(&setting);
+}
+
+static void a_look_that_finds_nobody_ends_the_watching(void **state)
+{
+	struct setting setting = { .fake = { .is_empty = true } };
+
+	(void)state;
+	attach(&setting);
+	watch_loop(&setting.watch);
+	assert_false(setting.watch.command.timed_out);
+	assert_int_equal(setting.fake.samples, 1);
+	assert_int_equal(setting.watch.failure, 0);
+	detach(&setting);
+}
+
+static void many_failed_looks_in_a_row_detach(void **state)
+{
+	struct setting setting = { .fake = { .sample_status = -EMFILE } };
+
+	(void)state;
+	attach(&setting);
+	watch_loop(&setting.watch);
+	assert_false(setting.watch.command.timed_out);
+	assert_int_equal(setting.watch.failure, -EMFILE);
+	assert_int_equal(setting.watch.samples.failures.all, WATCH_FAILURES_MOST);
+	detach(&setting);
+}
+
+static void looks_that_work_again_are_no_failure(void **state)
+{
+	struct setting setting = {
+		.fake = { .sample_status = -ENOMEM, .fails = WATCH_FAILURES_MOST - 1 },
+	};
+
+	(void)state;
+	attach(&setting);
+	for (int i = 0; i < WATCH_FAILURES_MOST; i++)
+		watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_false(setting.watch.loop.is_stopped);
+	assert_int_equal(setting.watch.failure, 0);
+	assert_int_equal(setting.watch.samples.failures.all, WATCH_FAILURES_MOST - 1);
+	assert_int_equal(setting.watch.samples.failures.in_a_row, 0);
+	assert_int_equal(setting.watch.run->sampling.samples, 1);
+	detach(&setting);
+}
+
+static void events_that_cannot_be_taken_detach_too(void **state)
+{
+	struct setting setting = { .fake = { .drain_status = -EBADF } };
+
+	(void)state;
+	attach(&setting);
+	watch_loop(&setting.watch);
+	assert_false(setting.watch.command.timed_out);
+	assert_int_equal(setting.watch.failure, -EBADF);
+	assert_int_equal(setting.watch.events.failures.all, WATCH_FAILURES_MOST);
+	detach(&setting);
+}
+
+static void a_command_is_waited_for_however_many_looks_fail(void **state)
+{
+	struct setting setting = { .fake = { .sample_status = -EMFILE } };
+
+	(void)state;
+	attach(&setting);
+	setting.watch.run->mode = RUN_COMMAND;
+	for (int i = 0; i < 3 * WATCH_FAILURES_MOST; i++)
+		watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_false(setting.watch.loop.is_stopped);
+	assert_int_equal(setting.watch.failure, -EMFILE);
+	/* What works again in time was a loss, but no failure. */
+	setting.fake.sample_status = 0;
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.failure, 0);
+	assert_int_equal(setting.watch.samples.failures.all, 3 * WATCH_FAILURES_MOST);
+	detach(&setting);
+}
+
+static void members_stay_when_a_look_after_lost_events_failed(void **state)
+{
+	struct setting setting = { .fake = { .sample_status = -EMFILE, .fails = 1, .lost = 5 } };
+
+	(void)state;
+	attach(&setting);
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.run->tree->live_processes, 1);
+	/* The next one that works closes those that it does not see. */
+	setting.fake.is_empty = true;
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.run->tree->live_processes, 0);
+	detach(&setting);
+}
+
+static void the_descriptor_of_a_tracer_that_misses_nothing_is_heard(void **state)
+{
+	struct setting setting = { 0 };
+	int ends[2];
+
+	(void)state;
+	attach(&setting);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	setting.fake.drain_status = -EBADF;
+	assert_int_equal(
+		loop_add_fd(&setting.watch.loop, &setting.watch.events.ready, ends[0], EPOLLIN), 0);
+	/* By time alone it would be asked when all is over. */
+	setting.watch.events.due.deadline_ns = LOOP_NEVER;
+	setting.watch.events.pause_ns = 3600 * NS_PER_SECOND;
+	setting.watch.samples.due.deadline_ns = LOOP_NEVER;
+	watch_loop(&setting.watch);
+	assert_false(setting.watch.command.timed_out);
+	assert_int_equal(setting.watch.failure, -EBADF);
+	close(ends[0]);
+	close(ends[1]);
+	detach(&setting);
+}
+
+/* poll() would refuse to wait then. */
+static void a_limit_on_descriptors_does_not_keep_it_from_waiting(void **state)
+{
+	struct setting setting = { .fake = { .is_empty = true } };
+	struct rlimit before, few;
+
+	(void)state;
+	attach(&setting);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	watch_loop(&setting.watch);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(setting.watch.failure, 0);
+	assert_int_equal(setting.fake.samples, 1);
+	detach(&setting);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
+		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),
+		cmocka_unit_test(a_look_that_finds_nobody_ends_the_watching),
+		cmocka_unit_test(many_failed_looks_in_a_row_detach),
+		cmocka_unit_test(looks_that_work_again_are_no_failure),
+		cmocka_unit_test(events_that_cannot_be_taken_detach_too),
+		cmocka_unit_test(a_command_is_waited_for_however_many_looks_fail),
+		cmocka_unit_test(members_stay_when_a_look_after_lost_events_failed),
+		cmocka_unit_test(the_descriptor_of_a_tracer_that_misses_nothing_is_heard),
+		cmocka_unit_test(a_limit_on_descriptors_does_not_keep_it_from_waiting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
