@@ -235,3 +235,37 @@ void json_member_text(struct json *json, const char *key, const char *text)
 	else
 		json_null(json);
 }
+
+void json_member_i64(struct json *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	json_i64(json, value);
+}
+
+void json_member_bool(struct json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
+
+void json_member_flag(struct json *json, const char *key, bool value)
+{
+	if (value)
+		json_member_bool(json, key, true);
+}
+
+void json_member_fixed(struct json *json, const char *key, double value, int places)
+{
+	json_key(json, key);
+	json_fixed(json, value, places);
+}
+
+void json_member_strings(struct json *json, const char *key, const char *const *strings,
+			 size_t count)
+{
+	json_key(json, key);
+	json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		json_string(json, strings[i]);
+	json_end_array(json);
+}

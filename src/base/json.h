@@ -11,6 +11,7 @@
 #define BASE_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,5 +48,11 @@ void json_member_u64(struct json *json, const char *key, uint64_t value);
 void json_member_known(struct json *json, const char *key, bool is_known, uint64_t value);
 void json_member_string(struct json *json, const char *key, const char *string);
 void json_member_text(struct json *json, const char *key, const char *text); /* NULL: null */
+void json_member_i64(struct json *json, const char *key, int64_t value);
+void json_member_bool(struct json *json, const char *key, bool value);
+void json_member_flag(struct json *json, const char *key, bool value); /* no key when false */
+void json_member_fixed(struct json *json, const char *key, double value, int places);
+void json_member_strings(struct json *json, const char *key, const char *const *strings,
+			 size_t count);
 
 #endif

@@ -16,7 +16,7 @@
 #include "host/host.h"
 #include "model/tree/run.h"
 #include "model/snapshot/snapshot.h"
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 #include "session/attachable.h"
 #include "session/watch/finish.h"
 #include "session/watch/watch.h"

@@ -11,7 +11,8 @@
 #include "analyze/verdict/diagnosis.h"
 #include "base/error.h"
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "render/run/run_text.h"
 #include "store/run/run_file.h"
 
@@ -37,7 +38,7 @@ static void write_run(const struct run *run, FILE *out, bool text)
 	if (text)
 		run_text_report(out, run, &diagnosis, &options);
 	else
-		run_json_summary(out, run, &diagnosis, false);
+		run_json_summary(out, run, diagnosis_json, &diagnosis, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

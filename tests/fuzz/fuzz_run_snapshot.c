@@ -14,7 +14,8 @@
 #include "model/run/run_snapshot.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "render/run/run_text.h"
 #include "store/tscope/bytes.h"
 #include "store/tscope/container.h"
@@ -30,7 +31,7 @@ static void show(const struct run *run)
 		return;
 	diagnose(run, &diagnosis);
 	run_text_report(out, run, &diagnosis, &options);
-	run_json_summary(out, run, &diagnosis, false);
+	run_json_summary(out, run, diagnosis_json, &diagnosis, false);
 	fclose(out);
 }
 

@@ -12,7 +12,8 @@
 #include "cli/verb/view_args.h"
 #include "cli/option.h"
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "render/run/run_text.h"
 #include "render/page.h"
 #include "store/recording.h"
@@ -59,7 +60,7 @@ int verb_report(char **words, int count, struct error *error)
 		return status;
 	diagnose(saved, &diagnosis);
 	if (view_format(&args.view) == FORMAT_JSON)
-		run_json_summary(stdout, saved, &diagnosis, false);
+		run_json_summary(stdout, saved, diagnosis_json, &diagnosis, false);
 	else
 		print_text(saved, &diagnosis);
 	return EXIT_DONE;

@@ -6,21 +6,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/kernel_names.h"
-#include "render/run/run_json_parts.h"
+#include "model/tree/run.h"
+#include "render/run/verdict_json.h"
 #include "render/table/table.h"
 #include "session/why/why.h"
-
-static void member_i64(struct json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	json_i64(json, value);
-}
-
-static void member_bool(struct json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
 
 static void member_known(struct json *json, const char *key, const char *text)
 {
@@ -42,9 +31,9 @@ static void write_status(struct json *json, const struct why *why)
 	if (!why->has_status)
 		return;
 	if (WIFEXITED(why->status)) {
-		member_i64(json, "exit_code", WEXITSTATUS(why->status));
+		json_member_i64(json, "exit_code", WEXITSTATUS(why->status));
 	} else if (WIFSIGNALED(why->status)) {
-		member_i64(json, "signal", WTERMSIG(why->status));
+		json_member_i64(json, "signal", WTERMSIG(why->status));
 		json_member_string(json, "signal_name", signal_name(WTERMSIG(why->status), name));
 	}
 }
@@ -53,25 +42,25 @@ static void write_verdict(struct json *json, const struct why *why)
 {
 	if (!why->judged)
 		return;
-	run_json_verdict(json, &why->diagnosis);
-	member_bool(json, "by_children", why->by_children);
+	verdict_json(json, &why->diagnosis);
+	json_member_bool(json, "by_children", why->by_children);
 }
 
 static void write_process(struct json *json, const struct why *why)
 {
 	const struct process_state *found = why->after.state ? &why->after : &why->before;
 
-	member_i64(json, "pid", found->pid);
+	json_member_i64(json, "pid", found->pid);
 	json_member_string(json, "comm", found->comm);
 	write_state(json, found->state);
-	member_i64(json, "parent_pid", found->parent_pid);
+	json_member_i64(json, "parent_pid", found->parent_pid);
 	member_known(json, "parent_comm", found->parent_comm);
 	if (found->tracer_pid > 0) {
-		member_i64(json, "tracer_pid", found->tracer_pid);
+		json_member_i64(json, "tracer_pid", found->tracer_pid);
 		member_known(json, "tracer_comm", found->tracer_comm);
 	}
-	member_bool(json, "kernel_thread", found->is_kernel_thread);
-	member_bool(json, "ended", why->ended);
+	json_member_bool(json, "kernel_thread", found->is_kernel_thread);
+	json_member_bool(json, "ended", why->ended);
 	write_status(json, why);
 	json_member_u64(json, "watched_ns", why->watched_ns);
 	json_member_u64(json, "thread_count", found->thread_count);
@@ -93,8 +82,8 @@ void why_print_json(FILE *out, const struct why *why)
 	write_verdict(&json, why);
 	if (why->problem.message[0])
 		json_member_string(&json, "not_watched", why->problem.message);
-	member_bool(&json, "denied", why->after.denied);
-	member_bool(&json, "late", why->after.late);
+	json_member_bool(&json, "denied", why->after.denied);
+	json_member_bool(&json, "late", why->after.late);
 	json_key(&json, "threads");
 	json_begin_array(&json);
 	for (size_t i = 0; i < why->threads.count; i++)

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "metric/unit.h"
-#include "render/run/run_order.h"
+#include "model/tree/run_order.h"
 #include "render/run/run_text_tables.h"
 
 /* A ledger whose sums differ by more than this says so. */

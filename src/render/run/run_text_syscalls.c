@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls, with the columns of strace -c -w. */
 #include "base/cleanup.h"
-#include "render/run/run_order.h"
+#include "model/tree/run_order.h"
 #include "render/run/run_text_tables.h"
 
 static void add_row(struct table *table, const char *name, const struct syscall_stats *stats,

@@ -9,7 +9,7 @@
 #include "base/kernel_names.h"
 #include "base/memory.h"
 #include "metric/unit.h"
-#include "render/run/run_order.h"
+#include "model/tree/run_order.h"
 
 /* Bytes of a command line, however wide the terminal is. */
 #define COMMAND_MAX 160

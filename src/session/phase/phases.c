@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/scope_layout.h"
 #include "base/text.h"
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 #include "session/watch/lines.h"
 #include "session/phase/phase_search.h"
 

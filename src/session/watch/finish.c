@@ -6,7 +6,8 @@
 
 #include "analyze/verdict/diagnosis.h"
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "session/session.h"
 #include "session/watch/watch.h"
 
@@ -134,10 +135,10 @@ static void write_summary(struct watch *watch)
 	watch->run->losses.lines = watch->output.lines.lost;
 	diagnose(watch->run, &diagnosis);
 	lines_use_room(&watch->output.lines);
-	run_json_summary(out, watch->run, &diagnosis, false);
+	run_json_summary(out, watch->run, diagnosis_json, &diagnosis, false);
 	if (!lines_fit(&watch->output.lines)) {
 		lines_withdraw(&watch->output.lines);
-		run_json_summary(out, watch->run, &diagnosis, true);
+		run_json_summary(out, watch->run, diagnosis_json, &diagnosis, true);
 	}
 	lines_end(&watch->output.lines);
 	lines_finish(&watch->output.lines, PATIENCE_MS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes the tracer's events to the tree, to the phases and to the lines. */
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 #include "session/watch/watch.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes samples of all live members from the tracer, on the deadlines of the sampler. */
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 #include "session/session.h"
 #include "session/watch/watch.h"
 

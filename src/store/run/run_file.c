@@ -289,9 +289,10 @@ static int tell_failure(const struct reader *reader, const char *name, int statu
 		return error_set(error, status, "%s is a snapshot: `taskscope show` shows it",
 				 name);
 	if (status == -EBADMSG)
-		return error_set(error, status,
-				 "%s is not a file of run: it has no line of kind metadata or summary",
-				 name);
+		return error_set(
+			error, status,
+			"%s is not a file of run: it has no line of kind metadata or summary",
+			name);
 	return error_set(error, status, "cannot read %s: %s", name, strerror(-status));
 }
 

@@ -18,7 +18,8 @@
 #include "base/error.h"
 #include "model/tree/run.h"
 #include "model/snapshot/snapshot.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "store/ctprof/ctprof.h"
 #include "store/run/run_file.h"
 #include "store/tscope/snapshot_file.h"
@@ -55,7 +56,7 @@ static char *read_run(const char *path, size_t *ret_size, struct error *error)
 	out = open_memstream(&bytes, ret_size);
 	assert_non_null(out);
 	diagnose(run, &diagnosis);
-	run_json_summary(out, run, &diagnosis, false);
+	run_json_summary(out, run, diagnosis_json, &diagnosis, false);
 	assert_int_equal(fclose(out), 0);
 	run_free(run);
 	return bytes;

@@ -18,7 +18,8 @@
 
 #include "analyze/verdict/diagnosis.h"
 #include "model/tree/run.h"
-#include "render/run/run_json.h"
+#include "render/run/verdict_json.h"
+#include "store/run/run_json.h"
 #include "some_amounts.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -317,7 +318,7 @@ static inline void watched_summary(const struct run *run, FILE *out)
 	struct diagnosis diagnosis = { 0 };
 
 	diagnose(run, &diagnosis);
-	run_json_summary(out, run, &diagnosis, false);
+	run_json_summary(out, run, diagnosis_json, &diagnosis, false);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes scopes of programs that use libtaskscope: the open ones, and their sums. */
 #include "base/json.h"
-#include "render/run/run_json.h"
-#include "render/run/run_json_parts.h"
+#include "store/run/run_json.h"
+#include "store/run/run_json_parts.h"
 
 /* Threads of one process in a line; the others are counted. */
 #define THREADS_MAX 64
@@ -24,7 +24,7 @@ static void write_task(struct json *json, const struct scopes *scopes,
 	json_member_known(json, "tid", task->tid != 0, (uint64_t)task->tid);
 	if (task->name[0])
 		json_member_string(json, "name", task->name);
-	run_json_flag(json, "idle", task->is_idle);
+	json_member_flag(json, "idle", task->is_idle);
 	if (task->hidden)
 		json_member_u64(json, "hidden", task->hidden);
 	json_key(json, "scopes");
@@ -41,7 +41,7 @@ static void write_process(struct json *json, const struct run_scopes *process)
 	size_t shown = 0, open = 0;
 
 	json_begin_object(json);
-	run_json_pid(json, "pid", process->key.pid);
+	json_member_i64(json, "pid", process->key.pid);
 	if (process->key.start_ns)
 		json_member_u64(json, "start_time_ns", process->key.start_ns);
 	json_key(json, "threads");
@@ -78,7 +78,7 @@ void run_json_scopes(FILE *out, const struct run *run, uint64_t time_ns,
 static void write_phase(struct json *json, const struct phase *phase)
 {
 	json_begin_object(json);
-	run_json_pid(json, "pid", phase->process.pid);
+	json_member_i64(json, "pid", phase->process.pid);
 	if (phase->process.start_ns)
 		json_member_u64(json, "start_time_ns", phase->process.start_ns);
 	json_member_string(json, "comm", phase->comm);

@@ -3,8 +3,8 @@
  * Parts that several JSON lines of a run share.  Functions named members write
  * keys into the object that is open.
  */
-#ifndef RENDER_RUN_JSON_PARTS_H
-#define RENDER_RUN_JSON_PARTS_H
+#ifndef STORE_RUN_JSON_PARTS_H
+#define STORE_RUN_JSON_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,6 @@
 #include "model/tree/run.h"
 #include "model/tree/run_fields.h"
 
-struct diagnosis;
-
 /* Opens the object of a line and writes its kind and time; json_end_object() closes it. */
 struct json run_json_begin(FILE *out, const char *kind, uint64_t unix_ns);
 
@@ -25,10 +23,6 @@ uint64_t run_unix_ns(const struct run *run, uint64_t time_ns);
 
 /* A time of the monotonic clock, counted from the start of the run; 0 before it. */
 uint64_t run_offset_ns(const struct run *run, uint64_t time_ns);
-
-void run_json_flag(struct json *json, const char *key, bool value); /* only when true */
-void run_json_pid(struct json *json, const char *key, int32_t pid);
-void run_json_texts(struct json *json, const char *key, const char *const *texts, size_t count);
 
 /* The numbers of run_fields.def that belong to that object. */
 void run_json_fields(struct json *json, const struct run *run, enum run_section section);
@@ -72,10 +66,5 @@ void run_json_process_members(struct json *json, const struct run *run,
 			      const struct tree_process *process, unsigned detail);
 void run_json_thread_members(struct json *json, const struct run *run,
 			     const struct tree_thread *thread);
-
-void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis,
-		     bool is_brief);
-void run_json_analysis(struct json *json, const struct diagnosis *diagnosis);
-void run_json_verdict(struct json *json, const struct diagnosis *diagnosis);
 
 #endif

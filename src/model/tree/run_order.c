@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/run/run_order.h"
+#include "model/tree/run_order.h"
 
 #include <stdlib.h>
 #include <string.h>

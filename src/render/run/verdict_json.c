@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the conclusions: the verdict, and the two analyses that other monitors have too. */
+#include "render/run/verdict_json.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/verdict/diagnosis.h"
 #include "base/cleanup.h"
-#include "render/run/run_json_parts.h"
-#include "render/run/run_order.h"
+#include "base/json.h"
+#include "model/tree/run_order.h"
 
 #define TOP_BLOCKING 10
 
@@ -18,8 +20,7 @@ static const char *const basis_names[] = {
 
 static void write_share(struct json *json, const char *key, double value)
 {
-	json_key(json, key);
-	json_fixed(json, value, 4);
+	json_member_fixed(json, key, value, 4);
 }
 
 static void write_times(struct json *json, const struct amounts *amounts, const char *count_key)
@@ -65,7 +66,7 @@ static void write_thread_stats(struct json *json, const struct tree *tree)
 			 threads[i]->key.tid);
 		json_key(json, key);
 		json_begin_object(json);
-		run_json_pid(json, "tid", threads[i]->key.tid);
+		json_member_i64(json, "tid", threads[i]->key.tid);
 		write_times(json, &sum, "count");
 		json_end_object(json);
 	}
@@ -88,11 +89,10 @@ static void write_blocking(struct json *json, const struct tree *tree)
 		if (!own)
 			break;
 		json_begin_object(json);
-		run_json_pid(json, "pid", threads[i]->key.pid);
-		run_json_pid(json, "tid", threads[i]->key.tid);
+		json_member_i64(json, "pid", threads[i]->key.pid);
+		json_member_i64(json, "tid", threads[i]->key.tid);
 		write_share(json, "time_ms", (double)own / 1e6);
-		json_key(json, "percentage");
-		json_fixed(json, total > 0 ? (double)own / total * 100 : 0, 2);
+		json_member_fixed(json, "percentage", total > 0 ? (double)own / total * 100 : 0, 2);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -100,7 +100,7 @@ static void write_blocking(struct json *json, const struct tree *tree)
 
 static void write_offcpu_analysis(struct json *json, const struct offcpu_analysis *analysis)
 {
-	run_json_texts(json, "bottlenecks", analysis->bottlenecks, analysis->bottleneck_count);
+	json_member_strings(json, "bottlenecks", analysis->bottlenecks, analysis->bottleneck_count);
 	json_key(json, "analysis");
 	json_begin_object(json);
 	json_member_string(json, "bottleneck_type", offcpu_bottleneck_names[analysis->bottleneck]);
@@ -108,12 +108,12 @@ static void write_offcpu_analysis(struct json *json, const struct offcpu_analysi
 	write_share(json, "lock_contention_percentage", analysis->lock_contention_percentage);
 	write_share(json, "sleep_percentage", analysis->sleep_percentage);
 	write_share(json, "run_queue_percentage", analysis->run_queue_percentage);
-	run_json_texts(json, "optimization_hints", analysis->hints, analysis->hint_count);
+	json_member_strings(json, "optimization_hints", analysis->hints, analysis->hint_count);
 	json_end_object(json);
 }
 
-void run_json_offcpu(struct json *json, const struct run *run, const struct diagnosis *diagnosis,
-		     bool is_brief)
+static void write_offcpu(struct json *json, const struct run *run,
+			 const struct diagnosis *diagnosis, bool is_brief)
 {
 	if (!diagnosis->offcpu.measured)
 		return;
@@ -135,17 +135,17 @@ static void write_rates(struct json *json, const struct syscall_analysis *analys
 	write_share(json, "memory_intensity", analysis->memory_intensity);
 	write_share(json, "cpu_intensity", analysis->cpu_intensity);
 	write_share(json, "network_intensity", analysis->network_intensity);
-	run_json_texts(json, "bottleneck_indicators", analysis->indicators,
-		       analysis->indicator_count);
+	json_member_strings(json, "bottleneck_indicators", analysis->indicators,
+			    analysis->indicator_count);
 	json_key(json, "performance_profile");
 	json_begin_object(json);
 	json_member_string(json, "workload_type", analysis->workload_type);
 	write_share(json, "bottleneck_likelihood", analysis->bottleneck_likelihood);
-	run_json_texts(json, "optimization_hints", analysis->hints, analysis->hint_count);
+	json_member_strings(json, "optimization_hints", analysis->hints, analysis->hint_count);
 	json_end_object(json);
 }
 
-void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
+static void write_analysis(struct json *json, const struct diagnosis *diagnosis)
 {
 	const struct syscall_analysis *analysis = &diagnosis->syscalls;
 
@@ -158,7 +158,7 @@ void run_json_analysis(struct json *json, const struct diagnosis *diagnosis)
 	json_end_object(json);
 }
 
-void run_json_verdict(struct json *json, const struct diagnosis *diagnosis)
+void verdict_json(struct json *json, const struct diagnosis *diagnosis)
 {
 	const struct verdict *verdict = &diagnosis->verdict;
 
@@ -175,4 +175,11 @@ void run_json_verdict(struct json *json, const struct diagnosis *diagnosis)
 	if (verdict->hint)
 		json_member_string(json, "hint", verdict->hint);
 	json_end_object(json);
+}
+
+void diagnosis_json(struct json *json, const struct run *run, const void *diagnosis, bool is_brief)
+{
+	write_offcpu(json, run, diagnosis, is_brief);
+	write_analysis(json, diagnosis);
+	verdict_json(json, diagnosis);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/run/run_json_parts.h"
+#include "store/run/run_json_parts.h"
 
 #include <sys/wait.h>
 
 #include "base/kernel_names.h"
-#include "render/run/run_order.h"
+#include "model/tree/run_order.h"
 
 struct json run_json_begin(FILE *out, const char *kind, uint64_t unix_ns)
 {
@@ -38,29 +38,6 @@ static void write_number(struct json *json, const char *key, const struct run_nu
 {
 	if (number->present)
 		json_member_u64(json, key, number->value);
-}
-
-void run_json_flag(struct json *json, const char *key, bool value)
-{
-	if (!value)
-		return;
-	json_key(json, key);
-	json_bool(json, true);
-}
-
-void run_json_pid(struct json *json, const char *key, int32_t pid)
-{
-	json_key(json, key);
-	json_i64(json, pid);
-}
-
-void run_json_texts(struct json *json, const char *key, const char *const *texts, size_t count)
-{
-	json_key(json, key);
-	json_begin_array(json);
-	for (size_t i = 0; i < count; i++)
-		json_string(json, texts[i]);
-	json_end_array(json);
 }
 
 static void write_field(struct json *json, const struct run *run, const struct run_field *field)
@@ -112,11 +89,11 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_string(json, "format", "taskscope-run");
 	json_member_u64(json, "version", RUN_FILE_VERSION);
 	json_member_string(json, "mode", run->mode == RUN_COMMAND ? "run" : "attach");
-	run_json_pid(json, "pid", run->pid);
+	json_member_i64(json, "pid", run->pid);
 	while (run->command && run->command[words])
 		words++;
 	if (run->command)
-		run_json_texts(json, "cmd", (const char *const *)run->command, words);
+		json_member_strings(json, "cmd", (const char *const *)run->command, words);
 	json_member_u64(json, "t0_ms", run->begin_unix_ns / 1000000);
 	json_member_u64(json, "begin_unix_ns", run->begin_unix_ns);
 	json_member_u64(json, "begin_monotonic_ns", run->begin_ns);
@@ -172,9 +149,9 @@ static void write_signal(struct json *json, const struct run_ending *ending)
 
 	json_member_u64(json, "signal", (uint64_t)number);
 	json_member_string(json, "signal_name", signal_name(number, name));
-	run_json_flag(json, "core_dumped", WCOREDUMP(ending->status));
+	json_member_flag(json, "core_dumped", WCOREDUMP(ending->status));
 	if (ending->sender_pid) {
-		run_json_pid(json, "sender_pid", ending->sender_pid);
+		json_member_i64(json, "sender_pid", ending->sender_pid);
 		if (ending->sender[0])
 			json_member_string(json, "sender", ending->sender);
 	}

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "render/run/run_json_parts.h"
+#include "store/run/run_json_parts.h"
 
 /* Threads of one process; a process with more has the rest in its sums. */
 #define THREADS_MAX 1000
@@ -46,17 +46,17 @@ static uint64_t lasted_ns(const struct run *run, uint64_t begin_ns, uint64_t end
 static void write_identity(struct json *json, const struct run *run,
 			   const struct tree_process *process)
 {
-	run_json_pid(json, "pid", process->key.pid);
-	run_json_pid(json, "ppid", process->parent_pid);
+	json_member_i64(json, "pid", process->key.pid);
+	json_member_i64(json, "ppid", process->parent_pid);
 	write_start(json, &process->key);
 	if (process->inner_pid && process->inner_pid != process->key.pid)
-		run_json_pid(json, "inner_pid", process->inner_pid);
+		json_member_i64(json, "inner_pid", process->inner_pid);
 	json_member_string(json, "comm", process->comm);
 	if (process->arguments)
 		run_json_words(json, process->arguments, process->arguments_length);
-	run_json_flag(json, "cmd_cut", process->arguments_cut);
-	run_json_flag(json, "found", process->found);
-	run_json_flag(json, "running", !process->exited);
+	json_member_flag(json, "cmd_cut", process->arguments_cut);
+	json_member_flag(json, "found", process->found);
+	json_member_flag(json, "running", !process->exited);
 	json_member_u64(json, "begin_ns", run_offset_ns(run, process->begin_ns));
 }
 
@@ -72,7 +72,7 @@ static void write_ending(struct json *json, const struct tree_process *process)
 		}
 		run_json_ending_members(json, &ending);
 	}
-	run_json_flag(json, "oom_killed", process->oom_killed);
+	json_member_flag(json, "oom_killed", process->oom_killed);
 }
 
 static void write_facts(struct json *json, const struct tree_process *process)
@@ -127,12 +127,12 @@ static void write_syscalls(struct json *json, const struct syscall_table *table)
 void run_json_thread_members(struct json *json, const struct run *run,
 			     const struct tree_thread *thread)
 {
-	run_json_pid(json, "pid", thread->key.pid);
-	run_json_pid(json, "tid", thread->key.tid);
+	json_member_i64(json, "pid", thread->key.pid);
+	json_member_i64(json, "tid", thread->key.tid);
 	write_start(json, &thread->key);
 	json_member_string(json, "comm", thread->comm);
-	run_json_flag(json, "found", thread->found);
-	run_json_flag(json, "ended", thread->ended);
+	json_member_flag(json, "found", thread->found);
+	json_member_flag(json, "ended", thread->ended);
 	json_member_u64(json, "begin_ns", run_offset_ns(run, thread->begin_ns));
 	json_member_u64(json, "wall_ns", lasted_ns(run, thread->begin_ns, thread->end_ns));
 	run_json_amounts(json, &thread->amounts);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the last line of a run: all that is known about it, enough to make the report again. */
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/run/run_json_parts.h"
-#include "render/run/run_order.h"
+#include "store/run/run_json_parts.h"
+#include "model/tree/run_order.h"
 
 #define TOP_PROCESSES 64
 #define RUNNING_MAX 1000
@@ -24,7 +24,7 @@ static void write_outcome(struct json *json, const struct run *run)
 	json_member_string(json, "end", run_end_name(run->end));
 	if (run->has_status)
 		run_json_ending_members(json, &ending);
-	run_json_flag(json, "oom_killed", run->oom_killed);
+	json_member_flag(json, "oom_killed", run->oom_killed);
 	json_member_u64(json, "wall_ns", run_wall_ns(run));
 }
 
@@ -88,8 +88,8 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 		return;
 	json_key(json, "waker");
 	json_begin_object(json);
-	run_json_pid(json, "pid", waker->waker_pid);
-	run_json_pid(json, "tid", waker->waker_tid);
+	json_member_i64(json, "pid", waker->waker_pid);
+	json_member_i64(json, "tid", waker->waker_tid);
 	json_member_string(json, "comm", waker->waker_comm);
 	json_member_u64(json, "count", waker->count);
 	json_member_u64(json, "total_ns", waker->total_ns);
@@ -109,8 +109,8 @@ static void write_top_waits(struct json *json, const struct tree *tree)
 		const struct tree_wait *wait = &tree->top_waits[i];
 
 		json_begin_object(json);
-		run_json_pid(json, "pid", wait->thread.pid);
-		run_json_pid(json, "tid", wait->thread.tid);
+		json_member_i64(json, "pid", wait->thread.pid);
+		json_member_i64(json, "tid", wait->thread.tid);
 		if (wait->thread.start_ns)
 			json_member_u64(json, "start_time_ns", wait->thread.start_ns);
 		json_member_string(json, "comm", wait->comm);
@@ -199,21 +199,19 @@ static void write_bounds(struct json *json, const struct run *run)
 		if (bounds & 1U << i)
 			found[count++] = keys[i];
 	if (count)
-		run_json_texts(json, "at_least", found, count);
+		json_member_strings(json, "at_least", found, count);
 }
 
-void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
-		      bool is_brief)
+void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
+		      const void *context, bool is_brief)
 {
 	struct json json = run_json_begin(out, "summary", run_unix_ns(run, run->end_ns));
 
 	run_json_about(&json, run);
 	write_outcome(&json, run);
-	run_json_flag(&json, "brief", is_brief);
+	json_member_flag(&json, "brief", is_brief);
 	write_tree(&json, run, is_brief);
-	run_json_offcpu(&json, run, diagnosis, is_brief);
-	run_json_analysis(&json, diagnosis);
-	run_json_verdict(&json, diagnosis);
+	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);

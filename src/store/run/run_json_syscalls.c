@@ -2,8 +2,8 @@
 /* System calls as JSON. */
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
-#include "render/run/run_json_parts.h"
-#include "render/run/run_order.h"
+#include "store/run/run_json_parts.h"
+#include "model/tree/run_order.h"
 
 #define TOP_SYSCALLS 10
 

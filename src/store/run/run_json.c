@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/run/run_json.h"
+#include "store/run/run_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
 #include "model/snapshot/snapshot.h"
-#include "render/run/run_json_parts.h"
-#include "render/run/run_order.h"
+#include "store/run/run_json_parts.h"
+#include "model/tree/run_order.h"
 
 /* Writes the chosen word of a kernel menu, "always [madvise] never". */
 static void write_chosen(struct json *json, const char *key, const char *menu)
@@ -164,7 +164,7 @@ static void write_sender(struct json *json, int32_t pid, const char *name)
 {
 	if (!pid)
 		return;
-	run_json_pid(json, "sender_pid", pid);
+	json_member_i64(json, "sender_pid", pid);
 	json_member_string(json, "sender", name);
 }
 
@@ -174,14 +174,14 @@ static void write_event(struct json *json, const struct tree_event *event)
 
 	switch (event->type) {
 	case TREE_FORK:
-		run_json_pid(json, "ppid", event->fork.parent_pid);
+		json_member_i64(json, "ppid", event->fork.parent_pid);
 		json_member_string(json, "comm", event->fork.comm);
-		run_json_flag(json, "found", event->fork.found);
+		json_member_flag(json, "found", event->fork.found);
 		break;
 	case TREE_EXEC:
 		json_member_string(json, "comm", event->exec.comm);
 		run_json_words(json, event->exec.arguments, event->exec.length);
-		run_json_flag(json, "cmd_cut", event->exec.cut);
+		json_member_flag(json, "cmd_cut", event->exec.cut);
 		break;
 	case TREE_SIGNAL:
 		json_member_u64(json, "signal", (uint64_t)event->signal.number);
@@ -199,8 +199,8 @@ void run_json_event(FILE *out, const struct run *run, const struct tree_event *e
 
 	json_member_u64(&json, "time_ns", run_offset_ns(run, event->time_ns));
 	json_member_string(&json, "event", tree_event_names[event->type]);
-	run_json_pid(&json, "pid", event->task.pid);
-	run_json_pid(&json, "tid", event->task.tid);
+	json_member_i64(&json, "pid", event->task.pid);
+	json_member_i64(&json, "tid", event->task.tid);
 	if (event->task.start_ns)
 		json_member_u64(&json, "start_time_ns", event->task.start_ns);
 	write_event(&json, event);

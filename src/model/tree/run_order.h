@@ -2,8 +2,8 @@
 /*
  * Sorts the threads, processes and system calls of a tree as outputs show them.
  */
-#ifndef RENDER_RUN_ORDER_H
-#define RENDER_RUN_ORDER_H
+#ifndef MODEL_RUN_ORDER_H
+#define MODEL_RUN_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

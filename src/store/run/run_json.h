@@ -4,8 +4,8 @@
  * tree, event, exit, summary.  Each function writes one line with its newline;
  * what is absent is left out.
  */
-#ifndef RENDER_RUN_JSON_H
-#define RENDER_RUN_JSON_H
+#ifndef STORE_RUN_JSON_H
+#define STORE_RUN_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 #include "model/tree/run.h"
 
-struct diagnosis;
+struct json;
 struct snapshot;
 
 /* Host facts, from a snapshot that has them. */
@@ -35,12 +35,14 @@ void run_json_tree(FILE *out, const struct run *run, size_t limit);
 void run_json_event(FILE *out, const struct run *run, const struct tree_event *event);
 /* A process that ended: from tree_take_ended(). */
 void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
+/* Writes what was concluded from the run, as members of the summary. */
+typedef void run_json_conclusions(struct json *json, const struct run *run, const void *context,
+				  bool is_brief);
 /*
- * The last line, and the output of `--format json` of report and why.  A brief
- * one, for where there is no room, has the first rows of its lists and no
- * phases, and says so.
+ * The last line, and the output of `--format json` of report and why.  A brief one, for where there
+ * is no room, has the first rows of its lists and no phases, and says so.
  */
-void run_json_summary(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
-		      bool is_brief);
+void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
+		      const void *context, bool is_brief);
 
 #endif
