@@ -130,11 +130,31 @@ static bool began_before(const struct tree_process *process, const struct tree_p
 void run_find_root(struct run *run)
 {
 	struct tree *tree = run->tree;
+	struct tree_process *found = NULL;
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->all[i]->key.pid == run->pid &&
-		    (!tree->root || began_before(tree->all[i], tree->root)))
-			tree->root = tree->all[i];
+		    (!found || began_before(tree->all[i], found)))
+			found = tree->all[i];
+	if (found)
+		tree->root = found;
+}
+
+void run_learn_end(struct run *run)
+{
+	const struct tree_process *root = run->tree->root;
+
+	if (!root || root->key.pid != run->pid)
+		return;
+	if (!run->has_status && root->exited && root->facts.present & TREE_PROCESS_STATUS) {
+		run->has_status = true;
+		run->status = root->facts.status;
+	}
+	run->oom_killed = root->oom_killed;
+	if (root->facts.present & TREE_PROCESS_SENDER) {
+		run->killer_pid = root->facts.sender_pid;
+		memcpy(run->killer_comm, root->facts.sender_comm, sizeof(run->killer_comm));
+	}
 }
 
 static void number_raise(struct run_number *number, uint64_t value)

@@ -204,8 +204,14 @@ void run_find_root(struct run *run);
 void run_past_sample(struct run_past *past, const struct run_sample *sample);
 void run_past_free(struct run_past *past);
 
-/* Keeps an event if it is the beginning of a process, an exec, a signal or an OOM kill. */
-void run_note_event(struct run *run, const struct tree_event *event);
+/*
+ * Applies an event to the tree, and keeps it in the past if it is the beginning of a process, an
+ * exec, a signal or an OOM kill.  0 or -ENOMEM.
+ */
+int run_take_event(struct run *run, const struct tree_event *event);
+
+/* Takes the command's end from its process, as far as it is not known yet. */
+void run_learn_end(struct run *run);
 
 /* Takes a sample from the tree's sums into `last` and the aggregates. */
 void run_sample(struct run *run, uint64_t time_ns);

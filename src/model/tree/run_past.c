@@ -38,7 +38,7 @@ static bool describe(const struct tree_event *event, struct past_event *ret)
 	}
 }
 
-void run_note_event(struct run *run, const struct tree_event *event)
+static void keep_event(struct run *run, const struct tree_event *event)
 {
 	struct past_event kept = {
 		.time_ns = event->time_ns,
@@ -50,6 +50,14 @@ void run_note_event(struct run *run, const struct tree_event *event)
 		return;
 	if (run->past.events.count == PAST_EVENTS || array_append(&run->past.events, kept) < 0)
 		run->past.events_omitted++;
+}
+
+int run_take_event(struct run *run, const struct tree_event *event)
+{
+	int status = tree_apply(run->tree, event);
+
+	keep_event(run, event);
+	return status;
 }
 
 /* A sample for which there is no memory is left out; the aggregates include it. */

@@ -236,16 +236,8 @@ struct tree_thread *tree_add_thread(struct tree *tree);
 /* The same for a live thread of a process.  NULL when memory runs out. */
 struct tree_thread *tree_attach_thread(struct tree_process *process);
 
-/*
- * The same for members that ended.  As in a tree that is watched, the heaviest are kept and the
- * others added up; `always` keeps a process in any case.  The tree takes over the process, which
- * must come from calloc(), and copies the thread.  0 or -ENOMEM.
- */
-int tree_keep_process(struct tree *tree, struct tree_process *process, bool always);
-int tree_keep_thread(struct tree *tree, const struct tree_thread *thread);
-void tree_process_free_pointer(struct tree_process **process);
-/* Forgets all ended threads; the caller adds others in their place. */
-void tree_forget_threads(struct tree *tree);
+/* The same for the process that the file names as the fullest; nothing when it has none. */
+void tree_set_fullest(struct tree *tree, const struct task_key *key);
 
 /* Adds an ended process that is not kept to the sums of its program. */
 void tree_fold_process(struct tree *tree, const struct tree_process *process);

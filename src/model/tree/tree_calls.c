@@ -31,6 +31,11 @@ static int add_call(struct syscall_table *table, const struct tree_syscall *call
 	return 0;
 }
 
+static void merge(struct tree *tree, struct syscall_table *sum, const struct syscall_table *part)
+{
+	syscall_table_add(sum, part, &tree->unnamed_syscalls, &tree->unnamed_ns);
+}
+
 int thread_set_calls(struct tree *tree, struct tree_thread *thread,
 		     const struct tree_account *account)
 {
@@ -41,6 +46,8 @@ int thread_set_calls(struct tree *tree, struct tree_thread *thread,
 	counter_add(&tree->unnamed_syscalls,
 		    counter_raise(&thread->unnamed_syscalls, account->unnamed_syscalls));
 	counter_add(&tree->unnamed_ns, counter_raise(&thread->unnamed_ns, account->unnamed_ns));
+	if (account->named_syscalls)
+		merge(tree, &table, account->named_syscalls);
 	for (size_t i = 0; i < account->syscall_count; i++)
 		if (add_call(&table, &account->syscalls[i]) < 0) {
 			syscall_table_clear(&table);
@@ -56,9 +63,14 @@ int thread_set_calls(struct tree *tree, struct tree_thread *thread,
 	return 0;
 }
 
-static void merge(struct tree *tree, struct syscall_table *sum, const struct syscall_table *part)
+void process_set_calls(struct tree *tree, struct tree_process *process,
+		       const struct syscall_table *calls)
 {
-	syscall_table_add(sum, part, &tree->unnamed_syscalls, &tree->unnamed_ns);
+	if (!calls->count || process->state.syscalls_counted)
+		return;
+	process->state.syscalls_counted = true;
+	merge(tree, &process->syscalls, calls);
+	merge(tree, &tree->syscalls, calls);
 }
 
 void thread_give_calls(struct tree *tree, struct tree_thread *thread)

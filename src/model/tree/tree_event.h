@@ -97,14 +97,18 @@ struct tree_account {
 	char comm[TREE_COMM_SIZE];
 	struct amounts amounts;
 	struct tree_now now;
-	bool has_syscalls; /* the next two are set: in the last account, or on request */
+	bool has_syscalls; /* the calls are set: in the last account, or on request */
 	const struct tree_syscall *syscalls;
 	size_t syscall_count;
+	const struct syscall_table
+		*named_syscalls;   /* from a file, in place of these two; or NULL */
 	uint64_t unnamed_syscalls; /* calls that found no room for a row of their own */
 	uint64_t unnamed_ns;
 	const struct tree_waker *wakers; /* only on request */
 	size_t waker_count;
 };
+
+struct tree_saved;
 
 /* For TREE_PROCESS: which facts are known. */
 enum tree_process_part {
@@ -135,6 +139,19 @@ struct tree_process_facts {
 	 * to the CPU time of the tree, not to that of the process.
 	 */
 	uint64_t unseen_cpu_ns;
+	const struct tree_saved *saved; /* from a file; NULL in live events, and after the event */
+};
+
+/*
+ * What a file says about a process as a whole.  Lines about single threads, or about an exec, may
+ * be missing in it.
+ */
+struct tree_saved {
+	struct amounts amounts;		/* of all its threads */
+	struct syscall_table *syscalls; /* likewise */
+	struct tree_exec program;	/* that it ran last */
+	uint64_t execs;
+	uint64_t peak_fds;
 };
 
 struct tree_signal {

@@ -84,6 +84,16 @@ void process_set_fullest(struct tree *tree, struct tree_process *process)
 		keep_process(tree, former);
 }
 
+void tree_set_fullest(struct tree *tree, const struct task_key *key)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i]->key.pid == key->pid &&
+		    tree->all[i]->key.start_ns == key->start_ns) {
+			process_set_fullest(tree, tree->all[i]);
+			return;
+		}
+}
+
 static void retire_taken(struct tree *tree)
 {
 	struct tree_process *process = tree->index->taken;
@@ -127,43 +137,4 @@ const struct tree_process *tree_take_ended(struct tree *tree)
 	unindex(tree, process);
 	process_give_calls(tree, process);
 	return process;
-}
-
-int tree_keep_process(struct tree *tree, struct tree_process *process, bool always)
-{
-	if (array_reserve_bytes((void **)&tree->all, &tree->capacity, tree->count + 1,
-				sizeof(struct tree_process *)) < 0) {
-		process_free(process);
-		return -ENOMEM;
-	}
-	process->exited = true;
-	process->state.stage = TREE_STAGE_KEPT;
-	process->state.syscalls_counted = true;
-	process->state.slot = tree->count;
-	tree->all[tree->count++] = process;
-	if (!always)
-		keep_process(tree, process);
-	return 0;
-}
-
-int tree_keep_thread(struct tree *tree, const struct tree_thread *thread)
-{
-	struct tree_thread *copy = malloc(sizeof(*copy));
-
-	if (!copy)
-		return -ENOMEM;
-	*copy = *thread;
-	copy->process = NULL;
-	thread_retire(tree, copy);
-	return 0;
-}
-
-void tree_forget_threads(struct tree *tree)
-{
-	for (size_t i = 0; i < tree->ended_count; i++)
-		thread_free(tree->ended[i]);
-	tree->ended_count = tree->index->kept_threads.count = 0;
-	tree->index->costly.count = tree->index->work.count = 0;
-	tree->folded_threads = 0;
-	tree->folded = (struct amounts){ 0 };
 }

@@ -59,6 +59,9 @@ void process_set_fullest(struct tree *tree, struct tree_process *process);
 /* tree_calls.c */
 int thread_set_calls(struct tree *tree, struct tree_thread *thread,
 		     const struct tree_account *account);
+/* Sets the calls of a process as a whole, and adds them to the tree's sum; once. */
+void process_set_calls(struct tree *tree, struct tree_process *process,
+		       const struct syscall_table *calls);
 /* Adds the thread's calls to its process; calls for which there is no memory count as unnamed. */
 void thread_give_calls(struct tree *tree, struct tree_thread *thread);
 /* Makes `syscalls` of the process complete and adds them to the tree's sum, once. */

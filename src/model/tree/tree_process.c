@@ -24,7 +24,7 @@ void process_free(struct tree_process *process)
 	free(process);
 }
 
-void tree_process_free_pointer(struct tree_process **process)
+static void free_process_pointer(struct tree_process **process)
 {
 	if (*process)
 		process_free(*process);
@@ -59,7 +59,7 @@ static void count_process(struct tree *tree, struct tree_process *process)
 int process_add(struct tree *tree, const struct tree_event *event, bool found,
 		struct tree_process **ret)
 {
-	CLEANUP(tree_process_free_pointer)
+	CLEANUP(free_process_pointer)
 	struct tree_process *process = calloc(1, sizeof(*process));
 	struct number_map *table = &tree->index->processes;
 	bool is_leader = event->task.tid == event->task.pid;
@@ -254,6 +254,25 @@ static void learn_threads(struct tree *tree, struct tree_process *process, uint6
 	counter_add(&tree->threads, counter_raise(&process->threads, threads));
 }
 
+/* What the accounts of its threads lack belongs to the sums. */
+static void learn_saved(struct tree *tree, struct tree_process *process,
+			const struct tree_saved *saved)
+{
+	struct amounts grown;
+
+	amounts_raise(&process->amounts, &saved->amounts, &grown);
+	amounts_add(&tree->amounts, &grown);
+	process_set_calls(tree, process, saved->syscalls);
+	if (saved->program.arguments)
+		(void)set_arguments(process, &saved->program);
+	comm_set(process->comm, saved->program.comm);
+	if (saved->execs > process->execs && saved->execs <= UINT32_MAX) {
+		tree->execs += saved->execs - process->execs;
+		process->execs = (uint32_t)saved->execs;
+	}
+	counter_raise(&process->peak_fds, saved->peak_fds);
+}
+
 static void learn_unseen(struct tree *tree, struct tree_process *process, uint64_t cpu_ns)
 {
 	counter_add(&tree->unseen_cpu_ns, counter_raise(&process->facts.unseen_cpu_ns, cpu_ns));
@@ -263,6 +282,8 @@ void process_learn(struct tree *tree, struct tree_process *process,
 		   const struct tree_process_facts *facts, uint64_t time_ns)
 {
 	process->facts.present |= facts->present;
+	if (facts->saved)
+		learn_saved(tree, process, facts->saved);
 	learn_memory(tree, process, facts);
 	learn_descriptors(tree, process, facts);
 	learn_end(process, facts);

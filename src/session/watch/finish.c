@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/watch/finish.h"
 
-#include <string.h>
 #include <sys/resource.h>
 
 #include "analyze/verdict/diagnosis.h"
@@ -31,24 +30,11 @@ static void await_last_account(struct watch *watch)
 
 static void finish_end(struct watch *watch)
 {
-	struct run *run = watch->run;
-	const struct tree_process *root = run->tree->root;
-
 	if (watch->command.ended) {
-		run->has_status = true;
-		run->status = watch->command.status;
+		watch->run->has_status = true;
+		watch->run->status = watch->command.status;
 	}
-	if (!root)
-		return;
-	if (!run->has_status && root->exited && root->facts.present & TREE_PROCESS_STATUS) {
-		run->has_status = true;
-		run->status = root->facts.status;
-	}
-	run->oom_killed = root->oom_killed;
-	if (root->facts.present & TREE_PROCESS_SENDER) {
-		run->killer_pid = root->facts.sender_pid;
-		memcpy(run->killer_comm, root->facts.sender_comm, sizeof(run->killer_comm));
-	}
+	run_learn_end(watch->run);
 }
 
 /*

@@ -65,7 +65,7 @@ static void note_root(struct watch *watch, const struct tree_event *event)
 
 static void apply(struct watch *watch, const struct tree_event *event)
 {
-	if (tree_apply(watch->run->tree, event) < 0)
+	if (run_take_event(watch->run, event) < 0)
 		watch->events.unapplied++;
 }
 
@@ -96,7 +96,6 @@ int watch_take_event(void *context, const struct tree_event *event)
 	phases_note(&watch->phases, event);
 	if (is_root(watch, event))
 		note_root(watch, event);
-	run_note_event(watch->run, event);
 	write_event(watch, event);
 	return 0;
 }

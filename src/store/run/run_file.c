@@ -17,7 +17,7 @@
 #include "store/json_parse.h"
 #include "store/run/run_lines.h"
 #include "store/run/run_parts.h"
-#include "store/run/run_rebuild.h"
+#include "store/run/run_replay.h"
 #include "store/run/run_values.h"
 
 /*
@@ -30,7 +30,7 @@ struct reader {
 	struct run_lines lines;
 	struct run *run;
 	struct snapshot *host; /* of the run that begins next, or is being read */
-	struct run_rebuild rebuild;
+	struct run_replay replay;
 	bool has_metadata, has_summary;
 	uint64_t runs;	  /* begun so far */
 	uint64_t damaged; /* lines of this run that are not JSON objects */
@@ -42,7 +42,7 @@ struct reader {
 
 static void close_reader(struct reader *reader)
 {
-	run_rebuild_free(&reader->rebuild);
+	run_replay_free(&reader->replay);
 	run_free(reader->run);
 	snapshot_free(reader->host);
 	run_lines_free(&reader->lines);
@@ -56,7 +56,7 @@ static void release_json(json_t **value)
 /* Another run begins in the same file; the last one counts. */
 static int begin_run(struct reader *reader)
 {
-	run_rebuild_free(&reader->rebuild);
+	run_replay_free(&reader->replay);
 	run_free(TAKE_PTR(reader->run));
 	reader->has_metadata = reader->has_summary = reader->odd_summary = false;
 	reader->damaged = 0;
@@ -90,17 +90,17 @@ static int read_metadata(struct reader *reader, json_t *line)
 
 static int read_sample(struct reader *reader, json_t *line)
 {
-	return run_rebuild_sample(&reader->rebuild, line, reader->run);
+	return run_replay_sample(&reader->replay, line, reader->run);
 }
 
 static int read_tree(struct reader *reader, json_t *line)
 {
-	return run_rebuild_tree(&reader->rebuild, line, reader->run);
+	return run_replay_tree(&reader->replay, line, reader->run);
 }
 
 static int read_event(struct reader *reader, json_t *line)
 {
-	return run_rebuild_event(&reader->rebuild, line);
+	return run_replay_event(&reader->replay, line, reader->run);
 }
 
 static int read_exit(struct reader *reader, json_t *line)
@@ -111,7 +111,7 @@ static int read_exit(struct reader *reader, json_t *line)
 		reader->damaged++;
 		return 0;
 	}
-	return run_rebuild_exit(&reader->rebuild, line, reader->run);
+	return run_replay_exit(&reader->replay, line, reader->run);
 }
 
 static int read_summary(struct reader *reader, json_t *line)
@@ -129,15 +129,18 @@ static int read_summary(struct reader *reader, json_t *line)
 	/* The summary has better figures than the samples so far. */
 	reader->run->sampling = (struct run_sampling){ 0 };
 	reader->run->last = reader->run->previous = (struct run_sample){ 0 };
-	tree_forget_threads(reader->run->tree);
-	status = run_read_summary(line, reader->run, reader->rebuild.exits == 0);
+	status = run_read_start(line, reader->run);
+	if (status == 0)
+		status = run_replay_summary(&reader->replay, line, reader->run);
+	if (status == 0)
+		status = run_read_summary(line, reader->run);
 	reader->odd_summary = !run_read_end(line, reader->run);
 	/* Its existence says that the run had ended. */
 	if (reader->odd_summary)
 		reader->run->end = RUN_EXITED;
 	if (reader->odd_summary && !run_wall_ns(reader->run) &&
-	    reader->rebuild.latest_ns > reader->run->begin_ns)
-		reader->run->end_ns = reader->rebuild.latest_ns;
+	    reader->replay.latest_ns > reader->run->begin_ns)
+		reader->run->end_ns = reader->replay.latest_ns;
 	return status;
 }
 
@@ -265,10 +268,12 @@ static int finish(struct reader *reader)
 	if (!reader->has_metadata && !reader->has_summary)
 		return -EBADMSG;
 	if (!reader->has_summary)
-		status = run_rebuild_finish(&reader->rebuild, reader->run);
+		status = run_replay_finish(&reader->replay, reader->run);
 	if (status == 0)
 		status = note_file(reader);
 	run_find_root(reader->run);
+	if (!reader->has_summary)
+		run_learn_end(reader->run);
 	return status == -ENOSPC ? 0 : status;
 }
 

@@ -175,6 +175,8 @@ static void write_event(struct json *json, const struct tree_event *event)
 	switch (event->type) {
 	case TREE_FORK:
 		json_member_i64(json, "ppid", event->fork.parent_pid);
+		if (event->fork.inner_pid && event->fork.inner_pid != event->task.pid)
+			json_member_i64(json, "inner_pid", event->fork.inner_pid);
 		json_member_string(json, "comm", event->fork.comm);
 		json_member_flag(json, "found", event->fork.found);
 		break;

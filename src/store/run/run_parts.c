@@ -135,7 +135,7 @@ bool run_read_status(const json_t *object, int *ret)
 		*ret = (int)number << 8;
 		return true;
 	}
-	if (!member_u64(object, "signal", &number) || number < 1 || number > 126)
+	if (!member_u64(object, "signal", &number) || number < 1 || number > SIGNAL_MAX)
 		return false;
 	*ret = (int)number | (member_flag(object, "core_dumped") ? CORE_FLAG : 0);
 	return true;

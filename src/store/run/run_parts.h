@@ -21,22 +21,23 @@ int run_read_syscall_summary(const json_t *object, struct tree *tree);
 /* A status as wait() returns it; false when there is none. */
 bool run_read_status(const json_t *object, int *ret);
 
-/* Fill in a struct that is all zeros; 0 or -ENOMEM.  Times count from the start of the run. */
-int run_read_process(const json_t *object, const struct run *run, struct tree_process *ret);
-int run_read_thread(const json_t *object, const struct run *run, struct tree_thread *ret);
-
 /* Reads the phases of a summary; nothing when it has none.  0 or -ENOMEM. */
 int run_read_phases(const json_t *list, struct phases *ret);
 
 void run_read_fields(const json_t *object, struct run *run, enum run_section section);
+/*
+ * Reads command, tracer, manifest, beginning and end of the summary.  Times of lines before it move
+ * with the beginning.
+ */
+int run_read_start(const json_t *object, struct run *run);
 /* Reads command, tracer and manifest. */
 int run_read_about(const json_t *object, struct run *run);
 /* Reads how the run ended; false when the summary does not say it, or in unknown words. */
 bool run_read_end(const json_t *object, struct run *run);
 /*
- * Reads the rest of the summary: sums, threads, waits; with `processes` also
- * the processes that it names.
+ * Reads the sums of the summary, its waits and phases.  Call it after its members were replayed:
+ * what the summary says counts.
  */
-int run_read_summary(const json_t *object, struct run *run, bool processes);
+int run_read_summary(const json_t *object, struct run *run);
 
 #endif

@@ -88,14 +88,10 @@ bool run_read_end(const json_t *object, struct run *run)
 
 static void read_outcome(const json_t *object, struct run *run)
 {
-	uint64_t wall = 0;
-
 	run->has_status = run_read_status(object, &run->status);
 	run->oom_killed = member_flag(object, "oom_killed");
 	member_i32(object, "sender_pid", &run->killer_pid);
 	member_comm(object, "sender", run->killer_comm);
-	member_u64(object, "wall_ns", &wall);
-	run->end_ns = run->begin_ns + wall;
 }
 
 static void read_memory(const json_t *object, struct tree *tree)
@@ -106,87 +102,6 @@ static void read_memory(const json_t *object, struct tree *tree)
 	tree->has_peak_rss = largest || peak;
 	tree->has_rss = member_u64(object, "rss_bytes", &tree->rss_bytes);
 	tree->has_fds = member_u64(object, "open_fds", &tree->open_fds);
-}
-
-static int add_process(const json_t *object, struct run *run, struct tree_process **ret)
-{
-	struct tree_process *process = tree_add_process(run->tree);
-	uint64_t nameless = 0;
-	int status;
-
-	*ret = process;
-	if (!process)
-		return 0; /* no room: the sums contain it */
-	status = run_read_process(object, run, process);
-	if (status < 0)
-		return status;
-	process->exited = !member_flag(object, "running");
-	if (!process->exited)
-		process->end_ns = 0;
-	return run_read_syscalls(json_object_get(object, "syscalls"), &process->syscalls,
-				 &nameless);
-}
-
-static int read_processes(const json_t *list, struct run *run)
-{
-	struct tree_process *process;
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < json_array_size(list); i++)
-		status = add_process(json_array_get(list, i), run, &process);
-	return status;
-}
-
-static struct tree_process *find_process(const struct tree *tree, int32_t pid, uint64_t start_ns,
-					 bool live)
-{
-	for (size_t i = 0; i < tree->count; i++) {
-		struct tree_process *process = tree->all[i];
-
-		if (process->key.pid == pid && (!start_ns || process->key.start_ns == start_ns) &&
-		    (!live || !process->exited))
-			return process;
-	}
-	return NULL;
-}
-
-static int read_fullest(const json_t *object, struct run *run)
-{
-	int32_t pid = 0;
-	uint64_t start = 0;
-
-	if (!json_is_object(object))
-		return 0;
-	member_i32(object, "pid", &pid);
-	member_u64(object, "start_time_ns", &start);
-	run->tree->fullest = find_process(run->tree, pid, start, false);
-	return run->tree->fullest ? 0 : add_process(object, run, &run->tree->fullest);
-}
-
-static int read_thread(const json_t *object, struct run *run)
-{
-	struct tree_process *process = NULL;
-	struct tree_thread *thread = NULL;
-	int32_t pid = 0;
-
-	member_i32(object, "pid", &pid);
-	if (!member_flag(object, "ended"))
-		process = find_process(run->tree, pid, 0, true);
-	if (process && !(thread = tree_attach_thread(process)))
-		return -ENOMEM;
-	if (!process && !(thread = tree_add_thread(run->tree)))
-		return 0;
-	return run_read_thread(object, run, thread);
-}
-
-/* A limit: a thread takes far more memory than its name takes in the file. */
-static int read_threads(const json_t *list, struct run *run)
-{
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < json_array_size(list) && i < RUN_THREADS_MAX; i++)
-		status = read_thread(json_array_get(list, i), run);
-	return status;
 }
 
 /* Threads that are in the sums but not named anywhere. */
@@ -235,6 +150,7 @@ static void read_wait(const json_t *object, struct tree *tree)
 
 static void read_waits(const json_t *list, struct tree *tree)
 {
+	tree->top_wait_count = 0;
 	for (size_t i = 0; i < json_array_size(list) && tree->top_wait_count < TREE_TOP_WAITS; i++)
 		read_wait(json_array_get(list, i), tree);
 }
@@ -252,50 +168,76 @@ static void read_limits(const json_t *object, struct run *run)
 	run_read_fields(json_object_get(object, "self"), run, RUN_SECTION_SELF);
 }
 
-static int read_members(const json_t *object, struct run *run, bool processes)
+/*
+ * A run begins at the exec, and the first line was written before it.  So the times read so far
+ * move: they count from the beginning that the summary gives.
+ */
+static void shift_time(uint64_t *time_ns, uint64_t by)
 {
-	int status = read_processes(json_object_get(object, "running_processes"), run);
+	*time_ns += *time_ns ? by : 0;
+}
 
-	if (status == 0 && processes)
-		status = read_processes(json_object_get(object, "top_processes"), run);
-	if (status == 0)
-		status = read_fullest(json_object_get(object, "fullest"), run);
-	if (status == 0)
-		status = read_threads(json_object_get(object, "threads"), run);
-	if (status == 0)
-		status = run_read_syscall_summary(json_object_get(object, "syscalls"), run->tree);
-	if (status == 0)
-		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
+static void shift_thread(struct tree_thread *thread, uint64_t by)
+{
+	shift_time(&thread->begin_ns, by);
+	shift_time(&thread->end_ns, by);
+}
+
+static void shift_process(struct tree_process *process, uint64_t by)
+{
+	shift_time(&process->begin_ns, by);
+	shift_time(&process->end_ns, by);
+	for (size_t i = 0; i < process->live_count; i++)
+		shift_thread(process->live[i], by);
+}
+
+static void shift_times(struct run *run, uint64_t by)
+{
+	struct tree *tree = run->tree;
+
+	for (size_t i = 0; i < tree->count; i++)
+		shift_process(tree->all[i], by);
+	for (size_t i = 0; i < tree->ended_count; i++)
+		shift_thread(tree->ended[i], by);
+	for (size_t i = 0; i < tree->program_count; i++) {
+		shift_time(&tree->programs[i].begin_ns, by);
+		shift_time(&tree->programs[i].end_ns, by);
+	}
+	for (size_t i = 0; i < run->past.events.count; i++)
+		shift_time(&run->past.events.data[i].time_ns, by);
+	for (size_t i = 0; i < run->past.samples.count; i++)
+		shift_time(&run->past.samples.data[i].time_ns, by);
+}
+
+int run_read_start(const json_t *object, struct run *run)
+{
+	uint64_t begin_ns = run->begin_ns, wall = 0;
+	int status = run_read_about(object, run);
+
+	shift_times(run, run->begin_ns - begin_ns);
+	member_u64(object, "wall_ns", &wall);
+	run->end_ns = run->begin_ns + wall;
 	return status;
 }
 
-/*
- * A run begins at the exec, and the first line was written before it.  So the
- * processes read so far are moved: their times now count from the beginning
- * that the summary gives.
- */
-static void shift_processes(struct run *run, uint64_t begin_ns)
+static int read_calls(const json_t *object, struct tree *tree)
 {
-	for (size_t i = 0; i < run->tree->count; i++) {
-		struct tree_process *process = run->tree->all[i];
-
-		process->begin_ns += run->begin_ns - begin_ns;
-		process->end_ns += run->begin_ns - begin_ns;
-	}
+	syscall_table_clear(&tree->syscalls);
+	tree->unnamed_syscalls = tree->unnamed_ns = 0;
+	return run_read_syscall_summary(object, tree);
 }
 
-int run_read_summary(const json_t *object, struct run *run, bool processes)
+int run_read_summary(const json_t *object, struct run *run)
 {
 	struct tree *tree = run->tree;
-	uint64_t begin_ns = run->begin_ns;
-	int status = run_read_about(object, run);
+	int status = read_calls(json_object_get(object, "syscalls"), tree);
 
-	shift_processes(run, begin_ns);
-	read_outcome(object, run);
 	if (status == 0)
-		status = read_members(object, run, processes);
+		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
 	if (status < 0)
 		return status;
+	read_outcome(object, run);
+	tree->amounts = tree->folded = (struct amounts){ 0 };
 	run_read_amounts(object, &tree->amounts);
 	run_read_amounts(json_object_get(object, "folded_amounts"), &tree->folded);
 	run_read_fields(object, run, RUN_SECTION_COUNTS);

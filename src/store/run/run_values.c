@@ -102,3 +102,20 @@ void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]
 {
 	member_bytes(object, key, ret, TREE_COMM_SIZE);
 }
+
+void member_words(const json_t *object, const char *key, struct text *ret)
+{
+	const json_t *words = json_object_get(object, key);
+
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		for (; word && *word;) {
+			char byte = take_byte(&word);
+
+			text_append(ret, &byte, 1);
+		}
+		if (word)
+			text_append(ret, "", 1);
+	}
+}

@@ -11,8 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/text.h"
 #include "model/tree/run.h"
+
+/* The highest number that a wait status can have for a signal. */
+#define SIGNAL_MAX 126
 
 bool member_u64(const json_t *object, const char *key, uint64_t *ret);
 bool member_i32(const json_t *object, const char *key, int32_t *ret);
@@ -27,6 +30,8 @@ void member_comm(const json_t *object, const char *key, char ret[TREE_COMM_SIZE]
 /* The same for any text. */
 void member_bytes(const json_t *object, const char *key, char *ret, size_t size);
 const char *member_text(const json_t *object, const char *key); /* NULL when absent */
+/* Appends the words of an array, each with its NUL, as above. */
+void member_words(const json_t *object, const char *key, struct text *ret);
 
 /* A whole number that is not in an object. */
 bool json_to_u64(const json_t *value, uint64_t *ret);

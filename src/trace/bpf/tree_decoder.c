@@ -311,7 +311,7 @@ int tree_decoder_send(struct tree_decoder *decoder, const void *bytes, size_t le
 {
 	const struct tree_record_head *head = bytes;
 	ssize_t size = tree_record_size(bytes, length);
-	struct tree_event event;
+	struct tree_event event = { 0 };
 
 	if (size <= 0)
 		return -EBADMSG;

@@ -321,12 +321,12 @@ static void events_and_samples_are_kept_within_bounds(void **state)
 	(void)state;
 	fork_at(run->tree, 1, 10, 10, 60);
 	event.signal = (struct tree_signal){ 15, 33, "sender" };
-	run_note_event(run, &event);
+	run_take_event(run, &event);
 	event = account_of(10, 10, 60, 5, 1);
-	run_note_event(run, &event); /* an account is not an event of the past */
+	run_take_event(run, &event); /* an account is not an event of the past */
 	for (int i = 0; i < PAST_EVENTS + 9; i++) {
 		event = event_of(TREE_FORK, 100 + i, 100 + i, 60, 80 + (uint64_t)i);
-		run_note_event(run, &event);
+		run_take_event(run, &event);
 	}
 	for (uint64_t i = 0; i < 3 * PAST_SAMPLES; i++) {
 		sample.time_ns = 100 + i;

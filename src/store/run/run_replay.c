@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/run/run_replay.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/counter.h"
+#include "store/run/run_parts.h"
+#include "store/run/run_values.h"
+
+static void read_key(const json_t *object, struct task_key *ret)
+{
+	member_i32(object, "pid", &ret->pid);
+	ret->tid = ret->pid;
+	member_i32(object, "tid", &ret->tid);
+	member_u64(object, "start_time_ns", &ret->start_ns);
+}
+
+static struct task_key process_key(const json_t *object)
+{
+	struct task_key key = { 0 };
+
+	read_key(object, &key);
+	key.tid = key.pid;
+	return key;
+}
+
+/* Lines count time from the start of the run. */
+static uint64_t time_of(const json_t *object, const char *key, const struct run *run)
+{
+	uint64_t offset = 0;
+
+	member_u64(object, key, &offset);
+	return run->begin_ns + offset;
+}
+
+static uint64_t end_of(const json_t *object, const struct run *run)
+{
+	uint64_t wall = 0;
+
+	member_u64(object, "wall_ns", &wall);
+	return time_of(object, "begin_ns", run) + wall;
+}
+
+static void read_fork(const json_t *object, struct tree_fork *ret)
+{
+	member_i32(object, "ppid", &ret->parent_pid);
+	member_i32(object, "inner_pid", &ret->inner_pid);
+	ret->found = member_flag(object, "found");
+	member_comm(object, "comm", ret->comm);
+}
+
+/* The arguments are in `words`. */
+static int read_exec(const json_t *object, struct text *words, struct tree_exec *ret)
+{
+	member_words(object, "cmd", words);
+	ret->arguments = words->length ? words->data : NULL;
+	ret->length = words->length;
+	ret->cut = member_flag(object, "cmd_cut");
+	member_comm(object, "comm", ret->comm);
+	return words->failed ? -ENOMEM : 0;
+}
+
+static void read_signal(const json_t *object, struct tree_signal *ret)
+{
+	uint64_t number = 0;
+
+	if (member_u64(object, "signal", &number) && number <= SIGNAL_MAX)
+		ret->number = (int)number;
+	member_i32(object, "sender_pid", &ret->sender_pid);
+	member_comm(object, "sender", ret->sender_comm);
+}
+
+/* The type of an event line; false for kinds of events that have none. */
+static bool find_type(const json_t *line, enum tree_event_type *ret)
+{
+	static const enum tree_event_type types[] = { TREE_FORK, TREE_EXEC, TREE_SIGNAL, TREE_OOM };
+	const char *name = member_text(line, "event");
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(types); i++)
+		if (strcmp(tree_event_names[types[i]], name) == 0) {
+			*ret = types[i];
+			return true;
+		}
+	return false;
+}
+
+int run_replay_event(struct run_replay *replay, const json_t *line, struct run *run)
+{
+	CLEANUP(text_free) struct text words = { 0 };
+	struct tree_event event = { .time_ns = time_of(line, "time_ns", run) };
+	int status = 0;
+
+	if (!find_type(line, &event.type))
+		return 0;
+	read_key(line, &event.task);
+	if (event.type == TREE_FORK)
+		read_fork(line, &event.fork);
+	else if (event.type == TREE_EXEC)
+		status = read_exec(line, &words, &event.exec);
+	else if (event.type == TREE_SIGNAL)
+		read_signal(line, &event.signal);
+	replay->events++;
+	replay->forks += event.type == TREE_FORK;
+	return status < 0 ? status : run_take_event(run, &event);
+}
+
+/* Whether the tree has the process, ended or not. */
+static bool is_known(const json_t *process, const struct run *run)
+{
+	struct task_key key = process_key(process);
+	const struct tree *tree = run->tree;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i]->key.pid == key.pid && tree->all[i]->key.start_ns == key.start_ns)
+			return true;
+	return false;
+}
+
+static bool is_running(const json_t *process, const struct run *run)
+{
+	struct task_key key = process_key(process);
+	const struct tree_process *known = tree_find(run->tree, key.pid);
+
+	return known && known->key.start_ns == key.start_ns;
+}
+
+/* Adds a process whose beginning has no line. */
+static int replay_beginning(const json_t *object, struct run *run)
+{
+	struct tree_event event = {
+		.type = TREE_FORK,
+		.task = process_key(object),
+		.time_ns = time_of(object, "begin_ns", run),
+	};
+
+	read_fork(object, &event.fork);
+	return tree_apply(run->tree, &event);
+}
+
+static void read_now(const json_t *object, const struct run *run, struct tree_now *ret)
+{
+	const char *state = member_text(object, "state"), *blocked = member_text(object, "blocked");
+	const char *call = member_text(object, "syscall");
+	int reason = blocked ? wait_find(blocked) : -1, number = call ? syscall_number(call) : -1;
+	uint64_t lasted;
+
+	ret->state = state ? state[0] : 0;
+	ret->blocked = reason >= 0;
+	ret->reason = reason >= 0 ? (uint8_t)reason : 0;
+	ret->in_syscall = number >= 0;
+	ret->syscall = number >= 0 ? (uint32_t)number : 0;
+	if (member_u64(object, "for_ns", &lasted) && lasted <= run->end_ns)
+		ret->since_ns = run->end_ns - lasted;
+}
+
+/* A thread that is not the leader has no line of its own for its beginning. */
+static int replay_thread_beginning(const json_t *object, struct run *run)
+{
+	struct tree_event event = { .type = TREE_FORK,
+				    .time_ns = time_of(object, "begin_ns", run) };
+
+	read_key(object, &event.task);
+	if (event.task.tid == event.task.pid)
+		return 0;
+	read_fork(object, &event.fork);
+	event.fork.parent_pid = event.task.pid;
+	return tree_apply(run->tree, &event);
+}
+
+/* Replays the account of a thread, or of a process with only one. */
+static int replay_account(const json_t *object, bool ended, struct run *run)
+{
+	CLEANUP(syscall_table_clear) struct syscall_table calls = { 0 };
+	struct tree_event event = { .type = TREE_THREAD, .time_ns = end_of(object, run) };
+	struct tree_account *account = &event.account;
+	int status = 0;
+
+	read_key(object, &event.task);
+	account->ended = ended;
+	account->end_ns = event.time_ns;
+	member_comm(object, "comm", account->comm);
+	run_read_amounts(object, &account->amounts);
+	if (!ended) {
+		read_now(json_object_get(object, "now"), run, &account->now);
+		member_u64(object, "unnamed_syscalls", &account->unnamed_syscalls);
+		status = run_read_syscalls(json_object_get(object, "syscalls"), &calls,
+					   &account->unnamed_syscalls);
+		account->has_syscalls = true;
+		account->named_syscalls = &calls;
+	}
+	return status < 0 ? status : tree_apply(run->tree, &event);
+}
+
+static int replay_thread(const json_t *object, bool ended, struct run *run)
+{
+	int status = replay_thread_beginning(object, run);
+
+	return status < 0 ? status : replay_account(object, ended, run);
+}
+
+static void read_ending(const json_t *object, struct tree_process_facts *ret)
+{
+	if (run_read_status(object, &ret->status))
+		ret->present |= TREE_PROCESS_STATUS;
+	if (member_i32(object, "sender_pid", &ret->sender_pid))
+		ret->present |= TREE_PROCESS_SENDER;
+	member_comm(object, "sender", ret->sender_comm);
+}
+
+static void read_facts(const json_t *object, struct tree_process_facts *ret)
+{
+	const struct {
+		const char *key;
+		unsigned part;
+		uint64_t *value;
+	} members[] = {
+		{ "hiwater_rss_bytes", TREE_PROCESS_PEAK_RSS, &ret->peak_rss_bytes },
+		{ "rss_bytes", TREE_PROCESS_RSS, &ret->rss_bytes },
+		{ "open_fds_peak", TREE_PROCESS_FDS, &ret->fds },
+		{ "open_fds", TREE_PROCESS_FDS, &ret->fds },
+		{ "fd_limit", TREE_PROCESS_FD_LIMIT, &ret->fd_limit },
+		{ "threads_ever", TREE_PROCESS_THREADS, &ret->threads },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		if (member_u64(object, members[i].key, members[i].value))
+			ret->present |= members[i].part;
+}
+
+static int read_saved(const json_t *object, struct text *words, struct tree_saved *ret,
+		      uint64_t *ret_unnamed)
+{
+	int status = read_exec(object, words, &ret->program);
+
+	run_read_amounts(object, &ret->amounts);
+	member_u64(object, "execs", &ret->execs);
+	member_u64(object, "open_fds_peak", &ret->peak_fds);
+	if (status < 0)
+		return status;
+	return run_read_syscalls(json_object_get(object, "syscalls"), ret->syscalls, ret_unnamed);
+}
+
+/* Replays what is known about a process as a whole; call it after the accounts of its threads. */
+static int replay_process(const json_t *object, bool ended, struct run *run)
+{
+	CLEANUP(syscall_table_clear) struct syscall_table calls = { 0 };
+	CLEANUP(text_free) struct text words = { 0 };
+	struct tree_saved saved = { .syscalls = &calls };
+	struct tree_event event = {
+		.type = TREE_OOM,
+		.task = process_key(object),
+		.time_ns = end_of(object, run),
+	};
+	int status = read_saved(object, &words, &saved, &run->tree->unnamed_syscalls);
+
+	if (status == 0 && member_flag(object, "oom_killed"))
+		status = tree_apply(run->tree, &event);
+	if (status < 0)
+		return status;
+	event.type = TREE_PROCESS;
+	event.process = (struct tree_process_facts){
+		.ended = ended,
+		.end_ns = event.time_ns,
+		.saved = &saved,
+	};
+	read_ending(object, &event.process);
+	read_facts(object, &event.process);
+	return tree_apply(run->tree, &event);
+}
+
+/* Whether a thread of the summary's list is of that process, whose number may be reused. */
+static bool is_thread_of(const json_t *thread, const json_t *process, const struct run *run)
+{
+	uint64_t begin = time_of(thread, "begin_ns", run);
+	int32_t pid = 0, owner = -1;
+
+	member_i32(thread, "pid", &pid);
+	member_i32(process, "pid", &owner);
+	return pid == owner && begin >= time_of(process, "begin_ns", run) &&
+	       begin <= end_of(process, run);
+}
+
+/* A process with a single thread needs no list: its amounts are those of the thread. */
+static bool has_one_thread(const json_t *process)
+{
+	uint64_t threads = 1;
+
+	member_u64(process, "threads_ever", &threads);
+	return threads <= 1;
+}
+
+/* Replays the threads of a process that ended: those of its own list, or of the list of all. */
+static int replay_ended_threads(const json_t *process, const json_t *all, struct run *run)
+{
+	const json_t *own = json_object_get(process, "threads");
+	const json_t *list = json_is_array(own) ? own : all;
+	int status = 0;
+
+	if (!json_is_array(own) && has_one_thread(process))
+		return replay_account(process, true, run);
+	for (size_t i = 0; status == 0 && i < json_array_size(list); i++) {
+		const json_t *thread = json_array_get(list, i);
+
+		if (list == own || is_thread_of(thread, process, run))
+			status = replay_thread(thread, true, run);
+	}
+	return status;
+}
+
+static void take_ended(struct tree *tree)
+{
+	while (tree_take_ended(tree))
+		;
+}
+
+static int replay_ended(const json_t *process, const json_t *all_threads, struct run *run)
+{
+	int status = is_running(process, run) ? 0 : replay_beginning(process, run);
+
+	if (status == 0)
+		status = replay_ended_threads(process, all_threads, run);
+	if (status == 0)
+		status = replay_process(process, true, run);
+	take_ended(run->tree);
+	return status;
+}
+
+int run_replay_exit(struct run_replay *replay, const json_t *line, struct run *run)
+{
+	replay->exits++;
+	counter_raise(&replay->latest_ns, end_of(line, run));
+	return replay_ended(line, NULL, run);
+}
+
+static void read_sample(const json_t *line, const struct run *run, struct run_sample *ret)
+{
+	uint64_t kilobytes = 0;
+
+	ret->time_ns = time_of(line, "time_ns", run);
+	run_read_amounts(line, &ret->amounts);
+	member_u64(line, "unseen_cpu_ns", &ret->unseen_cpu_ns);
+	member_u64(line, "process_count", &ret->processes);
+	member_u64(line, "thread_count", &ret->threads);
+	ret->has_rss = member_u64(line, "mem_rss_kb", &kilobytes);
+	ret->rss_bytes = kilobytes > UINT64_MAX / 1024 ? UINT64_MAX : kilobytes * 1024;
+	ret->has_fds = member_u64(line, "open_fds", &ret->open_fds);
+}
+
+int run_replay_sample(struct run_replay *replay, const json_t *line, struct run *run)
+{
+	struct run_sample sample = { 0 };
+
+	read_sample(line, run, &sample);
+	run_add_sample(run, &sample);
+	member_u64(line, "processes_ever", &replay->processes_ever);
+	member_u64(line, "threads_ever", &replay->threads_ever);
+	member_u64(line, "unseen_cpu_ns", &replay->unseen_cpu_ns);
+	counter_raise(&replay->most_processes, sample.processes);
+	counter_raise(&replay->most_threads, sample.threads);
+	counter_raise(&replay->latest_ns, sample.time_ns);
+	return 0;
+}
+
+int run_replay_tree(struct run_replay *replay, json_t *line, struct run *run)
+{
+	(void)run;
+	json_decref(replay->live);
+	replay->live = json_incref(line);
+	return 0;
+}
+
+/* Replays processes that were alive, with those of the listed threads that were. */
+static int replay_running(const json_t *processes, const json_t *threads, struct run *run)
+{
+	const json_t *process;
+	size_t at;
+	int status = 0;
+
+	json_array_foreach((json_t *)processes, at, process)
+	{
+		if (status == 0 && !is_known(process, run))
+			status = replay_beginning(process, run);
+		if (status == 0 && !threads && has_one_thread(process) && is_running(process, run))
+			status = replay_account(process, false, run);
+	}
+	for (at = 0; status == 0 && at < json_array_size(threads) && at < RUN_THREADS_MAX; at++)
+		if (!member_flag(json_array_get(threads, at), "ended"))
+			status = replay_thread(json_array_get(threads, at), false, run);
+	json_array_foreach((json_t *)processes, at,
+			   process) if (status == 0 && is_running(process, run)) status =
+		replay_process(process, false, run);
+	return status;
+}
+
+static int replay_unless_known(const json_t *process, const json_t *threads, struct run *run)
+{
+	if (is_known(process, run) || member_flag(process, "running"))
+		return 0;
+	return replay_ended(process, threads, run);
+}
+
+int run_replay_summary(struct run_replay *replay, const json_t *line, struct run *run)
+{
+	const json_t *ended = json_object_get(line, "top_processes");
+	const json_t *threads = json_object_get(line, "threads");
+	const json_t *fullest = json_object_get(line, "fullest");
+	int status = 0;
+
+	(void)replay;
+	for (size_t i = 0; status == 0 && i < json_array_size(ended); i++)
+		status = replay_unless_known(json_array_get(ended, i), threads, run);
+	if (status == 0 && json_is_object(fullest))
+		status = replay_unless_known(fullest, threads, run);
+	if (status == 0)
+		status = replay_running(json_object_get(line, "running_processes"), threads, run);
+	if (status < 0)
+		return status;
+	if (json_is_object(fullest)) {
+		struct task_key key = process_key(fullest);
+
+		tree_set_fullest(run->tree, &key);
+	}
+	tree_finish(run->tree);
+	take_ended(run->tree);
+	return tree_settle(run->tree);
+}
+
+/*
+ * The last sample has what live processes used until then, the exit lines have all that ended.
+ * Neither is complete, so the larger one is taken; whole, so that the parts of its time add up.
+ */
+static void complete_sums(const struct run_replay *replay, struct run *run)
+{
+	struct tree *tree = run->tree;
+
+	if (amounts_get(&run->last.amounts, AMOUNT_wall_time_ns) >
+	    amounts_get(&tree->amounts, AMOUNT_wall_time_ns))
+		tree->amounts = run->last.amounts;
+	counter_raise(&tree->unseen_cpu_ns, replay->unseen_cpu_ns);
+	counter_raise(&tree->processes, replay->processes_ever);
+	counter_raise(&tree->threads, replay->threads_ever);
+	tree->live_processes = tree->processes - tree->exited;
+	counter_raise(&tree->live_threads, tree->live_processes ? run->last.threads : 0);
+	/* Exit lines come later than the ends, so the tree counted too many at one time. */
+	tree->most_processes = replay->most_processes;
+	tree->most_threads = replay->most_threads;
+	tree->has_rss = run->last.has_rss;
+	tree->rss_bytes = run->last.rss_bytes;
+	tree->peak_rss_bytes = tree->largest_rss_bytes;
+	counter_raise(&tree->peak_rss_bytes, run->sampling.peak_rss_bytes.value);
+	tree->has_peak_rss = tree->peak_rss_bytes != 0;
+	tree->has_fds = run->last.has_fds;
+	tree->open_fds = run->last.open_fds;
+}
+
+static void mark_unknown(const struct run_replay *replay, struct tree *tree)
+{
+	if (!replay->forks)
+		tree->unknown |= TREE_UNKNOWN_FORKS;
+	if (!replay->events && !replay->exits)
+		tree->unknown |= TREE_UNKNOWN_EXECS | TREE_UNKNOWN_OOM_KILLS;
+	if (!replay->most_processes)
+		tree->unknown |= TREE_UNKNOWN_MOST_PROCESSES;
+	if (!replay->most_threads)
+		tree->unknown |= TREE_UNKNOWN_MOST_THREADS;
+}
+
+int run_replay_finish(struct run_replay *replay, struct run *run)
+{
+	int status = replay_running(json_object_get(replay->live, "processes"), NULL, run);
+
+	if (status < 0)
+		return status;
+	run->end = RUN_UNFINISHED;
+	run->end_ns = replay->latest_ns;
+	complete_sums(replay, run);
+	mark_unknown(replay, run->tree);
+	/* Scopes were searched for, but their sums are only in the summary. */
+	if (run_source_works(run_source(run, "scopes")))
+		status =
+			run_set_source(run, "scopes", "unavailable",
+				       "the phases are in the summary, which the file has none of");
+	return status < 0 ? status : tree_settle(run->tree);
+}
+
+void run_replay_free(struct run_replay *replay)
+{
+	json_decref(replay->live);
+	*replay = (struct run_replay){ 0 };
+}
