@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/block.h"
 #include "lib/ticks.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -86,8 +87,8 @@ static int memory_create(void)
 }
 
 /*
- * Moves the descriptor to a number where readers look.  It stays where the limit does not allow
- * that.
+ * Moves the descriptor to a number where readers expect it.  It stays where the limit does not
+ * allow that.
  */
 static int descriptor_move(int fd)
 {
@@ -192,22 +193,6 @@ int area_open(void)
 	return 0;
 }
 
-/* Copies word by word, each atomically: other threads may be moving the counters. */
-static void words_copy(void *target, const void *source, size_t size)
-{
-	uint64_t *to = target;
-	const uint64_t *from = source;
-
-	for (size_t i = 0; i < size / sizeof(*to); i++)
-		__atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-}
-
-void area_keep(const struct scope_thread *thread, struct scope_thread *ret)
-{
-	words_copy(ret, thread, sizeof(*ret));
-}
-
 /* Where `place` of the area will be in the memory that replaces it. */
 static void *counterpart(void *memory, const void *place)
 {
@@ -216,7 +201,7 @@ static void *counterpart(void *memory, const void *place)
 
 static void labels_copy(void *memory)
 {
-	uint32_t count = __atomic_load_n(&area.header->label_count, __ATOMIC_ACQUIRE);
+	uint32_t count = LOAD(area.header->label_count);
 
 	memcpy(counterpart(memory, area_labels()), area_labels(),
 	       count * sizeof(struct scope_label));
@@ -262,7 +247,7 @@ static void thread_renew(struct scope_thread *thread)
 
 bool area_part(const struct scope_thread *thread, uint32_t slot)
 {
-	uint32_t label_count = __atomic_load_n(&area.header->label_count, __ATOMIC_ACQUIRE);
+	uint32_t label_count = LOAD(area.header->label_count);
 
 	descriptor_close();
 	if (!part_from_labels()) {

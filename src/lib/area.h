@@ -23,8 +23,6 @@ extern struct area area;
 /* Makes the area at the first call.  Returns 0 or a negative errno. */
 int area_open(void);
 
-/* Copies a block while other threads move its counters: for area_part(). */
-void area_keep(const struct scope_thread *thread, struct scope_thread *ret);
 /*
  * In a forked child, right after the fork: replaces the parent's memory by a private copy.
  * `thread` is the block of the only thread that lives on, as it was before the fork; NULL: it had

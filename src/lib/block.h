@@ -10,6 +10,7 @@
 #ifndef LIB_BLOCK_H
 #define LIB_BLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/scope_layout.h"
@@ -26,6 +27,20 @@ static inline void block_begin_change(struct scope_thread *block)
 static inline void block_end_change(struct scope_thread *block)
 {
 	STORE(block->sequence, block->sequence + 1);
+}
+
+/*
+ * Copies memory that other threads may be changing, word by word.  Both places begin at a word; a
+ * word that has only a part in `size` is copied whole.
+ */
+static inline void words_copy(void *target, const void *source, size_t size)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	word *to = target;
+	const word *from = source;
+
+	for (size_t i = 0; i < (size + sizeof(word) - 1) / sizeof(word); i++)
+		STORE(to[i], LOAD(from[i]));
 }
 
 #endif

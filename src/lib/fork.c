@@ -20,7 +20,7 @@ bool fork_is_pending(void)
 	return LOAD(is_pending);
 }
 
-void fork_settle(void)
+void fork_end_pending(void)
 {
 	STORE(is_pending, false);
 }
@@ -65,7 +65,7 @@ static void before(void)
 	threads_lock();
 	was_changing = is_changing;
 	if (self_block())
-		area_keep(self_block(), &copy);
+		words_copy(&copy, self_block(), sizeof(copy));
 }
 
 static void after(void)

@@ -15,9 +15,9 @@ int fork_prepare(void);
 
 /* Whether the memory is still the private copy, so that area_share() must be called. */
 bool fork_is_pending(void);
-void fork_settle(void); /* area_share() was called */
+void fork_end_pending(void); /* area_share() was called */
 
-/* The thread that forked uses its block again.  Call after fork_settle(). */
+/* The thread that forked uses its block again.  Call after fork_end_pending(). */
 void fork_rejoin(void);
 
 /* Gives back the block of the thread that forked, when it ends before it used scopes again. */

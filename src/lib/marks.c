@@ -93,12 +93,12 @@ static void name_set(const char *name)
 		memcpy(self.name, name, length);
 }
 
-static void name_tell(struct scope_thread *block)
+static void name_publish(struct scope_thread *block)
 {
 	if (!block)
 		return;
 	block_begin_change(block);
-	thread_tell_name(block);
+	thread_publish_name(block);
 	block_end_change(block);
 }
 
@@ -109,7 +109,7 @@ PUBLIC void taskscope_thread(const char *name)
 		return;
 	self_begin_change();
 	name_set(name);
-	name_tell(thread_prepare());
+	name_publish(thread_prepare());
 	self_end_change();
 }
 

@@ -132,7 +132,7 @@ static int prepare(struct warnings *warnings)
 	if (fork_is_pending())
 		area_share();
 	warn_if_hidden(warnings);
-	fork_settle();
+	fork_end_pending();
 	return 0;
 }
 

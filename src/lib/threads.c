@@ -213,7 +213,7 @@ static void failure_note(uint32_t releases_before)
 	self.failed_releases = releases_before;
 }
 
-void thread_tell_name(struct scope_thread *block)
+void thread_publish_name(struct scope_thread *block)
 {
 	for (size_t i = 0; i < sizeof(self.name); i++)
 		STORE(block->name[i], self.name[i]);
@@ -235,7 +235,7 @@ static struct scope_thread *thread_claim(void)
 		return NULL;
 	}
 	STORE(block->changed_ticks, ticks_now());
-	thread_tell_name(block);
+	thread_publish_name(block);
 	self.block = block;
 	pthread_setspecific(key, block);
 	return block;

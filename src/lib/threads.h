@@ -68,7 +68,7 @@ void thread_release(void);
 void threads_reclaim(void);
 
 /* Writes the thread's name into its block. */
-void thread_tell_name(struct scope_thread *block);
+void thread_publish_name(struct scope_thread *block);
 
 /* Held during a fork. */
 void threads_lock(void);

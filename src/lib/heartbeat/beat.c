@@ -6,56 +6,38 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/usage/process_usage.h"
-#include "lib/usage/thread_usage.h"
+#include "lib/usage/own_usage.h"
 
 /* A shorter window says nothing about CPU usage. */
 enum { SHORTEST_WINDOW_NS = 100 * 1000 * 1000 };
-
-int beat_init(struct beat *beat)
-{
-	int error = progress_init(&beat->progress);
-
-	if (!error)
-		error = burners_init(&beat->burners);
-	if (error)
-		beat_clear(beat);
-	return error;
-}
 
 void beat_begin(struct beat *beat, uint64_t now_ns)
 {
 	beat->started_ns = LOAD(area.header->anchor_ns); /* readers outside use the same */
 	beat->base = (struct beat_base){ .ns = now_ns, .cpu_ns = process_cpu_ns() };
 	beat->previous = beat->base;
-	beat->told_lost = LOAD(area.header->lost_lines);
+	beat->reported_lost = LOAD(area.header->lost_lines);
 	beat->burners.own_tid = gettid();
 	burners_mark(&beat->burners, now_ns);
 }
 
-void beat_clear(struct beat *beat)
+void beat_mark(struct beat *beat, const struct stacks *stacks)
 {
-	progress_clear(&beat->progress);
-	burners_clear(&beat->burners);
-}
-
-void beat_mark(struct beat *beat, const struct look *look)
-{
-	if (look->ns - beat->base.ns < SHORTEST_WINDOW_NS)
+	if (stacks->ns - beat->base.ns < SHORTEST_WINDOW_NS)
 		return;
 	beat->previous = beat->base;
-	beat->base = (struct beat_base){ .ns = look->ns, .cpu_ns = process_cpu_ns() };
-	progress_mark(&beat->progress, look);
-	burners_mark(&beat->burners, look->ns);
+	beat->base = (struct beat_base){ .ns = stacks->ns, .cpu_ns = process_cpu_ns() };
+	progress_mark(&beat->progress, stacks);
+	burners_mark(&beat->burners, stacks->ns);
 }
 
-static const struct look_frame *deepest(const struct look_thread *thread)
+static const struct scope_frame *deepest(const struct stack *thread)
 {
 	return &thread->frames[thread->depth - 1];
 }
 
 /* Threads that work come before those that wait for work; then the oldest innermost scope first. */
-static bool comes_before(const struct look_thread *one, const struct look_thread *other)
+static bool comes_before(const struct stack *one, const struct stack *other)
 {
 	if (one->is_idle != other->is_idle)
 		return other->is_idle;
@@ -65,13 +47,12 @@ static bool comes_before(const struct look_thread *one, const struct look_thread
 }
 
 /* The thread after `last` in that order, or the first one; NULL: there are no more. */
-static const struct look_thread *next_thread(const struct look *look,
-					     const struct look_thread *last)
+static const struct stack *next_thread(const struct stacks *stacks, const struct stack *last)
 {
-	const struct look_thread *best = NULL;
+	const struct stack *best = NULL;
 
-	for (uint32_t i = 0; i < look->thread_count; i++) {
-		const struct look_thread *thread = &look->threads[i];
+	for (uint32_t i = 0; i < stacks->thread_count; i++) {
+		const struct stack *thread = &stacks->threads[i];
 
 		if (!thread->depth || (last && !comes_before(last, thread)))
 			continue;
@@ -81,12 +62,12 @@ static const struct look_thread *next_thread(const struct look *look,
 	return best;
 }
 
-static uint32_t count_threads(const struct look *look)
+static uint32_t count_threads(const struct stacks *stacks)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < look->thread_count; i++)
-		count += look->threads[i].depth || look->threads[i].is_changing;
+	for (uint32_t i = 0; i < stacks->thread_count; i++)
+		count += stacks->threads[i].depth || stacks->threads[i].is_changing;
 	return count;
 }
 
@@ -94,25 +75,25 @@ static void add_usage(struct line *line)
 {
 	struct process_usage usage = process_usage_read();
 
-	line_add_amount(line, LINE_BYTES, "rss", usage.rss);
-	line_add_amount(line, LINE_BYTES, "peak_rss", usage.peak_rss);
-	line_add_amount(line, LINE_COUNT, "process_threads", usage.threads);
-	line_add_amount(line, LINE_BYTES, "read_bytes", usage.read_bytes);
-	line_add_amount(line, LINE_BYTES, "write_bytes", usage.written_bytes);
+	line_add(line, "rss", line_amount(LINE_BYTES, usage.rss));
+	line_add(line, "peak_rss", line_amount(LINE_BYTES, usage.peak_rss));
+	line_add(line, "process_threads", line_amount(LINE_COUNT, usage.threads));
+	line_add(line, "read_bytes", line_amount(LINE_BYTES, usage.read_bytes));
+	line_add(line, "write_bytes", line_amount(LINE_BYTES, usage.written_bytes));
 }
 
 /* Right after a mark there is too little time to average over: use the previous window. */
-static const struct beat_base *base_of(const struct beat *beat, const struct look *look)
+static const struct beat_base *base_of(const struct beat *beat, const struct stacks *stacks)
 {
-	return look->ns - beat->base.ns < SHORTEST_WINDOW_NS ? &beat->previous : &beat->base;
+	return stacks->ns - beat->base.ns < SHORTEST_WINDOW_NS ? &beat->previous : &beat->base;
 }
 
 /* cpu=1.2/16 cores (avg over 1m00s) */
-static void add_cpu(const struct beat *beat, const struct look *look, struct line *line)
+static void add_cpu(const struct beat *beat, const struct stacks *stacks, struct line *line)
 {
 	struct amount now = process_cpu_ns(), window = { 0 }, cpus = { 0 };
-	const struct beat_base *base = base_of(beat, look);
-	uint64_t passed = look->ns - base->ns;
+	const struct beat_base *base = base_of(beat, stacks);
+	uint64_t passed = stacks->ns - base->ns;
 	bool is_known = now.is_known && base->cpu_ns.is_known;
 	double cores = 0;
 
@@ -121,69 +102,49 @@ static void add_cpu(const struct beat *beat, const struct look *look, struct lin
 		cpus = process_cpus();
 		cores = (double)(now.value - base->cpu_ns.value) / (double)passed;
 	}
-	line_add(line, &(struct line_field){ .type = LINE_CORES,
-					     .key = "cpu_cores",
-					     .before = " cpu=",
-					     .missing = is_known ? "<warming-up>" : NULL,
-					     .amount = { .is_known = window.is_known },
-					     .real = cores });
-	line_add(line, &(struct line_field){ .type = LINE_COUNT,
-					     .key = "cpus",
-					     .before = "/",
-					     .missing = "",
-					     .amount = cpus });
-	line_add(line, &(struct line_field){ .type = LINE_DURATION,
-					     .key = "window",
-					     .before = " cores (avg over ",
-					     .after = ")",
-					     .missing = "",
-					     .amount = window });
+	line_add_as(line, "cpu_cores", " cpu=*", is_known ? "<warming-up>" : NULL,
+		    line_real(LINE_CORES, window.is_known, cores));
+	line_add_as(line, "cpus", "/*", "", line_amount(LINE_COUNT, cpus));
+	line_add_as(line, "window", " cores (avg over *)", "", line_amount(LINE_DURATION, window));
 }
 
-static void add_active(const struct beat *beat, const struct look *look, struct line *line)
+static void add_active(const struct beat *beat, const struct stacks *stacks, struct line *line)
 {
-	const struct look_thread *thread = next_thread(look, NULL);
+	const struct stack *thread = next_thread(stacks, NULL);
 	struct amount age = { 0 };
 	const char *label = NULL;
 
 	if (thread && thread->is_idle)
 		thread = NULL;
 	if (thread) {
-		age = amount_of(look_age_ns(look, deepest(thread)->entered_ticks));
-		label = look_label(thread, deepest(thread));
+		age = amount_of(stacks_age_ns(stacks, deepest(thread)->entered_ticks));
+		label = stack_label(thread, deepest(thread));
 	}
-	line_add(line, &(struct line_field){ .type = LINE_LABEL,
-					     .key = "active",
-					     .missing = thread ? NULL : "<idle>",
-					     .text = label });
-	line_add(line, &(struct line_field){ .type = LINE_DURATION,
-					     .key = "active",
-					     .before = " for ",
-					     .missing = "",
-					     .amount = age });
-	progress_add(&beat->progress, look, thread, line);
+	line_add_as(line, "active", NULL, thread ? NULL : "<idle>", line_text(LINE_LABEL, label));
+	line_add_as(line, "active", " for *", "", line_amount(LINE_DURATION, age));
+	progress_add(&beat->progress, stacks, thread, line);
 }
 
-static void print_headline(const struct beat *beat, const struct look *look, bool is_final,
+static void print_headline(const struct beat *beat, const struct stacks *stacks, bool is_final,
 			   struct output *output)
 {
 	struct line line;
 
 	line_begin(&line, is_final ? LINE_FINAL : LINE_HEARTBEAT, area.header->pid);
-	line_add_duration(&line, "elapsed", look->ns - beat->started_ns);
+	line_add_duration(&line, "elapsed", stacks->ns - beat->started_ns);
 	add_usage(&line);
-	add_cpu(beat, look, &line);
-	line_add_count(&line, "instrumented_threads", count_threads(look));
-	add_active(beat, look, &line);
+	add_cpu(beat, stacks, &line);
+	line_add_count(&line, "instrumented_threads", count_threads(stacks));
+	add_active(beat, stacks, &line);
 	output_line(output, &line);
 }
 
-static void print_phase(const struct beat *beat, const struct look *look,
-			const struct look_thread *thread, struct output *output)
+static void print_phase(const struct beat *beat, const struct stacks *stacks,
+			const struct stack *thread, struct output *output)
 {
 	char name[THREAD_WORD_SIZE];
 	struct amount idle = { .is_known = thread->is_idle,
-			       .value = look_age_ns(look, thread->idle_ticks) };
+			       .value = stacks_age_ns(stacks, thread->idle_ticks) };
 	struct line line;
 
 	if (!*thread->name)
@@ -191,43 +152,30 @@ static void print_phase(const struct beat *beat, const struct look *look,
 	line_begin(&line, LINE_PHASE, area.header->pid);
 	line_add_thread(&line, thread->tid, *thread->name ? thread->name : name);
 	line_add_count(&line, "depth", thread->depth + (uint64_t)thread->hidden);
-	line_add_label(&line, "deepest", look_label(thread, deepest(thread)));
-	line_add_duration(&line, "in_frame", look_age_ns(look, deepest(thread)->entered_ticks));
-	line_add_duration(&line, "updated_ago", look_age_ns(look, thread->changed_ticks));
-	line_add(&line,
-		 &(struct line_field){
-			 .type = LINE_DURATION, .key = "idle", .missing = "", .amount = idle });
-	progress_add(&beat->progress, look, thread, &line);
+	line_add(&line, "deepest", line_text(LINE_LABEL, stack_label(thread, deepest(thread))));
+	line_add_duration(&line, "in_frame", stacks_age_ns(stacks, deepest(thread)->entered_ticks));
+	line_add_duration(&line, "updated_ago", stacks_age_ns(stacks, thread->changed_ticks));
+	line_add_as(&line, "idle", NULL, "", line_amount(LINE_DURATION, idle));
+	progress_add(&beat->progress, stacks, thread, &line);
 	output_line(output, &line);
 }
 
-static void print_phases_left(uint32_t left, struct output *output)
+static void print_phases(const struct beat *beat, const struct stacks *stacks,
+			 struct output *output)
 {
-	struct line line;
-
-	line_begin(&line, LINE_PHASES_LEFT, area.header->pid);
-	line_add(&line, &(struct line_field){ .type = LINE_COUNT,
-					      .key = "left",
-					      .before = " ... and ",
-					      .after = left == 1 ? " more thread" : " more threads",
-					      .amount = amount_of(left) });
-	output_line(output, &line);
-}
-
-static void print_phases(const struct beat *beat, const struct look *look, struct output *output)
-{
-	const struct look_thread *thread = NULL;
-	uint32_t left = count_threads(look);
+	const struct stack *thread = NULL;
+	uint32_t left = count_threads(stacks);
 
 	for (uint32_t i = 0; i < beat->phase_lines; i++) {
-		thread = next_thread(look, thread);
+		thread = next_thread(stacks, thread);
 		if (!thread)
 			break;
-		print_phase(beat, look, thread, output);
+		print_phase(beat, stacks, thread, output);
 		left--;
 	}
 	if (left && beat->phase_lines)
-		print_phases_left(left, output);
+		output_left(output, LINE_PHASES_LEFT,
+			    left == 1 ? " ... and * more thread" : " ... and * more threads", left);
 }
 
 /* Says how many lines the reader did not take, once it reads again. */
@@ -236,21 +184,22 @@ static void print_lost(struct beat *beat, struct output *output)
 	uint64_t lost = LOAD(area.header->lost_lines);
 	struct line line;
 
-	if (lost == beat->told_lost)
+	if (lost == beat->reported_lost)
 		return;
 	line_begin(&line, LINE_LOST, area.header->pid);
-	line_add_count(&line, "lines", lost - beat->told_lost);
-	line_add_remark(&line, "were not taken by their reader");
+	line_add_as(&line, "lines", " lines=* were not taken by their reader", NULL,
+		    line_amount(LINE_COUNT, amount_of(lost - beat->reported_lost)));
 	output_line(output, &line);
-	beat->told_lost = lost;
+	beat->reported_lost = lost;
 }
 
-void beat_print(struct beat *beat, const struct look *look, bool is_final, struct output *output)
+void beat_print(struct beat *beat, const struct stacks *stacks, bool is_final,
+		struct output *output)
 {
 	print_lost(beat, output);
-	print_headline(beat, look, is_final, output);
+	print_headline(beat, stacks, is_final, output);
 	if (is_final)
 		return;
-	print_phases(beat, look, output);
-	burners_print(&beat->burners, look, output);
+	print_phases(beat, stacks, output);
+	burners_print(&beat->burners, stacks, output);
 }

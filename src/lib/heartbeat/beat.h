@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "lib/usage/burners.h"
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 #include "lib/heartbeat/output.h"
-#include "lib/progress.h"
+#include "lib/heartbeat/progress.h"
 
 /* Where a window began. */
 struct beat_base {
@@ -26,17 +26,15 @@ struct beat {
 	struct beat_base base, previous; /* begin of the window of averages; of the one before */
 	struct progress progress;
 	struct burners burners;
-	uint64_t told_lost; /* lost lines that were reported so far */
+	uint64_t reported_lost; /* lost lines that were reported so far */
 };
 
-/* The memory must be zero.  Returns 0 or -ENOMEM. */
-int beat_init(struct beat *beat);
-void beat_clear(struct beat *beat);
-/* Called by the heartbeat thread: begins the first window. */
+/* Called by the heartbeat thread: begins the first window.  The memory must be zero. */
 void beat_begin(struct beat *beat, uint64_t now_ns);
 
-void beat_print(struct beat *beat, const struct look *look, bool is_final, struct output *output);
+void beat_print(struct beat *beat, const struct stacks *stacks, bool is_final,
+		struct output *output);
 /* Begins a new window: later averages begin here, as soon as that is long enough. */
-void beat_mark(struct beat *beat, const struct look *look);
+void beat_mark(struct beat *beat, const struct stacks *stacks);
 
 #endif

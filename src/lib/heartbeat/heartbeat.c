@@ -14,14 +14,14 @@
 #include "lib/control.h"
 #include "lib/heartbeat/dump_signal.h"
 #include "lib/heartbeat/stall_limits.h"
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 #include "lib/heartbeat/output.h"
 #include "lib/heartbeat/statistics_lines.h"
-#include "lib/usage/thread_usage.h"
+#include "lib/usage/own_usage.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
 #include "lib/heartbeat/warnings.h"
-#include "lib/heartbeat/watch.h"
+#include "lib/heartbeat/stalls.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
@@ -54,8 +54,8 @@ struct run {
 	struct control options;	  /* a copy: a later start may change the process's */
 	struct warnings warnings;
 	struct output output;
-	struct look look;
-	struct watch watch;
+	struct stacks stacks;
+	struct stalls stalls;
 	struct beat beat;
 	struct limits limits;
 	uint64_t tick_at_ns, beat_at_ns, reclaim_at_ns; /* the last, the next and the next one */
@@ -84,7 +84,7 @@ static uint64_t tick_length_ns(struct run *run)
 		tick = SHORTEST_TICK_MS;
 	if (tick > LONGEST_TICK_MS)
 		tick = LONGEST_TICK_MS;
-	return watch_tick_ns(&run->watch, &run->look, tick * MILLISECOND_NS);
+	return stalls_tick_ns(&run->stalls, &run->stacks, tick * MILLISECOND_NS);
 }
 
 static uint64_t suspended_ns(void)
@@ -111,16 +111,13 @@ static void print_stopped(struct run *run, uint64_t ns)
 	struct line line;
 
 	line_begin(&line, LINE_STOPPED, area.header->pid);
-	line_add(&line, &(struct line_field){
-				.type = LINE_DURATION,
-				.key = "for",
-				.after = ": the whole process was stopped, suspended or got no CPU",
-				.amount = amount_of(ns) });
+	line_add_as(&line, "for", " for=*: the whole process was stopped, suspended or got no CPU",
+		    NULL, line_amount(LINE_DURATION, amount_of(ns)));
 	output_line(&run->output, &line);
 }
 
 /* Prints a line when the thread woke up much too late. */
-static void tell_gap(struct run *run, uint64_t late_ns)
+static void report_gap(struct run *run, uint64_t late_ns)
 {
 	uint64_t asleep = suspended_ns(), suspended = 0;
 
@@ -135,12 +132,12 @@ static void tick(struct run *run)
 {
 	uint64_t now;
 
-	look_take(&run->look);
-	now = run->look.ns;
-	STORE(area.header->latest_ticks, run->look.ticks);
+	stacks_copy(&run->stacks);
+	now = run->stacks.ns;
+	STORE(area.header->latest_ticks, run->stacks.ticks);
 	STORE(area.header->latest_ns, now);
-	limits_renew(&run->limits, &run->look);
-	watch_tick(&run->watch, &run->look, now - run->tick_at_ns, run->tick_ns, &run->output);
+	limits_renew(&run->limits, &run->stacks);
+	stalls_check(&run->stalls, &run->stacks, now - run->tick_at_ns, run->tick_ns, &run->output);
 	run->tick_at_ns = now;
 	if (now >= run->reclaim_at_ns) {
 		threads_reclaim();
@@ -159,14 +156,14 @@ static uint64_t beat_period_ns(const struct run *run)
 static void beat(struct run *run, bool is_due, bool is_wanted)
 {
 	if (is_wanted || run->options.heartbeat_ms)
-		beat_print(&run->beat, &run->look, false, &run->output);
+		beat_print(&run->beat, &run->stacks, false, &run->output);
 	if (!is_due)
 		return;
-	watch_beat(&run->watch, &run->output);
-	beat_mark(&run->beat, &run->look);
+	stalls_allow_lines(&run->stalls, &run->output);
+	beat_mark(&run->beat, &run->stacks);
 	run->beat_at_ns += beat_period_ns(run);
-	if (run->beat_at_ns <= run->look.ns)
-		run->beat_at_ns = run->look.ns + beat_period_ns(run);
+	if (run->beat_at_ns <= run->stacks.ns)
+		run->beat_at_ns = run->stacks.ns + beat_period_ns(run);
 }
 
 static void step(struct run *run)
@@ -183,10 +180,10 @@ static void step(struct run *run)
 	if (from < until)
 		from = until;
 	output_refresh(&run->output, OUTPUT_PATIENCE_MS);
-	tell_gap(run, now > from ? now - from : 0);
+	report_gap(run, now > from ? now - from : 0);
 	is_wanted = __atomic_exchange_n(&is_dump_wanted, false, __ATOMIC_ACQ_REL);
 	tick(run);
-	is_due = run->look.ns >= run->beat_at_ns;
+	is_due = run->stacks.ns >= run->beat_at_ns;
 	if (is_due || is_wanted)
 		beat(run, is_due, is_wanted);
 	output_flush(&run->output);
@@ -196,25 +193,17 @@ static void finish(struct run *run)
 {
 	output_refresh(&run->output, LAST_PATIENCE_MS);
 	tick(run);
-	watch_beat(&run->watch, &run->output);
+	stalls_allow_lines(&run->stalls, &run->output);
 	if (run->options.prints_statistics)
-		statistics_print(run->look.ns_per_tick, &run->output);
+		statistics_print(run->stacks.ns_per_tick, &run->output);
 	if (run->options.heartbeat_ms)
-		beat_print(&run->beat, &run->look, true, &run->output);
+		beat_print(&run->beat, &run->stacks, true, &run->output);
 	output_flush(&run->output);
-}
-
-static void run_clear(struct run *run)
-{
-	beat_clear(&run->beat);
-	watch_clear(&run->watch);
-	look_clear(&run->look);
-	output_close(&run->output);
 }
 
 static void run_free(struct run *run)
 {
-	run_clear(run);
+	output_close(&run->output);
 	munmap(run, sizeof(*run));
 }
 
@@ -246,37 +235,21 @@ static void *run_main(void *context)
 	return NULL;
 }
 
-static int run_init(struct run *run, const struct control *options)
-{
-	int error = look_init(&run->look);
-
-	if (!error)
-		error = watch_init(&run->watch);
-	if (!error)
-		error = beat_init(&run->beat);
-	run->options = *options;
-	run->watch.stall_ms = options->stall_ms;
-	run->watch.has_statistics = options->has_statistics;
-	run->beat.phase_lines = options->phase_lines;
-	sem_init(&run->ended, 0, 0);
-	return error;
-}
-
-static int run_new(const struct control *options, struct run **ret)
+/* It has tables for the most threads there can be; pages of it that are not used take no RAM. */
+static struct run *run_new(const struct control *options)
 {
 	struct run *run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int error;
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (run == MAP_FAILED)
-		return -ENOMEM;
-	error = run_init(run, options);
-	if (error) {
-		run_free(run);
-		return error;
-	}
-	*ret = run;
-	return 0;
+		return NULL;
+	run->options = *options;
+	run->stacks.shortest_limit_ms = SCOPE_NO_LIMIT;
+	run->stalls.stall_ms = options->stall_ms;
+	run->stalls.has_statistics = options->has_statistics;
+	run->beat.phase_lines = options->phase_lines;
+	sem_init(&run->ended, 0, 0);
+	return run;
 }
 
 /* With a small stack, unless the program's thread variables need a larger one. */
@@ -322,11 +295,11 @@ static int run_start(struct run *run, struct warnings *warnings)
 
 int heartbeat_start(const struct control *options, struct warnings *warnings)
 {
-	struct run *run;
-	int error = run_new(options, &run);
+	struct run *run = run_new(options);
+	int error;
 
-	if (error)
-		return error;
+	if (!run)
+		return -ENOMEM;
 	error = run_start(run, warnings);
 	if (error) {
 		run_free(run);

@@ -105,94 +105,86 @@ static void put_escaped(struct writer *writer, const char *text, bool is_quoted,
 	}
 }
 
-static bool has_value(const struct line_field *field)
+static bool is_text(const struct line_value *value)
 {
-	if (field->type == LINE_LABEL || field->type == LINE_WORD)
-		return field->text != NULL;
-	return field->amount.is_known;
+	return value->type == LINE_LABEL || value->type == LINE_WORD;
 }
 
-static void put_text_value(struct writer *writer, const struct line_field *field)
+static bool is_known(const struct line_value *value)
+{
+	return is_text(value) ? value->text != NULL : value->amount.is_known;
+}
+
+static void put_quoted(struct writer *writer, const char *text, bool is_json)
+{
+	put(writer, "\"");
+	put_escaped(writer, text, true, is_json);
+	put(writer, "\"");
+}
+
+static void put_text_value(struct writer *writer, const struct line_value *value)
 {
 	char formatted[LINE_DURATION_SIZE];
 
-	switch (field->type) {
+	switch (value->type) {
 	case LINE_COUNT:
-		put(writer, "%" PRIu64, field->amount.value);
+		put(writer, "%" PRIu64, value->amount.value);
 		return;
 	case LINE_BYTES:
-		line_format_bytes(field->amount.value, formatted, sizeof(formatted));
+		line_format_bytes(value->amount.value, formatted, sizeof(formatted));
 		break;
 	case LINE_DURATION:
-		line_format_duration(field->amount.value, formatted, sizeof(formatted));
+		line_format_duration(value->amount.value, formatted, sizeof(formatted));
 		break;
 	case LINE_REAL:
-		line_format_real(field->real, 4, formatted, sizeof(formatted));
+		line_format_real(value->real, 4, formatted, sizeof(formatted));
 		break;
 	case LINE_CORES:
-		line_format_real(field->real, 2, formatted, sizeof(formatted));
+		line_format_real(value->real, 2, formatted, sizeof(formatted));
 		break;
 	case LINE_LABEL:
-		put(writer, "\"");
-		put_escaped(writer, field->text, true, false);
-		put(writer, "\"");
+		put_quoted(writer, value->text, false);
 		return;
 	case LINE_WORD:
-		put_escaped(writer, field->text, false, false);
+		put_escaped(writer, value->text, false, false);
 		return;
 	}
 	put(writer, "%s", formatted);
 }
 
+/* Where there is no value, its place says so and the rest of the form is left out. */
 static void put_text_field(struct writer *writer, const struct line_field *field)
 {
 	const char *missing = field->missing ? field->missing : "<unknown>";
-	bool is_present = has_value(field);
+	const char *form = field->form ? field->form : "*";
+	size_t before = strcspn(form, "*");
 
-	if (!is_present && !*missing)
+	if (!is_known(&field->value) && !*missing)
 		return;
-	if (field->before)
-		put(writer, "%s", field->before);
-	else
+	if (!field->form)
 		put(writer, " %s=", field->key);
-	if (!is_present) {
+	put(writer, "%.*s", (int)before, form);
+	if (!is_known(&field->value)) {
 		put(writer, "%s", missing);
 		return;
 	}
-	put_text_value(writer, field);
-	if (field->after)
-		put(writer, "%s", field->after);
+	put_text_value(writer, &field->value);
+	put(writer, "%s", form + before + 1);
 }
 
-static void put_json_value(struct writer *writer, const struct line_field *field)
+static void put_json_value(struct writer *writer, const struct line_value *value)
 {
-	double thousandths = field->real * 1000;
+	double thousandths = value->real * 1000;
 
-	if (!has_value(field)) {
+	if (!is_known(value) || !(thousandths >= 0 && thousandths < 1e18))
 		put(writer, "null");
-		return;
-	}
-	switch (field->type) {
-	case LINE_COUNT:
-	case LINE_BYTES:
-	case LINE_DURATION:
-		put(writer, "%" PRIu64, field->amount.value);
-		break;
-	case LINE_REAL:
-	case LINE_CORES:
-		if (!(thousandths >= 0 && thousandths < 1e18))
-			put(writer, "null");
-		else
-			put(writer, "%" PRIu64 ".%03u", (uint64_t)thousandths / 1000,
-			    (unsigned int)((uint64_t)thousandths % 1000));
-		break;
-	case LINE_LABEL:
-	case LINE_WORD:
-		put(writer, "\"");
-		put_escaped(writer, field->text, true, true);
-		put(writer, "\"");
-		break;
-	}
+	else if (is_text(value))
+		put_quoted(writer, value->text, true);
+	else if (value->type == LINE_REAL || value->type == LINE_CORES)
+		put(writer, "%" PRIu64 ".%03u", (uint64_t)thousandths / 1000,
+		    (unsigned int)((uint64_t)thousandths % 1000));
+	else
+		put(writer, "%" PRIu64, value->amount.value);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -204,55 +196,44 @@ static bool ends_with(const char *text, const char *end)
 
 static void put_json_field(struct writer *writer, const struct line_field *field)
 {
-	const char *unit = type_units[field->type];
+	const char *unit = type_units[field->value.type];
 
 	if (!field->key)
 		return;
 	if (!unit || ends_with(field->key, unit))
 		unit = "";
 	put(writer, ",\"%s%s\":", field->key, unit);
-	put_json_value(writer, field);
+	put_json_value(writer, &field->value);
 }
 
-void line_add(struct line *line, const struct line_field *field)
+void line_add_as(struct line *line, const char *key, const char *form, const char *missing,
+		 struct line_value value)
 {
 	if (line->field_count < LINE_FIELDS)
-		line->fields[line->field_count++] = *field;
+		line->fields[line->field_count++] = (struct line_field){
+			.key = key, .form = form, .missing = missing, .value = value
+		};
 }
 
-void line_add_amount(struct line *line, enum line_type type, const char *key, struct amount amount)
+void line_add(struct line *line, const char *key, struct line_value value)
 {
-	line_add(line, &(struct line_field){ .type = type, .key = key, .amount = amount });
+	line_add_as(line, key, NULL, NULL, value);
 }
 
 void line_add_count(struct line *line, const char *key, uint64_t value)
 {
-	line_add_amount(line, LINE_COUNT, key, amount_of(value));
+	line_add(line, key, line_amount(LINE_COUNT, amount_of(value)));
 }
 
 void line_add_duration(struct line *line, const char *key, uint64_t nanoseconds)
 {
-	line_add_amount(line, LINE_DURATION, key, amount_of(nanoseconds));
-}
-
-void line_add_label(struct line *line, const char *key, const char *text)
-{
-	line_add(line, &(struct line_field){ .type = LINE_LABEL, .key = key, .text = text });
+	line_add(line, key, line_amount(LINE_DURATION, amount_of(nanoseconds)));
 }
 
 void line_add_thread(struct line *line, int tid, const char *name)
 {
 	line_add_count(line, "thread", (uint64_t)tid);
-	line_add(line, &(struct line_field){ .type = LINE_WORD,
-					     .key = "thread_name",
-					     .before = "/",
-					     .missing = "",
-					     .text = *name ? name : NULL });
-}
-
-void line_add_remark(struct line *line, const char *text)
-{
-	line_add(line, &(struct line_field){ .type = LINE_WORD, .before = " ", .text = text });
+	line_add_as(line, "thread_name", "/*", "", line_text(LINE_WORD, *name ? name : NULL));
 }
 
 void line_begin(struct line *line, enum line_kind kind, int pid)
@@ -267,28 +248,19 @@ enum taskscope_level line_level(enum line_kind kind)
 	return kinds[kind].level;
 }
 
-static size_t render_text(const struct line *line, struct writer *writer)
-{
-	put(writer, "%s", kinds[line->kind].tag);
-	for (unsigned int i = 0; i < line->field_count; i++)
-		put_text_field(writer, &line->fields[i]);
-	return writer->length;
-}
-
-static size_t render_json(const struct line *line, struct writer *writer)
-{
-	put(writer, "{\"kind\":\"%s\"", kinds[line->kind].name);
-	for (unsigned int i = 0; i < line->field_count; i++)
-		put_json_field(writer, &line->fields[i]);
-	put(writer, "}");
-	return writer->length;
-}
-
 size_t line_render(const struct line *line, bool is_json, char *buffer, size_t capacity)
 {
 	struct writer writer = { .buffer = buffer, .capacity = capacity };
 
-	return is_json ? render_json(line, &writer) : render_text(line, &writer);
+	if (is_json)
+		put(&writer, "{\"kind\":\"%s\"", kinds[line->kind].name);
+	else
+		put(&writer, "%s", kinds[line->kind].tag);
+	for (unsigned int i = 0; i < line->field_count; i++)
+		(is_json ? put_json_field : put_text_field)(&writer, &line->fields[i]);
+	if (is_json)
+		put(&writer, "}");
+	return writer.length;
 }
 
 static const struct {

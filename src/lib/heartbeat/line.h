@@ -48,24 +48,42 @@ enum line_kind {
 };
 
 enum line_type {
-	LINE_COUNT,    /* amount */
-	LINE_BYTES,    /* amount */
-	LINE_DURATION, /* amount, in nanoseconds */
-	LINE_REAL,     /* real, if amount is known */
-	LINE_CORES,    /* likewise; text shows less than a hundredth as 0 */
-	LINE_LABEL,    /* text, in quotes */
-	LINE_WORD,     /* text */
+	LINE_COUNT,
+	LINE_BYTES,
+	LINE_DURATION, /* in nanoseconds */
+	LINE_REAL,
+	LINE_CORES, /* likewise; text shows less than a hundredth as 0 */
+	LINE_LABEL, /* text, in quotes */
+	LINE_WORD,  /* text */
 };
+
+struct line_value {
+	enum line_type type;
+	struct amount amount;
+	double real;	  /* of LINE_REAL and LINE_CORES, if the amount is known */
+	const char *text; /* of LINE_LABEL and LINE_WORD; NULL: unknown */
+};
+
+static inline struct line_value line_amount(enum line_type type, struct amount amount)
+{
+	return (struct line_value){ .type = type, .amount = amount };
+}
+
+static inline struct line_value line_real(enum line_type type, bool is_known, double real)
+{
+	return (struct line_value){ .type = type, .amount.is_known = is_known, .real = real };
+}
+
+static inline struct line_value line_text(enum line_type type, const char *text)
+{
+	return (struct line_value){ .type = type, .text = text };
+}
 
 struct line_field {
 	const char *key;     /* in JSON with its unit; NULL: not in JSON */
-	const char *before;  /* in text; NULL: a space, the key and "=" */
-	const char *after;   /* in text; NULL: nothing */
+	const char *form;    /* in text, with * for the value; NULL: a space, the key, "=*" */
 	const char *missing; /* in text when there is no value; NULL: "<unknown>", "": left out */
-	enum line_type type;
-	struct amount amount;
-	double real;
-	const char *text; /* NULL: no value */
+	struct line_value value;
 };
 
 struct line {
@@ -76,17 +94,15 @@ struct line {
 
 /* Begins a line; its first value is the process. */
 void line_begin(struct line *line, enum line_kind kind, int pid);
-/* Adds a value; does nothing when the line is full. */
-void line_add(struct line *line, const struct line_field *field);
-/* The usual kinds of values. */
+/* Adds a value; does nothing when the line is full.  For `form` and `missing` see line_field. */
+void line_add_as(struct line *line, const char *key, const char *form, const char *missing,
+		 struct line_value value);
+/* Adds key=value, with "<unknown>" where there is none. */
+void line_add(struct line *line, const char *key, struct line_value value);
 void line_add_count(struct line *line, const char *key, uint64_t value);
 void line_add_duration(struct line *line, const char *key, uint64_t nanoseconds);
-void line_add_amount(struct line *line, enum line_type type, const char *key, struct amount amount);
-void line_add_label(struct line *line, const char *key, const char *text);
 /* thread=4243/worker; a name of "" is left out. */
 void line_add_thread(struct line *line, int tid, const char *name);
-/* Adds text that is not in JSON. */
-void line_add_remark(struct line *line, const char *text);
 
 enum taskscope_level line_level(enum line_kind kind);
 /* Writes the line with a zero byte at its end, cut to fit `capacity`.  Returns the length. */

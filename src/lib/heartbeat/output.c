@@ -184,3 +184,12 @@ void output_line(struct output *output, const struct line *line)
 	output->length += length + 1;
 	output->line_count++;
 }
+
+void output_left(struct output *output, enum line_kind kind, const char *form, uint64_t count)
+{
+	struct line line;
+
+	line_begin(&line, kind, getpid());
+	line_add_as(&line, "left", form, NULL, line_amount(LINE_COUNT, amount_of(count)));
+	output_line(output, &line);
+}

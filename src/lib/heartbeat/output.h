@@ -45,6 +45,8 @@ void output_close(struct output *output);
 /* From now on, all writes together may wait for `patience_ms`. */
 void output_refresh(struct output *output, int patience_ms);
 void output_line(struct output *output, const struct line *line);
+/* Writes a line that only says how many others were left out. */
+void output_left(struct output *output, enum line_kind kind, const char *form, uint64_t count);
 /* Lines are kept until a chunk is full; this writes them now. */
 void output_flush(struct output *output);
 

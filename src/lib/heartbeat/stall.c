@@ -9,7 +9,7 @@ enum {
 	THROTTLE_HOLD_NS = 200 * MILLISECOND_NS,
 };
 
-static bool counter_moved(struct stall_counter *counter, const struct look_frame *frame)
+static bool counter_moved(struct stall_counter *counter, const struct scope_frame *frame)
 {
 	if (counter->generation == frame->generation && counter->count == frame->count &&
 	    counter->total == frame->total)
@@ -21,28 +21,29 @@ static bool counter_moved(struct stall_counter *counter, const struct look_frame
 	return true;
 }
 
-bool stall_moved(struct stall_watch *watch, const struct look_thread *thread)
+bool stall_moved(struct stall *stall, const struct stack *thread)
 {
-	bool moved = thread->is_changing || watch->sequence != thread->sequence;
+	bool moved = thread->is_changing || stall->sequence != thread->sequence;
 
-	if (watch->tid != thread->tid) {
-		memset(watch, 0, sizeof(*watch));
-		watch->tid = thread->tid;
+	if (stall->tid != thread->tid) {
+		memset(stall, 0, sizeof(*stall));
+		stall->tid = thread->tid;
 		moved = true;
 	}
-	watch->sequence = thread->sequence;
+	stall->sequence = thread->sequence;
 	for (uint32_t i = 0; i < thread->depth; i++)
-		moved |= counter_moved(&watch->counters[i], &thread->frames[i]);
-	watch->has_moved = moved;
+		moved |= counter_moved(&stall->counters[i], &thread->frames[i]);
+	stall->has_moved = moved;
 	return moved;
 }
 
-static bool has_own_counter(const struct look_frame *frame)
+static bool has_own_counter(const struct scope_frame *frame)
 {
-	return frame->has_progress && frame->limit_ms && frame->limit_ms != SCOPE_NO_LIMIT;
+	return frame->flags & SCOPE_HAS_PROGRESS && frame->limit_ms &&
+	       frame->limit_ms != SCOPE_NO_LIMIT;
 }
 
-static uint64_t limit_ns(const struct look_frame *frame, bool is_innermost, uint32_t default_ms)
+static uint64_t limit_ns(const struct scope_frame *frame, bool is_innermost, uint32_t default_ms)
 {
 	uint32_t limit_ms = frame->limit_ms;
 
@@ -51,10 +52,10 @@ static uint64_t limit_ns(const struct look_frame *frame, bool is_innermost, uint
 	return limit_ms == SCOPE_NO_LIMIT ? UINT64_MAX : (uint64_t)limit_ms * MILLISECOND_NS;
 }
 
-bool stall_can_begin(const struct stall_watch *watch, const struct look_thread *thread,
+bool stall_can_begin(const struct stall *stall, const struct stack *thread,
 		     uint32_t default_limit_ms)
 {
-	if (watch->is_stalled || thread->is_idle)
+	if (stall->is_stalled || thread->is_idle)
 		return false;
 	for (uint32_t i = thread->depth; i > 0; i--)
 		if (limit_ns(&thread->frames[i - 1], i == thread->depth, default_limit_ms) !=
@@ -63,10 +64,9 @@ bool stall_can_begin(const struct stall_watch *watch, const struct look_thread *
 	return false;
 }
 
-static uint64_t still_ns(const struct stall_watch *watch, const struct look_frame *frame,
-			 uint32_t i)
+static uint64_t still_ns(const struct stall *stall, const struct scope_frame *frame, uint32_t i)
 {
-	return has_own_counter(frame) ? watch->counters[i].still_ns : watch->still_ns;
+	return has_own_counter(frame) ? stall->counters[i].still_ns : stall->still_ns;
 }
 
 /* In a tick in which something moved, how much came after the move is not known: count nothing. */
@@ -75,87 +75,85 @@ static uint64_t time_after(uint64_t still, bool has_moved, uint64_t counted_ns)
 	return has_moved ? 0 : still + counted_ns;
 }
 
-static void add_time(struct stall_watch *watch, uint32_t depth, uint64_t counted_ns)
+static void add_time(struct stall *stall, uint32_t depth, uint64_t counted_ns)
 {
-	watch->still_ns = time_after(watch->still_ns, watch->has_moved, counted_ns);
+	stall->still_ns = time_after(stall->still_ns, stall->has_moved, counted_ns);
 	for (uint32_t i = 0; i < depth; i++) {
-		struct stall_counter *counter = &watch->counters[i];
+		struct stall_counter *counter = &stall->counters[i];
 
 		counter->still_ns = time_after(counter->still_ns, counter->has_moved, counted_ns);
 		counter->has_moved = false;
 	}
 }
 
-static void forget_time(struct stall_watch *watch)
+static void forget_time(struct stall *stall)
 {
-	watch->still_ns = 0;
+	stall->still_ns = 0;
 	for (uint32_t i = 0; i < SCOPE_FRAMES; i++)
-		watch->counters[i].still_ns = 0;
+		stall->counters[i].still_ns = 0;
 }
 
 /* Whether the stalled scope is still open and still without progress. */
-static bool still_stuck(const struct stall_watch *watch, const struct look_thread *thread,
-			uint64_t *ret_ns)
+static bool still_stuck(const struct stall *stall, const struct stack *thread, uint64_t *ret_ns)
 {
-	const struct look_frame *frame = &thread->frames[watch->frame];
+	const struct scope_frame *frame = &thread->frames[stall->frame];
 	uint64_t still;
 
-	if (watch->frame >= thread->depth || frame->generation != watch->generation)
+	if (stall->frame >= thread->depth || frame->generation != stall->generation)
 		return false;
-	still = still_ns(watch, frame, watch->frame);
-	if (still < watch->stuck_ns)
+	still = still_ns(stall, frame, stall->frame);
+	if (still < stall->stuck_ns)
 		return false;
 	*ret_ns = still;
 	return true;
 }
 
-static enum stall_news begin(struct stall_watch *watch, const struct look_thread *thread,
-			     uint32_t i, uint64_t still)
+static enum stall_news begin(struct stall *stall, const struct stack *thread, uint32_t i,
+			     uint64_t still)
 {
-	watch->is_stalled = true;
-	watch->frame = i;
-	watch->generation = thread->frames[i].generation;
-	watch->stuck_ns = still;
+	stall->is_stalled = true;
+	stall->frame = i;
+	stall->generation = thread->frames[i].generation;
+	stall->stuck_ns = still;
 	return STALL_BEGUN;
 }
 
 /* Reports the innermost scope that is over its limit. */
-static enum stall_news find(struct stall_watch *watch, const struct look_thread *thread,
-			    uint32_t default_ms)
+static enum stall_news find(struct stall *stall, const struct stack *thread, uint32_t default_ms)
 {
 	bool is_half = false;
 
 	for (uint32_t i = thread->depth; i > 0; i--) {
-		const struct look_frame *frame = &thread->frames[i - 1];
+		const struct scope_frame *frame = &thread->frames[i - 1];
 		uint64_t limit = limit_ns(frame, i == thread->depth, default_ms);
-		uint64_t still = still_ns(watch, frame, i - 1);
+		uint64_t still = still_ns(stall, frame, i - 1);
 
 		if (still >= limit)
-			return begin(watch, thread, i - 1, still);
+			return begin(stall, thread, i - 1, still);
 		is_half |= still >= limit / 2;
 	}
 	if (!is_half)
-		watch->has_first = false;
-	return is_half && !watch->has_first ? STALL_HALF : STALL_QUIET;
+		stall->has_first = false;
+	return is_half && !stall->has_first ? STALL_HALF : STALL_QUIET;
 }
 
-enum stall_news stall_follow(struct stall_watch *watch, const struct look_thread *thread,
-			     uint64_t counted_ns, uint32_t default_limit_ms)
+enum stall_news stall_follow(struct stall *stall, const struct stack *thread, uint64_t counted_ns,
+			     uint32_t default_limit_ms)
 {
 	if (thread->is_idle || !thread->depth)
-		forget_time(watch);
+		forget_time(stall);
 	else
-		add_time(watch, thread->depth, counted_ns);
-	if (watch->is_stalled) {
-		if (!thread->is_idle && still_stuck(watch, thread, &watch->stuck_ns))
+		add_time(stall, thread->depth, counted_ns);
+	if (stall->is_stalled) {
+		if (!thread->is_idle && still_stuck(stall, thread, &stall->stuck_ns))
 			return STALL_QUIET;
-		watch->is_stalled = false;
-		watch->has_first = false;
+		stall->is_stalled = false;
+		stall->has_first = false;
 		return STALL_RECOVERED;
 	}
 	if (thread->is_idle)
 		return STALL_QUIET;
-	return find(watch, thread, default_limit_ms);
+	return find(stall, thread, default_limit_ms);
 }
 
 static uint64_t grown(struct amount first, struct amount last)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "lib/heartbeat/line.h"
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 
 struct stall_counter {
 	uint32_t generation;
@@ -33,7 +33,7 @@ struct stall_reading {
 	char state;	/* 0: unknown */
 };
 
-struct stall_watch {
+struct stall {
 	int32_t tid;
 	uint32_t sequence;
 	bool has_moved;	   /* in this tick */
@@ -59,16 +59,16 @@ enum stall_news {
  * To be called first: returns whether anything moved since the last tick.  If not, the caller
  * finds out how much of the tick counts.  Forgets everything when another thread has the slot now.
  */
-bool stall_moved(struct stall_watch *watch, const struct look_thread *thread);
+bool stall_moved(struct stall *stall, const struct stack *thread);
 /* Whether a stall can still begin, so that it matters how much of the tick counts. */
-bool stall_can_begin(const struct stall_watch *watch, const struct look_thread *thread,
+bool stall_can_begin(const struct stall *stall, const struct stack *thread,
 		     uint32_t default_limit_ms);
 /*
  * To be called next: adds the part of the tick that counts, which may be 0.  For a thread that is
  * idle, has no scope or could not be copied, no time without progress is counted.
  */
-enum stall_news stall_follow(struct stall_watch *watch, const struct look_thread *thread,
-			     uint64_t counted_ns, uint32_t default_limit_ms);
+enum stall_news stall_follow(struct stall *stall, const struct stack *thread, uint64_t counted_ns,
+			     uint32_t default_limit_ms);
 
 /* The kind of a stall, from the reading half-way and the reading now. */
 enum scope_stall stall_judge(const struct stall_reading *first, const struct stall_reading *last);

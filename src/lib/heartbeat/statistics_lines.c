@@ -12,12 +12,6 @@ enum { COPY_TRIES = 64 };
 
 #define SUMS_SIZE (SCOPE_LABELS * sizeof(struct statistics_sum))
 
-static void copy_words(void *to, const void *from, size_t size)
-{
-	for (size_t i = 0; i < size / sizeof(uint32_t); i++)
-		((uint32_t *)to)[i] = LOAD(((const uint32_t *)from)[i]);
-}
-
 /* Number 0 sums up all labels that have no place of their own. */
 static void add(struct statistics_sum *sums, const struct scope_statistic *statistic)
 {
@@ -41,7 +35,7 @@ static void add_block(struct statistics_sum *sums, const struct scope_thread *bl
 	for (unsigned int i = 0; i < COPY_TRIES; i++) {
 		uint32_t sequence = LOAD(block->sequence);
 
-		copy_words(copy, block->statistics, sizeof(copy));
+		words_copy(copy, block->statistics, sizeof(copy));
 		if (!(sequence & 1) && LOAD(block->sequence) == sequence)
 			break;
 	}
@@ -53,7 +47,7 @@ static void add_retired(struct statistics_sum *sums, uint32_t place)
 {
 	struct scope_statistic copy;
 
-	copy_words(&copy, &area_retired()[place], sizeof(copy));
+	words_copy(&copy, &area_retired()[place], sizeof(copy));
 	add(sums, &copy);
 }
 
@@ -115,32 +109,23 @@ static void add_time(struct line *line, const char *key, double ticks, double ns
 static void print_sum(const struct statistics_sum *sum, uint32_t label, double ns_per_tick,
 		      struct output *output)
 {
+	struct amount cpu = { .is_known = sum->cpu_samples > 0, .value = sum->cpu_ns };
+	struct amount samples = { .is_known = cpu.is_known, .value = sum->cpu_samples };
+	const char *text = label ? area_labels()[label].text : NULL;
 	double count = sum->count ? (double)sum->count : 1;
 	struct line line;
 
 	line_begin(&line, LINE_SCOPE, area.header->pid);
-	line_add(&line, &(struct line_field){ .type = LINE_LABEL,
-					      .key = "label",
-					      .missing = "<other>",
-					      .text = label ? area_labels()[label].text : NULL });
+	line_add_as(&line, "label", NULL, "<other>", line_text(LINE_LABEL, text));
 	line_add_count(&line, "count", sum->count);
 	add_time(&line, "total", (double)sum->total_ticks, ns_per_tick);
 	add_time(&line, "mean", (double)sum->total_ticks / count, ns_per_tick);
 	add_time(&line, "p50", (double)statistics_percentile(sum, 50), ns_per_tick);
 	add_time(&line, "p99", (double)statistics_percentile(sum, 99), ns_per_tick);
 	add_time(&line, "max", (double)sum->longest_ticks, ns_per_tick);
-	line_add(&line, &(struct line_field){ .type = LINE_DURATION,
-					      .key = "cpu",
-					      .missing = "<not-sampled>",
-					      .amount = { .is_known = sum->cpu_samples > 0,
-							  .value = sum->cpu_ns } });
-	line_add(&line, &(struct line_field){ .type = LINE_COUNT,
-					      .key = "cpu_samples",
-					      .before = " (sampled ",
-					      .after = " times)",
-					      .missing = "",
-					      .amount = { .is_known = sum->cpu_samples > 0,
-							  .value = sum->cpu_samples } });
+	line_add_as(&line, "cpu", NULL, "<not-sampled>", line_amount(LINE_DURATION, cpu));
+	line_add_as(&line, "cpu_samples", " (sampled * times)", "",
+		    line_amount(LINE_COUNT, samples));
 	output_line(output, &line);
 }
 

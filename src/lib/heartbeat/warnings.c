@@ -33,10 +33,7 @@ void warnings_print(struct warnings *warnings, struct output *output)
 		struct line line;
 
 		line_begin(&line, LINE_WARNING, getpid());
-		line_add(&line, &(struct line_field){ .type = LINE_WORD,
-						      .key = "message",
-						      .before = " ",
-						      .text = warnings->texts[i] });
+		line_add_as(&line, "message", " *", NULL, line_text(LINE_WORD, warnings->texts[i]));
 		output_line(output, &line);
 	}
 	warnings->count = 0;

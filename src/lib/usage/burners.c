@@ -2,15 +2,13 @@
 #include "lib/usage/burners.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/area.h"
-#include "lib/usage/thread_usage.h"
+#include "lib/usage/own_usage.h"
 
 enum {
 	SHORTEST_WINDOW_NS = 100 * 1000 * 1000,
@@ -18,27 +16,6 @@ enum {
 };
 
 #define LEAST_CORES 0.05
-
-int burners_init(struct burners *burners)
-{
-	struct burner_table *memory = mmap(NULL, 2 * sizeof(*memory), PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	*burners = (struct burners){ .before = memory, .now = memory + 1 };
-	return 0;
-}
-
-void burners_clear(struct burners *burners)
-{
-	struct burner_table *first =
-		burners->before < burners->now ? burners->before : burners->now;
-
-	if (first)
-		munmap(first, 2 * sizeof(*first));
-	*burners = (struct burners){ 0 };
-}
 
 /* The thread's place, or the free one where it would be. */
 static struct burner *place_of(struct burner_table *table, pid_t tid)
@@ -85,13 +62,9 @@ static void mark_thread(void *context, pid_t tid)
 
 void burners_mark(struct burners *burners, uint64_t now_ns)
 {
-	struct burner_table *table = burners->now;
-
-	if (table->count)
-		memset(table, 0, sizeof(*table));
-	visit_threads(mark_thread, table);
-	burners->now = burners->before;
-	burners->before = table;
+	if (burners->before.count)
+		memset(&burners->before, 0, sizeof(burners->before));
+	visit_threads(mark_thread, &burners->before);
 	burners->marked_ns = now_ns;
 }
 
@@ -103,7 +76,7 @@ struct found {
 /* A search, and the threads found so far that use most. */
 struct search {
 	struct burners *burners;
-	const struct look *look;
+	const struct stacks *stacks;
 	uint64_t window_ns;
 	uint32_t count, left;
 	struct found most[BURNERS_LINES];
@@ -125,24 +98,24 @@ static void keep(struct search *search, struct found found)
 }
 
 /* Whether the thread says with scopes what it does. */
-static bool is_telling(const struct search *search, pid_t tid)
+static bool is_instrumented(const struct search *search, pid_t tid)
 {
-	const struct look *look = search->look;
+	const struct stacks *stacks = search->stacks;
 
-	for (uint32_t i = 0; i < look->thread_count; i++) {
-		const struct look_thread *thread = &look->threads[i];
+	for (uint32_t i = 0; i < stacks->thread_count; i++) {
+		const struct stack *thread = &stacks->threads[i];
 
 		if (thread->tid == tid)
 			return thread->depth || thread->is_changing ||
-			       look_age_ns(look, thread->changed_ticks) <= search->window_ns;
+			       stacks_age_ns(stacks, thread->changed_ticks) <= search->window_ns;
 	}
 	return false;
 }
 
 /* A thread that was not there at the mark is new: all of its time is in the window. */
-static uint64_t used_ns(struct burners *burners, pid_t tid, uint64_t cpu_ns)
+static uint64_t used_ns(struct burner_table *before, pid_t tid, uint64_t cpu_ns)
 {
-	const struct burner *place = place_of(burners->before, tid);
+	const struct burner *place = place_of(before, tid);
 
 	return place->tid && place->cpu_ns <= cpu_ns ? cpu_ns - place->cpu_ns : cpu_ns;
 }
@@ -150,17 +123,16 @@ static uint64_t used_ns(struct burners *burners, pid_t tid, uint64_t cpu_ns)
 static void weigh_thread(void *context, pid_t tid)
 {
 	struct search *search = context;
+	struct burner_table *before = &search->burners->before;
 	struct amount cpu_ns = thread_cpu_ns(tid);
 	struct found found = { .tid = tid };
 
 	/* If the table was full, a thread that is not in it need not be new. */
 	if (!cpu_ns.is_known || tid == search->burners->own_tid ||
-	    (search->burners->before->count >= FULL &&
-	     !place_of(search->burners->before, tid)->tid))
+	    (before->count >= FULL && !place_of(before, tid)->tid))
 		return;
-	found.cores =
-		(double)used_ns(search->burners, tid, cpu_ns.value) / (double)search->window_ns;
-	if (found.cores >= LEAST_CORES && !is_telling(search, tid))
+	found.cores = (double)used_ns(before, tid, cpu_ns.value) / (double)search->window_ns;
+	if (found.cores >= LEAST_CORES && !is_instrumented(search, tid))
 		keep(search, found);
 }
 
@@ -172,38 +144,22 @@ static void print_found(const struct found *found, struct output *output)
 	thread_name(found->tid, name);
 	line_begin(&line, LINE_UNINSTRUMENTED, area.header->pid);
 	line_add_thread(&line, found->tid, name);
-	line_add(&line, &(struct line_field){ .type = LINE_CORES,
-					      .key = "cpu_cores",
-					      .before = " cpu=",
-					      .after = " cores",
-					      .amount = { .is_known = true },
-					      .real = found->cores });
+	line_add_as(&line, "cpu_cores", " cpu=* cores", NULL,
+		    line_real(LINE_CORES, true, found->cores));
 	output_line(output, &line);
 }
 
-static void print_left(uint32_t left, struct output *output)
+void burners_print(struct burners *burners, const struct stacks *stacks, struct output *output)
 {
-	struct line line;
+	struct search search = { .burners = burners, .stacks = stacks };
 
-	line_begin(&line, LINE_UNINSTRUMENTED_LEFT, area.header->pid);
-	line_add(&line, &(struct line_field){ .type = LINE_COUNT,
-					      .key = "left",
-					      .before = " ... and ",
-					      .after = " more threads",
-					      .amount = amount_of(left) });
-	output_line(output, &line);
-}
-
-void burners_print(struct burners *burners, const struct look *look, struct output *output)
-{
-	struct search search = { .burners = burners, .look = look };
-
-	search.window_ns = burners->marked_ns ? look->ns - burners->marked_ns : 0;
+	search.window_ns = burners->marked_ns ? stacks->ns - burners->marked_ns : 0;
 	if (search.window_ns < SHORTEST_WINDOW_NS)
 		return;
 	visit_threads(weigh_thread, &search);
 	for (uint32_t i = 0; i < search.count; i++)
 		print_found(&search.most[i], output);
 	if (search.left)
-		print_left(search.left, output);
+		output_left(output, LINE_UNINSTRUMENTED_LEFT, " ... and * more threads",
+			    search.left);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 #include "lib/heartbeat/output.h"
 
 enum {
@@ -30,18 +30,14 @@ struct burner_table {
 };
 
 struct burners {
-	pid_t own_tid;	    /* of the heartbeat thread, which is left out */
-	uint64_t marked_ns; /* 0: never */
-	struct burner_table *before, *now;
+	pid_t own_tid;		    /* of the heartbeat thread, which is left out */
+	uint64_t marked_ns;	    /* 0: never */
+	struct burner_table before; /* at the mark */
 };
-
-/* Returns 0 or -ENOMEM. */
-int burners_init(struct burners *burners);
-void burners_clear(struct burners *burners);
 
 /* Begins a new window: what threads used so far does not count in it. */
 void burners_mark(struct burners *burners, uint64_t now_ns);
 /* Prints the threads that used much CPU time in the window. */
-void burners_print(struct burners *burners, const struct look *look, struct output *output);
+void burners_print(struct burners *burners, const struct stacks *stacks, struct output *output);
 
 #endif

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/usage/cpu_shares.h"
 
-#include <errno.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/usage/thread_usage.h"
+#include "lib/usage/own_usage.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
-
-#define SHARES_SIZE (SCOPE_THREADS * sizeof(struct cpu_share))
 
 enum {
 	MOMENT_NS = 1000 * 1000,
@@ -19,24 +15,6 @@ enum {
 	TICK_NS = 100 * MOMENT_NS,
 	THREADS_AT_ONCE = 64, /* more threads are sampled less often: each costs two system calls */
 };
-
-int cpu_shares_init(struct cpu_shares *shares)
-{
-	void *memory = mmap(NULL, SHARES_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	*shares = (struct cpu_shares){ .threads = memory };
-	return 0;
-}
-
-void cpu_shares_clear(struct cpu_shares *shares)
-{
-	if (shares->threads)
-		munmap(shares->threads, SHARES_SIZE);
-	shares->threads = NULL;
-}
 
 /* Varies between three quarters and five quarters of the usual tick. */
 uint64_t cpu_shares_tick_ns(struct cpu_shares *shares, uint32_t threads)
@@ -47,7 +25,7 @@ uint64_t cpu_shares_tick_ns(struct cpu_shares *shares, uint32_t threads)
 	return tick_ns * 3 / 4 + (shares->random >> 33) % (tick_ns / 2);
 }
 
-void cpu_shares_note(struct cpu_shares *shares, const struct look_thread *thread, uint64_t ran_ns,
+void cpu_shares_note(struct cpu_shares *shares, const struct stack *thread, uint64_t ran_ns,
 		     uint64_t cpu_ns)
 {
 	shares->threads[thread->slot] = (struct cpu_share){
@@ -58,12 +36,12 @@ void cpu_shares_note(struct cpu_shares *shares, const struct look_thread *thread
 	};
 }
 
-static bool is_young(const struct cpu_shares *shares, const struct look_frame *frame)
+static bool is_young(const struct cpu_shares *shares, const struct scope_frame *frame)
 {
-	return frame->entered_ticks > shares->looked_ticks;
+	return frame->entered_ticks > shares->copied_ticks;
 }
 
-static bool has_young(const struct cpu_shares *shares, const struct look_thread *thread)
+static bool has_young(const struct cpu_shares *shares, const struct stack *thread)
 {
 	return is_young(shares, &thread->frames[thread->depth - 1]);
 }
@@ -91,15 +69,14 @@ static void add(struct scope_statistic *statistic, uint64_t ns, uint64_t most_ns
 }
 
 static bool is_open(const struct scope_thread *block, uint32_t index,
-		    const struct look_frame *frame)
+		    const struct scope_frame *frame)
 {
 	return index < LOAD(block->depth) &&
 	       LOAD(block->frames[index].generation) == frame->generation;
 }
 
 /* Gives to every label on the stack once; its outermost scope counts. */
-static void give(const struct cpu_shares *shares, const struct look_thread *thread,
-		 uint64_t young_ns)
+static void give(const struct cpu_shares *shares, const struct stack *thread, uint64_t young_ns)
 {
 	const struct cpu_share *share = &shares->threads[thread->slot];
 	struct scope_thread *block = threads_lock_block(thread->slot, thread->tid);
@@ -108,7 +85,7 @@ static void give(const struct cpu_shares *shares, const struct look_thread *thre
 	if (!block)
 		return;
 	for (uint32_t i = 0; i < thread->depth; i++) {
-		const struct look_frame *frame = &thread->frames[i];
+		const struct scope_frame *frame = &thread->frames[i];
 		uint32_t place = place_of(block, frame->label);
 
 		if (given & UINT32_C(1) << place)
@@ -133,10 +110,10 @@ static uint64_t burnt_ns(const struct cpu_share *share, pid_t tid, uint64_t tick
 	return (uint64_t)((double)(now.value - share->cpu_ns) / (double)window * (double)tick_ns);
 }
 
-static bool needs_moment(const struct cpu_shares *shares, const struct look *look)
+static bool needs_moment(const struct cpu_shares *shares, const struct stacks *stacks)
 {
-	for (uint32_t i = 0; i < look->thread_count; i++) {
-		const struct look_thread *thread = &look->threads[i];
+	for (uint32_t i = 0; i < stacks->thread_count; i++) {
+		const struct stack *thread = &stacks->threads[i];
 
 		if (shares->threads[thread->slot].is_wanted && has_young(shares, thread))
 			return true;
@@ -144,14 +121,14 @@ static bool needs_moment(const struct cpu_shares *shares, const struct look *loo
 	return false;
 }
 
-void cpu_shares_give(struct cpu_shares *shares, const struct look *look, uint64_t tick_ns)
+void cpu_shares_give(struct cpu_shares *shares, const struct stacks *stacks, uint64_t tick_ns)
 {
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 
-	if (needs_moment(shares, look))
+	if (needs_moment(shares, stacks))
 		nanosleep(&moment, NULL);
-	for (uint32_t i = 0; i < look->thread_count; i++) {
-		const struct look_thread *thread = &look->threads[i];
+	for (uint32_t i = 0; i < stacks->thread_count; i++) {
+		const struct stack *thread = &stacks->threads[i];
 		struct cpu_share *share = &shares->threads[thread->slot];
 		uint64_t young_ns = 0;
 
@@ -163,5 +140,5 @@ void cpu_shares_give(struct cpu_shares *shares, const struct look *look, uint64_
 		give(shares, thread, young_ns);
 		share->is_wanted = false;
 	}
-	shares->looked_ticks = look->ticks;
+	shares->copied_ticks = stacks->ticks;
 }

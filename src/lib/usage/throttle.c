@@ -4,144 +4,113 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/usage/process_usage.h"
+#include "lib/usage/own_usage.h"
 
-/* A piece of text that somebody else owns. */
-struct piece {
-	const char *start;
-	size_t length;
+enum version { VERSION_2, VERSION_1, VERSIONS };
+
+/* What the kernel's files say about one version of cgroups; NULL: nothing. */
+struct hierarchy {
+	const char *group;
+	const char *root, *place; /* of its mount */
 };
-
-static struct piece next_piece(const char **cursor, const char *ends)
-{
-	struct piece piece = { .start = *cursor, .length = strcspn(*cursor, ends) };
-
-	*cursor += piece.length;
-	if (**cursor && **cursor != '\n')
-		(*cursor)++;
-	return piece;
-}
-
-static const char *next_line(const char *text)
-{
-	const char *end = strchr(text, '\n');
-
-	return end && end[1] ? end + 1 : NULL;
-}
-
-static bool piece_is(struct piece piece, const char *word)
-{
-	return piece.length == strlen(word) && !strncmp(piece.start, word, piece.length);
-}
 
 /* Whether a word is in a list separated by commas. */
-static bool list_has(struct piece list, const char *word)
+static bool list_has(const char *list, const char *word)
 {
-	const char *cursor = list.start, *end = list.start + list.length;
+	size_t length = strlen(word);
 
-	while (cursor < end) {
-		size_t length = 0;
-
-		while (cursor + length < end && cursor[length] != ',')
-			length++;
-		if (piece_is((struct piece){ cursor, length }, word))
+	for (const char *at = list; (at = strstr(at, word)); at += length)
+		if ((at == list || at[-1] == ',') && (!at[length] || at[length] == ','))
 			return true;
-		cursor += length + 1;
-	}
 	return false;
 }
 
-/* Lines are "number:controllers:path"; in version 2 there are no controllers. */
-static bool find_group(const char *groups, bool is_old, struct piece *ret_path)
+/* "number:controllers:path"; in version 2 there are no controllers. */
+static void note_group(char *line, struct hierarchy *found)
 {
-	for (const char *line = groups; line && *line; line = next_line(line)) {
-		const char *cursor = line;
-		struct piece controllers;
+	const char *controllers;
 
-		next_piece(&cursor, ":\n");
-		controllers = next_piece(&cursor, ":\n");
-		if (is_old ? !list_has(controllers, "cpu") : controllers.length > 0)
-			continue;
-		*ret_path = (struct piece){ cursor, strcspn(cursor, "\n") };
-		return true;
-	}
-	return false;
+	strsep(&line, ":");
+	controllers = strsep(&line, ":");
+	if (!line || (*controllers && !list_has(controllers, "cpu")))
+		return;
+	found += *controllers ? VERSION_1 : VERSION_2;
+	if (!found->group)
+		found->group = line;
 }
-
-struct mount {
-	struct piece root, place;
-};
 
 /* "id parent device root place options ... - type source options" */
-static bool parse_mount(const char *line, bool is_old, struct mount *ret)
+static void note_mount(char *line, struct hierarchy *found)
 {
-	const char *cursor = line;
-	struct mount mount;
-	struct piece piece;
+	char *rest = strstr(line, " - ");
+	const char *root, *place, *type, *options;
 
+	if (!rest)
+		return;
+	*rest = '\0';
+	rest += strlen(" - ");
 	for (int i = 0; i < 3; i++)
-		next_piece(&cursor, " \n");
-	mount.root = next_piece(&cursor, " \n");
-	mount.place = next_piece(&cursor, " \n");
-	do {
-		piece = next_piece(&cursor, " \n");
-	} while (piece.length && !piece_is(piece, "-"));
-	piece = next_piece(&cursor, " \n");
-	if (!piece_is(piece, is_old ? "cgroup" : "cgroup2"))
-		return false;
-	next_piece(&cursor, " \n");
-	piece = next_piece(&cursor, " \n");
-	if (is_old && !list_has(piece, "cpu"))
-		return false;
-	*ret = mount;
-	return true;
+		strsep(&line, " ");
+	root = strsep(&line, " ");
+	place = strsep(&line, " ");
+	type = strsep(&rest, " ");
+	strsep(&rest, " ");
+	options = strsep(&rest, " ");
+	if (!place || !options)
+		return;
+	if (!strcmp(type, "cgroup") && list_has(options, "cpu"))
+		found += VERSION_1;
+	else if (!strcmp(type, "cgroup2"))
+		found += VERSION_2;
+	else
+		return;
+	if (!found->place)
+		*found = (struct hierarchy){ found->group, root, place };
 }
 
-static bool find_mount(const char *mounts, bool is_old, struct mount *ret)
+static void note_lines(char *text, void (*note)(char *line, struct hierarchy *found),
+		       struct hierarchy *found)
 {
-	for (const char *line = mounts; line && *line; line = next_line(line))
-		if (parse_mount(line, is_old, ret))
-			return true;
-	return false;
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		note(line, found);
 }
 
 /* A container may see only a part of the hierarchy, while its paths begin above that part. */
-static struct piece below(struct piece path, struct piece root)
+static const char *below(const char *path, const char *root)
 {
-	if (root.length > 1 && path.length >= root.length &&
-	    !strncmp(path.start, root.start, root.length)) {
-		path.start += root.length;
-		path.length -= root.length;
-	}
-	while (path.length && path.start[path.length - 1] == '/')
-		path.length--;
-	return path;
+	size_t length = strlen(root);
+
+	return length > 1 && !strncmp(path, root, length) ? path + length : path;
 }
 
-static bool parse_version(struct throttle *throttle, const char *groups, const char *mounts,
-			  bool is_old)
+static bool choose(struct throttle *throttle, const struct hierarchy *found, bool is_old)
 {
-	struct piece path;
-	struct mount mount;
 	int length;
 
-	if (!find_group(groups, is_old, &path) || !find_mount(mounts, is_old, &mount))
+	if (!found->group || !found->place)
 		return false;
-	path = below(path, mount.root);
-	length = snprintf(throttle->path, sizeof(throttle->path), "%.*s%.*s",
-			  (int)mount.place.length, mount.place.start, (int)path.length, path.start);
+	length = snprintf(throttle->path, sizeof(throttle->path), "%s%s", found->place,
+			  below(found->group, found->root));
 	if (length < 0 || (size_t)length >= sizeof(throttle->path))
 		return false;
-	throttle->mount_length = (unsigned int)mount.place.length;
+	throttle->mount_length = (unsigned int)strlen(found->place);
+	while ((unsigned int)length > throttle->mount_length && throttle->path[length - 1] == '/')
+		throttle->path[--length] = '\0';
 	throttle->is_old = is_old;
 	return true;
 }
 
-bool throttle_parse(struct throttle *throttle, const char *groups, const char *mounts)
+bool throttle_parse(struct throttle *throttle, char *groups, char *mounts)
 {
+	struct hierarchy found[VERSIONS] = { 0 };
+
+	note_lines(groups, note_group, found);
+	note_lines(mounts, note_mount, found);
 	/* Where both versions are mounted, the CPU controller is in the old one, if anywhere. */
-	throttle->is_found = parse_version(throttle, groups, mounts, true) ||
-			     parse_version(throttle, groups, mounts, false);
+	throttle->is_found = choose(throttle, &found[VERSION_1], true) ||
+			     choose(throttle, &found[VERSION_2], false);
 	return throttle->is_found;
 }
 
@@ -151,9 +120,9 @@ static struct amount read_throttled(const struct throttle *throttle, size_t leng
 	struct amount amount;
 
 	snprintf(path, sizeof(path), "%.*s/cpu.stat", (int)length, throttle->path);
-	if (process_read_file(path, text, sizeof(text)) <= 0)
+	if (usage_read_file(path, text, sizeof(text)) <= 0)
 		return (struct amount){ 0 };
-	amount = process_find_number(text, throttle->is_old ? "throttled_time" : "throttled_usec");
+	amount = usage_find_number(text, throttle->is_old ? "throttled_time" : "throttled_usec");
 	if (!throttle->is_old)
 		amount.value *= 1000;
 	return amount;
@@ -190,8 +159,8 @@ void throttle_find(struct throttle *throttle)
 
 	memcpy(before, throttle->path, sizeof(before));
 	throttle->is_found = false;
-	if (process_read_file("/proc/self/cgroup", groups, sizeof(groups)) <= 0 ||
-	    process_read_file("/proc/self/mountinfo", throttle->mounts, sizeof(throttle->mounts)) <=
+	if (usage_read_file("/proc/self/cgroup", groups, sizeof(groups)) <= 0 ||
+	    usage_read_file("/proc/self/mountinfo", throttle->mounts, sizeof(throttle->mounts)) <=
 		    0)
 		return;
 	throttle_parse(throttle, groups, throttle->mounts);

@@ -32,7 +32,7 @@ void throttle_find(struct throttle *throttle);
 /* Reads how long each group was throttled.  Returns the largest growth since the last call. */
 uint64_t throttle_grown_ns(struct throttle *throttle);
 
-/* For tests: finds the group's folder from the contents of the kernel's files. */
-bool throttle_parse(struct throttle *throttle, const char *groups, const char *mounts);
+/* For tests: finds the group's folder from the contents of the kernel's files, which it cuts up. */
+bool throttle_parse(struct throttle *throttle, char *groups, char *mounts);
 
 #endif

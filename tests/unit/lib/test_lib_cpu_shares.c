@@ -81,22 +81,19 @@ static void who_waits_is_not_named_as_who_burns(void **state)
 static void take_long_moment(struct taskscope_site *site, bool outlasts, uint64_t tick_ns)
 {
 	struct taskscope_scope scope = taskscope_enter_site(site);
-	struct cpu_shares shares;
-	struct look look;
+	static struct cpu_shares shares;
+	static struct stacks stacks;
 
-	assert_int_equal(cpu_shares_init(&shares), 0);
-	assert_int_equal(look_init(&look), 0);
-	look_take(&look);
-	assert_int_equal(look.thread_count, 1);
-	cpu_shares_note(&shares, &look.threads[0], MS, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	memset(&shares, 0, sizeof(shares));
+	stacks_copy(&stacks);
+	assert_int_equal(stacks.thread_count, 1);
+	cpu_shares_note(&shares, &stacks.threads[0], MS, clock_ns(CLOCK_THREAD_CPUTIME_ID));
 	if (!outlasts)
 		taskscope_leave(scope);
 	burn(20 * MS);
-	cpu_shares_give(&shares, &look, tick_ns);
+	cpu_shares_give(&shares, &stacks, tick_ns);
 	if (outlasts)
 		taskscope_leave(scope);
-	look_clear(&look);
-	cpu_shares_clear(&shares);
 }
 
 static void of_a_long_moment_only_who_outlasts_it_has_a_share(void **state)

@@ -105,15 +105,11 @@ static void one_list_of_values_makes_text_and_json(void **state)
 	(void)state;
 	line_begin(&line, LINE_HEARTBEAT, 4242);
 	line_add_duration(&line, "elapsed", 90 * SECOND);
-	line_add_amount(&line, LINE_BYTES, "rss", amount_of(1536));
-	line_add_amount(&line, LINE_BYTES, "read_bytes", amount_of(7));
+	line_add(&line, "rss", line_amount(LINE_BYTES, amount_of(1536)));
+	line_add(&line, "read_bytes", line_amount(LINE_BYTES, amount_of(7)));
 	line_add_thread(&line, 4243, "worker");
-	line_add_label(&line, "active", "solve");
-	line_add(&line, &(struct line_field){ .type = LINE_REAL,
-					      .key = "rate",
-					      .after = "/s",
-					      .amount = { .is_known = true },
-					      .real = 7.125 });
+	line_add(&line, "active", line_text(LINE_LABEL, "solve"));
+	line_add_as(&line, "rate", " rate=*/s", NULL, line_real(LINE_REAL, true, 7.125));
 	assert_rendered(
 		&line,
 		"[taskscope] pid=4242 elapsed=1m30s rss=1.5KiB read_bytes=7B thread=4243/worker "
@@ -129,11 +125,10 @@ static void what_is_not_known_is_said_and_is_not_zero(void **state)
 
 	(void)state;
 	line_begin(&line, LINE_FINAL, 1);
-	line_add_amount(&line, LINE_BYTES, "rss", (struct amount){ 0 });
-	line_add_label(&line, "active", NULL);
-	line_add(&line, &(struct line_field){
-				.type = LINE_REAL, .key = "cpu", .missing = "<warming-up>" });
-	line_add(&line, &(struct line_field){ .type = LINE_DURATION, .key = "eta", .missing = "" });
+	line_add(&line, "rss", line_amount(LINE_BYTES, (struct amount){ 0 }));
+	line_add(&line, "active", line_text(LINE_LABEL, NULL));
+	line_add_as(&line, "cpu", NULL, "<warming-up>", line_real(LINE_REAL, false, 0));
+	line_add_as(&line, "eta", NULL, "", line_amount(LINE_DURATION, (struct amount){ 0 }));
 	assert_rendered(
 		&line, "[taskscope] final pid=1 rss=<unknown> active=<unknown> cpu=<warming-up>",
 		"{\"kind\":\"final\",\"pid\":1,\"rss_bytes\":null,\"active\":null,\"cpu\":null,"
@@ -146,8 +141,10 @@ static void text_for_people_alone_is_not_in_json(void **state)
 
 	(void)state;
 	line_begin(&line, LINE_LOST, 1);
-	line_add_remark(&line, "gone");
-	assert_rendered(&line, "[taskscope][LOST] pid=1 gone", "{\"kind\":\"lost\",\"pid\":1}");
+	line_add_as(&line, "lines", " *: gone", NULL, line_amount(LINE_COUNT, amount_of(2)));
+	line_add_as(&line, NULL, " (*%)", NULL, line_amount(LINE_COUNT, amount_of(3)));
+	assert_rendered(&line, "[taskscope][LOST] pid=1 2: gone (3%)",
+			"{\"kind\":\"lost\",\"pid\":1,\"lines\":2}");
 }
 
 static void bytes_that_harm_a_terminal_are_escaped(void **state)
@@ -172,7 +169,7 @@ static void bytes_that_harm_a_terminal_are_escaped(void **state)
 		struct line line;
 
 		line_begin(&line, LINE_PHASE, 1);
-		line_add_label(&line, "deepest", cases[i].label);
+		line_add(&line, "deepest", line_text(LINE_LABEL, cases[i].label));
 		snprintf(text, sizeof(text), "[taskscope] phase pid=1 deepest=\"%s\"",
 			 cases[i].text);
 		snprintf(json, sizeof(json), "{\"kind\":\"phase\",\"pid\":1,\"deepest\":\"%s\"}",

@@ -13,19 +13,20 @@
 
 /* A thread with scopes, and the time that a test lets pass. */
 struct scene {
-	struct look_thread thread;
-	struct stall_watch watch;
+	struct stack thread;
+	struct stall stall;
 	uint32_t limit_ms;
 };
 
 static void scene_open(struct scene *scene, uint32_t limit_ms, bool has_progress)
 {
-	struct look_thread *thread = &scene->thread;
+	struct stack *thread = &scene->thread;
 
 	thread->sequence += 2;
-	thread->frames[thread->depth++] = (struct look_frame){ .generation = thread->sequence,
-							       .limit_ms = limit_ms,
-							       .has_progress = has_progress };
+	thread->frames[thread->depth++] =
+		(struct scope_frame){ .generation = thread->sequence,
+				      .limit_ms = limit_ms,
+				      .flags = has_progress ? SCOPE_HAS_PROGRESS : 0 };
 }
 
 static void scene_close(struct scene *scene)
@@ -43,8 +44,8 @@ static struct scene scene_begin(void)
 
 static enum stall_news pass(struct scene *scene, uint64_t ms)
 {
-	stall_moved(&scene->watch, &scene->thread);
-	return stall_follow(&scene->watch, &scene->thread, ms * MS, scene->limit_ms);
+	stall_moved(&scene->stall, &scene->thread);
+	return stall_follow(&scene->stall, &scene->thread, ms * MS, scene->limit_ms);
 }
 
 /* Lets time pass by ticks of 100 ms; the last news. */
@@ -65,12 +66,12 @@ static void silence_up_to_the_limit_is_a_stall_once(void **state)
 	scene_open(&scene, 0, false);
 	assert_int_equal(pass_ticks(&scene, 2), STALL_QUIET); /* the first one saw it open */
 	assert_int_equal(pass(&scene, 100), STALL_HALF);
-	scene.watch.has_first = true;
+	scene.stall.has_first = true;
 	assert_int_equal(pass(&scene, 100), STALL_QUIET);
 	assert_int_equal(pass(&scene, 100), STALL_BEGUN);
-	assert_int_equal(scene.watch.stuck_ns, 400 * MS);
+	assert_int_equal(scene.stall.stuck_ns, 400 * MS);
 	assert_int_equal(pass_ticks(&scene, 100), STALL_QUIET);
-	assert_int_equal(scene.watch.stuck_ns, 10400 * MS);
+	assert_int_equal(scene.stall.stuck_ns, 10400 * MS);
 }
 
 static void going_on_ends_a_stall_once(void **state)
@@ -83,10 +84,10 @@ static void going_on_ends_a_stall_once(void **state)
 	pass_ticks(&scene, 3);
 	scene_open(&scene, 0, false);
 	assert_int_equal(pass(&scene, 100), STALL_RECOVERED);
-	assert_int_equal(scene.watch.stuck_ns, 700 * MS);
+	assert_int_equal(scene.stall.stuck_ns, 700 * MS);
 	assert_int_equal(pass(&scene, 100), STALL_QUIET);
 	assert_int_equal(pass_ticks(&scene, 3), STALL_BEGUN);
-	assert_int_equal(scene.watch.frame, 1);
+	assert_int_equal(scene.stall.frame, 1);
 }
 
 static void a_long_phase_with_progress_is_no_stall(void **state)
@@ -151,7 +152,7 @@ static void the_limit_of_an_outer_scope_holds_inside_of_it(void **state)
 	scene_open(&scene, 200, false);
 	scene_open(&scene, 0, false);
 	assert_int_equal(pass_ticks(&scene, 3), STALL_BEGUN);
-	assert_int_equal(scene.watch.frame, 0);
+	assert_int_equal(scene.stall.frame, 0);
 }
 
 static void a_longer_limit_of_the_innermost_scope_wins_over_the_default(void **state)
@@ -164,7 +165,7 @@ static void a_longer_limit_of_the_innermost_scope_wins_over_the_default(void **s
 	for (int i = 0; i < 10; i++)
 		assert_int_not_equal(pass(&scene, 100), STALL_BEGUN);
 	assert_int_equal(pass(&scene, 100), STALL_BEGUN);
-	assert_int_equal(scene.watch.frame, 1);
+	assert_int_equal(scene.stall.frame, 1);
 }
 
 static void a_counter_with_its_own_limit_is_judged_alone(void **state)
@@ -180,7 +181,7 @@ static void a_counter_with_its_own_limit_is_judged_alone(void **state)
 		scene_close(&scene);
 	}
 	assert_int_equal(news, STALL_BEGUN);
-	assert_int_equal(scene.watch.frame, 0);
+	assert_int_equal(scene.stall.frame, 0);
 	scene.thread.frames[0].count++;
 	assert_int_equal(pass(&scene, 100), STALL_RECOVERED);
 }
@@ -206,7 +207,7 @@ static void another_thread_in_the_same_place_begins_anew(void **state)
 	pass_ticks(&scene, 4);
 	scene.thread.tid = 8;
 	assert_int_equal(pass_ticks(&scene, 2), STALL_QUIET);
-	assert_int_equal(scene.watch.still_ns, 100 * MS);
+	assert_int_equal(scene.stall.still_ns, 100 * MS);
 }
 
 static void a_thread_that_cannot_be_copied_is_moving(void **state)
@@ -226,15 +227,15 @@ static void only_what_can_stall_needs_a_closer_look(void **state)
 	struct scene scene = scene_begin();
 
 	(void)state;
-	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+	assert_false(stall_can_begin(&scene.stall, &scene.thread, 400));
 	scene_open(&scene, 0, false);
-	assert_true(stall_can_begin(&scene.watch, &scene.thread, 400));
-	assert_false(stall_can_begin(&scene.watch, &scene.thread, SCOPE_NO_LIMIT));
+	assert_true(stall_can_begin(&scene.stall, &scene.thread, 400));
+	assert_false(stall_can_begin(&scene.stall, &scene.thread, SCOPE_NO_LIMIT));
 	scene.thread.is_idle = true;
-	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+	assert_false(stall_can_begin(&scene.stall, &scene.thread, 400));
 	scene.thread.is_idle = false;
 	assert_int_equal(pass_ticks(&scene, 5), STALL_BEGUN);
-	assert_false(stall_can_begin(&scene.watch, &scene.thread, 400));
+	assert_false(stall_can_begin(&scene.stall, &scene.thread, 400));
 }
 
 static struct stall_reading reading(uint64_t at_ms, uint64_t cpu_ms, uint64_t delay_ms, char letter)

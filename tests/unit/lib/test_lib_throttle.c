@@ -14,6 +14,15 @@
 
 static struct throttle throttle;
 
+static bool parse(const char *groups, const char *mounts)
+{
+	char groups_copy[512], mounts_copy[512];
+
+	snprintf(groups_copy, sizeof(groups_copy), "%s", groups);
+	snprintf(mounts_copy, sizeof(mounts_copy), "%s", mounts);
+	return throttle_parse(&throttle, groups_copy, mounts_copy);
+}
+
 static void the_group_is_found_in_both_versions(void **state)
 {
 	static const struct {
@@ -32,6 +41,10 @@ static void the_group_is_found_in_both_versions(void **state)
 		  "32 23 0:28 /docker/abc /cg/cpu ro - cgroup cgroup rw,cpu\n", "/cg/cpu/job" },
 		{ "0::/\n", "30 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
 		  "/sys/fs/cgroup" },
+		/* The first of two mounts; a colon and a slash at the end of a path. */
+		{ "0::/a:b/\n",
+		  "30 23 0:26 / /cg rw - cgroup2 cgroup2 rw\n31 23 0:26 / /mnt rw - cgroup2 x rw\n",
+		  "/cg/a:b" },
 		/* Both versions, the old one without CPUs. */
 		{ "2:pids:/p\n0::/new\n",
 		  "31 23 0:27 / /cg/pids rw - cgroup cgroup rw,pids\n"
@@ -41,7 +54,7 @@ static void the_group_is_found_in_both_versions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_true(throttle_parse(&throttle, cases[i].groups, cases[i].mounts));
+		assert_true(parse(cases[i].groups, cases[i].mounts));
 		assert_string_equal(throttle.path, cases[i].path);
 	}
 }
@@ -59,7 +72,7 @@ static void files_that_make_no_sense_find_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_false(throttle_parse(&throttle, cases[i][0], cases[i][1]));
+		assert_false(parse(cases[i][0], cases[i][1]));
 }
 
 /* A hierarchy of files that a test can write. */
@@ -110,7 +123,7 @@ static void a_quota_of_any_group_above_counts(void **state)
 
 	(void)state;
 	snprintf(mounts, sizeof(mounts), "30 23 0:26 / %s rw - cgroup2 cgroup2 rw\n", root);
-	assert_true(throttle_parse(&throttle, "0::/a/b\n", mounts));
+	assert_true(parse("0::/a/b\n", mounts));
 	write_stat("/a/b", 100);
 	write_stat("/a", 7000);
 	assert_int_equal(throttle_grown_ns(&throttle), 0); /* nothing to compare with */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of the scopes of all threads at one moment.  It is taken without a lock and without the
- * threads' help.
+ * A copy of the stacks of scopes of all threads at one moment.  It is taken without a lock and
+ * without the threads' help.
  */
-#ifndef LIB_LOOK_H
-#define LIB_LOOK_H
+#ifndef LIB_STACKS_H
+#define LIB_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,16 +12,7 @@
 
 #include "base/scope_layout.h"
 
-struct look_frame {
-	uint64_t entered_ticks;
-	uint64_t count, total;
-	uint32_t label;
-	uint32_t generation;
-	uint32_t limit_ms;
-	bool has_progress;
-};
-
-struct look_thread {
+struct stack {
 	uint32_t slot;
 	int32_t tid;
 	/*
@@ -34,29 +25,26 @@ struct look_thread {
 	uint32_t depth;	 /* how many of `frames` are valid */
 	uint32_t hidden; /* scopes that are open beyond them */
 	uint64_t changed_ticks, idle_ticks;
-	char name[SCOPE_THREAD_NAME_SIZE]; /* "": use the kernel's name */
-	struct look_frame frames[SCOPE_FRAMES];
+	_Alignas(uint64_t) char name[SCOPE_THREAD_NAME_SIZE]; /* "": use the kernel's name */
+	struct scope_frame frames[SCOPE_FRAMES];
 	char texts[SCOPE_TEXTS_SIZE];
 };
 
-struct look {
+struct stacks {
 	uint64_t ticks, ns; /* when it was taken, on both clocks */
 	double ns_per_tick;
 	uint32_t shortest_limit_ms; /* of all open scopes; SCOPE_NO_LIMIT: none has one */
 	uint32_t thread_count;
-	struct look_thread *threads; /* room for SCOPE_THREADS; unused pages take no RAM */
+	struct stack threads[SCOPE_THREADS];
 };
 
-/* Returns 0 or -ENOMEM. */
-int look_init(struct look *look);
-void look_clear(struct look *look);
-void look_take(struct look *look);
+void stacks_copy(struct stacks *stacks);
 
 /* How long ago a thread wrote these ticks; never negative. */
-uint64_t look_age_ns(const struct look *look, uint64_t ticks);
+uint64_t stacks_age_ns(const struct stacks *stacks, uint64_t ticks);
 /* The text of its label; NULL when there was no room for the label. */
-const char *look_label(const struct look_thread *thread, const struct look_frame *frame);
+const char *stack_label(const struct stack *thread, const struct scope_frame *frame);
 /* The innermost frame with a counter; NULL: there is none. */
-const struct look_frame *look_progress(const struct look_thread *thread);
+const struct scope_frame *stack_progress(const struct stack *thread);
 
 #endif

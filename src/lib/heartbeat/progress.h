@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "lib/heartbeat/line.h"
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 
 struct progress_mark {
 	uint32_t generation; /* 0: none */
@@ -19,19 +19,16 @@ struct progress_mark {
 
 struct progress {
 	uint64_t marked_ns;
-	struct progress_mark *marks; /* one for each slot and frame */
+	struct progress_mark marks[SCOPE_THREADS][SCOPE_FRAMES]; /* by slot */
 };
 
-/* Returns 0 or -ENOMEM. */
-int progress_init(struct progress *progress);
-void progress_clear(struct progress *progress);
 /* Begins a new window for rates. */
-void progress_mark(struct progress *progress, const struct look *look);
+void progress_mark(struct progress *progress, const struct stacks *stacks);
 
 /* Adds progress= rate= eta= of the thread's innermost scope that counts; nothing if none does. */
-void progress_add(const struct progress *progress, const struct look *look,
-		  const struct look_thread *thread, struct line *line);
+void progress_add(const struct progress *progress, const struct stacks *stacks,
+		  const struct stack *thread, struct line *line);
 /* Adds progress= of that scope; NULL: nothing. */
-void progress_add_count(const struct look_frame *frame, struct line *line);
+void progress_add_count(const struct scope_frame *frame, struct line *line);
 
 #endif

@@ -3,23 +3,23 @@
  * What the heartbeat does at each tick: it measures how long every thread made no progress, warns
  * of stalls, and adds the CPU time that threads used to the labels of their open scopes.
  */
-#ifndef LIB_WATCH_H
-#define LIB_WATCH_H
+#ifndef LIB_STALLS_H
+#define LIB_STALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/usage/cpu_shares.h"
-#include "lib/heartbeat/look.h"
+#include "lib/heartbeat/stacks.h"
 #include "lib/heartbeat/output.h"
 #include "lib/heartbeat/stall.h"
-#include "lib/usage/thread_usage.h"
+#include "lib/usage/own_usage.h"
 #include "lib/usage/throttle.h"
 
-enum { WATCH_LINES = 8 }; /* maximum of lines about stalls between two heartbeats */
+enum { STALL_LINES = 8 }; /* maximum of lines about stalls between two heartbeats */
 
-struct watch_thread {
-	struct stall_watch stall;
+struct stall_record {
+	struct stall stall;
 	int32_t cpu_tid; /* the thread that `cpu_ns` is of; 0: none */
 	uint64_t cpu_ns;
 	uint32_t tick; /* the last tick in which the thread was there */
@@ -33,11 +33,11 @@ struct watch_thread {
 	char phase[SCOPE_LABEL_SIZE];
 };
 
-struct watch {
+struct stalls {
 	uint32_t stall_ms;   /* for scopes without their own limit; like the next, the caller's */
 	bool has_statistics; /* CPU time is wanted */
 
-	struct watch_thread *threads; /* one for each slot */
+	struct stall_record threads[SCOPE_THREADS]; /* by slot */
 	struct cpu_shares shares;
 	struct stall_clock clock;
 	struct throttle throttle;
@@ -49,16 +49,12 @@ struct watch {
 	uint32_t line_count, hidden_lines;
 };
 
-/* Returns 0 or -ENOMEM. */
-int watch_init(struct watch *watch);
-void watch_clear(struct watch *watch);
-
 /* How long the next tick should be: shorter where CPU time is sampled. */
-uint64_t watch_tick_ns(struct watch *watch, const struct look *look, uint64_t longest_ns);
+uint64_t stalls_tick_ns(struct stalls *stalls, const struct stacks *stacks, uint64_t longest_ns);
 /* Does one tick, `passed_ns` after the last one, where a tick is meant to be `tick_ns`. */
-void watch_tick(struct watch *watch, const struct look *look, uint64_t passed_ns, uint64_t tick_ns,
-		struct output *output);
+void stalls_check(struct stalls *stalls, const struct stacks *stacks, uint64_t passed_ns,
+		  uint64_t tick_ns, struct output *output);
 /* At a heartbeat: reports how many lines were left out, and allows new ones. */
-void watch_beat(struct watch *watch, struct output *output);
+void stalls_allow_lines(struct stalls *stalls, struct output *output);
 
 #endif
