@@ -2,14 +2,19 @@
 #include "lib/fork.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include "lib/area.h"
 #include "lib/block.h"
 #include "lib/heartbeat/heartbeat.h"
-#include "lib/sites.h"
+#include "lib/locks.h"
 #include "lib/start.h"
 #include "lib/threads.h"
+
+pthread_mutex_t locks[LOCKS] = {
+	PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER,
+};
 
 static struct scope_thread copy; /* the forking thread's block; written while holding all locks */
 static bool is_pending;
@@ -25,16 +30,6 @@ void fork_end_pending(void)
 	STORE(is_pending, false);
 }
 
-void fork_lock(void)
-{
-	start_lock();
-}
-
-void fork_unlock(void)
-{
-	start_unlock();
-}
-
 void fork_rejoin(void)
 {
 	self.block = self.kept;
@@ -43,10 +38,10 @@ void fork_rejoin(void)
 
 void fork_end_kept(void)
 {
-	fork_lock();
+	lock_take(LOCK_START);
 	fork_rejoin();
 	thread_release();
-	fork_unlock();
+	lock_release(LOCK_START);
 }
 
 /*
@@ -60,9 +55,8 @@ static void before(void)
 	bool is_changing = self.is_changing;
 
 	self_begin_change();
-	start_lock();
-	sites_lock();
-	threads_lock();
+	for (unsigned int i = 0; i < LOCKS; i++)
+		lock_take(i);
 	was_changing = is_changing;
 	if (self_block())
 		words_copy(&copy, self_block(), sizeof(copy));
@@ -72,9 +66,8 @@ static void after(void)
 {
 	bool goes_on = was_changing;
 
-	threads_unlock();
-	sites_unlock();
-	start_unlock();
+	for (unsigned int i = LOCKS; i > 0; i--)
+		lock_release(i - 1);
 	if (!goes_on)
 		self_end_change();
 }

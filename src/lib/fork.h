@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What happens to scopes in a forked child.  It shares no memory with its parent from the first
- * moment on.  Until the child opens a scope, its open scopes are in a private copy, under a lock.
+ * moment on.  Until the child opens a scope, its open scopes are in a private copy, under LOCK_START.
  * Then it gets memory that readers can see, and a heartbeat thread (see lib/start.h).  A child
  * that never opens a scope pays only for the copy.
  */
@@ -22,9 +22,5 @@ void fork_rejoin(void);
 
 /* Gives back the block of the thread that forked, when it ends before it used scopes again. */
 void fork_end_kept(void);
-
-/* For closing a scope of a block that is still in the private copy. */
-void fork_lock(void);
-void fork_unlock(void);
 
 #endif

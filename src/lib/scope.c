@@ -8,9 +8,9 @@
 #include "lib/area.h"
 #include "lib/block.h"
 #include "lib/control.h"
-#include "lib/fork.h"
 #include "lib/frames.h"
 #include "lib/handle.h"
+#include "lib/locks.h"
 #include "lib/public.h"
 #include "lib/sites.h"
 #include "lib/start.h"
@@ -310,9 +310,9 @@ static APART void close_slowly(uint64_t handle)
 		return;
 	}
 	self_begin_change();
-	fork_lock();
+	lock_take(LOCK_START);
 	close_scope(self.kept, handle);
-	fork_unlock();
+	lock_release(LOCK_START);
 	self_end_change();
 }
 

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/sites.h"
 
-#include <pthread.h>
+#include <string.h>
 
 #include "lib/area.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void sites_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-void sites_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
+#include "lib/locks.h"
 
 /* The second and later bytes of a character in UTF-8. */
 static int is_continuation(char byte)
@@ -89,8 +78,8 @@ uint32_t site_register(struct taskscope_site *site)
 {
 	uint32_t number;
 
-	sites_lock();
+	lock_take(LOCK_SITES);
 	number = site_number(site);
-	sites_unlock();
+	lock_release(LOCK_SITES);
 	return number == SITE_LOST ? 0 : number;
 }

@@ -23,8 +23,4 @@ uint32_t site_register(struct taskscope_site *site);
 /* How many bytes of a label are kept: a longer one is cut, never in the middle of a character. */
 size_t label_length(const char *label);
 
-/* Held during a fork. */
-void sites_lock(void);
-void sites_unlock(void);
-
 #endif

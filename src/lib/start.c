@@ -2,7 +2,6 @@
 #include "lib/start.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include <taskscope.h>
 
@@ -11,6 +10,7 @@
 #include "lib/control.h"
 #include "lib/fork.h"
 #include "lib/heartbeat/heartbeat.h"
+#include "lib/locks.h"
 #include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
@@ -18,18 +18,7 @@
 
 #define APART __attribute__((noinline, cold)) /* it needs much stack */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool goes_on; /* in a forked child: the parent recorded scopes */
-
-void start_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-void start_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
 
 /*
  * Prints warnings in this thread when there is no heartbeat thread, without waiting for a reader.
@@ -162,20 +151,20 @@ PUBLIC int taskscope_start(const struct taskscope_options *options)
 		return 0;
 	if (control_wish(NULL) == CONTROL_OFF)
 		return 0;
-	start_lock();
+	lock_take(LOCK_START);
 	error = start_locked(options, &chosen, &warnings);
-	start_unlock();
+	lock_release(LOCK_START);
 	print_warnings(&warnings, &chosen);
 	return error;
 }
 
 PUBLIC void taskscope_stop(void)
 {
-	start_lock();
+	lock_take(LOCK_START);
 	if (control.is_on)
 		switch_off();
 	STORE(goes_on, false);
-	start_unlock();
+	lock_release(LOCK_START);
 }
 
 static APART void go_on(void)
@@ -183,11 +172,11 @@ static APART void go_on(void)
 	struct warnings warnings = { 0 };
 	struct control options;
 
-	start_lock();
+	lock_take(LOCK_START);
 	options = control;
 	if (goes_on && prepare(&warnings) == 0)
 		switch_on(&warnings);
-	start_unlock();
+	lock_release(LOCK_START);
 	print_warnings(&warnings, &options);
 }
 

@@ -22,8 +22,4 @@ bool start_may_record(void);
  */
 void start_forget(bool may_go_on);
 
-/* Between the two, no thread can start or stop the library. */
-void start_lock(void);
-void start_unlock(void);
-
 #endif

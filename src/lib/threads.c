@@ -11,34 +11,24 @@
 #include "lib/control.h"
 #include "lib/fork.h"
 #include "lib/frames.h"
+#include "lib/locks.h"
 #include "lib/start.h"
 #include "lib/statistics.h"
 #include "lib/ticks.h"
 
 __thread struct thread_self self;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key; /* its destructor runs when a thread ends */
 static uint32_t releases;
-
-void threads_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-void threads_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
 
 struct scope_thread *threads_lock_block(uint32_t slot, pid_t tid)
 {
 	struct scope_thread *block = area_thread(slot);
 
-	threads_lock();
+	lock_take(LOCK_THREADS);
 	if (LOAD(block->tid) == tid)
 		return block;
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 	return NULL;
 }
 
@@ -98,10 +88,10 @@ static void block_release(struct scope_thread *block)
 
 void thread_release(void)
 {
-	threads_lock();
+	lock_take(LOCK_THREADS);
 	block_release(self.block);
 	self.block = NULL;
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 static void thread_end(void *value)
@@ -146,9 +136,9 @@ static void reclaim_if(bool (*matches)(pid_t by, pid_t tid), pid_t by)
 
 void threads_reclaim(void)
 {
-	threads_lock();
+	lock_take(LOCK_THREADS);
 	reclaim_if(is_gone, getpid());
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 static bool is_same(pid_t wanted, pid_t tid)
@@ -159,9 +149,9 @@ static bool is_same(pid_t wanted, pid_t tid)
 /* A thread may have ended without giving back its block, and the kernel gave its number to us. */
 static void reclaim_namesake(pid_t tid)
 {
-	threads_lock();
+	lock_take(LOCK_THREADS);
 	reclaim_if(is_same, tid);
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 static void count_raise(uint32_t count)

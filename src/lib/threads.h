@@ -70,13 +70,9 @@ void threads_reclaim(void);
 /* Writes the thread's name into its block. */
 void thread_publish_name(struct scope_thread *block);
 
-/* Held during a fork. */
-void threads_lock(void);
-void threads_unlock(void);
-
 /*
  * For the heartbeat, which writes into a block only while it surely belongs to the thread.
- * Returns NULL when it does not; else the caller must call threads_unlock() when done.
+ * Returns NULL when it does not; else the caller holds LOCK_THREADS and must release it.
  */
 struct scope_thread *threads_lock_block(uint32_t slot, pid_t tid);
 

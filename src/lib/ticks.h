@@ -19,12 +19,17 @@ extern enum scope_clock ticks_clock; /* chosen before the first scope */
 
 void ticks_choose(void);
 
-static inline uint64_t ticks_monotonic_ns(void)
+static inline uint64_t ticks_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t ticks_monotonic_ns(void)
+{
+	return ticks_clock_ns(CLOCK_MONOTONIC);
 }
 
 static inline uint64_t ticks_now(void)

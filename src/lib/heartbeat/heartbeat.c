@@ -89,21 +89,22 @@ static uint64_t tick_length_ns(struct run *run)
 
 static uint64_t suspended_ns(void)
 {
-	struct timespec with, without;
+	uint64_t without = ticks_monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &without);
-	clock_gettime(CLOCK_BOOTTIME, &with);
-	return (uint64_t)(with.tv_sec - without.tv_sec) * SECOND_NS + (uint64_t)with.tv_nsec -
-	       (uint64_t)without.tv_nsec;
+	return ticks_clock_ns(CLOCK_BOOTTIME) - without;
 }
 
-static void wait_until(uint64_t deadline_ns)
+/* Returns whether the semaphore was posted before the deadline. */
+static bool wait_until(sem_t *semaphore, uint64_t deadline_ns)
 {
 	struct timespec deadline = { .tv_sec = (time_t)(deadline_ns / SECOND_NS),
 				     .tv_nsec = (long)(deadline_ns % SECOND_NS) };
+	int status;
 
-	while (sem_clockwait(&wake, CLOCK_MONOTONIC, &deadline) < 0 && errno == EINTR)
-		;
+	do
+		status = sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline);
+	while (status < 0 && errno == EINTR);
+	return status == 0;
 }
 
 static void print_stopped(struct run *run, uint64_t ns)
@@ -175,7 +176,7 @@ static void step(struct run *run)
 	until = run->tick_at_ns + run->tick_ns;
 	if (until > run->beat_at_ns)
 		until = run->beat_at_ns;
-	wait_until(until);
+	wait_until(&wake, until);
 	now = ticks_monotonic_ns();
 	if (from < until)
 		from = until;
@@ -316,24 +317,15 @@ static bool is_own_thread(const struct run *run)
 	return pthread_equal(run->thread, pthread_self());
 }
 
-/* Returns whether the thread ended in time. */
+/*
+ * Returns whether the thread ended in time.  The heartbeat thread itself may end the program, even
+ * in the log function: it does not wait for itself.
+ */
 static bool wait_for_end(struct run *run)
 {
 	uint64_t until = ticks_monotonic_ns() + STOP_PATIENCE_MS * MILLISECOND_NS;
-	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND_NS),
-				     .tv_nsec = (long)(until % SECOND_NS) };
-	int error = -1;
 
-	/*
-	 * The heartbeat thread itself may end the program, even in the log function: do not wait
-	 * then.
-	 */
-	while (!is_own_thread(run)) {
-		error = sem_clockwait(&run->ended, CLOCK_MONOTONIC, &deadline);
-		if (error == 0 || errno != EINTR)
-			break;
-	}
-	if (error == 0)
+	if (!is_own_thread(run) && wait_until(&run->ended, until))
 		return true;
 	return __atomic_exchange_n(&run->state, RUN_ABANDONED, __ATOMIC_ACQ_REL) == RUN_ENDED;
 }

@@ -57,16 +57,12 @@ int output_open(struct output *output, const struct control *options, uint64_t *
 {
 	int error = 0;
 
-	output->fd = STDERR_FILENO;
-	output->is_own_fd = false;
-	output->is_json = options->is_json;
-	output->is_torn = false;
-	output->patience_ms = OUTPUT_PATIENCE_MS;
-	output->lost_lines = lost_lines;
-	output->log = options->log;
-	output->log_context = options->log_context;
-	output->length = 0;
-	output->line_count = 0;
+	*output = (struct output){ .fd = STDERR_FILENO,
+				   .is_json = options->is_json,
+				   .patience_ms = OUTPUT_PATIENCE_MS,
+				   .lost_lines = lost_lines,
+				   .log = options->log,
+				   .log_context = options->log_context };
 	if (!options->output)
 		return 0;
 	/* The file in the environment wins over the program's log function. */

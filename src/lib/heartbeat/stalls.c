@@ -4,6 +4,7 @@
 #include "lib/area.h"
 #include "lib/block.h"
 #include "lib/heartbeat/progress.h"
+#include "lib/locks.h"
 #include "lib/threads.h"
 
 static void publish_stall(const struct stacks *stacks, const struct stack *thread,
@@ -17,7 +18,7 @@ static void publish_stall(const struct stacks *stacks, const struct stack *threa
 	STORE(block->stall_frame, kind ? stall->frame : 0);
 	STORE(block->stalled_ticks, kind && stacks->ticks > stuck ? stacks->ticks - stuck : 0);
 	STORE(block->stall, (uint32_t)kind);
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 static bool may_print(struct stalls *stalls)

@@ -6,7 +6,7 @@
 
 #include "lib/area.h"
 #include "lib/block.h"
-#include "lib/threads.h"
+#include "lib/locks.h"
 
 enum { COPY_TRIES = 64 };
 
@@ -60,13 +60,13 @@ static void add_all(struct statistics_sum *sums)
 {
 	uint32_t slots = LOAD(area.header->thread_count), labels = LOAD(area.header->label_count);
 
-	threads_lock();
+	lock_take(LOCK_THREADS);
 	for (uint32_t i = 1; i < labels && i < SCOPE_LABELS; i++)
 		add_retired(sums, i);
 	add_retired(sums, SCOPE_RETIRED - 1);
 	for (uint32_t i = 0; i < slots && i < SCOPE_THREADS; i++)
 		add_block(sums, area_thread(i));
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 /* Less than the number of scopes when a bucket is full. */

@@ -6,6 +6,7 @@
 #include "lib/area.h"
 #include "lib/block.h"
 #include "lib/usage/own_usage.h"
+#include "lib/locks.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
 
@@ -96,7 +97,7 @@ static void give(const struct cpu_shares *shares, const struct stack *thread, ui
 		add(&block->statistics[place], is_young(shares, frame) ? young_ns : share->ran_ns,
 		    share->cpu_ns);
 	}
-	threads_unlock();
+	lock_release(LOCK_THREADS);
 }
 
 /* What the thread uses right now, projected to a whole tick. */

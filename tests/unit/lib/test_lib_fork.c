@@ -8,6 +8,7 @@
 
 #include "lib_support.h"
 
+#include "lib/locks.h"
 #include "lib/start.h"
 
 enum { FORKS = 60, WORKERS = 2, CHILD_THREADS = 8 };
@@ -464,11 +465,11 @@ static int is_held, was_held;
 /* As a thread of the child does while it makes the child's own memory. */
 static void *hold(void *argument)
 {
-	start_lock();
+	lock_take(LOCK_START);
 	__atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
 	usleep(20000);
 	was_held = 1;
-	start_unlock();
+	lock_release(LOCK_START);
 	return argument;
 }
 
