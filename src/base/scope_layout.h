@@ -209,4 +209,40 @@ enum {
 	SCOPE_MEMORY_SIZE = SCOPE_THREAD_OFFSET + SCOPE_THREADS * SCOPE_THREAD_SIZE,
 };
 
+static inline double scope_bucket_start(size_t bucket)
+{
+	return bucket ? (double)(UINT64_C(1) << bucket) : 0;
+}
+
+/*
+ * Estimates the time that a share (0 to 1) of all scopes do not exceed, from sums of the buckets of
+ * statistics.  The estimate is in the right bucket.  0 when there are no scopes.
+ */
+static inline uint64_t scope_buckets_quantile(const uint64_t *buckets, size_t count, double share)
+{
+	double all = 0, below = 0, wanted;
+	size_t last = 0;
+
+	if (count > 63)
+		count = 63;
+	for (size_t i = 0; i < count; i++) {
+		all += (double)buckets[i];
+		if (buckets[i])
+			last = i;
+	}
+	if (all == 0)
+		return 0;
+	wanted = all * share;
+	for (size_t i = 0; i < last; i++) {
+		if (buckets[i] && below + (double)buckets[i] >= wanted)
+			last = i;
+		else
+			below += (double)buckets[i];
+	}
+	/* Assume that times are evenly spread in their bucket. */
+	wanted = (wanted - below) / (double)buckets[last];
+	return (uint64_t)(scope_bucket_start(last) +
+			  wanted * (scope_bucket_start(last + 1) - scope_bucket_start(last)));
+}
+
 #endif

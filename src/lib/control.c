@@ -89,41 +89,35 @@ static bool set_phases(struct control *ret, const char *value)
 	return true;
 }
 
+/* One of two words. */
+static bool parse_choice(const char *value, const char *no, const char *yes, bool *ret)
+{
+	bool chosen = strcmp(value, yes) == 0;
+
+	if (!chosen && strcmp(value, no) != 0)
+		return false;
+	*ret = chosen;
+	return true;
+}
+
 static bool set_format(struct control *ret, const char *value)
 {
-	bool is_json = strcmp(value, "json") == 0;
+	return parse_choice(value, "text", "json", &ret->is_json);
+}
 
-	if (!is_json && strcmp(value, "text") != 0)
-		return false;
-	ret->is_json = is_json;
-	return true;
+static bool set_signal(struct control *ret, const char *value)
+{
+	return parse_choice(value, "off", "on", &ret->dumps_on_signal);
 }
 
 static bool set_statistics(struct control *ret, const char *value)
 {
 	bool at_exit = strcmp(value, "exit") == 0;
-	bool on = at_exit || strcmp(value, "on") == 0;
 
-	if (!on && strcmp(value, "off") != 0)
+	if (!parse_choice(at_exit ? "on" : value, "off", "on", &ret->has_statistics))
 		return false;
-	ret->has_statistics = on;
 	ret->prints_statistics = at_exit;
 	return true;
-}
-
-static bool parse_switch(const char *value, bool *ret)
-{
-	bool on = strcmp(value, "on") == 0;
-
-	if (!on && strcmp(value, "off") != 0)
-		return false;
-	*ret = on;
-	return true;
-}
-
-static bool set_signal(struct control *ret, const char *value)
-{
-	return parse_switch(value, &ret->dumps_on_signal);
 }
 
 /* Keeps a copy, since the program may change its environment. */
@@ -211,7 +205,7 @@ enum control_wish control_wish(struct warnings *warnings)
 
 	if (!value)
 		return CONTROL_NO_WISH;
-	if (!parse_switch(value, &on)) {
+	if (!parse_choice(value, "off", "on", &on)) {
 		complain(warnings, "TASKSCOPE", value);
 		return CONTROL_NO_WISH;
 	}

@@ -5,14 +5,12 @@
  */
 #include <taskscope.h>
 
+#include "lib/attributes.h"
 #include "lib/block.h"
 #include "lib/handle.h"
 #include "lib/heartbeat/heartbeat.h"
-#include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
-
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /*
  * Returns the frame if its scope is still open, else NULL.  If the scope ends at this moment and

@@ -6,21 +6,16 @@
 #include <taskscope.h>
 
 #include "lib/area.h"
+#include "lib/attributes.h"
 #include "lib/block.h"
 #include "lib/control.h"
-#include "lib/frames.h"
 #include "lib/handle.h"
 #include "lib/locks.h"
-#include "lib/public.h"
 #include "lib/sites.h"
 #include "lib/start.h"
 #include "lib/statistics.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
-
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define APART __attribute__((noinline, cold))
-#define WITHIN static inline __attribute__((always_inline)) /* always inlined */
 
 /* Describes a scope to open. */
 struct wish {

@@ -6,17 +6,15 @@
 #include <taskscope.h>
 
 #include "lib/area.h"
+#include "lib/attributes.h"
 #include "lib/block.h"
 #include "lib/control.h"
 #include "lib/fork.h"
 #include "lib/heartbeat/heartbeat.h"
 #include "lib/locks.h"
-#include "lib/public.h"
 #include "lib/threads.h"
 #include "lib/ticks.h"
 #include "lib/heartbeat/warnings.h"
-
-#define APART __attribute__((noinline, cold)) /* it needs much stack */
 
 static bool goes_on; /* in a forked child: the parent recorded scopes */
 

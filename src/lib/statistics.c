@@ -101,18 +101,6 @@ static void statistic_add(struct scope_statistic *sum, const struct scope_statis
 		STORE(sum->buckets[i], bucket_sum(sum->buckets[i], one->buckets[i]));
 }
 
-static void statistic_clear(struct scope_statistic *statistic)
-{
-	STORE(statistic->label, 0);
-	STORE(statistic->count, 0);
-	STORE(statistic->total_ticks, 0);
-	STORE(statistic->longest_ticks, 0);
-	STORE(statistic->cpu_ns, 0);
-	STORE(statistic->cpu_samples, 0);
-	for (size_t i = 0; i < SCOPE_BUCKETS; i++)
-		STORE(statistic->buckets[i], 0);
-}
-
 static bool is_used(const struct scope_statistic *statistic)
 {
 	return statistic->label || statistic->count || LOAD(statistic->cpu_samples);
@@ -126,7 +114,7 @@ void statistics_retire(struct scope_thread *thread)
 		if (!is_used(statistic))
 			continue;
 		statistic_add(retired_place(statistic->label), statistic);
-		statistic_clear(statistic);
+		words_clear(statistic, sizeof(*statistic));
 	}
 	STORE(thread->statistic_count, 0);
 }

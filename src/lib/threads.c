@@ -10,7 +10,6 @@
 #include "lib/block.h"
 #include "lib/control.h"
 #include "lib/fork.h"
-#include "lib/frames.h"
 #include "lib/locks.h"
 #include "lib/start.h"
 #include "lib/statistics.h"
@@ -49,12 +48,6 @@ static void losses_retire(struct scope_thread *block)
 	loss_move(&block->interrupted, &header->ended_interrupted);
 }
 
-static void name_clear(struct scope_thread *block)
-{
-	for (size_t i = 0; i < sizeof(block->name); i++)
-		STORE(block->name[i], 0);
-}
-
 /*
  * To be called before and after moving anything from a block to the process, so that readers see
  * it exactly once.
@@ -76,7 +69,7 @@ static void block_release(struct scope_thread *block)
 	statistics_retire(block);
 	losses_retire(block);
 	retired_change();
-	name_clear(block);
+	words_clear(block->name, sizeof(block->name));
 	STORE(block->idle_ticks, 0);
 	STORE(block->stall, SCOPE_STALL_NONE);
 	STORE(block->stall_frame, 0);
@@ -205,8 +198,7 @@ static void failure_note(uint32_t releases_before)
 
 void thread_publish_name(struct scope_thread *block)
 {
-	for (size_t i = 0; i < sizeof(self.name); i++)
-		STORE(block->name[i], self.name[i]);
+	words_copy(block->name, self.name, sizeof(self.name));
 }
 
 static struct scope_thread *thread_claim(void)

@@ -24,7 +24,7 @@ struct thread_self {
 
 	bool has_failed;	  /* there was no free block for it */
 	uint32_t failed_releases; /* blocks given back by then: retry only when more are */
-	char name[SCOPE_THREAD_NAME_SIZE];
+	_Alignas(uint64_t) char name[SCOPE_THREAD_NAME_SIZE];
 };
 
 extern __thread struct thread_self self;

@@ -147,10 +147,9 @@ static void print_phase(const struct beat *beat, const struct stacks *stacks,
 			       .value = stacks_age_ns(stacks, thread->idle_ticks) };
 	struct line line;
 
-	if (!*thread->name)
-		thread_name(thread->tid, name);
+	stack_name(thread, name);
 	line_begin(&line, LINE_PHASE, area.header->pid);
-	line_add_thread(&line, thread->tid, *thread->name ? thread->name : name);
+	line_add_thread(&line, thread->tid, name);
 	line_add_count(&line, "depth", thread->depth + (uint64_t)thread->hidden);
 	line_add(&line, "deepest", line_text(LINE_LABEL, stack_label(thread, deepest(thread))));
 	line_add_duration(&line, "in_frame", stacks_age_ns(stacks, deepest(thread)->entered_ticks));

@@ -58,6 +58,7 @@ struct run {
 	struct stalls stalls;
 	struct beat beat;
 	struct limits limits;
+	struct statistics_sum sums[SCOPE_LABELS];	/* for the last lines */
 	uint64_t tick_at_ns, beat_at_ns, reclaim_at_ns; /* the last, the next and the next one */
 	uint64_t tick_ns;				/* how long the last one was meant to be */
 	uint64_t asleep_ns; /* how long the machine was suspended since its boot */
@@ -196,7 +197,7 @@ static void finish(struct run *run)
 	tick(run);
 	stalls_allow_lines(&run->stalls, &run->output);
 	if (run->options.prints_statistics)
-		statistics_print(run->stacks.ns_per_tick, &run->output);
+		statistics_print(run->sums, run->stacks.ns_per_tick, &run->output);
 	if (run->options.heartbeat_ms)
 		beat_print(&run->beat, &run->stacks, true, &run->output);
 	output_flush(&run->output);

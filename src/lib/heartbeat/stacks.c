@@ -119,6 +119,14 @@ const char *stack_label(const struct stack *thread, const struct scope_frame *fr
 							     NULL;
 }
 
+void stack_name(const struct stack *thread, char word[static THREAD_WORD_SIZE])
+{
+	if (*thread->name)
+		snprintf(word, THREAD_WORD_SIZE, "%s", thread->name);
+	else
+		thread_name(thread->tid, word);
+}
+
 const struct scope_frame *stack_progress(const struct stack *thread)
 {
 	for (uint32_t i = thread->depth; i > 0; i--)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/scope_layout.h"
+#include "lib/usage/own_usage.h"
 
 struct stack {
 	uint32_t slot;
@@ -44,6 +45,8 @@ void stacks_copy(struct stacks *stacks);
 uint64_t stacks_age_ns(const struct stacks *stacks, uint64_t ticks);
 /* The text of its label; NULL when there was no room for the label. */
 const char *stack_label(const struct stack *thread, const struct scope_frame *frame);
+/* What the program calls the thread, or what the kernel does; "" when that is not known. */
+void stack_name(const struct stack *thread, char word[static THREAD_WORD_SIZE]);
 /* The innermost frame with a counter; NULL: there is none. */
 const struct scope_frame *stack_progress(const struct stack *thread);
 

@@ -41,10 +41,7 @@ static void keep_words(struct stall_record *own, const struct stack *thread)
 {
 	const char *label = stack_label(thread, &thread->frames[own->stall.frame]);
 
-	if (*thread->name)
-		snprintf(own->name, sizeof(own->name), "%s", thread->name);
-	else
-		thread_name(thread->tid, own->name);
+	stack_name(thread, own->name);
 	snprintf(own->phase, sizeof(own->phase), "%s", label ? label : "");
 }
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/heartbeat/statistics_lines.h"
 
-#include <string.h>
-#include <sys/mman.h>
-
 #include "lib/area.h"
 #include "lib/block.h"
 #include "lib/locks.h"
 
 enum { COPY_TRIES = 64 };
-
-#define SUMS_SIZE (SCOPE_LABELS * sizeof(struct statistics_sum))
 
 /* Number 0 sums up all labels that have no place of their own. */
 static void add(struct statistics_sum *sums, const struct scope_statistic *statistic)
@@ -69,36 +64,12 @@ static void add_all(struct statistics_sum *sums)
 	lock_release(LOCK_THREADS);
 }
 
-/* Less than the number of scopes when a bucket is full. */
-static double bucket_total(const struct statistics_sum *sum)
-{
-	double total = 0;
-
-	for (uint32_t i = 0; i < SCOPE_BUCKETS; i++)
-		total += (double)sum->buckets[i];
-	return total;
-}
-
 uint64_t statistics_percentile(const struct statistics_sum *sum, unsigned int percent)
 {
-	double wanted = bucket_total(sum) * percent / 100, below = 0;
+	uint64_t ticks = scope_buckets_quantile(sum->buckets, SCOPE_BUCKETS, percent / 100.0);
 
-	if (sum->count == 1)
-		return sum->longest_ticks; /* the only one */
-	for (uint32_t i = 0; i < SCOPE_BUCKETS; i++) {
-		double start = i ? (double)(UINT64_C(1) << i) : 0;
-		double width = (double)(UINT64_C(2) << i) - start;
-		double inside = (double)sum->buckets[i], value;
-
-		if (!inside || below + inside < wanted) {
-			below += inside;
-			continue;
-		}
-		/* Assume that times are evenly spread in their bucket. */
-		value = start + width * (wanted - below) / inside;
-		return value < (double)sum->longest_ticks ? (uint64_t)value : sum->longest_ticks;
-	}
-	return sum->longest_ticks;
+	/* If there was only one, the longest is its time. */
+	return ticks > sum->longest_ticks || sum->count == 1 ? sum->longest_ticks : ticks;
 }
 
 static void add_time(struct line *line, const char *key, double ticks, double ns_per_tick)
@@ -134,31 +105,25 @@ static bool is_used(const struct statistics_sum *sum)
 	return sum->count || sum->cpu_samples;
 }
 
-/* The label with the longest total among those that are not printed yet. */
-static uint32_t next_label(const struct statistics_sum *sums, const uint8_t *is_printed)
+/* The label with the longest total. */
+static uint32_t longest_label(const struct statistics_sum *sums)
 {
-	uint32_t best = SCOPE_LABELS;
+	uint32_t longest = SCOPE_LABELS;
 
 	for (uint32_t i = 0; i < SCOPE_LABELS; i++)
-		if (is_used(&sums[i]) && !is_printed[i] &&
-		    (best == SCOPE_LABELS || sums[i].total_ticks > sums[best].total_ticks))
-			best = i;
-	return best;
+		if (is_used(&sums[i]) &&
+		    (longest == SCOPE_LABELS || sums[i].total_ticks > sums[longest].total_ticks))
+			longest = i;
+	return longest;
 }
 
-void statistics_print(double ns_per_tick, struct output *output)
+void statistics_print(struct statistics_sum *sums, double ns_per_tick, struct output *output)
 {
-	struct statistics_sum *sums = mmap(NULL, SUMS_SIZE, PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	uint8_t is_printed[SCOPE_LABELS] = { 0 };
 	uint32_t label;
 
-	if (sums == MAP_FAILED)
-		return;
 	add_all(sums);
-	while ((label = next_label(sums, is_printed)) < SCOPE_LABELS) {
+	while ((label = longest_label(sums)) < SCOPE_LABELS) {
 		print_sum(&sums[label], label, ns_per_tick, output);
-		is_printed[label] = 1;
+		sums[label] = (struct statistics_sum){ 0 };
 	}
-	munmap(sums, SUMS_SIZE);
 }

@@ -21,9 +21,9 @@ struct statistics_sum {
 uint64_t statistics_percentile(const struct statistics_sum *sum, unsigned int percent);
 
 /*
- * Prints one line for each label, the longest total first.  Prints nothing when there is no
- * memory.
+ * Prints one line for each label, the longest total first.  `sums` is room for SCOPE_LABELS of
+ * them; it must be zero, and is again at the end.
  */
-void statistics_print(double ns_per_tick, struct output *output);
+void statistics_print(struct statistics_sum *sums, double ns_per_tick, struct output *output);
 
 #endif

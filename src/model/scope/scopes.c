@@ -96,35 +96,3 @@ bool scope_time_left(const struct scope *scope, uint64_t *ret_ns)
 	*ret_ns = (uint64_t)left_ns;
 	return true;
 }
-
-static double bucket_start(size_t bucket)
-{
-	return bucket ? (double)(UINT64_C(1) << bucket) : 0;
-}
-
-uint64_t scope_buckets_quantile(const uint64_t *buckets, size_t count, double share)
-{
-	double all = 0, below = 0, wanted;
-	size_t last = 0;
-
-	if (count > 63)
-		count = 63;
-	for (size_t i = 0; i < count; i++) {
-		all += (double)buckets[i];
-		if (buckets[i])
-			last = i;
-	}
-	if (all == 0)
-		return 0;
-	wanted = all * share;
-	for (size_t i = 0; i < last; i++) {
-		if (buckets[i] && below + (double)buckets[i] >= wanted)
-			last = i;
-		else
-			below += (double)buckets[i];
-	}
-	/* Assume that values are evenly spread in their bucket. */
-	wanted = (wanted - below) / (double)buckets[last];
-	return (uint64_t)(bucket_start(last) +
-			  wanted * (bucket_start(last + 1) - bucket_start(last)));
-}

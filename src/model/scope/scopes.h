@@ -88,10 +88,4 @@ const struct scope_task *scopes_oldest(const struct scopes *scopes);
 bool scope_rate(const struct scope *scope, double *ret);
 bool scope_time_left(const struct scope *scope, uint64_t *ret_ns);
 
-/*
- * Estimates the value that a share (0 to 1) of all values do not exceed, from buckets of powers of
- * two as in base/scope_layout.h.  The estimate is in the right bucket.  0 when there are no values.
- */
-uint64_t scope_buckets_quantile(const uint64_t *buckets, size_t count, double share);
-
 #endif

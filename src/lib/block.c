@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/frames.h"
-
 #include "lib/block.h"
+
 #include "lib/statistics.h"
 
 static void close_one(struct scope_thread *block, struct scope_frame *frame, uint64_t ticks,
