@@ -255,6 +255,7 @@ bool area_part(const struct scope_thread *thread, uint32_t slot)
 		is_lost = true;
 		return false;
 	}
+	area.is_private = true;
 	header_renew(area.header, label_count, thread ? slot + 1 : 0);
 	if (thread) {
 		memcpy(area_thread(slot), thread, sizeof(*thread));
@@ -276,8 +277,12 @@ static void threads_copy(void *memory)
 void area_share(void)
 {
 	int fd = -1;
-	void *memory = map_shared(&fd);
+	void *memory;
 
+	if (!area.is_private)
+		return;
+	area.is_private = false;
+	memory = map_shared(&fd);
 	if (memory == MAP_FAILED)
 		return;
 	labels_copy(memory);

@@ -16,6 +16,7 @@ struct area {
 	struct scope_header *header; /* NULL before the first start */
 	int fd;			     /* -1: nobody outside can read it */
 	int share_error;	     /* why nobody can: a negative errno */
+	bool is_private;	     /* made by area_part() */
 };
 
 extern struct area area;
@@ -31,8 +32,8 @@ int area_open(void);
  */
 bool area_part(const struct scope_thread *thread, uint32_t slot);
 /*
- * In a forked child, when it uses scopes again: gives it memory of its own that readers can see.
- * Meanwhile no thread may open or close scopes; a step that another thread counts at this moment
+ * When a forked child uses scopes again, replaces its private copy by memory that readers can see.
+ * Does nothing in any other process.  Meanwhile no thread may open or close scopes; a step that another thread counts at this moment
  * may be lost.
  */
 void area_share(void);

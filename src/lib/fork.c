@@ -17,18 +17,7 @@ pthread_mutex_t locks[LOCKS] = {
 };
 
 static struct scope_thread copy; /* the forking thread's block; written while holding all locks */
-static bool is_pending;
-static bool was_changing; /* of the forking thread, before the fork; likewise */
-
-bool fork_is_pending(void)
-{
-	return LOAD(is_pending);
-}
-
-void fork_end_pending(void)
-{
-	STORE(is_pending, false);
-}
+static bool was_changing;	 /* of the forking thread, before the fork; likewise */
 
 void fork_rejoin(void)
 {
@@ -79,7 +68,6 @@ static void part(void)
 
 	self.kept = has_parted ? own : NULL;
 	self.block = NULL;
-	STORE(is_pending, has_parted);
 	start_forget(has_parted);
 	heartbeat_forget();
 }

@@ -8,16 +8,10 @@
 #ifndef LIB_FORK_H
 #define LIB_FORK_H
 
-#include <stdbool.h>
-
 /* Installs the handlers of forks; to be called once.  Returns 0 or a negative errno. */
 int fork_prepare(void);
 
-/* Whether the memory is still the private copy, so that area_share() must be called. */
-bool fork_is_pending(void);
-void fork_end_pending(void); /* area_share() was called */
-
-/* The thread that forked uses its block again.  Call after fork_end_pending(). */
+/* The thread that forked uses its block again.  Call after area_share(). */
 void fork_rejoin(void);
 
 /* Gives back the block of the thread that forked, when it ends before it used scopes again. */

@@ -31,7 +31,7 @@ static APART void print_warnings(struct warnings *warnings, const struct control
 		return;
 	warnings_open_output(warnings, &output, options,
 			     area.header ? &area.header->lost_lines : &lost);
-	output_refresh(&output, 0);
+	output.patience_ms = 0;
 	warnings_print(warnings, &output);
 	output_flush(&output);
 	output_close(&output);
@@ -116,10 +116,8 @@ static int prepare(struct warnings *warnings)
 		return error;
 	if (!stops_at_exit)
 		stops_at_exit = atexit(taskscope_stop) == 0;
-	if (fork_is_pending())
-		area_share();
+	area_share();
 	warn_if_hidden(warnings);
-	fork_end_pending();
 	return 0;
 }
 

@@ -108,43 +108,33 @@ int threads_prepare(void)
 	return 0;
 }
 
-static bool is_gone(pid_t pid, pid_t tid)
+static bool is_gone(pid_t tid)
 {
-	return tgkill(pid, tid, 0) != 0 && errno == ESRCH;
+	return tgkill(getpid(), tid, 0) != 0 && errno == ESRCH;
 }
 
-/* Call with the lock.  A thread that ends takes it too, so no block changes its owner meanwhile. */
-static void reclaim_if(bool (*matches)(pid_t by, pid_t tid), pid_t by)
+/*
+ * Gives back the blocks of threads that are gone; with a `namesake`, the block that has its number.
+ * A thread that ends takes the lock, too, so no block changes its owner meanwhile.
+ */
+static void reclaim(pid_t namesake)
 {
 	uint32_t count = LOAD(area.header->thread_count);
 
+	lock_take(LOCK_THREADS);
 	for (uint32_t i = 0; i < count; i++) {
 		struct scope_thread *block = area_thread(i);
 		pid_t tid = LOAD(block->tid);
 
-		if (tid && matches(by, tid))
+		if (tid && (namesake ? tid == namesake : is_gone(tid)))
 			block_release(block);
 	}
+	lock_release(LOCK_THREADS);
 }
 
 void threads_reclaim(void)
 {
-	lock_take(LOCK_THREADS);
-	reclaim_if(is_gone, getpid());
-	lock_release(LOCK_THREADS);
-}
-
-static bool is_same(pid_t wanted, pid_t tid)
-{
-	return tid == wanted;
-}
-
-/* A thread may have ended without giving back its block, and the kernel gave its number to us. */
-static void reclaim_namesake(pid_t tid)
-{
-	lock_take(LOCK_THREADS);
-	reclaim_if(is_same, tid);
-	lock_release(LOCK_THREADS);
+	reclaim(0);
 }
 
 static void count_raise(uint32_t count)
@@ -210,7 +200,8 @@ static struct scope_thread *thread_claim(void)
 	if (self.has_failed && self.failed_releases == releases_before)
 		return NULL;
 	tid = gettid();
-	reclaim_namesake(tid);
+	/* A thread that ended without giving back its block may have had our number. */
+	reclaim(tid);
 	block = take(tid);
 	if (!block) {
 		failure_note(releases_before);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/ticks.h"
 
-#include <stdbool.h>
-#include <sys/prctl.h>
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <stdbool.h>
+#include <sys/prctl.h>
 
 enum scope_clock ticks_clock = SCOPE_CLOCK_MONOTONIC;
 
@@ -29,28 +28,14 @@ static bool tsc_is_allowed(void)
 	return prctl(PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
 }
 
-static enum scope_clock best_clock(void)
-{
-	return tsc_is_invariant() && tsc_is_allowed() ? SCOPE_CLOCK_TSC : SCOPE_CLOCK_MONOTONIC;
-}
-
-#elif defined(__aarch64__)
-
-static enum scope_clock best_clock(void)
-{
-	return SCOPE_CLOCK_CNTVCT;
-}
-
-#else
-
-static enum scope_clock best_clock(void)
-{
-	return SCOPE_CLOCK_MONOTONIC;
-}
-
 #endif
 
 void ticks_choose(void)
 {
-	ticks_clock = best_clock();
+#if defined(__x86_64__)
+	if (tsc_is_invariant() && tsc_is_allowed())
+		ticks_clock = SCOPE_CLOCK_TSC;
+#elif defined(__aarch64__)
+	ticks_clock = SCOPE_CLOCK_CNTVCT;
+#endif
 }

@@ -181,7 +181,7 @@ static void step(struct run *run)
 	now = ticks_monotonic_ns();
 	if (from < until)
 		from = until;
-	output_refresh(&run->output, OUTPUT_PATIENCE_MS);
+	run->output.patience_ms = OUTPUT_PATIENCE_MS;
 	report_gap(run, now > from ? now - from : 0);
 	is_wanted = __atomic_exchange_n(&is_dump_wanted, false, __ATOMIC_ACQ_REL);
 	tick(run);
@@ -193,7 +193,7 @@ static void step(struct run *run)
 
 static void finish(struct run *run)
 {
-	output_refresh(&run->output, LAST_PATIENCE_MS);
+	run->output.patience_ms = LAST_PATIENCE_MS;
 	tick(run);
 	stalls_allow_lines(&run->stalls, &run->output);
 	if (run->options.prints_statistics)

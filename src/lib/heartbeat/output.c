@@ -81,11 +81,6 @@ void output_close(struct output *output)
 	output->is_own_fd = false;
 }
 
-void output_refresh(struct output *output, int patience_ms)
-{
-	output->patience_ms = patience_ms;
-}
-
 /* Returns whether the descriptor has room before the patience ends. */
 static bool wait_for_room(struct output *output)
 {

@@ -25,7 +25,7 @@ struct output {
 	bool is_own_fd;
 	bool is_json;
 	bool is_torn;	 /* the last write ended in the middle of a line */
-	int patience_ms; /* left until the next output_refresh() */
+	int patience_ms; /* how long all writes may wait from now on; the caller renews it */
 	uint64_t *lost_lines;
 	void (*log)(void *context, enum taskscope_level level, const char *line);
 	void *log_context;
@@ -42,8 +42,6 @@ struct output {
 int output_open(struct output *output, const struct control *options, uint64_t *lost_lines);
 void output_close(struct output *output);
 
-/* From now on, all writes together may wait for `patience_ms`. */
-void output_refresh(struct output *output, int patience_ms);
 void output_line(struct output *output, const struct line *line);
 /* Writes a line that only says how many others were left out. */
 void output_left(struct output *output, enum line_kind kind, const char *form, uint64_t count);

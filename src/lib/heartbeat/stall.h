@@ -22,9 +22,9 @@
 
 struct stall_counter {
 	uint32_t generation;
+	bool has_moved; /* in this tick */
 	uint64_t count, total;
 	uint64_t still_ns; /* since it moved last */
-	bool has_moved;	   /* in this tick */
 };
 
 struct stall_reading {
