@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "lib/heartbeat/warnings.h"
+#include "lib/lines/warnings.h"
 
 struct control control;
 

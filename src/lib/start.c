@@ -5,16 +5,16 @@
 
 #include <taskscope.h>
 
-#include "lib/area.h"
 #include "lib/attributes.h"
-#include "lib/block.h"
 #include "lib/control.h"
-#include "lib/fork.h"
 #include "lib/heartbeat/heartbeat.h"
-#include "lib/locks.h"
-#include "lib/threads.h"
-#include "lib/ticks.h"
-#include "lib/heartbeat/warnings.h"
+#include "lib/lines/warnings.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/fork.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/threads.h"
+#include "lib/scope/ticks.h"
 
 static bool goes_on; /* in a forked child: the parent recorded scopes */
 

@@ -17,7 +17,7 @@
 
 #include <taskscope.h>
 
-#include "lib/area.h"
+#include "lib/scope/area.h"
 
 enum { HANG_SECONDS = 180 };
 

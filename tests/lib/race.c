@@ -22,8 +22,8 @@
 
 #include <taskscope.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
 
 enum {
 	WRITERS = 3,

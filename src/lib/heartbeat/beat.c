@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
 #include "lib/usage/own_usage.h"
 
 /* A shorter window says nothing about CPU usage. */

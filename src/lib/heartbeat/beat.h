@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/usage/burners.h"
-#include "lib/heartbeat/stacks.h"
-#include "lib/heartbeat/output.h"
 #include "lib/heartbeat/progress.h"
+#include "lib/heartbeat/stacks.h"
+#include "lib/lines/output.h"
+#include "lib/usage/burners.h"
 
 /* Where a window began. */
 struct beat_base {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "lib/block.h"
 #include "lib/heartbeat/heartbeat.h"
+#include "lib/scope/block.h"
 
 static bool is_wanted;
 

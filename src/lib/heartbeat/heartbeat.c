@@ -8,20 +8,20 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "lib/area.h"
-#include "lib/heartbeat/beat.h"
-#include "lib/block.h"
 #include "lib/control.h"
+#include "lib/heartbeat/beat.h"
 #include "lib/heartbeat/dump_signal.h"
-#include "lib/heartbeat/stall_limits.h"
 #include "lib/heartbeat/stacks.h"
-#include "lib/heartbeat/output.h"
-#include "lib/heartbeat/statistics_lines.h"
-#include "lib/usage/own_usage.h"
-#include "lib/threads.h"
-#include "lib/ticks.h"
-#include "lib/heartbeat/warnings.h"
+#include "lib/heartbeat/stall_limits.h"
 #include "lib/heartbeat/stalls.h"
+#include "lib/heartbeat/statistics_lines.h"
+#include "lib/lines/output.h"
+#include "lib/lines/warnings.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/threads.h"
+#include "lib/scope/ticks.h"
+#include "lib/usage/own_usage.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heartbeat thread: prints lines, finds stalls and samples CPU time by label.  It shares no
- * lock with threads that open scopes.  It does not keep alive a program whose own threads have all
- * ended.
+ * This room is the heartbeat thread: it prints lines, finds stalls and samples CPU time by label.
+ * It shares no lock with threads that open scopes.  It does not keep alive a program whose own
+ * threads have all ended.
  */
 #ifndef LIB_HEARTBEAT_H
 #define LIB_HEARTBEAT_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lib/control.h"
-#include "lib/heartbeat/warnings.h"
+#include "lib/lines/warnings.h"
 
 /*
  * Starts the thread with a copy of the options.  Returns 0: it prints the warnings first, and

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/heartbeat/line.h"
 #include "lib/heartbeat/stacks.h"
+#include "lib/lines/line.h"
 
 struct progress_mark {
 	uint32_t generation; /* 0: none */

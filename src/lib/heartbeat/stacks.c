@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/heartbeat/stacks.h"
 
-#include "lib/area.h"
-#include "lib/block.h"
-#include "lib/ticks.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/ticks.h"
 
 enum { COPY_TRIES = 64 };
 

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/heartbeat/line.h"
 #include "lib/heartbeat/stacks.h"
+#include "lib/lines/line.h"
 
 struct stall_counter {
 	uint32_t generation;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/heartbeat/stalls.h"
 
-#include "lib/area.h"
-#include "lib/block.h"
 #include "lib/heartbeat/progress.h"
-#include "lib/locks.h"
-#include "lib/threads.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/threads.h"
 
 static void publish_stall(const struct stacks *stacks, const struct stack *thread,
 			  const struct stall *stall, enum scope_stall kind)

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/usage/cpu_shares.h"
 #include "lib/heartbeat/stacks.h"
-#include "lib/heartbeat/output.h"
 #include "lib/heartbeat/stall.h"
+#include "lib/lines/output.h"
+#include "lib/usage/cpu_shares.h"
 #include "lib/usage/own_usage.h"
 #include "lib/usage/throttle.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/heartbeat/statistics_lines.h"
 
-#include "lib/area.h"
-#include "lib/block.h"
-#include "lib/locks.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/locks.h"
 
 enum { COPY_TRIES = 64 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/scope_layout.h"
-#include "lib/heartbeat/output.h"
+#include "lib/lines/output.h"
 
 struct statistics_sum {
 	uint64_t count, total_ticks, longest_ticks;

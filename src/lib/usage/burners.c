@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/area.h"
+#include "lib/scope/area.h"
 #include "lib/usage/own_usage.h"
 
 enum {

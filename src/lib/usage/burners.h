@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/heartbeat/stacks.h"
-#include "lib/heartbeat/output.h"
+#include "lib/lines/output.h"
 
 enum {
 	BURNERS_PLACES =

@@ -3,12 +3,12 @@
 
 #include <time.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/threads.h"
+#include "lib/scope/ticks.h"
 #include "lib/usage/own_usage.h"
-#include "lib/locks.h"
-#include "lib/threads.h"
-#include "lib/ticks.h"
 
 enum {
 	MOMENT_NS = 1000 * 1000,

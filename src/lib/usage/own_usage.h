@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What our own process and its threads use and do, read from the kernel.  Any value may be unknown:
- * a host can hide any of these files.
+ * This room measures our own process.
+ *
+ * What the process and its threads use and do, read from the kernel.  Any value may be unknown: a
+ * host can hide any of these files.
  */
 #ifndef LIB_OWN_USAGE_H
 #define LIB_OWN_USAGE_H
@@ -11,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/heartbeat/line.h"
+#include "lib/lines/line.h"
 
 struct process_usage {
 	struct amount rss, peak_rss, threads, read_bytes, written_bytes;

@@ -4,7 +4,7 @@
 
 #include "lib_support.h"
 
-#include "lib/ticks.h"
+#include "lib/scope/ticks.h"
 
 enum {
 	MILLISECOND_NS = 1000000,

@@ -3,7 +3,7 @@
 #include "lib_support.h"
 
 #include "lib/control.h"
-#include "lib/heartbeat/warnings.h"
+#include "lib/lines/warnings.h"
 
 static unsigned int complaints;
 

@@ -8,7 +8,7 @@
 
 #include "lib_support.h"
 
-#include "lib/locks.h"
+#include "lib/scope/locks.h"
 #include "lib/start.h"
 
 enum { FORKS = 60, WORKERS = 2, CHILD_THREADS = 8 };

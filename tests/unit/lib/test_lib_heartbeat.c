@@ -2,7 +2,7 @@
 /* How often the heartbeat thread looks: as often as the limits of open scopes want it. */
 #include "lib_support.h"
 
-#include "lib/ticks.h"
+#include "lib/scope/ticks.h"
 
 enum {
 	MILLISECOND_NS = 1000000,

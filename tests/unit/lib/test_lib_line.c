@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/heartbeat/line.h"
+#include "lib/lines/line.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -15,8 +15,8 @@
 #include <taskscope.h>
 #include <unistd.h>
 
-#include "lib/area.h"
-#include "lib/threads.h"
+#include "lib/scope/area.h"
+#include "lib/scope/threads.h"
 #include "patience.h"
 
 static inline void lines_ignore(void *context, enum taskscope_level level, const char *line)

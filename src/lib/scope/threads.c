@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/threads.h"
+#include "lib/scope/threads.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
 #include "lib/control.h"
-#include "lib/fork.h"
-#include "lib/locks.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/fork.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/statistics.h"
+#include "lib/scope/ticks.h"
 #include "lib/start.h"
-#include "lib/statistics.h"
-#include "lib/ticks.h"
 
 __thread struct thread_self self;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory in which this process publishes its scopes; base/scope_layout.h has its layout.  A
- * process has one, mapped at one address until the process ends, so that pointers into it stay
- * valid.
+ * This room opens and closes scopes.  It writes them to memory that other processes can read;
+ * base/scope_layout.h has its layout.
+ *
+ * The area is that memory.  A process has one, mapped at one address until the process ends, so that
+ * pointers into it stay valid.
  */
 #ifndef LIB_AREA_H
 #define LIB_AREA_H

@@ -6,11 +6,11 @@
 #include <taskscope.h>
 
 #include "lib/attributes.h"
-#include "lib/block.h"
-#include "lib/handle.h"
 #include "lib/heartbeat/heartbeat.h"
-#include "lib/threads.h"
-#include "lib/ticks.h"
+#include "lib/scope/block.h"
+#include "lib/scope/handle.h"
+#include "lib/scope/threads.h"
+#include "lib/scope/ticks.h"
 
 /*
  * Returns the frame if its scope is still open, else NULL.  If the scope ends at this moment and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/heartbeat/warnings.h"
+#include "lib/lines/warnings.h"
 
 #include <stdarg.h>
 #include <stdio.h>

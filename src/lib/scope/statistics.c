@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/statistics.h"
+#include "lib/scope/statistics.h"
 
 #include <stdbool.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
 
 enum {
 	OWN = SCOPE_STATISTICS - 1, /* places with a label; the next one is for all others */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/fork.h"
+#include "lib/scope/fork.h"
 
 #include <errno.h>
 
-#include "lib/area.h"
-#include "lib/block.h"
 #include "lib/heartbeat/heartbeat.h"
-#include "lib/locks.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/threads.h"
 #include "lib/start.h"
-#include "lib/threads.h"
 
 pthread_mutex_t locks[LOCKS] = {
 	PTHREAD_MUTEX_INITIALIZER,

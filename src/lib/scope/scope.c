@@ -5,17 +5,17 @@
  */
 #include <taskscope.h>
 
-#include "lib/area.h"
 #include "lib/attributes.h"
-#include "lib/block.h"
 #include "lib/control.h"
-#include "lib/handle.h"
-#include "lib/locks.h"
-#include "lib/sites.h"
+#include "lib/scope/area.h"
+#include "lib/scope/block.h"
+#include "lib/scope/handle.h"
+#include "lib/scope/locks.h"
+#include "lib/scope/sites.h"
+#include "lib/scope/statistics.h"
+#include "lib/scope/threads.h"
+#include "lib/scope/ticks.h"
 #include "lib/start.h"
-#include "lib/statistics.h"
-#include "lib/threads.h"
-#include "lib/ticks.h"
 
 /* Describes a scope to open. */
 struct wish {

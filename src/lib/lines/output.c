@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/heartbeat/output.h"
+#include "lib/lines/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/control.h"
-#include "lib/ticks.h"
+#include "lib/scope/ticks.h"
 
 /* How often to try a descriptor that claims to have room but takes nothing. */
 enum { WRITE_TRIES = 64 };

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "lib/control.h"
-#include "lib/heartbeat/line.h"
+#include "lib/lines/line.h"
 
 enum {
 	OUTPUT_CHUNK = 4096, /* a pipe takes this much at once or not at all */

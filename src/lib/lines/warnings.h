@@ -6,7 +6,7 @@
 #ifndef LIB_WARNINGS_H
 #define LIB_WARNINGS_H
 
-#include "lib/heartbeat/output.h"
+#include "lib/lines/output.h"
 
 enum {
 	WARNINGS = 12, /* one for each variable, and a few others */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/block.h"
+#include "lib/scope/block.h"
 
-#include "lib/statistics.h"
+#include "lib/scope/statistics.h"
 
 static void close_one(struct scope_thread *block, struct scope_frame *frame, uint64_t ticks,
 		      bool has_statistics)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/area.h"
+#include "lib/scope/area.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/block.h"
-#include "lib/ticks.h"
+#include "lib/scope/block.h"
+#include "lib/scope/ticks.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008u

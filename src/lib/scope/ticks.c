@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/ticks.h"
+#include "lib/scope/ticks.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

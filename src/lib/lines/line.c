@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/heartbeat/line.h"
+#include "lib/lines/line.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

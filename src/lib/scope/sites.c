@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/sites.h"
+#include "lib/scope/sites.h"
 
 #include <string.h>
 
-#include "lib/area.h"
-#include "lib/locks.h"
+#include "lib/scope/area.h"
+#include "lib/scope/locks.h"
 
 /* The second and later bytes of a character in UTF-8. */
 static int is_continuation(char byte)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line of the heartbeat: its kind, then a list of named values.  The same list is written as
- * text for people or as one JSON object for programs.
+ * This room writes what the library prints.
+ *
+ * A line has a kind, then a list of named values.  The same list is written as text for people or
+ * as one JSON object for programs.
  *
  * A line owns nothing: texts that are added must live until it is rendered.  Numbers do not depend
  * on the program's locale.
