@@ -200,24 +200,20 @@ static inline struct taskscope_site *taskscope_site_of(struct taskscope_site *si
 	return site;
 }
 
+#define TASKSCOPE_CALL_(text, with_site, with_text)                                                \
+	__extension__({                                                                            \
+		static struct taskscope_site taskscope_site_;                                      \
+		const char *taskscope_text_ = (text);                                              \
+		struct taskscope_site *taskscope_place_ = taskscope_site_of(                       \
+			&taskscope_site_, __builtin_constant_p(text), taskscope_text_);            \
+		taskscope_place_ ? with_site : with_text;                                          \
+	})
 #define taskscope_enter(text)                                                                      \
-	__extension__({                                                                            \
-		static struct taskscope_site taskscope_site_;                                      \
-		const char *taskscope_text_ = (text);                                              \
-		struct taskscope_site *taskscope_place_ = taskscope_site_of(                       \
-			&taskscope_site_, __builtin_constant_p(text), taskscope_text_);            \
-		taskscope_place_ ? taskscope_enter_site(taskscope_place_) :                        \
-				   (taskscope_enter)(taskscope_text_);                             \
-	})
+	TASKSCOPE_CALL_(text, taskscope_enter_site(taskscope_place_),                              \
+			(taskscope_enter)(taskscope_text_))
 #define taskscope_begin(text, total)                                                               \
-	__extension__({                                                                            \
-		static struct taskscope_site taskscope_site_;                                      \
-		const char *taskscope_text_ = (text);                                              \
-		struct taskscope_site *taskscope_place_ = taskscope_site_of(                       \
-			&taskscope_site_, __builtin_constant_p(text), taskscope_text_);            \
-		taskscope_place_ ? taskscope_begin_site(taskscope_place_, (total)) :               \
-				   (taskscope_begin)(taskscope_text_, (total));                    \
-	})
+	TASKSCOPE_CALL_(text, taskscope_begin_site(taskscope_place_, (total)),                     \
+			(taskscope_begin)(taskscope_text_, (total)))
 
 #endif
 

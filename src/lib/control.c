@@ -6,6 +6,7 @@
 
 #include "lib/lines/warnings.h"
 
+struct recording recording;
 struct control control;
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings of the whole process: whether scopes are recorded, and the options in force.
+ * Settings of the whole process: what is recorded, and the options in force.
  */
 #ifndef LIB_CONTROL_H
 #define LIB_CONTROL_H
@@ -10,8 +10,16 @@
 
 #include <taskscope.h>
 
+/* Every scope reads this, with relaxed atomic loads. */
+struct recording {
+	bool is_on;
+	bool has_statistics;
+};
+
+extern struct recording recording;
+
+/* The options in force.  They change only while the library starts, under LOCK_START. */
 struct control {
-	bool is_on; /* every scope reads it, with a relaxed atomic load */
 	bool has_statistics;
 	uint32_t heartbeat_ms; /* 0: none */
 	uint32_t stall_ms;     /* TASKSCOPE_NEVER: none */

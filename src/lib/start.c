@@ -37,23 +37,6 @@ static APART void print_warnings(struct warnings *warnings, const struct control
 	output_close(&output);
 }
 
-/*
- * Scopes read has_statistics without a lock; is_on, the other such member, is set by switch_on().
- */
-static void control_set(const struct control *chosen)
-{
-	control.heartbeat_ms = chosen->heartbeat_ms;
-	control.stall_ms = chosen->stall_ms;
-	control.phase_lines = chosen->phase_lines;
-	control.prints_statistics = chosen->prints_statistics;
-	control.is_json = chosen->is_json;
-	control.dumps_on_signal = chosen->dumps_on_signal;
-	control.output = chosen->output;
-	control.log = chosen->log;
-	control.log_context = chosen->log_context;
-	STORE(control.has_statistics, chosen->has_statistics);
-}
-
 static void header_describe(void)
 {
 	struct scope_header *header = area.header;
@@ -73,7 +56,7 @@ static void switch_on(struct warnings *warnings)
 	int error;
 
 	header_describe();
-	STORE(control.is_on, true);
+	STORE(recording.is_on, true);
 	STORE(goes_on, false);
 	error = heartbeat_start(&control, warnings);
 	if (error) {
@@ -86,7 +69,7 @@ static void switch_on(struct warnings *warnings)
 
 static void switch_off(void)
 {
-	STORE(control.is_on, false);
+	STORE(recording.is_on, false);
 	heartbeat_stop();
 	STORE(area.header->flags, area.header->flags & ~(uint32_t)SCOPE_HAS_HEARTBEAT);
 	STORE(area.header->state, SCOPE_STATE_STOPPED);
@@ -126,13 +109,14 @@ static int start_locked(const struct taskscope_options *options, struct control 
 {
 	int error;
 
-	if (control.is_on)
+	if (recording.is_on)
 		return 0;
 	control_choose(options, chosen, warnings);
 	error = prepare(warnings);
 	if (error)
 		return error;
-	control_set(chosen);
+	control = *chosen;
+	STORE(recording.has_statistics, control.has_statistics);
 	switch_on(warnings);
 	return 0;
 }
@@ -157,7 +141,7 @@ PUBLIC int taskscope_start(const struct taskscope_options *options)
 PUBLIC void taskscope_stop(void)
 {
 	lock_take(LOCK_START);
-	if (control.is_on)
+	if (recording.is_on)
 		switch_off();
 	STORE(goes_on, false);
 	lock_release(LOCK_START);
@@ -178,20 +162,20 @@ static APART void go_on(void)
 
 bool start_may_record(void)
 {
-	return LOAD(goes_on) || LOAD(control.is_on);
+	return LOAD(goes_on) || LOAD(recording.is_on);
 }
 
 bool start_again(void)
 {
 	if (LOAD(goes_on))
 		go_on();
-	return LOAD(control.is_on);
+	return LOAD(recording.is_on);
 }
 
 void start_forget(bool may_go_on)
 {
-	STORE(goes_on, may_go_on && (control.is_on || goes_on));
-	STORE(control.is_on, false);
+	STORE(goes_on, may_go_on && (recording.is_on || goes_on));
+	STORE(recording.is_on, false);
 }
 
 /* Starts the library where only the environment asks for it. */

@@ -32,12 +32,12 @@ static const struct taskscope_scope no_scope = { 0 };
 
 WITHIN bool is_on(void)
 {
-	return __atomic_load_n(&control.is_on, __ATOMIC_RELAXED);
+	return __atomic_load_n(&recording.is_on, __ATOMIC_RELAXED);
 }
 
 WITHIN bool has_statistics(void)
 {
-	return __atomic_load_n(&control.has_statistics, __ATOMIC_RELAXED);
+	return __atomic_load_n(&recording.has_statistics, __ATOMIC_RELAXED);
 }
 
 /*

@@ -216,7 +216,7 @@ static struct scope_thread *thread_claim(void)
 
 struct scope_thread *thread_prepare(void)
 {
-	if (!LOAD(control.is_on) && !start_again())
+	if (!LOAD(recording.is_on) && !start_again())
 		return NULL;
 	if (self.kept)
 		fork_rejoin();
