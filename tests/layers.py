@@ -33,8 +33,9 @@ BELOW = {
     "bpf": [],
 }
 
-# The shared-memory layout is the one header that the library shares with the program.
-EXCEPTIONS = {("lib", "base/scope_layout.h")}
+# What the library shares with the program: the layout of the shared memory, and the table of the
+# machine's system calls, which holds nothing but rows.
+EXCEPTIONS = {("lib", "base/scope_layout.h"), ("lib", "base/syscall/syscall_numbers.def")}
 
 ROOM_MAX = 32
 

@@ -42,8 +42,9 @@ class Layers(unittest.TestCase):
         self.refuses("bpf/a.bpf.c", '#include "base/text.h"\n')
         self.accepts("bpf/a.bpf.c", '#include "task.h"\n')
 
-    def test_the_library_shares_one_header(self):
+    def test_the_library_shares_a_layout_and_a_table(self):
         self.accepts("src/lib/a.c", '#include "base/scope_layout.h"\n')
+        self.accepts("src/lib/a.c", '#include "base/syscall/syscall_numbers.def"\n')
         self.refuses("src/lib/a.c", '#include "base/text.h"\n')
 
     def test_a_new_folder_needs_a_row(self):

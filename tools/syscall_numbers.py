@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the C tables from system call numbers to names, as rows of syscalls.def.
+"""Writes which number each system call of syscalls.def has, as rows for the C preprocessor:
+
+    NATIVE(number, name)    of the machine that is built for
+    COMPAT(number, name)    of its 32-bit tasks
+    UNFILED(name)        in the headers, but not in syscalls.def
 
 usage: syscall_numbers.py MACHINE SYSCALLS_DEF NEWER_DEF OUTPUT DEPENDENCIES COMPILER...
 
@@ -73,13 +77,8 @@ def with_newer(numbers, rows):
     return {int(number): name for number, name in rows} | numbers
 
 
-def table(prefix, numbers, filed):
-    known = {number: name for number, name in sorted(numbers.items()) if name in filed}
-    count = max(known) + 1 if known else 0
-    return [f"enum {{ {prefix.upper()}_COUNT = {count} }};",
-            f"static const uint16_t {prefix}_rows[] = {{",
-            *(f"\t[{number}] = ROW_{name}," for number, name in known.items()),
-            *([] if known else ["\tROW_NONE,"]), "};"]
+def rows(macro, numbers, filed):
+    return [f"{macro}({number}, {name})" for number, name in sorted(numbers.items()) if name in filed]
 
 
 def main():
@@ -95,9 +94,10 @@ def main():
     if not native:
         sys.exit("no system call numbers in asm/unistd.h")
     unfiled = sorted((set(native.values()) | set(compat.values())) - filed)
-    lines = table("native", native, filed) + table("compat", compat, filed)
-    lines += ["const char *const syscall_unfiled[] = {",
-              *(f'\t"{name}",' for name in unfiled), "\tNULL,", "};"]
+    macros = ("NATIVE", "COMPAT", "UNFILED")
+    lines = [f"#ifndef {macro}\n#define {macro}(...)\n#endif" for macro in macros]
+    lines += rows("NATIVE", native, filed) + rows("COMPAT", compat, filed)
+    lines += [f"UNFILED({name})" for name in unfiled] + [f"#undef {macro}" for macro in macros]
     pathlib.Path(output).write_text("\n".join(lines) + "\n")
     headers = set(re.findall(r'^# \d+ "(/[^"]+)"', "\n".join(texts), re.MULTILINE))
     pathlib.Path(dependencies).write_text(f"{output}: {' '.join(sorted(headers))}\n")

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 const char *const syscall_category_names[SYSCALL_CATEGORY_COUNT] = {
 	[SYSCALL_FILE_IO] = "file_io",	 [SYSCALL_MEMORY] = "memory", [SYSCALL_PROCESS] = "process",
 	[SYSCALL_NETWORK] = "network",	 [SYSCALL_TIME] = "time",     [SYSCALL_IPC] = "ipc",
@@ -15,8 +17,7 @@ const char *const syscall_category_names[SYSCALL_CATEGORY_COUNT] = {
 enum {
 	ROW_NONE,
 #define SYSCALL(name, ...) ROW_##name,
-#include "model/syscall/syscalls.def"
-#undef SYSCALL
+#include "base/syscall/syscalls.def"
 	ROW_COUNT,
 };
 
@@ -30,18 +31,31 @@ struct named_call {
 static const struct named_call calls[ROW_COUNT] = {
 	[ROW_NONE] = { "", SYSCALL_OTHER, WAIT_OTHER },
 #define SYSCALL(name, category, wait) [ROW_##name] = { #name, SYSCALL_##category, WAIT_##wait },
-#include "model/syscall/syscalls.def"
-#undef SYSCALL
+#include "base/syscall/syscalls.def"
 };
 
-#include "model/syscall_numbers.h"
+static const uint16_t native_rows[] = {
+#define NATIVE(number, name) [number] = ROW_##name,
+#include "base/syscall/syscall_numbers.def"
+};
+
+static const uint16_t compat_rows[] = {
+#define COMPAT(number, name) [number] = ROW_##name,
+#include "base/syscall/syscall_numbers.def"
+};
+
+const char *const syscall_unfiled[] = {
+#define UNFILED(name) #name,
+#include "base/syscall/syscall_numbers.def"
+	NULL,
+};
 
 static const struct {
 	const uint16_t *rows;
 	uint32_t count;
 } numbers[SYSCALL_ABI_COUNT] = {
-	[SYSCALL_NATIVE] = { native_rows, NATIVE_COUNT },
-	[SYSCALL_COMPAT] = { compat_rows, COMPAT_COUNT },
+	[SYSCALL_NATIVE] = { native_rows, ARRAY_SIZE(native_rows) },
+	[SYSCALL_COMPAT] = { compat_rows, ARRAY_SIZE(compat_rows) },
 	[SYSCALL_UNKNOWN] = { NULL, 0 },
 };
 
@@ -102,7 +116,7 @@ int syscall_number(const char *name)
 
 	if (call == &calls[ROW_NONE])
 		return -1;
-	for (uint32_t number = 0; number < NATIVE_COUNT; number++)
+	for (uint32_t number = 0; number < ARRAY_SIZE(native_rows); number++)
 		if (&calls[native_rows[number]] == call)
 			return (int)number;
 	return -1;

@@ -4,8 +4,8 @@
  * statistics by name.
  *
  * Numbers and names come from the kernel's headers at build time, and from a small table of
- * numbers that are newer than the headers (syscall_newer.def).  Each name has a row in
- * syscalls.def with its category and its wait rule.
+ * numbers that are newer than the headers (base/syscall/syscall_newer.def).  Each name has a row
+ * in base/syscall/syscalls.def with its category and its wait rule.
  */
 #ifndef MODEL_SYSCALL_H
 #define MODEL_SYSCALL_H

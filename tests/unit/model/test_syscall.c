@@ -36,8 +36,7 @@ static void rows_are_in_the_order_of_their_names(void **state)
 {
 	static const char *const names[] = {
 #define SYSCALL(name, ...) #name,
-#include "model/syscall/syscalls.def"
-#undef SYSCALL
+#include "base/syscall/syscalls.def"
 	};
 
 	(void)state;
