@@ -88,21 +88,14 @@ const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)
 	return dictionary_text(snapshot->strings, id);
 }
 
-static int grow_array(void *data, size_t from, size_t to, size_t size)
+/* Makes room for one more row of a scope; the columns of the scope grow with its rows. */
+static int reserve_row(struct snapshot *snapshot, enum metric_scope scope, void **rows,
+		       size_t count, size_t *capacity, size_t size)
 {
-	char **bytes = data;
-	char *moved = realloc(*bytes, to * size);
+	size_t from = *capacity, to = array_grown(from, count + 1);
 
-	if (!moved)
-		return -ENOMEM;
-	memset(moved + from * size, 0, (to - from) * size);
-	*bytes = moved;
-	return 0;
-}
-
-/* Columns of a scope grow with the rows of that scope. */
-static int grow_columns(struct snapshot *snapshot, enum metric_scope scope, size_t from, size_t to)
-{
+	if (count < from)
+		return 0;
 	for (int id = 0; id < METRIC_STORED; id++) {
 		struct column *column = &snapshot->columns[id];
 
@@ -110,7 +103,7 @@ static int grow_columns(struct snapshot *snapshot, enum metric_scope scope, size
 		    column_grow(column, from, to) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return array_reserve_bytes(rows, capacity, count + 1, size);
 }
 
 int snapshot_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row)
@@ -127,14 +120,9 @@ int snapshot_add_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_
 {
 	size_t row = snapshot->process_count;
 
-	if (row == snapshot->process_capacity) {
-		size_t grown = array_grown(snapshot->process_capacity, row + 1);
-
-		if (grow_columns(snapshot, METRIC_OF_PROCESS, row, grown) < 0 ||
-		    grow_array(&snapshot->processes, row, grown, sizeof(struct process)) < 0)
-			return -ENOMEM;
-		snapshot->process_capacity = grown;
-	}
+	if (reserve_row(snapshot, METRIC_OF_PROCESS, (void **)&snapshot->processes, row,
+			&snapshot->process_capacity, sizeof(struct process)) < 0)
+		return -ENOMEM;
 	snapshot->processes[row] = (struct process){ .tgid = tgid };
 	if (snapshot_index_add(snapshot, (uint32_t)row) < 0)
 		return -ENOMEM;
@@ -147,14 +135,9 @@ int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32
 {
 	size_t row = snapshot->task_count;
 
-	if (row == snapshot->task_capacity) {
-		size_t grown = array_grown(snapshot->task_capacity, row + 1);
-
-		if (grow_columns(snapshot, METRIC_OF_THREAD, row, grown) < 0 ||
-		    grow_array(&snapshot->tasks, row, grown, sizeof(struct task)) < 0)
-			return -ENOMEM;
-		snapshot->task_capacity = grown;
-	}
+	if (reserve_row(snapshot, METRIC_OF_THREAD, (void **)&snapshot->tasks, row,
+			&snapshot->task_capacity, sizeof(struct task)) < 0)
+		return -ENOMEM;
 	snapshot->tasks[row] = *task;
 	snapshot->task_count++;
 	*ret_row = (uint32_t)row;

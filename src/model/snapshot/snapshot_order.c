@@ -46,47 +46,30 @@ static void move_keys(struct sheet *sheet, const uint32_t *new_row)
 		sheet->keys[row] = new_row[sheet->keys[row]];
 }
 
-static int move_tasks(struct snapshot *snapshot, const uint32_t *new_row, size_t kept)
+/* Moves the rows of a scope, with their cells and what sheets say about them. */
+static int move_rows(struct snapshot *snapshot, enum metric_scope scope, const uint32_t *new_row,
+		     size_t kept)
 {
-	size_t rows = snapshot->task_count;
-	CLEANUP(free_pointer) struct task *old = malloc(rows * sizeof(*old) + 1);
-	int status;
+	bool is_task = scope == METRIC_OF_THREAD;
+	char *table = is_task ? (char *)snapshot->tasks : (char *)snapshot->processes;
+	size_t size = is_task ? sizeof(struct task) : sizeof(struct process);
+	size_t *count = is_task ? &snapshot->task_count : &snapshot->process_count;
+	CLEANUP(free_pointer) char *old = malloc(*count * size + 1);
+	int status = old ? move_cells(snapshot, scope, new_row, *count) : -ENOMEM;
 
-	if (!old)
-		return -ENOMEM;
-	status = move_cells(snapshot, METRIC_OF_THREAD, new_row, rows);
 	if (status < 0)
 		return status;
-	if (rows)
-		memcpy(old, snapshot->tasks, rows * sizeof(*old));
-	for (size_t row = 0; row < rows; row++)
+	if (*count)
+		memcpy(old, table, *count * size);
+	for (size_t row = 0; row < *count; row++)
 		if (new_row[row] != ROW_GONE)
-			snapshot->tasks[new_row[row]] = old[row];
-	move_keys(&snapshot->sheets[SHEET_RUN_THREADS], new_row);
-	snapshot->task_count = kept;
-	return 0;
-}
-
-static int move_processes(struct snapshot *snapshot, const uint32_t *new_row, size_t kept)
-{
-	size_t rows = snapshot->process_count;
-	CLEANUP(free_pointer) struct process *old = malloc(rows * sizeof(*old) + 1);
-	int status;
-
-	if (!old)
-		return -ENOMEM;
-	status = move_cells(snapshot, METRIC_OF_PROCESS, new_row, rows);
-	if (status < 0)
-		return status;
-	if (rows)
-		memcpy(old, snapshot->processes, rows * sizeof(*old));
-	for (size_t row = 0; row < rows; row++)
-		if (new_row[row] != ROW_GONE)
-			snapshot->processes[new_row[row]] = old[row];
-	move_keys(&snapshot->sheets[SHEET_RUN_PROCESSES], new_row);
+			memcpy(table + new_row[row] * size, old + row * size, size);
+	move_keys(&snapshot->sheets[is_task ? SHEET_RUN_THREADS : SHEET_RUN_PROCESSES], new_row);
+	*count = kept;
+	if (is_task)
+		return 0;
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		snapshot->tasks[row].process = new_row[snapshot->tasks[row].process];
-	snapshot->process_count = kept;
 	return snapshot_index_rebuild(snapshot, kept);
 }
 
@@ -110,13 +93,14 @@ int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep)
 
 	if (!new_row || !used)
 		return -ENOMEM;
-	status = move_tasks(snapshot, new_row, number_kept(keep, snapshot->task_count, new_row));
+	status = move_rows(snapshot, METRIC_OF_THREAD, new_row,
+			   number_kept(keep, snapshot->task_count, new_row));
 	if (status < 0)
 		return status;
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		used[snapshot->tasks[row].process] = 1;
-	return move_processes(snapshot, new_row,
-			      number_kept(used, snapshot->process_count, new_row));
+	return move_rows(snapshot, METRIC_OF_PROCESS, new_row,
+			 number_kept(used, snapshot->process_count, new_row));
 }
 
 struct order {
@@ -136,19 +120,34 @@ static int compare_order(const void *first, const void *second)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Sorts the order if needed and makes new row numbers from it; false when no row has to move. */
-static bool sort_rows(struct order *order, size_t rows, uint32_t *new_row)
+static struct order order_of(const struct snapshot *snapshot, enum metric_scope scope, uint32_t row)
 {
+	if (scope == METRIC_OF_PROCESS)
+		return (struct order){ snapshot->processes[row].tgid,
+				       snapshot->processes[row].start_time_ns, row };
+	return (struct order){ snapshot->tasks[row].process,
+			       (uint64_t)((int64_t)snapshot->tasks[row].tid - INT32_MIN), row };
+}
+
+/* Sorts the rows of a scope, unless they are in order already. */
+static int sort_rows(struct snapshot *snapshot, enum metric_scope scope, size_t rows)
+{
+	CLEANUP(free_pointer) struct order *order = malloc(rows * sizeof(*order) + 1);
+	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
 	bool sorted = true;
 
-	for (size_t i = 1; i < rows && sorted; i++)
-		sorted = compare_order(&order[i - 1], &order[i]) <= 0;
+	if (!order || !new_row)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < rows; row++) {
+		order[row] = order_of(snapshot, scope, row);
+		sorted = sorted && (row == 0 || compare_order(&order[row - 1], &order[row]) <= 0);
+	}
 	if (sorted)
-		return false;
+		return 0;
 	qsort(order, rows, sizeof(*order), compare_order);
-	for (size_t i = 0; i < rows; i++)
-		new_row[order[i].row] = (uint32_t)i;
-	return true;
+	for (uint32_t i = 0; i < rows; i++)
+		new_row[order[i].row] = i;
+	return move_rows(snapshot, scope, new_row, rows);
 }
 
 static void find_first_tasks(struct snapshot *snapshot)
@@ -164,31 +163,11 @@ static void find_first_tasks(struct snapshot *snapshot)
 
 int snapshot_finish(struct snapshot *snapshot)
 {
-	size_t rows = snapshot->task_count > snapshot->process_count ? snapshot->task_count :
-								       snapshot->process_count;
-	CLEANUP(free_pointer) struct order *order = malloc(rows * sizeof(*order) + 1);
-	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
-	int status = 0;
+	int status = sort_rows(snapshot, METRIC_OF_PROCESS, snapshot->process_count);
 
-	if (!order || !new_row)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < snapshot->process_count; row++)
-		order[row] = (struct order){ snapshot->processes[row].tgid,
-					     snapshot->processes[row].start_time_ns, row };
-	if (sort_rows(order, snapshot->process_count, new_row))
-		status = move_processes(snapshot, new_row, snapshot->process_count);
-	if (status < 0)
-		return status;
-	for (uint32_t row = 0; row < snapshot->task_count; row++) {
-		const struct task *task = &snapshot->tasks[row];
-
-		order[row] = (struct order){ task->process,
-					     (uint64_t)((int64_t)task->tid - INT32_MIN), row };
-	}
-	if (sort_rows(order, snapshot->task_count, new_row))
-		status = move_tasks(snapshot, new_row, snapshot->task_count);
-	if (status < 0)
-		return status;
-	find_first_tasks(snapshot);
-	return 0;
+	if (status == 0)
+		status = sort_rows(snapshot, METRIC_OF_THREAD, snapshot->task_count);
+	if (status == 0)
+		find_first_tasks(snapshot);
+	return status;
 }
