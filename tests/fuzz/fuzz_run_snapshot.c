@@ -55,7 +55,7 @@ static void try_file(const void *bytes, size_t size)
 	struct error error = { 0 };
 	struct run *run = NULL;
 
-	if (snapshot_decode(bytes, size, &snapshot, &error) < 0)
+	if (snapshot_decode("the snapshot", bytes, size, &snapshot, &error) < 0)
 		return;
 	if (snapshot_is_run(snapshot)) {
 		if (run_from_snapshot(snapshot, &run) < 0)

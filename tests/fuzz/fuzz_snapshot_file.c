@@ -40,14 +40,14 @@ static void try_file(const void *bytes, size_t size)
 	void *first, *second;
 	size_t first_size, second_size;
 
-	if (snapshot_decode(bytes, size, &snapshot, &error) < 0) {
+	if (snapshot_decode("the snapshot", bytes, size, &snapshot, &error) < 0) {
 		if (snapshot || !error.message[0])
 			abort();
 		return;
 	}
 	first = write_again(snapshot, &first_size);
 	snapshot = NULL;
-	if (snapshot_decode(first, first_size, &snapshot, &error) < 0)
+	if (snapshot_decode("the snapshot", first, first_size, &snapshot, &error) < 0)
 		abort();
 	second = write_again(snapshot, &second_size);
 	if (first_size != second_size || memcmp(first, second, first_size) != 0)

@@ -103,15 +103,15 @@ const char *reader_string(struct reader *reader, size_t *ret_length)
 	return (const char *)string.next;
 }
 
-void reader_name(struct reader *reader, char name[NAME_SIZE])
+void reader_text(struct reader *reader, char *text, size_t capacity)
 {
 	size_t length;
 	const char *string = reader_string(reader, &length);
 
-	if (length >= NAME_SIZE) {
+	if (length >= capacity) {
 		reader_fail(reader);
 		length = 0;
 	}
-	memcpy(name, string, length);
-	name[length] = '\0';
+	memcpy(text, string, length);
+	text[length] = '\0';
 }

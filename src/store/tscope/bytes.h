@@ -50,8 +50,13 @@ uint64_t reader_varint(struct reader *reader);
 struct reader reader_part(struct reader *reader, uint64_t size);
 /* A length and that many bytes, none of them NUL.  The bytes are not copied. */
 const char *reader_string(struct reader *reader, size_t *ret_length);
-/* A string that must fit `name`. */
-void reader_name(struct reader *reader, char name[NAME_SIZE]);
+/* A string that must fit `text` with its NUL. */
+void reader_text(struct reader *reader, char *text, size_t capacity);
+
+static inline void reader_name(struct reader *reader, char name[NAME_SIZE])
+{
+	reader_text(reader, name, NAME_SIZE);
+}
 
 /* Reads the varint at `next`, 7 bits a byte, lowest first; NULL when there is none. */
 static inline const uint8_t *varint_read(const uint8_t *next, const uint8_t *end, uint64_t *ret)

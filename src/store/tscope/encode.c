@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
@@ -23,44 +23,17 @@
 #include "store/tscope/layout.h"
 #include "store/tscope/series.h"
 
-#define COMPRESSION_LEVEL 3
-#define OUTPUT_STEP ((size_t)128 * 1024)
-
-static int compress(struct encoder *encoder, const void *bytes, size_t size, ZSTD_EndDirective end)
-{
-	ZSTD_inBuffer input = { .src = bytes, .size = size };
-	size_t left;
-
-	encoder->decompressed += size;
-	do {
-		ZSTD_outBuffer output = { .size = OUTPUT_STEP };
-
-		output.dst = bytes_reserve(&encoder->file, OUTPUT_STEP);
-		if (!output.dst)
-			return -ENOMEM;
-		left = ZSTD_compressStream2(encoder->compressor, &output, &input, end);
-		if (ZSTD_isError(left))
-			return -ENOMEM;
-		encoder->file.size += output.pos;
-	} while (input.pos < input.size || (end == ZSTD_e_end && left));
-	return 0;
-}
-
-int encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type)
+void encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type)
 {
 	uint8_t buffer[NAME_SIZE + 2 * VARINT_SIZE];
 	struct bytes head = { .data = buffer, .capacity = sizeof(buffer) };
-	size_t size = encoder->body.size;
-	int status;
 
-	if (encoder->body.failed)
-		return -ENOMEM;
 	bytes_put_string(&head, name);
 	bytes_put_u8(&head, (uint8_t)type);
-	bytes_put_varint(&head, size);
+	bytes_put_varint(&head, encoder->body.size);
+	compressor_put(&encoder->compressor, head.data, head.size);
+	compressor_put(&encoder->compressor, encoder->body.data, encoder->body.size);
 	encoder->body.size = 0;
-	status = compress(encoder, head.data, head.size, ZSTD_e_continue);
-	return status < 0 ? status : compress(encoder, encoder->body.data, size, ZSTD_e_continue);
 }
 
 static void put_number(struct bytes *body, const char *name, uint64_t number)
@@ -70,7 +43,7 @@ static void put_number(struct bytes *body, const char *name, uint64_t number)
 	bytes_put_varint(body, number);
 }
 
-static int encode_facts(struct encoder *encoder)
+void encode_facts(struct encoder *encoder)
 {
 	for (int id = 0; id < FACT_COUNT; id++) {
 		const struct fact *fact = &encoder->snapshot->facts[id];
@@ -85,10 +58,9 @@ static int encode_facts(struct encoder *encoder)
 		bytes_put_u8(&encoder->body, VALUE_TEXT);
 		bytes_put_string(&encoder->body, fact->text);
 	}
-	return encoder_finish_block(encoder, BLOCK_HOST, BLOCK_VALUES);
 }
 
-static int encode_tally(struct encoder *encoder)
+void encode_tally(struct encoder *encoder)
 {
 	for (size_t i = 0; i < tally_member_count; i++) {
 		uint64_t number;
@@ -97,17 +69,15 @@ static int encode_tally(struct encoder *encoder)
 		       sizeof(number));
 		put_number(&encoder->body, tally_members[i].name, number);
 	}
-	return encoder_finish_block(encoder, BLOCK_TALLY, BLOCK_VALUES);
 }
 
-int encoder_use_string(struct encoder *encoder, uint64_t id)
+void encoder_use_string(struct encoder *encoder, uint64_t id)
 {
 	if (id == 0 || id >= dictionary_count(encoder->snapshot->strings) || encoder->string_id[id])
-		return 0;
+		return;
 	if (array_append(&encoder->used.ids, (uint32_t)id) < 0)
-		return -ENOMEM;
+		encoder->compressor.file.failed = true;
 	encoder->string_id[id] = (uint32_t)encoder->used.ids.count;
-	return 0;
 }
 
 uint64_t encoder_string(const struct encoder *encoder, uint64_t id)
@@ -115,61 +85,43 @@ uint64_t encoder_string(const struct encoder *encoder, uint64_t id)
 	return id < dictionary_count(encoder->snapshot->strings) ? encoder->string_id[id] : 0;
 }
 
-static int use_field_strings(struct encoder *encoder, const struct field *field)
+static void use_field_strings(struct encoder *encoder, const struct field *field)
 {
 	size_t rows = scope_rows(encoder->snapshot, field->scope);
-	int status = 0;
 
-	if (field->type != FIELD_STRING)
-		return 0;
-	for (size_t row = 0; row < rows && status == 0; row++)
-		status = encoder_use_string(encoder, field_get(encoder->snapshot, field, row));
-	return status;
+	for (size_t row = 0; field->type == FIELD_STRING && row < rows; row++)
+		encoder_use_string(encoder, field_get(encoder->snapshot, field, row));
 }
 
-static int use_column_strings(struct encoder *encoder, enum metric_id id)
+static void use_column_strings(struct encoder *encoder, enum metric_id id)
 {
 	size_t rows = snapshot_rows(encoder->snapshot, id);
 	uint64_t value;
-	int status = 0;
 
-	if (metrics[id].kind != KIND_CPUSET)
-		return 0;
-	for (uint32_t row = 0; row < rows && status == 0; row++)
+	for (uint32_t row = 0; metrics[id].kind == KIND_CPUSET && row < rows; row++)
 		if (snapshot_get(encoder->snapshot, id, row, &value))
-			status = encoder_use_string(encoder, value);
-	return status;
+			encoder_use_string(encoder, value);
 }
 
 /*
- * Finds the texts that rows refer to; others, of what was dropped from the
+ * Writes the texts that rows refer to; others, of what was dropped from the
  * snapshot, are not written.
  */
-static int find_used_strings(struct encoder *encoder)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < field_count && status == 0; i++)
-		status = use_field_strings(encoder, &fields[i]);
-	for (int id = 0; id < METRIC_STORED && status == 0; id++)
-		status = use_column_strings(encoder, (enum metric_id)id);
-	return status < 0 ? status : encode_use_sheet_strings(encoder);
-}
-
-static int encode_strings(struct encoder *encoder)
+void encode_strings(struct encoder *encoder)
 {
 	size_t count;
-	int status = find_used_strings(encoder);
 
-	if (status < 0)
-		return status;
+	for (size_t i = 0; i < field_count; i++)
+		use_field_strings(encoder, &fields[i]);
+	for (int id = 0; id < METRIC_STORED; id++)
+		use_column_strings(encoder, (enum metric_id)id);
+	encode_use_sheet_strings(encoder);
 	count = encoder->used.ids.count;
 	encoder->cells += count * CELLS_PER_STRING;
 	bytes_put_varint(&encoder->body, count);
 	for (size_t i = 0; i < count; i++)
 		bytes_put_string(&encoder->body,
 				 snapshot_text(encoder->snapshot, encoder->used.ids.data[i]));
-	return encoder_finish_block(encoder, BLOCK_TEXTS, BLOCK_STRINGS);
 }
 
 static void put_field(struct encoder *encoder, const struct field *field)
@@ -185,27 +137,31 @@ static void put_field(struct encoder *encoder, const struct field *field)
 	series_write(&encoder->body, encoder->numbers, rows);
 }
 
-static int encode_rows(struct encoder *encoder, enum metric_scope scope, uint64_t cells_per_row)
+static void put_rows(struct encoder *encoder, enum metric_scope scope)
 {
 	size_t rows = scope_rows(encoder->snapshot, scope);
 
-	encoder->cells += rows * cells_per_row;
+	encoder->cells += rows * row_tables[scope].cells_per_row;
 	bytes_put_varint(&encoder->body, rows);
-	put_field(encoder, &id_fields[scope]);
-	return encoder_finish_block(encoder, id_fields[scope].name, BLOCK_ROWS);
+	put_field(encoder, &row_tables[scope].id);
 }
 
-static int encode_identities(struct encoder *encoder)
+void encode_processes(struct encoder *encoder)
 {
-	int status = encode_rows(encoder, METRIC_OF_PROCESS, CELLS_PER_PROCESS);
+	put_rows(encoder, METRIC_OF_PROCESS);
+}
 
-	if (status == 0)
-		status = encode_rows(encoder, METRIC_OF_THREAD, CELLS_PER_TASK);
-	for (size_t i = 0; i < field_count && status == 0; i++) {
+void encode_tasks(struct encoder *encoder)
+{
+	put_rows(encoder, METRIC_OF_THREAD);
+}
+
+void encode_fields(struct encoder *encoder)
+{
+	for (size_t i = 0; i < field_count; i++) {
 		put_field(encoder, &fields[i]);
-		status = encoder_finish_block(encoder, fields[i].name, BLOCK_FIELD);
+		encoder_finish_block(encoder, fields[i].name, BLOCK_FIELD);
 	}
-	return status;
 }
 
 static void put_presence(struct bytes *body, const uint8_t *states, size_t rows)
@@ -238,7 +194,7 @@ static size_t gather_values(struct encoder *encoder, enum metric_id id, size_t r
 	return count;
 }
 
-static int encode_column(struct encoder *encoder, enum metric_id id)
+static void encode_column(struct encoder *encoder, enum metric_id id)
 {
 	const struct metric *metric = &metrics[id];
 	const struct column *column = &encoder->snapshot->columns[id];
@@ -246,7 +202,7 @@ static int encode_column(struct encoder *encoder, enum metric_id id)
 	size_t count = column->values ? gather_values(encoder, id, rows) : 0;
 
 	if (count == 0)
-		return 0;
+		return;
 	encoder->cells += rows;
 	bytes_put_string(&encoder->body, metric_unit_name(metric->unit));
 	bytes_put_string(&encoder->body, metric_kind_name(metric->kind));
@@ -256,19 +212,16 @@ static int encode_column(struct encoder *encoder, enum metric_id id)
 	else
 		put_presence(&encoder->body, column->states, rows);
 	series_write(&encoder->body, encoder->numbers, count);
-	return encoder_finish_block(encoder, metric->name, BLOCK_COLUMN);
+	encoder_finish_block(encoder, metric->name, BLOCK_COLUMN);
 }
 
-static int encode_columns(struct encoder *encoder)
+void encode_columns(struct encoder *encoder)
 {
-	int status = 0;
-
-	for (int id = 0; id < METRIC_STORED && status == 0; id++)
-		status = encode_column(encoder, (enum metric_id)id);
-	return status;
+	for (int id = 0; id < METRIC_STORED; id++)
+		encode_column(encoder, (enum metric_id)id);
 }
 
-static int encode_absent(struct encoder *encoder)
+void encode_reasons(struct encoder *encoder)
 {
 	for (int id = 0; id < METRIC_STORED; id++) {
 		if (!encoder->snapshot->columns[id].absent)
@@ -276,10 +229,9 @@ static int encode_absent(struct encoder *encoder)
 		bytes_put_string(&encoder->body, metrics[id].name);
 		bytes_put_string(&encoder->body, encoder->snapshot->columns[id].absent);
 	}
-	return encoder_finish_block(encoder, BLOCK_ABSENT, BLOCK_REASONS);
 }
 
-static int encode_sources(struct encoder *encoder)
+void encode_sources(struct encoder *encoder)
 {
 	for (size_t i = 0; i < encoder->snapshot->source_count; i++) {
 		const struct source_report *source = &encoder->snapshot->sources[i];
@@ -292,14 +244,7 @@ static int encode_sources(struct encoder *encoder)
 		bytes_put_varint(&encoder->body, source->read);
 		bytes_put_varint(&encoder->body, source->failed);
 	}
-	return encoder_finish_block(encoder, BLOCK_CAPTURE, BLOCK_SOURCES);
 }
-
-/* In the order that a reader needs: strings before rows, rows before columns. */
-static int (*const parts[])(struct encoder *encoder) = {
-	encode_facts,  encode_strings, encode_identities, encode_columns,
-	encode_absent, encode_sources, encode_tally,	  encode_sheets,
-};
 
 static size_t most_rows(const struct snapshot *snapshot)
 {
@@ -313,28 +258,23 @@ static size_t most_rows(const struct snapshot *snapshot)
 	return most;
 }
 
-static int encoder_start(struct encoder *encoder, const struct snapshot *snapshot)
+static void encoder_open(struct encoder *encoder, const struct snapshot *snapshot)
 {
-	size_t rows = most_rows(snapshot);
+	struct bytes *file = &encoder->compressor.file;
 
 	*encoder = (struct encoder){ .snapshot = snapshot };
-	encoder->compressor = ZSTD_createCCtx();
-	encoder->numbers = malloc(rows * sizeof(*encoder->numbers) + 1);
+	compressor_open(&encoder->compressor, false);
+	encoder->numbers = malloc(most_rows(snapshot) * sizeof(*encoder->numbers) + 1);
 	encoder->string_id =
 		calloc(dictionary_count(snapshot->strings), sizeof(*encoder->string_id));
-	if (!encoder->compressor || !encoder->numbers || !encoder->string_id ||
-	    !bytes_reserve(&encoder->file, HEADER_SIZE) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(encoder->compressor, ZSTD_c_compressionLevel,
-						COMPRESSION_LEVEL)))
-		return -ENOMEM;
-	encoder->file.size = HEADER_SIZE;
-	return 0;
+	if (!encoder->numbers || !encoder->string_id || !bytes_reserve(file, HEADER_SIZE))
+		file->failed = true;
+	file->size = HEADER_SIZE;
 }
 
-static void encoder_end(struct encoder *encoder)
+static void encoder_close(struct encoder *encoder)
 {
-	ZSTD_freeCCtx(encoder->compressor);
-	bytes_free(&encoder->file);
+	compressor_close(&encoder->compressor);
 	bytes_free(&encoder->body);
 	free(encoder->numbers);
 	free(encoder->string_id);
@@ -343,40 +283,44 @@ static void encoder_end(struct encoder *encoder)
 
 static int encode(struct encoder *encoder)
 {
+	struct bytes *file = &encoder->compressor.file;
 	uint64_t padding;
-	int status = 0;
+	int status;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && status == 0; i++)
-		status = parts[i](encoder);
-	if (status == 0)
-		status = compress(encoder, NULL, 0, ZSTD_e_end);
-	if (status == 0)
-		status = container_padding(encoder->file.size + CHECKSUM_SIZE,
-					   encoder->decompressed, encoder->cells, &padding);
+	for (size_t i = 0; i < block_count && !file->failed; i++) {
+		blocks[i].encode(encoder);
+		if (blocks[i].name)
+			encoder_finish_block(encoder, blocks[i].name, blocks[i].type);
+		file->failed |= encoder->body.failed;
+	}
+	if (!file->failed)
+		compressor_finish(&encoder->compressor);
+	if (file->failed)
+		return -ENOMEM;
+	status = container_padding(file->size + CHECKSUM_SIZE, encoder->compressor.taken,
+				   encoder->cells, &padding);
 	if (status < 0)
 		return status;
-	container_seal(&encoder->file, padding);
-	return encoder->file.failed ? -ENOMEM : 0;
+	container_seal(file, padding);
+	return file->failed ? -ENOMEM : 0;
 }
 
 int snapshot_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
 		    struct error *error)
 {
-	struct encoder encoder;
+	CLEANUP(encoder_close) struct encoder encoder = { 0 };
 	int status;
 
 	if (!rows_are_finished(snapshot))
 		return error_set(error, -EINVAL, "the snapshot's rows are not in order");
-	status = encoder_start(&encoder, snapshot);
-	if (status == 0)
-		status = encode(&encoder);
-	if (status == 0) {
-		*ret_bytes = encoder.file.data;
-		*ret_size = encoder.file.size;
-		encoder.file = (struct bytes){ 0 };
-	}
-	encoder_end(&encoder);
+	encoder_open(&encoder, snapshot);
+	status = encode(&encoder);
 	if (status == -EFBIG)
-		error_set(error, status, "the snapshot is too large for a file: limit the capture");
-	return status == -ENOMEM ? error_set(error, status, "not enough memory") : status;
+		return error_set(error, status,
+				 "the snapshot is too large for a file: limit the capture");
+	if (status < 0)
+		return error_set(error, status, "not enough memory");
+	*ret_size = encoder.compressor.file.size;
+	*ret_bytes = TAKE_PTR(encoder.compressor.file.data);
+	return 0;
 }

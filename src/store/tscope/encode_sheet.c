@@ -4,43 +4,33 @@
 #include "store/tscope/encoder.h"
 #include "store/tscope/series.h"
 
-/* Whether the key of a row is a string, in the file as in the model. */
-static bool has_string_keys(int id)
+static void use_column_texts(struct encoder *encoder, const struct sheet *sheet,
+			     const struct column *column)
 {
-	return id == SHEET_CGROUPS || id == SHEET_SYSCALLS;
-}
-
-static int use_column_texts(struct encoder *encoder, const struct sheet *sheet,
-			    const struct column *column)
-{
-	int status = 0;
-
-	for (size_t row = 0; column->states && row < sheet->row_count && status == 0; row++)
+	for (size_t row = 0; column->states && row < sheet->row_count; row++)
 		if (column->states[row] == CELL_TEXT)
-			status = encoder_use_string(encoder, column->values[row]);
-	return status;
+			encoder_use_string(encoder, column->values[row]);
 }
 
-int encode_use_sheet_strings(struct encoder *encoder)
+void encode_use_sheet_strings(struct encoder *encoder)
 {
-	int status = 0;
-
-	for (int id = 0; id < SHEET_COUNT && status == 0; id++) {
+	for (int id = 0; id < SHEET_COUNT; id++) {
 		const struct sheet *sheet = &encoder->snapshot->sheets[id];
+		bool has_string_keys = sheet_keys[id] == FIELD_STRING;
 
-		for (size_t row = 0; has_string_keys(id) && row < sheet->row_count && !status;
-		     row++)
-			status = encoder_use_string(encoder, sheet->keys[row]);
-		for (size_t i = 0; i < sheet->columns.count && status == 0; i++)
-			status = use_column_texts(encoder, sheet, &sheet->columns.data[i]);
+		for (size_t row = 0; has_string_keys && row < sheet->row_count; row++)
+			encoder_use_string(encoder, sheet->keys[row]);
+		for (size_t i = 0; i < sheet->columns.count; i++)
+			use_column_texts(encoder, sheet, &sheet->columns.data[i]);
 	}
-	return status;
 }
 
-static void put_keys(struct encoder *encoder, const struct sheet *sheet, int id)
+static void put_keys(struct encoder *encoder, const struct sheet *sheet, enum sheet_id id)
 {
+	bool has_string_keys = sheet_keys[id] == FIELD_STRING;
+
 	for (size_t row = 0; row < sheet->row_count; row++)
-		encoder->numbers[row] = has_string_keys(id) ?
+		encoder->numbers[row] = has_string_keys ?
 						encoder_string(encoder, sheet->keys[row]) :
 						sheet->keys[row];
 	series_write(&encoder->body, encoder->numbers, sheet->row_count);
@@ -85,22 +75,19 @@ static void put_column(struct encoder *encoder, const struct sheet *sheet,
 		put_cells(encoder, sheet, column);
 }
 
-int encode_sheets(struct encoder *encoder)
+void encode_sheets(struct encoder *encoder)
 {
-	int status = 0;
-
-	for (int id = 0; id < SHEET_COUNT && status == 0; id++) {
+	for (int id = 0; id < SHEET_COUNT; id++) {
 		const struct sheet *sheet = &encoder->snapshot->sheets[id];
 
 		if (!sheet->row_count && !sheet->columns.count)
 			continue;
 		encoder->cells += sheet->row_count * CELLS_PER_SHEET_ROW;
 		bytes_put_varint(&encoder->body, sheet->row_count);
-		put_keys(encoder, sheet, id);
+		put_keys(encoder, sheet, (enum sheet_id)id);
 		bytes_put_varint(&encoder->body, sheet->columns.count);
 		for (size_t i = 0; i < sheet->columns.count; i++)
 			put_column(encoder, sheet, &sheet->columns.data[i]);
-		status = encoder_finish_block(encoder, sheet_name((enum sheet_id)id), BLOCK_SHEET);
+		encoder_finish_block(encoder, sheet_name((enum sheet_id)id), BLOCK_SHEET);
 	}
-	return status;
 }

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the writers of blocks share.  Each builds the body of a block in `body`
- * and sends it with encoder_finish_block().
+ * What the writers of blocks share.  Each builds the body of its block in `body`.  A failure (there
+ * is only one: memory ran out) is remembered in the file that is being made.
  */
 #ifndef STORE_ENCODER_H
 #define STORE_ENCODER_H
 
 #include <stdint.h>
-#include <zstd.h>
 
 #include "base/array.h"
-#include "store/tscope/bytes.h"
+#include "store/compression.h"
 #include "store/tscope/layout.h"
 
 struct encoder {
 	const struct snapshot *snapshot;
-	ZSTD_CCtx *compressor;
-	struct bytes file;   /* room for the header, then the compressed payload */
-	struct bytes body;   /* of the block that is being built */
-	uint64_t *numbers;   /* as many as the largest table has rows */
+	struct compressor compressor; /* its file has room for the header, then the payload */
+	struct bytes body;	      /* of the block that is being built */
+	uint64_t *numbers;	      /* as many as the largest table has rows */
 	uint32_t *string_id; /* number in the file by number in the dictionary, 0: not used */
 	struct {
 		ARRAY_OF(uint32_t) ids; /* of the dictionary, in the file's order */
 	} used;
-	uint64_t decompressed, cells; /* what reading the file will cost */
+	uint64_t cells; /* what reading the file will cost besides its bytes */
 };
 
-/* Sends the body under a name, and empties it.  0 or -ENOMEM. */
-int encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type);
+/* Sends the body under a name, and empties it. */
+void encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type);
 
-/* Marks a text as needed in the file.  0 or -ENOMEM. */
-int encoder_use_string(struct encoder *encoder, uint64_t id);
+/* Marks a text as needed in the file. */
+void encoder_use_string(struct encoder *encoder, uint64_t id);
 
 /*
  * The number in the file of a text that was marked; for a number without a
@@ -38,8 +36,19 @@ int encoder_use_string(struct encoder *encoder, uint64_t id);
  */
 uint64_t encoder_string(const struct encoder *encoder, uint64_t id);
 
+/* encode.c, in the order of the blocks */
+void encode_facts(struct encoder *encoder);
+void encode_strings(struct encoder *encoder);
+void encode_processes(struct encoder *encoder);
+void encode_tasks(struct encoder *encoder);
+void encode_fields(struct encoder *encoder);
+void encode_columns(struct encoder *encoder);
+void encode_reasons(struct encoder *encoder);
+void encode_sources(struct encoder *encoder);
+void encode_tally(struct encoder *encoder);
+
 /* encode_sheet.c */
-int encode_sheets(struct encoder *encoder);
-int encode_use_sheet_strings(struct encoder *encoder);
+void encode_sheets(struct encoder *encoder);
+void encode_use_sheet_strings(struct encoder *encoder);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 #include "base/dictionary.h"
-#include "model/snapshot/snapshot.h"
+#include "store/tscope/decoder.h"
+#include "store/tscope/encoder.h"
 
 #define PROCESS(name, type, member)                                                                \
 	{                                                                                          \
@@ -17,9 +18,22 @@
 	}
 
 /* clang-format off */
-const struct field id_fields[] = {
-	[METRIC_OF_PROCESS] = PROCESS(BLOCK_PROCESSES, ID, tgid),
-	[METRIC_OF_THREAD] = TASK(BLOCK_TASKS, ID, tid),
+const struct block blocks[] = {
+	{ BLOCK_VALUES,  "host",      encode_facts,     decode_facts },
+	{ BLOCK_STRINGS, "strings",   encode_strings,   decode_strings },
+	{ BLOCK_ROWS,    "processes", encode_processes, decode_processes },
+	{ BLOCK_ROWS,    "tasks",     encode_tasks,     decode_tasks },
+	{ BLOCK_FIELD,   NULL,        encode_fields,    decode_field },
+	{ BLOCK_COLUMN,  NULL,        encode_columns,   decode_column },
+	{ BLOCK_REASONS, "absent",    encode_reasons,   decode_reasons },
+	{ BLOCK_SOURCES, "sources",   encode_sources,   decode_sources },
+	{ BLOCK_VALUES,  "tally",     encode_tally,     decode_tally },
+	{ BLOCK_SHEET,   NULL,        encode_sheets,    decode_sheet },
+};
+
+const struct row_table row_tables[] = {
+	[METRIC_OF_PROCESS] = { PROCESS("processes", ID, tgid), CELLS_PER_PROCESS },
+	[METRIC_OF_THREAD] = { TASK("tasks", ID, tid), CELLS_PER_TASK },
 };
 
 const struct field fields[] = {
@@ -29,7 +43,7 @@ const struct field fields[] = {
 	PROCESS("process.exe",           STRING, exe),
 	PROCESS("process.user",          STRING, user),
 	PROCESS("process.parent",        ID,     parent),
-	TASK("task.process",             ROW,    process),
+	TASK("task.process",             PROCESS, process),
 	TASK("task.start_time_ns",       TIME,   start_time_ns),
 	TASK("task.comm",                STRING, comm),
 	TASK("task.cgroup",              STRING, cgroup),
@@ -47,6 +61,13 @@ const struct tally_member tally_members[] = {
 };
 /* clang-format on */
 
+const enum field_type sheet_keys[SHEET_COUNT] = {
+	[SHEET_CGROUPS] = FIELD_STRING,	   [SHEET_SYSCALLS] = FIELD_STRING,
+	[SHEET_PROCESSES] = FIELD_PROCESS, [SHEET_RUN_PROCESSES] = FIELD_PROCESS,
+	[SHEET_RUN_THREADS] = FIELD_TASK,
+};
+
+const size_t block_count = ARRAY_SIZE(blocks);
 const size_t field_count = ARRAY_SIZE(fields);
 const size_t tally_member_count = ARRAY_SIZE(tally_members);
 
@@ -63,36 +84,32 @@ static char *field_place(const struct snapshot *snapshot, const struct field *fi
 uint64_t field_get(const struct snapshot *snapshot, const struct field *field, size_t row)
 {
 	const char *place = field_place(snapshot, field, row);
-	uint64_t time;
-	int32_t id;
 	uint32_t number;
+	uint64_t time;
 
-	switch (field->type) {
-	case FIELD_ID:
-		memcpy(&id, place, sizeof(id));
-		return (uint64_t)(int64_t)id;
-	case FIELD_TIME:
+	if (field->type == FIELD_TIME) {
 		memcpy(&time, place, sizeof(time));
 		return time;
-	case FIELD_STRING:
-	case FIELD_ROW:
-		break;
 	}
 	memcpy(&number, place, sizeof(number));
-	return number;
+	return field->type == FIELD_ID ? (uint64_t)(int32_t)number : number;
 }
 
-static bool fits(const struct snapshot *snapshot, enum field_type type, uint64_t value)
+bool field_fits(const struct snapshot *snapshot, enum field_type type, uint64_t value)
 {
 	switch (type) {
+	case FIELD_NONE:
+		return value == 0;
 	case FIELD_ID:
 		return (uint64_t)(int64_t)(int32_t)value == value;
 	case FIELD_TIME:
 		return true;
 	case FIELD_STRING:
 		return value < dictionary_count(snapshot->strings);
-	case FIELD_ROW:
+	case FIELD_PROCESS:
 		return value < snapshot->process_count;
+	case FIELD_TASK:
+		return value < snapshot->task_count;
 	}
 	return false;
 }
@@ -102,7 +119,7 @@ bool field_set(struct snapshot *snapshot, const struct field *field, size_t row,
 	char *place = field_place(snapshot, field, row);
 	uint32_t number = (uint32_t)value;
 
-	if (!fits(snapshot, field->type, value))
+	if (!field_fits(snapshot, field->type, value))
 		return false;
 	if (field->type == FIELD_TIME)
 		memcpy(place, &value, sizeof(value));

@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "metric/metric.h"
+#include "model/snapshot/snapshot.h"
 
-struct snapshot;
+struct decoder;
+struct encoder;
+struct reader;
 
 /* How a block's body is written.  These numbers are in files, so they never change. */
 enum block_type {
@@ -26,13 +28,18 @@ enum block_type {
 	BLOCK_SHEET = 8,   /* readings: rows, and columns under names of their own */
 };
 
-#define BLOCK_HOST "host"
-#define BLOCK_TALLY "tally"
-#define BLOCK_TEXTS "strings"
-#define BLOCK_PROCESSES "processes"
-#define BLOCK_TASKS "tasks"
-#define BLOCK_ABSENT "absent"
-#define BLOCK_CAPTURE "sources"
+/* How a kind of block is written and read. */
+struct block {
+	enum block_type type;
+	const char *name; /* NULL: there may be one under each of several names */
+	/* Builds the body; of a block without a name here, sends one block for each name. */
+	void (*encode)(struct encoder *encoder);
+	void (*decode)(struct decoder *decoder, const char *name, struct reader *body);
+};
+
+/* In the order that a reader needs: strings before rows, rows before columns. */
+extern const struct block blocks[];
+extern const size_t block_count;
 
 /* In BLOCK_VALUES, before each value. */
 enum value_type {
@@ -53,7 +60,7 @@ enum column_flags {
 	COLUMN_HAS_CELLS = 4,
 };
 
-/* What a row of each kind costs a reader besides its metrics, in cells of some 9 bytes. */
+/* What each kind of thing costs a reader, in cells of some 9 bytes. */
 #define CELLS_PER_PROCESS 8
 #define CELLS_PER_TASK 4
 #define CELLS_PER_STRING 8
@@ -61,10 +68,12 @@ enum column_flags {
 #define CELLS_PER_SHEET_ROW 3
 
 enum field_type {
-	FIELD_ID,     /* int32_t */
-	FIELD_TIME,   /* uint64_t */
-	FIELD_STRING, /* uint32_t, number of a string */
-	FIELD_ROW,    /* uint32_t, row of a process */
+	FIELD_NONE,    /* always 0 */
+	FIELD_ID,      /* int32_t */
+	FIELD_TIME,    /* uint64_t */
+	FIELD_STRING,  /* uint32_t, number of a string */
+	FIELD_PROCESS, /* uint32_t, row of a process */
+	FIELD_TASK,    /* uint32_t, row of a task */
 };
 
 /* A member of struct process or struct task. */
@@ -75,7 +84,13 @@ struct field {
 	size_t offset;
 };
 
-extern const struct field id_fields[]; /* by enum metric_scope: in the BLOCK_ROWS of the scope */
+/* The rows of a scope: its BLOCK_ROWS. */
+struct row_table {
+	struct field id;
+	unsigned cells_per_row; /* what a row costs a reader besides its metrics */
+};
+
+extern const struct row_table row_tables[]; /* by enum metric_scope */
 extern const struct field fields[];
 extern const size_t field_count;
 
@@ -83,7 +98,13 @@ extern const size_t field_count;
 uint64_t field_get(const struct snapshot *snapshot, const struct field *field, size_t row);
 bool field_set(struct snapshot *snapshot, const struct field *field, size_t row, uint64_t value);
 
+/* Whether the snapshot can have such a value. */
+bool field_fits(const struct snapshot *snapshot, enum field_type type, uint64_t value);
+
 size_t scope_rows(const struct snapshot *snapshot, enum metric_scope scope);
+
+/* What the keys of a sheet's rows are. */
+extern const enum field_type sheet_keys[SHEET_COUNT];
 
 /* A member of struct capture_tally. */
 struct tally_member {

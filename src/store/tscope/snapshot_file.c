@@ -142,5 +142,5 @@ int snapshot_file_read(const char *path, struct snapshot **ret, struct error *er
 	if (status < 0)
 		return status;
 	return ctprof_is_likely(bytes, size) ? ctprof_decode(path, bytes, size, ret, error) :
-					       snapshot_decode_named(path, bytes, size, ret, error);
+					       snapshot_decode(path, bytes, size, ret, error);
 }

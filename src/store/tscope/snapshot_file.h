@@ -43,10 +43,8 @@ int snapshot_file_read(const char *path, struct snapshot **ret, struct error *er
 /* The same on bytes in memory.  The caller frees *ret_bytes. */
 int snapshot_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
 		    struct error *error);
-int snapshot_decode(const void *bytes, size_t size, struct snapshot **ret, struct error *error);
-
-/* Like snapshot_decode(); the sentence begins with `name`. */
-int snapshot_decode_named(const char *name, const void *bytes, size_t size, struct snapshot **ret,
-			  struct error *error);
+/* The sentence begins with `name`. */
+int snapshot_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
+		    struct error *error);
 
 #endif

@@ -109,7 +109,7 @@ static struct run *through_tscope(const struct run *live)
 
 	assert_int_equal(run_to_snapshot(live, &snapshot), 0);
 	assert_int_equal(snapshot_encode(snapshot, &bytes, &size, &error), 0);
-	assert_int_equal(snapshot_decode(bytes, size, &again, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &again, &error), 0);
 	assert_int_equal(snapshot_encode(again, &bytes_again, &size_again, &error), 0);
 	assert_int_equal(size_again, size);
 	assert_memory_equal(bytes_again, bytes, size);

@@ -12,7 +12,7 @@ static const char *refuse(const void *bytes, size_t size, int code)
 	struct snapshot *snapshot = NULL;
 
 	error = (struct error){ 0 };
-	assert_int_equal(snapshot_decode(bytes, size, &snapshot, &error), code);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &snapshot, &error), code);
 	assert_null(snapshot);
 	assert_string_not_equal(error.message, "");
 	return error.message;
@@ -29,7 +29,7 @@ static void any_flipped_bit_is_refused(void **state)
 		struct error error = { 0 };
 
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_true(snapshot_decode(bytes, size, &snapshot, &error) < 0);
+		assert_true(snapshot_decode("the snapshot", bytes, size, &snapshot, &error) < 0);
 		assert_string_not_equal(error.message, "");
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
@@ -133,8 +133,8 @@ static void what_a_newer_version_adds_is_skipped(void **state)
 	bytes_put_string(&body, "anything");
 	put_block(&payload, "future", 200, &body);
 	put_block(&payload, "future", BLOCK_VALUES, &body);
-	put_rows(&payload, BLOCK_PROCESSES, 1);
-	put_rows(&payload, BLOCK_TASKS, 2);
+	put_rows(&payload, "processes", 1);
+	put_rows(&payload, "tasks", 2);
 	put_block(&payload, "task.future", BLOCK_FIELD, &body);
 	put_block(&payload, "future_metric", BLOCK_COLUMN, &body);
 	put_block(&payload, "cpu_efficiency", BLOCK_COLUMN, &body);
@@ -148,11 +148,11 @@ static void what_a_newer_version_adds_is_skipped(void **state)
 	bytes_put_string(&body, "clock_ticks");
 	bytes_put_u8(&body, VALUE_NUMBER);
 	bytes_put_varint(&body, 100);
-	put_block(&payload, BLOCK_HOST, BLOCK_VALUES, &body);
+	put_block(&payload, "host", BLOCK_VALUES, &body);
 	body.size = 0;
 	bytes_put_string(&body, "future_metric");
 	bytes_put_string(&body, "some reason");
-	put_block(&payload, BLOCK_ABSENT, BLOCK_REASONS, &body);
+	put_block(&payload, "absent", BLOCK_REASONS, &body);
 	bytes_free(&body);
 	assert_null(decode_payload(&payload, &snapshot));
 	assert_int_equal(snapshot->task_count, 2);
@@ -169,8 +169,8 @@ static void a_metric_stored_as_something_else_is_absent_with_that_reason(void **
 	uint64_t value;
 
 	(void)state;
-	put_rows(&payload, BLOCK_PROCESSES, 1);
-	put_rows(&payload, BLOCK_TASKS, 2);
+	put_rows(&payload, "processes", 1);
+	put_rows(&payload, "tasks", 2);
 	put_column(&payload, "run_time_ns", "us", "counter", "thread");
 	put_column(&payload, "wait_time_ns", "ns", "gauge", "thread");
 	put_column(&payload, "minflt", "count", "counter", "process");
@@ -212,14 +212,14 @@ static void a_source_state_of_a_newer_version_is_told_as_partial(void **state)
 	struct snapshot *snapshot = NULL;
 
 	(void)state;
-	put_rows(&payload, BLOCK_PROCESSES, 0);
-	put_rows(&payload, BLOCK_TASKS, 0);
+	put_rows(&payload, "processes", 0);
+	put_rows(&payload, "tasks", 0);
 	bytes_put_string(&body, "netlink");
 	bytes_put_string(&body, "throttled");
 	bytes_put_u8(&body, 0);
 	bytes_put_varint(&body, 1);
 	bytes_put_varint(&body, 2);
-	put_block(&payload, BLOCK_CAPTURE, BLOCK_SOURCES, &body);
+	put_block(&payload, "sources", BLOCK_SOURCES, &body);
 	bytes_free(&body);
 	assert_null(decode_payload(&payload, &snapshot));
 	assert_int_equal(snapshot->source_count, 1);

@@ -28,44 +28,44 @@ static const struct wrong_block {
 	size_t size;
 	const char *why;
 } wrong_blocks[] = {
-	{ "processes out of order", AS_PROCESSES, BLOCK_PROCESSES, BLOCK_ROWS, BYTES("\2\1\2\1"),
+	{ "processes out of order", AS_PROCESSES, "processes", BLOCK_ROWS, BYTES("\2\1\2\1"),
 	  "rows are out of order" },
-	{ "a process twice", AS_PROCESSES, BLOCK_PROCESSES, BLOCK_ROWS, BYTES("\2\1\2\2"),
+	{ "a process twice", AS_PROCESSES, "processes", BLOCK_ROWS, BYTES("\2\1\2\2"),
 	  "rows are out of order" },
-	{ "tasks out of order", AS_TASKS, BLOCK_TASKS, BLOCK_ROWS, BYTES("\2\1\2\1"),
+	{ "tasks out of order", AS_TASKS, "tasks", BLOCK_ROWS, BYTES("\2\1\2\1"),
 	  "rows are out of order" },
-	{ "an id too large", AS_PROCESSES, BLOCK_PROCESSES, BLOCK_ROWS,
+	{ "an id too large", AS_PROCESSES, "processes", BLOCK_ROWS,
 	  BYTES("\1\1\x80\x80\x80\x80\x08"), "an id is out of range" },
-	{ "fewer ids than rows", AS_PROCESSES, BLOCK_PROCESSES, BLOCK_ROWS, BYTES("\3\1\1\2"),
+	{ "fewer ids than rows", AS_PROCESSES, "processes", BLOCK_ROWS, BYTES("\3\1\1\2"),
 	  "a block is not what it should be" },
-	{ "an encoding of tomorrow", AS_PROCESSES, BLOCK_PROCESSES, BLOCK_ROWS, BYTES("\1\4\1"),
+	{ "an encoding of tomorrow", AS_PROCESSES, "processes", BLOCK_ROWS, BYTES("\1\4\1"),
 	  "a block is not what it should be" },
 	{ "a process that is not there", BEHIND_ROWS, "task.process", BLOCK_FIELD, BYTES("\0\1"),
 	  "a row refers to what is not there" },
 	{ "a string that is not there", BEHIND_ROWS, "task.comm", BLOCK_FIELD, BYTES("\0\1"),
 	  "a row refers to what is not there" },
-	{ "strings after rows", BETWEEN_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\1\1a"),
+	{ "strings after rows", BETWEEN_ROWS, "strings", BLOCK_STRINGS, BYTES("\1\1a"),
 	  "its blocks are out of order" },
-	{ "a string twice", BEFORE_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\2\1a\1a"),
+	{ "a string twice", BEFORE_ROWS, "strings", BLOCK_STRINGS, BYTES("\2\1a\1a"),
 	  "a text is there twice" },
-	{ "an empty string of its own", BEFORE_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\1\0"),
+	{ "an empty string of its own", BEFORE_ROWS, "strings", BLOCK_STRINGS, BYTES("\1\0"),
 	  "a text is there twice" },
-	{ "a string with a nul", BEFORE_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\1\2a\0"),
+	{ "a string with a nul", BEFORE_ROWS, "strings", BLOCK_STRINGS, BYTES("\1\2a\0"),
 	  "a block is not what it should be" },
-	{ "fewer strings than announced", BEFORE_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\2\1a"),
+	{ "fewer strings than announced", BEFORE_ROWS, "strings", BLOCK_STRINGS, BYTES("\2\1a"),
 	  "a block is not what it should be" },
-	{ "bytes after the last string", BEFORE_ROWS, BLOCK_TEXTS, BLOCK_STRINGS, BYTES("\1\1ab"),
+	{ "bytes after the last string", BEFORE_ROWS, "strings", BLOCK_STRINGS, BYTES("\1\1ab"),
 	  "a block is not what it should be" },
-	{ "a number of more than 64 bits", BEHIND_ROWS, BLOCK_TALLY, BLOCK_VALUES,
+	{ "a number of more than 64 bits", BEHIND_ROWS, "tally", BLOCK_VALUES,
 	  BYTES("\1x\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),
 	  "a block is not what it should be" },
-	{ "a tally that is text", BEHIND_ROWS, BLOCK_TALLY, BLOCK_VALUES, BYTES("\1x\1\1a"),
+	{ "a tally that is text", BEHIND_ROWS, "tally", BLOCK_VALUES, BYTES("\1x\1\1a"),
 	  "a count is not a number" },
-	{ "a fact twice", BEHIND_ROWS, BLOCK_HOST, BLOCK_VALUES, BYTES("\4arch\1\1x\4arch\1\1x"),
+	{ "a fact twice", BEHIND_ROWS, "host", BLOCK_VALUES, BYTES("\4arch\1\1x\4arch\1\1x"),
 	  "a fact about the host is there twice" },
-	{ "a fact of no type", BEHIND_ROWS, BLOCK_HOST, BLOCK_VALUES, BYTES("\4arch\2\1x"),
+	{ "a fact of no type", BEHIND_ROWS, "host", BLOCK_VALUES, BYTES("\4arch\2\1x"),
 	  "a fact about the host is no number and no text" },
-	{ "a source twice", BEHIND_ROWS, BLOCK_CAPTURE, BLOCK_SOURCES,
+	{ "a source twice", BEHIND_ROWS, "sources", BLOCK_SOURCES,
 	  BYTES("\1x\2ok\0\0\0\1x\2ok\0\0\0"), "a source is there twice" },
 	{ "a name too long", BEHIND_ROWS,
 	  "0123456789012345678901234567890123456789012345678901234567890123", 99, BYTES(""),
@@ -85,9 +85,9 @@ static void put_wrong_block(struct bytes *payload, const struct wrong_block *blo
 		if (place == block->place)
 			put_bytes(payload, block->name, block->type, block->bytes, block->size);
 		else if (place == AS_PROCESSES)
-			put_rows(payload, BLOCK_PROCESSES, 1);
+			put_rows(payload, "processes", 1);
 		else if (place == AS_TASKS)
-			put_rows(payload, BLOCK_TASKS, 1);
+			put_rows(payload, "tasks", 1);
 	}
 }
 
@@ -104,20 +104,20 @@ static void a_block_that_makes_no_sense_is_refused_with_the_reason(void **state)
 
 static void no_tasks(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, "processes", 1);
 }
 
 static void tasks_without_processes(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 0);
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_rows(payload, "processes", 0);
+	put_rows(payload, "tasks", 1);
 }
 
 static void rows_twice(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 0);
-	put_rows(payload, BLOCK_PROCESSES, 0);
-	put_rows(payload, BLOCK_TASKS, 0);
+	put_rows(payload, "processes", 0);
+	put_rows(payload, "processes", 0);
+	put_rows(payload, "tasks", 0);
 }
 
 static void a_field_twice(struct bytes *payload)
@@ -142,23 +142,23 @@ static void a_column_twice(struct bytes *payload)
 
 static void a_presence_bit_past_the_last_row(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
-	put_rows(payload, BLOCK_TASKS, 3);
+	put_rows(payload, "processes", 1);
+	put_rows(payload, "tasks", 3);
 	put_bytes(payload, "majflt", BLOCK_COLUMN, BYTES("\5count\7counter\6thread\1\x0f\0\7"));
 }
 
 static void a_column_before_its_rows(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, "processes", 1);
 	put_column(payload, "majflt", "count", "counter", "thread");
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_rows(payload, "tasks", 1);
 }
 
 static void a_field_before_its_rows(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_rows(payload, "tasks", 1);
 	put_bytes(payload, "process.start_time_ns", BLOCK_FIELD, BYTES("\0\1"));
-	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, "processes", 1);
 }
 
 static void too_many_sources(struct bytes *payload)
@@ -171,7 +171,7 @@ static void too_many_sources(struct bytes *payload)
 		bytes_put(&body, &name, 1);
 		bytes_put(&body, BYTES("\2ok\0\0\0"));
 	}
-	put_block(payload, BLOCK_CAPTURE, BLOCK_SOURCES, &body);
+	put_block(payload, "sources", BLOCK_SOURCES, &body);
 	bytes_free(&body);
 }
 

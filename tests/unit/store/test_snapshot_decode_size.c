@@ -75,11 +75,11 @@ static void put_many_rows(struct bytes *payload)
 {
 	struct bytes body = { 0 };
 
-	put_rows(payload, BLOCK_PROCESSES, 1);
+	put_rows(payload, "processes", 1);
 	bytes_put_varint(&body, 200000);
 	bytes_put_u8(&body, SERIES_SAME);
 	bytes_put_varint(&body, 1);
-	put_block(payload, BLOCK_TASKS, BLOCK_ROWS, &body);
+	put_block(payload, "tasks", BLOCK_ROWS, &body);
 	bytes_free(&body);
 }
 
@@ -145,7 +145,8 @@ static int survive(const void *argument)
 		setrlimit(RLIMIT_AS, &limit);
 	}
 #endif
-	status = snapshot_decode(bomb->file.data, bomb->file.size, &snapshot, &error);
+	status = snapshot_decode("the snapshot", bomb->file.data, bomb->file.size, &snapshot,
+				 &error);
 	return status == bomb->code ? 0 : 1;
 }
 
@@ -197,9 +198,9 @@ static void a_small_file_that_claims_much_costs_little(void **state)
 	struct bomb bombs[] = {
 		{ make_zero_bomb(), -EFBIG },
 		{ make_size_bomb(), -EBADMSG },
-		{ make_count_bomb(BLOCK_TEXTS, BLOCK_STRINGS), -EFBIG },
-		{ make_count_bomb(BLOCK_PROCESSES, BLOCK_ROWS), -EFBIG },
-		{ make_count_bomb(BLOCK_TASKS, BLOCK_ROWS), -EFBIG },
+		{ make_count_bomb("strings", BLOCK_STRINGS), -EFBIG },
+		{ make_count_bomb("processes", BLOCK_ROWS), -EFBIG },
+		{ make_count_bomb("tasks", BLOCK_ROWS), -EFBIG },
 		{ make_sheet_bomb(), -EFBIG },
 		{ make_cell_bomb(), -EFBIG },
 		{ make_late_rows_bomb(), -EBADMSG },

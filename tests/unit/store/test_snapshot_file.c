@@ -18,7 +18,7 @@ static void everything_written_is_read_again(void **state)
 
 	(void)state;
 	assert_int_equal(snapshot_encode(written, &bytes, &size, &error), 0);
-	assert_int_equal(snapshot_decode(bytes, size, &got, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &got, &error), 0);
 	assert_same_snapshot(written, got);
 	snapshot_free(written);
 	snapshot_free(got);
@@ -36,7 +36,7 @@ static void scopes_are_read_again(void **state)
 	(void)state;
 	add_scopes(written);
 	assert_int_equal(snapshot_encode(written, &bytes, &size, &error), 0);
-	assert_int_equal(snapshot_decode(bytes, size, &got, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &got, &error), 0);
 	assert_same_snapshot(written, got);
 	assert_string_equal(snapshot_text(got, got->tasks[1].scope), "load matrix");
 	assert_int_equal(got->tasks[0].scope, 0);
@@ -56,7 +56,7 @@ static void a_snapshot_without_rows_is_read_again(void **state)
 	assert_int_equal(snapshot_new(&written), 0);
 	assert_int_equal(snapshot_finish(written), 0);
 	assert_int_equal(snapshot_encode(written, &bytes, &size, &error), 0);
-	assert_int_equal(snapshot_decode(bytes, size, &got, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &got, &error), 0);
 	assert_same_snapshot(written, got);
 	snapshot_free(written);
 	snapshot_free(got);
@@ -85,7 +85,7 @@ static void a_text_that_no_row_uses_is_not_in_the_file(void **state)
 	uint32_t id;
 
 	(void)state;
-	assert_int_equal(snapshot_decode(bytes, size, &snapshot, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &snapshot, &error), 0);
 	for (id = 0; *snapshot_text(snapshot, id) || id == 0; id++)
 		assert_string_not_equal(snapshot_text(snapshot, id), "a text that no row uses");
 	assert_true(id > 10);
@@ -142,11 +142,11 @@ static void a_snapshot_too_regular_for_its_size_is_padded_and_read(void **state)
 	assert_int_equal(snapshot_encode(written, (void **)&bytes, &size, &error), 0);
 	memcpy(&padding, bytes + 24, 4);
 	assert_true(padding > 10000);
-	assert_int_equal(snapshot_decode(bytes, size, &got, &error), 0);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &got, &error), 0);
 	assert_same_snapshot(written, got);
 	snapshot_free(got);
 	bytes[size - 9] ^= 1; /* in the padding */
-	assert_int_equal(snapshot_decode(bytes, size, &got, &error), -EBADMSG);
+	assert_int_equal(snapshot_decode("the snapshot", bytes, size, &got, &error), -EBADMSG);
 	snapshot_free(written);
 	free(bytes);
 }

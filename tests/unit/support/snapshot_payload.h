@@ -51,8 +51,8 @@ static inline void put_rows(struct bytes *payload, const char *name, uint64_t ro
 
 static inline void put_one_of_each(struct bytes *payload)
 {
-	put_rows(payload, BLOCK_PROCESSES, 1);
-	put_rows(payload, BLOCK_TASKS, 1);
+	put_rows(payload, "processes", 1);
+	put_rows(payload, "tasks", 1);
 }
 
 static inline void put_column(struct bytes *payload, const char *name, const char *unit,
@@ -106,7 +106,7 @@ static inline const char *decode_payload(struct bytes *payload, struct snapshot 
 	int status;
 
 	error = (struct error){ 0 };
-	status = snapshot_decode(file.data, file.size, ret, &error);
+	status = snapshot_decode("the snapshot", file.data, file.size, ret, &error);
 	bytes_free(&file);
 	bytes_free(payload);
 	return status < 0 ? error.message : NULL;
