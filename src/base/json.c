@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,8 +95,9 @@ static size_t plain_length(const char *string)
 	return length;
 }
 
-static void write_string(FILE *out, const char *string)
+static void write_string(struct json *json, const char *string)
 {
+	FILE *out = json->out;
 	size_t plain = plain_length(string), left;
 
 	fputc('"', out);
@@ -105,11 +105,14 @@ static void write_string(FILE *out, const char *string)
 	string += plain;
 	left = strlen(string);
 	while (left) {
-		size_t step = text_printable(string, left);
+		size_t step =
+			json->exact ? text_character(string, left) : text_printable(string, left);
 
 		if (step == 0) {
 			fprintf(out, "\\\\x%02x", (unsigned char)*string);
 			step = 1;
+		} else if (step == 1 && (unsigned char)*string < ' ') {
+			fprintf(out, "\\u%04x", (unsigned char)*string);
 		} else {
 			if (*string == '"' || *string == '\\')
 				fputc('\\', out);
@@ -124,7 +127,7 @@ static void write_string(FILE *out, const char *string)
 void json_key(struct json *json, const char *key)
 {
 	separate(json);
-	write_string(json->out, key);
+	write_string(json, key);
 	fputs(!json->one_line && json->depth <= LINES_DEPTH ? ": " : ":", json->out);
 	json->after_key = true;
 }
@@ -149,8 +152,7 @@ void json_u64(struct json *json, uint64_t value)
 
 void json_i64(struct json *json, int64_t value)
 {
-	separate(json);
-	fprintf(json->out, "%" PRId64, value);
+	json_difference(json, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void json_difference(struct json *json, bool is_negative, uint64_t magnitude)
@@ -202,7 +204,7 @@ void json_null(struct json *json)
 void json_string(struct json *json, const char *string)
 {
 	separate(json);
-	write_string(json->out, string);
+	write_string(json, string);
 }
 
 void json_member_u64(struct json *json, const char *key, uint64_t value)

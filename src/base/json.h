@@ -22,6 +22,7 @@ struct json {
 	int depth;
 	bool after_key;
 	bool one_line; /* no blanks, and one newline at the end: JSON lines */
+	bool exact;    /* control characters as \u00NN, so that a reader gets them back */
 	bool has_member[JSON_DEPTH];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The input as JSON of a ctprof file.  What can be read can be written; reading
+ * The input, compressed, as a ctprof file.  What can be read can be written; reading
  * that again and writing it once more gives the same bytes, since nothing that a
  * file of the format can carry gets lost.
  */
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
@@ -27,6 +28,20 @@ static void *write_again(struct snapshot *snapshot, size_t *ret_size)
 	return bytes;
 }
 
+static int read_json(const uint8_t *json, size_t size, struct snapshot **ret, struct error *error)
+{
+	size_t bound = ZSTD_compressBound(size);
+	void *bytes = malloc(bound);
+	int status;
+
+	if (!bytes)
+		abort();
+	status = ctprof_decode("the input", bytes, ZSTD_compress(bytes, bound, json, size, 1), ret,
+			       error);
+	free(bytes);
+	return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct snapshot *snapshot = NULL;
@@ -34,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	void *first, *second;
 	size_t first_size, second_size;
 
-	if (ctprof_decode_json("the input", (const char *)data, size, &snapshot, &error) < 0) {
+	if (read_json(data, size, &snapshot, &error) < 0) {
 		if (snapshot || !error.message[0])
 			abort();
 		return 0;

@@ -43,10 +43,6 @@ int ctprof_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret
 int ctprof_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		  struct error *error);
 
-/* The same for JSON that is not compressed. */
-int ctprof_decode_json(const char *name, const char *json, size_t size, struct snapshot **ret,
-		       struct error *error);
-
 /* How many bytes of JSON a file of this size may hold; a cell of the snapshot counts as 16. */
 uint64_t ctprof_limit(uint64_t file_size);
 #define CTPROF_BYTES_PER_CELL 16

@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "store/ctprof/ctprof.h"
-#include "store/ctprof/ctprof_stream.h"
 #include "store/json_parse.h"
 
 struct document {
@@ -24,24 +23,25 @@ struct document {
 	bool in_thread;
 };
 
-static int read_threads(struct document *document);
-static int read_cgroups(struct document *document);
+static void read_threads(struct document *document);
+static void read_cgroups(struct document *document);
 
-/* Members of the outermost object: parsed whole, or read piece by piece. */
+/* Members of the outermost object: read piece by piece, parsed whole, or by the table of cells. */
 static const struct {
 	const char *key;
-	int (*read)(struct ctprof_reader *reader, const json_t *value);
-	int (*read_parts)(struct document *document);
+	void (*read_parts)(struct document *document);
+	void (*read)(struct ctprof_reader *reader, const json_t *value);
+	enum ctprof_object object;
 } members[] = {
-	{ "captured_at_unix_ns", ctprof_read_captured, NULL },
-	{ "host", ctprof_read_host, NULL },
-	{ "threads", NULL, read_threads },
-	{ "cgroup_stats", NULL, read_cgroups },
-	{ "probe_summary", ctprof_read_probe, NULL },
-	{ "parse_summary", ctprof_read_parse, NULL },
-	{ "taskstats_summary", ctprof_read_taskstats, NULL },
-	{ "psi", ctprof_read_pressure, NULL },
-	{ "sched_ext", ctprof_read_sched_ext, NULL },
+	{ "captured_at_unix_ns", .read = ctprof_read_captured },
+	{ "host", .read = ctprof_read_host },
+	{ "threads", .read_parts = read_threads },
+	{ "cgroup_stats", .read_parts = read_cgroups },
+	{ "probe_summary", .object = CTPROF_OBJECT_PROBE },
+	{ "parse_summary", .read = ctprof_read_parse },
+	{ "taskstats_summary", .object = CTPROF_OBJECT_TASKSTATS },
+	{ "psi", .read = ctprof_read_pressure },
+	{ "sched_ext", .object = CTPROF_OBJECT_SCHED_EXT },
 };
 
 static const char *parse_problem(const json_error_t *error)
@@ -68,115 +68,92 @@ static void release_json(json_t **value)
 	json_decref(*value);
 }
 
-/* Takes the next value and parses it. */
-static int parse_value(struct document *document, json_t **ret)
+/* Takes the next value and parses it; NULL after a failure. */
+static json_t *parse_value(struct document *document)
 {
+	struct ctprof_failure *failure = &document->reader.failure;
+	json_t *value = NULL;
 	json_error_t error;
-	int status = ctprof_stream_value(&document->stream, &document->value);
-
-	if (status < 0)
-		return status;
-	status = json_parse(text_string(&document->value), document->value.length,
-			    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, ret, &error);
-	if (status == -EBADMSG)
-		return ctprof_bad(&document->reader, "%s", parse_problem(&error));
-	return status;
-}
-
-/* Takes a key and its colon; *ret is always a text. */
-static int parse_key(struct document *document, json_t **ret)
-{
-	json_t *key;
-	int status = parse_value(document, &key);
-
-	if (status < 0)
-		return status;
-	status = json_is_string(key) ? ctprof_stream_take(&document->stream, ':') :
-				       ctprof_bad(&document->reader, "its JSON is wrong");
-	if (status < 0) {
-		json_decref(key);
-		return status;
-	}
-	*ret = key;
-	return 0;
-}
-
-/* Begins a list or object; *ret_begun is false for null. */
-static int begin_parts(struct document *document, char bracket, bool *ret_begun)
-{
-	CLEANUP(release_json) json_t *value = NULL;
-	char first;
-	int status = ctprof_stream_peek(&document->stream, &first);
-
-	if (status < 0)
-		return status;
-	*ret_begun = first == bracket;
-	if (*ret_begun)
-		return ctprof_stream_take(&document->stream, bracket);
-	status = parse_value(document, &value);
-	if (status == 0 && !json_is_null(value))
-		status = ctprof_bad(&document->reader, "it is no %s",
-				    bracket == '[' ? "list" : "object");
-	return status;
-}
-
-static int read_thread(struct document *document)
-{
-	CLEANUP(release_json) json_t *thread = NULL;
 	int status;
 
-	document->in_thread = true;
-	status = parse_value(document, &thread);
-	if (status == 0)
-		status = ctprof_read_thread(&document->reader, thread);
-	if (status == 0)
-		document->in_thread = false;
-	return status;
+	if (!ctprof_stream_value(&document->stream, &document->value))
+		return NULL;
+	status = json_parse(text_string(&document->value), document->value.length,
+			    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &value, &error);
+	if (status == -EBADMSG)
+		ctprof_bad(failure, "%s", parse_problem(&error));
+	else if (status < 0)
+		ctprof_fail(failure, status);
+	return status < 0 ? NULL : value;
 }
 
-static int read_cgroup(struct document *document)
+/* Takes a key and its colon: a text, or NULL after a failure. */
+static json_t *parse_key(struct document *document)
 {
-	CLEANUP(release_json) json_t *path = NULL;
-	CLEANUP(release_json) json_t *cgroup = NULL;
-	int status = parse_key(document, &path);
+	json_t *key = parse_value(document);
 
-	if (status == 0)
-		status = parse_value(document, &cgroup);
-	if (status < 0)
-		return status;
-	return ctprof_read_cgroup(&document->reader, json_string_value(path), cgroup);
+	if (key && !json_is_string(key))
+		ctprof_bad(&document->reader.failure, "its JSON is wrong");
+	if (ctprof_is_good(&document->reader) && ctprof_stream_take(&document->stream, ':'))
+		return key;
+	json_decref(key);
+	return NULL;
+}
+
+static void read_thread(struct document *document)
+{
+	CLEANUP(release_json) json_t *thread = NULL;
+
+	document->in_thread = true;
+	thread = parse_value(document);
+	if (thread)
+		ctprof_read_thread(&document->reader, thread);
+	if (ctprof_is_good(&document->reader))
+		document->in_thread = false;
+}
+
+static void read_cgroup(struct document *document)
+{
+	CLEANUP(release_json) json_t *path = parse_key(document);
+	CLEANUP(release_json) json_t *cgroup = path ? parse_value(document) : NULL;
+
+	if (cgroup)
+		ctprof_read_cgroup(&document->reader, json_string_value(path), cgroup);
 }
 
 /* Reads every element of a list or object that has begun. */
-static int read_elements(struct document *document, char close,
-			 int (*read)(struct document *document))
+static void read_elements(struct document *document, char close,
+			  void (*read)(struct document *document))
 {
-	bool more = true, first = true;
-	int status = 0;
+	for (bool first = true; ctprof_stream_next(&document->stream, close, first); first = false)
+		read(document);
+}
 
-	while (status == 0 && more) {
-		status = ctprof_stream_next(&document->stream, close, first, &more);
-		if (status == 0 && more)
-			status = read(document);
-		first = false;
+/* Reads the elements of a list or object, or null. */
+static void read_parts(struct document *document, char open, char close,
+		       void (*read)(struct document *document))
+{
+	CLEANUP(release_json) json_t *value = NULL;
+
+	if (ctprof_stream_peek(&document->stream) == open) {
+		ctprof_stream_take(&document->stream, open);
+		read_elements(document, close, read);
+		return;
 	}
-	return status;
+	value = parse_value(document);
+	if (!json_is_null(value))
+		ctprof_bad(&document->reader.failure, "it is no %s",
+			   open == '[' ? "list" : "object");
 }
 
-static int read_threads(struct document *document)
+static void read_threads(struct document *document)
 {
-	bool begun = false;
-	int status = begin_parts(document, '[', &begun);
-
-	return status < 0 || !begun ? status : read_elements(document, ']', read_thread);
+	read_parts(document, '[', ']', read_thread);
 }
 
-static int read_cgroups(struct document *document)
+static void read_cgroups(struct document *document)
 {
-	bool begun = false;
-	int status = begin_parts(document, '{', &begun);
-
-	return status < 0 || !begun ? status : read_elements(document, '}', read_cgroup);
+	read_parts(document, '{', '}', read_cgroup);
 }
 
 static int find_member(const char *key)
@@ -187,68 +164,58 @@ static int find_member(const char *key)
 	return -1;
 }
 
+static void read_value(struct document *document, int member)
+{
+	CLEANUP(release_json) json_t *value = parse_value(document);
+
+	if (!value || member < 0)
+		return;
+	if (members[member].read)
+		members[member].read(&document->reader, value);
+	else
+		ctprof_read_object(&document->reader, value, members[member].object);
+}
+
 /* An unknown member is parsed too: a file that is not valid JSON is refused. */
-static int read_value(struct document *document, int member)
+static void read_member(struct document *document)
 {
-	CLEANUP(release_json) json_t *value = NULL;
-	int status = parse_value(document, &value);
+	CLEANUP(release_json) json_t *key = parse_key(document);
+	int member = key ? find_member(json_string_value(key)) : -1;
 
-	if (status < 0 || member < 0)
-		return status;
-	return members[member].read(&document->reader, value);
-}
-
-static int read_member(struct document *document)
-{
-	CLEANUP(release_json) json_t *key = NULL;
-	int status = parse_key(document, &key);
-	int member;
-
-	if (status < 0)
-		return status;
-	member = find_member(json_string_value(key));
-	if (member < 0)
-		return read_value(document, member);
-	document->where = members[member].key;
-	if (document->seen & 1u << member)
-		return ctprof_bad(&document->reader, "it is there twice");
-	document->seen |= 1u << member;
-	status = members[member].read_parts ? members[member].read_parts(document) :
-					      read_value(document, member);
-	if (status == 0)
+	if (member >= 0) {
+		document->where = members[member].key;
+		if (document->seen & 1u << member)
+			ctprof_bad(&document->reader.failure, "it is there twice");
+		document->seen |= 1u << member;
+	}
+	if (member >= 0 && members[member].read_parts)
+		members[member].read_parts(document);
+	else
+		read_value(document, member);
+	if (ctprof_is_good(&document->reader))
 		document->where = NULL;
-	return status;
 }
 
-static int read_members(struct document *document)
-{
-	int status = ctprof_stream_take(&document->stream, '{');
-
-	return status < 0 ? status : read_elements(document, '}', read_member);
-}
-
-static int read_document(struct document *document)
-{
-	char last;
-	int status = read_members(document);
-
-	if (status == 0)
-		status = ctprof_stream_peek(&document->stream, &last);
-	if (status < 0)
-		return status;
-	if (last)
-		return ctprof_bad(&document->reader, "something follows after its end");
-	if (!(document->seen & 1u << find_member("threads")))
-		return ctprof_bad(&document->reader, "it has no threads, so it is something else");
-	status = ctprof_finish_threads(&document->reader);
-	return status < 0 ? status : ctprof_finish_capture(&document->reader);
-}
-
-static int tell_failure(struct document *document, const char *name, int status,
-			struct error *error)
+static void read_document(struct document *document)
 {
 	struct ctprof_reader *reader = &document->reader;
-	const char *problem = reader->problem[0] ? reader->problem : document->stream.problem;
+
+	if (ctprof_stream_take(&document->stream, '{'))
+		read_elements(document, '}', read_member);
+	if (ctprof_is_good(reader) && ctprof_stream_peek(&document->stream))
+		ctprof_bad(&reader->failure, "something follows after its end");
+	if (!(document->seen & 1u << find_member("threads")))
+		ctprof_bad(&reader->failure, "it has no threads, so it is something else");
+	if (ctprof_is_good(reader))
+		ctprof_finish_threads(reader);
+	if (ctprof_is_good(reader))
+		ctprof_finish_capture(reader);
+}
+
+static int tell_failure(struct document *document, const char *name, struct error *error)
+{
+	struct ctprof_reader *reader = &document->reader;
+	int status = reader->failure.status;
 	char where[64] = "";
 
 	if (status == -EFBIG)
@@ -262,7 +229,7 @@ static int tell_failure(struct document *document, const char *name, int status,
 	else if (document->where)
 		snprintf(where, sizeof(where), "in %s, ", document->where);
 	return error_set(error, status, "%s is not a ctprof file, or damaged: %s%s", name, where,
-			 problem);
+			 reader->failure.problem);
 }
 
 static void close_document(struct document *document)
@@ -273,31 +240,18 @@ static void close_document(struct document *document)
 	text_free(&document->value);
 }
 
-static int decode(const char *name, const void *bytes, size_t size, bool compressed,
-		  struct snapshot **ret, struct error *error)
-{
-	CLEANUP(close_document) struct document document = { 0 };
-	int status = ctprof_stream_open(&document.stream, bytes, size, compressed);
-
-	document.reader.cell_limit = ctprof_limit(size) / CTPROF_BYTES_PER_CELL;
-	if (status == 0)
-		status = snapshot_new(&document.reader.snapshot);
-	if (status == 0)
-		status = read_document(&document);
-	if (status < 0)
-		return tell_failure(&document, name, status, error);
-	*ret = TAKE_PTR(document.reader.snapshot);
-	return 0;
-}
-
 int ctprof_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		  struct error *error)
 {
-	return decode(name, bytes, size, true, ret, error);
-}
+	CLEANUP(close_document) struct document document = { 0 };
+	struct ctprof_reader *reader = &document.reader;
 
-int ctprof_decode_json(const char *name, const char *json, size_t size, struct snapshot **ret,
-		       struct error *error)
-{
-	return decode(name, json, size, false, ret, error);
+	ctprof_stream_open(&document.stream, bytes, size, &reader->failure);
+	reader->cell_limit = ctprof_limit(size) / CTPROF_BYTES_PER_CELL;
+	if (ctprof_check(reader, snapshot_new(&reader->snapshot)))
+		read_document(&document);
+	if (!ctprof_is_good(reader))
+		return tell_failure(&document, name, error);
+	*ret = TAKE_PTR(reader->snapshot);
+	return 0;
 }

@@ -2,9 +2,9 @@
 /*
  * What the parts of the reader share.
  *
- * Each part takes a parsed JSON value, and returns 0 or a negative errno:
- * -EBADMSG with a problem in words, -EFBIG for more than the file may cost,
- * -ENOMEM.
+ * Each part takes a parsed JSON value.  The first failure is remembered, and
+ * ends the reading: -EBADMSG with a problem in words, -EFBIG for more than the
+ * file may cost, -ENOMEM.
  */
 #ifndef STORE_CTPROF_READ_H
 #define STORE_CTPROF_READ_H
@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "model/snapshot/snapshot.h"
+#include "store/ctprof/ctprof_stream.h"
 #include "store/ctprof/ctprof_table.h"
 
 struct ctprof_reader {
+	struct ctprof_failure failure;
 	struct snapshot *snapshot;
 	uint64_t cell_limit;		    /* the most that the snapshot may cost */
 	uint64_t text_bytes;		    /* of all distinct texts */
@@ -28,7 +29,6 @@ struct ctprof_reader {
 	uint32_t dominant;		    /* text that names the file that failed most, or 0 */
 	bool lacks_kernel_option;	    /* the file suspects this */
 	struct text scratch;
-	char problem[256];
 };
 
 /* Why a value is absent, in words. */
@@ -42,30 +42,39 @@ struct ctprof_reader {
 #define CTPROF_NO_EXTREMES                                                                         \
 	"0 in a ctprof file although there were events: its kernel keeps no extremes"
 
-/* Keeps the words, and returns -EBADMSG. */
-int ctprof_bad(struct ctprof_reader *reader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Whether all went well up to now. */
+static inline bool ctprof_is_good(const struct ctprof_reader *reader)
+{
+	return reader->failure.status == 0;
+}
 
-/* 0, or -EFBIG when the snapshot is too large for the size of its file. */
-int ctprof_check_cost(const struct ctprof_reader *reader);
+/* Takes what a function of the model returned: false when it failed, or something before it. */
+bool ctprof_check(struct ctprof_reader *reader, int status);
 
-int ctprof_intern(struct ctprof_reader *reader, const char *text, uint32_t *ret);
+/* Fails when the snapshot is too large for the size of its file. */
+void ctprof_check_cost(struct ctprof_reader *reader);
+
+bool ctprof_intern(struct ctprof_reader *reader, const char *text, uint32_t *ret);
 
 /*
- * Gets a member of an object.  Where the key is missing or null, *ret_given is
- * false and the value untouched.  A wrong type or a value that does not fit is
- * a problem.
+ * Get a member of an object.  Where the key is missing or null they return
+ * false or NULL, and leave the value untouched.  So they do after a failure: a
+ * wrong type or a value that does not fit.
  */
-int ctprof_get_u64(struct ctprof_reader *reader, const json_t *object, const char *key,
-		   bool *ret_given, uint64_t *ret);
-int ctprof_get_i32(struct ctprof_reader *reader, const json_t *object, const char *key,
-		   bool *ret_given, int32_t *ret);
-int ctprof_get_bool(struct ctprof_reader *reader, const json_t *object, const char *key,
-		    bool *ret_given, bool *ret);
-int ctprof_get_text(struct ctprof_reader *reader, const json_t *object, const char *key,
-		    const char **ret); /* NULL where it is not given */
-int ctprof_get_object(struct ctprof_reader *reader, const json_t *object, const char *key,
-		      const json_t **ret); /* NULL where it is not given */
+bool ctprof_get_u64(struct ctprof_reader *reader, const json_t *object, const char *key,
+		    uint64_t *ret);
+bool ctprof_get_i32(struct ctprof_reader *reader, const json_t *object, const char *key,
+		    int32_t *ret);
+bool ctprof_get_bool(struct ctprof_reader *reader, const json_t *object, const char *key,
+		     bool *ret);
+const char *ctprof_get_text(struct ctprof_reader *reader, const json_t *object, const char *key);
+const json_t *ctprof_get_object(struct ctprof_reader *reader, const json_t *object,
+				const char *key);
+
+/* Values that are not in an object; `key` is for the sentence. */
+bool ctprof_number(struct ctprof_reader *reader, const json_t *value, const char *key,
+		   uint64_t *ret);
+const json_t *ctprof_need_object(struct ctprof_reader *reader, const json_t *value);
 
 /* A field of a thread, in our unit. */
 struct ctprof_value {
@@ -74,47 +83,29 @@ struct ctprof_value {
 	uint64_t number;
 };
 
-/*
- * Get a policy's code from its name, a state from its letter, the number of a
- * text such as "0-3,8".
- */
-int ctprof_get_policy(struct ctprof_reader *reader, const json_t *object, const char *key,
-		      struct ctprof_value *ret);
-int ctprof_get_state(struct ctprof_reader *reader, const json_t *object, const char *key,
-		     struct ctprof_value *ret);
-int ctprof_get_cpus(struct ctprof_reader *reader, const json_t *object, const char *key,
-		    struct ctprof_value *ret);
-
-/* A value that is not in an object; `key` is for the sentence. */
-int ctprof_number(struct ctprof_reader *reader, const json_t *value, const char *key,
-		  uint64_t *ret);
-/* The value must be an object, or null: then *ret is NULL. */
-int ctprof_need_object(struct ctprof_reader *reader, const json_t *value, const json_t **ret);
+/* Gets a field that is a metric, by its form. */
+void ctprof_get_metric(struct ctprof_reader *reader, const struct ctprof_field *field,
+		       const json_t *json, struct ctprof_value *ret);
 
 /* ctprof_read_thread.c */
-int ctprof_read_thread(struct ctprof_reader *reader, const json_t *thread);
+void ctprof_read_thread(struct ctprof_reader *reader, const json_t *thread);
 /* Call it after the last thread: sorts rows, and says why cells are missing. */
-int ctprof_finish_threads(struct ctprof_reader *reader);
+void ctprof_finish_threads(struct ctprof_reader *reader);
 
 /* ctprof_read_sheets.c; the values may be null */
-int ctprof_read_smaps(struct ctprof_reader *reader, int32_t tgid, const json_t *value);
-int ctprof_read_cgroup(struct ctprof_reader *reader, const char *path, const json_t *value);
-int ctprof_read_pressure(struct ctprof_reader *reader, const json_t *value);
-/* Reads the members that the table has, into the only row of a sheet. */
-int ctprof_read_object(struct ctprof_reader *reader, const json_t *value, enum sheet_id sheet,
-		       enum ctprof_object id);
-/* Reads members of any key, each a number, into the same row. */
-int ctprof_read_numbers(struct ctprof_reader *reader, enum sheet_id sheet, const char *prefix,
-			const json_t *object);
+void ctprof_read_smaps(struct ctprof_reader *reader, int32_t tgid, const json_t *value);
+void ctprof_read_cgroup(struct ctprof_reader *reader, const char *path, const json_t *value);
+void ctprof_read_pressure(struct ctprof_reader *reader, const json_t *value);
+/* Reads the members that the table has, into the only row of the object's sheet. */
+void ctprof_read_object(struct ctprof_reader *reader, const json_t *value, enum ctprof_object id);
+/* Reads how often reading each file failed. */
+void ctprof_read_failures(struct ctprof_reader *reader, const json_t *object);
 
 /* ctprof_read_capture.c; the values may be null */
-int ctprof_read_captured(struct ctprof_reader *reader, const json_t *value);
-int ctprof_read_host(struct ctprof_reader *reader, const json_t *value);
-int ctprof_read_probe(struct ctprof_reader *reader, const json_t *value);
-int ctprof_read_parse(struct ctprof_reader *reader, const json_t *value);
-int ctprof_read_taskstats(struct ctprof_reader *reader, const json_t *value);
-int ctprof_read_sched_ext(struct ctprof_reader *reader, const json_t *value);
+void ctprof_read_captured(struct ctprof_reader *reader, const json_t *value);
+void ctprof_read_host(struct ctprof_reader *reader, const json_t *value);
+void ctprof_read_parse(struct ctprof_reader *reader, const json_t *value);
 /* Call it after ctprof_finish_threads(): adds what concerns the whole snapshot. */
-int ctprof_finish_capture(struct ctprof_reader *reader);
+void ctprof_finish_capture(struct ctprof_reader *reader);
 
 #endif

@@ -8,115 +8,80 @@
 #include "base/dictionary.h"
 #include "store/ctprof/ctprof_read.h"
 
-int ctprof_read_captured(struct ctprof_reader *reader, const json_t *value)
+void ctprof_read_captured(struct ctprof_reader *reader, const json_t *value)
 {
 	uint64_t time;
-	int status = 0;
 
-	if (json_is_null(value))
-		return 0;
-	status = ctprof_number(reader, value, "it", &time);
-	if (status == 0)
+	if (!json_is_null(value) && ctprof_number(reader, value, "it", &time))
 		snapshot_set_fact_number(reader->snapshot, FACT_captured_at_unix_ns, time);
-	return status;
 }
 
-int ctprof_read_probe(struct ctprof_reader *reader, const json_t *value)
+static void read_text_fact(struct ctprof_reader *reader, const json_t *host,
+			   const struct ctprof_fact *row)
 {
-	return ctprof_read_object(reader, value, SHEET_CAPTURE, CTPROF_OBJECT_PROBE);
+	const char *text = ctprof_get_text(reader, host, row->key);
+	struct text *copy = &reader->scratch;
+
+	if (!text)
+		return;
+	text_clear(copy);
+	text_append_string(copy, text);
+	for (size_t i = 0; row->form == CTPROF_FACT_WORD && i < copy->length; i++)
+		if (copy->data[i] == '_')
+			copy->data[i] = '-';
+	ctprof_check(reader, copy->failed ? -ENOMEM :
+					    snapshot_set_fact_text(reader->snapshot, row->fact,
+								   text_string(copy)));
 }
 
-int ctprof_read_taskstats(struct ctprof_reader *reader, const json_t *value)
-{
-	return ctprof_read_object(reader, value, SHEET_CAPTURE, CTPROF_OBJECT_TASKSTATS);
-}
-
-int ctprof_read_sched_ext(struct ctprof_reader *reader, const json_t *value)
-{
-	return ctprof_read_object(reader, value, SHEET_HOST, CTPROF_OBJECT_SCHED_EXT);
-}
-
-static int read_text_fact(struct ctprof_reader *reader, const json_t *host,
-			  const struct ctprof_fact *row)
-{
-	const char *text = NULL;
-	int status = ctprof_get_text(reader, host, row->key, &text);
-
-	if (status < 0 || !text)
-		return status;
-	text_clear(&reader->scratch);
-	text_append_string(&reader->scratch, text);
-	if (reader->scratch.failed)
-		return -ENOMEM;
-	for (size_t i = 0; row->form == CTPROF_FACT_WORD && i < reader->scratch.length; i++)
-		if (reader->scratch.data[i] == '_')
-			reader->scratch.data[i] = '-';
-	return snapshot_set_fact_text(reader->snapshot, row->fact, text_string(&reader->scratch));
-}
-
-static int read_number_fact(struct ctprof_reader *reader, const json_t *host,
-			    const struct ctprof_fact *row)
+static void read_number_fact(struct ctprof_reader *reader, const json_t *host,
+			     const struct ctprof_fact *row)
 {
 	struct raw_scale scale = { 0 };
-	uint64_t number = 0;
-	bool given;
-	int status = ctprof_get_u64(reader, host, row->key, &given, &number);
+	uint64_t number;
 
-	if (status < 0 || !given)
-		return status;
-	if (row->form == CTPROF_FACT_CPU_COUNT)
-		return snapshot_note_number(reader->snapshot, SHEET_HOST, CTPROF_CPU_COUNT, number);
+	if (!ctprof_get_u64(reader, host, row->key, &number))
+		return;
 	if (row->form == CTPROF_FACT_KIB)
 		number = metric_from_raw(number, RAW_KIB, &scale);
-	snapshot_set_fact_number(reader->snapshot, row->fact, number);
-	return 0;
+	if (row->form == CTPROF_FACT_CPU_COUNT)
+		ctprof_check(reader, snapshot_note_number(reader->snapshot, SHEET_HOST,
+							  CTPROF_CPU_COUNT, number));
+	else
+		snapshot_set_fact_number(reader->snapshot, row->fact, number);
 }
 
-int ctprof_read_host(struct ctprof_reader *reader, const json_t *value)
+void ctprof_read_host(struct ctprof_reader *reader, const json_t *value)
 {
-	const json_t *host = NULL;
-	int status = ctprof_need_object(reader, value, &host);
+	const json_t *host = ctprof_need_object(reader, value);
 
-	for (size_t i = 0; i < ctprof_fact_count && status == 0 && host; i++) {
+	for (size_t i = 0; i < ctprof_fact_count && host; i++) {
 		const struct ctprof_fact *row = &ctprof_facts[i];
-		bool is_text = row->form == CTPROF_FACT_TEXT || row->form == CTPROF_FACT_WORD;
 
-		status = is_text ? read_text_fact(reader, host, row) :
-				   read_number_fact(reader, host, row);
+		if (row->form == CTPROF_FACT_TEXT || row->form == CTPROF_FACT_WORD)
+			read_text_fact(reader, host, row);
+		else
+			read_number_fact(reader, host, row);
 	}
-	return status < 0 ? status :
-			    ctprof_read_object(reader, value, SHEET_HOST, CTPROF_OBJECT_HOST);
+	ctprof_read_object(reader, value, CTPROF_OBJECT_HOST);
 }
 
-int ctprof_read_parse(struct ctprof_reader *reader, const json_t *value)
+void ctprof_read_parse(struct ctprof_reader *reader, const json_t *value)
 {
 	struct capture_tally *tally = &reader->snapshot->tally;
-	const json_t *summary = NULL, *files = NULL;
-	const char *dominant = NULL;
-	bool given;
-	int status = ctprof_need_object(reader, value, &summary);
+	const json_t *summary = ctprof_need_object(reader, value);
+	const char *dominant;
 
-	if (status < 0 || !summary)
-		return status;
-	status = ctprof_get_u64(reader, summary, "tids_walked", &given, &tally->tids_walked);
-	if (status == 0)
-		status = ctprof_get_u64(reader, summary, "negative_dotted_values", &given,
-					&tally->negative_dotted_values);
-	if (status == 0)
-		status = ctprof_get_u64(reader, summary, "read_failures", &given,
-					&reader->read_failures);
-	if (status == 0)
-		status = ctprof_get_text(reader, summary, "dominant_read_failure", &dominant);
-	if (status == 0)
-		status = ctprof_intern(reader, dominant ? dominant : "", &reader->dominant);
-	if (status == 0)
-		status = ctprof_get_bool(reader, summary, "kernel_config_dominant", &given,
-					 &reader->lacks_kernel_option);
-	if (status == 0)
-		status = ctprof_get_object(reader, summary, "read_failures_by_file", &files);
-	return status < 0 || !files ?
-		       status :
-		       ctprof_read_numbers(reader, SHEET_CAPTURE, CTPROF_FAILURES_PREFIX, files);
+	if (!summary)
+		return;
+	ctprof_get_u64(reader, summary, "tids_walked", &tally->tids_walked);
+	ctprof_get_u64(reader, summary, "negative_dotted_values", &tally->negative_dotted_values);
+	ctprof_get_u64(reader, summary, "read_failures", &reader->read_failures);
+	dominant = ctprof_get_text(reader, summary, "dominant_read_failure");
+	if (dominant)
+		ctprof_intern(reader, dominant, &reader->dominant);
+	ctprof_get_bool(reader, summary, "kernel_config_dominant", &reader->lacks_kernel_option);
+	ctprof_read_failures(reader, ctprof_get_object(reader, summary, "read_failures_by_file"));
 }
 
 /* Why the source is partial; NULL without memory. */
@@ -137,19 +102,19 @@ static const char *tell_failures(struct ctprof_reader *reader)
 		       arena_copy(&reader->snapshot->arena, text_string(reason), reason->length);
 }
 
-static int report_source(struct ctprof_reader *reader)
+static void report_source(struct ctprof_reader *reader)
 {
 	struct source_report *source = snapshot_source(reader->snapshot, CTPROF_SOURCE);
 
-	if (!source)
-		return -ENOMEM;
+	if (!ctprof_check(reader, source ? 0 : -ENOMEM))
+		return;
 	source->read = reader->threads;
 	if (reader->read_failures == 0)
-		return 0;
+		return;
 	source->failed = reader->read_failures;
 	source->state = SOURCE_PARTIAL;
 	source->reason = tell_failures(reader);
-	return source->reason ? 0 : -ENOMEM;
+	ctprof_check(reader, source->reason ? 0 : -ENOMEM);
 }
 
 /* Memory of processes was stored by tgid, since the rows were not sorted yet. */
@@ -164,34 +129,27 @@ static void place_processes(struct ctprof_reader *reader)
 }
 
 /* Checks that no two rows have the same key; all keys are below `count`. */
-static int check_keys(struct ctprof_reader *reader, enum sheet_id id, size_t count)
+static void check_keys(struct ctprof_reader *reader, enum sheet_id id, size_t count)
 {
 	const struct sheet *sheet = &reader->snapshot->sheets[id];
 	CLEANUP(free_pointer) uint8_t *seen = calloc(count + 1, 1);
 
-	if (!seen)
-		return -ENOMEM;
-	for (size_t row = 0; row < sheet->row_count; row++)
+	if (!ctprof_check(reader, seen ? 0 : -ENOMEM))
+		return;
+	for (size_t row = 0; row < sheet->row_count && ctprof_is_good(reader); row++)
 		if (seen[sheet->keys[row]]++)
-			return ctprof_bad(reader, "a %s is there twice",
-					  id == SHEET_CGROUPS ? "cgroup" : "process's memory");
-	return 0;
+			ctprof_bad(&reader->failure, "a %s is there twice",
+				   id == SHEET_CGROUPS ? "cgroup" : "process's memory");
 }
 
-int ctprof_finish_capture(struct ctprof_reader *reader)
+void ctprof_finish_capture(struct ctprof_reader *reader)
 {
 	struct snapshot *snapshot = reader->snapshot;
-	int status;
 
 	place_processes(reader);
-	status = snapshot_set_fact_text(snapshot, FACT_task_source, CTPROF_SOURCE);
-	if (status == 0)
-		status = check_keys(reader, SHEET_PROCESSES, snapshot->process_count);
-	if (status == 0)
-		status = check_keys(reader, SHEET_CGROUPS, dictionary_count(snapshot->strings));
-	if (status == 0)
-		status = report_source(reader);
-	for (int id = 0; id < SHEET_COUNT && status == 0; id++)
-		status = sheet_finish(&snapshot->sheets[id]);
-	return status;
+	ctprof_check(reader, snapshot_set_fact_text(snapshot, FACT_task_source, CTPROF_SOURCE));
+	check_keys(reader, SHEET_PROCESSES, snapshot->process_count);
+	check_keys(reader, SHEET_CGROUPS, dictionary_count(snapshot->strings));
+	report_source(reader);
+	ctprof_check(reader, snapshot_finish_sheets(snapshot));
 }

@@ -13,9 +13,9 @@
 #include "store/ctprof/ctprof_table.h"
 
 struct thread {
-	int32_t tid, tgid;
+	int32_t tgid;
 	struct task task;
-	const char *pcomm;
+	uint32_t pcomm;
 	const json_t *smaps;
 	struct ctprof_value values[CTPROF_FIELDS_MAX];
 	/* Families, a bit each: */
@@ -24,110 +24,75 @@ struct thread {
 	uint32_t told;	  /* some value differs from its default */
 };
 
-static int read_flag(struct ctprof_reader *reader, const struct ctprof_field *field,
-		     const json_t *json, struct thread *thread)
+static void read_flag(struct ctprof_reader *reader, const struct ctprof_field *field,
+		      const json_t *json, struct thread *thread)
 {
-	bool given, measured = false;
-	int status = ctprof_get_bool(reader, json, field->key, &given, &measured);
+	bool measured = false;
 
-	if (!given)
+	if (!ctprof_get_bool(reader, json, field->key, &measured))
 		thread->unknown |= field->families;
 	else if (!measured)
 		thread->denied |= field->families;
-	return status;
 }
 
-/* Reads a field that is a metric, by its form. */
-static int read_metric(struct ctprof_reader *reader, const struct ctprof_field *field,
-		       const json_t *json, struct ctprof_value *value)
+static void read_name(struct ctprof_reader *reader, const json_t *json, const char *key,
+		      uint32_t *ret)
 {
-	int32_t level = 0;
-	bool flag = false;
-	int status;
+	const char *text = ctprof_get_text(reader, json, key);
 
-	switch (field->form) {
-	case CTPROF_SIGNED:
-		status = ctprof_get_i32(reader, json, field->key, &value->given, &level);
-		value->number = (uint64_t)(int64_t)level;
-		break;
-	case CTPROF_BOOL:
-		status = ctprof_get_bool(reader, json, field->key, &value->given, &flag);
-		value->number = flag;
-		break;
-	case CTPROF_POLICY:
-		return ctprof_get_policy(reader, json, field->key, value);
-	case CTPROF_STATE:
-		return ctprof_get_state(reader, json, field->key, value);
-	case CTPROF_CPUS:
-		return ctprof_get_cpus(reader, json, field->key, value);
-	default:
-		status = ctprof_get_u64(reader, json, field->key, &value->given, &value->number);
-	}
-	value->told = value->given && value->number;
-	if (field->form == CTPROF_TICKS)
-		value->number = metric_from_raw(value->number, RAW_TICKS,
-						&(struct raw_scale){ .tick_ns = CTPROF_TICK_NS });
-	return status;
+	if (text)
+		ctprof_intern(reader, text, ret);
 }
 
-static int read_name(struct ctprof_reader *reader, const json_t *json, const char *key,
-		     uint32_t *ret)
+static void read_id(struct ctprof_reader *reader, const json_t *json, const char *key, int32_t *ret)
 {
-	const char *text = NULL;
-	int status = ctprof_get_text(reader, json, key, &text);
-
-	return status < 0 || !text ? status : ctprof_intern(reader, text, ret);
+	if (!ctprof_get_i32(reader, json, key, ret) || *ret <= 0)
+		ctprof_bad(&reader->failure, "%s is no id of a task", key);
 }
 
-static int read_id(struct ctprof_reader *reader, const json_t *json, const char *key, int32_t *ret)
-{
-	bool given;
-	int status = ctprof_get_i32(reader, json, key, &given, ret);
-
-	if (status == 0 && (!given || *ret <= 0))
-		return ctprof_bad(reader, "%s is no id of a task", key);
-	return status;
-}
-
-static int read_start(struct ctprof_reader *reader, const json_t *json, const char *key,
-		      uint64_t *ret)
+static void read_start(struct ctprof_reader *reader, const json_t *json, const char *key,
+		       uint64_t *ret)
 {
 	uint64_t ticks = 0;
-	bool given;
-	int status = ctprof_get_u64(reader, json, key, &given, &ticks);
 
+	ctprof_get_u64(reader, json, key, &ticks);
 	*ret = metric_from_raw(ticks, RAW_TICKS, &(struct raw_scale){ .tick_ns = CTPROF_TICK_NS });
-	return status;
 }
 
-static int read_field(struct ctprof_reader *reader, const struct ctprof_field *field,
-		      const json_t *json, struct thread *thread)
+static void read_field(struct ctprof_reader *reader, const struct ctprof_field *field,
+		       const json_t *json, struct thread *thread)
 {
 	struct ctprof_value *value = &thread->values[field - ctprof_fields];
-	int status;
 
 	switch (field->form) {
 	case CTPROF_TID:
-		return read_id(reader, json, field->key, &thread->tid);
+		read_id(reader, json, field->key, &thread->task.tid);
+		break;
 	case CTPROF_TGID:
-		return read_id(reader, json, field->key, &thread->tgid);
+		read_id(reader, json, field->key, &thread->tgid);
+		break;
 	case CTPROF_PCOMM:
-		return ctprof_get_text(reader, json, field->key, &thread->pcomm);
+		read_name(reader, json, field->key, &thread->pcomm);
+		break;
 	case CTPROF_COMM:
-		return read_name(reader, json, field->key, &thread->task.comm);
+		read_name(reader, json, field->key, &thread->task.comm);
+		break;
 	case CTPROF_CGROUP:
-		return read_name(reader, json, field->key, &thread->task.cgroup);
+		read_name(reader, json, field->key, &thread->task.cgroup);
+		break;
 	case CTPROF_START_TIME:
-		return read_start(reader, json, field->key, &thread->task.start_time_ns);
+		read_start(reader, json, field->key, &thread->task.start_time_ns);
+		break;
 	case CTPROF_SMAPS:
-		return ctprof_get_object(reader, json, field->key, &thread->smaps);
+		thread->smaps = ctprof_get_object(reader, json, field->key);
+		break;
 	case CTPROF_FLAG:
-		return read_flag(reader, field, json, thread);
+		read_flag(reader, field, json, thread);
+		break;
 	default:
-		status = read_metric(reader, field, json, value);
+		ctprof_get_metric(reader, field, json, value);
 		if (value->told)
 			thread->told |= 1u << field->family;
-		return status;
 	}
 }
 
@@ -170,33 +135,27 @@ static bool had_events(const struct thread *thread, const struct ctprof_field *f
 	return false;
 }
 
-static int set_cell(struct ctprof_reader *reader, enum metric_id metric, uint32_t row,
-		    uint64_t value)
+static void set_cell(struct ctprof_reader *reader, enum metric_id metric, uint32_t row,
+		     uint64_t value)
 {
-	int status = snapshot_need_column(reader->snapshot, metric);
-
-	if (status == 0)
+	if (ctprof_check(reader, snapshot_need_column(reader->snapshot, metric)))
 		snapshot_set(reader->snapshot, metric, row, value);
-	return status;
 }
 
-static int store_metric(struct ctprof_reader *reader, const struct ctprof_field *field,
-			const struct thread *thread, uint32_t row)
+static void store_metric(struct ctprof_reader *reader, const struct ctprof_field *field,
+			 const struct thread *thread, uint32_t row)
 {
 	const struct ctprof_value *value = &thread->values[field - ctprof_fields];
+	bool of_thread = metrics[field->metric].scope == METRIC_OF_THREAD;
 	const char *reason = why_absent(thread, field);
 
 	if (!reason && field->form == CTPROF_EXTREME && !value->told && had_events(thread, field))
 		reason = CTPROF_NO_EXTREMES;
 	if (!reason)
-		return set_cell(reader, field->metric,
-				metrics[field->metric].scope == METRIC_OF_THREAD ?
-					row :
-					thread->task.process,
-				value->number);
-	if (!reader->reasons[field->metric])
+		set_cell(reader, field->metric, of_thread ? row : thread->task.process,
+			 value->number);
+	else if (!reader->reasons[field->metric])
 		reader->reasons[field->metric] = reason;
-	return 0;
 }
 
 /* The sum of the keys in "A + B + C"; false when one of them is missing. */
@@ -219,78 +178,71 @@ static bool sum_kib(const json_t *smaps, const char *keys, uint64_t *ret)
 }
 
 /* Stores memory by kind of page, and the metrics that are made from it. */
-static int store_smaps(struct ctprof_reader *reader, const struct thread *thread)
+static void store_smaps(struct ctprof_reader *reader, const struct thread *thread)
 {
 	struct raw_scale scale = { 0 };
-	int status = ctprof_read_smaps(reader, thread->tgid, thread->smaps);
 
-	for (int id = 0; id < METRIC_STORED && status == 0; id++) {
+	ctprof_read_smaps(reader, thread->tgid, thread->smaps);
+	for (int id = 0; id < METRIC_STORED && ctprof_is_good(reader); id++) {
 		const struct metric_source *source = metric_source(&metrics[id], PLACE_SMAPS);
 		uint64_t kib;
 
 		if (source && sum_kib(thread->smaps, source->key, &kib))
-			status = set_cell(reader, (enum metric_id)id, thread->task.process,
-					  metric_from_raw(kib, source->raw, &scale));
+			set_cell(reader, (enum metric_id)id, thread->task.process,
+				 metric_from_raw(kib, source->raw, &scale));
 	}
-	return status;
 }
 
-static int store_process(struct ctprof_reader *reader, struct thread *thread)
+static bool store_process(struct ctprof_reader *reader, struct thread *thread)
 {
-	uint32_t pcomm = 0;
 	struct process *process;
-	int status = ctprof_intern(reader, thread->pcomm ? thread->pcomm : "", &pcomm);
 
-	if (status == 0)
-		status = snapshot_process(reader->snapshot, thread->tgid, &thread->task.process);
-	if (status < 0)
-		return status;
+	if (!ctprof_check(reader,
+			  snapshot_process(reader->snapshot, thread->tgid, &thread->task.process)))
+		return false;
 	process = &reader->snapshot->processes[thread->task.process];
-	if (pcomm)
-		process->pcomm = pcomm;
-	if (thread->tid == thread->tgid)
+	if (thread->pcomm)
+		process->pcomm = thread->pcomm;
+	if (thread->task.tid == thread->tgid)
 		process->start_time_ns = thread->task.start_time_ns;
-	return 0;
+	return true;
 }
 
-static int store_thread(struct ctprof_reader *reader, struct thread *thread)
+static void store_thread(struct ctprof_reader *reader, struct thread *thread)
 {
 	uint32_t row = 0;
-	int status = store_process(reader, thread);
 
-	thread->task.tid = thread->tid;
-	if (status == 0)
-		status = snapshot_add_task(reader->snapshot, &thread->task, &row);
-	if (status == 0)
-		status = set_cell(reader, METRIC_thread_count, row, 1);
-	for (size_t i = 0; i < ctprof_field_count && status == 0; i++)
+	if (!store_process(reader, thread) ||
+	    !ctprof_check(reader, snapshot_add_task(reader->snapshot, &thread->task, &row)))
+		return;
+	set_cell(reader, METRIC_thread_count, row, 1);
+	for (size_t i = 0; i < ctprof_field_count && ctprof_is_good(reader); i++)
 		if (ctprof_fields[i].metric != METRIC_STORED)
-			status = store_metric(reader, &ctprof_fields[i], thread, row);
-	if (status == 0 && json_object_size(thread->smaps))
-		status = store_smaps(reader, thread);
-	return status < 0 ? status : ctprof_check_cost(reader);
+			store_metric(reader, &ctprof_fields[i], thread, row);
+	if (json_object_size(thread->smaps))
+		store_smaps(reader, thread);
+	ctprof_check_cost(reader);
 }
 
-int ctprof_read_thread(struct ctprof_reader *reader, const json_t *json)
+void ctprof_read_thread(struct ctprof_reader *reader, const json_t *json)
 {
 	struct thread thread = { 0 };
-	int status = json_is_object(json) ? 0 : ctprof_bad(reader, "it is no object");
 
-	for (size_t i = 0; i < ctprof_field_count && status == 0; i++)
-		status = read_field(reader, &ctprof_fields[i], json, &thread);
-	if (status == 0)
-		status = store_thread(reader, &thread);
-	if (status == 0)
+	if (!json_is_object(json))
+		ctprof_bad(&reader->failure, "it is no object");
+	for (size_t i = 0; i < ctprof_field_count && ctprof_is_good(reader); i++)
+		read_field(reader, &ctprof_fields[i], json, &thread);
+	if (ctprof_is_good(reader))
+		store_thread(reader, &thread);
+	if (ctprof_is_good(reader))
 		reader->threads++;
-	return status;
 }
 
-static int set_reasons(struct ctprof_reader *reader)
+static void set_reasons(struct ctprof_reader *reader)
 {
 	struct snapshot *snapshot = reader->snapshot;
-	int status = 0;
 
-	for (int id = 0; id < METRIC_STORED && status == 0; id++) {
+	for (int id = 0; id < METRIC_STORED; id++) {
 		const char *reason = reader->reasons[id];
 
 		if (!reason)
@@ -299,21 +251,20 @@ static int set_reasons(struct ctprof_reader *reader)
 		if (!metric_is_only_traced(id) &&
 		    snapshot_measured(snapshot, (enum metric_id)id) <
 			    snapshot_rows(snapshot, (enum metric_id)id))
-			status = snapshot_set_absent(snapshot, (enum metric_id)id, reason);
+			ctprof_check(reader,
+				     snapshot_set_absent(snapshot, (enum metric_id)id, reason));
 	}
-	return status;
 }
 
-int ctprof_finish_threads(struct ctprof_reader *reader)
+void ctprof_finish_threads(struct ctprof_reader *reader)
 {
 	struct snapshot *snapshot = reader->snapshot;
-	int status = snapshot_finish(snapshot);
 
-	if (status < 0)
-		return status;
+	if (!ctprof_check(reader, snapshot_finish(snapshot)))
+		return;
 	for (size_t row = 1; row < snapshot->task_count; row++)
 		if (snapshot->tasks[row].tid == snapshot->tasks[row - 1].tid &&
 		    snapshot->tasks[row].process == snapshot->tasks[row - 1].process)
-			return ctprof_bad(reader, "a thread is there twice");
-	return set_reasons(reader);
+			ctprof_bad(&reader->failure, "a thread is there twice");
+	set_reasons(reader);
 }

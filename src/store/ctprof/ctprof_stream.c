@@ -2,9 +2,10 @@
 #include "store/ctprof/ctprof_stream.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd_errors.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -29,71 +30,61 @@ uint64_t ctprof_limit(uint64_t file_size)
 	return file_size > (ceiling - floor) / each ? ceiling : floor + each * file_size;
 }
 
-static int fail(struct ctprof_stream *stream, const char *problem)
+bool ctprof_fail(struct ctprof_failure *failure, int status)
 {
-	stream->problem = problem;
-	return -EBADMSG;
+	if (failure->status == 0)
+		failure->status = status;
+	return false;
 }
 
-int ctprof_stream_open(struct ctprof_stream *stream, const void *bytes, size_t size,
-		       bool compressed)
+bool ctprof_bad(struct ctprof_failure *failure, const char *format, ...)
 {
-	*stream = (struct ctprof_stream){
-		.input = { .src = bytes, .size = size },
-		.left = ctprof_limit(size),
-	};
-	if (!compressed) {
-		stream->next = bytes;
-		stream->end = stream->next + size;
-		stream->input.pos = size;
-		return 0;
-	}
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (failure->status == 0)
+		vsnprintf(failure->problem, sizeof(failure->problem), format, arguments);
+	va_end(arguments);
+	return ctprof_fail(failure, -EBADMSG);
+}
+
+void ctprof_stream_open(struct ctprof_stream *stream, const void *bytes, size_t size,
+			struct ctprof_failure *failure)
+{
+	*stream = (struct ctprof_stream){ .failure = failure, .left = ctprof_limit(size) };
 	stream->window = malloc(WINDOW_SIZE);
-	stream->decompressor = ZSTD_createDCtx();
-	if (!stream->window || !stream->decompressor ||
-	    ZSTD_isError(ZSTD_DCtx_setParameter(stream->decompressor, ZSTD_d_windowLogMax,
-						WINDOW_LOG_LIMIT)))
-		return -ENOMEM;
-	return 0;
+	if (decompressor_open(&stream->decompressor, bytes, size, WINDOW_LOG_LIMIT) < 0 ||
+	    !stream->window)
+		ctprof_fail(failure, -ENOMEM);
 }
 
 void ctprof_stream_close(struct ctprof_stream *stream)
 {
-	ZSTD_freeDCtx(stream->decompressor);
+	decompressor_close(&stream->decompressor);
 	free(stream->window);
-	*stream = (struct ctprof_stream){ 0 };
 }
 
-/*
- * Unpacks until something has come out or all is read; then the window is
- * empty.  The size in the frame's header is not trusted: the output is counted.
- */
-static int refill(struct ctprof_stream *stream)
+/* Unpacks more; false at the end, and then the window is empty. */
+static bool refill(struct ctprof_stream *stream)
 {
-	ZSTD_outBuffer output = { .dst = stream->window, .size = WINDOW_SIZE };
+	size_t length = 0;
+	int status = stream->failure->status;
 
-	stream->next = stream->end = stream->window;
-	if (!stream->decompressor)
-		return 0;
-	while (output.pos == 0) {
-		size_t before = stream->input.pos;
-
-		if (before == stream->input.size && stream->frame_left == 0)
-			return 0;
-		stream->frame_left =
-			ZSTD_decompressStream(stream->decompressor, &output, &stream->input);
-		if (ZSTD_getErrorCode(stream->frame_left) == ZSTD_error_memory_allocation)
-			return -ENOMEM;
-		if (ZSTD_isError(stream->frame_left))
-			return fail(stream, "it cannot be decompressed");
-		if (output.pos == 0 && stream->input.pos == before)
-			return fail(stream, "it is cut short");
+	if (status == 0)
+		status = decompressor_get(&stream->decompressor, stream->window, WINDOW_SIZE,
+					  &length);
+	if (status == 0 && length > stream->left)
+		status = -EFBIG;
+	if (status == -EBADMSG)
+		ctprof_bad(stream->failure, "%s", stream->decompressor.problem);
+	if (status < 0) {
+		ctprof_fail(stream->failure, status);
+		length = 0;
 	}
-	if (output.pos > stream->left)
-		return -EFBIG;
-	stream->left -= output.pos;
-	stream->end = stream->window + output.pos;
-	return 0;
+	stream->left -= length;
+	stream->next = stream->window;
+	stream->end = stream->window + length;
+	return length > 0;
 }
 
 static bool is_blank(char byte)
@@ -101,53 +92,39 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-int ctprof_stream_peek(struct ctprof_stream *stream, char *ret)
+char ctprof_stream_peek(struct ctprof_stream *stream)
 {
-	bool at_end = false;
-	int status;
-
-	while (!at_end) {
+	do {
 		while (stream->next < stream->end && is_blank(*stream->next))
 			stream->next++;
-		if (stream->next < stream->end)
-			break;
-		status = refill(stream);
-		if (status < 0)
-			return status;
-		at_end = stream->next == stream->end;
-	}
-	if (!at_end && *stream->next == '\0')
-		return fail(stream, "it has a NUL byte");
-	*ret = at_end ? '\0' : *stream->next;
-	return 0;
+	} while (stream->next == stream->end && refill(stream));
+	if (stream->next == stream->end)
+		return '\0';
+	if (*stream->next == '\0')
+		ctprof_bad(stream->failure, "it has a NUL byte");
+	return *stream->next;
 }
 
-int ctprof_stream_take(struct ctprof_stream *stream, char byte)
+bool ctprof_stream_take(struct ctprof_stream *stream, char byte)
 {
-	char found;
-	int status = ctprof_stream_peek(stream, &found);
+	char found = ctprof_stream_peek(stream);
 
-	if (status < 0)
-		return status;
 	if (found != byte)
-		return fail(stream, found ? "its JSON is wrong" : "its JSON is cut short");
+		return ctprof_bad(stream->failure,
+				  found ? "its JSON is wrong" : "its JSON is cut short");
 	stream->next++;
-	return 0;
+	return true;
 }
 
-int ctprof_stream_next(struct ctprof_stream *stream, char close, bool first, bool *ret_more)
+bool ctprof_stream_next(struct ctprof_stream *stream, char close, bool first)
 {
-	char found;
-	int status = ctprof_stream_peek(stream, &found);
-
-	if (status < 0)
-		return status;
-	*ret_more = found != close;
-	if (found == close)
+	if (ctprof_stream_peek(stream) == close) {
 		stream->next++;
-	else if (!first)
-		return ctprof_stream_take(stream, ',');
-	return 0;
+		return false;
+	}
+	if (!first)
+		ctprof_stream_take(stream, ',');
+	return stream->failure->status == 0;
 }
 
 /* Finds where a value ends: counts open brackets, and knows whether a string is open. */
@@ -247,44 +224,43 @@ static void quote_long_numbers(const char *json, struct text *out)
 	}
 }
 
-static int protect_numbers(struct text *value)
+static bool protect_numbers(struct text *value)
 {
 	CLEANUP(text_free) struct text copy = { 0 };
 	struct text swapped = *value;
 
 	quote_long_numbers(text_string(value), &copy);
 	if (copy.failed)
-		return -ENOMEM;
+		return false;
 	*value = copy;
 	copy = swapped;
-	return 0;
+	return true;
 }
 
-int ctprof_stream_value(struct ctprof_stream *stream, struct text *ret)
+bool ctprof_stream_value(struct ctprof_stream *stream, struct text *ret)
 {
 	struct scan scan = { 0 };
 	bool ended = false;
-	char first;
-	int status = ctprof_stream_peek(stream, &first);
 
+	ctprof_stream_peek(stream);
 	text_clear(ret);
-	while (status == 0 && !ended) {
+	while (stream->failure->status == 0 && !ended) {
 		const char *start = stream->next;
 
 		ended = scan_window(&scan, &stream->next, stream->end);
 		text_append(ret, start, (size_t)(stream->next - start));
 		if (ret->failed)
-			return -ENOMEM;
+			return ctprof_fail(stream->failure, -ENOMEM);
 		if (ret->length > CTPROF_VALUE_MAX)
-			return fail(stream, "it has a value larger than any can be");
-		if (!ended)
-			status = refill(stream);
-		if (!ended && status == 0 && stream->next == stream->end)
-			return fail(stream, "its JSON is cut short");
+			return ctprof_bad(stream->failure, "it has a value larger than any can be");
+		if (!ended && !refill(stream))
+			return ctprof_bad(stream->failure, "its JSON is cut short");
 	}
-	if (status < 0)
-		return status;
+	if (stream->failure->status < 0)
+		return false;
 	if (memchr(text_string(ret), '\0', ret->length))
-		return fail(stream, "it has a NUL byte");
-	return scan.has_long_number ? protect_numbers(ret) : 0;
+		return ctprof_bad(stream->failure, "it has a NUL byte");
+	if (scan.has_long_number && !protect_numbers(ret))
+		return ctprof_fail(stream->failure, -ENOMEM);
+	return true;
 }

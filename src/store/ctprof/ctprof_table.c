@@ -38,6 +38,16 @@ const struct ctprof_cell ctprof_cells[] = {
 #include "store/ctprof/ctprof_fields.def"
 };
 
+const struct ctprof_place ctprof_objects[CTPROF_OBJECT_COUNT] = {
+	[CTPROF_OBJECT_CPU]       = { "cpu",               SHEET_CGROUPS },
+	[CTPROF_OBJECT_MEMORY]    = { "memory",            SHEET_CGROUPS },
+	[CTPROF_OBJECT_PIDS]      = { "pids",              SHEET_CGROUPS },
+	[CTPROF_OBJECT_SCHED_EXT] = { "sched_ext",         SHEET_HOST },
+	[CTPROF_OBJECT_PROBE]     = { "probe_summary",     SHEET_CAPTURE },
+	[CTPROF_OBJECT_TASKSTATS] = { "taskstats_summary", SHEET_CAPTURE },
+	[CTPROF_OBJECT_HOST]      = { "host",              SHEET_HOST },
+};
+
 const struct ctprof_fact ctprof_facts[] = {
 #define HOST_FACT(key_, form_, fact_) { #key_, CTPROF_FACT_##form_, FACT_##fact_ },
 #include "store/ctprof/ctprof_fields.def"
@@ -55,10 +65,11 @@ const size_t ctprof_cell_count = ARRAY_SIZE(ctprof_cells);
 const size_t ctprof_fact_count = ARRAY_SIZE(ctprof_facts);
 
 _Static_assert(ARRAY_SIZE(ctprof_fields) <= CTPROF_FIELDS_MAX, "a thread has more fields than fit");
-_Static_assert(ARRAY_SIZE(ctprof_cells) <= CTPROF_CELLS_MAX, "there are more cells than fit");
 
-void ctprof_pressure_name(char name[SHEET_NAME_SIZE], bool of_host, int resource, int line, int key)
+void ctprof_pressure_name(char name[SHEET_NAME_SIZE], enum sheet_id id, int resource, int line,
+			  int key)
 {
-	snprintf(name, SHEET_NAME_SIZE, of_host ? "pressure %s %s %s" : "%s.pressure %s %s",
+	snprintf(name, SHEET_NAME_SIZE,
+		 id == SHEET_HOST ? "pressure %s %s %s" : "%s.pressure %s %s",
 		 ctprof_resources[resource], ctprof_lines[line], ctprof_pressures[key].name);
 }

@@ -90,7 +90,14 @@ enum ctprof_object {
 	CTPROF_OBJECT_PROBE,
 	CTPROF_OBJECT_TASKSTATS,
 	CTPROF_OBJECT_HOST,
+	CTPROF_OBJECT_COUNT,
 };
+
+/* Where such an object is in the file, and which sheet has the readings. */
+extern const struct ctprof_place {
+	const char *key;
+	enum sheet_id sheet;
+} ctprof_objects[CTPROF_OBJECT_COUNT];
 
 /* How a reading is written; in brackets what the writer puts for an absent one. */
 enum ctprof_cell_form {
@@ -114,8 +121,6 @@ struct ctprof_cell {
 	enum ctprof_cell_form form;
 	const char *name; /* of the reading, or how the readings begin */
 };
-
-#define CTPROF_CELLS_MAX 64
 
 extern const struct ctprof_cell ctprof_cells[];
 extern const size_t ctprof_cell_count;
@@ -154,7 +159,7 @@ struct ctprof_pressure {
 extern const struct ctprof_pressure ctprof_pressures[CTPROF_PRESSURES];
 
 /* Makes the name of a pressure reading, of the host or of a cgroup. */
-void ctprof_pressure_name(char name[SHEET_NAME_SIZE], bool of_host, int resource, int line,
+void ctprof_pressure_name(char name[SHEET_NAME_SIZE], enum sheet_id id, int resource, int line,
 			  int key);
 
 #endif

@@ -8,15 +8,15 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/error.h"
-#include "model/snapshot/snapshot.h"
+#include "model/counter.h"
 #include "store/ctprof/ctprof.h"
-#include "store/ctprof/ctprof_table.h"
 
 /* A frame that every zstd reader skips: eight bytes come before its content. */
 #define SKIPPABLE_MAGIC 0x184d2a50u
@@ -46,49 +46,43 @@ static uint32_t find_families(const struct snapshot *snapshot, uint32_t row)
 	return found;
 }
 
-static void write_cpus(struct ctprof_writer *writer, const char *key, const char *list)
+static void write_cpus(struct json *json, const char *list)
 {
 	struct cpuset set = { 0 };
 
-	ctprof_output_begin(&writer->output, key, '[');
+	json_begin_array(json);
 	if (*list && cpulist_parse(list, &set) == 0) {
 		for (size_t cpu = 0; cpu < set.word_count * 64; cpu++)
 			if (set.words[cpu / 64] >> cpu % 64 & 1)
-				ctprof_output_u64(&writer->output, NULL, cpu);
+				json_u64(json, cpu);
 		cpuset_clear(&set);
 	}
-	ctprof_output_end(&writer->output, ']');
+	json_end_array(json);
 }
 
-/* Writes memory by kind of page, for the thread that represents its process. */
-static void write_smaps(struct ctprof_writer *writer, const char *key, uint32_t row)
+/* Whether the thread is the one that represents its process. */
+static bool is_first(const struct snapshot *snapshot, uint32_t row)
 {
-	const struct snapshot *snapshot = writer->snapshot;
-	const struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
-	uint32_t process = snapshot->tasks[row].process;
-	uint32_t found = writer->memory_rows[process];
-	size_t prefix = strlen(CTPROF_SMAPS_PREFIX);
-	uint64_t bytes;
+	return snapshot->processes[snapshot->tasks[row].process].first_task == row;
+}
 
-	ctprof_output_begin(&writer->output, key, '{');
-	if (snapshot->processes[process].first_task != row)
-		found = 0;
-	for (size_t i = 0; found && i < sheet->columns.count; i++) {
-		const struct column *column = &sheet->columns.data[i];
+/* Writes memory by kind of page. */
+static void write_smaps(struct ctprof_writer *writer, uint32_t row)
+{
+	uint32_t found = writer->memory_rows[writer->snapshot->tasks[row].process];
 
-		if (strncmp(column->metric->name, CTPROF_SMAPS_PREFIX, prefix) == 0 &&
-		    column_get(column, found - 1, &bytes) == CELL_NUMBER)
-			ctprof_output_u64(&writer->output, column->metric->name + prefix,
-					  bytes / 1024);
-	}
-	ctprof_output_end(&writer->output, '}');
+	json_begin_object(&writer->json);
+	if (found && is_first(writer->snapshot, row))
+		ctprof_write_cells_of(writer, &writer->snapshot->sheets[SHEET_PROCESSES], found - 1,
+				      CTPROF_SMAPS_PREFIX, CELL_NUMBER, 1024);
+	json_end_object(&writer->json);
 }
 
 static void write_metric(struct ctprof_writer *writer, const struct ctprof_field *field,
 			 uint32_t row)
 {
 	const struct snapshot *snapshot = writer->snapshot;
-	struct ctprof_output *output = &writer->output;
+	struct json *json = &writer->json;
 	char letter[2] = { CTPROF_NO_STATE };
 	uint64_t value = 0;
 	bool measured = get_cell(snapshot, field->metric, row, &value);
@@ -96,34 +90,30 @@ static void write_metric(struct ctprof_writer *writer, const struct ctprof_field
 
 	switch (field->form) {
 	case CTPROF_SIGNED:
-		ctprof_output_i64(output, field->key, (int64_t)value);
+		json_i64(json, (int64_t)value);
 		break;
 	case CTPROF_TICKS:
-		ctprof_output_u64(output, field->key, value / CTPROF_TICK_NS);
+		json_u64(json, value / CTPROF_TICK_NS);
 		break;
 	case CTPROF_BOOL:
-		ctprof_output_bool(output, field->key, value);
+		json_bool(json, value);
 		break;
 	case CTPROF_CPUS:
-		write_cpus(writer, field->key, snapshot_text(snapshot, (uint32_t)value));
+		write_cpus(json, snapshot_text(snapshot, (uint32_t)value));
 		break;
 	case CTPROF_POLICY:
-		ctprof_output_text(output, field->key,
-				   measured ? metric_category_text(UNIT_POLICY, value, buffer) :
-					      "");
+		json_string(json, measured ? metric_category_text(UNIT_POLICY, value, buffer) : "");
 		break;
 	case CTPROF_STATE:
 		if (measured)
 			letter[0] = *metric_category_text(UNIT_STATE, value, buffer);
-		ctprof_output_text(output, field->key, letter);
+		json_string(json, letter);
 		break;
 	case CTPROF_LEADER:
-		if (snapshot->processes[snapshot->tasks[row].process].first_task != row)
-			value = 0;
-		ctprof_output_u64(output, field->key, value);
+		json_u64(json, is_first(snapshot, row) ? value : 0);
 		break;
 	default:
-		ctprof_output_u64(output, field->key, value);
+		json_u64(json, value);
 	}
 }
 
@@ -133,32 +123,33 @@ static void write_field(struct ctprof_writer *writer, const struct ctprof_field 
 	const struct snapshot *snapshot = writer->snapshot;
 	const struct task *task = &snapshot->tasks[row];
 	const struct process *process = &snapshot->processes[task->process];
-	struct ctprof_output *output = &writer->output;
+	struct json *json = &writer->json;
 
+	json_key(json, field->key);
 	switch (field->form) {
 	case CTPROF_TID:
-		ctprof_output_i64(output, field->key, task->tid);
+		json_i64(json, task->tid);
 		break;
 	case CTPROF_TGID:
-		ctprof_output_i64(output, field->key, process->tgid);
+		json_i64(json, process->tgid);
 		break;
 	case CTPROF_PCOMM:
-		ctprof_output_text(output, field->key, snapshot_text(snapshot, process->pcomm));
+		json_string(json, snapshot_text(snapshot, process->pcomm));
 		break;
 	case CTPROF_COMM:
-		ctprof_output_text(output, field->key, snapshot_text(snapshot, task->comm));
+		json_string(json, snapshot_text(snapshot, task->comm));
 		break;
 	case CTPROF_CGROUP:
-		ctprof_output_text(output, field->key, snapshot_text(snapshot, task->cgroup));
+		json_string(json, snapshot_text(snapshot, task->cgroup));
 		break;
 	case CTPROF_START_TIME:
-		ctprof_output_u64(output, field->key, task->start_time_ns / CTPROF_TICK_NS);
+		json_u64(json, task->start_time_ns / CTPROF_TICK_NS);
 		break;
 	case CTPROF_SMAPS:
-		write_smaps(writer, field->key, row);
+		write_smaps(writer, row);
 		break;
 	case CTPROF_FLAG:
-		ctprof_output_bool(output, field->key, families & field->families);
+		json_bool(json, families & field->families);
 		break;
 	default:
 		write_metric(writer, field, row);
@@ -167,16 +158,17 @@ static void write_field(struct ctprof_writer *writer, const struct ctprof_field 
 
 static void write_threads(struct ctprof_writer *writer)
 {
-	ctprof_output_begin(&writer->output, "threads", '[');
+	json_key(&writer->json, "threads");
+	json_begin_array(&writer->json);
 	for (uint32_t row = 0; row < writer->snapshot->task_count; row++) {
 		uint32_t families = find_families(writer->snapshot, row);
 
-		ctprof_output_begin(&writer->output, NULL, '{');
+		json_begin_object(&writer->json);
 		for (size_t i = 0; i < ctprof_field_count; i++)
 			write_field(writer, &ctprof_fields[i], row, families);
-		ctprof_output_end(&writer->output, '}');
+		json_end_object(&writer->json);
 	}
-	ctprof_output_end(&writer->output, ']');
+	json_end_array(&writer->json);
 }
 
 /* Failed reads of one file. */
@@ -242,70 +234,62 @@ static bool needs_kernel_option(const char *file)
 	return strcmp(file, "schedstat") == 0 || strcmp(file, "io") == 0;
 }
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
+static void write_failure_list(struct json *json, const struct failures *list, size_t count)
 {
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+	const struct failures *dominant = find_dominant(list, count);
+	uint64_t total = 0, by_option = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		counter_add(&total, list[i].count);
+		if (needs_kernel_option(list[i].file))
+			counter_add(&by_option, list[i].count);
+	}
+	json_member_u64(json, "read_failures", total);
+	json_key(json, "read_failures_by_file");
+	json_begin_object(json);
+	for (size_t i = 0; i < count; i++)
+		json_member_u64(json, list[i].file, list[i].count);
+	json_end_object(json);
+	json_member_text(json, "dominant_read_failure", dominant ? dominant->file : NULL);
+	json_key(json, "kernel_config_dominant");
+	json_bool(json, total && by_option >= total - by_option);
 }
 
-static int write_failures(struct ctprof_writer *writer)
+static void write_failures(struct ctprof_writer *writer)
 {
 	const struct snapshot *snapshot = writer->snapshot;
 	size_t limit = snapshot->source_count + snapshot->sheets[SHEET_CAPTURE].columns.count;
 	CLEANUP(free_pointer) struct failures *list = calloc(limit + 1, sizeof(*list));
-	struct ctprof_output *output = &writer->output;
-	uint64_t total = 0, by_option = 0;
-	const struct failures *dominant;
-	size_t count;
+	struct json *json = &writer->json;
 
-	if (!list)
-		return -ENOMEM;
-	count = find_failures(snapshot, list);
-	dominant = find_dominant(list, count);
-	for (size_t i = 0; i < count; i++) {
-		total = add_saturating(total, list[i].count);
-		if (needs_kernel_option(list[i].file))
-			by_option = add_saturating(by_option, list[i].count);
+	if (!list) {
+		writer->compressor.file.failed = true;
+		return;
 	}
-	ctprof_output_begin(output, "parse_summary", '{');
-	ctprof_output_u64(output, "tids_walked", snapshot->tally.tids_walked);
-	ctprof_output_u64(output, "read_failures", total);
-	ctprof_output_begin(output, "read_failures_by_file", '{');
-	for (size_t i = 0; i < count; i++)
-		ctprof_output_u64(output, list[i].file, list[i].count);
-	ctprof_output_end(output, '}');
-	if (dominant)
-		ctprof_output_text(output, "dominant_read_failure", dominant->file);
-	else
-		ctprof_output_null(output, "dominant_read_failure");
-	ctprof_output_bool(output, "kernel_config_dominant",
-			   total && by_option >= total - by_option);
-	ctprof_output_u64(output, "negative_dotted_values", snapshot->tally.negative_dotted_values);
-	ctprof_output_end(output, '}');
-	return 0;
+	json_key(json, "parse_summary");
+	json_begin_object(json);
+	json_member_u64(json, "tids_walked", snapshot->tally.tids_walked);
+	write_failure_list(json, list, find_failures(snapshot, list));
+	json_member_u64(json, "negative_dotted_values", snapshot->tally.negative_dotted_values);
+	json_end_object(json);
 }
 
-static int write_document(struct ctprof_writer *writer)
+static void write_document(struct ctprof_writer *writer)
 {
 	const struct fact *captured = &writer->snapshot->facts[FACT_captured_at_unix_ns];
-	struct ctprof_output *output = &writer->output;
-	int status;
 
-	ctprof_output_begin(output, NULL, '{');
-	ctprof_output_u64(output, "captured_at_unix_ns", captured->present ? captured->number : 0);
+	json_begin_object(&writer->json);
+	json_member_u64(&writer->json, "captured_at_unix_ns",
+			captured->present ? captured->number : 0);
 	ctprof_write_host(writer);
 	write_threads(writer);
-	status = ctprof_write_cgroups(writer);
-	if (status < 0)
-		return status;
-	ctprof_write_probe(writer);
-	status = write_failures(writer);
-	if (status < 0)
-		return status;
-	ctprof_write_taskstats(writer);
-	ctprof_write_pressure(writer);
-	ctprof_write_sched_ext(writer);
-	ctprof_output_end(output, '}');
-	return ctprof_output_finish(output);
+	ctprof_write_cgroups(writer);
+	ctprof_write_object(writer, CTPROF_OBJECT_PROBE);
+	write_failures(writer);
+	ctprof_write_object(writer, CTPROF_OBJECT_TASKSTATS);
+	ctprof_write_pressure(writer, SHEET_HOST, 0);
+	ctprof_write_object(writer, CTPROF_OBJECT_SCHED_EXT);
+	json_end_object(&writer->json);
 }
 
 /* Finds the row of each process's memory by kind of page. */
@@ -351,9 +335,38 @@ static int pad(struct bytes *file, uint64_t written)
 	return 0;
 }
 
+static ssize_t compress_json(void *compressor, const char *bytes, size_t size)
+{
+	compressor_put(compressor, bytes, size);
+	return (ssize_t)size;
+}
+
+static int write_file(struct ctprof_writer *writer)
+{
+	cookie_io_functions_t compress = { .write = compress_json };
+	struct compressor *compressor = &writer->compressor;
+	FILE *out;
+
+	compressor_open(compressor, true);
+	out = compressor->file.failed ? NULL : fopencookie(compressor, "w", compress);
+	if (!out || find_memory(writer) < 0) {
+		if (out)
+			fclose(out);
+		return -ENOMEM;
+	}
+	__fsetlocking(out, FSETLOCKING_BYCALLER); /* one thread writes: locks would only cost */
+	writer->json = json_line_writer(out);
+	writer->json.exact = true;
+	write_document(writer);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	compressor_finish(compressor);
+	return compressor->file.failed ? -ENOMEM : pad(&compressor->file, compressor->taken);
+}
+
 static void close_writer(struct ctprof_writer *writer)
 {
-	ctprof_output_close(&writer->output);
+	compressor_close(&writer->compressor);
 	free(writer->memory_rows);
 }
 
@@ -361,21 +374,15 @@ int ctprof_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret
 		  struct error *error)
 {
 	CLEANUP(close_writer) struct ctprof_writer writer = { .snapshot = snapshot };
-	int status = ctprof_output_open(&writer.output);
+	int status = write_file(&writer);
 
-	if (status == 0)
-		status = find_memory(&writer);
-	if (status == 0)
-		status = write_document(&writer);
-	if (status == 0)
-		status = pad(&writer.output.file, writer.output.written);
 	if (status == -EFBIG)
 		return error_set(error, status,
 				 "the snapshot is too large for a .ctprof.zst file: write a "
 				 ".tscope file, or capture less");
 	if (status < 0)
 		return error_set(error, status, "not enough memory");
-	*ret_size = writer.output.file.size;
-	*ret_bytes = TAKE_PTR(writer.output.file.data);
+	*ret_size = writer.compressor.file.size;
+	*ret_bytes = TAKE_PTR(writer.compressor.file.data);
 	return 0;
 }

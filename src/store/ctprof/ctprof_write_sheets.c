@@ -2,314 +2,259 @@
 /* Writes what a .ctprof.zst file says about cgroups, the host and the capture. */
 #include "store/ctprof/ctprof_write.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/dictionary.h"
-#include "model/snapshot/snapshot.h"
-#include "store/ctprof/ctprof_table.h"
 
-/* A sheet with its columns already looked up, once for all rows. */
-struct source_sheet {
-	const struct sheet *sheet;
-	const struct column
-		*cells[CTPROF_CELLS_MAX]; /* as ctprof_cells, NULL where there is none */
-	const struct column *pressures[CTPROF_RESOURCES][CTPROF_LINES][CTPROF_PRESSURES];
-};
-
-static void find_columns(const struct snapshot *snapshot, enum sheet_id id,
-			 struct source_sheet *ret)
+/* A sheet without rows has no cells. */
+static enum cell_state get_cell(const struct sheet *sheet, const char *name, uint32_t row,
+				uint64_t *ret)
 {
-	char name[SHEET_NAME_SIZE];
-
-	*ret = (struct source_sheet){ .sheet = &snapshot->sheets[id] };
-	for (size_t i = 0; i < ctprof_cell_count; i++)
-		ret->cells[i] = sheet_find(ret->sheet, ctprof_cells[i].name);
-	for (int resource = 0; resource < CTPROF_RESOURCES; resource++)
-		for (int line = 0; line < CTPROF_LINES; line++)
-			for (int key = 0; key < CTPROF_PRESSURES; key++) {
-				ctprof_pressure_name(name, id == SHEET_HOST, resource, line, key);
-				ret->pressures[resource][line][key] = sheet_find(ret->sheet, name);
-			}
+	return row < sheet->row_count ? column_get(sheet_find(sheet, name), row, ret) : CELL_ABSENT;
 }
 
-static void write_numbers(struct ctprof_writer *writer, const struct ctprof_cell *cell,
-			  const struct sheet *sheet, uint32_t row)
+void ctprof_write_cells_of(struct ctprof_writer *writer, const struct sheet *sheet, uint32_t row,
+			   const char *prefix, enum cell_state state, uint64_t unit)
 {
-	size_t prefix = strlen(cell->name);
-	uint64_t value;
+	size_t length = strlen(prefix);
+	uint64_t value = 0;
 
-	ctprof_output_begin(&writer->output, cell->key, '{');
 	for (size_t i = 0; i < sheet->columns.count; i++) {
 		const struct column *column = &sheet->columns.data[i];
 
-		if (strncmp(column->metric->name, cell->name, prefix) == 0 &&
-		    column_get(column, row, &value) == CELL_NUMBER)
-			ctprof_output_u64(&writer->output, column->metric->name + prefix, value);
+		if (strncmp(column->metric->name, prefix, length) != 0 ||
+		    column_get(column, row, &value) != state)
+			continue;
+		json_key(&writer->json, column->metric->name + length);
+		if (state == CELL_TEXT)
+			json_string(&writer->json,
+				    snapshot_text(writer->snapshot, (uint32_t)value));
+		else
+			json_u64(&writer->json, value / unit);
 	}
-	ctprof_output_end(&writer->output, '}');
+}
+
+static bool has_text(const struct sheet *sheet, uint32_t row, const char *prefix)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < sheet->columns.count; i++)
+		if (strncmp(sheet->columns.data[i].metric->name, prefix, strlen(prefix)) == 0 &&
+		    column_get(&sheet->columns.data[i], row, &value) == CELL_TEXT)
+			return true;
+	return false;
 }
 
 /* Writes no member when there is no text. */
-static void write_texts(struct ctprof_writer *writer, const struct ctprof_cell *cell,
-			const struct sheet *sheet, uint32_t row)
+static void write_map(struct ctprof_writer *writer, const struct ctprof_cell *cell,
+		      const struct sheet *sheet, uint32_t row)
 {
-	size_t prefix = strlen(cell->name), count = 0;
-	uint64_t value;
+	bool of_texts = cell->form == CTPROF_CELL_TEXTS;
 
-	for (size_t i = 0; i < sheet->columns.count; i++) {
-		const struct column *column = &sheet->columns.data[i];
-
-		if (strncmp(column->metric->name, cell->name, prefix) != 0 ||
-		    column_get(column, row, &value) != CELL_TEXT)
-			continue;
-		if (count++ == 0)
-			ctprof_output_begin(&writer->output, cell->key, '{');
-		ctprof_output_text(&writer->output, column->metric->name + prefix,
-				   snapshot_text(writer->snapshot, (uint32_t)value));
-	}
-	if (count)
-		ctprof_output_end(&writer->output, '}');
-}
-
-/* Writes a number or null. */
-static void write_option(struct ctprof_output *output, const char *key, enum cell_state state,
-			 uint64_t value)
-{
-	if (state == CELL_NUMBER)
-		ctprof_output_u64(output, key, value);
-	else
-		ctprof_output_null(output, key);
+	if (of_texts && !has_text(sheet, row, cell->name))
+		return;
+	json_key(&writer->json, cell->key);
+	json_begin_object(&writer->json);
+	ctprof_write_cells_of(writer, sheet, row, cell->name, of_texts ? CELL_TEXT : CELL_NUMBER,
+			      1);
+	json_end_object(&writer->json);
 }
 
 static void write_cell(struct ctprof_writer *writer, const struct ctprof_cell *cell,
-		       enum cell_state state, uint64_t value)
+		       const struct sheet *sheet, uint32_t row)
 {
-	struct ctprof_output *output = &writer->output;
+	struct json *json = &writer->json;
+	uint64_t value = 0;
+	enum cell_state state = get_cell(sheet, cell->name, row, &value);
+	bool is_number = state == CELL_NUMBER;
 	const char *text =
 		state == CELL_TEXT ? snapshot_text(writer->snapshot, (uint32_t)value) : NULL;
 
 	switch (cell->form) {
 	case CTPROF_CELL_OPTION:
 	case CTPROF_CELL_LIMIT:
-		write_option(output, cell->key, state, value);
+		json_member_known(json, cell->key, is_number, value);
 		break;
 	case CTPROF_CELL_FLOOR:
-		if (state == CELL_UNLIMITED)
-			ctprof_output_u64(output, cell->key, UINT64_MAX);
-		else
-			write_option(output, cell->key, state, value);
+		json_member_known(json, cell->key, state != CELL_ABSENT && !text,
+				  is_number ? value : UINT64_MAX);
 		break;
 	case CTPROF_CELL_NICE:
-		if (state == CELL_NUMBER)
-			ctprof_output_i64(output, cell->key, (int64_t)value);
+		json_key(json, cell->key);
+		if (is_number)
+			json_i64(json, (int64_t)value);
 		else
-			ctprof_output_null(output, cell->key);
+			json_null(json);
 		break;
 	case CTPROF_CELL_WORD:
-		ctprof_output_text(output, cell->key, text ? text : "");
+		json_member_string(json, cell->key, text ? text : "");
 		break;
 	case CTPROF_CELL_TEXT:
-		if (text)
-			ctprof_output_text(output, cell->key, text);
-		else
-			ctprof_output_null(output, cell->key);
+		json_member_text(json, cell->key, text);
 		break;
 	case CTPROF_CELL_TRUTH:
-		ctprof_output_bool(output, cell->key, state == CELL_NUMBER && value);
+		json_key(json, cell->key);
+		json_bool(json, is_number && value);
 		break;
 	case CTPROF_CELL_PERIOD:
-		ctprof_output_u64(output, cell->key,
-				  state == CELL_NUMBER ? value : CTPROF_PERIOD_US);
+		json_member_u64(json, cell->key, is_number ? value : CTPROF_PERIOD_US);
 		break;
 	default:
-		ctprof_output_u64(output, cell->key, state == CELL_NUMBER ? value : 0);
+		json_member_u64(json, cell->key, is_number ? value : 0);
 	}
 }
 
 /* Writes the members of an object. */
-static void write_cells(struct ctprof_writer *writer, const struct source_sheet *source,
-			enum ctprof_object object, uint32_t row)
+static void write_cells(struct ctprof_writer *writer, enum ctprof_object object,
+			const struct sheet *sheet, uint32_t row)
 {
 	for (size_t i = 0; i < ctprof_cell_count; i++) {
 		const struct ctprof_cell *cell = &ctprof_cells[i];
-		uint64_t value = 0;
-		enum cell_state state = column_get(source->cells[i], row, &value);
 
 		if (cell->object != object)
 			continue;
-		if (cell->form == CTPROF_CELL_NUMBERS)
-			write_numbers(writer, cell, source->sheet, row);
-		else if (cell->form == CTPROF_CELL_TEXTS)
-			write_texts(writer, cell, source->sheet, row);
+		if (cell->form == CTPROF_CELL_NUMBERS || cell->form == CTPROF_CELL_TEXTS)
+			write_map(writer, cell, sheet, row);
 		else
-			write_cell(writer, cell, state, value);
+			write_cell(writer, cell, sheet, row);
 	}
 }
 
-static void write_object(struct ctprof_writer *writer, const char *key,
-			 const struct source_sheet *source, enum ctprof_object object, uint32_t row)
+static void write_object(struct ctprof_writer *writer, enum ctprof_object object, uint32_t row)
 {
-	ctprof_output_begin(&writer->output, key, '{');
-	write_cells(writer, source, object, row);
-	ctprof_output_end(&writer->output, '}');
+	json_key(&writer->json, ctprof_objects[object].key);
+	json_begin_object(&writer->json);
+	write_cells(writer, object, &writer->snapshot->sheets[ctprof_objects[object].sheet], row);
+	json_end_object(&writer->json);
 }
 
-/* Writes an object, or null when none of its readings is there. */
-static void write_option_object(struct ctprof_writer *writer, const char *key, enum sheet_id id,
-				enum ctprof_object object)
+void ctprof_write_object(struct ctprof_writer *writer, enum ctprof_object object)
 {
-	struct source_sheet source;
+	const struct sheet *sheet = &writer->snapshot->sheets[ctprof_objects[object].sheet];
 	uint64_t value;
 
-	find_columns(writer->snapshot, id, &source);
 	for (size_t i = 0; i < ctprof_cell_count; i++)
-		if (ctprof_cells[i].object == object && source.sheet->row_count &&
-		    column_get(source.cells[i], 0, &value) != CELL_ABSENT) {
-			write_object(writer, key, &source, object, 0);
+		if (ctprof_cells[i].object == object &&
+		    get_cell(sheet, ctprof_cells[i].name, 0, &value) != CELL_ABSENT) {
+			write_object(writer, object, 0);
 			return;
 		}
-	ctprof_output_null(&writer->output, key);
+	json_member_text(&writer->json, ctprof_objects[object].key, NULL);
 }
 
-static void write_pressure(struct ctprof_writer *writer, const struct source_sheet *source,
-			   uint32_t row)
+static void write_pressure_line(struct ctprof_writer *writer, enum sheet_id id, uint32_t row,
+				int resource, int line)
 {
-	struct ctprof_output *output = &writer->output;
+	struct json *json = &writer->json;
+	char name[SHEET_NAME_SIZE];
 
-	ctprof_output_begin(output, "psi", '{');
-	for (int resource = 0; resource < CTPROF_RESOURCES; resource++) {
-		ctprof_output_begin(output, ctprof_resources[resource], '{');
-		for (int line = 0; line < CTPROF_LINES; line++) {
-			ctprof_output_begin(output, ctprof_lines[line], '{');
-			for (int key = 0; key < CTPROF_PRESSURES; key++) {
-				uint64_t value = 0;
+	json_key(json, ctprof_lines[line]);
+	json_begin_object(json);
+	for (int key = 0; key < CTPROF_PRESSURES; key++) {
+		uint64_t value = 0;
 
-				if (source->sheet->row_count)
-					column_get(source->pressures[resource][line][key], row,
-						   &value);
-				ctprof_output_u64(output, ctprof_pressures[key].key, value);
-			}
-			ctprof_output_end(output, '}');
-		}
-		ctprof_output_end(output, '}');
+		ctprof_pressure_name(name, id, resource, line, key);
+		get_cell(&writer->snapshot->sheets[id], name, row, &value);
+		json_member_u64(json, ctprof_pressures[key].key, value);
 	}
-	ctprof_output_end(output, '}');
+	json_end_object(json);
 }
 
-static void write_cgroup(struct ctprof_writer *writer, const struct source_sheet *source,
-			 uint32_t row)
+void ctprof_write_pressure(struct ctprof_writer *writer, enum sheet_id id, uint32_t row)
 {
-	const char *path = snapshot_text(writer->snapshot, source->sheet->keys[row]);
+	struct json *json = &writer->json;
 
-	ctprof_output_begin(&writer->output, path, '{');
-	write_object(writer, "cpu", source, CTPROF_OBJECT_CPU, row);
-	write_object(writer, "memory", source, CTPROF_OBJECT_MEMORY, row);
-	write_object(writer, "pids", source, CTPROF_OBJECT_PIDS, row);
-	write_pressure(writer, source, row);
-	ctprof_output_end(&writer->output, '}');
+	json_key(json, "psi");
+	json_begin_object(json);
+	for (int resource = 0; resource < CTPROF_RESOURCES; resource++) {
+		json_key(json, ctprof_resources[resource]);
+		json_begin_object(json);
+		for (int line = 0; line < CTPROF_LINES; line++)
+			write_pressure_line(writer, id, row, resource, line);
+		json_end_object(json);
+	}
+	json_end_object(json);
 }
 
 /* The format has no place for cgroups that hold no task themselves. */
-int ctprof_write_cgroups(struct ctprof_writer *writer)
+void ctprof_write_cgroups(struct ctprof_writer *writer)
 {
 	const struct snapshot *snapshot = writer->snapshot;
+	const struct sheet *sheet = &snapshot->sheets[SHEET_CGROUPS];
 	CLEANUP(free_pointer) uint8_t *used = calloc(dictionary_count(snapshot->strings) + 1, 1);
-	struct source_sheet source;
 
-	if (!used)
-		return -ENOMEM;
+	if (!used) {
+		writer->compressor.file.failed = true;
+		return;
+	}
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		used[snapshot->tasks[row].cgroup] = 1;
-	find_columns(snapshot, SHEET_CGROUPS, &source);
-	ctprof_output_begin(&writer->output, "cgroup_stats", '{');
-	for (uint32_t row = 0; row < source.sheet->row_count; row++)
-		if (used[source.sheet->keys[row]])
-			write_cgroup(writer, &source, row);
-	ctprof_output_end(&writer->output, '}');
-	return 0;
+	json_key(&writer->json, "cgroup_stats");
+	json_begin_object(&writer->json);
+	for (uint32_t row = 0; row < sheet->row_count; row++) {
+		if (!used[sheet->keys[row]])
+			continue;
+		json_key(&writer->json, snapshot_text(snapshot, sheet->keys[row]));
+		json_begin_object(&writer->json);
+		write_object(writer, CTPROF_OBJECT_CPU, row);
+		write_object(writer, CTPROF_OBJECT_MEMORY, row);
+		write_object(writer, CTPROF_OBJECT_PIDS, row);
+		ctprof_write_pressure(writer, SHEET_CGROUPS, row);
+		json_end_object(&writer->json);
+	}
+	json_end_object(&writer->json);
 }
 
-void ctprof_write_pressure(struct ctprof_writer *writer)
-{
-	struct source_sheet source;
-
-	find_columns(writer->snapshot, SHEET_HOST, &source);
-	write_pressure(writer, &source, 0);
-}
-
-void ctprof_write_sched_ext(struct ctprof_writer *writer)
-{
-	write_option_object(writer, "sched_ext", SHEET_HOST, CTPROF_OBJECT_SCHED_EXT);
-}
-
-void ctprof_write_probe(struct ctprof_writer *writer)
-{
-	write_option_object(writer, "probe_summary", SHEET_CAPTURE, CTPROF_OBJECT_PROBE);
-}
-
-void ctprof_write_taskstats(struct ctprof_writer *writer)
-{
-	write_option_object(writer, "taskstats_summary", SHEET_CAPTURE, CTPROF_OBJECT_TASKSTATS);
-}
-
-static void write_word(struct ctprof_output *output, const char *key, const char *word)
+static void write_word(struct json *json, const char *key, const char *word)
 {
 	char copy[64] = "";
 
 	for (size_t i = 0; word[i] && i < sizeof(copy) - 1; i++)
 		copy[i] = (char)(word[i] == '-' ? '_' : word[i]);
-	ctprof_output_text(output, key, copy);
+	json_member_string(json, key, copy);
 }
 
-static void write_fact(struct ctprof_writer *writer, const struct ctprof_fact *row)
+static void write_fact(struct json *json, const struct ctprof_fact *row, const struct fact *fact)
 {
-	const struct fact *fact = &writer->snapshot->facts[row->fact];
-	struct ctprof_output *output = &writer->output;
-
 	switch (row->form) {
 	case CTPROF_FACT_TEXT:
-		ctprof_output_text(output, row->key, fact->text);
+		json_member_string(json, row->key, fact->text);
 		break;
 	case CTPROF_FACT_NUMBER:
-		ctprof_output_u64(output, row->key, fact->number);
+		json_member_u64(json, row->key, fact->number);
 		break;
 	case CTPROF_FACT_KIB:
-		ctprof_output_u64(output, row->key, fact->number / 1024);
+		json_member_u64(json, row->key, fact->number / 1024);
 		break;
 	case CTPROF_FACT_CPU_COUNT:
-		ctprof_output_u64(output, row->key, cpulist_count(fact->text));
+		json_member_u64(json, row->key, cpulist_count(fact->text));
 		break;
 	case CTPROF_FACT_WORD:
-		write_word(output, row->key, fact->text);
+		write_word(json, row->key, fact->text);
 		break;
 	}
 }
 
-/* A snapshot from a ctprof file knows only the number of CPUs. */
-static void write_cpu_count(struct ctprof_writer *writer, const struct source_sheet *source)
-{
-	uint64_t count;
-
-	if (source->sheet->row_count && !writer->snapshot->facts[FACT_online_cpus].present &&
-	    column_get(sheet_find(source->sheet, CTPROF_CPU_COUNT), 0, &count) == CELL_NUMBER)
-		ctprof_output_u64(&writer->output, "online_cpus", count);
-}
-
 void ctprof_write_host(struct ctprof_writer *writer)
 {
-	struct source_sheet source;
+	const struct snapshot *snapshot = writer->snapshot;
+	const struct sheet *sheet = &snapshot->sheets[SHEET_HOST];
+	struct json *json = &writer->json;
+	uint64_t count;
 
-	find_columns(writer->snapshot, SHEET_HOST, &source);
-	ctprof_output_begin(&writer->output, "host", '{');
+	json_key(json, "host");
+	json_begin_object(json);
 	for (size_t i = 0; i < ctprof_fact_count; i++)
-		if (writer->snapshot->facts[ctprof_facts[i].fact].present)
-			write_fact(writer, &ctprof_facts[i]);
-	write_cpu_count(writer, &source);
-	if (source.sheet->row_count)
-		write_cells(writer, &source, CTPROF_OBJECT_HOST, 0);
-	ctprof_output_end(&writer->output, '}');
+		if (snapshot->facts[ctprof_facts[i].fact].present)
+			write_fact(json, &ctprof_facts[i], &snapshot->facts[ctprof_facts[i].fact]);
+	/* A snapshot from a ctprof file knows only the number of CPUs. */
+	if (!snapshot->facts[FACT_online_cpus].present &&
+	    get_cell(sheet, CTPROF_CPU_COUNT, 0, &count) == CELL_NUMBER)
+		json_member_u64(json, "online_cpus", count);
+	if (sheet->row_count)
+		write_cells(writer, CTPROF_OBJECT_HOST, sheet, 0);
+	json_end_object(json);
 }

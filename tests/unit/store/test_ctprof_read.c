@@ -210,12 +210,25 @@ static char *read_data(const char *name, size_t *ret_size)
 	return bytes;
 }
 
+static int decode_json(const char *json, size_t size, struct snapshot **ret, struct error *error)
+{
+	size_t bound = ZSTD_compressBound(size);
+	void *bytes = malloc(bound);
+	int status;
+
+	assert_non_null(bytes);
+	status = ctprof_decode("the input", bytes, ZSTD_compress(bytes, bound, json, size, 1), ret,
+			       error);
+	free(bytes);
+	return status;
+}
+
 static struct snapshot *read_json(const char *json)
 {
 	struct snapshot *snapshot = NULL;
 	struct error error = { 0 };
 
-	if (ctprof_decode_json("the input", json, strlen(json), &snapshot, &error) < 0)
+	if (decode_json(json, strlen(json), &snapshot, &error) < 0)
 		fail_msg("%s", error.message);
 	return snapshot;
 }
@@ -557,8 +570,7 @@ static void refuse_json(const char *json, size_t size, const char *says)
 	struct snapshot *snapshot = NULL;
 	struct error error = { 0 };
 
-	if (ctprof_decode_json("the input", json, size, &snapshot, &error) != -EBADMSG ||
-	    !strstr(error.message, says))
+	if (decode_json(json, size, &snapshot, &error) != -EBADMSG || !strstr(error.message, says))
 		fail_msg("'%.60s' gives: %s", json, error.message);
 	assert_null(snapshot);
 }
