@@ -6,10 +6,13 @@
 
 #define FIRST_CAPACITY 64
 
-/* Neighbouring numbers are common, so a multiplication spreads them. */
+/*
+ * Neighbouring numbers are common, so a multiplication spreads them.  The upper half counts: the
+ * lower bits of the product repeat when all numbers are multiples of a number.
+ */
 static size_t home_of(const struct number_map *map, int32_t number)
 {
-	return ((uint32_t)number * 2654435769u >> 8) & (map->capacity - 1);
+	return ((uint32_t)number * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
 }
 
 /* The slot that has the number, or the free one where it belongs. */

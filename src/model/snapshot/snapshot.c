@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/dictionary.h"
-#include "model/snapshot/snapshot_index.h"
 
 /* clang-format off */
 const struct fact_info facts[FACT_COUNT] = {
@@ -64,7 +63,7 @@ void snapshot_free(struct snapshot *snapshot)
 		column_free(&snapshot->columns[id]);
 	free(snapshot->processes);
 	free(snapshot->tasks);
-	free(snapshot->process_index);
+	number_map_clear(&snapshot->process_index);
 	free(snapshot->process_rows);
 	for (int id = 0; id < SHEET_COUNT; id++)
 		sheet_clear(&snapshot->sheets[id]);
@@ -124,11 +123,16 @@ int snapshot_add_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_
 			&snapshot->process_capacity, sizeof(struct process)) < 0)
 		return -ENOMEM;
 	snapshot->processes[row] = (struct process){ .tgid = tgid };
-	if (snapshot_index_add(snapshot, (uint32_t)row) < 0)
+	if (number_map_set(&snapshot->process_index, tgid, (void *)(row + 1)) < 0)
 		return -ENOMEM;
 	snapshot->process_count++;
 	*ret_row = (uint32_t)row;
 	return 0;
+}
+
+int64_t snapshot_find_process(const struct snapshot *snapshot, int32_t tgid)
+{
+	return (int64_t)(uintptr_t)number_map_get(&snapshot->process_index, tgid) - 1;
 }
 
 int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32_t *ret_row)

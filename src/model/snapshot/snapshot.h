@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/number_map.h"
 #include "metric/metric.h"
 #include "model/snapshot/sheet.h"
 
@@ -129,8 +130,7 @@ struct snapshot {
 	size_t process_count, process_capacity;
 	struct task *tasks;
 	size_t task_count, task_capacity;
-	uint32_t *process_index; /* hash of tgid to row plus one */
-	size_t process_index_size;
+	struct number_map process_index; /* by tgid: the row plus one, as a pointer */
 
 	struct column columns[METRIC_STORED];
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/snapshot/snapshot_index.h"
 
 /* New row numbers for the rows of one scope: new_row[old], or ROW_GONE. */
 #define ROW_GONE UINT32_MAX
@@ -46,6 +45,17 @@ static void move_keys(struct sheet *sheet, const uint32_t *new_row)
 		sheet->keys[row] = new_row[sheet->keys[row]];
 }
 
+static int index_processes(struct snapshot *snapshot)
+{
+	int status = 0;
+
+	number_map_clear(&snapshot->process_index);
+	for (size_t row = 0; row < snapshot->process_count && status == 0; row++)
+		status = number_map_set(&snapshot->process_index, snapshot->processes[row].tgid,
+					(void *)(row + 1));
+	return status;
+}
+
 /* Moves the rows of a scope, with their cells and what sheets say about them. */
 static int move_rows(struct snapshot *snapshot, enum metric_scope scope, const uint32_t *new_row,
 		     size_t kept)
@@ -70,7 +80,7 @@ static int move_rows(struct snapshot *snapshot, enum metric_scope scope, const u
 		return 0;
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		snapshot->tasks[row].process = new_row[snapshot->tasks[row].process];
-	return snapshot_index_rebuild(snapshot, kept);
+	return index_processes(snapshot);
 }
 
 /* Numbers the kept rows from 0 in their order; returns how many there are. */

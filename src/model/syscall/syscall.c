@@ -121,8 +121,3 @@ int syscall_number(const char *name)
 			return (int)number;
 	return -1;
 }
-
-uint32_t syscall_count(enum syscall_abi abi)
-{
-	return (unsigned)abi < SYSCALL_ABI_COUNT ? numbers[abi].count : 0;
-}

@@ -58,9 +58,6 @@ unsigned syscall_wait_rule(enum syscall_abi abi, uint32_t number);
 /* The native number of the call of that name, or -1. */
 int syscall_number(const char *name);
 
-/* One past the largest number of that table. */
-uint32_t syscall_count(enum syscall_abi abi);
-
 /* The name's text in the table of syscalls.def, so that equal names are equal pointers; or NULL. */
 const char *syscall_static_name(const char *name);
 

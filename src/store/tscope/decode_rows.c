@@ -62,13 +62,12 @@ static int add_row(struct snapshot *snapshot, enum metric_scope scope, int32_t i
 					    snapshot_add_task(snapshot, &task, &row);
 }
 
-static void decode_rows(struct decoder *decoder, struct reader *body, enum metric_scope scope)
+static void add_rows(struct decoder *decoder, struct reader *body, const struct row_table *table)
 {
 	CLEANUP(free_pointer) uint64_t *ids = NULL;
 	uint64_t rows = reader_varint(body);
 
-	decoder->seen_scopes |= 1u << scope;
-	if (!decoder_spend(decoder, rows, row_tables[scope].cells_per_row))
+	if (!decoder_spend(decoder, rows, table->cells_per_row))
 		return;
 	ids = malloc(rows * sizeof(*ids) + 1);
 	if (!decoder_check(decoder, ids ? 0 : -ENOMEM))
@@ -78,20 +77,21 @@ static void decode_rows(struct decoder *decoder, struct reader *body, enum metri
 		if (!field_fits(decoder->snapshot, FIELD_ID, ids[i]))
 			decoder_damaged(decoder, "an id is out of range");
 		else
-			decoder_check(decoder, add_row(decoder->snapshot, scope, (int32_t)ids[i]));
+			decoder_check(decoder,
+				      add_row(decoder->snapshot, table->id.scope, (int32_t)ids[i]));
 	}
 }
 
-void decode_processes(struct decoder *decoder, const char *name, struct reader *body)
+void decode_rows(struct decoder *decoder, const char *name, struct reader *body)
 {
-	(void)name;
-	decode_rows(decoder, body, METRIC_OF_PROCESS);
-}
-
-void decode_tasks(struct decoder *decoder, const char *name, struct reader *body)
-{
-	(void)name;
-	decode_rows(decoder, body, METRIC_OF_THREAD);
+	for (size_t i = 0; i < row_table_count; i++) {
+		if (strcmp(row_tables[i].id.name, name) != 0)
+			continue;
+		if (decoder_mark(decoder, &decoder->seen_scopes, row_tables[i].id.scope))
+			add_rows(decoder, body, &row_tables[i]);
+		return;
+	}
+	skip(body);
 }
 
 static void fill_field(struct decoder *decoder, const struct field *field, struct reader *body)

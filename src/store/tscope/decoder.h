@@ -39,8 +39,7 @@ bool decoder_spend(struct decoder *decoder, uint64_t count, uint64_t each);
 
 /* decode_rows.c: what the snapshot is made of */
 void decode_strings(struct decoder *decoder, const char *name, struct reader *body);
-void decode_processes(struct decoder *decoder, const char *name, struct reader *body);
-void decode_tasks(struct decoder *decoder, const char *name, struct reader *body);
+void decode_rows(struct decoder *decoder, const char *name, struct reader *body);
 void decode_field(struct decoder *decoder, const char *name, struct reader *body);
 void decode_column(struct decoder *decoder, const char *name, struct reader *body);
 

@@ -137,23 +137,17 @@ static void put_field(struct encoder *encoder, const struct field *field)
 	series_write(&encoder->body, encoder->numbers, rows);
 }
 
-static void put_rows(struct encoder *encoder, enum metric_scope scope)
+void encode_rows(struct encoder *encoder)
 {
-	size_t rows = scope_rows(encoder->snapshot, scope);
+	for (size_t i = 0; i < row_table_count; i++) {
+		const struct row_table *table = &row_tables[i];
+		size_t rows = scope_rows(encoder->snapshot, table->id.scope);
 
-	encoder->cells += rows * row_tables[scope].cells_per_row;
-	bytes_put_varint(&encoder->body, rows);
-	put_field(encoder, &row_tables[scope].id);
-}
-
-void encode_processes(struct encoder *encoder)
-{
-	put_rows(encoder, METRIC_OF_PROCESS);
-}
-
-void encode_tasks(struct encoder *encoder)
-{
-	put_rows(encoder, METRIC_OF_THREAD);
+		encoder->cells += rows * table->cells_per_row;
+		bytes_put_varint(&encoder->body, rows);
+		put_field(encoder, &table->id);
+		encoder_finish_block(encoder, table->id.name, BLOCK_ROWS);
+	}
 }
 
 void encode_fields(struct encoder *encoder)

@@ -39,8 +39,7 @@ uint64_t encoder_string(const struct encoder *encoder, uint64_t id);
 /* encode.c, in the order of the blocks */
 void encode_facts(struct encoder *encoder);
 void encode_strings(struct encoder *encoder);
-void encode_processes(struct encoder *encoder);
-void encode_tasks(struct encoder *encoder);
+void encode_rows(struct encoder *encoder);
 void encode_fields(struct encoder *encoder);
 void encode_columns(struct encoder *encoder);
 void encode_reasons(struct encoder *encoder);

@@ -19,21 +19,20 @@
 
 /* clang-format off */
 const struct block blocks[] = {
-	{ BLOCK_VALUES,  "host",      encode_facts,     decode_facts },
-	{ BLOCK_STRINGS, "strings",   encode_strings,   decode_strings },
-	{ BLOCK_ROWS,    "processes", encode_processes, decode_processes },
-	{ BLOCK_ROWS,    "tasks",     encode_tasks,     decode_tasks },
-	{ BLOCK_FIELD,   NULL,        encode_fields,    decode_field },
-	{ BLOCK_COLUMN,  NULL,        encode_columns,   decode_column },
-	{ BLOCK_REASONS, "absent",    encode_reasons,   decode_reasons },
-	{ BLOCK_SOURCES, "sources",   encode_sources,   decode_sources },
-	{ BLOCK_VALUES,  "tally",     encode_tally,     decode_tally },
-	{ BLOCK_SHEET,   NULL,        encode_sheets,    decode_sheet },
+	{ BLOCK_VALUES,  "host",    encode_facts,   decode_facts },
+	{ BLOCK_STRINGS, "strings", encode_strings, decode_strings },
+	{ BLOCK_ROWS,    NULL,      encode_rows,    decode_rows },
+	{ BLOCK_FIELD,   NULL,      encode_fields,  decode_field },
+	{ BLOCK_COLUMN,  NULL,      encode_columns, decode_column },
+	{ BLOCK_REASONS, "absent",  encode_reasons, decode_reasons },
+	{ BLOCK_SOURCES, "sources", encode_sources, decode_sources },
+	{ BLOCK_VALUES,  "tally",   encode_tally,   decode_tally },
+	{ BLOCK_SHEET,   NULL,      encode_sheets,  decode_sheet },
 };
 
 const struct row_table row_tables[] = {
-	[METRIC_OF_PROCESS] = { PROCESS("processes", ID, tgid), CELLS_PER_PROCESS },
-	[METRIC_OF_THREAD] = { TASK("tasks", ID, tid), CELLS_PER_TASK },
+	{ PROCESS("processes", ID, tgid), CELLS_PER_PROCESS },
+	{ TASK("tasks", ID, tid), CELLS_PER_TASK },
 };
 
 const struct field fields[] = {
@@ -68,6 +67,7 @@ const enum field_type sheet_keys[SHEET_COUNT] = {
 };
 
 const size_t block_count = ARRAY_SIZE(blocks);
+const size_t row_table_count = ARRAY_SIZE(row_tables);
 const size_t field_count = ARRAY_SIZE(fields);
 const size_t tally_member_count = ARRAY_SIZE(tally_members);
 

@@ -90,7 +90,8 @@ struct row_table {
 	unsigned cells_per_row; /* what a row costs a reader besides its metrics */
 };
 
-extern const struct row_table row_tables[]; /* by enum metric_scope */
+extern const struct row_table row_tables[];
+extern const size_t row_table_count;
 extern const struct field fields[];
 extern const size_t field_count;
 

@@ -81,7 +81,6 @@ static void numbers_newer_than_the_headers_have_names(void **state)
 	assert_string_equal(name_of(SYSCALL_NATIVE, 455), "futex_wait");
 	assert_string_equal(name_of(SYSCALL_NATIVE, 469), "file_setattr");
 	assert_int_equal(syscall_number("mseal"), 462);
-	assert_true(syscall_count(SYSCALL_NATIVE) > 469);
 }
 
 #if defined(__x86_64__)
@@ -120,7 +119,6 @@ static void numbers_without_a_name_are_shown_as_numbers(void **state)
 	assert_string_equal(name_of(SYSCALL_COMPAT, UINT32_MAX), "syscall_4294967295");
 	assert_string_equal(name_of(SYSCALL_UNKNOWN, 0), "syscall_0");
 	assert_ptr_equal(syscall_name(SYSCALL_UNKNOWN, 7, buffer), buffer);
-	assert_int_equal(syscall_count(SYSCALL_UNKNOWN), 0);
 	assert_int_equal(syscall_wait_rule(SYSCALL_NATIVE, 511), WAIT_OTHER);
 	assert_int_equal(syscall_wait_rule(SYSCALL_UNKNOWN, 0), WAIT_OTHER);
 	assert_int_equal(syscall_number("syscall_511"), -1);
