@@ -64,7 +64,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->processes);
 	free(snapshot->tasks);
 	number_map_clear(&snapshot->process_index);
-	free(snapshot->process_rows);
+	number_map_clear(&snapshot->process_rows);
 	for (int id = 0; id < SHEET_COUNT; id++)
 		sheet_clear(&snapshot->sheets[id]);
 	dictionary_free(snapshot->strings);
@@ -240,35 +240,19 @@ int snapshot_finish_sheets(struct snapshot *snapshot)
 	return status;
 }
 
-/* Makes the index that snapshot_process_row() looks rows up in. */
-static int index_process_rows(struct snapshot *snapshot)
-{
-	const struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
-	uint32_t *rows = calloc(snapshot->process_count + 1, sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < sheet->row_count; row++)
-		if (sheet->keys[row] < snapshot->process_count)
-			rows[sheet->keys[row]] = row + 1;
-	free(snapshot->process_rows);
-	snapshot->process_rows = rows;
-	snapshot->process_row_count = snapshot->process_count;
-	return 0;
-}
-
 int snapshot_process_row(struct snapshot *snapshot, uint32_t process, uint32_t *ret_row)
 {
 	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
-	uint32_t row;
+	struct number_map *index = &snapshot->process_rows;
+	uintptr_t found;
 
-	if (process >= snapshot->process_row_count && index_process_rows(snapshot) < 0)
-		return -ENOMEM;
-	if (!snapshot->process_rows[process]) {
-		if (sheet_add_row(sheet, process, &row) < 0)
+	/* Rows that were added since the last call. */
+	for (size_t row = index->count; row < sheet->row_count; row++)
+		if (number_map_set(index, (int32_t)sheet->keys[row], (void *)(row + 1)) < 0)
 			return -ENOMEM;
-		snapshot->process_rows[process] = row + 1;
-	}
-	*ret_row = snapshot->process_rows[process] - 1;
+	found = (uintptr_t)number_map_get(index, (int32_t)process);
+	if (!found)
+		return sheet_add_row(sheet, process, ret_row);
+	*ret_row = (uint32_t)found - 1;
 	return 0;
 }

@@ -139,8 +139,7 @@ struct snapshot {
 	size_t source_count;
 	struct capture_tally tally;
 	struct sheet sheets[SHEET_COUNT];
-	uint32_t *process_rows; /* row + 1 in SHEET_PROCESSES, by process; NULL before the first */
-	size_t process_row_count;
+	struct number_map process_rows; /* the same for SHEET_PROCESSES, by row of the process */
 };
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
