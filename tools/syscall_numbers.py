@@ -6,10 +6,10 @@
     COMPAT(number, name)    of its 32-bit tasks
     UNFILED(name)        in the headers, but not in syscalls.def
 
-usage: syscall_numbers.py MACHINE SYSCALLS_DEF NEWER_DEF OUTPUT DEPENDENCIES COMPILER...
+usage: syscall_numbers.py MACHINE SYSCALLS_DEF OUTPUT DEPENDENCIES COMPILER...
 
 Numbers come from the kernel headers that COMPILER finds, so they are those of the machine that is
-built for, and from NEWER_DEF where the headers have none.
+built for, and from SYSCALLS_DEF where the headers have none.
 """
 import pathlib
 import re
@@ -67,30 +67,33 @@ def numbers_in(text):
     return numbers
 
 
-def rows_of(definition, macro):
-    return re.findall(rf"^{macro}\((\w+),\s*(\w+)", definition, re.MULTILINE)
+def rows_of(definition):
+    """The name of each row, and the machine and the number that it may have."""
+    return re.findall(r"^SYSCALL\((\w+),\s*\w+,\s*\w+(?:,\s*(?:(\w+) )?(\d+))?\)", definition,
+                      re.MULTILINE)
 
 
-def with_newer(numbers, rows):
+def with_newer(numbers, calls, machine):
+    """Adds the numbers that are the same everywhere, and those of the machine."""
     if not numbers:
         return {}
-    return {int(number): name for number, name in rows} | numbers
+    newer = {int(number): name for name, where, number in calls if number and where in ("", machine)}
+    return newer | numbers
 
 
 def rows(macro, numbers, filed):
-    return [f"{macro}({number}, {name})" for number, name in sorted(numbers.items()) if name in filed]
+    return [f"{macro}({number}, {name})"
+            for number, name in sorted(numbers.items()) if name in filed]
 
 
 def main():
-    machine, syscalls_def, newer_def, output, dependencies, *compiler = sys.argv[1:]
-    filed = {name for name, _ in rows_of(pathlib.Path(syscalls_def).read_text(), "SYSCALL")}
-    newer = pathlib.Path(newer_def).read_text()
+    machine, syscalls_def, output, dependencies, *compiler = sys.argv[1:]
+    calls = rows_of(pathlib.Path(syscalls_def).read_text())
+    filed = {name for name, _, _ in calls}
     texts = [preprocess(compiler, "asm/unistd.h"),
              preprocess(compiler, *COMPAT[machine]) if machine in COMPAT else ""]
-    everywhere = rows_of(newer, "NEWER")
-    native = with_newer(numbers_in(texts[0]),
-                        everywhere + rows_of(newer, f"NEWER_{machine.upper()}"))
-    compat = with_newer(numbers_in(texts[1]), everywhere)
+    native = with_newer(numbers_in(texts[0]), calls, machine)
+    compat = with_newer(numbers_in(texts[1]), calls, None)
     if not native:
         sys.exit("no system call numbers in asm/unistd.h")
     unfiled = sorted((set(native.values()) | set(compat.values())) - filed)

@@ -7,6 +7,20 @@
 #define COMPRESSION_LEVEL 3
 #define OUTPUT_STEP ((size_t)128 * 1024)
 
+uint64_t size_limit(const struct size_limit *limit, uint64_t file_size)
+{
+	if (file_size > (limit->ceiling - limit->floor) / limit->each)
+		return limit->ceiling;
+	return limit->floor + limit->each * file_size;
+}
+
+uint64_t size_limit_file(const struct size_limit *limit, uint64_t amount)
+{
+	if (amount <= limit->floor)
+		return 0;
+	return (amount - limit->floor + limit->each - 1) / limit->each;
+}
+
 void compressor_open(struct compressor *compressor, bool with_checksum)
 {
 	*compressor = (struct compressor){ .context = ZSTD_createCCtx() };

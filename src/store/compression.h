@@ -13,6 +13,18 @@
 
 #include "store/tscope/bytes.h"
 
+/*
+ * How much the content of a file may be, so that a small file cannot fill the
+ * memory: a minimum for any file, so much for each byte of it, and a maximum.
+ */
+struct size_limit {
+	uint64_t floor, each, ceiling;
+};
+
+uint64_t size_limit(const struct size_limit *limit, uint64_t file_size);
+/* The smallest file that may hold `amount`, which is not above the maximum. */
+uint64_t size_limit_file(const struct size_limit *limit, uint64_t amount);
+
 /* A failure is remembered: then file.failed is true, and further calls do nothing. */
 struct compressor {
 	ZSTD_CCtx *context;

@@ -30,7 +30,8 @@ struct named_call {
 
 static const struct named_call calls[ROW_COUNT] = {
 	[ROW_NONE] = { "", SYSCALL_OTHER, WAIT_OTHER },
-#define SYSCALL(name, category, wait) [ROW_##name] = { #name, SYSCALL_##category, WAIT_##wait },
+#define SYSCALL(name, category, wait, ...)                                                         \
+	[ROW_##name] = { #name, SYSCALL_##category, WAIT_##wait },
 #include "base/syscall/syscalls.def"
 };
 

@@ -3,9 +3,9 @@
  * System calls: their names, their categories, what a thread that is blocked in one waits for, and
  * statistics by name.
  *
- * Numbers and names come from the kernel's headers at build time, and from a small table of
- * numbers that are newer than the headers (base/syscall/syscall_newer.def).  Each name has a row
- * in base/syscall/syscalls.def with its category and its wait rule.
+ * Numbers and names come from the kernel's headers at build time.  Each name has a row in
+ * base/syscall/syscalls.def with its category, its wait rule, and its number if it is newer than
+ * the headers may be.
  */
 #ifndef MODEL_SYSCALL_H
 #define MODEL_SYSCALL_H

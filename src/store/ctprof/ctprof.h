@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct error;
+struct size_limit;
 struct snapshot;
 
 /* Whether the bytes begin like a compressed file; the content is not checked. */
@@ -43,8 +44,8 @@ int ctprof_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret
 int ctprof_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		  struct error *error);
 
-/* How many bytes of JSON a file of this size may hold; a cell of the snapshot counts as 16. */
-uint64_t ctprof_limit(uint64_t file_size);
+/* How many bytes of JSON a file may hold; a cell of the snapshot counts as 16. */
+extern const struct size_limit ctprof_limit;
 #define CTPROF_BYTES_PER_CELL 16
 
 #endif

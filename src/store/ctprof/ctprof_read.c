@@ -247,7 +247,7 @@ int ctprof_decode(const char *name, const void *bytes, size_t size, struct snaps
 	struct ctprof_reader *reader = &document.reader;
 
 	ctprof_stream_open(&document.stream, bytes, size, &reader->failure);
-	reader->cell_limit = ctprof_limit(size) / CTPROF_BYTES_PER_CELL;
+	reader->cell_limit = size_limit(&ctprof_limit, size) / CTPROF_BYTES_PER_CELL;
 	if (ctprof_check(reader, snapshot_new(&reader->snapshot)))
 		read_document(&document);
 	if (!ctprof_is_good(reader))

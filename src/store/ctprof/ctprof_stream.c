@@ -22,13 +22,7 @@ bool ctprof_is_likely(const void *bytes, size_t size)
 	return size >= sizeof(frame_magic) && memcmp(bytes, frame_magic, sizeof(frame_magic)) == 0;
 }
 
-/* 16 MiB for any file, plus so much for each byte, but at most 4 GiB. */
-uint64_t ctprof_limit(uint64_t file_size)
-{
-	const uint64_t floor = (uint64_t)16 << 20, each = 256, ceiling = (uint64_t)4 << 30;
-
-	return file_size > (ceiling - floor) / each ? ceiling : floor + each * file_size;
-}
+const struct size_limit ctprof_limit = { 16 << 20, 256, (uint64_t)4 << 30 };
 
 bool ctprof_fail(struct ctprof_failure *failure, int status)
 {
@@ -51,7 +45,8 @@ bool ctprof_bad(struct ctprof_failure *failure, const char *format, ...)
 void ctprof_stream_open(struct ctprof_stream *stream, const void *bytes, size_t size,
 			struct ctprof_failure *failure)
 {
-	*stream = (struct ctprof_stream){ .failure = failure, .left = ctprof_limit(size) };
+	*stream = (struct ctprof_stream){ .failure = failure,
+					  .left = size_limit(&ctprof_limit, size) };
 	stream->window = malloc(WINDOW_SIZE);
 	if (decompressor_open(&stream->decompressor, bytes, size, WINDOW_LOG_LIMIT) < 0 ||
 	    !stream->window)

@@ -313,17 +313,15 @@ static int find_memory(struct ctprof_writer *writer)
  */
 static int pad(struct bytes *file, uint64_t written)
 {
-	uint64_t size = file->size, missing;
+	uint64_t needed = size_limit_file(&ctprof_limit, written), missing;
 	uint32_t head[2];
 	uint8_t *room;
 
-	if (written > ctprof_limit(UINT64_MAX))
+	if (written > ctprof_limit.ceiling)
 		return -EFBIG;
-	if (written <= ctprof_limit(size))
+	if (needed <= file->size)
 		return 0;
-	while (written > ctprof_limit(size))
-		size += (written - ctprof_limit(size)) / 256 + SKIPPABLE_HEAD;
-	missing = size - file->size;
+	missing = needed - file->size;
 	room = bytes_reserve(file, SKIPPABLE_HEAD + missing);
 	if (!room)
 		return -ENOMEM;

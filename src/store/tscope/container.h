@@ -17,6 +17,7 @@
 
 struct bytes;
 struct error;
+struct size_limit;
 
 #define FORMAT_VERSION 1
 #define HEADER_SIZE 32
@@ -54,8 +55,7 @@ void container_seal(struct bytes *file, uint64_t padding_size);
  * size of the file.  The writer adds padding where a snapshot is so regular
  * that its file would be too small.
  */
-uint64_t container_byte_limit(uint64_t file_size);
-uint64_t container_cell_limit(uint64_t file_size);
+extern const struct size_limit container_bytes, container_cells;
 
 /*
  * The padding that makes a file of `file_size` bytes large enough.  Returns 0,

@@ -131,9 +131,9 @@ static void decode(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		decoder_damaged(decoder, "its checksum differs");
 		return;
 	}
-	decoder->cells_left = container_cell_limit(size);
+	decoder->cells_left = size_limit(&container_cells, size);
 	status = decompress(bytes + HEADER_SIZE, container->payload_size,
-			    container_byte_limit(size), &payload);
+			    size_limit(&container_bytes, size), &payload);
 	if (status == -EBADMSG)
 		decoder->problem = "it cannot be decompressed";
 	if (decoder_check(decoder, status))

@@ -677,10 +677,10 @@ static void a_small_file_cannot_unfold_to_much(void **state)
 static void what_may_come_out_grows_with_the_file(void **state)
 {
 	(void)state;
-	assert_int_equal(ctprof_limit(0), 16 << 20);
-	assert_int_equal(ctprof_limit(1 << 20), (16 << 20) + (256 << 20));
-	assert_int_equal(ctprof_limit(1 << 30), (uint64_t)4 << 30);
-	assert_int_equal(ctprof_limit(UINT64_MAX), (uint64_t)4 << 30);
+	assert_int_equal(size_limit(&ctprof_limit, 0), 16 << 20);
+	assert_int_equal(size_limit(&ctprof_limit, 1 << 20), (16 << 20) + (256 << 20));
+	assert_int_equal(size_limit(&ctprof_limit, 1 << 30), (uint64_t)4 << 30);
+	assert_int_equal(size_limit(&ctprof_limit, UINT64_MAX), (uint64_t)4 << 30);
 }
 
 /* Each thread takes few bytes of JSON, but a row of every metric. */
@@ -698,7 +698,7 @@ static void many_small_threads_are_refused_before_they_cost_much(void **state)
 		length += (size_t)snprintf(json + length, 64, ",{\"tid\":%d,\"tgid\":1}", tid);
 	length += put(json + length, "]}");
 	size = ZSTD_compress(bytes, bound, json, length, 3);
-	assert_true(length < ctprof_limit(size) / 10);
+	assert_true(length < size_limit(&ctprof_limit, size) / 10);
 	assert_int_equal(ctprof_decode("the file", bytes, size, &snapshot, &error), -EFBIG);
 	free(json);
 	free(bytes);

@@ -6,6 +6,7 @@
 
 #include "sanitized.h"
 #include "patience.h"
+#include "store/compression.h"
 
 /* A file whose payload unfolds to a gigabyte of zeros. */
 static struct bytes make_zero_bomb(void)
@@ -156,10 +157,10 @@ static void assert_smallest(uint64_t decompressed, uint64_t cells)
 	uint64_t size;
 
 	assert_int_equal(container_padding(0, decompressed, cells, &size), 0);
-	assert_true(container_byte_limit(size) >= decompressed);
-	assert_true(container_cell_limit(size) >= cells);
-	assert_true(size == 0 || container_byte_limit(size - 1) < decompressed ||
-		    container_cell_limit(size - 1) < cells);
+	assert_true(size_limit(&container_bytes, size) >= decompressed);
+	assert_true(size_limit(&container_cells, size) >= cells);
+	assert_true(size == 0 || size_limit(&container_bytes, size - 1) < decompressed ||
+		    size_limit(&container_cells, size - 1) < cells);
 }
 
 static void padding_is_as_small_as_the_content_allows(void **state)
@@ -189,8 +190,8 @@ static void padding_is_as_small_as_the_content_allows(void **state)
 	assert_int_equal(size, 0);
 	assert_int_equal(container_padding(10, (8 << 20) + 64 * 15, 0, &size), 0);
 	assert_int_equal(size, 5);
-	assert_true(container_byte_limit(UINT64_MAX) == 1 << 30);
-	assert_true(container_cell_limit(UINT64_MAX) == 1 << 29);
+	assert_true(size_limit(&container_bytes, UINT64_MAX) == 1 << 30);
+	assert_true(size_limit(&container_cells, UINT64_MAX) == 1 << 29);
 }
 
 static void a_small_file_that_claims_much_costs_little(void **state)
