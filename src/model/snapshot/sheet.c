@@ -20,26 +20,16 @@ void sheet_clear(struct sheet *sheet)
 	*sheet = (struct sheet){ 0 };
 }
 
-static int grow_rows(struct sheet *sheet, size_t wanted)
+int sheet_add_row(struct sheet *sheet, uint32_t key, uint32_t *ret_row)
 {
-	size_t from = sheet->row_capacity;
-	size_t to = array_grown(from, wanted);
-	uint32_t *keys = realloc(sheet->keys, to * sizeof(*keys));
+	size_t from = sheet->row_capacity, to = array_grown(from, sheet->row_count + 1);
 
-	if (!keys)
-		return -ENOMEM;
-	sheet->keys = keys;
-	for (size_t i = 0; i < sheet->columns.count; i++)
+	for (size_t i = 0; i < sheet->columns.count && sheet->row_count == from; i++)
 		if (sheet->columns.data[i].values &&
 		    column_grow(&sheet->columns.data[i], from, to) < 0)
 			return -ENOMEM;
-	sheet->row_capacity = to;
-	return 0;
-}
-
-int sheet_add_row(struct sheet *sheet, uint32_t key, uint32_t *ret_row)
-{
-	if (sheet->row_count == sheet->row_capacity && grow_rows(sheet, sheet->row_count + 1) < 0)
+	if (array_reserve_bytes((void **)&sheet->keys, &sheet->row_capacity, sheet->row_count + 1,
+				sizeof(*sheet->keys)) < 0)
 		return -ENOMEM;
 	sheet->keys[sheet->row_count] = key;
 	*ret_row = (uint32_t)sheet->row_count++;

@@ -249,4 +249,10 @@ int snapshot_finish_sheets(struct snapshot *snapshot);
  */
 int snapshot_finish(struct snapshot *snapshot);
 
+/*
+ * Whether rows are in that order, every task has a process, and in a capture no two processes have
+ * the same tgid.
+ */
+bool snapshot_is_finished(const struct snapshot *snapshot);
+
 #endif

@@ -139,21 +139,31 @@ static struct order order_of(const struct snapshot *snapshot, enum metric_scope 
 			       (uint64_t)((int64_t)snapshot->tasks[row].tid - INT32_MIN), row };
 }
 
-/* Sorts the rows of a scope, unless they are in order already. */
+static bool is_sorted(const struct snapshot *snapshot, enum metric_scope scope, size_t rows)
+{
+	for (uint32_t row = 1; row < rows; row++) {
+		struct order previous = order_of(snapshot, scope, row - 1);
+		struct order order = order_of(snapshot, scope, row);
+
+		if (compare_order(&previous, &order) > 0)
+			return false;
+	}
+	return true;
+}
+
 static int sort_rows(struct snapshot *snapshot, enum metric_scope scope, size_t rows)
 {
-	CLEANUP(free_pointer) struct order *order = malloc(rows * sizeof(*order) + 1);
-	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
-	bool sorted = true;
+	CLEANUP(free_pointer) struct order *order = NULL;
+	CLEANUP(free_pointer) uint32_t *new_row = NULL;
 
+	if (is_sorted(snapshot, scope, rows))
+		return 0;
+	order = malloc(rows * sizeof(*order));
+	new_row = malloc(rows * sizeof(*new_row));
 	if (!order || !new_row)
 		return -ENOMEM;
-	for (uint32_t row = 0; row < rows; row++) {
+	for (uint32_t row = 0; row < rows; row++)
 		order[row] = order_of(snapshot, scope, row);
-		sorted = sorted && (row == 0 || compare_order(&order[row - 1], &order[row]) <= 0);
-	}
-	if (sorted)
-		return 0;
 	qsort(order, rows, sizeof(*order), compare_order);
 	for (uint32_t i = 0; i < rows; i++)
 		new_row[order[i].row] = i;
@@ -180,4 +190,16 @@ int snapshot_finish(struct snapshot *snapshot)
 	if (status == 0)
 		find_first_tasks(snapshot);
 	return status;
+}
+
+bool snapshot_is_finished(const struct snapshot *snapshot)
+{
+	for (size_t row = 1; row < snapshot->process_count && !snapshot_is_run(snapshot); row++)
+		if (snapshot->processes[row - 1].tgid == snapshot->processes[row].tgid)
+			return false;
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		if (snapshot->tasks[row].process >= snapshot->process_count)
+			return false;
+	return is_sorted(snapshot, METRIC_OF_PROCESS, snapshot->process_count) &&
+	       is_sorted(snapshot, METRIC_OF_THREAD, snapshot->task_count);
 }

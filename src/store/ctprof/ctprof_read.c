@@ -63,11 +63,6 @@ static const char *parse_problem(const json_error_t *error)
 	}
 }
 
-static void release_json(json_t **value)
-{
-	json_decref(*value);
-}
-
 /* Takes the next value and parses it; NULL after a failure. */
 static json_t *parse_value(struct document *document)
 {
@@ -102,7 +97,7 @@ static json_t *parse_key(struct document *document)
 
 static void read_thread(struct document *document)
 {
-	CLEANUP(release_json) json_t *thread = NULL;
+	json_auto_t *thread = NULL;
 
 	document->in_thread = true;
 	thread = parse_value(document);
@@ -114,8 +109,8 @@ static void read_thread(struct document *document)
 
 static void read_cgroup(struct document *document)
 {
-	CLEANUP(release_json) json_t *path = parse_key(document);
-	CLEANUP(release_json) json_t *cgroup = path ? parse_value(document) : NULL;
+	json_auto_t *path = parse_key(document);
+	json_auto_t *cgroup = path ? parse_value(document) : NULL;
 
 	if (cgroup)
 		ctprof_read_cgroup(&document->reader, json_string_value(path), cgroup);
@@ -133,7 +128,7 @@ static void read_elements(struct document *document, char close,
 static void read_parts(struct document *document, char open, char close,
 		       void (*read)(struct document *document))
 {
-	CLEANUP(release_json) json_t *value = NULL;
+	json_auto_t *value = NULL;
 
 	if (ctprof_stream_peek(&document->stream) == open) {
 		ctprof_stream_take(&document->stream, open);
@@ -166,7 +161,7 @@ static int find_member(const char *key)
 
 static void read_value(struct document *document, int member)
 {
-	CLEANUP(release_json) json_t *value = parse_value(document);
+	json_auto_t *value = parse_value(document);
 
 	if (!value || member < 0)
 		return;
@@ -179,7 +174,7 @@ static void read_value(struct document *document, int member)
 /* An unknown member is parsed too: a file that is not valid JSON is refused. */
 static void read_member(struct document *document)
 {
-	CLEANUP(release_json) json_t *key = parse_key(document);
+	json_auto_t *key = parse_key(document);
 	int member = key ? find_member(json_string_value(key)) : -1;
 
 	if (member >= 0) {

@@ -95,7 +95,7 @@ static void decode_payload(struct decoder *decoder, struct reader payload)
 		return;
 	if (decoder->seen_scopes != scopes)
 		decoder_damaged(decoder, "it has no rows");
-	else if (!rows_are_finished(decoder->snapshot))
+	else if (!snapshot_is_finished(decoder->snapshot))
 		decoder_damaged(decoder, "rows are out of order");
 	else
 		decoder_check(decoder, snapshot_finish(decoder->snapshot));

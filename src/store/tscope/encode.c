@@ -305,7 +305,7 @@ int snapshot_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *r
 	CLEANUP(encoder_close) struct encoder encoder = { 0 };
 	int status;
 
-	if (!rows_are_finished(snapshot))
+	if (!snapshot_is_finished(snapshot))
 		return error_set(error, -EINVAL, "the snapshot's rows are not in order");
 	encoder_open(&encoder, snapshot);
 	status = encode(&encoder);

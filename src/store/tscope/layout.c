@@ -132,33 +132,3 @@ size_t scope_rows(const struct snapshot *snapshot, enum metric_scope scope)
 {
 	return scope == METRIC_OF_PROCESS ? snapshot->process_count : snapshot->task_count;
 }
-
-static bool in_order(const struct task *first, const struct task *second)
-{
-	return first->process < second->process ||
-	       (first->process == second->process && first->tid <= second->tid);
-}
-
-/* In a run, several processes may have had the same pid, one after the other. */
-static bool processes_in_order(const struct process *first, const struct process *second,
-			       bool is_run)
-{
-	return first->tgid < second->tgid || (is_run && first->tgid == second->tgid &&
-					      first->start_time_ns <= second->start_time_ns);
-}
-
-bool rows_are_finished(const struct snapshot *snapshot)
-{
-	for (size_t row = 1; row < snapshot->process_count; row++)
-		if (!processes_in_order(&snapshot->processes[row - 1], &snapshot->processes[row],
-					snapshot_is_run(snapshot)))
-			return false;
-	for (size_t row = 0; row < snapshot->task_count; row++) {
-		const struct task *task = &snapshot->tasks[row];
-
-		if (task->process >= snapshot->process_count ||
-		    (row > 0 && !in_order(task - 1, task)))
-			return false;
-	}
-	return true;
-}

@@ -116,7 +116,4 @@ struct tally_member {
 extern const struct tally_member tally_members[];
 extern const size_t tally_member_count;
 
-/* Whether rows are in the order that snapshot_finish() makes, and tasks have processes. */
-bool rows_are_finished(const struct snapshot *snapshot);
-
 #endif

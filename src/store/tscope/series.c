@@ -37,23 +37,11 @@ static uint8_t *write_numbers(uint8_t *next, enum series_encoding encoding, cons
 {
 	uint64_t previous = 0;
 
-	switch (encoding) {
-	case SERIES_SAME:
-		return varint_write(next, numbers[0]);
-	case SERIES_PLAIN:
-		for (size_t i = 0; i < count; i++)
-			next = varint_write(next, numbers[i]);
-		return next;
-	case SERIES_SIGNED:
-		for (size_t i = 0; i < count; i++)
-			next = varint_write(next, zigzag(numbers[i]));
-		return next;
-	case SERIES_DELTA:
-		for (size_t i = 0; i < count; i++) {
-			next = varint_write(next, zigzag(numbers[i] - previous));
-			previous = numbers[i];
-		}
-		return next;
+	for (size_t i = 0; i < count; i++) {
+		bool has_sign = encoding == SERIES_SIGNED || encoding == SERIES_DELTA;
+
+		next = varint_write(next, has_sign ? zigzag(numbers[i] - previous) : numbers[i]);
+		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
 	}
 	return next;
 }
@@ -78,6 +66,8 @@ void series_write(struct bytes *bytes, const uint64_t *numbers, size_t count)
 	if (!start)
 		return;
 	*start = (uint8_t)encoding;
+	if (encoding == SERIES_SAME)
+		count = 1;
 	bytes->size += (size_t)(write_numbers(start + 1, encoding, numbers, count) - start);
 }
 
