@@ -28,12 +28,20 @@ void encoder_finish_block(struct encoder *encoder, const char *name, enum block_
 	uint8_t buffer[NAME_SIZE + 2 * VARINT_SIZE];
 	struct bytes head = { .data = buffer, .capacity = sizeof(buffer) };
 
-	bytes_put_string(&head, name);
-	bytes_put_u8(&head, (uint8_t)type);
-	bytes_put_varint(&head, encoder->body.size);
-	compressor_put(&encoder->compressor, head.data, head.size);
-	compressor_put(&encoder->compressor, encoder->body.data, encoder->body.size);
+	if (!encoder->is_finding_strings) {
+		bytes_put_string(&head, name);
+		bytes_put_u8(&head, (uint8_t)type);
+		bytes_put_varint(&head, encoder->body.size);
+		compressor_put(&encoder->compressor, head.data, head.size);
+		compressor_put(&encoder->compressor, encoder->body.data, encoder->body.size);
+	}
 	encoder->body.size = 0;
+}
+
+void encoder_put_series(struct encoder *encoder, size_t count)
+{
+	if (!encoder->is_finding_strings)
+		series_write(&encoder->body, encoder->numbers, count);
 }
 
 static void put_number(struct bytes *body, const char *name, uint64_t number)
@@ -71,36 +79,22 @@ void encode_tally(struct encoder *encoder)
 	}
 }
 
-void encoder_use_string(struct encoder *encoder, uint64_t id)
+static void use_string(struct encoder *encoder, uint64_t id)
 {
-	if (id == 0 || id >= dictionary_count(encoder->snapshot->strings) || encoder->string_id[id])
+	if (id == 0 || encoder->string_id[id])
 		return;
 	if (array_append(&encoder->used.ids, (uint32_t)id) < 0)
 		encoder->compressor.file.failed = true;
 	encoder->string_id[id] = (uint32_t)encoder->used.ids.count;
 }
 
-uint64_t encoder_string(const struct encoder *encoder, uint64_t id)
+uint64_t encoder_string(struct encoder *encoder, uint64_t id)
 {
-	return id < dictionary_count(encoder->snapshot->strings) ? encoder->string_id[id] : 0;
-}
-
-static void use_field_strings(struct encoder *encoder, const struct field *field)
-{
-	size_t rows = scope_rows(encoder->snapshot, field->scope);
-
-	for (size_t row = 0; field->type == FIELD_STRING && row < rows; row++)
-		encoder_use_string(encoder, field_get(encoder->snapshot, field, row));
-}
-
-static void use_column_strings(struct encoder *encoder, enum metric_id id)
-{
-	size_t rows = snapshot_rows(encoder->snapshot, id);
-	uint64_t value;
-
-	for (uint32_t row = 0; metrics[id].kind == KIND_CPUSET && row < rows; row++)
-		if (snapshot_get(encoder->snapshot, id, row, &value))
-			encoder_use_string(encoder, value);
+	if (id >= dictionary_count(encoder->snapshot->strings))
+		return 0;
+	if (encoder->is_finding_strings)
+		use_string(encoder, id);
+	return encoder->string_id[id];
 }
 
 /*
@@ -111,13 +105,13 @@ void encode_strings(struct encoder *encoder)
 {
 	size_t count;
 
-	for (size_t i = 0; i < field_count; i++)
-		use_field_strings(encoder, &fields[i]);
-	for (int id = 0; id < METRIC_STORED; id++)
-		use_column_strings(encoder, (enum metric_id)id);
-	encode_use_sheet_strings(encoder);
+	encoder->is_finding_strings = true;
+	encode_fields(encoder);
+	encode_columns(encoder);
+	encode_sheets(encoder);
+	encoder->is_finding_strings = false;
 	count = encoder->used.ids.count;
-	encoder->cells += count * CELLS_PER_STRING;
+	encoder->cells = count * CELLS_PER_STRING;
 	bytes_put_varint(&encoder->body, count);
 	for (size_t i = 0; i < count; i++)
 		bytes_put_string(&encoder->body,
@@ -128,13 +122,15 @@ static void put_field(struct encoder *encoder, const struct field *field)
 {
 	size_t rows = scope_rows(encoder->snapshot, field->scope);
 
+	if (encoder->is_finding_strings && field->type != FIELD_STRING)
+		return;
 	for (size_t row = 0; row < rows; row++) {
 		uint64_t value = field_get(encoder->snapshot, field, row);
 
 		encoder->numbers[row] =
 			field->type == FIELD_STRING ? encoder_string(encoder, value) : value;
 	}
-	series_write(&encoder->body, encoder->numbers, rows);
+	encoder_put_series(encoder, rows);
 }
 
 void encode_rows(struct encoder *encoder)
@@ -193,8 +189,11 @@ static void encode_column(struct encoder *encoder, enum metric_id id)
 	const struct metric *metric = &metrics[id];
 	const struct column *column = &encoder->snapshot->columns[id];
 	size_t rows = snapshot_rows(encoder->snapshot, id);
-	size_t count = column->values ? gather_values(encoder, id, rows) : 0;
+	size_t count;
 
+	if (!column->values || (encoder->is_finding_strings && metric->kind != KIND_CPUSET))
+		return;
+	count = gather_values(encoder, id, rows);
 	if (count == 0)
 		return;
 	encoder->cells += rows;
@@ -205,7 +204,7 @@ static void encode_column(struct encoder *encoder, enum metric_id id)
 		bytes_put_u8(&encoder->body, PRESENCE_ALL);
 	else
 		put_presence(&encoder->body, column->states, rows);
-	series_write(&encoder->body, encoder->numbers, count);
+	encoder_put_series(encoder, count);
 	encoder_finish_block(encoder, metric->name, BLOCK_COLUMN);
 }
 

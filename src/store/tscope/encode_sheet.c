@@ -2,28 +2,6 @@
 #include "model/snapshot/snapshot.h"
 
 #include "store/tscope/encoder.h"
-#include "store/tscope/series.h"
-
-static void use_column_texts(struct encoder *encoder, const struct sheet *sheet,
-			     const struct column *column)
-{
-	for (size_t row = 0; column->states && row < sheet->row_count; row++)
-		if (column->states[row] == CELL_TEXT)
-			encoder_use_string(encoder, column->values[row]);
-}
-
-void encode_use_sheet_strings(struct encoder *encoder)
-{
-	for (int id = 0; id < SHEET_COUNT; id++) {
-		const struct sheet *sheet = &encoder->snapshot->sheets[id];
-		bool has_string_keys = sheet_keys[id] == FIELD_STRING;
-
-		for (size_t row = 0; has_string_keys && row < sheet->row_count; row++)
-			encoder_use_string(encoder, sheet->keys[row]);
-		for (size_t i = 0; i < sheet->columns.count; i++)
-			use_column_texts(encoder, sheet, &sheet->columns.data[i]);
-	}
-}
 
 static void put_keys(struct encoder *encoder, const struct sheet *sheet, enum sheet_id id)
 {
@@ -33,7 +11,7 @@ static void put_keys(struct encoder *encoder, const struct sheet *sheet, enum sh
 		encoder->numbers[row] = has_string_keys ?
 						encoder_string(encoder, sheet->keys[row]) :
 						sheet->keys[row];
-	series_write(&encoder->body, encoder->numbers, sheet->row_count);
+	encoder_put_series(encoder, sheet->row_count);
 }
 
 static void put_cells(struct encoder *encoder, const struct sheet *sheet,
@@ -45,14 +23,14 @@ static void put_cells(struct encoder *encoder, const struct sheet *sheet,
 	bytes_put_string(&encoder->body, metric_kind_name(column->metric->kind));
 	for (size_t row = 0; row < sheet->row_count; row++)
 		encoder->numbers[row] = column->states[row];
-	series_write(&encoder->body, encoder->numbers, sheet->row_count);
+	encoder_put_series(encoder, sheet->row_count);
 	for (size_t row = 0; row < sheet->row_count; row++) {
 		if (column->states[row] == CELL_NUMBER)
 			encoder->numbers[count++] = column->values[row];
 		else if (column->states[row] == CELL_TEXT)
 			encoder->numbers[count++] = encoder_string(encoder, column->values[row]);
 	}
-	series_write(&encoder->body, encoder->numbers, count);
+	encoder_put_series(encoder, count);
 	encoder->cells += sheet->row_count;
 }
 

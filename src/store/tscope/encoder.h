@@ -2,6 +2,9 @@
 /*
  * What the writers of blocks share.  Each builds the body of its block in `body`.  A failure (there
  * is only one: memory ran out) is remembered in the file that is being made.
+ *
+ * Texts come before the blocks that refer to them.  So the writers of those run twice: first to
+ * find out which texts are needed, then to write.
  */
 #ifndef STORE_ENCODER_H
 #define STORE_ENCODER_H
@@ -21,20 +24,21 @@ struct encoder {
 	struct {
 		ARRAY_OF(uint32_t) ids; /* of the dictionary, in the file's order */
 	} used;
-	uint64_t cells; /* what reading the file will cost besides its bytes */
+	bool is_finding_strings; /* nothing is written */
+	uint64_t cells;		 /* what reading the file will cost besides its bytes */
 };
 
 /* Sends the body under a name, and empties it. */
 void encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type);
 
-/* Marks a text as needed in the file. */
-void encoder_use_string(struct encoder *encoder, uint64_t id);
+/* Adds the first `count` numbers to the body. */
+void encoder_put_series(struct encoder *encoder, size_t count);
 
 /*
- * The number in the file of a text that was marked; for a number without a
- * text, that of the empty one.
+ * The number in the file of a text; for a number without a text, that of the
+ * empty one.
  */
-uint64_t encoder_string(const struct encoder *encoder, uint64_t id);
+uint64_t encoder_string(struct encoder *encoder, uint64_t id);
 
 /* encode.c, in the order of the blocks */
 void encode_facts(struct encoder *encoder);
@@ -48,6 +52,5 @@ void encode_tally(struct encoder *encoder);
 
 /* encode_sheet.c */
 void encode_sheets(struct encoder *encoder);
-void encode_use_sheet_strings(struct encoder *encoder);
 
 #endif
