@@ -4,7 +4,11 @@
  *
  * Each block is built in one buffer that is reused, then goes through the
  * compressor.  So memory besides the snapshot is one column, the compressor's
- * window and the compressed file.
+ * window and the compressed file.  A failure (there is only one: memory ran out)
+ * is remembered in that file.
+ *
+ * Texts come before the blocks that refer to them.  So the writers of those
+ * run twice: first to find out which texts are needed, then to write.
  */
 #include "store/tscope/snapshot_file.h"
 
@@ -16,14 +20,26 @@
 #include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "base/error.h"
-#include "model/snapshot/snapshot.h"
-#include "store/tscope/bytes.h"
+#include "store/compression.h"
 #include "store/tscope/container.h"
-#include "store/tscope/encoder.h"
 #include "store/tscope/layout.h"
 #include "store/tscope/series.h"
 
-void encoder_finish_block(struct encoder *encoder, const char *name, enum block_type type)
+struct encoder {
+	const struct snapshot *snapshot;
+	struct compressor compressor; /* its file has room for the header, then the payload */
+	struct bytes body;	      /* of the block that is being built */
+	uint64_t *numbers;	      /* as many as the largest table has rows */
+	uint32_t *string_id; /* number in the file by number in the dictionary, 0: not used */
+	struct {
+		ARRAY_OF(uint32_t) ids; /* of the dictionary, in the file's order */
+	} used;
+	bool is_finding_strings; /* nothing is written */
+	uint64_t cells;		 /* what reading the file will cost besides its bytes */
+};
+
+/* Sends the body under a name, and empties it. */
+static void finish_block(struct encoder *encoder, const char *name, enum block_type type)
 {
 	uint8_t buffer[NAME_SIZE + 2 * VARINT_SIZE];
 	struct bytes head = { .data = buffer, .capacity = sizeof(buffer) };
@@ -38,7 +54,8 @@ void encoder_finish_block(struct encoder *encoder, const char *name, enum block_
 	encoder->body.size = 0;
 }
 
-void encoder_put_series(struct encoder *encoder, size_t count)
+/* Adds the first `count` numbers to the body. */
+static void put_series(struct encoder *encoder, size_t count)
 {
 	if (!encoder->is_finding_strings)
 		series_write(&encoder->body, encoder->numbers, count);
@@ -88,7 +105,11 @@ static void use_string(struct encoder *encoder, uint64_t id)
 	encoder->string_id[id] = (uint32_t)encoder->used.ids.count;
 }
 
-uint64_t encoder_string(struct encoder *encoder, uint64_t id)
+/*
+ * The number in the file of a text; for a number without a text, that of the
+ * empty one.
+ */
+static uint64_t file_string(struct encoder *encoder, uint64_t id)
 {
 	if (id >= dictionary_count(encoder->snapshot->strings))
 		return 0;
@@ -128,9 +149,9 @@ static void put_field(struct encoder *encoder, const struct field *field)
 		uint64_t value = field_get(encoder->snapshot, field, row);
 
 		encoder->numbers[row] =
-			field->type == FIELD_STRING ? encoder_string(encoder, value) : value;
+			field->type == FIELD_STRING ? file_string(encoder, value) : value;
 	}
-	encoder_put_series(encoder, rows);
+	put_series(encoder, rows);
 }
 
 void encode_rows(struct encoder *encoder)
@@ -142,7 +163,7 @@ void encode_rows(struct encoder *encoder)
 		encoder->cells += rows * table->cells_per_row;
 		bytes_put_varint(&encoder->body, rows);
 		put_field(encoder, &table->id);
-		encoder_finish_block(encoder, table->id.name, BLOCK_ROWS);
+		finish_block(encoder, table->id.name, BLOCK_ROWS);
 	}
 }
 
@@ -150,7 +171,7 @@ void encode_fields(struct encoder *encoder)
 {
 	for (size_t i = 0; i < field_count; i++) {
 		put_field(encoder, &fields[i]);
-		encoder_finish_block(encoder, fields[i].name, BLOCK_FIELD);
+		finish_block(encoder, fields[i].name, BLOCK_FIELD);
 	}
 }
 
@@ -170,42 +191,43 @@ static void put_presence(struct bytes *body, const uint8_t *states, size_t rows)
 }
 
 /* Collects the values that are there, one after the other, and returns how many. */
-static size_t gather_values(struct encoder *encoder, enum metric_id id, size_t rows)
+static size_t gather_values(struct encoder *encoder, const struct column *column, size_t rows)
 {
-	const struct column *column = &encoder->snapshot->columns[id];
-	bool is_string = metrics[id].kind == KIND_CPUSET;
+	bool has_cpusets = column->metric->kind == KIND_CPUSET;
 	size_t count = 0;
 
-	for (size_t row = 0; row < rows; row++)
-		if (column->states[row])
-			encoder->numbers[count++] =
-				is_string ? encoder_string(encoder, column->values[row]) :
-					    column->values[row];
+	for (size_t row = 0; row < rows; row++) {
+		uint64_t value = column->values[row];
+
+		if (column->states[row] == CELL_TEXT || (has_cpusets && column->states[row]))
+			encoder->numbers[count++] = file_string(encoder, value);
+		else if (column->states[row] == CELL_NUMBER)
+			encoder->numbers[count++] = value;
+	}
 	return count;
 }
 
 static void encode_column(struct encoder *encoder, enum metric_id id)
 {
-	const struct metric *metric = &metrics[id];
 	const struct column *column = &encoder->snapshot->columns[id];
 	size_t rows = snapshot_rows(encoder->snapshot, id);
 	size_t count;
 
-	if (!column->values || (encoder->is_finding_strings && metric->kind != KIND_CPUSET))
+	if (!column->values || (encoder->is_finding_strings && column->metric->kind != KIND_CPUSET))
 		return;
-	count = gather_values(encoder, id, rows);
+	count = gather_values(encoder, column, rows);
 	if (count == 0)
 		return;
 	encoder->cells += rows;
-	bytes_put_string(&encoder->body, metric_unit_name(metric->unit));
-	bytes_put_string(&encoder->body, metric_kind_name(metric->kind));
-	bytes_put_string(&encoder->body, metric_scope_name(metric->scope));
+	bytes_put_string(&encoder->body, metric_unit_name(column->metric->unit));
+	bytes_put_string(&encoder->body, metric_kind_name(column->metric->kind));
+	bytes_put_string(&encoder->body, metric_scope_name(column->metric->scope));
 	if (count == rows)
 		bytes_put_u8(&encoder->body, PRESENCE_ALL);
 	else
 		put_presence(&encoder->body, column->states, rows);
-	encoder_put_series(encoder, count);
-	encoder_finish_block(encoder, metric->name, BLOCK_COLUMN);
+	put_series(encoder, count);
+	finish_block(encoder, column->metric->name, BLOCK_COLUMN);
 }
 
 void encode_columns(struct encoder *encoder)
@@ -239,6 +261,64 @@ void encode_sources(struct encoder *encoder)
 	}
 }
 
+static void put_keys(struct encoder *encoder, const struct sheet *sheet, enum sheet_id id)
+{
+	bool has_string_keys = sheet_keys[id] == FIELD_STRING;
+
+	for (size_t row = 0; row < sheet->row_count; row++)
+		encoder->numbers[row] =
+			has_string_keys ? file_string(encoder, sheet->keys[row]) : sheet->keys[row];
+	put_series(encoder, sheet->row_count);
+}
+
+static void put_cells(struct encoder *encoder, const struct sheet *sheet,
+		      const struct column *column)
+{
+	bytes_put_string(&encoder->body, metric_unit_name(column->metric->unit));
+	bytes_put_string(&encoder->body, metric_kind_name(column->metric->kind));
+	for (size_t row = 0; row < sheet->row_count; row++)
+		encoder->numbers[row] = column->states[row];
+	put_series(encoder, sheet->row_count);
+	put_series(encoder, gather_values(encoder, column, sheet->row_count));
+	encoder->cells += sheet->row_count;
+}
+
+static void put_column(struct encoder *encoder, const struct sheet *sheet,
+		       const struct column *column)
+{
+	struct bytes *body = &encoder->body;
+	bool has_cells = column_measured(column, sheet->row_count) > 0;
+
+	encoder->cells += CELLS_PER_READING;
+	bytes_put_string(body, column->metric->name);
+	bytes_put_u8(body, (uint8_t)((column->origin ? COLUMN_HAS_ORIGIN : 0) |
+				     (column->absent ? COLUMN_HAS_REASON : 0) |
+				     (has_cells ? COLUMN_HAS_CELLS : 0)));
+	if (column->origin)
+		bytes_put_string(body, column->origin);
+	if (column->absent)
+		bytes_put_string(body, column->absent);
+	if (has_cells)
+		put_cells(encoder, sheet, column);
+}
+
+void encode_sheets(struct encoder *encoder)
+{
+	for (int id = 0; id < SHEET_COUNT; id++) {
+		const struct sheet *sheet = &encoder->snapshot->sheets[id];
+
+		if (!sheet->row_count && !sheet->columns.count)
+			continue;
+		encoder->cells += sheet->row_count * CELLS_PER_SHEET_ROW;
+		bytes_put_varint(&encoder->body, sheet->row_count);
+		put_keys(encoder, sheet, (enum sheet_id)id);
+		bytes_put_varint(&encoder->body, sheet->columns.count);
+		for (size_t i = 0; i < sheet->columns.count; i++)
+			put_column(encoder, sheet, &sheet->columns.data[i]);
+		finish_block(encoder, sheet_name((enum sheet_id)id), BLOCK_SHEET);
+	}
+}
+
 static size_t most_rows(const struct snapshot *snapshot)
 {
 	size_t most = snapshot->task_count;
@@ -251,11 +331,11 @@ static size_t most_rows(const struct snapshot *snapshot)
 	return most;
 }
 
-static void encoder_open(struct encoder *encoder, const struct snapshot *snapshot)
+static void encoder_open(struct encoder *encoder)
 {
+	const struct snapshot *snapshot = encoder->snapshot;
 	struct bytes *file = &encoder->compressor.file;
 
-	*encoder = (struct encoder){ .snapshot = snapshot };
 	compressor_open(&encoder->compressor, false);
 	encoder->numbers = malloc(most_rows(snapshot) * sizeof(*encoder->numbers) + 1);
 	encoder->string_id =
@@ -283,7 +363,7 @@ static int encode(struct encoder *encoder)
 	for (size_t i = 0; i < block_count && !file->failed; i++) {
 		blocks[i].encode(encoder);
 		if (blocks[i].name)
-			encoder_finish_block(encoder, blocks[i].name, blocks[i].type);
+			finish_block(encoder, blocks[i].name, blocks[i].type);
 		file->failed |= encoder->body.failed;
 	}
 	if (!file->failed)
@@ -301,12 +381,12 @@ static int encode(struct encoder *encoder)
 int snapshot_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
 		    struct error *error)
 {
-	CLEANUP(encoder_close) struct encoder encoder = { 0 };
+	CLEANUP(encoder_close) struct encoder encoder = { .snapshot = snapshot };
 	int status;
 
 	if (!snapshot_is_finished(snapshot))
 		return error_set(error, -EINVAL, "the snapshot's rows are not in order");
-	encoder_open(&encoder, snapshot);
+	encoder_open(&encoder);
 	status = encode(&encoder);
 	if (status == -EFBIG)
 		return error_set(error, status,

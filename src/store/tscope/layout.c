@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/dictionary.h"
 #include "store/tscope/decoder.h"
-#include "store/tscope/encoder.h"
 
 #define PROCESS(name, type, member)                                                                \
 	{                                                                                          \

@@ -41,6 +41,17 @@ struct block {
 extern const struct block blocks[];
 extern const size_t block_count;
 
+/* encode.c */
+void encode_facts(struct encoder *encoder);
+void encode_strings(struct encoder *encoder);
+void encode_rows(struct encoder *encoder);
+void encode_fields(struct encoder *encoder);
+void encode_columns(struct encoder *encoder);
+void encode_reasons(struct encoder *encoder);
+void encode_sources(struct encoder *encoder);
+void encode_tally(struct encoder *encoder);
+void encode_sheets(struct encoder *encoder);
+
 /* In BLOCK_VALUES, before each value. */
 enum value_type {
 	VALUE_NUMBER = 0,
