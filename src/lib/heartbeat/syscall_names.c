@@ -3,25 +3,27 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-/* One text holds all names: a table of pointers would be larger, and relocated at every start. */
-static const struct texts {
-#define NATIVE(number, name) char of_##name[sizeof(#name)];
+/* One after the other: a table of pointers would be larger, and relocated at every start. */
+static const char names[] =
+#define NATIVE(number, name) #name "\0"
 #include "base/syscall/syscall_numbers.def"
-} texts = {
-#define NATIVE(number, name) #name,
-#include "base/syscall/syscall_numbers.def"
-};
+	;
 
-/* Where each name begins, plus one; 0: no call has that number. */
-static const uint16_t places[] = {
-#define NATIVE(number, name) [number] = 1 + offsetof(struct texts, of_##name),
+static const uint16_t numbers[] = {
+#define NATIVE(number, name) number,
 #include "base/syscall/syscall_numbers.def"
 };
 
 const char *syscall_name(long number)
 {
-	if (number < 0 || (size_t)number >= sizeof(places) / sizeof(places[0]) || !places[number])
-		return NULL;
-	return (const char *)&texts + places[number] - 1;
+	const char *name = names;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i] == number)
+			return name;
+		name += strlen(name) + 1;
+	}
+	return NULL;
 }
