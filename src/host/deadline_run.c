@@ -4,10 +4,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
+
+#define FIRST_PAUSE_NS 20000
+#define LONGEST_PAUSE_NS 1000000
 
 /* Either the work ends first or the caller's time does; the side that comes second cleans up. */
 enum state { RUNNING, DONE, ABANDONED };
@@ -54,4 +59,28 @@ int deadline_run(void (*work)(void *context), void (*release)(void *context), vo
 	}
 	free(task);
 	return 0;
+}
+
+/*
+ * Polls with waitpid(): a pidfd does not report that a traced child stopped, and SIGCHLD would
+ * also report children that are not ours to handle.
+ */
+int deadline_wait(pid_t pid, uint64_t deadline_ns, int *ret_state)
+{
+	struct timespec pause = { .tv_nsec = FIRST_PAUSE_NS };
+
+	for (;;) {
+		bool late = monotonic_ns() >= deadline_ns;
+		pid_t changed = waitpid(pid, ret_state, WNOHANG | __WALL);
+
+		if (changed == pid)
+			return 0;
+		if (changed < 0 && errno != EINTR)
+			return -errno;
+		if (late)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < LONGEST_PAUSE_NS)
+			pause.tv_nsec *= 2;
+	}
 }

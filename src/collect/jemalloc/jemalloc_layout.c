@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "base/error.h"
 #include "collect/jemalloc/jemalloc_debug.h"
 #include "host/elf/loaded_elf.h"
 #include "host/host.h"
@@ -229,12 +228,10 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 	const struct oracle_program program = find_program(learned);
 	/* Trusted code may take half of the time that is left. */
 	unsigned timeout_ms = time_budget_allow(learned->question->budget, UINT32_MAX) / 2 + 1;
-	struct error why = { 0 };
 
 	if (learned->question->is_executable)
-		return oracle_ask_program(&program, timeout_ms, ret, &why);
-	return oracle_ask_library(&program.file, mallctl[0] ? mallctl : NULL, timeout_ms, ret,
-				  &why);
+		return oracle_ask_program(&program, timeout_ms, ret);
+	return oracle_ask_library(&program.file, mallctl[0] ? mallctl : NULL, timeout_ms, ret);
 }
 
 /* If the cache says that the oracle did not answer before, it is not asked again. */

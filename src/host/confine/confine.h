@@ -76,12 +76,6 @@ int confined_start(struct confined_job *job, const struct confine_limits *limits
 int confined_finish(struct confined_job *job, void *answer, size_t capacity, size_t *ret_size);
 
 /*
- * Waits until a child of ours changes its state, as waitpid() does, but only until the deadline: 0
- * and its state, -ETIMEDOUT, or another negative errno.
- */
-int confined_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
-
-/*
  * Kills and reaps a child.  A child that the kernel cannot end at once, since it waits for a file
  * system that does not answer, is not waited for: it is reaped when a later child is started.
  */

@@ -11,46 +11,20 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "host/proc/task_text.h"
 #include "base/clock.h"
+#include "host/deadline_run.h"
+#include "host/proc/task_text.h"
 
 #define ANSWER_BYTES (1 << 20) /* that a child can write before anyone reads */
-#define FIRST_PAUSE_NS 20000
-#define LONGEST_PAUSE_NS 1000000
 #define KILL_PATIENCE_NS ((uint64_t)5 * NS_PER_SECOND) /* even dying needs time on a CPU */
-#define KILL_LOOK_NS ((uint64_t)10 * NS_PER_MS)	       /* after this, check whether it is stuck */
+#define KILL_CHECK_NS ((uint64_t)10 * NS_PER_MS)       /* after this, check whether it is stuck */
 #define LEFT_MAX 64
 
 /* Children that could not be killed at once, to be reaped when they have ended. */
 static _Thread_local pid_t left[LEFT_MAX];
-
-/*
- * Polls with waitpid(): a pidfd does not report that a traced child stopped, and SIGCHLD would
- * also report children that are not ours to handle.
- */
-int confined_wait(pid_t pid, uint64_t deadline_ns, int *ret_state)
-{
-	struct timespec pause = { .tv_nsec = FIRST_PAUSE_NS };
-
-	for (;;) {
-		bool late = monotonic_ns() >= deadline_ns;
-		pid_t changed = waitpid(pid, ret_state, WNOHANG | __WALL);
-
-		if (changed == pid)
-			return 0;
-		if (changed < 0 && errno != EINTR)
-			return -errno;
-		if (late)
-			return -ETIMEDOUT;
-		nanosleep(&pause, NULL);
-		if (pause.tv_nsec < LONGEST_PAUSE_NS)
-			pause.tv_nsec *= 2;
-	}
-}
 
 /* A traced child may still report stops before its end. */
 static int reap(pid_t pid, uint64_t deadline_ns, int *ret_state)
@@ -58,7 +32,7 @@ static int reap(pid_t pid, uint64_t deadline_ns, int *ret_state)
 	int status;
 
 	do
-		status = confined_wait(pid, deadline_ns, ret_state);
+		status = deadline_wait(pid, deadline_ns, ret_state);
 	while (status == 0 && WIFSTOPPED(*ret_state));
 	return status;
 }
@@ -97,7 +71,7 @@ void confined_kill(pid_t pid)
 
 	kill(pid, SIGKILL);
 	do
-		status = reap(pid, monotonic_ns() + KILL_LOOK_NS, &state);
+		status = reap(pid, monotonic_ns() + KILL_CHECK_NS, &state);
 	while (status == -ETIMEDOUT && monotonic_ns() < end_ns && !is_stuck(pid));
 	if (status == -ETIMEDOUT)
 		leave(pid);

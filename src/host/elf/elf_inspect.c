@@ -317,9 +317,7 @@ static int inspect(Elf *elf, struct elf_findings *findings)
 		return -EBADMSG;
 	findings->machine = header.e_machine;
 	findings->type = header.e_type;
-	findings->is_native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
-			      header.e_ident[EI_DATA] == ELFDATA2LSB &&
-			      header.e_machine == ELF_OUR_MACHINE;
+	findings->is_native = elf_is_native(&header);
 	findings->entry = header.e_entry;
 	status = read_segments(elf, findings);
 	if (status < 0)

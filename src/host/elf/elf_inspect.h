@@ -25,6 +25,13 @@
 #define ELF_OUR_MACHINE EM_NONE
 #endif
 
+/* Whether class, byte order and machine are ours. */
+static inline bool elf_is_native(const Elf64_Ehdr *header)
+{
+	return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_machine == ELF_OUR_MACHINE;
+}
+
 /* PT_TLS: the image of a module's thread-local block. */
 struct elf_tls {
 	bool present;

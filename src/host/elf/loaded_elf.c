@@ -27,9 +27,7 @@ struct front {
 
 static bool is_sound(const Elf64_Ehdr *header)
 {
-	return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_machine == ELF_OUR_MACHINE &&
-	       header->e_phoff == offsetof(struct front, segments) &&
+	return elf_is_native(header) && header->e_phoff == offsetof(struct front, segments) &&
 	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= SEGMENTS_MAX;
 }
 

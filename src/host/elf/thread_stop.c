@@ -11,13 +11,10 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-
-#define SHORTEST_NAP_NS 20000
-#define LONGEST_NAP_NS NS_PER_MS
+#include "host/deadline_run.h"
 
 #ifndef NT_ARM_TLS
 #define NT_ARM_TLS 0x401
@@ -31,7 +28,7 @@ struct job {
 };
 
 #if defined(__x86_64__)
-static int read_pointer(pid_t tid, uint64_t *ret)
+int thread_pointer_read(pid_t tid, uint64_t *ret)
 {
 	struct user_regs_struct registers;
 	struct iovec bytes = { &registers, sizeof(registers) };
@@ -44,7 +41,7 @@ static int read_pointer(pid_t tid, uint64_t *ret)
 	return 0;
 }
 #elif defined(__aarch64__)
-static int read_pointer(pid_t tid, uint64_t *ret)
+int thread_pointer_read(pid_t tid, uint64_t *ret)
 {
 	uint64_t registers[2]; /* TPIDR_EL0; newer kernels also have TPIDR2_EL0 */
 	struct iovec bytes = { registers, sizeof(registers) };
@@ -57,39 +54,13 @@ static int read_pointer(pid_t tid, uint64_t *ret)
 	return 0;
 }
 #else
-static int read_pointer(pid_t tid, uint64_t *ret)
+int thread_pointer_read(pid_t tid, uint64_t *ret)
 {
 	(void)tid;
 	(void)ret;
 	return -ENOTSUP;
 }
 #endif
-
-static void nap(uint64_t ns)
-{
-	struct timespec time = { .tv_nsec = (long)ns };
-
-	nanosleep(&time, NULL);
-}
-
-/* Waits until the thread has stopped: 0 and its wait status, or a negative errno. */
-static int wait_stopped(pid_t tid, uint64_t deadline_ns, int *ret_status)
-{
-	uint64_t nap_ns = SHORTEST_NAP_NS;
-
-	for (;;) {
-		pid_t got = waitpid(tid, ret_status, __WALL | WNOHANG);
-
-		if (got == tid)
-			return WIFSTOPPED(*ret_status) ? 0 : -ESRCH;
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (monotonic_ns() >= deadline_ns)
-			return -ETIMEDOUT;
-		nap(nap_ns);
-		nap_ns = nap_ns * 2 < LONGEST_NAP_NS ? nap_ns * 2 : LONGEST_NAP_NS;
-	}
-}
 
 /* If the thread stopped for a signal of its own, it gets that signal when it is released. */
 static long pending_signal(int status)
@@ -112,10 +83,12 @@ static int read_seized(struct stopped_thread *thread, uint64_t deadline_ns)
 
 	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) < 0)
 		return fail(thread, STOP_INTERRUPT, -errno);
-	status = wait_stopped(thread->tid, deadline_ns, &stopped);
+	status = deadline_wait(thread->tid, deadline_ns, &stopped);
+	if (status == 0 && !WIFSTOPPED(stopped))
+		status = -ESRCH;
 	if (status < 0)
 		return fail(thread, STOP_WAIT, status);
-	status = read_pointer(thread->tid, &thread->pointer);
+	status = thread_pointer_read(thread->tid, &thread->pointer);
 	ptrace(PTRACE_DETACH, thread->tid, NULL, pending_signal(stopped));
 	return fail(thread, status < 0 ? STOP_REGISTERS : STOP_DONE, status);
 }

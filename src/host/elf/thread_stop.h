@@ -50,4 +50,7 @@ struct stop_limits {
 int thread_stop_read(int process, struct stopped_thread *threads, size_t count,
 		     const struct stop_limits *limits);
 
+/* The thread pointer of a thread that we trace and that is stopped.  0 or a negative errno. */
+int thread_pointer_read(pid_t tid, uint64_t *ret);
+
 #endif

@@ -13,10 +13,11 @@
  * environment that we set and with a time limit, and it ends before any main() but that of our
  * helper.  Its answer is checked to be plausible.
  *
- * Both functions return 0 or a negative errno, and then one sentence in `error`: -EKEYREJECTED
- * (not trusted), -ETIMEDOUT, -EPROTO (it crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA
- * (it ran and did not answer), -ERANGE (the counters are not in its TLS), -EBADMSG (not an ELF
- * file of this machine), or what made it impossible to start.
+ * Both functions return 0 or a negative errno: -EKEYREJECTED (it, or code that it needs, is not
+ * trusted), -ETIMEDOUT, -EPROTO (it crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA (it
+ * ran and did not answer), -ENOSYS (it has no mallctl function), -ERANGE (the counters are not in
+ * its TLS), -EBADMSG (not an ELF file of this machine), -ENOENT (a library that it needs is
+ * missing), -ECHILD (it ended before its main function), or what made it impossible to start.
  */
 #ifndef HOST_ORACLE_H
 #define HOST_ORACLE_H
@@ -25,7 +26,6 @@
 
 #include "host/oracle/tsd_layout.h"
 
-struct error;
 struct stat;
 
 #define ORACLE_FILE_MAX ((uint64_t)256 << 20) /* bytes of a file that is copied */
@@ -42,7 +42,7 @@ struct oracle_file {
  * je_mallctl, _rjem_mallctl; else NULL.
  */
 int oracle_ask_library(const struct oracle_file *file, const char *mallctl, unsigned timeout_ms,
-		       struct tsd_layout *ret, struct error *error);
+		       struct tsd_layout *ret);
 
 /*
  * Asks an executable, dynamic or static: the offsets count from the thread pointer (on x86-64 they
@@ -58,6 +58,6 @@ struct oracle_program {
 };
 
 int oracle_ask_program(const struct oracle_program *program, unsigned timeout_ms,
-		       struct tsd_layout *ret_from_thread_pointer, struct error *error);
+		       struct tsd_layout *ret_from_thread_pointer);
 
 #endif

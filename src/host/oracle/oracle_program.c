@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/cleanup.h"
-#include "base/error.h"
-#include "host/confine/confine.h"
+#include "host/elf/thread_stop.h"
 #include "host/oracle/oracle.h"
 #include "host/oracle/oracle_run.h"
-#include "host/oracle/oracle_start.h"
 #include "host/oracle/tracee.h"
 
 #define WORD sizeof(uint64_t)
-#define STACK_BYTES 1024      /* more than our few arguments and what the kernel adds */
 #define BELOW_STACK 1024      /* bytes left free below the stack pointer; ours are below them */
 #define MISSING_LIBRARIES 127 /* exit status of the dynamic loader */
-
-struct question {
-	const struct oracle_file *file;
-	int program; /* our fd, which the executed file replaces */
-};
 
 /* A child that stopped before main(), and where its main() and mallctl() are. */
 struct run {
@@ -43,79 +32,16 @@ struct exchange {
 
 #define EXCHANGE_WORDS (sizeof(struct exchange) / WORD)
 
-/*
- * Runs in the child, so that a file system that does not answer delays us only until the deadline.
- */
-static int prepare(void *argument)
-{
-	const struct question *question = argument;
-
-	return oracle_open_file(question->file, S_IROTH | S_IXOTH, question->program);
-}
-
-static int execute(void *argument, int answer)
-{
-	const struct question *question = argument;
-	char *arguments[] = { "taskscope-oracle", NULL };
-	char *environment[] = { ORACLE_ENVIRONMENT, NULL };
-
-	(void)answer;
-	return oracle_execute(question->program, arguments, environment);
-}
-
-/* The auxiliary vector follows the arguments and the environment, which both end with a zero. */
-static int find_auxiliary(pid_t pid, uint64_t stack, uint64_t *ret)
-{
-	uint64_t end = stack + STACK_BYTES;
-	unsigned zeros = 0;
-	uint64_t word;
-
-	for (stack += WORD; stack < end && zeros < 2; stack += WORD) {
-		int status = tracee_read(pid, stack, &word, 1);
-
-		if (status < 0)
-			return status;
-		zeros += word == 0;
-	}
-	*ret = stack;
-	return 0;
-}
-
-/* Finds the address of the entry point, which gives the load bias. */
-static int find_entry(const struct run *run, uint64_t *ret)
-{
-	struct user_regs_struct registers;
-	uint64_t pair[2], place = 0, end;
-	int status = tracee_get_registers(run->child.pid, &registers);
-
-	if (status == 0)
-		status = find_auxiliary(run->child.pid, tracee_stack(&registers), &place);
-	if (status < 0)
-		return status;
-	for (end = place + STACK_BYTES; place < end; place += sizeof(pair)) {
-		status = tracee_read(run->child.pid, place, pair, 2);
-		if (status < 0)
-			return status;
-		if (pair[0] == AT_NULL)
-			break;
-		if (pair[0] == AT_ENTRY) {
-			*ret = pair[1];
-			return 0;
-		}
-	}
-	return -ENODATA;
-}
-
 static int place_trap(struct run *run, const struct oracle_program *program)
 {
 	uint64_t entry;
-	int status = find_entry(run, &entry);
+	int status = oracle_find_entry(&run->child, &entry);
 
 	if (status < 0)
 		return status;
 	run->main = program->main + (entry - program->entry);
 	run->mallctl = program->mallctl + (entry - program->entry);
-	return tracee_set_trap(run->child.pid, run->main);
+	return tracee_set_trap(run->child.job.pid, run->main);
 }
 
 /* Continues it until it reaches main(); passes on its own signals. */
@@ -135,7 +61,7 @@ static int run_to_main(struct run *run, struct user_regs_struct *ret)
 			return -EPROTO;
 		signal = WSTOPSIG(state);
 	} while (signal != SIGTRAP);
-	status = tracee_get_registers(run->child.pid, ret);
+	status = tracee_get_registers(run->child.job.pid, ret);
 	if (status < 0)
 		return status;
 	return tracee_trap(ret) == run->main ? 0 : -EPROTO;
@@ -153,7 +79,7 @@ static int enter_mallctl(const struct run *run, uint64_t place)
 			       place + offsetof(struct exchange, size), 0, 0 },
 	};
 
-	return tracee_enter(run->child.pid, &run->at_main, &call);
+	return tracee_enter(run->child.job.pid, &run->at_main, &call);
 }
 
 static int call_mallctl(struct run *run, const char *name, uint64_t *ret_counter)
@@ -166,13 +92,13 @@ static int call_mallctl(struct run *run, const char *name, uint64_t *ret_counter
 
 	snprintf(exchange.name, sizeof(exchange.name), "%s", name);
 	memcpy(words, &exchange, sizeof(words));
-	status = tracee_write(run->child.pid, place, words, EXCHANGE_WORDS);
+	status = tracee_write(run->child.job.pid, place, words, EXCHANGE_WORDS);
 	if (status == 0)
 		status = enter_mallctl(run, place);
 	if (status == 0)
 		status = run_to_main(run, &after);
 	if (status == 0)
-		status = tracee_read(run->child.pid, place, words, EXCHANGE_WORDS);
+		status = tracee_read(run->child.job.pid, place, words, EXCHANGE_WORDS);
 	if (status < 0)
 		return status;
 	memcpy(&exchange, words, sizeof(words));
@@ -186,7 +112,7 @@ static int take_layout(struct run *run, struct tsd_layout *ret)
 {
 	uint64_t thread_pointer, allocated, deallocated;
 	struct tsd_layout layout;
-	int status = tracee_thread_pointer(run->child.pid, &run->at_main, &thread_pointer);
+	int status = thread_pointer_read(run->child.job.pid, &thread_pointer);
 
 	if (status == 0)
 		status = call_mallctl(run, "thread.allocatedp", &allocated);
@@ -211,37 +137,19 @@ static int follow(struct run *run, const struct oracle_program *program, struct 
 	return status < 0 ? status : take_layout(run, ret);
 }
 
-static int ask(const struct oracle_program *program, unsigned timeout_ms, struct tsd_layout *ret)
-{
-	CLEANUP(close_fd) int file = oracle_make_file();
-	struct question question = { &program->file, file };
-	const struct oracle_question start = {
-		.program = file,
-		.keep = -1,
-		.prepare = prepare,
-		.execute = execute,
-		.argument = &question,
-	};
-	struct confined_job job;
-	struct run run = { 0 };
-	int status = file < 0 ? file : oracle_begin(&start, timeout_ms, &run.child, &job);
-
-	if (status < 0)
-		return status;
-	status = follow(&run, program, ret);
-	oracle_end(&run.child, &job);
-	return status;
-}
-
 int oracle_ask_program(const struct oracle_program *program, unsigned timeout_ms,
-		       struct tsd_layout *ret_from_thread_pointer, struct error *error)
+		       struct tsd_layout *ret_from_thread_pointer)
 {
+	const struct oracle_question question = { .file = &program->file };
+	struct run run = { 0 };
 	int status;
 
 	if (!program->main || !program->mallctl || !program->entry)
-		return error_set(error, -EINVAL,
-				 "the program with jemalloc could not be asked: its symbols do "
-				 "not tell where main and mallctl are");
-	status = ask(program, timeout_ms, ret_from_thread_pointer);
-	return status < 0 ? oracle_explain(status, "program", error) : 0;
+		return -EINVAL;
+	status = oracle_begin(&question, timeout_ms, &run.child);
+	if (status < 0)
+		return status;
+	status = follow(&run, program, ret_from_thread_pointer);
+	oracle_end(&run.child);
+	return status;
 }

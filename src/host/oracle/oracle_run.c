@@ -6,19 +6,34 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "host/confine/confine.h"
+#include "host/deadline_run.h"
 #include "host/elf/process_maps.h"
+#include "host/oracle/oracle_helper.h"
+#include "host/oracle/oracle_start.h"
 #include "host/oracle/tracee.h"
 #include "host/oracle/trusted_file.h"
+#include "host/oracle_helper_bytes.h"
 
 #define MEMORY_LIMIT ((uint64_t)2 << 30) /* address space: a large program and what it loads */
 #define CPU_SECONDS 1
+
+/*
+ * Keeps jemalloc from starting background threads: they are refused here, and jemalloc aborts when
+ * it cannot start the thread of a further arena.  The variable's name has the same prefix as
+ * jemalloc's functions.
+ */
+#define ENVIRONMENT                                                                                \
+	"MALLOC_CONF=background_thread:false", "JE_MALLOC_CONF=background_thread:false",           \
+		"_RJEM_MALLOC_CONF=background_thread:false"
+
 #define IS_MAPPING(state) ((state) >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8))
 
 static bool is_own(const struct oracle_run *run, uint64_t device, uint64_t inode)
@@ -35,7 +50,7 @@ static int open_process(const struct oracle_run *run)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%ld", (long)run->pid);
+	snprintf(path, sizeof(path), "/proc/%ld", (long)run->job.pid);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -98,14 +113,14 @@ static int check_mapping(const struct oracle_run *run)
 {
 	CLEANUP(close_fd) int process = open_process(run);
 	struct user_regs_struct registers;
-	int status = process < 0 ? process : tracee_get_registers(run->pid, &registers);
+	int status = process < 0 ? process : tracee_get_registers(run->job.pid, &registers);
 
 	return status < 0 ? status : check_fd(run, process, tracee_mapped_fd(&registers));
 }
 
 static int wait_for_change(struct oracle_run *run, int *ret_state)
 {
-	int status = confined_wait(run->pid, run->deadline_ns, ret_state);
+	int status = deadline_wait(run->job.pid, run->job.deadline_ns, ret_state);
 
 	run->ended = status == -ECHILD || (status == 0 && !WIFSTOPPED(*ret_state));
 	return status;
@@ -116,7 +131,7 @@ int oracle_go_on(struct oracle_run *run, int signal, int *ret_state)
 	for (;;) {
 		int status = 0;
 
-		if (ptrace(PTRACE_CONT, run->pid, 0, (void *)(intptr_t)signal) < 0)
+		if (ptrace(PTRACE_CONT, run->job.pid, 0, (void *)(intptr_t)signal) < 0)
 			return -errno;
 		status = wait_for_change(run, ret_state);
 		if (status < 0 || !WIFSTOPPED(*ret_state) || !IS_MAPPING(*ret_state))
@@ -141,62 +156,134 @@ static int wait_for_execution(struct oracle_run *run)
 		return WEXITSTATUS(state) ? -WEXITSTATUS(state) : -EPROTO;
 	if (!WIFSTOPPED(state) || WSTOPSIG(state) != SIGTRAP)
 		return -EPROTO;
-	if (ptrace(PTRACE_SETOPTIONS, run->pid, 0, options) < 0)
+	if (ptrace(PTRACE_SETOPTIONS, run->job.pid, 0, options) < 0)
 		return -errno;
 	return check_all_loaded(run);
 }
 
-/* Asks to be traced at the end, while the child still has the rights that this needs. */
+/* ---- in the child ---- */
+
+static int write_helper(int fd)
+{
+	ssize_t written = write(fd, oracle_helper_bytes, sizeof(oracle_helper_bytes));
+
+	if (written < 0)
+		return -errno;
+	return written == (ssize_t)sizeof(oracle_helper_bytes) ? 0 : -EIO;
+}
+
+/*
+ * Opens the file in the child, so that a file system that does not answer delays us only until the
+ * deadline.  Asks to be traced at the end, while the child still has the rights that this needs.
+ */
 static int prepare(void *argument)
 {
-	const struct oracle_question *question = argument;
-	int status = question->prepare(question->argument);
+	const struct oracle_run *run = argument;
+	const struct oracle_question *question = run->question;
+	mode_t needed = question->is_library ? S_IROTH : S_IROTH | S_IXOTH;
+	int status = oracle_open_file(question->file, needed, run->file);
 
+	if (status == 0 && question->is_library)
+		status = write_helper(run->helper);
 	if (status < 0)
 		return status;
 	return ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 ? -errno : 0;
 }
 
+/* Executes `program`, which must be that of the limits.  Returns only on failure. */
+static int execute_fd(int program, char *const *arguments, char *const *environment)
+{
+	syscall(SYS_execveat, program, "", arguments, environment, AT_EMPTY_PATH);
+	return -errno;
+}
+
+/* The fds of the library and the answer must stay open across execve. */
+static int execute_helper(const struct oracle_run *run, int answer)
+{
+	char preload[64], number[16];
+	char *path = preload + strlen("LD_PRELOAD=");
+	char *arguments[ORACLE_ARGUMENTS + 1] = { "taskscope-oracle", path,
+						  (char *)run->question->mallctl, number, NULL };
+	char *environment[] = { preload, ENVIRONMENT, NULL };
+
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=/proc/self/fd/%d", run->file);
+	snprintf(number, sizeof(number), "%d", answer);
+	if (fcntl(run->file, F_SETFD, 0) < 0 || fcntl(answer, F_SETFD, 0) < 0)
+		return -errno;
+	return execute_fd(run->helper, arguments, environment);
+}
+
 static int execute(void *argument, int answer)
 {
-	const struct oracle_question *question = argument;
+	const struct oracle_run *run = argument;
+	char *arguments[] = { "taskscope-oracle", NULL };
+	char *environment[] = { ENVIRONMENT, NULL };
 
-	return question->execute(question->argument, answer);
+	return run->question->is_library ? execute_helper(run, answer) :
+					   execute_fd(run->file, arguments, environment);
+}
+
+/* ---- a run ---- */
+
+static int make_files(struct oracle_run *run)
+{
+	int *const fds[] = { &run->file, &run->helper };
+	size_t count = run->question->is_library ? 2 : 1;
+
+	for (size_t i = 0; i < count; i++) {
+		*fds[i] = oracle_make_file();
+		if (*fds[i] < 0)
+			return *fds[i];
+		if (fstat(*fds[i], &run->own[i]) < 0)
+			return -errno;
+	}
+	return 0;
 }
 
 int oracle_begin(const struct oracle_question *question, unsigned timeout_ms,
-		 struct oracle_run *run, struct confined_job *job)
+		 struct oracle_run *run)
 {
-	const struct confine_limits limits = {
+	struct confine_limits limits = {
 		.rules = CONFINE_PROGRAM,
 		.memory_bytes = MEMORY_LIMIT,
 		.cpu_seconds = CPU_SECONDS,
-		.program_fd = question->program,
-		.keep = &question->keep,
-		.keep_count = question->keep >= 0,
+		.keep = &run->file,
+		.keep_count = 1,
 		.prepare = prepare,
 	};
 	int status;
 
-	*run = (struct oracle_run){ 0 };
-	if (fstat(question->program, &run->own[0]) < 0 ||
-	    (question->keep >= 0 && fstat(question->keep, &run->own[1]) < 0))
-		return -errno;
-	status = confined_start(job, &limits, timeout_ms, execute, (void *)question);
+	*run = (struct oracle_run){ .question = question, .file = -1, .helper = -1, .ended = true };
+	run->job.answer = -1;
+	status = make_files(run);
+	limits.program_fd = question->is_library ? run->helper : run->file;
+	if (status == 0)
+		status = confined_start(&run->job, &limits, timeout_ms, execute, run);
+	if (status == 0) {
+		run->ended = false;
+		status = wait_for_execution(run);
+	}
 	if (status < 0)
-		return status;
-	run->pid = job->pid;
-	run->deadline_ns = job->deadline_ns;
-	status = wait_for_execution(run);
-	if (status < 0)
-		oracle_end(run, job);
+		oracle_end(run);
 	return status;
 }
 
-void oracle_end(struct oracle_run *run, struct confined_job *job)
+int oracle_find_entry(const struct oracle_run *run, uint64_t *ret)
+{
+	CLEANUP(close_fd) int process = open_process(run);
+	struct program_image image;
+	int status = process < 0 ? process : program_image_read(process, &image);
+
+	if (status == 0)
+		*ret = image.entry;
+	return status;
+}
+
+void oracle_end(struct oracle_run *run)
 {
 	if (!run->ended)
-		confined_kill(run->pid);
-	close_fd(&job->answer);
-	job->answer = -1;
+		confined_kill(run->job.pid);
+	close_fd(&run->job.answer);
+	close_fd(&run->file);
+	close_fd(&run->helper);
 }

@@ -13,33 +13,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
-struct confined_job;
+#include "host/confine/confine.h"
+
+struct oracle_file;
+
+struct oracle_question {
+	const struct oracle_file *file;
+	bool is_library;     /* it is preloaded into our helper; else it is executed itself */
+	const char *mallctl; /* for the helper: the function's name, or "" */
+};
 
 /* A running child. */
 struct oracle_run {
-	pid_t pid;
-	uint64_t deadline_ns;
-	struct stat own[2]; /* files that we made for it; all zeros for none */
+	const struct oracle_question *question;
+	struct confined_job job;
+	int file;	    /* our fd, which the asked file replaces in the child */
+	int helper;	    /* our fd of the helper; -1: a program is asked */
+	struct stat own[2]; /* of these two files that we made for it; all zeros for none */
 	bool ended;	    /* and was reaped: its pid may be another process's by now */
-};
-
-struct oracle_question {
-	int program; /* the fd that is executed */
-	int keep;    /* another fd that stays open, or -1 */
-	int (*prepare)(void *argument);
-	int (*execute)(void *argument, int answer);
-	void *argument;
 };
 
 /*
  * Starts a confined, traced child (CONFINE_PROGRAM).  Returns when its program is loaded and
- * before it has run one instruction: 0, with a run and a job that must be passed to oracle_end();
- * or a negative errno, with nothing to end.
+ * before it has run one instruction: 0, with a run that must be passed to oracle_end(); or a
+ * negative errno, with nothing to end.
  */
 int oracle_begin(const struct oracle_question *question, unsigned timeout_ms,
-		 struct oracle_run *run, struct confined_job *job);
+		 struct oracle_run *run);
 
 /*
  * Continues it, with a signal or 0, until its next stop or its end.  Checks each file that it is
@@ -47,7 +48,10 @@ int oracle_begin(const struct oracle_question *question, unsigned timeout_ms,
  */
 int oracle_go_on(struct oracle_run *run, int signal, int *ret_state);
 
-/* Ends the child and closes the answer. */
-void oracle_end(struct oracle_run *run, struct confined_job *job);
+/* The address of its entry point, which gives the load bias. */
+int oracle_find_entry(const struct oracle_run *run, uint64_t *ret);
+
+/* Ends the child and closes what belongs to it. */
+void oracle_end(struct oracle_run *run);
 
 #endif

@@ -8,21 +8,16 @@
 
 #define WORD sizeof(uint64_t)
 
-static int get_set(pid_t pid, uintptr_t set, void *ret, size_t size)
-{
-	struct iovec place = { ret, size };
-
-	if (ptrace(PTRACE_GETREGSET, pid, (void *)set, &place) < 0)
-		return -errno;
-	return place.iov_len == size ? 0 : -EIO;
-}
-
 int tracee_get_registers(pid_t pid, struct user_regs_struct *ret)
 {
-	return get_set(pid, NT_PRSTATUS, ret, sizeof(*ret));
+	struct iovec place = { ret, sizeof(*ret) };
+
+	if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &place) < 0)
+		return -errno;
+	return place.iov_len == sizeof(*ret) ? 0 : -EIO;
 }
 
-int tracee_set_registers(pid_t pid, const struct user_regs_struct *registers)
+static int set_registers(pid_t pid, const struct user_regs_struct *registers)
 {
 	struct iovec place = { (void *)registers, sizeof(*registers) };
 
@@ -64,13 +59,6 @@ static int replace_bits(pid_t pid, uint64_t address, uint64_t mask, uint64_t bit
 }
 
 #if defined(__x86_64__)
-
-int tracee_thread_pointer(pid_t pid, const struct user_regs_struct *registers, uint64_t *ret)
-{
-	(void)pid;
-	*ret = registers->fs_base;
-	return 0;
-}
 
 uint64_t tracee_stack(const struct user_regs_struct *registers)
 {
@@ -114,16 +102,10 @@ int tracee_enter(pid_t pid, const struct user_regs_struct *registers,
 	entering.rax = 0;
 	entering.orig_rax = UINT64_MAX; /* there is no system call that the kernel should restart */
 	status = tracee_write(pid, entering.rsp, &call->return_to, 1);
-	return status < 0 ? status : tracee_set_registers(pid, &entering);
+	return status < 0 ? status : set_registers(pid, &entering);
 }
 
 #elif defined(__aarch64__)
-
-int tracee_thread_pointer(pid_t pid, const struct user_regs_struct *registers, uint64_t *ret)
-{
-	(void)registers;
-	return get_set(pid, NT_ARM_TLS, ret, sizeof(*ret));
-}
 
 uint64_t tracee_stack(const struct user_regs_struct *registers)
 {
@@ -163,7 +145,7 @@ int tracee_enter(pid_t pid, const struct user_regs_struct *registers,
 	entering.regs[30] = call->return_to;
 	entering.sp = call->stack;
 	entering.pc = call->function;
-	return tracee_set_registers(pid, &entering);
+	return set_registers(pid, &entering);
 }
 
 #endif

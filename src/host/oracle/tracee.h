@@ -24,8 +24,6 @@ struct tracee_call {
 };
 
 int tracee_get_registers(pid_t pid, struct user_regs_struct *ret);
-int tracee_set_registers(pid_t pid, const struct user_regs_struct *registers);
-int tracee_thread_pointer(pid_t pid, const struct user_regs_struct *registers, uint64_t *ret);
 
 uint64_t tracee_stack(const struct user_regs_struct *registers);
 uint64_t tracee_result(const struct user_regs_struct *registers);
