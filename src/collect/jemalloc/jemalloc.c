@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "collect/collector.h"
 #include "collect/jemalloc/jemalloc_process.h"
-#include "collect/jemalloc/jemalloc_report.h"
 #include "host/privilege.h"
 
 #define PROCESSES_PER_MS 2 /* extra time for reading, when there are many */
@@ -46,9 +45,8 @@ static int compare_numbers(uint64_t left, uint64_t right)
 	return left < right ? -1 : left > right;
 }
 
-static int compare_candidates(const void *left, const void *right)
+static int compare_programs(const struct candidate *a, const struct candidate *b)
 {
-	const struct candidate *a = left, *b = right;
 	int order = compare_numbers(a->image->inode, b->image->inode);
 
 	if (!order)
@@ -58,17 +56,20 @@ static int compare_candidates(const void *left, const void *right)
 					(uint64_t)b->image->changed_ns);
 	if (!order)
 		order = compare_numbers(a->owner, b->owner);
-	if (!order)
-		order = compare_numbers(a->pages, b->pages);
+	return order ? order : compare_numbers(a->pages, b->pages);
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order = compare_programs(a, b);
+
 	return order ? order : compare_numbers(a->row, b->row);
 }
 
 static bool is_same_program(const struct candidate *one, const struct candidate *other)
 {
-	return one->pages && one->pages == other->pages && one->owner == other->owner &&
-	       one->image->inode == other->image->inode &&
-	       one->image->device == other->image->device &&
-	       one->image->changed_ns == other->image->changed_ns;
+	return one->pages && compare_programs(one, other) == 0;
 }
 
 static int find_candidates(struct collection *collection)

@@ -128,17 +128,12 @@ int jemalloc_debug_ask(const struct debug_question *question, struct debug_answe
 		.prepare = prepare,
 	};
 	struct debug_answer answer;
-	struct confined_job child;
-	size_t size;
 	int status;
 
 	for (size_t i = 0; i < 1 + DEBUG_FILES_MAX; i++)
 		job.keep[i] = -1;
-	status = confined_start(&child, &limits, question->timeout_ms, work, &job);
-	if (status < 0)
-		return status;
-	status = confined_finish(&child, &answer, sizeof(answer), &size);
-	if (status == 0 && (size != sizeof(answer) || !is_sound(&answer)))
+	status = confined_ask(&limits, question->timeout_ms, work, &job, &answer, sizeof(answer));
+	if (status == 0 && !is_sound(&answer))
 		status = -EBADMSG;
 	if (status == 0)
 		*ret = answer;

@@ -13,8 +13,7 @@
 #include "collect/jemalloc/jemalloc_budget.h"
 #include "collect/proc/proc_file.h"
 #include "host/confine/confine.h"
-#include "host/elf/elf_inspect.h"
-#include "host/elf/process_maps.h"
+#include "host/elf/process_modules.h"
 #include "host/host.h"
 #include "host/plain_file.h"
 
@@ -29,6 +28,17 @@ struct file_id file_id_of(const struct process_mapping *mapping)
 bool file_is_same(struct file_id one, struct file_id other)
 {
 	return one.device == other.device && one.inode == other.inode;
+}
+
+struct mapped_file mapped_file_of(const struct host *host, int32_t tgid,
+				  const struct process_module *module)
+{
+	return (struct mapped_file){
+		.host = host,
+		.tgid = tgid,
+		.id = file_id_of(module->mapping),
+		.is_executable = module->is_executable,
+	};
 }
 
 /* ---- opening ---- */
@@ -171,21 +181,14 @@ static int run_inspection(struct inspection *inspection, const struct host *host
 		.prepare = open_in_child,
 	};
 	struct elf_findings findings;
-	struct confined_job child;
-	size_t size;
-	int status = confined_start(&child, &limits, timeout_ms, inspect_in_child, inspection);
+	int opened, status = confined_ask(&limits, timeout_ms, inspect_in_child, inspection,
+					  &findings, sizeof(findings));
 
-	if (status < 0) {
-		inspection->opening->status = status;
-		return status;
-	}
-	status = confined_finish(&child, &findings, sizeof(findings), &size);
-	if (inspection->opening->status < 0 && inspection->opening->status != -EINPROGRESS)
-		return inspection->opening->status;
-	if (status == -ETIMEDOUT || status == -EBADMSG)
-		return status;
-	if (status < 0 || size != sizeof(findings))
-		return -EPROTO;
+	opened = inspection->opening->status;
+	if (opened < 0)
+		return opened == -EINPROGRESS ? status : opened;
+	if (status < 0)
+		return status == -ETIMEDOUT || status == -EBADMSG ? status : -EPROTO;
 	sanitize(&findings);
 	*ret = findings;
 	return 0;

@@ -18,6 +18,7 @@
 struct elf_findings;
 struct host;
 struct process_mapping;
+struct process_module;
 
 /* Identifies a file, as the kernel's map of a process does. */
 struct file_id {
@@ -39,6 +40,10 @@ struct mapped_file {
 	struct stat status;
 	char path[PATH_MAX]; /* as the process sees it */
 };
+
+/* The file of a module of process `tgid`. */
+struct mapped_file mapped_file_of(const struct host *host, int32_t tgid,
+				  const struct process_module *module);
 
 /*
  * Opens the file and parses it, both in a child.  Returns 0; -EBADMSG when it is not a sound ELF

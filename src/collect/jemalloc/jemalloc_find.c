@@ -8,6 +8,7 @@
 #include "collect/proc/proc_file.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
+#include "host/oracle/trusted_file.h"
 
 #define TSD_SIZE_LEAST 64 /* bytes: a thread's state in any jemalloc is larger */
 #define FAIR_MS 50	  /* waiting for less than this does not make a user slow */
@@ -39,7 +40,7 @@ static bool may_hold_jemalloc(const struct process_module *module)
 	return module->status < 0 || (tls->present && tls->memsz >= TSD_SIZE_LEAST);
 }
 
-static int add_candidate(struct module_scan *scan, const struct process_module *module)
+static int add_candidate(struct module_scan *scan, struct process_module *module)
 {
 	struct candidate_module candidate = { .module = module };
 
@@ -56,7 +57,7 @@ static int find_candidates(struct module_scan *scan)
 {
 	for (int is_library = 0; is_library < 2; is_library++)
 		for (size_t i = 0; i < scan->modules.list.count; i++) {
-			const struct process_module *module = &scan->modules.list.data[i];
+			struct process_module *module = &scan->modules.list.data[i];
 
 			if (module->is_executable == is_library)
 				continue;
@@ -115,13 +116,6 @@ void jemalloc_charge(const struct jemalloc_search *search, uint64_t start_ms, en
 			  is_slow(tag) && spent_ms >= FAIR_MS);
 }
 
-static bool is_unchanged(const struct stat *one, const struct stat *other)
-{
-	return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
-	       one->st_size == other->st_size && one->st_mtim.tv_sec == other->st_mtim.tv_sec &&
-	       one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
-}
-
 /*
  * Whether a known layout is valid for a user.  Trust depends on the path, which may differ between
  * processes, so a refusal is valid for its own user only.
@@ -132,15 +126,17 @@ static bool holds_for(const struct known_layout *known, uint64_t user)
 }
 
 static const struct jemalloc_layout *known_layout(const struct jemalloc_search *search,
-						  const struct jemalloc_question *question)
+						  const struct candidate_module *candidate)
 {
+	const struct process_module *module = candidate->module;
+
 	for (size_t i = 0; i < search->source->layouts.count; i++) {
 		const struct known_layout *known = &search->source->layouts.data[i];
 
-		if (known->is_executable == question->is_executable &&
-		    known->has_status == question->has_status &&
-		    file_is_same(known->id, question->id) &&
-		    is_unchanged(&known->status, &question->status) &&
+		if (known->is_executable == module->is_executable &&
+		    known->has_status == candidate->has_status &&
+		    file_is_same(known->id, file_id_of(module->mapping)) &&
+		    file_is_unchanged(&known->status, &candidate->status) &&
 		    holds_for(known, search->user))
 			return &known->layout;
 	}
@@ -155,14 +151,14 @@ static bool is_about_file(enum jemalloc_tag tag)
 }
 
 static int keep_layout(const struct jemalloc_search *search,
-		       const struct jemalloc_question *question,
+		       const struct candidate_module *candidate,
 		       const struct jemalloc_layout *layout)
 {
 	struct known_layout known = {
-		.id = question->id,
-		.has_status = question->has_status,
-		.status = question->status,
-		.is_executable = question->is_executable,
+		.id = file_id_of(candidate->module->mapping),
+		.has_status = candidate->has_status,
+		.status = candidate->status,
+		.is_executable = candidate->module->is_executable,
 		.user = search->user,
 		.layout = *layout,
 	};
@@ -176,20 +172,7 @@ static int keep_layout(const struct jemalloc_search *search,
 static int find_layout(const struct jemalloc_search *search, int32_t tgid,
 		       const struct candidate_module *candidate, struct jemalloc_layout *ret)
 {
-	const struct process_module *module = candidate->module;
-	const struct jemalloc_question question = {
-		.host = search->host,
-		.budget = search->budget,
-		.cache = &search->source->cache,
-		.may_ask_oracle = search->may_ask_oracle,
-		.tgid = tgid,
-		.id = file_id_of(module->mapping),
-		.is_executable = module->is_executable,
-		.has_status = candidate->has_status,
-		.status = candidate->status,
-		.loaded = module->status == 0 ? &module->elf : NULL,
-	};
-	const struct jemalloc_layout *known = known_layout(search, &question);
+	const struct jemalloc_layout *known = known_layout(search, candidate);
 	uint64_t start_ms;
 
 	if (known) {
@@ -197,15 +180,15 @@ static int find_layout(const struct jemalloc_search *search, int32_t tgid,
 		return 0;
 	}
 	start_ms = time_budget_now_ms();
-	jemalloc_layout_find(&question, ret);
+	jemalloc_layout_find(search, tgid, candidate, ret);
 	jemalloc_charge(search, start_ms, ret->tag);
 	if (!search->source->cache_error)
 		search->source->cache_error = ret->keep_error;
-	return keep_layout(search, &question, ret);
+	return keep_layout(search, candidate, ret);
 }
 
 int jemalloc_find(const struct jemalloc_search *search, const struct module_scan *scan,
-		  const struct process_module **ret, struct jemalloc_layout *ret_layout)
+		  struct process_module **ret, struct jemalloc_layout *ret_layout)
 {
 	struct jemalloc_layout outcome = { .tag = JEMALLOC_NOT_FOUND };
 

@@ -40,20 +40,13 @@ struct jemalloc_source {
 	ARRAY_OF(struct known_layout) layouts;
 };
 
-/* A module that may contain jemalloc. */
-struct candidate_module {
-	const struct process_module *module;
-	bool has_status; /* else its file must be opened to get it */
-	struct stat status;
-};
-
 /* What a process has loaded.  A thread fills this, and owns it if it takes too long. */
 struct module_scan {
 	int process; /* directory fd of the process */
 	int32_t tgid;
 	int status;
 	struct process_modules modules;
-	const struct process_module *executable;      /* NULL: not found */
+	struct process_module *executable;	      /* NULL: not found */
 	ARRAY_OF(struct candidate_module) candidates; /* the executable comes first */
 };
 
@@ -62,20 +55,12 @@ int module_scan_read(const struct host *host, int32_t tgid, unsigned timeout_ms,
 		     struct module_scan **ret);
 void module_scan_free(struct module_scan **scan); /* NULL is allowed */
 
-struct jemalloc_search {
-	struct jemalloc_source *source;
-	const struct host *host;
-	struct time_budget budget;
-	bool may_ask_oracle;
-	uint64_t user; /* of the process; time for learning about its files is charged to them */
-};
-
 /*
  * Returns 0 and the module with its layout, or -ENOMEM.  If there is no module, *ret is NULL and
  * the layout's tag is JEMALLOC_NOT_FOUND or says what prevented the search.
  */
 int jemalloc_find(const struct jemalloc_search *search, const struct module_scan *scan,
-		  const struct process_module **ret, struct jemalloc_layout *ret_layout);
+		  struct process_module **ret, struct jemalloc_layout *ret_layout);
 
 /* Charges the user for the time since `start_ms`; the tag is the outcome of that work. */
 void jemalloc_charge(const struct jemalloc_search *search, uint64_t start_ms,

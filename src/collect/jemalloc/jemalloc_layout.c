@@ -4,9 +4,8 @@
 #include <errno.h>
 
 #include "collect/jemalloc/jemalloc_debug.h"
-#include "host/elf/loaded_elf.h"
+#include "collect/jemalloc/jemalloc_find.h"
 #include "host/host.h"
-#include "host/oracle/offset_cache.h"
 #include "host/oracle/oracle.h"
 
 #define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: more than twice what is unpacked */
@@ -16,7 +15,8 @@
 
 /* The search for one layout. */
 struct learned {
-	const struct jemalloc_question *question;
+	const struct jemalloc_search *search;
+	const struct candidate_module *candidate;
 	struct mapped_file file;
 	struct jemalloc_layout *layout;
 	/*
@@ -28,9 +28,9 @@ struct learned {
 	int silence; /* the negative errno that the cache has instead of an oracle's answer, or 0 */
 };
 
-static enum offset_cache_kind oracle_kind(const struct jemalloc_question *question)
+static enum offset_cache_kind oracle_kind(const struct learned *learned)
 {
-	return question->is_executable ? OFFSET_CACHE_PROGRAM : OFFSET_CACHE_LIBRARY;
+	return learned->file.is_executable ? OFFSET_CACHE_PROGRAM : OFFSET_CACHE_LIBRARY;
 }
 
 static struct offset_cache_key cache_key(const struct learned *learned, enum offset_cache_kind kind)
@@ -42,7 +42,7 @@ static struct offset_cache_key cache_key(const struct learned *learned, enum off
 		.build_id = findings->build_id,
 		.build_id_size = findings->build_id_size,
 		.file = learned->file.is_opened ? &learned->file.status :
-						  &learned->question->status,
+						  &learned->candidate->status,
 	};
 }
 
@@ -70,7 +70,7 @@ static void learn(const struct learned *learned, enum offset_cache_kind kind,
 	struct offset_cache_key key = cache_key(learned, kind);
 
 	accept_layout(learned, kind, offsets, route);
-	note_kept(learned, offset_cache_keep(learned->question->cache, &key, offsets));
+	note_kept(learned, offset_cache_keep(&learned->search->source->cache, &key, offsets));
 }
 
 /* Looks in the cache: 0, -ENOENT, or the negative errno that it has instead. */
@@ -78,7 +78,7 @@ static int recall(const struct learned *learned, enum offset_cache_kind kind)
 {
 	struct offset_cache_key key = cache_key(learned, kind);
 	struct tsd_layout offsets;
-	int status = offset_cache_find(learned->question->cache, &key, &offsets);
+	int status = offset_cache_find(&learned->search->source->cache, &key, &offsets);
 
 	if (status == 0)
 		accept_layout(learned, kind, &offsets, "cached");
@@ -100,9 +100,9 @@ static bool find_cached(struct learned *learned)
 		return false;
 	if (recall(learned, OFFSET_CACHE_DEBUG) == 0)
 		return true;
-	if (!learned->question->may_ask_oracle)
+	if (!learned->search->may_ask_oracle)
 		return false;
-	status = recall(learned, oracle_kind(learned->question));
+	status = recall(learned, oracle_kind(learned));
 	learned->silence = status == -ENOENT ? 0 : status;
 	return status == 0;
 }
@@ -115,7 +115,7 @@ static bool holds_jemalloc(const struct learned *learned)
 	const struct elf_findings *findings = &learned->findings;
 
 	return findings->has_tsd || (findings->exports_mallctl && findings->tls.present) ||
-	       (findings->mentions_jemalloc && learned->question->is_executable);
+	       (findings->mentions_jemalloc && learned->file.is_executable);
 }
 
 /*
@@ -149,16 +149,15 @@ static void keep_none(const struct learned *learned)
 	struct offset_cache_key key = cache_key(learned, OFFSET_CACHE_NONE);
 
 	if (!learned->findings.mentions_jemalloc)
-		note_kept(learned,
-			  offset_cache_keep_failure(learned->question->cache, &key, -ENODATA));
+		note_kept(learned, offset_cache_keep_failure(&learned->search->source->cache, &key,
+							     -ENODATA));
 }
 
 /* Whether the file has a jemalloc of our machine; else the layout has the tag that says why not. */
 static bool inspect(struct learned *learned)
 {
-	const struct jemalloc_question *question = learned->question;
 	struct jemalloc_layout *layout = learned->layout;
-	unsigned timeout_ms = time_budget_share(question->budget, UINT32_MAX);
+	unsigned timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX);
 	int status = -ETIME;
 
 	if (timeout_ms)
@@ -184,8 +183,8 @@ static int find_by_debug(struct learned *learned)
 	const struct debug_question question = {
 		.file = &learned->file,
 		.findings = &learned->findings,
-		.timeout_ms = time_budget_share(learned->question->budget, UINT32_MAX),
-		.memory_bytes = memory_budget(learned->question->host, DEBUG_MEMORY),
+		.timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX),
+		.memory_bytes = memory_budget(learned->search->host, DEBUG_MEMORY),
 	};
 	int status = jemalloc_debug_ask(&question, &learned->debug);
 
@@ -217,7 +216,7 @@ static struct oracle_program find_program(const struct learned *learned)
 
 static bool can_be_asked(const struct learned *learned)
 {
-	if (learned->question->is_executable)
+	if (learned->file.is_executable)
 		return find_program(learned).main != 0;
 	return learned->findings.exports_mallctl;
 }
@@ -227,9 +226,9 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 	const char *mallctl = learned->findings.mallctl_name;
 	const struct oracle_program program = find_program(learned);
 	/* Trusted code may take half of the time that is left. */
-	unsigned timeout_ms = time_budget_allow(learned->question->budget, UINT32_MAX) / 2 + 1;
+	unsigned timeout_ms = time_budget_allow(learned->search->budget, UINT32_MAX) / 2 + 1;
 
-	if (learned->question->is_executable)
+	if (learned->file.is_executable)
 		return oracle_ask_program(&program, timeout_ms, ret);
 	return oracle_ask_library(&program.file, mallctl[0] ? mallctl : NULL, timeout_ms, ret);
 }
@@ -237,23 +236,23 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 /* If the cache says that the oracle did not answer before, it is not asked again. */
 static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret)
 {
-	struct offset_cache_key key = cache_key(learned, oracle_kind(learned->question));
+	struct offset_cache_key key = cache_key(learned, oracle_kind(learned));
 	uint64_t start_ms = time_budget_now_ms();
 	int status = learned->silence ? learned->silence : ask_oracle(learned, ret);
 
 	if (status < 0 && time_budget_now_ms() - start_ms >= SLOW_FAILURE_MS)
 		note_kept(learned,
-			  offset_cache_keep_failure(learned->question->cache, &key, status));
+			  offset_cache_keep_failure(&learned->search->source->cache, &key, status));
 	return status;
 }
 
-static enum jemalloc_tag oracle_tag(const struct jemalloc_question *question, int status)
+static enum jemalloc_tag oracle_tag(const struct learned *learned, int status)
 {
 	if (status == -EKEYREJECTED)
 		return JEMALLOC_ORACLE_UNTRUSTED;
 	if (status == -ETIMEDOUT)
 		return JEMALLOC_ORACLE_TIMEOUT;
-	if ((status == -ENODATA || status == -ERANGE) && !question->is_executable)
+	if ((status == -ENODATA || status == -ERANGE) && !learned->file.is_executable)
 		return JEMALLOC_IN_DSO;
 	return JEMALLOC_ORACLE_FAILED;
 }
@@ -264,10 +263,10 @@ static void find_by_oracle(const struct learned *learned)
 	int status = ask_oracle_once(learned, &offsets);
 
 	if (status == 0) {
-		learn(learned, oracle_kind(learned->question), &offsets, "oracle");
+		learn(learned, oracle_kind(learned), &offsets, "oracle");
 		return;
 	}
-	learned->layout->tag = oracle_tag(learned->question, status);
+	learned->layout->tag = oracle_tag(learned, status);
 	learned->layout->error = status;
 }
 
@@ -289,41 +288,38 @@ static enum jemalloc_tag silence_tag(const struct learned *learned, int status)
  * Searches debug information, then asks the oracle.  If neither answers, the layout has a tag that
  * says why.
  */
-static void search(struct learned *learned)
+static void search_file(struct learned *learned)
 {
-	const struct jemalloc_question *question = learned->question;
 	int status = find_by_debug(learned);
 
 	if (status == 0)
 		return;
 	learned->layout->error = status;
-	if (time_budget_is_over(question->budget))
+	if (time_budget_is_over(learned->search->budget))
 		learned->layout->tag = JEMALLOC_OUT_OF_TIME;
-	else if (can_be_asked(learned) && question->may_ask_oracle)
+	else if (can_be_asked(learned) && learned->search->may_ask_oracle)
 		find_by_oracle(learned);
 	else
 		learned->layout->tag = silence_tag(learned, status);
 }
 
-void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret)
+void jemalloc_layout_find(const struct jemalloc_search *search, int32_t tgid,
+			  const struct candidate_module *candidate, struct jemalloc_layout *ret)
 {
+	const struct process_module *module = candidate->module;
 	struct learned learned = {
-		.question = question,
-		.file = {
-			.host = question->host,
-			.tgid = question->tgid,
-			.id = question->id,
-			.is_executable = question->is_executable,
-		},
+		.search = search,
+		.candidate = candidate,
+		.file = mapped_file_of(search->host, tgid, module),
 		.layout = ret,
 	};
 
 	*ret = (struct jemalloc_layout){ .tag = JEMALLOC_NOT_FOUND, .route = "" };
-	if (question->loaded)
-		learned.findings = question->loaded->findings;
-	if (question->has_status && find_cached(&learned))
+	if (module->status == 0)
+		learned.findings = module->elf.findings;
+	if (candidate->has_status && find_cached(&learned))
 		return;
 	/* Once the file was read, its true build id is known: look in the cache again. */
 	if (inspect(&learned) && !find_cached(&learned))
-		search(&learned);
+		search_file(&learned);
 }

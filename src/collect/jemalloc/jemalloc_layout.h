@@ -17,20 +17,22 @@
 #include "host/oracle/tsd_layout.h"
 
 struct host;
-struct loaded_elf;
-struct offset_cache;
+struct jemalloc_source;
+struct process_module;
 
-struct jemalloc_question {
+/* A module that may contain jemalloc. */
+struct candidate_module {
+	struct process_module *module;
+	bool has_status; /* else its file must be opened before the cache can be searched */
+	struct stat status;
+};
+
+struct jemalloc_search {
+	struct jemalloc_source *source;
 	const struct host *host;
 	struct time_budget budget;
-	const struct offset_cache *cache;
 	bool may_ask_oracle;
-	int32_t tgid; /* a process that has the file mapped */
-	struct file_id id;
-	bool is_executable;
-	bool has_status; /* else the file must be opened before the cache can be searched */
-	struct stat status;
-	const struct loaded_elf *loaded; /* what the process's memory says about it, or NULL */
+	uint64_t user; /* of the process; time for learning about its files is charged to them */
 };
 
 struct jemalloc_layout {
@@ -43,6 +45,8 @@ struct jemalloc_layout {
 	int keep_error; /* negative errno when what was learned could not be kept, or 0 */
 };
 
-void jemalloc_layout_find(const struct jemalloc_question *question, struct jemalloc_layout *ret);
+/* Process `tgid` has the file mapped. */
+void jemalloc_layout_find(const struct jemalloc_search *search, int32_t tgid,
+			  const struct candidate_module *candidate, struct jemalloc_layout *ret);
 
 #endif

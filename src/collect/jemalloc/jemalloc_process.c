@@ -73,8 +73,9 @@ static int keep(struct process_reader *reader, uint32_t process,
 	reader->tally.threads_read += target->read;
 	reader->tally.threads_missed += target->count - target->read;
 	jemalloc_tally_count(&reader->tally, JEMALLOC_READ, 0);
-	snprintf(note, sizeof(note), "%s, %s, %s", target->in_executable ? "executable" : "library",
-		 target->layout.route, target->pointers);
+	snprintf(note, sizeof(note), "%s, %s, %s",
+		 target->holder->is_executable ? "executable" : "library", target->layout.route,
+		 target->pointers);
 	status = note_process(reader, process, note);
 	return status < 0 ? status : JEMALLOC_READ;
 }
@@ -129,73 +130,47 @@ static int list_threads(struct process_reader *reader, uint32_t process,
 	return 0;
 }
 
-static struct mapped_file file_of(const struct jemalloc_search *search,
-				  const struct module_scan *scan,
-				  const struct process_module *module)
+/* Whether the file of a module can be opened and parsed by a child. */
+static bool inspect_module(const struct jemalloc_search *search, const struct module_scan *scan,
+			   const struct process_module *module, struct elf_findings *ret)
 {
-	return (struct mapped_file){
-		.host = search->host,
-		.tgid = scan->tgid,
-		.id = file_id_of(module->mapping),
-		.is_executable = module->is_executable,
-	};
+	struct mapped_file file = mapped_file_of(search->host, scan->tgid, module);
+	unsigned timeout_ms = time_budget_share(search->budget, UINT32_MAX);
+
+	return timeout_ms && mapped_file_inspect(&file, timeout_ms, ret) == 0;
 }
 
 /* Whether the executable can be read: its header is in memory, or a child can open its file. */
 static bool may_be_read(const struct jemalloc_search *search, const struct module_scan *scan)
 {
-	struct mapped_file file = file_of(search, scan, scan->executable);
-	unsigned timeout_ms = time_budget_share(search->budget, UINT32_MAX);
 	struct elf_findings findings;
 
 	return scan->executable->status != -EAGAIN ||
-	       (timeout_ms && mapped_file_inspect(&file, timeout_ms, &findings) == 0);
+	       inspect_module(search, scan, scan->executable, &findings);
 }
 
-static void set_module(struct target_module *ret, const struct process_module *module)
-{
-	ret->header = module->header;
-	ret->is_read = module->status == 0;
-	ret->elf = module->elf;
-}
-
+/* Takes the scan over; NULL when there is no memory. */
 static struct jemalloc_target *make_target(struct process_reader *reader, uint32_t process,
 					   const struct jemalloc_search *search,
-					   const struct module_scan *scan,
-					   const struct process_module *holder,
+					   struct module_scan **scan, struct process_module *holder,
 					   const struct jemalloc_layout *layout)
 {
 	struct jemalloc_target *target = calloc(1, sizeof(*target));
 
 	if (!target)
 		return NULL;
-	target->process = -1;
-	target->tgid = scan->tgid;
+	target->scan = TAKE_PTR(*scan);
+	target->pid = target->scan->tgid;
 	target->layout = *layout;
-	target->interpreter = scan->modules.image.interpreter;
-	target->in_executable = holder->is_executable;
-	set_module(&target->holder, holder);
-	if (scan->executable && (scan->executable == holder || may_be_read(search, scan)))
-		set_module(&target->executable, scan->executable);
-	if (list_threads(reader, process, target) < 0) {
-		jemalloc_target_free(target);
-		return NULL;
-	}
-	return target;
-}
-
-/*
- * Opens the directory of the process that was captured, not of a newer one with its pid; or a
- * negative errno.
- */
-static int open_process(struct process_reader *reader, uint32_t row)
-{
-	const struct process *process = &reader->capture->snapshot->processes[row];
-	CLEANUP(close_fd)
-	int dir = proc_open_number(reader->capture->host->proc, process->tgid);
-	int status = dir < 0 ? dir : process_check(reader->capture, dir, process, &reader->buffer);
-
-	return status < 0 ? status : TAKE_FD(dir);
+	target->holder = holder;
+	target->executable = target->scan->executable;
+	if (target->executable && target->executable != holder &&
+	    !may_be_read(search, target->scan))
+		target->executable = NULL;
+	if (list_threads(reader, process, target) == 0)
+		return target;
+	jemalloc_target_free(target);
+	return NULL;
 }
 
 /* ---- reading ---- */
@@ -209,7 +184,7 @@ static int finish_target(struct process_reader *reader, uint32_t process,
 	if (target->tag != JEMALLOC_READ)
 		return lose(reader, process, target->tag, target->error);
 	/* Memory is read by pid: the process that has it now must still be the same. */
-	if (process_check(reader->capture, target->process, known, &reader->buffer) < 0)
+	if (process_check(reader->capture, target->scan->process, known, &reader->buffer) < 0)
 		return lose(reader, process, JEMALLOC_PROCESS_CHANGED, 0);
 	return keep(reader, process, target);
 }
@@ -237,35 +212,32 @@ static bool is_named_like_library(const struct process_module *module)
 }
 
 /* Searches the C library's file for the symbols that memory does not have. */
-static void inspect_library(const struct jemalloc_search *search, const struct module_scan *scan,
-			    struct jemalloc_target *target)
+static void inspect_library(const struct jemalloc_search *search, struct jemalloc_target *target)
 {
-	bool is_static = !target->executable.elf.findings.has_interpreter;
+	const struct module_scan *scan = target->scan;
+	bool is_static = !target->executable->elf.findings.has_interpreter;
 
 	target->was_inspected = true;
-	for (size_t i = 0; i < scan->modules.list.count && !target->library_code; i++) {
+	for (size_t i = 0; i < scan->modules.list.count && !target->libc; i++) {
 		const struct process_module *module = &scan->modules.list.data[i];
-		struct mapped_file file = file_of(search, scan, module);
-		unsigned timeout_ms = time_budget_share(search->budget, UINT32_MAX);
 
 		if (is_static ? !module->is_executable : !is_named_like_library(module))
 			continue;
-		if (timeout_ms && mapped_file_inspect(&file, timeout_ms, &target->library) == 0 &&
-		    target->library.symbols[ELF_SYMBOL__thread_db_pthread_tid])
-			target->library_code = module->mapping->start;
+		if (inspect_module(search, scan, module, &target->libc_findings) &&
+		    target->libc_findings.symbols[ELF_SYMBOL__thread_db_pthread_tid])
+			target->libc = module;
 	}
 }
 
 static int read_target(struct process_reader *reader, uint32_t process,
-		       const struct jemalloc_search *search, const struct module_scan *scan,
-		       struct jemalloc_target *target)
+		       const struct jemalloc_search *search, struct jemalloc_target *target)
 {
 	uint64_t start_ms = time_budget_now_ms();
 	int status = read_memory(reader, target);
 
 	if (status == 0 && jemalloc_target_needs_library(target)) {
 		start_ms = time_budget_now_ms();
-		inspect_library(search, scan, target);
+		inspect_library(search, target);
 		jemalloc_charge(search, start_ms, JEMALLOC_READ);
 		start_ms = time_budget_now_ms();
 		status = read_memory(reader, target);
@@ -280,28 +252,25 @@ static int read_target(struct process_reader *reader, uint32_t process,
 	return status;
 }
 
+/* The scan must be of the process that was captured, not of a newer one with its pid. */
 static int read_process(struct process_reader *reader, uint32_t process,
-			const struct jemalloc_search *search, const struct module_scan *scan,
-			const struct process_module *holder, const struct jemalloc_layout *layout)
+			const struct jemalloc_search *search, struct module_scan **scan,
+			struct process_module *holder, const struct jemalloc_layout *layout)
 {
+	const struct process *known = &reader->capture->snapshot->processes[process];
 	struct jemalloc_target *target;
-	int dir;
+	int status;
 
 	reader->tally.detected++;
 	if (layout->tag != JEMALLOC_READ)
 		return lose(reader, process, layout->tag, layout->error);
 	if (holder->status == -EPERM || holder->status == -EACCES)
 		return lose(reader, process, JEMALLOC_PROCESS_VM_READV, holder->status);
-	dir = open_process(reader, process);
-	if (dir < 0)
-		return lose(reader, process, JEMALLOC_PID_MISSING, dir);
+	status = process_check(reader->capture, (*scan)->process, known, &reader->buffer);
+	if (status < 0)
+		return lose(reader, process, JEMALLOC_PID_MISSING, status);
 	target = make_target(reader, process, search, scan, holder, layout);
-	if (!target) {
-		close(dir);
-		return -ENOMEM;
-	}
-	target->process = dir;
-	return read_target(reader, process, search, scan, target);
+	return target ? read_target(reader, process, search, target) : -ENOMEM;
 }
 
 /* Counts a process that has no jemalloc, or where we could not find out. */
@@ -340,7 +309,7 @@ int process_reader_read(struct process_reader *reader, uint32_t process)
 		.user = process_reader_user(reader, process),
 	};
 	CLEANUP(module_scan_free) struct module_scan *scan = NULL;
-	const struct process_module *holder;
+	struct process_module *holder;
 	struct jemalloc_layout layout;
 	uint64_t start_ms = time_budget_now_ms();
 	int status;
@@ -353,6 +322,6 @@ int process_reader_read(struct process_reader *reader, uint32_t process)
 		return scan_failed(reader, &search, start_ms, status);
 	if (jemalloc_find(&search, scan, &holder, &layout) < 0)
 		return -ENOMEM;
-	return holder ? read_process(reader, process, &search, scan, holder, &layout) :
+	return holder ? read_process(reader, process, &search, &scan, holder, &layout) :
 			count_outcome(reader, layout.tag, layout.error);
 }

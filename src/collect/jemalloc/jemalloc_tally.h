@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct capture;
 struct snapshot;
 struct text;
 
@@ -67,5 +68,11 @@ void jemalloc_tally_reason(const struct jemalloc_tally *tally, struct text *out)
 
 /* Puts the tally into the snapshot's capture sheet.  0 or a negative errno. */
 int jemalloc_tally_note(const struct jemalloc_tally *tally, struct snapshot *snapshot);
+
+/*
+ * After all processes were read: fills the source's report, the reason of missing cells and the
+ * tally of the snapshot.  0 or -ENOMEM.
+ */
+int jemalloc_report(struct capture *capture, const struct jemalloc_tally *tally);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
+#include "collect/jemalloc/jemalloc_target.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "collect/jemalloc/jemalloc_view.h"
 #include "host/elf/tls.h"
 
 void jemalloc_target_free(struct jemalloc_target *target)
 {
 	if (!target)
 		return;
-	close_fd(&target->process);
+	module_scan_free(&target->scan);
+	module_list_clear(&target->modules);
 	free(target->threads);
 	free(target);
 }
 
-int view_fail(struct target_view *view, enum jemalloc_tag tag, int error)
+int target_fail(struct jemalloc_target *target, enum jemalloc_tag tag, int error)
 {
-	struct jemalloc_target *target = view->target;
-
 	if (error == -ESRCH || error == -ENOENT)
 		tag = JEMALLOC_PID_MISSING;
 	else if (error == -EPERM || error == -EACCES)
@@ -28,143 +28,97 @@ int view_fail(struct target_view *view, enum jemalloc_tag tag, int error)
 	return -1;
 }
 
+static bool is_read(const struct process_module *module)
+{
+	return module && module->status == 0;
+}
+
+/* Reads a header that was not in memory when the modules were listed. */
+static void fetch_header(struct jemalloc_target *target, struct process_module *module)
+{
+	if (module && module->status == -EAGAIN)
+		module->status = loaded_elf_read(&target->memory, module->header, &module->elf);
+}
+
 /* ---- the C library, which describes its own structs ---- */
 
-static int read_modules(struct target_view *view)
-{
-	const struct loaded_elf *executable = &view->target->executable.elf;
-	int status =
-		link_map_read(&view->memory, executable->bias + executable->findings.dynamic_vaddr,
-			      &view->modules);
-
-	return status < 0 ? view_fail(view, JEMALLOC_LINK_MAP, status) : 0;
-}
-
-/* A module's dynamic section lies between its first and its last byte. */
-static const struct loaded_module *find_module(const struct target_view *view, uint64_t start,
-					       uint64_t end)
-{
-	for (size_t i = 0; i < view->modules.modules.count; i++) {
-		const struct loaded_module *module = &view->modules.modules.data[i];
-
-		if (module->dynamic >= start && module->dynamic < end)
-			return module;
-	}
-	return NULL;
-}
-
 /* Whether the module is the C library; only modules with thread-local storage can be. */
-static bool is_library(const struct target_memory *memory, struct loaded_elf *elf)
+static bool is_libc(const struct target_memory *memory, struct loaded_elf *elf)
 {
 	return elf->findings.tls.present &&
 	       loaded_elf_read_symbol(memory, elf, ELF_SYMBOL__thread_db_pthread_tid) == 0 &&
 	       elf->findings.symbols[ELF_SYMBOL__thread_db_pthread_tid];
 }
 
-struct symbol_owners {
-	struct loaded_elf library, loader;
-	bool has_library, has_loader;
-};
-
-static void find_owners(const struct target_view *view, const struct target_memory *memory,
-			struct symbol_owners *ret)
+static struct thread_symbols symbols_of(const struct process_module *module)
 {
-	for (size_t i = 1; i < view->modules.modules.count; i++) {
-		const struct loaded_module *module = &view->modules.modules.data[i];
-		struct loaded_elf elf;
+	return (struct thread_symbols){ &module->elf.findings, module->elf.bias };
+}
 
-		if (loaded_elf_read(memory, module->base, &elf) < 0)
+/* Takes the symbols of the C library from memory, else from its file if that was inspected. */
+static int read_dynamic_structs(struct jemalloc_target *target, const struct target_memory *memory)
+{
+	struct process_modules *modules = &target->scan->modules;
+	struct thread_symbols library = { 0 }, loader = { 0 };
+
+	for (size_t i = 0; i < modules->list.count; i++) {
+		struct process_module *module = &modules->list.data[i];
+		bool is_loader;
+
+		if (module->is_executable)
 			continue;
-		if (module->base == view->target->interpreter) {
-			ret->loader = elf;
-			ret->has_loader = loaded_elf_read_symbols(memory, &ret->loader) == 0;
-		} else if (!ret->has_library && is_library(memory, &elf)) {
-			ret->library = elf;
-			ret->has_library = loaded_elf_read_symbols(memory, &ret->library) == 0;
-		}
+		fetch_header(target, module);
+		is_loader = module->elf.bias == modules->image.interpreter;
+		if (module->status < 0 ||
+		    (!is_loader && (library.findings || !is_libc(memory, &module->elf))) ||
+		    loaded_elf_read_symbols(memory, &module->elf) < 0)
+			continue;
+		*(is_loader ? &loader : &library) = symbols_of(module);
 	}
-}
-
-/* Takes the symbols from the C library's file if that was inspected, else from memory. */
-static int describe_library(const struct target_view *view, const struct symbol_owners *owners,
-			    struct thread_symbols *ret)
-{
-	const struct jemalloc_target *target = view->target;
-	const struct loaded_module *module;
-
-	if (owners->has_library) {
-		*ret = (struct thread_symbols){ &owners->library.findings, owners->library.bias };
-		return 0;
-	}
-	for (size_t i = 0; target->library_code && i < view->modules.modules.count; i++) {
-		module = &view->modules.modules.data[i];
-		/* The dynamic section is behind the code, in the same module. */
-		if (module->base <= target->library_code &&
-		    target->library_code < module->dynamic) {
-			*ret = (struct thread_symbols){ &target->library, module->base };
-			return 0;
-		}
-	}
-	return -ENOTSUP;
-}
-
-static int read_dynamic_layout(struct target_view *view, const struct target_memory *memory)
-{
-	CLEANUP(free_pointer) struct symbol_owners *owners = calloc(1, sizeof(*owners));
-	struct thread_symbols library, loader;
-
-	if (!owners)
-		return -ENOMEM;
-	find_owners(view, memory, owners);
-	if (!owners->has_loader || describe_library(view, owners, &library) < 0)
+	if (!library.findings && is_read(target->libc))
+		library = (struct thread_symbols){ &target->libc_findings, target->libc->elf.bias };
+	if (!loader.findings || !library.findings)
 		return -ENOTSUP;
-	loader = (struct thread_symbols){ &owners->loader.findings, owners->loader.bias };
-	return thread_layout_read(memory, &library, &loader, &view->layout);
+	return thread_layout_read(memory, &library, &loader, &target->structs);
 }
 
 /* A program without a dynamic loader contains the C library itself. */
-static int read_static_layout(struct target_view *view, const struct target_memory *memory)
+static int read_static_structs(struct jemalloc_target *target, const struct target_memory *memory)
 {
-	const struct jemalloc_target *target = view->target;
-	const struct thread_symbols all = { &target->library, target->executable.elf.bias };
+	const struct thread_symbols all = { &target->libc_findings, target->executable->elf.bias };
 
-	return target->library_code ? thread_layout_read(memory, &all, &all, &view->layout) :
-				      -ENOTSUP;
+	return target->libc ? thread_layout_read(memory, &all, &all, &target->structs) : -ENOTSUP;
 }
 
 /*
  * The library's descriptions of its structs lie close together and do not change, so reads are
  * cached.
  */
-static int read_layout(struct target_view *view)
+static int read_structs(struct jemalloc_target *target)
 {
 	CLEANUP(free_pointer)
-	struct target_cache *cache = target_cache_new(&view->memory);
+	struct target_cache *cache = target_cache_new(&target->memory);
 	struct target_memory memory = target_cache_memory(cache);
 
 	if (!cache)
 		return -ENOMEM;
-	return view->target->executable.elf.findings.has_interpreter ?
-		       read_dynamic_layout(view, &memory) :
-		       read_static_layout(view, &memory);
+	return target->executable->elf.findings.has_interpreter ?
+		       read_dynamic_structs(target, &memory) :
+		       read_static_structs(target, &memory);
 }
 
-int view_read_layout(struct target_view *view)
+int target_read_structs(struct jemalloc_target *target)
 {
-	const struct jemalloc_target *target = view->target;
 	int status;
 
-	if (view->has_layout)
+	if (target->has_structs)
 		return 0;
-	if (!target->executable.is_read)
-		return view_fail(view, JEMALLOC_LINK_MAP, -ENODATA);
-	if (target->executable.elf.findings.has_interpreter && !view->modules.modules.count &&
-	    read_modules(view) < 0)
-		return -1;
-	status = read_layout(view);
+	if (!is_read(target->executable))
+		return target_fail(target, JEMALLOC_LINK_MAP, -ENODATA);
+	status = read_structs(target);
 	if (status < 0)
-		return view_fail(view, JEMALLOC_THREAD_LIST, status);
-	view->has_layout = true;
+		return target_fail(target, JEMALLOC_THREAD_LIST, status);
+	target->has_structs = true;
 	return 0;
 }
 
@@ -176,57 +130,76 @@ bool jemalloc_target_needs_library(const struct jemalloc_target *target)
 
 /* ---- the block that holds the counters ---- */
 
-static int find_block_of_library(struct target_view *view)
+/* A module's dynamic section lies between its first and its last byte. */
+static const struct loaded_module *find_module(const struct jemalloc_target *target)
+{
+	for (size_t i = 0; i < target->modules.modules.count; i++) {
+		const struct loaded_module *module = &target->modules.modules.data[i];
+
+		if (module->dynamic >= target->holder->elf.start &&
+		    module->dynamic < target->holder->elf.end)
+			return module;
+	}
+	return NULL;
+}
+
+static int read_modules(struct jemalloc_target *target)
+{
+	const struct loaded_elf *elf = &target->executable->elf;
+	int status;
+
+	if (!elf->findings.has_interpreter || target->modules.modules.count)
+		return 0;
+	status = link_map_read(&target->memory, elf->bias + elf->findings.dynamic_vaddr,
+			       &target->modules);
+	return status < 0 ? target_fail(target, JEMALLOC_LINK_MAP, status) : 0;
+}
+
+static int find_block_of_library(struct jemalloc_target *target)
 {
 	const struct loaded_module *module;
 	int status;
 
-	if (view_read_layout(view) < 0)
+	if (!is_read(target->executable))
+		return target_fail(target, JEMALLOC_LINK_MAP, -ENODATA);
+	if (read_modules(target) < 0 || target_read_structs(target) < 0)
 		return -1;
-	module = find_module(view, view->target->holder.elf.start, view->target->holder.elf.end);
+	module = find_module(target);
 	if (!module)
-		return view_fail(view, JEMALLOC_LINK_MAP, -ENODATA);
-	status = tls_module_read(&view->memory, &view->layout, module->link_map, &view->module);
+		return target_fail(target, JEMALLOC_LINK_MAP, -ENODATA);
+	status = tls_module_read(&target->memory, &target->structs, module->link_map,
+				 &target->module);
 	if (status < 0)
-		return view_fail(view, JEMALLOC_THREAD_LIST, status);
-	view->is_fixed = view->module.is_static;
-	view->block = view->module.offset;
+		return target_fail(target, JEMALLOC_THREAD_LIST, status);
+	target->is_fixed = target->module.is_static;
+	target->block = target->module.offset;
 	return 0;
 }
 
-static int find_block(struct target_view *view)
+static int find_block(struct jemalloc_target *target)
 {
-	const struct jemalloc_target *target = view->target;
-	const struct elf_findings *findings = &target->holder.elf.findings;
+	const struct elf_findings *findings = &target->holder->elf.findings;
 
-	view->is_fixed = true;
+	target->is_fixed = true;
 	if (target->layout.from_pointer)
 		return 0;
-	if (!target->in_executable)
-		return find_block_of_library(view);
-	if (!tls_executable_offset(findings->machine, &findings->tls, &view->block))
-		return view_fail(view, JEMALLOC_TLS_ARITHMETIC, -ERANGE);
+	if (!target->holder->is_executable)
+		return find_block_of_library(target);
+	if (!tls_executable_offset(findings->machine, &findings->tls, &target->block))
+		return target_fail(target, JEMALLOC_TLS_ARITHMETIC, -ERANGE);
 	return 0;
-}
-
-static void read_module(const struct target_view *view, struct target_module *module)
-{
-	if (!module->is_read && module->header)
-		module->is_read = loaded_elf_read(&view->memory, module->header, &module->elf) == 0;
 }
 
 void jemalloc_target_read(void *context)
 {
 	struct jemalloc_target *target = context;
-	struct target_view view = { .target = target, .pid = target->tgid };
 
-	view.memory = target_memory_of(&view.pid);
-	read_module(&view, &target->executable);
-	read_module(&view, &target->holder);
-	if (find_block(&view) == 0 && view_find_pointers(&view) == 0 &&
-	    view_read_counters(&view) == 0) {
+	target->memory = target_memory_of(&target->pid);
+	fetch_header(target, target->executable);
+	fetch_header(target, target->holder);
+	if (find_block(target) == 0 && target_find_pointers(target) == 0 &&
+	    target_read_counters(target) == 0) {
 		target->tag = JEMALLOC_READ;
 		target->error = 0;
 	}
-	module_list_clear(&view.modules);
 }

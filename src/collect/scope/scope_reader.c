@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "collect/proc/proc_file.h"
 #include "collect/scope/scope_decode.h"
-#include "collect/scope/scope_tids.h"
+#include "collect/process/namespace_tids.h"
 #include "host/host.h"
 #include "host/scope_file.h"
 #include "model/scope/scopes.h"
@@ -26,7 +26,7 @@
 struct scope_reader {
 	int process; /* directory fd of the process; stays with it when its pid is reused */
 	int fd;
-	struct scope_tids tids;
+	struct namespace_tids tids;
 	struct scope_workspace workspace;
 };
 
@@ -63,7 +63,7 @@ static int read_header(int *fd, struct scope_source *source, struct scope_header
 
 /* The context of the judge of a search. */
 struct search {
-	const struct scope_tids *tids;
+	const struct namespace_tids *tids;
 	struct error error; /* of the last one that was refused */
 };
 
@@ -107,7 +107,7 @@ static int open_file(struct scope_reader *reader, int32_t pid, enum scope_search
 {
 	struct search search = { .tids = &reader->tids };
 	struct scope_file_judge judge = { .accept = accept_file, .context = &search };
-	int status = scope_tids_init(&reader->tids, reader->process);
+	int status = namespace_tids_init(&reader->tids, reader->process);
 
 	if (status == 0)
 		status = scope_file_open(reader->process, how == SCOPE_SEARCH_ALL, &judge);
@@ -169,7 +169,7 @@ static struct scope_moment take_moment(uint32_t clock)
 static bool has_unknown(const struct scope_reader *reader, const struct scopes *scopes)
 {
 	for (size_t i = 0; i < scopes->tasks.count; i++)
-		if (scope_tids_ours(&reader->tids, scopes->tasks.data[i].own_tid) == 0)
+		if (namespace_tids_ours(&reader->tids, scopes->tasks.data[i].own_tid) == 0)
 			return true;
 	return false;
 }
@@ -179,10 +179,10 @@ static void translate(struct scope_reader *reader, struct scopes *scopes)
 {
 	scopes->pid = reader->tids.pid;
 	if (has_unknown(reader, scopes))
-		(void)scope_tids_refresh(&reader->tids, reader->process);
+		(void)namespace_tids_refresh(&reader->tids, reader->process);
 	for (size_t i = 0; i < scopes->tasks.count; i++)
 		scopes->tasks.data[i].tid =
-			scope_tids_ours(&reader->tids, scopes->tasks.data[i].own_tid);
+			namespace_tids_ours(&reader->tids, scopes->tasks.data[i].own_tid);
 }
 
 int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct scopes *ret,
@@ -211,7 +211,7 @@ void scope_reader_close(struct scope_reader *reader)
 		return;
 	close_fd(&reader->process);
 	close_fd(&reader->fd);
-	scope_tids_clear(&reader->tids);
+	namespace_tids_clear(&reader->tids);
 	scope_workspace_clear(&reader->workspace);
 	free(reader);
 }

@@ -76,6 +76,13 @@ int confined_start(struct confined_job *job, const struct confine_limits *limits
 int confined_finish(struct confined_job *job, void *answer, size_t capacity, size_t *ret_size);
 
 /*
+ * Starts a child and waits for its answer, which must have `size` bytes.  Errors as those of the
+ * two functions; -EPROTO when the answer has another size.
+ */
+int confined_ask(const struct confine_limits *limits, unsigned timeout_ms,
+		 int (*work)(void *argument, int answer), void *argument, void *ret, size_t size);
+
+/*
  * Kills and reaps a child.  A child that the kernel cannot end at once, since it waits for a file
  * system that does not answer, is not waited for: it is reaped when a later child is started.
  */

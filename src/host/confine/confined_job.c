@@ -264,3 +264,15 @@ int confined_finish(struct confined_job *job, void *answer, size_t capacity, siz
 		confined_kill(job->pid);
 	return status;
 }
+
+int confined_ask(const struct confine_limits *limits, unsigned timeout_ms,
+		 int (*work)(void *argument, int answer), void *argument, void *ret, size_t size)
+{
+	struct confined_job job;
+	size_t got;
+	int status = confined_start(&job, limits, timeout_ms, work, argument);
+
+	if (status == 0)
+		status = confined_finish(&job, ret, size, &got);
+	return status == 0 && got != size ? -EPROTO : status;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/scope/scope_tids.h"
+#include "collect/process/namespace_tids.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
  * Takes the first number of a line (ours) and the last (the process's own).  Returns how many
  * there are.
  */
-static unsigned find_numbers(const char *status, const char *key, struct scope_tid *ret)
+static unsigned find_numbers(const char *status, const char *key, struct namespace_tid *ret)
 {
 	size_t length = 0;
 	const char *cursor = task_status_find(status, key, &length);
@@ -33,9 +33,9 @@ static unsigned find_numbers(const char *status, const char *key, struct scope_t
 	return count;
 }
 
-int scope_tids_init(struct scope_tids *tids, int process)
+int namespace_tids_init(struct namespace_tids *tids, int process)
 {
-	struct scope_tid numbers = { 0 };
+	struct namespace_tid numbers = { 0 };
 	ssize_t length = proc_read(process, "status", &tids->buffer);
 	unsigned count;
 
@@ -53,7 +53,7 @@ int scope_tids_init(struct scope_tids *tids, int process)
 	return 0;
 }
 
-void scope_tids_clear(struct scope_tids *tids)
+void namespace_tids_clear(struct namespace_tids *tids)
 {
 	array_free(&tids->list);
 	proc_buffer_clear(&tids->buffer);
@@ -61,14 +61,14 @@ void scope_tids_clear(struct scope_tids *tids)
 
 static int compare_tids(const void *left, const void *right)
 {
-	const struct scope_tid *a = left, *b = right;
+	const struct namespace_tid *a = left, *b = right;
 
 	return (a->own > b->own) - (a->own < b->own);
 }
 
-static int add_task(struct scope_tids *tids, int process, int32_t tid)
+static int add_task(struct namespace_tids *tids, int process, int32_t tid)
 {
-	struct scope_tid numbers = { 0 };
+	struct namespace_tid numbers = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "task/%" PRId32 "/status", tid);
@@ -78,7 +78,7 @@ static int add_task(struct scope_tids *tids, int process, int32_t tid)
 	return array_append(&tids->list, numbers);
 }
 
-int scope_tids_refresh(struct scope_tids *tids, int process)
+int namespace_tids_refresh(struct namespace_tids *tids, int process)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
 	int status = tids->differ ? proc_list(process, "task", &numbers) : 0;
@@ -93,10 +93,10 @@ int scope_tids_refresh(struct scope_tids *tids, int process)
 	return status;
 }
 
-int32_t scope_tids_ours(const struct scope_tids *tids, int32_t own)
+int32_t namespace_tids_ours(const struct namespace_tids *tids, int32_t own)
 {
-	struct scope_tid wanted = { .own = own };
-	const struct scope_tid *found;
+	struct namespace_tid wanted = { .own = own };
+	const struct namespace_tid *found;
 
 	if (!tids->differ)
 		return own;
