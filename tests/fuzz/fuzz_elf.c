@@ -40,7 +40,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_inspect(fd, &findings) == 0) {
 		if (findings.build_id_size > ELF_BUILD_ID_SIZE ||
 		    !memchr(findings.debuglink, '\0', sizeof(findings.debuglink)) ||
-		    !memchr(findings.tsd_name, '\0', sizeof(findings.tsd_name)) ||
 		    strchr(findings.debuglink, '/'))
 			abort();
 		if (findings.has_tsd && findings.tsd_value >= findings.tls.memsz)

@@ -127,7 +127,6 @@ static void sanitize(struct elf_findings *findings)
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		sanitize_flag(flags[i]);
 	findings->debuglink[sizeof(findings->debuglink) - 1] = '\0';
-	findings->tsd_name[sizeof(findings->tsd_name) - 1] = '\0';
 	findings->mallctl_name[sizeof(findings->mallctl_name) - 1] = '\0';
 	if (findings->build_id_size > ELF_BUILD_ID_SIZE)
 		findings->build_id_size = 0;

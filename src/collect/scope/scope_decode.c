@@ -306,12 +306,6 @@ static int add_retired(const struct decoder *decoder)
 	return status == -ENODATA ? 0 : status;
 }
 
-static int read_retired_sequence(const struct decoder *decoder, uint32_t *ret)
-{
-	return read_all(decoder->source, offsetof(struct scope_header, retired_sequence), ret,
-			sizeof(*ret));
-}
-
 static void decode_header(const struct decoder *decoder)
 {
 	const struct scope_header *header = decoder->header;
@@ -377,7 +371,9 @@ static int decode_steadily(const struct decoder *decoder)
 		if (status == 0)
 			status = decode_once(decoder, &now);
 		if (status == 0)
-			status = read_retired_sequence(decoder, &after);
+			status = read_all(decoder->source,
+					  offsetof(struct scope_header, retired_sequence), &after,
+					  sizeof(after));
 		if (status < 0)
 			return status == -ENODATA ? 0 : status;
 		if (now.retired_sequence == after && after % 2 == 0)

@@ -10,7 +10,6 @@
 #define COLLECT_SCOPE_READER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct error;
@@ -39,12 +38,5 @@ int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct 
 
 void scope_reader_close(struct scope_reader *reader); /* NULL is allowed */
 void scope_reader_close_pointer(struct scope_reader **reader);
-
-/*
- * The same from bytes that are in memory, for tests: `now_ticks` of the clock that the header names
- * and `now_ns` were read together.
- */
-int scopes_decode(const void *bytes, size_t length, uint64_t now_ticks, uint64_t now_ns,
-		  bool with_statistics, struct scopes *ret, struct error *error);
 
 #endif

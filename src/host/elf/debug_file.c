@@ -125,13 +125,6 @@ void debug_files_open(const struct debug_program *program, struct debug_files *r
 	search_root(&search);
 }
 
-void debug_files_close(struct debug_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		close(files->list[i].fd);
-	files->count = 0;
-}
-
 static void fill_table(uint32_t table[256])
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {

@@ -53,7 +53,6 @@ struct debug_program {
  * belong to root or to the program's owner are candidates.
  */
 void debug_files_open(const struct debug_program *program, struct debug_files *ret);
-void debug_files_close(struct debug_files *files);
 
 /*
  * Whether a candidate belongs to the program.  Reads the whole file for a checksum.  Only in a

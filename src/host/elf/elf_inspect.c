@@ -66,13 +66,12 @@ static bool is_tsd_name(const char *name, size_t length)
 	       (length > strlen("_tsd_tls") && ends_with(name, length, "_tsd_tls"));
 }
 
-static void note_tsd(struct elf_findings *findings, const char *name, const GElf_Sym *symbol)
+static void note_tsd(struct elf_findings *findings, const GElf_Sym *symbol)
 {
 	if (findings->has_tsd || symbol->st_value >= findings->tls.memsz)
 		return;
 	findings->has_tsd = true;
 	findings->tsd_value = symbol->st_value;
-	snprintf(findings->tsd_name, sizeof(findings->tsd_name), "%s", name);
 }
 
 /* The plain name is preferred to one with a prefix, which may be someone's wrapper. */
@@ -116,7 +115,7 @@ static void note_symbol(struct elf_findings *findings, const struct symbol_table
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_TLS:
 		if (is_tsd_name(name, name_length(name)))
-			note_tsd(findings, name, symbol);
+			note_tsd(findings, symbol);
 		break;
 	case STT_FUNC:
 		note_function(findings, table, name, symbol);
@@ -247,9 +246,6 @@ void elf_findings_add_segment(struct elf_findings *findings, const Elf64_Phdr *s
 		break;
 	case PT_INTERP:
 		findings->has_interpreter = true;
-		break;
-	case PT_PHDR:
-		findings->phdr_vaddr = segment->p_vaddr;
 		break;
 	}
 }

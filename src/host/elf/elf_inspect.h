@@ -54,7 +54,6 @@ struct elf_findings {
 
 	uint64_t entry;
 	uint64_t load_offset, load_vaddr; /* of the PT_LOAD with the lowest address */
-	uint64_t phdr_vaddr;		  /* PT_PHDR; 0: none */
 	uint64_t dynamic_vaddr, dynamic_size;
 	struct elf_tls tls;
 
@@ -68,7 +67,6 @@ struct elf_findings {
 	/* jemalloc: its thread-local variable, and its control function */
 	bool has_tsd;
 	uint64_t tsd_value;	/* from the start of the module's TLS block */
-	char tsd_name[64];	/* cut when longer */
 	bool exports_mallctl;	/* in .dynsym */
 	char mallctl_name[64];	/* "" when it is longer */
 	bool mentions_jemalloc; /* only the text of its messages is there: it was stripped */

@@ -4,50 +4,22 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <string.h>
 
+#include "host/elf/loaded_elf.h"
 #include "host/elf/target_memory.h"
 
-#define DYNAMIC_CHUNK 32
-#define DYNAMIC_ENTRIES_MAX 1024
-#define LOOKS 3 /* attempts, since the chain may be changing */
-
-static const Elf64_Dyn *find_debug_entry(const Elf64_Dyn *entries, size_t count, bool *ret_end)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (entries[i].d_tag == DT_DEBUG)
-			return &entries[i];
-		if (entries[i].d_tag == DT_NULL) {
-			*ret_end = true;
-			return NULL;
-		}
-	}
-	return NULL;
-}
+#define ATTEMPTS 3 /* since the chain may be changing */
 
 /* Reads the value of DT_DEBUG. */
 static int find_debug(const struct target_memory *memory, uint64_t dynamic, uint64_t *ret)
 {
-	Elf64_Dyn entries[DYNAMIC_CHUNK];
-	bool end = false;
+	struct dynamic_value debug = { DT_DEBUG, 0 };
+	int status = dynamic_section_read(memory, dynamic, SIZE_MAX, &debug, 1);
 
-	for (size_t i = 0; i < DYNAMIC_ENTRIES_MAX && !end; i += DYNAMIC_CHUNK) {
-		ssize_t got = memory->read(memory->context, dynamic + i * sizeof(entries[0]),
-					   entries, sizeof(entries));
-		const Elf64_Dyn *entry;
-
-		if (got < 0)
-			return (int)got;
-		entry = find_debug_entry(entries, (size_t)got / sizeof(entries[0]), &end);
-		if (entry && entry->d_un.d_ptr) {
-			*ret = entry->d_un.d_ptr;
-			return 0;
-		}
-		if (entry || (size_t)got < sizeof(entries))
-			break;
-	}
-	return -ENODATA;
+	if (status < 0)
+		return status;
+	*ret = debug.value;
+	return debug.value ? 0 : -ENODATA;
 }
 
 static int append_module(uint64_t address, const struct link_map *map, struct module_list *list)
@@ -91,7 +63,7 @@ int link_map_read(const struct target_memory *memory, uint64_t dynamic, struct m
 
 	if (status < 0)
 		return status;
-	for (int look = 0; look < LOOKS; look++) {
+	for (int i = 0; i < ATTEMPTS; i++) {
 		status = target_read(memory, address, &debug, sizeof(debug));
 		if (status == 0)
 			status = walk(memory, (uintptr_t)debug.r_map, &list);

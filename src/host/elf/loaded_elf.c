@@ -11,7 +11,8 @@
 #include "host/elf/target_memory.h"
 
 #define SEGMENTS_MAX 32
-#define DYNAMIC_MAX 96	/* entries; an ordinary module has half as many */
+#define DYNAMIC_CHUNK 64 /* entries; an ordinary module has half as many */
+#define DYNAMIC_SIZE_MAX ((size_t)16 * 1024)
 #define NOTES_SIZE 1024 /* bytes of notes that are looked at */
 #define CHAIN_CHUNK 8	/* hashes that are read at once */
 #define CHAIN_MAX 256	/* hashes of one bucket that are looked at */
@@ -128,6 +129,37 @@ int loaded_elf_read_id(const struct target_memory *memory, struct loaded_elf *el
 	return 0;
 }
 
+/* ---- the dynamic section ---- */
+
+static void take_entry(const Elf64_Dyn *entry, struct dynamic_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i].tag == entry->d_tag)
+			values[i].value = entry->d_un.d_ptr;
+}
+
+int dynamic_section_read(const struct target_memory *memory, uint64_t address, size_t size,
+			 struct dynamic_value *values, size_t count)
+{
+	Elf64_Dyn entries[DYNAMIC_CHUNK];
+
+	for (size_t done = 0; done < size && done < DYNAMIC_SIZE_MAX; done += sizeof(entries)) {
+		size_t part = size - done < sizeof(entries) ? size - done : sizeof(entries);
+		ssize_t got = memory->read(memory->context, address + done, entries, part);
+
+		if (got < 0)
+			return (int)got;
+		for (size_t i = 0; i < (size_t)got / sizeof(entries[0]); i++) {
+			if (entries[i].d_tag == DT_NULL)
+				return 0;
+			take_entry(&entries[i], values, count);
+		}
+		if ((size_t)got < sizeof(entries))
+			return 0;
+	}
+	return 0;
+}
+
 /* ---- symbols ---- */
 
 struct hash_header {
@@ -150,41 +182,25 @@ static uint64_t address_in(const struct loaded_elf *elf, uint64_t pointer)
 	return pointer < elf->start ? pointer + elf->bias : pointer;
 }
 
-static void note_table(struct symbol_tables *tables, const struct loaded_elf *elf,
-		       const Elf64_Dyn *entry)
-{
-	switch (entry->d_tag) {
-	case DT_GNU_HASH:
-		tables->hash = address_in(elf, entry->d_un.d_ptr);
-		break;
-	case DT_SYMTAB:
-		tables->symbols = address_in(elf, entry->d_un.d_ptr);
-		break;
-	case DT_STRTAB:
-		tables->names = address_in(elf, entry->d_un.d_ptr);
-		break;
-	}
-}
-
 static int find_tables(const struct target_memory *memory, const struct loaded_elf *elf,
 		       struct symbol_tables *tables)
 {
-	Elf64_Dyn entries[DYNAMIC_MAX];
-	size_t size = elf->findings.dynamic_size;
-	ssize_t got;
+	struct dynamic_value values[] = { { DT_GNU_HASH, 0 }, { DT_SYMTAB, 0 }, { DT_STRTAB, 0 } };
+	int status;
 
 	if (!elf->findings.has_dynamic)
 		return -ENODATA;
-	got = memory->read(memory->context, elf->bias + elf->findings.dynamic_vaddr, entries,
-			   size < sizeof(entries) ? size : sizeof(entries));
-	if (got < 0)
-		return (int)got;
-	for (size_t i = 0; i < (size_t)got / sizeof(entries[0]); i++) {
-		if (entries[i].d_tag == DT_NULL)
-			break;
-		note_table(tables, elf, &entries[i]);
-	}
-	return tables->hash && tables->symbols && tables->names ? 0 : -ENODATA;
+	status = dynamic_section_read(memory, elf->bias + elf->findings.dynamic_vaddr,
+				      elf->findings.dynamic_size, values, ARRAY_SIZE(values));
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (!values[i].value)
+			return -ENODATA;
+	tables->hash = address_in(elf, values[0].value);
+	tables->symbols = address_in(elf, values[1].value);
+	tables->names = address_in(elf, values[2].value);
+	return 0;
 }
 
 static int open_tables(const struct target_memory *memory, const struct loaded_elf *elf,

@@ -10,6 +10,7 @@
 #ifndef HOST_LOADED_ELF_H
 #define HOST_LOADED_ELF_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "host/elf/elf_inspect.h"
@@ -32,6 +33,19 @@ int loaded_elf_read(const struct target_memory *memory, uint64_t header, struct 
 
 /* Fills in the build id, if there is one.  Returns 0 or the error of a read. */
 int loaded_elf_read_id(const struct target_memory *memory, struct loaded_elf *elf);
+
+/* An entry of a dynamic section: its tag, and its value, which stays 0 when there is none. */
+struct dynamic_value {
+	int64_t tag;
+	uint64_t value;
+};
+
+/*
+ * Finds the values of some tags in the dynamic section at an address, which ends after `size`
+ * bytes at the latest.  0 or the error of a read.
+ */
+int dynamic_section_read(const struct target_memory *memory, uint64_t address, size_t size,
+			 struct dynamic_value *values, size_t count);
 
 /*
  * Fills in the symbols of elf_symbols.def that the module exports, by its GNU hash table.  Returns

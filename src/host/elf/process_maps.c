@@ -82,41 +82,35 @@ static bool take_range(struct cursor *cursor, struct process_mapping *ret)
 	return ret->start < ret->end && major <= UINT32_MAX && minor <= UINT32_MAX;
 }
 
-/* The kernel escapes newlines and nothing else. */
-static size_t undo_escapes(char *name, size_t length)
-{
-	size_t out = 0;
-
-	for (size_t in = 0; in < length; in++) {
-		if (length - in >= 4 && memcmp(name + in, "\\012", 4) == 0) {
-			name[out++] = '\n';
-			in += 3;
-		} else {
-			name[out++] = name[in];
-		}
-	}
-	return out;
-}
-
-static int take_name(struct cursor *cursor, struct arena *names, struct process_mapping *ret)
+int process_maps_add(struct process_maps *maps, const struct process_mapping *mapping,
+		     const char *name, size_t length)
 {
 	size_t mark = sizeof(deleted_mark) - 1;
-	size_t length;
-	char *name;
+	struct process_mapping added = *mapping;
 
-	while (take_byte(cursor, ' '))
-		;
-	length = (size_t)(cursor->end - cursor->at);
-	if (length > mark && memcmp(cursor->end - mark, deleted_mark, mark) == 0) {
-		ret->deleted = true;
+	if (maps->mappings.count == PROCESS_MAPPINGS_MAX)
+		return -E2BIG;
+	added.deleted = length > mark && memcmp(name + length - mark, deleted_mark, mark) == 0;
+	if (added.deleted)
 		length -= mark;
+	added.name = arena_copy(&maps->names, name, length);
+	return added.name ? array_append(&maps->mappings, added) : -ENOMEM;
+}
+
+/* The kernel escapes newlines and nothing else. */
+static void undo_escapes(char *name)
+{
+	char *out = name;
+
+	for (; *name; name++) {
+		if (strncmp(name, "\\012", 4) == 0) {
+			*out++ = '\n';
+			name += 3;
+		} else {
+			*out++ = *name;
+		}
 	}
-	name = arena_copy(names, cursor->at, length);
-	if (!name)
-		return -ENOMEM;
-	name[undo_escapes(name, length)] = '\0';
-	ret->name = name;
-	return 0;
+	*out = '\0';
 }
 
 static int parse_line(const char *line, size_t length, struct process_maps *maps)
@@ -132,12 +126,12 @@ static int parse_line(const char *line, size_t length, struct process_maps *maps
 		return 0;
 	if (count && maps->mappings.data[count - 1].end > mapping.start)
 		return -EBADMSG;
-	if (count == PROCESS_MAPPINGS_MAX)
-		return -E2BIG;
-	status = take_name(&cursor, &maps->names, &mapping);
-	if (status < 0)
-		return status;
-	return array_append(&maps->mappings, mapping);
+	while (take_byte(&cursor, ' '))
+		;
+	status = process_maps_add(maps, &mapping, cursor.at, (size_t)(cursor.end - cursor.at));
+	if (status == 0)
+		undo_escapes((char *)maps->mappings.data[count].name);
+	return status;
 }
 
 /* Parses whole lines.  *ret_used is where the incomplete rest begins. */
@@ -365,9 +359,6 @@ static void keep_entry(const Elf64_auxv_t *entry, struct program_image *image)
 	switch (entry->a_type) {
 	case AT_ENTRY:
 		image->entry = entry->a_un.a_val;
-		break;
-	case AT_PHDR:
-		image->phdr = entry->a_un.a_val;
 		break;
 	case AT_BASE:
 		image->interpreter = entry->a_un.a_val;

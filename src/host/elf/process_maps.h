@@ -49,6 +49,13 @@ void process_maps_clear(struct process_maps *maps);
 /* The same from a text, which need not end with a newline. */
 int process_maps_parse(const char *text, size_t length, struct process_maps *ret);
 
+/*
+ * Adds a mapping of the file that the kernel names so; cuts off the mark of a deleted file.  Only
+ * for those who list mappings.  0, -E2BIG, -ENOMEM.
+ */
+int process_maps_add(struct process_maps *maps, const struct process_mapping *mapping,
+		     const char *name, size_t length);
+
 /* The mapping that holds an address, or NULL.  Gives the file of a module, by an address in it. */
 const struct process_mapping *process_maps_at(const struct process_maps *maps, uint64_t address);
 
@@ -74,7 +81,6 @@ int process_mapping_stat(int process, const struct process_mapping *mapping, str
 /* From the auxiliary vector: 0 where there is no such entry. */
 struct program_image {
 	uint64_t entry;	      /* AT_ENTRY: minus the file's entry it is the load bias */
-	uint64_t phdr;	      /* AT_PHDR */
 	uint64_t interpreter; /* AT_BASE: load bias of the dynamic loader */
 };
 

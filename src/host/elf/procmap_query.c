@@ -33,13 +33,9 @@ struct query {
 #define COVERING_OR_NEXT 0x10
 #define FILE_BACKED 0x20
 
-static const char deleted_mark[] = " (deleted)";
-
 static int add_mapping(const struct query *found, const char *name, struct process_maps *maps)
 {
-	size_t mark = sizeof(deleted_mark) - 1;
-	size_t length = strlen(name);
-	struct process_mapping mapping = {
+	const struct process_mapping mapping = {
 		.start = found->start,
 		.end = found->end,
 		.offset = found->offset,
@@ -49,19 +45,12 @@ static int add_mapping(const struct query *found, const char *name, struct proce
 		.shared = found->found_flags & SHARED,
 	};
 
-	if (maps->mappings.count == PROCESS_MAPPINGS_MAX)
-		return -E2BIG;
-	if (length > mark && memcmp(name + length - mark, deleted_mark, mark) == 0) {
-		mapping.deleted = true;
-		length -= mark;
-	}
-	mapping.name = arena_copy(&maps->names, name, length);
-	return mapping.name ? array_append(&maps->mappings, mapping) : -ENOMEM;
+	return process_maps_add(maps, &mapping, name, strlen(name));
 }
 
 int procmap_query_files(int fd, struct process_maps *maps)
 {
-	char name[PATH_MAX + sizeof(deleted_mark)];
+	char name[PATH_MAX + sizeof(" (deleted)")];
 	uint64_t address = 0;
 
 	for (;;) {

@@ -11,7 +11,7 @@
 #define OFFSET_MAX (1 << 20) /* larger than any struct of a C library */
 #define WINDOW_MAX 1024	     /* from a thread's list node to its tid */
 #define CHUNKS_MAX 1024	     /* of slots, each for dozens of modules */
-#define LOOKS 3		     /* attempts, since a list may be changing */
+#define ATTEMPTS 3	     /* since a list may be changing */
 
 /* A descriptor: the three numbers with which the library describes a member. */
 struct descriptor {
@@ -250,7 +250,7 @@ int thread_list_read(const struct target_memory *memory, const struct thread_lay
 	struct thread_list list = { 0 };
 	int status = -EAGAIN;
 
-	for (int look = 0; look < LOOKS && status == -EAGAIN; look++)
+	for (int i = 0; i < ATTEMPTS && status == -EAGAIN; i++)
 		status = walk_lists(memory, layout, limit, &list);
 	if (status < 0 && status != -EAGAIN) {
 		thread_list_clear(&list);

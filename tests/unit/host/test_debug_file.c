@@ -14,6 +14,13 @@
 #include "host/elf/elf_inspect.h"
 #include "objects.h"
 
+static void debug_files_close(struct debug_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		close(files->list[i].fd);
+	files->count = 0;
+}
+
 /* A directory that stands for a process: its root is another file system's view. */
 struct place {
 	char path[64];
