@@ -156,10 +156,10 @@ static int tell_missing(const struct cgroup_absences *absences, struct sheet *sh
 }
 
 /* The name of the column for the reason when no cgroup has the file. */
-static const char *const stars[CGROUP_FORMAT_COUNT] = {
-	[CGROUP_PAIR] = " *",
-	[CGROUP_KEYS] = " *",
-	[CGROUP_NESTED] = " * *",
+static const char *const stars[KERNEL_FORMAT_COUNT] = {
+	[KERNEL_PAIR] = " *",
+	[KERNEL_KEYS] = " *",
+	[KERNEL_NESTED] = " * *",
 };
 
 static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet,
@@ -176,15 +176,14 @@ static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet
 static int tell_pressure(const struct cgroup_absences *absences, struct sheet *sheet,
 			 enum cgroup_file_id file)
 {
-	enum pressure_line first = file == CGROUP_FILE_IRQ_PRESSURE ? PRESSURE_FULL : PRESSURE_SOME;
 	char name[SHEET_NAME_SIZE];
 	int status = 0;
 
-	for (int line = first; line < PRESSURE_LINE_COUNT; line++)
-		for (int key = 0; status == 0 && key < PRESSURE_KEY_COUNT; key++) {
-			pressure_name(cgroup_files[file].name, line, key, name);
-			status = tell_missing(absences, sheet, name, file);
-		}
+	for (int key = file == CGROUP_FILE_IRQ_PRESSURE ? PRESSURE_FULL : 0;
+	     status == 0 && key < PRESSURE_KEYS; key++) {
+		snprintf(name, sizeof(name), "%s %s", cgroup_files[file].name, pressure_keys[key]);
+		status = tell_missing(absences, sheet, name, file);
+	}
 	return status;
 }
 
@@ -248,7 +247,7 @@ int cgroup_lacks_tell(const struct cgroup_lacks *lacks, struct sheet *sheet)
 	int status = tell_columns(lacks, sheet, has_columns);
 
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
-		if (cgroup_files[file].format == CGROUP_PRESSURE)
+		if (cgroup_files[file].format == KERNEL_PRESSURE)
 			status = tell_pressure(&lacks->files[file], sheet, file);
 		else if (!has_columns[file])
 			status = tell_file(&lacks->files[file], sheet, file);

@@ -11,7 +11,7 @@
 /* clang-format off */
 const struct cgroup_file cgroup_files[CGROUP_FILE_COUNT] = {
 #define CGROUP_FILE(id, name_, controller_, format_, root_)                                        \
-	[CGROUP_FILE_##id] = { name_, CONTROLLER_##controller_, CGROUP_##format_, root_ },
+	[CGROUP_FILE_##id] = { name_, CONTROLLER_##controller_, KERNEL_##format_, root_ },
 #include "collect/cgroup/cgroup_files.def"
 };
 /* clang-format on */

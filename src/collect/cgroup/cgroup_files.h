@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "collect/cgroup/cgroup_parse.h"
+#include "collect/kernel_parse.h"
 #include "host/hierarchy.h"
 
 struct capture;
@@ -38,7 +38,7 @@ enum cgroup_file_id {
 struct cgroup_file {
 	const char *name;
 	enum cgroup_controller controller;
-	enum cgroup_format format;
+	enum kernel_format format;
 	bool on_root;
 };
 

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "collect/cgroup/cgroup_v1.h"
 #include "collect/collector.h"
-#include "collect/host/pressure.h"
 
 /* clang-format off */
 static const struct {
@@ -33,7 +32,7 @@ static bool has_tree(const struct cgroup_reader *reader, enum hierarchy_id id)
 	return reader->trees.trees[id].fd >= 0;
 }
 
-static int store(struct cgroup_reader *reader, const char *name, const struct cgroup_value *value,
+static int store(struct cgroup_reader *reader, const char *name, const struct kernel_value *value,
 		 const struct cgroup_origin *origin)
 {
 	uint64_t number = value->number;
@@ -54,13 +53,13 @@ static int store(struct cgroup_reader *reader, const char *name, const struct cg
 	return status == -ENOMEM ? status : 0;
 }
 
-static int store_v1(struct cgroup_reader *reader, const struct cgroup_value *value)
+static int store_v1(struct cgroup_reader *reader, const struct kernel_value *value)
 {
 	const struct cgroup_v1_file *v1 = reader->v1;
 	struct cgroup_origin origin = {
 		reader->trees.trees[v1->hierarchy].name,
 		v1->name,
-		v1->format == CGROUP_KEYS ? value->key : "",
+		v1->format == KERNEL_KEYS ? value->key : "",
 	};
 	struct cgroup_reading readings_of_value[V1_READINGS_MAX];
 	size_t count =
@@ -71,19 +70,6 @@ static int store_v1(struct cgroup_reader *reader, const struct cgroup_value *val
 		status = store(reader, readings_of_value[i].name, &readings_of_value[i].value,
 			       &origin);
 	return status;
-}
-
-static int take_value(struct cgroup_sink *sink, const struct cgroup_value *value)
-{
-	struct cgroup_reader *reader = (struct cgroup_reader *)sink;
-	char name[SHEET_NAME_SIZE];
-
-	if (reader->v1)
-		return store_v1(reader, value);
-	if (!*value->key)
-		return store(reader, cgroup_files[reader->file].name, value, NULL);
-	snprintf(name, sizeof(name), "%s %s", cgroup_files[reader->file].name, value->key);
-	return store(reader, name, value, NULL);
 }
 
 /* Whether a directory is the root of its whole tree, and not just of our namespace. */
@@ -100,19 +86,25 @@ static bool is_true_root(const struct cgroup_reader *reader, enum hierarchy_id i
 }
 
 /* The kernel gives whole hosts numbers for "cpu full" that mean nothing. */
-static int store_pressure(struct cgroup_reader *reader)
+static bool is_meaningless(const struct cgroup_reader *reader, const struct kernel_value *value)
 {
-	const char *name = cgroup_files[reader->file].name;
-	struct pressure pressure;
-	int status;
+	return reader->file == CGROUP_FILE_CPU_PRESSURE && strncmp(value->key, "full", 4) == 0 &&
+	       is_true_root(reader, HIERARCHY_V2);
+}
 
-	pressure_parse(reader->buffer.data, &pressure);
-	if (!pressure_any(&pressure))
-		return 1;
-	if (reader->file == CGROUP_FILE_CPU_PRESSURE && is_true_root(reader, HIERARCHY_V2))
-		pressure_drop_line(&pressure, PRESSURE_FULL);
-	status = pressure_store(&pressure, reader->columns.sheet, reader->sheet_row, name);
-	return status == -ENOMEM ? status : 0;
+static int take_value(struct kernel_sink *sink, const struct kernel_value *value)
+{
+	struct cgroup_reader *reader = (struct cgroup_reader *)sink;
+	char name[SHEET_NAME_SIZE];
+
+	if (reader->v1)
+		return store_v1(reader, value);
+	if (is_meaningless(reader, value))
+		return 0;
+	if (!*value->key)
+		return store(reader, cgroup_files[reader->file].name, value, NULL);
+	snprintf(name, sizeof(name), "%s %s", cgroup_files[reader->file].name, value->key);
+	return store(reader, name, value, NULL);
 }
 
 /* If a file has nonsensical lines, that counts as one failed read. */
@@ -160,7 +152,7 @@ static bool is_failure(int status)
 
 /* Reads one file of the row into the sheet. */
 static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const char *name,
-		     enum cgroup_format format, bool on_root, struct lack *ret)
+		     enum kernel_format format, bool on_root, struct lack *ret)
 {
 	ssize_t length = proc_read(reader->directories[id], name, &reader->buffer);
 	int bad;
@@ -173,12 +165,9 @@ static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const c
 		*ret = lack_of(reader, id, name, on_root, (int)length);
 		return 0;
 	}
-	bad = format == CGROUP_PRESSURE ? store_pressure(reader) :
-					  cgroup_parse(format, reader->buffer.data, &reader->sink);
+	bad = kernel_parse(format, reader->buffer.data, &reader->sink);
 	if (bad < 0)
 		return bad;
-	/* A file about devices may be empty; a file of keys never is. */
-	bad += format == CGROUP_KEYS && length == 0;
 	count_parsed(reader, bad);
 	*ret = (struct lack){ bad ? ABSENCE_BROKEN : ABSENCE_NONE, NULL };
 	return 0;

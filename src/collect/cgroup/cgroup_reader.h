@@ -20,7 +20,7 @@ struct source_tally;
 
 /* What is being read, and where it goes. */
 struct cgroup_reader {
-	struct cgroup_sink sink; /* must be first: it is cast back to the reader */
+	struct kernel_sink sink; /* must be first: it is cast back to the reader */
 	struct capture *capture;
 	struct source_tally *tally;
 	struct hierarchies trees;

@@ -93,7 +93,7 @@ static const struct cgroup_v1_key effective_mems[] = { { "", "cpuset.mems.effect
 
 #define V1(file_, hierarchy_, name_, format_, keys_, ...)                                          \
 	{ .file = CGROUP_FILE_##file_, .hierarchy = HIERARCHY_##hierarchy_, .name = name_,         \
-	  .format = CGROUP_##format_, .keys = keys_, __VA_ARGS__ }
+	  .format = KERNEL_##format_, .keys = keys_, __VA_ARGS__ }
 
 /* In the order of cgroup_files.def. */
 const struct cgroup_v1_file cgroup_v1_files[] = {
@@ -129,7 +129,7 @@ _Static_assert(ARRAY_SIZE(cgroup_v1_files) <= CGROUP_V1_MAX, "CGROUP_V1_MAX is l
 /* In the name of a device's reading, only the last word is in the table. */
 static const char *telling_part(const struct cgroup_v1_file *file, const char *name)
 {
-	const char *blank = file->format == CGROUP_DEVICES ? strrchr(name, ' ') : NULL;
+	const char *blank = file->format == KERNEL_DEVICES ? strrchr(name, ' ') : NULL;
 
 	return blank ? blank + 1 : name;
 }
@@ -148,7 +148,7 @@ const char *cgroup_v1_reading(const struct cgroup_v1_file *file, size_t index)
 {
 	const struct cgroup_v1_key *key = file->keys;
 
-	if (!key || file->format == CGROUP_DEVICES)
+	if (!key || file->format == KERNEL_DEVICES)
 		return NULL;
 	for (; key->from; key++)
 		if (key->conversion != STATISTICS && index-- == 0)
@@ -156,7 +156,7 @@ const char *cgroup_v1_reading(const struct cgroup_v1_file *file, size_t index)
 	return NULL;
 }
 
-static void convert_ticks(struct cgroup_value *value, uint64_t tick_ns)
+static void convert_ticks(struct kernel_value *value, uint64_t tick_ns)
 {
 	if (__builtin_mul_overflow(value->number, tick_ns / NS_PER_US, &value->number))
 		value->state = CELL_ABSENT;
@@ -172,7 +172,7 @@ static uint64_t shares_to_weight(uint64_t number)
 	return weight ? weight : 1;
 }
 
-static void convert(struct cgroup_value *value, enum conversion conversion, uint64_t tick_ns)
+static void convert(struct kernel_value *value, enum conversion conversion, uint64_t tick_ns)
 {
 	switch (conversion) {
 	case PLAIN:
@@ -206,7 +206,7 @@ static void set_name(struct cgroup_reading *reading, const char *file, const cha
 	snprintf(reading->name, sizeof(reading->name), "%s %s", file, key);
 }
 
-static size_t translate_rest(const struct cgroup_v1_file *file, const struct cgroup_value *value,
+static size_t translate_rest(const struct cgroup_v1_file *file, const struct kernel_value *value,
 			     struct cgroup_reading *ret)
 {
 	static const char total[] = "total_";
@@ -223,17 +223,17 @@ static size_t translate_rest(const struct cgroup_v1_file *file, const struct cgr
 }
 
 /* The key as the table has it: without the device. */
-static const char *table_key(const struct cgroup_v1_file *file, const struct cgroup_value *value)
+static const char *table_key(const struct cgroup_v1_file *file, const struct kernel_value *value)
 {
 	const char *blank = strchr(value->key, ' ');
 
-	return file->format == CGROUP_DEVICES && blank ? blank + 1 : value->key;
+	return file->format == KERNEL_DEVICES && blank ? blank + 1 : value->key;
 }
 
 static void name_reading(struct cgroup_reading *reading, const struct cgroup_v1_file *file,
-			 const struct cgroup_value *value, const struct cgroup_v1_key *key)
+			 const struct kernel_value *value, const struct cgroup_v1_key *key)
 {
-	if (file->format == CGROUP_DEVICES)
+	if (file->format == KERNEL_DEVICES)
 		snprintf(reading->name, sizeof(reading->name), "%s %.*s %s",
 			 cgroup_files[file->file].name, (int)strcspn(value->key, " "), value->key,
 			 key->to);
@@ -242,7 +242,7 @@ static void name_reading(struct cgroup_reading *reading, const struct cgroup_v1_
 }
 
 size_t cgroup_v1_translate(const struct cgroup_v1_file *file, uint64_t tick_ns,
-			   const struct cgroup_value *value,
+			   const struct kernel_value *value,
 			   struct cgroup_reading ret[V1_READINGS_MAX])
 {
 	const char *name = table_key(file, value);

@@ -27,7 +27,7 @@ struct cgroup_v1_file {
 	enum cgroup_file_id file; /* the v2 file that it replaces */
 	enum hierarchy_id hierarchy;
 	const char *name;
-	enum cgroup_format format;
+	enum kernel_format format;
 	const struct cgroup_v1_key *keys; /* ended by one without a name */
 	enum cgroup_v1_rest rest;	  /* what to do with lines that are not among the keys */
 	bool not_on_root;
@@ -53,7 +53,7 @@ const char *cgroup_v1_reading(const struct cgroup_v1_file *file, size_t index);
 /* A value under the name of a reading. */
 struct cgroup_reading {
 	char name[SHEET_NAME_SIZE];
-	struct cgroup_value value;
+	struct kernel_value value;
 };
 
 /* How many readings one value of a v1 file can become. */
@@ -61,7 +61,7 @@ struct cgroup_reading {
 
 /* Translates a value of a v1 file into readings.  Returns how many there are, often 0. */
 size_t cgroup_v1_translate(const struct cgroup_v1_file *file, uint64_t tick_ns,
-			   const struct cgroup_value *value,
+			   const struct kernel_value *value,
 			   struct cgroup_reading ret[V1_READINGS_MAX]);
 
 #endif

@@ -29,9 +29,8 @@ static const char late_reason[] =
 
 struct cmdline_queue {
 	struct capture *capture;
-	struct reader_pool *pool; /* NULL for a recorded tree */
-	size_t room, held;	  /* fds that may wait in the queue, and that do at most */
-	int status;
+	struct reader_pool *pool;
+	size_t room, held; /* fds that may wait in the queue, and that do at most */
 };
 
 size_t cmdline_join(char *bytes, size_t length)
@@ -55,9 +54,10 @@ static ssize_t read_open(int fd, char *buffer)
 	return length < 0 ? -errno : (ssize_t)cmdline_join(buffer, (size_t)length);
 }
 
-static ssize_t read_file(int dir, int flags, char *buffer)
+static ssize_t read_file(const struct pool_request *request, char *buffer)
 {
-	CLEANUP(close_fd) int fd = file_open_below(dir, "cmdline", O_RDONLY | flags);
+	CLEANUP(close_fd)
+	int fd = file_open_below(request->dir, "cmdline", O_RDONLY | request->flags);
 
 	return fd < 0 ? fd : read_open(fd, buffer);
 }
@@ -65,7 +65,7 @@ static ssize_t read_file(int dir, int flags, char *buffer)
 static ssize_t read_cmdline(const struct pool_request *request, char buffer[POOL_BYTES])
 {
 	_Static_assert(CMDLINE_MAX < POOL_BYTES, "an answer has room for a command line");
-	return request->pid ? read_open(request->dir, buffer) : read_file(request->dir, 0, buffer);
+	return request->pid ? read_open(request->dir, buffer) : read_file(request, buffer);
 }
 
 static int take_answer(void *context, const struct pool_answer *answer)
@@ -98,6 +98,7 @@ int cmdline_start(struct capture *capture, struct cmdline_queue **ret)
 	struct cmdline_queue *queue = calloc(1, sizeof(*queue));
 	const struct pool_options options = {
 		.read = read_cmdline,
+		.is_direct = !capture->host->live,
 		.at_once = 1,
 		.room = UINT_MAX, /* see add_file() */
 		.help_ns = HELP_NS,
@@ -105,31 +106,18 @@ int cmdline_start(struct capture *capture, struct cmdline_queue **ret)
 		.answer = take_answer,
 		.context = queue,
 	};
-	int status = 0;
+	int status;
 
 	if (!queue)
 		return -ENOMEM;
 	queue->capture = capture;
 	queue->room = find_room();
-	if (capture->host->live)
-		status = reader_pool_new(&options, &queue->pool);
+	status = reader_pool_new(&options, &queue->pool);
 	if (status < 0)
 		free(queue);
 	else
 		*ret = queue;
 	return status;
-}
-
-/* Does not wait if there is a pipe in a recorded tree. */
-static void read_recorded(struct cmdline_queue *queue, uint32_t row, int dir)
-{
-	char buffer[CMDLINE_MAX];
-	struct pool_answer answer = { .tag = row, .text = buffer };
-
-	answer.length = read_file(dir, O_NONBLOCK, buffer);
-	close_fd(&dir);
-	if (queue->status == 0)
-		queue->status = take_answer(queue, &answer);
 }
 
 /* A directory, or the open file of process `pid`. */
@@ -140,10 +128,9 @@ static void add_file(struct cmdline_queue *queue, uint32_t row, int fd, int32_t 
 		queue->held = 0;
 	}
 	queue->held++;
-	reader_pool_read(queue->pool, &(struct pool_request){ .tag = row,
-							      .dir = fd,
-							      .pid = pid,
-							      .patience_ns = WAIT_NS });
+	reader_pool_read(queue->pool,
+			 &(struct pool_request){
+				 .tag = row, .dir = fd, .pid = pid, .patience_ns = WAIT_NS });
 }
 
 void cmdline_add_number(struct cmdline_queue *queue, uint32_t process_row)
@@ -163,18 +150,13 @@ void cmdline_add_number(struct cmdline_queue *queue, uint32_t process_row)
 
 void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir)
 {
-	if (queue->pool)
-		add_file(queue, process_row, dir, 0);
-	else
-		read_recorded(queue, process_row, dir);
+	add_file(queue, process_row, dir, 0);
 }
 
 int cmdline_finish(struct cmdline_queue *queue)
 {
-	int status = queue->status;
+	int status = reader_pool_finish(queue->pool);
 
-	if (queue->pool)
-		status = reader_pool_finish(queue->pool);
 	free(queue);
 	return status;
 }

@@ -3,8 +3,6 @@
  * Reads command lines in threads beside the capture (see reader_pool.h), since the kernel takes
  * the lock on the process's memory map to copy one.  The capture waits for half a second at most,
  * summed over all waits; a command line that is not there by then is absent.
- *
- * A recorded tree has no locks: its command lines are read directly.
  */
 #ifndef COLLECT_CMDLINE_H
 #define COLLECT_CMDLINE_H

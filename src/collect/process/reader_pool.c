@@ -83,9 +83,10 @@ static void reader_pool_leave(struct reader_pool *pool)
 }
 
 /* procfs returns a file in one piece if there is room: a short read means the end. */
-ssize_t pool_read_file(int dir, const char *file, char buffer[POOL_BYTES])
+ssize_t pool_read_file(const struct pool_request *request, const char *file,
+		       char buffer[POOL_BYTES])
 {
-	CLEANUP(close_fd) int fd = file_open_below(dir, file, O_RDONLY);
+	CLEANUP(close_fd) int fd = file_open_below(request->dir, file, O_RDONLY | request->flags);
 	ssize_t length;
 
 	if (fd < 0)
@@ -193,7 +194,7 @@ int reader_pool_new(const struct pool_options *options, struct reader_pool **ret
 	pthread_cond_init(&pool->asked, NULL);
 	init_monotonic(&pool->ended);
 	pthread_mutex_lock(&pool->lock);
-	status = start_reader(pool);
+	status = options->is_direct ? 0 : start_reader(pool);
 	pthread_mutex_unlock(&pool->lock);
 	if (status < 0) {
 		reader_pool_free(pool);
@@ -336,13 +337,17 @@ void reader_pool_read(struct reader_pool *pool, const struct pool_request *reque
 {
 	struct queued queued = { .request = *request };
 
+	queued.request.flags = pool->options.is_direct ? O_NONBLOCK : 0;
 	pthread_mutex_lock(&pool->lock);
 	if (pool->open >= pool->options.room)
 		wait_until(pool, pool->options.room / 2);
 	if (array_append(&pool->queue, queued) < 0) {
 		pool->failed = true;
 		close_fd(&queued.request.dir);
-	} else if (++pool->open && pool->options.room < FEW_REQUESTS) {
+	} else if (++pool->open && pool->options.is_direct) {
+		serve_next(pool);
+		give_answers(pool);
+	} else if (pool->options.room < FEW_REQUESTS) {
 		pthread_cond_signal(&pool->asked);
 		wait_until(pool, pool->open);
 	}

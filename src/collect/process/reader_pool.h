@@ -18,6 +18,7 @@
 #ifndef COLLECT_READER_POOL_H
 #define COLLECT_READER_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,6 +32,7 @@ struct pool_request {
 	int dir; /* taken over and closed */
 	int32_t pid;
 	int64_t patience_ns; /* it is late when reading takes longer than this */
+	int flags; /* set by the pool, for open(): not to wait at a pipe in a recorded tree */
 };
 
 struct pool_answer {
@@ -46,6 +48,7 @@ struct pool_options {
 	 * negative errno.
 	 */
 	ssize_t (*read)(const struct pool_request *request, char buffer[POOL_BYTES]);
+	bool is_direct;	   /* a recorded tree has no locks: the caller's thread reads, at once */
 	unsigned at_once;  /* readers that work at the same time, 1 to POOL_READERS */
 	unsigned room;	   /* requests that may be open before reader_pool_read() waits */
 	int64_t help_ns;   /* a reader that takes longer no longer counts in at_once */
@@ -64,6 +67,7 @@ void reader_pool_wait(struct reader_pool *pool); /* until all answers were given
 int reader_pool_finish(struct reader_pool *pool);
 
 /* For read functions: a whole file below the request's directory. */
-ssize_t pool_read_file(int dir, const char *file, char buffer[POOL_BYTES]);
+ssize_t pool_read_file(const struct pool_request *request, const char *file,
+		       char buffer[POOL_BYTES]);
 
 #endif

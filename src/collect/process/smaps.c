@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/kernel_parse.h"
 #include "collect/proc/proc_file.h"
 #include "collect/process/reader_pool.h"
-#include "collect/process/smaps_parse.h"
 #include "collect/source.h"
 
 #define SMAPS_FILE "smaps_rollup"
@@ -31,57 +31,98 @@ struct smaps {
 	uint64_t empty;	  /* processes that are known to have no memory */
 	uint64_t nowhere; /* no such file, or the process has ended */
 	int64_t longest_ns;
-	enum metric_id metrics[METRIC_STORED];
+	struct smaps_metric {
+		enum metric_id id;
+		const struct metric_source *source;
+		unsigned parts; /* of its sum, "A + B + C" */
+	} metrics[METRIC_STORED];
 	unsigned metric_count;
 };
+
+static unsigned count_parts(const char *sum)
+{
+	unsigned count = 1;
+
+	for (; (sum = strchr(sum, '+')); sum++)
+		count++;
+	return count;
+}
+
+static bool is_part(const char *sum, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *found = sum; (found = strstr(found, key)); found++)
+		if ((found == sum || found[-1] == ' ') &&
+		    (found[length] == ' ' || found[length] == '\0'))
+			return true;
+	return false;
+}
 
 static int begin(struct smaps *smaps)
 {
 	for (int id = 0; id < METRIC_STORED; id++) {
-		if (!metric_source(&metrics[id], PLACE_SMAPS))
+		const struct metric_source *source = metric_source(&metrics[id], PLACE_SMAPS);
+
+		if (!source)
 			continue;
 		if (snapshot_need_column(smaps->capture->snapshot, id) < 0)
 			return -ENOMEM;
-		smaps->metrics[smaps->metric_count++] = id;
+		smaps->metrics[smaps->metric_count++] =
+			(struct smaps_metric){ id, source, count_parts(source->key) };
 	}
 	return 0;
 }
 
-static int store_readings(const struct capture *capture, uint32_t process, const char *text)
+/* The sink of one process's file. */
+struct smaps_sink {
+	struct kernel_sink sink; /* must be first: it is cast back */
+	struct smaps *smaps;
+	uint32_t row; /* of the sheet */
+	uint64_t sums[METRIC_STORED];
+	unsigned found[METRIC_STORED]; /* parts of each sum */
+};
+
+static int take_value(struct kernel_sink *sink, const struct kernel_value *value)
 {
-	struct snapshot *snapshot = capture->snapshot;
-	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	struct smaps_sink *own = (struct smaps_sink *)sink;
+	const struct capture *capture = own->smaps->capture;
 	char name[SHEET_NAME_SIZE];
-	struct smaps_value value;
-	uint32_t row;
+	int status;
 
-	_Static_assert(sizeof(SMAPS_PREFIX) + SMAPS_KEY_MAX <= sizeof(name), "a name has room");
-	if (snapshot_process_row(snapshot, process, &row) < 0)
-		return -ENOMEM;
-	while (smaps_next(&text, &value)) {
-		snprintf(name, sizeof(name), SMAPS_PREFIX "%.*s", (int)value.key_length, value.key);
-		if (sheet_set(sheet, row, name, CELL_NUMBER,
-			      metric_from_raw(value.kib, RAW_KIB, &capture->scale)) == -ENOMEM)
-			return -ENOMEM;
+	_Static_assert(sizeof(SMAPS_PREFIX) + KERNEL_KEY_SIZE <= sizeof(name), "a name has room");
+	for (unsigned i = 0; i < own->smaps->metric_count; i++) {
+		if (!is_part(own->smaps->metrics[i].source->key, value->key))
+			continue;
+		own->found[i]++;
+		if (__builtin_add_overflow(own->sums[i], value->number, &own->sums[i]))
+			own->sums[i] = UINT64_MAX;
 	}
-	return 0;
+	snprintf(name, sizeof(name), SMAPS_PREFIX "%s", value->key);
+	status = sheet_set(&capture->snapshot->sheets[SHEET_PROCESSES], own->row, name, CELL_NUMBER,
+			   metric_from_raw(value->number, RAW_KIB, &capture->scale));
+	return status == -ENOMEM ? status : 0;
 }
 
+/* A sum of which a part is missing is absent. */
 static int store(struct smaps *smaps, uint32_t process, const char *text)
 {
 	struct snapshot *snapshot = smaps->capture->snapshot;
+	struct smaps_sink sink = { .sink = { take_value }, .smaps = smaps };
+	int status = snapshot_process_row(snapshot, process, &sink.row);
 
 	smaps->read++;
-	for (unsigned i = 0; i < smaps->metric_count; i++) {
-		enum metric_id id = smaps->metrics[i];
-		const struct metric_source *source = metric_source(&metrics[id], PLACE_SMAPS);
-		uint64_t kib;
+	if (status == 0)
+		status = kernel_parse(KERNEL_KIB, text, &sink.sink);
+	for (unsigned i = 0; status == 0 && i < smaps->metric_count; i++) {
+		const struct smaps_metric *metric = &smaps->metrics[i];
 
-		if (smaps_sum(text, source->key, &kib))
-			snapshot_set(snapshot, id, process,
-				     metric_from_raw(kib, source->raw, &smaps->capture->scale));
+		if (sink.found[i] == metric->parts)
+			snapshot_set(snapshot, metric->id, process,
+				     metric_from_raw(sink.sums[i], metric->source->raw,
+						     &smaps->capture->scale));
 	}
-	return store_readings(smaps->capture, process, text);
+	return status;
 }
 
 static int take_answer(void *context, const struct pool_answer *answer)
@@ -97,30 +138,6 @@ static int take_answer(void *context, const struct pool_answer *answer)
 	return answer->length < 0 ? 0 : store(smaps, answer->tag, answer->text);
 }
 
-/* A recorded tree has no locks: its files are read directly. */
-static int read_recorded(struct smaps *smaps, uint32_t process)
-{
-	CLEANUP(close_fd) int dir = process_open(smaps->capture, process, &smaps->buffer);
-	struct pool_answer answer = { .tag = process, .length = dir };
-
-	if (dir >= 0)
-		answer.length = proc_read(dir, SMAPS_FILE, &smaps->buffer);
-	answer.text = smaps->buffer.data;
-	return take_answer(smaps, &answer);
-}
-
-static int read_all_recorded(struct smaps *smaps)
-{
-	int status = 0;
-
-	for (uint32_t row = 0; status == 0 && row < smaps->capture->snapshot->process_count; row++)
-		if (process_lacks_memory(smaps->capture, row))
-			smaps->empty++;
-		else
-			status = read_recorded(smaps, row);
-	return status;
-}
-
 static int64_t patience_with(const struct capture *capture, uint32_t process)
 {
 	uint64_t held;
@@ -130,7 +147,7 @@ static int64_t patience_with(const struct capture *capture, uint32_t process)
 	return PATIENCE_NS + (int64_t)(held >> 30) * PER_GIB_NS;
 }
 
-static void read_live(struct smaps *smaps, struct reader_pool *pool, uint32_t process)
+static void read_process(struct smaps *smaps, struct reader_pool *pool, uint32_t process)
 {
 	struct pool_request request = {
 		.tag = process,
@@ -141,19 +158,21 @@ static void read_live(struct smaps *smaps, struct reader_pool *pool, uint32_t pr
 	if (request.dir >= 0)
 		reader_pool_read(pool, &request);
 	else
-		source_count(&smaps->capture->tallies[SOURCE_SMAPS], request.dir);
+		source_count_file(smaps->capture, &smaps->capture->tallies[SOURCE_SMAPS],
+				  request.dir);
 }
 
 static ssize_t read_rollup(const struct pool_request *request, char buffer[POOL_BYTES])
 {
-	return pool_read_file(request->dir, SMAPS_FILE, buffer);
+	return pool_read_file(request, SMAPS_FILE, buffer);
 }
 
-static int read_all_live(struct smaps *smaps)
+static int read_all(struct smaps *smaps)
 {
 	struct capture *capture = smaps->capture;
 	const struct pool_options options = {
 		.read = read_rollup,
+		.is_direct = !capture->host->live,
 		.at_once = AT_ONCE,
 		.room = AT_ONCE,
 		.help_ns = INT64_MAX,
@@ -166,15 +185,14 @@ static int read_all_live(struct smaps *smaps)
 
 	if (status < 0) {
 		source_count(&capture->tallies[SOURCE_SMAPS], status);
-		capture->tallies[SOURCE_SMAPS].reason =
-			"no thread could be started to read it aside";
+		capture->tallies[SOURCE_SMAPS].reason = "no thread could be started to read it";
 		return 0;
 	}
 	for (uint32_t row = 0; row < capture->snapshot->process_count; row++)
 		if (process_lacks_memory(capture, row))
 			smaps->empty++;
 		else
-			read_live(smaps, pool, row);
+			read_process(smaps, pool, row);
 	return reader_pool_finish(pool);
 }
 
@@ -221,8 +239,8 @@ static int note_absences(const struct smaps *smaps)
 	if (reason.failed)
 		return -ENOMEM;
 	for (unsigned i = 0; status == 0 && i < smaps->metric_count; i++)
-		if (snapshot_measured(snapshot, smaps->metrics[i]) < snapshot->process_count)
-			status = snapshot_set_absent(snapshot, smaps->metrics[i],
+		if (snapshot_measured(snapshot, smaps->metrics[i].id) < snapshot->process_count)
+			status = snapshot_set_absent(snapshot, smaps->metrics[i].id,
 						     text_string(&reason));
 	for (size_t i = 0; status == 0 && i < sheet->columns.count; i++) {
 		const struct column *column = &sheet->columns.data[i];
@@ -263,7 +281,7 @@ int smaps_collect(struct capture *capture)
 	status = begin(&smaps);
 	host_clock(capture->host, &started);
 	if (status == 0)
-		status = capture->host->live ? read_all_live(&smaps) : read_all_recorded(&smaps);
+		status = read_all(&smaps);
 	host_clock(capture->host, &ended);
 	proc_buffer_clear(&smaps.buffer);
 	if (status < 0)

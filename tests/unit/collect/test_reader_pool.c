@@ -44,7 +44,7 @@ static int note(void *context, const struct pool_answer *answer)
 
 static ssize_t read_one(const struct pool_request *request, char buffer[POOL_BYTES])
 {
-	return pool_read_file(request->dir, "file", buffer);
+	return pool_read_file(request, "file", buffer);
 }
 
 static void begin(struct stage *stage, unsigned at_once, int64_t patience_ns)

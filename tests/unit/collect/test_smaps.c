@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "collect/process/smaps.h"
-#include "collect/process/smaps_parse.h"
 #include "scene.h"
 
 #define HEADER "55cd3a000000-7ffd5a3fe000 ---p 00000000 00:00 0                  [rollup]\n"
@@ -20,47 +19,6 @@ static const char rollup[] = HEADER "Rss:                1652 kB\n"
 				    "Swap:                 12 kB\n"
 				    "SwapPss:               6 kB\n"
 				    "Invented_2031:        77 kB\n";
-
-static void the_header_is_no_value(void **state)
-{
-	const char *cursor = rollup;
-	struct smaps_value value;
-
-	(void)state;
-	assert_true(smaps_next(&cursor, &value));
-	assert_int_equal(value.key_length, 3);
-	assert_memory_equal(value.key, "Rss", 3);
-	assert_int_equal(value.kib, 1652);
-}
-
-static void only_kilobytes_are_memory(void **state)
-{
-	const char *cursor = "THPeligible: 1\nPages: 5 MB\nNegative: -4 kB\nCut: 9\nA B: 7 kB\n"
-			     ": 3 kB\nHuge: 99999999999999999999 kB\nTail: 1 kB x\nLast:2kB";
-	struct smaps_value value;
-
-	(void)state;
-	assert_true(smaps_next(&cursor, &value));
-	assert_memory_equal(value.key, "Last", 4);
-	assert_int_equal(value.kib, 2);
-	assert_false(smaps_next(&cursor, &value));
-}
-
-static void a_sum_needs_all_its_parts(void **state)
-{
-	uint64_t kib = 5;
-
-	(void)state;
-	assert_true(smaps_sum(rollup, "Private_Clean + Private_Dirty + Private_Hugetlb", &kib));
-	assert_int_equal(kib, 4 + 188 + 2048);
-	assert_true(smaps_sum(rollup, "Pss", &kib));
-	assert_int_equal(kib, 255);
-	assert_false(smaps_sum("Private_Clean: 4 kB\nPrivate_Dirty: 8 kB\n",
-			       "Private_Clean + Private_Dirty + Private_Hugetlb", &kib));
-	assert_int_equal(kib, 255);
-	assert_true(smaps_sum("A: 18446744073709551615 kB\nB: 1 kB\n", "A + B", &kib));
-	assert_int_equal(kib, UINT64_MAX);
-}
 
 static void write_process(const struct tree *tree, int tgid, const char *smaps)
 {
@@ -113,6 +71,24 @@ static void every_key_is_kept_also_one_of_the_future(void **state)
 	assert_int_equal(value, 77 * 1024);
 	assert_non_null(sheet_find(&snapshot->sheets[SHEET_PROCESSES], "smaps Rss")->absent);
 	assert_false(has_cell(snapshot, METRIC_pss_bytes, 1));
+}
+
+static void a_sum_needs_all_its_parts(void **state)
+{
+	struct scene *scene = *state;
+	const struct snapshot *snapshot;
+
+	write_process(&scene->tree, 1,
+		      HEADER "Private_Clean: 4 kB\nPrivate_Dirty: 8 kB\nPss: 1 kB\n");
+	write_process(&scene->tree, 2,
+		      HEADER "Private_Clean: 18446744073709551615 kB\nPrivate_Dirty: 1 kB\n"
+			     "Private_Hugetlb: 0 kB\n");
+	take(scene, scene->tree.root);
+	snapshot = scene->capture.snapshot;
+	assert_false(has_cell(snapshot, METRIC_uss_bytes, 1));
+	assert_int_equal(cell(snapshot, METRIC_pss_bytes, 1), 1024);
+	assert_int_equal(cell(snapshot, METRIC_uss_bytes, 2),
+			 metric_from_raw(UINT64_MAX, RAW_KIB, &scene->capture.scale));
 }
 
 static void the_cost_is_noted_but_no_time_of_a_recording(void **state)
@@ -200,10 +176,8 @@ static void we_have_memory_of_our_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_header_is_no_value),
-		cmocka_unit_test(only_kilobytes_are_memory),
-		cmocka_unit_test(a_sum_needs_all_its_parts),
 		SCENE_TEST(every_key_is_kept_also_one_of_the_future),
+		SCENE_TEST(a_sum_needs_all_its_parts),
 		SCENE_TEST(the_cost_is_noted_but_no_time_of_a_recording),
 		SCENE_TEST(a_recording_without_the_files_says_so),
 		SCENE_TEST(having_no_memory_and_not_being_read_are_two_things),

@@ -12,18 +12,18 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "collect/cgroup/cgroup_parse.h"
+#include "collect/kernel_parse.h"
 #include "collect/cgroup/cgroup_v1.h"
 
 /* Writes down what it is given: "key=value;". */
 struct notebook {
-	struct cgroup_sink sink;
+	struct kernel_sink sink;
 	struct text text;
 	const struct cgroup_v1_file *v1;
 	int status;
 };
 
-static void note_value(struct notebook *notebook, const char *key, const struct cgroup_value *value)
+static void note_value(struct notebook *notebook, const char *key, const struct kernel_value *value)
 {
 	struct text *text = &notebook->text;
 
@@ -36,7 +36,7 @@ static void note_value(struct notebook *notebook, const char *key, const struct 
 		text_format(text, "%" PRId64 ";", (int64_t)value->number);
 }
 
-static int note(struct cgroup_sink *sink, const struct cgroup_value *value)
+static int note(struct kernel_sink *sink, const struct kernel_value *value)
 {
 	struct notebook *notebook = (struct notebook *)sink;
 	struct cgroup_reading readings[V1_READINGS_MAX];
@@ -52,11 +52,11 @@ static int note(struct cgroup_sink *sink, const struct cgroup_value *value)
 	return notebook->status;
 }
 
-static void expect(enum cgroup_format format, const char *text, int bad, const char *expected)
+static void expect(enum kernel_format format, const char *text, int bad, const char *expected)
 {
 	struct notebook notebook = { .sink = { note } };
 
-	assert_int_equal(cgroup_parse(format, text, &notebook.sink), bad);
+	assert_int_equal(kernel_parse(format, text, &notebook.sink), bad);
 	assert_string_equal(text_string(&notebook.text), expected);
 	text_free(&notebook.text);
 }
@@ -64,61 +64,118 @@ static void expect(enum cgroup_format format, const char *text, int bad, const c
 static void a_number_is_the_whole_file(void **state)
 {
 	(void)state;
-	expect(CGROUP_NUMBER, "0\n", 0, "=0;");
-	expect(CGROUP_NUMBER, "42", 0, "=42;");
-	expect(CGROUP_NUMBER, "", 1, "");
-	expect(CGROUP_NUMBER, "max\n", 1, "");
-	expect(CGROUP_NUMBER, "-1\n", 1, "");
-	expect(CGROUP_NUMBER, "1 2\n", 1, "");
-	expect(CGROUP_NUMBER, "18446744073709551616\n", 1, "");
-	expect(CGROUP_SIGNED, "-20\n", 0, "=-20;");
-	expect(CGROUP_SIGNED, "19\n", 0, "=19;");
-	expect(CGROUP_SIGNED, "--1\n", 1, "");
+	expect(KERNEL_NUMBER, "0\n", 0, "=0;");
+	expect(KERNEL_NUMBER, "42", 0, "=42;");
+	expect(KERNEL_NUMBER, "", 1, "");
+	expect(KERNEL_NUMBER, "max\n", 1, "");
+	expect(KERNEL_NUMBER, "-1\n", 1, "");
+	expect(KERNEL_NUMBER, "1 2\n", 1, "");
+	expect(KERNEL_NUMBER, "18446744073709551616\n", 1, "");
+	expect(KERNEL_SIGNED, "-20\n", 0, "=-20;");
+	expect(KERNEL_SIGNED, "19\n", 0, "=19;");
+	expect(KERNEL_SIGNED, "--1\n", 1, "");
 }
 
 static void unlimited_is_not_a_number(void **state)
 {
 	(void)state;
-	expect(CGROUP_LIMIT, "max\n", 0, "=max;");
-	expect(CGROUP_LIMIT, "0\n", 0, "=0;");
-	expect(CGROUP_LIMIT, "maximum\n", 1, "");
-	expect(CGROUP_LIMIT, "\n", 1, "");
-	expect(CGROUP_PAIR, "max 100000\n", 0, "quota_usec=max;period_usec=100000;");
-	expect(CGROUP_PAIR, "5000 10000\n", 0, "quota_usec=5000;period_usec=10000;");
-	expect(CGROUP_PAIR, "max\n", 1, "quota_usec=max;");
-	expect(CGROUP_PAIR, "x 100\n", 1, "period_usec=100;");
+	expect(KERNEL_LIMIT, "max\n", 0, "=max;");
+	expect(KERNEL_LIMIT, "0\n", 0, "=0;");
+	expect(KERNEL_LIMIT, "maximum\n", 1, "");
+	expect(KERNEL_LIMIT, "\n", 1, "");
+	expect(KERNEL_PAIR, "max 100000\n", 0, "quota_usec=max;period_usec=100000;");
+	expect(KERNEL_PAIR, "5000 10000\n", 0, "quota_usec=5000;period_usec=10000;");
+	expect(KERNEL_PAIR, "max\n", 1, "quota_usec=max;");
+	expect(KERNEL_PAIR, "x 100\n", 1, "period_usec=100;");
 }
 
 static void every_key_is_kept_and_bad_lines_are_counted(void **state)
 {
 	(void)state;
-	expect(CGROUP_KEYS, "usage_usec 5\ncore_sched.force_idle_usec 7\n\nnew_key 1\n", 0,
+	expect(KERNEL_KEYS, "usage_usec 5\ncore_sched.force_idle_usec 7\n\nnew_key 1\n", 0,
 	       "usage_usec=5;core_sched.force_idle_usec=7;new_key=1;");
-	expect(CGROUP_KEYS, "a 1\nno number\nb\nc -1\nd 1 2\n\x1b[2J 3\ne 9", 5, "a=1;e=9;");
-	expect(CGROUP_KEYS, "", 0, "");
-	expect(CGROUP_KEYS, "a_key_that_is_longer_than_any_name_of_the_kernel_can_be 1\n", 1, "");
+	expect(KERNEL_KEYS, "a 1\nno number\nb\nc -1\nd 1 2\n\x1b[2J 3\ne 9", 5, "a=1;e=9;");
+	expect(KERNEL_KEYS, "", 1, "");
+	expect(KERNEL_KEYS, "a_key_that_is_longer_than_any_name_of_the_kernel_can_be 1\n", 1, "");
 }
 
 static void devices_have_their_numbers_by_key(void **state)
 {
 	(void)state;
-	expect(CGROUP_NESTED, "8:0 rbytes=1 wbytes=2\n259:3 rios=3\n", 0,
+	expect(KERNEL_NESTED, "8:0 rbytes=1 wbytes=2\n259:3 rios=3\n", 0,
 	       "8:0 rbytes=1;8:0 wbytes=2;259:3 rios=3;");
-	expect(CGROUP_NESTED, "8:16 8:0 rbytes=1\n8:32 \n", 0, "8:0 rbytes=1;");
-	expect(CGROUP_NESTED, "8:0 rbytes=1 cost.vrate=100.00 wbytes=x =3\n", 2, "8:0 rbytes=1;");
-	expect(CGROUP_NESTED, "rbytes=1\n8:x rbytes=2\n", 3, "");
-	expect(CGROUP_DEVICES, "8:0 Read 10\n8:0 Sync 3\n8:0 Total 10\nTotal 10\n", 0,
+	expect(KERNEL_NESTED, "8:16 8:0 rbytes=1\n8:32 \n", 0, "8:0 rbytes=1;");
+	expect(KERNEL_NESTED, "8:0 rbytes=1 cost.vrate=100.00 wbytes=x =3\n", 2, "8:0 rbytes=1;");
+	expect(KERNEL_NESTED, "rbytes=1\n8:x rbytes=2\n", 3, "");
+	expect(KERNEL_DEVICES, "8:0 Read 10\n8:0 Sync 3\n8:0 Total 10\nTotal 10\n", 0,
 	       "8:0 Read=10;8:0 Sync=3;8:0 Total=10;");
-	expect(CGROUP_DEVICES, "sda Read 10\nTotal\n", 2, "");
+	expect(KERNEL_DEVICES, "sda Read 10\nTotal\n", 2, "");
 }
 
 static void an_empty_list_is_a_text(void **state)
 {
 	(void)state;
-	expect(CGROUP_LIST, "0-3,7\n", 0, "='0-3,7';");
-	expect(CGROUP_LIST, "\n", 0, "='';");
-	expect(CGROUP_LIST, "", 0, "='';");
-	expect(CGROUP_LIST, "0-3 x\n", 1, "");
+	expect(KERNEL_LIST, "0-3,7\n", 0, "='0-3,7';");
+	expect(KERNEL_LIST, "\n", 0, "='';");
+	expect(KERNEL_LIST, "", 0, "='';");
+	expect(KERNEL_LIST, "0-3 x\n", 1, "");
+}
+
+static void averages_of_pressure_are_hundredths_of_a_percent(void **state)
+{
+	(void)state;
+	expect(KERNEL_PRESSURE,
+	       "some avg10=1.36 avg60=0.05 avg300=100.00 total=1090712918\n"
+	       "full avg10=0.00 total=0\n",
+	       0,
+	       "some avg10=136;some avg60=5;some avg300=10000;some total=1090712918;"
+	       "full avg10=0;full total=0;");
+	/* A fraction is filled up or cut to two digits. */
+	expect(KERNEL_PRESSURE, "some avg10=7 avg60=7.5 avg300=7.129 total=1\n", 0,
+	       "some avg10=700;some avg60=750;some avg300=712;some total=1;");
+	expect(KERNEL_PRESSURE, "full total=1.5 avg10=1.5\n", 0, "full avg10=150;");
+	/* The largest number is -1 here. */
+	expect(KERNEL_PRESSURE, "some avg10=184467440737095517.00 total=18446744073709551616\n", 0,
+	       "some avg10=-1;some total=-1;");
+	expect(KERNEL_PRESSURE, "some total=18446744073709551615\n", 0, "some total=-1;");
+}
+
+static void malformed_pressure_is_absent_and_harms_no_other(void **state)
+{
+	static const char *const malformed[] = {
+		"some avg10= total=5\n",
+		"some avg10=x total=5\n",
+		"some avg10=-1.00 total=5\n",
+		"some avg10=1.x total=5\n",
+		"some avg10=1. total=5\n",
+		"some avg10=.5 total=5\n",
+		"some avg10=1,36 total=5\n",
+		"some avg10 total=5\n",
+		"some =1.00 total=5\n",
+		"some avg1=1.00 total=5\n",
+		"some AVG10=1.0 total=5\n",
+		"some avg10=0x1 total=5",
+		"most avg10=9.00 total=9\nsome avg5=3.00 total=5 unit=us\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(malformed); i++)
+		expect(KERNEL_PRESSURE, malformed[i], 0, "some total=5;");
+	expect(KERNEL_PRESSURE, "", 1, "");
+	expect(KERNEL_PRESSURE, "\n\nsome\nfull \n", 1, "");
+}
+
+static void only_kilobytes_are_memory(void **state)
+{
+	(void)state;
+	expect(KERNEL_KIB,
+	       "55cd3a000000-7ffd5a3fe000 ---p 00000000 00:00 0                  [rollup]\n"
+	       "Rss:                1652 kB\nInvented_2031:        77 kB\n",
+	       0, "Rss=1652;Invented_2031=77;");
+	expect(KERNEL_KIB,
+	       "THPeligible: 1\nPages: 5 MB\nNegative: -4 kB\nCut: 9\nA B: 7 kB\n"
+	       ": 3 kB\nHuge: 99999999999999999999 kB\nTail: 1 kB x\nLast: 2 kB",
+	       0, "Last=2;");
 }
 
 static void a_sink_that_fails_ends_the_parsing(void **state)
@@ -126,7 +183,7 @@ static void a_sink_that_fails_ends_the_parsing(void **state)
 	struct notebook notebook = { .sink = { note }, .status = -ENOMEM };
 
 	(void)state;
-	assert_int_equal(cgroup_parse(CGROUP_KEYS, "a 1\nb 2\n", &notebook.sink), -ENOMEM);
+	assert_int_equal(kernel_parse(KERNEL_KEYS, "a 1\nb 2\n", &notebook.sink), -ENOMEM);
 	assert_string_equal(text_string(&notebook.text), "a=1;");
 	text_free(&notebook.text);
 }
@@ -134,7 +191,7 @@ static void a_sink_that_fails_ends_the_parsing(void **state)
 static void expect_v1(const char *file, const char *text, const char *expected)
 {
 	struct notebook notebook = { .sink = { note } };
-	enum cgroup_format format = CGROUP_FORMAT_COUNT;
+	enum kernel_format format = KERNEL_FORMAT_COUNT;
 
 	for (size_t i = 0; i < cgroup_v1_file_count; i++)
 		if (strcmp(cgroup_v1_files[i].name, file) == 0) {
@@ -142,7 +199,7 @@ static void expect_v1(const char *file, const char *text, const char *expected)
 			format = notebook.v1->format;
 		}
 	assert_non_null(notebook.v1);
-	assert_int_equal(cgroup_parse(format, text, &notebook.sink), 0);
+	assert_int_equal(kernel_parse(format, text, &notebook.sink), 0);
 	assert_string_equal(text_string(&notebook.text), expected);
 	text_free(&notebook.text);
 }
@@ -220,6 +277,9 @@ int main(void)
 		cmocka_unit_test(every_key_is_kept_and_bad_lines_are_counted),
 		cmocka_unit_test(devices_have_their_numbers_by_key),
 		cmocka_unit_test(an_empty_list_is_a_text),
+		cmocka_unit_test(averages_of_pressure_are_hundredths_of_a_percent),
+		cmocka_unit_test(malformed_pressure_is_absent_and_harms_no_other),
+		cmocka_unit_test(only_kilobytes_are_memory),
 		cmocka_unit_test(a_sink_that_fails_ends_the_parsing),
 		cmocka_unit_test(v1_times_become_microseconds),
 		cmocka_unit_test(v1_limits_know_unlimited),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/cgroup/cgroup_parse.h"
+#include "collect/kernel_parse.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -17,8 +17,14 @@ struct piece {
 };
 
 struct parser {
-	struct cgroup_sink *sink;
+	struct kernel_sink *sink;
 	int bad;
+	bool has_given; /* at least one value */
+};
+
+const char *const pressure_keys[PRESSURE_KEYS] = {
+	"some avg10", "some avg60", "some avg300", "some total",
+	"full avg10", "full avg60", "full avg300", "full total",
 };
 
 static bool is_key_character(char character)
@@ -32,7 +38,7 @@ static bool is_key(struct piece piece)
 	for (size_t i = 0; i < piece.length; i++)
 		if (!piece.start[i] || !is_key_character(piece.start[i]))
 			return false;
-	return piece.length > 0 && piece.length < CGROUP_KEY_SIZE / 2;
+	return piece.length > 0 && piece.length < KERNEL_KEY_SIZE / 2;
 }
 
 /* "MAJOR:MINOR" */
@@ -42,7 +48,7 @@ static bool is_device(struct piece piece)
 	uint64_t number;
 
 	return scan_u64(&cursor, &number) && *cursor++ == ':' && scan_u64(&cursor, &number) &&
-	       cursor == piece.start + piece.length && piece.length < CGROUP_KEY_SIZE / 2;
+	       cursor == piece.start + piece.length && piece.length < KERNEL_KEY_SIZE / 2;
 }
 
 static bool is_word(struct piece piece, const char *word)
@@ -72,7 +78,7 @@ static struct piece next_piece(const char **cursor, const char *end)
 }
 
 /* Puts pieces together with a blank between; both are checked to fit. */
-static void set_key(struct cgroup_value *value, struct piece first, struct piece second)
+static void set_key(struct kernel_value *value, struct piece first, struct piece second)
 {
 	char *to = value->key;
 
@@ -85,19 +91,25 @@ static void set_key(struct cgroup_value *value, struct piece first, struct piece
 	to[second.length] = '\0';
 }
 
+static int give(struct parser *parser, const struct kernel_value *value)
+{
+	parser->has_given = true;
+	return parser->sink->take(parser->sink, value);
+}
+
 static int give_number(struct parser *parser, struct piece first, struct piece second,
 		       uint64_t number)
 {
-	struct cgroup_value value = { .state = CELL_NUMBER, .number = number };
+	struct kernel_value value = { .state = CELL_NUMBER, .number = number };
 
 	set_key(&value, first, second);
-	return parser->sink->take(parser->sink, &value);
+	return give(parser, &value);
 }
 
 static int give_limit(struct parser *parser, const char *key, struct piece piece)
 {
 	struct piece name = { key, strlen(key) };
-	struct cgroup_value value = { .state = CELL_UNLIMITED };
+	struct kernel_value value = { .state = CELL_UNLIMITED };
 
 	if (!is_word(piece, "max")) {
 		value.state = CELL_NUMBER;
@@ -107,7 +119,7 @@ static int give_limit(struct parser *parser, const char *key, struct piece piece
 		}
 	}
 	set_key(&value, name, (struct piece){ 0 });
-	return parser->sink->take(parser->sink, &value);
+	return give(parser, &value);
 }
 
 static int parse_number(struct parser *parser, const char *line, const char *end)
@@ -229,42 +241,131 @@ static int parse_device(struct parser *parser, const char *line, const char *end
 
 static int parse_list(struct parser *parser, const char *line, const char *end)
 {
-	struct cgroup_value value = { .state = CELL_TEXT, .text = line };
+	struct kernel_value value = { .state = CELL_TEXT, .text = line };
 
 	value.length = (size_t)(end - line);
 	if (value.length <= LIST_MAX && strspn(line, "0123456789,-") >= value.length)
-		return parser->sink->take(parser->sink, &value);
+		return give(parser, &value);
 	parser->bad++;
 	return 0;
 }
 
-static const struct {
-	int (*parse)(struct parser *parser, const char *line, const char *end);
-	bool has_lines; /* else one value, which counts even when it is empty */
-} formats[CGROUP_FORMAT_COUNT] = {
-	[CGROUP_NUMBER] = { parse_number, false }, [CGROUP_SIGNED] = { parse_signed, false },
-	[CGROUP_LIMIT] = { parse_limit, false },   [CGROUP_PAIR] = { parse_pair, false },
-	[CGROUP_KEYS] = { parse_key, true },	   [CGROUP_NESTED] = { parse_nested, true },
-	[CGROUP_DEVICES] = { parse_device, true }, [CGROUP_LIST] = { parse_list, false },
-};
-
-int cgroup_parse(enum cgroup_format format, const char *text, struct cgroup_sink *sink)
+static void add_digit(uint64_t *number, unsigned digit)
 {
-	struct parser parser = { .sink = sink };
-	size_t length = strcspn(text, "\n");
+	if (__builtin_mul_overflow(*number, 10, number) ||
+	    __builtin_add_overflow(*number, digit, number))
+		*number = UINT64_MAX;
+}
+
+/* Reads digits; returns how many there were. */
+static size_t scan_digits(struct piece *piece, size_t most, uint64_t *number)
+{
+	size_t count = 0;
+
+	for (; count < piece->length && piece->start[count] >= '0' && piece->start[count] <= '9';
+	     count++)
+		if (count < most)
+			add_digit(number, (unsigned)(piece->start[count] - '0'));
+	piece->start += count;
+	piece->length -= count;
+	return count;
+}
+
+/* A number with `decimals` digits after the point: fewer are filled up, more are cut off. */
+static bool decimal_number(struct piece piece, size_t decimals, uint64_t *ret)
+{
+	uint64_t number = 0;
+	size_t found = 0;
+
+	if (!scan_digits(&piece, SIZE_MAX, &number))
+		return false;
+	if (decimals && piece.length && *piece.start == '.') {
+		piece.start++;
+		piece.length--;
+		found = scan_digits(&piece, decimals, &number);
+		if (!found)
+			return false;
+	}
+	for (; found < decimals; found++)
+		add_digit(&number, 0);
+	*ret = number;
+	return piece.length == 0;
+}
+
+static bool is_pressure_key(const char *key)
+{
+	for (size_t i = 0; i < PRESSURE_KEYS; i++)
+		if (strcmp(key, pressure_keys[i]) == 0)
+			return true;
+	return false;
+}
+
+static int parse_pressure(struct parser *parser, const char *line, const char *end)
+{
+	struct piece name = next_piece(&line, end);
+	struct piece piece;
 	int status = 0;
 
-	if (!formats[format].parse)
-		return 0;
-	if (!formats[format].has_lines) {
-		status = formats[format].parse(&parser, text, text + length);
-		return status < 0 ? status : parser.bad;
+	while (status == 0 && is_key(name) && (piece = next_piece(&line, end)).length) {
+		const char *sign = memchr(piece.start, '=', piece.length);
+		struct piece key = { piece.start, sign ? (size_t)(sign - piece.start) : 0 };
+		struct kernel_value value = { .state = CELL_NUMBER };
+		bool is_total = is_word(key, "total");
+
+		if (!is_key(key))
+			continue;
+		set_key(&value, name, key);
+		piece = (struct piece){ sign + 1, piece.length - key.length - 1 };
+		if (is_pressure_key(value.key) &&
+		    decimal_number(piece, is_total ? 0 : 2, &value.number))
+			status = give(parser, &value);
 	}
-	while (status == 0 && *text) {
-		length = strcspn(text, "\n");
-		if (length)
+	return status;
+}
+
+static int parse_kib(struct parser *parser, const char *line, const char *end)
+{
+	struct piece key = next_piece(&line, end);
+	struct piece value = next_piece(&line, end);
+	struct piece unit = next_piece(&line, end);
+	uint64_t number;
+
+	if (!key.length || key.start[--key.length] != ':' || !is_key(key) ||
+	    !piece_number(value, &number) || !is_word(unit, "kB") || next_piece(&line, end).length)
+		return 0;
+	return give_number(parser, key, (struct piece){ 0 }, number);
+}
+
+static const struct {
+	int (*parse)(struct parser *parser, const char *line, const char *end);
+	bool has_lines;	 /* else one value, which counts even when it is empty */
+	bool has_values; /* a file without any makes no sense */
+} formats[KERNEL_FORMAT_COUNT] = {
+	[KERNEL_NUMBER] = { parse_number, false, false },
+	[KERNEL_SIGNED] = { parse_signed, false, false },
+	[KERNEL_LIMIT] = { parse_limit, false, false },
+	[KERNEL_PAIR] = { parse_pair, false, false },
+	[KERNEL_KEYS] = { parse_key, true, true },
+	[KERNEL_NESTED] = { parse_nested, true, false },
+	[KERNEL_DEVICES] = { parse_device, true, false },
+	[KERNEL_LIST] = { parse_list, false, false },
+	[KERNEL_PRESSURE] = { parse_pressure, true, true },
+	[KERNEL_KIB] = { parse_kib, true, false },
+};
+
+int kernel_parse(enum kernel_format format, const char *text, struct kernel_sink *sink)
+{
+	struct parser parser = { .sink = sink };
+	int status = 0;
+
+	do {
+		size_t length = strcspn(text, "\n");
+
+		if (length || !formats[format].has_lines)
 			status = formats[format].parse(&parser, text, text + length);
 		text += length + (text[length] == '\n');
-	}
+	} while (status == 0 && *text && formats[format].has_lines);
+	if (formats[format].has_values && !parser.has_given && !parser.bad)
+		parser.bad = 1;
 	return status < 0 ? status : parser.bad;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/cgroup/cgroup_parse.h"
+#include "collect/kernel_parse.h"
 #include "collect/cgroup/cgroup_v1.h"
 #include "fuzz_text.h"
 
 struct checker {
-	struct cgroup_sink sink;
+	struct kernel_sink sink;
 	const struct cgroup_v1_file *v1;
 	const char *start, *end;
 };
 
-static void check_value(const struct checker *checker, const struct cgroup_value *value)
+static void check_value(const struct checker *checker, const struct kernel_value *value)
 {
 	fuzz_require(value->state > CELL_ABSENT && value->state < CELL_STATE_COUNT);
 	fuzz_require(memchr(value->key, '\0', sizeof(value->key)));
@@ -20,7 +20,7 @@ static void check_value(const struct checker *checker, const struct cgroup_value
 		fuzz_require(*byte >= ' ' && *byte <= '~');
 }
 
-static int take(struct cgroup_sink *sink, const struct cgroup_value *value)
+static int take(struct kernel_sink *sink, const struct kernel_value *value)
 {
 	const struct checker *checker = (const struct checker *)sink;
 	struct cgroup_reading readings[V1_READINGS_MAX];
@@ -45,11 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_text(data, size);
 	struct checker checker = { .sink = { take }, .start = text, .end = text + size };
 
-	for (int format = 0; format < CGROUP_FORMAT_COUNT; format++)
-		fuzz_require(cgroup_parse(format, text, &checker.sink) >= 0);
+	for (int format = 0; format < KERNEL_FORMAT_COUNT; format++)
+		fuzz_require(kernel_parse(format, text, &checker.sink) >= 0);
 	for (size_t i = 0; i < cgroup_v1_file_count; i++) {
 		checker.v1 = &cgroup_v1_files[i];
-		fuzz_require(cgroup_parse(checker.v1->format, text, &checker.sink) >= 0);
+		fuzz_require(kernel_parse(checker.v1->format, text, &checker.sink) >= 0);
 	}
 	free(text);
 	return 0;
