@@ -28,7 +28,8 @@ static int add_rows(struct cgroup_reader *reader, struct sheet *sheet)
 		    sheet_add_row(sheet, key, &row) < 0)
 			return -ENOMEM;
 	}
-	return cgroup_columns_open(&reader->columns, sheet);
+	reader->sheet = sheet;
+	return 0;
 }
 
 static int read_rows(struct cgroup_reader *reader, struct sheet *sheet)
@@ -39,14 +40,14 @@ static int read_rows(struct cgroup_reader *reader, struct sheet *sheet)
 		status = cgroup_reader_read_row(reader,
 						&reader->rows.list.data[reader->rows.order[i]], i);
 	if (status == 0)
-		status = cgroup_columns_tell_origins(&reader->columns);
+		status = cgroup_reader_tell_origins(reader);
 	if (status == 0)
 		status = cgroup_lacks_tell(&reader->lacks, sheet);
 	return status;
 }
 
 /* Adds to the tally what no read of a file shows. */
-static void settle_tally(const struct cgroup_reader *reader)
+static void complete_tally(const struct cgroup_reader *reader)
 {
 	struct source_tally *tally = reader->tally;
 
@@ -72,7 +73,7 @@ static void settle_tally(const struct cgroup_reader *reader)
 static void reader_clear(struct cgroup_reader *reader)
 {
 	cgroup_rows_clear(&reader->rows);
-	cgroup_columns_close(&reader->columns);
+	array_free(&reader->origins);
 	proc_buffer_clear(&reader->buffer);
 }
 
@@ -96,7 +97,7 @@ static int collect(struct capture *capture)
 	if (status == 0 && reader.rows.list.count)
 		status = read_rows(&reader, &capture->snapshot->sheets[SHEET_CGROUPS]);
 	if (status == 0)
-		settle_tally(&reader);
+		complete_tally(&reader);
 	return status;
 }
 

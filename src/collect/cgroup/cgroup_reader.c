@@ -32,43 +32,16 @@ static bool has_tree(const struct cgroup_reader *reader, enum hierarchy_id id)
 	return reader->trees.trees[id].fd >= 0;
 }
 
-static int store(struct cgroup_reader *reader, const char *name, const struct kernel_value *value,
-		 const struct cgroup_origin *origin)
-{
-	uint64_t number = value->number;
-	uint32_t text;
-	int status;
-
-	if (value->state == CELL_TEXT) {
-		status = snapshot_intern(reader->capture->snapshot, value->text, value->length,
-					 &text);
-		if (status < 0)
-			return status;
-		number = text;
-	}
-	status = cgroup_columns_set(&reader->columns, reader->sheet_row, name, value->state, number,
-				    origin);
-	if (status == -E2BIG)
-		source_count(reader->tally, -E2BIG);
-	return status == -ENOMEM ? status : 0;
-}
-
 static int store_v1(struct cgroup_reader *reader, const struct kernel_value *value)
 {
-	const struct cgroup_v1_file *v1 = reader->v1;
-	struct cgroup_origin origin = {
-		reader->trees.trees[v1->hierarchy].name,
-		v1->name,
-		v1->format == KERNEL_KEYS ? value->key : "",
-	};
-	struct cgroup_reading readings_of_value[V1_READINGS_MAX];
+	struct cgroup_reading translated[V1_READINGS_MAX];
 	size_t count =
-		cgroup_v1_translate(v1, reader->capture->host->tick_ns, value, readings_of_value);
+		cgroup_v1_translate(reader->v1, reader->capture->host->tick_ns, value, translated);
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < count; i++)
-		status = store(reader, readings_of_value[i].name, &readings_of_value[i].value,
-			       &origin);
+		status = cgroup_reader_store(reader, translated[i].name, &translated[i].value,
+					     value);
 	return status;
 }
 
@@ -102,9 +75,9 @@ static int take_value(struct kernel_sink *sink, const struct kernel_value *value
 	if (is_meaningless(reader, value))
 		return 0;
 	if (!*value->key)
-		return store(reader, cgroup_files[reader->file].name, value, NULL);
+		return cgroup_reader_store(reader, cgroup_files[reader->file].name, value, value);
 	snprintf(name, sizeof(name), "%s %s", cgroup_files[reader->file].name, value->key);
-	return store(reader, name, value, NULL);
+	return cgroup_reader_store(reader, name, value, value);
 }
 
 /* If a file has nonsensical lines, that counts as one failed read. */
@@ -234,7 +207,7 @@ static int read_v1(struct cgroup_reader *reader, const struct cgroup_v1_file *v1
 	if (!v1->is_given)
 		return read_file(reader, v1->hierarchy, v1->name, v1->format, !v1->not_on_root,
 				 ret);
-	if (!cgroup_columns_has(&reader->columns, reader->sheet_row, cgroup_files[v1->file].name))
+	if (!cgroup_reader_has(reader, cgroup_files[v1->file].name))
 		*ret = (struct lack){ ABSENCE_KERNEL, v1->name };
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "collect/cgroup/cgroup_absence.h"
-#include "collect/cgroup/cgroup_columns.h"
 #include "collect/cgroup/cgroup_files.h"
 #include "collect/cgroup/cgroup_rows.h"
 #include "collect/proc/proc_file.h"
@@ -18,6 +17,12 @@ struct capture;
 struct cgroup_v1_file;
 struct source_tally;
 
+/* Where the values of a column come from. */
+struct cgroup_origin {
+	bool is_v2;	/* some are from the v2 file that the column is named after */
+	const char *v1; /* the first v1 file that has given one, in the snapshot's arena; or NULL */
+};
+
 /* What is being read, and where it goes. */
 struct cgroup_reader {
 	struct kernel_sink sink; /* must be first: it is cast back to the reader */
@@ -25,7 +30,8 @@ struct cgroup_reader {
 	struct source_tally *tally;
 	struct hierarchies trees;
 	struct cgroup_rows rows;
-	struct cgroup_columns columns;
+	struct sheet *sheet;
+	ARRAY_OF(struct cgroup_origin) origins; /* by column */
 	struct cgroup_lacks lacks;
 	struct proc_buffer buffer;
 	uint8_t host_controllers; /* enabled for any cgroup of v2 */
@@ -36,6 +42,22 @@ struct cgroup_reader {
 	enum cgroup_file_id file;
 	const struct cgroup_v1_file *v1; /* NULL: a v2 file is read */
 };
+
+/*
+ * Sets a cell of the row that is being filled, unless it has one: v2 and v1 files may have the same
+ * value.  `from` is the value as its file has it.  0 or -ENOMEM.
+ */
+int cgroup_reader_store(struct cgroup_reader *reader, const char *name,
+			const struct kernel_value *value, const struct kernel_value *from);
+
+/* Whether the row that is being filled has the cell. */
+bool cgroup_reader_has(const struct cgroup_reader *reader, const char *name);
+
+/*
+ * Notes in each column with values from v1 files which files these are.  After the last row.  0 or
+ * -ENOMEM.
+ */
+int cgroup_reader_tell_origins(struct cgroup_reader *reader);
 
 /* Fills the sheet's row `sheet_row` from the files of `row`.  0 or -ENOMEM. */
 int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row,
