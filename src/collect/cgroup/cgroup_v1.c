@@ -41,18 +41,11 @@ static const struct cgroup_v1_key cpu_stat[] = {
 	{ "wait_sum",       "cpu.stat wait_sum_usec",  STATISTICS },
 	{ 0 },
 };
-static const struct cgroup_v1_key cpuacct_usage[] = { { "", "cpu.stat usage_usec", NANOSECONDS }, { 0 } };
 static const struct cgroup_v1_key cpuacct_stat[] = {
 	{ "user",   "cpu.stat user_usec",   TICKS },
 	{ "system", "cpu.stat system_usec", TICKS },
 	{ 0 },
 };
-static const struct cgroup_v1_key cfs_quota[] = { { "", "cpu.max quota_usec", QUOTA }, { 0 } };
-static const struct cgroup_v1_key cfs_period[] = { { "", "cpu.max period_usec", PLAIN }, { 0 } };
-static const struct cgroup_v1_key shares[] = { { "", "cpu.weight", SHARES }, { 0 } };
-static const struct cgroup_v1_key memory_usage[] = { { "", "memory.current", PLAIN }, { 0 } };
-static const struct cgroup_v1_key memory_peak[] = { { "", "memory.peak", PLAIN }, { 0 } };
-static const struct cgroup_v1_key memory_limit[] = { { "", "memory.max", PAGES }, { 0 } };
 static const struct cgroup_v1_key memory_stat[] = {
 	{ "total_cache",       "memory.stat file",           PLAIN },
 	{ "total_rss",         "memory.stat anon",           PLAIN },
@@ -66,7 +59,6 @@ static const struct cgroup_v1_key memory_stat[] = {
 	{ "hierarchical_memsw_limit",  "memory.stat hierarchical_memsw_limit",  PAGES },
 	{ 0 },
 };
-static const struct cgroup_v1_key memory_failures[] = { { "", "memory.events.local max", PLAIN }, { 0 } };
 static const struct cgroup_v1_key oom_control[] = {
 	{ "oom_kill", "memory.events.local oom_kill", PLAIN },
 	{ 0 },
@@ -83,13 +75,9 @@ static const struct cgroup_v1_key io_operations[] = {
 	{ "Discard", "dios", PLAIN },
 	{ 0 },
 };
-static const struct cgroup_v1_key pids_current[] = { { "", "pids.current", PLAIN }, { 0 } };
-static const struct cgroup_v1_key pids_max[] = { { "", "pids.max", PLAIN }, { 0 } };
-static const struct cgroup_v1_key pids_peak[] = { { "", "pids.peak", PLAIN }, { 0 } };
-static const struct cgroup_v1_key cpus[] = { { "", "cpuset.cpus", PLAIN }, { 0 } };
-static const struct cgroup_v1_key effective_cpus[] = { { "", "cpuset.cpus.effective", PLAIN }, { 0 } };
-static const struct cgroup_v1_key mems[] = { { "", "cpuset.mems", PLAIN }, { 0 } };
-static const struct cgroup_v1_key effective_mems[] = { { "", "cpuset.mems.effective", PLAIN }, { 0 } };
+
+/* The only value of a file has no key. */
+#define ONE(to_, conversion_) (const struct cgroup_v1_key[]){ { "", to_, conversion_ }, { 0 } }
 
 #define V1(file_, hierarchy_, name_, format_, keys_, ...)                                          \
 	{ .file = CGROUP_FILE_##file_, .hierarchy = HIERARCHY_##hierarchy_, .name = name_,         \
@@ -98,27 +86,27 @@ static const struct cgroup_v1_key effective_mems[] = { { "", "cpuset.mems.effect
 /* In the order of cgroup_files.def. */
 const struct cgroup_v1_file cgroup_v1_files[] = {
 	V1(CPU_STAT,    CPU,     "cpu.stat",          KEYS,   cpu_stat, .rest = V1_KEEP),
-	V1(CPU_STAT,    CPUACCT, "cpuacct.usage",     NUMBER, cpuacct_usage, .is_in_v2 = true),
+	V1(CPU_STAT,    CPUACCT, "cpuacct.usage",     NUMBER, ONE("cpu.stat usage_usec", NANOSECONDS), .is_in_v2 = true),
 	V1(CPU_STAT,    CPUACCT, "cpuacct.stat",      KEYS,   cpuacct_stat, .is_in_v2 = true),
-	V1(CPU_MAX,     CPU,     "cpu.cfs_quota_us",  SIGNED, cfs_quota),
-	V1(CPU_MAX,     CPU,     "cpu.cfs_period_us", NUMBER, cfs_period),
-	V1(CPU_WEIGHT,  CPU,     "cpu.shares",        NUMBER, shares),
-	V1(MEMORY_CURRENT, MEMORY, "memory.usage_in_bytes",     NUMBER, memory_usage),
-	V1(MEMORY_PEAK,    MEMORY, "memory.max_usage_in_bytes", NUMBER, memory_peak),
-	V1(MEMORY_MAX,     MEMORY, "memory.limit_in_bytes",     NUMBER, memory_limit),
+	V1(CPU_MAX,     CPU,     "cpu.cfs_quota_us",  SIGNED, ONE("cpu.max quota_usec", QUOTA)),
+	V1(CPU_MAX,     CPU,     "cpu.cfs_period_us", NUMBER, ONE("cpu.max period_usec", PLAIN)),
+	V1(CPU_WEIGHT,  CPU,     "cpu.shares",        NUMBER, ONE("cpu.weight", SHARES)),
+	V1(MEMORY_CURRENT, MEMORY, "memory.usage_in_bytes",     NUMBER, ONE("memory.current", PLAIN)),
+	V1(MEMORY_PEAK,    MEMORY, "memory.max_usage_in_bytes", NUMBER, ONE("memory.peak", PLAIN)),
+	V1(MEMORY_MAX,     MEMORY, "memory.limit_in_bytes",     NUMBER, ONE("memory.max", PAGES)),
 	V1(MEMORY_STAT,    MEMORY, "memory.stat",               KEYS,   memory_stat, .rest = V1_TOTALS),
 	V1(MEMORY_SWAP_CURRENT, MEMORY, "memory.stat total_swap", NUMBER, NULL, .is_given = true),
-	V1(MEMORY_EVENTS_LOCAL, MEMORY, "memory.failcnt",       NUMBER, memory_failures),
+	V1(MEMORY_EVENTS_LOCAL, MEMORY, "memory.failcnt",       NUMBER, ONE("memory.events.local max", PLAIN)),
 	V1(MEMORY_EVENTS_LOCAL, MEMORY, "memory.oom_control",   KEYS,   oom_control),
-	V1(PIDS_CURRENT, PIDS, "pids.current", NUMBER, pids_current, .not_on_root = true),
-	V1(PIDS_MAX,     PIDS, "pids.max",     LIMIT,  pids_max,     .not_on_root = true),
-	V1(PIDS_PEAK,    PIDS, "pids.peak",    NUMBER, pids_peak,    .not_on_root = true),
+	V1(PIDS_CURRENT, PIDS, "pids.current", NUMBER, ONE("pids.current", PLAIN), .not_on_root = true),
+	V1(PIDS_MAX,     PIDS, "pids.max",     LIMIT,  ONE("pids.max", PLAIN),     .not_on_root = true),
+	V1(PIDS_PEAK,    PIDS, "pids.peak",    NUMBER, ONE("pids.peak", PLAIN),    .not_on_root = true),
 	V1(IO_STAT, BLKIO, "blkio.throttle.io_service_bytes_recursive", DEVICES, io_bytes),
 	V1(IO_STAT, BLKIO, "blkio.throttle.io_serviced_recursive",      DEVICES, io_operations),
-	V1(CPUSET_CPUS,           CPUSET, "cpuset.cpus",           LIST, cpus),
-	V1(CPUSET_CPUS_EFFECTIVE, CPUSET, "cpuset.effective_cpus", LIST, effective_cpus),
-	V1(CPUSET_MEMS,           CPUSET, "cpuset.mems",           LIST, mems),
-	V1(CPUSET_MEMS_EFFECTIVE, CPUSET, "cpuset.effective_mems", LIST, effective_mems),
+	V1(CPUSET_CPUS,           CPUSET, "cpuset.cpus",           LIST, ONE("cpuset.cpus", PLAIN)),
+	V1(CPUSET_CPUS_EFFECTIVE, CPUSET, "cpuset.effective_cpus", LIST, ONE("cpuset.cpus.effective", PLAIN)),
+	V1(CPUSET_MEMS,           CPUSET, "cpuset.mems",           LIST, ONE("cpuset.mems", PLAIN)),
+	V1(CPUSET_MEMS_EFFECTIVE, CPUSET, "cpuset.effective_mems", LIST, ONE("cpuset.mems.effective", PLAIN)),
 };
 /* clang-format on */
 

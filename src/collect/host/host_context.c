@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -87,87 +86,55 @@ static const char *entry_name(const struct family *family, const struct dirent *
 	return entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN ? entry->d_name : NULL;
 }
 
-struct entry {
-	char path[NAME_MAX + 1];
-	char name[NAME_MAX + 1];
-};
-
+/* A sorted list of directory entries. */
 struct entries {
-	ARRAY_OF(struct entry) list;
+	struct dirent **list;
+	int count;
 };
 
-static void entries_clear(struct entries *entries)
+static void entries_free(struct entries *entries)
 {
-	array_free(&entries->list);
+	for (int i = 0; i < entries->count; i++)
+		free(entries->list[i]);
+	free(entries->list);
 }
 
-static int compare_entries(const void *first, const void *second)
+/* Stores the family's members in a directory, at most family->most.  0 or -ENOMEM. */
+static int note_entries(struct capture *capture, const struct family *family, int dir,
+			const struct entries *entries)
 {
-	const struct entry *a = first, *b = second;
+	size_t found = 0;
+	int status = 0;
 
-	return strverscmp(a->name, b->name);
-}
-
-/* Lists the entries of a directory that are in the family, at most family->most.  0 or -ENOMEM. */
-static int list_entries(struct capture *capture, const struct family *family, DIR *directory,
-			struct entries *entries)
-{
-	const struct dirent *found;
-
-	while ((found = readdir(directory))) {
-		const char *name = entry_name(family, found);
-		struct entry entry;
+	for (int i = 0; status == 0 && i < entries->count; i++) {
+		const char *name = entry_name(family, entries->list[i]);
+		char path[NAME_MAX + 64];
 
 		if (!name)
 			continue;
-		if (entries->list.count == family->most) {
+		if (found++ == family->most) {
 			source_count(context_tally(capture), -E2BIG);
-			return 0;
+			break;
 		}
-		snprintf(entry.path, sizeof(entry.path), "%s", found->d_name);
-		snprintf(entry.name, sizeof(entry.name), "%s", name);
-		if (array_append(&entries->list, entry) < 0)
-			return -ENOMEM;
+		snprintf(path, sizeof(path), "%s%s", entries->list[i]->d_name, family->file);
+		status = note_line(capture, dir, path, family->name, name);
 	}
-	return 0;
+	return status;
 }
 
 /* Sorts the entries: directories have no order, but readings need one. */
-static int note_entries(struct capture *capture, const struct family *family, DIR *directory)
-{
-	CLEANUP(entries_clear) struct entries entries = { 0 };
-	int status = list_entries(capture, family, directory, &entries);
-
-	if (entries.list.count)
-		qsort(entries.list.data, entries.list.count, sizeof(struct entry), compare_entries);
-	for (size_t i = 0; status == 0 && i < entries.list.count; i++) {
-		const struct entry *entry = &entries.list.data[i];
-		char path[NAME_MAX + 64];
-
-		snprintf(path, sizeof(path), "%s%s", entry->path, family->file);
-		status = note_line(capture, dirfd(directory), path, family->name, entry->name);
-	}
-	return status;
-}
-
 static int note_directory(struct capture *capture, const struct family *family, int tree)
 {
-	int fd = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
-	DIR *directory;
-	int status;
+	CLEANUP(close_fd)
+	int dir = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
+	CLEANUP(entries_free) struct entries entries = { 0 };
 
-	if (fd < 0) {
-		source_count(context_tally(capture), fd);
+	if (dir < 0) {
+		source_count(context_tally(capture), dir);
 		return 0;
 	}
-	directory = fdopendir(fd);
-	if (!directory) {
-		close(fd);
-		return -ENOMEM;
-	}
-	status = note_entries(capture, family, directory);
-	closedir(directory);
-	return status;
+	entries.count = scandirat(dir, ".", &entries.list, NULL, versionsort);
+	return entries.count < 0 ? -ENOMEM : note_entries(capture, family, dir, &entries);
 }
 
 /*

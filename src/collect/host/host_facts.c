@@ -34,28 +34,60 @@
 struct line_fact {
 	enum fact_id id;
 	struct fact_place place;
-	bool (*check)(char *line); /* cuts off what is not kept; false when it makes no sense */
+	/* Changes the line to what is kept; false when it makes no sense; NULL: all of it is kept */
+	bool (*check)(char *line);
+	/* The same for a fact that is a number; NULL: it is a text */
+	bool (*parse)(const char *line, uint64_t *ret);
 };
 
 static const struct fact_place meminfo = { TREE_PROC, "meminfo" };
 static const struct fact_place cpuinfo = { TREE_PROC, "cpuinfo" };
-static const struct fact_place uptime = { TREE_PROC, "uptime" };
 static const struct fact_place nodes = { TREE_SYS, "devices/system/node/has_cpu" };
-static const struct fact_place machine_id = { TREE_ETC, "machine-id" };
+
+/* "seconds.hundredths", to nanoseconds. */
+static bool parse_uptime(const char *line, uint64_t *ret)
+{
+	uint64_t ns;
+
+	if (!scan_u64(&line, &ns))
+		return false;
+	line += *line == '.';
+	for (int digit = 0; digit < NS_DIGITS; digit++) {
+		unsigned value = isdigit((unsigned char)*line) ? (unsigned)(*line++ - '0') : 0;
+
+		if (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, value, &ns))
+			return false;
+	}
+	*ret = ns;
+	return true;
+}
+
+/* A host that has not finished its first boot has a word there instead of an id. */
+static bool hash_machine_id(char *line)
+{
+	if (strlen(line) != MACHINE_ID_LENGTH ||
+	    strspn(line, "0123456789abcdef") != MACHINE_ID_LENGTH)
+		return false;
+	snprintf(line, HOST_LINE_SIZE, "%016" PRIx64,
+		 (uint64_t)XXH3_64bits_withSeed(line, MACHINE_ID_LENGTH, MACHINE_ID_SEED));
+	return true;
+}
 
 static const struct line_fact identity_lines[] = {
-	{ FACT_kernel_name, { TREE_PROC, "sys/kernel/ostype" }, NULL },
-	{ FACT_kernel_release, { TREE_PROC, "sys/kernel/osrelease" }, NULL },
-	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, fact_check_uuid },
-	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, fact_check_cpus },
+	{ FACT_kernel_name, { TREE_PROC, "sys/kernel/ostype" }, NULL, NULL },
+	{ FACT_kernel_release, { TREE_PROC, "sys/kernel/osrelease" }, NULL, NULL },
+	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, fact_check_uuid, NULL },
+	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, fact_check_cpus, NULL },
 };
 
 static const struct line_fact context_lines[] = {
-	{ FACT_kernel_cmdline, { TREE_PROC, "cmdline" }, NULL },
-	{ FACT_loadavg, { TREE_PROC, "loadavg" }, fact_check_loadavg },
-	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, fact_check_smt },
-	{ FACT_thp_enabled, { TREE_SYS, "kernel/mm/transparent_hugepage/enabled" }, NULL },
-	{ FACT_thp_defrag, { TREE_SYS, "kernel/mm/transparent_hugepage/defrag" }, NULL },
+	{ FACT_kernel_cmdline, { TREE_PROC, "cmdline" }, NULL, NULL },
+	{ FACT_loadavg, { TREE_PROC, "loadavg" }, fact_check_loadavg, NULL },
+	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, fact_check_smt, NULL },
+	{ FACT_thp_enabled, { TREE_SYS, "kernel/mm/transparent_hugepage/enabled" }, NULL, NULL },
+	{ FACT_thp_defrag, { TREE_SYS, "kernel/mm/transparent_hugepage/defrag" }, NULL, NULL },
+	{ FACT_uptime_ns, { TREE_PROC, "uptime" }, NULL, parse_uptime },
+	{ FACT_machine_id_hash, { TREE_ETC, "machine-id" }, hash_machine_id, NULL },
 };
 
 struct memory_fact {
@@ -80,8 +112,8 @@ struct cpu_fact {
 };
 
 static const struct cpu_fact cpu_facts[] = {
-	{ FACT_cpu_model, "model name" },
-	{ FACT_cpu_vendor, "vendor_id" },
+	{ FACT_cpu_model, "model name\t" },
+	{ FACT_cpu_vendor, "vendor_id\t" },
 };
 
 static struct source_tally *context_tally(struct capture *capture)
@@ -104,14 +136,18 @@ static void set_line(struct capture *capture, struct source_tally *tally,
 		     const struct line_fact *fact)
 {
 	char line[HOST_LINE_SIZE];
+	uint64_t number;
 	int status = read_place(capture, tally, &fact->place, line);
 
-	if (status == 0 && fact->check && !fact->check(line))
+	if (status == 0 &&
+	    ((fact->check && !fact->check(line)) || (fact->parse && !fact->parse(line, &number))))
 		status = -EBADMSG;
-	if (status == 0)
-		snapshot_set_fact_text(capture->snapshot, fact->id, line);
-	else
+	if (status < 0)
 		fact_set_unread(capture, fact->id, &fact->place, status);
+	else if (fact->parse)
+		snapshot_set_fact_number(capture->snapshot, fact->id, number);
+	else
+		snapshot_set_fact_text(capture->snapshot, fact->id, line);
 }
 
 /* Sets a number that no file has; in a recording, taskscope-root has it. */
@@ -197,30 +233,15 @@ static void set_memory(struct capture *capture)
 	}
 }
 
-/* The value of a line "key<tab>: value"; an empty line ends the first CPU. */
-static const char *find_cpu_value(const char *text, const char *key, size_t *ret_length)
-{
-	size_t key_length = strlen(key);
-
-	while (*text && *text != '\n') {
-		if (strncmp(text, key, key_length) == 0 &&
-		    text[key_length + strspn(text + key_length, " \t")] == ':') {
-			text = strchr(text, ':') + 1;
-			text += strspn(text, " \t");
-			*ret_length = strcspn(text, "\n");
-			return text;
-		}
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
-	return NULL;
-}
-
-/* A single read: the kernel fills the buffer with whole CPUs and does not format the others. */
+/*
+ * A single read: the kernel fills the buffer with whole CPUs and does not format the others.  An
+ * empty line ends the first CPU.
+ */
 static ssize_t read_first_cpu(const struct host *host, char buffer[FIRST_CPU_BYTES])
 {
 	CLEANUP(close_fd) int fd = file_open_below(host->proc, cpuinfo.path, O_RDONLY | O_NONBLOCK);
 	ssize_t length;
+	char *end;
 
 	if (fd < 0)
 		return fd;
@@ -228,6 +249,9 @@ static ssize_t read_first_cpu(const struct host *host, char buffer[FIRST_CPU_BYT
 	if (length < 0)
 		return -errno;
 	buffer[length] = '\0';
+	end = strstr(buffer, "\n\n");
+	if (end)
+		*end = '\0';
 	return length;
 }
 
@@ -243,7 +267,7 @@ static void set_cpu(struct capture *capture)
 		char text[FIRST_CPU_BYTES];
 
 		if (length > 0)
-			value = find_cpu_value(buffer, cpu_facts[i].key, &value_length);
+			value = task_status_find(buffer, cpu_facts[i].key, &value_length);
 		if (!value_length) {
 			fact_set_unread(capture, cpu_facts[i].id, &cpuinfo,
 					length > 0  ? -ENOKEY :
@@ -273,56 +297,6 @@ static void set_nodes(struct capture *capture)
 		snapshot_set_fact_number(capture->snapshot, FACT_numa_nodes, count);
 	else
 		fact_set_unread(capture, FACT_numa_nodes, &nodes, status ? status : -EBADMSG);
-}
-
-/* "seconds.hundredths", to nanoseconds. */
-static bool parse_uptime(const char *line, uint64_t *ret)
-{
-	uint64_t ns;
-
-	if (!scan_u64(&line, &ns))
-		return false;
-	line += *line == '.';
-	for (int digit = 0; digit < NS_DIGITS; digit++) {
-		unsigned value = isdigit((unsigned char)*line) ? (unsigned)(*line++ - '0') : 0;
-
-		if (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, value, &ns))
-			return false;
-	}
-	*ret = ns;
-	return true;
-}
-
-static void set_uptime(struct capture *capture)
-{
-	char line[HOST_LINE_SIZE];
-	uint64_t ns;
-
-	int status = read_place(capture, context_tally(capture), &uptime, line);
-
-	if (status == 0 && parse_uptime(line, &ns))
-		snapshot_set_fact_number(capture->snapshot, FACT_uptime_ns, ns);
-	else
-		fact_set_unread(capture, FACT_uptime_ns, &uptime, status ? status : -EBADMSG);
-}
-
-/* A host that has not finished its first boot has a word there instead of an id. */
-static void set_machine_id_hash(struct capture *capture)
-{
-	char id[HOST_LINE_SIZE];
-	char hash[17];
-	int status = read_place(capture, context_tally(capture), &machine_id, id);
-
-	if (status == 0 && (strlen(id) != MACHINE_ID_LENGTH ||
-			    strspn(id, "0123456789abcdef") != MACHINE_ID_LENGTH))
-		status = -EBADMSG;
-	if (status < 0) {
-		fact_set_unread(capture, FACT_machine_id_hash, &machine_id, status);
-		return;
-	}
-	snprintf(hash, sizeof(hash), "%016" PRIx64,
-		 (uint64_t)XXH3_64bits_withSeed(id, MACHINE_ID_LENGTH, MACHINE_ID_SEED));
-	snapshot_set_fact_text(capture->snapshot, FACT_machine_id_hash, hash);
 }
 
 /* The switch is newer than the accounting.  If a kernel lacks it, only the kernel's options say. */
@@ -365,8 +339,6 @@ void host_facts_describe(struct capture *capture)
 	set_memory(capture);
 	set_cpu(capture);
 	set_nodes(capture);
-	set_uptime(capture);
-	set_machine_id_hash(capture);
 	set_delay_accounting(capture);
 	set_extended_accounting(capture);
 }
