@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "host/oracle/tsd_layout.h"
+
 struct elf_findings;
 struct host;
 struct process_mapping;
@@ -52,6 +54,23 @@ struct mapped_file mapped_file_of(const struct host *host, int32_t tgid,
  * findings: strings are terminated and flags are 0 or 1, but numbers may have any value.
  */
 int mapped_file_inspect(struct mapped_file *file, unsigned timeout_ms, struct elf_findings *ret);
+
+/* Plain numbers, since it comes from a child that a hostile file may have taken over. */
+struct debug_answer {
+	int32_t status;		  /* 0: has a layout; -ENODATA: has none; or why it is broken */
+	uint32_t in_own_file;	  /* the layout was in the file itself, not in a debug file */
+	uint32_t has_file;	  /* the file has a separate debug file */
+	struct tsd_layout layout; /* from the start of its TLS block */
+	uint64_t main, mallctl;	  /* addresses from the symbols of a debug file; 0: none */
+};
+
+/*
+ * Finds where jemalloc keeps its counters, from debug information in the file itself or in a
+ * separate debug file.  Returns 0 and an answer, or why there is none: -EPROTO, -ETIMEDOUT,
+ * -EBADMSG, ...  The child reads only this file and its debug files.
+ */
+int mapped_file_ask_debug(const struct mapped_file *file, const struct elf_findings *findings,
+			  unsigned timeout_ms, struct debug_answer *ret);
 
 /*
  * Only for a child of ours: opens the file as the process's map names it now.  An executable can

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 
-#include "collect/jemalloc/jemalloc_debug.h"
 #include "collect/jemalloc/jemalloc_find.h"
 #include "host/host.h"
 #include "host/oracle/oracle.h"
 
-#define DEBUG_MEMORY ((uint64_t)6 << 30) /* of address space: more than twice what is unpacked */
-#define SLOW_FAILURE_MS 100		 /* a failure that took longer is kept in the cache */
+#define SLOW_FAILURE_MS 100 /* a failure that took longer is kept in the cache */
 
 /* ---- what is kept on disk ---- */
 
@@ -180,13 +178,9 @@ static bool inspect(struct learned *learned)
 /* Returns 0, -ENODATA, or why the debug information could not be read. */
 static int find_by_debug(struct learned *learned)
 {
-	const struct debug_question question = {
-		.file = &learned->file,
-		.findings = &learned->findings,
-		.timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX),
-		.memory_bytes = memory_budget(learned->search->host, DEBUG_MEMORY),
-	};
-	int status = jemalloc_debug_ask(&question, &learned->debug);
+	unsigned timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX);
+	int status = mapped_file_ask_debug(&learned->file, &learned->findings, timeout_ms,
+					   &learned->debug);
 
 	if (status < 0 || learned->debug.status < 0)
 		return status < 0 ? status : learned->debug.status;

@@ -33,18 +33,19 @@
 #define STACK_BYTES ((rlim_t)8 << 20)
 #define OLD_KERNEL_FDS 65536 /* how many to close on kernels without close_range() */
 
-/* The first fd from `from` on that stays open; INT_MAX when there is none. */
-static int next_kept(const struct confine_limits *limits, int from)
+static int nearer(int from, int fd, int next)
 {
-	int next = INT_MAX;
+	return fd >= from && fd < next ? fd : next;
+}
+
+/* The first fd from `from` on that stays open; INT_MAX when there is none. */
+static int next_kept(const struct confine_limits *limits, int answer, int from)
+{
+	int next = nearer(from, answer, INT_MAX);
 
 	for (size_t i = 0; i < limits->keep_count; i++)
-		if (limits->keep[i] >= from && limits->keep[i] < next)
-			next = limits->keep[i];
-	if (limits->rules == CONFINE_PROGRAM && limits->program_fd >= from &&
-	    limits->program_fd < next)
-		next = limits->program_fd;
-	return next;
+		next = nearer(from, limits->keep[i], next);
+	return limits->rules == CONFINE_PROGRAM ? nearer(from, limits->program_fd, next) : next;
 }
 
 static void close_range_of_fds(int first, int last)
@@ -55,12 +56,12 @@ static void close_range_of_fds(int first, int last)
 		close(fd);
 }
 
-static void close_others(const struct confine_limits *limits)
+static void close_others(const struct confine_limits *limits, int answer)
 {
 	int from = 0;
 
 	while (from < INT_MAX) {
-		int kept = next_kept(limits, from);
+		int kept = next_kept(limits, answer, from);
 
 		if (kept > from)
 			close_range_of_fds(from, kept - 1);
@@ -166,14 +167,14 @@ static int change_identity(const struct confine_limits *limits)
 	return drop_capabilities();
 }
 
-int confine_self(const struct confine_limits *limits)
+int confine_self(const struct confine_limits *limits, int answer)
 {
 	int status;
 
 	/* The child must not keep our working directory, which may be private. */
 	if (chdir("/") < 0)
 		return -errno;
-	close_others(limits);
+	close_others(limits, answer);
 	if (limits->rules == CONFINE_PROGRAM)
 		restore_signals();
 	volunteer_for_the_oom_killer();

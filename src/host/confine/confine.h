@@ -46,11 +46,11 @@ struct confine_limits {
 };
 
 /*
- * Gives up everything but what the limits leave, and changes the working directory to the root.
+ * Gives up everything but what the limits leave and the fd `answer`, and changes the working directory to the root.
  * Only in a child that was forked for the job: there is no way back.  Returns 0 or a negative
  * errno: then the child is half confined and must _exit().
  */
-int confine_self(const struct confine_limits *limits);
+int confine_self(const struct confine_limits *limits, int answer);
 
 /* A running child. */
 struct confined_job {

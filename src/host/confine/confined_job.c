@@ -7,8 +7,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,24 +127,6 @@ static int keep_children(void)
 	return sigaction(SIGCHLD, &action, NULL) < 0 ? -errno : 0;
 }
 
-static int confine_with_answer(const struct confine_limits *limits, int answer)
-{
-	struct confine_limits own = *limits;
-	int *keep = malloc((limits->keep_count + 1) * sizeof(*keep));
-	int status;
-
-	if (!keep)
-		return -ENOMEM;
-	if (limits->keep_count)
-		memcpy(keep, limits->keep, limits->keep_count * sizeof(*keep));
-	keep[limits->keep_count] = answer;
-	own.keep = keep;
-	own.keep_count = limits->keep_count + 1;
-	status = confine_self(&own);
-	free(keep);
-	return status;
-}
-
 /*
  * Done at once: a program that reads our output waits until every process has closed it, and a
  * child may wait for ever while it prepares.  Other kinds of files at these numbers are fds of
@@ -171,7 +151,7 @@ static int run(const struct confine_limits *limits, int (*work)(void *argument, 
 	close_streams();
 	status = limits->prepare ? limits->prepare(argument) : 0;
 	if (status == 0)
-		status = confine_with_answer(limits, answer);
+		status = confine_self(limits, answer);
 	/* If our parent died before we asked to die with it, nobody would ever end this child. */
 	if (status == 0 && getppid() != parent)
 		status = -ESRCH;

@@ -36,7 +36,17 @@ const char *elf_symbol_name(enum elf_symbol symbol)
 	return (unsigned)symbol < ELF_SYMBOL_COUNT ? symbol_names[symbol] : "";
 }
 
-static void end_elf(Elf **elf)
+Elf *elf_open(int fd, uint64_t *ret_size)
+{
+	struct stat file;
+
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	*ret_size = (uint64_t)file.st_size;
+	return elf_begin(fd, ELF_C_READ, NULL);
+}
+
+void elf_end_pointer(Elf **elf)
 {
 	elf_end(*elf);
 }
@@ -328,19 +338,14 @@ static int inspect(Elf *elf, struct elf_findings *findings)
 
 int elf_inspect(int fd, struct elf_findings *ret)
 {
-	CLEANUP(end_elf) Elf *elf = NULL;
+	uint64_t size;
+	CLEANUP(elf_end_pointer) Elf *elf = elf_open(fd, &size);
 	struct elf_findings findings;
-	struct stat file;
 	int status;
 
 	/* Also clears the padding, since the whole struct is written to the pipe. */
 	memset(&findings, 0, sizeof(findings));
-	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
-		return -EBADMSG;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return -EBADMSG;
-	status = inspect(elf, &findings);
+	status = elf ? inspect(elf, &findings) : -EBADMSG;
 	if (status == 0)
 		memcpy(ret, &findings, sizeof(findings));
 	return status;

@@ -2,9 +2,8 @@
 /*
  * Reads what an ELF file says about jemalloc and about thread-local storage.
  *
- * The file may be hostile.  It is read with plain reads, never mapped (a file that shrinks must
- * not kill the reader), and every size in it is checked against the size of the file.  Callers run
- * this in a confined child (host/confine/confine.h), since the ELF library was not made for
+ * The file may be hostile, and every size in it is checked against the size of the file.  Callers
+ * run this in a confined child (host/confine/confine.h), since the ELF library was not made for
  * hostile files.
  */
 #ifndef HOST_ELF_INSPECT_H
@@ -75,6 +74,15 @@ struct elf_findings {
 	/* The symbols' values from .dynsym, else from .symtab; 0: not defined here. */
 	uint64_t symbols[ELF_SYMBOL_COUNT];
 };
+
+typedef struct Elf Elf;
+
+/*
+ * Starts to read an ELF file with plain reads, never by mapping it: a file that shrinks must not
+ * kill the reader.  NULL when it is not a plain file.  End it with elf_end().
+ */
+Elf *elf_open(int fd, uint64_t *ret_size);
+void elf_end_pointer(Elf **elf);
 
 /*
  * Reads the file of an fd that is open for reading; its offset is ignored and changes.  Returns 0,

@@ -8,10 +8,10 @@
 #include <libelf.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "host/elf/elf_inspect.h"
 
 #define MEMBER_PREFIX "cant_access_tsd_items_directly_use_a_getter_or_setter_"
 
@@ -38,11 +38,6 @@ struct named_section {
 	GElf_Shdr header;
 	const char *name;
 };
-
-static void end_elf(Elf **elf)
-{
-	elf_end(*elf);
-}
 
 static void end_dwarf(Dwarf **dwarf)
 {
@@ -357,13 +352,8 @@ static int search_elf(Elf *elf, uint64_t file_size, struct tsd_layout *ret)
 
 int dwarf_tsd_layout(int fd, struct tsd_layout *ret)
 {
-	CLEANUP(end_elf) Elf *elf = NULL;
-	struct stat file;
+	uint64_t size;
+	CLEANUP(elf_end_pointer) Elf *elf = elf_open(fd, &size);
 
-	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
-		return -EBADMSG;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return -EBADMSG;
-	return search_elf(elf, (uint64_t)file.st_size, ret);
+	return elf ? search_elf(elf, size, ret) : -EBADMSG;
 }
