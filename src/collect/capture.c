@@ -23,7 +23,7 @@
 static int identify_host(struct capture *capture)
 {
 	host_facts_identify(capture);
-	capture_tell_filter(capture);
+	capture_note_filter(capture);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static int order_tasks(struct capture *capture)
 
 	for (uint32_t row = 0; status == 0 && row < snapshot->task_count; row++)
 		snapshot_set(snapshot, METRIC_thread_count, row, 1);
-	collector_sort_processes_seen(capture);
+	walked_processes_sort(capture);
 	return status < 0 ? status : snapshot_finish(snapshot);
 }
 
@@ -143,8 +143,8 @@ static void set_duration(struct capture *capture)
 
 static void capture_clear(struct capture *capture)
 {
-	array_free(&capture->threads_seen);
-	array_free(&capture->processes_seen);
+	array_free(&capture->walked_threads);
+	array_free(&capture->walked_processes);
 	free(capture->images);
 	snapshot_free(capture->snapshot);
 }

@@ -158,7 +158,7 @@ int sampling_check(const struct sampling *sampling, struct error *error)
 	return status < 0 ? status : check_cgroup(sampling, error);
 }
 
-void capture_tell_filter(struct capture *capture)
+void capture_note_filter(struct capture *capture)
 {
 	const struct capture_options *options = capture->options;
 	CLEANUP(text_free) struct text filter = { 0 };

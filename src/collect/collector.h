@@ -42,12 +42,12 @@ struct proc_buffer;
  * from reading files.  Rows of the snapshot are reordered later, so these are found by tid or tgid
  * (after collector_sort_...()), not by row.
  */
-struct thread_seen {
+struct walked_thread {
 	int32_t tid;
 	uint64_t thread_pointer;
 };
 
-struct process_seen {
+struct walked_process {
 	int32_t tgid;
 	bool has_memory;   /* false: kernel thread, or ended; all from executable_pages on is 0 */
 	bool is_sized;	   /* the snapshot has its memory size, or it has no memory */
@@ -73,7 +73,7 @@ struct process_image {
 
 /* The path of a program that several processes run: it is read for one of them. */
 struct program_path {
-	uint64_t path[2]; /* as process_seen.exe_path */
+	uint64_t path[2]; /* as walked_process.exe_path */
 	uint32_t exe;	  /* a string of the snapshot; 0 when this slot is free */
 	uint32_t row;	  /* of the process whose path was read */
 };
@@ -105,8 +105,8 @@ struct capture {
 	uint64_t tasks_ended; /* after the iterator listed them, before their files were read */
 	bool proc_is_foreign; /* proc shows the iterator's tasks under other pids and tids */
 	uint64_t lost_facts;  /* a bit for each fact about the host that could not be read */
-	ARRAY_OF(struct thread_seen) threads_seen;
-	ARRAY_OF(struct process_seen) processes_seen;
+	ARRAY_OF(struct walked_thread) walked_threads;
+	ARRAY_OF(struct walked_process) walked_processes;
 	struct program_path programs[PROGRAM_PATHS];
 	struct process_image *images; /* by row of a process; NULL when they are not needed */
 };
@@ -115,10 +115,10 @@ struct capture {
  * Sort by tgid or tid what the iterator reported, so that the two functions below can find it.
  * They return NULL for a task that the iterator did not report.
  */
-void collector_sort_processes_seen(struct capture *capture);
-void collector_sort_threads_seen(struct capture *capture); /* there are many: sort only if needed */
-const struct thread_seen *collector_thread_seen(const struct capture *capture, int32_t tid);
-const struct process_seen *collector_process_seen(const struct capture *capture, int32_t tgid);
+void walked_processes_sort(struct capture *capture);
+void walked_threads_sort(struct capture *capture); /* there are many: sort only if needed */
+const struct walked_thread *walked_thread_find(const struct capture *capture, int32_t tid);
+const struct walked_process *walked_process_find(const struct capture *capture, int32_t tgid);
 
 /* Lists tasks from proc.  The caller orders the rows (snapshot_finish).  0 or a negative errno. */
 int procfs_list(struct capture *capture);
@@ -173,7 +173,7 @@ static inline bool task_has_ended(const struct snapshot *snapshot, uint32_t row)
 int sampling_check(const struct sampling *sampling, struct error *error);
 
 /* Notes in the snapshot which tasks were asked for, unless all were. */
-void capture_tell_filter(struct capture *capture);
+void capture_note_filter(struct capture *capture);
 
 /* Whether the process is known to be a kernel thread or a zombie, which have no memory. */
 bool process_lacks_memory(const struct capture *capture, uint32_t row);
@@ -204,6 +204,12 @@ int process_check(const struct capture *capture, int dir, const struct process *
  * fd; -ESRCH when no thread of it lives; or another negative errno.
  */
 int process_open(const struct capture *capture, uint32_t row, struct proc_buffer *buffer);
+
+/*
+ * Replaces *dir, the directory of a process whose leader has ended, by that of a living thread;
+ * false when there is none.
+ */
+bool process_find_living(const struct snapshot *snapshot, uint32_t row, int *dir);
 
 /*
  * Reads the name and start time of processes whose leader was not listed because it is in another

@@ -115,17 +115,17 @@ static const char *missing_line(enum cgroup_file_id file, const char *name)
 	return "its file has no such line";
 }
 
-static int tell_column(const struct cgroup_absences *absences, struct sheet *sheet,
-		       const struct column *column, enum cgroup_file_id file)
+static int explain_column(const struct cgroup_absences *absences, struct sheet *sheet,
+			  const struct column *column, enum cgroup_file_id file)
 {
 	struct cgroup_absences reasons = *absences;
 	size_t missing = sheet->row_count - column_measured(column, sheet->row_count);
-	uint32_t told = count_rows(absences);
+	uint32_t explained = count_rows(absences);
 
 	if (missing == 0)
 		return 0;
-	if (missing > told) {
-		reasons.counts[ABSENCE_NO_LINE] = (uint32_t)missing - told;
+	if (missing > explained) {
+		reasons.counts[ABSENCE_NO_LINE] = (uint32_t)missing - explained;
 		reasons.details[ABSENCE_NO_LINE] = missing_line(file, column->metric->name);
 	}
 	return set_absent(sheet, column->metric->name, &reasons);
@@ -146,13 +146,13 @@ static const struct cgroup_absences *responsible(const struct cgroup_lacks *lack
 }
 
 /* Sets the reason in a column that does not exist yet, since no cgroup has the value. */
-static int tell_missing(const struct cgroup_absences *absences, struct sheet *sheet,
-			const char *name, enum cgroup_file_id file)
+static int explain_missing(const struct cgroup_absences *absences, struct sheet *sheet,
+			   const char *name, enum cgroup_file_id file)
 {
 	struct metric metric = reading_metric(name);
 	struct column nothing = { .metric = &metric };
 
-	return sheet_find(sheet, name) ? 0 : tell_column(absences, sheet, &nothing, file);
+	return sheet_find(sheet, name) ? 0 : explain_column(absences, sheet, &nothing, file);
 }
 
 /* The name of the column for the reason when no cgroup has the file. */
@@ -162,19 +162,19 @@ static const char *const stars[KERNEL_FORMAT_COUNT] = {
 	[KERNEL_NESTED] = " * *",
 };
 
-static int tell_file(const struct cgroup_absences *absences, struct sheet *sheet,
-		     enum cgroup_file_id file)
+static int explain_file(const struct cgroup_absences *absences, struct sheet *sheet,
+			enum cgroup_file_id file)
 {
 	const char *star = stars[cgroup_files[file].format];
 	char name[SHEET_NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%s%s", cgroup_files[file].name, star ? star : "");
-	return tell_missing(absences, sheet, name, file);
+	return explain_missing(absences, sheet, name, file);
 }
 
 /* The columns of a pressure file are known in advance; the file of interrupts has half of them. */
-static int tell_pressure(const struct cgroup_absences *absences, struct sheet *sheet,
-			 enum cgroup_file_id file)
+static int explain_pressure(const struct cgroup_absences *absences, struct sheet *sheet,
+			    enum cgroup_file_id file)
 {
 	char name[SHEET_NAME_SIZE];
 	int status = 0;
@@ -182,49 +182,49 @@ static int tell_pressure(const struct cgroup_absences *absences, struct sheet *s
 	for (int key = file == CGROUP_FILE_IRQ_PRESSURE ? PRESSURE_FULL : 0;
 	     status == 0 && key < PRESSURE_KEYS; key++) {
 		snprintf(name, sizeof(name), "%s %s", cgroup_files[file].name, pressure_keys[key]);
-		status = tell_missing(absences, sheet, name, file);
+		status = explain_missing(absences, sheet, name, file);
 	}
 	return status;
 }
 
 /* Sets reasons for the readings of one v1 file, when other v1 files have given the rest. */
-static int tell_v1(const struct cgroup_absences *absences, struct sheet *sheet,
-		   const struct cgroup_v1_file *v1)
+static int explain_v1(const struct cgroup_absences *absences, struct sheet *sheet,
+		      const struct cgroup_v1_file *v1)
 {
 	const char *name;
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && (name = cgroup_v1_reading(v1, i)); i++)
-		status = tell_missing(absences, sheet, name, v1->file);
+		status = explain_missing(absences, sheet, name, v1->file);
 	return status;
 }
 
 /*
- * Lines that a file need not have.  Where the file `told_by` is known to be missing, its reason is
- * used.
+ * Lines that a file need not have.  Where the file `explained_by` is known to be missing, its
+ * reason is used.
  */
 static const struct {
 	const char *name;
 	enum cgroup_file_id file;
-	enum cgroup_file_id told_by;
+	enum cgroup_file_id explained_by;
 } lines[] = {
 	{ "cpu.stat nr_periods", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
 	{ "cpu.stat nr_throttled", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
 	{ "cpu.stat throttled_usec", CGROUP_FILE_CPU_STAT, CGROUP_FILE_CPU_MAX },
 };
 
-static int tell_line(const struct cgroup_lacks *lacks, struct sheet *sheet, size_t line)
+static int explain_line(const struct cgroup_lacks *lacks, struct sheet *sheet, size_t line)
 {
 	const struct cgroup_absences *absences =
 		responsible(lacks, lines[line].name, lines[line].file);
 
 	if (absences == &lacks->v2[lines[line].file])
-		absences = &lacks->files[lines[line].told_by];
-	return tell_missing(absences, sheet, lines[line].name, lines[line].file);
+		absences = &lacks->files[lines[line].explained_by];
+	return explain_missing(absences, sheet, lines[line].name, lines[line].file);
 }
 
-static int tell_columns(const struct cgroup_lacks *lacks, struct sheet *sheet,
-			bool has_columns[CGROUP_FILE_COUNT])
+static int explain_columns(const struct cgroup_lacks *lacks, struct sheet *sheet,
+			   bool has_columns[CGROUP_FILE_COUNT])
 {
 	int status = 0;
 
@@ -235,26 +235,26 @@ static int tell_columns(const struct cgroup_lacks *lacks, struct sheet *sheet,
 		if (file == CGROUP_FILE_COUNT)
 			continue;
 		has_columns[file] = true;
-		status = tell_column(responsible(lacks, column->metric->name, file), sheet, column,
-				     file);
+		status = explain_column(responsible(lacks, column->metric->name, file), sheet,
+					column, file);
 	}
 	return status;
 }
 
-int cgroup_lacks_tell(const struct cgroup_lacks *lacks, struct sheet *sheet)
+int cgroup_lacks_explain(const struct cgroup_lacks *lacks, struct sheet *sheet)
 {
 	bool has_columns[CGROUP_FILE_COUNT] = { 0 };
-	int status = tell_columns(lacks, sheet, has_columns);
+	int status = explain_columns(lacks, sheet, has_columns);
 
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
 		if (cgroup_files[file].format == KERNEL_PRESSURE)
-			status = tell_pressure(&lacks->files[file], sheet, file);
+			status = explain_pressure(&lacks->files[file], sheet, file);
 		else if (!has_columns[file])
-			status = tell_file(&lacks->files[file], sheet, file);
+			status = explain_file(&lacks->files[file], sheet, file);
 	for (size_t i = 0; status == 0 && i < cgroup_v1_file_count; i++)
 		if (has_columns[cgroup_v1_files[i].file] && count_rows(&lacks->v1[i]))
-			status = tell_v1(&lacks->v1[i], sheet, &cgroup_v1_files[i]);
+			status = explain_v1(&lacks->v1[i], sheet, &cgroup_v1_files[i]);
 	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(lines); i++)
-		status = tell_line(lacks, sheet, i);
+		status = explain_line(lacks, sheet, i);
 	return status;
 }

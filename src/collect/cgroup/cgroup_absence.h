@@ -60,6 +60,6 @@ struct cgroup_lacks {
  * missing file would have filled.  A file that gave no values at all gets a column of its own for
  * the reason; its name has stars in place of the file's keys.  0 or -ENOMEM.
  */
-int cgroup_lacks_tell(const struct cgroup_lacks *lacks, struct sheet *sheet);
+int cgroup_lacks_explain(const struct cgroup_lacks *lacks, struct sheet *sheet);
 
 #endif

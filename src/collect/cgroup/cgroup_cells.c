@@ -35,7 +35,7 @@ static int keep_origin(struct cgroup_reader *reader, size_t number,
 	return origin->v1 ? 0 : -ENOMEM;
 }
 
-int cgroup_reader_tell_origins(struct cgroup_reader *reader)
+int cgroup_reader_note_origins(struct cgroup_reader *reader)
 {
 	CLEANUP(text_free) struct text text = { 0 };
 

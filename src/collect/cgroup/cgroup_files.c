@@ -40,9 +40,9 @@ static int read_rows(struct cgroup_reader *reader, struct sheet *sheet)
 		status = cgroup_reader_read_row(reader,
 						&reader->rows.list.data[reader->rows.order[i]], i);
 	if (status == 0)
-		status = cgroup_reader_tell_origins(reader);
+		status = cgroup_reader_note_origins(reader);
 	if (status == 0)
-		status = cgroup_lacks_tell(&reader->lacks, sheet);
+		status = cgroup_lacks_explain(&reader->lacks, sheet);
 	return status;
 }
 

@@ -57,7 +57,7 @@ bool cgroup_reader_has(const struct cgroup_reader *reader, const char *name);
  * Notes in each column with values from v1 files which files these are.  After the last row.  0 or
  * -ENOMEM.
  */
-int cgroup_reader_tell_origins(struct cgroup_reader *reader);
+int cgroup_reader_note_origins(struct cgroup_reader *reader);
 
 /* Fills the sheet's row `sheet_row` from the files of `row`.  0 or -ENOMEM. */
 int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row,

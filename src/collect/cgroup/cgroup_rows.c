@@ -95,29 +95,29 @@ static bool is_acceptable(const struct cgroup_rows *rows, const char *path)
 	       rows->list.count + DEPTH_MAX < ROWS_MAX;
 }
 
-/* Paths by their number in the snapshot: 0 when not seen, else the row plus 2, or 1 for none. */
-struct seen {
+/* Paths by their number in the snapshot: 0 when not known, else the row plus 2, or 1 for none. */
+struct path_rows {
 	uint32_t *rows;
 	uint32_t count;
 };
 
 static int row_of_task(struct cgroup_rows *rows, const struct snapshot *snapshot,
-		       const struct seen *seen, const struct task *task, uint32_t *ret_place)
+		       const struct path_rows *known, const struct task *task, uint32_t *ret_place)
 {
 	const char *path = snapshot_text(snapshot, task->cgroup);
 	uint32_t row;
 	int status;
 
-	if (seen->rows[task->cgroup] == 0) {
-		seen->rows[task->cgroup] = 1;
+	if (known->rows[task->cgroup] == 0) {
+		known->rows[task->cgroup] = 1;
 		if (path[0] == '/' && is_acceptable(rows, path)) {
 			status = add_path(rows, path, &row);
 			if (status < 0)
 				return status;
-			seen->rows[task->cgroup] = row + 2;
+			known->rows[task->cgroup] = row + 2;
 		}
 	}
-	*ret_place = seen->rows[task->cgroup];
+	*ret_place = known->rows[task->cgroup];
 	rows->dropped += *ret_place == 1 && path[0] == '/';
 	return 0;
 }
@@ -157,14 +157,14 @@ static void ask_task(struct question *question, int32_t tgid, int32_t tid, struc
 }
 
 static int walk_tasks(struct cgroup_rows *rows, const struct snapshot *snapshot,
-		      const struct seen *seen, struct question *question)
+		      const struct path_rows *known, struct question *question)
 {
 	for (size_t i = 0; i < snapshot->task_count; i++) {
 		const struct task *task = &snapshot->tasks[i];
 		struct cgroup_row *row;
 		uint32_t place;
 
-		if (row_of_task(rows, snapshot, seen, task, &place) < 0)
+		if (row_of_task(rows, snapshot, known, task, &place) < 0)
 			return -ENOMEM;
 		if (place < 2 || question->open == question->always)
 			continue;
@@ -228,20 +228,20 @@ static struct question question_make(const struct capture *capture, const struct
 int cgroup_rows_find(const struct capture *capture, const struct hierarchies *trees,
 		     struct cgroup_rows *ret)
 {
-	struct seen seen = { .count = dictionary_count(capture->snapshot->strings) };
+	struct path_rows known = { .count = dictionary_count(capture->snapshot->strings) };
 	struct question question = question_make(capture, trees);
 	int status = -ENOMEM;
 
 	*ret = (struct cgroup_rows){ .paths = dictionary_new() };
-	seen.rows = calloc((size_t)seen.count + 1, sizeof(*seen.rows));
-	if (ret->paths && seen.rows)
-		status = walk_tasks(ret, capture->snapshot, &seen, &question);
+	known.rows = calloc((size_t)known.count + 1, sizeof(*known.rows));
+	if (ret->paths && known.rows)
+		status = walk_tasks(ret, capture->snapshot, &known, &question);
 	if (status == 0) {
 		spread_upwards(ret, &question);
 		status = put_in_order(ret);
 	}
 	proc_buffer_clear(&question.buffer);
-	free(seen.rows);
+	free(known.rows);
 	if (status < 0)
 		cgroup_rows_clear(ret);
 	return status;

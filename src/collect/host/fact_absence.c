@@ -60,7 +60,7 @@ void fact_set_unread(struct capture *capture, enum fact_id id, const struct fact
 			   status != -ENOENT && status != -ENODATA && status != -ENOKEY);
 }
 
-int facts_tell_lost(struct capture *capture)
+int facts_note_lost(struct capture *capture)
 {
 	struct source_tally *tally = &capture->tallies[SOURCE_HOST_CONTEXT];
 	CLEANUP(text_free) struct text reason = { 0 };

@@ -33,6 +33,6 @@ void fact_set_unread(struct capture *capture, enum fact_id id, const struct fact
 void fact_set_absent(struct capture *capture, enum fact_id id, const char *reason);
 
 /* If facts were lost, marks the source as partial, with a reason that names them.  0 or -ENOMEM. */
-int facts_tell_lost(struct capture *capture);
+int facts_note_lost(struct capture *capture);
 
 #endif

@@ -233,5 +233,5 @@ int host_context_collect(struct capture *capture)
 							  NOT_RECORDED);
 	if (status == 0)
 		status = note_knobs(capture);
-	return status < 0 ? status : facts_tell_lost(capture);
+	return status < 0 ? status : facts_note_lost(capture);
 }

@@ -79,13 +79,13 @@ static int find_candidates(struct collection *collection)
 
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
 		const struct process_image *image = &capture->images[row];
-		const struct process_seen *seen =
-			collector_process_seen(capture, snapshot->processes[row].tgid);
+		const struct walked_process *walked =
+			walked_process_find(capture, snapshot->processes[row].tgid);
 		struct candidate candidate = {
 			.row = row,
 			.image = image,
 			.owner = process_reader_user(&collection->reader, row),
-			.pages = seen ? seen->executable_pages : 0,
+			.pages = walked ? walked->executable_pages : 0,
 		};
 
 		collection->reader.tally.walked += image->present || image->error;
@@ -299,7 +299,7 @@ static void forget_failures(struct jemalloc_source *source)
 static void collection_clear(struct collection *collection)
 {
 	array_free(&collection->candidates);
-	process_reader_clear(&collection->reader);
+	proc_buffer_clear(&collection->reader.buffer);
 }
 
 int jemalloc_sample(struct jemalloc_source *source, struct capture *capture)

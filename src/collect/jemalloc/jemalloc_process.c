@@ -16,12 +16,6 @@
 #define TARGET_TIMEOUT_MS 2000
 #define STOPPING_TIMEOUT_MS 4000 /* for a process whose threads may have to be stopped */
 
-void process_reader_clear(struct process_reader *reader)
-{
-	proc_buffer_clear(&reader->buffer);
-	free(reader->first_tasks);
-}
-
 uint64_t process_reader_user(const struct process_reader *reader, uint32_t process)
 {
 	const struct snapshot *snapshot = reader->capture->snapshot;
@@ -81,50 +75,32 @@ static int keep(struct process_reader *reader, uint32_t process,
 }
 
 /* Tasks are sorted by process. */
-static int find_first_tasks(struct process_reader *reader)
-{
-	const struct snapshot *snapshot = reader->capture->snapshot;
-	uint32_t next = 0;
-
-	if (reader->first_tasks)
-		return 0;
-	collector_sort_threads_seen(reader->capture);
-	reader->first_tasks = calloc(snapshot->process_count + 1, sizeof(*reader->first_tasks));
-	if (!reader->first_tasks)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < snapshot->process_count; row++) {
-		reader->first_tasks[row] = next;
-		while (next < snapshot->task_count && snapshot->tasks[next].process == row)
-			next++;
-	}
-	reader->first_tasks[snapshot->process_count] = next;
-	return 0;
-}
-
 static int list_threads(struct process_reader *reader, uint32_t process,
 			struct jemalloc_target *target)
 {
-	const struct capture *capture = reader->capture;
-	uint32_t first, end;
+	const struct snapshot *snapshot = reader->capture->snapshot;
+	uint32_t first = snapshot->processes[process].first_task;
+	uint32_t end = first;
 
-	if (find_first_tasks(reader) < 0)
-		return -ENOMEM;
-	first = reader->first_tasks[process];
-	end = reader->first_tasks[process + 1];
+	if (!reader->has_sorted)
+		walked_threads_sort(reader->capture);
+	reader->has_sorted = true;
+	while (end < snapshot->task_count && snapshot->tasks[end].process == process)
+		end++;
 	target->threads = calloc(end - first + 1, sizeof(*target->threads));
 	if (!target->threads)
 		return -ENOMEM;
 	target->listed = end - first;
 	for (uint32_t row = first; row < end; row++) {
-		int32_t tid = capture->snapshot->tasks[row].tid;
-		const struct thread_seen *seen = collector_thread_seen(capture, tid);
+		int32_t tid = snapshot->tasks[row].tid;
+		const struct walked_thread *walked = walked_thread_find(reader->capture, tid);
 
-		if (task_has_ended(capture->snapshot, row))
+		if (task_has_ended(snapshot, row))
 			continue;
 		target->threads[target->count++] = (struct target_thread){
 			.tid = tid,
 			.row = row,
-			.pointer = seen ? seen->thread_pointer : 0,
+			.pointer = walked ? walked->thread_pointer : 0,
 		};
 	}
 	return 0;
@@ -197,7 +173,7 @@ static void release_target(void *context)
 static int read_memory(struct process_reader *reader, struct jemalloc_target *target)
 {
 	unsigned patience_ms =
-		reader->capture->threads_seen.count ? TARGET_TIMEOUT_MS : STOPPING_TIMEOUT_MS;
+		reader->capture->walked_threads.count ? TARGET_TIMEOUT_MS : STOPPING_TIMEOUT_MS;
 
 	return deadline_run(jemalloc_target_read, release_target, target,
 			    time_budget_share(reader->reading, patience_ms));

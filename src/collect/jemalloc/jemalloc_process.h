@@ -21,12 +21,10 @@ struct process_reader {
 	struct capture *capture;
 	struct time_budget learning; /* for learning about files */
 	struct time_budget reading;  /* for reading memory as well */
-	uint32_t *first_tasks;	     /* first task row of each process, and the end of the last */
+	bool has_sorted;	     /* the threads that the iterator reported */
 	struct proc_buffer buffer;
 	struct jemalloc_tally tally;
 };
-
-void process_reader_clear(struct process_reader *reader);
 
 #define UNKNOWN_USER UINT64_MAX
 

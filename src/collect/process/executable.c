@@ -92,13 +92,14 @@ int executable_read(struct capture *capture, int dir, uint32_t process_row, bool
 	return read_path(capture, dir, "exe", &capture->snapshot->processes[process_row]);
 }
 
-void executable_note(struct capture *capture, uint32_t process_row, const struct process_seen *seen)
+void executable_note(struct capture *capture, uint32_t process_row,
+		     const struct walked_process *walked)
 {
 	if (capture->images)
 		capture->images[process_row] = (struct process_image){
 			.present = true,
-			.device = seen->exe_device,
-			.inode = seen->exe_inode,
+			.device = walked->exe_device,
+			.inode = walked->exe_inode,
 		};
 }
 
@@ -116,18 +117,18 @@ static struct program_path *program_place(struct capture *capture, const uint64_
 	return &capture->programs[hash >> 56 & (PROGRAM_PATHS - 1)];
 }
 
-int executable_find(struct capture *capture, uint32_t process_row, const struct process_seen *seen,
-		    uint32_t *ret_row)
+int executable_find(struct capture *capture, uint32_t process_row,
+		    const struct walked_process *walked, uint32_t *ret_row)
 {
 	struct process *process = &capture->snapshot->processes[process_row];
-	struct program_path *known = program_place(capture, seen->exe_path);
+	struct program_path *known = program_place(capture, walked->exe_path);
 	char link[32];
 	int status;
 
 	*ret_row = process_row;
 	if (!source_wanted(capture, SOURCE_EXE))
 		return 0;
-	if (known->exe && memcmp(known->path, seen->exe_path, sizeof(known->path)) == 0) {
+	if (known->exe && memcmp(known->path, walked->exe_path, sizeof(known->path)) == 0) {
 		source_count(&capture->tallies[SOURCE_EXE], 0);
 		process->exe = known->exe;
 		*ret_row = known->row;
@@ -135,7 +136,7 @@ int executable_find(struct capture *capture, uint32_t process_row, const struct 
 	}
 	snprintf(link, sizeof(link), "%" PRId32 "/exe", process->tgid);
 	status = read_path(capture, capture->host->proc, link, process);
-	memcpy(known->path, seen->exe_path, sizeof(known->path));
+	memcpy(known->path, walked->exe_path, sizeof(known->path));
 	known->exe = process->exe;
 	known->row = process_row;
 	return status;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct capture;
-struct process_seen;
+struct walked_process;
 
 /* Allocates capture->images if this capture needs them.  0 or -ENOMEM. */
 int executables_begin(struct capture *capture);
@@ -27,15 +27,15 @@ int executable_read(struct capture *capture, int dir, uint32_t process_row, bool
 
 /* Notes the file from what the iterator reported. */
 void executable_note(struct capture *capture, uint32_t process_row,
-		     const struct process_seen *seen);
+		     const struct walked_process *walked);
 void executable_note_none(struct capture *capture); /* for a process without memory */
 /*
  * Sets the path from what the iterator reported: another process's path if that is known to be the
  * same, else read by pid.  *ret_row is the process whose path was read; the caller must check that
  * it did not run another program by then.
  */
-int executable_find(struct capture *capture, uint32_t process_row, const struct process_seen *seen,
-		    uint32_t *ret_row);
+int executable_find(struct capture *capture, uint32_t process_row,
+		    const struct walked_process *walked, uint32_t *ret_row);
 /* Reads the path from the directory of the process itself.  0 or -ENOMEM. */
 int executable_read_path(struct capture *capture, int dir, uint32_t process_row);
 

@@ -27,7 +27,7 @@ static int compare_tgids(const void *key, const void *element)
 
 const struct process_fact *process_facts_find(const struct process_facts *known,
 					      const struct process *process,
-					      const struct process_seen *seen)
+					      const struct walked_process *walked)
 {
 	const struct process_fact *fact = NULL;
 
@@ -35,19 +35,20 @@ const struct process_fact *process_facts_find(const struct process_facts *known,
 		fact = bsearch(&process->tgid, known->list.data, known->list.count, sizeof(*fact),
 			       compare_tgids);
 	return fact && fact->start_time_ns == process->start_time_ns &&
-			       fact->exec_id == seen->exec_id &&
-			       fact->arg_start == seen->arg_start ?
+			       fact->exec_id == walked->exec_id &&
+			       fact->arg_start == walked->arg_start ?
 		       fact :
 		       NULL;
 }
 
 /* Whether everything was read; what was not is read again in the next sample. */
 static bool is_complete(const struct capture *capture, const struct process *process,
-			const struct process_seen *seen)
+			const struct walked_process *walked)
 {
-	return seen && seen->has_memory && (process->exe || !source_wanted(capture, SOURCE_EXE)) &&
+	return walked && walked->has_memory &&
+	       (process->exe || !source_wanted(capture, SOURCE_EXE)) &&
 	       (process->cmdline || !source_wanted(capture, SOURCE_CMDLINE) ||
-		seen->arg_start >= seen->arg_end);
+		walked->arg_start >= walked->arg_end);
 }
 
 int process_facts_keep(struct capture *capture)
@@ -58,15 +59,15 @@ int process_facts_keep(struct capture *capture)
 
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
 		const struct process *process = &snapshot->processes[row];
-		const struct process_seen *seen = collector_process_seen(capture, process->tgid);
+		const struct walked_process *walked = walked_process_find(capture, process->tgid);
 		struct process_fact fact = { .tgid = process->tgid,
 					     .start_time_ns = process->start_time_ns };
 
-		if (!is_complete(capture, process, seen))
+		if (!is_complete(capture, process, walked))
 			continue;
-		fact.exec_id = seen->exec_id;
-		fact.arg_start = seen->arg_start;
-		fact.executable_pages = seen->executable_pages;
+		fact.exec_id = walked->exec_id;
+		fact.arg_start = walked->arg_start;
+		fact.executable_pages = walked->executable_pages;
 		fact.lacks_jemalloc = capture->images && capture->images[row].lacks_jemalloc;
 		fact.cmdline = strdup(snapshot_text(snapshot, process->cmdline));
 		fact.exe = strdup(snapshot_text(snapshot, process->exe));

@@ -17,7 +17,7 @@
 
 struct capture;
 struct process;
-struct process_seen;
+struct walked_process;
 
 struct process_fact {
 	int32_t tgid;
@@ -40,7 +40,7 @@ void process_facts_clear(struct process_facts *known);
 /* What is known about the process; NULL when it is new or has executed another program. */
 const struct process_fact *process_facts_find(const struct process_facts *known,
 					      const struct process *process,
-					      const struct process_seen *seen);
+					      const struct walked_process *walked);
 
 /* Replaces the sampling's facts by those of this capture's processes.  0 or -ENOMEM. */
 int process_facts_keep(struct capture *capture);

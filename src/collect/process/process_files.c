@@ -16,57 +16,32 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "collect/process/cmdline.h"
 #include "collect/collector.h"
+#include "collect/process/cmdline.h"
 #include "collect/process/executable.h"
 #include "collect/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
 #include "collect/proc/user_names.h"
-#include "collect/process/process_facts.h"
-#include "collect/task/task_iterator.h"
+#include "collect/process/process_texts.h"
 
 struct process_files {
 	struct capture *capture;
 	struct proc_plan statm;
-	bool statm_tells_more;		   /* statm has metrics that the iterator lacks */
+	bool statm_has_more;		   /* statm has metrics that the iterator lacks */
 	enum metric_id open_fds, fd_limit; /* METRIC_STORED when not wanted */
 	bool may_ask;			   /* see proc_numbers_are_ours() */
 	bool has_fd_counts;		   /* the kernel gives the fd directory's size */
-	bool peaks_are_notes;		   /* see settle_peak() */
+	bool peaks_are_notes;		   /* see correct_peak() */
 	struct proc_buffer buffer;
 	struct proc_values values;
 	struct proc_numbers fds;
 	struct user_names users;
-	struct cmdline_queue *cmdlines; /* NULL when not wanted */
-	ARRAY_OF(uint32_t) fresh;	/* rows of processes that were read by pid */
-	ARRAY_OF(uint32_t) readers;	/* for each of these: the row whose path it uses */
+	struct process_texts texts;
 };
 
 static void count(struct process_files *files, enum source_id source, int64_t status)
 {
 	source_count_file(files->capture, &files->capture->tallies[source], status);
-}
-
-/* On a recorded host a pid is never used again. */
-int process_check(const struct capture *capture, int dir, const struct process *process,
-		  struct proc_buffer *buffer)
-{
-	struct proc_identity identity;
-	char path[64];
-	ssize_t status;
-
-	if (!capture->host->live)
-		return 0;
-	snprintf(path, sizeof(path), "task/%" PRId32 "/stat", process->tgid);
-	status = proc_read(dir, path, buffer);
-	if (status < 0)
-		return (int)status;
-	if (!proc_parse_identity(buffer->data, &identity))
-		return -EBADMSG;
-	return metric_from_raw(identity.start_ticks, RAW_TICKS, &capture->scale) ==
-			       process->start_time_ns ?
-		       0 :
-		       -ESRCH;
 }
 
 /* Counts a process of which nothing can be read: it has ended, or every source fails alike. */
@@ -99,7 +74,7 @@ static bool has_memory(const struct process_files *files)
  * present size.  The iterator reports the note alone, so without the present size there is no
  * peak.
  */
-static void settle_peak(const struct process_files *files, uint32_t row)
+static void correct_peak(const struct process_files *files, uint32_t row)
 {
 	struct snapshot *snapshot = files->capture->snapshot;
 	uint64_t held, peak;
@@ -217,57 +192,6 @@ static int name_user(struct process_files *files, uint32_t row)
 }
 
 /*
- * A leader that has ended shows neither memory nor descriptors, but its living threads do, each in
- * its own directory.  Replaces *dir by the directory of a living thread; false when there is none.
- */
-static bool find_living(const struct snapshot *snapshot, uint32_t row, int *dir)
-{
-	uint32_t task = snapshot->processes[row].first_task;
-	char path[32];
-	int living;
-
-	if (!task_has_ended(snapshot, task))
-		return true;
-	while (++task < snapshot->task_count && snapshot->tasks[task].process == row) {
-		if (task_has_ended(snapshot, task))
-			continue;
-		snprintf(path, sizeof(path), "task/%" PRId32, snapshot->tasks[task].tid);
-		living = proc_open(*dir, path);
-		if (living < 0)
-			continue;
-		close_fd(dir);
-		*dir = living;
-		return true;
-	}
-	return false;
-}
-
-bool process_lacks_memory(const struct capture *capture, uint32_t row)
-{
-	const struct snapshot *snapshot = capture->snapshot;
-	const struct source_tally *statm = &capture->tallies[SOURCE_STATM];
-	const struct process_seen *seen =
-		collector_process_seen(capture, snapshot->processes[row].tgid);
-	uint64_t size;
-
-	if (snapshot_get(snapshot, METRIC_vm_bytes, row, &size) || statm->failed)
-		return false;
-	return statm->read || (seen && seen->is_sized &&
-			       !task_has_ended(snapshot, snapshot->processes[row].first_task));
-}
-
-int process_open(const struct capture *capture, uint32_t row, struct proc_buffer *buffer)
-{
-	const struct process *process = &capture->snapshot->processes[row];
-	CLEANUP(close_fd) int dir = proc_open_number(capture->host->proc, process->tgid);
-	int status = dir < 0 ? dir : process_check(capture, dir, process, buffer);
-
-	if (status < 0)
-		return status;
-	return find_living(capture->snapshot, row, &dir) ? TAKE_FD(dir) : -ESRCH;
-}
-
-/*
  * The limit is read by pid, so the process is checked afterwards: if it is still there, it was
  * there all the time.
  */
@@ -289,64 +213,13 @@ static int read_process(struct process_files *files, uint32_t row)
 		if (limit_status == 0)
 			snapshot_set(snapshot, files->fd_limit, row, limit);
 	}
-	if (!find_living(snapshot, row, &dir))
+	if (!process_find_living(snapshot, row, &dir))
 		return 0;
 	memory = read_statm(files, dir, row);
 	read_fds(files, dir, row);
 	status = executable_read(files->capture, dir, row, memory);
-	if (files->cmdlines)
-		cmdline_add(files->cmdlines, row, TAKE_FD(dir));
-	return status;
-}
-
-/* Uses what an earlier sample read of the process, if it still runs the same program. */
-static int recall_process(struct process_files *files, uint32_t row,
-			  const struct process_seen *seen, const struct process_fact *fact)
-{
-	struct capture *capture = files->capture;
-	struct process *process = &capture->snapshot->processes[row];
-	int status = 0;
-
-	if (capture->images)
-		capture->images[row].lacks_jemalloc =
-			fact->lacks_jemalloc && fact->executable_pages == seen->executable_pages;
-	if (source_wanted(capture, SOURCE_EXE)) {
-		source_count(&capture->tallies[SOURCE_EXE], 0);
-		status = snapshot_intern(capture->snapshot, fact->exe, strlen(fact->exe),
-					 &process->exe);
-	}
-	if (status == 0 && files->cmdlines) {
-		source_count(&capture->tallies[SOURCE_CMDLINE], 0);
-		status = snapshot_intern(capture->snapshot, fact->cmdline, strlen(fact->cmdline),
-					 &process->cmdline);
-	}
-	return status;
-}
-
-/* Adds command line and path, the only values that the iterator did not report. */
-static int add_texts(struct process_files *files, uint32_t row, const struct process_seen *seen)
-{
-	struct capture *capture = files->capture;
-	const struct process_fact *fact;
-	uint32_t reader = row;
-	int status;
-
-	if (!seen->has_memory) {
-		executable_note_none(capture);
-		return 0;
-	}
-	executable_note(capture, row, seen);
-	fact = process_facts_find(&capture->sampling->facts, &capture->snapshot->processes[row],
-				  seen);
-	if (fact)
-		return recall_process(files, row, seen, fact);
-	status = array_append(&files->fresh, row);
-	if (status == 0)
-		status = executable_find(capture, row, seen, &reader);
-	if (status == 0)
-		status = array_append(&files->readers, reader);
-	if (status == 0 && files->cmdlines)
-		cmdline_add_number(files->cmdlines, row);
+	if (files->texts.cmdlines)
+		cmdline_add(files->texts.cmdlines, row, TAKE_FD(dir));
 	return status;
 }
 
@@ -355,71 +228,12 @@ static int add_process(struct process_files *files, uint32_t row)
 {
 	struct capture *capture = files->capture;
 	const struct process *process = &capture->snapshot->processes[row];
-	const struct process_seen *seen = collector_process_seen(capture, process->tgid);
+	const struct walked_process *walked = walked_process_find(capture, process->tgid);
 
-	if (seen && seen->is_sized && seen->is_counted && !files->statm_tells_more &&
+	if (walked && walked->is_sized && walked->is_counted && !files->statm_has_more &&
 	    process->start_time_ns && !task_has_ended(capture->snapshot, process->first_task))
-		return add_texts(files, row, seen);
+		return process_texts_add(&files->texts, row, walked);
 	return read_process(files, row);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const uint32_t *first = a, *second = b;
-
-	return (*first > *second) - (*first < *second);
-}
-
-/*
- * A process can execute another program before its path is read.  Then that path must not be used
- * for other processes: each of these reads its own path again.
- */
-static int confirm_path(struct process_files *files, size_t index,
-			const enum process_change *changes)
-{
-	uint32_t row = files->fresh.data[index];
-	const uint32_t *reader = bsearch(&files->readers.data[index], files->fresh.data,
-					 files->fresh.count, sizeof(*reader), compare_rows);
-	CLEANUP(close_fd) int dir = -1;
-
-	if (!reader || *reader == row || changes[reader - files->fresh.data] == PROCESS_SAME)
-		return 0;
-	dir = process_open(files->capture, row, &files->buffer);
-	if (dir >= 0)
-		return executable_read_path(files->capture, dir, row);
-	files->capture->snapshot->processes[row].exe = 0;
-	return dir == -ENOMEM ? dir : 0;
-}
-
-/*
- * Drops what was read by pid if the process has ended meanwhile: its pid may have been another
- * process's.
- */
-static int confirm_fresh(struct process_files *files)
-{
-	struct capture *capture = files->capture;
-	CLEANUP(free_pointer)
-	enum process_change *changes = calloc(files->fresh.count + 1, sizeof(*changes));
-	int status;
-
-	if (!changes)
-		return -ENOMEM;
-	if (!files->fresh.count)
-		return 0;
-	status =
-		task_iterator_confirm(capture->sampling->iterator, capture, files->fresh.data,
-				      changes, files->fresh.count, &capture->sampling->no_iterator);
-	for (size_t i = 0; i < files->readers.count && status == 0; i++) {
-		struct process *process = &capture->snapshot->processes[files->fresh.data[i]];
-
-		if (changes[i] != PROCESS_GONE) {
-			status = confirm_path(files, i, changes);
-			continue;
-		}
-		process->cmdline = process->exe = 0;
-		capture->snapshot->tally.processes_ended++;
-	}
-	return status;
 }
 
 /* We have open descriptors, so if the kernel shows a size of 0 for ours, it does not count them. */
@@ -458,17 +272,6 @@ static void read_users(struct process_files *files)
 	}
 }
 
-static void start_cmdlines(struct process_files *files)
-{
-	struct capture *capture = files->capture;
-	int status = cmdline_start(capture, &files->cmdlines);
-
-	if (status == 0)
-		return;
-	source_count(&capture->tallies[SOURCE_CMDLINE], status);
-	capture->tallies[SOURCE_CMDLINE].reason = "no thread could be started to read it";
-}
-
 static int begin(struct process_files *files, struct capture *capture)
 {
 	files->capture = capture;
@@ -483,27 +286,22 @@ static int begin(struct process_files *files, struct capture *capture)
 	else if (source_wanted(capture, SOURCE_STATM))
 		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
 	for (unsigned i = 0; i < files->statm.count; i++)
-		files->statm_tells_more |= !source_is_iterated(&metrics[files->statm.items[i].id]);
+		files->statm_has_more |= !source_is_iterated(&metrics[files->statm.items[i].id]);
 	files->open_fds = source_metric(capture, SOURCE_FDS, PLACE_FD_DIRECTORY);
 	files->fd_limit = source_metric(capture, SOURCE_LIMITS, PLACE_FD_LIMIT);
 	files->may_ask = proc_numbers_are_ours(capture->host);
 	files->has_fd_counts = find_fd_counts(capture->host);
 	if (source_wanted(capture, SOURCE_USERS))
 		read_users(files);
-	if (source_wanted(capture, SOURCE_CMDLINE))
-		start_cmdlines(files);
+	process_texts_begin(&files->texts, capture);
 	return executables_begin(capture) < 0 ? -ENOMEM : need_columns(files);
 }
 
 static int end(struct process_files *files)
 {
-	int status = files->cmdlines ? cmdline_finish(files->cmdlines) : 0;
+	int status = process_texts_end(&files->texts);
 
 	executables_end(files->capture);
-	if (status == 0)
-		status = confirm_fresh(files);
-	array_free(&files->fresh);
-	array_free(&files->readers);
 	user_names_clear(&files->users);
 	proc_numbers_clear(&files->fds);
 	proc_buffer_clear(&files->buffer);
@@ -520,7 +318,7 @@ int process_files_collect(struct capture *capture)
 		status = add_process(&files, row);
 		if (status == 0)
 			status = name_user(&files, row);
-		settle_peak(&files, row);
+		correct_peak(&files, row);
 	}
 	ended = end(&files);
 	return status < 0 ? status : ended;

@@ -73,11 +73,11 @@ const char *scope_label_text(const struct scope_workspace *workspace, uint32_t l
 }
 
 /* A label never changes once written, so only new labels are read. */
-static int read_labels(const struct decoder *decoder, uint32_t told)
+static int read_labels(const struct decoder *decoder, uint32_t written)
 {
 	const struct scope_header *header = decoder->header;
 	struct scope_workspace *workspace = decoder->workspace;
-	uint32_t count = lesser(told, header->label_max);
+	uint32_t count = lesser(written, header->label_max);
 	size_t known = count < workspace->labels.count ? 0 : workspace->labels.count;
 	uint64_t offset = header->label_offset + (uint64_t)known * header->label_size;
 	size_t size = (count - known) * header->label_size;

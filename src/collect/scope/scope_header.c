@@ -97,7 +97,7 @@ static double ns_per_tick(uint64_t ticks, uint64_t ns)
  * The clock's rate from what the heartbeat wrote, for clocks that we cannot read or read
  * differently.
  */
-static double told_rate(const struct scope_header *header)
+static double written_rate(const struct scope_header *header)
 {
 	if (header->latest_ticks <= header->anchor_ticks || header->latest_ns <= header->anchor_ns)
 		return 0;
@@ -105,7 +105,7 @@ static double told_rate(const struct scope_header *header)
 			   header->latest_ns - header->anchor_ns);
 }
 
-static double seen_rate(const struct scope_header *header, const struct scope_moment *moment)
+static double observed_rate(const struct scope_header *header, const struct scope_moment *moment)
 {
 	if (moment->ticks <= header->anchor_ticks || moment->ns <= header->anchor_ns)
 		return 0;
@@ -121,10 +121,10 @@ struct scope_scale scope_scale_of(const struct scope_header *header,
 		scale.now_ticks = moment->ns;
 		scale.ns_per_tick = 1;
 	} else if (moment->has_ticks) {
-		scale.ns_per_tick = seen_rate(header, moment);
+		scale.ns_per_tick = observed_rate(header, moment);
 	}
 	if (scale.ns_per_tick == 0)
-		scale.ns_per_tick = told_rate(header);
+		scale.ns_per_tick = written_rate(header);
 	if (header->clock != SCOPE_CLOCK_MONOTONIC && !moment->has_ticks) {
 		scale.now_ticks = header->latest_ticks;
 		if (scale.ns_per_tick > 0 && moment->ns > header->latest_ns)

@@ -20,7 +20,7 @@
 static const enum metric_id scope_metrics[] = { METRIC_scope_age_ns, METRIC_scope_count,
 						METRIC_scope_total };
 
-struct look {
+struct scope_walk {
 	struct capture *capture;
 	struct scopes scopes; /* of the current process; its memory is reused */
 	struct proc_buffer buffer;
@@ -34,18 +34,18 @@ struct task_range {
 	size_t count;
 };
 
-static void look_clear(struct look *look)
+static void scope_walk_clear(struct scope_walk *walk)
 {
-	scopes_free(&look->scopes);
-	proc_buffer_clear(&look->buffer);
+	scopes_free(&walk->scopes);
+	proc_buffer_clear(&walk->buffer);
 }
 
 /* The first task is ignored: its name may be the same by chance, as taskscope's own is. */
-static enum scope_search how_hard(const struct look *look, const struct process *process,
-				  const struct task_range *range)
+static enum scope_search how_far(const struct scope_walk *walk, const struct process *process,
+				 const struct task_range *range)
 {
 	for (size_t i = 0; i < range->count; i++)
-		if (range->tasks[i].comm == look->heartbeat && range->tasks[i].tid != process->tgid)
+		if (range->tasks[i].comm == walk->heartbeat && range->tasks[i].tid != process->tgid)
 			return SCOPE_SEARCH_ALL;
 	return SCOPE_SEARCH_QUICK;
 }
@@ -67,10 +67,10 @@ static struct task *find_task(const struct task_range *range, int32_t tid)
  * If the stack kept changing while it was read, only the label is kept: age and progress may
  * belong to another scope.
  */
-static int keep_scope(struct look *look, const struct scope_task *from, struct task *task)
+static int keep_scope(struct scope_walk *walk, const struct scope_task *from, struct task *task)
 {
-	struct snapshot *snapshot = look->capture->snapshot;
-	const struct scope *scope = scopes_innermost(&look->scopes, from);
+	struct snapshot *snapshot = walk->capture->snapshot;
+	const struct scope *scope = scopes_innermost(&walk->scopes, from);
 	uint32_t row = (uint32_t)(task - snapshot->tasks);
 
 	if (!scope)
@@ -87,16 +87,16 @@ static int keep_scope(struct look *look, const struct scope_task *from, struct t
 	return 0;
 }
 
-static int keep_scopes(struct look *look, const struct task_range *range)
+static int keep_scopes(struct scope_walk *walk, const struct task_range *range)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(scope_metrics); i++)
-		if (snapshot_need_column(look->capture->snapshot, scope_metrics[i]) < 0)
+		if (snapshot_need_column(walk->capture->snapshot, scope_metrics[i]) < 0)
 			return -ENOMEM;
-	for (size_t i = 0; i < look->scopes.tasks.count; i++) {
-		const struct scope_task *from = &look->scopes.tasks.data[i];
+	for (size_t i = 0; i < walk->scopes.tasks.count; i++) {
+		const struct scope_task *from = &walk->scopes.tasks.data[i];
 		struct task *task = find_task(range, from->tid);
 
-		if (task && keep_scope(look, from, task) < 0)
+		if (task && keep_scope(walk, from, task) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -106,75 +106,76 @@ static int keep_scopes(struct look *look, const struct task_range *range)
  * Whether the first descriptor that the library uses is open: 0, -ENOENT, or why we cannot know.
  * The reader would check all descriptors that the library may use, at the same cost for each.
  */
-static int find_first(const struct look *look, const struct process *process)
+static int find_first(const struct scope_walk *walk, const struct process *process)
 {
-	const struct process_seen *seen = collector_process_seen(look->capture, process->tgid);
+	const struct walked_process *walked = walked_process_find(walk->capture, process->tgid);
 	char path[32], start[1];
 
-	if (seen && seen->is_counted)
-		return seen->scope_fds & 1 ? 0 : -ENOENT;
+	if (walked && walked->is_counted)
+		return walked->scope_fds & 1 ? 0 : -ENOENT;
 	snprintf(path, sizeof(path), "%" PRId32 "/fd/%d", process->tgid, SCOPE_FD);
-	return readlinkat(look->capture->host->proc, path, start, sizeof(start)) < 0 ? -errno : 0;
+	return readlinkat(walk->capture->host->proc, path, start, sizeof(start)) < 0 ? -errno : 0;
 }
 
 /* Checks last, and only for processes with scopes, that the process is the one that was listed. */
-static int read_scopes(struct look *look, const struct process *process, enum scope_search search,
-		       struct error *error)
+static int read_scopes(struct scope_walk *walk, const struct process *process,
+		       enum scope_search search, struct error *error)
 {
 	CLEANUP(scope_reader_close_pointer) struct scope_reader *reader = NULL;
-	const struct capture *capture = look->capture;
+	const struct capture *capture = walk->capture;
 	CLEANUP(close_fd) int dir = -1;
-	int status = search == SCOPE_SEARCH_QUICK ? find_first(look, process) : 0;
+	int status = search == SCOPE_SEARCH_QUICK ? find_first(walk, process) : 0;
 
 	if (status == 0)
 		status = scope_reader_open(capture->host, process->tgid, search, &reader, error);
 	if (status < 0)
 		return status;
-	status = scope_reader_read(reader, false, &look->scopes, error);
+	status = scope_reader_read(reader, false, &walk->scopes, error);
 	if (status < 0)
 		return status;
 	dir = proc_open_number(capture->host->proc, process->tgid);
 	if (dir < 0)
 		return -ESRCH;
-	status = process_check(capture, dir, process, &look->buffer);
+	status = process_check(capture, dir, process, &walk->buffer);
 	return is_vanished(status) ? -ESRCH : status;
 }
 
 /*
  * Counts a failure to read; uses the sentence, if there is one, since it says more than the errno.
  */
-static int count_failure(struct look *look, int status, const struct error *error)
+static int count_failure(struct scope_walk *walk, int status, const struct error *error)
 {
-	struct source_tally *tally = &look->capture->tallies[SOURCE_SCOPES];
+	struct source_tally *tally = &walk->capture->tallies[SOURCE_SCOPES];
 
 	source_count(tally, status);
 	if (is_vanished(status) || !error->message[0] || status == -EACCES || status == -EPERM)
 		return 0;
 	tally->reason =
-		arena_copy(&look->capture->snapshot->arena, error->message, strlen(error->message));
+		arena_copy(&walk->capture->snapshot->arena, error->message, strlen(error->message));
 	return tally->reason ? 0 : -ENOMEM;
 }
 
-static int look_at(struct look *look, const struct process *process, const struct task_range *range)
+static int read_process(struct scope_walk *walk, const struct process *process,
+			const struct task_range *range)
 {
-	struct source_tally *tally = &look->capture->tallies[SOURCE_SCOPES];
+	struct source_tally *tally = &walk->capture->tallies[SOURCE_SCOPES];
 	struct error error = { 0 };
-	int status = read_scopes(look, process, how_hard(look, process, range), &error);
+	int status = read_scopes(walk, process, how_far(walk, process, range), &error);
 
 	if (status == -ENOMEM)
 		return status;
 	if (status < 0 && status != -ENOENT)
-		return count_failure(look, status, &error);
+		return count_failure(walk, status, &error);
 	tally->read++;
 	if (status == -ENOENT)
 		return 0;
-	look->users++;
-	return look->scopes.is_on ? keep_scopes(look, range) : 0; /* off: they are outdated */
+	walk->users++;
+	return walk->scopes.is_on ? keep_scopes(walk, range) : 0; /* off: they are outdated */
 }
 
-static int look_at_all(struct look *look)
+static int read_processes(struct scope_walk *walk)
 {
-	const struct capture *capture = look->capture;
+	const struct capture *capture = walk->capture;
 	struct snapshot *snapshot = capture->snapshot;
 	size_t task = 0;
 	int status = 0;
@@ -185,7 +186,7 @@ static int look_at_all(struct look *look)
 		for (; task < snapshot->task_count && snapshot->tasks[task].process == row; task++)
 			range.count++;
 		if (!process_lacks_memory(capture, row))
-			status = look_at(look, &snapshot->processes[row], &range);
+			status = read_process(walk, &snapshot->processes[row], &range);
 	}
 	return status;
 }
@@ -196,12 +197,12 @@ static int look_at_all(struct look *look)
  * Writes why a thread has no scope or its scope lacks this value, after naming processes that were
  * not read.
  */
-static void absent_text(const struct look *look, enum metric_id id, struct text *out)
+static void absent_text(const struct scope_walk *walk, enum metric_id id, struct text *out)
 {
 	const char *none = id == METRIC_scope_age_ns ? "no scope" : "no scope that has a counter";
-	bool failed = look->capture->tallies[SOURCE_SCOPES].failed;
+	bool failed = walk->capture->tallies[SOURCE_SCOPES].failed;
 
-	if (!look->users)
+	if (!walk->users)
 		text_append_string(out, failed ? "no process that could be read uses libtaskscope" :
 						 NOBODY);
 	else if (id == METRIC_scope_total)
@@ -211,22 +212,22 @@ static void absent_text(const struct look *look, enum metric_id id, struct text 
 	if (!failed)
 		return;
 	text_append_string(out, "; ");
-	source_failure_text(look->capture, SOURCE_SCOPES, 0, out);
+	source_failure_text(walk->capture, SOURCE_SCOPES, 0, out);
 }
 
-static int tell(struct look *look)
+static int explain_absences(struct scope_walk *walk)
 {
 	CLEANUP(text_free) struct text reason = { 0 };
-	struct snapshot *snapshot = look->capture->snapshot;
-	struct source_tally *tally = &look->capture->tallies[SOURCE_SCOPES];
+	struct snapshot *snapshot = walk->capture->snapshot;
+	struct source_tally *tally = &walk->capture->tallies[SOURCE_SCOPES];
 
-	if (!look->users && !tally->failed)
+	if (!walk->users && !tally->failed)
 		tally->reason = NOBODY;
 	for (size_t i = 0; i < ARRAY_SIZE(scope_metrics); i++) {
 		if (snapshot_measured(snapshot, scope_metrics[i]) == snapshot->task_count)
 			continue;
 		text_clear(&reason);
-		absent_text(look, scope_metrics[i], &reason);
+		absent_text(walk, scope_metrics[i], &reason);
 		if (reason.failed ||
 		    snapshot_set_absent(snapshot, scope_metrics[i], text_string(&reason)) < 0)
 			return -ENOMEM;
@@ -236,7 +237,7 @@ static int tell(struct look *look)
 
 int task_scopes_collect(struct capture *capture)
 {
-	CLEANUP(look_clear) struct look look = { .capture = capture };
+	CLEANUP(scope_walk_clear) struct scope_walk walk = { .capture = capture };
 	int status;
 
 	if (!source_wanted(capture, SOURCE_SCOPES))
@@ -246,8 +247,8 @@ int task_scopes_collect(struct capture *capture)
 		return 0;
 	}
 	status = snapshot_intern(capture->snapshot, SCOPE_HEARTBEAT_NAME,
-				 strlen(SCOPE_HEARTBEAT_NAME), &look.heartbeat);
+				 strlen(SCOPE_HEARTBEAT_NAME), &walk.heartbeat);
 	if (status == 0)
-		status = look_at_all(&look);
-	return status < 0 ? status : tell(&look);
+		status = read_processes(&walk);
+	return status < 0 ? status : explain_absences(&walk);
 }

@@ -133,7 +133,7 @@ static bool has_group_bits(const struct group_fields *group, uint64_t bits)
 static int note_process(struct capture *capture, const struct task_record *record)
 {
 	const struct group_fields *group = record->group;
-	struct process_seen process = {
+	struct walked_process process = {
 		.tgid = (int32_t)record->task->tgid,
 		.is_counted = has_group_bits(group, GROUP_BIT(open_fds) | GROUP_BIT(scope_fds)),
 		.scope_fds = (uint8_t)group->scope_fds,
@@ -156,19 +156,19 @@ static int note_process(struct capture *capture, const struct task_record *recor
 		process.exe_path[0] = group->exe_mount;
 		process.exe_path[1] = group->exe_dentry;
 	}
-	return array_append(&capture->processes_seen, process);
+	return array_append(&capture->walked_processes, process);
 }
 
 /* Kernel threads have no thread pointer. */
 static int note_thread(struct capture *capture, const struct task_fields *task)
 {
-	struct thread_seen thread = { .tid = (int32_t)task->pid };
+	struct walked_thread thread = { .tid = (int32_t)task->pid };
 
 	if (has_task_bit(task, TASK_BIT_fsbase))
 		thread.thread_pointer = task->fsbase;
 	else if (has_task_bit(task, TASK_BIT_tp_value))
 		thread.thread_pointer = task->tp_value;
-	return thread.thread_pointer ? array_append(&capture->threads_seen, thread) : 0;
+	return thread.thread_pointer ? array_append(&capture->walked_threads, thread) : 0;
 }
 
 static int add(struct walk *walk, const struct task_record *record)
@@ -325,13 +325,13 @@ static enum process_change find_change(const struct confirmation *confirmation,
 				       const struct process *process,
 				       const struct task_record *record)
 {
-	const struct process_seen *seen =
-		collector_process_seen(confirmation->capture, process->tgid);
+	const struct walked_process *walked =
+		walked_process_find(confirmation->capture, process->tgid);
 
 	if (process->tgid != (int32_t)record->task->tgid ||
 	    process->start_time_ns != task_decoder_start_ns(&confirmation->decoder, record))
 		return PROCESS_GONE;
-	return seen && seen->exec_id == record->task->exec_id ? PROCESS_SAME : PROCESS_EXECUTED;
+	return walked && walked->exec_id == record->task->exec_id ? PROCESS_SAME : PROCESS_EXECUTED;
 }
 
 static void confirm_process(struct confirmation *confirmation, const struct task_record *record)

@@ -13,10 +13,10 @@
 #define SEGMENTS_MAX 32
 #define DYNAMIC_CHUNK 64 /* entries; an ordinary module has half as many */
 #define DYNAMIC_SIZE_MAX ((size_t)16 * 1024)
-#define NOTES_SIZE 1024 /* bytes of notes that are looked at */
+#define NOTES_SIZE 1024 /* bytes of notes that are read */
 #define CHAIN_CHUNK 8	/* hashes that are read at once */
-#define CHAIN_MAX 256	/* hashes of one bucket that are looked at */
-#define NAME_SIZE 64	/* longer than every name that is looked for */
+#define CHAIN_MAX 256	/* hashes of one bucket that are compared */
+#define NAME_SIZE 64	/* longer than every name that is searched for */
 
 /* ---- segments ---- */
 
@@ -275,9 +275,9 @@ static int search_bucket(const struct target_memory *memory, const struct symbol
 {
 	uint32_t hashes[CHAIN_CHUNK];
 
-	for (size_t looked = 0; looked < CHAIN_MAX; looked += CHAIN_CHUNK) {
+	for (size_t done = 0; done < CHAIN_MAX; done += CHAIN_CHUNK) {
 		ssize_t got = memory->read(memory->context,
-					   tables->chains + (index + looked) * sizeof(hashes[0]),
+					   tables->chains + (index + done) * sizeof(hashes[0]),
 					   hashes, sizeof(hashes));
 
 		if (got < (ssize_t)sizeof(hashes[0]))
@@ -287,8 +287,7 @@ static int search_bucket(const struct target_memory *memory, const struct symbol
 
 			if ((hashes[i] | 1) == (hash | 1))
 				status = take_symbol(memory, tables,
-						     tables->header.first_symbol + index + looked +
-							     i,
+						     tables->header.first_symbol + index + done + i,
 						     name, ret);
 			if (status != 0 || hashes[i] & 1)
 				return status;

@@ -92,15 +92,15 @@ static int read_member(const struct target_memory *memory, const struct thread_s
 		       size_t row, struct thread_layout *layout)
 {
 	struct thread_member *member = (void *)((char *)layout + members[row].member);
-	struct descriptor told;
-	int status = read_symbol(memory, library, members[row].symbol, &told, sizeof(told));
+	struct descriptor found;
+	int status = read_symbol(memory, library, members[row].symbol, &found, sizeof(found));
 
 	if (status < 0)
 		return status;
-	if (told.bits % 8 != 0 || told.bits / 8 > OFFSET_MAX || told.offset > OFFSET_MAX ||
-	    (members[row].size && told.bits / 8 != members[row].size))
+	if (found.bits % 8 != 0 || found.bits / 8 > OFFSET_MAX || found.offset > OFFSET_MAX ||
+	    (members[row].size && found.bits / 8 != members[row].size))
 		return -EBADMSG;
-	*member = (struct thread_member){ .size = told.bits / 8, .offset = told.offset };
+	*member = (struct thread_member){ .size = found.bits / 8, .offset = found.offset };
 	return 0;
 }
 
@@ -120,16 +120,16 @@ static int find_variable(const struct target_memory *memory, const struct thread
 			 struct thread_layout *layout)
 {
 	uint64_t *address = (void *)((char *)layout + variables[row].address);
-	struct descriptor told;
+	struct descriptor found;
 	int status;
 
 	if (!find_symbol(loader, ELF_SYMBOL__rtld_global, address))
 		return find_symbol(library, variables[row].alone, address) ? 0 : -ENOTSUP;
-	status = read_symbol(memory, library, variables[row].descriptor, &told, sizeof(told));
+	status = read_symbol(memory, library, variables[row].descriptor, &found, sizeof(found));
 	if (status < 0)
 		return status;
-	*address += told.offset;
-	return told.offset <= OFFSET_MAX ? 0 : -EBADMSG;
+	*address += found.offset;
+	return found.offset <= OFFSET_MAX ? 0 : -EBADMSG;
 }
 
 static uint32_t lesser(uint32_t left, uint32_t right)

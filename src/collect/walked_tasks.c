@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds by tid or tgid what the task iterator reported besides metrics. */
+#include <stdlib.h>
+
+#include "collect/collector.h"
+
+static int compare_ids(const void *a, const void *b)
+{
+	int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+_Static_assert(offsetof(struct walked_thread, tid) == 0 &&
+		       offsetof(struct walked_process, tgid) == 0,
+	       "compare_ids() looks at the first member");
+
+/* The iterator walks by process, so the items are mostly in order already. */
+static void sort_ids(void *items, size_t count, size_t size)
+{
+	const char *item = items;
+	size_t sorted = 1;
+
+	while (sorted < count && compare_ids(item + (sorted - 1) * size, item + sorted * size) <= 0)
+		sorted++;
+	if (sorted < count)
+		qsort(items, count, size, compare_ids);
+}
+
+void walked_processes_sort(struct capture *capture)
+{
+	sort_ids(capture->walked_processes.data, capture->walked_processes.count,
+		 sizeof(struct walked_process));
+}
+
+void walked_threads_sort(struct capture *capture)
+{
+	sort_ids(capture->walked_threads.data, capture->walked_threads.count,
+		 sizeof(struct walked_thread));
+}
+
+const struct walked_thread *walked_thread_find(const struct capture *capture, int32_t tid)
+{
+	if (!capture->walked_threads.count)
+		return NULL;
+	return bsearch(&tid, capture->walked_threads.data, capture->walked_threads.count,
+		       sizeof(struct walked_thread), compare_ids);
+}
+
+const struct walked_process *walked_process_find(const struct capture *capture, int32_t tgid)
+{
+	if (!capture->walked_processes.count)
+		return NULL;
+	return bsearch(&tgid, capture->walked_processes.data, capture->walked_processes.count,
+		       sizeof(struct walked_process), compare_ids);
+}
