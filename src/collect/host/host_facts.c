@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/host/fact_absence.h"
-#include "collect/host/fact_check.h"
 #include "collect/host/host_line.h"
 #include "collect/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
@@ -43,6 +42,71 @@ struct line_fact {
 static const struct fact_place meminfo = { TREE_PROC, "meminfo" };
 static const struct fact_place cpuinfo = { TREE_PROC, "cpuinfo" };
 static const struct fact_place nodes = { TREE_SYS, "devices/system/node/has_cpu" };
+
+/*
+ * ---- what a line should be ----
+ *
+ * A recorded tree may have been cut or altered, and a nonsensical fact is worse than none.
+ */
+
+static bool check_uuid(char *line)
+{
+	static const char form[] = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
+
+	if (strlen(line) != strlen(form))
+		return false;
+	for (size_t i = 0; line[i]; i++)
+		if (form[i] == '-' ? line[i] != '-' : !isxdigit((unsigned char)line[i]))
+			return false;
+	return true;
+}
+
+/* A list of at least one CPU. */
+static bool check_cpus(char *line)
+{
+	return cpulist_count(line) > 0;
+}
+
+/* The length of a number such as "0.58"; 0 when there is none. */
+static size_t load_length(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	size_t decimals = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") : 0;
+
+	return digits && decimals ? digits + 1 + decimals : 0;
+}
+
+/* Three numbers; what follows is cut off. */
+static bool check_loadavg(char *line)
+{
+	for (int i = 0; i < 3; i++) {
+		size_t length;
+
+		if (i > 0 && *line++ != ' ')
+			return false;
+		length = load_length(line);
+		if (!length)
+			return false;
+		line += length;
+	}
+	if (*line != ' ' && *line != '\0')
+		return false;
+	*line = '\0';
+	return true;
+}
+
+/* A word, or the number of threads per core that are in use. */
+static bool check_smt(char *line)
+{
+	static const char *const words[] = { "on", "off", "forceoff", "notsupported",
+					     "notimplemented" };
+	uint64_t threads;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(line, words[i]) == 0)
+			return true;
+	return parse_u64(line, &threads);
+}
 
 /* "seconds.hundredths", to nanoseconds. */
 static bool parse_uptime(const char *line, uint64_t *ret)
@@ -76,27 +140,28 @@ static bool hash_machine_id(char *line)
 static const struct line_fact identity_lines[] = {
 	{ FACT_kernel_name, { TREE_PROC, "sys/kernel/ostype" }, NULL, NULL },
 	{ FACT_kernel_release, { TREE_PROC, "sys/kernel/osrelease" }, NULL, NULL },
-	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, fact_check_uuid, NULL },
-	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, fact_check_cpus, NULL },
+	{ FACT_boot_id, { TREE_PROC, "sys/kernel/random/boot_id" }, check_uuid, NULL },
+	{ FACT_online_cpus, { TREE_SYS, "devices/system/cpu/online" }, check_cpus, NULL },
 };
 
 static const struct line_fact context_lines[] = {
 	{ FACT_kernel_cmdline, { TREE_PROC, "cmdline" }, NULL, NULL },
-	{ FACT_loadavg, { TREE_PROC, "loadavg" }, fact_check_loadavg, NULL },
-	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, fact_check_smt, NULL },
+	{ FACT_loadavg, { TREE_PROC, "loadavg" }, check_loadavg, NULL },
+	{ FACT_smt, { TREE_SYS, "devices/system/cpu/smt/control" }, check_smt, NULL },
 	{ FACT_thp_enabled, { TREE_SYS, "kernel/mm/transparent_hugepage/enabled" }, NULL, NULL },
 	{ FACT_thp_defrag, { TREE_SYS, "kernel/mm/transparent_hugepage/defrag" }, NULL, NULL },
 	{ FACT_uptime_ns, { TREE_PROC, "uptime" }, NULL, parse_uptime },
 	{ FACT_machine_id_hash, { TREE_ETC, "machine-id" }, hash_machine_id, NULL },
 };
 
-struct memory_fact {
+/* A line "key: value" of a file that has several. */
+struct keyed_fact {
 	enum fact_id id;
 	const char *key;
-	uint64_t unit; /* bytes, or 1 for a number of pages */
+	uint64_t unit; /* of a number: bytes, or 1 for pages; 0: it is a text */
 };
 
-static const struct memory_fact memory_facts[] = {
+static const struct keyed_fact memory_facts[] = {
 	{ FACT_total_memory_bytes, "MemTotal", 1024 },
 	{ FACT_available_memory_bytes, "MemAvailable", 1024 },
 	{ FACT_swap_total_bytes, "SwapTotal", 1024 },
@@ -106,14 +171,9 @@ static const struct memory_fact memory_facts[] = {
 	{ FACT_hugepage_size_bytes, "Hugepagesize", 1024 },
 };
 
-struct cpu_fact {
-	enum fact_id id;
-	const char *key;
-};
-
-static const struct cpu_fact cpu_facts[] = {
-	{ FACT_cpu_model, "model name\t" },
-	{ FACT_cpu_vendor, "vendor_id\t" },
+static const struct keyed_fact cpu_facts[] = {
+	{ FACT_cpu_model, "model name\t", 0 },
+	{ FACT_cpu_vendor, "vendor_id\t", 0 },
 };
 
 static struct source_tally *context_tally(struct capture *capture)
@@ -121,15 +181,15 @@ static struct source_tally *context_tally(struct capture *capture)
 	return &capture->tallies[SOURCE_HOST_CONTEXT];
 }
 
-static int tree_of(const struct host *host, enum host_tree tree)
-{
-	return tree == TREE_PROC ? host->proc : tree == TREE_SYS ? host->sys : host->etc;
-}
-
 static int read_place(struct capture *capture, struct source_tally *tally,
 		      const struct fact_place *place, char ret[HOST_LINE_SIZE])
 {
-	return host_line_read(tally, tree_of(capture->host, place->tree), place->path, ret);
+	const struct host *host = capture->host;
+	const int trees[] = {
+		[TREE_PROC] = host->proc, [TREE_SYS] = host->sys, [TREE_ETC] = host->etc
+	};
+
+	return host_line_read(tally, trees[place->tree], place->path, ret);
 }
 
 static void set_line(struct capture *capture, struct source_tally *tally,
@@ -203,15 +263,40 @@ void host_facts_identify(struct capture *capture)
 				host->live ? "no cgroup hierarchy is mounted" : NOT_RECORDED);
 }
 
-static int find_memory(const char *text, const struct memory_fact *fact, uint64_t *ret)
+/* 0, -ENOKEY when there is no such line, or -EBADMSG. */
+static int set_value(struct capture *capture, const char *text, const struct keyed_fact *fact)
 {
-	size_t unused;
-	const char *value = task_status_find(text, fact->key, &unused);
+	size_t length = 0;
+	const char *value = task_status_find(text, fact->key, &length);
+	char copy[FIRST_CPU_BYTES];
+	uint64_t number;
 
-	if (!value)
+	if (!length)
 		return -ENOKEY;
-	return scan_u64(&value, ret) && !__builtin_mul_overflow(*ret, fact->unit, ret) ? 0 :
-											 -EBADMSG;
+	if (!fact->unit) {
+		snprintf(copy, sizeof(copy), "%.*s", (int)length, value);
+		snapshot_set_fact_text(capture->snapshot, fact->id, copy);
+		return 0;
+	}
+	if (!scan_u64(&value, &number) || __builtin_mul_overflow(number, fact->unit, &number))
+		return -EBADMSG;
+	snapshot_set_fact_number(capture->snapshot, fact->id, number);
+	return 0;
+}
+
+/* `length` is that of the text, or the negative errno of reading it. */
+static void set_keyed(struct capture *capture, const struct fact_place *place, const char *text,
+		      ssize_t length, const struct keyed_fact *list, size_t count)
+{
+	source_count(context_tally(capture), length);
+	for (size_t i = 0; i < count; i++) {
+		int status = length < 0 ? (int)length : -ENODATA;
+
+		if (length > 0)
+			status = set_value(capture, text, &list[i]);
+		if (status < 0)
+			fact_set_unread(capture, list[i].id, place, status);
+	}
 }
 
 static void set_memory(struct capture *capture)
@@ -219,18 +304,7 @@ static void set_memory(struct capture *capture)
 	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
 	ssize_t length = proc_read(capture->host->proc, meminfo.path, &buffer);
 
-	source_count(context_tally(capture), length);
-	for (size_t i = 0; i < ARRAY_SIZE(memory_facts); i++) {
-		int status = length < 0 ? (int)length : -ENODATA;
-		uint64_t number;
-
-		if (length > 0)
-			status = find_memory(buffer.data, &memory_facts[i], &number);
-		if (status == 0)
-			snapshot_set_fact_number(capture->snapshot, memory_facts[i].id, number);
-		else
-			fact_set_unread(capture, memory_facts[i].id, &meminfo, status);
-	}
+	set_keyed(capture, &meminfo, buffer.data, length, memory_facts, ARRAY_SIZE(memory_facts));
 }
 
 /*
@@ -260,24 +334,7 @@ static void set_cpu(struct capture *capture)
 	char buffer[FIRST_CPU_BYTES];
 	ssize_t length = read_first_cpu(capture->host, buffer);
 
-	source_count(context_tally(capture), length);
-	for (size_t i = 0; i < ARRAY_SIZE(cpu_facts); i++) {
-		size_t value_length = 0;
-		const char *value = NULL;
-		char text[FIRST_CPU_BYTES];
-
-		if (length > 0)
-			value = task_status_find(buffer, cpu_facts[i].key, &value_length);
-		if (!value_length) {
-			fact_set_unread(capture, cpu_facts[i].id, &cpuinfo,
-					length > 0  ? -ENOKEY :
-					length == 0 ? -ENODATA :
-						      (int)length);
-			continue;
-		}
-		snprintf(text, sizeof(text), "%.*s", (int)value_length, value);
-		snapshot_set_fact_text(capture->snapshot, cpu_facts[i].id, text);
-	}
+	set_keyed(capture, &cpuinfo, buffer, length, cpu_facts, ARRAY_SIZE(cpu_facts));
 }
 
 /* A kernel without NUMA nodes has all CPUs on one node. */

@@ -64,7 +64,6 @@ void scope_workspace_clear(struct scope_workspace *workspace)
 	array_free(&workspace->labels);
 	array_free(&workspace->block);
 	array_free(&workspace->tallies);
-	array_free(&workspace->places);
 }
 
 const char *scope_label_text(const struct scope_workspace *workspace, uint32_t label)
@@ -306,7 +305,8 @@ static int add_retired(const struct decoder *decoder)
 	return status == -ENODATA ? 0 : status;
 }
 
-static void decode_header(const struct decoder *decoder)
+/* Of the losses, those of ended threads; those of running threads are added later. */
+static void decode_header(const struct decoder *decoder, const struct scope_header *now)
 {
 	const struct scope_header *header = decoder->header;
 	struct scopes *scopes = decoder->scopes;
@@ -319,21 +319,16 @@ static void decode_header(const struct decoder *decoder)
 	scopes->stall_limit_ms = header->stall_limit_ms;
 	if (decoder->scale.now_ns > header->anchor_ns)
 		scopes->age_ns = decoder->scale.now_ns - header->anchor_ns;
-}
-
-/* Takes the losses of ended threads; those of running threads are added later. */
-static void decode_losses(struct scopes *scopes, const struct scope_header *header)
-{
 	scopes->losses = (struct scope_losses){
-		.threads = header->lost_threads,
-		.scopes = header->lost_scopes,
-		.labels = header->lost_labels,
-		.lines = header->lost_lines,
-		.depth = header->ended_lost_depth,
-		.texts = header->ended_lost_texts,
-		.misplaced = header->ended_misplaced,
-		.unwound = header->ended_unwound,
-		.interrupted = header->ended_interrupted,
+		.threads = now->lost_threads,
+		.scopes = now->lost_scopes,
+		.labels = now->lost_labels,
+		.lines = now->lost_lines,
+		.depth = now->ended_lost_depth,
+		.texts = now->ended_lost_texts,
+		.misplaced = now->ended_misplaced,
+		.unwound = now->ended_unwound,
+		.interrupted = now->ended_interrupted,
 	};
 }
 
@@ -342,9 +337,8 @@ static int decode_once(const struct decoder *decoder, const struct scope_header 
 	struct scope_workspace *workspace = decoder->workspace;
 	int status;
 
-	decode_header(decoder);
-	decode_losses(decoder->scopes, now);
-	workspace->tallies.count = workspace->places.count = 0;
+	decode_header(decoder, now);
+	workspace->tallies.count = 0;
 	status = read_labels(decoder, now->label_count);
 	if (status == 0)
 		status = decode_blocks(decoder);
@@ -399,6 +393,6 @@ int scope_source_decode(const struct scope_source *source, const struct scope_he
 		.scopes = ret,
 	};
 
-	decode_header(&decoder);
+	decode_header(&decoder, header);
 	return decode_steadily(&decoder);
 }

@@ -47,7 +47,6 @@ struct scope_workspace {
 	ARRAY_OF(struct scope_label) labels; /* those that were read so far */
 	ARRAY_OF(char) block;
 	ARRAY_OF(struct scope_tally) tallies; /* statistics by label */
-	ARRAY_OF(uint32_t) places;	      /* by label number: index in tallies, plus one */
 };
 
 void scope_workspace_clear(struct scope_workspace *workspace);
@@ -79,9 +78,8 @@ struct scope_scale scope_scale_of(const struct scope_header *header,
 uint64_t scope_scale_age(const struct scope_scale *scale, uint64_t ticks);
 uint64_t scope_scale_span(const struct scope_scale *scale, uint64_t ticks);
 
-/* The statistics of one label, summed over all threads that were added. */
+/* The statistics of one label (0: of all others), summed over all threads that were added. */
 struct scope_tally {
-	uint32_t label; /* 0: all labels that have no tally of their own */
 	uint64_t count, total_ticks, longest_ticks, cpu_ns, cpu_samples;
 	uint64_t buckets[SCOPE_BUCKETS];
 };

@@ -4,33 +4,15 @@
 #include "collect/scope/scope_decode.h"
 #include "model/scope/scopes.h"
 
-/* Makes room for every label number, and for 0, which means no label. */
-static int reserve_places(struct scope_workspace *workspace)
+/* Makes an empty tally for every label number, and for 0, which means no label. */
+static int reserve_tallies(struct scope_workspace *workspace)
 {
 	size_t wanted = workspace->labels.count + 1;
-	int status = array_reserve(&workspace->places, wanted);
+	int status = array_reserve(&workspace->tallies, wanted);
 
-	if (status < 0)
-		return status;
-	while (workspace->places.count < wanted)
-		workspace->places.data[workspace->places.count++] = 0;
-	return 0;
-}
-
-/* The tally of a label, made on first use; NULL when there is no memory. */
-static struct scope_tally *find_tally(struct scope_workspace *workspace, uint32_t label)
-{
-	uint32_t *place;
-
-	if (label >= workspace->labels.count)
-		label = 0;
-	place = &workspace->places.data[label];
-	if (*place == 0) {
-		if (array_append(&workspace->tallies, (struct scope_tally){ .label = label }) < 0)
-			return NULL;
-		*place = (uint32_t)workspace->tallies.count;
-	}
-	return &workspace->tallies.data[*place - 1];
+	while (status == 0 && workspace->tallies.count < wanted)
+		workspace->tallies.data[workspace->tallies.count++] = (struct scope_tally){ 0 };
+	return status;
 }
 
 static uint64_t add_capped(uint64_t left, uint64_t right)
@@ -71,20 +53,18 @@ static bool is_used(const char *bytes)
 int scope_tallies_add(struct scope_workspace *workspace, const struct scope_header *header,
 		      const char *statistics, uint32_t count)
 {
-	int status = reserve_places(workspace);
+	int status = reserve_tallies(workspace);
 
 	for (uint32_t i = 0; i < count && status == 0; i++) {
 		const char *bytes = statistics + (size_t)i * header->statistic_size;
-		struct scope_tally *tally;
 		uint32_t label;
 
 		memcpy(&label, bytes + offsetof(struct scope_statistic, label), sizeof(label));
 		if (!is_used(bytes) || (label == 0 && i + 1 < count))
 			continue;
-		tally = find_tally(workspace, label);
-		if (!tally)
-			return -ENOMEM;
-		add_statistic(tally, header, bytes);
+		if (label >= workspace->labels.count)
+			label = 0;
+		add_statistic(&workspace->tallies.data[label], header, bytes);
 	}
 	return status;
 }
@@ -100,10 +80,10 @@ static uint64_t quantile(const struct scope_tally *tally, const struct scope_sca
 	return scope_scale_span(scale, ticks);
 }
 
-static struct scope_label_use finish_tally(const struct scope_workspace *workspace,
-					   const struct scope_tally *tally,
+static struct scope_label_use finish_tally(const struct scope_workspace *workspace, size_t label,
 					   const struct scope_scale *scale)
 {
+	const struct scope_tally *tally = &workspace->tallies.data[label];
 	struct scope_label_use use = {
 		.count = tally->count,
 		.total_ns = scope_scale_span(scale, tally->total_ticks),
@@ -113,7 +93,7 @@ static struct scope_label_use finish_tally(const struct scope_workspace *workspa
 		.has_cpu = tally->cpu_samples > 0,
 		.cpu_ns = tally->cpu_ns,
 	};
-	const char *text = scope_label_text(workspace, tally->label);
+	const char *text = scope_label_text(workspace, (uint32_t)label);
 
 	memcpy(use.label, text, strlen(text));
 	return use;
@@ -134,12 +114,13 @@ static int compare_uses(const void *left, const void *right)
 int scope_tallies_finish(struct scope_workspace *workspace, const struct scope_scale *scale,
 			 struct scopes *ret)
 {
-	size_t count = workspace->tallies.count;
+	size_t count = 0;
 
-	if (array_reserve(&ret->labels, count) < 0)
+	if (array_reserve(&ret->labels, workspace->tallies.count) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		ret->labels.data[i] = finish_tally(workspace, &workspace->tallies.data[i], scale);
+	for (size_t i = 0; i < workspace->tallies.count; i++)
+		if (workspace->tallies.data[i].count || workspace->tallies.data[i].cpu_samples)
+			ret->labels.data[count++] = finish_tally(workspace, i, scale);
 	ret->labels.count = count;
 	if (count)
 		qsort(ret->labels.data, count, sizeof(ret->labels.data[0]), compare_uses);

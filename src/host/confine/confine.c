@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "host/confine/confine_filter.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED true

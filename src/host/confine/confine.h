@@ -52,6 +52,12 @@ struct confine_limits {
  */
 int confine_self(const struct confine_limits *limits, int answer);
 
+/*
+ * Only for confine_self(): makes seccomp refuse all system calls but those that the rules allow,
+ * also after execve.  Returns 0 or a negative errno.
+ */
+int confine_filter_install(const struct confine_limits *limits);
+
 /* A running child. */
 struct confined_job {
 	pid_t pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/confine/confine_filter.h"
+#include "host/confine/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "host/confine/confine.h"
 
 #if defined(__x86_64__)
 #define NATIVE_ARCHITECTURE AUDIT_ARCH_X86_64

@@ -13,7 +13,6 @@
 
 #include "base/cleanup.h"
 #include "host/plain_file.h"
-#include "host/elf/procmap_query.h"
 
 #define READ_SIZE (64 * 1024) /* also the limit of a line: a path with each byte escaped fits */
 #define AUXV_ENTRIES 128

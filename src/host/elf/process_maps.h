@@ -50,6 +50,15 @@ void process_maps_clear(struct process_maps *maps);
 int process_maps_parse(const char *text, size_t length, struct process_maps *ret);
 
 /*
+ * Asks the kernel for the mapped files, one mapping at a time, through an fd of the process's
+ * `maps`.  That is much quicker than reading the text of a process with a thousand threads, whose
+ * stacks are mappings too.  Only for process_maps_read().  Returns 0, -ENOMEM, or another negative
+ * errno when this kernel (older than 6.11) or this process cannot be asked; then the caller must
+ * discard what was added.
+ */
+int procmap_query_files(int fd, struct process_maps *maps);
+
+/*
  * Adds a mapping of the file that the kernel names so; cuts off the mark of a deleted file.  Only
  * for those who list mappings.  0, -E2BIG, -ENOMEM.
  */

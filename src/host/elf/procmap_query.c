@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/elf/procmap_query.h"
+#include "host/elf/process_maps.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
-
-#include "host/elf/process_maps.h"
 
 /* PROCMAP_QUERY of linux/fs.h, which is newer than the headers that we build with. */
 struct query {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/oracle/oracle_run.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,13 +18,19 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "host/deadline_run.h"
+#include "host/elf/elf_inspect.h"
 #include "host/elf/process_maps.h"
+#include "host/oracle/oracle.h"
 #include "host/oracle/oracle_helper.h"
-#include "host/oracle/oracle_start.h"
 #include "host/oracle/tracee.h"
 #include "host/oracle/trusted_file.h"
 #include "host/oracle_helper_bytes.h"
 
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+#define CHUNK ((size_t)1 << 20)
 #define MEMORY_LIMIT ((uint64_t)2 << 30) /* address space: a large program and what it loads */
 #define CPU_SECONDS 1
 
@@ -163,6 +172,58 @@ static int wait_for_execution(struct oracle_run *run)
 
 /* ---- in the child ---- */
 
+/* Checks that it is an ELF file of this machine: 0, -EBADMSG, or the error of reading. */
+static int check_file(int fd)
+{
+	Elf64_Ehdr header;
+	ssize_t got = pread(fd, &header, sizeof(header), 0);
+
+	if (got < 0)
+		return -errno;
+	return got == sizeof(header) && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+			       elf_is_native(&header) ?
+		       0 :
+		       -EBADMSG;
+}
+
+/* Checks the size while copying, since a file can grow meanwhile. */
+static int copy_file(int from, int to)
+{
+	uint64_t copied = 0;
+	ssize_t got;
+
+	while ((got = sendfile(to, from, NULL, CHUNK)) != 0) {
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		copied += got > 0 ? (uint64_t)got : 0;
+		if (copied > ORACLE_FILE_MAX)
+			return -EFBIG;
+	}
+	if (fcntl(to, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+		return -errno;
+	return 0;
+}
+
+/*
+ * Opens the file to be asked, if it is trusted, and puts it in the place of `fd`, which is from
+ * make_file().  It is run later without any rights.  So unless everybody has the rights `needed`
+ * to it, it is copied into the file of `fd`, which is then sealed.
+ */
+static int open_file(const struct oracle_file *file, mode_t needed, int fd)
+{
+	CLEANUP(close_fd) int trusted = trusted_file_open(file->path, file->mapped);
+	struct stat status;
+	int checked = trusted < 0 ? trusted : check_file(trusted);
+
+	if (checked < 0)
+		return checked;
+	if (fstat(trusted, &status) < 0)
+		return -errno;
+	if ((status.st_mode & needed) == needed)
+		return dup3(trusted, fd, O_CLOEXEC) < 0 ? -errno : 0;
+	return (uint64_t)status.st_size > ORACLE_FILE_MAX ? -EFBIG : copy_file(trusted, fd);
+}
+
 static int write_helper(int fd)
 {
 	ssize_t written = write(fd, oracle_helper_bytes, sizeof(oracle_helper_bytes));
@@ -181,7 +242,7 @@ static int prepare(void *argument)
 	const struct oracle_run *run = argument;
 	const struct oracle_question *question = run->question;
 	mode_t needed = question->is_library ? S_IROTH : S_IROTH | S_IXOTH;
-	int status = oracle_open_file(question->file, needed, run->file);
+	int status = open_file(question->file, needed, run->file);
 
 	if (status == 0 && question->is_library)
 		status = write_helper(run->helper);
@@ -225,13 +286,27 @@ static int execute(void *argument, int answer)
 
 /* ---- a run ---- */
 
+/*
+ * Kernels from 6.3 on want a flag (MFD_EXEC) for a file that will be executed; older ones refuse
+ * it.
+ */
+static int make_file(void)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create("taskscope-oracle", flags | MFD_EXEC);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("taskscope-oracle", flags);
+	return fd < 0 ? -errno : fd;
+}
+
 static int make_files(struct oracle_run *run)
 {
 	int *const fds[] = { &run->file, &run->helper };
 	size_t count = run->question->is_library ? 2 : 1;
 
 	for (size_t i = 0; i < count; i++) {
-		*fds[i] = oracle_make_file();
+		*fds[i] = make_file();
 		if (*fds[i] < 0)
 			return *fds[i];
 		if (fstat(*fds[i], &run->own[i]) < 0)

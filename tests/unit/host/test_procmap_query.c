@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "host/elf/process_maps.h"
-#include "host/elf/procmap_query.h"
 
 static void assert_same(const struct process_mapping *one, const struct process_mapping *other)
 {
