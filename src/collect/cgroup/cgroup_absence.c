@@ -145,6 +145,16 @@ static const struct cgroup_absences *responsible(const struct cgroup_lacks *lack
 	return &lacks->v2[file];
 }
 
+/* The absences of a file as a whole: of the last v1 file for it where v1 is in use, else of v2's. */
+static const struct cgroup_absences *of_file(const struct cgroup_lacks *lacks,
+					     enum cgroup_file_id file)
+{
+	for (size_t i = cgroup_v1_file_count; i-- > 0;)
+		if (cgroup_v1_files[i].file == file && lacks->v1_trees >> i & 1)
+			return &lacks->v1[i];
+	return &lacks->v2[file];
+}
+
 /* Sets the reason in a column that does not exist yet, since no cgroup has the value. */
 static int explain_missing(const struct cgroup_absences *absences, struct sheet *sheet,
 			   const char *name, enum cgroup_file_id file)
@@ -219,7 +229,7 @@ static int explain_line(const struct cgroup_lacks *lacks, struct sheet *sheet, s
 		responsible(lacks, lines[line].name, lines[line].file);
 
 	if (absences == &lacks->v2[lines[line].file])
-		absences = &lacks->files[lines[line].explained_by];
+		absences = of_file(lacks, lines[line].explained_by);
 	return explain_missing(absences, sheet, lines[line].name, lines[line].file);
 }
 
@@ -248,9 +258,9 @@ int cgroup_lacks_explain(const struct cgroup_lacks *lacks, struct sheet *sheet)
 
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++)
 		if (cgroup_files[file].format == KERNEL_PRESSURE)
-			status = explain_pressure(&lacks->files[file], sheet, file);
+			status = explain_pressure(of_file(lacks, file), sheet, file);
 		else if (!has_columns[file])
-			status = explain_file(&lacks->files[file], sheet, file);
+			status = explain_file(of_file(lacks, file), sheet, file);
 	for (size_t i = 0; status == 0 && i < cgroup_v1_file_count; i++)
 		if (has_columns[cgroup_v1_files[i].file] && count_rows(&lacks->v1[i]))
 			status = explain_v1(&lacks->v1[i], sheet, &cgroup_v1_files[i]);

@@ -49,7 +49,6 @@ void cgroup_absences_add(struct cgroup_absences *absences, enum cgroup_absence a
  * its absence differs between the two.
  */
 struct cgroup_lacks {
-	struct cgroup_absences files[CGROUP_FILE_COUNT]; /* neither v2 nor v1 gave anything */
 	struct cgroup_absences v2[CGROUP_FILE_COUNT];
 	struct cgroup_absences v1[CGROUP_V1_MAX]; /* where v2's file does not give it instead */
 	uint32_t v1_trees; /* a bit for each v1 file whose hierarchy the host has */

@@ -218,11 +218,11 @@ static void note_lack(struct cgroup_absences *absences, struct lack lack)
 		cgroup_absences_add(absences, lack.absence, lack.detail);
 }
 
-/* Reads one v1 file, unless v2 has given all of it.  *lack is the reason when it gives nothing. */
-static int try_v1(struct cgroup_reader *reader, size_t index, bool has_v2, struct lack *lack)
+/* Reads one v1 file, unless v2 has given all of it. */
+static int try_v1(struct cgroup_reader *reader, size_t index, bool has_v2)
 {
 	const struct cgroup_v1_file *v1 = &cgroup_v1_files[index];
-	struct lack other;
+	struct lack lack;
 	int status;
 
 	if (!has_tree(reader, v1->hierarchy))
@@ -230,19 +230,13 @@ static int try_v1(struct cgroup_reader *reader, size_t index, bool has_v2, struc
 	reader->lacks.v1_trees |= 1u << index;
 	if (has_v2 && v1->is_in_v2)
 		return 0;
-	status = read_v1(reader, v1, &other);
-	if (status < 0)
-		return status;
-	note_lack(&reader->lacks.v1[index], other);
-	if (lack->absence)
-		*lack = other;
-	return 0;
+	status = read_v1(reader, v1, &lack);
+	if (status == 0)
+		note_lack(&reader->lacks.v1[index], lack);
+	return status;
 }
 
-/*
- * Reads a file from v2, and from v1 what v2 lacks.  If none gives values, the last one's reason is
- * counted.
- */
+/* Reads a file from v2, and from v1 what v2 lacks. */
 static int read_reading(struct cgroup_reader *reader, size_t *next_v1)
 {
 	struct lack lack;
@@ -255,10 +249,8 @@ static int read_reading(struct cgroup_reader *reader, size_t *next_v1)
 		if (cgroup_v1_files[*next_v1].file != reader->file)
 			break;
 		if (status == 0)
-			status = try_v1(reader, *next_v1, has_v2, &lack);
+			status = try_v1(reader, *next_v1, has_v2);
 	}
-	if (status == 0)
-		note_lack(&reader->lacks.files[reader->file], lack);
 	return status;
 }
 
@@ -312,7 +304,6 @@ static void leave_out(struct cgroup_reader *reader, enum cgroup_absence absence)
 	struct cgroup_lacks *lacks = &reader->lacks;
 
 	for (int file = 0; file < CGROUP_FILE_COUNT; file++) {
-		cgroup_absences_add(&lacks->files[file], absence, NULL);
 		cgroup_absences_add(&lacks->v2[file], absence, NULL);
 	}
 	for (size_t i = 0; i < cgroup_v1_file_count; i++)

@@ -29,7 +29,7 @@ struct candidate {
 
 struct collection {
 	struct capture *capture;
-	struct process_reader reader;
+	struct heap_reader reader;
 	ARRAY_OF(struct candidate) candidates;
 	bool has_one_user;  /* no other user is waiting for the search to end */
 	uint64_t slow_user; /* the slow user whose turn it is */
@@ -84,7 +84,7 @@ static int find_candidates(struct collection *collection)
 		struct candidate candidate = {
 			.row = row,
 			.image = image,
-			.owner = process_reader_user(&collection->reader, row),
+			.owner = heap_reader_user(&collection->reader, row),
 			.pages = walked ? walked->executable_pages : 0,
 		};
 
@@ -175,7 +175,7 @@ static int read_program(struct collection *collection, enum turn turn, struct ca
 		} else {
 			if (turn_of(collection, &candidates[i]) != turn)
 				return 0;
-			outcome = process_reader_read(&collection->reader, candidates[i].row);
+			outcome = heap_reader_read(&collection->reader, candidates[i].row);
 			if (outcome < 0)
 				return outcome;
 			is_alike = holds_for_all(outcome);
@@ -234,7 +234,7 @@ static int take_slow_turns(struct collection *collection, struct time_budget who
 /* Users who were late in the last hour get little time, unless there are no others. */
 static int read_all(struct collection *collection)
 {
-	struct process_reader *reader = &collection->reader;
+	struct heap_reader *reader = &collection->reader;
 	struct time_budget whole = time_budget_start(JEMALLOC_BUDGET_MS);
 	int status;
 
@@ -305,7 +305,7 @@ static void collection_clear(struct collection *collection)
 int jemalloc_sample(struct jemalloc_source *source, struct capture *capture)
 {
 	CLEANUP(collection_clear) struct collection collection = { .capture = capture };
-	struct process_reader *reader = &collection.reader;
+	struct heap_reader *reader = &collection.reader;
 	struct snapshot *snapshot = capture->snapshot;
 	int status;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "collect/proc/proc_file.h"
+#include "collect/collector.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/oracle/trusted_file.h"
@@ -108,11 +108,11 @@ static bool is_slow(enum jemalloc_tag tag)
 	       tag == JEMALLOC_OUT_OF_TIME;
 }
 
-void jemalloc_charge(const struct jemalloc_search *search, uint64_t start_ms, enum jemalloc_tag tag)
+void jemalloc_charge(const struct heap_reader *reader, uint64_t start_ms, enum jemalloc_tag tag)
 {
 	uint64_t spent_ms = time_budget_now_ms() - start_ms;
 
-	user_times_charge(&search->source->users, search->user, spent_ms,
+	user_times_charge(&reader->source->users, reader->user, spent_ms,
 			  is_slow(tag) && spent_ms >= FAIR_MS);
 }
 
@@ -125,19 +125,19 @@ static bool holds_for(const struct known_layout *known, uint64_t user)
 	return known->layout.tag != JEMALLOC_ORACLE_UNTRUSTED || known->user == user;
 }
 
-static const struct jemalloc_layout *known_layout(const struct jemalloc_search *search,
+static const struct jemalloc_layout *known_layout(const struct heap_reader *reader,
 						  const struct candidate_module *candidate)
 {
 	const struct process_module *module = candidate->module;
 
-	for (size_t i = 0; i < search->source->layouts.count; i++) {
-		const struct known_layout *known = &search->source->layouts.data[i];
+	for (size_t i = 0; i < reader->source->layouts.count; i++) {
+		const struct known_layout *known = &reader->source->layouts.data[i];
 
 		if (known->is_executable == module->is_executable &&
 		    known->has_status == candidate->has_status &&
 		    file_is_same(known->id, file_id_of(module->mapping)) &&
 		    file_is_unchanged(&known->status, &candidate->status) &&
-		    holds_for(known, search->user))
+		    holds_for(known, reader->user))
 			return &known->layout;
 	}
 	return NULL;
@@ -150,8 +150,7 @@ static bool is_about_file(enum jemalloc_tag tag)
 	       tag != JEMALLOC_FILE_UNREADABLE;
 }
 
-static int keep_layout(const struct jemalloc_search *search,
-		       const struct candidate_module *candidate,
+static int keep_layout(const struct heap_reader *reader, const struct candidate_module *candidate,
 		       const struct jemalloc_layout *layout)
 {
 	struct known_layout known = {
@@ -159,20 +158,20 @@ static int keep_layout(const struct jemalloc_search *search,
 		.has_status = candidate->has_status,
 		.status = candidate->status,
 		.is_executable = candidate->module->is_executable,
-		.user = search->user,
+		.user = reader->user,
 		.layout = *layout,
 	};
 
 	if (!is_about_file(layout->tag))
 		return 0;
-	return array_append(&search->source->layouts, known);
+	return array_append(&reader->source->layouts, known);
 }
 
 /* The layout of a file is the same for all processes. */
-static int find_layout(const struct jemalloc_search *search, int32_t tgid,
+static int find_layout(const struct heap_reader *reader, int32_t tgid,
 		       const struct candidate_module *candidate, struct jemalloc_layout *ret)
 {
-	const struct jemalloc_layout *known = known_layout(search, candidate);
+	const struct jemalloc_layout *known = known_layout(reader, candidate);
 	uint64_t start_ms;
 
 	if (known) {
@@ -180,14 +179,14 @@ static int find_layout(const struct jemalloc_search *search, int32_t tgid,
 		return 0;
 	}
 	start_ms = time_budget_now_ms();
-	jemalloc_layout_find(search, tgid, candidate, ret);
-	jemalloc_charge(search, start_ms, ret->tag);
-	if (!search->source->cache_error)
-		search->source->cache_error = ret->keep_error;
-	return keep_layout(search, candidate, ret);
+	jemalloc_layout_find(reader, tgid, candidate, ret);
+	jemalloc_charge(reader, start_ms, ret->tag);
+	if (!reader->source->cache_error)
+		reader->source->cache_error = ret->keep_error;
+	return keep_layout(reader, candidate, ret);
 }
 
-int jemalloc_find(const struct jemalloc_search *search, const struct module_scan *scan,
+int jemalloc_find(const struct heap_reader *reader, const struct module_scan *scan,
 		  struct process_module **ret, struct jemalloc_layout *ret_layout)
 {
 	struct jemalloc_layout outcome = { .tag = JEMALLOC_NOT_FOUND };
@@ -196,7 +195,7 @@ int jemalloc_find(const struct jemalloc_search *search, const struct module_scan
 	for (size_t i = 0; i < scan->candidates.count; i++) {
 		struct jemalloc_layout layout;
 
-		if (find_layout(search, scan->tgid, &scan->candidates.data[i], &layout) < 0)
+		if (find_layout(reader, scan->tgid, &scan->candidates.data[i], &layout) < 0)
 			return -ENOMEM;
 		if (outcome.tag == JEMALLOC_NOT_FOUND || layout.has_jemalloc)
 			outcome = layout;

@@ -17,10 +17,14 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "collect/jemalloc/jemalloc_budget.h"
 #include "collect/jemalloc/jemalloc_layout.h"
 #include "collect/jemalloc/jemalloc_slow_users.h"
+#include "collect/proc/proc_file.h"
 #include "host/elf/process_modules.h"
 #include "host/oracle/offset_cache.h"
+
+struct capture;
 
 /* What is known about a file that a process has mapped. */
 struct known_layout {
@@ -56,14 +60,31 @@ int module_scan_read(const struct host *host, int32_t tgid, unsigned timeout_ms,
 void module_scan_free(struct module_scan **scan); /* NULL is allowed */
 
 /*
+ * Reads the heap counters of one process after the other.  Set the members up to `reading`; the
+ * rest starts as all zeros.
+ */
+struct heap_reader {
+	struct jemalloc_source *source;
+	struct capture *capture;
+	struct time_budget learning; /* for learning about files */
+	struct time_budget reading;  /* for reading memory as well */
+	bool has_sorted;	     /* the threads that the iterator reported */
+	struct proc_buffer buffer;
+	struct jemalloc_tally tally;
+
+	/* The process that is read now. */
+	uint32_t process; /* row */
+	uint64_t user;	  /* time for learning about its files is charged to them */
+};
+
+/*
  * Returns 0 and the module with its layout, or -ENOMEM.  If there is no module, *ret is NULL and
  * the layout's tag is JEMALLOC_NOT_FOUND or says what prevented the search.
  */
-int jemalloc_find(const struct jemalloc_search *search, const struct module_scan *scan,
+int jemalloc_find(const struct heap_reader *reader, const struct module_scan *scan,
 		  struct process_module **ret, struct jemalloc_layout *ret_layout);
 
 /* Charges the user for the time since `start_ms`; the tag is the outcome of that work. */
-void jemalloc_charge(const struct jemalloc_search *search, uint64_t start_ms,
-		     enum jemalloc_tag tag);
+void jemalloc_charge(const struct heap_reader *reader, uint64_t start_ms, enum jemalloc_tag tag);
 
 #endif

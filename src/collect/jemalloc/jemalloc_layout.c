@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "collect/collector.h"
 #include "collect/jemalloc/jemalloc_find.h"
 #include "host/host.h"
 #include "host/oracle/oracle.h"
@@ -13,7 +14,7 @@
 
 /* The search for one layout. */
 struct learned {
-	const struct jemalloc_search *search;
+	const struct heap_reader *reader;
 	const struct candidate_module *candidate;
 	struct mapped_file file;
 	struct jemalloc_layout *layout;
@@ -25,6 +26,11 @@ struct learned {
 	struct debug_answer debug;
 	int silence; /* the negative errno that the cache has instead of an oracle's answer, or 0 */
 };
+
+static bool may_ask_oracle(const struct learned *learned)
+{
+	return !learned->reader->capture->options->no_jemalloc_oracle;
+}
 
 static enum offset_cache_kind oracle_kind(const struct learned *learned)
 {
@@ -68,7 +74,7 @@ static void learn(const struct learned *learned, enum offset_cache_kind kind,
 	struct offset_cache_key key = cache_key(learned, kind);
 
 	accept_layout(learned, kind, offsets, route);
-	note_kept(learned, offset_cache_keep(&learned->search->source->cache, &key, offsets));
+	note_kept(learned, offset_cache_keep(&learned->reader->source->cache, &key, offsets));
 }
 
 /* Looks in the cache: 0, -ENOENT, or the negative errno that it has instead. */
@@ -76,7 +82,7 @@ static int recall(const struct learned *learned, enum offset_cache_kind kind)
 {
 	struct offset_cache_key key = cache_key(learned, kind);
 	struct tsd_layout offsets;
-	int status = offset_cache_find(&learned->search->source->cache, &key, &offsets);
+	int status = offset_cache_find(&learned->reader->source->cache, &key, &offsets);
 
 	if (status == 0)
 		accept_layout(learned, kind, &offsets, "cached");
@@ -98,7 +104,7 @@ static bool find_cached(struct learned *learned)
 		return false;
 	if (recall(learned, OFFSET_CACHE_DEBUG) == 0)
 		return true;
-	if (!learned->search->may_ask_oracle)
+	if (!may_ask_oracle(learned))
 		return false;
 	status = recall(learned, oracle_kind(learned));
 	learned->silence = status == -ENOENT ? 0 : status;
@@ -147,7 +153,7 @@ static void keep_none(const struct learned *learned)
 	struct offset_cache_key key = cache_key(learned, OFFSET_CACHE_NONE);
 
 	if (!learned->findings.mentions_jemalloc)
-		note_kept(learned, offset_cache_keep_failure(&learned->search->source->cache, &key,
+		note_kept(learned, offset_cache_keep_failure(&learned->reader->source->cache, &key,
 							     -ENODATA));
 }
 
@@ -155,7 +161,7 @@ static void keep_none(const struct learned *learned)
 static bool inspect(struct learned *learned)
 {
 	struct jemalloc_layout *layout = learned->layout;
-	unsigned timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX);
+	unsigned timeout_ms = time_budget_share(learned->reader->learning, UINT32_MAX);
 	int status = -ETIME;
 
 	if (timeout_ms)
@@ -178,7 +184,7 @@ static bool inspect(struct learned *learned)
 /* Returns 0, -ENODATA, or why the debug information could not be read. */
 static int find_by_debug(struct learned *learned)
 {
-	unsigned timeout_ms = time_budget_share(learned->search->budget, UINT32_MAX);
+	unsigned timeout_ms = time_budget_share(learned->reader->learning, UINT32_MAX);
 	int status = mapped_file_ask_debug(&learned->file, &learned->findings, timeout_ms,
 					   &learned->debug);
 
@@ -220,7 +226,7 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 	const char *mallctl = learned->findings.mallctl_name;
 	const struct oracle_program program = find_program(learned);
 	/* Trusted code may take half of the time that is left. */
-	unsigned timeout_ms = time_budget_allow(learned->search->budget, UINT32_MAX) / 2 + 1;
+	unsigned timeout_ms = time_budget_allow(learned->reader->learning, UINT32_MAX) / 2 + 1;
 
 	if (learned->file.is_executable)
 		return oracle_ask_program(&program, timeout_ms, ret);
@@ -236,7 +242,7 @@ static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret
 
 	if (status < 0 && time_budget_now_ms() - start_ms >= SLOW_FAILURE_MS)
 		note_kept(learned,
-			  offset_cache_keep_failure(&learned->search->source->cache, &key, status));
+			  offset_cache_keep_failure(&learned->reader->source->cache, &key, status));
 	return status;
 }
 
@@ -289,22 +295,22 @@ static void search_file(struct learned *learned)
 	if (status == 0)
 		return;
 	learned->layout->error = status;
-	if (time_budget_is_over(learned->search->budget))
+	if (time_budget_is_over(learned->reader->learning))
 		learned->layout->tag = JEMALLOC_OUT_OF_TIME;
-	else if (can_be_asked(learned) && learned->search->may_ask_oracle)
+	else if (can_be_asked(learned) && may_ask_oracle(learned))
 		find_by_oracle(learned);
 	else
 		learned->layout->tag = silence_tag(learned, status);
 }
 
-void jemalloc_layout_find(const struct jemalloc_search *search, int32_t tgid,
+void jemalloc_layout_find(const struct heap_reader *reader, int32_t tgid,
 			  const struct candidate_module *candidate, struct jemalloc_layout *ret)
 {
 	const struct process_module *module = candidate->module;
 	struct learned learned = {
-		.search = search,
+		.reader = reader,
 		.candidate = candidate,
-		.file = mapped_file_of(search->host, tgid, module),
+		.file = mapped_file_of(reader->capture->host, tgid, module),
 		.layout = ret,
 	};
 

@@ -11,13 +11,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "collect/jemalloc/jemalloc_budget.h"
 #include "collect/jemalloc/jemalloc_file.h"
 #include "collect/jemalloc/jemalloc_tally.h"
 #include "host/oracle/tsd_layout.h"
 
-struct host;
-struct jemalloc_source;
+struct heap_reader;
 struct process_module;
 
 /* A module that may contain jemalloc. */
@@ -25,14 +23,6 @@ struct candidate_module {
 	struct process_module *module;
 	bool has_status; /* else its file must be opened before the cache can be searched */
 	struct stat status;
-};
-
-struct jemalloc_search {
-	struct jemalloc_source *source;
-	const struct host *host;
-	struct time_budget budget;
-	bool may_ask_oracle;
-	uint64_t user; /* of the process; time for learning about its files is charged to them */
 };
 
 struct jemalloc_layout {
@@ -46,7 +36,7 @@ struct jemalloc_layout {
 };
 
 /* Process `tgid` has the file mapped. */
-void jemalloc_layout_find(const struct jemalloc_search *search, int32_t tgid,
+void jemalloc_layout_find(const struct heap_reader *reader, int32_t tgid,
 			  const struct candidate_module *candidate, struct jemalloc_layout *ret);
 
 #endif

@@ -30,7 +30,7 @@ void user_times_start(struct user_times *users)
 	users->list.count = kept;
 }
 
-static struct user_time *find_user(const struct user_times *users, uint64_t user)
+struct user_time *user_times_find(const struct user_times *users, uint64_t user)
 {
 	for (size_t i = 0; i < users->list.count; i++)
 		if (users->list.data[i].user == user)
@@ -38,16 +38,11 @@ static struct user_time *find_user(const struct user_times *users, uint64_t user
 	return NULL;
 }
 
-const struct user_time *user_times_find(const struct user_times *users, uint64_t user)
-{
-	return find_user(users, user);
-}
-
 int user_times_add(struct user_times *users, const struct offset_cache *cache, uint64_t user)
 {
 	struct user_time added = { .user = user };
 
-	if (find_user(users, user))
+	if (user_times_find(users, user))
 		return 0;
 	added.was_late_before = offset_cache_was_slow(cache, user);
 	return array_append(&users->list, added);
@@ -55,7 +50,7 @@ int user_times_add(struct user_times *users, const struct offset_cache *cache, u
 
 void user_times_charge(struct user_times *users, uint64_t user, uint64_t ms, bool was_late)
 {
-	struct user_time *found = find_user(users, user);
+	struct user_time *found = user_times_find(users, user);
 
 	if (!found)
 		return;

@@ -43,7 +43,7 @@ int user_times_add(struct user_times *users, const struct offset_cache *cache, u
 void user_times_charge(struct user_times *users, uint64_t user, uint64_t ms, bool was_late);
 
 bool user_is_slow(const struct user_time *user);
-const struct user_time *user_times_find(const struct user_times *users, uint64_t user);
+struct user_time *user_times_find(const struct user_times *users, uint64_t user); /* or NULL */
 
 /*
  * Remembers which users were late, in memory and on disk; in memory because there may be no cache

@@ -31,16 +31,30 @@ static void await_map(pid_t pid)
 		(void)!read(fd, &byte, 1);
 }
 
-static ssize_t read_process(void *context, uint64_t address, void *buffer, size_t size)
+/*
+ * Makes one system call.  Returns the bytes that were read, from the first span on, or a negative
+ * errno.
+ */
+static ssize_t read_batch(pid_t pid, const struct target_span *spans, size_t count, size_t size,
+			  void *buffer)
 {
-	const pid_t *pid = context;
-	struct iovec local = { buffer, size };
-	struct iovec remote = { (void *)(uintptr_t)address, size };
+	struct iovec local = { buffer, count * size };
+	struct iovec remote[SPANS_AT_ONCE];
 	ssize_t got;
 
-	await_map(*pid);
-	got = process_vm_readv(*pid, &local, 1, &remote, 1, 0);
+	for (size_t i = 0; i < count; i++)
+		remote[i] = (struct iovec){ (void *)(uintptr_t)spans[i].address, size };
+	await_map(pid);
+	got = process_vm_readv(pid, &local, 1, remote, count, 0);
 	return got < 0 ? -errno : got;
+}
+
+static ssize_t read_process(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct target_span span = { .address = address };
+	const pid_t *pid = context;
+
+	return read_batch(*pid, &span, 1, size, buffer);
 }
 
 struct target_memory target_memory_of(pid_t *pid)
@@ -159,24 +173,6 @@ int target_read(const struct target_memory *memory, uint64_t address, void *buff
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == size ? 0 : -EFAULT;
-}
-
-/*
- * Makes one system call.  Returns the bytes that were read, from the first span on, or a negative
- * errno.
- */
-static ssize_t read_batch(pid_t pid, const struct target_span *spans, size_t count, size_t size,
-			  void *buffer)
-{
-	struct iovec local = { buffer, count * size };
-	struct iovec remote[SPANS_AT_ONCE];
-	ssize_t got;
-
-	for (size_t i = 0; i < count; i++)
-		remote[i] = (struct iovec){ (void *)(uintptr_t)spans[i].address, size };
-	await_map(pid);
-	got = process_vm_readv(pid, &local, 1, remote, count, 0);
-	return got < 0 ? -errno : got;
 }
 
 static void fail_spans(struct target_span *spans, size_t count, int error)
