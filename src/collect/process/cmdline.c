@@ -27,12 +27,6 @@ static const char cut[] = "...";
 static const char late_reason[] =
 	"deadline passed while another thread held the process's memory map";
 
-struct cmdline_queue {
-	struct capture *capture;
-	struct reader_pool *pool;
-	size_t room, held; /* fds that may wait in the queue, and that do at most */
-};
-
 size_t cmdline_join(char *bytes, size_t length)
 {
 	bool is_cut = length == CMDLINE_MAX;
@@ -70,8 +64,7 @@ static ssize_t read_cmdline(const struct pool_request *request, char buffer[POOL
 
 static int take_answer(void *context, const struct pool_answer *answer)
 {
-	struct cmdline_queue *queue = context;
-	struct capture *capture = queue->capture;
+	struct capture *capture = context;
 	struct source_tally *tally = &capture->tallies[SOURCE_CMDLINE];
 
 	source_count_file(capture, tally, answer->length);
@@ -84,79 +77,53 @@ static int take_answer(void *context, const struct pool_answer *answer)
 }
 
 /* Leaves room for our other fds. */
-static size_t find_room(void)
+static unsigned find_room(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 > QUEUE_MAX)
 		return QUEUE_MAX;
-	return limit.rlim_cur >= 4 ? limit.rlim_cur / 4 : 1;
+	return limit.rlim_cur >= 4 ? (unsigned)limit.rlim_cur / 4 : 1;
 }
 
-int cmdline_start(struct capture *capture, struct cmdline_queue **ret)
+int cmdline_start(struct capture *capture, struct reader_pool **ret)
 {
-	struct cmdline_queue *queue = calloc(1, sizeof(*queue));
 	const struct pool_options options = {
 		.read = read_cmdline,
 		.is_direct = !capture->host->live,
 		.at_once = 1,
-		.room = UINT_MAX, /* see add_file() */
+		.room = find_room(),
 		.help_ns = HELP_NS,
 		.budget_ns = WAIT_NS,
 		.answer = take_answer,
-		.context = queue,
+		.context = capture,
 	};
-	int status;
 
-	if (!queue)
-		return -ENOMEM;
-	queue->capture = capture;
-	queue->room = find_room();
-	status = reader_pool_new(&options, &queue->pool);
-	if (status < 0)
-		free(queue);
-	else
-		*ret = queue;
-	return status;
+	return reader_pool_new(&options, ret);
 }
 
-/* A directory, or the open file of process `pid`. */
-static void add_file(struct cmdline_queue *queue, uint32_t row, int fd, int32_t pid)
+void cmdline_add(struct reader_pool *pool, uint32_t process_row, int dir)
 {
-	if (queue->held == queue->room) {
-		reader_pool_wait(queue->pool);
-		queue->held = 0;
-	}
-	queue->held++;
-	reader_pool_read(queue->pool,
-			 &(struct pool_request){
-				 .tag = row, .dir = fd, .pid = pid, .patience_ns = WAIT_NS });
+	const struct pool_request request = { .tag = process_row,
+					      .dir = dir,
+					      .patience_ns = WAIT_NS };
+
+	reader_pool_read(pool, &request);
 }
 
-void cmdline_add_number(struct cmdline_queue *queue, uint32_t process_row)
+void cmdline_add_number(struct reader_pool *pool, struct capture *capture, uint32_t process_row)
 {
-	struct capture *capture = queue->capture;
-	int32_t tgid = capture->snapshot->processes[process_row].tgid;
+	struct pool_request request = {
+		.tag = process_row,
+		.pid = capture->snapshot->processes[process_row].tgid,
+		.patience_ns = WAIT_NS,
+	};
 	char path[32];
-	int fd;
 
-	snprintf(path, sizeof(path), "%" PRId32 "/cmdline", tgid);
-	fd = file_open_below(capture->host->proc, path, O_RDONLY);
-	if (fd >= 0)
-		add_file(queue, process_row, fd, tgid);
+	snprintf(path, sizeof(path), "%" PRId32 "/cmdline", request.pid);
+	request.dir = file_open_below(capture->host->proc, path, O_RDONLY);
+	if (request.dir >= 0)
+		reader_pool_read(pool, &request);
 	else
-		source_count(&capture->tallies[SOURCE_CMDLINE], fd);
-}
-
-void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir)
-{
-	add_file(queue, process_row, dir, 0);
-}
-
-int cmdline_finish(struct cmdline_queue *queue)
-{
-	int status = reader_pool_finish(queue->pool);
-
-	free(queue);
-	return status;
+		source_count(&capture->tallies[SOURCE_CMDLINE], request.dir);
 }

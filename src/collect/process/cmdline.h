@@ -13,25 +13,22 @@
 #define CMDLINE_MAX 4096 /* bytes that are kept; a longer one ends in "..." */
 
 struct capture;
-struct cmdline_queue;
+struct reader_pool;
 
-/* Returns 0 and a queue, to be ended by cmdline_finish(); or a negative errno. */
-int cmdline_start(struct capture *capture, struct cmdline_queue **ret);
+/*
+ * Returns 0 and a pool that stores the command lines in the snapshot's processes and counts them,
+ * to be ended by reader_pool_finish(); or a negative errno.
+ */
+int cmdline_start(struct capture *capture, struct reader_pool **ret);
 
-/* Hands over the directory fd of a process; the queue closes it. */
-void cmdline_add(struct cmdline_queue *queue, uint32_t process_row, int dir);
+/* Hands over the directory fd of a process; the pool closes it. */
+void cmdline_add(struct reader_pool *pool, uint32_t process_row, int dir);
 
 /*
  * Adds a process by its pid alone.  The caller checks afterwards that the pid still belongs to the
  * same process.
  */
-void cmdline_add_number(struct cmdline_queue *queue, uint32_t process_row);
-
-/*
- * Waits for the command lines, stores them in the snapshot's processes and counts them.  Ends the
- * queue, also on failure.  0 or -ENOMEM.
- */
-int cmdline_finish(struct cmdline_queue *queue);
+void cmdline_add_number(struct reader_pool *pool, struct capture *capture, uint32_t process_row);
 
 /*
  * Turns the bytes of a command line into one line: NULs between words become blanks, and a line of

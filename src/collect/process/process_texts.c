@@ -10,6 +10,7 @@
 #include "collect/process/cmdline.h"
 #include "collect/process/executable.h"
 #include "collect/process/process_facts.h"
+#include "collect/process/reader_pool.h"
 #include "collect/task/task_iterator.h"
 
 void process_texts_begin(struct process_texts *texts, struct capture *capture)
@@ -73,7 +74,7 @@ int process_texts_add(struct process_texts *texts, uint32_t row,
 	if (status == 0)
 		status = array_append(&texts->readers, reader);
 	if (status == 0 && texts->cmdlines)
-		cmdline_add_number(texts->cmdlines, row);
+		cmdline_add_number(texts->cmdlines, capture, row);
 	return status;
 }
 
@@ -138,7 +139,7 @@ static int confirm(struct process_texts *texts)
 
 int process_texts_end(struct process_texts *texts)
 {
-	int status = texts->cmdlines ? cmdline_finish(texts->cmdlines) : 0;
+	int status = texts->cmdlines ? reader_pool_finish(texts->cmdlines) : 0;
 
 	if (status == 0)
 		status = confirm(texts);

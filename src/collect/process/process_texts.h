@@ -19,9 +19,9 @@ struct walked_process;
 struct process_texts {
 	struct capture *capture;
 	struct proc_buffer buffer;
-	struct cmdline_queue *cmdlines; /* NULL when not wanted */
-	ARRAY_OF(uint32_t) fresh;	/* rows of processes that were read by pid */
-	ARRAY_OF(uint32_t) readers;	/* for each of these: the row whose path it uses */
+	struct reader_pool *cmdlines; /* NULL when not wanted */
+	ARRAY_OF(uint32_t) fresh;     /* rows of processes that were read by pid */
+	ARRAY_OF(uint32_t) readers;   /* for each of these: the row whose path it uses */
 };
 
 void process_texts_begin(struct process_texts *texts, struct capture *capture);

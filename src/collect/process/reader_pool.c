@@ -354,13 +354,6 @@ void reader_pool_read(struct reader_pool *pool, const struct pool_request *reque
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void reader_pool_wait(struct reader_pool *pool)
-{
-	pthread_mutex_lock(&pool->lock);
-	wait_until(pool, 0);
-	pthread_mutex_unlock(&pool->lock);
-}
-
 int reader_pool_finish(struct reader_pool *pool)
 {
 	int status;

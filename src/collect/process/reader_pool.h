@@ -61,7 +61,6 @@ struct pool_options {
 /* Returns 0 and a pool that must be ended by reader_pool_finish(), or a negative errno. */
 int reader_pool_new(const struct pool_options *options, struct reader_pool **ret);
 void reader_pool_read(struct reader_pool *pool, const struct pool_request *request);
-void reader_pool_wait(struct reader_pool *pool); /* until all answers were given */
 
 /* Waits for the open requests.  0, -ENOMEM, or the first failure of an answer. */
 int reader_pool_finish(struct reader_pool *pool);

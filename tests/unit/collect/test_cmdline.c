@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "collect/process/cmdline.h"
+#include "collect/process/reader_pool.h"
 #include "scene.h"
 
 static void a_command_line_becomes_one_line(void **state)
@@ -34,7 +35,7 @@ static void a_long_command_line_is_cut_and_a_padded_title_is_not(void **state)
 static void a_command_line_that_blocks_holds_up_nobody(void **state)
 {
 	struct scene *scene = *state;
-	struct cmdline_queue *queue;
+	struct reader_pool *pool;
 	struct snapshot *snapshot;
 	char path[TREE_PATH];
 	uint32_t row;
@@ -50,10 +51,10 @@ static void a_command_line_that_blocks_holds_up_nobody(void **state)
 	/* Opening a pipe that nobody writes to blocks, as the lock on a memory map would. */
 	tree_path(&scene->tree, "proc/1/cmdline", path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(cmdline_start(&scene->capture, &queue), 0);
-	cmdline_add(queue, 0, tree_open(&scene->tree, "proc/1"));
-	cmdline_add(queue, 1, tree_open(&scene->tree, "proc/2"));
-	assert_int_equal(cmdline_finish(queue), 0);
+	assert_int_equal(cmdline_start(&scene->capture, &pool), 0);
+	cmdline_add(pool, 0, tree_open(&scene->tree, "proc/1"));
+	cmdline_add(pool, 1, tree_open(&scene->tree, "proc/2"));
+	assert_int_equal(reader_pool_finish(pool), 0);
 	assert_string_equal(snapshot_text(snapshot, snapshot->processes[1].cmdline), "quick");
 	assert_int_equal(snapshot->processes[0].cmdline, 0);
 	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].read, 1);
@@ -67,7 +68,7 @@ static void a_command_line_that_blocks_holds_up_nobody(void **state)
 static void a_pipe_in_a_recorded_tree_is_an_empty_command_line(void **state)
 {
 	struct scene *scene = *state;
-	struct cmdline_queue *queue;
+	struct reader_pool *pool;
 	char path[TREE_PATH];
 	uint32_t row;
 
@@ -76,9 +77,9 @@ static void a_pipe_in_a_recorded_tree_is_an_empty_command_line(void **state)
 	assert_int_equal(snapshot_process(scene->capture.snapshot, 1, &row), 0);
 	tree_path(&scene->tree, "proc/1/cmdline", path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(cmdline_start(&scene->capture, &queue), 0);
-	cmdline_add(queue, row, tree_open(&scene->tree, "proc/1"));
-	assert_int_equal(cmdline_finish(queue), 0);
+	assert_int_equal(cmdline_start(&scene->capture, &pool), 0);
+	cmdline_add(pool, row, tree_open(&scene->tree, "proc/1"));
+	assert_int_equal(reader_pool_finish(pool), 0);
 	assert_int_equal(scene->capture.snapshot->processes[0].cmdline, 0);
 }
 
