@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/host/fact_absence.h"
-#include "collect/host/host_line.h"
 
 /* Files of a directory that become readings named "FAMILY NAME". */
 struct family {
@@ -54,6 +53,31 @@ static const char *const knobs[] = {
 static struct source_tally *context_tally(struct capture *capture)
 {
 	return &capture->tallies[SOURCE_HOST_CONTEXT];
+}
+
+/* Menus and lists of words end with a blank, as the kernel writes them. */
+static void trim(char *line)
+{
+	size_t length = strcspn(line, "\n");
+
+	while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+		length--;
+	line[length] = '\0';
+}
+
+int host_line_read(struct source_tally *tally, int dir, const char *path, char ret[HOST_LINE_SIZE])
+{
+	ssize_t length;
+
+	if (dir < 0)
+		return -ENOENT;
+	length = file_read(dir, path, ret, HOST_LINE_SIZE);
+	if (tally)
+		source_count(tally, length);
+	if (length < 0)
+		return (int)length;
+	trim(ret);
+	return ret[0] ? 0 : -ENODATA;
 }
 
 /* Stores the line of a file below `dir` as the reading "FAMILY NAME".  0 or -ENOMEM. */

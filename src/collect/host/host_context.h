@@ -10,6 +10,7 @@
 #define COLLECT_HOST_CONTEXT_H
 
 struct capture;
+struct source_tally;
 
 /*
  * The facts that say where and when a snapshot was taken.  They are part of every snapshot,
@@ -25,5 +26,15 @@ void host_facts_describe(struct capture *capture);
  * host's sheet.  0 or -ENOMEM.
  */
 int host_context_collect(struct capture *capture);
+
+/* Larger than the longest of them, the kernel's command line. */
+#define HOST_LINE_SIZE 8192
+
+/*
+ * Reads the first line of a file below directory fd `dir` (-1: there is no directory), without its
+ * newline and trailing blanks.  Returns 0, -ENODATA when the line is empty, or the errno of
+ * reading.  Counts a failure if the file exists but could not be read; `tally` may be NULL.
+ */
+int host_line_read(struct source_tally *tally, int dir, const char *path, char ret[HOST_LINE_SIZE]);
 
 #endif

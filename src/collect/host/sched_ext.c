@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
-#include "collect/host/host_line.h"
+#include "collect/host/host_context.h"
 
 struct attribute {
 	const char *path;

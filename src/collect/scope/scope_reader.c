@@ -37,27 +37,18 @@ static ssize_t read_file(void *context, uint64_t offset, void *buffer, size_t si
 	return file_read_at(*fd, offset, buffer, size);
 }
 
-static int source_of(int *fd, struct scope_source *ret)
+static int read_header(int *fd, struct scope_source *source, struct scope_header *ret,
+		       struct error *error)
 {
 	struct stat file;
 
 	if (fstat(*fd, &file) < 0)
-		return -errno;
-	*ret = (struct scope_source){
+		return error_set(error, -errno, "%s", strerror(errno));
+	*source = (struct scope_source){
 		.read = read_file,
 		.context = fd,
 		.size = (uint64_t)file.st_size,
 	};
-	return 0;
-}
-
-static int read_header(int *fd, struct scope_source *source, struct scope_header *ret,
-		       struct error *error)
-{
-	int status = source_of(fd, source);
-
-	if (status < 0)
-		return error_set(error, status, "%s", strerror(-status));
 	return scope_header_read(source, ret, error);
 }
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "host/elf/thread_stop.h"
-#include "host/oracle/oracle_helper.h"
 #include "host/oracle/oracle_run.h"
 #include "host/oracle/tracee.h"
 
@@ -36,12 +35,10 @@ static int wait_for_end(struct oracle_run *run)
 
 static int take_answer(int fd, struct tsd_layout *ret)
 {
-	struct oracle_answer answer;
 	struct tsd_layout layout;
 
-	if (read(fd, &answer, sizeof(answer)) != sizeof(answer))
+	if (read(fd, &layout, sizeof(layout)) != sizeof(layout))
 		return -ENODATA;
-	layout = (struct tsd_layout){ answer.allocated, answer.deallocated };
 	if (!tsd_layout_is_plausible(&layout))
 		return -ERANGE;
 	*ret = layout;

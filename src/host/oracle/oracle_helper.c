@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/oracle/oracle_helper.h"
+#include "host/oracle/tsd_layout.h"
 
 typedef int mallctl_function(const char *name, void *old, size_t *old_size, void *new,
 			     size_t new_size);
@@ -91,7 +92,7 @@ static int number(const char *digits)
 int main(int argc, char **argv)
 {
 	struct tls_block block = { 0 };
-	struct oracle_answer answer;
+	struct tsd_layout answer;
 	mallctl_function *mallctl;
 	void *library;
 	int status;
