@@ -40,7 +40,7 @@ struct cgroup_absences {
 	const char *details[ABSENCE_COUNT]; /* a controller, a hierarchy, a file, an errno's text */
 };
 
-/* Counts one cgroup.  The detail is kept as a pointer, so it must be static text. */
+/* Counts one cgroup.  The detail is kept as a pointer, so it must live as long. */
 void cgroup_absences_add(struct cgroup_absences *absences, enum cgroup_absence absence,
 			 const char *detail);
 

@@ -149,16 +149,11 @@ static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const c
 /* The reason why nothing of the row can be read in a hierarchy, if there is one. */
 static struct lack check_directory(const struct cgroup_reader *reader, enum hierarchy_id id)
 {
-	static const char *const names[HIERARCHY_COUNT] = {
-		[HIERARCHY_V2] = "v2",	       [HIERARCHY_MEMORY] = "memory",
-		[HIERARCHY_CPU] = "cpu",       [HIERARCHY_CPUACCT] = "cpuacct",
-		[HIERARCHY_CPUSET] = "cpuset", [HIERARCHY_BLKIO] = "blkio",
-		[HIERARCHY_PIDS] = "pids",
-	};
+	const char *name = id == HIERARCHY_V2 ? "v2" : reader->trees.trees[id].controller;
 	int dir = reader->directories[id];
 
 	if (!(reader->row->same >> id & 1))
-		return (struct lack){ ABSENCE_ELSEWHERE, names[id] };
+		return (struct lack){ ABSENCE_ELSEWHERE, name };
 	if (dir >= 0)
 		return (struct lack){ ABSENCE_NONE, NULL };
 	if (!is_vanished(dir))

@@ -314,25 +314,25 @@ static int find_symbol(const struct target_memory *memory, const struct symbol_t
 	return search_bucket(memory, tables, first - tables->header.first_symbol, hash, name, ret);
 }
 
-int loaded_elf_read_symbol(const struct target_memory *memory, struct loaded_elf *elf,
-			   enum elf_symbol symbol)
+static int read_symbols(const struct target_memory *memory, struct loaded_elf *elf, int first,
+			int end)
 {
 	struct symbol_tables tables = { 0 };
 	int status = open_tables(memory, elf, &tables);
 
-	if (status == 0)
-		status = find_symbol(memory, &tables, elf_symbol_name(symbol),
-				     &elf->findings.symbols[symbol]);
+	for (int i = first; i < end && status >= 0; i++)
+		status =
+			find_symbol(memory, &tables, elf_symbol_name(i), &elf->findings.symbols[i]);
 	return status < 0 ? status : 0;
+}
+
+int loaded_elf_read_symbol(const struct target_memory *memory, struct loaded_elf *elf,
+			   enum elf_symbol symbol)
+{
+	return read_symbols(memory, elf, symbol, symbol + 1);
 }
 
 int loaded_elf_read_symbols(const struct target_memory *memory, struct loaded_elf *elf)
 {
-	struct symbol_tables tables = { 0 };
-	int status = open_tables(memory, elf, &tables);
-
-	for (int i = 0; i < ELF_SYMBOL_COUNT && status >= 0; i++)
-		status =
-			find_symbol(memory, &tables, elf_symbol_name(i), &elf->findings.symbols[i]);
-	return status < 0 ? status : 0;
+	return read_symbols(memory, elf, 0, ELF_SYMBOL_COUNT);
 }

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "host/plain_file.h"
 
-#define READ_SIZE (64 * 1024) /* also the limit of a line: a path with each byte escaped fits */
+#define TEXT_MAX                                                                                   \
+	((size_t)32 << 20) /* bytes of maps; by default a process has 65530 mappings at most */
 #define AUXV_ENTRIES 128
 #define RANGE_PATH_SIZE 64
 
@@ -133,23 +136,6 @@ static int parse_line(const char *line, size_t length, struct process_maps *maps
 	return status;
 }
 
-/* Parses whole lines.  *ret_used is where the incomplete rest begins. */
-static int parse_lines(const char *text, size_t length, struct process_maps *maps, size_t *ret_used)
-{
-	size_t used = 0;
-	const char *newline;
-
-	while ((newline = memchr(text + used, '\n', length - used))) {
-		int status = parse_line(text + used, (size_t)(newline - text) - used, maps);
-
-		if (status < 0)
-			return status;
-		used = (size_t)(newline - text) + 1;
-	}
-	*ret_used = used;
-	return 0;
-}
-
 static int compare_files(const void *left, const void *right)
 {
 	const struct process_mapping *a = *(struct process_mapping *const *)left;
@@ -195,11 +181,16 @@ static int finish(struct process_maps *maps, int status, struct process_maps *re
 int process_maps_parse(const char *text, size_t length, struct process_maps *ret)
 {
 	struct process_maps maps = { 0 };
-	size_t used = 0;
-	int status = parse_lines(text, length, &maps, &used);
+	const char *end = text + length;
+	int status = 0;
 
-	if (status == 0 && used < length)
-		status = parse_line(text + used, length - used, &maps);
+	while (status == 0 && text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *line_end = newline ? newline : end;
+
+		status = parse_line(text, (size_t)(line_end - text), &maps);
+		text = line_end + 1;
+	}
 	return finish(&maps, status, ret);
 }
 
@@ -209,36 +200,10 @@ static int open_error(void)
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-static int read_maps(int fd, char *buffer, struct process_maps *maps)
-{
-	size_t length = 0;
-
-	for (;;) {
-		ssize_t got = read(fd, buffer + length, READ_SIZE - length);
-		size_t used = 0;
-		int status;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return length ? -EBADMSG : 0;
-		length += (size_t)got;
-		status = parse_lines(buffer, length, maps, &used);
-		if (status < 0)
-			return status;
-		length -= used;
-		memmove(buffer, buffer + used, length);
-		if (length == READ_SIZE)
-			return -EBADMSG;
-	}
-}
-
 int process_maps_read(int process, struct process_maps *ret)
 {
-	CLEANUP(free_pointer) char *buffer = NULL;
 	CLEANUP(close_fd) int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
+	CLEANUP(text_free) struct text text = { 0 };
 	struct process_maps maps = { 0 };
 	int status;
 
@@ -248,10 +213,10 @@ int process_maps_read(int process, struct process_maps *ret)
 	if (status == 0 && maps.mappings.count)
 		return finish(&maps, status, ret);
 	process_maps_clear(&maps);
-	buffer = malloc(READ_SIZE);
-	if (!buffer)
-		return -ENOMEM;
-	return finish(&maps, read_maps(fd, buffer, &maps), ret);
+	status = file_read_text(process, "maps", TEXT_MAX, &text);
+	if (status < 0)
+		return status == -EFBIG ? -E2BIG : status == -ENOENT ? -ESRCH : status;
+	return process_maps_parse(text_string(&text), text.length, ret);
 }
 
 void process_maps_clear(struct process_maps *maps)
