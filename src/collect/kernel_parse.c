@@ -97,6 +97,14 @@ static int give(struct parser *parser, const struct kernel_value *value)
 	return parser->sink->take(parser->sink, value);
 }
 
+static int reject(struct parser *parser)
+{
+	parser->bad++;
+	return 0;
+}
+
+static const struct piece nothing = { "", 0 };
+
 static int give_number(struct parser *parser, struct piece first, struct piece second,
 		       uint64_t number)
 {
@@ -113,12 +121,10 @@ static int give_limit(struct parser *parser, const char *key, struct piece piece
 
 	if (!is_word(piece, "max")) {
 		value.state = CELL_NUMBER;
-		if (!piece_number(piece, &value.number)) {
-			parser->bad++;
-			return 0;
-		}
+		if (!piece_number(piece, &value.number))
+			return reject(parser);
 	}
-	set_key(&value, name, (struct piece){ 0 });
+	set_key(&value, name, nothing);
 	return give(parser, &value);
 }
 
@@ -128,9 +134,8 @@ static int parse_number(struct parser *parser, const char *line, const char *end
 	uint64_t number;
 
 	if (piece_number(piece, &number) && next_piece(&line, end).length == 0)
-		return give_number(parser, (struct piece){ "", 0 }, (struct piece){ 0 }, number);
-	parser->bad++;
-	return 0;
+		return give_number(parser, nothing, nothing, number);
+	return reject(parser);
 }
 
 static int parse_signed(struct parser *parser, const char *line, const char *end)
@@ -140,10 +145,8 @@ static int parse_signed(struct parser *parser, const char *line, const char *end
 	int64_t number;
 
 	if (scan_i64(&cursor, &number) && cursor == end)
-		return give_number(parser, (struct piece){ "", 0 }, (struct piece){ 0 },
-				   (uint64_t)number);
-	parser->bad++;
-	return 0;
+		return give_number(parser, nothing, nothing, (uint64_t)number);
+	return reject(parser);
 }
 
 static int parse_limit(struct parser *parser, const char *line, const char *end)
@@ -152,8 +155,7 @@ static int parse_limit(struct parser *parser, const char *line, const char *end)
 
 	if (next_piece(&line, end).length == 0)
 		return give_limit(parser, "", piece);
-	parser->bad++;
-	return 0;
+	return reject(parser);
 }
 
 static int parse_pair(struct parser *parser, const char *line, const char *end)
@@ -165,7 +167,7 @@ static int parse_pair(struct parser *parser, const char *line, const char *end)
 
 	if (status == 0 && piece_number(period, &number))
 		return give_number(parser, (struct piece){ "period_usec", strlen("period_usec") },
-				   (struct piece){ 0 }, number);
+				   nothing, number);
 	parser->bad += status == 0;
 	return status;
 }
@@ -177,9 +179,8 @@ static int parse_key(struct parser *parser, const char *line, const char *end)
 	uint64_t number;
 
 	if (is_key(key) && piece_number(value, &number) && next_piece(&line, end).length == 0)
-		return give_number(parser, key, (struct piece){ 0 }, number);
-	parser->bad++;
-	return 0;
+		return give_number(parser, key, nothing, number);
+	return reject(parser);
 }
 
 /* Some controllers add percentages such as "cost.vrate=100.00", which are not counters. */
@@ -196,10 +197,8 @@ static int parse_pair_of_device(struct parser *parser, struct piece device, stru
 	struct piece value;
 	uint64_t number;
 
-	if (!device.length || !is_key(key)) {
-		parser->bad++;
-		return 0;
-	}
+	if (!device.length || !is_key(key))
+		return reject(parser);
 	value = (struct piece){ sign + 1, piece.length - key.length - 1 };
 	if (piece_number(value, &number))
 		return give_number(parser, device, key, number);
@@ -235,8 +234,7 @@ static int parse_device(struct parser *parser, const char *line, const char *end
 		return 0;
 	if (is_device(device) && is_key(key) && piece_number(value, &number))
 		return give_number(parser, device, key, number);
-	parser->bad++;
-	return 0;
+	return reject(parser);
 }
 
 static int parse_list(struct parser *parser, const char *line, const char *end)
@@ -246,8 +244,7 @@ static int parse_list(struct parser *parser, const char *line, const char *end)
 	value.length = (size_t)(end - line);
 	if (value.length <= LIST_MAX && strspn(line, "0123456789,-") >= value.length)
 		return give(parser, &value);
-	parser->bad++;
-	return 0;
+	return reject(parser);
 }
 
 static void add_digit(uint64_t *number, unsigned digit)
@@ -333,7 +330,7 @@ static int parse_kib(struct parser *parser, const char *line, const char *end)
 	if (!key.length || key.start[--key.length] != ':' || !is_key(key) ||
 	    !piece_number(value, &number) || !is_word(unit, "kB") || next_piece(&line, end).length)
 		return 0;
-	return give_number(parser, key, (struct piece){ 0 }, number);
+	return give_number(parser, key, nothing, number);
 }
 
 static const struct {

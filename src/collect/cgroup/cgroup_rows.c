@@ -95,29 +95,27 @@ static bool is_acceptable(const struct cgroup_rows *rows, const char *path)
 	       rows->list.count + DEPTH_MAX < ROWS_MAX;
 }
 
-/* Paths by their number in the snapshot: 0 when not known, else the row plus 2, or 1 for none. */
-struct path_rows {
-	uint32_t *rows;
-	uint32_t count;
-};
-
-static int row_of_task(struct cgroup_rows *rows, const struct snapshot *snapshot,
-		       const struct path_rows *known, const struct task *task, uint32_t *ret_place)
+/*
+ * `known` has an item for each string of the snapshot: 0 when that path is not known, else its row
+ * plus 2, or 1 for none.
+ */
+static int row_of_task(struct cgroup_rows *rows, const struct snapshot *snapshot, uint32_t *known,
+		       const struct task *task, uint32_t *ret_place)
 {
 	const char *path = snapshot_text(snapshot, task->cgroup);
 	uint32_t row;
 	int status;
 
-	if (known->rows[task->cgroup] == 0) {
-		known->rows[task->cgroup] = 1;
+	if (known[task->cgroup] == 0) {
+		known[task->cgroup] = 1;
 		if (path[0] == '/' && is_acceptable(rows, path)) {
 			status = add_path(rows, path, &row);
 			if (status < 0)
 				return status;
-			known->rows[task->cgroup] = row + 2;
+			known[task->cgroup] = row + 2;
 		}
 	}
-	*ret_place = known->rows[task->cgroup];
+	*ret_place = known[task->cgroup];
 	rows->dropped += *ret_place == 1 && path[0] == '/';
 	return 0;
 }
@@ -156,8 +154,8 @@ static void ask_task(struct question *question, int32_t tgid, int32_t tid, struc
 			row->same |= (uint8_t)(1u << id);
 }
 
-static int walk_tasks(struct cgroup_rows *rows, const struct snapshot *snapshot,
-		      const struct path_rows *known, struct question *question)
+static int walk_tasks(struct cgroup_rows *rows, const struct snapshot *snapshot, uint32_t *known,
+		      struct question *question)
 {
 	for (size_t i = 0; i < snapshot->task_count; i++) {
 		const struct task *task = &snapshot->tasks[i];
@@ -228,20 +226,19 @@ static struct question question_make(const struct capture *capture, const struct
 int cgroup_rows_find(const struct capture *capture, const struct hierarchies *trees,
 		     struct cgroup_rows *ret)
 {
-	struct path_rows known = { .count = dictionary_count(capture->snapshot->strings) };
+	size_t strings = dictionary_count(capture->snapshot->strings);
+	CLEANUP(free_pointer) uint32_t *known = calloc(strings + 1, sizeof(*known));
 	struct question question = question_make(capture, trees);
 	int status = -ENOMEM;
 
 	*ret = (struct cgroup_rows){ .paths = dictionary_new() };
-	known.rows = calloc((size_t)known.count + 1, sizeof(*known.rows));
-	if (ret->paths && known.rows)
-		status = walk_tasks(ret, capture->snapshot, &known, &question);
+	if (ret->paths && known)
+		status = walk_tasks(ret, capture->snapshot, known, &question);
 	if (status == 0) {
 		spread_upwards(ret, &question);
 		status = put_in_order(ret);
 	}
 	proc_buffer_clear(&question.buffer);
-	free(known.rows);
 	if (status < 0)
 		cgroup_rows_clear(ret);
 	return status;

@@ -195,11 +195,6 @@ static int find_by_debug(struct learned *learned)
 	return 0;
 }
 
-static struct oracle_file oracle_file(const struct learned *learned)
-{
-	return (struct oracle_file){ learned->file.path, &learned->file.status };
-}
-
 /* Takes the addresses from the file's own symbols, or from those of its debug file. */
 static struct oracle_program find_program(const struct learned *learned)
 {
@@ -207,7 +202,7 @@ static struct oracle_program find_program(const struct learned *learned)
 	bool is_named = findings->main && findings->mallctl;
 
 	return (struct oracle_program){
-		.file = oracle_file(learned),
+		.file = { learned->file.path, &learned->file.status },
 		.entry = findings->entry,
 		.main = is_named ? findings->main : learned->debug.main,
 		.mallctl = is_named ? findings->mallctl : learned->debug.mallctl,

@@ -253,21 +253,27 @@ static int note_absences(const struct smaps *smaps)
 	return status;
 }
 
+/* A recording has no time to note. */
 static int note_cost(const struct smaps *smaps, uint64_t elapsed_ns)
 {
-	struct snapshot *snapshot = smaps->capture->snapshot;
+	bool is_live = smaps->capture->host->live;
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool is_known;
+	} costs[] = {
+		{ "smaps_cost read", smaps->read, true },
+		{ "smaps_cost late", smaps->late, true },
+		{ "smaps_cost elapsed_ns", elapsed_ns, is_live },
+		{ "smaps_cost longest_ns", (uint64_t)smaps->longest_ns, is_live && smaps->read },
+	};
+	int status = 0;
 
-	if (snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost read", smaps->read) < 0 ||
-	    snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost late", smaps->late) < 0)
-		return -ENOMEM;
-	if (!smaps->capture->host->live)
-		return 0;
-	if (snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost elapsed_ns", elapsed_ns) < 0)
-		return -ENOMEM;
-	if (!smaps->read)
-		return 0;
-	return snapshot_note_number(snapshot, SHEET_CAPTURE, "smaps_cost longest_ns",
-				    (uint64_t)smaps->longest_ns);
+	for (size_t i = 0; i < ARRAY_SIZE(costs) && status == 0; i++)
+		if (costs[i].is_known)
+			status = snapshot_note_number(smaps->capture->snapshot, SHEET_CAPTURE,
+						      costs[i].name, costs[i].value);
+	return status;
 }
 
 int smaps_collect(struct capture *capture)

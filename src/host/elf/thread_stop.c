@@ -123,11 +123,6 @@ static bool read_thread(int process, struct stopped_thread *thread, uint64_t dea
 	return true;
 }
 
-static uint64_t earlier(uint64_t left, uint64_t right)
-{
-	return left < right ? left : right;
-}
-
 static void *read_all(void *argument)
 {
 	struct job *job = argument;
@@ -135,10 +130,11 @@ static void *read_all(void *argument)
 
 	for (size_t i = 0; i < job->count; i++) {
 		uint64_t start_ns = monotonic_ns();
-		uint64_t thread_end_ns = start_ns + job->limits->thread_ms * NS_PER_MS;
+		uint64_t stop_ns = start_ns + job->limits->thread_ms * NS_PER_MS;
 
-		if (start_ns >= end_ns ||
-		    !read_thread(job->process, &job->threads[i], earlier(thread_end_ns, end_ns)))
+		if (stop_ns > end_ns)
+			stop_ns = end_ns;
+		if (start_ns >= end_ns || !read_thread(job->process, &job->threads[i], stop_ns))
 			break;
 	}
 	return NULL;
