@@ -153,12 +153,12 @@ static int note_directory(struct capture *capture, const struct family *family, 
 	int dir = tree < 0 ? -ENOENT : file_open_below(tree, family->path, O_RDONLY | O_DIRECTORY);
 	CLEANUP(entries_free) struct entries entries = { 0 };
 
-	if (dir < 0) {
-		source_count(context_tally(capture), dir);
-		return 0;
-	}
-	entries.count = scandirat(dir, ".", &entries.list, NULL, versionsort);
-	return entries.count < 0 ? -ENOMEM : note_entries(capture, family, dir, &entries);
+	if (dir >= 0)
+		entries.count = scandirat(dir, ".", &entries.list, NULL, versionsort);
+	if (dir >= 0 && entries.count >= 0)
+		return note_entries(capture, family, dir, &entries);
+	source_count(context_tally(capture), dir < 0 ? dir : -errno);
+	return dir >= 0 && errno == ENOMEM ? -ENOMEM : 0;
 }
 
 /*
