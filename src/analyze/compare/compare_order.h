@@ -4,11 +4,7 @@
  *
  *	struct compare_order order = { 0 };
  *	compare_order_init(&order, &spec, &before, &after, &options, &error);
- *	options.places = order.places;
- *	options.place_count = order.count;
- *	options.like = order.comparison;
  *	comparison_new(&before, &after, &options, &comparison, &error);
- *	compare_order_apply(&order, comparison);
  *	compare_order_clear(&order);
  *
  * The named metrics are compared in a comparison of their own, with all
@@ -26,16 +22,23 @@ struct error;
 struct compare_order {
 	struct comparison *comparison; /* of the named metrics; its groups have the same numbers */
 	uint32_t *places;	       /* by group */
-	size_t count;
 };
 
-/* Uses the sides, mode, axis and grouping of the options.  0, or an error with a sentence. */
+/*
+ * Uses the sides, mode, axis and grouping of the options, and makes them order
+ * rows by it: the order must outlive their use.  0, or an error with a sentence.
+ */
 int compare_order_init(struct compare_order *order, const struct sort_spec *spec,
 		       const struct compare_side *before, const struct compare_side *after,
-		       const struct compare_options *options, struct error *error);
+		       struct compare_options *options, struct error *error);
 void compare_order_clear(struct compare_order *order);
 
-/* Orders the rows of another comparison of the same sides, axis and grouping. */
-void compare_order_apply(const struct compare_order *order, struct comparison *comparison);
+/*
+ * Gives each group its place, by the signed change of the named metrics: groups
+ * without a known change come last in either direction, equal ones are ordered
+ * by key.  A group without a row has no place: UINT32_MAX.  0 or -ENOMEM.
+ */
+int compare_order_places(const struct sort_spec *spec, const struct comparison *comparison,
+			 uint32_t *ret);
 
 #endif

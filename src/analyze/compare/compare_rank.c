@@ -252,7 +252,7 @@ int rank_tie(const struct comparison *comparison, const struct comparison_row *a
 struct place {
 	double score;
 	uint64_t tie;
-	uint32_t row;
+	uint32_t of_group, row;
 };
 
 /* Like rank_tie(), with the group's place in the order of all keys. */
@@ -266,6 +266,8 @@ static int compare_places(const void *first, const void *second)
 {
 	const struct place *a = first, *b = second;
 
+	if (a->of_group != b->of_group)
+		return a->of_group < b->of_group ? -1 : 1;
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
 	if (a->tie != b->tie)
@@ -320,32 +322,24 @@ static void place_rows(struct comparison_row *rows, uint32_t *order, uint32_t co
 	}
 }
 
-/* Puts the numbers of the rows into their order. */
-static int order_rows(struct comparison *comparison, uint32_t *order, uint32_t count)
+int rank_rows(struct comparison *comparison, const uint32_t *places, size_t place_count)
 {
-	CLEANUP(free_pointer) struct place *places = malloc(count * sizeof(*places) + 1);
+	uint32_t count = (uint32_t)comparison->rows.count;
+	CLEANUP(free_pointer) struct place *sorted = malloc(count * sizeof(*sorted) + 1);
+	CLEANUP(free_pointer) uint32_t *order = malloc(count * sizeof(*order) + 1);
 	CLEANUP(free_pointer) uint32_t *key_places = order_keys(comparison);
 
-	if (!places || !key_places)
+	if (!sorted || !order || !key_places)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
-		places[i] = (struct place){ row->score, tie_of(row, key_places[row->group]), i };
+		sorted[i] = (struct place){ row->score, tie_of(row, key_places[row->group]),
+					    rank_place(places, place_count, row->group), i };
 	}
-	qsort(places, count, sizeof(*places), compare_places);
+	qsort(sorted, count, sizeof(*sorted), compare_places);
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = places[i].row;
-	return 0;
-}
-
-int rank_rows(struct comparison *comparison)
-{
-	uint32_t count = (uint32_t)comparison->rows.count;
-	CLEANUP(free_pointer) uint32_t *order = malloc(count * sizeof(*order) + 1);
-
-	if (!order || order_rows(comparison, order, count) < 0)
-		return -ENOMEM;
+		order[i] = sorted[i].row;
 	place_rows(comparison->rows.data, order, count);
 	return 0;
 }

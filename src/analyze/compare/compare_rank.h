@@ -65,9 +65,16 @@ int rank_tie(const struct comparison *comparison, const struct comparison_row *a
 	     const struct comparison_row *b);
 
 /*
- * Orders the rows by score; equal ones by section, group's key and metric, else
- * as they were.  0 or -ENOMEM.
+ * Orders the rows by their groups' places, if there are any (compare_options),
+ * then by score; equal ones by section, group's key and metric, else as they
+ * were.  0 or -ENOMEM.
  */
-int rank_rows(struct comparison *comparison);
+int rank_rows(struct comparison *comparison, const uint32_t *places, size_t place_count);
+
+/* Groups that are not in the order, such as those of readings only, come last. */
+static inline uint32_t rank_place(const uint32_t *places, size_t place_count, uint32_t group)
+{
+	return group < place_count ? places[group] : UINT32_MAX;
+}
 
 #endif

@@ -41,17 +41,12 @@ bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section sect
 	return keeper->unchanged;
 }
 
-/* Groups that are not in the order, such as those of readings only, come last. */
-static uint32_t place_of(const struct row_keeper *keeper, const struct comparison_row *row)
-{
-	return row->group < keeper->place_count ? keeper->places[row->group] : UINT32_MAX;
-}
-
 static int compare_rows(const void *first, const void *second, void *context)
 {
 	const struct comparison_row *a = first, *b = second;
 	const struct row_keeper *keeper = context;
-	uint32_t place_a = place_of(keeper, a), place_b = place_of(keeper, b);
+	uint32_t place_a = rank_place(keeper->places, keeper->place_count, a->group);
+	uint32_t place_b = rank_place(keeper->places, keeper->place_count, b->group);
 
 	if (place_a != place_b)
 		return place_a < place_b ? -1 : 1;

@@ -54,7 +54,7 @@ static int make_rows(const struct compare_side *before, const struct compare_sid
 	if (status == 0)
 		status = row_keeper_finish(&keeper);
 	row_keeper_clear(&keeper);
-	return status < 0 ? status : rank_rows(comparison);
+	return status < 0 ? status : rank_rows(comparison, options->places, options->place_count);
 }
 
 /* Threads that no snapshot has are known only from the totals that their processes keep. */

@@ -2,13 +2,10 @@
 #include "analyze/group/sort_spec.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/compare/comparison.h"
 #include "analyze/group/selection.h"
-#include "base/cleanup.h"
 #include "base/error.h"
 
 #define BLANKS " \t"
@@ -114,127 +111,5 @@ int sort_spec_parse(const char *text, struct sort_spec *ret, struct error *error
 		start = *end ? end + 1 : NULL;
 	}
 	*ret = parser.spec;
-	return 0;
-}
-
-/* A group's sort key: one difference for each metric. */
-struct rank {
-	const struct comparison *comparison;
-	const struct sort_spec *spec;
-	uint32_t group;
-	const struct difference *const *differences; /* NULL or not known: last */
-};
-
-static int compare_reals(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Whole differences are compared exactly: a double keeps only the leading digits of large ones. */
-static int compare_differences(const struct difference *a, const struct difference *b)
-{
-	bool a_below = a->is_negative && a->magnitude, b_below = b->is_negative && b->magnitude;
-	int order;
-
-	if (a->is_real || b->is_real)
-		return compare_reals(a->real, b->real);
-	if (a_below != b_below)
-		return a_below ? -1 : 1;
-	order = (a->magnitude > b->magnitude) - (a->magnitude < b->magnitude);
-	return a_below ? -order : order;
-}
-
-static int compare_by_key(const struct difference *a, const struct difference *b, bool ascending)
-{
-	bool a_known = a && a->known, b_known = b && b->known;
-	int order;
-
-	if (a_known != b_known)
-		return a_known ? -1 : 1;
-	if (!a_known)
-		return 0;
-	order = compare_differences(a, b);
-	return ascending ? order : -order;
-}
-
-static int compare_ranks(const void *first, const void *second)
-{
-	const struct rank *a = first, *b = second;
-	int order = 0;
-
-	for (size_t i = 0; order == 0 && i < a->spec->count; i++)
-		order = compare_by_key(a->differences[i], b->differences[i],
-				       a->spec->keys[i].ascending);
-	if (order == 0)
-		order = strcmp(a->comparison->groups.data[a->group].key,
-			       a->comparison->groups.data[b->group].key);
-	return order ? order : (a->group > b->group) - (a->group < b->group);
-}
-
-/* Collects the rows of the named metrics, spec->count for each group. */
-static void find_differences(const struct comparison *comparison, const struct sort_spec *spec,
-			     const struct difference **ret)
-{
-	for (size_t i = 0; i < comparison->rows.count; i++) {
-		const struct comparison_row *row = &comparison->rows.data[i];
-
-		for (size_t k = 0; k < spec->count; k++)
-			if (row->metric == &metrics[spec->keys[k].metric])
-				ret[row->group * spec->count + k] = &row->delta;
-	}
-}
-
-/* Finds the place of each row; `next` has one entry for each group, all 0. */
-static void find_places(const struct comparison *comparison, const struct rank *ranks, size_t *next,
-			size_t *ret)
-{
-	size_t place = 0;
-
-	for (size_t i = 0; i < comparison->rows.count; i++)
-		next[comparison->rows.data[i].group]++;
-	for (size_t i = 0; i < comparison->groups.count; i++) {
-		size_t count = next[ranks[i].group];
-
-		next[ranks[i].group] = place;
-		place += count;
-	}
-	for (size_t i = 0; i < comparison->rows.count; i++)
-		ret[i] = next[comparison->rows.data[i].group]++;
-}
-
-/* Moves rows in place: they are large and may be millions, too many for a second copy. */
-static void move_rows(struct comparison *comparison, size_t *places)
-{
-	for (size_t i = 0; i < comparison->rows.count; i++)
-		while (places[i] != i) {
-			size_t place = places[i];
-			struct comparison_row row = comparison->rows.data[place];
-
-			comparison->rows.data[place] = comparison->rows.data[i];
-			comparison->rows.data[i] = row;
-			places[i] = places[place];
-			places[place] = place;
-		}
-}
-
-int sort_spec_apply(const struct sort_spec *spec, struct comparison *comparison)
-{
-	size_t groups = comparison->groups.count;
-	CLEANUP(free_pointer) struct rank *ranks = calloc(groups + 1, sizeof(*ranks));
-	CLEANUP(free_pointer) size_t *next = calloc(groups + 1, sizeof(*next));
-	CLEANUP(free_pointer) size_t *places = calloc(comparison->rows.count + 1, sizeof(*places));
-	CLEANUP(free_pointer)
-	const struct difference **differences =
-		calloc(groups * spec->count + 1, sizeof(*differences));
-
-	if (!ranks || !next || !places || !differences)
-		return -ENOMEM;
-	find_differences(comparison, spec, differences);
-	for (size_t i = 0; i < groups; i++)
-		ranks[i] = (struct rank){ comparison, spec, (uint32_t)i,
-					  differences + i * spec->count };
-	qsort(ranks, groups, sizeof(*ranks), compare_ranks);
-	find_places(comparison, ranks, next, places);
-	move_rows(comparison, places);
 	return 0;
 }

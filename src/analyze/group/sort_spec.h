@@ -15,7 +15,6 @@
 
 #include "metric/metric.h"
 
-struct comparison;
 struct error;
 
 #define SORT_KEYS_MAX 16
@@ -35,12 +34,5 @@ struct sort_spec {
  * named twice or has no numbers, for an unknown direction, for an empty word.
  */
 int sort_spec_parse(const char *text, struct sort_spec *ret, struct error *error);
-
-/*
- * Orders the rows of a comparison by their groups: by signed change of the
- * named metrics.  Groups without a value come last in either direction, equal
- * ones are ordered by key; rows of one group keep their order.  0 or -ENOMEM.
- */
-int sort_spec_apply(const struct sort_spec *spec, struct comparison *comparison);
 
 #endif

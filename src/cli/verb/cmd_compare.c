@@ -280,19 +280,13 @@ static int compare(const struct request *request, const struct compare_input *in
 	struct compare_options ordered = request->options;
 	int status = 0;
 
-	if (request->sort.count) {
+	if (request->sort.count)
 		status = compare_order_init(&answer->order, &request->sort, &before, &after,
-					    &request->options, error);
-		ordered.places = answer->order.places;
-		ordered.place_count = answer->order.count;
-		ordered.like = answer->order.comparison;
-	}
+					    &ordered, error);
 	if (status == 0)
 		status = comparison_new(&before, &after, &ordered, &answer->comparison, error);
 	if (status < 0)
 		return status;
-	if (request->sort.count)
-		compare_order_apply(&answer->order, answer->comparison);
 	return judge(&request->fail_on, &before, &after, &request->options, &answer->judgement,
 		     error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders of groups: how they are written, and what they do to a comparison. */
+/* Orders of groups: how they are written. */
 #include "hand_comparison.h"
 
 #include <stdio.h>
@@ -80,90 +80,12 @@ static void at_most_sixteen_metrics_make_an_order(void **state)
 	assert_int_equal(parse(text).count, SORT_KEYS_MAX);
 }
 
-static void assert_order(const struct comparison *comparison, const char *const *keys)
-{
-	for (size_t i = 0; i < comparison->rows.count; i++)
-		assert_string_equal(comparison->groups.data[comparison->rows.data[i].group].key,
-				    keys[i]);
-}
-
-static void groups_go_by_their_change_and_those_without_one_come_last(void **state)
-{
-	struct comparison comparison = { 0 };
-	struct sort_spec down = parse("majflt"), up = parse("majflt:asc");
-
-	(void)state;
-	hand_change(&comparison, hand_group(&comparison, "a"), METRIC_majflt, 10, 10);
-	hand_change(&comparison, hand_group(&comparison, "b"), METRIC_majflt, 10, 3);
-	hand_change(&comparison, hand_group(&comparison, "none"), METRIC_minflt, 0, 1000);
-	hand_change(&comparison, hand_group(&comparison, "d"), METRIC_majflt, 0, 5);
-	hand_change(&comparison, hand_group(&comparison, "unknown"), METRIC_majflt, 0, 99)
-		->delta.known = false;
-	assert_int_equal(sort_spec_apply(&down, &comparison), 0);
-	assert_order(&comparison, (const char *[]){ "d", "a", "b", "none", "unknown" });
-	assert_int_equal(sort_spec_apply(&up, &comparison), 0);
-	assert_order(&comparison, (const char *[]){ "b", "a", "d", "none", "unknown" });
-	hand_clear(&comparison);
-}
-
-static void large_changes_are_told_apart_exactly(void **state)
-{
-	struct comparison comparison = { 0 };
-	struct sort_spec spec = parse("run_time_ns");
-
-	(void)state;
-	hand_change(&comparison, hand_group(&comparison, "less"), METRIC_run_time_ns, 0,
-		    UINT64_MAX - 1);
-	hand_change(&comparison, hand_group(&comparison, "more"), METRIC_run_time_ns, 0,
-		    UINT64_MAX);
-	hand_change(&comparison, hand_group(&comparison, "least"), METRIC_run_time_ns, UINT64_MAX,
-		    0);
-	hand_change(&comparison, hand_group(&comparison, "low"), METRIC_run_time_ns, UINT64_MAX, 1);
-	assert_int_equal(sort_spec_apply(&spec, &comparison), 0);
-	assert_order(&comparison, (const char *[]){ "more", "less", "low", "least" });
-	hand_clear(&comparison);
-}
-
-static void rows_of_a_group_stay_together_in_the_order_that_they_had(void **state)
-{
-	struct comparison comparison = { 0 };
-	struct sort_spec spec = parse("majflt,minflt:asc");
-	uint32_t a = hand_group(&comparison, "a"), b = hand_group(&comparison, "b");
-
-	(void)state;
-	hand_change(&comparison, a, METRIC_majflt, 1, 2);
-	hand_change(&comparison, b, METRIC_minflt, 1, 5);
-	hand_change(&comparison, a, METRIC_minflt, 1, 9);
-	hand_change(&comparison, b, METRIC_majflt, 1, 2);
-	hand_change(&comparison, a, METRIC_nr_threads, 1, 2);
-	assert_int_equal(sort_spec_apply(&spec, &comparison), 0);
-	assert_order(&comparison, (const char *[]){ "b", "b", "a", "a", "a" });
-	assert_ptr_equal(comparison.rows.data[0].metric, &metrics[METRIC_minflt]);
-	assert_ptr_equal(comparison.rows.data[2].metric, &metrics[METRIC_majflt]);
-	assert_ptr_equal(comparison.rows.data[4].metric, &metrics[METRIC_nr_threads]);
-	hand_clear(&comparison);
-}
-
-static void nothing_can_be_ordered(void **state)
-{
-	struct comparison comparison = { 0 };
-	struct sort_spec spec = parse("majflt");
-
-	(void)state;
-	assert_int_equal(sort_spec_apply(&spec, &comparison), 0);
-	assert_int_equal(comparison.rows.count, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_comes_first_unless_told_otherwise),
 		cmocka_unit_test(what_cannot_be_an_order_is_pointed_at),
 		cmocka_unit_test(at_most_sixteen_metrics_make_an_order),
-		cmocka_unit_test(groups_go_by_their_change_and_those_without_one_come_last),
-		cmocka_unit_test(large_changes_are_told_apart_exactly),
-		cmocka_unit_test(rows_of_a_group_stay_together_in_the_order_that_they_had),
-		cmocka_unit_test(nothing_can_be_ordered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
