@@ -53,20 +53,6 @@ static void collector_clear(struct collector *collector)
 	free(collector->number_of_kind);
 }
 
-static int count_names(const struct collector *collector, enum group_axis axis,
-		       const struct grouping_options *options, struct census **ret)
-{
-	CLEANUP(census_free_pointer) struct census *census = NULL;
-	int status = census_new(axis, options, &census);
-
-	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; status == 0 && i < collector->sides[side]->count; i++)
-			status = census_add(census, collector->sides[side]->snapshots[i]);
-	if (status == 0)
-		*ret = TAKE_PTR(census);
-	return status;
-}
-
 static void note_side(struct collector *collector, const struct snapshot *snapshot, uint8_t bit)
 {
 	const struct counted *counted = census_counted(collector->cgroups, snapshot);
@@ -150,10 +136,12 @@ static int look_at(struct collector *collector, const struct snapshot *snapshot)
 
 static int look_at_all(struct collector *collector, const struct grouping_options *options)
 {
-	int status = count_names(collector, AXIS_PCOMM, options, &collector->processes);
+	int status = census_of_sides(AXIS_PCOMM, options, collector->sides[0], collector->sides[1],
+				     &collector->processes);
 
 	if (status == 0)
-		status = count_names(collector, AXIS_COMM, options, &collector->threads);
+		status = census_of_sides(AXIS_COMM, options, collector->sides[0],
+					 collector->sides[1], &collector->threads);
 	for (size_t side = 0; side < 2; side++)
 		for (size_t i = 0; status == 0 && i < collector->sides[side]->count; i++)
 			status = look_at(collector, collector->sides[side]->snapshots[i]);
@@ -310,7 +298,8 @@ static int copy_types(struct collector *collector, struct cgroup_types *types)
 static int collect(struct collector *collector, const struct grouping_options *options,
 		   struct cgroup_types *types)
 {
-	int status = count_names(collector, AXIS_CGROUP, options, &collector->cgroups);
+	int status = census_of_sides(AXIS_CGROUP, options, collector->sides[0], collector->sides[1],
+				     &collector->cgroups);
 
 	if (status == 0)
 		status = find_sides(collector);

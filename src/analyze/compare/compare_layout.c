@@ -2,13 +2,13 @@
 #include "analyze/compare/compare_layout.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cgroup/cgroup_match.h"
 #include "analyze/compare/comparison.h"
-#include "analyze/match/exited.h"
 #include "analyze/group/group.h"
+#include "analyze/match/census.h"
+#include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
 #include "base/dictionary.h"
@@ -21,6 +21,7 @@
 struct builder {
 	struct compare_layout *layout;
 	const struct compare_options *options;
+	const struct compare_side *before, *after;
 	struct comparison *comparison;
 	struct census *census;
 	struct census *processes; /* names of processes, for exited threads; NULL when not needed */
@@ -42,7 +43,6 @@ static void builder_clear(struct builder *builder)
 
 void compare_layout_clear(struct compare_layout *layout)
 {
-	join_clear(&layout->join);
 	arena_clear(&layout->arena);
 	memset(layout, 0, sizeof(*layout));
 }
@@ -62,14 +62,8 @@ static uint32_t *place_of(struct builder *builder, const char *key, size_t lengt
 
 static int add_group(struct builder *builder, const char *key, size_t length, uint32_t *ret)
 {
-	struct comparison *comparison = builder->comparison;
-	struct compared_group group = { 0 };
-
-	group.key = arena_copy(&comparison->arena, key, length);
-	if (!group.key || array_append(&comparison->groups, group) < 0)
-		return -ENOMEM;
-	*ret = (uint32_t)comparison->groups.count - 1;
-	return 0;
+	*ret = (uint32_t)builder->comparison->groups.count;
+	return comparison_add_group(builder->comparison, key, length, NULL);
 }
 
 /* Makes the key that a renamed group had in A an alias of the group. */
@@ -139,8 +133,7 @@ static int number_tasks(struct builder *builder, const struct grouping *grouping
 static int add_rows(struct compare_layout *layout, struct member_rows *rows, size_t count)
 {
 	rows->count = count;
-	rows->group_of = arena_alloc(&layout->arena, (count + 1) * sizeof(*rows->group_of));
-	return rows->group_of ? 0 : -ENOMEM;
+	return arena_array(&layout->arena, rows->group_of, count);
 }
 
 static int lay_run(struct builder *builder, bool after, struct compare_run *run)
@@ -169,16 +162,6 @@ static int lay_runs(struct builder *builder)
 			return -ENOMEM;
 	layout->first_exited = builder->comparison->groups.count;
 	return 0;
-}
-
-static int take_census(struct builder *builder, enum group_axis axis, struct census **ret)
-{
-	struct compare_layout *layout = builder->layout;
-	int status = census_new(axis, &builder->options->grouping, ret);
-
-	for (size_t i = 0; i < layout->run_count && status == 0; i++)
-		status = census_add(*ret, layout->runs[i].snapshot);
-	return status;
 }
 
 /* Whether the axis puts threads of one process into different groups, by name or scope. */
@@ -219,14 +202,14 @@ static int lay_exited(struct builder *builder)
 {
 	struct compare_layout *layout = builder->layout;
 	const struct compare_run *after = &layout->runs[1];
-	uint32_t *exited_group = arena_alloc(&layout->arena, (after->snapshot->process_count + 1) *
-								     sizeof(*exited_group));
 	bool apart = tells_threads_apart(builder->options->axis);
+	uint32_t *exited_group;
 
-	if (!exited_group)
+	if (arena_array(&layout->arena, layout->exited_group, after->snapshot->process_count) < 0)
 		return -ENOMEM;
-	layout->exited_group = exited_group;
-	if (apart && take_census(builder, AXIS_PCOMM, &builder->processes) < 0)
+	exited_group = layout->exited_group;
+	if (apart && census_of_sides(AXIS_PCOMM, &builder->options->grouping, builder->before,
+				     builder->after, &builder->processes) < 0)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
 		exited_group[row] = NO_GROUP;
@@ -243,50 +226,75 @@ static int lay_exited(struct builder *builder)
 static int lay_interval(struct builder *builder)
 {
 	struct compare_layout *layout = builder->layout;
-	int status = join_init(&layout->join, layout->runs[0].snapshot, layout->runs[1].snapshot);
+	int status = join_init(&layout->join, &layout->arena, layout->runs[0].snapshot,
+			       layout->runs[1].snapshot);
 
 	return status < 0 ? status : lay_exited(builder);
 }
 
-static int build(struct builder *builder, const struct compare_side *before,
-		 const struct compare_side *after)
+static int build(struct builder *builder)
 {
 	struct compare_layout *layout = builder->layout;
+	const struct grouping_options *options = &builder->options->grouping;
 	enum group_axis axis = builder->options->axis;
-	int status = take_census(builder, axis, &builder->census);
+	int status =
+		census_of_sides(axis, options, builder->before, builder->after, &builder->census);
 
 	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
-		status = cgroup_matches_new(before, after, &builder->options->grouping,
+		status = cgroup_matches_new(builder->before, builder->after, options,
 					    &builder->matches);
 	if (status == 0)
 		status = lay_runs(builder);
 	if (status == 0 && layout->is_interval)
 		status = lay_interval(builder);
 	layout->group_count = builder->comparison->groups.count;
-	return status < 0 ? status : compare_layout_count(layout, builder->comparison);
+	if (status == 0)
+		status = compare_layout_count(layout, true);
+	if (status < 0)
+		return status;
+	if (layout->is_interval)
+		compare_layout_count_interval(layout, builder->comparison);
+	else
+		compare_layout_average(layout, builder->comparison);
+	return 0;
+}
+
+static void add_runs(struct compare_layout *layout, const struct compare_side *side)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		struct compare_run *run = &layout->runs[layout->run_count++];
+
+		run->snapshot = side->snapshots[i];
+		run->is_filtered = run->snapshot->facts[FACT_filter].present;
+	}
+}
+
+int compare_layout_begin(struct compare_layout *layout, const struct compare_side *before,
+			 const struct compare_side *after, const struct comparison *comparison)
+{
+	*layout = (struct compare_layout){ .is_interval = comparison->mode == COMPARE_INTERVAL };
+	if (arena_array(&layout->arena, layout->runs, before->count + after->count) < 0)
+		return -ENOMEM;
+	add_runs(layout, before);
+	layout->before_count = layout->run_count;
+	add_runs(layout, after);
+	return 0;
 }
 
 int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
 			const struct compare_side *after, const struct compare_options *options,
 			struct comparison *comparison)
 {
-	struct builder builder = { .layout = layout, .options = options, .comparison = comparison };
-	int status = -ENOMEM;
+	struct builder builder = { .layout = layout,
+				   .options = options,
+				   .before = before,
+				   .after = after,
+				   .comparison = comparison,
+				   .keys = dictionary_new() };
+	int status = compare_layout_begin(layout, before, after, comparison);
 
-	memset(layout, 0, sizeof(*layout));
-	layout->runs =
-		arena_alloc(&layout->arena, (before->count + after->count) * sizeof(*layout->runs));
-	builder.keys = dictionary_new();
-	if (layout->runs && builder.keys) {
-		layout->before_count = before->count;
-		layout->run_count = before->count + after->count;
-		layout->is_interval = comparison->mode == COMPARE_INTERVAL;
-		for (size_t i = 0; i < before->count; i++)
-			layout->runs[i].snapshot = before->snapshots[i];
-		for (size_t i = 0; i < after->count; i++)
-			layout->runs[before->count + i].snapshot = after->snapshots[i];
-		status = build(&builder, before, after);
-	}
+	if (status == 0)
+		status = builder.keys ? build(&builder) : -ENOMEM;
 	builder_clear(&builder);
 	if (status < 0)
 		compare_layout_clear(layout);

@@ -45,9 +45,7 @@ struct member_rows {
 	 */
 	uint32_t *above;
 	size_t count;
-	/* By group: its number of members, and the sum of their lifetimes in seconds. */
-	uint32_t *members;
-	double *lives; /* NULL when it is not known */
+	double *lives; /* by group: the sum of its members' lives in seconds; NULL: not known */
 };
 
 struct compare_run {
@@ -66,6 +64,11 @@ struct compare_layout {
 	size_t first_exited; /* groups from here on are exited threads */
 	bool is_interval;
 	/*
+	 * By group: its members in all runs of a side; those that A missed count
+	 * for A too.  NULL: there are no such rows.
+	 */
+	uint32_t *population[SIDES][SCOPES];
+	/*
 	 * By group: whether a side has it, measured or not.  NULL: it does if
 	 * it has members there.
 	 */
@@ -73,15 +76,27 @@ struct compare_layout {
 	/* Set for an interval; otherwise all zeros. */
 	struct join join;		   /* of tasks */
 	const uint32_t *before_of[SCOPES]; /* by row of B: row of A, JOIN_BORN or JOIN_MISSED */
-	uint32_t *missed[SCOPES];	   /* by group: those in B that A missed */
 	uint32_t *removed;		   /* rows of A's sheet that are not in B */
 	size_t removed_count;
 	/* By process of B: the group of its exited threads, or NO_GROUP when it has none. */
 	uint32_t *exited_group;
 };
 
-/* Counts the members of all groups of tasks, once the groups are known.  0 or -ENOMEM. */
-int compare_layout_count(struct compare_layout *layout, struct comparison *comparison);
+/* Begins a layout, with the runs of both sides and no groups.  0 or -ENOMEM. */
+int compare_layout_begin(struct compare_layout *layout, const struct compare_side *before,
+			 const struct compare_side *after, const struct comparison *comparison);
+
+/*
+ * Counts the members of each group, once the groups are known; for populations
+ * also their lives, if they are known.  0 or -ENOMEM.
+ */
+int compare_layout_count(struct compare_layout *layout, bool has_lives);
+
+/* Counts, for an interval, the members of each group that came, that went and that A missed. */
+void compare_layout_count_interval(struct compare_layout *layout, struct comparison *comparison);
+
+/* For populations: makes the tasks of a group those of one run on average. */
+void compare_layout_average(const struct compare_layout *layout, struct comparison *comparison);
 
 /* Runs of a side: from the first up to, not including, the end. */
 static inline size_t compare_first(const struct compare_layout *layout, int side)

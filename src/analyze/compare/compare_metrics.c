@@ -177,8 +177,7 @@ static const char *reason_of(const struct row_maker *maker, size_t group)
 	return compare_layout_reason(work->layout, work->metric, after_is_known);
 }
 
-/* Fills in the rest: section, group, metric, state, significance and score are already set. */
-static void fill_row(const struct row_maker *maker, size_t group, struct comparison_row *row)
+static void fill_numbers(const struct row_maker *maker, size_t group, struct comparison_row *row)
 {
 	const struct compare_work *work = &maker->work;
 	uint32_t ended = 0;
@@ -202,8 +201,18 @@ static void fill_row(const struct row_maker *maker, size_t group, struct compari
 		row->after.measured -= resets < row->after.measured ? resets : row->after.measured;
 	}
 	set_rates(work, maker->comparison, group, row);
+}
+
+/* Fills in the rest: section, group, metric, state, significance and score are already set. */
+static int fill_row(const struct row_maker *maker, size_t group, struct comparison_row *row)
+{
+	if (!maker->is_setting)
+		fill_numbers(maker, group, row);
+	else if (compare_settings_fill(maker, row) < 0)
+		return -ENOMEM;
 	if (row->state == ROW_ABSENT)
 		row->reason = reason_of(maker, group);
+	return 0;
 }
 
 /* Tests whether the change could be chance, given several runs; if so, the row is not important. */
@@ -212,7 +221,7 @@ static int judge_row(struct row_maker *maker, size_t group, struct comparison_ro
 	const struct compare_work *work = &maker->work;
 	size_t before, after;
 
-	if (!maker->test)
+	if (!maker->test || maker->is_setting)
 		return 0;
 	before = compare_work_gather(work, 0, group);
 	after = compare_work_gather(work, 1, group);
@@ -240,21 +249,20 @@ static int make_row(struct row_maker *maker, uint32_t group)
 	if (row_maker_group(maker, group, &row.group) < 0)
 		return -ENOMEM;
 	/* Rows within noise are counted as noise, not as beyond the limit. */
-	if (!maker->test && !row_keeper_wants(maker->keeper, &row))
+	if (!maker->test && !maker->is_setting && !row_keeper_wants(maker->keeper, &row))
 		return 0;
-	row = (struct comparison_row){ .section = maker->section,
-				       .group = row.group,
-				       .metric = metric,
-				       .score = score_of(maker, group),
-				       .state = state };
+	row = (struct comparison_row){
+		.section = maker->section, .group = row.group, .metric = metric, .state = state
+	};
+	row.score =
+		maker->is_setting ? compare_settings_score(maker, &row) : score_of(maker, group);
 	if (judge_row(maker, group, &row) < 0)
 		return -ENOMEM;
 	if (row.significance.is_noise && !row_keeper_takes_noise(maker->keeper, maker->section))
 		return 0;
 	if (!row_keeper_wants(maker->keeper, &row))
 		return 0;
-	fill_row(maker, group, &row);
-	return row_keeper_add(maker->keeper, &row);
+	return fill_row(maker, group, &row) < 0 ? -ENOMEM : row_keeper_add(maker->keeper, &row);
 }
 
 /* The smallest part in the metric's whole change that a row needs to be kept. */
@@ -282,12 +290,12 @@ static bool is_unmeasured(const struct compare_layout *layout, const struct metr
 /* No snapshot measured the metric: its rows are only counted, and nothing is folded. */
 static void skip_unmeasured(struct row_maker *maker, const struct metric *metric)
 {
-	uint32_t *const *before = maker->work.population[0], *const *after =
-								     maker->work.population[1];
+	const uint32_t *before = maker->layout->population[0][metric->scope];
+	const uint32_t *after = maker->layout->population[1][metric->scope];
 	uint64_t rows = 0;
 
 	for (size_t group = 0; !maker->sheet && group < maker->layout->first_exited; group++)
-		rows += before[metric->scope][group] || after[metric->scope][group];
+		rows += before[group] || after[group];
 	row_keeper_skip(maker->keeper, maker->section, rows, 0);
 }
 
@@ -315,6 +323,18 @@ static int make_numbers(struct row_maker *maker, const struct metric *metric)
 			status = make_row(maker, group);
 	}
 	row_keeper_skip(maker->keeper, maker->section, still, dull);
+	return status;
+}
+
+static int make_settings(struct row_maker *maker, const struct metric *metric)
+{
+	int status = compare_settings_begin(maker, metric);
+
+	for (uint32_t group = 0; group < maker->layout->first_exited && status == 0; group++) {
+		compare_settings_fold(maker, group);
+		if (has_row(&maker->work, group))
+			status = make_row(maker, group);
+	}
 	return status;
 }
 
@@ -363,8 +383,8 @@ int row_maker_make(struct row_maker *maker, const struct metric *metric,
 		skip_unmeasured(maker, metric);
 		return 0;
 	}
-	return compare_is_number(metric) ? make_numbers(maker, metric) :
-					   compare_settings_rows(maker, metric);
+	maker->is_setting = !compare_is_number(metric);
+	return maker->is_setting ? make_settings(maker, metric) : make_numbers(maker, metric);
 }
 
 int row_maker_init(struct row_maker *maker, const struct compare_layout *layout)
@@ -378,7 +398,6 @@ int row_maker_init(struct row_maker *maker, const struct compare_layout *layout)
 void row_maker_clear(struct row_maker *maker)
 {
 	mann_whitney_free(maker->test);
-	compare_settings_clear(maker);
 	compare_work_clear(&maker->work);
 }
 

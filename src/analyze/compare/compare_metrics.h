@@ -16,6 +16,7 @@
 #define ANALYZE_COMPARE_METRICS_H
 
 #include "analyze/compare/compare_work.h"
+#include "metric/fold.h"
 #include "analyze/compare/comparison.h"
 
 struct mann_whitney;
@@ -38,15 +39,17 @@ struct row_maker {
 	struct compare_work work;
 	struct mann_whitney *test;    /* NULL: one snapshot a side */
 	enum compare_section section; /* of the metric in hand */
+	bool is_setting;	      /* it is not a number */
 
 	/* For settings (compare_settings.h); made when a metric first needs them. */
 	struct member_list {
 		uint32_t *first; /* by group, and one more */
 		uint32_t *rows;
-		uint32_t *cpu_counts;  /* plus one, by the list's number; 0: not counted yet */
-	} * lists;		       /* of each scope, for each run */
-	const struct column **columns; /* of the metric in hand, by run */
-	double tasks;		       /* of both sides */
+		struct cpu_counts cpu_counts; /* of the run: in its first list */
+	} * lists;			      /* of each scope, for each run */
+	const struct column **columns;	      /* of the metric in hand, by run */
+	double tasks;			      /* of both sides */
+	struct fold folds[SIDES];	      /* of the group in hand */
 };
 
 /* The layout must outlive the maker.  0 or -ENOMEM; clear it either way. */

@@ -4,132 +4,118 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/compare/compare_layout.h"
 #include "analyze/compare/compare_metrics.h"
 #include "analyze/compare/compare_rank.h"
-#include "analyze/compare/compare_rows.h"
-#include "analyze/sheet/sheet_layout.h"
 #include "base/cleanup.h"
-#include "base/cpulist.h"
-#include "base/dictionary.h"
 #include "base/text.h"
-#include "metric/fold.h"
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
 
 /* Sorts rows by their groups; ascending in each. */
-static int list_members(struct member_list *list, const uint32_t *group_of, size_t rows,
+static int list_members(struct arena *arena, struct member_list *list, const struct member_rows *of,
 			size_t groups)
 {
-	list->first = calloc(groups + 3, sizeof(*list->first));
-	list->rows = malloc(rows * sizeof(*list->rows) + 1);
-	if (!list->first || !list->rows)
+	if (arena_array(arena, list->first, groups + 2) < 0 ||
+	    arena_array(arena, list->rows, of->count) < 0)
 		return -ENOMEM;
-	for (size_t row = 0; row < rows; row++)
-		list->first[group_of[row] + 2]++;
+	for (size_t row = 0; row < of->count; row++)
+		list->first[of->group_of[row] + 2]++;
 	for (size_t group = 2; group < groups + 2; group++)
 		list->first[group] += list->first[group - 1];
-	for (size_t row = 0; row < rows; row++)
-		list->rows[list->first[group_of[row] + 1]++] = (uint32_t)row;
+	for (size_t row = 0; row < of->count; row++)
+		list->rows[list->first[of->group_of[row] + 1]++] = (uint32_t)row;
 	return 0;
 }
 
 static int list_run(struct row_maker *maker, size_t run)
 {
-	const struct compare_run *members = &maker->layout->runs[run];
+	const struct member_rows *rows = maker->layout->runs[run].rows;
 	struct member_list *lists = &maker->lists[run * SCOPES];
+	int status = 0;
 
-	for (int scope = 0; scope < SCOPES; scope++)
-		if (members->rows[scope].group_of &&
-		    list_members(&lists[scope], members->rows[scope].group_of,
-				 members->rows[scope].count, maker->layout->group_count) < 0)
-			return -ENOMEM;
-	lists->cpu_counts =
-		calloc(dictionary_count(members->snapshot->strings), sizeof(*lists->cpu_counts));
-	return lists->cpu_counts ? 0 : -ENOMEM;
+	lists->cpu_counts.arena = &maker->work.arena;
+	for (int scope = 0; scope < SCOPES && status == 0; scope++)
+		if (rows[scope].group_of)
+			status = list_members(&maker->work.arena, &lists[scope], &rows[scope],
+					      maker->layout->group_count);
+	return status;
 }
 
 static int list_runs(struct row_maker *maker)
 {
 	const struct comparison *comparison = maker->comparison;
+	size_t runs = maker->layout->run_count;
 	int status = 0;
 
-	maker->lists = calloc(maker->layout->run_count * SCOPES, sizeof(*maker->lists));
-	if (!maker->lists)
+	if (arena_array(&maker->work.arena, maker->lists, runs * SCOPES) < 0 ||
+	    arena_array(&maker->work.arena, maker->columns, runs) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < comparison->groups.count; i++)
 		maker->tasks += comparison->groups.data[i].tasks_before +
 				comparison->groups.data[i].tasks_after;
-	for (size_t run = 0; run < maker->layout->run_count && status == 0; run++)
+	for (size_t run = 0; run < runs && status == 0; run++)
 		status = list_run(maker, run);
 	return status;
 }
 
-void compare_settings_clear(struct row_maker *maker)
+int compare_settings_begin(struct row_maker *maker, const struct metric *metric)
 {
-	for (size_t i = 0; maker->lists && i < maker->layout->run_count * SCOPES; i++) {
-		free(maker->lists[i].first);
-		free(maker->lists[i].rows);
-		free(maker->lists[i].cpu_counts);
-	}
-	free(maker->lists);
-}
+	struct compare_work *work = &maker->work;
 
-/* There are few lists and many tasks, so each list is parsed once. */
-static unsigned cpus_of(struct member_list *list, const struct snapshot *snapshot, uint64_t text)
-{
-	if (text >= dictionary_count(snapshot->strings))
-		return 0;
-	if (!list->cpu_counts[text])
-		list->cpu_counts[text] = cpulist_count(snapshot_text(snapshot, (uint32_t)text)) + 1;
-	return list->cpu_counts[text] - 1;
-}
-
-static void fold_cell(struct fold *fold, struct member_list *list, const struct snapshot *snapshot,
-		      enum cell_state state, uint64_t value)
-{
-	const char *text = state == CELL_TEXT || fold->metric->fold == FOLD_CPUSET ?
-				   snapshot_text(snapshot, (uint32_t)value) :
-				   NULL;
-
-	if (state == CELL_UNLIMITED)
-		fold_add_unlimited(fold);
-	else if (state == CELL_TEXT)
-		fold_add_text(fold, text);
-	else if (text)
-		fold_add_cpus(fold, text, cpus_of(list, snapshot, value));
-	else
-		fold_add(fold, value);
+	if (!maker->lists && list_runs(maker) < 0)
+		return -ENOMEM;
+	compare_work_begin(work, metric);
+	for (int side = 0; side < SIDES; side++)
+		work->sides[side] = work->runs[side];
+	for (size_t run = 0; run < maker->layout->run_count; run++)
+		maker->columns[run] = compare_column(&maker->layout->runs[run], metric);
+	return 0;
 }
 
 static void fold_run(struct row_maker *maker, size_t run, size_t group, struct fold *fold)
 {
-	const struct compare_run *members = &maker->layout->runs[run];
 	struct member_list *lists = &maker->lists[run * SCOPES];
 	const struct member_list *list = &lists[fold->metric->scope];
-	const struct column *column = maker->columns[run];
-	uint64_t value = 0;
 
-	for (uint32_t i = list->first[group]; column && i < list->first[group + 1]; i++) {
-		enum cell_state state = column_get(column, list->rows[i], &value);
-
-		if (state != CELL_ABSENT)
-			fold_cell(fold, lists, members->snapshot, state, value);
-	}
+	for (uint32_t i = list->first[group]; maker->columns[run] && i < list->first[group + 1];
+	     i++)
+		fold_add_cell(fold, maker->layout->runs[run].snapshot, maker->columns[run],
+			      list->rows[i], &lists->cpu_counts);
 }
 
-static void fold_side(struct row_maker *maker, int side, const struct metric *metric, size_t group,
-		      struct fold *ret)
+void compare_settings_fold(struct row_maker *maker, size_t group)
 {
-	fold_init(ret, metric);
-	for (size_t run = compare_first(maker->layout, side);
-	     run < compare_end(maker->layout, side); run++)
-		fold_run(maker, run, group, ret);
-	ret->population = maker->work.population[side][metric->scope][group];
-	fold_finish(ret);
+	const struct compare_layout *layout = maker->layout;
+	struct compare_work *work = &maker->work;
+
+	for (int side = 0; side < SIDES; side++) {
+		struct fold *fold = &maker->folds[side];
+
+		fold_init(fold, work->metric);
+		for (size_t run = compare_first(layout, side); run < compare_end(layout, side);
+		     run++)
+			fold_run(maker, run, group, fold);
+		fold->population = compare_work_population(work, side, group);
+		fold_finish(fold);
+		work->runs[side][group] = (struct cell){
+			.number = fold->shape == SHAPE_NUMBER ? fold->number : 0,
+			.measured = fold->measured,
+			.known = fold->measured > 0,
+		};
+	}
+	work->changes[group] = fold_equals(&maker->folds[0], &maker->folds[1]) ? 0 : 1;
+}
+
+double compare_settings_score(const struct row_maker *maker, const struct comparison_row *row)
+{
+	const struct compared_group *group = &maker->comparison->groups.data[row->group];
+
+	if (row->state != ROW_CHANGED)
+		return 0;
+	return rank_setting(row->metric, (group->tasks_before + group->tasks_after) / maker->tasks);
 }
 
 static const char *cpus_text(const struct fold *fold, struct arena *arena)
@@ -214,20 +200,6 @@ static int setting_value(const struct fold *fold, struct arena *arena, struct co
 	return 0;
 }
 
-static enum row_state state_of(const struct row_maker *maker, size_t group,
-			       const struct fold *before, const struct fold *after)
-{
-	const uint8_t *const *has = (const uint8_t *const *)maker->layout->has;
-
-	if (has[0] ? !has[0][group] : before->population == 0)
-		return after->measured ? ROW_NEW : ROW_ABSENT;
-	if (has[1] ? !has[1][group] : after->population == 0)
-		return before->measured ? ROW_GONE : ROW_ABSENT;
-	if (!before->measured || !after->measured)
-		return ROW_ABSENT;
-	return fold_equals(before, after) ? ROW_SAME : ROW_CHANGED;
-}
-
 /* A difference exists only when each side is a single number that does not name something. */
 static void subtract(struct comparison_row *row)
 {
@@ -241,81 +213,13 @@ static void subtract(struct comparison_row *row)
 		row->delta = difference_of_whole(before->number, after->number, after->is_signed);
 }
 
-static const char *reason_of(const struct row_maker *maker, const struct metric *metric,
-			     bool after_is_known)
+int compare_settings_fill(const struct row_maker *maker, struct comparison_row *row)
 {
-	return maker->sheet ?
-		       sheet_layout_reason(maker->sheet, metric, !after_is_known, maker->source) :
-		       compare_layout_reason(maker->layout, metric, after_is_known);
-}
+	struct arena *arena = &maker->comparison->arena;
 
-static int add_row(struct row_maker *maker, struct comparison_row *row, const struct fold *before,
-		   const struct fold *after)
-{
-	const struct compared_group *group = &maker->comparison->groups.data[row->group];
-
-	if (row->state == ROW_CHANGED)
-		row->score = rank_setting(row->metric, (group->tasks_before + group->tasks_after) /
-							       maker->tasks);
-	if (!row_keeper_wants(maker->keeper, row))
-		return 0;
-	if (setting_value(before, &maker->comparison->arena, &row->before) < 0 ||
-	    setting_value(after, &maker->comparison->arena, &row->after) < 0)
+	if (setting_value(&maker->folds[0], arena, &row->before) < 0 ||
+	    setting_value(&maker->folds[1], arena, &row->after) < 0)
 		return -ENOMEM;
 	subtract(row);
-	if (row->state == ROW_ABSENT)
-		row->reason = reason_of(maker, row->metric, after->measured > 0);
-	return row_keeper_add(maker->keeper, row);
-}
-
-/* In a group that only one side has, only a limit is worth a row. */
-static bool is_quiet(enum row_state state, const struct fold *before, const struct fold *after)
-{
-	const struct fold *has = before->measured ? before : after;
-
-	switch (state) {
-	case ROW_NEW:
-	case ROW_GONE:
-		return has->shape != SHAPE_NUMBER || has->number == 0;
-	case ROW_ABSENT:
-		return before->measured == after->measured;
-	default:
-		return state != ROW_CHANGED;
-	}
-}
-
-static int make_row(struct row_maker *maker, const struct metric *metric, uint32_t group)
-{
-	struct comparison_row row = { .section = maker->section, .metric = metric };
-	struct fold before, after;
-
-	fold_side(maker, 0, metric, group, &before);
-	fold_side(maker, 1, metric, group, &after);
-	if (maker->sheet ? !before.measured && !after.measured :
-			   !before.population && !after.population)
-		return 0;
-	row.state = state_of(maker, group, &before, &after);
-	if (is_quiet(row.state, &before, &after) &&
-	    !row_keeper_takes_unchanged(maker->keeper, maker->section))
-		return 0;
-	if (row_maker_group(maker, group, &row.group) < 0)
-		return -ENOMEM;
-	return add_row(maker, &row, &before, &after);
-}
-
-int compare_settings_rows(struct row_maker *maker, const struct metric *metric)
-{
-	const struct compare_layout *layout = maker->layout;
-	CLEANUP(free_pointer)
-	const struct column **columns = calloc(layout->run_count, sizeof(*columns));
-	int status = maker->lists ? 0 : list_runs(maker);
-
-	if (!columns)
-		return -ENOMEM;
-	for (size_t run = 0; run < layout->run_count; run++)
-		columns[run] = compare_column(&layout->runs[run], metric);
-	maker->columns = columns;
-	for (uint32_t group = 0; group < layout->first_exited && status == 0; group++)
-		status = make_row(maker, metric, group);
-	return status;
+	return 0;
 }

@@ -3,40 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/compare/compare_layout.h"
 #include "analyze/verdict/losses.h"
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"
-
-void compare_work_clear(struct compare_work *work)
-{
-	for (int side = 0; side < SIDES; side++) {
-		for (int scope = 0; scope < SCOPES; scope++)
-			free(work->population[side][scope]);
-		free(work->medians[side]);
-		free(work->values[side]);
-	}
-	for (int scope = 0; scope < SCOPES; scope++)
-		free(work->both[scope]);
-	for (size_t i = 0; work->runs && i < work->layout->run_count; i++)
-		free(work->runs[i]);
-	free(work->runs);
-	for (int i = 0; i < FORMULA_INPUTS; i++) {
-		free(work->inputs[i]);
-		free(work->done[i]);
-	}
-	free(work->interval);
-	free(work->moves);
-	free(work->changes);
-	free(work->unknown);
-	free(work->amounts);
-	free(work->numbers);
-	exited_sums_clear(&work->sums);
-	memset(work, 0, sizeof(*work));
-}
 
 static bool has_runs(const struct compare_work *work)
 {
@@ -48,103 +20,65 @@ static int side_of(const struct compare_work *work, size_t run)
 	return run >= work->layout->before_count;
 }
 
-/* Counts a group's members over all runs of a side, and those that A should have had. */
-static int count_population(struct compare_work *work, int side, int scope)
-{
-	const struct compare_layout *layout = work->layout;
-	uint32_t *population = calloc(layout->group_count + 1, sizeof(*population));
-
-	work->population[side][scope] = population;
-	if (!population)
-		return -ENOMEM;
-	for (size_t run = compare_first(layout, side); run < compare_end(layout, side); run++)
-		for (size_t group = 0; group < layout->group_count; group++)
-			population[group] += layout->runs[run].rows[scope].members[group];
-	for (size_t group = 0; side == 0 && layout->missed[scope] && group < layout->group_count;
-	     group++)
-		population[group] += layout->missed[scope][group];
-	return 0;
-}
-
-static int count_members(struct compare_work *work, int scope)
-{
-	const struct compare_layout *layout = work->layout;
-
-	if (count_population(work, 0, scope) < 0 || count_population(work, 1, scope) < 0)
-		return -ENOMEM;
-	work->both[scope] = calloc(layout->group_count + 1, sizeof(bool));
-	if (!work->both[scope])
-		return -ENOMEM;
-	for (size_t group = 0; group < layout->group_count; group++)
-		work->both[scope][group] = layout->has[0] ?
-						   layout->has[0][group] && layout->has[1][group] :
-						   work->population[0][scope][group] &&
-							   work->population[1][scope][group];
-	return 0;
-}
-
-static struct cell *new_cells(const struct compare_work *work)
-{
-	return calloc(work->layout->group_count + 1, sizeof(struct cell));
-}
-
 static int init_runs(struct compare_work *work)
 {
-	size_t runs = work->layout->run_count;
+	struct arena *arena = &work->arena;
+	size_t runs = work->layout->run_count, groups = work->layout->group_count;
+	int status = arena_array(arena, work->runs, runs);
 
-	work->runs = calloc(runs, sizeof(*work->runs));
-	for (size_t i = 0; work->runs && i < runs; i++) {
-		work->runs[i] = new_cells(work);
-		if (!work->runs[i])
-			return -ENOMEM;
-	}
-	work->numbers = calloc(runs, sizeof(*work->numbers));
-	if (!work->runs || !work->numbers)
-		return -ENOMEM;
-	if (!has_runs(work))
-		return 0;
-	for (int side = 0; side < SIDES; side++) {
-		work->medians[side] = new_cells(work);
-		work->values[side] = calloc(runs, sizeof(double));
-		if (!work->medians[side] || !work->values[side])
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = 0; i < runs && status == 0; i++)
+		status = arena_array(arena, work->runs[i], groups);
+	if (status == 0)
+		status = arena_array(arena, work->numbers, runs);
+	for (int side = 0; side < SIDES && has_runs(work) && status == 0; side++)
+		if (arena_array(arena, work->medians[side], groups) < 0 ||
+		    arena_array(arena, work->values[side], runs) < 0)
+			status = -ENOMEM;
+	return status;
 }
 
-static int work_init(struct compare_work *work)
+static int init_interval(struct compare_work *work)
 {
-	size_t groups = work->layout->group_count + 1;
+	struct arena *arena = &work->arena;
+	size_t groups = work->layout->group_count;
 
-	work->changes = calloc(groups, sizeof(*work->changes));
-	work->amounts = calloc(groups, sizeof(*work->amounts));
-	if (!work->changes || !work->amounts || init_runs(work) < 0)
+	if (arena_array(arena, work->interval, groups) < 0 ||
+	    arena_array(arena, work->moves, groups) < 0 ||
+	    arena_array(arena, work->unknown, groups) < 0)
 		return -ENOMEM;
-	for (int scope = 0; scope < SCOPES; scope++)
-		if (work->layout->runs[0].rows[scope].group_of && count_members(work, scope) < 0)
-			return -ENOMEM;
-	if (!work->layout->is_interval)
-		return 0;
-	work->interval = new_cells(work);
-	work->moves = calloc(groups, sizeof(*work->moves));
-	work->unknown = calloc(groups, sizeof(*work->unknown));
-	if (!work->interval || !work->moves || !work->unknown)
+	return work->layout->join.after ?
+		       exited_sums_init(&work->sums, arena, &work->layout->join) :
+		       0;
+}
+
+int compare_work_init(struct compare_work *work, const struct compare_layout *layout)
+{
+	*work = (struct compare_work){ .layout = layout };
+	if (arena_array(&work->arena, work->changes, layout->group_count) < 0 ||
+	    arena_array(&work->arena, work->amounts, layout->group_count) < 0 ||
+	    init_runs(work) < 0)
 		return -ENOMEM;
-	return work->layout->join.after ? exited_sums_init(&work->sums, &work->layout->join) : 0;
+	return layout->is_interval ? init_interval(work) : 0;
+}
+
+void compare_work_clear(struct compare_work *work)
+{
+	arena_clear(&work->arena);
 }
 
 /* Makes room for the inputs of a formula. */
 static int need_inputs(struct compare_work *work, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
+	size_t groups = work->layout->group_count;
+	int status = 0;
+
+	for (unsigned i = 0; i < count && status == 0; i++) {
 		if (!work->inputs[i])
-			work->inputs[i] = new_cells(work);
-		if (!work->done[i] && work->layout->is_interval)
-			work->done[i] = new_cells(work);
-		if (!work->inputs[i] || (!work->done[i] && work->layout->is_interval))
-			return -ENOMEM;
+			status = arena_array(&work->arena, work->inputs[i], groups);
+		if (status == 0 && !work->done[i] && work->layout->is_interval)
+			status = arena_array(&work->arena, work->done[i], groups);
 	}
-	return 0;
+	return status;
 }
 
 /* Inputs are counters. */
@@ -300,14 +234,20 @@ static bool is_reloaded(const struct compare_layout *layout, const struct metric
 	       column_get(sheet_find(after->sheet, loads), 0, &is) == CELL_NUMBER && was != is;
 }
 
-int compare_work_fold(struct compare_work *work, const struct metric *metric)
+void compare_work_begin(struct compare_work *work, const struct metric *metric)
 {
-	int status = 0;
-
 	work->metric = metric;
 	work->is_ratio = compare_is_ratio(metric);
 	work->is_reset = metric_is_reading(metric) && is_reloaded(work->layout, metric);
 	work->has_moves = work->has_interval = false;
+	work->total = 0;
+}
+
+int compare_work_fold(struct compare_work *work, const struct metric *metric)
+{
+	int status = 0;
+
+	compare_work_begin(work, metric);
 	if (metric->kind == KIND_DERIVED)
 		status = fold_derived(work);
 	else
@@ -323,16 +263,4 @@ int compare_work_fold(struct compare_work *work, const struct metric *metric)
 	}
 	compare_work_find_changes(work);
 	return 0;
-}
-
-int compare_work_init(struct compare_work *work, const struct compare_layout *layout)
-{
-	int status;
-
-	memset(work, 0, sizeof(*work));
-	work->layout = layout;
-	status = work_init(work);
-	if (status < 0)
-		compare_work_clear(work);
-	return status;
 }

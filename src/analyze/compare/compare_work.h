@@ -22,11 +22,10 @@
 /* All arrays are by group.  Their memory is reused from one metric to the next. */
 struct compare_work {
 	const struct compare_layout *layout;
-	uint32_t *population[SIDES][SCOPES]; /* members: of all runs, and those that A missed */
-	bool *both[SCOPES];		     /* whether both sides have members */
-	struct cell **runs;		     /* of each snapshot */
-	struct cell *medians[SIDES];	     /* of several snapshots a side, else NULL */
-	uint64_t *numbers;		     /* room for one group's runs */
+	struct arena arena;	     /* of all arrays */
+	struct cell **runs;	     /* of each snapshot */
+	struct cell *medians[SIDES]; /* of several snapshots a side, else NULL */
+	uint64_t *numbers;	     /* room for one group's runs */
 	double *values[SIDES];
 
 	/* The metric in hand. */
@@ -49,11 +48,14 @@ struct compare_work {
 	struct exited_sums sums;
 };
 
-/* The layout must outlive it.  0, or -ENOMEM with nothing to clear. */
+/* The layout must outlive it.  0 or -ENOMEM; clear it either way. */
 int compare_work_init(struct compare_work *work, const struct compare_layout *layout);
 void compare_work_clear(struct compare_work *work);
 
-/* Takes a metric that is compare_is_number().  0 or -ENOMEM. */
+/* Takes a metric in hand, with nothing known about it yet. */
+void compare_work_begin(struct compare_work *work, const struct metric *metric);
+
+/* Takes a metric that is compare_is_number(), and folds it.  0 or -ENOMEM. */
 int compare_work_fold(struct compare_work *work, const struct metric *metric);
 
 /* Puts the values of a side's runs into work->values.  Returns how many runs have one. */
@@ -62,7 +64,7 @@ size_t compare_work_gather(const struct compare_work *work, int side, size_t gro
 static inline uint32_t compare_work_population(const struct compare_work *work, int side,
 					       size_t group)
 {
-	return work->population[side][work->metric->scope][group];
+	return work->layout->population[side][work->metric->scope][group];
 }
 
 /* Whether a side has the group, or may have it, measured or not. */
@@ -74,7 +76,7 @@ static inline bool compare_work_has(const struct compare_work *work, int side, s
 
 static inline bool compare_work_is_on_both(const struct compare_work *work, size_t group)
 {
-	return work->both[work->metric->scope][group];
+	return compare_work_has(work, 0, group) && compare_work_has(work, 1, group);
 }
 
 /* Fills in changes and total of the folded metric. */

@@ -37,6 +37,19 @@ void comparison_free_pointer(struct comparison **comparison)
 	comparison_free(*comparison);
 }
 
+int comparison_add_group(struct comparison *comparison, const char *key, size_t length,
+			 const char *renamed_from)
+{
+	struct compared_group group = { .key = arena_copy(&comparison->arena, key, length) };
+
+	if (renamed_from)
+		group.renamed_from =
+			arena_copy(&comparison->arena, renamed_from, strlen(renamed_from));
+	if (!group.key || (renamed_from && !group.renamed_from))
+		return -ENOMEM;
+	return array_append(&comparison->groups, group);
+}
+
 /* Makes rows of metrics, then of readings, which join existing groups. */
 static int make_rows(const struct compare_side *before, const struct compare_side *after,
 		     const struct compare_options *options, struct comparison *comparison,

@@ -208,6 +208,10 @@ struct comparison {
 		processes_ended; /* interval: whole ones; their last work is in their parents' child_ metrics */
 };
 
+/* Adds a group; the texts are copied.  renamed_from may be NULL.  0 or -ENOMEM. */
+int comparison_add_group(struct comparison *comparison, const char *key, size_t length,
+			 const char *renamed_from);
+
 int comparison_new(const struct compare_side *before, const struct compare_side *after,
 		   const struct compare_options *options, struct comparison **ret,
 		   struct error *error);

@@ -47,7 +47,6 @@ void grouping_free(struct grouping *grouping)
 		return;
 	free(grouping->groups);
 	free(grouping->rows);
-	free(grouping->cpu_counts);
 	arena_clear(&grouping->arena);
 	free(grouping);
 }
@@ -215,6 +214,7 @@ static int group_with(const struct snapshot *snapshot, enum group_axis axis,
 		return -ENOMEM;
 	grouping->snapshot = snapshot;
 	grouping->axis = axis;
+	grouping->cpu_counts.arena = &grouping->arena;
 	build.grouping = grouping;
 	status = build_groups(&build);
 	build_clear(&build);
@@ -305,31 +305,35 @@ int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 	return 0;
 }
 
-/* How many CPUs a list names.  There are few lists and many tasks, so each list is parsed once. */
-static unsigned cpus_of_list(struct grouping *grouping, uint64_t list)
+/* There are few lists and many tasks, so each list is parsed once. */
+static unsigned cpus_of(struct cpu_counts *counts, const struct snapshot *snapshot, uint64_t list)
 {
-	const struct snapshot *snapshot = grouping->snapshot;
 	uint32_t lists = dictionary_count(snapshot->strings);
+	const char *text = snapshot_text(snapshot, (uint32_t)list);
 
-	if (!grouping->cpu_counts)
-		grouping->cpu_counts = calloc(lists, sizeof(*grouping->cpu_counts));
-	if (!grouping->cpu_counts || list >= lists)
-		return cpulist_count(snapshot_text(snapshot, (uint32_t)list));
-	if (grouping->cpu_counts[list] == 0)
-		grouping->cpu_counts[list] =
-			cpulist_count(snapshot_text(snapshot, (uint32_t)list)) + 1;
-	return grouping->cpu_counts[list] - 1;
+	if (list >= lists ||
+	    (!counts->of_list && arena_array(counts->arena, counts->of_list, lists) < 0))
+		return cpulist_count(text);
+	if (counts->of_list[list] == 0)
+		counts->of_list[list] = cpulist_count(text) + 1;
+	return counts->of_list[list] - 1;
 }
 
-static void fold_cell(struct grouping *grouping, enum metric_id id, uint32_t row, struct fold *fold)
+void fold_add_cell(struct fold *fold, const struct snapshot *snapshot, const struct column *column,
+		   uint32_t row, struct cpu_counts *counts)
 {
-	uint64_t value;
+	uint64_t value = 0;
+	enum cell_state state = column_get(column, row, &value);
 
-	if (!snapshot_get(grouping->snapshot, id, row, &value))
+	if (state == CELL_ABSENT)
 		fold_skip(fold);
+	else if (state == CELL_UNLIMITED)
+		fold_add_unlimited(fold);
+	else if (state == CELL_TEXT)
+		fold_add_text(fold, snapshot_text(snapshot, (uint32_t)value));
 	else if (fold->metric->fold == FOLD_CPUSET)
-		fold_add_cpus(fold, snapshot_text(grouping->snapshot, (uint32_t)value),
-			      cpus_of_list(grouping, value));
+		fold_add_cpus(fold, snapshot_text(snapshot, (uint32_t)value),
+			      cpus_of(counts, snapshot, value));
 	else
 		fold_add(fold, value);
 }
@@ -338,16 +342,18 @@ static void fold_stored(struct grouping *grouping, const struct group *group, en
 			struct fold *ret)
 {
 	const struct snapshot *snapshot = grouping->snapshot;
+	const struct column *column = &snapshot->columns[id];
 	const uint32_t *rows = &grouping->rows[group->first];
+	struct cpu_counts *counts = &grouping->cpu_counts;
 
 	fold_init(ret, &metrics[id]);
 	for (uint32_t i = 0; i < group->tasks; i++) {
 		uint32_t process = snapshot->tasks[rows[i]].process;
 
 		if (metrics[id].scope == METRIC_OF_THREAD)
-			fold_cell(grouping, id, rows[i], ret);
+			fold_add_cell(ret, snapshot, column, rows[i], counts);
 		else if (snapshot->processes[process].first_task == rows[i])
-			fold_cell(grouping, id, process, ret);
+			fold_add_cell(ret, snapshot, column, process, counts);
 	}
 	fold_finish(ret);
 }

@@ -24,6 +24,7 @@
 #include "metric/fold.h"
 #include "metric/metric.h"
 
+struct column;
 struct error;
 struct snapshot;
 struct text;
@@ -105,14 +106,20 @@ struct group {
 	uint32_t processes; /* processes with at least one task here */
 };
 
+/* How many CPUs each list of a snapshot names; made when it is needed. */
+struct cpu_counts {
+	struct arena *arena;
+	uint32_t *of_list; /* plus one, by the list's number; 0: not counted yet */
+};
+
 struct grouping {
 	const struct snapshot *snapshot;
 	enum group_axis axis;
 	struct group *groups;
 	size_t group_count;
-	uint32_t *rows;	      /* rows of snapshot->tasks, group by group, ascending in each */
-	struct arena arena;   /* of the keys */
-	uint32_t *cpu_counts; /* CPUs plus one of each cpulist in the snapshot's dictionary */
+	uint32_t *rows;	    /* rows of snapshot->tasks, group by group, ascending in each */
+	struct arena arena; /* of the keys */
+	struct cpu_counts cpu_counts;
 };
 
 /*
@@ -153,6 +160,10 @@ uint64_t group_count(struct grouping *grouping, const struct group *group, enum 
 /* Folds one metric over the group's tasks, or their processes. */
 void group_fold(struct grouping *grouping, const struct group *group, enum metric_id id,
 		struct fold *ret);
+
+/* Adds a cell of the snapshot, whatever it holds, to a fold of its metric. */
+void fold_add_cell(struct fold *fold, const struct snapshot *snapshot, const struct column *column,
+		   uint32_t row, struct cpu_counts *counts);
 
 /* Start of the group's oldest task, in ns since boot. */
 uint64_t group_oldest(const struct grouping *grouping, const struct group *group);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/comparison.h"
 #include "analyze/group/glob.h"
 #include "analyze/group/name_pattern.h"
 #include "base/arena.h"
@@ -61,12 +62,6 @@ int grouping_options_check(const struct grouping_options *options, struct error 
 	return 0;
 }
 
-static void counted_clear(struct counted *counted)
-{
-	for (size_t i = 0; i < AXIS_PARTS; i++)
-		free(counted->class_of[i]);
-}
-
 void census_free(struct census *census)
 {
 	if (!census)
@@ -75,8 +70,6 @@ void census_free(struct census *census)
 		dictionary_free(census->counts[i].names);
 		array_free(&census->counts[i].classes);
 	}
-	for (size_t i = 0; i < census->snapshots.count; i++)
-		counted_clear(&census->snapshots.data[i]);
 	array_free(&census->snapshots);
 	for (size_t i = 0; i < census->globs.count; i++)
 		glob_free(census->globs.data[i]);
@@ -272,10 +265,11 @@ static int add_tasks(struct census *census, struct name_count *count,
 {
 	size_t identities = count->part->identities(snapshot);
 	uint32_t number = (uint32_t)census->snapshots.count + 1;
-	CLEANUP(free_pointer) uint32_t *class_of = malloc(identities * sizeof(*class_of) + 1);
+	uint32_t *class_of;
 
-	if (!class_of)
+	if (arena_array(&census->arena, class_of, identities) < 0)
 		return -ENOMEM;
+	*ret_classes = class_of;
 	memset(class_of, 0xff, identities * sizeof(*class_of));
 	for (uint32_t task = 0; task < snapshot->task_count; task++) {
 		uint32_t *class = &class_of[count->part->identity(snapshot, task)];
@@ -285,7 +279,6 @@ static int add_tasks(struct census *census, struct name_count *count,
 		if (census->is_ctprof)
 			note_thread(&count->classes.data[*class], number);
 	}
-	*ret_classes = TAKE_PTR(class_of);
 	return 0;
 }
 
@@ -315,10 +308,22 @@ int census_add(struct census *census, const struct snapshot *snapshot)
 		if (status == 0 && count->part->rule == NAME_PATH)
 			status = add_cgroups(census, count, snapshot);
 	}
+	return status < 0 ? status : array_append(&census->snapshots, counted);
+}
+
+int census_of_sides(enum group_axis axis, const struct grouping_options *options,
+		    const struct compare_side *before, const struct compare_side *after,
+		    struct census **ret)
+{
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	int status = census_new(axis, options, &census);
+
+	for (size_t i = 0; status == 0 && i < before->count; i++)
+		status = census_add(census, before->snapshots[i]);
+	for (size_t i = 0; status == 0 && i < after->count; i++)
+		status = census_add(census, after->snapshots[i]);
 	if (status == 0)
-		status = array_append(&census->snapshots, counted);
-	if (status < 0)
-		counted_clear(&counted);
+		*ret = TAKE_PTR(census);
 	return status;
 }
 

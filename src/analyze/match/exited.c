@@ -2,11 +2,12 @@
 #include "analyze/match/exited.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/match/join.h"
+#include "base/arena.h"
 #include "base/array.h"
+#include "model/counter.h"
 #include "model/snapshot/snapshot.h"
 
 #define NO_HEIR UINT32_MAX
@@ -120,33 +121,16 @@ static void find_heirs(struct exited_sums *sums, const struct join *join)
 			sums->heirs[row] = heir_of(join->before, sums->heirs, row);
 }
 
-int exited_sums_init(struct exited_sums *sums, const struct join *join)
+int exited_sums_init(struct exited_sums *sums, struct arena *arena, const struct join *join)
 {
-	size_t processes = join->before->process_count + 1;
+	size_t processes = join->before->process_count;
 
-	sums->sums = calloc(processes, sizeof(*sums->sums));
-	sums->missing = calloc(processes, sizeof(*sums->missing));
-	sums->heirs = calloc(processes, sizeof(*sums->heirs));
-	if (!sums->sums || !sums->missing || !sums->heirs) {
-		exited_sums_clear(sums);
+	if (arena_array(arena, sums->sums, processes) < 0 ||
+	    arena_array(arena, sums->missing, processes) < 0 ||
+	    arena_array(arena, sums->heirs, processes) < 0)
 		return -ENOMEM;
-	}
 	find_heirs(sums, join);
 	return 0;
-}
-
-void exited_sums_clear(struct exited_sums *sums)
-{
-	free(sums->sums);
-	free(sums->missing);
-	free(sums->heirs);
-	memset(sums, 0, sizeof(*sums));
-}
-
-static void add_to(struct exited_sums *sums, uint32_t process, uint64_t value)
-{
-	if (__builtin_add_overflow(sums->sums[process], value, &sums->sums[process]))
-		sums->sums[process] = UINT64_MAX;
 }
 
 /* Adds what whole processes had done before and their parents' totals now contain. */
@@ -162,14 +146,14 @@ static void add_children(struct exited_sums *sums, const struct join *join,
 		if (heir == process || heir == NO_HEIR)
 			continue;
 		if (snapshot_get(join->before, total->living, task, &value))
-			add_to(sums, heir, value);
+			counter_add(&sums->sums[heir], value);
 		if (join->before->processes[process].first_task != task)
 			continue;
 		if (snapshot_get(join->before, total->exited, process, &value))
-			add_to(sums, heir, value);
+			counter_add(&sums->sums[heir], value);
 		if (total->children >= 0 &&
 		    snapshot_get(join->before, (enum metric_id)total->children, process, &value))
-			add_to(sums, heir, value);
+			counter_add(&sums->sums[heir], value);
 	}
 }
 
@@ -190,7 +174,7 @@ void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum me
 		uint32_t process = join->before->tasks[task].process;
 
 		if (snapshot_get(join->before, id, task, &value))
-			add_to(sums, process, value);
+			counter_add(&sums->sums[process], value);
 		else
 			sums->missing[process]++;
 	}

@@ -19,6 +19,7 @@
 
 #include "metric/metric.h"
 
+struct arena;
 struct join;
 
 /* The metric that totals a thread metric over exited threads, or -1. */
@@ -37,8 +38,8 @@ struct exited_sums {
 	uint32_t *heirs; /* who waited for a process that ended; itself for one that lives on */
 };
 
-int exited_sums_init(struct exited_sums *sums, const struct join *join); /* 0 or -ENOMEM */
-void exited_sums_clear(struct exited_sums *sums);
+/* The arrays are in the arena.  0 or -ENOMEM. */
+int exited_sums_init(struct exited_sums *sums, struct arena *arena, const struct join *join);
 void exited_sums_fold(struct exited_sums *sums, const struct join *join, enum metric_id id);
 
 /*

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/match/join.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/arena.h"
 #include "model/snapshot/snapshot.h"
 
 #define TICKS_USUAL 100
@@ -86,23 +83,19 @@ static void join_processes(struct join *join, uint64_t birth)
 	}
 }
 
-int join_init(struct join *join, const struct snapshot *before, const struct snapshot *after)
+int join_init(struct join *join, struct arena *arena, const struct snapshot *before,
+	      const struct snapshot *after)
 {
-	struct join made = { .before = before, .after = after };
 	uint64_t birth = birth_of(before);
 
-	made.before_of_task = calloc(after->task_count + 1, sizeof(*made.before_of_task));
-	made.before_of_process = calloc(after->process_count + 1, sizeof(*made.before_of_process));
-	made.ended_tasks = calloc(before->task_count + 1, sizeof(*made.ended_tasks));
-	made.ended_in_process = calloc(before->process_count + 1, sizeof(*made.ended_in_process));
-	if (!made.before_of_task || !made.before_of_process || !made.ended_tasks ||
-	    !made.ended_in_process) {
-		join_clear(&made);
+	*join = (struct join){ .before = before, .after = after };
+	if (arena_array(arena, join->before_of_task, after->task_count) < 0 ||
+	    arena_array(arena, join->before_of_process, after->process_count) < 0 ||
+	    arena_array(arena, join->ended_tasks, before->task_count) < 0 ||
+	    arena_array(arena, join->ended_in_process, before->process_count) < 0)
 		return -ENOMEM;
-	}
-	join_tasks(&made, birth);
-	join_processes(&made, birth);
-	*join = made;
+	join_tasks(join, birth);
+	join_processes(join, birth);
 	return 0;
 }
 
@@ -119,13 +112,4 @@ size_t join_first_ended(const struct join *join, uint32_t process)
 			high = middle;
 	}
 	return low;
-}
-
-void join_clear(struct join *join)
-{
-	free(join->before_of_task);
-	free(join->before_of_process);
-	free(join->ended_tasks);
-	free(join->ended_in_process);
-	memset(join, 0, sizeof(*join));
 }

@@ -8,9 +8,8 @@
  * unknown.  A task of A that is not in B has ended.
  *
  *	struct join join;
- *	join_init(&join, before, after);
+ *	join_init(&join, &arena, before, after);
  *	join.before_of_task[row of B]: row of A, JOIN_BORN or JOIN_MISSED
- *	join_clear(&join);
  */
 #ifndef ANALYZE_JOIN_H
 #define ANALYZE_JOIN_H
@@ -19,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct snapshot;
 
 /* Used instead of a row of A. */
@@ -41,10 +41,10 @@ struct join {
 	size_t processes_ended; /* of A, whole ones */
 };
 
-/* Both must be finished snapshots.  0, or -ENOMEM with nothing to clear. */
-int join_init(struct join *join, const struct snapshot *before, const struct snapshot *after);
+/* Both must be finished snapshots.  The arrays are in the arena.  0 or -ENOMEM. */
+int join_init(struct join *join, struct arena *arena, const struct snapshot *before,
+	      const struct snapshot *after);
 /* Index in ended_tasks of the first ended task of a process of A, which must have one. */
 size_t join_first_ended(const struct join *join, uint32_t process);
-void join_clear(struct join *join);
 
 #endif

@@ -2,12 +2,12 @@
 #include "analyze/sheet/sheet_layout.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cgroup/cgroup_match.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/group/group.h"
+#include "analyze/match/census.h"
 #include "analyze/sheet/sheet_tree.h"
 #include "base/cleanup.h"
 #include "base/dictionary.h"
@@ -38,9 +38,9 @@ static enum group_axis axis_of(enum sheet_id sheet)
 
 uint32_t *sheet_layout_numbers(struct sheet_layout *layout, size_t count)
 {
-	uint32_t *numbers = arena_alloc(&layout->base.arena, (count + 1) * sizeof(*numbers));
+	uint32_t *numbers;
 
-	if (numbers)
+	if (arena_array(&layout->base.arena, numbers, count) == 0)
 		memset(numbers, 0xff, count * sizeof(*numbers));
 	return numbers;
 }
@@ -146,55 +146,33 @@ static int key_run(struct builder *builder, struct compare_run *run, bool is_bef
 	return status < 0 || !builder->census ? status : key_members(builder, run, ret);
 }
 
-static void count_processes(const struct compare_run *run, const struct name_keys *names)
+/* A process belongs to its group whether or not its memory was read. */
+static void count_processes(struct compare_layout *base, const struct name_keys *names)
 {
-	const struct snapshot *snapshot = run->snapshot;
+	for (int side = 0; side < SIDES; side++)
+		memset(base->population[side][METRIC_OF_ROW], 0,
+		       base->group_count * sizeof(uint32_t));
+	for (size_t run = 0; run < base->run_count; run++) {
+		const struct snapshot *snapshot = base->runs[run].snapshot;
+		uint32_t *population = base->population[run >= base->before_count][METRIC_OF_ROW];
 
-	for (size_t i = 0; i < snapshot->process_count; i++)
-		run->rows[METRIC_OF_ROW].members[names->keys[snapshot->processes[i].pcomm]]++;
-}
-
-/* The host's counters count since boot; the age of a cgroup is not known. */
-static int count_life(struct compare_layout *base, struct compare_run *run)
-{
-	const struct fact *life = &run->snapshot->facts[FACT_boottime_ns];
-	struct member_rows *rows = &run->rows[METRIC_OF_ROW];
-
-	if (!life->present)
-		return 0;
-	rows->lives = arena_alloc(&base->arena, (base->group_count + 1) * sizeof(*rows->lives));
-	if (!rows->lives)
-		return -ENOMEM;
-	for (size_t row = 0; row < rows->count; row++)
-		rows->lives[rows->group_of[row]] = (double)life->number / 1e9;
-	return 0;
-}
-
-/* Counts what the run has under each key, once all keys are known. */
-static int count_run(struct builder *builder, struct compare_run *run, uint8_t *has,
-		     const struct name_keys *names)
-{
-	struct sheet_layout *layout = builder->layout;
-	size_t strings = dictionary_count(run->snapshot->strings);
-	struct member_rows *rows = &run->rows[METRIC_OF_ROW];
-
-	rows->members = arena_alloc(&layout->base.arena,
-				    (layout->base.group_count + 1) * sizeof(*rows->members));
-	if (!rows->members)
-		return -ENOMEM;
-	for (size_t row = 0; row < rows->count; row++) {
-		has[rows->group_of[row]] = 1;
-		if (layout->sheet != SHEET_PROCESSES)
-			rows->members[rows->group_of[row]]++;
+		for (size_t i = 0; i < snapshot->process_count; i++)
+			population[names[run].keys[snapshot->processes[i].pcomm]]++;
 	}
-	for (size_t i = 0; builder->census && i < strings; i++)
+}
+
+/* Marks the groups that the run has a row or a member of. */
+static void mark_groups(struct compare_layout *base, size_t number, const struct name_keys *names)
+{
+	const struct compare_run *run = &base->runs[number];
+	uint8_t *has = base->has[number >= base->before_count];
+	size_t strings = dictionary_count(run->snapshot->strings);
+
+	for (size_t row = 0; row < run->rows[METRIC_OF_ROW].count; row++)
+		has[run->rows[METRIC_OF_ROW].group_of[row]] = 1;
+	for (size_t i = 0; i < strings; i++)
 		if (names->keys[i] != NO_ROW)
 			has[names->keys[i]] = 1;
-	if (layout->sheet == SHEET_PROCESSES)
-		count_processes(run, names);
-	return layout->sheet == SHEET_HOST && !layout->base.is_interval ?
-		       count_life(&layout->base, run) :
-		       0;
 }
 
 /* Whether this side had a filter that the other did not: what it lacks may have existed. */
@@ -216,8 +194,7 @@ static int find_groups(struct compare_layout *base, int side)
 
 	for (size_t run = compare_first(base, side); run < compare_end(base, side); run++)
 		may_have_all |= base->runs[run].sheet->row_count == 0;
-	base->has[side] = arena_alloc(&base->arena, base->group_count + 1);
-	if (!base->has[side])
+	if (arena_array(&base->arena, base->has[side], base->group_count) < 0)
 		return -ENOMEM;
 	if (may_have_all)
 		memset(base->has[side], 1, base->group_count);
@@ -227,19 +204,22 @@ static int find_groups(struct compare_layout *base, int side)
 static int key_all(struct builder *builder)
 {
 	struct sheet_layout *layout = builder->layout;
-	struct name_keys *names =
-		arena_alloc(&layout->base.arena, (layout->base.run_count + 1) * sizeof(*names));
-	int status = names ? 0 : -ENOMEM;
+	struct compare_layout *base = &layout->base;
+	struct name_keys *names;
+	int status = arena_array(&base->arena, names, base->run_count);
 
-	for (size_t i = 0; status == 0 && i < layout->base.run_count; i++)
-		status = key_run(builder, &layout->base.runs[i], i < layout->base.before_count,
-				 &names[i]);
-	layout->base.group_count = layout->base.first_exited = dictionary_count(layout->keys);
+	for (size_t i = 0; status == 0 && i < base->run_count; i++)
+		status = key_run(builder, &base->runs[i], i < base->before_count, &names[i]);
+	base->group_count = base->first_exited = dictionary_count(layout->keys);
 	for (int side = 0; status == 0 && side < SIDES; side++)
-		status = find_groups(&layout->base, side);
-	for (size_t i = 0; status == 0 && i < layout->base.run_count; i++)
-		status = count_run(builder, &layout->base.runs[i],
-				   layout->base.has[i >= layout->base.before_count], &names[i]);
+		status = find_groups(base, side);
+	/* The host's counters count since boot; the age of a cgroup is not known. */
+	if (status == 0)
+		status = compare_layout_count(base, layout->sheet == SHEET_HOST);
+	for (size_t i = 0; status == 0 && i < base->run_count; i++)
+		mark_groups(base, i, &names[i]);
+	if (status == 0 && layout->sheet == SHEET_PROCESSES)
+		count_processes(base, names);
 	return status;
 }
 
@@ -293,44 +273,22 @@ static int know_renamed(struct builder *builder)
 	return status;
 }
 
-static int count_names(struct builder *builder, enum group_axis axis)
-{
-	int status = census_new(axis, &builder->options->grouping, &builder->census);
-
-	for (size_t i = 0; status == 0 && i < builder->layout->base.run_count; i++)
-		status = census_add(builder->census, builder->layout->base.runs[i].snapshot);
-	return status;
-}
-
-static void add_runs(struct sheet_layout *layout, const struct compare_side *side)
-{
-	for (size_t i = 0; i < side->count; i++) {
-		struct compare_run *run = &layout->base.runs[layout->base.run_count++];
-
-		run->snapshot = side->snapshots[i];
-		run->sheet = &side->snapshots[i]->sheets[layout->sheet];
-		run->is_filtered = run->snapshot->facts[FACT_filter].present;
-	}
-}
-
 static int build(struct builder *builder)
 {
 	struct sheet_layout *layout = builder->layout;
+	struct compare_layout *base = &layout->base;
 	enum group_axis axis = axis_of(layout->sheet);
-	size_t count = builder->before->count + builder->after->count;
-	int status = 0;
+	int status =
+		compare_layout_begin(base, builder->before, builder->after, builder->comparison);
 
 	layout->keys = dictionary_new();
-	layout->paths = dictionary_new();
-	layout->base.runs =
-		arena_alloc(&layout->base.arena, (count + 1) * sizeof(*layout->base.runs));
-	if (!layout->keys || !layout->paths || !layout->base.runs)
+	if (status < 0 || !layout->keys)
 		return -ENOMEM;
-	add_runs(layout, builder->before);
-	layout->base.before_count = layout->base.run_count;
-	add_runs(layout, builder->after);
+	for (size_t i = 0; i < base->run_count; i++)
+		base->runs[i].sheet = &base->runs[i].snapshot->sheets[layout->sheet];
 	if (axis != AXIS_COUNT)
-		status = count_names(builder, axis);
+		status = census_of_sides(axis, &builder->options->grouping, builder->before,
+					 builder->after, &builder->census);
 	if (status == 0 && axis == builder->options->axis)
 		status = know_groups(builder);
 	else if (status == 0 && axis == AXIS_CGROUP)
@@ -354,7 +312,6 @@ int sheet_layout_init(struct sheet_layout *layout, enum sheet_id sheet,
 	int status;
 
 	*layout = (struct sheet_layout){ .sheet = sheet };
-	layout->base.is_interval = comparison->mode == COMPARE_INTERVAL;
 	status = build(&builder);
 	census_free(builder.census);
 	text_free(&builder.key);
@@ -366,41 +323,26 @@ int sheet_layout_init(struct sheet_layout *layout, enum sheet_id sheet,
 void sheet_layout_clear(struct sheet_layout *layout)
 {
 	dictionary_free(layout->keys);
-	dictionary_free(layout->paths);
 	array_free(&layout->numbered);
 	compare_layout_clear(&layout->base);
 	*layout = (struct sheet_layout){ 0 };
 }
 
-static int add_group(struct sheet_layout *layout, uint32_t key, struct comparison *comparison)
-{
-	uint32_t was = layout->numbered.data[key].was;
-	const char *text = dictionary_text(layout->keys, key);
-	struct compared_group group = { 0 };
-
-	group.key = arena_copy(&comparison->arena, text, strlen(text));
-	if (!group.key)
-		return -ENOMEM;
-	if (was != NO_ROW) {
-		text = dictionary_text(layout->keys, was);
-		group.renamed_from = arena_copy(&comparison->arena, text, strlen(text));
-		if (!group.renamed_from)
-			return -ENOMEM;
-	}
-	return array_append(&comparison->groups, group);
-}
-
 int sheet_layout_group(struct sheet_layout *layout, uint32_t key, struct comparison *comparison,
 		       uint32_t *ret)
 {
-	uint32_t *group = &layout->numbered.data[key].group;
+	struct sheet_key *numbered = &layout->numbered.data[key];
+	const char *text = dictionary_text(layout->keys, key);
+	const char *was = NULL;
 
-	if (*group == NO_ROW) {
-		if (add_group(layout, key, comparison) < 0)
+	if (numbered->was != NO_ROW)
+		was = dictionary_text(layout->keys, numbered->was);
+	if (numbered->group == NO_ROW) {
+		if (comparison_add_group(comparison, text, strlen(text), was) < 0)
 			return -ENOMEM;
-		*group = (uint32_t)comparison->groups.count - 1;
+		numbered->group = (uint32_t)comparison->groups.count - 1;
 	}
-	*ret = *group;
+	*ret = numbered->group;
 	return 0;
 }
 

@@ -41,7 +41,6 @@ struct sheet_layout {
 	enum sheet_id sheet;
 	struct dictionary *keys; /* a key's number is that of its text */
 	ARRAY_OF(struct sheet_key) numbered;
-	struct dictionary *paths; /* of cgroups: the same number on all sides */
 };
 
 /*

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/match/join.h"
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "two_snapshots.h"
 
-static struct join join_pair(struct pair *pair)
+static struct join join_pair(struct pair *pair, struct arena *arena)
 {
 	struct join join;
 
 	pair_finish(pair);
-	assert_int_equal(join_init(&join, pair->before, pair->after), 0);
+	assert_int_equal(join_init(&join, arena, pair->before, pair->after), 0);
 	return join;
 }
 
 static void tasks_are_joined_by_process_thread_and_start_time(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
-	CLEANUP(join_clear) struct join join = { 0 };
+	CLEANUP(arena_clear) struct arena arena = { 0 };
+	struct join join;
 
 	(void)state;
 	hand_task(pair.before, 10, 10, "a", "/");
@@ -25,7 +27,7 @@ static void tasks_are_joined_by_process_thread_and_start_time(void **state)
 	hand_task(pair.after, 10, 10, "a", "/");
 	hand_task(pair.after, 10, FIRST_BORN, "new", "/");
 	hand_task(pair.after, 20, 20, "c", "/");
-	join = join_pair(&pair);
+	join = join_pair(&pair, &arena);
 	assert_int_equal(join.before_of_task[0], 0);
 	assert_int_equal(join.before_of_task[1], JOIN_BORN);
 	assert_int_equal(join.before_of_task[2], 2);
@@ -39,14 +41,15 @@ static void tasks_are_joined_by_process_thread_and_start_time(void **state)
 static void a_reused_number_is_another_task_and_another_process(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
-	CLEANUP(join_clear) struct join join = { 0 };
+	CLEANUP(arena_clear) struct arena arena = { 0 };
+	struct join join;
 
 	(void)state;
 	hand_task(pair.before, 10, 10, "old", "/");
 	hand_task(pair.after, 10, 10, "new", "/");
 	pair.after->tasks[0].start_time_ns = BEFORE_NS + 5;
 	pair.after->processes[0].start_time_ns = BEFORE_NS + 5;
-	join = join_pair(&pair);
+	join = join_pair(&pair, &arena);
 	assert_int_equal(join.before_of_task[0], JOIN_BORN);
 	assert_int_equal(join.before_of_process[0], JOIN_BORN);
 	assert_int_equal(join.ended_count, 1);
@@ -56,12 +59,13 @@ static void a_reused_number_is_another_task_and_another_process(void **state)
 static void a_task_that_is_older_than_the_first_snapshot_was_missed_by_it(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
-	CLEANUP(join_clear) struct join join = { 0 };
+	CLEANUP(arena_clear) struct arena arena = { 0 };
+	struct join join;
 
 	(void)state;
 	hand_task(pair.after, 50, 50, "missed", "/");
 	hand_task(pair.after, 60, FIRST_BORN + 7, "born", "/");
-	join = join_pair(&pair);
+	join = join_pair(&pair, &arena);
 	assert_int_equal(join.before_of_task[0], JOIN_MISSED);
 	assert_int_equal(join.before_of_process[0], JOIN_MISSED);
 	assert_int_equal(join.before_of_task[1], JOIN_BORN);
@@ -71,13 +75,14 @@ static void a_task_that_is_older_than_the_first_snapshot_was_missed_by_it(void *
 static void what_started_in_the_tick_of_the_first_snapshot_was_born_after_it(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
-	CLEANUP(join_clear) struct join join = { 0 };
+	CLEANUP(arena_clear) struct arena arena = { 0 };
+	struct join join;
 
 	(void)state;
 	snapshot_set_fact_number(pair.before, FACT_boottime_ns, BEFORE_NS + 9999999);
 	hand_task(pair.after, FIRST_BORN, FIRST_BORN, "same tick", "/");
 	hand_task(pair.after, FIRST_BORN - 1, FIRST_BORN - 1, "tick before", "/");
-	join = join_pair(&pair);
+	join = join_pair(&pair, &arena);
 	assert_int_equal(join.before_of_task[0], JOIN_MISSED);
 	assert_int_equal(join.before_of_task[1], JOIN_BORN);
 }
@@ -85,12 +90,13 @@ static void what_started_in_the_tick_of_the_first_snapshot_was_born_after_it(voi
 static void nothing_joins_with_an_empty_snapshot(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
-	CLEANUP(join_clear) struct join join = { 0 };
+	CLEANUP(arena_clear) struct arena arena = { 0 };
+	struct join join;
 
 	(void)state;
 	hand_task(pair.before, 10, 10, "a", "/");
 	hand_task(pair.before, 20, 20, "b", "/");
-	join = join_pair(&pair);
+	join = join_pair(&pair, &arena);
 	assert_int_equal(join.ended_count, 2);
 	assert_int_equal(join.processes_ended, 2);
 }
