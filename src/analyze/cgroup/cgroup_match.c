@@ -80,8 +80,7 @@ static void pair_equal(struct typed_cgroup **cgroups, size_t before, size_t afte
 	if (!enough && (naming == NAMING_NONE || !*cgroups[0]->word || before + after != 2))
 		return;
 	for (size_t i = 0; i < pairs; i++)
-		cgroup_types_join(cgroups[i], cgroups[before + i],
-				  enough ? CGROUP_BY_TYPES : CGROUP_BY_NAME);
+		cgroup_types_join(cgroups[i], cgroups[before + i]);
 }
 
 static size_t take_unmatched(struct cgroup_types *types, struct typed_cgroup **list)
@@ -270,7 +269,7 @@ static void join_by_place(struct cgroup_types *types, struct places *places,
 		roots = find_root(places, after->key, length);
 		before = roots ? find_counterpart(types, places, roots, after) : NULL;
 		if (before && shares_half(before, after)) {
-			cgroup_types_join(before, after, CGROUP_BY_PLACE);
+			cgroup_types_join(before, after);
 			return;
 		}
 	}
@@ -303,10 +302,6 @@ static int list_matches(struct cgroup_matches *matches)
 		matches->matches[matches->count++] = (struct cgroup_match){
 			.before = after->match->key,
 			.after = after->key,
-			.evidence = after->evidence,
-			.types_before = after->match->count,
-			.types_after = after->count,
-			.types_shared = cgroup_types_shared(after->match, after),
 		};
 	}
 	return 0;

@@ -26,23 +26,14 @@
 #define ANALYZE_CGROUP_MATCH_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct compare_side;
 struct group;
 struct grouping_options;
 struct text;
 
-enum cgroup_evidence {
-	CGROUP_BY_TYPES, /* many shared types */
-	CGROUP_BY_NAME,	 /* few types, and a similar name */
-	CGROUP_BY_PLACE, /* below cgroups that match */
-};
-
 struct cgroup_match {
 	const char *before, *after; /* keys, as a census of both sides gives them */
-	enum cgroup_evidence evidence;
-	uint32_t types_before, types_after, types_shared;
 };
 
 struct cgroup_matches;

@@ -187,7 +187,7 @@ int cgroup_types_join_near(struct cgroup_types *types)
 		const struct candidate *candidate = &search.candidates.data[i];
 
 		if (!candidate->before->match && !candidate->after->match)
-			cgroup_types_join(candidate->before, candidate->after, CGROUP_BY_TYPES);
+			cgroup_types_join(candidate->before, candidate->after);
 	}
 	return 0;
 }

@@ -20,7 +20,6 @@ struct typed_cgroup {
 	uint32_t count;
 	const char *leaf, *word; /* pattern of its last segment with a word, and that word; or "" */
 	const struct typed_cgroup *match; /* of the other side, or NULL */
-	enum cgroup_evidence evidence;
 };
 
 struct cgroup_types {
@@ -47,12 +46,10 @@ static inline uint32_t cgroup_types_either(const struct typed_cgroup *a,
 	return a->count + b->count - shared;
 }
 
-static inline void cgroup_types_join(struct typed_cgroup *a, struct typed_cgroup *b,
-				     enum cgroup_evidence evidence)
+static inline void cgroup_types_join(struct typed_cgroup *a, struct typed_cgroup *b)
 {
 	a->match = b;
 	b->match = a;
-	a->evidence = b->evidence = evidence;
 }
 
 /*

@@ -14,7 +14,7 @@ struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_s
 	return delta;
 }
 
-struct difference difference_of_real(double before, double after)
+static struct difference difference_of_real(double before, double after)
 {
 	return (struct difference){ .known = true,
 				    .is_real = true,
@@ -62,7 +62,7 @@ static struct difference difference_of_sides(const struct compare_work *work, si
 	return difference_of_cells(work, cells[0], cells[1]);
 }
 
-static inline struct difference difference_of_group(const struct compare_work *work, size_t group)
+struct difference compare_work_difference(const struct compare_work *work, size_t group)
 {
 	const struct move *move;
 
@@ -74,11 +74,6 @@ static inline struct difference difference_of_group(const struct compare_work *w
 	if (!move->known)
 		return (struct difference){ 0 };
 	return difference_of_whole(move->lost, move->gained, false);
-}
-
-struct difference compare_work_difference(const struct compare_work *work, size_t group)
-{
-	return difference_of_group(work, group);
 }
 
 /* A fast path: most metrics are counters, and most of their groups need only this. */
@@ -100,18 +95,15 @@ static void find_moves(struct compare_work *work)
 
 void compare_work_find_changes(struct compare_work *work)
 {
-	work->total = 0;
-	for (size_t group = 0; work->is_reset && group < work->layout->group_count; group++)
-		work->changes[group] = NAN;
-	if (work->is_reset)
-		return;
-	if (work->has_moves) {
+	if (work->has_moves && !work->is_reset) {
 		find_moves(work);
 		return;
 	}
 	for (size_t group = 0; group < work->layout->group_count; group++) {
-		struct difference difference = difference_of_group(work, group);
+		struct difference difference = { 0 };
 
+		if (!work->is_reset)
+			difference = compare_work_difference(work, group);
 		work->changes[group] = difference.known ? difference.real : NAN;
 		work->total += work->is_ratio ? work->amounts[group] : fabs(difference.real);
 	}

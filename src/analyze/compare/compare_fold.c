@@ -7,22 +7,13 @@
 #include "analyze/match/exited.h"
 #include "base/array.h"
 #include "metric/fold.h"
+#include "model/counter.h"
 #include "model/snapshot/snapshot.h"
 
 bool compare_is_number(const struct metric *metric)
 {
-	switch (metric->fold) {
-	case FOLD_SUM:
-	case FOLD_MAX:
-	case FOLD_MIN:
-	case FOLD_FORMULA:
-		return true;
-	case FOLD_RANGE:
-	case FOLD_MODE:
-	case FOLD_CPUSET:
-		break;
-	}
-	return false;
+	return metric->fold != FOLD_RANGE && metric->fold != FOLD_MODE &&
+	       metric->fold != FOLD_CPUSET;
 }
 
 bool compare_is_whole(const struct metric *metric)
@@ -43,13 +34,6 @@ bool compare_is_signed(const struct metric *metric)
 bool compare_adds_up(const struct metric *metric)
 {
 	return metric->fold == FOLD_SUM || compare_is_whole(metric);
-}
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 double cell_real(const struct cell *cell, const struct metric *metric)
@@ -89,32 +73,20 @@ static bool beats(const struct cell *cell, const struct metric *metric, uint64_t
 	return cell->measured == 0 || value < cell->number;
 }
 
-static void sum_column(struct cell *cells, const struct member_rows *rows,
-		       const struct column *column, const uint32_t *above)
+static inline void fold_column(struct cell *cells, const struct member_rows *rows,
+			       const struct column *column, const uint32_t *above, bool is_sum)
 {
 	for (size_t row = 0; row < rows->count; row++) {
 		struct cell *cell = &cells[rows->group_of[row]];
 
 		if (column->states[row] != CELL_NUMBER)
 			continue;
-		if (!above || !is_contained(above, column, row))
-			cell->number = add(cell->number, column->values[row]);
-		cell->measured++;
-		cell->known = true;
-	}
-}
-
-static void pick_column(struct cell *cells, const struct member_rows *rows,
-			const struct column *column, const uint32_t *above)
-{
-	for (size_t row = 0; row < rows->count; row++) {
-		struct cell *cell = &cells[rows->group_of[row]];
-
-		if (column->states[row] != CELL_NUMBER)
-			continue;
-		if ((!above || !is_contained(above, column, row)) &&
-		    beats(cell, column->metric, column->values[row]))
-			cell->number = column->values[row];
+		if (!above || !is_contained(above, column, row)) {
+			if (is_sum)
+				counter_add(&cell->number, column->values[row]);
+			else if (beats(cell, column->metric, column->values[row]))
+				cell->number = column->values[row];
+		}
 		cell->measured++;
 		cell->known = true;
 	}
@@ -129,10 +101,11 @@ void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run
 	memset(cells, 0, groups * sizeof(*cells));
 	if (!column || !column->values)
 		return;
+	/* Twice, so that the compiler makes a loop for each. */
 	if (metric->fold == FOLD_SUM)
-		sum_column(cells, rows, column, above_of(rows, metric));
+		fold_column(cells, rows, column, above_of(rows, metric), true);
 	else
-		pick_column(cells, rows, column, above_of(rows, metric));
+		fold_column(cells, rows, column, above_of(rows, metric), false);
 }
 
 static void formula_of_group(struct cell *cell, const struct formula *formula, uint32_t spared,
@@ -179,9 +152,9 @@ static bool may_waver(const struct metric *metric)
 static inline void move_cell(struct move *move, uint64_t before, uint64_t after, bool wavers)
 {
 	if (after >= before) {
-		move->gained = add(move->gained, after - before);
+		counter_add(&move->gained, after - before);
 	} else if (wavers) {
-		move->lost = add(move->lost, before - after);
+		counter_add(&move->lost, before - after);
 	} else {
 		move->resets++;
 		return;
@@ -195,8 +168,9 @@ static inline void move_cell(struct move *move, uint64_t before, uint64_t after,
  */
 static uint64_t with_inherited(uint64_t before, uint64_t inherited, uint64_t after)
 {
-	uint64_t raised = add(before, inherited);
+	uint64_t raised = before;
 
+	counter_add(&raised, inherited);
 	if (after < before)
 		return before;
 	return raised < after ? raised : after;
@@ -274,45 +248,35 @@ static void count_untold(uint32_t *unknown, const struct compare_layout *layout,
 		unknown[group_of_task[join->ended_tasks[first + i]]]++;
 }
 
-/* Adds the work of threads that ended, as their processes report it. */
+/* Adds the work of threads that ended, as their processes report it; NULL: all of it is unknown. */
 static void move_exited(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
 			enum metric_id id, struct exited_sums *sums)
 {
 	const struct join *join = &layout->join;
 
-	exited_sums_fold(sums, join, id);
+	if (sums)
+		exited_sums_fold(sums, join, id);
 	for (uint32_t row = 0; row < join->after->process_count; row++) {
 		uint32_t group = layout->exited_group[row];
-		bool own_group = group >= layout->first_exited;
-		struct exited exited;
+		struct exited exited = { 0 };
 
 		if (group == NO_GROUP)
 			continue;
-		exited = exited_of(sums, join, id, row);
-		if (exited.known) {
-			moves[group].gained = add(moves[group].gained, exited.work);
-			moves[group].known += own_group || exited.work;
+		if (sums)
+			exited = exited_of(sums, join, id, row);
+		if (!exited.known) {
+			count_untold(unknown, layout, row);
+			continue;
 		}
-		if (!exited.known)
-			count_untold(unknown, layout, row);
+		counter_add(&moves[group].gained, exited.work);
+		moves[group].known += group >= layout->first_exited || exited.work;
 	}
-}
-
-void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
-		       const struct metric *metric)
-{
-	memset(moves, 0, layout->group_count * sizeof(*moves));
-	memset(unknown, 0, layout->group_count * sizeof(*unknown));
-	move_members(moves, layout, metric, NULL);
-	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
-		if (metric->scope == METRIC_OF_THREAD && layout->exited_group[row] != NO_GROUP)
-			count_untold(unknown, layout, row);
 }
 
 void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
 		const struct metric *metric, struct exited_sums *sums)
 {
-	bool inherits = !metric_is_reading(metric) &&
+	bool inherits = sums && !metric_is_reading(metric) &&
 			exited_sums_fold_total(sums, &layout->join, metric_number(metric));
 
 	memset(moves, 0, layout->group_count * sizeof(*moves));

@@ -65,14 +65,11 @@ double cell_real(const struct cell *cell, const struct metric *metric);
 
 /*
  * Folds a counter of an interval.  `unknown` counts, by group, the threads that
- * ended and whose work nobody reports.
+ * ended and whose work nobody reports.  Without sums the work of exited threads
+ * is left out, and all of them count as unknown.
  */
 void moves_fold(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
 		const struct metric *metric, struct exited_sums *sums);
-
-/* The same without the work of exited threads: all of them count as unknown. */
-void moves_fold_living(struct move *moves, uint32_t *unknown, const struct compare_layout *layout,
-		       const struct metric *metric);
 
 /* Turns moves into input for cells_formula(). */
 void cells_of_moves(struct cell *cells, const struct move *moves, size_t groups);

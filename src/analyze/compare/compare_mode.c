@@ -9,6 +9,7 @@
 
 #include "analyze/compare/compare_layout.h"
 #include "analyze/compare/comparison.h"
+#include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
@@ -247,6 +248,16 @@ static size_t ended_threads(const struct join *join)
 	return count;
 }
 
+/* Processes with threads that no snapshot has: known only from the totals that they keep. */
+static size_t passed_processes(const struct join *join)
+{
+	size_t count = 0;
+
+	for (uint32_t row = 0; row < join->after->process_count; row++)
+		count += exited_passed(join, row);
+	return count;
+}
+
 static bool has_totals(const struct snapshot *snapshot)
 {
 	return snapshot_measured(snapshot, METRIC_dead_run_time_ns) > 0;
@@ -255,7 +266,7 @@ static bool has_totals(const struct snapshot *snapshot)
 int compare_mode_note_ended(const struct compare_layout *layout, struct comparison *comparison)
 {
 	const struct join *join = &layout->join;
-	size_t ended = ended_threads(join);
+	size_t ended = ended_threads(join), passed = passed_processes(join);
 	int status = 0;
 
 	comparison->processes_ended = join->processes_ended;
@@ -284,5 +295,11 @@ int compare_mode_note_ended(const struct compare_layout *layout, struct comparis
 			"%zu %s older than the first snapshot but only in the second: what was "
 			"done in between is not known",
 			join->missed, join->missed == 1 ? "task is" : "tasks are");
+	if (status == 0 && passed)
+		status = note(
+			comparison,
+			"threads came and went in between in %zu process%s: their CPU time, context "
+			"switches, faults and I/O are counted, nothing else of them is known",
+			passed, passed == 1 ? "" : "es");
 	return status;
 }

@@ -15,11 +15,6 @@ static bool has_runs(const struct compare_work *work)
 	return work->layout->run_count > SIDES;
 }
 
-static int side_of(const struct compare_work *work, size_t run)
-{
-	return run >= work->layout->before_count;
-}
-
 static int init_runs(struct compare_work *work)
 {
 	struct arena *arena = &work->arena;
@@ -121,12 +116,8 @@ static void fold_formula_of_moves(struct compare_work *work, uint32_t spared)
 	bool with_exited = is_told_by_exited(formula);
 
 	for (unsigned i = 0; i < formula->count; i++) {
-		if (with_exited)
-			moves_fold(work->moves, work->unknown, work->layout,
-				   &metrics[formula->inputs[i]], &work->sums);
-		else
-			moves_fold_living(work->moves, work->unknown, work->layout,
-					  &metrics[formula->inputs[i]]);
+		moves_fold(work->moves, work->unknown, work->layout, &metrics[formula->inputs[i]],
+			   with_exited ? &work->sums : NULL);
 		cells_of_moves(work->done[i], work->moves, groups);
 	}
 	cells_formula(work->interval, groups, work->metric, spared, work->done);
@@ -172,50 +163,35 @@ size_t compare_work_gather(const struct compare_work *work, int side, size_t gro
 {
 	size_t count = 0;
 
-	for (size_t run = 0; run < work->layout->run_count; run++) {
+	for (size_t run = compare_first(work->layout, side); run < compare_end(work->layout, side);
+	     run++) {
 		const struct cell *cell = &work->runs[run][group];
 
-		if (side_of(work, run) == side && cell->known)
-			work->values[side][count++] = cell_real(cell, work->metric);
+		if (!cell->known)
+			continue;
+		work->numbers[count] = cell->number;
+		work->values[side][count++] = cell_real(cell, work->metric);
 	}
 	return count;
 }
 
-/* The exact median of whole values; for an even number of runs, between the two in the middle. */
-static uint64_t median_number(const struct compare_work *work, int side, size_t group)
-{
-	size_t count = 0;
-
-	for (size_t run = 0; run < work->layout->run_count; run++) {
-		const struct cell *cell = &work->runs[run][group];
-
-		if (side_of(work, run) == side && cell->known)
-			work->numbers[count++] = cell->number;
-	}
-	return compare_is_signed(work->metric) ?
-		       (uint64_t)median_signed((int64_t *)work->numbers, count) :
-		       median_whole(work->numbers, count);
-}
-
 static void fold_runs(struct compare_work *work, int side)
 {
+	bool is_signed = compare_is_signed(work->metric);
+
 	for (size_t group = 0; group < work->layout->group_count; group++) {
 		struct cell *cell = &work->medians[side][group];
 		size_t count = compare_work_gather(work, side, group);
 
 		*cell = (struct cell){ .known = count > 0 };
-		if (!count)
-			continue;
-		if (work->is_ratio)
+		if (count && work->is_ratio)
 			cell->real = median_real(work->values[side], count);
-		else
-			cell->number = median_number(work, side, group);
+		else if (count)
+			cell->number = median_whole(work->numbers, count, is_signed);
+		for (size_t run = compare_first(work->layout, side);
+		     run < compare_end(work->layout, side); run++)
+			cell->measured += work->runs[run][group].measured;
 	}
-	for (size_t run = 0; run < work->layout->run_count; run++)
-		for (size_t group = 0; group < work->layout->group_count; group++)
-			if (side_of(work, run) == side)
-				work->medians[side][group].measured +=
-					work->runs[run][group].measured;
 }
 
 /* Whether the BPF scheduler was reloaded in between: its own counters then restarted. */

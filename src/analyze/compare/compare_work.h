@@ -74,11 +74,6 @@ static inline bool compare_work_has(const struct compare_work *work, int side, s
 					 compare_work_population(work, side, group) > 0;
 }
 
-static inline bool compare_work_is_on_both(const struct compare_work *work, size_t group)
-{
-	return compare_work_has(work, 0, group) && compare_work_has(work, 1, group);
-}
-
 /* Fills in changes and total of the folded metric. */
 void compare_work_find_changes(struct compare_work *work);
 
@@ -87,6 +82,5 @@ struct difference compare_work_difference(const struct compare_work *work, size_
 
 /* B less A of whole numbers. */
 struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_signed);
-struct difference difference_of_real(double before, double after);
 
 #endif

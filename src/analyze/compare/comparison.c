@@ -2,7 +2,6 @@
 #include "analyze/compare/comparison.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "analyze/compare/compare_rank.h"
 #include "analyze/compare/compare_rows.h"
 #include "analyze/compare/compare_sheets.h"
-#include "analyze/match/exited.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 
@@ -70,25 +68,6 @@ static int make_rows(const struct compare_side *before, const struct compare_sid
 	return status < 0 ? status : rank_rows(comparison, options->places, options->place_count);
 }
 
-/* Threads that no snapshot has are known only from the totals that their processes keep. */
-static int note_passed(const struct compare_layout *layout, struct comparison *comparison)
-{
-	char buffer[192];
-	size_t processes = 0;
-	const char *copy;
-
-	for (uint32_t row = 0; row < layout->join.after->process_count; row++)
-		processes += exited_passed(&layout->join, row);
-	if (!processes)
-		return 0;
-	snprintf(buffer, sizeof(buffer),
-		 "threads came and went in between in %zu process%s: their CPU time, context "
-		 "switches, faults and I/O are counted, nothing else of them is known",
-		 processes, processes == 1 ? "" : "es");
-	copy = arena_copy(&comparison->arena, buffer, strlen(buffer));
-	return copy ? array_append(&comparison->notes, copy) : -ENOMEM;
-}
-
 static int take_groups(const struct comparison *like, struct comparison *comparison)
 {
 	size_t count = like->groups.count;
@@ -131,8 +110,6 @@ static int compare(const struct compare_side *before, const struct compare_side 
 		status = lay_out(before, after, options, comparison, &layout);
 	if (status == 0 && layout->is_interval)
 		status = compare_mode_note_ended(layout, comparison);
-	if (status == 0 && layout->is_interval)
-		status = note_passed(layout, comparison);
 	return status < 0 ? status : make_rows(before, after, options, comparison, layout);
 }
 

@@ -61,11 +61,6 @@ void mann_whitney_free(struct mann_whitney *test)
 	free(test);
 }
 
-void mann_whitney_free_pointer(struct mann_whitney **test)
-{
-	mann_whitney_free(*test);
-}
-
 static int compare_runs(const void *first, const void *second)
 {
 	const struct run *a = first, *b = second;
@@ -282,13 +277,6 @@ static int compare_whole(const void *first, const void *second)
 	return (a > b) - (a < b);
 }
 
-static int compare_signed(const void *first, const void *second)
-{
-	int64_t a = *(const int64_t *)first, b = *(const int64_t *)second;
-
-	return (a > b) - (a < b);
-}
-
 double median_real(double *values, size_t count)
 {
 	if (count == 0)
@@ -300,26 +288,18 @@ double median_real(double *values, size_t count)
 	return values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
-uint64_t median_whole(uint64_t *values, size_t count)
+uint64_t median_whole(uint64_t *values, size_t count, bool is_signed)
 {
+	/* With the sign bit turned, signed numbers have the order of unsigned ones. */
+	uint64_t turn = is_signed ? 1ull << 63 : 0;
 	uint64_t low, high;
 
 	if (count == 0)
 		return 0;
+	for (size_t i = 0; i < count; i++)
+		values[i] ^= turn;
 	qsort(values, count, sizeof(*values), compare_whole);
 	low = values[(count - 1) / 2];
 	high = values[count / 2];
-	return low + (high - low) / 2;
-}
-
-int64_t median_signed(int64_t *values, size_t count)
-{
-	int64_t low, high;
-
-	if (count == 0)
-		return 0;
-	qsort(values, count, sizeof(*values), compare_signed);
-	low = values[(count - 1) / 2];
-	high = values[count / 2];
-	return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+	return (low + (high - low) / 2) ^ turn;
 }

@@ -9,9 +9,9 @@
  * least as far apart.  With more runs it is the normal approximation, corrected
  * for ties and continuity.  Two-sided; the same when the sides change places.
  *
- *	CLEANUP(mann_whitney_free_pointer) struct mann_whitney *test = NULL;
  *	mann_whitney_new(&test);
  *	for each row: mann_whitney_judge(test, before, 5, after, 5, &row->significance);
+ *	mann_whitney_free(test);
  *
  * Values are any numbers but NaN.  Distributions are kept from one call to the
  * next, so that thousands of rows cost little more than their sorting.
@@ -19,6 +19,7 @@
 #ifndef ANALYZE_MANN_WHITNEY_H
 #define ANALYZE_MANN_WHITNEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,7 +34,6 @@ struct significance;
 /* Returns 0 and a test the caller frees, or -ENOMEM. */
 int mann_whitney_new(struct mann_whitney **ret);
 void mann_whitney_free(struct mann_whitney *test); /* NULL is allowed */
-void mann_whitney_free_pointer(struct mann_whitney **test);
 
 /* The p-value; 1 when a side has no run.  0 or -ENOMEM. */
 int mann_whitney_p(struct mann_whitney *test, const double *before, size_t before_count,
@@ -48,10 +48,9 @@ int mann_whitney_judge(struct mann_whitney *test, const double *before, size_t b
 
 /*
  * The median: for an even count the mean of the two in the middle, rounded down
- * where values are whole.  Sorts the values; 0 when there are none.
+ * where values are whole.  Changes the array; 0 when there are no values.
  */
 double median_real(double *values, size_t count);
-uint64_t median_whole(uint64_t *values, size_t count);
-int64_t median_signed(int64_t *values, size_t count);
+uint64_t median_whole(uint64_t *values, size_t count, bool is_signed); /* two's complement */
 
 #endif

@@ -66,8 +66,7 @@ static size_t match(struct sides *sides, const struct grouping_options *options)
 	return count;
 }
 
-static void assert_match(const struct sides *sides, const char *before, const char *after,
-			 enum cgroup_evidence evidence)
+static void assert_match(const struct sides *sides, const char *before, const char *after)
 {
 	const struct cgroup_match *match = cgroup_matches_find(sides->matches, after);
 
@@ -75,7 +74,6 @@ static void assert_match(const struct sides *sides, const char *before, const ch
 		fail_msg("'%s' is not matched", after);
 	assert_string_equal(match->before, before);
 	assert_string_equal(match->after, after);
-	assert_int_equal(match->evidence, evidence);
 }
 
 static void a_cgroup_of_many_types_is_known_by_them_under_any_name(void **state)
@@ -87,7 +85,7 @@ static void a_cgroup_of_many_types_is_known_by_them_under_any_name(void **state)
 	add_service(sides->before, "/stays", "init", 1);
 	add_service(sides->after, "/stays", "init", 1);
 	assert_int_equal(match(sides, NULL), 1);
-	assert_match(sides, "/old", "/new/place", CGROUP_BY_TYPES);
+	assert_match(sides, "/old", "/new/place");
 	assert_null(cgroup_matches_find(sides->matches, "/stays"));
 	assert_null(cgroup_matches_find(sides->matches, NULL));
 }
@@ -99,10 +97,7 @@ static void nine_tenths_of_all_types_are_enough_and_less_is_not(void **state)
 	add_service(sides->before, "/old", "web", 18);
 	add_service(sides->after, "/new", "web", 20);
 	assert_int_equal(match(sides, NULL), 1);
-	assert_match(sides, "/old", "/new", CGROUP_BY_TYPES);
-	assert_int_equal(cgroup_matches_find(sides->matches, "/new")->types_before, 18);
-	assert_int_equal(cgroup_matches_find(sides->matches, "/new")->types_after, 20);
-	assert_int_equal(cgroup_matches_find(sides->matches, "/new")->types_shared, 18);
+	assert_match(sides, "/old", "/new");
 	add_service(sides->after, "/new", "extra", 1);
 	assert_int_equal(match(sides, NULL), 0);
 }
@@ -131,10 +126,10 @@ static void a_small_cgroup_is_known_by_its_types_and_its_name(void **state)
 	add_service(sides->before, "/one.service", "other", 1);
 	add_service(sides->after, "/two.service", "other", 1);
 	assert_int_equal(match(sides, NULL), 3);
-	assert_match(sides, "/system.slice/web.service", "/app.slice/web.service", CGROUP_BY_NAME);
-	assert_match(sides, "/system.slice/cache-blue.service", "/system.slice/cache-green.service",
-		     CGROUP_BY_NAME);
-	assert_match(sides, "/docker/{I}", "/docker-{I}.scope", CGROUP_BY_NAME);
+	assert_match(sides, "/system.slice/web.service", "/app.slice/web.service");
+	assert_match(sides, "/system.slice/cache-blue.service",
+		     "/system.slice/cache-green.service");
+	assert_match(sides, "/docker/{I}", "/docker-{I}.scope");
 }
 
 static void a_small_cgroup_that_could_be_one_of_two_is_left_alone(void **state)
@@ -148,8 +143,8 @@ static void a_small_cgroup_that_could_be_one_of_two_is_left_alone(void **state)
 	/* One that has the very name goes first, and then there is no doubt. */
 	add_service(sides->before, "/x/app-green.scope", "shell", 1);
 	assert_int_equal(match(sides, NULL), 2);
-	assert_match(sides, "/x/app-green.scope", "/app-green.scope", CGROUP_BY_NAME);
-	assert_match(sides, "/app-red.scope", "/app-blue.scope", CGROUP_BY_NAME);
+	assert_match(sides, "/x/app-green.scope", "/app-green.scope");
+	assert_match(sides, "/app-red.scope", "/app-blue.scope");
 }
 
 static void each_is_matched_once_the_most_alike_first(void **state)
@@ -160,11 +155,11 @@ static void each_is_matched_once_the_most_alike_first(void **state)
 	add_service(sides->after, "/a", "web", 18);
 	add_service(sides->after, "/b", "web", 19);
 	assert_int_equal(match(sides, NULL), 1);
-	assert_match(sides, "/old", "/b", CGROUP_BY_TYPES);
+	assert_match(sides, "/old", "/b");
 	add_service(sides->before, "/older", "web", 18);
 	assert_int_equal(match(sides, NULL), 2);
-	assert_match(sides, "/older", "/a", CGROUP_BY_TYPES);
-	assert_match(sides, "/old", "/b", CGROUP_BY_TYPES);
+	assert_match(sides, "/older", "/a");
+	assert_match(sides, "/old", "/b");
 }
 
 static void what_is_below_two_that_match_is_found_at_its_place(void **state)
@@ -180,8 +175,8 @@ static void what_is_below_two_that_match_is_found_at_its_place(void **state)
 	add_service(sides->before, "/pods/blue/tool", "tool", 3);
 	add_service(sides->after, "/pods/green/tool", "tool", 1);
 	assert_int_equal(match(sides, NULL), 2);
-	assert_match(sides, "/pods/blue/main", "/pods/green/main", CGROUP_BY_TYPES);
-	assert_match(sides, "/pods/blue/aside/log", "/pods/green/aside/log", CGROUP_BY_PLACE);
+	assert_match(sides, "/pods/blue/main", "/pods/green/main");
+	assert_match(sides, "/pods/blue/aside/log", "/pods/green/aside/log");
 }
 
 static void a_side_whose_root_is_inside_the_other_is_found_at_its_place(void **state)
@@ -193,7 +188,7 @@ static void a_side_whose_root_is_inside_the_other_is_found_at_its_place(void **s
 	add_service(sides->before, "/log", "log", 3);
 	add_service(sides->after, "/container/log", "log", 4);
 	assert_int_equal(match(sides, NULL), 2);
-	assert_match(sides, "/log", "/container/log", CGROUP_BY_PLACE);
+	assert_match(sides, "/log", "/container/log");
 }
 
 static void numbers_in_names_make_no_types(void **state)
@@ -221,7 +216,7 @@ static void literal_paths_of_one_template_are_matched(void **state)
 	add_service(sides->after, "/run-23.scope", "web", 2);
 	assert_int_equal(match(sides, NULL), 0);
 	assert_int_equal(match(sides, &options), 1);
-	assert_match(sides, "/run-17.scope", "/run-23.scope", CGROUP_BY_NAME);
+	assert_match(sides, "/run-17.scope", "/run-23.scope");
 }
 
 static void a_group_of_b_gets_the_key_it_has_in_a(void **state)
@@ -303,7 +298,7 @@ static void several_snapshots_of_a_side_count_as_one(void **state)
 					    &(struct compare_side){ after, 1 }, NULL,
 					    &sides->matches),
 			 0);
-	assert_int_equal(cgroup_matches_find(sides->matches, "/new")->types_before, 12);
+	assert_match(sides, "/old", "/new");
 }
 
 #define MATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

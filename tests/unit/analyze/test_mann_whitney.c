@@ -242,15 +242,15 @@ static void medians_are_in_the_middle(void **state)
 {
 	double reals[] = { 9, 1, 4 }, even[] = { 1.5, 4, 0, 2.5 };
 	uint64_t whole[] = { UINT64_MAX, UINT64_MAX - 2, 0, UINT64_MAX };
-	int64_t below[] = { -7, INT64_MIN, INT64_MAX, -4 };
+	uint64_t below[] = { (uint64_t)-7, 1ull << 63, INT64_MAX, (uint64_t)-4 };
 
 	(void)state;
 	assert_true(median_real(reals, 3) == 4);
 	assert_true(median_real(even, 4) == 2);
 	assert_true(median_real(reals, 0) == 0);
-	assert_true(median_whole(whole, 4) == UINT64_MAX - 1);
-	assert_true(median_whole(whole, 1) == 0);
-	assert_true(median_signed(below, 4) == -6);
+	assert_true(median_whole(whole, 4, false) == UINT64_MAX - 1);
+	assert_true(median_whole(whole, 1, false) == 0);
+	assert_true((int64_t)median_whole(below, 4, true) == -6);
 }
 
 int main(void)
