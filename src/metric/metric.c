@@ -149,45 +149,20 @@ static const char *const policy_names[] = {
 };
 /* clang-format on */
 
-const char *metric_unit_name(enum metric_unit unit)
-{
-	return unit_names[unit];
-}
+#define NAME_OF(list)                                                                              \
+	const char *metric_##list##_name(enum metric_##list value)                                 \
+	{                                                                                          \
+		return list##_names[value];                                                        \
+	}
 
-const char *metric_kind_name(enum metric_kind kind)
-{
-	return kind_names[kind];
-}
-
-const char *metric_scope_name(enum metric_scope scope)
-{
-	return scope_names[scope];
-}
-
-const char *metric_fold_name(enum metric_fold fold)
-{
-	return fold_names[fold];
-}
-
-const char *metric_section_name(enum metric_section section)
-{
-	return section_names[section];
-}
-
-const char *metric_gate_name(enum metric_gate gate)
-{
-	return gate_names[gate];
-}
-
-const char *metric_class_name(enum metric_class class)
-{
-	return class_names[class];
-}
-
-const char *metric_place_name(enum metric_place place)
-{
-	return place_names[place];
-}
+NAME_OF(unit)
+NAME_OF(kind)
+NAME_OF(scope)
+NAME_OF(fold)
+NAME_OF(section)
+NAME_OF(gate)
+NAME_OF(class)
+NAME_OF(place)
 
 bool formula_spares(const struct formula *formula, unsigned input)
 {

@@ -17,16 +17,11 @@ struct cgroup_matches {
 	size_t count;
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_sets(const struct typed_cgroup *a, const struct typed_cgroup *b)
 {
-	int order = compare_numbers(a->count, b->count);
-
-	return order ? order : memcmp(a->types, b->types, a->count * sizeof(*a->types));
+	if (a->count != b->count)
+		return a->count < b->count ? -1 : 1;
+	return memcmp(a->types, b->types, a->count * sizeof(*a->types));
 }
 
 /* Which name of a cgroup is compared, and by what it counts as equal. */
@@ -114,10 +109,9 @@ static void join_equal_named(struct cgroup_types *types, struct typed_cgroup **l
 
 static int join_equal(struct cgroup_types *types)
 {
-	CLEANUP(free_pointer)
-	struct typed_cgroup **list = malloc(types->count * sizeof(struct typed_cgroup *) + 1);
+	struct typed_cgroup **list;
 
-	if (!list)
+	if (arena_array(&types->arena, list, types->count) < 0)
 		return -ENOMEM;
 	for (int naming = 0; naming < NAMING_COUNT; naming++)
 		join_equal_named(types, list, (enum naming)naming);
@@ -167,13 +161,21 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
 	return a_length < b_length ? -1 : a_length > b_length;
 }
 
+static int compare_root(const void *first, const void *second)
+{
+	const struct roots *a = first, *b = second;
+
+	return compare_bytes(a->after, a->after_length, b->after, b->after_length);
+}
+
 /* By the root in B; among several for one root, that of the first key comes first. */
 static int compare_roots(const void *first, const void *second)
 {
-	const struct roots *a = first, *b = second;
-	int order = compare_bytes(a->after, a->after_length, b->after, b->after_length);
+	int order = compare_root(first, second);
 
-	return order ? order : strcmp(a->after, b->after);
+	return order ? order :
+		       strcmp(((const struct roots *)first)->after,
+			      ((const struct roots *)second)->after);
 }
 
 struct places {
@@ -200,8 +202,7 @@ static int find_roots(const struct cgroup_types *types, struct places *places)
 	if (places->roots.count)
 		qsort(roots, places->roots.count, sizeof(*roots), compare_roots);
 	for (size_t i = 0; i < places->roots.count; i++)
-		if (kept == 0 || compare_bytes(roots[kept - 1].after, roots[kept - 1].after_length,
-					       roots[i].after, roots[i].after_length) != 0)
+		if (kept == 0 || compare_root(&roots[kept - 1], &roots[i]) != 0)
 			roots[kept++] = roots[i];
 	places->roots.count = kept;
 	return 0;
@@ -209,21 +210,11 @@ static int find_roots(const struct cgroup_types *types, struct places *places)
 
 static const struct roots *find_root(const struct places *places, const char *path, size_t length)
 {
-	size_t low = 0, high = places->roots.count;
+	struct roots wanted = { .after = path, .after_length = length };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct roots *roots = &places->roots.data[middle];
-		int order = compare_bytes(path, length, roots->after, roots->after_length);
-
-		if (order == 0)
-			return roots;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	return places->roots.count ? bsearch(&wanted, places->roots.data, places->roots.count,
+					     sizeof(wanted), compare_root) :
+				     NULL;
 }
 
 static int compare_key(const void *key, const void *cgroup)
@@ -289,10 +280,9 @@ static int join_places(struct cgroup_types *types)
 
 static int list_matches(struct cgroup_matches *matches)
 {
-	const struct cgroup_types *types = &matches->types;
+	struct cgroup_types *types = &matches->types;
 
-	matches->matches = calloc(types->count + 1, sizeof(*matches->matches));
-	if (!matches->matches)
+	if (arena_array(&types->arena, matches->matches, types->count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < types->count; i++) {
 		const struct typed_cgroup *after = &types->cgroups[i];
@@ -334,8 +324,7 @@ void cgroup_matches_free(struct cgroup_matches *matches)
 {
 	if (!matches)
 		return;
-	cgroup_types_clear(&matches->types);
-	free(matches->matches);
+	arena_clear(&matches->types.arena);
 	free(matches);
 }
 

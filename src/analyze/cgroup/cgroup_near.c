@@ -38,10 +38,6 @@ struct search {
 
 static void search_clear(struct search *search)
 {
-	free(search->starts);
-	free(search->owners);
-	free(search->turns);
-	free(search->tried_by);
 	array_free(&search->candidates);
 }
 
@@ -68,17 +64,15 @@ static int index_owners(struct search *search)
 	struct cgroup_types *types = search->types;
 	uint32_t total = 0;
 
-	search->starts = calloc(types->type_count + 1, sizeof(*search->starts));
-	search->turns = calloc(types->type_count + 1, sizeof(*search->turns));
-	search->tried_by = calloc(types->count + 1, sizeof(*search->tried_by));
-	if (!search->starts || !search->turns || !search->tried_by)
+	if (arena_array(&types->arena, search->starts, types->type_count) < 0 ||
+	    arena_array(&types->arena, search->turns, types->type_count) < 0 ||
+	    arena_array(&types->arena, search->tried_by, types->count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < types->count; i++)
 		for (uint32_t t = 0;
 		     is_indexed(&types->cgroups[i]) && t < rarest(&types->cgroups[i]); t++, total++)
 			search->starts[types->cgroups[i].types[t]]++;
-	search->owners = calloc(total + 1, sizeof(*search->owners));
-	if (!search->owners)
+	if (arena_array(&types->arena, search->owners, total) < 0)
 		return -ENOMEM;
 	/* Counts become list ends; filling the lists from the back turns the ends into starts. */
 	for (uint32_t t = 0; t < types->type_count; t++)

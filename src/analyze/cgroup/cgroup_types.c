@@ -37,7 +37,7 @@ struct collector {
 	ARRAY_OF(struct member) members; /* cgroups still by their class */
 	uint32_t *number_of_cgroup;	 /* by class: its place in the order of keys */
 	uint32_t *number_of_kind;	 /* its place in the order of rarity */
-	size_t cgroup_count;
+	struct arena arena;
 };
 
 static void collector_clear(struct collector *collector)
@@ -45,12 +45,10 @@ static void collector_clear(struct collector *collector)
 	census_free(collector->cgroups);
 	census_free(collector->processes);
 	census_free(collector->threads);
-	free(collector->sides_of);
 	array_free(&collector->sightings);
 	array_free(&collector->kinds);
 	array_free(&collector->members);
-	free(collector->number_of_cgroup);
-	free(collector->number_of_kind);
+	arena_clear(&collector->arena);
 }
 
 static void note_side(struct collector *collector, const struct snapshot *snapshot, uint8_t bit)
@@ -77,8 +75,7 @@ static int find_sides(struct collector *collector)
 	size_t classes = census_class_count(collector->cgroups, 0);
 	uint8_t found = 0;
 
-	collector->sides_of = calloc(classes + 1, sizeof(*collector->sides_of));
-	if (!collector->sides_of)
+	if (arena_array(&collector->arena, collector->sides_of, classes) < 0)
 		return -ENOMEM;
 	for (size_t side = 0; side < 2; side++)
 		for (size_t i = 0; i < collector->sides[side]->count; i++)
@@ -196,71 +193,45 @@ static int compare_rarity(const void *first, const void *second, void *context)
 			      census_class_label(collector->threads, 0, b->thread));
 }
 
-static bool every_number(const struct collector *collector, uint32_t number)
+/* Lists the one-sided cgroups in the order of their keys, which does not depend on that of tasks. */
+static int list_cgroups(struct collector *collector, struct cgroup_types *types)
 {
-	(void)collector;
-	(void)number;
-	return true;
-}
+	size_t classes = census_class_count(collector->cgroups, 0);
+	uint32_t *order;
 
-/* Gives each wanted number below `limit` its place in the order. */
-static int find_places(struct collector *collector, size_t limit,
-		       bool (*is_wanted)(const struct collector *, uint32_t),
-		       int (*compare)(const void *, const void *, void *), uint32_t **ret,
-		       size_t *ret_count)
-{
-	CLEANUP(free_pointer) uint32_t *order = malloc(limit * sizeof(*order) + 1);
-	uint32_t *places = malloc(limit * sizeof(*places) + 1);
-	size_t found = 0;
-
-	if (!order || !places) {
-		free(places);
+	if (arena_array(&collector->arena, order, classes) < 0 ||
+	    arena_array(&collector->arena, collector->number_of_cgroup, classes) < 0 ||
+	    arena_array(&types->arena, types->cgroups, classes) < 0)
 		return -ENOMEM;
+	for (uint32_t class = 0; class < classes; class ++)
+		if (is_one_sided(collector, class))
+			order[types->count++] = class;
+	qsort_r(order, types->count, sizeof(*order), compare_keys, collector);
+	for (uint32_t i = 0; i < types->count; i++) {
+		const char *key = census_class_key(collector->cgroups, 0, order[i]);
+
+		types->cgroups[i].key = arena_copy(&types->arena, key, strlen(key));
+		types->cgroups[i].is_after = collector->sides_of[order[i]] == SIDE_AFTER;
+		if (!types->cgroups[i].key)
+			return -ENOMEM;
+		collector->number_of_cgroup[order[i]] = i;
 	}
-	for (uint32_t i = 0; i < limit; i++)
-		if (is_wanted(collector, i))
-			order[found++] = i;
-	qsort_r(order, found, sizeof(*order), compare, collector);
-	for (size_t i = 0; i < found; i++)
-		places[order[i]] = (uint32_t)i;
-	*ret = places;
-	*ret_count = found;
 	return 0;
 }
 
-/* Assigns numbers that do not depend on the order of tasks. */
-static int find_numbers(struct collector *collector)
+static int number_kinds(struct collector *collector, struct cgroup_types *types)
 {
-	size_t kinds;
-	int status =
-		find_places(collector, census_class_count(collector->cgroups, 0), is_one_sided,
-			    compare_keys, &collector->number_of_cgroup, &collector->cgroup_count);
+	uint32_t *order;
 
-	if (status < 0)
-		return status;
-	return find_places(collector, collector->kinds.count, every_number, compare_rarity,
-			   &collector->number_of_kind, &kinds);
-}
-
-static int copy_cgroups(struct collector *collector, struct cgroup_types *types)
-{
-	types->cgroups =
-		arena_alloc(&types->arena, collector->cgroup_count * sizeof(*types->cgroups));
-	if (!types->cgroups)
+	types->type_count = (uint32_t)collector->kinds.count;
+	if (arena_array(&collector->arena, order, types->type_count) < 0 ||
+	    arena_array(&collector->arena, collector->number_of_kind, types->type_count) < 0)
 		return -ENOMEM;
-	types->count = collector->cgroup_count;
-	for (uint32_t class = 0; class < census_class_count(collector->cgroups, 0); class ++) {
-		const char *key = census_class_key(collector->cgroups, 0, class);
-		struct typed_cgroup *cgroup;
-
-		if (!is_one_sided(collector, class))
-			continue;
-		cgroup = &types->cgroups[collector->number_of_cgroup[class]];
-		cgroup->key = arena_copy(&types->arena, key, strlen(key));
-		cgroup->is_after = collector->sides_of[class] == SIDE_AFTER;
-		if (!cgroup->key)
-			return -ENOMEM;
-	}
+	for (uint32_t i = 0; i < types->type_count; i++)
+		order[i] = i;
+	qsort_r(order, types->type_count, sizeof(*order), compare_rarity, collector);
+	for (uint32_t i = 0; i < types->type_count; i++)
+		collector->number_of_kind[order[i]] = i;
 	return 0;
 }
 
@@ -275,11 +246,10 @@ static int compare_members(const void *first, const void *second)
 static int copy_types(struct collector *collector, struct cgroup_types *types)
 {
 	struct member *members = collector->members.data;
-	uint32_t *lists = arena_alloc(&types->arena, collector->members.count * sizeof(*lists));
+	uint32_t *lists;
 
-	if (!lists)
+	if (arena_array(&types->arena, lists, collector->members.count) < 0)
 		return -ENOMEM;
-	types->type_count = (uint32_t)collector->kinds.count;
 	for (size_t i = 0; i < collector->members.count; i++) {
 		members[i].cgroup = collector->number_of_cgroup[members[i].cgroup];
 		members[i].type = collector->number_of_kind[members[i].type];
@@ -309,9 +279,9 @@ static int collect(struct collector *collector, const struct grouping_options *o
 	if (status == 0)
 		status = gather_kinds(collector);
 	if (status == 0)
-		status = find_numbers(collector);
+		status = list_cgroups(collector, types);
 	if (status == 0)
-		status = copy_cgroups(collector, types);
+		status = number_kinds(collector, types);
 	if (status == 0)
 		status = copy_types(collector, types);
 	return status < 0 ? status : cgroup_types_name(types);
@@ -321,21 +291,9 @@ int cgroup_types_collect(const struct compare_side *before, const struct compare
 			 const struct grouping_options *options, struct cgroup_types *ret)
 {
 	CLEANUP(collector_clear) struct collector collector = { .sides = { before, after } };
-	struct cgroup_types types = { .count = 0 };
-	int status = collect(&collector, options, &types);
 
-	if (status < 0) {
-		cgroup_types_clear(&types);
-		return status;
-	}
-	*ret = types;
-	return 0;
-}
-
-void cgroup_types_clear(struct cgroup_types *types)
-{
-	arena_clear(&types->arena);
-	*types = (struct cgroup_types){ .count = 0 };
+	*ret = (struct cgroup_types){ .count = 0 };
+	return collect(&collector, options, ret);
 }
 
 uint32_t cgroup_types_shared(const struct typed_cgroup *a, const struct typed_cgroup *b)

@@ -29,10 +29,9 @@ struct cgroup_types {
 	uint32_t type_count; /* numbers are below this */
 };
 
-/* Returns 0, -ENOMEM, or the error of census_new() for the options. */
+/* Returns 0, -ENOMEM, or the error of census_new() for the options; clear the arena either way. */
 int cgroup_types_collect(const struct compare_side *before, const struct compare_side *after,
 			 const struct grouping_options *options, struct cgroup_types *ret);
-void cgroup_types_clear(struct cgroup_types *types);
 
 /* Finds the leaf and word of each; cgroup_types_collect() has done so.  0 or -ENOMEM. */
 int cgroup_types_name(struct cgroup_types *types);

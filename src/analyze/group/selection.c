@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -117,47 +118,56 @@ int selection_parse(const char *list, struct selection *ret, struct error *error
 	return 0;
 }
 
-static bool is_word(const char *name, const char *word, size_t length)
+/* The bit of a word's place in "a, b, all"; the last word is all bits, and no name is none. */
+static uint32_t find_bits(const char *names, const char *word, size_t length)
 {
-	return strlen(name) == length && strncmp(name, word, length) == 0;
+	uint32_t bit = 1;
+
+	for (const char *name = names;; bit <<= 1) {
+		size_t name_length = strcspn(name, ",");
+		bool is_last = !name[name_length];
+
+		if (name_length == length && memcmp(name, word, length) == 0)
+			return is_last ? bit - 1 : bit;
+		if (is_last)
+			return 0;
+		name += name_length + strlen(", ");
+	}
 }
 
-static uint32_t find_sections(const char *word, size_t length)
-{
-	if (is_word("all", word, length))
-		return ALL_SECTIONS;
-	for (int section = 0; section < SECTION_COUNT; section++)
-		if (is_word(metric_section_name((enum metric_section)section), word, length))
-			return 1u << section;
-	return 0;
-}
-
-static int unknown_section(const char *word, size_t length, struct error *error)
+static int unknown_section(const char *names, const char *word, size_t length, struct error *error)
 {
 	struct suggestion suggestion = suggest_for(word, length);
+	char otherwise[256];
 
-	suggest_list(&suggestion, SECTION_NAMES);
+	snprintf(otherwise, sizeof(otherwise), "sections are %s", names);
+	suggest_list(&suggestion, names);
 	return error_set(error, -EINVAL, "there is no section '%.*s'; %s", (int)length, word,
-			 suggestion_hint(&suggestion, "", "sections are " SECTION_NAMES));
+			 suggestion_hint(&suggestion, "", otherwise));
 }
 
-int sections_parse(const char *list, uint32_t *ret, struct error *error)
+int section_bits_parse(const char *names, const char *list, uint32_t *ret, struct error *error)
 {
 	const char *whole = list;
 	uint32_t sections = 0;
 
 	while (list) {
 		size_t length = strcspn(list, ",");
-		uint32_t found = find_sections(list, length);
+		uint32_t found = find_bits(names, list, length);
 
 		if (!found)
-			return error_mark(error, unknown_section(list, length, error), whole,
+			return error_mark(error, unknown_section(names, list, length, error), whole,
 					  (size_t)(list - whole));
 		sections |= found;
 		list = list[length] ? list + length + 1 : NULL;
 	}
 	*ret = sections;
 	return 0;
+}
+
+int sections_parse(const char *list, uint32_t *ret, struct error *error)
+{
+	return section_bits_parse(SECTION_NAMES, list, ret, error);
 }
 
 void selection_add_sections(struct selection *selection, uint32_t sections)

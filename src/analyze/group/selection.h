@@ -18,7 +18,7 @@
 
 struct error;
 
-/* The names that sections_parse() takes, as help shows them. */
+/* The names that sections_parse() takes, as help shows them, in the order of the enum. */
 #define SECTION_NAMES                                                                                   \
 	"identity, scheduling, io, memory, delays, heap, scopes, waits, cgroups, limits, memory.stat, " \
 	"memory.events, pressure, host, all"
@@ -43,6 +43,9 @@ void selection_all(struct selection *selection);
  * position.
  */
 int sections_parse(const char *list, uint32_t *ret, struct error *error);
+
+/* The same with other names, "a, b, all": the first is bit 0, and the last is all bits. */
+int section_bits_parse(const char *names, const char *list, uint32_t *ret, struct error *error);
 
 /* Adds the metrics of these sections, in table order. */
 void selection_add_sections(struct selection *selection, uint32_t sections);

@@ -108,9 +108,26 @@ static void the_sort_metric_goes_first_unless_it_is_there(void **state)
 	assert_int_equal(selection.ids[2], METRIC_minflt);
 }
 
+static void every_section_is_found_by_its_name(void **state)
+{
+	struct error error = { 0 };
+	uint32_t sections;
+
+	(void)state;
+	for (int section = 0; section < SECTION_COUNT; section++) {
+		assert_int_equal(sections_parse(metric_section_name((enum metric_section)section),
+						&sections, &error),
+				 0);
+		assert_int_equal(sections, 1u << section);
+	}
+	assert_int_equal(sections_parse("all", &sections, &error), 0);
+	assert_int_equal(sections, ALL_SECTIONS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_section_is_found_by_its_name),
 		cmocka_unit_test(names_are_taken_in_the_order_given_and_once),
 		cmocka_unit_test(a_glob_gives_all_its_metrics_in_table_order),
 		cmocka_unit_test(an_unknown_metric_is_named_with_the_nearest_one),
