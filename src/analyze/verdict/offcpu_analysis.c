@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/verdict/diagnosis_parts.h"
+#include "analyze/verdict/diagnosis.h"
 
 #include "analyze/verdict/verdict_numbers.h"
 
@@ -46,7 +46,7 @@ static const struct offcpu_kind {
 };
 /* clang-format on */
 
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+#define KIND_COUNT (ARRAY_SIZE(kinds))
 
 static double kind_ns(const struct amounts *amounts, const struct offcpu_kind *kind)
 {
@@ -54,7 +54,7 @@ static double kind_ns(const struct amounts *amounts, const struct offcpu_kind *k
 
 	for (unsigned i = 0; i < WAIT_REASON_COUNT; i++)
 		if (kind->reasons >> i & 1)
-			sum += (double)amounts_waited(amounts, i).ns;
+			sum += waited_ns(amounts, i);
 	return sum;
 }
 

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "analyze/verdict/diagnosis_parts.h"
+#include "analyze/verdict/verdict_facts.h"
 #include "analyze/verdict/verdict_numbers.h"
 
 #define SHORTEST_NS 100e6
@@ -38,7 +38,7 @@ static bool waits_for_work(const struct syscall_row *row)
 	unsigned rule =
 		number < 0 ? WAIT_OTHER : syscall_wait_rule(SYSCALL_NATIVE, (uint32_t)number);
 
-	if (strcmp(row->name, "accept") == 0 || strcmp(row->name, "accept4") == 0)
+	if (call_list_of(row->name) == LIST_ACCEPT)
 		return true;
 	return rule < WAIT_REASON_COUNT && waits[rule].kind == WAIT_WORK;
 }
@@ -161,7 +161,7 @@ static void add_indicators(const struct syscall_facts *facts, struct syscall_ana
 		{ "io_memory_contention", file > 300 && memory > 50 },
 	};
 
-	for (size_t i = 0; i < sizeof(indicators) / sizeof(indicators[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(indicators); i++)
 		if (indicators[i].holds)
 			ret->indicators[ret->indicator_count++] = indicators[i].name;
 }

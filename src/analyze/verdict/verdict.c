@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/verdict/diagnosis_parts.h"
+#include "analyze/verdict/diagnosis.h"
 #include "analyze/verdict/verdict_evidence.h"
 #include "analyze/verdict/verdict_numbers.h"
-#include "analyze/verdict/verdict_rules.h"
 #include "base/cleanup.h"
 #include "metric/unit.h"
 
@@ -26,6 +25,26 @@
 #define TURNS_SURE 0.6
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
+
+/* clang-format off */
+const char *const class_names[CLASS_COUNT] = {
+	[CLASS_CPU_BOUND]     = "cpu_bound",
+	[CLASS_IO_BOUND]      = "io_bound",
+	[CLASS_MEMORY_BOUND]  = "memory_bound",
+	[CLASS_NETWORK_BOUND] = "network_bound",
+	[CLASS_LOCK_BOUND]    = "lock_bound",
+	[CLASS_STARVED]       = "starved",
+	[CLASS_IDLE]          = "idle",
+	[CLASS_MIXED]         = "mixed",
+	[CLASS_UNKNOWN]       = "unknown",
+};
+/* clang-format on */
+
+const struct cause_info causes[CAUSE_COUNT] = {
+#define CAUSE(id, name, class, hint) [CAUSE_##id] = { name, CLASS_##class, hint },
+#include "analyze/verdict/causes.def"
+#undef CAUSE
+};
 
 struct ranking {
 	double strengths[CAUSE_COUNT]; /* by rule */
@@ -143,10 +162,9 @@ static double waits_for(const struct verdict_facts *facts, enum run_cause cause)
 	case CAUSE_LOCK:
 		return facts->lock_waits;
 	case CAUSE_PIPE:
-		return (double)amounts_waited(amounts, WAIT_PIPE).count;
+		return waited_count(amounts, WAIT_PIPE);
 	case CAUSE_NETWORK: /* also in poll() for it */
-		return (double)amounts_waited(amounts, WAIT_NETWORK).count +
-		       (double)amounts_waited(amounts, WAIT_POLL).count;
+		return waited_count(amounts, WAIT_NETWORK) + waited_count(amounts, WAIT_POLL);
 	default:
 		return -1;
 	}
@@ -266,4 +284,11 @@ void verdict_reach(const struct run *run, struct verdict *ret)
 		add_evidence(ret, &facts, evidence_split);
 	}
 	ret->hint = causes[ret->cause].hint;
+}
+
+void diagnose(const struct run *run, struct diagnosis *ret)
+{
+	syscalls_analyze(run, &ret->syscalls);
+	offcpu_analyze(run, &ret->offcpu);
+	verdict_reach(run, &ret->verdict);
 }

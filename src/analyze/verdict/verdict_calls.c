@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/verdict/verdict_calls.h"
+#include "analyze/verdict/verdict_facts.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static const struct {
 	{ "accept", LIST_ACCEPT },     { "accept4", LIST_ACCEPT },
 };
 
-static enum call_list list_of(const char *name)
+enum call_list call_list_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(listed); i++)
 		if (strcmp(listed[i].name, name) == 0)
 			return listed[i].list;
 	return LIST_REST;
@@ -53,7 +53,7 @@ void verdict_calls_gather(struct verdict_facts *facts, struct call_sum lists[LIS
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct syscall_row *row = &table->rows[i];
-		enum call_list list = list_of(row->name);
+		enum call_list list = call_list_of(row->name);
 
 		sum_call(&facts->calls, &row->stats);
 		sum_call(&lists[list], &row->stats);

@@ -14,22 +14,21 @@ static void said_rate(const struct verdict_facts *facts, double count, const cha
 	text_format(out, " %sa second", what);
 }
 
-/* "78.1 % (4.11 s of 5.26 s of busy time)" */
-static void part(const struct verdict_facts *facts, double ns, struct text *out)
+static void said_ns(const char *what, double ns, struct text *out)
 {
-	unit_format_share(out, share_of(ns, facts->demand));
-	text_append_string(out, " (");
+	text_append_string(out, what);
 	unit_format_real(out, UNIT_NS, ns);
-	text_append_string(out, " of ");
-	unit_format_real(out, UNIT_NS, facts->demand);
-	text_append_string(out, facts->demand > facts->wall ? " of busy time)" : " of wall time)");
 }
 
+/* "78.1 % (4.11 s of 5.26 s of busy time)" */
 static void said_part(const struct verdict_facts *facts, const char *what, double ns,
 		      struct text *out)
 {
 	text_format(out, "%s ", what);
-	part(facts, ns, out);
+	unit_format_share(out, share_of(ns, facts->demand));
+	said_ns(" (", ns, out);
+	said_ns(" of ", facts->demand, out);
+	text_append_string(out, facts->demand > facts->wall ? " of busy time)" : " of wall time)");
 }
 
 static struct waited blocked_on(const struct verdict_facts *facts, enum wait_reason reason)
@@ -47,8 +46,7 @@ static void waits_of(const struct verdict_facts *facts, const char *what, enum w
 	if (count > 0)
 		said_rate(facts, count, "waits ", out);
 	if (facts->handover[reason] > facts->demand / 20) {
-		text_append_string(out, ", handing over ");
-		unit_format_real(out, UNIT_NS, facts->handover[reason]);
+		said_ns(", handing over ", facts->handover[reason], out);
 	}
 }
 
@@ -88,8 +86,7 @@ void evidence_cpu_quota(const struct verdict_facts *facts, struct text *out)
 {
 	const struct run_limits *around = &facts->run->limits;
 
-	text_append_string(out, "its cgroup was throttled for ");
-	unit_format_real(out, UNIT_NS, (double)around->cgroup_throttled_ns.value);
+	said_ns("its cgroup was throttled for ", (double)around->cgroup_throttled_ns.value, out);
 	if (around->cgroup_periods.present && around->cgroup_throttled_periods.present)
 		text_format(out, ", in %llu of %llu periods",
 			    (unsigned long long)around->cgroup_throttled_periods.value,
@@ -115,8 +112,7 @@ void evidence_fsync(const struct verdict_facts *facts, struct text *out)
 	said_part(facts, "syncing files", facts->sync, out);
 	said_rate(facts, facts->syncs.count, "syncs ", out);
 	if (facts->syncs.count > 0) {
-		text_append_string(out, " of ");
-		unit_format_real(out, UNIT_NS, facts->syncs.ns / facts->syncs.count);
+		said_ns(" of ", facts->syncs.ns / facts->syncs.count, out);
 	}
 }
 
@@ -159,8 +155,7 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 	unit_format_real(out, UNIT_COUNT, forks);
 	text_append_string(out, " processes started");
 	said_rate(facts, forks, "", out);
-	text_append_string(out, ", each with ");
-	unit_format_real(out, UNIT_NS, facts->on_cpu / (forks + 1));
+	said_ns(", each with ", facts->on_cpu / (forks + 1), out);
 	text_append_string(out, " of CPU time");
 }
 
@@ -216,8 +211,7 @@ void evidence_disk(const struct verdict_facts *facts, struct text *out)
 	}
 	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
 	if (facts->disk_calls > facts->demand / 20) {
-		text_append_string(out, ", CPU for it ");
-		unit_format_real(out, UNIT_NS, facts->disk_calls);
+		said_ns(", CPU for it ", facts->disk_calls, out);
 	}
 }
 
@@ -229,8 +223,7 @@ void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 		return;
 	}
 	text_append_string(out, evidence_cores(facts->run, "", out) ? "; " : "");
-	text_append_string(out, "its threads waited ");
-	unit_format_real(out, UNIT_NS, facts->own_queue);
+	said_ns("its threads waited ", facts->own_queue, out);
 	text_append_string(out, " for each other's");
 }
 
@@ -239,8 +232,7 @@ static void idle(const struct verdict_facts *facts, const char *what, struct tex
 	text_format(out, "%s: nobody %s in ", what,
 		    facts->parked > 0 ? "did any work" : "ran or waited for anything else");
 	unit_format_share(out, share_of(facts->idle, facts->wall));
-	text_append_string(out, " of the time (");
-	unit_format_real(out, UNIT_NS, facts->idle);
+	said_ns(" of the time (", facts->idle, out);
 	text_append_string(out, ")");
 }
 
@@ -295,12 +287,9 @@ void evidence_split(const struct verdict_facts *facts, struct text *out)
 
 	if (!facts->has_ledger)
 		return;
-	text_append_string(out, "all threads: on a CPU ");
-	unit_format_real(out, UNIT_NS, facts->on_cpu);
-	text_append_string(out, ", ready ");
-	unit_format_real(out, UNIT_NS, facts->run_queue);
-	text_append_string(out, ", blocked ");
-	unit_format_real(out, UNIT_NS, blocked);
+	said_ns("all threads: on a CPU ", facts->on_cpu, out);
+	said_ns(", ready ", facts->run_queue, out);
+	said_ns(", blocked ", blocked, out);
 	before = out->length;
 	if (blocked > 0)
 		largest_waits(facts, out);
@@ -321,7 +310,7 @@ static int reason_of(enum run_cause cause)
 		{ CAUSE_SLEEP, WAIT_TIMER },	 { CAUSE_POLL, WAIT_POLL },
 	};
 
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].cause == cause)
 			return (int)reasons[i].reason;
 	return -1;
@@ -353,8 +342,7 @@ void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, 
 			continue;
 		text_format(out, "%.15s (%d) waited ", wait->comm, wait->thread.tid);
 		unit_format_real(out, UNIT_NS, (double)wait->total_ns);
-		text_append_string(out, ", longest ");
-		unit_format_real(out, UNIT_NS, (double)wait->longest_ns);
+		said_ns(", longest ", (double)wait->longest_ns, out);
 		waker(wait, out);
 		return;
 	}

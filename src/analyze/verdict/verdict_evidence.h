@@ -16,6 +16,20 @@ verdict_evidence evidence_oom_kill, evidence_fd_limit, evidence_cpu_quota, evide
 	evidence_tiny_io, evidence_mmap_churn, evidence_page_faults, evidence_run_queue,
 	evidence_disk, evidence_cpu, evidence_sleep, evidence_poll, evidence_none;
 
+/*
+ * A cause that a verdict knows, with the strength that the facts give it: about
+ * the share of the time that it explains, 0 to 1.  A cause that ended the run
+ * or made calls fail has more, so that no share of time outweighs it.
+ */
+struct verdict_rule {
+	enum run_cause cause;
+	double (*strength)(const struct verdict_facts *facts);
+	verdict_evidence *evidence; /* the figures that support it: one line, or nothing */
+};
+
+/* In the order that decides when two are equally strong; CAUSE_NONE is the last. */
+extern const struct verdict_rule verdict_rules[CAUSE_COUNT];
+
 /* Where the time went as a whole. */
 verdict_evidence evidence_split;
 /* The longest wait of the cause's kind, and who ended it; nothing for other causes. */

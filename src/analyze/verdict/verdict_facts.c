@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "analyze/verdict/verdict_calls.h"
-#include "analyze/verdict/verdict_limits.h"
 #include "analyze/verdict/verdict_numbers.h"
 #include "analyze/verdict/verdict_threads.h"
 
@@ -87,7 +85,7 @@ static void take_contended(struct verdict_facts *facts, const struct turn_sums *
 {
 	double runs = facts->on_cpu + facts->run_queue;
 
-	facts->lock_waits = (double)amounts_waited(&facts->run->tree->amounts, WAIT_LOCK).count;
+	facts->lock_waits = waited_count(&facts->run->tree->amounts, WAIT_LOCK);
 	facts->in_turns = facts->has_ledger && turns->mutual;
 	if (!facts->in_turns || turns->runs < runs / 2 ||
 	    turns->runs < facts->wall * CONTENDED_RUNS_SHARE)
@@ -136,7 +134,7 @@ static void gather_ledger(struct verdict_facts *facts)
 	if (facts->has_queue)
 		facts->run_queue = (double)amounts_get(amounts, AMOUNT_wait_time_ns);
 	for (size_t i = 0; facts->has_ledger && i < WAIT_REASON_COUNT; i++)
-		facts->wait[i] = (double)amounts_waited(amounts, i).ns;
+		facts->wait[i] = waited_ns(amounts, i);
 	facts->faults = amount_of(facts->run, AMOUNT_minflt);
 }
 
@@ -219,8 +217,8 @@ static void gather_moves(struct verdict_facts *facts)
 	const struct amounts *amounts = &facts->run->tree->amounts;
 	double bytes = amount_of(facts->run, AMOUNT_rchar) + amount_of(facts->run, AMOUNT_wchar);
 	double calls = amount_of(facts->run, AMOUNT_syscr) + amount_of(facts->run, AMOUNT_syscw);
-	double waits_in_them = (double)amounts_waited(amounts, WAIT_PIPE).count +
-			       (double)amounts_waited(amounts, WAIT_NETWORK).count;
+	double waits_in_them =
+		waited_count(amounts, WAIT_PIPE) + waited_count(amounts, WAIT_NETWORK);
 
 	facts->bytes_per_move = -1;
 	if (!amounts_has(amounts, AMOUNT_rchar) || !amounts_has(amounts, AMOUNT_syscr) || calls < 1)
@@ -240,8 +238,7 @@ static double waited_in_moves(const struct verdict_facts *facts)
 
 	if (!facts->has_ledger)
 		return 0;
-	return facts->disk + (double)amounts_waited(amounts, WAIT_PIPE).ns +
-	       (double)amounts_waited(amounts, WAIT_NETWORK).ns;
+	return facts->disk + waited_ns(amounts, WAIT_PIPE) + waited_ns(amounts, WAIT_NETWORK);
 }
 
 /*
@@ -258,7 +255,7 @@ static double read_from_disk(const struct verdict_facts *facts)
 /* Starting and completing a transfer is part of it, and a large part where disks are fast. */
 static void split_disk(struct verdict_facts *facts, double *rest)
 {
-	double count = (double)amounts_waited(&facts->run->tree->amounts, WAIT_DISK).count;
+	double count = waited_count(&facts->run->tree->amounts, WAIT_DISK);
 	double time = facts->in_kernel;
 	double share;
 
@@ -289,9 +286,9 @@ static void split_handovers(struct verdict_facts *facts, double *rest)
 	static const enum wait_reason handed[] = { WAIT_PIPE, WAIT_NETWORK, WAIT_LOCK };
 	const struct amounts *amounts = &facts->run->tree->amounts;
 
-	for (size_t i = 0; facts->has_ledger && i < sizeof(handed) / sizeof(handed[0]); i++) {
+	for (size_t i = 0; facts->has_ledger && i < ARRAY_SIZE(handed); i++) {
 		enum wait_reason reason = handed[i];
-		double count = (double)amounts_waited(amounts, reason).count;
+		double count = waited_count(amounts, reason);
 		double cost = HANDOVER_NS;
 
 		if (reason == WAIT_LOCK)

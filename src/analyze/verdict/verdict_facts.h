@@ -74,4 +74,28 @@ struct verdict_facts {
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
 
+/* Calls whose time is weighed, by name; a name is in one list only. */
+enum call_list {
+	LIST_READ,
+	LIST_WRITE,
+	LIST_SYNC,
+	LIST_POLL,
+	LIST_CONNECT,
+	LIST_ACCEPT,
+	LIST_REST,
+	LIST_COUNT,
+};
+
+enum call_list call_list_of(const char *name);
+
+/* Adds to `lists`, and sets the facts that are sums of calls. */
+void verdict_calls_gather(struct verdict_facts *facts, struct call_sum lists[LIST_COUNT]);
+
+/*
+ * What limits a run from outside: quota, memory limit, pressure, the queue for
+ * CPUs; and how much of its time is starting processes.  Call it last: it takes
+ * from the times that the others have set.
+ */
+void verdict_limits_gather(struct verdict_facts *facts);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/verdict/verdict_limits.h"
+#include "analyze/verdict/verdict_facts.h"
 
 #include "analyze/verdict/verdict_numbers.h"
 

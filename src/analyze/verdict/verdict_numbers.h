@@ -36,6 +36,23 @@ static inline double amount_of(const struct run *run, enum amount_id id)
 	return (double)amounts_get(&run->tree->amounts, id);
 }
 
+static inline double waited_ns(const struct amounts *amounts, enum wait_reason reason)
+{
+	return (double)amounts_waited(amounts, reason).ns;
+}
+
+static inline double waited_count(const struct amounts *amounts, enum wait_reason reason)
+{
+	return (double)amounts_waited(amounts, reason).count;
+}
+
+/* On a CPU, or waiting for one. */
+static inline double ready_ns(const struct amounts *amounts)
+{
+	return (double)amounts_get(amounts, AMOUNT_run_time_ns) +
+	       (double)amounts_get(amounts, AMOUNT_wait_time_ns);
+}
+
 /* 1 up to `low`, 0 from `high` on, falling in between. */
 static inline double falling(double value, double low, double high)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/verdict/verdict_rules.h"
+#include "analyze/verdict/verdict_evidence.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "analyze/verdict/verdict_evidence.h"
 #include "analyze/verdict/verdict_numbers.h"
 
 /* The limit of open files counts as reached when at most this many are left. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/verdict/verdict_threads.h"
 
-#include <string.h>
+#include "analyze/verdict/verdict_facts.h"
+#include "analyze/verdict/verdict_numbers.h"
 
 #define PARKED_SHARE 0.9
 #define PARKED_RUNS_SHARE 0.01
@@ -24,8 +25,7 @@ static const enum wait_reason parking[] = { WAIT_LOCK, WAIT_NETWORK, WAIT_PIPE }
 static bool is_parked(const struct amounts *amounts, struct waited wait)
 {
 	double wall = (double)amounts_get(amounts, AMOUNT_wall_time_ns);
-	double runs = (double)amounts_get(amounts, AMOUNT_run_time_ns) +
-		      (double)amounts_get(amounts, AMOUNT_wait_time_ns);
+	double runs = ready_ns(amounts);
 	double mean = wait.count ? (double)wait.ns / (double)wait.count : (double)wait.ns;
 
 	if (wall <= 0 || runs > wall * PARKED_RUNS_SHARE || (double)wait.ns < wall * PARKED_SHARE)
@@ -80,14 +80,13 @@ static double open_wait(const struct run *run, const struct tree_thread *thread)
 static bool is_accepting(const struct tree_now *now)
 {
 	char buffer[SYSCALL_NAME_SIZE];
-	const char *name = syscall_name(now->syscall_abi, now->syscall, buffer);
 
-	return strcmp(name, "accept") == 0 || strcmp(name, "accept4") == 0;
+	return call_list_of(syscall_name(now->syscall_abi, now->syscall, buffer)) == LIST_ACCEPT;
 }
 
 static bool takes_turns(const struct amounts *amounts)
 {
-	double count = (double)amounts_waited(amounts, WAIT_CONDITION).count;
+	double count = waited_count(amounts, WAIT_CONDITION);
 
 	return count >= TURNS_LEAST &&
 	       count * 1e9 > TURNS_PER_SECOND * (double)amounts_get(amounts, AMOUNT_wall_time_ns);
@@ -98,10 +97,9 @@ static void add_turns(struct turn_sums *turns, const struct amounts *amounts)
 	if (!takes_turns(amounts))
 		return;
 	turns->threads++;
-	turns->waited += (double)amounts_waited(amounts, WAIT_CONDITION).ns;
-	turns->count += (double)amounts_waited(amounts, WAIT_CONDITION).count;
-	turns->runs += (double)amounts_get(amounts, AMOUNT_run_time_ns) +
-		       (double)amounts_get(amounts, AMOUNT_wait_time_ns);
+	turns->waited += waited_ns(amounts, WAIT_CONDITION);
+	turns->count += waited_count(amounts, WAIT_CONDITION);
+	turns->runs += ready_ns(amounts);
 	if ((double)amounts_get(amounts, AMOUNT_run_time_ns) >=
 	    (double)amounts_get(amounts, AMOUNT_wall_time_ns) * TURNS_RUNS_SHARE)
 		turns->running++;
@@ -153,16 +151,13 @@ static bool wake_each_other(const struct run *run, const struct turn_sums *turns
 /* On a CPU, waiting for one, or waiting for a device. */
 static double busy_ns(const struct amounts *amounts)
 {
-	return (double)amounts_get(amounts, AMOUNT_run_time_ns) +
-	       (double)amounts_get(amounts, AMOUNT_wait_time_ns) +
-	       (double)amounts_waited(amounts, WAIT_DISK).ns +
-	       (double)amounts_waited(amounts, WAIT_MEMORY).ns;
+	return ready_ns(amounts) + waited_ns(amounts, WAIT_DISK) + waited_ns(amounts, WAIT_MEMORY);
 }
 
 static double covered_ns(const struct walk *walk, const struct amounts *amounts)
 {
 	double others = walk->busy - busy_ns(amounts);
-	double waited = (double)amounts_waited(amounts, WAIT_PIPE).ns;
+	double waited = waited_ns(amounts, WAIT_PIPE);
 
 	if (others <= 0)
 		return 0;
@@ -183,12 +178,12 @@ static int add_thread(void *context, const struct tree_process *process,
 	sums->covered += covered_ns(walk, amounts);
 	if (open > 0 && is_accepting(&thread->now))
 		sums->accepting += open;
-	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(parking); i++)
 		add_parked(walk, thread, parking[i]);
 	if (!is_leader(thread))
 		return 0;
 	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
-		sums->leader[i] += (double)amounts_waited(amounts, i).ns;
+		sums->leader[i] += waited_ns(amounts, i);
 	return 0;
 }
 
