@@ -297,15 +297,15 @@ static int list_matches(struct cgroup_matches *matches)
 	return 0;
 }
 
-int cgroup_matches_new(const struct compare_side *before, const struct compare_side *after,
-		       const struct grouping_options *options, struct cgroup_matches **ret)
+int cgroup_matches_new(const struct compare_side *sides, const struct grouping_options *options,
+		       struct cgroup_matches **ret)
 {
 	CLEANUP(cgroup_matches_free_pointer)
 	struct cgroup_matches *matches = calloc(1, sizeof(*matches));
 	int status = -ENOMEM;
 
 	if (matches)
-		status = cgroup_types_collect(before, after, options, &matches->types);
+		status = cgroup_types_collect(sides, options, &matches->types);
 	if (status == 0)
 		status = join_equal(&matches->types);
 	if (status == 0)

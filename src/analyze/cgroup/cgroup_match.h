@@ -42,8 +42,8 @@ struct cgroup_matches;
  * NULL options mean the defaults.  Returns 0 and matches that the caller frees,
  * -ENOMEM, or the error of census_new() for the options.
  */
-int cgroup_matches_new(const struct compare_side *before, const struct compare_side *after,
-		       const struct grouping_options *options, struct cgroup_matches **ret);
+int cgroup_matches_new(const struct compare_side *sides, const struct grouping_options *options,
+		       struct cgroup_matches **ret);
 void cgroup_matches_free(struct cgroup_matches *matches); /* NULL is allowed */
 void cgroup_matches_free_pointer(struct cgroup_matches **matches);
 

@@ -29,7 +29,7 @@ struct member {
 };
 
 struct collector {
-	const struct compare_side *sides[2];
+	const struct compare_side *sides; /* before, after */
 	struct census *cgroups, *processes, *threads;
 	uint8_t *sides_of; /* by class of cgroup */
 	ARRAY_OF(struct sighting) sightings;
@@ -77,9 +77,9 @@ static int find_sides(struct collector *collector)
 
 	if (arena_array(&collector->arena, collector->sides_of, classes) < 0)
 		return -ENOMEM;
-	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; i < collector->sides[side]->count; i++)
-			note_side(collector, collector->sides[side]->snapshots[i], bits[side]);
+	for (size_t side = 0; side < SIDES; side++)
+		for (size_t i = 0; i < collector->sides[side].count; i++)
+			note_side(collector, collector->sides[side].snapshots[i], bits[side]);
 	for (uint32_t class = 0; class < classes; class ++)
 		if (collector->sides_of[class] && is_one_sided(collector, class))
 			found |= collector->sides_of[class];
@@ -133,15 +133,13 @@ static int look_at(struct collector *collector, const struct snapshot *snapshot)
 
 static int look_at_all(struct collector *collector, const struct grouping_options *options)
 {
-	int status = census_of_sides(AXIS_PCOMM, options, collector->sides[0], collector->sides[1],
-				     &collector->processes);
+	int status = census_of_sides(AXIS_PCOMM, options, collector->sides, &collector->processes);
 
 	if (status == 0)
-		status = census_of_sides(AXIS_COMM, options, collector->sides[0],
-					 collector->sides[1], &collector->threads);
-	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; status == 0 && i < collector->sides[side]->count; i++)
-			status = look_at(collector, collector->sides[side]->snapshots[i]);
+		status = census_of_sides(AXIS_COMM, options, collector->sides, &collector->threads);
+	for (size_t side = 0; side < SIDES; side++)
+		for (size_t i = 0; status == 0 && i < collector->sides[side].count; i++)
+			status = look_at(collector, collector->sides[side].snapshots[i]);
 	return status;
 }
 
@@ -268,8 +266,7 @@ static int copy_types(struct collector *collector, struct cgroup_types *types)
 static int collect(struct collector *collector, const struct grouping_options *options,
 		   struct cgroup_types *types)
 {
-	int status = census_of_sides(AXIS_CGROUP, options, collector->sides[0], collector->sides[1],
-				     &collector->cgroups);
+	int status = census_of_sides(AXIS_CGROUP, options, collector->sides, &collector->cgroups);
 
 	if (status == 0)
 		status = find_sides(collector);
@@ -287,10 +284,10 @@ static int collect(struct collector *collector, const struct grouping_options *o
 	return status < 0 ? status : cgroup_types_name(types);
 }
 
-int cgroup_types_collect(const struct compare_side *before, const struct compare_side *after,
-			 const struct grouping_options *options, struct cgroup_types *ret)
+int cgroup_types_collect(const struct compare_side *sides, const struct grouping_options *options,
+			 struct cgroup_types *ret)
 {
-	CLEANUP(collector_clear) struct collector collector = { .sides = { before, after } };
+	CLEANUP(collector_clear) struct collector collector = { .sides = sides };
 
 	*ret = (struct cgroup_types){ .count = 0 };
 	return collect(&collector, options, ret);

@@ -30,8 +30,8 @@ struct cgroup_types {
 };
 
 /* Returns 0, -ENOMEM, or the error of census_new() for the options; clear the arena either way. */
-int cgroup_types_collect(const struct compare_side *before, const struct compare_side *after,
-			 const struct grouping_options *options, struct cgroup_types *ret);
+int cgroup_types_collect(const struct compare_side *sides, const struct grouping_options *options,
+			 struct cgroup_types *ret);
 
 /* Finds the leaf and word of each; cgroup_types_collect() has done so.  0 or -ENOMEM. */
 int cgroup_types_name(struct cgroup_types *types);

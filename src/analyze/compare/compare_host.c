@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_host.h"
+#include "analyze/compare/compare_mode.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "analyze/compare/comparison.h"
-#include "base/text.h"
-#include "model/snapshot/snapshot.h"
 
 /* Facts that identify a host; the other facts change by themselves or describe the capture. */
 static const struct {
@@ -37,23 +35,22 @@ static const struct {
 	{ FACT_config_task_xacct, UNIT_TEXT },
 };
 
-/* Gives the fact in words, in the arena; NULL when it is absent.  0 or -ENOMEM. */
-static int fact_words(const struct fact *fact, enum metric_unit unit, struct arena *arena,
-		      const char **ret)
+static const char *number_words(struct comparison *comparison, uint64_t number)
 {
-	struct text words = { 0 };
+	char words[32];
+	int length = snprintf(words, sizeof(words), "%" PRIu64, number);
 
-	*ret = NULL;
+	return arena_copy(&comparison->arena, words, (size_t)length);
+}
+
+const char *compare_fact_words(struct comparison *comparison, const struct snapshot *snapshot,
+			       enum fact_id id)
+{
+	const struct fact *fact = &snapshot->facts[id];
+
 	if (!fact->present)
-		return 0;
-	if (unit == UNIT_TEXT)
-		text_append_string(&words, fact->text);
-	else
-		text_format(&words, "%" PRIu64, fact->number);
-	if (!words.failed)
-		*ret = arena_copy(arena, text_string(&words), words.length);
-	text_free(&words);
-	return *ret ? 0 : -ENOMEM;
+		return "none";
+	return facts[id].is_text ? fact->text : number_words(comparison, fact->number);
 }
 
 /*
@@ -82,35 +79,29 @@ static int compare_fact(const struct snapshot *before, const struct snapshot *af
 	if (!a->present || !b->present ||
 	    (facts[id].is_text ? same_choice(a->text, b->text) : a->number == b->number))
 		return 0;
-	if (fact_words(a, lasting[which].unit, &comparison->arena, &change.before) < 0 ||
-	    fact_words(b, lasting[which].unit, &comparison->arena, &change.after) < 0)
+	change.before = compare_fact_words(comparison, before, id);
+	change.after = compare_fact_words(comparison, after, id);
+	if (!change.before || !change.after)
 		return -ENOMEM;
 	return array_append(&comparison->host_changes, change);
 }
 
 /* A setting, from its only row; NULL when it is not there.  0 or -ENOMEM. */
-static int setting_words(const struct snapshot *snapshot, const char *name, struct arena *arena,
-			 const char **ret)
+static int setting_words(const struct snapshot *snapshot, const char *name,
+			 struct comparison *comparison, const char **ret)
 {
 	const struct sheet *sheet = &snapshot->sheets[SHEET_HOST];
-	const struct column *column = sheet_find(sheet, name);
-	char number[32];
-	uint64_t value;
+	enum cell_state state = CELL_ABSENT;
+	uint64_t value = 0;
 
 	*ret = NULL;
-	if (sheet->row_count == 0)
-		return 0;
-	switch (column_get(column, 0, &value)) {
-	case CELL_TEXT:
+	if (sheet->row_count)
+		state = column_get(sheet_find(sheet, name), 0, &value);
+	if (state == CELL_TEXT)
 		*ret = snapshot_text(snapshot, (uint32_t)value);
-		return 0;
-	case CELL_NUMBER:
-		snprintf(number, sizeof(number), "%" PRIu64, value);
-		*ret = arena_copy(arena, number, strlen(number));
-		return *ret ? 0 : -ENOMEM;
-	default:
-		return 0;
-	}
+	else if (state == CELL_NUMBER)
+		*ret = number_words(comparison, value);
+	return state == CELL_NUMBER && !*ret ? -ENOMEM : 0;
 }
 
 static bool same_words(const char *a, const char *b)
@@ -192,8 +183,8 @@ static int compare_settings(const struct snapshot *before, const struct snapshot
 
 		if (metric->kind != KIND_SETTING)
 			continue;
-		if (setting_words(before, change.name, &comparison->arena, &change.before) < 0 ||
-		    setting_words(after, change.name, &comparison->arena, &change.after) < 0)
+		if (setting_words(before, change.name, comparison, &change.before) < 0 ||
+		    setting_words(after, change.name, comparison, &change.after) < 0)
 			return -ENOMEM;
 		/* Settings that both sides have were compared in the first round. */
 		if (same_words(change.before, change.after) || (!of_before && change.before))

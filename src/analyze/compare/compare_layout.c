@@ -21,7 +21,7 @@
 struct builder {
 	struct compare_layout *layout;
 	const struct compare_options *options;
-	const struct compare_side *before, *after;
+	const struct compare_side *sides;
 	struct comparison *comparison;
 	struct census *census;
 	struct census *processes; /* names of processes, for exited threads; NULL when not needed */
@@ -208,8 +208,8 @@ static int lay_exited(struct builder *builder)
 	if (arena_array(&layout->arena, layout->exited_group, after->snapshot->process_count) < 0)
 		return -ENOMEM;
 	exited_group = layout->exited_group;
-	if (apart && census_of_sides(AXIS_PCOMM, &builder->options->grouping, builder->before,
-				     builder->after, &builder->processes) < 0)
+	if (apart && census_of_sides(AXIS_PCOMM, &builder->options->grouping, builder->sides,
+				     &builder->processes) < 0)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < after->snapshot->process_count; row++) {
 		exited_group[row] = NO_GROUP;
@@ -237,12 +237,10 @@ static int build(struct builder *builder)
 	struct compare_layout *layout = builder->layout;
 	const struct grouping_options *options = &builder->options->grouping;
 	enum group_axis axis = builder->options->axis;
-	int status =
-		census_of_sides(axis, options, builder->before, builder->after, &builder->census);
+	int status = census_of_sides(axis, options, builder->sides, &builder->census);
 
 	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
-		status = cgroup_matches_new(builder->before, builder->after, options,
-					    &builder->matches);
+		status = cgroup_matches_new(builder->sides, options, &builder->matches);
 	if (status == 0)
 		status = lay_runs(builder);
 	if (status == 0 && layout->is_interval)
@@ -269,29 +267,27 @@ static void add_runs(struct compare_layout *layout, const struct compare_side *s
 	}
 }
 
-int compare_layout_begin(struct compare_layout *layout, const struct compare_side *before,
-			 const struct compare_side *after, const struct comparison *comparison)
+int compare_layout_begin(struct compare_layout *layout, const struct compare_side *sides,
+			 const struct comparison *comparison)
 {
 	*layout = (struct compare_layout){ .is_interval = comparison->mode == COMPARE_INTERVAL };
-	if (arena_array(&layout->arena, layout->runs, before->count + after->count) < 0)
+	if (arena_array(&layout->arena, layout->runs, sides[0].count + sides[1].count) < 0)
 		return -ENOMEM;
-	add_runs(layout, before);
+	add_runs(layout, &sides[0]);
 	layout->before_count = layout->run_count;
-	add_runs(layout, after);
+	add_runs(layout, &sides[1]);
 	return 0;
 }
 
-int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
-			const struct compare_side *after, const struct compare_options *options,
-			struct comparison *comparison)
+int compare_layout_init(struct compare_layout *layout, const struct compare_side *sides,
+			const struct compare_options *options, struct comparison *comparison)
 {
 	struct builder builder = { .layout = layout,
 				   .options = options,
-				   .before = before,
-				   .after = after,
+				   .sides = sides,
 				   .comparison = comparison,
 				   .keys = dictionary_new() };
-	int status = compare_layout_begin(layout, before, after, comparison);
+	int status = compare_layout_begin(layout, sides, comparison);
 
 	if (status == 0)
 		status = builder.keys ? build(&builder) : -ENOMEM;

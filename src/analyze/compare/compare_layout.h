@@ -19,18 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/compare/comparison.h"
 #include "analyze/match/join.h"
 #include "base/arena.h"
 #include "metric/metric.h"
 
 struct column;
-struct comparison;
-struct compare_options;
-struct compare_side;
 struct sheet;
 struct snapshot;
 
-#define SIDES 2	 /* before, after */
 #define SCOPES 3 /* of metrics */
 
 #define NO_GROUP UINT32_MAX
@@ -83,8 +80,8 @@ struct compare_layout {
 };
 
 /* Begins a layout, with the runs of both sides and no groups.  0 or -ENOMEM. */
-int compare_layout_begin(struct compare_layout *layout, const struct compare_side *before,
-			 const struct compare_side *after, const struct comparison *comparison);
+int compare_layout_begin(struct compare_layout *layout, const struct compare_side *sides,
+			 const struct comparison *comparison);
 
 /*
  * Counts the members of each group, once the groups are known; for populations
@@ -117,9 +114,8 @@ const struct column *compare_column(const struct compare_run *run, const struct 
  * whose mode must be set.  0, -ENOMEM, or -EINVAL for a glob that
  * grouping_options_check() would refuse.
  */
-int compare_layout_init(struct compare_layout *layout, const struct compare_side *before,
-			const struct compare_side *after, const struct compare_options *options,
-			struct comparison *comparison);
+int compare_layout_init(struct compare_layout *layout, const struct compare_side *sides,
+			const struct compare_options *options, struct comparison *comparison);
 void compare_layout_clear(struct compare_layout *layout); /* all zeros is allowed */
 
 /* Why a side that has the group has no value of the metric; B's reason first, else A's. */

@@ -8,7 +8,6 @@
 #include "analyze/compare/compare_layout.h"
 #include "analyze/compare/compare_rank.h"
 #include "analyze/compare/compare_rows.h"
-#include "analyze/compare/compare_settings.h"
 #include "analyze/sheet/sheet_layout.h"
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"

@@ -41,7 +41,7 @@ struct row_maker {
 	enum compare_section section; /* of the metric in hand */
 	bool is_setting;	      /* it is not a number */
 
-	/* For settings (compare_settings.h); made when a metric first needs them. */
+	/* For settings; made when a metric first needs them. */
 	struct member_list {
 		uint32_t *first; /* by group, and one more */
 		uint32_t *rows;
@@ -59,6 +59,22 @@ void row_maker_clear(struct row_maker *maker);
 /* Passes all rows of one metric to the keeper.  0 or -ENOMEM. */
 int row_maker_make(struct row_maker *maker, const struct metric *metric,
 		   enum compare_section section);
+
+/*
+ * Settings: what a group is set to, rather than how much it has, such as
+ * ranges, limits, categories, texts and sets of CPUs.  They are folded over all
+ * snapshots of a side, group by group.
+ *
+ * Takes a metric that is not compare_is_number().  0 or -ENOMEM.
+ */
+int compare_settings_begin(struct row_maker *maker, const struct metric *metric);
+
+/* Folds both sides of one group, and notes whether they are equal in the maker's work. */
+void compare_settings_fold(struct row_maker *maker, size_t group);
+
+/* Of the group that was just folded: the score of its row, and its values.  0 or -ENOMEM. */
+double compare_settings_score(const struct row_maker *maker, const struct comparison_row *row);
+int compare_settings_fill(const struct row_maker *maker, struct comparison_row *row);
 
 /* Gives the comparison's number of a group of the layout.  0 or -ENOMEM. */
 int row_maker_group(struct row_maker *maker, uint32_t group, uint32_t *ret);

@@ -12,7 +12,6 @@
 #include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"
 #include "base/error.h"
-#include "model/snapshot/snapshot.h"
 
 __attribute__((format(printf, 2, 3))) static int note(struct comparison *comparison,
 						      const char *format, ...)
@@ -34,25 +33,24 @@ static const struct fact *fact_of(const struct compare_side *side, enum fact_id 
 }
 
 /* Whether both sides have the fact; an unknown fact does not count as different. */
-static bool both_have(const struct compare_side *before, const struct compare_side *after,
-		      enum fact_id id)
+static bool both_have(const struct compare_side *sides, enum fact_id id)
 {
-	return fact_of(before, id)->present && fact_of(after, id)->present;
+	return fact_of(&sides[0], id)->present && fact_of(&sides[1], id)->present;
 }
 
-static bool differs(const struct compare_side *before, const struct compare_side *after,
-		    enum fact_id id)
+static bool differs(const struct compare_side *sides, enum fact_id id)
 {
-	const struct fact *a = fact_of(before, id), *b = fact_of(after, id);
+	const struct fact *a = fact_of(&sides[0], id), *b = fact_of(&sides[1], id);
 
 	if (!a->present || !b->present)
 		return false;
 	return facts[id].is_text ? strcmp(a->text, b->text) != 0 : a->number != b->number;
 }
 
-static bool is_older(const struct compare_side *before, const struct compare_side *after)
+static bool is_older(const struct compare_side *sides)
 {
-	return fact_of(after, FACT_boottime_ns)->number < fact_of(before, FACT_boottime_ns)->number;
+	return fact_of(&sides[1], FACT_boottime_ns)->number <
+	       fact_of(&sides[0], FACT_boottime_ns)->number;
 }
 
 /* Whether the snapshots of a side are runs: 1, 0, or -1 when only some are. */
@@ -65,33 +63,31 @@ static int runs_of(const struct compare_side *side)
 }
 
 /* Why the sides cannot be an interval, or NULL. */
-static const char *against_interval(const struct compare_side *before,
-				    const struct compare_side *after)
+static const char *against_interval(const struct compare_side *sides)
 {
-	if (runs_of(before))
+	if (runs_of(&sides[0]))
 		return "each run is a whole of its own, not a moment";
-	if (before->count > 1 || after->count > 1)
+	if (sides[0].count > 1 || sides[1].count > 1)
 		return "a side has several snapshots";
-	if (differs(before, after, FACT_boot_id))
+	if (differs(sides, FACT_boot_id))
 		return "the snapshots are of different boots";
-	if (differs(before, after, FACT_kernel_release))
+	if (differs(sides, FACT_kernel_release))
 		return "the snapshots have one boot id but different kernels";
-	if (!both_have(before, after, FACT_boottime_ns))
+	if (!both_have(sides, FACT_boottime_ns))
 		return "a snapshot does not tell when it was taken";
-	if (differs(before, after, FACT_pid_namespace))
+	if (differs(sides, FACT_pid_namespace))
 		return "the snapshots number their tasks in different PID namespaces";
-	if (is_older(before, after))
+	if (is_older(sides))
 		return "the second snapshot is older than the first; change their places for an interval";
 	return NULL;
 }
 
-static int choose_interval(const struct compare_side *before, const struct compare_side *after,
-			   struct comparison *comparison)
+static int choose_interval(const struct compare_side *sides, struct comparison *comparison)
 {
 	comparison->mode = COMPARE_INTERVAL;
-	comparison->elapsed_ns = fact_of(after, FACT_boottime_ns)->number -
-				 fact_of(before, FACT_boottime_ns)->number;
-	if (!both_have(before, after, FACT_boot_id))
+	comparison->elapsed_ns = fact_of(&sides[1], FACT_boottime_ns)->number -
+				 fact_of(&sides[0], FACT_boottime_ns)->number;
+	if (!both_have(sides, FACT_boot_id))
 		return note(comparison, "interval, as asked: a snapshot has no boot id, so that "
 					"both are of one boot is taken for granted");
 	return note(comparison, "interval: both snapshots are of one boot, %.3f s apart",
@@ -106,13 +102,12 @@ static int choose_population(struct comparison *comparison, bool asked, const ch
 	return note(comparison, "population: %s", reason);
 }
 
-int compare_mode_choose(const struct compare_side *before, const struct compare_side *after,
-			const struct compare_options *options, struct comparison *comparison,
-			struct error *error)
+int compare_mode_choose(const struct compare_side *sides, const struct compare_options *options,
+			struct comparison *comparison, struct error *error)
 {
-	const char *against = against_interval(before, after);
+	const char *against = against_interval(sides);
 
-	if (runs_of(before) < 0 || runs_of(before) != runs_of(after))
+	if (runs_of(&sides[0]) < 0 || runs_of(&sides[0]) != runs_of(&sides[1]))
 		return error_set(error, -EINVAL,
 				 "cannot compare a run with a capture: a run has all that its "
 				 "tasks did, a capture what the host's tasks are at one moment");
@@ -121,16 +116,16 @@ int compare_mode_choose(const struct compare_side *before, const struct compare_
 		if (against)
 			return error_set(error, -EINVAL, "cannot compare as an interval: %s",
 					 against);
-		return choose_interval(before, after, comparison);
+		return choose_interval(sides, comparison);
 	case COMPARE_POPULATION:
 		return choose_population(comparison, true, NULL);
 	case COMPARE_AUTO:
 		break;
 	}
-	if (!against && !both_have(before, after, FACT_boot_id))
+	if (!against && !both_have(sides, FACT_boot_id))
 		against = "a snapshot has no boot id";
 	return against ? choose_population(comparison, false, against) :
-			 choose_interval(before, after, comparison);
+			 choose_interval(sides, comparison);
 }
 
 /* The facts about a host that a comparison needs, with their names for people. */
@@ -195,45 +190,33 @@ static const struct {
 	{ FACT_filter, "the sides were limited to different tasks" },
 };
 
-static const char *fact_words(const struct fact *fact, bool is_text, char buffer[32])
-{
-	if (!fact->present)
-		return "none";
-	if (is_text)
-		return fact->text;
-	snprintf(buffer, 32, "%" PRIu64, fact->number);
-	return buffer;
-}
-
-static int note_kinds(const struct compare_side *before, const struct compare_side *after,
-		      struct comparison *comparison)
+static int note_kinds(const struct compare_side *sides, struct comparison *comparison)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		enum fact_id id = kinds[i].id;
-		const struct fact *a = fact_of(before, id), *b = fact_of(after, id);
-		char first[32], second[32];
+		const struct fact *a = fact_of(&sides[0], id), *b = fact_of(&sides[1], id);
+		const char *first, *second;
 		/* An absent filter means that there was none; any other absent fact is unknown. */
 		bool one_sided = id == FACT_filter && a->present != b->present;
 
-		if (!one_sided && !differs(before, after, id))
+		if (!one_sided && !differs(sides, id))
 			continue;
-		if (note(comparison, "%s: %s, then %s", kinds[i].what,
-			 fact_words(a, facts[id].is_text, first),
-			 fact_words(b, facts[id].is_text, second)) < 0)
+		first = compare_fact_words(comparison, sides[0].snapshots[0], id);
+		second = compare_fact_words(comparison, sides[1].snapshots[0], id);
+		if (!first || !second ||
+		    note(comparison, "%s: %s, then %s", kinds[i].what, first, second) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int compare_mode_note_sides(const struct compare_side *before, const struct compare_side *after,
-			    struct comparison *comparison)
+int compare_mode_note_sides(const struct compare_side *sides, struct comparison *comparison)
 {
-	int status = note_kinds(before, after, comparison);
+	int status = note_kinds(sides, comparison);
 
-	for (size_t i = 0; i < before->count && status == 0; i++)
-		status = note_losses(comparison, before->snapshots[i], false);
-	for (size_t i = 0; i < after->count && status == 0; i++)
-		status = note_losses(comparison, after->snapshots[i], true);
+	for (int side = 0; side < SIDES; side++)
+		for (size_t i = 0; i < sides[side].count && status == 0; i++)
+			status = note_losses(comparison, sides[side].snapshots[i], side);
 	return status;
 }
 

@@ -6,6 +6,8 @@
 #ifndef ANALYZE_COMPARE_MODE_H
 #define ANALYZE_COMPARE_MODE_H
 
+#include "model/snapshot/snapshot.h"
+
 struct comparison;
 struct compare_layout;
 struct compare_options;
@@ -17,13 +19,23 @@ struct error;
  * it.  0, -ENOMEM, or -EINVAL with a sentence when the requested mode is not
  * possible.
  */
-int compare_mode_choose(const struct compare_side *before, const struct compare_side *after,
-			const struct compare_options *options, struct comparison *comparison,
-			struct error *error);
+int compare_mode_choose(const struct compare_side *sides, const struct compare_options *options,
+			struct comparison *comparison, struct error *error);
+
+/*
+ * Adds the differences between the hosts to the comparison's host_changes:
+ * kernel, hardware, tunables.  What changes by itself (clocks, load, free
+ * memory) is left out, and so is how the snapshots were taken.  0 or -ENOMEM.
+ */
+int compare_hosts(const struct snapshot *before, const struct snapshot *after,
+		  struct comparison *comparison);
+
+/* A fact in words, "none" for an absent one; NULL without memory. */
+const char *compare_fact_words(struct comparison *comparison, const struct snapshot *snapshot,
+			       enum fact_id id);
 
 /* Notes how the sides differ in kind, and what each capture lost.  0 or -ENOMEM. */
-int compare_mode_note_sides(const struct compare_side *before, const struct compare_side *after,
-			    struct comparison *comparison);
+int compare_mode_note_sides(const struct compare_side *sides, struct comparison *comparison);
 
 /* Notes what is unknown about tasks that ended or were missed in an interval.  0 or -ENOMEM. */
 int compare_mode_note_ended(const struct compare_layout *layout, struct comparison *comparison);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_settings.h"
+#include "analyze/compare/compare_metrics.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/compare/compare_layout.h"
-#include "analyze/compare/compare_metrics.h"
 #include "analyze/compare/compare_rank.h"
 #include "base/cleanup.h"
 #include "base/text.h"

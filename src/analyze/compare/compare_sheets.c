@@ -130,12 +130,11 @@ static bool has_rows(enum sheet_id sheet, const struct compare_side *side)
 	return false;
 }
 
-static int compare_sheet(enum sheet_id id, const struct compare_side *before,
-			 const struct compare_side *after, const struct compare_options *options,
-			 struct row_maker *maker)
+static int compare_sheet(enum sheet_id id, const struct compare_side *sides,
+			 const struct compare_options *options, struct row_maker *maker)
 {
 	struct sheet_layout layout = { 0 };
-	int status = sheet_layout_init(&layout, id, before, after, options, maker->comparison);
+	int status = sheet_layout_init(&layout, id, sides, options, maker->comparison);
 
 	maker->sheet = &layout;
 	if (status == 0)
@@ -147,9 +146,9 @@ static int compare_sheet(enum sheet_id id, const struct compare_side *before,
 	return status;
 }
 
-int compare_sheets(const struct compare_side *before, const struct compare_side *after,
-		   const struct compare_options *options, const struct rank_scale *scale,
-		   struct row_keeper *keeper, struct comparison *comparison)
+int compare_sheets(const struct compare_side *sides, const struct compare_options *options,
+		   const struct rank_scale *scale, struct row_keeper *keeper,
+		   struct comparison *comparison)
 {
 	int status = 0;
 
@@ -160,8 +159,8 @@ int compare_sheets(const struct compare_side *before, const struct compare_side 
 					   .comparison = comparison };
 
 		if (is_wanted(id, options->sections) &&
-		    (has_rows(id, before) || has_rows(id, after)))
-			status = compare_sheet(id, before, after, options, &maker);
+		    (has_rows(id, &sides[0]) || has_rows(id, &sides[1])))
+			status = compare_sheet(id, sides, options, &maker);
 	}
 	return status;
 }

@@ -26,8 +26,8 @@ struct row_keeper;
  * set.  Groups that already exist on the axis of a reading are used, with the
  * old names of their cgroups.  0 or -ENOMEM.
  */
-int compare_sheets(const struct compare_side *before, const struct compare_side *after,
-		   const struct compare_options *options, const struct rank_scale *scale,
-		   struct row_keeper *keeper, struct comparison *comparison);
+int compare_sheets(const struct compare_side *sides, const struct compare_options *options,
+		   const struct rank_scale *scale, struct row_keeper *keeper,
+		   struct comparison *comparison);
 
 #endif

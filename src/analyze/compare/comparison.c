@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/compare/compare_host.h"
 #include "analyze/compare/compare_layout.h"
 #include "analyze/compare/compare_metrics.h"
 #include "analyze/compare/compare_mode.h"
@@ -49,19 +48,18 @@ int comparison_add_group(struct comparison *comparison, const char *key, size_t 
 }
 
 /* Makes rows of metrics, then of readings, which join existing groups. */
-static int make_rows(const struct compare_side *before, const struct compare_side *after,
-		     const struct compare_options *options, struct comparison *comparison,
-		     const struct compare_layout *layout)
+static int make_rows(const struct compare_side *sides, const struct compare_options *options,
+		     struct comparison *comparison, const struct compare_layout *layout)
 {
 	struct row_keeper keeper;
 	struct rank_scale scale;
 	int status;
 
-	rank_scale_init(&scale, after->snapshots[0], comparison->elapsed_ns);
+	rank_scale_init(&scale, sides[1].snapshots[0], comparison->elapsed_ns);
 	row_keeper_init(&keeper, comparison, options);
 	status = compare_metrics(layout, options, &scale, &keeper, comparison);
 	if (status == 0 && !options->metrics_only)
-		status = compare_sheets(before, after, options, &scale, &keeper, comparison);
+		status = compare_sheets(sides, options, &scale, &keeper, comparison);
 	if (status == 0)
 		status = row_keeper_finish(&keeper);
 	row_keeper_clear(&keeper);
@@ -80,9 +78,8 @@ static int take_groups(const struct comparison *like, struct comparison *compari
 }
 
 /* Assigns tasks to groups, or takes the layout of another comparison. */
-static int lay_out(const struct compare_side *before, const struct compare_side *after,
-		   const struct compare_options *options, struct comparison *comparison,
-		   const struct compare_layout **ret)
+static int lay_out(const struct compare_side *sides, const struct compare_options *options,
+		   struct comparison *comparison, const struct compare_layout **ret)
 {
 	if (options->like) {
 		*ret = options->like->layout;
@@ -92,31 +89,31 @@ static int lay_out(const struct compare_side *before, const struct compare_side 
 	if (!comparison->layout)
 		return -ENOMEM;
 	*ret = comparison->layout;
-	return compare_layout_init(comparison->layout, before, after, options, comparison);
+	return compare_layout_init(comparison->layout, sides, options, comparison);
 }
 
-static int compare(const struct compare_side *before, const struct compare_side *after,
-		   const struct compare_options *options, struct comparison *comparison,
-		   struct error *error)
+static int compare(const struct compare_side *sides, const struct compare_options *options,
+		   struct comparison *comparison, struct error *error)
 {
 	const struct compare_layout *layout = NULL;
-	int status = compare_mode_choose(before, after, options, comparison, error);
+	int status = compare_mode_choose(sides, options, comparison, error);
 
 	if (status == 0)
-		status = compare_mode_note_sides(before, after, comparison);
+		status = compare_mode_note_sides(sides, comparison);
 	if (status == 0)
-		status = compare_hosts(before->snapshots[0], after->snapshots[0], comparison);
+		status = compare_hosts(sides[0].snapshots[0], sides[1].snapshots[0], comparison);
 	if (status == 0)
-		status = lay_out(before, after, options, comparison, &layout);
+		status = lay_out(sides, options, comparison, &layout);
 	if (status == 0 && layout->is_interval)
 		status = compare_mode_note_ended(layout, comparison);
-	return status < 0 ? status : make_rows(before, after, options, comparison, layout);
+	return status < 0 ? status : make_rows(sides, options, comparison, layout);
 }
 
 int comparison_new(const struct compare_side *before, const struct compare_side *after,
 		   const struct compare_options *options, struct comparison **ret,
 		   struct error *error)
 {
+	struct compare_side sides[SIDES] = { *before, *after };
 	struct comparison *comparison;
 	int status;
 
@@ -128,7 +125,7 @@ int comparison_new(const struct compare_side *before, const struct compare_side 
 	comparison = calloc(1, sizeof(*comparison));
 	if (!comparison)
 		return error_set(error, -ENOMEM, "cannot compare: out of memory");
-	status = compare(before, after, options, comparison, error);
+	status = compare(sides, options, comparison, error);
 	if (status < 0) {
 		comparison_free(comparison);
 		return status == -ENOMEM ?

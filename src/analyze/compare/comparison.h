@@ -46,6 +46,8 @@ enum compare_section {
 	COMPARE_SECTION_COUNT,
 };
 
+#define SIDES 2 /* before, after */
+
 /* Several snapshots on a side are runs of the same thing; significance needs three on each side. */
 struct compare_side {
 	const struct snapshot *const *snapshots;

@@ -312,16 +312,14 @@ int census_add(struct census *census, const struct snapshot *snapshot)
 }
 
 int census_of_sides(enum group_axis axis, const struct grouping_options *options,
-		    const struct compare_side *before, const struct compare_side *after,
-		    struct census **ret)
+		    const struct compare_side *sides, struct census **ret)
 {
 	CLEANUP(census_free_pointer) struct census *census = NULL;
 	int status = census_new(axis, options, &census);
 
-	for (size_t i = 0; status == 0 && i < before->count; i++)
-		status = census_add(census, before->snapshots[i]);
-	for (size_t i = 0; status == 0 && i < after->count; i++)
-		status = census_add(census, after->snapshots[i]);
+	for (int side = 0; side < SIDES; side++)
+		for (size_t i = 0; status == 0 && i < sides[side].count; i++)
+			status = census_add(census, sides[side].snapshots[i]);
 	if (status == 0)
 		*ret = TAKE_PTR(census);
 	return status;

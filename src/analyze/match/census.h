@@ -21,8 +21,7 @@ struct compare_side;
 
 /* Makes a census of all snapshots of both sides: see census_new(). */
 int census_of_sides(enum group_axis axis, const struct grouping_options *options,
-		    const struct compare_side *before, const struct compare_side *after,
-		    struct census **ret);
+		    const struct compare_side *sides, struct census **ret);
 
 /* A snapshot that a census has counted. */
 struct counted {

@@ -8,7 +8,6 @@
 #include "analyze/compare/comparison.h"
 #include "analyze/group/group.h"
 #include "analyze/match/census.h"
-#include "analyze/sheet/sheet_tree.h"
 #include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "base/text.h"
@@ -18,7 +17,7 @@ struct builder {
 	struct sheet_layout *layout;
 	const struct comparison *comparison;
 	const struct compare_options *options;
-	const struct compare_side *before, *after;
+	const struct compare_side *sides;
 	struct census *census; /* NULL: all rows are the host's */
 	struct text key;
 };
@@ -257,8 +256,7 @@ static int know_renamed(struct builder *builder)
 	CLEANUP(cgroup_matches_free_pointer) struct cgroup_matches *matches = NULL;
 	const struct cgroup_match *match;
 	size_t count;
-	int status = cgroup_matches_new(builder->before, builder->after,
-					&builder->options->grouping, &matches);
+	int status = cgroup_matches_new(builder->sides, &builder->options->grouping, &matches);
 
 	if (status < 0)
 		return status;
@@ -278,8 +276,7 @@ static int build(struct builder *builder)
 	struct sheet_layout *layout = builder->layout;
 	struct compare_layout *base = &layout->base;
 	enum group_axis axis = axis_of(layout->sheet);
-	int status =
-		compare_layout_begin(base, builder->before, builder->after, builder->comparison);
+	int status = compare_layout_begin(base, builder->sides, builder->comparison);
 
 	layout->keys = dictionary_new();
 	if (status < 0 || !layout->keys)
@@ -287,8 +284,8 @@ static int build(struct builder *builder)
 	for (size_t i = 0; i < base->run_count; i++)
 		base->runs[i].sheet = &base->runs[i].snapshot->sheets[layout->sheet];
 	if (axis != AXIS_COUNT)
-		status = census_of_sides(axis, &builder->options->grouping, builder->before,
-					 builder->after, &builder->census);
+		status = census_of_sides(axis, &builder->options->grouping, builder->sides,
+					 &builder->census);
 	if (status == 0 && axis == builder->options->axis)
 		status = know_groups(builder);
 	else if (status == 0 && axis == AXIS_CGROUP)
@@ -299,15 +296,14 @@ static int build(struct builder *builder)
 }
 
 int sheet_layout_init(struct sheet_layout *layout, enum sheet_id sheet,
-		      const struct compare_side *before, const struct compare_side *after,
-		      const struct compare_options *options, const struct comparison *comparison)
+		      const struct compare_side *sides, const struct compare_options *options,
+		      const struct comparison *comparison)
 {
 	struct builder builder = {
 		.layout = layout,
 		.comparison = comparison,
 		.options = options,
-		.before = before,
-		.after = after,
+		.sides = sides,
 	};
 	int status;
 

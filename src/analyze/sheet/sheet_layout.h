@@ -48,9 +48,16 @@ struct sheet_layout {
  * the sheet's own axis are found by their keys.  0 or -ENOMEM.
  */
 int sheet_layout_init(struct sheet_layout *layout, enum sheet_id sheet,
-		      const struct compare_side *before, const struct compare_side *after,
-		      const struct compare_options *options, const struct comparison *comparison);
+		      const struct compare_side *sides, const struct compare_options *options,
+		      const struct comparison *comparison);
 void sheet_layout_clear(struct sheet_layout *layout); /* all zeros is allowed */
+
+/*
+ * Fills in `above` of all runs, whose keys must be known, and for an interval
+ * which row is which.  Cgroups with the same path are the same.  One that was
+ * removed and made again shows by counters that fell.  0 or -ENOMEM.
+ */
+int sheet_tree_place(struct sheet_layout *layout);
 
 /*
  * Why a side has no value of a reading from the source that captures call

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/sheet/sheet_tree.h"
+/* Cgroups by their paths: which is below which, and which of B is which of A. */
+#include "analyze/sheet/sheet_layout.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/sheet/sheet_layout.h"
 #include "base/dictionary.h"
 
 /* The row of a path in a run; row_of is by number of the path in the run's own dictionary. */

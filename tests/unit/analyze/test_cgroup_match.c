@@ -58,9 +58,8 @@ static size_t match(struct sides *sides, const struct grouping_options *options)
 	snapshot_finish(sides->before);
 	snapshot_finish(sides->after);
 	cgroup_matches_free(sides->matches);
-	assert_int_equal(cgroup_matches_new(&(struct compare_side){ before, 1 },
-					    &(struct compare_side){ after, 1 }, options,
-					    &sides->matches),
+	assert_int_equal(cgroup_matches_new((struct compare_side[]){ { before, 1 }, { after, 1 } },
+					    options, &sides->matches),
 			 0);
 	cgroup_matches_all(sides->matches, &count);
 	return count;
@@ -294,9 +293,8 @@ static void several_snapshots_of_a_side_count_as_one(void **state)
 	add_service(sides->after, "/new", "web", 12);
 	snapshot_finish(sides->before);
 	snapshot_finish(sides->after);
-	assert_int_equal(cgroup_matches_new(&(struct compare_side){ before, 2 },
-					    &(struct compare_side){ after, 1 }, NULL,
-					    &sides->matches),
+	assert_int_equal(cgroup_matches_new((struct compare_side[]){ { before, 2 }, { after, 1 } },
+					    NULL, &sides->matches),
 			 0);
 	assert_match(sides, "/old", "/new");
 }
