@@ -64,6 +64,15 @@ static inline int array_reserve_bytes(void **data, size_t *capacity, size_t want
 		status_;                                                                           \
 	})
 
+/* Appends copies of the item until there are `wanted` items.  Evaluates to 0 or -ENOMEM. */
+#define array_extend(array, wanted, item)                                                          \
+	({                                                                                         \
+		int extended_ = array_reserve((array), (wanted));                                  \
+		while (extended_ == 0 && (array)->count < (wanted))                                \
+			(array)->data[(array)->count++] = (item);                                  \
+		extended_;                                                                         \
+	})
+
 #define array_free(array)                                                                          \
 	do {                                                                                       \
 		free((array)->data);                                                               \

@@ -49,7 +49,7 @@ static int write_pattern(struct namer *namer, const char *key, size_t end, size_
 	text_clear(&namer->segment);
 	text_clear(&namer->pattern);
 	text_append(&namer->segment, key + start, end - start);
-	name_pattern_cgroup(text_string(&namer->segment), &namer->pattern);
+	name_pattern(text_string(&namer->segment), NAME_IS_PATH, &namer->pattern);
 	*ret_start = start;
 	return namer->segment.failed || namer->pattern.failed ? -ENOMEM : 0;
 }

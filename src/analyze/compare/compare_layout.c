@@ -54,9 +54,8 @@ static uint32_t *place_of(struct builder *builder, const char *key, size_t lengt
 
 	if (dictionary_add(builder->keys, key, length, &id) < 0)
 		return NULL;
-	while (builder->group_of_key.count <= id)
-		if (array_append(&builder->group_of_key, NO_GROUP) < 0)
-			return NULL;
+	if (array_extend(&builder->group_of_key, id + 1, NO_GROUP) < 0)
+		return NULL;
 	return &builder->group_of_key.data[id];
 }
 

@@ -239,7 +239,7 @@ static int make_row(struct row_maker *maker, uint32_t group)
 	struct comparison_row row;
 
 	if (is_quiet(&maker->work, group, state) &&
-	    !row_keeper_takes_unchanged(maker->keeper, maker->section))
+	    !row_keeper_takes(maker->keeper, maker->section, false))
 		return 0;
 	/* Rows are large and most are not kept: fill in first only what decides that. */
 	row.section = maker->section;
@@ -257,7 +257,7 @@ static int make_row(struct row_maker *maker, uint32_t group)
 		maker->is_setting ? compare_settings_score(maker, &row) : score_of(maker, group);
 	if (judge_row(maker, group, &row) < 0)
 		return -ENOMEM;
-	if (row.significance.is_noise && !row_keeper_takes_noise(maker->keeper, maker->section))
+	if (row.significance.is_noise && !row_keeper_takes(maker->keeper, maker->section, true))
 		return 0;
 	if (!row_keeper_wants(maker->keeper, &row))
 		return 0;

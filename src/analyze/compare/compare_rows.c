@@ -27,17 +27,12 @@ void row_keeper_clear(struct row_keeper *keeper)
 		array_free(&keeper->kept[i].rows);
 }
 
-bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section section)
+bool row_keeper_takes(struct row_keeper *keeper, enum compare_section section, bool is_noise)
 {
-	if (!keeper->unchanged)
-		keeper->comparison->tallies[section].unchanged++;
-	return keeper->unchanged;
-}
+	struct row_tally *tally = &keeper->comparison->tallies[section];
 
-bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section section)
-{
 	if (!keeper->unchanged)
-		keeper->comparison->tallies[section].noise++;
+		++*(is_noise ? &tally->noise : &tally->unchanged);
 	return keeper->unchanged;
 }
 

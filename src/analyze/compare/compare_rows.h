@@ -30,11 +30,8 @@ void row_keeper_init(struct row_keeper *keeper, struct comparison *comparison,
 		     const struct compare_options *options);
 void row_keeper_clear(struct row_keeper *keeper);
 
-/* Counts a row without a change.  Returns whether to keep it anyway. */
-bool row_keeper_takes_unchanged(struct row_keeper *keeper, enum compare_section section);
-
-/* Counts a row that is within noise.  Returns whether to keep it anyway. */
-bool row_keeper_takes_noise(struct row_keeper *keeper, enum compare_section section);
+/* Counts a row without a change, or one within noise.  Returns whether to keep it anyway. */
+bool row_keeper_takes(struct row_keeper *keeper, enum compare_section section, bool is_noise);
 
 /*
  * Whether a row could be among the best, judged by section, group, metric and

@@ -26,8 +26,7 @@ struct build {
 	const struct census *census;
 	const struct counted *counted;
 	struct dictionary *keys; /* for several parts; for one part, the class decides the group */
-	uint32_t *group_of_key;	 /* by the number of the class, or of the key */
-	size_t key_capacity;
+	ARRAY_OF(uint32_t) group_of_key; /* by the number of the class, or of the key */
 	uint32_t *group_of_task;
 	size_t group_capacity;
 	struct text key;
@@ -36,7 +35,7 @@ struct build {
 static void build_clear(struct build *build)
 {
 	dictionary_free(build->keys);
-	free(build->group_of_key);
+	array_free(&build->group_of_key);
 	free(build->group_of_task);
 	text_free(&build->key);
 }
@@ -99,20 +98,6 @@ static int add_group(struct build *build, size_t first_length)
 	return 0;
 }
 
-/* Key numbers are dense, so an array maps them to groups. */
-static int need_key(struct build *build, uint32_t key)
-{
-	size_t old = build->key_capacity;
-
-	if (array_reserve_bytes((void **)&build->group_of_key, &build->key_capacity, key + 1,
-				sizeof(*build->group_of_key)) < 0)
-		return -ENOMEM;
-	if (build->key_capacity > old)
-		memset(build->group_of_key + old, 0xff,
-		       (build->key_capacity - old) * sizeof(*build->group_of_key));
-	return 0;
-}
-
 /* The group of a task of these classes, added when it is new. */
 static int find_group(struct build *build, const uint32_t *classes, uint32_t *ret)
 {
@@ -123,15 +108,15 @@ static int find_group(struct build *build, const uint32_t *classes, uint32_t *re
 	    (write_key(build, classes, &first_length) < 0 ||
 	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
 		return -ENOMEM;
-	if (need_key(build, key) < 0)
+	if (array_extend(&build->group_of_key, key + 1, NOT_SEEN) < 0)
 		return -ENOMEM;
-	if (build->group_of_key[key] == NOT_SEEN) {
+	if (build->group_of_key.data[key] == NOT_SEEN) {
 		if ((!build->keys && write_key(build, classes, &first_length) < 0) ||
 		    add_group(build, first_length) < 0)
 			return -ENOMEM;
-		build->group_of_key[key] = (uint32_t)build->grouping->group_count - 1;
+		build->group_of_key.data[key] = (uint32_t)build->grouping->group_count - 1;
 	}
-	*ret = build->group_of_key[key];
+	*ret = build->group_of_key.data[key];
 	return 0;
 }
 
@@ -199,48 +184,25 @@ static int build_groups(struct build *build)
 	return 0;
 }
 
-static int group_with(const struct snapshot *snapshot, enum group_axis axis,
-		      const struct census *census, struct grouping **ret)
+int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const struct census *census,
+		 struct grouping **ret)
 {
-	struct build build = { .axis = &axes[axis], .census = census };
-	struct grouping *grouping;
-	int status;
+	CLEANUP(build_clear) struct build build = { .axis = &axes[axis], .census = census };
+	CLEANUP(grouping_free_pointer) struct grouping *grouping = calloc(1, sizeof(*grouping));
 
 	build.counted = census_counted(census, snapshot);
 	if (!build.counted)
 		return -EINVAL;
-	grouping = calloc(1, sizeof(*grouping));
 	if (!grouping)
 		return -ENOMEM;
 	grouping->snapshot = snapshot;
 	grouping->axis = axis;
 	grouping->cpu_counts.arena = &grouping->arena;
 	build.grouping = grouping;
-	status = build_groups(&build);
-	build_clear(&build);
-	if (status < 0) {
-		grouping_free(grouping);
-		return status;
-	}
-	*ret = grouping;
+	if (build_groups(&build) < 0)
+		return -ENOMEM;
+	*ret = TAKE_PTR(grouping);
 	return 0;
-}
-
-int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
-		 struct grouping **ret)
-{
-	struct census *own = NULL;
-	int status;
-
-	if (census)
-		return group_with(snapshot, axis, census, ret);
-	status = census_new(axis, NULL, &own);
-	if (status == 0)
-		status = census_add(own, snapshot);
-	if (status == 0)
-		status = group_with(snapshot, axis, own, ret);
-	census_free(own);
-	return status;
 }
 
 /* A group's sort key.  The double decides; for large numbers it keeps only the leading digits. */

@@ -3,7 +3,7 @@
  * Puts tasks into groups and folds metrics over them.
  *
  *	struct grouping *grouping;
- *	grouping_new(snapshot, AXIS_PCOMM, NULL, &grouping);
+ *	grouping_new(snapshot, AXIS_PCOMM, census, &grouping);
  *	grouping_sort(grouping, &order);
  *	for each of grouping->groups: group_fold(grouping, group, METRIC_majflt, &fold);
  *
@@ -124,11 +124,10 @@ struct grouping {
 
 /*
  * Groups a finished snapshot, in the order of each group's first task.  The
- * census must be of this axis and have counted this snapshot; NULL makes one
- * for this snapshot alone.  Returns 0 and a grouping the caller frees, -ENOMEM,
+ * census must be of this axis and have counted this snapshot.  Returns 0 and a grouping the caller frees, -ENOMEM,
  * or -EINVAL for a snapshot that was not counted.
  */
-int grouping_new(const struct snapshot *snapshot, enum group_axis axis, struct census *census,
+int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const struct census *census,
 		 struct grouping **ret);
 void grouping_free(struct grouping *grouping);		/* NULL is allowed */
 void grouping_free_pointer(struct grouping **grouping); /* for CLEANUP() */

@@ -287,22 +287,12 @@ static void append_path(const char *path, size_t shortest_hex, struct text *out)
 	}
 }
 
-void name_pattern(const char *name, struct text *out)
+void name_pattern(const char *name, unsigned rules, struct text *out)
 {
-	append_name(name, SHORTEST_HEX, out);
-}
+	size_t shortest_hex = rules & NAME_BY_CTPROF ? SHORTEST_CTPROF_HEX : SHORTEST_HEX;
 
-void name_pattern_cgroup(const char *path, struct text *out)
-{
-	append_path(path, SHORTEST_HEX, out);
-}
-
-void name_pattern_ctprof(const char *name, struct text *out)
-{
-	append_name(name, SHORTEST_CTPROF_HEX, out);
-}
-
-void name_pattern_ctprof_cgroup(const char *path, struct text *out)
-{
-	append_path(path, SHORTEST_CTPROF_HEX, out);
+	if (rules & NAME_IS_PATH)
+		append_path(name, shortest_hex, out);
+	else
+		append_name(name, shortest_hex, out);
 }

@@ -17,18 +17,16 @@
 
 struct text;
 
+enum name_rules {
+	NAME_IS_PATH = 1,   /* a cgroup path: systemd's instances are ids too */
+	NAME_BY_CTPROF = 2, /* two hexadecimal digits are enough when one is below ten */
+};
+
 /*
- * Appends the pattern of a process's or thread's name.  A kernel worker that
- * runs ("kworker/0:1+events") has the same pattern as one that rests
- * ("-events").
+ * Appends the pattern of a process's or thread's name, or of a path.  A kernel
+ * worker that runs ("kworker/0:1+events") has the same pattern as one that
+ * rests ("-events").
  */
-void name_pattern(const char *name, struct text *out);
-
-/* Appends the pattern of a cgroup path: the same rules, and systemd's instances. */
-void name_pattern_cgroup(const char *path, struct text *out);
-
-/* The same by ctprof's rule: two hexadecimal digits are enough when one is below ten. */
-void name_pattern_ctprof(const char *name, struct text *out);
-void name_pattern_ctprof_cgroup(const char *path, struct text *out);
+void name_pattern(const char *name, unsigned rules, struct text *out);
 
 #endif

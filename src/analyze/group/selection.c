@@ -42,12 +42,7 @@ void selection_all(struct selection *selection)
 	selection->is_everything = true;
 }
 
-int metric_unknown(const char *name, struct error *error)
-{
-	return metric_unknown_among(name, "", error);
-}
-
-int metric_unknown_among(const char *name, const char *others, struct error *error)
+int metric_unknown(const char *name, const char *others, struct error *error)
 {
 	struct suggestion suggestion = suggest_for(name, strlen(name));
 
@@ -81,7 +76,7 @@ static int add_word(struct selection *selection, const char *word, struct error 
 	if (id < 0 && strpbrk(word, "*?["))
 		return add_matches(selection, word, error);
 	if (id < 0)
-		return metric_unknown(word, error);
+		return metric_unknown(word, "", error);
 	selection_add(selection, id);
 	return 0;
 }

@@ -55,10 +55,10 @@ void selection_add(struct selection *selection, enum metric_id id);
 void selection_add_first(struct selection *selection, enum metric_id id);
 bool selection_has(const struct selection *selection, enum metric_id id);
 
-/* Sets the error: there is no such metric, and which one may be meant.  Returns -EINVAL. */
-int metric_unknown(const char *name, struct error *error);
-
-/* The same where other words are allowed too: "a|b". */
-int metric_unknown_among(const char *name, const char *others, struct error *error);
+/*
+ * Sets the error: there is no such metric, and which one may be meant; others
+ * are words that are allowed too, "a|b" or "".  Returns -EINVAL.
+ */
+int metric_unknown(const char *name, const char *others, struct error *error);
 
 #endif

@@ -66,8 +66,8 @@ static int parse_metric(struct parser *parser, struct word word, struct sort_key
 	memcpy(name, word.start, word.length < NAME_SIZE ? word.length : NAME_SIZE - 1);
 	id = metric_find(name);
 	if (id < 0)
-		return error_mark(parser->error, metric_unknown(name, parser->error), parser->text,
-				  (size_t)(word.start - parser->text));
+		return error_mark(parser->error, metric_unknown(name, "", parser->error),
+				  parser->text, (size_t)(word.start - parser->text));
 	if (!has_order(&metrics[id]))
 		return refuse(parser, word, "cannot sort by %s: its values are names, not numbers",
 			      name);

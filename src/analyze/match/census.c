@@ -26,8 +26,9 @@ struct name_class {
 /* The names of one part of the axis. */
 struct name_count {
 	const struct axis_part *part;
-	bool single_stays;				     /* a name alone with its pattern */
-	void (*pattern)(const char *name, struct text *out); /* NULL: the name is the key */
+	bool single_stays;	  /* a name alone with its pattern */
+	bool has_pattern;	  /* else the name is the key */
+	unsigned rules;		  /* of the pattern */
 	struct dictionary *names; /* of the classes: the pattern with {N} everywhere, or the name */
 	ARRAY_OF(struct name_class) classes;
 };
@@ -92,10 +93,10 @@ static int init_count(struct name_count *count, const struct axis *axis,
 	bool is_ctprof = options->ctprof_names;
 
 	count->part = part;
-	if (part->rule == NAME_PATTERN && !options->literal_names)
-		count->pattern = is_ctprof ? name_pattern_ctprof : name_pattern;
-	if (part->rule == NAME_PATH && !options->literal_cgroups)
-		count->pattern = is_ctprof ? name_pattern_ctprof_cgroup : name_pattern_cgroup;
+	count->has_pattern = (part->rule == NAME_PATTERN && !options->literal_names) ||
+			     (part->rule == NAME_PATH && !options->literal_cgroups);
+	count->rules =
+		(part->rule == NAME_PATH ? NAME_IS_PATH : 0) | (is_ctprof ? NAME_BY_CTPROF : 0);
 	count->single_stays = !options->always_patterns &&
 			      (!is_ctprof || (part->rule == NAME_PATTERN && !axis->parts[1]));
 	count->names = dictionary_new();
@@ -168,21 +169,19 @@ static int find_class(struct census *census, struct name_count *count, const cha
 		      uint32_t *ret_id)
 {
 	const char *glob = flattened(census, count, name);
+	bool has_pattern = count->has_pattern && !glob;
+	const struct text *class = has_pattern ? &census->class_name : &census->pattern;
 
 	text_clear(&census->pattern);
-	if (count->pattern && !glob) {
-		count->pattern(name, &census->pattern);
+	if (has_pattern) {
+		name_pattern(name, count->rules, &census->pattern);
 		write_class_name(census);
 	} else {
 		text_append_string(&census->pattern, glob ? glob : name);
 	}
 	if (census->pattern.failed || census->class_name.failed)
 		return -ENOMEM;
-	if (!count->pattern || glob)
-		return dictionary_add(count->names, text_string(&census->pattern),
-				      census->pattern.length, ret_id);
-	return dictionary_add(count->names, text_string(&census->class_name),
-			      census->class_name.length, ret_id);
+	return dictionary_add(count->names, text_string(class), class->length, ret_id);
 }
 
 /* Every number is also hexadecimal digits, and those may also be an id. */
@@ -216,9 +215,8 @@ static int note_pattern(struct census *census, struct name_count *count, uint32_
 	const char *pattern = text_string(&census->pattern);
 	struct name_class *class;
 
-	while (count->classes.count <= id)
-		if (array_append(&count->classes, (struct name_class){ 0 }) < 0)
-			return -ENOMEM;
+	if (array_extend(&count->classes, id + 1, (struct name_class){ 0 }) < 0)
+		return -ENOMEM;
 	class = &count->classes.data[id];
 	if (!class->label) {
 		class->label = arena_copy(&census->arena, pattern, census->pattern.length);
@@ -237,7 +235,7 @@ static int class_of_name(struct census *census, struct name_count *count, const 
 
 	if (status == 0)
 		status = note_pattern(census, count, *ret_class);
-	if (status == 0 && count->pattern && !flattened(census, count, name))
+	if (status == 0 && count->has_pattern && !flattened(census, count, name))
 		status = note_name(census, count, &count->classes.data[*ret_class], name);
 	return status;
 }

@@ -51,11 +51,8 @@ static int number_key(struct builder *builder, const char *text, size_t length, 
 
 	if (dictionary_add(layout->keys, text, length, ret) < 0)
 		return -ENOMEM;
-	while (layout->numbered.count <= *ret)
-		if (array_append(&layout->numbered,
-				 ((struct sheet_key){ NO_ROW, NO_ROW, NO_ROW })) < 0)
-			return -ENOMEM;
-	return 0;
+	return array_extend(&layout->numbered, *ret + 1,
+			    ((struct sheet_key){ NO_ROW, NO_ROW, NO_ROW }));
 }
 
 /* The key of a cgroup's path, or of a process's name. */

@@ -208,7 +208,7 @@ static int resolve_name(struct parser *parser, const char *name, const char *sta
 	if (!condition->metric)
 		return -ENOMEM;
 	if (metric_is_reading(condition->metric) && !reading_is_known(name))
-		return mark(parser, start, metric_unknown(name, parser->error));
+		return mark(parser, start, metric_unknown(name, "", parser->error));
 	if (!has_numbers(condition->metric))
 		return refuse(parser, start,
 			      "%s cannot be compared with a number: its values are names", name);
@@ -247,18 +247,13 @@ static int parse_relation(struct parser *parser)
 	return refuse(parser, parser->at, "the operator must be one of " OPERATORS);
 }
 
-enum metric_unit fail_condition_unit(const struct fail_condition *condition)
-{
-	return condition->metric->unit;
-}
-
 /*
  * Converts the bound to the unit of the values.  A plain number is already in
  * it, except shares: they are written in percent and stored in hundredths.
  */
 static bool convert_bound(struct fail_condition *condition, enum metric_unit written)
 {
-	enum metric_unit unit = fail_condition_unit(condition);
+	enum metric_unit unit = condition->metric->unit;
 
 	switch (written) {
 	case UNIT_RATIO:
@@ -275,16 +270,11 @@ static bool convert_bound(struct fail_condition *condition, enum metric_unit wri
 	}
 }
 
-static bool is_counter(const struct fail_condition *condition)
-{
-	return condition->metric->kind == KIND_COUNTER;
-}
-
 static int parse_rate(struct parser *parser)
 {
 	if (strncmp(parser->at, "/s", 2) != 0)
 		return 0;
-	if (!is_counter(&parser->condition))
+	if (parser->condition.metric->kind != KIND_COUNTER)
 		return refuse(parser, parser->at, "%s has no rate: it does not count up",
 			      parser->condition.metric->name);
 	parser->condition.per_second = true;
@@ -307,7 +297,7 @@ static int parse_amount(struct parser *parser)
 		condition->bound = -condition->bound;
 	if (!convert_bound(condition, written))
 		return refuse(parser, start, "%s is measured in %s", condition->metric->name,
-			      metric_unit_name(fail_condition_unit(condition)));
+			      metric_unit_name(condition->metric->unit));
 	return parse_rate(parser);
 }
 

@@ -92,9 +92,6 @@ enum fail_names {
 
 enum fail_names fail_condition_names(const struct fail_condition *condition);
 
-/* The unit of a bound that is not relative. */
-enum metric_unit fail_condition_unit(const struct fail_condition *condition);
-
 enum fail_outcome {
 	FAIL_PASSED,  /* evaluated, and it does not hold */
 	FAIL_FAILED,  /* it holds */

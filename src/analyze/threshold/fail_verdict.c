@@ -281,14 +281,12 @@ void fail_verdict_clear(struct fail_verdict *verdict)
 
 static void append_amount(const struct fail_condition *condition, double change, struct text *out)
 {
-	enum metric_unit unit = fail_condition_unit(condition);
-
 	if (change >= 0)
 		text_append_string(out, "+");
 	if (condition->is_relative)
 		unit_format_share(out, change);
 	else
-		unit_format_real(out, unit, change);
+		unit_format_real(out, condition->metric->unit, change);
 	if (condition->per_second)
 		text_append_string(out, "/s");
 }

@@ -169,9 +169,8 @@ static int find_tail(struct mann_whitney *test, size_t dealt, double ***ret)
 
 	if (status < 0)
 		return status;
-	while (test->tails.count <= id)
-		if (array_append(&test->tails, NULL) < 0)
-			return -ENOMEM;
+	if (array_extend(&test->tails, id + 1, NULL) < 0)
+		return -ENOMEM;
 	*ret = &test->tails.data[id];
 	return 0;
 }

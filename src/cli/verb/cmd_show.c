@@ -96,7 +96,7 @@ static int parse_sort_metric(const char *name, struct group_sort *sort, struct e
 	int id = metric_find(name);
 
 	if (id < 0)
-		return metric_unknown_among(name, "group|tasks", error);
+		return metric_unknown(name, "group|tasks", error);
 	if (metrics[id].kind == KIND_CATEGORY)
 		return error_set(error, -EINVAL,
 				 "cannot sort by %s: its values are words, not numbers", name);
@@ -114,7 +114,7 @@ static int parse_sort(const char *spec, struct group_sort *ret, struct error *er
 	int status = 0;
 
 	if (length >= sizeof(name))
-		return metric_unknown(spec, error);
+		return metric_unknown(spec, "", error);
 	memcpy(name, spec, length);
 	if (strcmp(name, "group") == 0)
 		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "hand_grouping.h"
 #include "hand_snapshot.h"
 
 /* Adds a process with `types` kinds of threads, of which the first is its leader. */
@@ -233,11 +234,11 @@ static void a_group_of_b_gets_the_key_it_has_in_a(void **state)
 	add_service(sides->after, "/new", "web", 12);
 	match(sides, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+		CLEANUP(grouping_free_pointer)
+		struct grouping *grouping = hand_grouping(sides->after, expected[i].axis, NULL);
 		CLEANUP(text_free) struct text key = { 0 };
 		const struct group *group;
 
-		assert_int_equal(grouping_new(sides->after, expected[i].axis, NULL, &grouping), 0);
 		group = &grouping->groups[0];
 		cgroup_match_append_key(cgroup_matches_find(sides->matches, group->cgroup), group,
 					&key);

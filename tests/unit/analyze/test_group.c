@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "hand_grouping.h"
 #include "hand_snapshot.h"
 
 static const struct group *find_group(const struct grouping *grouping, const char *key)
@@ -18,26 +19,16 @@ static const struct group *find_group(const struct grouping *grouping, const cha
 	return NULL;
 }
 
-static struct grouping *group_by(struct snapshot *snapshot, enum group_axis axis)
-{
-	struct grouping *grouping;
-
-	assert_int_equal(snapshot_finish(snapshot), 0);
-	assert_int_equal(grouping_new(snapshot, axis, NULL, &grouping), 0);
-	return grouping;
-}
-
 static struct grouping *group_with(struct snapshot *snapshot, enum group_axis axis,
 				   const struct grouping_options *options)
 {
-	CLEANUP(census_free_pointer) struct census *census = NULL;
-	struct grouping *grouping;
-
 	assert_int_equal(snapshot_finish(snapshot), 0);
-	assert_int_equal(census_new(axis, options, &census), 0);
-	assert_int_equal(census_add(census, snapshot), 0);
-	assert_int_equal(grouping_new(snapshot, axis, census, &grouping), 0);
-	return grouping;
+	return hand_grouping(snapshot, axis, options);
+}
+
+static struct grouping *group_by(struct snapshot *snapshot, enum group_axis axis)
+{
+	return group_with(snapshot, axis, NULL);
 }
 
 static void assert_group(const struct grouping *grouping, const char *key, unsigned tasks)

@@ -18,14 +18,13 @@ struct example {
 	const char *pattern;
 };
 
-static void assert_patterns(const struct example *examples, size_t count,
-			    void (*pattern)(const char *, struct text *))
+static void assert_patterns(const struct example *examples, size_t count, unsigned rules)
 {
 	CLEANUP(text_free) struct text out = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		text_clear(&out);
-		pattern(examples[i].name, &out);
+		name_pattern(examples[i].name, rules, &out);
 		assert_string_equal(text_string(&out), examples[i].pattern);
 	}
 }
@@ -65,7 +64,7 @@ static void numbers_and_hex_tokens_become_placeholders(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
+	assert_patterns(examples, ARRAY_SIZE(examples), 0);
 }
 
 static void by_the_rule_of_ctprof_two_digits_are_hexadecimal(void **state)
@@ -78,8 +77,8 @@ static void by_the_rule_of_ctprof_two_digits_are_hexadecimal(void **state)
 	static const struct example paths[] = { { "/run-1f", "/run-{H}" } };
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern_ctprof);
-	assert_patterns(paths, ARRAY_SIZE(paths), name_pattern_ctprof_cgroup);
+	assert_patterns(examples, ARRAY_SIZE(examples), NAME_BY_CTPROF);
+	assert_patterns(paths, ARRAY_SIZE(paths), NAME_IS_PATH | NAME_BY_CTPROF);
 }
 
 static void upper_case_hex_is_hex_and_mixed_case_is_a_word(void **state)
@@ -92,7 +91,7 @@ static void upper_case_hex_is_hex_and_mixed_case_is_a_word(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
+	assert_patterns(examples, ARRAY_SIZE(examples), 0);
 }
 
 static void a_busy_and_an_idle_kworker_have_one_pattern(void **state)
@@ -106,7 +105,7 @@ static void a_busy_and_an_idle_kworker_have_one_pattern(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
+	assert_patterns(examples, ARRAY_SIZE(examples), 0);
 }
 
 static void a_uuid_is_one_id_whatever_its_digits_are(void **state)
@@ -122,7 +121,7 @@ static void a_uuid_is_one_id_whatever_its_digits_are(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
+	assert_patterns(examples, ARRAY_SIZE(examples), 0);
 }
 
 static void hex_ids_of_known_lengths_are_ids_even_without_letters(void **state)
@@ -141,7 +140,7 @@ static void hex_ids_of_known_lengths_are_ids_even_without_letters(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern);
+	assert_patterns(examples, ARRAY_SIZE(examples), 0);
 }
 
 static void cgroups_of_one_template_have_one_pattern(void **state)
@@ -184,7 +183,7 @@ static void cgroups_of_one_template_have_one_pattern(void **state)
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern_cgroup);
+	assert_patterns(examples, ARRAY_SIZE(examples), NAME_IS_PATH);
 }
 
 static void a_service_instance_is_an_id_unless_it_has_several_words(void **state)
@@ -200,7 +199,7 @@ static void a_service_instance_is_an_id_unless_it_has_several_words(void **state
 	};
 
 	(void)state;
-	assert_patterns(examples, ARRAY_SIZE(examples), name_pattern_cgroup);
+	assert_patterns(examples, ARRAY_SIZE(examples), NAME_IS_PATH);
 }
 
 int main(void)

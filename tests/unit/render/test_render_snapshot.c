@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "hand_grouping.h"
 #include "hand_snapshot.h"
 #include "render/snapshot/snapshot_csv.h"
 #include "render/snapshot/snapshot_json.h"
@@ -79,7 +80,7 @@ static char *show(const struct snapshot *snapshot, struct question question,
 	size_t length = 0;
 	FILE *out = open_memstream(&printed, &length);
 
-	assert_int_equal(grouping_new(snapshot, question.axis, NULL, &grouping), 0);
+	grouping = hand_grouping(snapshot, question.axis, NULL);
 	assert_int_equal(grouping_sort(grouping, &sort), 0);
 	view.grouping = grouping;
 	assert_int_equal(selection_parse(question.metrics, &view.metrics, &error), 0);
