@@ -5,17 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cgroup/cgroup_types.h"
 #include "analyze/group/group.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-
-struct cgroup_matches {
-	struct cgroup_types types; /* keeps the keys */
-	struct cgroup_match *matches;
-	size_t count;
-};
 
 static int compare_sets(const struct typed_cgroup *a, const struct typed_cgroup *b)
 {
@@ -278,85 +271,30 @@ static int join_places(struct cgroup_types *types)
 	return places.key.failed ? -ENOMEM : 0;
 }
 
-static int list_matches(struct cgroup_matches *matches)
+int cgroup_match(const struct compare_side *sides, const struct grouping_options *options,
+		 struct cgroup_types *ret)
 {
-	struct cgroup_types *types = &matches->types;
+	int status = cgroup_types_collect(sides, options, ret);
 
-	if (arena_array(&types->arena, matches->matches, types->count) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < types->count; i++) {
-		const struct typed_cgroup *after = &types->cgroups[i];
-
-		if (!after->is_after || !after->match)
-			continue;
-		matches->matches[matches->count++] = (struct cgroup_match){
-			.before = after->match->key,
-			.after = after->key,
-		};
-	}
-	return 0;
-}
-
-int cgroup_matches_new(const struct compare_side *sides, const struct grouping_options *options,
-		       struct cgroup_matches **ret)
-{
-	CLEANUP(cgroup_matches_free_pointer)
-	struct cgroup_matches *matches = calloc(1, sizeof(*matches));
-	int status = -ENOMEM;
-
-	if (matches)
-		status = cgroup_types_collect(sides, options, &matches->types);
 	if (status == 0)
-		status = join_equal(&matches->types);
+		status = join_equal(ret);
 	if (status == 0)
-		status = cgroup_types_join_near(&matches->types);
-	if (status == 0)
-		status = join_places(&matches->types);
-	if (status == 0)
-		status = list_matches(matches);
-	if (status < 0)
-		return status;
-	*ret = TAKE_PTR(matches);
-	return 0;
+		status = cgroup_types_join_near(ret);
+	return status < 0 ? status : join_places(ret);
 }
 
-void cgroup_matches_free(struct cgroup_matches *matches)
+const char *cgroup_match_find(const struct cgroup_types *types, const char *after)
 {
-	if (!matches)
-		return;
-	arena_clear(&matches->types.arena);
-	free(matches);
+	const struct typed_cgroup *found = NULL;
+
+	if (after && types->count)
+		found = bsearch(after, types->cgroups, types->count, sizeof(*types->cgroups),
+				compare_key);
+	return found && found->is_after && found->match ? found->match->key : NULL;
 }
 
-void cgroup_matches_free_pointer(struct cgroup_matches **matches)
+void cgroup_match_append_key(const char *before, const struct group *group, struct text *out)
 {
-	cgroup_matches_free(*matches);
-}
-
-const struct cgroup_match *cgroup_matches_all(const struct cgroup_matches *matches,
-					      size_t *ret_count)
-{
-	*ret_count = matches->count;
-	return matches->matches;
-}
-
-static int compare_after(const void *key, const void *match)
-{
-	return strcmp(key, ((const struct cgroup_match *)match)->after);
-}
-
-const struct cgroup_match *cgroup_matches_find(const struct cgroup_matches *matches,
-					       const char *after)
-{
-	if (!after)
-		return NULL;
-	return bsearch(after, matches->matches, matches->count, sizeof(*matches->matches),
-		       compare_after);
-}
-
-void cgroup_match_append_key(const struct cgroup_match *match, const struct group *group,
-			     struct text *out)
-{
-	text_append_string(out, match->before);
+	text_append_string(out, before);
 	text_append_string(out, group->key + strlen(group->cgroup));
 }

@@ -15,48 +15,90 @@
  * side is called A changes it only where more than 32 others fit one equally
  * well.
  *
- *	cgroup_matches_new(&before, &after, &options->grouping, &matches);
- *	match = cgroup_matches_find(matches, group->cgroup);	(a group of B)
- *	if (match)
- *		cgroup_match_append_key(match, group, &key);	(what A calls it)
+ *	cgroup_match(sides, &options->grouping, &types);
+ *	before = cgroup_match_find(&types, group->cgroup);	(a group of B)
+ *	if (before)
+ *		cgroup_match_append_key(before, group, &key);	(what A calls it)
+ *	arena_clear(&types.arena);
  *
  * Time and memory grow with the number of tasks, not of pairs.
  */
 #ifndef ANALYZE_CGROUP_MATCH_H
 #define ANALYZE_CGROUP_MATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
 
 struct compare_side;
 struct group;
 struct grouping_options;
 struct text;
 
-struct cgroup_match {
-	const char *before, *after; /* keys, as a census of both sides gives them */
+/* A cgroup that only one side has, with the kinds of threads in it. */
+struct typed_cgroup {
+	const char *key; /* never "" */
+	bool is_after;
+	const uint32_t *types; /* ascending, each once; the rarest have the lowest numbers */
+	uint32_t count;
+	const char *leaf, *word; /* pattern of its last segment with a word, and that word; or "" */
+	const struct typed_cgroup *match; /* of the other side, or NULL */
 };
 
-struct cgroup_matches;
+struct cgroup_types {
+	struct arena arena; /* all of it is in here */
+	struct typed_cgroup *cgroups;
+	size_t count;	     /* in order of their keys; 0 when a side has none of its own */
+	uint32_t type_count; /* numbers are below this */
+};
 
 /*
- * NULL options mean the defaults.  Returns 0 and matches that the caller frees,
- * -ENOMEM, or the error of census_new() for the options.
+ * NULL options mean the defaults.  Returns 0, -ENOMEM, or the error of
+ * census_new() for the options; clear the arena either way.
  */
-int cgroup_matches_new(const struct compare_side *sides, const struct grouping_options *options,
-		       struct cgroup_matches **ret);
-void cgroup_matches_free(struct cgroup_matches *matches); /* NULL is allowed */
-void cgroup_matches_free_pointer(struct cgroup_matches **matches);
+int cgroup_match(const struct compare_side *sides, const struct grouping_options *options,
+		 struct cgroup_types *ret);
 
-/* Sorted by B's keys. */
-const struct cgroup_match *cgroup_matches_all(const struct cgroup_matches *matches,
-					      size_t *ret_count);
-
-/* Finds by the key of a cgroup of B, such as group->cgroup.  NULL is allowed and has no match. */
-const struct cgroup_match *cgroup_matches_find(const struct cgroup_matches *matches,
-					       const char *after);
+/*
+ * The key in A of a cgroup of B, such as group->cgroup; NULL when it has no
+ * match.  NULL is allowed and has none.
+ */
+const char *cgroup_match_find(const struct cgroup_types *types, const char *after);
 
 /* Appends the key that a group of B has in A, on the axes cgroup and all. */
-void cgroup_match_append_key(const struct cgroup_match *match, const struct group *group,
-			     struct text *out);
+void cgroup_match_append_key(const char *before, const struct group *group, struct text *out);
+
+/* The steps of a match.  All return 0 or -ENOMEM. */
+int cgroup_types_collect(const struct compare_side *sides, const struct grouping_options *options,
+			 struct cgroup_types *ret);
+
+/* Finds the leaf and word of each; cgroup_types_collect() has done so.  0 or -ENOMEM. */
+int cgroup_types_name(struct cgroup_types *types);
+
+/* How many types both have. */
+uint32_t cgroup_types_shared(const struct typed_cgroup *a, const struct typed_cgroup *b);
+
+static inline uint32_t cgroup_types_either(const struct typed_cgroup *a,
+					   const struct typed_cgroup *b, uint32_t shared)
+{
+	return a->count + b->count - shared;
+}
+
+static inline void cgroup_types_join(struct typed_cgroup *a, struct typed_cgroup *b)
+{
+	a->match = b;
+	b->match = a;
+}
+
+/*
+ * Joins cgroups that have nearly the same types, the most alike first.  Those
+ * that are already joined stay as they are.  0 or -ENOMEM.
+ */
+int cgroup_types_join_near(struct cgroup_types *types);
+
+/* Fewer shared types than this are not enough to identify a cgroup. */
+#define CGROUP_TYPES_ENOUGH 10
 
 #endif

@@ -3,7 +3,7 @@
  * The name of a cgroup: its last segment that contains a word, and that word.
  * A segment that is only an id is skipped for the one above it.
  */
-#include "analyze/cgroup/cgroup_types.h"
+#include "analyze/cgroup/cgroup_match.h"
 
 #include <errno.h>
 #include <string.h>

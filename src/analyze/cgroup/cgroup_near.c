@@ -9,7 +9,7 @@
  * CANDIDATES_MAX are tried for each cgroup.  Each search begins in a list where
  * the search before it did not, so that not all try the same ones.
  */
-#include "analyze/cgroup/cgroup_types.h"
+#include "analyze/cgroup/cgroup_match.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/cgroup/cgroup_types.h"
+#include "analyze/cgroup/cgroup_match.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@ struct builder {
 	struct comparison *comparison;
 	struct census *census;
 	struct census *processes; /* names of processes, for exited threads; NULL when not needed */
-	struct cgroup_matches *matches; /* NULL on axes without cgroups */
+	struct cgroup_types renamed; /* empty on axes without cgroups */
 	struct dictionary *keys;
 	ARRAY_OF(uint32_t) group_of_key; /* by the key's number */
 	struct text key;
@@ -35,7 +35,7 @@ static void builder_clear(struct builder *builder)
 {
 	census_free(builder->census);
 	census_free(builder->processes);
-	cgroup_matches_free(builder->matches);
+	arena_clear(&builder->renamed.arena);
 	dictionary_free(builder->keys);
 	array_free(&builder->group_of_key);
 	text_free(&builder->key);
@@ -68,18 +68,15 @@ static int add_group(struct builder *builder, const char *key, size_t length, ui
 /* Makes the key that a renamed group had in A an alias of the group. */
 static int alias_group(struct builder *builder, const struct group *group, uint32_t number)
 {
-	const struct cgroup_match *match = NULL;
+	const char *before = cgroup_match_find(&builder->renamed, group->cgroup);
 	struct compared_group *compared = &builder->comparison->groups.data[number];
 	uint32_t *place;
 
-	if (builder->matches)
-		match = cgroup_matches_find(builder->matches, group->cgroup);
-	if (!match)
+	if (!before)
 		return 0;
 	text_clear(&builder->key);
-	cgroup_match_append_key(match, group, &builder->key);
-	compared->renamed_from =
-		arena_copy(&builder->comparison->arena, match->before, strlen(match->before));
+	cgroup_match_append_key(before, group, &builder->key);
+	compared->renamed_from = arena_copy(&builder->comparison->arena, before, strlen(before));
 	place = place_of(builder, text_string(&builder->key), builder->key.length);
 	if (builder->key.failed || !compared->renamed_from || !place)
 		return -ENOMEM;
@@ -239,7 +236,7 @@ static int build(struct builder *builder)
 	int status = census_of_sides(axis, options, builder->sides, &builder->census);
 
 	if (status == 0 && (axis == AXIS_CGROUP || axis == AXIS_ALL))
-		status = cgroup_matches_new(builder->sides, options, &builder->matches);
+		status = cgroup_match(builder->sides, options, &builder->renamed);
 	if (status == 0)
 		status = lay_runs(builder);
 	if (status == 0 && layout->is_interval)

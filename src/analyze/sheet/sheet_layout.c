@@ -8,7 +8,6 @@
 #include "analyze/compare/comparison.h"
 #include "analyze/group/group.h"
 #include "analyze/match/census.h"
-#include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "base/text.h"
 
@@ -250,21 +249,20 @@ static int know_groups(struct builder *builder)
 /* On other axes the renamed cgroups have not been searched yet. */
 static int know_renamed(struct builder *builder)
 {
-	CLEANUP(cgroup_matches_free_pointer) struct cgroup_matches *matches = NULL;
-	const struct cgroup_match *match;
-	size_t count;
-	int status = cgroup_matches_new(builder->sides, &builder->options->grouping, &matches);
+	struct cgroup_types types;
+	int status = cgroup_match(builder->sides, &builder->options->grouping, &types);
 
-	if (status < 0)
-		return status;
-	match = cgroup_matches_all(matches, &count);
-	for (size_t i = 0; status == 0 && i < count; i++) {
+	for (size_t i = 0; status == 0 && i < types.count; i++) {
+		const struct typed_cgroup *cgroup = &types.cgroups[i];
 		uint32_t key;
 
-		status = number_key(builder, match[i].after, strlen(match[i].after), &key);
+		if (!cgroup->is_after || !cgroup->match)
+			continue;
+		status = number_key(builder, cgroup->key, strlen(cgroup->key), &key);
 		if (status == 0)
-			status = add_alias(builder, match[i].before, key);
+			status = add_alias(builder, cgroup->match->key, key);
 	}
+	arena_clear(&types.arena);
 	return status;
 }
 

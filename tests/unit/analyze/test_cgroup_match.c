@@ -27,7 +27,7 @@ static void add_service(struct snapshot *snapshot, const char *cgroup, const cha
 
 struct sides {
 	struct snapshot *before, *after;
-	struct cgroup_matches *matches;
+	struct cgroup_types types;
 };
 
 static int set_up(void **state)
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 {
 	struct sides *sides = *state;
 
-	cgroup_matches_free(sides->matches);
+	arena_clear(&sides->types.arena);
 	snapshot_free(sides->before);
 	snapshot_free(sides->after);
 	free(sides);
@@ -54,26 +54,26 @@ static int tear_down(void **state)
 static size_t match(struct sides *sides, const struct grouping_options *options)
 {
 	const struct snapshot *before[] = { sides->before }, *after[] = { sides->after };
-	size_t count;
+	size_t count = 0;
 
 	snapshot_finish(sides->before);
 	snapshot_finish(sides->after);
-	cgroup_matches_free(sides->matches);
-	assert_int_equal(cgroup_matches_new((struct compare_side[]){ { before, 1 }, { after, 1 } },
-					    options, &sides->matches),
+	arena_clear(&sides->types.arena);
+	assert_int_equal(cgroup_match((struct compare_side[]){ { before, 1 }, { after, 1 } },
+				      options, &sides->types),
 			 0);
-	cgroup_matches_all(sides->matches, &count);
+	for (size_t i = 0; i < sides->types.count; i++)
+		count += sides->types.cgroups[i].is_after && sides->types.cgroups[i].match;
 	return count;
 }
 
 static void assert_match(const struct sides *sides, const char *before, const char *after)
 {
-	const struct cgroup_match *match = cgroup_matches_find(sides->matches, after);
+	const char *found = cgroup_match_find(&sides->types, after);
 
-	if (!match)
+	if (!found)
 		fail_msg("'%s' is not matched", after);
-	assert_string_equal(match->before, before);
-	assert_string_equal(match->after, after);
+	assert_string_equal(found, before);
 }
 
 static void a_cgroup_of_many_types_is_known_by_them_under_any_name(void **state)
@@ -86,8 +86,8 @@ static void a_cgroup_of_many_types_is_known_by_them_under_any_name(void **state)
 	add_service(sides->after, "/stays", "init", 1);
 	assert_int_equal(match(sides, NULL), 1);
 	assert_match(sides, "/old", "/new/place");
-	assert_null(cgroup_matches_find(sides->matches, "/stays"));
-	assert_null(cgroup_matches_find(sides->matches, NULL));
+	assert_null(cgroup_match_find(&sides->types, "/stays"));
+	assert_null(cgroup_match_find(&sides->types, NULL));
 }
 
 static void nine_tenths_of_all_types_are_enough_and_less_is_not(void **state)
@@ -240,7 +240,7 @@ static void a_group_of_b_gets_the_key_it_has_in_a(void **state)
 		const struct group *group;
 
 		group = &grouping->groups[0];
-		cgroup_match_append_key(cgroup_matches_find(sides->matches, group->cgroup), group,
+		cgroup_match_append_key(cgroup_match_find(&sides->types, group->cgroup), group,
 					&key);
 		assert_string_equal(text_string(&key), expected[i].key);
 	}
@@ -294,8 +294,8 @@ static void several_snapshots_of_a_side_count_as_one(void **state)
 	add_service(sides->after, "/new", "web", 12);
 	snapshot_finish(sides->before);
 	snapshot_finish(sides->after);
-	assert_int_equal(cgroup_matches_new((struct compare_side[]){ { before, 2 }, { after, 1 } },
-					    NULL, &sides->matches),
+	assert_int_equal(cgroup_match((struct compare_side[]){ { before, 2 }, { after, 1 } }, NULL,
+				      &sides->types),
 			 0);
 	assert_match(sides, "/old", "/new");
 }
