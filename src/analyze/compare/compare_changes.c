@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The change of a folded metric in each group: B less A. */
+/* The change of a folded metric in each group: B less A; and the row that shows it. */
 #include <math.h>
 
 #include "analyze/compare/compare_work.h"
@@ -107,4 +107,85 @@ void compare_work_find_changes(struct compare_work *work)
 		work->changes[group] = difference.known ? difference.real : NAN;
 		work->total += work->is_ratio ? work->amounts[group] : fabs(difference.real);
 	}
+}
+
+static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,
+		      struct compared_value *ret)
+{
+	ret->measured = cell->measured;
+	ret->population = population;
+	if (!cell->known)
+		return;
+	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
+	ret->is_signed = compare_is_signed(work->metric);
+	if (work->is_ratio)
+		ret->real = cell->real;
+	else
+		ret->number = cell->number;
+}
+
+/*
+ * The rate over the lifetimes of the group's members in all runs of a side;
+ * false when some are unknown.
+ */
+static bool rate_of_lives(const struct compare_work *work, int side, size_t group, double *ret)
+{
+	const struct compare_layout *layout = work->layout;
+	double amount = 0, lives = 0;
+
+	for (size_t run = compare_first(layout, side); run < compare_end(layout, side); run++) {
+		const double *of = layout->runs[run].rows[work->metric->scope].lives;
+
+		if (!of)
+			return false;
+		if (!work->runs[run][group].known)
+			continue;
+		amount += cell_real(&work->runs[run][group], work->metric);
+		lives += of[group];
+	}
+	*ret = lives > 0 ? amount / lives : 0;
+	return lives > 0;
+}
+
+static void set_rates(const struct compare_work *work, const struct comparison *comparison,
+		      size_t group, struct comparison_row *row)
+{
+	if (work->metric->kind != KIND_COUNTER && !compare_is_whole(work->metric))
+		return;
+	if (comparison->mode == COMPARE_INTERVAL) {
+		row->has_rate = row->delta.known && comparison->elapsed_ns > 0;
+		if (row->has_rate)
+			row->per_second = row->delta.real / ((double)comparison->elapsed_ns / 1e9);
+		return;
+	}
+	row->has_rate_before = row->before.shape != VALUE_ABSENT &&
+			       rate_of_lives(work, 0, group, &row->rate_before);
+	row->has_rate_after =
+		row->after.shape != VALUE_ABSENT && rate_of_lives(work, 1, group, &row->rate_after);
+	row->has_rate = row->has_rate_before || row->has_rate_after;
+}
+
+void compare_work_fill(const struct compare_work *work, const struct comparison *comparison,
+		       size_t group, struct comparison_row *row)
+{
+	uint32_t ended = 0;
+
+	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
+		ended = work->unknown[group];
+	if (row->state != ROW_RESET)
+		row->delta = compare_work_difference(work, group);
+	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
+		  &row->before);
+	set_value(work, &work->sides[1][group],
+		  compare_work_population(work, 1, group) + (work->has_moves ? ended : 0),
+		  &row->after);
+	if (work->has_interval)
+		set_value(work, &work->interval[group],
+			  compare_work_population(work, 1, group) + ended, &row->interval);
+	if (work->has_moves && work->moves[group].resets && row->state != ROW_RESET) {
+		uint32_t resets = work->moves[group].resets;
+
+		row->after.measured -= resets < row->after.measured ? resets : row->after.measured;
+	}
+	set_rates(work, comparison, group, row);
 }

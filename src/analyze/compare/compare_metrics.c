@@ -12,7 +12,7 @@
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"
 
-enum compare_section compare_section_of(enum metric_id id)
+static enum compare_section section_of(enum metric_id id)
 {
 	if (metric_is_derived(id))
 		return COMPARE_DERIVED;
@@ -104,62 +104,6 @@ static double score_of(const struct row_maker *maker, size_t group)
 	return rank_amount(maker->scale, work->metric, fabs(change), share_of(work, group));
 }
 
-static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,
-		      struct compared_value *ret)
-{
-	ret->measured = cell->measured;
-	ret->population = population;
-	if (!cell->known)
-		return;
-	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
-	ret->is_signed = compare_is_signed(work->metric);
-	if (work->is_ratio)
-		ret->real = cell->real;
-	else
-		ret->number = cell->number;
-}
-
-/*
- * The rate over the lifetimes of the group's members in all runs of a side;
- * false when some are unknown.
- */
-static bool rate_of_lives(const struct compare_work *work, int side, size_t group, double *ret)
-{
-	const struct compare_layout *layout = work->layout;
-	double amount = 0, lives = 0;
-
-	for (size_t run = compare_first(layout, side); run < compare_end(layout, side); run++) {
-		const double *of = layout->runs[run].rows[work->metric->scope].lives;
-
-		if (!of)
-			return false;
-		if (!work->runs[run][group].known)
-			continue;
-		amount += cell_real(&work->runs[run][group], work->metric);
-		lives += of[group];
-	}
-	*ret = lives > 0 ? amount / lives : 0;
-	return lives > 0;
-}
-
-static void set_rates(const struct compare_work *work, const struct comparison *comparison,
-		      size_t group, struct comparison_row *row)
-{
-	if (work->metric->kind != KIND_COUNTER && !compare_is_whole(work->metric))
-		return;
-	if (comparison->mode == COMPARE_INTERVAL) {
-		row->has_rate = row->delta.known && comparison->elapsed_ns > 0;
-		if (row->has_rate)
-			row->per_second = row->delta.real / ((double)comparison->elapsed_ns / 1e9);
-		return;
-	}
-	row->has_rate_before = row->before.shape != VALUE_ABSENT &&
-			       rate_of_lives(work, 0, group, &row->rate_before);
-	row->has_rate_after =
-		row->after.shape != VALUE_ABSENT && rate_of_lives(work, 1, group, &row->rate_after);
-	row->has_rate = row->has_rate_before || row->has_rate_after;
-}
-
 /* Why a side has no value.  A ratio may have none although its inputs were measured. */
 static const char *reason_of(const struct row_maker *maker, size_t group)
 {
@@ -176,39 +120,16 @@ static const char *reason_of(const struct row_maker *maker, size_t group)
 	return compare_layout_reason(work->layout, work->metric, after_is_known);
 }
 
-static void fill_numbers(const struct row_maker *maker, size_t group, struct comparison_row *row)
-{
-	const struct compare_work *work = &maker->work;
-	uint32_t ended = 0;
-
-	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
-		ended = work->unknown[group];
-	if (row->state != ROW_RESET)
-		row->delta = compare_work_difference(work, group);
-	row->share = share_of(work, group);
-	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
-		  &row->before);
-	set_value(work, &work->sides[1][group],
-		  compare_work_population(work, 1, group) + (work->has_moves ? ended : 0),
-		  &row->after);
-	if (work->has_interval)
-		set_value(work, &work->interval[group],
-			  compare_work_population(work, 1, group) + ended, &row->interval);
-	if (work->has_moves && work->moves[group].resets && row->state != ROW_RESET) {
-		uint32_t resets = work->moves[group].resets;
-
-		row->after.measured -= resets < row->after.measured ? resets : row->after.measured;
-	}
-	set_rates(work, maker->comparison, group, row);
-}
-
 /* Fills in the rest: section, group, metric, state, significance and score are already set. */
 static int fill_row(const struct row_maker *maker, size_t group, struct comparison_row *row)
 {
-	if (!maker->is_setting)
-		fill_numbers(maker, group, row);
-	else if (compare_settings_fill(maker, row) < 0)
-		return -ENOMEM;
+	if (maker->is_setting) {
+		if (compare_settings_fill(maker, row) < 0)
+			return -ENOMEM;
+	} else {
+		row->share = share_of(&maker->work, group);
+		compare_work_fill(&maker->work, maker->comparison, group, row);
+	}
 	if (row->state == ROW_ABSENT)
 		row->reason = reason_of(maker, group);
 	return 0;
@@ -417,7 +338,7 @@ int compare_metrics(const struct compare_layout *layout, const struct compare_op
 		status = measure_groups(&maker);
 	for (size_t i = 0; i < options->metrics.count && status == 0; i++) {
 		enum metric_id id = options->metrics.ids[i];
-		enum compare_section section = compare_section_of(id);
+		enum compare_section section = section_of(id);
 
 		if (options->sections & 1u << section)
 			status = row_maker_make(&maker, &metrics[id], section);

@@ -79,8 +79,6 @@ int compare_settings_fill(const struct row_maker *maker, struct comparison_row *
 /* Gives the comparison's number of a group of the layout.  0 or -ENOMEM. */
 int row_maker_group(struct row_maker *maker, uint32_t group, uint32_t *ret);
 
-enum compare_section compare_section_of(enum metric_id id);
-
 /*
  * Makes rows of all metrics of tasks that the options select, and sets the size
  * of groups that only one side has.  0 or -ENOMEM.

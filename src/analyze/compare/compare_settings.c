@@ -150,52 +150,52 @@ static const char *limits_text(const struct fold *fold, struct arena *arena)
 	return text.failed ? NULL : arena_copy(arena, text.data, text.length);
 }
 
+/* The value in words, and how many have it; NULL for a number, or without memory. */
+static const char *setting_text(const struct fold *fold, struct arena *arena, uint64_t *ret_count)
+{
+	*ret_count = fold->measured;
+	switch (fold->shape) {
+	case SHAPE_LIMITS:
+		return limits_text(fold, arena);
+	case SHAPE_CPUS:
+		return cpus_text(fold, arena);
+	case SHAPE_TEXT:
+		*ret_count = fold->mode_count;
+		return fold->text;
+	case SHAPE_MODE:
+		*ret_count = fold->mode_count;
+		return mode_text(fold, arena);
+	default:
+		return NULL;
+	}
+}
+
 static int setting_value(const struct fold *fold, struct arena *arena, struct compared_value *ret)
 {
-	struct compared_value value = { .measured = fold->measured,
+	*ret = (struct compared_value){ .measured = fold->measured,
 					.population = fold->population };
-
 	switch (fold->shape) {
+	case SHAPE_ABSENT:
+		break;
 	case SHAPE_NUMBER:
-		value.shape = VALUE_NUMBER;
-		value.is_signed = fold->metric->unit == UNIT_LEVEL;
-		value.number = fold->number;
+		ret->shape = VALUE_NUMBER;
+		ret->is_signed = fold->metric->unit == UNIT_LEVEL;
+		ret->number = fold->number;
 		break;
 	case SHAPE_UNLIMITED:
-		value.shape = VALUE_UNLIMITED;
-		break;
-	case SHAPE_LIMITS:
-		value.shape = VALUE_TEXT;
-		value.number = fold->measured;
-		value.text = limits_text(fold, arena);
-		break;
-	case SHAPE_TEXT:
-		value.shape = VALUE_TEXT;
-		value.number = fold->mode_count;
-		value.text = fold->text;
+		ret->shape = VALUE_UNLIMITED;
 		break;
 	case SHAPE_RANGE:
-		value.shape = VALUE_RANGE;
-		value.is_signed = true;
-		value.min = fold->min;
-		value.max = fold->max;
-		break;
-	case SHAPE_MODE:
-		value.shape = VALUE_TEXT;
-		value.number = fold->mode_count;
-		value.text = mode_text(fold, arena);
-		break;
-	case SHAPE_CPUS:
-		value.shape = VALUE_TEXT;
-		value.number = fold->measured;
-		value.text = cpus_text(fold, arena);
+		ret->shape = VALUE_RANGE;
+		ret->is_signed = true;
+		ret->min = fold->min;
+		ret->max = fold->max;
 		break;
 	default:
-		break;
+		ret->shape = VALUE_TEXT;
+		ret->text = setting_text(fold, arena, &ret->number);
+		return ret->text ? 0 : -ENOMEM;
 	}
-	if (value.shape == VALUE_TEXT && !value.text)
-		return -ENOMEM;
-	*ret = value;
 	return 0;
 }
 

@@ -80,6 +80,10 @@ void compare_work_find_changes(struct compare_work *work);
 /* The exact change of a group. */
 struct difference compare_work_difference(const struct compare_work *work, size_t group);
 
+/* Fills in the values, difference and rates of a row, whose state is set. */
+void compare_work_fill(const struct compare_work *work, const struct comparison *comparison,
+		       size_t group, struct comparison_row *row);
+
 /* B less A of whole numbers. */
 struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_signed);
 
