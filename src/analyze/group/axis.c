@@ -60,26 +60,6 @@ static uint32_t task_identity(const struct snapshot *snapshot, uint32_t task)
 	return task;
 }
 
-static void append_pcomm(const struct snapshot *snapshot, uint32_t task, struct text *out)
-{
-	text_append_string(out, snapshot_text(snapshot, pcomm_identity(snapshot, task)));
-}
-
-static void append_comm(const struct snapshot *snapshot, uint32_t task, struct text *out)
-{
-	text_append_string(out, snapshot_text(snapshot, comm_identity(snapshot, task)));
-}
-
-static void append_cgroup(const struct snapshot *snapshot, uint32_t task, struct text *out)
-{
-	text_append_string(out, snapshot_text(snapshot, cgroup_identity(snapshot, task)));
-}
-
-static void append_scope(const struct snapshot *snapshot, uint32_t task, struct text *out)
-{
-	text_append_string(out, snapshot_text(snapshot, scope_identity(snapshot, task)));
-}
-
 static void append_container(const struct snapshot *snapshot, uint32_t task, struct text *out)
 {
 	container_append_name(snapshot_text(snapshot, cgroup_identity(snapshot, task)), out);
@@ -99,14 +79,14 @@ static void append_number(const struct snapshot *snapshot, int32_t number, enum 
 
 static void append_process(const struct snapshot *snapshot, uint32_t task, struct text *out)
 {
-	append_pcomm(snapshot, task, out);
+	text_append_string(out, snapshot_text(snapshot, pcomm_identity(snapshot, task)));
 	append_number(snapshot, process_of(snapshot, task)->tgid, METRIC_process_count,
 		      snapshot->tasks[task].process, "process", "processes", out);
 }
 
 static void append_thread(const struct snapshot *snapshot, uint32_t task, struct text *out)
 {
-	append_comm(snapshot, task, out);
+	text_append_string(out, snapshot_text(snapshot, comm_identity(snapshot, task)));
 	append_number(snapshot, snapshot->tasks[task].tid, METRIC_thread_count, task, "thread",
 		      "threads", out);
 }
@@ -125,14 +105,14 @@ static void append_user(const struct snapshot *snapshot, uint32_t task, struct t
 
 /* clang-format off */
 static const struct axis_part
-	pcomm_pattern =  { NAME_PATTERN, pcomm_identity,   string_count,  append_pcomm },
-	comm_pattern =   { NAME_PATTERN, comm_identity,    string_count,  append_comm },
-	comm_itself =    { NAME_LITERAL, comm_identity,    string_count,  append_comm },
-	cgroup_path =    { NAME_PATH,    cgroup_identity,  string_count,  append_cgroup },
+	pcomm_pattern =  { NAME_PATTERN, pcomm_identity,   string_count,  NULL },
+	comm_pattern =   { NAME_PATTERN, comm_identity,    string_count,  NULL },
+	comm_itself =    { NAME_LITERAL, comm_identity,    string_count,  NULL },
+	cgroup_path =    { NAME_PATH,    cgroup_identity,  string_count,  NULL },
 	process_itself = { NAME_LITERAL, process_identity, process_count, append_process },
 	thread_itself =  { NAME_LITERAL, task_identity,    task_count,    append_thread },
 	user_itself =    { NAME_LITERAL, process_identity, process_count, append_user },
-	scope_itself =   { NAME_LITERAL, scope_identity,   string_count,  append_scope },
+	scope_itself =   { NAME_LITERAL, scope_identity,   string_count,  NULL },
 	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container };
 
 const struct axis axes[AXIS_COUNT] = {

@@ -29,6 +29,7 @@ struct axis_part {
 	/* A number below identities(). */
 	uint32_t (*identity)(const struct snapshot *snapshot, uint32_t task);
 	size_t (*identities)(const struct snapshot *snapshot);
+	/* NULL: the identity is the name, as a string's number. */
 	void (*append_name)(const struct snapshot *snapshot, uint32_t task, struct text *out);
 };
 

@@ -245,8 +245,14 @@ static int class_of_name(struct census *census, struct name_count *count, const 
 static int class_of_task(struct census *census, struct name_count *count,
 			 const struct snapshot *snapshot, uint32_t task, uint32_t *ret_class)
 {
+	const struct axis_part *part = count->part;
+
+	if (!part->append_name)
+		return class_of_name(census, count,
+				     snapshot_text(snapshot, part->identity(snapshot, task)),
+				     ret_class);
 	text_clear(&census->name);
-	count->part->append_name(snapshot, task, &census->name);
+	part->append_name(snapshot, task, &census->name);
 	if (census->name.failed)
 		return -ENOMEM;
 	return class_of_name(census, count, text_string(&census->name), ret_class);

@@ -18,6 +18,7 @@ struct builder {
 	const struct compare_options *options;
 	const struct compare_side *sides;
 	struct census *census; /* NULL: all rows are the host's */
+	uint32_t **key_of;     /* by run and number of a string: its key, or NO_ROW */
 	struct text key;
 };
 
@@ -54,95 +55,77 @@ static int number_key(struct builder *builder, const char *text, size_t length, 
 			    ((struct sheet_key){ NO_ROW, NO_ROW, NO_ROW }));
 }
 
-/* The key of a cgroup's path, or of a process's name. */
-static int key_of_name(struct builder *builder, const char *name, uint32_t *ret)
+/*
+ * The key of a cgroup's path, or of a process's name, which is a string of the
+ * run.  It is made once for each string: many tasks share a cgroup.
+ */
+static int key_of_string(struct builder *builder, size_t number, uint32_t string, uint32_t *ret)
 {
-	text_clear(&builder->key);
-	if (census_append_key(builder->census, name, &builder->key) < 0 || builder->key.failed)
-		return -ENOMEM;
-	return number_key(builder, text_string(&builder->key), builder->key.length, ret);
-}
-
-/* The string from which the key of a row is made. */
-static uint32_t name_of_row(const struct compare_run *run, enum sheet_id sheet, uint32_t row)
-{
-	uint32_t key = run->sheet->keys[row];
-
-	return sheet == SHEET_PROCESSES ? run->snapshot->processes[key].pcomm : key;
-}
-
-/* Keys by number of the name, made once for each: many tasks share a cgroup. */
-struct name_keys {
-	uint32_t *keys;
-	bool is_before;
-};
-
-static int key_of_string(struct builder *builder, const struct compare_run *run,
-			 struct name_keys *names, uint32_t string, uint32_t *ret)
-{
-	uint32_t *key = &names->keys[string];
-	int status;
+	struct sheet_layout *layout = builder->layout;
+	const char *name = snapshot_text(layout->base.runs[number].snapshot, string);
+	uint32_t *key = &builder->key_of[number][string];
 
 	if (*key == NO_ROW) {
-		status = key_of_name(builder, snapshot_text(run->snapshot, string), key);
-		if (status < 0)
-			return status;
-		if (names->is_before && builder->layout->numbered.data[*key].became != NO_ROW)
-			*key = builder->layout->numbered.data[*key].became;
+		text_clear(&builder->key);
+		if (census_append_key(builder->census, name, &builder->key) < 0 ||
+		    number_key(builder, text_string(&builder->key), builder->key.length, key) < 0)
+			return -ENOMEM;
+		if (number < layout->base.before_count &&
+		    layout->numbered.data[*key].became != NO_ROW)
+			*key = layout->numbered.data[*key].became;
 	}
 	*ret = *key;
 	return 0;
 }
 
-static int key_rows(struct builder *builder, struct compare_run *run, struct name_keys *names)
+static int key_row(struct builder *builder, size_t number, uint32_t row, uint32_t *ret)
 {
-	int status = 0;
+	const struct compare_run *run = &builder->layout->base.runs[number];
+	uint32_t key = run->sheet->keys[row];
 
-	for (uint32_t row = 0; status == 0 && row < run->sheet->row_count; row++)
-		if (builder->census)
-			status = key_of_string(builder, run, names,
-					       name_of_row(run, builder->layout->sheet, row),
-					       &run->rows[METRIC_OF_ROW].group_of[row]);
-		else
-			status = number_key(builder, HOST_KEY, strlen(HOST_KEY),
-					    &run->rows[METRIC_OF_ROW].group_of[row]);
-	return status;
+	if (!builder->census)
+		return number_key(builder, HOST_KEY, strlen(HOST_KEY), ret);
+	if (builder->layout->sheet == SHEET_PROCESSES)
+		key = run->snapshot->processes[key].pcomm;
+	return key_of_string(builder, number, key, ret);
 }
 
 /* Adds keys for groups that have tasks or processes, even if the sheet has no row for them. */
-static int key_members(struct builder *builder, struct compare_run *run, struct name_keys *names)
+static int key_members(struct builder *builder, size_t number)
 {
-	const struct snapshot *snapshot = run->snapshot;
-	enum sheet_id sheet = builder->layout->sheet;
+	const struct snapshot *snapshot = builder->layout->base.runs[number].snapshot;
+	bool by_task = builder->layout->sheet == SHEET_CGROUPS;
+	size_t count = by_task ? snapshot->task_count : snapshot->process_count;
 	uint32_t key;
 	int status = 0;
 
-	for (size_t i = 0; sheet == SHEET_CGROUPS && status == 0 && i < snapshot->task_count; i++)
-		status = key_of_string(builder, run, names, snapshot->tasks[i].cgroup, &key);
-	for (size_t i = 0; sheet == SHEET_PROCESSES && status == 0 && i < snapshot->process_count;
-	     i++)
-		status = key_of_string(builder, run, names, snapshot->processes[i].pcomm, &key);
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = key_of_string(
+			builder, number,
+			by_task ? snapshot->tasks[i].cgroup : snapshot->processes[i].pcomm, &key);
 	return status;
 }
 
-static int key_run(struct builder *builder, struct compare_run *run, bool is_before,
-		   struct name_keys *ret)
+static int key_run(struct builder *builder, size_t number)
 {
-	int status;
+	struct sheet_layout *layout = builder->layout;
+	const struct compare_run *run = &layout->base.runs[number];
+	struct member_rows *rows = &layout->base.runs[number].rows[METRIC_OF_ROW];
+	int status = 0;
 
-	ret->is_before = is_before;
-	ret->keys = sheet_layout_numbers(builder->layout, dictionary_count(run->snapshot->strings));
-	run->rows[METRIC_OF_ROW].group_of =
-		sheet_layout_numbers(builder->layout, run->sheet->row_count);
-	run->rows[METRIC_OF_ROW].count = run->sheet->row_count;
-	if (!ret->keys || !run->rows[METRIC_OF_ROW].group_of)
+	builder->key_of[number] =
+		sheet_layout_numbers(layout, dictionary_count(run->snapshot->strings));
+	rows->count = run->sheet->row_count;
+	rows->group_of = sheet_layout_numbers(layout, rows->count);
+	if (!builder->key_of[number] || !rows->group_of)
 		return -ENOMEM;
-	status = key_rows(builder, run, ret);
-	return status < 0 || !builder->census ? status : key_members(builder, run, ret);
+	for (uint32_t row = 0; status == 0 && row < rows->count; row++)
+		status = key_row(builder, number, row, &rows->group_of[row]);
+	return status < 0 || !builder->census ? status : key_members(builder, number);
 }
 
 /* A process belongs to its group whether or not its memory was read. */
-static void count_processes(struct compare_layout *base, const struct name_keys *names)
+static void count_processes(struct compare_layout *base, uint32_t *const *key_of)
 {
 	for (int side = 0; side < SIDES; side++)
 		memset(base->population[side][METRIC_OF_ROW], 0,
@@ -152,12 +135,12 @@ static void count_processes(struct compare_layout *base, const struct name_keys 
 		uint32_t *population = base->population[run >= base->before_count][METRIC_OF_ROW];
 
 		for (size_t i = 0; i < snapshot->process_count; i++)
-			population[names[run].keys[snapshot->processes[i].pcomm]]++;
+			population[key_of[run][snapshot->processes[i].pcomm]]++;
 	}
 }
 
 /* Marks the groups that the run has a row or a member of. */
-static void mark_groups(struct compare_layout *base, size_t number, const struct name_keys *names)
+static void mark_groups(struct compare_layout *base, size_t number, const uint32_t *key_of)
 {
 	const struct compare_run *run = &base->runs[number];
 	uint8_t *has = base->has[number >= base->before_count];
@@ -166,8 +149,8 @@ static void mark_groups(struct compare_layout *base, size_t number, const struct
 	for (size_t row = 0; row < run->rows[METRIC_OF_ROW].count; row++)
 		has[run->rows[METRIC_OF_ROW].group_of[row]] = 1;
 	for (size_t i = 0; i < strings; i++)
-		if (names->keys[i] != NO_ROW)
-			has[names->keys[i]] = 1;
+		if (key_of[i] != NO_ROW)
+			has[key_of[i]] = 1;
 }
 
 /* Whether this side had a filter that the other did not: what it lacks may have existed. */
@@ -200,11 +183,10 @@ static int key_all(struct builder *builder)
 {
 	struct sheet_layout *layout = builder->layout;
 	struct compare_layout *base = &layout->base;
-	struct name_keys *names;
-	int status = arena_array(&base->arena, names, base->run_count);
+	int status = arena_array(&base->arena, builder->key_of, base->run_count);
 
 	for (size_t i = 0; status == 0 && i < base->run_count; i++)
-		status = key_run(builder, &base->runs[i], i < base->before_count, &names[i]);
+		status = key_run(builder, i);
 	base->group_count = base->first_exited = dictionary_count(layout->keys);
 	for (int side = 0; status == 0 && side < SIDES; side++)
 		status = find_groups(base, side);
@@ -212,9 +194,9 @@ static int key_all(struct builder *builder)
 	if (status == 0)
 		status = compare_layout_count(base, layout->sheet == SHEET_HOST);
 	for (size_t i = 0; status == 0 && i < base->run_count; i++)
-		mark_groups(base, i, &names[i]);
+		mark_groups(base, i, builder->key_of[i]);
 	if (status == 0 && layout->sheet == SHEET_PROCESSES)
-		count_processes(base, names);
+		count_processes(base, builder->key_of);
 	return status;
 }
 
