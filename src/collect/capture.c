@@ -14,7 +14,7 @@
 #include "collect/host/sched_ext.h"
 #include "collect/jemalloc/jemalloc.h"
 #include "collect/proc/proc_reader.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/process/smaps.h"
 #include "collect/scope/task_scopes.h"
 #include "collect/source.h"

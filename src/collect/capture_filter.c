@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 
 bool capture_wants_process(const struct capture *capture, int32_t tgid)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/scope_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,11 +13,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/scope_layout.h"
-#include "base/text.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/plain_file.h"
 #include "host/elf/process_maps.h"
+#include "host/proc/proc_file.h"
+#include "host/proc/task_text.h"
 
 #define MAPPED_NAME "/memfd:" SCOPE_MEMORY_NAME
 #define LINK_TEXT MAPPED_NAME " (deleted)"
@@ -50,11 +50,9 @@ static int check_link(int dir, const char *path)
 /* The number of the mount of one of our descriptors.  Does not ask the file system. */
 static int mount_of(int fd, uint64_t *ret)
 {
-	static const char key[] = "mnt_id:";
 	CLEANUP(close_fd) int info = -1;
 	char path[PATH_SIZE];
 	char text[512];
-	const char *cursor;
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
@@ -63,12 +61,7 @@ static int mount_of(int fd, uint64_t *ret)
 	if (length < 0)
 		return -errno;
 	text[length] = '\0';
-	cursor = strstr(text, key);
-	if (!cursor)
-		return -ENOENT;
-	cursor += sizeof(key) - 1;
-	cursor += strspn(cursor, " \t");
-	return scan_u64(&cursor, ret) ? 0 : -ENOENT;
+	return task_status_number(text, "mnt_id", ret) ? 0 : -ENOENT;
 }
 
 /*
@@ -121,13 +114,13 @@ static int try_place(struct search *search, int place)
 	return status < 0 ? status : TAKE_FD(fd);
 }
 
-static int try_descriptor(struct search *search, const char *number)
+static int try_descriptor(struct search *search, int32_t fd)
 {
 	CLEANUP(close_fd) int place = -1;
 	char path[PATH_SIZE];
 	int status;
 
-	snprintf(path, sizeof(path), "fd/%s", number);
+	snprintf(path, sizeof(path), "fd/%" PRId32, fd);
 	status = check_link(search->process, path);
 	if (status < 0)
 		return status;
@@ -154,11 +147,8 @@ static int search_usual(struct search *search)
 	int status = -ENOENT;
 
 	for (int i = 0; i < SCOPE_FD_TRIES; i++) {
-		char number[16];
-		int found;
+		int found = try_descriptor(search, SCOPE_FD + i);
 
-		snprintf(number, sizeof(number), "%d", SCOPE_FD + i);
-		found = try_descriptor(search, number);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);
@@ -166,28 +156,17 @@ static int search_usual(struct search *search)
 	return status;
 }
 
-static void close_listing(DIR **listing)
-{
-	if (*listing)
-		closedir(*listing);
-}
-
 static int search_descriptors(struct search *search)
 {
-	CLEANUP(close_fd) int fd = host_open_directory(search->process, "fd");
-	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	int status = -ENOENT;
+	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
+	int status = proc_list(search->process, "fd", &fds);
 
-	if (!listing)
-		return fd < 0 ? fd : -errno;
-	TAKE_FD(fd);
-	while (!is_exhausted(search) && (entry = readdir(listing))) {
-		int found;
+	if (status < 0)
+		return status;
+	status = -ENOENT;
+	for (size_t i = 0; i < fds.list.count && !is_exhausted(search); i++) {
+		int found = try_descriptor(search, fds.list.data[i]);
 
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) > 16)
-			continue;
-		found = try_descriptor(search, entry->d_name);
 		if (found >= 0)
 			return found;
 		status = weigh(status, found);

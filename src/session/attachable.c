@@ -5,16 +5,15 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "host/host.h"
 #include "host/privilege.h"
+#include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 
 struct process {
@@ -27,7 +26,7 @@ struct process {
 static int read_group(int process, struct process *found)
 {
 	char buffer[8192];
-	ssize_t length = file_read(process, "status", buffer, sizeof(buffer));
+	ssize_t length = proc_read_start(process, "status", buffer, sizeof(buffer));
 	uint64_t group;
 
 	if (length < 0)
@@ -58,23 +57,14 @@ static int read_all(int process, struct process *found)
 
 static int read_process(const struct host *host, int32_t pid, struct process *ret)
 {
-	struct process found = { 0 };
-	char path[16];
-	CLEANUP(close_fd) int process = -1;
-	int status;
+	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
 
-	snprintf(path, sizeof(path), "%" PRId32, pid);
-	process = host_open_directory(host->proc, path);
-	status = process < 0 ? process : read_all(process, &found);
-	if (status < 0)
-		return status == -ENOENT ? -ESRCH : status;
-	*ret = found;
-	return 0;
+	return proc_gone(process < 0 ? process : read_all(process, ret));
 }
 
 int process_attachable(const struct host *host, int32_t pid, struct error *error)
 {
-	struct process found;
+	struct process found = { 0 };
 	int status;
 
 	if (pid == getpid())

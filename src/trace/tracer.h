@@ -107,7 +107,4 @@ int process_directory(const struct host *host, int32_t pid, uint64_t start_ns);
 int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
 		       struct tree_process_facts *ret);
 
-/* Adds the peak RSS of the program that it runs now.  This costs more than all of the above. */
-int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts);
-
 #endif

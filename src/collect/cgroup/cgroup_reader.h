@@ -11,7 +11,7 @@
 #include "collect/cgroup/cgroup_absence.h"
 #include "collect/cgroup/cgroup_files.h"
 #include "collect/cgroup/cgroup_rows.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 
 struct capture;
 struct cgroup_v1_file;

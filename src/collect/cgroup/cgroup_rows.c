@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/dictionary.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 
 /* Real hosts have far fewer, but a hostile recorded tree may have more. */
 #define ROWS_MAX 65536

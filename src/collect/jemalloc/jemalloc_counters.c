@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/jemalloc/jemalloc_target.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "host/elf/tls.h"
 
 #define COUNTER_SIZE 8

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/jemalloc/jemalloc_budget.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "host/confine/confine.h"
 #include "host/elf/debug_file.h"
 #include "host/elf/process_modules.h"

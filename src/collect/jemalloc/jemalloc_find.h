@@ -20,7 +20,7 @@
 #include "collect/jemalloc/jemalloc_budget.h"
 #include "collect/jemalloc/jemalloc_layout.h"
 #include "collect/jemalloc/jemalloc_slow_users.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "host/elf/process_modules.h"
 #include "host/oracle/offset_cache.h"
 

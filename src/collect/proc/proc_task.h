@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "collect/proc/affinity.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
 #include "collect/proc/proc_reader.h"
 

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
 #include "collect/proc/proc_reader.h"
 
@@ -44,14 +44,6 @@ static int walk_begin(struct walk *walk, struct capture *capture)
 		.known_tasks = capture->snapshot->task_count,
 	};
 	return proc_list(capture->host->proc, ".", &walk->tgids);
-}
-
-static int list_threads(struct walk *walk, int32_t tgid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "%" PRId32 "/task", tgid);
-	return proc_list(walk->capture->host->proc, path, &walk->tids);
 }
 
 static uint64_t known_key(uint32_t process, int32_t tid)
@@ -109,7 +101,7 @@ static void lose_task(struct capture *capture, enum source_id source, int status
 static int add_process(struct walk *walk, int32_t tgid)
 {
 	struct capture *capture = walk->capture;
-	int status = list_threads(walk, tgid);
+	int status = proc_list_threads(capture->host->proc, tgid, &walk->tids);
 	uint32_t process;
 
 	if (status == -ENOMEM)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 
 struct namespace_tid {
 	int32_t own, ours;

@@ -19,7 +19,7 @@
 #include "collect/collector.h"
 #include "collect/process/cmdline.h"
 #include "collect/process/executable.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
 #include "collect/proc/user_names.h"
 #include "collect/process/process_texts.h"

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
 
 /* On a recorded host a pid is never used again. */

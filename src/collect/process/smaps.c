@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/kernel_parse.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/process/reader_pool.h"
 #include "collect/source.h"
 

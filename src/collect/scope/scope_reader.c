@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/scope/scope_decode.h"
 #include "collect/process/namespace_tids.h"
 #include "host/host.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "collect/collector.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/scope/scope_reader.h"
 #include "collect/source.h"
 #include "model/scope/scopes.h"

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "collect/collector.h"
 #include "collect/task/delay.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "host/taskstats/taskstats_socket.h"
 
 #define NS_PER_US 1000

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/proc/task_text.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/text.h"
-#include "host/host.h"
+#include "host/proc/proc_file.h"
 
 /* Flags of the kernel, from include/linux/sched.h. */
 #define FLAG_EXITING 0x00000004
@@ -83,9 +82,7 @@ void task_stat_copy_comm(const struct task_stat *stat, char *ret, size_t capacit
 
 bool task_stat_is_ending(const struct task_stat *stat)
 {
-	char state = task_stat_state(stat);
-
-	return state == 'Z' || state == 'X' ||
+	return task_state_is_dead(task_stat_state(stat)) ||
 	       task_stat_value(stat, TASK_STAT_FLAGS) & FLAG_EXITING;
 }
 
@@ -97,36 +94,23 @@ bool task_stat_is_kernel_thread(const struct task_stat *stat)
 int task_stat_read(int directory, const char *path, char buffer[TASK_STAT_BYTES],
 		   struct task_stat *ret)
 {
-	ssize_t length = file_read(directory, path, buffer, TASK_STAT_BYTES);
+	ssize_t length = proc_read_start(directory, path, buffer, TASK_STAT_BYTES);
 
 	if (length < 0)
 		return (int)length;
 	return task_stat_parse(buffer, ret) ? 0 : -EBADMSG;
 }
 
-static void close_listing(DIR **listing)
-{
-	if (*listing)
-		closedir(*listing);
-}
-
 bool process_has_living_thread(int process)
 {
-	CLEANUP(close_fd) int fd = host_open_directory(process, "task");
-	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	char buffer[TASK_STAT_BYTES];
+	CLEANUP(proc_numbers_clear) struct proc_numbers tids = { 0 };
+	char path[32], buffer[TASK_STAT_BYTES];
 	struct task_stat stat;
 
-	if (!listing)
+	if (proc_list(process, "task", &tids) < 0)
 		return false;
-	TAKE_FD(fd);
-	while ((entry = readdir(listing))) {
-		char path[sizeof(entry->d_name) + sizeof("task//stat")];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "task/%s/stat", entry->d_name);
+	for (size_t i = 0; i < tids.list.count; i++) {
+		snprintf(path, sizeof(path), "task/%" PRId32 "/stat", tids.list.data[i]);
 		if (task_stat_read(process, path, buffer, &stat) == 0 &&
 		    !task_stat_is_ending(&stat))
 			return true;
@@ -155,4 +139,15 @@ bool task_status_number(const char *text, const char *key, uint64_t *ret)
 	const char *value = task_status_find(text, key, &length);
 
 	return value && scan_u64(&value, ret);
+}
+
+bool task_schedstat_parse(const char *text, struct task_schedstat *ret)
+{
+	struct task_schedstat found;
+
+	if (!scan_u64(&text, &found.cpu_ns) || *text++ != ' ' ||
+	    !scan_u64(&text, &found.queue_ns) || *text++ != ' ' || !scan_u64(&text, &found.slices))
+		return false;
+	*ret = found;
+	return true;
 }

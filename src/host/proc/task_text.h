@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses the text of a task's files in proc: stat, and files with lines "key: value", such as
- * status.
- *
- * This folder is for files of a task that all layers read in the same way.  Parsing is pure: it
- * takes a file's text, ended by a NUL, and never reads beyond it.  Names may hold any bytes.
+ * status.  Parsing is pure: it takes a file's text, ended by a NUL, and never reads beyond it.
+ * Names may hold any bytes.
  */
 #ifndef HOST_PROC_TASK_TEXT_H
 #define HOST_PROC_TASK_TEXT_H
@@ -55,6 +53,11 @@ bool task_stat_number(const struct task_stat *stat, enum task_stat_field field, 
 /* The same, but 0 instead of false. */
 uint64_t task_stat_value(const struct task_stat *stat, enum task_stat_field field);
 char task_stat_state(const struct task_stat *stat);
+static inline bool task_state_is_dead(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
 /* Copies the name, cut if it is too long, and ends it with a NUL. */
 void task_stat_copy_comm(const struct task_stat *stat, char *ret, size_t capacity);
 /* Whether it has ended or is exiting. */
@@ -86,6 +89,15 @@ unsigned task_row_split(const char *text, unsigned first, unsigned end,
 const char *task_status_find(const char *text, const char *key, size_t *ret_length);
 /* The number that the value begins with; false when there is none. */
 bool task_status_number(const char *text, const char *key, uint64_t *ret);
+
+struct task_schedstat {
+	uint64_t cpu_ns;   /* on a CPU, exact */
+	uint64_t queue_ns; /* waiting for one */
+	uint64_t slices;   /* how often it got one */
+};
+
+/* False when a number is missing; then *ret is unchanged. */
+bool task_schedstat_parse(const char *text, struct task_schedstat *ret);
 
 /*
  * A number must be followed by one of these; otherwise it may have been cut off and look smaller.

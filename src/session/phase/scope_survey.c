@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/scope_layout.h"
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 #include "collect/scope/scope_reader.h"
 #include "host/host.h"
 #include "model/scope/scope_survey.h"
@@ -121,8 +121,7 @@ static bool has_heartbeat(const struct host *host, int32_t pid)
 	CLEANUP(proc_numbers_clear) struct proc_numbers tids = { 0 };
 	char path[PATH_SIZE], name[SCOPE_COMM_SIZE];
 
-	snprintf(path, sizeof(path), "%" PRId32 "/task", pid);
-	if (proc_list(host->proc, path, &tids) < 0)
+	if (proc_list_threads(host->proc, pid, &tids) < 0)
 		return false;
 	for (size_t i = 0; i < tids.list.count; i++) {
 		snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32 "/comm", pid,

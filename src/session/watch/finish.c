@@ -9,6 +9,7 @@
 #include "store/run/run_json.h"
 #include "session/session.h"
 #include "session/watch/watch.h"
+#include "trace/proc/proc_sample.h"
 
 #define LAST_ACCOUNT_NS (200 * NS_PER_MS)
 /* A reader that takes no lines for this long counts as gone. */
@@ -98,15 +99,14 @@ static uint64_t time_ns(const struct timeval *time)
 
 static void finish_self(struct watch *watch)
 {
-	struct tree_process_facts told = { 0 };
 	struct run_self *self = &watch->run->self;
+	struct proc_sample own;
 	struct rusage usage;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		self->cpu_ns = time_ns(&usage.ru_utime) + time_ns(&usage.ru_stime);
-	if (process_peak_read(watch->host, watch->self, &told) == 0 &&
-	    told.present & TREE_PROCESS_PEAK_RSS)
-		self->peak_rss_bytes = (struct run_number){ true, told.peak_rss_bytes };
+	if (proc_sample_thread(watch->host, NULL, watch->self, watch->self, &own) == 0)
+		self->peak_rss_bytes = (struct run_number){ own.has_peak, own.peak_rss_bytes };
 	self->missed_ticks = watch->samples.sampler.missed;
 }
 

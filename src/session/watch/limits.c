@@ -2,9 +2,7 @@
 #include "session/watch/limits.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 #include "collect/cgroup/cgroup_files.h"
 #include "collect/host/pressure.h"
 #include "host/host.h"
+#include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 #include "model/snapshot/snapshot.h"
 
@@ -176,14 +175,6 @@ static int read_all(const struct limits *limits, struct snapshot **ret)
 	return status;
 }
 
-static int open_process(const struct host *host, int32_t pid)
-{
-	char path[16];
-
-	snprintf(path, sizeof(path), "%" PRId32, pid);
-	return host_open_directory(host->proc, path);
-}
-
 static int read_places(int process, struct text *ret)
 {
 	return process < 0 ? process : file_read_text(process, "cgroup", PLACES_LIMIT, ret);
@@ -204,7 +195,7 @@ static uint64_t read_start(int process)
 int limits_begin(struct limits *limits, const struct host *host, int32_t pid)
 {
 	CLEANUP(text_free) struct text places = { 0 };
-	CLEANUP(close_fd) int process = open_process(host, pid);
+	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
 	int status;
 
 	*limits = (struct limits){ .host = host };
@@ -234,7 +225,7 @@ int limits_follow(struct limits *limits, int32_t pid)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *now = NULL;
 	CLEANUP(text_free) struct text places = { 0 };
-	CLEANUP(close_fd) int process = open_process(limits->host, pid);
+	CLEANUP(close_fd) int process = proc_open_number(limits->host->proc, pid);
 	int status = read_places(process, &places);
 	uint64_t start;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/why/process_state.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +13,13 @@
 #include "base/text.h"
 #include "host/deadline_read.h"
 #include "host/host.h"
+#include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 #include "model/syscall/syscall.h"
 
 #define STATUS_BYTES 16384
 #define STACK_BYTES 8192
+
 static void read_comm(const struct host *host, int32_t pid, char comm[TREE_COMM_SIZE])
 {
 	char path[32];
@@ -110,13 +110,15 @@ static void read_stack(struct deadline_reader *reader, int task, struct process_
 
 static void read_times(int task, struct task_state *thread)
 {
+	struct task_schedstat times;
 	char buffer[128];
-	const char *cursor = buffer;
 
-	if (file_read(task, "schedstat", buffer, sizeof(buffer)) < 0)
+	if (proc_read_start(task, "schedstat", buffer, sizeof(buffer)) < 0 ||
+	    !task_schedstat_parse(buffer, &times))
 		return;
-	thread->has_times = scan_u64(&cursor, &thread->cpu_ns) && *cursor++ == ' ' &&
-			    scan_u64(&cursor, &thread->queue_ns);
+	thread->has_times = true;
+	thread->cpu_ns = times.cpu_ns;
+	thread->queue_ns = times.queue_ns;
 }
 
 /* A thread that has ended meanwhile is left out. */
@@ -129,12 +131,12 @@ static int read_thread(struct deadline_reader *reader, int process, int32_t tid,
 	CLEANUP(close_fd) int task = -1;
 
 	snprintf(path, sizeof(path), "task/%" PRId32, tid);
-	task = host_open_directory(process, path);
+	task = proc_open(process, path);
 	if (task < 0 || task_stat_read(task, "stat", buffer, &stat) < 0)
 		return 0;
 	task_stat_copy_comm(&stat, thread.comm, sizeof(thread.comm));
 	thread.state = task_stat_state(&stat);
-	if (!state_is_dead(thread.state)) {
+	if (!task_state_is_dead(thread.state)) {
 		read_channel(task, found, &thread);
 		read_times(task, &thread);
 		if (!found->is_kernel_thread)
@@ -145,31 +147,16 @@ static int read_thread(struct deadline_reader *reader, int process, int32_t tid,
 	return array_append(&found->threads, thread);
 }
 
-static void close_listing(DIR **listing)
-{
-	if (*listing)
-		closedir(*listing);
-}
-
 static int read_threads(struct deadline_reader *reader, int process, struct process_state *found)
 {
-	CLEANUP(close_fd) int fd = host_open_directory(process, "task");
-	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
+	CLEANUP(proc_numbers_clear) struct proc_numbers tids = { 0 };
 	int status = read_thread(reader, process, found->pid, found);
 
-	if (!listing)
-		return status;
-	fd = -1;
-	while (status == 0 && (entry = readdir(listing))) {
-		uint64_t tid;
-
-		if (!parse_u64(entry->d_name, &tid) || tid > INT32_MAX)
-			continue;
-		found->thread_count++;
-		if ((int32_t)tid != found->pid && found->threads.count < TASK_STATE_THREADS)
-			status = read_thread(reader, process, (int32_t)tid, found);
-	}
+	(void)proc_list(process, "task", &tids);
+	found->thread_count = tids.list.count;
+	for (size_t i = 0; i < tids.list.count && status == 0; i++)
+		if (tids.list.data[i] != found->pid && found->threads.count < TASK_STATE_THREADS)
+			status = read_thread(reader, process, tids.list.data[i], found);
 	return status;
 }
 
@@ -188,9 +175,9 @@ static int find_process(const struct host *host, int32_t asked, char *text, size
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "%" PRId32 "/status", asked);
-	length = file_read(host->proc, path, text, capacity);
+	length = proc_read_start(host->proc, path, text, capacity);
 	if (length < 0)
-		return length == -ENOENT ? -ESRCH : (int)length;
+		return proc_gone(length);
 	*ret = status_number(text, "Tgid");
 	return *ret > 0 ? 0 : -EBADMSG;
 }
@@ -212,7 +199,7 @@ static void take_end(int process, const struct task_stat *stat, struct process_s
 {
 	uint64_t code;
 
-	found->is_dead = state_is_dead(found->state) && !process_has_living_thread(process);
+	found->is_dead = task_state_is_dead(found->state) && !process_has_living_thread(process);
 	if (found->is_dead && task_stat_number(stat, TASK_STAT_EXIT_CODE, &code)) {
 		found->has_exit_status = found->state == 'Z';
 		found->exit_status = (int)code;
@@ -225,17 +212,15 @@ static int read_process(const struct host *host, int32_t asked, struct process_s
 	CLEANUP(close_fd) int process = -1;
 	struct task_stat stat;
 	char status_text[STATUS_BYTES], buffer[TASK_STAT_BYTES];
-	char path[16];
 	int status = find_process(host, asked, status_text, sizeof(status_text), &found->pid);
 
 	if (status < 0)
 		return status;
 	found->asked = asked;
-	snprintf(path, sizeof(path), "%" PRId32, found->pid);
-	process = host_open_directory(host->proc, path);
+	process = proc_open_number(host->proc, found->pid);
 	status = process < 0 ? process : task_stat_read(process, "stat", buffer, &stat);
 	if (status < 0)
-		return status == -ENOENT ? -ESRCH : status;
+		return proc_gone(status);
 	take_stat(&stat, found);
 	take_end(process, &stat, found);
 	found->tracer_pid = status_number(status_text, "TracerPid");

@@ -64,11 +64,6 @@ int process_state_read(const struct host *host, int32_t pid, struct process_stat
 		       struct error *error);
 void process_state_clear(struct process_state *found);
 
-static inline bool state_is_dead(char state)
-{
-	return state == 'Z' || state == 'X';
-}
-
 /*
  * What the thread waits for, judged by its call and object alone, or -1 when they do not show it.
  */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
 #include "base/text.h"
+#include "host/proc/task_text.h"
 #include "metric/unit.h"
 #include "session/why/why.h"
 
@@ -58,9 +59,9 @@ static const struct why_thread *leader_of(const struct why *why)
 	for (size_t i = 0; i < why->threads.count; i++) {
 		const struct why_thread *thread = &why->threads.data[i];
 
-		if (thread->tid == why->before.pid && !state_is_dead(thread->state))
+		if (thread->tid == why->before.pid && !task_state_is_dead(thread->state))
 			return thread;
-		if (!busiest && !state_is_dead(thread->state))
+		if (!busiest && !task_state_is_dead(thread->state))
 			busiest = thread;
 	}
 	return busiest;
@@ -76,7 +77,7 @@ static char state_of(const struct why *why)
 	const struct why_thread *leader = leader_of(why);
 	char state = why->after.state ? why->after.state : why->before.state;
 
-	return state_is_dead(state) && leader ? leader->state : state;
+	return task_state_is_dead(state) && leader ? leader->state : state;
 }
 
 static bool say_zombie(const struct why *why, struct text *out)

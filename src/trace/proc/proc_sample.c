@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/proc/proc_sample.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "host/deadline_read.h"
 #include "host/host.h"
@@ -19,8 +18,9 @@
 #include "trace/tracer.h"
 
 #define FILE_BYTES 8192
-#define LISTING_BYTES (32 * 1024)
+#define CHILDREN_LIMIT ((size_t)16 * 1024 * 1024)
 #define KIB 1024
+#define START_TOLERANCE_TICKS 2
 
 #define FORKED_NO_EXEC 0x40 /* PF_FORKNOEXEC among the flags of stat */
 
@@ -47,9 +47,11 @@ static uint64_t image_of(const struct task_stat *stat)
 	return image | 1;
 }
 
-static bool is_dead(char state)
+bool proc_sample_is_start(const struct host *host, uint64_t one_ns, uint64_t other_ns)
 {
-	return state == 'Z' || state == 'X';
+	uint64_t tolerance = START_TOLERANCE_TICKS * host->tick_ns;
+
+	return one_ns <= other_ns + tolerance && other_ns <= one_ns + tolerance;
 }
 
 /* Takes its identity and whether it did its exec. */
@@ -57,19 +59,19 @@ static bool take_identity(const struct task_stat *stat, uint64_t tick_ns,
 			  struct proc_sample *sample)
 {
 	uint64_t start_ticks;
-	bool unsettled;
+	bool is_executing;
 
 	if (!task_stat_number(stat, TASK_STAT_START, &start_ticks))
 		return false;
 	task_stat_copy_comm(stat, sample->comm, sizeof(sample->comm));
 	sample->state = task_stat_state(stat);
 	sample->parent_pid = (int32_t)task_stat_value(stat, TASK_STAT_PARENT);
-	sample->is_dead = is_dead(sample->state);
-	unsettled = !sample->is_dead && is_loading(stat);
+	sample->is_dead = task_state_is_dead(sample->state);
+	is_executing = !sample->is_dead && is_loading(stat);
 	sample->has_executed =
-		!(task_stat_value(stat, TASK_STAT_FLAGS) & FORKED_NO_EXEC) && !unsettled;
+		!(task_stat_value(stat, TASK_STAT_FLAGS) & FORKED_NO_EXEC) && !is_executing;
 	sample->start_ns = start_ticks * tick_ns;
-	sample->image = sample->is_dead || unsettled ? 0 : image_of(stat);
+	sample->image = sample->is_dead || is_executing ? 0 : image_of(stat);
 	sample->status = (int)task_stat_value(stat, TASK_STAT_EXIT_CODE);
 	return true;
 }
@@ -96,20 +98,15 @@ bool proc_sample_parse_stat(const char *text, uint64_t tick_ns, struct proc_samp
 	return true;
 }
 
-/*
- * schedstat has the time on a CPU (exact), the time waiting for one, and the number of time
- * slices.
- */
 void proc_sample_parse_schedstat(const char *text, struct proc_sample *sample)
 {
-	uint64_t cpu, delay, count;
+	struct task_schedstat times;
 
-	if (!scan_u64(&text, &cpu) || *text++ != ' ' || !scan_u64(&text, &delay) ||
-	    *text++ != ' ' || !scan_u64(&text, &count))
+	if (!task_schedstat_parse(text, &times))
 		return;
-	amounts_set(&sample->counters, AMOUNT_run_time_ns, cpu);
-	amounts_set(&sample->counters, AMOUNT_wait_time_ns, delay);
-	amounts_set(&sample->counters, AMOUNT_wait_count, count);
+	amounts_set(&sample->counters, AMOUNT_run_time_ns, times.cpu_ns);
+	amounts_set(&sample->counters, AMOUNT_wait_time_ns, times.queue_ns);
+	amounts_set(&sample->counters, AMOUNT_wait_count, times.slices);
 }
 
 /* A line "key: value" of a file. */
@@ -155,76 +152,34 @@ void proc_sample_parse_status(const char *text, struct proc_sample *sample)
 	}
 }
 
-static int gone(int code)
-{
-	return code == ENOENT ? -ESRCH : -code;
-}
-
-/* Cuts a file that is longer than the buffer.  Returns the length. */
-static ssize_t read_file(int dir, const char *name, char *buffer, size_t capacity)
-{
-	CLEANUP(close_fd) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
-
-	if (fd < 0)
-		return gone(errno);
-	length = read(fd, buffer, capacity - 1);
-	if (length < 0)
-		return -errno;
-	buffer[length] = '\0';
-	return length;
-}
-
-bool proc_sample_is_ours(const struct host *host)
-{
-	char self[32];
-	ssize_t length = readlinkat(host->proc, "self", self, sizeof(self) - 1);
-	uint64_t pid;
-
-	if (!host->live || length < 0)
-		return false;
-	self[length] = '\0';
-	return parse_u64(self, &pid) && pid == (uint64_t)getpid();
-}
-
-static int open_task(const struct host *host, int32_t pid, int32_t tid)
-{
-	char path[48];
-	int fd;
-
-	snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32, pid, tid);
-	fd = openat(host->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? gone(errno) : fd;
-}
-
 static int read_stat(const struct host *host, int dir, const char *name, char *buffer,
 		     struct proc_sample *sample)
 {
-	ssize_t length = read_file(dir, name, buffer, FILE_BYTES);
+	ssize_t length = proc_read_start(dir, name, buffer, FILE_BYTES);
 
 	if (length < 0)
-		return (int)length;
+		return proc_gone(length);
 	return proc_sample_parse_stat(buffer, host->tick_ns, sample) ? 0 : -EBADMSG;
 }
 
 int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
 		       int32_t tid, struct proc_sample *ret)
 {
-	CLEANUP(close_fd) int task = open_task(host, pid, tid);
+	CLEANUP(close_fd) int task = proc_open_thread(host->proc, pid, tid);
 	struct proc_sample sample = { 0 };
 	char buffer[FILE_BYTES];
 	int status;
 
 	if (task < 0)
-		return task;
+		return proc_gone(task);
 	status = read_stat(host, task, "stat", buffer, &sample);
 	if (status < 0)
 		return status;
-	if (read_file(task, "schedstat", buffer, sizeof(buffer)) > 0)
+	if (proc_read_start(task, "schedstat", buffer, sizeof(buffer)) > 0)
 		proc_sample_parse_schedstat(buffer, &sample);
-	if (deadline_read(reader, pid, task, "io", buffer, sizeof(buffer)) > 0)
+	if (reader && deadline_read(reader, pid, task, "io", buffer, sizeof(buffer)) > 0)
 		proc_sample_parse_io(buffer, &sample);
-	if (read_file(task, "status", buffer, sizeof(buffer)) > 0)
+	if (proc_read_start(task, "status", buffer, sizeof(buffer)) > 0)
 		proc_sample_parse_status(buffer, &sample);
 	*ret = sample;
 	return 0;
@@ -258,92 +213,28 @@ bool proc_sample_may_see_status(const struct host *host, int32_t pid)
 	return fstatat(host->proc, path, &process, 0) == 0 && process.st_uid == getuid();
 }
 
-static int add_entries(const char *entries, ssize_t length, struct proc_tasks *tasks)
-{
-	for (ssize_t offset = 0; offset < length;) {
-		const struct dirent64 *entry = (const void *)(entries + offset);
-		uint64_t number;
-
-		if (parse_u64(entry->d_name, &number) && number <= INT32_MAX &&
-		    array_append(&tasks->list, (int32_t)number) < 0)
-			return -ENOMEM;
-		offset += entry->d_reclen;
-	}
-	return 0;
-}
-
-static int list_numbers(int dir, const char *path, struct proc_tasks *ret)
-{
-	CLEANUP(close_fd) int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_Alignas(struct dirent64) char entries[LISTING_BYTES];
-	ssize_t length;
-
-	ret->list.count = 0;
-	if (fd < 0)
-		return gone(errno);
-	while ((length = getdents64(fd, entries, sizeof(entries))) > 0)
-		if (add_entries(entries, length, ret) < 0)
-			return -ENOMEM;
-	return length < 0 ? gone(errno) : 0;
-}
-
-int proc_sample_list_threads(const struct host *host, int32_t pid, struct proc_tasks *ret)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "%" PRId32 "/task", pid);
-	return list_numbers(host->proc, path, ret);
-}
-
-int proc_sample_list_processes(const struct host *host, struct proc_tasks *ret)
-{
-	return list_numbers(host->proc, ".", ret);
-}
-
-/* Adds the numbers in a piece of text.  A number that may be cut at the end stays in the buffer. */
-static int add_children(char *text, size_t *length, struct proc_tasks *tasks)
-{
-	const char *cursor = text;
-	uint64_t number;
-
-	for (const char *end; (end = memchr(cursor, ' ', *length - (size_t)(cursor - text)));
-	     cursor = end + 1)
-		if (scan_u64(&cursor, &number) && number <= INT32_MAX &&
-		    array_append(&tasks->list, (int32_t)number) < 0)
-			return -ENOMEM;
-	*length -= (size_t)(cursor - text);
-	memmove(text, cursor, *length);
-	return 0;
-}
-
 bool proc_sample_knows_children(const struct host *host)
 {
 	return faccessat(host->proc, "thread-self/children", R_OK, 0) == 0;
 }
 
 int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
-			      struct proc_tasks *tasks)
+			      struct proc_numbers *children)
 {
-	CLEANUP(close_fd) int task = open_task(host, pid, tid);
-	CLEANUP(close_fd) int fd = -1;
-	char buffer[FILE_BYTES];
-	size_t kept = 0;
-	ssize_t got;
+	CLEANUP(text_free) struct text text = { 0 };
+	char path[64];
+	const char *cursor;
+	uint64_t number;
+	int status;
 
-	if (task < 0)
-		return task;
-	fd = openat(task, "children", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return gone(errno);
-	while ((got = read(fd, buffer + kept, sizeof(buffer) - 1 - kept)) > 0) {
-		kept += (size_t)got;
-		buffer[kept] = '\0';
-		if (add_children(buffer, &kept, tasks) < 0)
+	snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32 "/children", pid, tid);
+	status = file_read_text(host->proc, path, CHILDREN_LIMIT, &text);
+	if (status < 0)
+		return proc_gone(status);
+	for (cursor = text_string(&text); scan_u64(&cursor, &number); cursor += *cursor == ' ')
+		if (number <= INT32_MAX && array_append(&children->list, (int32_t)number) < 0)
 			return -ENOMEM;
-		if (kept >= sizeof(buffer) - 1)
-			return -EBADMSG;
-	}
-	return got < 0 ? -errno : 0;
+	return 0;
 }
 
 int proc_sample_arguments(const struct host *host, struct deadline_reader *reader, int32_t pid,
@@ -358,7 +249,7 @@ int proc_sample_arguments(const struct host *host, struct deadline_reader *reade
 		length = deadline_read(reader, pid, process, "cmdline", buffer,
 				       TREE_ARGUMENTS_MAX + 2);
 	if (length < 0)
-		return length == -ENOENT ? -ESRCH : (int)length;
+		return proc_gone(length);
 	found.cut = length > TREE_ARGUMENTS_MAX;
 	found.length =
 		text_words(buffer, found.cut ? TREE_ARGUMENTS_MAX : (size_t)length, &found.cut);

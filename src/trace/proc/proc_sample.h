@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "host/proc/proc_file.h"
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"
 
@@ -50,12 +50,15 @@ void proc_sample_parse_schedstat(const char *text, struct proc_sample *sample);
 void proc_sample_parse_io(const char *text, struct proc_sample *sample);
 void proc_sample_parse_status(const char *text, struct proc_sample *sample);
 
-/* Whether the numbers in this proc are those that system calls use (the same PID namespace). */
-bool proc_sample_is_ours(const struct host *host);
+/*
+ * Whether two start times are of one task: those of events are a little late, those of /proc are
+ * whole ticks.
+ */
+bool proc_sample_is_start(const struct host *host, uint64_t one_ns, uint64_t other_ns);
 
 /*
- * Reads all files of a thread; files that can block are left out when they do.  0, -ESRCH when the
- * thread is gone, or another negative errno.
+ * Reads all files of a thread; files that can block are left out when they do, or without a
+ * reader.  0, -ESRCH when the thread is gone, or another negative errno.
  */
 int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
 		       int32_t tid, struct proc_sample *ret);
@@ -66,22 +69,12 @@ int proc_sample_process(const struct host *host, int32_t pid, struct proc_sample
 /* Whether we may see the exit status of a process that ended. */
 bool proc_sample_may_see_status(const struct host *host, int32_t pid);
 
-struct proc_tasks {
-	ARRAY_OF(int32_t) list;
-};
-
-/* Lists the threads of a process, replacing the old list.  0, -ESRCH, -ENOMEM, or another errno. */
-int proc_sample_list_threads(const struct host *host, int32_t pid, struct proc_tasks *ret);
-
 /* Whether this kernel lists the children of a thread (CONFIG_PROC_CHILDREN). */
 bool proc_sample_knows_children(const struct host *host);
 
 /* Adds the current children of a thread to the list. */
 int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
-			      struct proc_tasks *tasks);
-
-/* Lists all processes, replacing the old list. */
-int proc_sample_list_processes(const struct host *host, struct proc_tasks *ret);
+			      struct proc_numbers *children);
 
 /*
  * Reads the command line, at most TREE_ARGUMENTS_MAX bytes; `ret` points into the buffer.  -ESRCH

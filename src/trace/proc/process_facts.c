@@ -3,12 +3,7 @@
  * Reads facts of a process through a directory fd, so that no value comes from another process
  * that got the same number.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -19,43 +14,9 @@
 #include "trace/proc/proc_sample.h"
 #include "trace/tracer.h"
 
-#define LISTING_BYTES (32 * 1024)
-#define STATUS_BYTES 8192 /* a longer file is cut: what we need comes before that */
-#define KIB 1024
-/* Start times from events are a little late, those of /proc are whole ticks. */
-#define START_TOLERANCE_TICKS 2
-
-static int open_directory(const struct host *host, int32_t pid)
-{
-	char name[16];
-	int fd;
-
-	snprintf(name, sizeof(name), "%" PRId32, pid);
-	fd = openat(host->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	return fd;
-}
-
-/* Adds a NUL at the end.  Fails when the process is gone: its files cannot be opened or read. */
-static int read_file(int process, const char *name, char *buffer, size_t capacity)
-{
-	CLEANUP(close_fd) int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
-
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	length = read(fd, buffer, capacity - 1);
-	if (length < 0)
-		return -errno;
-	buffer[length] = '\0';
-	return 0;
-}
-
 /* -ESRCH when it is another process that got the number later. */
 static int check_start(const struct host *host, int process, uint64_t start_ns)
 {
-	uint64_t tolerance = START_TOLERANCE_TICKS * host->tick_ns;
 	char buffer[TASK_STAT_BYTES];
 	struct task_stat stat;
 	uint64_t found_ns;
@@ -68,18 +29,17 @@ static int check_start(const struct host *host, int process, uint64_t start_ns)
 	    (status == 0 && !task_stat_number(&stat, TASK_STAT_START, &found_ns)))
 		return 0;
 	if (status < 0)
-		return status == -ENOENT ? -ESRCH : status;
-	found_ns *= host->tick_ns;
-	return found_ns > start_ns + tolerance || start_ns > found_ns + tolerance ? -ESRCH : 0;
+		return proc_gone(status);
+	return proc_sample_is_start(host, found_ns * host->tick_ns, start_ns) ? 0 : -ESRCH;
 }
 
 int process_directory(const struct host *host, int32_t pid, uint64_t start_ns)
 {
-	CLEANUP(close_fd) int process = open_directory(host, pid);
+	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
 	int status;
 
 	if (process < 0)
-		return process;
+		return proc_gone(process);
 	status = check_start(host, process, start_ns);
 	return status < 0 ? status : TAKE_FD(process);
 }
@@ -90,10 +50,10 @@ static int read_rss(const struct host *host, int thread, struct tree_process_fac
 	char buffer[256];
 	const char *cursor = buffer;
 	uint64_t size, resident;
-	int status = read_file(thread, "statm", buffer, sizeof(buffer));
+	ssize_t length = proc_read_start(thread, "statm", buffer, sizeof(buffer));
 
-	if (status < 0)
-		return status;
+	if (length < 0)
+		return proc_gone(length);
 	if (!scan_u64(&cursor, &size) || *cursor++ != ' ' || !scan_u64(&cursor, &resident))
 		return 0;
 	if (size == 0)
@@ -105,21 +65,12 @@ static int read_rss(const struct host *host, int thread, struct tree_process_fac
 
 static bool count_descriptors(int process, uint64_t *ret)
 {
-	CLEANUP(close_fd) int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_Alignas(struct dirent64) char entries[LISTING_BYTES];
-	ssize_t length;
+	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
 
-	if (fd < 0)
+	if (proc_list(process, "fd", &fds) < 0)
 		return false;
-	*ret = 0;
-	while ((length = getdents64(fd, entries, sizeof(entries))) > 0)
-		for (ssize_t offset = 0; offset < length;) {
-			const struct dirent64 *entry = (const void *)(entries + offset);
-
-			*ret += entry->d_name[0] != '.';
-			offset += entry->d_reclen;
-		}
-	return length == 0;
+	*ret = fds.list.count;
+	return true;
 }
 
 /* Since 6.2 the size of the directory is the number of descriptors; older kernels say 0. */
@@ -159,24 +110,17 @@ static int read_facts(const struct host *host, int thread, int32_t pid,
 static int read_by_thread(const struct host *host, int process, int32_t pid,
 			  struct tree_process_facts *ret)
 {
-	CLEANUP(close_fd) int tasks = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_Alignas(struct dirent64) char entries[LISTING_BYTES];
-	ssize_t length;
+	CLEANUP(proc_numbers_clear) struct proc_numbers tids = { 0 };
+	CLEANUP(close_fd) int tasks = proc_open(process, "task");
+	int status = tasks < 0 ? tasks : proc_list(tasks, ".", &tids);
 
-	if (tasks < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while ((length = getdents64(tasks, entries, sizeof(entries))) > 0)
-		for (ssize_t offset = 0; offset < length;) {
-			const struct dirent64 *entry = (const void *)(entries + offset);
-			CLEANUP(close_fd)
-			int thread = openat(tasks, entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < tids.list.count; i++) {
+		CLEANUP(close_fd) int thread = proc_open_number(tasks, tids.list.data[i]);
 
-			if (entry->d_name[0] != '.' && thread >= 0 &&
-			    read_facts(host, thread, pid, ret) == 0)
-				return 0;
-			offset += entry->d_reclen;
-		}
-	return -ESRCH;
+		if (thread >= 0 && read_facts(host, thread, pid, ret) == 0)
+			return 0;
+	}
+	return status < 0 ? proc_gone(status) : -ESRCH;
 }
 
 int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
@@ -189,23 +133,4 @@ int process_facts_read(const struct host *host, int32_t pid, uint64_t start_ns,
 		return process;
 	status = read_facts(host, process, pid, ret);
 	return status == -ESRCH ? read_by_thread(host, process, pid, ret) : status;
-}
-
-int process_peak_read(const struct host *host, int32_t pid, struct tree_process_facts *facts)
-{
-	CLEANUP(close_fd) int process = open_directory(host, pid);
-	char buffer[STATUS_BYTES];
-	uint64_t kibibytes;
-	int status;
-
-	if (process < 0)
-		return process;
-	status = read_file(process, "status", buffer, sizeof(buffer));
-	if (status < 0)
-		return status;
-	if (task_status_number(buffer, "VmHWM", &kibibytes)) {
-		facts->peak_rss_bytes = kibibytes * KIB;
-		facts->present |= TREE_PROCESS_PEAK_RSS;
-	}
-	return 0;
 }

@@ -54,7 +54,7 @@ static int state_open(const struct host *host, const struct tracer_options *opti
 	struct procfs_state *state;
 
 	(void)options;
-	if (!proc_sample_is_ours(host))
+	if (!proc_numbers_are_ours(host))
 		return error_set(error, -ENOTSUP,
 				 "the proc that is mounted is not that of our PID namespace");
 	state = calloc(1, sizeof(*state));

@@ -5,13 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/host.h"
 #include "trace/proc/proc_sample.h"
 
-#define START_TOLERANCE_TICKS                                                                      \
-	2 /* start times from events are a little late, those of /proc are whole ticks */
 #define ROUNDS_MAX 64
 
 /* When a task began whose start was not seen, in the clock of events. */
@@ -29,10 +28,7 @@ static uint64_t began_ns(const struct members *members, const struct proc_sample
 bool scan_is_member(const struct members *members, const struct member *member,
 		    const struct proc_sample *sample)
 {
-	uint64_t tolerance = START_TOLERANCE_TICKS * members->host->tick_ns;
-
-	return sample->start_ns + tolerance >= member->key.start_ns &&
-	       member->key.start_ns + tolerance >= sample->start_ns;
+	return proc_sample_is_start(members->host, sample->start_ns, member->key.start_ns);
 }
 
 bool scan_is_dead(const struct members *members, const struct member *member)
@@ -161,7 +157,7 @@ static void notice_exec(struct members *members, struct member *member,
 
 int scan_threads(struct members *members, struct member *member, bool tells)
 {
-	struct proc_tasks tasks = { 0 };
+	CLEANUP(proc_numbers_clear) struct proc_numbers tasks = { 0 };
 	struct proc_sample sample;
 	int status = proc_sample_process(members->host, member->key.pid, &sample);
 
@@ -170,10 +166,9 @@ int scan_threads(struct members *members, struct member *member, bool tells)
 	if (!scan_is_member(members, member, &sample))
 		return -ESRCH;
 	notice_exec(members, member, &sample);
-	status = proc_sample_list_threads(members->host, member->key.pid, &tasks);
+	status = proc_gone(proc_list_threads(members->host->proc, member->key.pid, &tasks));
 	for (size_t i = 0; i < tasks.list.count && status == 0; i++)
 		status = sample_thread(members, member, tasks.list.data[i], tells);
-	array_free(&tasks.list);
 	if (status == 0)
 		end_missing(members, member);
 	return status;
@@ -226,7 +221,7 @@ static int join_process(struct members *members, int32_t pid, struct member **re
 	return status == -ENOMEM ? status : 0;
 }
 
-static int add_children(struct members *members, const struct proc_tasks *children)
+static int add_children(struct members *members, const struct proc_numbers *children)
 {
 	for (size_t i = 0; i < children->list.count; i++) {
 		int32_t pid = children->list.data[i];
@@ -241,7 +236,7 @@ static int add_children(struct members *members, const struct proc_tasks *childr
 
 /* Each thread has its own list of children. */
 static int scan_children(struct members *members, const struct member *member,
-			 struct proc_tasks *children)
+			 struct proc_numbers *children)
 {
 	children->list.count = 0;
 	for (size_t i = 0; i < member->threads.count; i++) {
@@ -256,17 +251,16 @@ static int scan_children(struct members *members, const struct member *member,
 /* The list grows during the pass, so children of new members are found as well. */
 static int scan_lists(struct members *members)
 {
-	struct proc_tasks children = { 0 };
+	CLEANUP(proc_numbers_clear) struct proc_numbers children = { 0 };
 	int status = 0;
 
 	for (size_t i = 0; i < members->list.count && status == 0; i++)
 		status = scan_children(members, members->list.data[i], &children);
-	array_free(&children.list);
 	return status;
 }
 
 /* Returns 1 when a process was added. */
-static int scan_parents(struct members *members, const struct proc_tasks *processes)
+static int scan_parents(struct members *members, const struct proc_numbers *processes)
 {
 	size_t before = members->list.count;
 
@@ -291,15 +285,14 @@ static int scan_parents(struct members *members, const struct proc_tasks *proces
  */
 static int scan_all(struct members *members)
 {
-	struct proc_tasks processes = { 0 };
-	int status = proc_sample_list_processes(members->host, &processes);
+	CLEANUP(proc_numbers_clear) struct proc_numbers processes = { 0 };
+	int status = proc_list(members->host->proc, ".", &processes);
 
 	for (int round = 0; status >= 0 && round < ROUNDS_MAX; round++) {
 		status = scan_parents(members, &processes);
 		if (status == 0)
 			break;
 	}
-	array_free(&processes.list);
 	return status == -ENOMEM ? status : 0;
 }
 

@@ -191,7 +191,7 @@ static void lines_are_found_by_their_keys(void **state)
 	expect(&sample, AMOUNT_nonvoluntary_csw, 11);
 }
 
-static bool has(const struct proc_tasks *tasks, int32_t number)
+static bool has(const struct proc_numbers *tasks, int32_t number)
 {
 	for (size_t i = 0; i < tasks->list.count; i++)
 		if (tasks->list.data[i] == number)
@@ -206,7 +206,7 @@ static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 	char buffer[TREE_ARGUMENTS_MAX + 2], own[TREE_ARGUMENTS_MAX + 2];
 	struct tree_exec arguments, ours;
 	struct error error = { 0 };
-	struct proc_tasks tasks = { 0 };
+	struct proc_numbers tasks = { 0 };
 	struct proc_sample sample, whole;
 	struct host *host;
 	pid_t child = fork();
@@ -216,7 +216,7 @@ static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 		for (;;)
 			pause();
 	assert_int_equal(host_open(&host, NULL, &error), 0);
-	assert_true(proc_sample_is_ours(host));
+	assert_true(proc_numbers_are_ours(host));
 	assert_int_equal(proc_sample_thread(host, &reader, child, child, &sample), 0);
 	assert_int_equal(proc_sample_process(host, child, &whole), 0);
 	assert_int_equal(sample.parent_pid, getpid());
@@ -225,10 +225,10 @@ static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 	assert_true(amounts_has(&sample.counters, AMOUNT_voluntary_csw));
 	assert_true(amounts_has(&sample.counters, AMOUNT_rchar));
 	assert_true(proc_sample_may_see_status(host, child));
-	assert_int_equal(proc_sample_list_threads(host, child, &tasks), 0);
+	assert_int_equal(proc_list_threads(host->proc, child, &tasks), 0);
 	assert_int_equal(tasks.list.count, 1);
 	assert_true(has(&tasks, child));
-	assert_int_equal(proc_sample_list_processes(host, &tasks), 0);
+	assert_int_equal(proc_list(host->proc, ".", &tasks), 0);
 	assert_true(has(&tasks, child) && has(&tasks, getpid()));
 	tasks.list.count = 0;
 	if (proc_sample_knows_children(host)) {
@@ -245,7 +245,7 @@ static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(proc_sample_thread(host, &reader, child, child, &sample), -ESRCH);
 	assert_int_equal(proc_sample_process(host, child, &sample), -ESRCH);
-	assert_int_equal(proc_sample_list_threads(host, child, &tasks), -ESRCH);
+	assert_int_equal(proc_list_threads(host->proc, child, &tasks), -ENOENT);
 	assert_int_equal(proc_sample_list_children(host, child, child, &tasks), -ESRCH);
 	assert_int_equal(proc_sample_arguments(host, &reader, child, 0, buffer, &arguments),
 			 -ESRCH);

@@ -34,6 +34,7 @@ static void memory_that_is_used_and_given_back_stays_in_the_peak(void **state)
 {
 	struct host *host = open_host();
 	struct tree_process_facts before, now, after;
+	struct proc_sample sample;
 	char *memory;
 
 	(void)state;
@@ -46,12 +47,12 @@ static void memory_that_is_used_and_given_back_stays_in_the_peak(void **state)
 	munmap(memory, 32 * MEBIBYTE);
 	assert_int_equal(process_facts_read(host, getpid(), 0, &after), 0);
 	assert_false(after.present & TREE_PROCESS_PEAK_RSS);
-	assert_int_equal(process_peak_read(host, getpid(), &after), 0);
+	assert_int_equal(proc_sample_thread(host, NULL, getpid(), getpid(), &sample), 0);
 
-	assert_true(after.present & TREE_PROCESS_PEAK_RSS);
+	assert_true(sample.has_peak);
 	assert_true(now.rss_bytes >= before.rss_bytes + 31 * MEBIBYTE);
 	assert_true(after.rss_bytes < now.rss_bytes - 31 * MEBIBYTE);
-	assert_true(after.peak_rss_bytes >= now.rss_bytes - MEBIBYTE);
+	assert_true(sample.peak_rss_bytes >= now.rss_bytes - MEBIBYTE);
 	host_close(host);
 }
 
@@ -89,7 +90,6 @@ static void a_process_that_is_gone_is_no_process(void **state)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(process_facts_read(host, pid, 0, &facts), -ESRCH);
-	assert_int_equal(process_peak_read(host, pid, &facts), -ESRCH);
 	assert_int_equal(facts.rss_bytes, 7);
 	host_close(host);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/proc/proc_file.h"
+#include "host/proc/proc_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -69,6 +69,20 @@ ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer)
 	return (ssize_t)length;
 }
 
+ssize_t proc_read_start(int dir, const char *name, char *buffer, size_t capacity)
+{
+	CLEANUP(close_fd) int fd = file_open_below(dir, name, O_RDONLY | O_NONBLOCK);
+	ssize_t length;
+
+	if (fd < 0)
+		return fd;
+	length = read(fd, buffer, capacity - 1);
+	if (length < 0)
+		return -errno;
+	buffer[length] = '\0';
+	return length;
+}
+
 int proc_open(int dir, const char *name)
 {
 	return file_open_below(dir, name, O_PATH | O_DIRECTORY);
@@ -80,6 +94,14 @@ int proc_open_number(int dir, int32_t number)
 
 	snprintf(name, sizeof(name), "%" PRId32, number);
 	return proc_open(dir, name);
+}
+
+int proc_open_thread(int proc, int32_t pid, int32_t tid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "%" PRId32 "/task/%" PRId32, pid, tid);
+	return proc_open(proc, path);
 }
 
 void proc_numbers_clear(struct proc_numbers *numbers)
@@ -135,6 +157,14 @@ int proc_list(int dir, const char *path, struct proc_numbers *ret)
 		return -errno;
 	sort_numbers(ret);
 	return 0;
+}
+
+int proc_list_threads(int proc, int32_t pid, struct proc_numbers *ret)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRId32 "/task", pid);
+	return proc_list(proc, path, ret);
 }
 
 bool proc_numbers_are_ours(const struct host *host)
