@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "host/netlink.h"
 
 #define WAIT_MS 250
 #define WAITS 2		  /* without success for one batch */
@@ -26,15 +26,12 @@
 
 #define OPEN_QUESTION 1 /* a status that no answer has */
 
+static const struct netlink_size socket_size = { RECEIVED, ANSWER_BYTES, QUEUE_BYTES };
+
 struct taskstats_socket {
-	int fd;
+	struct netlink *netlink;
 	uint16_t family;
 	uint32_t sequence; /* of the next question */
-
-	struct mmsghdr headers[RECEIVED];
-	struct iovec vectors[RECEIVED];
-	struct sockaddr_nl senders[RECEIVED];
-	alignas(MNL_ALIGNTO) char answers[RECEIVED][ANSWER_BYTES];
 	alignas(MNL_ALIGNTO) char questions[TASKSTATS_BATCH * QUESTION_BYTES];
 };
 
@@ -46,37 +43,25 @@ struct batch {
 	uint32_t first;
 };
 
-/*
- * Without CAP_NET_ADMIN the queue stays at the host's limit; but then the kernel refuses our
- * questions anyway.
- */
-static void enlarge_queue(int fd)
+/* Takes over the netlink socket, which is NULL when there was no memory for it. */
+static struct taskstats_socket *new_socket(struct netlink *netlink, uint16_t family,
+					   unsigned wait_ms)
 {
-	int bytes = QUEUE_BYTES;
+	const struct timeval wait = { wait_ms / 1000, wait_ms % 1000 * 1000 };
+	struct taskstats_socket *fresh = netlink ? calloc(1, sizeof(*fresh)) : NULL;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	if (!fresh) {
+		netlink_close(netlink);
+		return NULL;
+	}
+	*fresh = (struct taskstats_socket){ .netlink = netlink, .family = family, .sequence = 1 };
+	(void)setsockopt(netlink_fd(netlink), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	return fresh;
 }
 
 struct taskstats_socket *taskstats_socket_new(int fd, uint16_t family, unsigned wait_ms)
 {
-	const struct timeval wait = { wait_ms / 1000, wait_ms % 1000 * 1000 };
-	struct taskstats_socket *fresh = calloc(1, sizeof(*fresh));
-
-	if (!fresh)
-		return NULL;
-	fresh->fd = fd;
-	fresh->family = family;
-	fresh->sequence = 1;
-	for (size_t i = 0; i < RECEIVED; i++) {
-		fresh->vectors[i] = (struct iovec){ fresh->answers[i], ANSWER_BYTES };
-		fresh->headers[i].msg_hdr.msg_iov = &fresh->vectors[i];
-		fresh->headers[i].msg_hdr.msg_iovlen = 1;
-		fresh->headers[i].msg_hdr.msg_name = &fresh->senders[i];
-	}
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	enlarge_queue(fd);
-	return fresh;
+	return new_socket(netlink_adopt(fd, socket_size), family, wait_ms);
 }
 
 uint16_t taskstats_socket_family(const struct taskstats_socket *socket)
@@ -87,7 +72,7 @@ uint16_t taskstats_socket_family(const struct taskstats_socket *socket)
 void taskstats_socket_free(struct taskstats_socket *socket)
 {
 	if (socket)
-		close(socket->fd);
+		netlink_close(socket->netlink);
 	free(socket);
 }
 
@@ -110,41 +95,7 @@ static size_t put_question(char *buffer, uint16_t type, uint32_t sequence, uint8
 	return message->nlmsg_len;
 }
 
-/* A netlink socket that is not connected sends to the kernel. */
-static int send_questions(const struct taskstats_socket *socket, size_t length)
-{
-	ssize_t sent = send(socket->fd, socket->questions, length, MSG_NOSIGNAL);
-
-	if (sent < 0)
-		return -errno;
-	return (size_t)sent == length ? 0 : -EIO;
-}
-
-/*
- * Receives the messages that have arrived, up to RECEIVED.  Returns how many, or a negative errno.
- */
-static int receive(struct taskstats_socket *socket, int flags)
-{
-	int count;
-
-	for (size_t i = 0; i < RECEIVED; i++)
-		socket->headers[i].msg_hdr.msg_namelen = sizeof(socket->senders[i]);
-	do
-		count = recvmmsg(socket->fd, socket->headers, RECEIVED, flags, NULL);
-	while (count < 0 && errno == EINTR);
-	return count < 0 ? -errno : count;
-}
-
-/* Whether message `i` is complete and was sent by the kernel. */
-static bool is_sound(const struct taskstats_socket *socket, int i)
-{
-	const struct msghdr *header = &socket->headers[i].msg_hdr;
-	bool named = header->msg_namelen >= sizeof(socket->senders[i]);
-
-	return !(header->msg_flags & MSG_TRUNC) && !(named && socket->senders[i].nl_pid);
-}
-
-static void settle(struct batch *batch, const struct taskstats_reply *reply)
+static void take_reply(struct batch *batch, const struct taskstats_reply *reply)
 {
 	/* Unsigned: a number before the first one becomes a huge index. */
 	uint32_t index = reply->sequence - batch->first;
@@ -168,8 +119,8 @@ static int receive_answers(struct taskstats_socket *socket, struct batch *batch)
 	bool overrun = false;
 
 	while (batch->open) {
-		struct taskstats_reply reply;
-		int count = receive(socket, overrun ? MSG_DONTWAIT : MSG_WAITFORONE);
+		int count =
+			netlink_receive(socket->netlink, overrun ? MSG_DONTWAIT : MSG_WAITFORONE);
 
 		if (count == -ENOBUFS && !overrun) {
 			overrun = true;
@@ -179,11 +130,14 @@ static int receive_answers(struct taskstats_socket *socket, struct batch *batch)
 			return overrun ? -ENOBUFS : -ETIMEDOUT;
 		if (count < 0)
 			return count;
-		for (int i = 0; i < count; i++)
-			if (is_sound(socket, i) &&
-			    taskstats_parse(socket->answers[i], socket->headers[i].msg_len,
-					    &reply) == 0)
-				settle(batch, &reply);
+		for (int i = 0; i < count; i++) {
+			struct taskstats_reply reply;
+			size_t length;
+			const void *message = netlink_message(socket->netlink, i, &length);
+
+			if (message && taskstats_parse(message, length, &reply) == 0)
+				take_reply(batch, &reply);
+		}
 	}
 	return 0;
 }
@@ -202,7 +156,7 @@ static int send_open(struct taskstats_socket *socket, struct batch *batch)
 					       batch->first + (uint32_t)i, TASKSTATS_CMD_GET,
 					       TASKSTATS_CMD_ATTR_PID, &tid, sizeof(tid));
 	}
-	return send_questions(socket, length);
+	return netlink_send(socket->netlink, socket->questions, length);
 }
 
 static void give_up(struct batch *batch, int status)
@@ -272,23 +226,24 @@ static int find_family(struct taskstats_socket *socket)
 {
 	static const char name[] = TASKSTATS_GENL_NAME;
 	uint32_t sequence = socket->sequence++;
-	int status = send_questions(socket, put_question(socket->questions, GENL_ID_CTRL, sequence,
-							 CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
-							 name, sizeof(name)));
+	size_t asked = put_question(socket->questions, GENL_ID_CTRL, sequence, CTRL_CMD_GETFAMILY,
+				    CTRL_ATTR_FAMILY_NAME, name, sizeof(name));
+	int status = netlink_send(socket->netlink, socket->questions, asked);
+	int count;
 
 	if (status < 0)
 		return status;
-	status = receive(socket, MSG_WAITFORONE);
-	if (status < 0)
-		return status == -EAGAIN ? -ETIMEDOUT : status;
-	for (int i = 0; i < status; i++) {
-		int parsed = is_sound(socket, i) ?
-				     parse_family(socket->answers[i], socket->headers[i].msg_len,
-						  sequence, &socket->family) :
-				     -EBADMSG;
+	count = netlink_receive(socket->netlink, MSG_WAITFORONE);
+	if (count < 0)
+		return count == -EAGAIN ? -ETIMEDOUT : count;
+	for (int i = 0; i < count; i++) {
+		size_t length;
+		const void *message = netlink_message(socket->netlink, i, &length);
 
-		if (parsed != -EBADMSG)
-			return parsed;
+		status = message ? parse_family(message, length, sequence, &socket->family) :
+				   -EBADMSG;
+		if (status != -EBADMSG)
+			return status;
 	}
 	return -EBADMSG;
 }
@@ -296,16 +251,14 @@ static int find_family(struct taskstats_socket *socket)
 int taskstats_socket_open(struct taskstats_socket **ret)
 {
 	CLEANUP(taskstats_socket_free_pointer) struct taskstats_socket *opened = NULL;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-	int status;
+	struct netlink *netlink = NULL;
+	int status = netlink_open(NETLINK_GENERIC, socket_size, &netlink);
 
-	if (fd < 0)
-		return -errno;
-	opened = taskstats_socket_new(fd, 0, WAIT_MS);
-	if (!opened) {
-		close(fd);
+	if (status < 0)
+		return status;
+	opened = new_socket(netlink, 0, WAIT_MS);
+	if (!opened)
 		return -ENOMEM;
-	}
 	status = find_family(opened);
 	if (status < 0)
 		return status;

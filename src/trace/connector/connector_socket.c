@@ -5,8 +5,6 @@
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
-#include <poll.h>
-#include <stdalign.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/netlink.h"
 
 #define MESSAGE_BYTES 256
 #define QUEUE_BYTES (8 * 1024 * 1024) /* some 10,000 events */
@@ -30,17 +29,13 @@ struct cpu_sequence {
 };
 
 struct connector_socket {
-	int fd;
+	struct netlink *netlink;
 	ARRAY_OF(struct cpu_sequence) cpus;
 	uint64_t lost;
 	uint64_t overruns; /* each lost at least one event, not yet seen as a gap */
-	struct mmsghdr headers[CONNECTOR_BATCH];
-	struct iovec vectors[CONNECTOR_BATCH];
-	struct sockaddr_nl senders[CONNECTOR_BATCH];
-	alignas(NLMSG_ALIGNTO) char messages[CONNECTOR_BATCH][MESSAGE_BYTES];
 };
 
-static int ask(int fd, enum proc_cn_mcast_op operation, uint32_t number)
+static int ask(const struct netlink *netlink, enum proc_cn_mcast_op operation, uint32_t number)
 {
 	char question[NLMSG_HDRLEN + sizeof(struct cn_msg) + sizeof(operation)];
 	const struct nlmsghdr header = { .nlmsg_len = sizeof(question), .nlmsg_type = NLMSG_DONE };
@@ -53,26 +48,7 @@ static int ask(int fd, enum proc_cn_mcast_op operation, uint32_t number)
 	memcpy(question, &header, sizeof(header));
 	memcpy(question + NLMSG_HDRLEN, &message, sizeof(message));
 	memcpy(question + NLMSG_HDRLEN + sizeof(message), &operation, sizeof(operation));
-	return send(fd, question, sizeof(question), MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-static struct connector_socket *new_socket(int fd)
-{
-	struct connector_socket *fresh = calloc(1, sizeof(*fresh));
-	int bytes = QUEUE_BYTES;
-
-	if (!fresh)
-		return NULL;
-	fresh->fd = fd;
-	for (size_t i = 0; i < CONNECTOR_BATCH; i++) {
-		fresh->vectors[i] = (struct iovec){ fresh->messages[i], MESSAGE_BYTES };
-		fresh->headers[i].msg_hdr.msg_iov = &fresh->vectors[i];
-		fresh->headers[i].msg_hdr.msg_iovlen = 1;
-		fresh->headers[i].msg_hdr.msg_name = &fresh->senders[i];
-	}
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	return fresh;
+	return netlink_send(netlink, question, sizeof(question));
 }
 
 /*
@@ -83,8 +59,9 @@ void connector_socket_close(struct connector_socket *socket)
 {
 	if (!socket)
 		return;
-	(void)ask(socket->fd, PROC_CN_MCAST_IGNORE, 0);
-	close(socket->fd);
+	if (socket->netlink)
+		(void)ask(socket->netlink, PROC_CN_MCAST_IGNORE, 0);
+	netlink_close(socket->netlink);
 	array_free(&socket->cpus);
 	free(socket);
 }
@@ -96,7 +73,7 @@ void connector_socket_close_pointer(struct connector_socket **socket)
 
 int connector_socket_fd(const struct connector_socket *socket)
 {
-	return socket->fd;
+	return netlink_fd(socket->netlink);
 }
 
 uint64_t connector_socket_lost(const struct connector_socket *socket)
@@ -130,29 +107,13 @@ static void count_gap(struct connector_socket *socket, const struct connector_ev
 	*cpu = (struct cpu_sequence){ true, event->sequence + 1 };
 }
 
-/* Whether message `i` is complete and comes from the kernel. */
-static bool is_sound(const struct connector_socket *socket, int i)
-{
-	const struct msghdr *header = &socket->headers[i].msg_hdr;
-
-	return !(header->msg_flags & MSG_TRUNC) &&
-	       header->msg_namelen >= sizeof(socket->senders[i]) && !socket->senders[i].nl_pid;
-}
-
 static int receive(struct connector_socket *socket)
 {
-	int count;
+	int count = netlink_receive(socket->netlink, MSG_DONTWAIT);
 
-	for (size_t i = 0; i < CONNECTOR_BATCH; i++)
-		socket->headers[i].msg_hdr.msg_namelen = sizeof(socket->senders[i]);
-	do
-		count = recvmmsg(socket->fd, socket->headers, CONNECTOR_BATCH, MSG_DONTWAIT, NULL);
-	while (count < 0 && errno == EINTR);
-	if (count >= 0)
-		return count;
-	if (errno == ENOBUFS)
+	if (count == -ENOBUFS)
 		socket->overruns++;
-	return errno == EAGAIN ? 0 : -errno;
+	return count == -EAGAIN ? 0 : count;
 }
 
 int connector_socket_receive(struct connector_socket *socket,
@@ -166,9 +127,10 @@ int connector_socket_receive(struct connector_socket *socket,
 		if (count <= 0)
 			return count;
 		for (int i = 0; i < count; i++) {
-			if (!is_sound(socket, i) ||
-			    connector_parse(socket->messages[i], socket->headers[i].msg_len,
-					    &events[taken]) < 0)
+			size_t length;
+			const void *message = netlink_message(socket->netlink, i, &length);
+
+			if (!message || connector_parse(message, length, &events[taken]) < 0)
 				continue;
 			count_gap(socket, &events[taken]);
 			taken++;
@@ -196,11 +158,10 @@ static bool find_answer(const struct connector_event *events, int count, uint32_
 static int await_answer(struct connector_socket *socket, uint32_t number)
 {
 	struct connector_event *events = calloc(CONNECTOR_BATCH, sizeof(*events));
-	struct pollfd ready = { .fd = socket->fd, .events = POLLIN };
 	uint64_t asked_ns = monotonic_ns();
 	int status = -ETIMEDOUT, count;
 
-	while (events && poll(&ready, 1, ANSWER_MS) > 0) {
+	while (events && netlink_wait(socket->netlink, ANSWER_MS)) {
 		count = connector_socket_receive(socket, events);
 		if (find_answer(events, count, number, asked_ns, &status))
 			break;
@@ -246,26 +207,24 @@ static int listen_to(struct connector_socket *socket)
 	uint32_t number = (uint32_t)getpid();
 	int status;
 
-	if (bind(socket->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+	if (bind(netlink_fd(socket->netlink), (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	status = ask(socket->fd, PROC_CN_MCAST_LISTEN, number);
+	status = ask(socket->netlink, PROC_CN_MCAST_LISTEN, number);
 	return status < 0 ? status : await_answer(socket, number);
 }
 
 int connector_socket_open(struct connector_socket **ret, struct error *error)
 {
 	CLEANUP(connector_socket_close_pointer) struct connector_socket *opened = NULL;
-	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
+	const struct netlink_size size = { CONNECTOR_BATCH, MESSAGE_BYTES, QUEUE_BYTES };
 	int status;
 
-	if (fd < 0)
-		return explain(-errno, error);
-	opened = new_socket(fd);
-	if (!opened) {
-		close(fd);
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
 		return error_set(error, -ENOMEM, "out of memory");
-	}
-	status = listen_to(opened);
+	status = netlink_open(NETLINK_CONNECTOR, size, &opened->netlink);
+	if (status == 0)
+		status = listen_to(opened);
 	if (status < 0)
 		return explain(status, error);
 	*ret = TAKE_PTR(opened);

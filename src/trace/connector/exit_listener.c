@@ -5,12 +5,10 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/taskstats.h>
-#include <poll.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -18,6 +16,7 @@
 #include "base/number_map.h"
 #include "base/text.h"
 #include "host/host.h"
+#include "host/netlink.h"
 #include "host/taskstats/taskstats.h"
 #include "host/taskstats/taskstats_socket.h"
 
@@ -30,15 +29,11 @@
 #define KIB 1024
 
 struct exit_listener {
-	int fd;
+	struct netlink *netlink;
 	uint16_t family;
 	char cpus[CPU_LIST_BYTES];
 	struct number_map records;
 	struct exit_record *spare; /* a freed record, for reuse */
-	struct mmsghdr headers[RECEIVED];
-	struct iovec vectors[RECEIVED];
-	struct sockaddr_nl senders[RECEIVED];
-	alignas(MNL_ALIGNTO) char messages[RECEIVED][MESSAGE_BYTES];
 };
 
 /*
@@ -95,7 +90,7 @@ static int ask(const struct exit_listener *listener, uint16_t attribute)
 	message->nlmsg_seq = attribute;
 	memcpy(mnl_nlmsg_put_extra_header(message, sizeof(head)), &head, sizeof(head));
 	mnl_attr_put_strz(message, attribute, listener->cpus);
-	return send(listener->fd, message, message->nlmsg_len, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return netlink_send(listener->netlink, message, message->nlmsg_len);
 }
 
 static void drop_records(struct exit_listener *listener)
@@ -117,7 +112,7 @@ void exit_listener_close(struct exit_listener *listener)
 		return;
 	if (listener->family)
 		(void)ask(listener, TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK);
-	close(listener->fd);
+	netlink_close(listener->netlink);
 	drop_records(listener);
 	free(listener->spare);
 	free(listener);
@@ -126,33 +121,6 @@ void exit_listener_close(struct exit_listener *listener)
 void exit_listener_close_pointer(struct exit_listener **listener)
 {
 	exit_listener_close(*listener);
-}
-
-static struct exit_listener *new_listener(int fd)
-{
-	struct exit_listener *fresh = calloc(1, sizeof(*fresh));
-	int bytes = QUEUE_BYTES;
-
-	if (!fresh)
-		return NULL;
-	fresh->fd = fd;
-	for (size_t i = 0; i < RECEIVED; i++) {
-		fresh->vectors[i] = (struct iovec){ fresh->messages[i], MESSAGE_BYTES };
-		fresh->headers[i].msg_hdr.msg_iov = &fresh->vectors[i];
-		fresh->headers[i].msg_hdr.msg_iovlen = 1;
-		fresh->headers[i].msg_hdr.msg_name = &fresh->senders[i];
-	}
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	return fresh;
-}
-
-static bool is_sound(const struct exit_listener *listener, int i)
-{
-	const struct msghdr *header = &listener->headers[i].msg_hdr;
-
-	return !(header->msg_flags & MSG_TRUNC) &&
-	       header->msg_namelen >= sizeof(listener->senders[i]) && !listener->senders[i].nl_pid;
 }
 
 static struct exit_record *new_record(struct exit_listener *listener)
@@ -184,12 +152,11 @@ static int keep_batch(struct exit_listener *listener, int count)
 {
 	for (int i = 0; i < count; i++) {
 		struct taskstats_reply reply;
+		size_t length;
+		const void *message = netlink_message(listener->netlink, i, &length);
 		int status = 0;
 
-		if (is_sound(listener, i) &&
-		    taskstats_parse(listener->messages[i], listener->headers[i].msg_len, &reply) ==
-			    0 &&
-		    reply.status == 0)
+		if (message && taskstats_parse(message, length, &reply) == 0 && reply.status == 0)
 			status = keep_record(listener, &reply);
 		if (status < 0)
 			return status;
@@ -199,16 +166,9 @@ static int keep_batch(struct exit_listener *listener, int count)
 
 static int receive(struct exit_listener *listener)
 {
-	int count;
+	int count = netlink_receive(listener->netlink, MSG_DONTWAIT);
 
-	for (size_t i = 0; i < RECEIVED; i++)
-		listener->headers[i].msg_hdr.msg_namelen = sizeof(listener->senders[i]);
-	do
-		count = recvmmsg(listener->fd, listener->headers, RECEIVED, MSG_DONTWAIT, NULL);
-	while (count < 0 && errno == EINTR);
-	if (count < 0)
-		return errno == EAGAIN ? 0 : -errno;
-	return count;
+	return count == -EAGAIN ? 0 : count;
 }
 
 /*
@@ -269,19 +229,18 @@ static int find_cpus(const struct host *host, char *buffer, size_t capacity)
 /* Waits for the answer to the registration; a record may arrive before it. */
 static int await_answer(struct exit_listener *listener)
 {
-	struct pollfd ready = { .fd = listener->fd, .events = POLLIN };
-
-	while (poll(&ready, 1, ANSWER_MS) > 0) {
+	while (netlink_wait(listener->netlink, ANSWER_MS)) {
 		int count = receive(listener);
 
 		if (count < 0)
 			return count;
 		for (int i = 0; i < count; i++) {
-			const struct nlmsghdr *header = (const void *)listener->messages[i];
+			size_t length;
+			const struct nlmsghdr *header =
+				netlink_message(listener->netlink, i, &length);
 			struct nlmsgerr answer;
 
-			if (!is_sound(listener, i) ||
-			    listener->headers[i].msg_len < NLMSG_LENGTH(sizeof(answer)) ||
+			if (!header || length < NLMSG_LENGTH(sizeof(answer)) ||
 			    header->nlmsg_type != NLMSG_ERROR)
 				continue;
 			memcpy(&answer, mnl_nlmsg_get_payload(header), sizeof(answer));
@@ -333,17 +292,15 @@ static int start_listening(struct exit_listener *listener, const struct host *ho
 int exit_listener_open(const struct host *host, struct exit_listener **ret, struct error *error)
 {
 	CLEANUP(exit_listener_close_pointer) struct exit_listener *opened = NULL;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	const struct netlink_size size = { RECEIVED, MESSAGE_BYTES, QUEUE_BYTES };
 	int status;
 
-	if (fd < 0)
-		return explain(-errno, error);
-	opened = new_listener(fd);
-	if (!opened) {
-		close(fd);
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
 		return error_set(error, -ENOMEM, "out of memory");
-	}
-	status = start_listening(opened, host);
+	status = netlink_open(NETLINK_GENERIC, size, &opened->netlink);
+	if (status == 0)
+		status = start_listening(opened, host);
 	if (status < 0)
 		return explain(status, error);
 	*ret = TAKE_PTR(opened);
