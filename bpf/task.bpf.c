@@ -13,7 +13,7 @@
  * directly.  Pointers are read with bpf_probe_read_kernel(), whose results are plain numbers to
  * the verifier.  Only pointers with many members behind them are worth the search.
  */
-#include "kernel.bpf.h"
+#include "identity.bpf.h"
 #include "resident.bpf.h"
 #include "task.h"
 
@@ -39,10 +39,6 @@ static __u64 open_fds[TASK_FDS_MAX / 64];
 static struct cgroup *latest_cgroup;
 static __u64 latest_cgroup_id;
 
-/* The PID namespace in which task numbers are reported. */
-static __u32 reader_level;
-static struct pid_namespace *reader_namespace;
-
 #define BIT(section, member) (1ULL << section##_BIT_##member)
 
 /* How a member behind each base of a FIELD is read. */
@@ -60,35 +56,6 @@ static struct pid_namespace *reader_namespace;
 	}
 
 #define READ_NOTHING(member)
-
-static __always_inline void upid_read(const struct pid *pid, __u32 level, struct upid *ret)
-{
-	const char *numbers = (const char *)&pid->numbers;
-
-	bpf_probe_read_kernel(ret, sizeof(*ret), numbers + level * bpf_core_type_size(struct upid));
-}
-
-static __always_inline void reader_init(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct upid upid = {};
-
-	reader_level = BPF_CORE_READ(pid, level);
-	upid_read(pid, reader_level, &upid);
-	reader_namespace = upid.ns;
-}
-
-/* The number of `pid` as the reader sees it; 0 if it is outside the reader's namespace. */
-static __always_inline __u64 pid_number(const struct pid *pid)
-{
-	struct upid upid = {};
-
-	if (BPF_CORE_READ(pid, level) < reader_level)
-		return 0;
-	upid_read(pid, reader_level, &upid);
-	return upid.ns == reader_namespace ? upid.nr : 0;
-}
 
 /* Finds the task's cgroup in the hierarchy that was asked for. */
 static __always_inline struct cgroup *cgroup_find(struct task_struct *task)
@@ -136,16 +103,11 @@ static __always_inline void task_fill(struct task_struct *task)
 	struct cgroup *cgroup = cgroup_find(task);
 	__u64 present = BIT(TASK, pid) | BIT(TASK, tgid);
 
-	fields->pid = task->pid;
-	fields->tgid = task->tgid;
-	if (reader_level > 0) {
-		fields->pid = pid_number(BPF_CORE_READ(task, thread_pid));
-		fields->tgid = pid_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
-	}
+	fields->pid = thread_number(task);
+	fields->tgid = process_number(task);
 	if (ext_enabled_read(task, &fields->ext_enabled))
 		present |= BIT(TASK, ext_enabled);
-	((__u64 *)fields->comm)[0] = ((__u64 *)&task->comm)[0];
-	((__u64 *)fields->comm)[1] = ((__u64 *)&task->comm)[1];
+	comm_copy(task, fields->comm);
 
 #define READ_TASK(member, base, path) READ(TASK, fields, present, member, base, path)
 	TASK_FIELDS(READ_TASK, READ_NOTHING)
@@ -236,7 +198,7 @@ static __always_inline void group_fill(struct task_struct *task)
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
-	fields->ppid = pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
+	fields->ppid = parent_number(task);
 	fields->pgid = pid_number(signal->pids[PIDTYPE_PGID]);
 	fields->session = pid_number(signal->pids[PIDTYPE_SID]);
 
@@ -345,7 +307,7 @@ int dump_task(struct bpf_iter__task *context)
 	if (only_identity && task->pid != task->tgid)
 		return 0;
 	if (context->meta->seq_num == 0) {
-		reader_init();
+		reader_find();
 		cpu_offsets_find();
 	}
 	head_fill(task, size);

@@ -104,7 +104,7 @@ static __always_inline void armed_begin(struct task_struct *task, struct thread_
 	usage_begin(task, state, cpu);
 	identity_fill(task, state);
 	state->begin_ns = state->in_ns = state->out_ns = now;
-	state->unsettled = 0;
+	state->is_pending = 0;
 	state->run_delay = task_run_delay(task);
 	state->cpu_ns = state->base[TREE_USAGE_run_time_ns];
 	state->phase = PHASE_ON_CPU;
@@ -199,8 +199,7 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 	record->reserved = 0;
 	record->has_sender = status & 0x7f && (status & 0x7f) == process->signal;
 	record->sender_pid = process->sender_pid;
-	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
-	((__u64 *)record->sender_comm)[1] = process->sender_comm[1];
+	name_copy(record->sender_comm, process->sender_comm);
 	record->oom_killed = (status & 0x7f) == SIGKILL && BPF_CORE_READ(signal, oom_mm);
 	peak_fill(task, process, record);
 }
@@ -276,7 +275,7 @@ static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sende
  * Whether to report a signal.  One with a handler says little, unless people use it to end
  * programs.
  */
-static __always_inline bool is_told(struct task_struct *target, __s32 signal)
+static __always_inline bool is_reported(struct task_struct *target, __s32 signal)
 {
 	const struct sighand_struct *handlers = BPF_CORE_READ(target, sighand);
 	const char *actions = (const char *)&handlers->action;
@@ -305,8 +304,7 @@ static __always_inline void signal_send(struct task_struct *target,
 	process_head(target, TREE_RECORD_SIGNAL, sizeof(*record), &record->head);
 	record->number = process->signal;
 	record->sender_pid = process->sender_pid;
-	((__u64 *)record->sender_comm)[0] = process->sender_comm[0];
-	((__u64 *)record->sender_comm)[1] = process->sender_comm[1];
+	name_copy(record->sender_comm, process->sender_comm);
 	bpf_ringbuf_submit(record, ring_flags());
 }
 
@@ -339,7 +337,7 @@ int tree_signal(__u64 *arguments)
 		process->sender_pid = process_number(sender);
 		comm_copy(sender, process->sender_comm);
 	}
-	if (is_told(target, signal))
+	if (is_reported(target, signal))
 		signal_send(target, process);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Makes the account of a thread as a record: when it ends, and when a reader looks.
+ * Makes the account of a thread as a record: when it ends, and for a sample.
  */
 #ifndef BPF_TREE_ACCOUNT_BPF_H
 #define BPF_TREE_ACCOUNT_BPF_H
@@ -46,33 +46,28 @@ static __always_inline void cputime_split(struct task_struct *task, __u64 cpu, _
 		*user_ns = cpu - *system_ns;
 }
 
-static __always_inline void usage_read(struct task_struct *task, struct tree_usage_record *ret)
+/* Reads what the kernel counts; returns a bit for each value that this kernel has. */
+static __always_inline __u64 usage_read(struct task_struct *task, __u64 values[TREE_USAGE_COUNT])
 {
 	__u64 present = 1ULL << TREE_USAGE_utime_ns | 1ULL << TREE_USAGE_stime_ns;
 
 #define READ_KERNEL(id, path)                                                                      \
 	if (bpf_core_field_exists(task->path)) {                                                   \
-		ret->values[TREE_USAGE_##id] = task->path;                                         \
+		values[TREE_USAGE_##id] = task->path;                                              \
 		present |= 1ULL << TREE_USAGE_##id;                                                \
 	}
 #define READ_NOTHING(id)
 	TREE_USAGES(READ_KERNEL, READ_NOTHING)
 #undef READ_KERNEL
 #undef READ_NOTHING
-	ret->present = present;
+	return present;
 }
 
 /* Begins to count now.  `cpu` is the CPU time so far. */
 static __always_inline void usage_begin(struct task_struct *task, struct thread_state *state,
 					__u64 cpu)
 {
-#define BASE_KERNEL(id, path)                                                                      \
-	if (bpf_core_field_exists(task->path))                                                     \
-		state->base[TREE_USAGE_##id] = task->path;
-#define BASE_NOTHING(id)
-	TREE_USAGES(BASE_KERNEL, BASE_NOTHING)
-#undef BASE_KERNEL
-#undef BASE_NOTHING
+	usage_read(task, state->base);
 	if (cpu > state->base[TREE_USAGE_run_time_ns])
 		state->base[TREE_USAGE_run_time_ns] = cpu;
 	cputime_split(task, state->base[TREE_USAGE_run_time_ns], &state->user_ns,
@@ -84,7 +79,7 @@ static __always_inline void usage_begin(struct task_struct *task, struct thread_
 static __always_inline void usage_fill(struct task_struct *task, struct thread_state *state,
 				       struct tree_usage_record *ret)
 {
-	usage_read(task, ret);
+	ret->present = usage_read(task, ret->values);
 	if (ret->values[TREE_USAGE_run_time_ns] < state->base[TREE_USAGE_run_time_ns])
 		ret->values[TREE_USAGE_run_time_ns] = state->base[TREE_USAGE_run_time_ns];
 	cputime_split(task, ret->values[TREE_USAGE_run_time_ns], &state->user_ns,
@@ -95,7 +90,7 @@ static __always_inline void usage_fill(struct task_struct *task, struct thread_s
 		ret->values[i] -= state->base[i];
 }
 
-/* What a look needs to know about a task; read again for each try. */
+/* What a sample needs to know about a task; read again for each try. */
 struct moment {
 	__u64 now;
 	__u64 run_delay;
@@ -157,7 +152,7 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 		record->flags |= TREE_THREAD_ON_CPU;
 		record->since_ns = in_ns;
 		record->ledger.on_cpu_ns += moment->now - in_ns;
-		if (state->phase == PHASE_ON_CPU && !state->unsettled)
+		if (state->phase == PHASE_ON_CPU && !state->is_pending)
 			return 0;
 		interval.off_ns = in_ns - state->out_ns;
 	} else {

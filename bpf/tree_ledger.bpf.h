@@ -125,8 +125,7 @@ __noinline int waker_add(struct thread_state *state, __u32 reason, __u64 ns)
 	row->pid = waker.pid;
 	row->tid = waker.tid;
 	row->reason = reason;
-	((__u64 *)row->comm)[0] = waker.comm[0];
-	((__u64 *)row->comm)[1] = waker.comm[1];
+	name_copy(row->comm, waker.comm);
 	row->count++;
 	row->total_ns += ns;
 	if (ns > row->longest_ns)
@@ -140,7 +139,7 @@ static __always_inline __u64 task_run_delay(struct task_struct *task)
 }
 
 /* Adds the interval before the current time on the CPU to the ledger. */
-static __always_inline void thread_settle(struct thread_state *state, __u64 run_delay)
+static __always_inline void interval_end(struct thread_state *state, __u64 run_delay)
 {
 	struct interval interval = {
 		.reason = state->reason,
@@ -150,7 +149,7 @@ static __always_inline void thread_settle(struct thread_state *state, __u64 run_
 
 	interval_bound(&interval);
 	ledger_add(&state->ledger, &interval);
-	state->unsettled = 0;
+	state->is_pending = 0;
 	if (!want_wakers || interval.reason == RUNNABLE)
 		return;
 	if (interval.off_ns - interval.queued_ns < WAKER_WAIT_NS)
@@ -211,10 +210,10 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 
 	if (state->phase == PHASE_OFF_CPU) {
 		state->in_ns = arrival_ns(state, cpu, now);
-		state->unsettled = 1;
+		state->is_pending = 1;
 	}
-	if (state->unsettled)
-		thread_settle(state, run_delay);
+	if (state->is_pending)
+		interval_end(state, run_delay);
 	state->ledger.on_cpu_ns += now - state->in_ns;
 	state->out_ns = now;
 	state->run_delay = run_delay;
@@ -236,7 +235,7 @@ static __always_inline void thread_enter(struct task_struct *task, struct thread
 		state->reason = TREE_WAIT_OTHER;
 	}
 	state->in_ns = now;
-	state->unsettled = 1;
+	state->is_pending = 1;
 	state->phase = PHASE_ON_CPU;
 	sequence_step(state);
 }

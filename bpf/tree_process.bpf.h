@@ -29,8 +29,7 @@ static __always_inline void fork_fill(struct task_struct *task, const struct thr
 	record->head.time_ns = state->begin_ns;
 	record->parent_pid = state->pid;
 	if (task->pid == task->tgid)
-		record->parent_pid =
-			pid_number(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
+		record->parent_pid = parent_number(task);
 	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
 	record->found = 0;
 	record->reserved = 0;

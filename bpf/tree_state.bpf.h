@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The state that the programs keep for each thread and process of the tree, and the PID namespace
- * in which they report numbers.
+ * The state that the programs keep for each thread and process of the tree.
  *
  * A thread is a member of the tree when it has a struct thread_state in its task storage.  That
  * check is all that other tasks cost: at a switch, no task is looked up by its number.
@@ -9,7 +8,7 @@
 #ifndef BPF_TREE_STATE_BPF_H
 #define BPF_TREE_STATE_BPF_H
 
-#include "kernel.bpf.h"
+#include "identity.bpf.h"
 #include "tree.h"
 
 /*
@@ -48,7 +47,7 @@ struct waker {
 };
 
 /*
- * Written on the CPU that switches the thread.  `sequence` is odd during that, for a look from
+ * Written on the CPU that switches the thread.  `sequence` is odd during that, for a sample from
  * another CPU.  The interval from out_ns to in_ns enters the ledger at the next switch, since the
  * kernel knows only after a switch how much of it was waiting for a CPU.
  */
@@ -56,7 +55,7 @@ struct thread_state {
 	__u32 sequence;
 	__u8 phase;
 	__u8 reason;
-	__u8 unsettled;
+	__u8 is_pending;  /* the interval before in_ns is not in the ledger yet */
 	__u8 call_reason; /* reason of the last call that blocked it, plus 1; 0: none yet */
 	__u64 in_ns;
 	__u64 out_ns;
@@ -114,10 +113,6 @@ const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 const volatile __u32 want_calls = 0;
 const volatile __u32 want_wakers = 0;
 
-/* The PID namespace in which task numbers are reported. */
-__u32 reader_level = 0;
-__u64 reader_namespace = 0;
-
 __u64 losses[TREE_LOSS_COUNT] = {};
 
 static __always_inline void loss_count(enum tree_loss loss)
@@ -128,49 +123,6 @@ static __always_inline void loss_count(enum tree_loss loss)
 static __always_inline struct thread_state *thread_find(struct task_struct *task)
 {
 	return bpf_task_storage_get(&threads, task, 0, 0);
-}
-
-static __always_inline void upid_read(const struct pid *pid, __u32 level, struct upid *ret)
-{
-	const char *numbers = (const char *)&pid->numbers;
-
-	bpf_probe_read_kernel(ret, sizeof(*ret), numbers + level * bpf_core_type_size(struct upid));
-}
-
-/* The number of `pid` as the reader sees it; 0 if it is outside the reader's namespace. */
-static __always_inline __s32 pid_number(const struct pid *pid)
-{
-	struct upid upid = {};
-
-	if (BPF_CORE_READ(pid, level) < reader_level)
-		return 0;
-	upid_read(pid, reader_level, &upid);
-	return (__u64)upid.ns == reader_namespace ? upid.nr : 0;
-}
-
-static __always_inline __s32 pid_inner_number(const struct pid *pid)
-{
-	struct upid upid = {};
-
-	upid_read(pid, BPF_CORE_READ(pid, level), &upid);
-	return upid.nr;
-}
-
-static __always_inline __s32 thread_number(struct task_struct *task)
-{
-	return reader_level ? pid_number(BPF_CORE_READ(task, thread_pid)) : task->pid;
-}
-
-static __always_inline __s32 process_number(struct task_struct *task)
-{
-	return reader_level ? pid_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID])) :
-			      task->tgid;
-}
-
-static __always_inline void comm_copy(struct task_struct *task, void *ret)
-{
-	((__u64 *)ret)[0] = ((__u64 *)&task->comm)[0];
-	((__u64 *)ret)[1] = ((__u64 *)&task->comm)[1];
 }
 
 /* Readers poll from time to time; they are woken only when the ring is more than a quarter full. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Walks over all tasks, or those of one process, for the reader.  Seeding makes running tasks
- * members of the tree; looking writes the accounts of members.
+ * members of the tree; sampling writes the accounts of members.
  *
  * Records are put together in static buffers, which is safe because there is only one reader.
  * When the kernel's output buffer is full it drops the unfinished record and runs the program
@@ -14,31 +14,17 @@
 #include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
 
-/* Set by the reader before it seeds or looks. */
+/* Set by the reader before it seeds or samples. */
 __u32 seed_mode = 0;
 __s32 seed_pid = 0;
 __u64 seed_pass = 0;
-__u32 look_calls = 0;
-/* How many accounts a look left out, because switches changed them at each try. */
-__u64 torn_looks = 0;
+__u32 sample_calls = 0;
+/* How many accounts samples left out, because switches changed them at each try. */
+__u64 torn_samples = 0;
 
-static struct tree_thread_record look_record;
+static struct tree_thread_record sample_record;
 static struct tree_fork_record seed_record;
 static struct thread_state seed_state;
-static __s32 reader_tgid;
-
-static __always_inline void reader_init(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct upid upid = {};
-
-	reader_tgid = BPF_CORE_READ(task, tgid);
-	reader_level = BPF_CORE_READ(pid, level);
-	upid_read(pid, reader_level, &upid);
-	reader_namespace = (__u64)upid.ns;
-	cpu_offsets_find();
-}
 
 /* The process that watches is not part of the tree, even if it is below it. */
 static __always_inline bool is_wanted(struct task_struct *task)
@@ -95,8 +81,10 @@ int tree_seed(struct bpf_iter__task *context)
 
 	if (!task)
 		return 0;
-	if (context->meta->seq_num == 0)
-		reader_init();
+	if (context->meta->seq_num == 0) {
+		reader_find();
+		cpu_offsets_find();
+	}
 	state = thread_find(task);
 	/* The kernel runs this again for a task whose record did not fit. */
 	if (state && state->seed_pass != seed_pass)
@@ -122,11 +110,11 @@ int tree_seed(struct bpf_iter__task *context)
 
 /* Writes the account of each living thread. */
 SEC("iter/task")
-int tree_look(struct bpf_iter__task *context)
+int tree_sample(struct bpf_iter__task *context)
 {
 	struct seq_file *output = context->meta->seq;
 	struct task_struct *task = context->task;
-	struct tree_thread_record *record = &look_record;
+	struct tree_thread_record *record = &sample_record;
 	struct thread_state *state;
 	struct tail tail = {};
 
@@ -137,15 +125,15 @@ int tree_look(struct bpf_iter__task *context)
 		return 0;
 	account_fill(task, state, 0, record);
 	if (!ledger_copy(task, state, record)) {
-		torn_looks++;
+		torn_samples++;
 		return 0;
 	}
 	current_call_fill(task, record);
 	record->head.size = sizeof(*record);
-	if (look_calls)
+	if (sample_calls)
 		tail_find(task, state, record, &tail);
 	bpf_seq_write(output, record, sizeof(*record));
-	if (!look_calls)
+	if (!sample_calls)
 		return 0;
 	if (tail.calls)
 		bpf_seq_write(output, tail.calls,

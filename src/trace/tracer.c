@@ -20,6 +20,7 @@ static const struct tracer_kind *const kinds[] = {
 /* A tracer, and why better ones do not work here. */
 struct opened {
 	struct tracer tracer;
+	struct tracer_options options;
 	char *reasons[ARRAY_SIZE(kinds)];
 };
 
@@ -119,6 +120,7 @@ int tracer_open(const struct host *host, const char *name, const struct tracer_o
 
 	if (!opened)
 		return error_set(error, -ENOMEM, "out of memory");
+	opened->options = *options;
 	if (name)
 		status = open_named(opened, host, name, options, error);
 	else
@@ -147,20 +149,25 @@ int tracer_try(const struct tracer_kind *kind, const struct host *host, struct e
 	return status;
 }
 
-int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count)
+/* A source that would work is off when nobody asked for it. */
+static int report_source(const struct opened *opened, const struct run_source *row, struct run *run)
 {
-	int status = 0;
+	bool works = strcmp(row->state, "ok") == 0;
 
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = run_add_source(run, rows[i].name, rows[i].state, rows[i].reason);
-	return status;
+	if (works && !opened->options.syscalls && strcmp(row->name, "syscalls") == 0)
+		return run_add_source(run, row->name, "off", "not asked for");
+	if (works && !opened->options.wakers && strcmp(row->name, "wakers") == 0)
+		return run_add_source(run, row->name, "off", "not asked for: see --wakers");
+	return run_add_source(run, row->name, row->state, row->reason);
 }
 
 int tracer_report(const struct tracer *tracer, struct run *run)
 {
 	const struct opened *opened = opened_of(tracer);
-	int status = tracer->kind->report(tracer->state, run);
+	int status = 0;
 
+	for (size_t i = 0; i < tracer->kind->source_count && status == 0; i++)
+		status = report_source(opened, &tracer->kind->sources[i], run);
 	run->tracer = tracer->kind->name;
 	run->tracer_misses = tracer->kind->misses;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) && status == 0; i++)

@@ -21,16 +21,12 @@
 struct error;
 struct host;
 struct run;
+struct run_losses;
 struct run_source;
 
 struct tracer_options {
 	bool syscalls;
 	bool wakers;
-};
-
-/* What was lost so far: see struct run_losses. */
-struct tracer_losses {
-	uint64_t events, threads, unnamed_syscalls, wakers, untracked_tasks;
 };
 
 enum tracer_depth {
@@ -42,6 +38,9 @@ struct tracer_kind {
 	const char *name;
 	const char *needs;  /* a capability or file, for people */
 	const char *misses; /* what it can miss, as the end of a sentence; NULL: nothing */
+	/* Its rows of the manifest, as far as they were asked for. */
+	const struct run_source *sources;
+	size_t source_count;
 
 	/*
 	 * Prepares everything but follows no process yet.  Fails with a sentence when this tracer
@@ -63,9 +62,8 @@ struct tracer_kind {
 	int (*drain)(void *state, tree_event_sink *sink, void *context);
 	/* Sends an account of each live thread, and the facts of each live process, to the sink. */
 	int (*sample)(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);
-	void (*losses)(void *state, struct tracer_losses *ret);
-	/* Adds its rows of the manifest: tree, ledger, syscalls, wakers. */
-	int (*report)(void *state, struct run *run);
+	/* Sets what was lost so far: the members that it counts, and leaves the others alone. */
+	void (*losses)(void *state, struct run_losses *ret);
 	void (*close)(void *state);
 };
 
@@ -84,8 +82,6 @@ struct tracer {
 int tracer_open(const struct host *host, const char *name, const struct tracer_options *options,
 		struct tracer **ret, struct error *error);
 int tracer_report(const struct tracer *tracer, struct run *run);
-/* For the report() of tracers whose rows are the same everywhere. */
-int tracer_report_rows(struct run *run, const struct run_source *rows, size_t count);
 /* The tracer at this place in the list, best first; NULL behind the last one. */
 const struct tracer_kind *tracer_kind(size_t place);
 /* Tests whether a tracer works here with all its options: 0, or a negative errno and a sentence. */

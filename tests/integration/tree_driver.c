@@ -332,7 +332,7 @@ static void wait_for_stop(struct driver *driver)
 static void finish(struct driver *driver)
 {
 	const struct tracer *tracer = driver->tracer;
-	struct tracer_losses losses = { 0 };
+	struct run_losses losses = { 0 };
 	struct rusage usage;
 	const struct tree *tree = driver->run->tree;
 	int status;

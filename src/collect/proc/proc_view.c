@@ -4,14 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bits of a task's state: include/linux/sched.h. */
-#define STATE_UNINTERRUPTIBLE 0x0002u
-#define STATE_REPORTED 0x007fu
-#define STATE_REPORTED_IDLE 0x0080u
-#define STATE_IDLE 0x0402u /* uninterruptible, and no load */
-#define STATE_LOCK_WAIT 0x1000u
-#define STATE_FROZEN 0x8000u
-
 /* part * whole / (part + rest), without overflow. */
 static uint64_t scale(uint64_t part, uint64_t rest, uint64_t whole)
 {
@@ -40,18 +32,6 @@ struct cputime cputime_adjust(struct cputime sampled, uint64_t runtime, struct c
 		shown.stime = runtime - shown.utime;
 	}
 	return shown;
-}
-
-char task_state_letter(uint32_t state, uint32_t exit_state)
-{
-	static const char letters[] = "RSDTtXZPI";
-	uint32_t reported = (state | exit_state) & STATE_REPORTED;
-
-	if ((state & STATE_IDLE) == STATE_IDLE)
-		reported = STATE_REPORTED_IDLE;
-	if (state & (STATE_LOCK_WAIT | STATE_FROZEN))
-		reported = STATE_UNINTERRUPTIBLE;
-	return letters[reported ? 32 - __builtin_clz(reported) : 0];
 }
 
 size_t kernel_thread_name(const char comm[TASK_COMM_SIZE], const struct name_fields *fields,

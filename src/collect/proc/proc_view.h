@@ -24,9 +24,6 @@ struct cputime {
  */
 struct cputime cputime_adjust(struct cputime sampled, uint64_t runtime, struct cputime previous);
 
-/* task_state_index(): one of the letters R S D T t X Z P I. */
-char task_state_letter(uint32_t state, uint32_t exit_state);
-
 /*
  * proc_task_name() of a kernel thread, wq_worker_comm() included.  Writes the
  * name, which need not end with a NUL, and returns its length.

@@ -9,6 +9,7 @@
 #include "collect/task/delay.h"
 #include "collect/proc/proc_view.h"
 #include "collect/task/task_record.h"
+#include "host/proc/task_text.h"
 #include "model/snapshot/snapshot.h"
 
 #define MAX_RT_PRIO 100

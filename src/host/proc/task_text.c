@@ -14,6 +14,14 @@
 #define FLAG_EXITING 0x00000004
 #define FLAG_KERNEL 0x00200000
 
+/* Bits of a task's state: include/linux/sched.h. */
+#define STATE_UNINTERRUPTIBLE 0x0002u
+#define STATE_REPORTED 0x007fu
+#define STATE_REPORTED_IDLE 0x0080u
+#define STATE_IDLE 0x0402u /* uninterruptible, and no load */
+#define STATE_LOCK_WAIT 0x1000u
+#define STATE_FROZEN 0x8000u
+
 unsigned task_row_split(const char *text, unsigned first, unsigned end,
 			const char *fields[TASK_STAT_FIELDS])
 {
@@ -70,6 +78,18 @@ uint64_t task_stat_value(const struct task_stat *stat, enum task_stat_field fiel
 char task_stat_state(const struct task_stat *stat)
 {
 	return *stat->fields[TASK_STAT_STATE];
+}
+
+char task_state_letter(uint32_t state, uint32_t exit_state)
+{
+	static const char letters[] = "RSDTtXZPI";
+	uint32_t reported = (state | exit_state) & STATE_REPORTED;
+
+	if ((state & STATE_IDLE) == STATE_IDLE)
+		reported = STATE_REPORTED_IDLE;
+	if (state & (STATE_LOCK_WAIT | STATE_FROZEN))
+		reported = STATE_UNINTERRUPTIBLE;
+	return letters[reported ? 32 - __builtin_clz(reported) : 0];
 }
 
 void task_stat_copy_comm(const struct task_stat *stat, char *ret, size_t capacity)

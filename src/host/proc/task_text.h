@@ -53,6 +53,11 @@ bool task_stat_number(const struct task_stat *stat, enum task_stat_field field, 
 /* The same, but 0 instead of false. */
 uint64_t task_stat_value(const struct task_stat *stat, enum task_stat_field field);
 char task_stat_state(const struct task_stat *stat);
+/*
+ * The letter that proc shows for the kernel's own state, as its task_state_index() finds it: one of
+ * R S D T t X Z P I.
+ */
+char task_state_letter(uint32_t state, uint32_t exit_state);
 static inline bool task_state_is_dead(char state)
 {
 	return state == 'Z' || state == 'X';

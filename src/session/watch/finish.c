@@ -78,14 +78,10 @@ static enum run_end end_of(const struct watch *watch)
 static void finish_losses(struct watch *watch)
 {
 	struct run_losses *losses = &watch->run->losses;
-	struct tracer_losses told = { 0 };
 
-	watch->tracer->kind->losses(watch->tracer->state, &told);
-	losses->events = told.events + watch->events.unapplied;
-	losses->threads = told.threads + watch->run->tree->unaccounted_threads;
-	losses->unnamed_syscalls = told.unnamed_syscalls;
-	losses->wakers = told.wakers;
-	losses->untracked_tasks = told.untracked_tasks;
+	watch->tracer->kind->losses(watch->tracer->state, losses);
+	losses->events += watch->events.unapplied;
+	losses->threads += watch->run->tree->unaccounted_threads;
 	losses->strays = tree_strays(watch->run->tree);
 	losses->lines = watch->output.lines.lost;
 	losses->looks = (struct run_number){ true, watch->samples.failures.all +

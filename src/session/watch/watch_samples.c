@@ -14,7 +14,7 @@
 /* After a loss of events: ends members that the sample did not see, whose end was lost. */
 static void close_lost(struct watch *watch, uint64_t since_ns)
 {
-	struct tracer_losses losses = { 0 };
+	struct run_losses losses = { 0 };
 
 	watch->tracer->kind->losses(watch->tracer->state, &losses);
 	if (losses.events > watch->samples.lost_before)

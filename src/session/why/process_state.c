@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
@@ -63,7 +63,7 @@ static void read_object(int process, uint64_t fd, struct task_state *thread)
  * Parses "running", or "NUMBER ARGUMENT..." with arguments in hexadecimal; NUMBER is -1 outside a
  * call.
  */
-static void read_call(struct deadline_reader *reader, int process, int task,
+static void read_call(struct deadline_threads *reader, int process, int task,
 		      struct process_state *found, struct task_state *thread)
 {
 	char buffer[256];
@@ -84,7 +84,7 @@ static void read_call(struct deadline_reader *reader, int process, int task,
 }
 
 /* Parses lines like "[<0>] function+0x10/0x20 [module]". */
-static void read_stack(struct deadline_reader *reader, int task, struct process_state *found,
+static void read_stack(struct deadline_threads *reader, int task, struct process_state *found,
 		       struct task_state *thread)
 {
 	char buffer[STACK_BYTES];
@@ -122,7 +122,7 @@ static void read_times(int task, struct task_state *thread)
 }
 
 /* A thread that has ended meanwhile is left out. */
-static int read_thread(struct deadline_reader *reader, int process, int32_t tid,
+static int read_thread(struct deadline_threads *reader, int process, int32_t tid,
 		       struct process_state *found)
 {
 	struct task_state thread = { .tid = tid };
@@ -147,7 +147,7 @@ static int read_thread(struct deadline_reader *reader, int process, int32_t tid,
 	return array_append(&found->threads, thread);
 }
 
-static int read_threads(struct deadline_reader *reader, int process, struct process_state *found)
+static int read_threads(struct deadline_threads *reader, int process, struct process_state *found)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers tids = { 0 };
 	int status = read_thread(reader, process, found->pid, found);
@@ -208,7 +208,7 @@ static void take_end(int process, const struct task_stat *stat, struct process_s
 
 static int read_process(const struct host *host, int32_t asked, struct process_state *found)
 {
-	CLEANUP(deadline_reader_clear) struct deadline_reader reader = { 0 };
+	CLEANUP(deadline_threads_clear) struct deadline_threads reader = { 0 };
 	CLEANUP(close_fd) int process = -1;
 	struct task_stat stat;
 	char status_text[STATUS_BYTES], buffer[TASK_STAT_BYTES];

@@ -13,10 +13,10 @@
 
 #define SINGLE_WALKS 16 /* up to this many processes are walked one by one */
 #define FINAL_TRIES 4	/* to read accounts that switches interrupted */
-#define SETTLE_TRIES 20
-#define SETTLE_NS 500000
+#define LAST_ACCOUNT_TRIES 20
+#define LAST_ACCOUNT_NS 500000
 
-static ssize_t take_looked(void *context, const void *bytes, size_t length)
+static ssize_t keep_records(void *context, const void *bytes, size_t length)
 {
 	struct bpf_state *state = context;
 
@@ -32,7 +32,7 @@ static int walk_live(struct bpf_state *state, int program)
 	int status = 0;
 
 	for (size_t i = 0; i < state->live.items.count && status == 0; i++) {
-		status = host_bpf_iterate(program, state->live.items.data[i].key.pid, take_looked,
+		status = host_bpf_iterate(program, state->live.items.data[i].key.pid, keep_records,
 					  state);
 		if (status == -ESRCH || status == -ENOENT)
 			status = 0;
@@ -56,7 +56,7 @@ static bool has_lost(struct bpf_state *state)
 
 static int walk(struct bpf_state *state)
 {
-	int program = bpf_program__fd(state->program->progs.tree_look);
+	int program = bpf_program__fd(state->program->progs.tree_sample);
 	int status = -ENOTSUP;
 
 	state->sampled.count = 0;
@@ -64,7 +64,7 @@ static int walk(struct bpf_state *state)
 		status = walk_live(state, program);
 	if (status == -ENOTSUP) {
 		state->sampled.count = 0;
-		status = host_bpf_iterate(program, 0, take_looked, state);
+		status = host_bpf_iterate(program, 0, keep_records, state);
 	}
 	return status;
 }
@@ -73,14 +73,14 @@ static int walk(struct bpf_state *state)
  * An account that could not be read, because its thread kept switching, will be in the next
  * sample.  The final sample has no next one, so it tries again.
  */
-static int look(struct bpf_state *state, enum tracer_depth depth)
+static int read_accounts(struct bpf_state *state, enum tracer_depth depth)
 {
-	const volatile __u64 *torn = &state->program->bss->torn_looks;
+	const volatile __u64 *torn = &state->program->bss->torn_samples;
 	uint64_t before;
 	int tries = depth == TRACER_FINAL ? FINAL_TRIES : 1;
 	int status;
 
-	state->program->bss->look_calls = depth == TRACER_FINAL;
+	state->program->bss->sample_calls = depth == TRACER_FINAL;
 	state->recovers = has_lost(state);
 	do {
 		before = *torn;
@@ -102,8 +102,7 @@ static int compare_ended(const void *left, const void *right)
 
 static bool has_ended(const struct bpf_state *state, const struct tree_record_head *head)
 {
-	struct ended key = { head->tid,
-			     head->start_ns + (uint64_t)state->decoder.boottime_offset_ns };
+	struct ended key = { head->tid, tree_decoder_key(&state->decoder, head).start_ns };
 
 	return state->ended.count &&
 	       bsearch(&key, state->ended.data, state->ended.count, sizeof(key), compare_ended);
@@ -113,11 +112,11 @@ static bool has_ended(const struct bpf_state *state, const struct tree_record_he
  * Reports the accounts.  Threads that ended meanwhile are left out: their last account was already
  * sent.
  */
-static int tell_looked(struct bpf_state *state)
+static int send_accounts(struct bpf_state *state)
 {
 	size_t used = 0;
 
-	state->seen_threads = 0;
+	state->sampled_threads = 0;
 	if (state->ended.count)
 		qsort(state->ended.data, state->ended.count, sizeof(struct ended), compare_ended);
 	while (used < state->sampled.count) {
@@ -130,17 +129,17 @@ static int tell_looked(struct bpf_state *state)
 			return -EBADMSG;
 		if (!has_ended(state, head)) {
 			status = bpf_take_record(state, (void *)bytes, (size_t)size);
-			state->seen_threads++;
+			state->sampled_threads++;
 		}
 		if (status < 0)
 			return status;
-		live_processes_see(&state->live, head->pid);
+		live_processes_mark(&state->live, head->pid);
 		used += (size_t)size;
 	}
 	return 0;
 }
 
-static int tell_processes(struct bpf_state *state)
+static int send_processes(struct bpf_state *state)
 {
 	struct tree_event event = { .type = TREE_PROCESS };
 	struct host_clock now = { 0 };
@@ -151,9 +150,9 @@ static int tell_processes(struct bpf_state *state)
 		struct live_process *process = &state->live.items.data[i];
 		int status = 0;
 
-		if (!process->seen)
+		if (!process->is_sampled)
 			continue;
-		process->seen = false;
+		process->is_sampled = false;
 		event.task = process->key;
 		event.process = (struct tree_process_facts){ 0 };
 		if (process_facts_read(state->host, process->key.pid, process->key.start_ns,
@@ -169,13 +168,13 @@ static int tell_processes(struct bpf_state *state)
  * A thread can be reaped and gone from all lists a moment before its last switch.  So wait for its
  * last account, but not for long: it may be lost because the ring was full.
  */
-static int settle(struct bpf_state *state)
+static int await_last_accounts(struct bpf_state *state)
 {
-	const struct timespec pause = { .tv_nsec = SETTLE_NS };
+	const struct timespec pause = { .tv_nsec = LAST_ACCOUNT_NS };
 	int status = 0;
 
-	for (int i = 0; i < SETTLE_TRIES && status == 0; i++) {
-		if (state->live_threads <= state->seen_threads)
+	for (int i = 0; i < LAST_ACCOUNT_TRIES && status == 0; i++) {
+		if (state->live_threads <= state->sampled_threads)
 			break;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		status = bpf_drain(state, state->sink, state->context);
@@ -193,7 +192,7 @@ int bpf_sample(void *context, enum tracer_depth depth, tree_event_sink *sink, vo
 	int status = bpf_drain(state, sink, sink_context);
 
 	if (status == 0)
-		status = look(state, depth);
+		status = read_accounts(state, depth);
 	if (status < 0)
 		return status;
 	state->ended.count = 0;
@@ -201,8 +200,8 @@ int bpf_sample(void *context, enum tracer_depth depth, tree_event_sink *sink, vo
 	status = bpf_drain(state, sink, sink_context);
 	state->notes_ended = false;
 	if (status == 0)
-		status = tell_looked(state);
+		status = send_accounts(state);
 	if (status == 0 && depth == TRACER_FINAL)
-		status = settle(state);
-	return status < 0 ? status : tell_processes(state);
+		status = await_last_accounts(state);
+	return status < 0 ? status : send_processes(state);
 }

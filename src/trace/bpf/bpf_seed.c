@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/bpf.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "host/host.h"
 #include "trace/bpf/bpf_tracer.h"
 #include "trace/proc/proc_sample.h"
@@ -26,14 +26,12 @@ void bpf_forget_found(struct bpf_state *state)
 	state->found.count = 0;
 }
 
-static int tell_found(struct bpf_state *state, const struct found *found)
+static int send_found(struct bpf_state *state, const struct found *found)
 {
-	const struct tree_record_head *head = &found->record.head;
 	struct tree_event event = {
 		.type = TREE_EXEC,
-		.task = { head->pid, head->tid,
-			  head->start_ns + (uint64_t)state->decoder.boottime_offset_ns },
-		.time_ns = head->time_ns,
+		.task = tree_decoder_key(&state->decoder, &found->record.head),
+		.time_ns = found->record.head.time_ns,
 	};
 	int status = bpf_take_record(state, (void *)&found->record, sizeof(found->record));
 
@@ -46,12 +44,12 @@ static int tell_found(struct bpf_state *state, const struct found *found)
 	return bpf_pass_on(state, &event);
 }
 
-int bpf_tell_found(struct bpf_state *state)
+int bpf_send_found(struct bpf_state *state)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < state->found.count && status == 0; i++)
-		status = tell_found(state, &state->found.data[i]);
+		status = send_found(state, &state->found.data[i]);
 	bpf_forget_found(state);
 	return status;
 }
@@ -106,16 +104,15 @@ static int seed_family(struct bpf_state *state)
 	return status;
 }
 
-static void read_command_line(const struct bpf_state *state, struct deadline_reader *reader,
+static void read_command_line(const struct bpf_state *state, struct deadline_threads *reader,
 			      struct found *found)
 {
-	const struct tree_record_head *head = &found->record.head;
-	uint64_t start_ns = head->start_ns + (uint64_t)state->decoder.boottime_offset_ns;
+	struct task_key key = tree_decoder_key(&state->decoder, &found->record.head);
 	char buffer[TREE_ARGUMENTS_MAX + 2];
 	struct tree_exec exec;
 
-	if (head->pid != head->tid ||
-	    proc_sample_arguments(state->host, reader, head->pid, start_ns, buffer, &exec) < 0 ||
+	if (key.pid != key.tid ||
+	    proc_sample_arguments(state->host, reader, key.pid, key.start_ns, buffer, &exec) < 0 ||
 	    exec.length == 0)
 		return;
 	found->arguments = malloc(exec.length);
@@ -128,7 +125,7 @@ static void read_command_line(const struct bpf_state *state, struct deadline_rea
 
 static void read_command_lines(struct bpf_state *state)
 {
-	CLEANUP(deadline_reader_clear) struct deadline_reader reader = { 0 };
+	CLEANUP(deadline_threads_clear) struct deadline_threads reader = { 0 };
 	uint64_t deadline_ns = monotonic_ns() + COMMAND_LINES_NS;
 
 	for (size_t i = 0; i < state->found.count && monotonic_ns() < deadline_ns; i++)

@@ -62,7 +62,7 @@ int bpf_take_record(void *context, void *bytes, size_t length)
 /*
  * Clears the wake-up before the ring is read, so that records that arrive meanwhile wake us again.
  */
-static void hear_wake_up(const struct bpf_state *state)
+static void clear_wake_up(const struct bpf_state *state)
 {
 	struct epoll_event event;
 
@@ -76,10 +76,10 @@ int bpf_drain(void *context, tree_event_sink *sink, void *sink_context)
 
 	state->sink = sink;
 	state->context = sink_context;
-	status = bpf_tell_found(state);
+	status = bpf_send_found(state);
 	if (status < 0)
 		return status;
-	hear_wake_up(state);
+	clear_wake_up(state);
 	status = ring_buffer__consume(state->ring);
 	return status < 0 ? status : 0;
 }
@@ -91,36 +91,24 @@ static int wake_fd(void *context)
 	return state->wake_fd;
 }
 
-static void losses(void *context, struct tracer_losses *ret)
+static void losses(void *context, struct run_losses *ret)
 {
 	struct bpf_state *state = context;
 	const uint64_t *counts = (const uint64_t *)state->program->bss->losses;
 
-	*ret = (struct tracer_losses){
-		.events = counts[TREE_LOSS_EVENTS] + state->bad_records,
-		.threads = counts[TREE_LOSS_THREADS] + state->left_out,
-		.unnamed_syscalls = counts[TREE_LOSS_CALLS],
-		.wakers = counts[TREE_LOSS_WAKERS],
-		.untracked_tasks = counts[TREE_LOSS_TASKS],
-	};
+	ret->events = counts[TREE_LOSS_EVENTS] + state->bad_records;
+	ret->threads = counts[TREE_LOSS_THREADS] + state->left_out;
+	ret->unnamed_syscalls = counts[TREE_LOSS_CALLS];
+	ret->wakers = counts[TREE_LOSS_WAKERS];
+	ret->untracked_tasks = counts[TREE_LOSS_TASKS];
 }
 
-static int report(void *context, struct run *run)
-{
-	struct bpf_state *state = context;
-	int status = run_add_source(run, "tree", "ok", NULL);
-
-	if (status == 0)
-		status = run_add_source(run, "ledger", "ok", NULL);
-	if (status == 0)
-		status = run_add_source(run, "syscalls", state->options.syscalls ? "ok" : "off",
-					state->options.syscalls ? NULL : "not asked for");
-	if (status == 0)
-		status = run_add_source(run, "wakers", state->options.wakers ? "ok" : "off",
-					state->options.wakers ? NULL :
-								"not asked for: see --wakers");
-	return status;
-}
+static const struct run_source sources[] = {
+	{ "tree", "ok", NULL },
+	{ "ledger", "ok", NULL },
+	{ "syscalls", "ok", NULL },
+	{ "wakers", "ok", NULL },
+};
 
 static void close_state(void *context)
 {
@@ -169,7 +157,6 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 		return error_set(error, -ENOMEM, "out of memory");
 	state->host = host;
 	state->wake_fd = -1;
-	state->options = *options;
 	state->decoder.page_bytes = host->page_bytes;
 	state->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
 	status = tree_loader_open(host, options, &state->program, error);
@@ -190,12 +177,13 @@ const struct tracer_kind bpf_tracer = {
 	.name = "bpf",
 	.needs = "CAP_BPF and CAP_PERFMON, or root",
 	.misses = NULL,
+	.sources = sources,
+	.source_count = ARRAY_SIZE(sources),
 	.open = open_state,
 	.follow = bpf_follow,
 	.fd = wake_fd,
 	.drain = bpf_drain,
 	.sample = bpf_sample,
 	.losses = losses,
-	.report = report,
 	.close = close_state,
 };

@@ -38,7 +38,6 @@ struct ended {
 
 struct bpf_state {
 	const struct host *host;
-	struct tracer_options options;
 	struct tree_program *program;
 	struct ring_buffer *ring;
 	int wake_fd; /* readable after a wake-up, until the next drain() */
@@ -48,11 +47,11 @@ struct bpf_state {
 	ARRAY_OF(struct ended) ended; /* threads that ended during this sample */
 	ARRAY_OF(char) sampled;	      /* records of the last sample */
 	bool notes_ended;
-	size_t live_threads;  /* whose last account has not arrived */
-	size_t seen_threads;  /* in the last sample */
-	uint64_t lost_before; /* when the last sample began */
-	bool recovers;	      /* this sample searches for processes whose fork was lost */
-	uint64_t left_out;    /* accounts missing from the final sample */
+	size_t live_threads;	/* whose last account has not arrived */
+	size_t sampled_threads; /* in the last sample */
+	uint64_t lost_before;	/* when the last sample began */
+	bool recovers;		/* this sample searches for processes whose fork was lost */
+	uint64_t left_out;	/* accounts missing from the final sample */
 	uint64_t bad_records;
 	/* Set while events are sent. */
 	tree_event_sink *sink;
@@ -68,7 +67,7 @@ int bpf_drain(void *state, tree_event_sink *sink, void *context);
 /* bpf_seed.c: struct tracer_kind's follow(). */
 int bpf_follow(void *state, const int32_t *pids, size_t count, bool at_exec, struct error *error);
 /* Reports what seeding found, and forgets it. */
-int bpf_tell_found(struct bpf_state *state);
+int bpf_send_found(struct bpf_state *state);
 void bpf_forget_found(struct bpf_state *state);
 
 /* bpf_sample.c: struct tracer_kind's sample(). */

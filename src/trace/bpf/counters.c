@@ -6,7 +6,7 @@ static uint64_t growth(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-static void raise(struct amounts *amounts, enum amount_id id, uint64_t later)
+static void raise_to(struct amounts *amounts, enum amount_id id, uint64_t later)
 {
 	uint64_t value = amounts_get(amounts, id);
 
@@ -32,7 +32,7 @@ static void divide_cpu(struct amounts *since, const struct amounts *now)
 
 	if (user + kernel > cpu)
 		user = growth(kernel, cpu);
-	raise(since, AMOUNT_utime_ns, user);
+	raise_to(since, AMOUNT_utime_ns, user);
 	amounts_set(since, AMOUNT_stime_ns, growth(amounts_get(since, AMOUNT_utime_ns), cpu));
 }
 
@@ -45,12 +45,12 @@ void counters_raise(struct amounts *since, const struct amounts *before, const s
 {
 	for (int id = 0; id < AMOUNT_COUNT; id++)
 		if (amounts_has(now, id) && counter_is_total(id))
-			raise(since, id, growth(amounts_get(before, id), amounts_get(now, id)));
+			raise_to(since, id, growth(amounts_get(before, id), amounts_get(now, id)));
 	if (amounts_has(now, AMOUNT_utime_ns) && amounts_has(now, AMOUNT_run_time_ns))
 		divide_cpu(since, now);
 	/*
 	 * The longest wait may be from before we watched: use it only if there was no wait before.
 	 */
 	if (amounts_has(now, AMOUNT_wait_max) && !amounts_get(before, AMOUNT_wait_count))
-		raise(since, AMOUNT_wait_max, amounts_get(now, AMOUNT_wait_max));
+		raise_to(since, AMOUNT_wait_max, amounts_get(now, AMOUNT_wait_max));
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "host/proc/task_text.h"
 
 static_assert(TREE_COMM_SIZE == TREE_RECORD_COMM, "names have one size");
 static_assert(TREE_ARGUMENTS_MAX == TREE_RECORD_ARGUMENTS, "command lines have one size");
@@ -21,11 +21,6 @@ TREE_WAITS(SAME_REASON)
 #undef SAME_REASON
 
 #define ERROR_SHIFT 48
-
-/* Bits of __state and exit_state in task_struct. */
-#define STATE_NOLOAD 0x400
-#define STATE_REPORTED 0x7f
-#define EXIT_ZOMBIE 0x20
 
 static const size_t smallest_sizes[TREE_RECORD_COUNT] = {
 	[TREE_RECORD_FORK] = sizeof(struct tree_fork_record),
@@ -73,10 +68,9 @@ static void copy_comm(char target[TREE_COMM_SIZE], const char source[TREE_RECORD
 	target[TREE_COMM_SIZE - 1] = '\0';
 }
 
-static int send_fork(struct tree_decoder *decoder, const struct tree_record_head *head,
-		     struct tree_event *event, tree_event_sink *sink, void *context)
+static void decode_fork(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
 {
-	const struct tree_fork_record *record = (const void *)head;
+	const struct tree_fork_record *record = bytes;
 
 	(void)decoder;
 	event->type = TREE_FORK;
@@ -84,13 +78,11 @@ static int send_fork(struct tree_decoder *decoder, const struct tree_record_head
 	event->fork.inner_pid = record->inner_pid;
 	event->fork.found = record->found;
 	copy_comm(event->fork.comm, record->comm);
-	return sink(context, event);
 }
 
-static int send_exec(struct tree_decoder *decoder, const struct tree_record_head *head,
-		     struct tree_event *event, tree_event_sink *sink, void *context)
+static void decode_exec(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
 {
-	const struct tree_exec_record *record = (const void *)head;
+	const struct tree_exec_record *record = bytes;
 
 	(void)decoder;
 	event->type = TREE_EXEC;
@@ -98,25 +90,26 @@ static int send_exec(struct tree_decoder *decoder, const struct tree_record_head
 	event->exec.length = record->length;
 	event->exec.cut = record->cut;
 	copy_comm(event->exec.comm, record->comm);
-	return sink(context, event);
 }
 
-static int send_signal(struct tree_decoder *decoder, const struct tree_record_head *head,
-		       struct tree_event *event, tree_event_sink *sink, void *context)
+static void decode_signal(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
 {
-	const struct tree_signal_record *record = (const void *)head;
+	const struct tree_signal_record *record = bytes;
 
 	(void)decoder;
 	event->type = TREE_SIGNAL;
 	event->signal.number = record->number;
 	event->signal.sender_pid = record->sender_pid;
 	copy_comm(event->signal.sender_comm, record->sender_comm);
-	return sink(context, event);
 }
 
-static void decode_end(const struct tree_decoder *decoder, const struct tree_process_record *record,
-		       struct tree_process_facts *facts)
+static void decode_process(struct tree_decoder *decoder, const void *bytes,
+			   struct tree_event *event)
 {
+	const struct tree_process_record *record = bytes;
+	struct tree_process_facts *facts = &event->process;
+
+	event->type = TREE_PROCESS;
 	*facts = (struct tree_process_facts){
 		.present = TREE_PROCESS_STATUS,
 		.ended = true,
@@ -132,23 +125,6 @@ static void decode_end(const struct tree_decoder *decoder, const struct tree_pro
 		facts->present |= TREE_PROCESS_PEAK_RSS;
 		facts->peak_rss_bytes = record->peak_pages * decoder->page_bytes;
 	}
-}
-
-static int send_process(struct tree_decoder *decoder, const struct tree_record_head *head,
-			struct tree_event *event, tree_event_sink *sink, void *context)
-{
-	const struct tree_process_record *record = (const void *)head;
-	int status = 0;
-
-	if (record->oom_killed) {
-		event->type = TREE_OOM;
-		status = sink(context, event);
-	}
-	if (status < 0)
-		return status;
-	event->type = TREE_PROCESS;
-	decode_end(decoder, record, &event->process);
-	return sink(context, event);
 }
 
 static const enum amount_id amount_ids[TREE_USAGE_COUNT] = {
@@ -189,26 +165,10 @@ static void decode_ledger(const struct tree_thread_record *record, struct amount
 	}
 }
 
-static char state_letter(uint32_t state, uint32_t exit_state)
-{
-	static const char letters[] = "SDTtXZP";
-
-	if (exit_state)
-		return exit_state & EXIT_ZOMBIE ? 'Z' : 'X';
-	if (state & STATE_NOLOAD)
-		return 'I';
-	if (state == 0)
-		return 'R';
-	for (size_t i = 0; letters[i]; i++)
-		if ((state & STATE_REPORTED) >> i & 1)
-			return letters[i];
-	return 'D';
-}
-
 static void decode_now(const struct tree_thread_record *record, struct tree_now *now)
 {
 	*now = (struct tree_now){
-		.state = state_letter(record->state, record->exit_state),
+		.state = task_state_letter(record->state, record->exit_state),
 		.blocked = record->flags & TREE_THREAD_BLOCKED,
 		.in_syscall = record->flags & TREE_THREAD_IN_SYSCALL,
 		.since_ns = record->since_ns,
@@ -279,32 +239,46 @@ static void decode_tail(struct tree_decoder *decoder, const struct tree_thread_r
 	account->waker_count = record->waker_count;
 }
 
-static int send_thread(struct tree_decoder *decoder, const struct tree_record_head *head,
-		       struct tree_event *event, tree_event_sink *sink, void *context)
+static void decode_thread(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
 {
-	const struct tree_thread_record *record = (const void *)head;
+	const struct tree_thread_record *record = bytes;
 	struct tree_account *account = &event->account;
 
 	event->type = TREE_THREAD;
 	account->ended = record->flags & TREE_THREAD_ENDED;
-	account->end_ns = account->ended ? head->time_ns : 0;
+	account->end_ns = account->ended ? record->head.time_ns : 0;
 	copy_comm(account->comm, record->comm);
 	account->amounts = (struct amounts){ 0 };
 	decode_usage(&record->usage, &account->amounts);
 	decode_ledger(record, &account->amounts);
 	decode_now(record, &account->now);
 	decode_tail(decoder, record, account);
-	return sink(context, event);
 }
 
-typedef int record_sender(struct tree_decoder *decoder, const struct tree_record_head *head,
-			  struct tree_event *event, tree_event_sink *sink, void *context);
+typedef void record_decoder(struct tree_decoder *decoder, const void *bytes,
+			    struct tree_event *event);
 
-static record_sender *const senders[TREE_RECORD_COUNT] = {
-	[TREE_RECORD_FORK] = send_fork,	    [TREE_RECORD_EXEC] = send_exec,
-	[TREE_RECORD_THREAD] = send_thread, [TREE_RECORD_PROCESS] = send_process,
-	[TREE_RECORD_SIGNAL] = send_signal,
+static record_decoder *const decoders[TREE_RECORD_COUNT] = {
+	[TREE_RECORD_FORK] = decode_fork,     [TREE_RECORD_EXEC] = decode_exec,
+	[TREE_RECORD_THREAD] = decode_thread, [TREE_RECORD_PROCESS] = decode_process,
+	[TREE_RECORD_SIGNAL] = decode_signal,
 };
+
+static bool is_of_oom_kill(const struct tree_record_head *head)
+{
+	return head->type == TREE_RECORD_PROCESS &&
+	       ((const struct tree_process_record *)head)->oom_killed;
+}
+
+struct task_key tree_decoder_key(const struct tree_decoder *decoder,
+				 const struct tree_record_head *head)
+{
+	return (struct task_key){
+		.pid = head->pid,
+		.tid = head->tid,
+		.start_ns = head->start_ns + (uint64_t)decoder->boottime_offset_ns,
+	};
+}
 
 int tree_decoder_send(struct tree_decoder *decoder, const void *bytes, size_t length,
 		      tree_event_sink *sink, void *context)
@@ -312,16 +286,20 @@ int tree_decoder_send(struct tree_decoder *decoder, const void *bytes, size_t le
 	const struct tree_record_head *head = bytes;
 	ssize_t size = tree_record_size(bytes, length);
 	struct tree_event event = { 0 };
+	int status;
 
 	if (size <= 0)
 		return -EBADMSG;
 	if (head->pid <= 0 || head->tid <= 0)
 		return 0;
-	event.task = (struct task_key){
-		.pid = head->pid,
-		.tid = head->tid,
-		.start_ns = head->start_ns + (uint64_t)decoder->boottime_offset_ns,
-	};
+	event.task = tree_decoder_key(decoder, head);
 	event.time_ns = head->time_ns;
-	return senders[head->type](decoder, head, &event, sink, context);
+	if (is_of_oom_kill(head)) {
+		event.type = TREE_OOM;
+		status = sink(context, &event);
+		if (status < 0)
+			return status;
+	}
+	decoders[head->type](decoder, bytes, &event);
+	return sink(context, &event);
 }

@@ -31,6 +31,10 @@ struct tree_decoder {
  */
 ssize_t tree_record_size(const void *bytes, size_t length);
 
+/* Whom a record is about. */
+struct task_key tree_decoder_key(const struct tree_decoder *decoder,
+				 const struct tree_record_head *head);
+
 /*
  * Sends the events of one record of `length` bytes to the sink.  Returns 0, -EBADMSG, or what the
  * sink returned.  Tasks outside our PID namespace have no number and give no events.

@@ -71,7 +71,7 @@ static void configure(struct tree_program *program, const struct tracer_options 
 	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);
 	bpf_program__set_autoload(program->progs.tree_waking, options->wakers);
 	bpf_program__set_autoattach(program->progs.tree_seed, false);
-	bpf_program__set_autoattach(program->progs.tree_look, false);
+	bpf_program__set_autoattach(program->progs.tree_sample, false);
 }
 
 void tree_loader_close(struct tree_program *program)

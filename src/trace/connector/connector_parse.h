@@ -15,6 +15,7 @@ enum connector_event_type {
 	CONNECTOR_EXIT,
 	CONNECTOR_COMM,
 	CONNECTOR_OTHER,
+	CONNECTOR_TYPES,
 };
 
 struct connector_event {

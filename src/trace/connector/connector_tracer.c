@@ -55,18 +55,15 @@ static void close_pointer(struct connector_state **state)
 static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
-	CLEANUP(close_pointer) struct connector_state *state = NULL;
+	CLEANUP(close_pointer) struct connector_state *state = calloc(1, sizeof(*state));
 	int status;
 
 	(void)options;
-	if (!proc_numbers_are_ours(host))
-		return error_set(error, -ENOTSUP,
-				 "the proc that is mounted is not that of our PID namespace");
-	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
-	state->members.host = host;
-	status = connector_socket_open(&state->socket, error);
+	status = members_open(&state->members, host, error);
+	if (status == 0)
+		status = connector_socket_open(&state->socket, error);
 	if (status == 0)
 		status = exit_listener_open(host, &state->listener, error);
 	if (status < 0)
@@ -198,7 +195,7 @@ static int handle_exit(struct connector_state *state, const struct connector_eve
 	else
 		members->lost_threads++;
 	if (member->threads.count == 1)
-		own_child_settle(&state->child, members, member);
+		own_child_measure(&state->child, members, member);
 	members_end_thread(members, thread, event->time_ns);
 	if (!member->threads.count)
 		end_process(state, member, event);
@@ -217,21 +214,16 @@ static int handle_comm(struct connector_state *state, const struct connector_eve
 	return 0;
 }
 
-static int handle_other(struct connector_state *state, const struct connector_event *event)
-{
-	(void)state;
-	(void)event;
-	return 0;
-}
-
 static int handle(struct connector_state *state, const struct connector_event *event)
 {
-	static int (*const handlers[])(struct connector_state *, const struct connector_event *) = {
-		[CONNECTOR_ANSWER] = handle_other, [CONNECTOR_FORK] = handle_fork,
-		[CONNECTOR_EXEC] = handle_exec,	   [CONNECTOR_EXIT] = handle_exit,
-		[CONNECTOR_COMM] = handle_comm,	   [CONNECTOR_OTHER] = handle_other,
+	static int (*const handlers[CONNECTOR_TYPES])(struct connector_state *,
+						      const struct connector_event *) = {
+		[CONNECTOR_FORK] = handle_fork,
+		[CONNECTOR_EXEC] = handle_exec,
+		[CONNECTOR_EXIT] = handle_exit,
+		[CONNECTOR_COMM] = handle_comm,
 	};
-	int status = handlers[event->type](state, event);
+	int status = handlers[event->type] ? handlers[event->type](state, event) : 0;
 
 	return status < 0 ? status : state->members.status;
 }
@@ -300,7 +292,7 @@ static int state_drain(void *context, tree_event_sink *sink, void *sink_context)
 	struct connector_state *state = context;
 	int status;
 
-	members_tell(&state->members, sink, sink_context);
+	members_set_sink(&state->members, sink, sink_context);
 	members_announce(&state->members, monotonic_ns());
 	status = take_all(state);
 	return status < 0 ? status : state->members.status;
@@ -319,14 +311,10 @@ static int sample_member(struct members *members, struct member *member)
 		/* A thread that is gone is reported with its exit record. */
 		if (status < 0)
 			continue;
-		if (sample.has_peak && thread->key.tid == member->key.pid) {
-			member->has_peak = true;
-			member->peak_rss_bytes = sample.peak_rss_bytes;
-		}
 		if (sample.is_dead)
 			continue;
 		member_thread_learn(thread, &sample);
-		members_account(members, thread, monotonic_ns());
+		members_account(members, thread, monotonic_ns(), false);
 	}
 	return 0;
 }
@@ -347,25 +335,20 @@ static int state_sample(void *context, enum tracer_depth depth, tree_event_sink 
 		status = sample_member(members, members->list.data[i]);
 	if (status == 0)
 		status = take_all(state);
-	for (size_t i = 0; i < members->list.count && status == 0; i++) {
-		member_settle_unseen(members->list.data[i]);
-		members_facts(members, members->list.data[i], monotonic_ns());
-		status = members->status;
-	}
+	if (status == 0)
+		members_facts(members);
 	return status < 0 ? status : members->status;
 }
 
-static void state_losses(void *context, struct tracer_losses *ret)
+static void state_losses(void *context, struct run_losses *ret)
 {
 	const struct connector_state *state = context;
 
-	*ret = (struct tracer_losses){
-		.events = connector_socket_lost(state->socket),
-		.threads = state->members.lost_threads,
-	};
+	ret->events = connector_socket_lost(state->socket);
+	ret->threads = state->members.lost_threads;
 }
 
-static const struct run_source rows[] = {
+static const struct run_source sources[] = {
 	{ "tree", "partial",
 	  "the kernel's exit records end before the last moments of a thread: CPU time of short "
 	  "processes is known in the sum of those that their parents waited for, not for each" },
@@ -377,12 +360,6 @@ static const struct run_source rows[] = {
 	{ "wakers", "unavailable", "process events do not tell who ended a wait: that needs BPF" },
 };
 
-static int state_report(void *context, struct run *run)
-{
-	(void)context;
-	return tracer_report_rows(run, rows, ARRAY_SIZE(rows));
-}
-
 const struct tracer_kind connector_tracer = {
 	.name = "connector",
 	.needs = "CAP_NET_ADMIN in the host's namespaces, CONFIG_PROC_EVENTS and CONFIG_TASKSTATS",
@@ -390,12 +367,13 @@ const struct tracer_kind connector_tracer = {
 		"the command line of processes that end at once, children that are made for their "
 		"grandparent (CLONE_PARENT), and the CPU time of the last moments of processes that "
 		"nobody waits for",
+	.sources = sources,
+	.source_count = ARRAY_SIZE(sources),
 	.open = state_open,
 	.follow = state_follow,
 	.fd = state_fd,
 	.drain = state_drain,
 	.sample = state_sample,
 	.losses = state_losses,
-	.report = state_report,
 	.close = state_close,
 };

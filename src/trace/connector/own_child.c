@@ -100,7 +100,8 @@ static bool zombie_ns(int32_t pid, uint64_t *ret)
 	return true;
 }
 
-void own_child_settle(const struct own_child *child, struct members *members, struct member *member)
+void own_child_measure(const struct own_child *child, struct members *members,
+		       struct member *member)
 {
 	struct member_thread *leader = members_find_thread(members, member->key.pid);
 	struct proc_sample sample;
@@ -114,5 +115,5 @@ void own_child_settle(const struct own_child *child, struct members *members, st
 	/* If it was already reaped, it is the only child that was reaped since it was held. */
 	if (!zombie_ns(member->key.pid, &total))
 		total = reaped_ns() - child->reaped_before_ns;
-	member_settle_total(member, total);
+	member_set_total(member, total);
 }

@@ -43,7 +43,7 @@ int own_child_check(struct own_child *child, struct members *members);
  * Call it when a member ended, before its last thread is ended.  For the command it finds its CPU
  * time and that of all descendants that were waited for; for other members it does nothing.
  */
-void own_child_settle(const struct own_child *child, struct members *members,
-		      struct member *member);
+void own_child_measure(const struct own_child *child, struct members *members,
+		       struct member *member);
 
 #endif

@@ -58,12 +58,12 @@ void live_processes_remove(struct live_processes *live, int32_t pid)
 	memmove(place, place + 1, (live->items.count - index) * sizeof(*place));
 }
 
-void live_processes_see(struct live_processes *live, int32_t pid)
+void live_processes_mark(struct live_processes *live, int32_t pid)
 {
 	size_t index = find(live, pid);
 
 	if (is_at(live, index, pid))
-		live->items.data[index].seen = true;
+		live->items.data[index].is_sampled = true;
 }
 
 void live_processes_clear(struct live_processes *live)

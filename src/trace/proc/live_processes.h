@@ -11,7 +11,7 @@
 
 struct live_process {
 	struct task_key key;
-	bool seen; /* a mark for its owner */
+	bool is_sampled; /* set by live_processes_mark(), cleared by the owner */
 };
 
 /* Sorted by pid.  Empty when all zeros. */
@@ -27,7 +27,7 @@ int live_processes_add(struct live_processes *live, const struct task_key *key);
  */
 int live_processes_know(struct live_processes *live, int32_t pid);
 void live_processes_remove(struct live_processes *live, int32_t pid);
-void live_processes_see(struct live_processes *live, int32_t pid);
+void live_processes_mark(struct live_processes *live, int32_t pid);
 void live_processes_clear(struct live_processes *live);
 
 #endif

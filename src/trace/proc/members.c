@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "host/host.h"
-#include "trace/proc/members_tell.h"
 #include "trace/proc/proc_sample.h"
-#include "trace/tracer.h"
 
 #define ROUNDING_TICKS 2 /* user and system time are each rounded */
 
@@ -22,6 +21,15 @@ static void free_member(struct member *member)
 	free(member);
 }
 
+int members_open(struct members *members, const struct host *host, struct error *error)
+{
+	members->host = host;
+	if (proc_numbers_are_ours(host))
+		return 0;
+	return error_set(error, -ENOTSUP,
+			 "the proc that is mounted is not that of our PID namespace");
+}
+
 void members_clear(struct members *members)
 {
 	for (size_t i = 0; i < members->list.count; i++)
@@ -30,10 +38,10 @@ void members_clear(struct members *members)
 	number_map_clear(&members->processes);
 	number_map_clear(&members->threads);
 	number_map_clear(&members->done);
-	deadline_reader_clear(&members->reader);
+	deadline_threads_clear(&members->reader);
 }
 
-void members_tell(struct members *members, tree_event_sink *sink, void *context)
+void members_set_sink(struct members *members, tree_event_sink *sink, void *context)
 {
 	members->sink = sink;
 	members->context = context;
@@ -172,6 +180,10 @@ void member_thread_learn(struct member_thread *thread, const struct proc_sample 
 		member->parent_pid = sample->parent_pid;
 	if (sample->waited_ns > member->waited_ns)
 		member->waited_ns = sample->waited_ns;
+	if (sample->has_peak) {
+		member->has_peak = true;
+		member->peak_rss_bytes = sample->peak_rss_bytes;
+	}
 }
 
 /* Its own CPU time over its whole life, as far as accounts have it. */
@@ -184,7 +196,7 @@ static uint64_t own_ns(const struct member *member)
 	return sum;
 }
 
-void member_settle_unseen(struct member *member)
+void member_update_unseen(struct member *member)
 {
 	uint64_t accounted = member->waited_before_ns + member->known_ns;
 
@@ -192,13 +204,13 @@ void member_settle_unseen(struct member *member)
 		member->unseen_ns = member->waited_ns - accounted;
 }
 
-void member_settle_total(struct member *member, uint64_t total_ns)
+void member_set_total(struct member *member, uint64_t total_ns)
 {
 	uint64_t waited = total_ns > own_ns(member) ? total_ns - own_ns(member) : 0;
 
 	if (waited > member->waited_ns)
 		member->waited_ns = waited;
-	member_settle_unseen(member);
+	member_update_unseen(member);
 }
 
 /* Adds what the parent will be charged for this process, as far as it is known. */
@@ -228,7 +240,7 @@ static void forget_thread(struct members *members, struct member_thread *thread)
 
 void members_end_thread(struct members *members, struct member_thread *thread, uint64_t time_ns)
 {
-	members_tell_account(members, thread, time_ns, true);
+	members_account(members, thread, time_ns, true);
 	forget_thread(members, thread);
 }
 
@@ -238,7 +250,7 @@ void members_end(struct members *members, struct member *member, uint64_t time_n
 		members->lost_threads += !member->threads.data[0]->complete;
 		members_end_thread(members, member->threads.data[0], time_ns);
 	}
-	members_tell_end(members, member, time_ns);
+	members_report_end(members, member, time_ns);
 	charge_parent(members, member);
 	leave(members, member);
 }

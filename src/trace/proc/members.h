@@ -20,10 +20,11 @@
 
 #include "base/array.h"
 #include "base/number_map.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"
 
+struct error;
 struct host;
 struct member;
 struct proc_sample;
@@ -41,7 +42,7 @@ struct member_thread {
 	struct amounts before; /* what it had used when it was first watched */
 	struct amounts since;  /* what it used from then on */
 	bool complete;	       /* `since` is final: it ended */
-	uint64_t round;	       /* the last sample that saw it */
+	uint64_t round;	       /* the last sample that found it */
 };
 
 /* A process. */
@@ -78,7 +79,7 @@ struct member {
 
 struct members {
 	const struct host *host;
-	struct deadline_reader reader;
+	struct deadline_threads reader;
 	struct number_map processes, threads;
 	struct number_map done; /* ended processes that /proc still lists; values mean nothing */
 	ARRAY_OF(struct member *) list;
@@ -95,10 +96,12 @@ struct members {
 	int status;
 };
 
+/* 0, or a negative errno and a sentence when this proc does not show our PID namespace. */
+int members_open(struct members *members, const struct host *host, struct error *error);
 void members_clear(struct members *members);
 
 /* Sets the sink for all further events, and forgets an old failure. */
-void members_tell(struct members *members, tree_event_sink *sink, void *context);
+void members_set_sink(struct members *members, tree_event_sink *sink, void *context);
 
 struct member *members_find(const struct members *members, int32_t pid);
 struct member_thread *members_find_thread(const struct members *members, int32_t tid);
@@ -115,7 +118,7 @@ struct member_thread *members_add_thread(struct members *members, struct member 
 void member_thread_start(struct member_thread *thread, const struct proc_sample *sample);
 void member_start(struct member *member, const struct proc_sample *whole, uint64_t tick_ns);
 
-/* Updates what it used so far. */
+/* Updates what it used so far; the leader also gives the peak RSS of the process. */
 void member_thread_learn(struct member_thread *thread, const struct proc_sample *sample);
 
 /* Sends the fork events that are due, with the command line of processes that did an exec. */
@@ -130,11 +133,15 @@ void members_announce_one(struct members *members, struct member *member, uint64
 void members_exec(struct members *members, struct member *member, const char *comm,
 		  uint64_t time_ns);
 
-/* Reports a thread's account so far. */
-void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns);
+/* Reports a thread's account: the last one if it `ended`. */
+void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns,
+		     bool ended);
 
-/* Reports the facts of a live process, with what /proc says now. */
-void members_facts(struct members *members, struct member *member, uint64_t time_ns);
+/* Reports the facts of all processes, with what /proc says now. */
+void members_facts(struct members *members);
+
+/* Reports the end of a process.  Only for members_end(), which also forgets it. */
+void members_report_end(struct members *members, struct member *member, uint64_t time_ns);
 
 /* Reports the last account of a thread and forgets the thread. */
 void members_end_thread(struct members *members, struct member_thread *thread, uint64_t time_ns);
@@ -155,11 +162,11 @@ void members_replace_leader(struct members *members, struct member_thread *heir,
  * Computes the CPU time that it was charged for children that nobody saw.  Call it only when the
  * end of every ended child is known.
  */
-void member_settle_unseen(struct member *member);
+void member_update_unseen(struct member *member);
 
 /*
  * The same when total_ns is known: its own CPU time plus that of all children that it waited for.
  */
-void member_settle_total(struct member *member, uint64_t total_ns);
+void member_set_total(struct member *member, uint64_t total_ns);
 
 #endif

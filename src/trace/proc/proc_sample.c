@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/privilege.h"
 #include "host/proc/task_text.h"
@@ -162,7 +162,7 @@ static int read_stat(const struct host *host, int dir, const char *name, char *b
 	return proc_sample_parse_stat(buffer, host->tick_ns, sample) ? 0 : -EBADMSG;
 }
 
-int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
+int proc_sample_thread(const struct host *host, struct deadline_threads *reader, int32_t pid,
 		       int32_t tid, struct proc_sample *ret)
 {
 	CLEANUP(close_fd) int task = proc_open_thread(host->proc, pid, tid);
@@ -237,7 +237,7 @@ int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
 	return 0;
 }
 
-int proc_sample_arguments(const struct host *host, struct deadline_reader *reader, int32_t pid,
+int proc_sample_arguments(const struct host *host, struct deadline_threads *reader, int32_t pid,
 			  uint64_t start_ns, char buffer[TREE_ARGUMENTS_MAX + 2],
 			  struct tree_exec *ret)
 {

@@ -17,7 +17,7 @@
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"
 
-struct deadline_reader;
+struct deadline_threads;
 struct host;
 
 /*
@@ -60,7 +60,7 @@ bool proc_sample_is_start(const struct host *host, uint64_t one_ns, uint64_t oth
  * Reads all files of a thread; files that can block are left out when they do, or without a
  * reader.  0, -ESRCH when the thread is gone, or another negative errno.
  */
-int proc_sample_thread(const struct host *host, struct deadline_reader *reader, int32_t pid,
+int proc_sample_thread(const struct host *host, struct deadline_threads *reader, int32_t pid,
 		       int32_t tid, struct proc_sample *ret);
 
 /* Reads a process, from its stat alone.  CPU time and faults include all its threads ever. */
@@ -81,7 +81,7 @@ int proc_sample_list_children(const struct host *host, int32_t pid, int32_t tid,
  * when the process is gone or did not begin at `start_ns` (0: not known), -ETIMEDOUT when the read
  * blocks.
  */
-int proc_sample_arguments(const struct host *host, struct deadline_reader *reader, int32_t pid,
+int proc_sample_arguments(const struct host *host, struct deadline_threads *reader, int32_t pid,
 			  uint64_t start_ns, char buffer[TREE_ARGUMENTS_MAX + 2],
 			  struct tree_exec *ret);
 

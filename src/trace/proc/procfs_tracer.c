@@ -48,28 +48,28 @@ static void state_close(void *context)
 	free(state);
 }
 
+static void close_pointer(struct procfs_state **state)
+{
+	state_close(*state);
+}
+
 static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
-	struct procfs_state *state;
+	CLEANUP(close_pointer) struct procfs_state *state = calloc(1, sizeof(*state));
+	int status;
 
 	(void)options;
-	if (!proc_numbers_are_ours(host))
-		return error_set(error, -ENOTSUP,
-				 "the proc that is mounted is not that of our PID namespace");
-	state = calloc(1, sizeof(*state));
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
-	state->members.host = host;
-	state->child_pidfd = -1;
-	state->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (state->epoll < 0) {
-		int status = error_set(error, -errno, "no epoll instance: %s", strerror(errno));
-
-		state_close(state);
+	state->child_pidfd = state->epoll = -1;
+	status = members_open(&state->members, host, error);
+	if (status < 0)
 		return status;
-	}
-	*ret = state;
+	state->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (state->epoll < 0)
+		return error_set(error, -errno, "no epoll instance: %s", strerror(errno));
+	*ret = TAKE_PTR(state);
 	return 0;
 }
 
@@ -172,8 +172,8 @@ static void learn_end(struct procfs_state *state, struct member *member)
 static void end_member(struct procfs_state *state, struct member *member)
 {
 	learn_end(state, member);
-	own_child_settle(&state->child, &state->members, member);
-	member_settle_unseen(member);
+	own_child_measure(&state->child, &state->members, member);
+	member_update_unseen(member);
 	members_end(&state->members, member, monotonic_ns());
 }
 
@@ -246,7 +246,7 @@ static int state_drain(void *context, tree_event_sink *sink, void *sink_context)
 	struct procfs_state *state = context;
 	int status;
 
-	members_tell(&state->members, sink, sink_context);
+	members_set_sink(&state->members, sink, sink_context);
 	status = check_child(state);
 	members_announce(&state->members, monotonic_ns());
 	if (status == 0)
@@ -272,14 +272,6 @@ static int sample_members(struct procfs_state *state)
 	return 0;
 }
 
-static void tell_members(struct members *members)
-{
-	for (size_t i = 0; i < members->list.count; i++) {
-		member_settle_unseen(members->list.data[i]);
-		members_facts(members, members->list.data[i], monotonic_ns());
-	}
-}
-
 /*
  * Children are found first, so that what a member used is not older than they are.  The charges of
  * parents are read before the ends of children are taken; so each child in a charge is known to
@@ -301,19 +293,19 @@ static int state_sample(void *context, enum tracer_depth depth, tree_event_sink 
 	if (status == 0)
 		status = take_ends(state);
 	if (status == 0)
-		tell_members(members);
+		members_facts(members);
 	scan_forget_done(members);
 	return status < 0 ? status : members->status;
 }
 
-static void state_losses(void *context, struct tracer_losses *ret)
+static void state_losses(void *context, struct run_losses *ret)
 {
 	const struct procfs_state *state = context;
 
-	*ret = (struct tracer_losses){ .threads = state->members.lost_threads };
+	ret->threads = state->members.lost_threads;
 }
 
-static const struct run_source rows[] = {
+static const struct run_source sources[] = {
 	{ "tree", "partial",
 	  "looks at proc miss what begins and ends between two of them; kernel events need CAP_BPF and "
 	  "CAP_PERFMON, or CAP_NET_ADMIN" },
@@ -324,24 +316,19 @@ static const struct run_source rows[] = {
 	{ "wakers", "unavailable", "proc does not tell who ended a wait: that needs BPF" },
 };
 
-static int state_report(void *context, struct run *run)
-{
-	(void)context;
-	return tracer_report_rows(run, rows, ARRAY_SIZE(rows));
-}
-
 const struct tracer_kind procfs_tracer = {
 	.name = "procfs",
 	.needs = "nothing but proc",
 	.misses =
 		"processes and threads that live between two looks (up to the sampling interval), "
 		"and their CPU time unless a parent that waited for them shows it",
+	.sources = sources,
+	.source_count = ARRAY_SIZE(sources),
 	.open = state_open,
 	.follow = state_follow,
 	.fd = state_fd,
 	.drain = state_drain,
 	.sample = state_sample,
 	.losses = state_losses,
-	.report = state_report,
 	.close = state_close,
 };

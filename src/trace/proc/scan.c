@@ -58,15 +58,7 @@ static bool is_known(const struct members *members, const struct member *member,
 	return thread && thread->process == member;
 }
 
-static void learn_peak(struct member *member, const struct proc_sample *sample)
-{
-	if (!sample->has_peak)
-		return;
-	member->has_peak = true;
-	member->peak_rss_bytes = sample->peak_rss_bytes;
-}
-
-static int sample_thread(struct members *members, struct member *member, int32_t tid, bool tells)
+static int sample_thread(struct members *members, struct member *member, int32_t tid, bool reports)
 {
 	struct member_thread *thread;
 	struct proc_sample sample;
@@ -81,10 +73,8 @@ static int sample_thread(struct members *members, struct member *member, int32_t
 	if (thread->found && !thread->started)
 		member_thread_start(thread, &sample);
 	member_thread_learn(thread, &sample);
-	if (tid == member->key.pid)
-		learn_peak(member, &sample);
-	if (tells)
-		members_account(members, thread, monotonic_ns());
+	if (reports)
+		members_account(members, thread, monotonic_ns(), false);
 	return 0;
 }
 
@@ -155,7 +145,7 @@ static void notice_exec(struct members *members, struct member *member,
 		members_exec(members, member, NULL, monotonic_ns());
 }
 
-int scan_threads(struct members *members, struct member *member, bool tells)
+int scan_threads(struct members *members, struct member *member, bool reports)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers tasks = { 0 };
 	struct proc_sample sample;
@@ -168,7 +158,7 @@ int scan_threads(struct members *members, struct member *member, bool tells)
 	notice_exec(members, member, &sample);
 	status = proc_gone(proc_list_threads(members->host->proc, member->key.pid, &tasks));
 	for (size_t i = 0; i < tasks.list.count && status == 0; i++)
-		status = sample_thread(members, member, tasks.list.data[i], tells);
+		status = sample_thread(members, member, tasks.list.data[i], reports);
 	if (status == 0)
 		end_missing(members, member);
 	return status;

@@ -16,10 +16,10 @@ int scan_follow(struct members *members, const int32_t *pids, size_t count, stru
 
 /*
  * Reads all threads of a process: adds new ones, updates what the others used, and ends those that
- * are gone, which count as lost.  Sends accounts if `tells`.  -ESRCH when the process is gone, or
+ * are gone, which count as lost.  Sends accounts if it `reports`.  -ESRCH when the process is gone, or
  * another process has its number.
  */
-int scan_threads(struct members *members, struct member *member, bool tells);
+int scan_threads(struct members *members, struct member *member, bool reports);
 
 /* Removes processes from members.done that /proc no longer lists. */
 void scan_forget_done(struct members *members);

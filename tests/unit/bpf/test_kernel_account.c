@@ -151,7 +151,7 @@ static void check_both(__u32 call_count, __u32 waker_count, __u64 unnamed)
 	thread->waker_count = waker_count;
 	for (__u32 i = 0; i < waker_count; i++)
 		thread->wakers[i].tid = (__s32)(100 + i);
-	look_calls = 1;
+	sample_calls = 1;
 	record = look_at(&actor);
 	check_tail(record, kernel_output_size, call_count, waker_count);
 	assert_int_equal(record->unnamed_calls, 1 + unnamed);
@@ -192,7 +192,7 @@ static void calls_whose_room_is_gone_are_not_told(void **state)
 	make_calls(1);
 	((struct call_state *)bpf_task_storage_get(&calls, &actor.task, 0, 0))->slot_count =
 		TREE_CALL_SLOTS + 3;
-	look_calls = 1;
+	sample_calls = 1;
 	assert_int_equal(look_at(&actor)->call_count, TREE_CALL_SLOTS);
 	assert_int_equal(look_at(&actor)->head.size, kernel_output_size);
 }
@@ -200,18 +200,18 @@ static void calls_whose_room_is_gone_are_not_told(void **state)
 static void calls_are_told_only_if_wanted(void **state)
 {
 	(void)state;
-	look_calls = 1;
+	sample_calls = 1;
 	assert_int_equal(look_at(&actor)->call_count, 0);
 	assert_null(bpf_task_storage_get(&calls, &actor.task, 0, 0));
 	make_calls(2);
 	thread->waker_count = thread->lost_calls = 1;
 	assert_int_equal(look_at(&actor)->call_count, 2);
-	look_calls = 0;
+	sample_calls = 0;
 	assert_int_equal(look_at(&actor)->call_count, 0);
 	assert_int_equal(look_at(&actor)->unnamed_calls, 0);
 	assert_int_equal(kernel_output_size, sizeof(struct tree_thread_record));
 	want_calls = 0;
-	look_calls = 1;
+	sample_calls = 1;
 	assert_int_equal(look_at(&actor)->flags & TREE_THREAD_HAS_CALLS, 0);
 	assert_int_equal(look_at(&actor)->waker_count, 1);
 	assert_int_equal(look_at(&actor)->head.size, kernel_output_size);

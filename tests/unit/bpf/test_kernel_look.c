@@ -69,7 +69,7 @@ static void a_look_at_a_thread_that_runs(void **state)
 	assert_int_equal(record->ledger.off_cpu.shortest_ns, MS);
 	assert_int_equal(record->head.time_ns, 5 * MS);
 	assert_int_equal(thread->ledger.off_cpu.count, 0);
-	thread->unsettled = 0;
+	thread->is_pending = 0;
 	assert_int_equal(look_at(&actor)->ledger.off_cpu.count, 0);
 	assert_int_equal(look_at(&actor)->ledger.on_cpu_ns, 3 * MS);
 }
@@ -214,10 +214,10 @@ static void an_account_that_changes_all_the_time_is_left_out(void **state)
 	(void)state;
 	thread->sequence = 7;
 	assert_null(look_at(&actor));
-	assert_int_equal(torn_looks, 1);
+	assert_int_equal(torn_samples, 1);
 	thread->sequence = 8;
 	assert_non_null(look_at(&actor));
-	assert_int_equal(torn_looks, 1);
+	assert_int_equal(torn_samples, 1);
 }
 
 /* Another CPU switches the thread while it is looked at, as often as this says. */
@@ -248,10 +248,10 @@ static void an_account_that_changes_meanwhile_is_taken_again(void **state)
 	assert_non_null(record);
 	assert_int_equal(record->flags & TREE_THREAD_ON_CPU, 0);
 	assert_int_equal(record->ledger.on_cpu_ns, 100 * (SEQUENCE_TRIES - 1));
-	assert_int_equal(torn_looks, 0);
+	assert_int_equal(torn_samples, 0);
 	switches = SEQUENCE_TRIES;
 	assert_null(look_at(&actor));
-	assert_int_equal(torn_looks, 1);
+	assert_int_equal(torn_samples, 1);
 }
 
 static void who_was_queued_longer_than_it_is_off_waits_all_the_time(void **state)
@@ -273,7 +273,7 @@ static void who_has_not_begun_or_has_ended_is_not_looked_at(void **state)
 	assert_null(look_at(&actor));
 	thread->phase = PHASE_ENDED;
 	assert_null(look_at(&actor));
-	assert_int_equal(torn_looks, 0);
+	assert_int_equal(torn_samples, 0);
 }
 
 static void the_call_that_a_thread_is_in(void **state)

@@ -48,7 +48,7 @@ static void the_end_of_a_walk_is_no_task(void **state)
 
 	(void)state;
 	tree_seed(&context);
-	tree_look(&context);
+	tree_sample(&context);
 	assert_int_equal(kernel_output_size, 0);
 }
 
@@ -79,7 +79,7 @@ static void a_process_that_runs_joins(void **state)
 	assert_int_equal(found->cpu_ns, 700);
 	assert_int_equal(found->base[TREE_USAGE_run_time_ns], 700);
 	assert_int_equal(found->base[TREE_USAGE_voluntary_csw], 3);
-	assert_int_equal(found->unsettled, 0);
+	assert_int_equal(found->is_pending, 0);
 	assert_int_equal(process_of(10)->is_root, 1);
 	assert_int_equal(process_of(10)->threads, 1);
 }

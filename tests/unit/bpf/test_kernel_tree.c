@@ -201,7 +201,7 @@ static void an_armed_task_begins_with_its_program(void **state)
 	found->phase = PHASE_ARMED;
 	found->in_ns = kernel_now - 500;
 	found->armed_cpu = 2000;
-	found->unsettled = 1;
+	found->is_pending = 1;
 	root.task.se.sum_exec_runtime = 2100;
 	root.task.sched_info.run_delay = 33;
 	root.task.nvcsw = 4;
@@ -212,7 +212,7 @@ static void an_armed_task_begins_with_its_program(void **state)
 	assert_int_equal(found->begin_ns, kernel_now);
 	assert_int_equal(found->in_ns, kernel_now);
 	assert_int_equal(found->out_ns, kernel_now);
-	assert_int_equal(found->unsettled, 0);
+	assert_int_equal(found->is_pending, 0);
 	assert_int_equal(found->run_delay, 33);
 	assert_int_equal(found->base[TREE_USAGE_run_time_ns], 2500);
 	assert_int_equal(found->base[TREE_USAGE_voluntary_csw], 4);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "collect/proc/proc_view.h"
+#include "host/proc/task_text.h"
 
 #define MS 1000000ull
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "patience.h"
 
 #define STUCK 100 /* a process whose file is a pipe that nobody writes to */
@@ -23,7 +23,7 @@
 struct setting {
 	char place[64];
 	int dir;
-	struct deadline_reader reader;
+	struct deadline_threads reader;
 };
 
 static void put(struct setting *setting, const char *name, const char *text)
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 {
 	struct setting *setting = *state;
 
-	deadline_reader_clear(&setting->reader);
+	deadline_threads_clear(&setting->reader);
 	unlinkat(setting->dir, "file", 0);
 	unlinkat(setting->dir, "fifo", 0);
 	close(setting->dir);

@@ -87,12 +87,12 @@ static void kernel_reset(void)
 	memset(losses, 0, sizeof(losses));
 	memset((void *)rules, 0, sizeof(rules));
 	memset(&seed_state, 0, sizeof(seed_state));
-	torn_looks = 0;
+	torn_samples = 0;
 	reader_level = 0;
 	reader_namespace = 0;
 	reader_tgid = 0;
 	want_calls = want_wakers = 1;
-	look_calls = seed_mode = 0;
+	sample_calls = seed_mode = 0;
 	seed_pid = 0;
 	seed_pass = 0;
 }
@@ -140,7 +140,7 @@ static struct tree_thread_record *look_at(struct actor *actor)
 	struct bpf_iter__task context = { &meta, &actor->task };
 
 	kernel_output_size = 0;
-	tree_look(&context);
+	tree_sample(&context);
 	return kernel_output_size ? (void *)kernel_output : NULL;
 }
 

@@ -60,9 +60,9 @@ static int fake_sample(void *state, enum tracer_depth depth, tree_event_sink *si
 	return fake->is_empty ? 0 : sink(context, &event);
 }
 
-static void fake_losses(void *state, struct tracer_losses *ret)
+static void fake_losses(void *state, struct run_losses *ret)
 {
-	*ret = (struct tracer_losses){ .events = ((struct fake *)state)->lost };
+	*ret = (struct run_losses){ .events = ((struct fake *)state)->lost };
 }
 
 static const struct tracer_kind fake_kind = {

@@ -41,12 +41,12 @@ static void another_with_the_same_number_takes_its_place(void **state)
 
 	(void)state;
 	add(&live, 7, 100);
-	live_processes_see(&live, 7);
-	assert_true(live.items.data[0].seen);
+	live_processes_mark(&live, 7);
+	assert_true(live.items.data[0].is_sampled);
 	add(&live, 7, 200);
 	expect(&live, (const int32_t[]){ 7 }, 1);
 	assert_int_equal(live.items.data[0].key.start_ns, 200);
-	assert_false(live.items.data[0].seen);
+	assert_false(live.items.data[0].is_sampled);
 	assert_int_equal(live_processes_know(&live, 7), 0);
 	assert_int_equal(live.items.data[0].key.start_ns, 200);
 	live_processes_clear(&live);
@@ -75,13 +75,13 @@ static void one_is_removed_and_strangers_change_nothing(void **state)
 		add(&live, pid, 1);
 	live_processes_remove(&live, 5);
 	live_processes_remove(&live, 9);
-	live_processes_see(&live, 3);
-	live_processes_see(&live, 9);
+	live_processes_mark(&live, 3);
+	live_processes_mark(&live, 9);
 	live_processes_remove(&live, 4);
-	live_processes_see(&live, 6);
+	live_processes_mark(&live, 6);
 	expect(&live, (const int32_t[]){ 2, 6, 8 }, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(live.items.data[i].seen, live.items.data[i].key.pid == 6);
+		assert_int_equal(live.items.data[i].is_sampled, live.items.data[i].key.pid == 6);
 	live_processes_remove(&live, 8);
 	live_processes_remove(&live, 2);
 	expect(&live, (const int32_t[]){ 6 }, 1);

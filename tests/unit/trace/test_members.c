@@ -49,7 +49,7 @@ static int set_up(void **state)
 	scene = (struct scene){ 0 };
 	assert_int_equal(host_open(&scene.host, NULL, &error), 0);
 	scene.members.host = scene.host;
-	members_tell(&scene.members, take, &scene.seen);
+	members_set_sink(&scene.members, take, &scene.seen);
 	*state = &scene;
 	return 0;
 }
@@ -117,11 +117,11 @@ static void what_nobody_saw_is_what_the_parent_is_charged_beyond_its_known_child
 	learn(leader(child), 20 * MS, 0, TOP);
 	members_end(&scene->members, child, 50 * MS);
 	learn(leader(parent), 5 * MS, 70 * MS, 1);
-	member_settle_unseen(parent);
+	member_update_unseen(parent);
 	assert_int_equal(parent->unseen_ns, 50 * MS);
 	/* A charge that comes late does not make it fall. */
 	parent->known_ns += 10 * MS;
-	member_settle_unseen(parent);
+	member_update_unseen(parent);
 	assert_int_equal(parent->unseen_ns, 50 * MS);
 }
 
@@ -135,11 +135,11 @@ static void what_a_grandchild_used_is_charged_once(void **state)
 	learn(leader(low), 20 * MS, 0, MIDDLE);
 	members_end(&scene->members, low, 50 * MS);
 	learn(leader(middle), 5 * MS, 30 * MS, TOP);
-	member_settle_unseen(middle);
+	member_update_unseen(middle);
 	assert_int_equal(middle->unseen_ns, 10 * MS);
 	members_end(&scene->members, middle, 60 * MS);
 	learn(leader(top), MS, 35 * MS, 1);
-	member_settle_unseen(top);
+	member_update_unseen(top);
 	assert_int_equal(top->unseen_ns, 0);
 }
 
@@ -151,7 +151,7 @@ static void what_was_used_before_is_not_counted(void **state)
 
 	member_thread_start(thread, &sample);
 	learn(thread, 140 * MS, 0, 1);
-	members_account(&scene->members, thread, 60 * MS);
+	members_account(&scene->members, thread, 60 * MS, false);
 	expect_usage(&scene->seen.account.amounts, 40 * MS, 30 * MS, 10 * MS);
 	assert_int_equal(amounts_get(&scene->seen.account.amounts, AMOUNT_wall_time_ns), 50 * MS);
 	assert_false(amounts_has_waits(&scene->seen.account.amounts));
@@ -167,7 +167,7 @@ static void no_account_falls(void **state)
 	amounts_set(&sample.counters, AMOUNT_run_time_ns, 30 * MS);
 	amounts_set(&sample.counters, AMOUNT_stime_ns, 90);
 	member_thread_learn(thread, &sample);
-	members_account(&scene->members, thread, 60 * MS);
+	members_account(&scene->members, thread, 60 * MS, false);
 	expect_usage(&scene->seen.account.amounts, 40 * MS, 30 * MS, 10 * MS);
 }
 

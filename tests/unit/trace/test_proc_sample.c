@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "host/deadline_read.h"
+#include "host/deadline_run.h"
 #include "host/host.h"
 #include "trace/proc/proc_sample.h"
 
@@ -202,7 +202,7 @@ static bool has(const struct proc_numbers *tasks, int32_t number)
 /* A child that waits to be killed, by what proc shows of it while it lives and after. */
 static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 {
-	struct deadline_reader reader = { 0 };
+	struct deadline_threads reader = { 0 };
 	char buffer[TREE_ARGUMENTS_MAX + 2], own[TREE_ARGUMENTS_MAX + 2];
 	struct tree_exec arguments, ours;
 	struct error error = { 0 };
@@ -250,7 +250,7 @@ static void a_process_that_lives_is_seen_with_all_its_files(void **state)
 	assert_int_equal(proc_sample_arguments(host, &reader, child, 0, buffer, &arguments),
 			 -ESRCH);
 	array_free(&tasks.list);
-	deadline_reader_clear(&reader);
+	deadline_threads_clear(&reader);
 	host_close(host);
 }
 

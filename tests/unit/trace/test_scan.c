@@ -135,7 +135,7 @@ static int set_up(void **state)
 		obey(&scene);
 	}
 	scene.members.host = scene.host;
-	members_tell(&scene.members, take, &scene.seen);
+	members_set_sink(&scene.members, take, &scene.seen);
 	*state = &scene;
 	return 0;
 }
@@ -336,7 +336,7 @@ static void a_command_line_is_read_of_the_right_process_alone(void **state)
 {
 	struct scene *scene = *state;
 	char buffer[TREE_ARGUMENTS_MAX + 2];
-	struct deadline_reader *reader = &scene->members.reader;
+	struct deadline_threads *reader = &scene->members.reader;
 	struct tree_exec exec;
 	struct proc_sample sample;
 

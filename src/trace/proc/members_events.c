@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/proc/members_tell.h"
-
+/* Sends events about members: part of members.h. */
 #include <string.h>
+
+#include "base/clock.h"
+#include "trace/proc/members.h"
 
 #include "trace/proc/proc_sample.h"
 #include "trace/tracer.h"
 
-static void tell(struct members *members, const struct tree_event *event)
+static void send_event(struct members *members, const struct tree_event *event)
 {
 	if (members->status == 0 && members->sink)
 		members->status = members->sink(members->context, event);
 }
 
-static void tell_arguments(struct members *members, struct member *member, uint64_t time_ns)
+static void send_arguments(struct members *members, struct member *member, uint64_t time_ns)
 {
 	struct tree_event event = { .type = TREE_EXEC, .task = member->key, .time_ns = time_ns };
 	char buffer[TREE_ARGUMENTS_MAX + 2];
@@ -20,35 +22,34 @@ static void tell_arguments(struct members *members, struct member *member, uint6
 	(void)proc_sample_arguments(members->host, &members->reader, member->key.pid, 0, buffer,
 				    &event.exec);
 	memcpy(event.exec.comm, member->comm, sizeof(event.exec.comm));
-	tell(members, &event);
+	send_event(members, &event);
 	member->arguments_due = false;
+}
+
+static void send_fork(struct members *members, const struct task_key *key, uint64_t time_ns,
+		      struct tree_fork fork, const char comm[TREE_COMM_SIZE])
+{
+	struct tree_event event = {
+		.type = TREE_FORK, .task = *key, .time_ns = time_ns, .fork = fork
+	};
+
+	memcpy(event.fork.comm, comm, sizeof(event.fork.comm));
+	send_event(members, &event);
 }
 
 static void announce_process(struct members *members, struct member *member)
 {
-	struct tree_event event = {
-		.type = TREE_FORK,
-		.task = member->key,
-		.time_ns = member->begin_ns,
-		.fork = { .parent_pid = member->parent_pid, .found = member->found },
-	};
+	struct tree_fork fork = { .parent_pid = member->parent_pid, .found = member->found };
 
-	memcpy(event.fork.comm, member->comm, sizeof(event.fork.comm));
-	tell(members, &event);
+	send_fork(members, &member->key, member->begin_ns, fork, member->comm);
 	member->announced = true;
 }
 
 static void announce_thread(struct members *members, struct member_thread *thread)
 {
-	struct tree_event event = {
-		.type = TREE_FORK,
-		.task = thread->key,
-		.time_ns = thread->begin_ns,
-		.fork = { .parent_pid = thread->key.pid, .found = thread->found },
-	};
+	struct tree_fork fork = { .parent_pid = thread->key.pid, .found = thread->found };
 
-	memcpy(event.fork.comm, thread->comm, sizeof(event.fork.comm));
-	tell(members, &event);
+	send_fork(members, &thread->key, thread->begin_ns, fork, thread->comm);
 	thread->announced = true;
 }
 
@@ -62,7 +63,7 @@ void members_announce_one(struct members *members, struct member *member, uint64
 		if (!member->threads.data[i]->announced)
 			announce_thread(members, member->threads.data[i]);
 	if (member->arguments_due)
-		tell_arguments(members, member, time_ns);
+		send_arguments(members, member, time_ns);
 	member->has_news = false;
 }
 
@@ -123,8 +124,8 @@ static void fill_amounts(struct amounts *amounts, const struct member_thread *th
 			    smaller(amounts_get(amounts, AMOUNT_wait_time_ns), rest));
 }
 
-void members_tell_account(struct members *members, struct member_thread *thread, uint64_t time_ns,
-			  bool ended)
+void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns,
+		     bool ended)
 {
 	struct tree_event event = {
 		.type = TREE_THREAD,
@@ -140,12 +141,7 @@ void members_tell_account(struct members *members, struct member_thread *thread,
 	members_announce_one(members, thread->process, time_ns);
 	memcpy(event.account.comm, thread->comm, sizeof(event.account.comm));
 	fill_amounts(&event.account.amounts, thread, time_ns);
-	tell(members, &event);
-}
-
-void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns)
-{
-	members_tell_account(members, thread, time_ns, false);
+	send_event(members, &event);
 }
 
 static void fill_facts(const struct member *member, struct tree_process_facts *facts)
@@ -159,7 +155,7 @@ static void fill_facts(const struct member *member, struct tree_process_facts *f
 	}
 }
 
-void members_facts(struct members *members, struct member *member, uint64_t time_ns)
+static void send_facts(struct members *members, struct member *member, uint64_t time_ns)
 {
 	struct tree_event event = { .type = TREE_PROCESS, .task = member->key, .time_ns = time_ns };
 
@@ -167,10 +163,18 @@ void members_facts(struct members *members, struct member *member, uint64_t time
 				 &event.process);
 	fill_facts(member, &event.process);
 	members_announce_one(members, member, time_ns);
-	tell(members, &event);
+	send_event(members, &event);
 }
 
-void members_tell_end(struct members *members, struct member *member, uint64_t time_ns)
+void members_facts(struct members *members)
+{
+	for (size_t i = 0; i < members->list.count; i++) {
+		member_update_unseen(members->list.data[i]);
+		send_facts(members, members->list.data[i], monotonic_ns());
+	}
+}
+
+void members_report_end(struct members *members, struct member *member, uint64_t time_ns)
 {
 	struct tree_event event = {
 		.type = TREE_PROCESS,
@@ -185,5 +189,5 @@ void members_tell_end(struct members *members, struct member *member, uint64_t t
 		event.process.status = member->status;
 	}
 	members_announce_one(members, member, time_ns);
-	tell(members, &event);
+	send_event(members, &event);
 }
