@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpulist.h"
-#include "collect/proc/affinity_lists.h"
+#include "collect/proc/affinity.h"
 #include "collect/task/task_decoder.h"
 #include "collect/task/task_record.h"
 #include "model/snapshot/snapshot.h"

@@ -2,61 +2,25 @@
 #include "collect/proc/affinity.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/text.h"
+#include "model/snapshot/snapshot.h"
 
-#define WORD_BITS 64
-#define FIRST_WORDS (8192 / WORD_BITS)
-#define LIMIT_WORDS (262144 / WORD_BITS)
+#define SLOT_BITS 6
+#define SLOTS ((size_t)1 << SLOT_BITS)
 
-void affinity_mask_clear(struct affinity_mask *mask)
+/* The C library sets the words to 0 that the kernel's mask does not have. */
+int affinity_ask(int32_t tid, uint64_t mask[TASK_AFFINITY_WORDS_MAX])
 {
-	free(mask->words);
-	*mask = (struct affinity_mask){ 0 };
-}
+	size_t bytes = TASK_AFFINITY_WORDS_MAX * sizeof(*mask);
 
-static int mask_grow(struct affinity_mask *mask)
-{
-	size_t capacity = mask->capacity ? mask->capacity * 2 : FIRST_WORDS;
-	uint64_t *words;
-
-	if (capacity > LIMIT_WORDS)
-		return -EINVAL;
-	words = realloc(mask->words, capacity * sizeof(*words));
-	if (!words)
-		return -ENOMEM;
-	mask->words = words;
-	mask->capacity = capacity;
-	return 0;
-}
-
-/* Only the raw system call, not the C library's function, returns the size of the kernel's mask. */
-int affinity_ask(int32_t tid, struct affinity_mask *ret)
-{
-	for (;;) {
-		long bytes = -1;
-		int status;
-
-		errno = EINVAL;
-		if (ret->capacity)
-			bytes = syscall(SYS_sched_getaffinity, tid,
-					ret->capacity * sizeof(*ret->words), ret->words);
-		if (bytes >= 0) {
-			ret->word_count = (size_t)bytes / sizeof(*ret->words);
-			return 0;
-		}
-		if (errno != EINVAL)
-			return -errno;
-		status = mask_grow(ret); /* the kernel's mask is larger than ours */
-		if (status < 0)
-			return status;
-	}
+	return sched_getaffinity(tid, bytes, (cpu_set_t *)mask) < 0 ? -errno : 0;
 }
 
 int affinity_from_list(const char *list, size_t length, const struct cpuset *online,
@@ -75,4 +39,75 @@ int affinity_from_list(const char *list, size_t length, const struct cpuset *onl
 		cpuset_intersect(&set, online);
 	cpulist_format(set.words, set.word_count, out);
 	return out->failed ? -ENOMEM : 0;
+}
+
+/* A slot holds the latest mask with its hash. */
+struct affinity_lists {
+	struct snapshot *snapshot;
+	const struct cpuset *online;
+	size_t words;
+	bool used[SLOTS];
+	uint32_t lists[SLOTS];
+	uint64_t masks[]; /* of each slot, and one to work with */
+};
+
+struct affinity_lists *affinity_lists_new(struct snapshot *snapshot, const struct cpuset *online,
+					  size_t words)
+{
+	struct affinity_lists *lists =
+		calloc(1, sizeof(*lists) + (SLOTS + 1) * words * sizeof(uint64_t));
+
+	if (!lists)
+		return NULL;
+	lists->snapshot = snapshot;
+	lists->online = online;
+	lists->words = words;
+	return lists;
+}
+
+void affinity_lists_free(struct affinity_lists *lists)
+{
+	free(lists);
+}
+
+static size_t mask_slot(const uint64_t *mask, size_t words)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < words; i++)
+		hash = (hash ^ mask[i]) * 0x9e3779b97f4a7c15ull;
+	return hash >> (64 - SLOT_BITS);
+}
+
+static int intern_list(struct affinity_lists *lists, const uint64_t *mask, uint32_t *ret)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	struct cpuset set = { lists->masks + SLOTS * lists->words, lists->words };
+
+	memcpy(set.words, mask, lists->words * sizeof(*mask));
+	if (lists->online)
+		cpuset_intersect(&set, lists->online);
+	cpulist_format(set.words, set.word_count, &text);
+	if (text.failed)
+		return -ENOMEM;
+	return snapshot_intern(lists->snapshot, text_string(&text), text.length, ret);
+}
+
+int affinity_lists_find(struct affinity_lists *lists, const uint64_t *mask, uint32_t *ret)
+{
+	size_t bytes = lists->words * sizeof(*mask);
+	size_t slot = mask_slot(mask, lists->words);
+	uint64_t *known = lists->masks + slot * lists->words;
+	int status;
+
+	if (!lists->used[slot] || memcmp(known, mask, bytes) != 0) {
+		lists->used[slot] = false;
+		status = intern_list(lists, mask, &lists->lists[slot]);
+		if (status < 0)
+			return status;
+		memcpy(known, mask, bytes);
+		lists->used[slot] = true;
+	}
+	*ret = lists->lists[slot];
+	return 0;
 }

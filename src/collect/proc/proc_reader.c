@@ -160,10 +160,16 @@ static int run(struct proc_context *context)
 
 	if (status < 0)
 		return status;
-	context->may_ask = proc_numbers_are_ours(context->capture->host);
+	if (context->cpus != METRIC_STORED && proc_numbers_are_ours(context->capture->host)) {
+		context->affinity = affinity_lists_new(context->capture->snapshot, NULL,
+						       TASK_AFFINITY_WORDS_MAX);
+		if (!context->affinity)
+			return -ENOMEM;
+	}
 	pthread_mutex_init(&context->strings, NULL);
 	status = run_workers(context);
 	pthread_mutex_destroy(&context->strings);
+	affinity_lists_free(context->affinity);
 	return status;
 }
 

@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct capture;
+struct proc_buffer;
 
 /* One process, or those of its threads that are missing. */
 struct proc_job {
@@ -40,5 +42,12 @@ int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t
  * whose number belongs to another task by now, stays as it is.  Returns 0 or -ENOMEM.
  */
 int proc_reader_add(struct capture *capture);
+
+/*
+ * Reads a cgroup file and finds the path in the capture's hierarchy, in the buffer; NULL when it
+ * has none.  Returns the file's length or a negative errno.
+ */
+ssize_t proc_read_cgroup(const struct capture *capture, int dir, const char *name,
+			 struct proc_buffer *buffer, const char **ret_path);
 
 #endif

@@ -41,8 +41,6 @@ void proc_reader_clear(struct proc_reader *reader)
 	text_free(&reader->comm.text);
 	text_free(&reader->cgroup.text);
 	text_free(&reader->cpus.text);
-	affinity_mask_clear(&reader->mask);
-	affinity_mask_clear(&reader->last_mask);
 }
 
 int proc_intern(struct proc_reader *reader, struct proc_interned *last, const char *text,
@@ -160,26 +158,37 @@ bool proc_is_read(const struct proc_context *context, enum proc_file file)
 	return context->plans[file].count && !atomic_load(&context->missing[file]);
 }
 
+ssize_t proc_read_cgroup(const struct capture *capture, int dir, const char *name,
+			 struct proc_buffer *buffer, const char **ret_path)
+{
+	ssize_t status = proc_read(dir, name, buffer);
+	size_t length;
+
+	if (status < 0)
+		return status;
+	*ret_path = cgroup_path(buffer->data, &capture->host->cgroup, &length);
+	if (*ret_path)
+		buffer->data[*ret_path - buffer->data + (ptrdiff_t)length] = '\0';
+	return status;
+}
+
 static enum task_result read_cgroup(struct proc_reader *reader, int dir, struct task *task)
 {
 	const struct capture *capture = reader->context->capture;
-	int64_t status;
 	const char *path;
-	size_t length;
+	int64_t status;
 
 	if (!reader->context->wants_cgroup)
 		return TASK_KEPT;
-	status = proc_read(dir, "cgroup", &reader->buffer);
+	status = proc_read_cgroup(capture, dir, "cgroup", &reader->buffer, &path);
 	proc_set_outcome(reader, SOURCE_CGROUP, status);
 	if (status < 0)
 		return capture->options->cgroup ? result_of(status) : TASK_KEPT;
-	path = cgroup_path(reader->buffer.data, &capture->host->cgroup, &length);
 	if (!path)
 		return capture->options->cgroup ? TASK_OUTSIDE : TASK_KEPT;
-	reader->buffer.data[path - reader->buffer.data + (ptrdiff_t)length] = '\0';
 	if (!capture_wants_cgroup(capture, path))
 		return TASK_OUTSIDE;
-	if (proc_intern(reader, &reader->cgroup, path, length, &task->cgroup) < 0)
+	if (proc_intern(reader, &reader->cgroup, path, strlen(path), &task->cgroup) < 0)
 		return TASK_NO_MEMORY;
 	return TASK_KEPT;
 }
@@ -271,25 +280,29 @@ static bool speaks_for_process(const struct proc_reader *reader, const struct pr
 	       (job->whole && reader->context->capture->options->cgroup && !reader->leader_spoke);
 }
 
-/* Adds what only the files have of a task that the iterator listed. */
-static enum task_result add_to_task(struct proc_reader *reader, int dir, const struct proc_job *job,
-				    uint32_t row)
+/* A new row gets its names; one that the iterator made has them. */
+static enum task_result finish_task(struct proc_reader *reader, int dir, struct task *task)
 {
-	const struct snapshot *snapshot = reader->context->capture->snapshot;
-	const struct task *task = &snapshot->tasks[row];
-	bool is_leader = task->tid == snapshot->processes[job->process].tgid;
-	bool speaks = speaks_for_process(reader, job, is_leader);
-	enum task_result result = check_identity(reader, dir, task);
 	struct proc_identity identity;
+	enum task_result result = read_identity(reader, dir, &identity);
 
-	if (result != TASK_KEPT)
+	if (result != TASK_KEPT || reader->context->is_listed)
 		return result;
-	reader->leader_spoke |= is_leader;
-	read_files(reader, dir, job, row, speaks);
-	result = read_identity(reader, dir, &identity);
-	if (result == TASK_KEPT && proc_is_read(reader->context, PROC_STAT))
-		take_values(reader, PROC_STAT, job, row, speaks);
-	return result;
+	return name_task(reader, &identity, task);
+}
+
+static void keep_task(struct proc_reader *reader, struct process *process, struct task *task,
+		      uint32_t row)
+{
+	const struct capture *capture = reader->context->capture;
+
+	/* A v1 hierarchy shows every ended task at its root. */
+	if (task_has_ended(capture->snapshot, row) && capture->host->cgroup.version == 1)
+		task->cgroup = 0;
+	if (task->tid != process->tgid)
+		return;
+	process->pcomm = task->comm;
+	process->start_time_ns = task->start_time_ns;
 }
 
 static enum task_result read_task(struct proc_reader *reader, int tasks, const struct proc_job *job,
@@ -298,35 +311,25 @@ static enum task_result read_task(struct proc_reader *reader, int tasks, const s
 	struct snapshot *snapshot = reader->context->capture->snapshot;
 	struct process *process = &snapshot->processes[job->process];
 	struct task *task = &snapshot->tasks[row];
-	bool is_leader = task->tid == process->tgid;
+	bool is_leader = task->tid == process->tgid, is_listed = reader->context->is_listed;
 	bool speaks = speaks_for_process(reader, job, is_leader);
 	CLEANUP(close_fd) int dir = proc_open_number(tasks, task->tid);
-	struct proc_identity identity;
 	enum task_result result;
 
 	if (dir < 0)
 		return refuse(reader, dir);
-	if (reader->context->is_listed)
-		return add_to_task(reader, dir, job, row);
-	result = read_cgroup(reader, dir, task);
+	result = is_listed ? check_identity(reader, dir, task) : read_cgroup(reader, dir, task);
 	if (result != TASK_KEPT)
 		return result;
 	read_files(reader, dir, job, row, speaks);
-	result = read_identity(reader, dir, &identity);
-	if (result == TASK_KEPT)
-		result = name_task(reader, &identity, task);
+	result = finish_task(reader, dir, task);
 	if (result != TASK_KEPT)
 		return result;
 	if (proc_is_read(reader->context, PROC_STAT))
 		take_values(reader, PROC_STAT, job, row, speaks);
-	/* A v1 hierarchy shows every ended task at its root. */
-	if (task_has_ended(snapshot, row) && reader->context->capture->host->cgroup.version == 1)
-		task->cgroup = 0;
-	if (is_leader) {
-		process->pcomm = task->comm;
-		process->start_time_ns = task->start_time_ns;
-		reader->leader_spoke = true;
-	}
+	if (!is_listed)
+		keep_task(reader, process, task, row);
+	reader->leader_spoke |= is_leader;
 	return TASK_KEPT;
 }
 

@@ -50,10 +50,11 @@ struct proc_context {
 	struct proc_plan plans[PROC_FILES]; /* no items: the file is not read */
 	atomic_bool missing[PROC_FILES];    /* this kernel does not have the file */
 	bool wants_cgroup;
-	bool wants_group;	 /* some plan has items for the whole process */
-	enum metric_id cpus;	 /* the metric with the affinity, METRIC_STORED for none */
-	bool may_ask;		 /* system calls know tasks by the same numbers as proc */
-	pthread_mutex_t strings; /* guards the snapshot's dictionary */
+	bool wants_group;    /* some plan has items for the whole process */
+	enum metric_id cpus; /* the metric with the affinity, METRIC_STORED for none */
+	/* NULL: the kernel cannot be asked, since proc shows other numbers than system calls use */
+	struct affinity_lists *affinity;
+	pthread_mutex_t strings; /* guards the snapshot's dictionary and the lists */
 };
 
 /* The text that was interned last: neighbouring tasks mostly have the same. */
@@ -81,8 +82,6 @@ struct proc_reader {
 	struct proc_buffer buffer;
 	struct proc_values values;
 	struct proc_interned comm, cgroup, cpus;
-	struct affinity_mask mask, last_mask;
-	uint32_t last_mask_id;
 
 	/* About the task being read; counted only if the task is kept. */
 	int64_t outcomes[SOURCE_COUNT];

@@ -241,25 +241,17 @@ static int add_missing_threads(struct walk *walk)
 static bool is_inside(struct walk *walk, int32_t tgid)
 {
 	struct capture *capture = walk->capture;
-	struct proc_buffer *buffer = &walk->buffer;
+	const char *path;
 	ssize_t status;
 	char name[32];
-	const char *path;
-	size_t length;
 
 	if (!capture->options->cgroup)
 		return true;
 	snprintf(name, sizeof(name), "%" PRId32 "/cgroup", tgid);
-	status = proc_read(capture->host->proc, name, buffer);
-	if (status < 0) {
+	status = proc_read_cgroup(capture, capture->host->proc, name, &walk->buffer, &path);
+	if (status < 0)
 		lose_task(capture, SOURCE_CGROUP, (int)status);
-		return false;
-	}
-	path = cgroup_path(buffer->data, &capture->host->cgroup, &length);
-	if (!path)
-		return false;
-	buffer->data[path - buffer->data + (ptrdiff_t)length] = '\0';
-	return capture_wants_cgroup(capture, path);
+	return status >= 0 && path && capture_wants_cgroup(capture, path);
 }
 
 static int add_missing_processes(struct walk *walk)

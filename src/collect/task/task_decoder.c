@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collect/proc/affinity_lists.h"
+#include "collect/proc/affinity.h"
 #include "collect/task/delay.h"
 #include "collect/proc/proc_view.h"
 #include "collect/task/task_record.h"
@@ -312,7 +312,7 @@ int task_decoder_add(struct task_decoder *decoder, const struct task_record *rec
 	if (decode(decoder, record, &decoded) < 0 || add_rows(decoder, record, cgroup, &rows) < 0)
 		return -ENOMEM;
 	for (int i = 0; i < PART_COUNT; i++)
-		decoder->seen[i] |= sections[i] ? *(const uint64_t *)sections[i] : 0;
+		decoder->present[i] |= sections[i] ? *(const uint64_t *)sections[i] : 0;
 	return set_values(decoder, sections, &rows,
 			  task_life_ns(&decoder->snapshot->tasks[rows.task], decoder->boottime_ns));
 }
@@ -321,10 +321,10 @@ int task_decoder_finish(const struct task_decoder *decoder)
 {
 	for (int id = 0; id < METRIC_STORED; id++) {
 		const struct member *member = &members[id];
-		uint64_t seen = decoder->seen[member->section];
+		uint64_t present = decoder->present[member->section];
 
-		if (member->is_there && member->section != PART_DECODED && seen &&
-		    !(seen >> member->bit & 1) &&
+		if (member->is_there && member->section != PART_DECODED && present &&
+		    !(present >> member->bit & 1) &&
 		    snapshot_set_absent(decoder->snapshot, id, "this kernel does not keep it") < 0)
 			return -ENOMEM;
 	}

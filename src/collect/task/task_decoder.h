@@ -28,8 +28,8 @@ struct task_decoder {
 	uint64_t boottime_ns;		 /* now; a wait longer than its task's life is impossible */
 	uint32_t withheld; /* a bit for each gate whose metrics records have, though not counted */
 
-	uint64_t seen[DECODER_SECTIONS]; /* members that some record had, by section */
-	uint16_t ids[METRIC_STORED];	 /* metrics to decode, section by section */
+	uint64_t present[DECODER_SECTIONS]; /* members that some record had, by section */
+	uint16_t ids[METRIC_STORED];	    /* metrics to decode, section by section */
 	uint16_t ends[DECODER_SECTIONS]; /* where those of a section end; all 0 before the first */
 };
 

@@ -11,7 +11,7 @@
 #include "base/scope_layout.h"
 #include "bpf/task.h"
 #include "task.skel.h"
-#include "collect/proc/affinity_lists.h"
+#include "collect/proc/affinity.h"
 #include "collect/cgroup/cgroup_paths.h"
 #include "collect/collector.h"
 #include "collect/task/task_decoder.h"
@@ -112,10 +112,10 @@ int task_iterator_open(const struct host *host, const struct gate gates[GATE_COU
 static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32_t *ret)
 {
 	bool has_id = task->present >> TASK_BIT_cgroup_id & 1;
-	bool tells = !task->exit_state || walk->capture->host->cgroup.version != 1;
+	bool has_path = !task->exit_state || walk->capture->host->cgroup.version != 1;
 
 	return cgroup_paths_find(walk->cgroups, has_id ? task->cgroup_id : 0, (int32_t)task->tgid,
-				 tells ? (int32_t)task->pid : 0, ret);
+				 has_path ? (int32_t)task->pid : 0, ret);
 }
 
 static bool has_task_bit(const struct task_fields *task, unsigned bit)

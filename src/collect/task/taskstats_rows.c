@@ -70,7 +70,7 @@ struct reader {
 	uint32_t iterated; /* rows that the iterator made */
 	bool wanted[METRIC_STORED];
 	uint64_t wanted_members;
-	uint64_t seen_members; /* members that at least one answer had */
+	uint64_t answered_members; /* members that at least one answer had */
 	uint8_t absences[METRIC_STORED];
 	struct host_clock asked, answered;
 	int refused; /* the error that makes further questions useless, or 0 */
@@ -187,7 +187,7 @@ static int store_values(struct reader *reader, uint32_t row, const struct taskst
 	bool recorded = is_recorded(values);
 	int status = 0;
 
-	reader->seen_members |= values->present;
+	reader->answered_members |= values->present;
 	for (int id = 0; id < METRIC_STORED && status == 0; id++) {
 		if (!is_asked(reader, id, row) || !taskstats_has(values, members[id].member))
 			continue;
@@ -270,7 +270,7 @@ static int ask_batch(struct reader *reader, struct taskstats_socket *socket, uin
 
 static bool is_useless(const struct reader *reader)
 {
-	return reader->seen_members && !(reader->seen_members & reader->wanted_members);
+	return reader->answered_members && !(reader->answered_members & reader->wanted_members);
 }
 
 static int ask_all(struct reader *reader, struct taskstats_socket *socket, uint32_t first)
@@ -301,9 +301,9 @@ static int finish(struct reader *reader)
 	int status = 0;
 
 	for (int id = 0; id < METRIC_STORED && status == 0; id++) {
-		bool has = reader->seen_members >> members[id].member & 1;
+		bool has = reader->answered_members >> members[id].member & 1;
 
-		if (!reader->wanted[id] || !reader->seen_members ||
+		if (!reader->wanted[id] || !reader->answered_members ||
 		    snapshot_measured(snapshot, id) == snapshot_rows(snapshot, id))
 			continue;
 		if (!has)
