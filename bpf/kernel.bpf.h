@@ -201,34 +201,19 @@ struct task_io_accounting {
 };
 
 struct task_delay_info {
-	__u64 blkio_delay_max; /* all max and min members: since 6.14 */
-	__u64 blkio_delay_min;
-	__u64 blkio_delay;
-	__u64 swapin_delay_max;
-	__u64 swapin_delay_min;
-	__u64 swapin_delay;
-	__u64 freepages_delay_max;
-	__u64 freepages_delay_min;
-	__u64 freepages_delay;
-	__u64 thrashing_delay_max;
-	__u64 thrashing_delay_min;
-	__u64 thrashing_delay;
-	__u64 compact_delay_max;
-	__u64 compact_delay_min;
-	__u64 compact_delay;
-	__u64 wpcopy_delay_max;
-	__u64 wpcopy_delay_min;
-	__u64 wpcopy_delay;
-	__u64 irq_delay_max; /* irq since 6.4 */
-	__u64 irq_delay_min;
-	__u64 irq_delay;
-	__u32 blkio_count;
-	__u32 swapin_count;
-	__u32 freepages_count;
-	__u32 thrashing_count;
-	__u32 compact_count;
-	__u32 wpcopy_count;
-	__u32 irq_count;
+#define DELAY(family)                                                                              \
+	__u64 family##_delay_max; /* since 6.14, like the next */                                  \
+	__u64 family##_delay_min;                                                                  \
+	__u64 family##_delay;                                                                      \
+	__u32 family##_count;
+	DELAY(blkio)
+	DELAY(swapin)
+	DELAY(freepages)
+	DELAY(thrashing)
+	DELAY(compact)
+	DELAY(wpcopy)
+	DELAY(irq) /* since 6.4 */
+#undef DELAY
 };
 
 struct kuid {

@@ -16,6 +16,13 @@
 
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
+/* Defines function_pointer() for CLEANUP, where function() frees what a pointer points to. */
+#define CLEANUP_POINTER(function, type)                                                            \
+	static inline void function##_pointer(type **pointer)                                      \
+	{                                                                                          \
+		function(*pointer);                                                                \
+	}
+
 #define TAKE(variable, empty)                                                                      \
 	({                                                                                         \
 		__typeof__(variable) taken_ = (variable);                                          \

@@ -7,6 +7,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -31,6 +32,11 @@ static inline uint64_t suspended_ns(void)
 	uint64_t boottime = clock_ns(CLOCK_BOOTTIME), monotonic = monotonic_ns();
 
 	return boottime > monotonic ? boottime - monotonic : 0;
+}
+
+static inline uint64_t timeval_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
 }
 
 static inline struct timespec timespec_of_ns(uint64_t ns)

@@ -207,10 +207,7 @@ static void request_free(void *context)
 	free(request);
 }
 
-static void request_free_pointer(struct request **request)
-{
-	request_free(*request);
-}
+CLEANUP_POINTER(request_free, struct request)
 
 /* Opens in the thread as well, since opening can block too. */
 static void request_read(void *context)

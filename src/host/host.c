@@ -25,7 +25,8 @@ int host_open_directory(int dir, const char *path)
 	return file_open_below(dir, path, O_RDONLY | O_DIRECTORY);
 }
 
-bool host_recorded(const struct host *host, const char *key, char *buffer, size_t capacity)
+/* The rest of the line of taskscope-root that starts with `key`. */
+static bool read_recorded(const struct host *host, const char *key, char *buffer, size_t capacity)
 {
 	const char *line = text_string(&host->recorded);
 	size_t key_length = strlen(key);
@@ -48,7 +49,7 @@ bool host_recorded_number(const struct host *host, const char *key, uint64_t *re
 {
 	char buffer[32];
 
-	return host_recorded(host, key, buffer, sizeof(buffer)) && parse_u64(buffer, ret);
+	return read_recorded(host, key, buffer, sizeof(buffer)) && parse_u64(buffer, ret);
 }
 
 bool host_read_line(int dir, const char *path, char *buffer, size_t capacity)
@@ -148,11 +149,6 @@ void host_close(struct host *host)
 	free(host);
 }
 
-void host_close_pointer(struct host **host)
-{
-	host_close(*host);
-}
-
 bool host_clock(const struct host *host, struct host_clock *ret)
 {
 	if (!host->live)
@@ -186,7 +182,7 @@ bool host_arch(const struct host *host, char *buffer, size_t capacity)
 	struct utsname names;
 
 	if (!host->live)
-		return host_recorded(host, "arch", buffer, capacity);
+		return read_recorded(host, "arch", buffer, capacity);
 	if (uname(&names) < 0)
 		return false;
 	snprintf(buffer, capacity, "%s", names.machine);
@@ -212,7 +208,7 @@ bool host_kernel_option(const struct host *host, const char *option, bool *ret)
 	char line[128];
 
 	if (!host->live) {
-		if (!host_recorded(host, option, line, sizeof(line)))
+		if (!read_recorded(host, option, line, sizeof(line)))
 			return false;
 		*ret = strcmp(line, "y") == 0;
 		return *ret || strcmp(line, "n") == 0;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/text.h"
 
@@ -48,16 +49,15 @@ struct host {
 /* Opens this machine (root is NULL) or a recorded tree.  On failure the error says why. */
 int host_open(struct host **ret, const char *root, struct error *error);
 void host_close(struct host *host); /* NULL is allowed */
-void host_close_pointer(struct host **host);
+CLEANUP_POINTER(host_close, struct host)
 
 /* The time now, or that of the recording; false when the recording has none. */
 bool host_clock(const struct host *host, struct host_clock *ret);
 
 /*
- * A value of the recording's taskscope-root: the rest of the line that starts
- * with `key`.  False on a live host or when there is no such line.
+ * A number of the recording's taskscope-root, from the line that starts with `key`.  False on a
+ * live host or when there is no such line.
  */
-bool host_recorded(const struct host *host, const char *key, char *buffer, size_t capacity);
 bool host_recorded_number(const struct host *host, const char *key, uint64_t *ret);
 
 /* Inode number of one of our namespaces ("pid", "cgroup"). */

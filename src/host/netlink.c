@@ -35,11 +35,6 @@ void netlink_close(struct netlink *netlink)
 	free(netlink);
 }
 
-void netlink_close_pointer(struct netlink **netlink)
-{
-	netlink_close(*netlink);
-}
-
 /* Without CAP_NET_ADMIN the queue stays at the host's limit. */
 static void enlarge_queue(int fd, int bytes)
 {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 struct netlink;
 
 struct netlink_size {
@@ -27,7 +29,7 @@ int netlink_open(int protocol, struct netlink_size size, struct netlink **ret);
 struct netlink *netlink_adopt(int fd, struct netlink_size size);
 
 void netlink_close(struct netlink *netlink); /* NULL is allowed */
-void netlink_close_pointer(struct netlink **netlink);
+CLEANUP_POINTER(netlink_close, struct netlink)
 
 int netlink_fd(const struct netlink *netlink);
 

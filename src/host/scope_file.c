@@ -230,10 +230,7 @@ static void map_job_free(void *context)
 	free(job);
 }
 
-static void map_job_free_pointer(struct map_job **job)
-{
-	map_job_free(*job);
-}
+CLEANUP_POINTER(map_job_free, struct map_job)
 
 static int search_mappings(struct search *search)
 {
@@ -282,7 +279,7 @@ int scope_file_open(int process, bool everywhere, const struct scope_file_judge 
 	return status;
 }
 
-int scope_file_glance(const struct host *host, int32_t pid)
+int scope_file_probe(const struct host *host, int32_t pid)
 {
 	char path[PATH_SIZE];
 	int status = -ESTALE;

@@ -20,7 +20,7 @@ struct host;
  * process, -EACCES or -EPERM when we lack the right.  Costs two system calls for a process that
  * has none.
  */
-int scope_file_glance(const struct host *host, int32_t pid);
+int scope_file_probe(const struct host *host, int32_t pid);
 
 /*
  * Decides whether a memory is the right one: accept() returns 0, or a negative errno to continue

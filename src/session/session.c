@@ -106,9 +106,9 @@ static int open_signals(struct watch *watch, struct error *error)
 
 static int report_memory(struct watch *watch)
 {
-	struct tree_process_facts told = { 0 };
-	bool has_rss = process_facts_read(watch->host, watch->run->pid, 0, &told) == 0 &&
-		       told.present & TREE_PROCESS_RSS;
+	struct tree_process_facts found = { 0 };
+	bool has_rss = process_facts_read(watch->host, watch->run->pid, 0, &found) == 0 &&
+		       found.present & TREE_PROCESS_RSS;
 
 	return run_add_source(watch->run, "memory", has_rss ? "ok" : "unavailable",
 			      has_rss ? NULL : "the memory of the process cannot be read");

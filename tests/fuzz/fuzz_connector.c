@@ -18,8 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!message)
 		return 0;
 	memcpy(message, data, size);
-	if (connector_parse(message, size, &event) == 0 &&
-	    (event.type > CONNECTOR_OTHER || memchr(event.comm, '\0', sizeof(event.comm)) == NULL))
+	if (connector_parse(message, size, &event) == 0 && event.kernel.what == PROC_EVENT_COMM &&
+	    !memchr(event.kernel.event_data.comm.comm, '\0',
+		    sizeof(event.kernel.event_data.comm.comm)))
 		abort();
 	free(message);
 	return 0;

@@ -118,7 +118,7 @@ int scope_reader_open(const struct host *host, int32_t pid, enum scope_search se
 {
 	CLEANUP(scope_reader_close_pointer) struct scope_reader *reader = NULL;
 	const struct search nothing = { 0 };
-	int status = scope_file_glance(host, pid);
+	int status = scope_file_probe(host, pid);
 
 	if (status < 0 && (status != -ENOENT || search == SCOPE_SEARCH_QUICK || !host->live))
 		return say(status, pid, &nothing, error);

@@ -76,11 +76,6 @@ void taskstats_socket_free(struct taskstats_socket *socket)
 	free(socket);
 }
 
-void taskstats_socket_free_pointer(struct taskstats_socket **socket)
-{
-	taskstats_socket_free(*socket);
-}
-
 static size_t put_question(char *buffer, uint16_t type, uint32_t sequence, uint8_t command,
 			   uint16_t attribute, const void *value, size_t length)
 {

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "host/taskstats/taskstats.h"
 
 #define TASKSTATS_BATCH 128 /* questions in one message to the kernel */
@@ -49,7 +50,7 @@ struct taskstats_socket *taskstats_socket_new(int fd, uint16_t family, unsigned 
 uint16_t taskstats_socket_family(const struct taskstats_socket *socket);
 
 void taskstats_socket_free(struct taskstats_socket *socket); /* NULL is allowed */
-void taskstats_socket_free_pointer(struct taskstats_socket **socket);
+CLEANUP_POINTER(taskstats_socket_free, struct taskstats_socket)
 
 /*
  * Asks about up to TASKSTATS_BATCH tasks and sets the status of each.  Fails when nothing can be

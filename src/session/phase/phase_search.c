@@ -122,7 +122,7 @@ void phase_search_member(struct phase_watch *watch, struct phase_member *member,
 
 	if (status == 0 || status == -ENOENT) {
 		set_flag(&member->is_denied, &watch->denied, false);
-		set_flag(&member->is_looked_at, &watch->looked_at, true);
+		set_flag(&member->is_readable, &watch->readable, true);
 	}
 	if (status == 0)
 		take_reader(watch, member, reader);

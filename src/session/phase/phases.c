@@ -226,7 +226,7 @@ static void append_count(struct text *reason, uint64_t count, const char *one, c
 
 static int report(struct phase_watch *watch)
 {
-	bool is_blind = watch->denied && !watch->looked_at;
+	bool is_blind = watch->denied && !watch->readable;
 	CLEANUP(text_free) struct text reason = { 0 };
 
 	append_count(

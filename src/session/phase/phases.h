@@ -34,7 +34,7 @@ struct phase_member {
 	bool is_found;		 /* its program already ran when watching began */
 	bool has_heartbeat;	 /* it has a thread with the heartbeat's name */
 	bool is_searched;	 /* the thorough search was done */
-	bool is_looked_at;	 /* it could be searched */
+	bool is_readable;	 /* it could be searched */
 	bool is_denied;		 /* we may not read it */
 	bool is_beyond;		 /* there were too many programs to read */
 	bool is_strange;	 /* its scope memory is not valid */
@@ -47,13 +47,13 @@ struct phase_watch {
 	struct run *run;
 	struct number_map numbers;
 	ARRAY_OF(struct phase_member *) members;
-	size_t readers;	    /* how many are open */
-	uint64_t looked_at; /* processes that could be searched */
-	uint64_t denied;    /* processes that we may not read */
-	uint64_t beyond;    /* processes that were too many to read */
-	uint64_t strange;   /* processes whose scope memory is not valid */
-	uint64_t cost_ns;   /* CPU time of searches since phases_take_cost() */
-	int64_t credit_ns;  /* CPU time that searches may use, as of credited_ns */
+	size_t readers;	   /* how many are open */
+	uint64_t readable; /* processes that could be searched */
+	uint64_t denied;   /* processes that we may not read */
+	uint64_t beyond;   /* processes that were too many to read */
+	uint64_t strange;  /* processes whose scope memory is not valid */
+	uint64_t cost_ns;  /* CPU time of searches since phases_take_cost() */
+	int64_t credit_ns; /* CPU time that searches may use, as of credited_ns */
 	uint64_t credited_ns;
 	size_t turn; /* the member that was searched last */
 };

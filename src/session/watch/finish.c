@@ -26,7 +26,7 @@ static void await_last_account(struct watch *watch)
 		nanosleep(&pause, NULL);
 		watch_drain(watch);
 	}
-	watch_tell_end(watch);
+	watch_apply_end(watch);
 }
 
 static void finish_end(struct watch *watch)
@@ -88,11 +88,6 @@ static void finish_losses(struct watch *watch)
 							   watch->events.failures.all };
 }
 
-static uint64_t time_ns(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
-}
-
 static void finish_self(struct watch *watch)
 {
 	struct run_self *self = &watch->run->self;
@@ -100,7 +95,7 @@ static void finish_self(struct watch *watch)
 	struct rusage usage;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
-		self->cpu_ns = time_ns(&usage.ru_utime) + time_ns(&usage.ru_stime);
+		self->cpu_ns = timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
 	if (proc_sample_thread(watch->host, NULL, watch->self, watch->self, &own) == 0)
 		self->peak_rss_bytes = (struct run_number){ own.has_peak, own.peak_rss_bytes };
 	self->missed_ticks = watch->samples.sampler.missed;

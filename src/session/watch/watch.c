@@ -54,24 +54,24 @@ static bool is_over(const struct watch *watch)
 	if (!watch->command.ended)
 		return false;
 	return !watch->options->wait_all ||
-	       (watch->command.looked_since_end && watch->run->tree->live_processes == 0);
+	       (watch->command.sampled_since_end && watch->run->tree->live_processes == 0);
 }
 
 /*
  * With wait_all: takes a sample after the command's end, since processes that it started just
  * before may not be known yet.
  */
-static void find_who_is_left(struct watch *watch)
+static void find_survivors(struct watch *watch)
 {
 	struct watch_command *command = &watch->command;
 
 	if (!command->ended || !watch->options->wait_all)
 		return;
-	if (!command->looked_since_end) {
+	if (!command->sampled_since_end) {
 		watch_drain(watch);
 		watch_sample(watch, TRACER_SAMPLE);
 	}
-	command->is_outlived |= command->looked_since_end && watch->run->tree->live_processes > 0;
+	command->is_outlived |= command->sampled_since_end && watch->run->tree->live_processes > 0;
 }
 
 static void end_round(void *context)
@@ -80,7 +80,7 @@ static void end_round(void *context)
 	uint64_t now_ns = monotonic_ns();
 
 	phases_search(&watch->phases, now_ns);
-	find_who_is_left(watch);
+	find_survivors(watch);
 	watch->run->end_ns = now_ns;
 	schedule_lines(watch);
 	live_draw(&watch->live, watch->run, now_ns);

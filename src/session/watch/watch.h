@@ -52,8 +52,8 @@ struct watch_command {
 	bool ended;
 	int status; /* as wait() has it */
 	uint64_t end_ns;
-	bool looked_since_end; /* a sample was taken after we learned of its end */
-	bool is_outlived;      /* other members outlived it, and we wait for them */
+	bool sampled_since_end; /* a sample was taken after we learned of its end */
+	bool is_outlived;	/* other members outlived it, and we wait for them */
 };
 
 struct watch_signals {
@@ -153,7 +153,7 @@ int watch_take_event(void *context, const struct tree_event *event);
 /* Writes a line for each process that ended. */
 void watch_take_ended(struct watch *watch);
 /* Adds the command's end to the tree, from wait(), if the tracer did not report it. */
-void watch_tell_end(struct watch *watch);
+void watch_apply_end(struct watch *watch);
 /*
  * Reads which cgroup the root process is in now, while it is certain that the number is still its
  * own.

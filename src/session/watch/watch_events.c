@@ -72,15 +72,15 @@ static void apply(struct watch *watch, const struct tree_event *event)
 /* Tracers that cannot wait() for the command get its exit status from the session, which can. */
 static bool apply_end_of_root(struct watch *watch, const struct tree_event *event)
 {
-	struct tree_event told = *event;
+	struct tree_event completed = *event;
 
 	if (event->type != TREE_PROCESS || !event->process.ended ||
 	    event->process.present & TREE_PROCESS_STATUS || !is_root(watch, event) ||
 	    !watch_command_ended(watch))
 		return false;
-	told.process.present |= TREE_PROCESS_STATUS;
-	told.process.status = watch->command.status;
-	apply(watch, &told);
+	completed.process.present |= TREE_PROCESS_STATUS;
+	completed.process.status = watch->command.status;
+	apply(watch, &completed);
 	return true;
 }
 
@@ -126,7 +126,7 @@ void watch_follow_root(struct watch *watch)
 		limits_follow(&watch->limits, watch->run->pid);
 }
 
-void watch_tell_end(struct watch *watch)
+void watch_apply_end(struct watch *watch)
 {
 	const struct watch_command *command = &watch->command;
 	struct tree *tree = watch->run->tree;

@@ -325,8 +325,3 @@ void why_free(struct why *why)
 	free(why->threads.data);
 	free(why);
 }
-
-void why_free_pointer(struct why **why)
-{
-	why_free(*why);
-}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyze/verdict/diagnosis.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "session/why/process_state.h"
 
@@ -66,12 +67,9 @@ struct why {
 int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct why **ret,
 	    struct error *error);
 void why_free(struct why *why); /* NULL is allowed */
-void why_free_pointer(struct why **why);
+CLEANUP_POINTER(why_free, struct why)
 
 /* Makes the sentence `answer` from all other members. */
 void why_answer(struct why *why);
-
-/* A state letter in words, or NULL when it is not known. */
-const char *why_state_text(char state);
 
 #endif

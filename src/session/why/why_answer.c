@@ -12,7 +12,8 @@
 #include "metric/unit.h"
 #include "session/why/why.h"
 
-const char *why_state_text(char state)
+/* A state letter in words, or NULL when it is not known. */
+static const char *state_text(char state)
 {
 	static const struct {
 		char letter;
@@ -322,7 +323,7 @@ static bool say_verdict(const struct why *why, struct text *out)
 static bool say_leader(const struct why *why, struct text *out)
 {
 	const struct why_thread *leader = leader_of(why);
-	const char *state = why_state_text(state_of(why));
+	const char *state = state_text(state_of(why));
 
 	text_format(out, "it is %s", state ? state : "in a state that is not known");
 	append_cpu(out, why, why->threads.data, why->threads.count);

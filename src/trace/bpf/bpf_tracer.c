@@ -127,10 +127,7 @@ static void close_state(void *context)
 	free(state);
 }
 
-static void close_state_pointer(struct bpf_state **state)
-{
-	close_state(*state);
-}
+CLEANUP_POINTER(close_state, struct bpf_state)
 
 /*
  * The ring is readable whenever it is not empty.  With EPOLLET we hear only the wake-ups that the

@@ -79,15 +79,12 @@ void tree_loader_close(struct tree_program *program)
 	tree_program__destroy(program);
 }
 
-static void close_pointer(struct tree_program **program)
-{
-	tree_loader_close(*program);
-}
+CLEANUP_POINTER(tree_loader_close, struct tree_program)
 
 int tree_loader_open(const struct host *host, const struct tracer_options *options,
 		     struct tree_program **ret, struct error *error)
 {
-	CLEANUP(close_pointer) struct tree_program *program = NULL;
+	CLEANUP(tree_loader_close_pointer) struct tree_program *program = NULL;
 	int status = host_bpf_check(host, error);
 
 	if (status < 0)

@@ -2,7 +2,6 @@
 #include "trace/connector/connector_socket.h"
 
 #include <errno.h>
-#include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
 #include <stdbool.h>
@@ -21,6 +20,7 @@
 #define QUEUE_BYTES (8 * 1024 * 1024) /* some 10,000 events */
 #define ANSWER_MS 500		      /* the kernel normally answers at once */
 #define CPUS_MAX 65536
+#define ERRNO_MOST 4095
 
 /* The number that the next event of a CPU should have. */
 struct cpu_sequence {
@@ -66,11 +66,6 @@ void connector_socket_close(struct connector_socket *socket)
 	free(socket);
 }
 
-void connector_socket_close_pointer(struct connector_socket **socket)
-{
-	connector_socket_close(*socket);
-}
-
 int connector_socket_fd(const struct connector_socket *socket)
 {
 	return netlink_fd(socket->netlink);
@@ -96,12 +91,12 @@ static void count_gap(struct connector_socket *socket, const struct connector_ev
 {
 	struct cpu_sequence *cpu;
 
-	if (event->cpu >= CPUS_MAX)
+	if (event->kernel.cpu >= CPUS_MAX)
 		return;
-	while (socket->cpus.count <= event->cpu)
+	while (socket->cpus.count <= event->kernel.cpu)
 		if (array_append(&socket->cpus, (struct cpu_sequence){ 0 }) < 0)
 			return;
-	cpu = &socket->cpus.data[event->cpu];
+	cpu = &socket->cpus.data[event->kernel.cpu];
 	if (cpu->known)
 		add_gap(socket, event->sequence - cpu->next);
 	*cpu = (struct cpu_sequence){ true, event->sequence + 1 };
@@ -144,11 +139,15 @@ static bool find_answer(const struct connector_event *events, int count, uint32_
 			uint64_t asked_ns, int *ret)
 {
 	for (int i = 0; i < count; i++) {
-		if (events[i].type == CONNECTOR_ANSWER && events[i].answers == number) {
-			*ret = events[i].status;
+		const struct proc_event *event = &events[i].kernel;
+
+		if (event->what == PROC_EVENT_NONE && events[i].answers == number) {
+			uint32_t error = event->event_data.ack.err;
+
+			*ret = error <= ERRNO_MOST ? -(int)error : -EPROTO;
 			return true;
 		}
-		if (events[i].time_ns > asked_ns)
+		if (event->timestamp_ns > asked_ns)
 			return true;
 	}
 	return false;

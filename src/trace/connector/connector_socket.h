@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "trace/connector/connector_parse.h"
 
 #define CONNECTOR_BATCH 128
@@ -24,7 +25,7 @@ struct error;
 /* Returns 0 and a socket that already collects events, or a negative errno and a sentence. */
 int connector_socket_open(struct connector_socket **ret, struct error *error);
 void connector_socket_close(struct connector_socket *socket); /* NULL is allowed */
-void connector_socket_close_pointer(struct connector_socket **socket);
+CLEANUP_POINTER(connector_socket_close, struct connector_socket)
 
 /* Readable when there are events. */
 int connector_socket_fd(const struct connector_socket *socket);

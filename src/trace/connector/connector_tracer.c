@@ -47,15 +47,12 @@ static void state_close(void *context)
 	free(state);
 }
 
-static void close_pointer(struct connector_state **state)
-{
-	state_close(*state);
-}
+CLEANUP_POINTER(state_close, struct connector_state)
 
 static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
-	CLEANUP(close_pointer) struct connector_state *state = calloc(1, sizeof(*state));
+	CLEANUP(state_close_pointer) struct connector_state *state = calloc(1, sizeof(*state));
 	int status;
 
 	(void)options;
@@ -90,67 +87,67 @@ static int state_fd(void *context)
 }
 
 /* The start time comes from the event; the one in /proc is earlier by up to a tick. */
-static struct task_key key_of(const struct connector_event *event)
+static struct task_key forked_key(const struct proc_event *event)
 {
-	return (struct task_key){ event->pid, event->tid, event->time_ns + suspended_ns() };
+	const struct fork_proc_event *forked = &event->event_data.fork;
+
+	return (struct task_key){ forked->child_tgid, forked->child_pid,
+				  event->timestamp_ns + suspended_ns() };
 }
 
-static int handle_new_process(struct connector_state *state, const struct connector_event *event)
+static int handle_new_process(struct connector_state *state, const struct proc_event *event)
 {
 	struct members *members = &state->members;
-	struct task_key key = key_of(event);
-	struct member *known = members_find(members, event->pid);
+	struct task_key key = forked_key(event);
+	int32_t parent_pid = event->event_data.fork.parent_tgid;
+	struct member *member = members_find(members, key.pid);
 	struct proc_sample sample = { .start_ns = key.start_ns };
 
-	if (!members_find(members, event->parent_pid))
+	if (!members_find(members, parent_pid))
 		return 0;
-	if (known && scan_is_member(members, known, &sample))
+	if (member && scan_is_member(members, member, &sample))
 		return 0;
-	if (known)
-		members_end(members, known, event->time_ns);
-	if (!members_add(members, &key, event->parent_pid, event->time_ns))
+	if (member)
+		members_end(members, member, event->timestamp_ns);
+	member = members_add(members, &key, parent_pid, event->timestamp_ns);
+	if (!member)
 		return -ENOMEM;
-	members_announce_one(members, members_find(members, event->pid), event->time_ns);
+	members_announce_one(members, member, event->timestamp_ns);
 	return 0;
 }
 
-static int handle_new_thread(struct connector_state *state, const struct connector_event *event)
+static int handle_new_thread(struct connector_state *state, const struct proc_event *event)
 {
 	struct members *members = &state->members;
-	struct member *member = members_find(members, event->pid);
-	struct member_thread *known = members_find_thread(members, event->tid);
-	struct task_key key = key_of(event);
+	struct task_key key = forked_key(event);
+	struct member *member = members_find(members, key.pid);
+	struct member_thread *known = members_find_thread(members, key.tid);
 
 	if (!member || (known && known->process == member))
 		return 0;
 	if (known)
-		members_end_thread(members, known, event->time_ns);
-	if (!members_add_thread(members, member, &key, event->time_ns))
+		members_end_thread(members, known, event->timestamp_ns);
+	if (!members_add_thread(members, member, &key, event->timestamp_ns))
 		return -ENOMEM;
-	members_announce_one(members, member, event->time_ns);
+	members_announce_one(members, member, event->timestamp_ns);
 	return 0;
 }
 
-static int handle_fork(struct connector_state *state, const struct connector_event *event)
-{
-	return event->pid == event->tid ? handle_new_process(state, event) :
-					  handle_new_thread(state, event);
-}
-
-static int handle_exec(struct connector_state *state, const struct connector_event *event)
+static int handle_exec(struct connector_state *state, const struct proc_event *event)
 {
 	struct members *members = &state->members;
-	struct member *member = members_find(members, event->pid);
+	int32_t pid = event->event_data.exec.process_tgid;
+	struct member *member = members_find(members, pid);
 
-	if (own_child_is_held(&state->child, event->pid))
-		return own_child_begin(&state->child, members, event->time_ns);
+	if (own_child_is_held(&state->child, pid))
+		return own_child_begin(&state->child, members, event->timestamp_ns);
 	/* For a process that was found, its program was already read when it was found. */
-	if (!member || event->time_ns < member->begin_ns)
+	if (!member || event->timestamp_ns < member->begin_ns)
 		return 0;
-	if (!members_find_thread(members, event->pid) && member->threads.count)
-		members_replace_leader(members, member->threads.data[0], event->time_ns);
-	members_exec(members, member, exit_listener_comm(state->listener, event->pid),
-		     event->time_ns);
+	if (!members_find_thread(members, pid) && member->threads.count)
+		members_replace_leader(members, member->threads.data[0], event->timestamp_ns);
+	members_exec(members, member, exit_listener_comm(state->listener, pid),
+		     event->timestamp_ns);
 	return 0;
 }
 
@@ -170,25 +167,26 @@ static void learn_record(struct member_thread *thread, const struct exit_record 
 
 /* The last thread ended: its status is that of the process. */
 static void end_process(struct connector_state *state, struct member *member,
-			const struct connector_event *event)
+			const struct proc_event *event)
 {
 	member->has_status = true;
-	member->status = event->status;
-	if (event->parent_pid)
-		member->parent_pid = event->parent_pid;
-	members_end(&state->members, member, event->time_ns);
+	member->status = event->event_data.exit.exit_code & 0xffff;
+	if (event->event_data.exit.parent_tgid)
+		member->parent_pid = event->event_data.exit.parent_tgid;
+	members_end(&state->members, member, event->timestamp_ns);
 }
 
-static int handle_exit(struct connector_state *state, const struct connector_event *event)
+static int handle_exit(struct connector_state *state, const struct proc_event *event)
 {
 	struct members *members = &state->members;
-	struct member_thread *thread = members_find_thread(members, event->tid);
+	int32_t tid = event->event_data.exit.process_pid;
+	struct member_thread *thread = members_find_thread(members, tid);
 	struct exit_record record;
-	bool has_record = exit_listener_take(state->listener, event->tid, &record);
+	bool has_record = exit_listener_take(state->listener, tid, &record);
 	struct member *member = thread ? thread->process : NULL;
 
-	own_child_forget_held(&state->child, event->tid);
-	if (!member || member->key.pid != event->pid)
+	own_child_forget_held(&state->child, tid);
+	if (!member || member->key.pid != event->event_data.exit.process_tgid)
 		return 0;
 	if (has_record)
 		learn_record(thread, &record);
@@ -196,36 +194,42 @@ static int handle_exit(struct connector_state *state, const struct connector_eve
 		members->lost_threads++;
 	if (member->threads.count == 1)
 		own_child_measure(&state->child, members, member);
-	members_end_thread(members, thread, event->time_ns);
+	members_end_thread(members, thread, event->timestamp_ns);
 	if (!member->threads.count)
 		end_process(state, member, event);
 	return 0;
 }
 
-static int handle_comm(struct connector_state *state, const struct connector_event *event)
+static int handle_comm(struct connector_state *state, const struct proc_event *event)
 {
-	struct member_thread *thread = members_find_thread(&state->members, event->tid);
+	const struct comm_proc_event *named = &event->event_data.comm;
+	struct member_thread *thread = members_find_thread(&state->members, named->process_pid);
 
 	if (!thread)
 		return 0;
-	memcpy(thread->comm, event->comm, sizeof(thread->comm));
-	if (event->pid == event->tid)
-		memcpy(thread->process->comm, event->comm, sizeof(event->comm));
+	memcpy(thread->comm, named->comm, sizeof(thread->comm));
+	if (named->process_pid == named->process_tgid)
+		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
 	return 0;
 }
 
-static int handle(struct connector_state *state, const struct connector_event *event)
+static int handle(struct connector_state *state, const struct proc_event *event)
 {
-	static int (*const handlers[CONNECTOR_TYPES])(struct connector_state *,
-						      const struct connector_event *) = {
-		[CONNECTOR_FORK] = handle_fork,
-		[CONNECTOR_EXEC] = handle_exec,
-		[CONNECTOR_EXIT] = handle_exit,
-		[CONNECTOR_COMM] = handle_comm,
-	};
-	int status = handlers[event->type] ? handlers[event->type](state, event) : 0;
+	const struct fork_proc_event *forked = &event->event_data.fork;
 
-	return status < 0 ? status : state->members.status;
+	switch ((uint32_t)event->what) {
+	case PROC_EVENT_FORK:
+		return forked->child_pid == forked->child_tgid ? handle_new_process(state, event) :
+								 handle_new_thread(state, event);
+	case PROC_EVENT_EXEC:
+		return handle_exec(state, event);
+	case PROC_EVENT_EXIT:
+		return handle_exit(state, event);
+	case PROC_EVENT_COMM:
+		return handle_comm(state, event);
+	default:
+		return 0;
+	}
 }
 
 /* After a loss of events: finds in /proc who ended and who is new. */
@@ -263,8 +267,10 @@ static int take_batch(struct connector_state *state)
 	if (count <= 0)
 		return count;
 	status = exit_listener_read(state->listener);
-	for (int i = 0; i < count && status == 0; i++)
-		status = handle(state, &state->events[i]);
+	for (int i = 0; i < count && status == 0; i++) {
+		status = handle(state, &state->events[i].kernel);
+		status = status < 0 ? status : state->members.status;
+	}
 	return status < 0 ? status : count;
 }
 

@@ -33,7 +33,6 @@ struct exit_listener {
 	uint16_t family;
 	char cpus[CPU_LIST_BYTES];
 	struct number_map records;
-	struct exit_record *spare; /* a freed record, for reuse */
 };
 
 /*
@@ -114,20 +113,7 @@ void exit_listener_close(struct exit_listener *listener)
 		(void)ask(listener, TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK);
 	netlink_close(listener->netlink);
 	drop_records(listener);
-	free(listener->spare);
 	free(listener);
-}
-
-void exit_listener_close_pointer(struct exit_listener **listener)
-{
-	exit_listener_close(*listener);
-}
-
-static struct exit_record *new_record(struct exit_listener *listener)
-{
-	struct exit_record *record = TAKE_PTR(listener->spare);
-
-	return record ? record : malloc(sizeof(*record));
 }
 
 /* An old record with this number is of a thread whose exit was never reported. */
@@ -138,7 +124,7 @@ static int keep_record(struct exit_listener *listener, const struct taskstats_re
 	if (listener->records.count >= RECORDS_MAX)
 		exit_listener_forget(listener);
 	if (!record)
-		record = new_record(listener);
+		record = malloc(sizeof(*record));
 	if (!record)
 		return -ENOMEM;
 	exit_record_decode(reply->tid, reply->bytes, reply->length, record);
@@ -197,8 +183,7 @@ bool exit_listener_take(struct exit_listener *listener, int32_t tid, struct exit
 	if (!record)
 		return false;
 	*ret = *record;
-	free(listener->spare);
-	listener->spare = record;
+	free(record);
 	return true;
 }
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"
 
@@ -36,7 +37,7 @@ void exit_record_decode(int32_t tid, const void *bytes, size_t length, struct ex
 
 int exit_listener_open(const struct host *host, struct exit_listener **ret, struct error *error);
 void exit_listener_close(struct exit_listener *listener); /* NULL is allowed */
-void exit_listener_close_pointer(struct exit_listener **listener);
+CLEANUP_POINTER(exit_listener_close, struct exit_listener)
 
 /* Reads all records that have arrived.  0 or a negative errno. */
 int exit_listener_read(struct exit_listener *listener);

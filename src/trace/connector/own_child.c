@@ -15,10 +15,7 @@
 
 static uint64_t cpu_ns(const struct rusage *usage)
 {
-	uint64_t seconds = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec);
-	uint64_t rest = (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-
-	return seconds * NS_PER_SECOND + rest * 1000;
+	return timeval_ns(&usage->ru_utime) + timeval_ns(&usage->ru_stime);
 }
 
 static uint64_t reaped_ns(void)

@@ -63,17 +63,12 @@ struct member_thread *members_add_thread(struct members *members, struct member 
 {
 	struct member_thread *thread = calloc(1, sizeof(*thread));
 
-	if (!thread)
-		return NULL;
-	if (array_append(&member->threads, thread) < 0) {
+	if (!thread || number_map_reserve(&members->threads) < 0 ||
+	    array_append(&member->threads, thread) < 0) {
 		free(thread);
 		return NULL;
 	}
-	if (number_map_set(&members->threads, key->tid, thread) < 0) {
-		member->threads.count--;
-		free(thread);
-		return NULL;
-	}
+	number_map_put(&members->threads, key->tid, thread);
 	thread->key = *key;
 	thread->process = member;
 	thread->slot = member->threads.count - 1;
@@ -90,22 +85,17 @@ static struct member *enter(struct members *members, const struct task_key *key)
 {
 	struct member *member = calloc(1, sizeof(*member));
 
-	if (!member)
+	if (!member || number_map_reserve(&members->processes) < 0 ||
+	    array_append(&members->list, member) < 0) {
+		free(member);
 		return NULL;
+	}
+	number_map_put(&members->processes, key->pid, member);
 	member->key = *key;
 	member->pidfd = -1;
 	member->found = members->seeding;
-	member->slot = members->list.count;
+	member->slot = members->list.count - 1;
 	member->round = members->round;
-	if (array_append(&members->list, member) < 0) {
-		free(member);
-		return NULL;
-	}
-	if (number_map_set(&members->processes, key->pid, member) < 0) {
-		members->list.count--;
-		free(member);
-		return NULL;
-	}
 	return member;
 }
 

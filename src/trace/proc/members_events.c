@@ -27,10 +27,10 @@ static void send_arguments(struct members *members, struct member *member, uint6
 }
 
 static void send_fork(struct members *members, const struct task_key *key, uint64_t time_ns,
-		      struct tree_fork fork, const char comm[TREE_COMM_SIZE])
+		      struct tree_fork forked, const char comm[TREE_COMM_SIZE])
 {
 	struct tree_event event = {
-		.type = TREE_FORK, .task = *key, .time_ns = time_ns, .fork = fork
+		.type = TREE_FORK, .task = *key, .time_ns = time_ns, .fork = forked
 	};
 
 	memcpy(event.fork.comm, comm, sizeof(event.fork.comm));
@@ -39,17 +39,17 @@ static void send_fork(struct members *members, const struct task_key *key, uint6
 
 static void announce_process(struct members *members, struct member *member)
 {
-	struct tree_fork fork = { .parent_pid = member->parent_pid, .found = member->found };
+	struct tree_fork forked = { .parent_pid = member->parent_pid, .found = member->found };
 
-	send_fork(members, &member->key, member->begin_ns, fork, member->comm);
+	send_fork(members, &member->key, member->begin_ns, forked, member->comm);
 	member->announced = true;
 }
 
 static void announce_thread(struct members *members, struct member_thread *thread)
 {
-	struct tree_fork fork = { .parent_pid = thread->key.pid, .found = thread->found };
+	struct tree_fork forked = { .parent_pid = thread->key.pid, .found = thread->found };
 
-	send_fork(members, &thread->key, thread->begin_ns, fork, thread->comm);
+	send_fork(members, &thread->key, thread->begin_ns, forked, thread->comm);
 	thread->announced = true;
 }
 

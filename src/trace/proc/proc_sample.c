@@ -76,25 +76,48 @@ static bool take_identity(const struct task_stat *stat, uint64_t tick_ns,
 	return true;
 }
 
+/* Takes the amounts whose metrics are fields of stat. */
+static void take_fields(const struct task_stat *stat, uint64_t tick_ns, struct amounts *amounts)
+{
+	const struct raw_scale scale = { .tick_ns = tick_ns };
+
+	for (int id = 0; id < AMOUNT_COUNT; id++) {
+		const struct metric_source *source =
+			metric_source(&metrics[amount_metrics[id]], PLACE_STAT);
+		uint64_t value;
+
+		if (source && task_stat_number(stat, source->field, &value))
+			amounts_set(amounts, id, metric_from_raw(value, source->raw, &scale));
+	}
+}
+
+/* The same for lines "key: value" of another file. */
+static void take_keys(const char *text, enum metric_place place, struct amounts *amounts)
+{
+	for (int id = 0; id < AMOUNT_COUNT; id++) {
+		const struct metric_source *source =
+			metric_source(&metrics[amount_metrics[id]], place);
+		uint64_t value;
+
+		if (source && task_status_number(text, source->key, &value))
+			amounts_set(amounts, id, value);
+	}
+}
+
 bool proc_sample_parse_stat(const char *text, uint64_t tick_ns, struct proc_sample *sample)
 {
+	struct amounts *counters = &sample->counters;
 	struct task_stat stat;
-	uint64_t user_ns, system_ns;
 
 	if (!task_stat_parse(text, &stat) || !take_identity(&stat, tick_ns, sample))
 		return false;
 	sample->waited_ns = (task_stat_value(&stat, TASK_STAT_WAITED_USER) +
 			     task_stat_value(&stat, TASK_STAT_WAITED_SYSTEM)) *
 			    tick_ns;
-	user_ns = task_stat_value(&stat, TASK_STAT_USER) * tick_ns;
-	system_ns = task_stat_value(&stat, TASK_STAT_SYSTEM) * tick_ns;
-	amounts_set(&sample->counters, AMOUNT_run_time_ns, user_ns + system_ns);
-	amounts_set(&sample->counters, AMOUNT_utime_ns, user_ns);
-	amounts_set(&sample->counters, AMOUNT_stime_ns, system_ns);
-	amounts_set(&sample->counters, AMOUNT_minflt,
-		    task_stat_value(&stat, TASK_STAT_MINOR_FAULTS));
-	amounts_set(&sample->counters, AMOUNT_majflt,
-		    task_stat_value(&stat, TASK_STAT_MAJOR_FAULTS));
+	take_fields(&stat, tick_ns, counters);
+	amounts_set(counters, AMOUNT_run_time_ns,
+		    amounts_get(counters, AMOUNT_utime_ns) +
+			    amounts_get(counters, AMOUNT_stime_ns));
 	return true;
 }
 
@@ -109,43 +132,16 @@ void proc_sample_parse_schedstat(const char *text, struct proc_sample *sample)
 	amounts_set(&sample->counters, AMOUNT_wait_count, times.slices);
 }
 
-/* A line "key: value" of a file. */
-struct keyed {
-	const char *key;
-	enum amount_id id;
-};
-
-static const struct keyed io_keys[] = {
-	{ "rchar", AMOUNT_rchar },	     { "wchar", AMOUNT_wchar },
-	{ "syscr", AMOUNT_syscr },	     { "syscw", AMOUNT_syscw },
-	{ "read_bytes", AMOUNT_read_bytes }, { "write_bytes", AMOUNT_write_bytes },
-};
-
-static const struct keyed status_keys[] = {
-	{ "voluntary_ctxt_switches", AMOUNT_voluntary_csw },
-	{ "nonvoluntary_ctxt_switches", AMOUNT_nonvoluntary_csw },
-};
-
-static void take_keys(const char *text, const struct keyed *keys, size_t count,
-		      struct amounts *amounts)
-{
-	uint64_t value;
-
-	for (size_t i = 0; i < count; i++)
-		if (task_status_number(text, keys[i].key, &value))
-			amounts_set(amounts, keys[i].id, value);
-}
-
 void proc_sample_parse_io(const char *text, struct proc_sample *sample)
 {
-	take_keys(text, io_keys, ARRAY_SIZE(io_keys), &sample->counters);
+	take_keys(text, PLACE_IO, &sample->counters);
 }
 
 void proc_sample_parse_status(const char *text, struct proc_sample *sample)
 {
 	uint64_t kibibytes;
 
-	take_keys(text, status_keys, ARRAY_SIZE(status_keys), &sample->counters);
+	take_keys(text, PLACE_STATUS, &sample->counters);
 	if (task_status_number(text, "VmHWM", &kibibytes)) {
 		sample->has_peak = true;
 		sample->peak_rss_bytes = kibibytes * KIB;

@@ -48,15 +48,12 @@ static void state_close(void *context)
 	free(state);
 }
 
-static void close_pointer(struct procfs_state **state)
-{
-	state_close(*state);
-}
+CLEANUP_POINTER(state_close, struct procfs_state)
 
 static int state_open(const struct host *host, const struct tracer_options *options, void **ret,
 		      struct error *error)
 {
-	CLEANUP(close_pointer) struct procfs_state *state = calloc(1, sizeof(*state));
+	CLEANUP(state_close_pointer) struct procfs_state *state = calloc(1, sizeof(*state));
 	int status;
 
 	(void)options;

@@ -45,8 +45,8 @@ static struct connector_event parse_event(const struct proc_event *event)
 	make_message(event, sizeof(*event), &bytes);
 	assert_int_equal(connector_parse(bytes.data, bytes.length, &parsed), 0);
 	assert_int_equal(parsed.sequence, 41);
-	assert_int_equal(parsed.cpu, event->cpu);
-	assert_int_equal(parsed.time_ns, event->timestamp_ns);
+	assert_int_equal(parsed.kernel.cpu, event->cpu);
+	assert_int_equal(parsed.kernel.timestamp_ns, event->timestamp_ns);
 	return parsed;
 }
 
@@ -64,10 +64,10 @@ static void a_fork_tells_the_child_and_the_process_that_it_is_of(void **state)
 	struct connector_event parsed = parse_event(&event);
 
 	(void)state;
-	assert_int_equal(parsed.type, CONNECTOR_FORK);
-	assert_int_equal(parsed.pid, 20);
-	assert_int_equal(parsed.tid, 21);
-	assert_int_equal(parsed.parent_pid, 10);
+	assert_int_equal(parsed.kernel.what, PROC_EVENT_FORK);
+	assert_int_equal(parsed.kernel.event_data.fork.child_tgid, 20);
+	assert_int_equal(parsed.kernel.event_data.fork.child_pid, 21);
+	assert_int_equal(parsed.kernel.event_data.fork.parent_tgid, 10);
 }
 
 static void an_exit_has_a_status_as_wait_has_it(void **state)
@@ -83,9 +83,9 @@ static void an_exit_has_a_status_as_wait_has_it(void **state)
 	struct connector_event parsed = parse_event(&event);
 
 	(void)state;
-	assert_int_equal(parsed.type, CONNECTOR_EXIT);
-	assert_int_equal(parsed.status, 3 << 8);
-	assert_int_equal(parsed.parent_pid, 10);
+	assert_int_equal(parsed.kernel.what, PROC_EVENT_EXIT);
+	assert_int_equal(parsed.kernel.event_data.exit.exit_code, 3 << 8);
+	assert_int_equal(parsed.kernel.event_data.exit.parent_tgid, 10);
 }
 
 static void an_exit_of_an_old_kernel_has_no_parent(void **state)
@@ -103,8 +103,8 @@ static void an_exit_of_an_old_kernel_has_no_parent(void **state)
 			     offsetof(struct exit_proc_event, parent_pid),
 		     &bytes);
 	assert_int_equal(connector_parse(bytes.data, bytes.length, &parsed), 0);
-	assert_int_equal(parsed.tid, 21);
-	assert_int_equal(parsed.parent_pid, 0);
+	assert_int_equal(parsed.kernel.event_data.exit.process_pid, 21);
+	assert_int_equal(parsed.kernel.event_data.exit.parent_tgid, 0);
 }
 
 static void a_name_ends_even_when_the_kernels_does_not(void **state)
@@ -115,8 +115,8 @@ static void a_name_ends_even_when_the_kernels_does_not(void **state)
 	(void)state;
 	memset(event.event_data.comm.comm, 'x', sizeof(event.event_data.comm.comm));
 	parsed = parse_event(&event);
-	assert_int_equal(parsed.type, CONNECTOR_COMM);
-	assert_string_equal(parsed.comm, "xxxxxxxxxxxxxxx");
+	assert_int_equal(parsed.kernel.what, PROC_EVENT_COMM);
+	assert_string_equal(parsed.kernel.event_data.comm.comm, "xxxxxxxxxxxxxxx");
 }
 
 static void an_answer_names_its_question_and_why_it_was_refused(void **state)
@@ -125,9 +125,9 @@ static void an_answer_names_its_question_and_why_it_was_refused(void **state)
 	struct connector_event parsed = parse_event(&event);
 
 	(void)state;
-	assert_int_equal(parsed.type, CONNECTOR_ANSWER);
+	assert_int_equal(parsed.kernel.what, PROC_EVENT_NONE);
 	assert_int_equal(parsed.answers, 7);
-	assert_int_equal(parsed.status, -EPERM);
+	assert_int_equal(parsed.kernel.event_data.ack.err, EPERM);
 }
 
 static void other_events_are_only_counted(void **state)
@@ -135,7 +135,7 @@ static void other_events_are_only_counted(void **state)
 	const struct proc_event event = { .what = PROC_EVENT_UID };
 
 	(void)state;
-	assert_int_equal(parse_event(&event).type, CONNECTOR_OTHER);
+	assert_int_equal(parse_event(&event).kernel.what, PROC_EVENT_UID);
 }
 
 static void what_is_too_short_is_no_event(void **state)

@@ -188,11 +188,11 @@ static void events_come_in_order(void **state)
 		add_exec(0, i, i + 7);
 	assert_int_equal(connector_socket_receive(opened, events), CONNECTOR_BATCH);
 	for (uint32_t i = 0; i < CONNECTOR_BATCH; i++) {
-		assert_int_equal(events[i].type, CONNECTOR_EXEC);
-		assert_int_equal(events[i].time_ns, i + 7);
+		assert_int_equal(events[i].kernel.what, PROC_EVENT_EXEC);
+		assert_int_equal(events[i].kernel.timestamp_ns, i + 7);
 	}
 	assert_int_equal(connector_socket_receive(opened, events), 2);
-	assert_int_equal(events[1].time_ns, CONNECTOR_BATCH + 1 + 7);
+	assert_int_equal(events[1].kernel.timestamp_ns, CONNECTOR_BATCH + 1 + 7);
 	assert_int_equal(connector_socket_receive(opened, events), 0);
 	assert_int_equal(connector_socket_lost(opened), 0);
 }
@@ -206,12 +206,12 @@ static void what_is_no_event_is_left_out(void **state)
 	script_add("nonsense", 8);
 	add_exec(0, 1, 5);
 	assert_int_equal(connector_socket_receive(opened, events), 1);
-	assert_int_equal(events[0].time_ns, 5);
+	assert_int_equal(events[0].kernel.timestamp_ns, 5);
 	add_exec(0, 1, 1)->flags = MSG_TRUNC;
 	script_add_error(EINTR);
 	add_exec(0, 2, 6);
 	assert_int_equal(connector_socket_receive(opened, events), 1);
-	assert_int_equal(events[0].time_ns, 6);
+	assert_int_equal(events[0].kernel.timestamp_ns, 6);
 	add_exec(0, 3, 1)->sender = 5;
 	assert_int_equal(connector_socket_receive(opened, events), 0);
 	script_add_error(EIO);
