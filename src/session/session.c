@@ -18,7 +18,6 @@
 #include "model/snapshot/snapshot.h"
 #include "store/run/run_json.h"
 #include "session/attachable.h"
-#include "session/watch/finish.h"
 #include "session/watch/watch.h"
 
 /* The sources that the capture for the host's facts uses; all others are left out. */
@@ -240,7 +239,7 @@ static int conclude_run(struct watch *watch, char **command, struct run **ret, s
 		watch->command.exec_error = launch_result(&watch->command.launch);
 	if (watch->command.exec_error)
 		return cannot_run(command[0], watch->command.exec_error, error);
-	if (session_finish(watch) < 0) {
+	if (watch_finish(watch) < 0) {
 		error_set(error, -ENOMEM, "out of memory: there is no report and no summary");
 	} else {
 		*ret = TAKE_PTR(watch->run);
@@ -325,7 +324,7 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 		phases_search(&watch.phases, monotonic_ns());
 		watch_sample(&watch, TRACER_SAMPLE);
 		watch_loop(&watch);
-		status = session_finish(&watch) < 0 ? no_memory(error) : 0;
+		status = watch_finish(&watch) < 0 ? no_memory(error) : 0;
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (status < 0)

@@ -203,30 +203,43 @@ static int add(struct walk *walk, const struct task_record *record)
 	return status;
 }
 
-static ssize_t consume(void *context, const void *bytes, size_t length)
+/* Takes all complete records.  Returns how many bytes they have, or a negative errno. */
+static ssize_t each_record(const char *bytes, size_t length, size_t words,
+			   int (*take)(void *context, struct task_record *record), void *context)
 {
-	struct walk *walk = context;
-	const char *cursor = bytes;
-	struct host_clock now;
 	size_t used = 0;
 
-	if (host_clock(walk->capture->host, &now))
-		walk->decoder.boottime_ns = now.boottime_ns;
 	for (;;) {
 		struct task_record record;
-		int size = task_record_parse(cursor + used, length - used, walk->affinity_words,
-					     &record);
+		int size = task_record_parse(bytes + used, length - used, words, &record);
 		int status;
 
 		if (size <= 0)
 			return size < 0 ? size : (ssize_t)used;
-		if (!walk->capture->gates[GATE_TASK_DELAY_ACCT].open)
-			record.delay = NULL;
-		status = add(walk, &record);
+		status = take(context, &record);
 		if (status < 0)
 			return status;
 		used += (size_t)size;
 	}
+}
+
+static int take_record(void *context, struct task_record *record)
+{
+	struct walk *walk = context;
+
+	if (!walk->capture->gates[GATE_TASK_DELAY_ACCT].open)
+		record->delay = NULL;
+	return add(walk, record);
+}
+
+static ssize_t consume(void *context, const void *bytes, size_t length)
+{
+	struct walk *walk = context;
+	struct host_clock now;
+
+	if (host_clock(walk->capture->host, &now))
+		walk->decoder.boottime_ns = now.boottime_ns;
+	return each_record(bytes, length, walk->affinity_words, take_record, walk);
 }
 
 static bool was_named_before(const int32_t *pids, size_t index)
@@ -334,8 +347,9 @@ static enum process_change find_change(const struct confirmation *confirmation,
 	return walked && walked->exec_id == record->task->exec_id ? PROCESS_SAME : PROCESS_EXECUTED;
 }
 
-static void confirm_process(struct confirmation *confirmation, const struct task_record *record)
+static int confirm_process(void *context, struct task_record *record)
 {
+	struct confirmation *confirmation = context;
 	const struct snapshot *snapshot = confirmation->capture->snapshot;
 	size_t low = 0, high = confirmation->count;
 
@@ -351,23 +365,15 @@ static void confirm_process(struct confirmation *confirmation, const struct task
 	if (low < confirmation->count && confirmation->changes[low] == PROCESS_GONE)
 		confirmation->changes[low] = find_change(
 			confirmation, &snapshot->processes[confirmation->rows[low]], record);
+	return 0;
 }
 
 static ssize_t consume_identities(void *context, const void *bytes, size_t length)
 {
 	struct confirmation *confirmation = context;
-	size_t used = 0;
 
-	for (;;) {
-		struct task_record record;
-		int size = task_record_parse((const char *)bytes + used, length - used,
-					     confirmation->affinity_words, &record);
-
-		if (size <= 0)
-			return size < 0 ? size : (ssize_t)used;
-		confirm_process(confirmation, &record);
-		used += (size_t)size;
-	}
+	return each_record(bytes, length, confirmation->affinity_words, confirm_process,
+			   confirmation);
 }
 
 int task_iterator_confirm(struct task_iterator *iterator, const struct capture *capture,

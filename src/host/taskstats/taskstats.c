@@ -40,11 +40,20 @@ static const struct place places[TASKSTATS_MEMBERS] = {
 
 _Static_assert(TASKSTATS_MEMBERS <= 64, "the present bits fit in 64 bits");
 
-static size_t offset_in(const struct place *place, uint16_t version)
+/* Where the member is in these bytes; 0 when it is not there. */
+static size_t offset_in(const struct place *place, const void *bytes, size_t length)
 {
+	size_t offset = place->offset;
+	uint16_t version;
+
+	if (length < sizeof(version))
+		return 0;
+	memcpy(&version, bytes, sizeof(version));
 	if (version == INTERLEAVED_VERSION)
-		return place->interleaved_offset;
-	return version >= place->since ? place->offset : 0;
+		offset = place->interleaved_offset;
+	else if (version < place->since)
+		return 0;
+	return offset + place->bytes <= length ? offset : 0;
 }
 
 /* Attributes are aligned for 32-bit numbers only, hence the copies. */
@@ -70,17 +79,12 @@ static uint64_t value_at(const char *bytes, size_t offset, const struct place *p
 
 void taskstats_decode(const void *bytes, size_t length, struct taskstats_values *ret)
 {
-	uint16_t version;
-
 	ret->present = 0;
-	if (length < sizeof(version))
-		return;
-	memcpy(&version, bytes, sizeof(version));
 	for (int member = 0; member < TASKSTATS_MEMBERS; member++) {
 		const struct place *place = &places[member];
-		size_t offset = offset_in(place, version);
+		size_t offset = offset_in(place, bytes, length);
 
-		if (!offset || offset + place->bytes > length)
+		if (!offset)
 			continue;
 		ret->raw[member] = value_at(bytes, offset, place);
 		ret->present |= 1ull << member;
@@ -90,15 +94,10 @@ void taskstats_decode(const void *bytes, size_t length, struct taskstats_values 
 void taskstats_comm(const void *bytes, size_t length, char *comm, size_t capacity)
 {
 	static const struct place place = { 2, 80, 128, TS_COMM_LEN };
-	uint16_t version;
-	size_t offset;
+	size_t offset = offset_in(&place, bytes, length);
 
 	comm[0] = '\0';
-	if (length < sizeof(version))
-		return;
-	memcpy(&version, bytes, sizeof(version));
-	offset = offset_in(&place, version);
-	if (!offset || offset + place.bytes > length)
+	if (!offset)
 		return;
 	capacity = capacity > place.bytes ? place.bytes : capacity;
 	memcpy(comm, (const char *)bytes + offset, capacity - 1);

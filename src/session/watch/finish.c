@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/watch/finish.h"
-
+/* Ends a session: takes the last samples, completes the run, and writes the summary. */
 #include <sys/resource.h>
 
 #include "analyze/verdict/diagnosis.h"
@@ -122,7 +121,7 @@ static void write_summary(struct watch *watch)
 	watch->run->losses.lines = watch->output.lines.lost;
 }
 
-int session_finish(struct watch *watch)
+int watch_finish(struct watch *watch)
 {
 	int status;
 

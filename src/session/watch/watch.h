@@ -167,4 +167,10 @@ void watch_start_samples(struct watch *watch);
  */
 void watch_sample(struct watch *watch, enum tracer_depth depth);
 
+/*
+ * Call it once, after the loop: takes the last samples, completes the run, and writes the summary
+ * (finish.c).  0 or -ENOMEM.
+ */
+int watch_finish(struct watch *watch);
+
 #endif

@@ -15,7 +15,6 @@
 #include "host/bpf.h"
 #include "host/host.h"
 #include "model/tree/run.h"
-#include "trace/bpf/tree_loader.h"
 #include "tree.skel.h"
 
 static int note_event(struct bpf_state *state, const struct tree_event *event)

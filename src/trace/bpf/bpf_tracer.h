@@ -6,6 +6,7 @@
  *	bpf_tracer.c	events from the ring, and the tracer itself
  *	bpf_seed.c	makes members of processes that run
  *	bpf_sample.c	accounts of what lives
+ *	tree_loader.c	loads and attaches the programs
  */
 #ifndef TRACE_BPF_TRACER_H
 #define TRACE_BPF_TRACER_H
@@ -69,6 +70,11 @@ int bpf_follow(void *state, const int32_t *pids, size_t count, bool at_exec, str
 /* Reports what seeding found, and forgets it. */
 int bpf_send_found(struct bpf_state *state);
 void bpf_forget_found(struct bpf_state *state);
+
+/* tree_loader.c: loads what the options want; on failure the error says why it does not work. */
+int tree_loader_open(const struct host *host, const struct tracer_options *options,
+		     struct tree_program **ret, struct error *error);
+void tree_loader_close(struct tree_program *program); /* NULL is allowed */
 
 /* bpf_sample.c: struct tracer_kind's sample(). */
 int bpf_sample(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);

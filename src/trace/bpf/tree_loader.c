@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/bpf/tree_loader.h"
-
 #include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,10 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "bpf/tree.h"
 #include "host/bpf.h"
 #include "model/syscall/syscall.h"
-#include "trace/tracer.h"
+#include "trace/bpf/bpf_tracer.h"
 #include "tree.skel.h"
 
 static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&

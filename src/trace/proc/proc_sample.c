@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -192,6 +194,31 @@ int proc_sample_process(const struct host *host, int32_t pid, struct proc_sample
 	if (status == 0)
 		*ret = sample;
 	return status;
+}
+
+/* The kernel's struct pidfd_info, first version.  Older kernel headers lack it. */
+struct pidfd_information {
+	__u64 mask;
+	__u64 cgroup;
+	__u32 pid, tgid, parent;
+	__u32 identities[8];
+	__s32 exit_code;
+};
+
+_Static_assert(sizeof(struct pidfd_information) == 64, "as the kernel has it");
+
+#define PIDFD_ASK _IOWR(0xFF, 11, struct pidfd_information)
+#define PIDFD_EXIT (1ull << 3)
+
+bool proc_sample_pidfd_status(int pidfd, int *ret)
+{
+	struct pidfd_information information = { .mask = PIDFD_EXIT };
+
+	if (pidfd < 0 || ioctl(pidfd, PIDFD_ASK, &information) < 0 ||
+	    !(information.mask & PIDFD_EXIT))
+		return false;
+	*ret = information.exit_code;
+	return true;
 }
 
 /*

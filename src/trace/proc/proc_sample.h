@@ -66,6 +66,12 @@ int proc_sample_thread(const struct host *host, struct deadline_threads *reader,
 /* Reads a process, from its stat alone.  CPU time and faults include all its threads ever. */
 int proc_sample_process(const struct host *host, int32_t pid, struct proc_sample *ret);
 
+/*
+ * The exit status of a process as wait() has it, from its pidfd: kernels since 6.15 keep it there
+ * once the process was reaped.  False when it is not known, or not yet.
+ */
+bool proc_sample_pidfd_status(int pidfd, int *ret);
+
 /* Whether we may see the exit status of a process that ended. */
 bool proc_sample_may_see_status(const struct host *host, int32_t pid);
 

@@ -22,7 +22,6 @@
 #include "model/tree/run.h"
 #include "trace/proc/members.h"
 #include "trace/connector/own_child.h"
-#include "trace/connector/pidfd_status.h"
 #include "trace/proc/proc_sample.h"
 #include "trace/proc/scan.h"
 #include "trace/tracer.h"
@@ -159,9 +158,9 @@ static void learn_end(struct procfs_state *state, struct member *member)
 		member_thread_learn(leader, &sample);
 		leader->complete = true;
 	}
-	member->has_status = pidfd_exit_status(member->pidfd, &member->status) ||
+	member->has_status = proc_sample_pidfd_status(member->pidfd, &member->status) ||
 			     (listed && listed_status(members, member, &sample, &member->status)) ||
-			     pidfd_exit_status(member->pidfd, &member->status);
+			     proc_sample_pidfd_status(member->pidfd, &member->status);
 	if (listed)
 		number_map_set(&members->done, member->key.pid, members);
 }

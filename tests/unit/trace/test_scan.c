@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "host/host.h"
 #include "trace/connector/own_child.h"
-#include "trace/connector/pidfd_status.h"
 #include "trace/proc/proc_sample.h"
 #include "trace/proc/scan.h"
 
@@ -417,11 +416,11 @@ static void the_status_of_one_that_was_reaped_is_known_by_its_pidfd(void **state
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, scene->child, 0);
 	int status = 99;
 
-	assert_false(pidfd_exit_status(-1, &status));
-	assert_false(pidfd_exit_status(pidfd, &status));
+	assert_false(proc_sample_pidfd_status(-1, &status));
+	assert_false(proc_sample_pidfd_status(pidfd, &status));
 	assert_int_equal(write(scene->asks[1], "x", 1), 1);
 	assert_int_equal(waitpid(scene->child, NULL, 0), scene->child);
-	assert_int_equal(pidfd_exit_status(pidfd, &status), keeps_status());
+	assert_int_equal(proc_sample_pidfd_status(pidfd, &status), keeps_status());
 	assert_int_equal(status, keeps_status() ? 7 << 8 : 99);
 }
 
