@@ -61,10 +61,8 @@ static uint32_t hierarchy_number(const struct cgroup_hierarchy *hierarchy)
 /* Only online CPUs are shown, so the mask is read up to the last online CPU. */
 static size_t affinity_words(const struct host *host)
 {
-	size_t words = host->online.word_count;
+	size_t words = host->online.word_count ? host->online.word_count : 1;
 
-	if (words == 0)
-		return 1;
 	return words < TASK_AFFINITY_WORDS_MAX ? words : TASK_AFFINITY_WORDS_MAX;
 }
 
@@ -108,19 +106,19 @@ int task_iterator_open(const struct host *host, const struct gate gates[GATE_COU
 	return 0;
 }
 
-/* A v1 hierarchy shows every ended task at its root, so the file of an ended task is not read. */
-static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32_t *ret)
-{
-	bool has_id = task->present >> TASK_BIT_cgroup_id & 1;
-	bool has_path = !task->exit_state || walk->capture->host->cgroup.version != 1;
-
-	return cgroup_paths_find(walk->cgroups, has_id ? task->cgroup_id : 0, (int32_t)task->tgid,
-				 has_path ? (int32_t)task->pid : 0, ret);
-}
-
 static bool has_task_bit(const struct task_fields *task, unsigned bit)
 {
 	return task->present >> bit & 1;
+}
+
+/* A v1 hierarchy shows every ended task at its root, so the file of an ended task is not read. */
+static int find_cgroup(struct walk *walk, const struct task_fields *task, uint32_t *ret)
+{
+	uint64_t id = has_task_bit(task, TASK_BIT_cgroup_id) ? task->cgroup_id : 0;
+	bool has_path = !task->exit_state || walk->capture->host->cgroup.version != 1;
+
+	return cgroup_paths_find(walk->cgroups, id, (int32_t)task->tgid,
+				 has_path ? (int32_t)task->pid : 0, ret);
 }
 
 static bool has_group_bits(const struct group_fields *group, uint64_t bits)
@@ -142,10 +140,10 @@ static int note_process(struct capture *capture, const struct task_record *recor
 			has_group_bits(group, GROUP_BIT(total_vm) | GROUP_BIT(exec_vm) |
 						      GROUP_BIT(arg_start) | GROUP_BIT(arg_end) |
 						      GROUP_BIT(exe_inode)),
+		.is_sized = has_group_bits(group, GROUP_BIT(rss)) ||
+			    !has_group_bits(group, GROUP_BIT(total_vm)),
 	};
 
-	process.is_sized =
-		group->present & GROUP_BIT(rss) || !(group->present & GROUP_BIT(total_vm));
 	if (process.has_memory) {
 		process.executable_pages = group->exec_vm;
 		process.exec_id = record->task->exec_id;
@@ -259,14 +257,10 @@ static int walk_named(struct walk *walk, int program)
 	const struct capture_options *options = walk->capture->options;
 	int status = 0;
 
-	for (size_t i = 0; i < options->pid_count && status == 0; i++) {
-		if (was_named_before(options->pids, i))
-			continue;
-		status = host_bpf_iterate(program, options->pids[i], consume, walk);
-		if (status == -ESRCH)
-			status = 0;
-	}
-	return status;
+	for (size_t i = 0; i < options->pid_count && (status == 0 || status == -ESRCH); i++)
+		if (!was_named_before(options->pids, i))
+			status = host_bpf_iterate(program, options->pids[i], consume, walk);
+	return status == -ESRCH ? 0 : status;
 }
 
 static int walk_wanted(struct walk *walk, int program)
@@ -394,14 +388,11 @@ int task_iterator_confirm(struct task_iterator *iterator, const struct capture *
 
 	memset(ret, 0, count * sizeof(*ret)); /* PROCESS_GONE */
 	iterator->program->bss->only_identity = 1;
-	for (size_t i = 0; i < count && count <= FEW && status == 0; i++) {
+	for (size_t i = 0; i < count && count <= FEW && (status == 0 || status == -ESRCH); i++)
 		status = host_bpf_iterate(program, capture->snapshot->processes[rows[i]].tgid,
 					  consume_identities, &confirmation);
-		if (status == -ESRCH)
-			status = 0;
-	}
 	if (count > FEW || status == -ENOTSUP)
 		status = host_bpf_iterate(program, 0, consume_identities, &confirmation);
 	iterator->program->bss->only_identity = 0;
-	return status < 0 ? host_bpf_explain(status, error) : 0;
+	return status < 0 && status != -ESRCH ? host_bpf_explain(status, error) : 0;
 }

@@ -22,20 +22,6 @@ void proc_buffer_clear(struct proc_buffer *buffer)
 	*buffer = (struct proc_buffer){ 0 };
 }
 
-static int buffer_grow(struct proc_buffer *buffer)
-{
-	size_t capacity = buffer->capacity ? buffer->capacity * 2 : BUFFER_FIRST;
-	char *data;
-
-	if (capacity > BUFFER_LIMIT)
-		return -EFBIG;
-	data = realloc(buffer->data, capacity);
-	if (!data)
-		return -ENOMEM;
-	*buffer = (struct proc_buffer){ data, capacity };
-	return 0;
-}
-
 /*
  * procfs returns a file in one piece if there is room: a short read means the end.  Does not wait
  * if there is a pipe in a recorded tree.
@@ -52,10 +38,12 @@ ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer)
 		size_t room = buffer->capacity ? buffer->capacity - length - 1 : 0;
 
 		if (room == 0) {
-			int status = buffer_grow(buffer);
+			size_t wanted = buffer->capacity ? buffer->capacity * 2 : BUFFER_FIRST;
 
-			if (status < 0)
-				return status;
+			if (wanted > BUFFER_LIMIT)
+				return -EFBIG;
+			if (array_reserve(buffer, wanted) < 0)
+				return -ENOMEM;
 			continue;
 		}
 		got = read(fd, buffer->data + length, room);

@@ -31,7 +31,7 @@ struct tree_decoder {
  */
 ssize_t tree_record_size(const void *bytes, size_t length);
 
-/* Whom a record is about. */
+/* The task that a record is about. */
 struct task_key tree_decoder_key(const struct tree_decoder *decoder,
 				 const struct tree_record_head *head);
 

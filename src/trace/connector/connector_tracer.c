@@ -31,7 +31,6 @@ struct connector_state {
 	struct connector_socket *socket;
 	struct exit_listener *listener;
 	struct own_child child; /* the command */
-	uint64_t resyncs;
 	struct connector_event events[CONNECTOR_BATCH];
 };
 
@@ -238,7 +237,6 @@ static int resync(struct connector_state *state)
 	struct members *members = &state->members;
 	int status = 0;
 
-	state->resyncs++;
 	members->round++;
 	status = own_child_check(&state->child, members);
 	for (size_t i = members->list.count; i-- > 0 && status >= 0;) {

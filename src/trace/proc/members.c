@@ -95,7 +95,6 @@ static struct member *enter(struct members *members, const struct task_key *key)
 	member->pidfd = -1;
 	member->found = members->seeding;
 	member->slot = members->list.count - 1;
-	member->round = members->round;
 	return member;
 }
 

@@ -57,10 +57,9 @@ struct member {
 	bool has_news;	    /* something above or below was not reported yet */
 	bool arguments_due; /* the command line of its program was not reported yet */
 	char comm[TREE_COMM_SIZE];
-	int pidfd;	/* -1 for none */
-	bool executed;	/* it did an exec: see has_executed of struct proc_sample */
-	uint64_t image; /* see struct proc_sample */
-	uint64_t round;
+	int pidfd;	       /* -1 for none */
+	bool executed;	       /* it did an exec: see has_executed of struct proc_sample */
+	uint64_t image;	       /* see struct proc_sample */
 	uint64_t thread_count; /* ever */
 	ARRAY_OF(struct member_thread *) threads;
 	bool has_peak;
