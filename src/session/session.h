@@ -43,7 +43,7 @@ enum {
  * Runs `command` and returns the status to exit with: the command's, 128+N when signal N ended it,
  * or one of the above.  The last three mean that the command never ran, and `error` says why.  A
  * command that ran keeps its status whatever else fails, such as writing lines; `error` then has a
- * sentence about it.  *ret is the settled run; it is not changed when there is none.
+ * sentence about it.  *ret is the complete run; it is not changed when there is none.
  *
  * SIGINT, SIGQUIT, SIGTERM and SIGHUP stay blocked afterwards, so that an interrupt meant for the
  * command does not prevent the report.

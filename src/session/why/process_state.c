@@ -199,16 +199,16 @@ static void take_end(int process, const struct task_stat *stat, struct process_s
 {
 	uint64_t code;
 
-	found->is_dead = task_state_is_dead(found->state) && !process_has_living_thread(process);
+	found->is_ending = task_stat_is_ending(stat) && !process_has_living_thread(process);
+	found->is_dead = found->is_ending && task_state_is_dead(found->state);
 	if (found->is_dead && task_stat_number(stat, TASK_STAT_EXIT_CODE, &code)) {
 		found->has_exit_status = found->state == 'Z';
 		found->exit_status = (int)code;
 	}
 }
 
-static int read_process(const struct host *host, int32_t asked, struct process_state *found)
+int process_state_open(const struct host *host, int32_t asked, struct process_state *found)
 {
-	CLEANUP(deadline_threads_clear) struct deadline_threads reader = { 0 };
 	CLEANUP(close_fd) int process = -1;
 	struct task_stat stat;
 	char status_text[STATUS_BYTES], buffer[TASK_STAT_BYTES];
@@ -224,6 +224,16 @@ static int read_process(const struct host *host, int32_t asked, struct process_s
 	take_stat(&stat, found);
 	take_end(process, &stat, found);
 	found->tracer_pid = status_number(status_text, "TracerPid");
+	return TAKE_FD(process);
+}
+
+static int read_process(const struct host *host, int32_t asked, struct process_state *found)
+{
+	CLEANUP(deadline_threads_clear) struct deadline_threads reader = { 0 };
+	CLEANUP(close_fd) int process = process_state_open(host, asked, found);
+
+	if (process < 0)
+		return process;
 	if (found->parent_pid > 0)
 		read_comm(host, found->parent_pid, found->parent_comm);
 	if (found->tracer_pid > 0)

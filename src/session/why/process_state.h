@@ -50,6 +50,7 @@ struct process_state {
 	int32_t tracer_pid; /* a debugger; 0: none */
 	char tracer_comm[TREE_COMM_SIZE];
 	bool is_kernel_thread;
+	bool is_ending;	      /* all its threads are dead or exiting */
 	bool is_dead;	      /* all its threads are dead; `state` is that of the first one */
 	bool has_exit_status; /* of a zombie, as wait() has it */
 	int exit_status;
@@ -62,6 +63,11 @@ struct process_state {
 /* 0, or a negative errno with a sentence: -ESRCH when there is no such process. */
 int process_state_read(const struct host *host, int32_t pid, struct process_state *ret,
 		       struct error *error);
+/*
+ * Reads all but its threads and the names of other processes.  Returns the process's directory, or
+ * a negative errno: -ESRCH when there is no such process.
+ */
+int process_state_open(const struct host *host, int32_t asked, struct process_state *found);
 void process_state_clear(struct process_state *found);
 
 /*

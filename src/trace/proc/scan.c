@@ -62,9 +62,12 @@ static int sample_thread(struct members *members, struct member *member, int32_t
 {
 	struct member_thread *thread;
 	struct proc_sample sample;
+	int status =
+		proc_sample_thread(members->host, &members->reader, member->key.pid, tid, &sample);
 
-	if (proc_sample_thread(members->host, &members->reader, member->key.pid, tid, &sample) < 0)
-		return 0;
+	/* Without descriptors or memory, a thread that cannot be read is not missing. */
+	if (status < 0)
+		return proc_sample_is_shortage(status) ? status : 0;
 	thread = is_known(members, member, tid) ? members_find_thread(members, tid) :
 						  add_thread(members, member, tid, &sample);
 	if (!thread)
