@@ -23,7 +23,7 @@ static void new_line(struct json *json)
 {
 	if (json->one_line || json->depth > LINES_DEPTH)
 		return;
-	fputc('\n', json->out);
+	putc_unlocked('\n', json->out);
 	for (int i = 0; i < json->depth; i++)
 		fputs("  ", json->out);
 }
@@ -36,7 +36,7 @@ static void separate(struct json *json)
 		return;
 	}
 	if (json->has_member[json->depth])
-		fputc(',', json->out);
+		putc_unlocked(',', json->out);
 	json->has_member[json->depth] = true;
 	if (json->depth > 0)
 		new_line(json);
@@ -45,7 +45,7 @@ static void separate(struct json *json)
 static void begin(struct json *json, char bracket)
 {
 	separate(json);
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	if (json->depth < JSON_DEPTH - 1)
 		json->depth++;
 	json->has_member[json->depth] = false;
@@ -59,9 +59,9 @@ static void end(struct json *json, char bracket)
 		json->depth--;
 	if (filled && json->depth < LINES_DEPTH)
 		new_line(json);
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	if (json->depth == 0)
-		fputc('\n', json->out);
+		putc_unlocked('\n', json->out);
 }
 
 void json_begin_object(struct json *json)
@@ -100,8 +100,8 @@ static void write_string(struct json *json, const char *string)
 	FILE *out = json->out;
 	size_t plain = plain_length(string), left;
 
-	fputc('"', out);
-	fwrite(string, 1, plain, out);
+	putc_unlocked('"', out);
+	fwrite_unlocked(string, 1, plain, out);
 	string += plain;
 	left = strlen(string);
 	while (left) {
@@ -115,20 +115,22 @@ static void write_string(struct json *json, const char *string)
 			fprintf(out, "\\u%04x", (unsigned char)*string);
 		} else {
 			if (*string == '"' || *string == '\\')
-				fputc('\\', out);
-			fwrite(string, 1, step, out);
+				putc_unlocked('\\', out);
+			fwrite_unlocked(string, 1, step, out);
 		}
 		string += step;
 		left -= step;
 	}
-	fputc('"', out);
+	putc_unlocked('"', out);
 }
 
 void json_key(struct json *json, const char *key)
 {
 	separate(json);
 	write_string(json, key);
-	fputs(!json->one_line && json->depth <= LINES_DEPTH ? ": " : ":", json->out);
+	putc_unlocked(':', json->out);
+	if (!json->one_line && json->depth <= LINES_DEPTH)
+		putc_unlocked(' ', json->out);
 	json->after_key = true;
 }
 
@@ -141,7 +143,7 @@ static void write_u64(FILE *out, uint64_t value)
 	do
 		digits[--first] = (char)('0' + value % 10);
 	while (value /= 10);
-	fwrite(digits + first, 1, sizeof(digits) - first, out);
+	fwrite_unlocked(digits + first, 1, sizeof(digits) - first, out);
 }
 
 void json_u64(struct json *json, uint64_t value)
@@ -159,7 +161,7 @@ void json_difference(struct json *json, bool is_negative, uint64_t magnitude)
 {
 	separate(json);
 	if (is_negative && magnitude)
-		fputc('-', json->out);
+		putc_unlocked('-', json->out);
 	write_u64(json->out, magnitude);
 }
 
@@ -186,7 +188,7 @@ void json_fixed(struct json *json, double value, int places)
 	}
 	while (memchr(digits, '.', (size_t)length) && strchr("0.", digits[length - 1]))
 		length--;
-	fwrite(digits, 1, (size_t)length, json->out);
+	fwrite_unlocked(digits, 1, (size_t)length, json->out);
 }
 
 void json_bool(struct json *json, bool value)
@@ -213,6 +215,24 @@ void json_member_u64(struct json *json, const char *key, uint64_t value)
 	json_u64(json, value);
 }
 
+void json_member_i64(struct json *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	json_i64(json, value);
+}
+
+void json_member_double(struct json *json, const char *key, double value)
+{
+	json_key(json, key);
+	json_double(json, value);
+}
+
+void json_member_bool(struct json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
+
 void json_member_string(struct json *json, const char *key, const char *string)
 {
 	json_key(json, key);
@@ -236,18 +256,6 @@ void json_member_text(struct json *json, const char *key, const char *text)
 		json_string(json, text);
 	else
 		json_null(json);
-}
-
-void json_member_i64(struct json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	json_i64(json, value);
-}
-
-void json_member_bool(struct json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
 }
 
 void json_member_flag(struct json *json, const char *key, bool value)

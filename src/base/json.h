@@ -46,11 +46,12 @@ void json_string(struct json *json, const char *string);
 
 /* A key and its value in one call. */
 void json_member_u64(struct json *json, const char *key, uint64_t value);
+void json_member_i64(struct json *json, const char *key, int64_t value);
+void json_member_double(struct json *json, const char *key, double value);
+void json_member_bool(struct json *json, const char *key, bool value);
 void json_member_known(struct json *json, const char *key, bool is_known, uint64_t value);
 void json_member_string(struct json *json, const char *key, const char *string);
 void json_member_text(struct json *json, const char *key, const char *text); /* NULL: null */
-void json_member_i64(struct json *json, const char *key, int64_t value);
-void json_member_bool(struct json *json, const char *key, bool value);
 void json_member_flag(struct json *json, const char *key, bool value); /* no key when false */
 void json_member_fixed(struct json *json, const char *key, double value, int places);
 void json_member_strings(struct json *json, const char *key, const char *const *strings,

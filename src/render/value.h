@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of a snapshot's cells, in a table or as separate JSON values, and
- * points in time.
+ * Values of a snapshot in a table, and points in time.
  */
 #ifndef RENDER_VALUE_H
 #define RENDER_VALUE_H
 
 #include <stdint.h>
 
-#include "metric/fold.h"
-
 struct column;
-struct json;
 struct snapshot;
 struct table;
 struct text;
@@ -19,13 +15,6 @@ struct text;
 /* Puts a cell of a snapshot into a table. */
 void put_column(struct table *table, const struct snapshot *snapshot, const struct column *column,
 		uint32_t row);
-
-/* null for an absent cell. */
-void cell_json(struct json *json, const struct snapshot *snapshot, const struct column *column,
-	       uint32_t row);
-
-/* One derived value, as a bare JSON value. */
-void value_json_real(struct json *json, const struct fold *fold);
 
 /* A time of the wall clock: 2023-11-14 22:13:20 UTC, whatever this host's time zone. */
 void moment_text(struct text *out, uint64_t unix_ns);

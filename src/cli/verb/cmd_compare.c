@@ -19,7 +19,6 @@
 #include "cli/verb/compare_input.h"
 #include "cli/verb/compare_judge.h"
 #include "cli/verb/grouping_args.h"
-#include "render/compare/compare_csv.h"
 #include "render/compare/compare_json.h"
 #include "render/compare/compare_text.h"
 #include "render/compare/compare_view.h"
@@ -80,7 +79,7 @@ struct request {
 	enum view_format format;
 	struct compare_options options;
 	struct sort_spec sort;
-	struct compare_columns columns;
+	struct column_list columns;
 	struct fail_on fail_on;
 };
 

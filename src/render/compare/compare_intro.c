@@ -14,11 +14,6 @@
 #include "render/table/table.h"
 #include "render/value.h"
 
-static void append_escaped(struct text *out, const char *string)
-{
-	text_append_escaped(out, string, strlen(string));
-}
-
 static void add_moment(struct table *table, const struct snapshot *snapshot)
 {
 	const struct fact *captured = &snapshot->facts[FACT_captured_at_unix_ns];
@@ -36,20 +31,16 @@ static void add_tasks(struct table *table, const struct snapshot *snapshot)
 	struct text *cell = put_begin(table);
 
 	capture_size(snapshot, cell);
-	if (source->present && source->text) {
-		text_append_string(cell, ", by ");
-		append_escaped(cell, source->text);
-	}
+	if (source->present && source->text)
+		text_format(cell, ", by %s", source->text);
 	put_end(table);
 }
 
 static void add_side(struct table *table, const char *side, const struct compared_files *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
-		text_append_string(put_begin(table), i ? "" : side);
-		put_end(table);
-		append_escaped(put_begin(table), files->names ? files->names[i] : "this host");
-		put_end(table);
+		put_text(table, i ? "" : side);
+		put_text(table, files->names ? files->names[i] : "this host");
 		add_moment(table, files->snapshots[i]);
 		add_tasks(table, files->snapshots[i]);
 	}
@@ -60,23 +51,47 @@ static void append_notes(struct text *out, const struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->notes.count; i++) {
 		text_append_string(out, i ? "note: " : "mode: ");
-		append_escaped(out, comparison->notes.data[i]);
+		text_append_escaped(out, comparison->notes.data[i],
+				    strlen(comparison->notes.data[i]));
 		text_append_string(out, "\n");
 	}
 }
 
-static void add_fact(struct table *table, const struct host_change *change, const char *value,
+static void put_fact(struct table *table, const struct host_change *change, const char *value,
 		     const char *other)
 {
 	uint64_t number;
 
-	if (!value)
-		text_append_string(put_begin(table), "not known");
-	else if (change->is_number && parse_u64(value, &number))
-		unit_format(put_begin(table), change->unit, number);
-	else
-		compare_words_text(put_begin(table), value, other);
-	put_end(table);
+	if (!value) {
+		put_word(table, "not known");
+	} else if (change->is_number && parse_u64(value, &number)) {
+		put_amount(table, change->unit, number);
+	} else {
+		compare_words(table, value, other);
+		put_end(table);
+	}
+}
+
+void compare_add_host_columns(struct table *table)
+{
+	static const struct table_column columns[] = {
+		{ "host", TABLE_NAME, .id = "name" },
+		{ "before", TABLE_NAME, .id = "before" },
+		{ "after", TABLE_NAME, .id = "after" },
+	};
+
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
+}
+
+void compare_put_host_changes(struct table *table, const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->host_changes.count; i++) {
+		const struct host_change *change = &comparison->host_changes.data[i];
+
+		put_text(table, change->name);
+		put_fact(table, change, change->before, change->after);
+		put_fact(table, change, change->after, change->before);
+	}
 }
 
 static int print_host_changes(const struct comparison *comparison, const struct terminal *terminal,
@@ -86,17 +101,8 @@ static int print_host_changes(const struct comparison *comparison, const struct 
 
 	if (comparison->host_changes.count == 0)
 		return 0;
-	table_add_title(&table, "host", TABLE_NAME);
-	table_add_title(&table, "before", TABLE_NAME);
-	table_add_title(&table, "after", TABLE_NAME);
-	for (size_t i = 0; i < comparison->host_changes.count; i++) {
-		const struct host_change *change = &comparison->host_changes.data[i];
-
-		append_escaped(put_begin(&table), change->name);
-		put_end(&table);
-		add_fact(&table, change, change->before, change->after);
-		add_fact(&table, change, change->after, change->before);
-	}
+	compare_add_host_columns(&table);
+	compare_put_host_changes(&table, comparison);
 	fputs("\n## host changes\n", out);
 	return table_print(&table, terminal, out);
 }

@@ -2,25 +2,13 @@
 #include "render/compare/compare_json.h"
 
 #include "analyze/compare/compare_sections.h"
+#include "base/cleanup.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "model/snapshot/snapshot.h"
-#include "render/compare/compare_value.h"
+#include "render/compare/compare_intro.h"
 #include "render/compare/compare_view.h"
 
 #define FORMAT_VERSION 1
-
-static void member_double(struct json *json, const char *key, double value)
-{
-	json_key(json, key);
-	json_double(json, value);
-}
-
-static void member_bool(struct json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
 
 static void write_snapshot(struct json *json, const char *file, const struct snapshot *snapshot)
 {
@@ -57,149 +45,71 @@ static void write_notes(struct json *json, const struct comparison *comparison)
 	json_end_array(json);
 }
 
-static void write_fact(struct json *json, const char *key, const struct host_change *change,
-		       const char *value)
-{
-	uint64_t number;
-
-	if (value && change->is_number && parse_u64(value, &number))
-		json_member_u64(json, key, number);
-	else if (value)
-		json_member_string(json, key, value);
-}
-
 static void write_host_changes(struct json *json, const struct comparison *comparison)
 {
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	compare_add_host_columns(&table);
+	table_stream_json(&table, json);
 	json_key(json, "host_changes");
 	json_begin_array(json);
-	for (size_t i = 0; i < comparison->host_changes.count; i++) {
-		const struct host_change *change = &comparison->host_changes.data[i];
-
-		json_begin_object(json);
-		json_member_string(json, "name", change->name);
-		write_fact(json, "before", change, change->before);
-		write_fact(json, "after", change, change->after);
-		json_end_object(json);
-	}
+	compare_put_host_changes(&table, comparison);
 	json_end_array(json);
 }
 
-static void write_group(struct json *json, const struct comparison *comparison,
-			const struct compared_group *group)
+static void put_group(struct table *table, const struct compared_group *group, bool is_interval)
 {
-	json_begin_object(json);
-	json_member_string(json, "key", group->key);
-	json_member_u64(json, "tasks_before", group->tasks_before);
-	json_member_u64(json, "tasks_after", group->tasks_after);
-	if (comparison->mode == COMPARE_INTERVAL) {
-		json_member_u64(json, "born", group->born);
-		json_member_u64(json, "ended", group->ended);
-	}
+	put_text(table, group->key);
+	put_number(table, group->tasks_before);
+	put_number(table, group->tasks_after);
+	put_known(table, is_interval, group->born);
+	put_known(table, is_interval, group->ended);
 	if (group->renamed_from)
-		json_member_string(json, "renamed_from", group->renamed_from);
-	json_end_object(json);
+		put_text(table, group->renamed_from);
+	else
+		put_absent(table, NULL);
 }
 
 static void write_groups(struct json *json, const struct comparison *comparison)
 {
+	static const struct table_column columns[] = {
+		{ .id = "key" },  { .id = "tasks_before" }, { .id = "tasks_after" },
+		{ .id = "born" }, { .id = "ended" },	    { .id = "renamed_from" },
+	};
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	table_stream_json(&table, json);
 	json_key(json, "groups");
 	json_begin_array(json);
 	for (size_t i = 0; i < comparison->groups.count; i++)
-		write_group(json, comparison, &comparison->groups.data[i]);
+		put_group(&table, &comparison->groups.data[i],
+			  comparison->mode == COMPARE_INTERVAL);
 	json_end_array(json);
 }
 
-static void write_runs(struct json *json, const char *key, const struct compared_value *median,
-		       double low, double high)
+/* Whether several runs were tested. */
+static bool has_p(const struct comparison *comparison)
 {
-	json_key(json, key);
-	json_begin_object(json);
-	if (median->shape != VALUE_ABSENT) {
-		json_key(json, "median");
-		compare_value_json(json, median);
-	}
-	member_double(json, "low", low);
-	member_double(json, "high", high);
-	json_end_object(json);
-}
-
-static void write_significance(struct json *json, const struct comparison_row *row)
-{
-	const struct significance *runs = &row->significance;
-
-	json_key(json, "significance");
-	json_begin_object(json);
-	member_double(json, "p", runs->p);
-	member_bool(json, "noise", runs->is_noise);
-	write_runs(json, "before", &row->before, runs->before_low, runs->before_high);
-	write_runs(json, "after", &row->after, runs->after_low, runs->after_high);
-	json_end_object(json);
-}
-
-static void write_value(struct json *json, const char *key, const struct compared_value *value)
-{
-	if (value->shape == VALUE_ABSENT)
-		return;
-	json_key(json, key);
-	compare_value_json(json, value);
-}
-
-static void write_rates(struct json *json, const struct comparison *comparison,
-			const struct comparison_row *row)
-{
-	if (!row->has_rate)
-		return;
-	if (comparison->mode == COMPARE_INTERVAL) {
-		member_double(json, "per_second", row->per_second);
-		return;
-	}
-	if (row->has_rate_before)
-		member_double(json, "per_second_before", row->rate_before);
-	if (row->has_rate_after)
-		member_double(json, "per_second_after", row->rate_after);
-}
-
-static void write_row(struct json *json, const struct comparison *comparison,
-		      const struct comparison_row *row)
-{
-	json_begin_object(json);
-	json_member_string(json, "section", compare_section_name(row->section));
-	json_member_string(json, "group", comparison->groups.data[row->group].key);
-	json_member_string(json, "metric", row->metric->name);
-	json_member_string(json, "unit", metric_unit_name(compare_unit(row)));
-	write_value(json, "before", &row->before);
-	write_value(json, "after", &row->after);
-	write_value(json, "interval", &row->interval);
-	if (row->delta.known) {
-		json_key(json, "delta");
-		compare_delta_json(json, &row->delta);
-	}
-	write_rates(json, comparison, row);
-	json_member_u64(json, "measured_before", row->before.measured);
-	json_member_u64(json, "measured_after", row->after.measured);
-	json_member_string(json, "state", compare_state_name(row->state));
-	if (row->state == ROW_ABSENT && row->reason)
-		json_member_string(json, "reason", row->reason);
-	member_double(json, "share", row->share);
-	if (row->significance.tested)
-		write_significance(json, row);
-	json_end_object(json);
+	for (size_t i = 0; i < comparison->rows.count; i++)
+		if (comparison->rows.data[i].significance.tested)
+			return true;
+	return false;
 }
 
 static void write_rows(struct json *json, const struct compare_view *view)
 {
-	const struct comparison *comparison = view->comparison;
-	size_t shown[COMPARE_SECTION_COUNT] = { 0 };
+	unsigned without_p = COMPARE_HAS_ALL & ~COMPARE_HAS_P;
+	struct compare_table rows;
 
+	compare_table_init(&rows, view, COMPARE_JSON,
+			   has_p(view->comparison) ? COMPARE_HAS_ALL : without_p, NULL);
+	table_stream_json(&rows.table, json);
 	json_key(json, "rows");
 	json_begin_array(json);
-	for (size_t i = 0; i < comparison->rows.count; i++) {
-		const struct comparison_row *row = &comparison->rows.data[i];
-
-		if (!view->limit || shown[row->section]++ < view->limit)
-			write_row(json, comparison, row);
-	}
+	compare_table_put_all(&rows);
 	json_end_array(json);
+	table_clear(&rows.table);
 }
 
 /* Writes how many rows of each section are left out; sections that lack none are not named. */
@@ -239,7 +149,7 @@ static void write_finding(struct json *json, const struct compare_finding *findi
 	if (finding->group)
 		json_member_string(json, "group", finding->group);
 	if (finding->outcome != FAIL_UNKNOWN)
-		member_double(json, "change", finding->change);
+		json_member_double(json, "change", finding->change);
 	json_member_string(json, "sentence", finding->sentence);
 	json_end_object(json);
 }
@@ -256,13 +166,14 @@ static void write_findings(struct json *json, const struct compare_view *view)
 void compare_json_print(const struct compare_view *view, FILE *out)
 {
 	const struct comparison *comparison = view->comparison;
+	bool is_interval = comparison->mode == COMPARE_INTERVAL;
 	struct json json = json_writer(out);
 
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-comparison");
 	json_member_u64(&json, "version", FORMAT_VERSION);
-	json_member_string(&json, "mode", compare_mode_name(comparison->mode));
-	if (comparison->mode == COMPARE_INTERVAL) {
+	json_member_string(&json, "mode", is_interval ? "interval" : "population");
+	if (is_interval) {
 		json_member_u64(&json, "elapsed_ns", comparison->elapsed_ns);
 		json_member_u64(&json, "processes_ended", comparison->processes_ended);
 	}

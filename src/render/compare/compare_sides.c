@@ -2,14 +2,12 @@
 #include "render/compare/compare_sides.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "metric/unit.h"
 #include "render/compare/compare_value.h"
 #include "render/compare/compare_view.h"
 #include "render/table/table.h"
@@ -90,51 +88,39 @@ static int gather(const struct comparison *comparison, enum row_state side, stru
 	return 0;
 }
 
-static void add_size(struct table *table, bool known, enum metric_unit unit, uint64_t value)
-{
-	if (known)
-		unit_format(put_begin(table), unit, value);
-	else
-		text_append_string(put_begin(table), "-");
-	put_end(table);
-}
-
 /*
- * Appends the most important row, which says what the group is about where time
+ * Puts the most important row, which says what the group is about where time
  * and memory do not.
  */
-static void append_most(struct text *out, const struct comparison_row *row)
+static void put_most(struct table *table, const struct comparison_row *row)
 {
-	const struct compared_value *value;
-
-	if (!row)
+	if (!row) {
+		put_empty(table);
 		return;
-	value = row->state == ROW_GONE ? &row->before : &row->after;
-	text_append_escaped(out, row->metric->name, strlen(row->metric->name));
-	text_append_string(out, " ");
-	compare_value_text(out, row, value);
+	}
+	text_format(put_begin(table), "%s ", row->metric->name);
+	put_compared(table, row, row->state == ROW_GONE ? &row->before : &row->after);
 }
 
-static void add_group(struct table *table, const struct lone_group *item)
+static void put_group(struct table *table, const struct lone_group *item)
 {
 	const struct compared_group *group = item->group;
 	uint32_t tasks = group->tasks_before + group->tasks_after;
 
-	if (group->key[0])
-		text_append_escaped(put_begin(table), group->key, strlen(group->key));
-	else
-		text_append_string(put_begin(table), "(none)");
-	put_end(table);
-	if (tasks)
-		text_format(put_begin(table), "%" PRIu32, tasks);
-	else
-		text_append_string(put_begin(table), "-");
-	put_end(table);
-	add_size(table, group->has_run_time, UNIT_NS, group->run_time_ns);
-	add_size(table, group->has_rss, UNIT_BYTES, group->rss_bytes);
-	append_most(put_begin(table), item->row);
-	put_end(table);
+	put_text(table, group->key[0] ? group->key : "(none)");
+	put_known(table, tasks, tasks);
+	put_known(table, group->has_run_time, group->run_time_ns);
+	put_known(table, group->has_rss, group->rss_bytes);
+	put_most(table, item->row);
 }
+
+static const struct table_column columns[] = {
+	{ .title = "group", .alignment = TABLE_NAME },
+	{ "tasks", TABLE_RIGHT, .unit = UNIT_LEVEL },
+	{ "run_time_ns", TABLE_RIGHT, .unit = UNIT_NS },
+	{ "rss_bytes", TABLE_RIGHT, .unit = UNIT_BYTES },
+	{ .title = "most", .alignment = TABLE_NAME },
+};
 
 static int print_side(const struct compare_view *view, enum row_state side, const char *name,
 		      const struct terminal *terminal, FILE *out)
@@ -148,13 +134,9 @@ static int print_side(const struct compare_view *view, enum row_state side, cons
 		return status;
 	if (view->limit && view->limit < shown)
 		shown = view->limit;
-	table_add_title(&table, "group", TABLE_NAME);
-	table_add_title(&table, "tasks", TABLE_RIGHT);
-	table_add_title(&table, metrics[METRIC_run_time_ns].name, TABLE_RIGHT);
-	table_add_title(&table, metrics[METRIC_rss_bytes].name, TABLE_RIGHT);
-	table_add_title(&table, "most", TABLE_NAME);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < shown; i++)
-		add_group(&table, &groups.items.data[i]);
+		put_group(&table, &groups.items.data[i]);
 	fprintf(out, "\n## groups only %s: %zu\n", name, groups.items.count);
 	status = table_print(&table, terminal, out);
 	if (status == 0 && shown < groups.items.count)

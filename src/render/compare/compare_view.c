@@ -2,83 +2,212 @@
 #include "render/compare/compare_view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/compare/compare_sections.h"
+#include "base/cleanup.h"
 #include "base/error.h"
-#include "base/suggest.h"
+#include "render/compare/compare_value.h"
 
-static const char *const column_names[CHANGE_COLUMN_COUNT] = {
-	[CHANGE_SECTION] = "section",
-	[CHANGE_GROUP] = "group",
-	[CHANGE_TASKS] = "tasks",
-	[CHANGE_METRIC] = "metric",
-	[CHANGE_UNIT] = "unit",
-	[CHANGE_BEFORE] = "before",
-	[CHANGE_AFTER] = "after",
-	[CHANGE_INTERVAL] = "interval",
-	[CHANGE_DELTA] = "delta",
-	[CHANGE_PERCENT] = "%",
-	[CHANGE_PER_SECOND] = "per_second",
-	[CHANGE_SHARE] = "share",
-	[CHANGE_MEASURED] = "measured",
-	[CHANGE_STATE] = "state",
-	[CHANGE_P] = "p",
+static void put_section(struct table *table, const struct comparison *comparison,
+			const struct comparison_row *row)
+{
+	(void)comparison;
+	put_text(table, compare_section_name(row->section));
+}
+
+static void put_group(struct table *table, const struct comparison *comparison,
+		      const struct comparison_row *row)
+{
+	const struct compared_group *group = &comparison->groups.data[row->group];
+	bool is_for_people = table_is_for_people(table);
+	struct text *cell = put_begin(table);
+
+	text_append_string(cell, group->key[0] || !is_for_people ? group->key : "(none)");
+	if (is_for_people && group->renamed_from)
+		text_format(cell, " (was %s)", group->renamed_from);
+	put_end(table);
+}
+
+static void put_tasks(struct table *table, const struct comparison *comparison,
+		      const struct comparison_row *row)
+{
+	const struct compared_group *group = &comparison->groups.data[row->group];
+	uint32_t before = group->tasks_before, after = group->tasks_after;
+
+	if (!table_is_for_people(table)) {
+		put_number(table, before);
+		put_number(table, after);
+	} else if (before == 0 && after == 0) {
+		put_absent(table, NULL);
+	} else {
+		if (before != after)
+			text_format(put_begin(table), "%" PRIu32 "→", before);
+		text_format(put_begin(table), "%" PRIu32, after);
+		put_end(table);
+	}
+}
+
+static void put_metric(struct table *table, const struct comparison *comparison,
+		       const struct comparison_row *row)
+{
+	(void)comparison;
+	put_text(table, row->metric->name);
+}
+
+static void put_unit(struct table *table, const struct comparison *comparison,
+		     const struct comparison_row *row)
+{
+	(void)comparison;
+	put_text(table, metric_unit_name(row->metric->unit));
+}
+
+static void put_measured(struct table *table, const struct comparison *comparison,
+			 const struct comparison_row *row)
+{
+	const struct compared_value *before = &row->before, *after = &row->after;
+	struct text *cell = put_begin(table);
+
+	(void)comparison;
+	if (!table_is_for_people(table)) {
+		put_number(table, before->measured);
+		put_number(table, after->measured);
+		return;
+	}
+	text_format(cell, "%" PRIu32 "/%" PRIu32, before->measured, before->population);
+	if (after->measured != before->measured || after->population != before->population)
+		text_format(cell, "→%" PRIu32 "/%" PRIu32, after->measured, after->population);
+	put_end(table);
+}
+
+static void put_state(struct table *table, const struct comparison *comparison,
+		      const struct comparison_row *row)
+{
+	(void)comparison;
+	put_text(table, compare_state_name(row->state));
+}
+
+static void put_reason(struct table *table, const struct comparison *comparison,
+		       const struct comparison_row *row)
+{
+	(void)comparison;
+	if (row->state == ROW_ABSENT && row->reason)
+		put_text(table, row->reason);
+	else
+		put_empty(table);
+}
+
+/* People read three decimal places of it. */
+static void put_fraction(struct table *table, double fraction)
+{
+	if (table_is_for_people(table)) {
+		text_format(put_begin(table), "%.3f", fraction);
+		put_end(table);
+	} else {
+		put_real(table, fraction);
+	}
+}
+
+static void put_share_of_change(struct table *table, const struct comparison *comparison,
+				const struct comparison_row *row)
+{
+	(void)comparison;
+	if (row->share > 0 || !table_is_for_people(table))
+		put_fraction(table, row->share);
+	else
+		put_absent(table, NULL);
+}
+
+static void put_p(struct table *table, const struct comparison *comparison,
+		  const struct comparison_row *row)
+{
+	(void)comparison;
+	if (row->significance.tested)
+		put_fraction(table, row->significance.p);
+	else
+		put_absent(table, NULL);
+}
+
+static const struct table_column significance_columns[] = {
+	/* clang-format off */
+	{ .id = "p",      .inside = "significance" },
+	{ .id = "noise",  .inside = "significance" },
+	{ .id = "median", .inside = "significance before" },
+	{ .id = "low",    .inside = "significance before" },
+	{ .id = "high",   .inside = "significance before" },
+	{ .id = "median", .inside = "significance after" },
+	{ .id = "low",    .inside = "significance after" },
+	{ .id = "high",   .inside = "significance after" },
+	/* clang-format on */
 };
 
-const char *compare_column_name(enum compare_column column)
+static void put_significance(struct table *table, const struct comparison_row *row)
 {
-	return column_names[column];
+	const struct significance *runs = &row->significance;
+
+	for (size_t i = 0; i < ARRAY_SIZE(significance_columns) && !runs->tested; i++)
+		put_empty(table);
+	if (!runs->tested)
+		return;
+	put_real(table, runs->p);
+	put_flag(table, runs->is_noise);
+	put_compared(table, row, &row->before);
+	put_real(table, runs->before_low);
+	put_real(table, runs->before_high);
+	put_compared(table, row, &row->after);
+	put_real(table, runs->after_low);
+	put_real(table, runs->after_high);
 }
 
-static int find_column(const char *name, size_t length)
+#define TEXT COMPARE_TEXT
+#define JSON COMPARE_JSON
+#define CSV COMPARE_CSV
+
+/* Every column, in the order in which they are usual. */
+static const struct {
+	const char *name; /* NULL: for programs only, and cannot be chosen */
+	enum table_alignment alignment;
+	unsigned priority;
+	unsigned usual;		 /* formats that have it without --columns */
+	unsigned needs;		 /* text: only where rows have this */
+	const char *ids[2];	 /* for programs; two: of before and after */
+	const char *interval_id; /* in an interval, if that has only one */
+	compare_put *put;
+} all_columns[] = {
+	/* clang-format off */
+	{ "section",    TABLE_LEFT,  0, JSON | CSV,        0, { "section" }, NULL, put_section },
+	{ "group",      TABLE_NAME,  0, TEXT | JSON | CSV, 0, { "group" }, NULL, put_group },
+	{ "tasks",      TABLE_RIGHT, 2, TEXT | CSV,        COMPARE_HAS_TASKS, { "tasks_before", "tasks_after" }, NULL, put_tasks },
+	{ "metric",     TABLE_NAME,  0, TEXT | JSON | CSV, 0, { "metric" }, NULL, put_metric },
+	{ "unit",       TABLE_LEFT,  0, JSON | CSV,        0, { "unit" }, NULL, put_unit },
+	{ "before",     TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "before" }, NULL, put_before },
+	{ "after",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "after" }, NULL, put_after },
+	{ "interval",   TABLE_RIGHT, 0, JSON | CSV,        0, { "interval" }, NULL, put_interval },
+	{ "delta",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "delta" }, NULL, put_difference },
+	{ "%",          TABLE_RIGHT, 1, TEXT | CSV,        0, { "percent" }, NULL, put_percent },
+	{ "per_second", TABLE_RIGHT, 3, TEXT | JSON | CSV, COMPARE_HAS_RATE, { "per_second_before", "per_second_after" }, "per_second", put_rate },
+	{ "measured",   TABLE_RIGHT, 0, JSON | CSV,        0, { "measured_before", "measured_after" }, NULL, put_measured },
+	{ "state",      TABLE_LEFT,  0, JSON | CSV,        0, { "state" }, NULL, put_state },
+	{ NULL,         TABLE_LEFT,  0, JSON,              0, { "reason" }, NULL, put_reason },
+	{ "share",      TABLE_RIGHT, 0, JSON | CSV,        0, { "share" }, NULL, put_share_of_change },
+	{ "p",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_P, { "p" }, NULL, put_p },
+	/* clang-format on */
+};
+
+static const char *column_name(size_t column)
 {
-	for (int column = 0; column < CHANGE_COLUMN_COUNT; column++)
-		if (strlen(column_names[column]) == length &&
-		    strncmp(column_names[column], name, length) == 0)
-			return column;
-	return -1;
+	return all_columns[column].name;
 }
 
-static int unknown_column(const char *name, size_t length, struct error *error)
+int compare_columns_parse(const char *list, struct column_list *ret, struct error *error)
 {
-	struct suggestion suggestion = suggest_for(name, length);
+	static const struct column_names names = { COMPARE_COLUMNS, ARRAY_SIZE(all_columns),
+						   column_name };
+	const char *at = list;
+	int status = column_list_parse(&at, &names, ret, error);
 
-	suggest_list(&suggestion, COMPARE_COLUMNS);
-	return error_set(error, -EINVAL, "there is no column '%.*s'; %s", (int)length, name,
-			 suggestion_hint(&suggestion, "", "columns are " COMPARE_COLUMNS));
-}
-
-static int add_column(struct compare_columns *columns, const char *name, size_t length,
-		      struct error *error)
-{
-	int column = find_column(name, length);
-
-	if (column < 0)
-		return unknown_column(name, length, error);
-	for (size_t i = 0; i < columns->count; i++)
-		if ((int)columns->ids[i] == column)
-			return error_set(error, -EINVAL, "column '%.*s' is named twice",
-					 (int)length, name);
-	columns->ids[columns->count++] = (enum compare_column)column;
-	return 0;
-}
-
-int compare_columns_parse(const char *list, struct compare_columns *ret, struct error *error)
-{
-	struct compare_columns columns = { .count = 0 };
-	const char *word = list;
-
-	while (word) {
-		size_t length = strcspn(word, ",");
-		int status = add_column(&columns, word, length, error);
-
-		if (status < 0)
-			return error_mark(error, status, list, (size_t)(word - list));
-		word = word[length] ? word + length + 1 : NULL;
-	}
-	*ret = columns;
-	return 0;
+	return status < 0 ? error_mark(error, status, list, (size_t)(at - list)) : 0;
 }
 
 static int find_key(const struct sort_spec *sort, const struct metric *metric)
@@ -98,6 +227,9 @@ int sort_columns_init(struct sort_columns *columns, const struct compare_view *v
 		return 0;
 	}
 	columns->keys = view->sort.count;
+	for (size_t i = 0; i < columns->keys; i++)
+		snprintf(columns->ids[i].text, sizeof(columns->ids[i].text), "delta_%s",
+			 metrics[view->sort.keys[i].metric].name);
 	columns->groups = comparison->groups.count;
 	columns->rows = calloc(columns->groups * columns->keys + 1, sizeof(*columns->rows));
 	if (!columns->rows)
@@ -116,4 +248,102 @@ void sort_columns_clear(struct sort_columns *columns)
 {
 	free(columns->rows);
 	columns->rows = NULL;
+}
+
+static void choose_columns(struct compare_table *rows, enum compare_format format, unsigned has)
+{
+	struct column_list *chosen = &rows->columns;
+
+	*chosen = rows->view->columns;
+	for (size_t i = 0; i < ARRAY_SIZE(all_columns) && rows->view->columns.count == 0; i++)
+		if ((all_columns[i].usual & format) &&
+		    (all_columns[i].needs & has) == all_columns[i].needs)
+			chosen->ids[chosen->count++] = (uint8_t)i;
+}
+
+static void add_column(struct compare_table *rows, size_t i, enum compare_format format)
+{
+	bool is_interval = rows->view->comparison->mode == COMPARE_INTERVAL;
+	bool is_single = format == COMPARE_TEXT || !all_columns[i].ids[1];
+	struct table_column column = {
+		.title = all_columns[i].name,
+		.alignment = all_columns[i].alignment,
+		.priority = rows->view->columns.count ? 0 : all_columns[i].priority,
+		.id = all_columns[i].ids[0],
+	};
+
+	if (is_interval && all_columns[i].interval_id) {
+		column.id = all_columns[i].interval_id;
+		is_single = true;
+	}
+	table_add_column(&rows->table, column);
+	if (is_single)
+		return;
+	column.id = all_columns[i].ids[1];
+	table_add_column(&rows->table, column);
+}
+
+void compare_table_init(struct compare_table *rows, const struct compare_view *view,
+			enum compare_format format, unsigned has, const struct sort_columns *sorted)
+{
+	*rows = (struct compare_table){ .view = view, .sorted = sorted };
+	choose_columns(rows, format, has);
+	for (size_t i = 0; i < rows->columns.count; i++)
+		add_column(rows, rows->columns.ids[i], format);
+	rows->has_significance = format == COMPARE_JSON && (has & COMPARE_HAS_P);
+	if (rows->has_significance)
+		table_add_columns(&rows->table, significance_columns,
+				  ARRAY_SIZE(significance_columns));
+	for (size_t i = 0; sorted && i < sorted->keys; i++)
+		table_add_column(&rows->table,
+				 (struct table_column){
+					 .title = metrics[view->sort.keys[i].metric].name,
+					 .alignment = TABLE_RIGHT,
+					 .id = sorted->ids[i].text,
+				 });
+}
+
+void compare_table_put(struct compare_table *rows, const struct comparison_row *row)
+{
+	for (size_t i = 0; i < rows->columns.count; i++)
+		all_columns[rows->columns.ids[i]].put(&rows->table, rows->view->comparison, row);
+	if (rows->has_significance)
+		put_significance(&rows->table, row);
+	for (size_t i = 0; rows->sorted && i < rows->sorted->keys; i++) {
+		const struct comparison_row *sort = sort_columns_at(rows->sorted, row->group, i);
+
+		if (sort && sort->delta.known)
+			put_difference(&rows->table, rows->view->ordered, sort);
+		else
+			put_word(&rows->table, sort ? compare_state_name(sort->state) : "-");
+	}
+}
+
+void compare_table_put_all(struct compare_table *rows)
+{
+	const struct comparison *comparison = rows->view->comparison;
+	size_t shown[COMPARE_SECTION_COUNT] = { 0 };
+
+	for (size_t i = 0; i < comparison->rows.count; i++) {
+		const struct comparison_row *row = &comparison->rows.data[i];
+
+		if (!rows->view->limit || shown[row->section]++ < rows->view->limit)
+			compare_table_put(rows, row);
+	}
+}
+
+int compare_csv_print(const struct compare_view *view, FILE *out)
+{
+	CLEANUP(sort_columns_clear) struct sort_columns sorted = { 0 };
+	struct compare_table rows;
+	int status = sort_columns_init(&sorted, view);
+
+	if (status < 0)
+		return status;
+	compare_table_init(&rows, view, COMPARE_CSV, COMPARE_HAS_ALL, &sorted);
+	table_stream_csv(&rows.table, out);
+	compare_table_put_all(&rows);
+	status = rows.table.failed ? -ENOMEM : 0;
+	table_clear(&rows.table);
+	return status;
 }

@@ -9,47 +9,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analyze/compare/comparison.h"
 #include "analyze/threshold/fail_on.h"
 #include "analyze/group/sort_spec.h"
+#include "render/table/column_list.h"
+#include "render/table/table.h"
 
 struct error;
 struct snapshot;
-struct text;
 
-enum compare_column {
-	CHANGE_SECTION,
-	CHANGE_GROUP,
-	CHANGE_TASKS,
-	CHANGE_METRIC,
-	CHANGE_UNIT,
-	CHANGE_BEFORE,
-	CHANGE_AFTER,
-	CHANGE_INTERVAL, /* of derived metrics: over the work done in between */
-	CHANGE_DELTA,
-	CHANGE_PERCENT,
-	CHANGE_PER_SECOND,
-	CHANGE_SHARE,
-	CHANGE_MEASURED,
-	CHANGE_STATE,
-	CHANGE_P,
-	CHANGE_COLUMN_COUNT,
-};
-
-struct compare_columns {
-	enum compare_column ids[CHANGE_COLUMN_COUNT];
-	size_t count;
-};
-
-/* Their names, as help shows them. */
+/* The columns that --columns takes, as help shows them. */
 #define COMPARE_COLUMNS                                                                            \
 	"section, group, tasks, metric, unit, before, after, interval, delta, %, per_second, "     \
 	"share, measured, state, p"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
-int compare_columns_parse(const char *list, struct compare_columns *ret, struct error *error);
-const char *compare_column_name(enum compare_column column);
+int compare_columns_parse(const char *list, struct column_list *ret, struct error *error);
 
 /* What one side is made of. */
 struct compared_files {
@@ -74,7 +51,7 @@ struct compare_view {
 	struct selection metrics;	  /* that were asked for */
 	struct sort_spec sort;		  /* metrics that groups were ordered by; none: count 0 */
 	const struct comparison *ordered; /* their rows, for all groups; NULL without an order */
-	struct compare_columns columns;	  /* none: the format's defaults */
+	struct column_list columns;	  /* none: the format's defaults */
 	size_t limit;			  /* rows of each section; 0 for all */
 	const struct compare_finding *findings;
 	size_t finding_count;
@@ -87,6 +64,9 @@ struct compare_view {
 struct sort_columns {
 	const struct comparison_row **rows; /* by group, then by key of the view's sort */
 	size_t groups, keys;
+	struct {
+		char text[72];
+	} ids[SORT_KEYS_MAX]; /* for programs: delta_METRIC */
 };
 
 /* Returns 0 and columns to clear, or -ENOMEM. */
@@ -99,10 +79,42 @@ static inline const struct comparison_row *sort_columns_at(const struct sort_col
 	return group < columns->groups ? columns->rows[group * columns->keys + key] : NULL;
 }
 
-static inline const struct compared_group *compare_group(const struct compare_view *view,
-							 const struct comparison_row *row)
-{
-	return &view->comparison->groups.data[row->group];
-}
+/* What rows of a comparison have; a bit each. */
+enum {
+	COMPARE_HAS_TASKS = 1 << 0,
+	COMPARE_HAS_RATE = 1 << 1,
+	COMPARE_HAS_P = 1 << 2,
+	COMPARE_HAS_ALL = COMPARE_HAS_TASKS | COMPARE_HAS_RATE | COMPARE_HAS_P,
+};
+
+enum compare_format {
+	COMPARE_TEXT = 1 << 0,
+	COMPARE_JSON = 1 << 1,
+	COMPARE_CSV = 1 << 2,
+};
+
+/* A table of rows: chosen or usual columns, then those of the order. */
+struct compare_table {
+	const struct compare_view *view;
+	struct column_list columns;
+	bool has_significance;		   /* in all detail: in JSON */
+	const struct sort_columns *sorted; /* not in JSON */
+	struct table table;
+};
+
+/* `has` is what rows have: columns for the rest are not usual.  The caller clears the table. */
+void compare_table_init(struct compare_table *rows, const struct compare_view *view,
+			enum compare_format format, unsigned has,
+			const struct sort_columns *sorted);
+void compare_table_put(struct compare_table *rows, const struct comparison_row *row);
+/* All rows, but only as many of a section as the view's limit. */
+void compare_table_put_all(struct compare_table *rows);
+
+/*
+ * A header, then a line for each row.  Values are in stored units, and empty
+ * when absent.  A column with two numbers in text is two columns here.  Returns
+ * 0 or -ENOMEM.
+ */
+int compare_csv_print(const struct compare_view *view, FILE *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "render/table/table.h"
 
 /* A text longer than this is long; and how many bytes of a list of words are shown. */
 #define LONG_TEXT 60
@@ -38,7 +38,7 @@ static void append_lone_words(struct text *out, const char *words, const char *o
 		}
 		room -= length;
 		text_append_string(out, " ");
-		text_append_escaped(out, words, length);
+		text_append(out, words, length);
 	}
 	if (more)
 		text_format(out, " and %zu more", more);
@@ -50,16 +50,17 @@ static void append_start(struct text *out, const char *words)
 
 	while (((unsigned char)words[length] & 0xc0) == 0x80)
 		length--;
-	text_append_escaped(out, words, length);
+	text_append(out, words, length);
 	text_append_string(out, "…");
 }
 
-void compare_words_text(struct text *out, const char *words, const char *other)
+void compare_words(struct table *table, const char *words, const char *other)
 {
-	bool is_long = strlen(words) > LONG_TEXT;
+	bool is_long = strlen(words) > LONG_TEXT || (other && strlen(other) > LONG_TEXT);
+	struct text *out = put_begin(table);
 
-	if (!is_long && (!other || strlen(other) <= LONG_TEXT))
-		text_append_escaped(out, words, strlen(words));
+	if (!is_long || !table_is_for_people(table))
+		text_append_string(out, words);
 	else if (other && strcmp(words, other) != 0)
 		append_lone_words(out, words, other);
 	else

@@ -12,10 +12,12 @@
 struct json;
 struct sheet;
 struct snapshot;
+struct table;
 
-/* Writes one row's readings of these sections as members of the open object. */
-void sheet_json_row(struct json *json, const struct snapshot *snapshot, const struct sheet *sheet,
-		    uint32_t row, uint32_t sections);
+/* The readings of these sections as columns of a table, and a row of them. */
+void sheet_add_columns(struct table *table, const struct sheet *sheet, uint32_t sections);
+void sheet_put_row(struct table *table, const struct snapshot *snapshot, const struct sheet *sheet,
+		   uint32_t row, uint32_t sections);
 
 /* Writes all cgroups, the origin of their values, and why some are missing, as members. */
 void sheet_json_cgroups(struct json *json, const struct snapshot *snapshot, uint32_t sections);

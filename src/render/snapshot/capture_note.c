@@ -12,6 +12,7 @@
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
 #include "render/sheet/sheet_json.h"
+#include "render/table/table.h"
 
 /* How many bytes of a command are shown. */
 #define COMMAND_SHOWN 60
@@ -248,24 +249,37 @@ void capture_note(const struct snapshot *snapshot, struct text *out)
 
 void capture_json(struct json *json, const struct snapshot *snapshot)
 {
+	static const struct table_column columns[] = {
+		{ .id = "tids_walked" },
+		{ .id = "vanished" },
+		{ .id = "read_failures" },
+		{ .id = "dominant_read_failure", .is_nullable = true },
+		{ .id = "kernel_config_dominant" },
+		{ .id = "negative_dotted_values" },
+		{ .id = "discarded_values" },
+		{ .id = "processes_ended" },
+		{ .id = "gap_filled" },
+	};
+	const struct sheet *sheet = &snapshot->sheets[SHEET_CAPTURE];
 	const struct capture_tally *tally = &snapshot->tally;
 	struct losses losses = losses_of(snapshot);
+	CLEANUP(table_clear) struct table table = { 0 };
 
-	json_begin_object(json);
-	json_member_u64(json, "tids_walked", tally->tids_walked);
-	json_member_u64(json, "vanished", tally->vanished);
-	json_member_u64(json, "read_failures", losses.read_failures);
-	json_member_text(json, "dominant_read_failure",
-			 losses.dominant ? losses.dominant->name : NULL);
-	json_key(json, "kernel_config_dominant");
-	json_bool(json, losses.kernel_config);
-	json_member_u64(json, "negative_dotted_values", tally->negative_dotted_values);
-	json_member_u64(json, "discarded_values", tally->discarded_values);
-	json_member_u64(json, "processes_ended", tally->processes_ended);
-	json_member_u64(json, "gap_filled", tally->gap_filled);
-	if (snapshot->sheets[SHEET_CAPTURE].row_count)
-		sheet_json_row(json, snapshot, &snapshot->sheets[SHEET_CAPTURE], 0, UINT32_MAX);
-	json_end_object(json);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	if (sheet->row_count)
+		sheet_add_columns(&table, sheet, UINT32_MAX);
+	table_stream_json(&table, json);
+	put_number(&table, tally->tids_walked);
+	put_number(&table, tally->vanished);
+	put_number(&table, losses.read_failures);
+	put_string(&table, losses.dominant ? losses.dominant->name : NULL);
+	put_flag(&table, losses.kernel_config);
+	put_number(&table, tally->negative_dotted_values);
+	put_number(&table, tally->discarded_values);
+	put_number(&table, tally->processes_ended);
+	put_number(&table, tally->gap_filled);
+	if (sheet->row_count)
+		sheet_put_row(&table, snapshot, sheet, 0, UINT32_MAX);
 }
 
 void source_json_members(struct json *json, const struct source_report *source)

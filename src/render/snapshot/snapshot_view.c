@@ -1,79 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/snapshot/snapshot_view.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/error.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
 #include "render/table/table.h"
 
-static const char *const column_names[COLUMN_COUNT] = {
-	[COLUMN_GROUP] = "group",	  [COLUMN_TASKS] = "tasks",
-	[COLUMN_PROCESSES] = "processes", [COLUMN_UPTIME] = "uptime",
-	[COLUMN_SCOPE] = "scope",	  [COLUMN_METRIC] = "metric",
-	[COLUMN_VALUE] = "value",	  [COLUMN_MEASURED] = "measured",
-	[COLUMN_UNIT] = "unit",		  [COLUMN_TAGS] = "tags",
+static const struct table_column all_columns[COLUMN_COUNT] = {
+	[COLUMN_GROUP] = { "group", TABLE_NAME, .id = "group" },
+	[COLUMN_TASKS] = { "tasks", TABLE_RIGHT, .id = "tasks" },
+	[COLUMN_PROCESSES] = { "processes", TABLE_RIGHT, .id = "processes" },
+	[COLUMN_UPTIME] = { "uptime", TABLE_RIGHT, .id = "uptime", .unit = UNIT_NS },
+	[COLUMN_SCOPE] = { "scope", TABLE_LEFT, .id = "scope" },
+	[COLUMN_METRIC] = { "metric", TABLE_LEFT, .id = "metric" },
+	[COLUMN_VALUE] = { "value", TABLE_RIGHT, .id = "value" },
+	[COLUMN_MEASURED] = { "measured", TABLE_RIGHT, .id = "measured" },
+	[COLUMN_UNIT] = { "unit", TABLE_LEFT, .id = "unit" },
+	[COLUMN_TAGS] = { "tags", TABLE_LEFT, .id = "tags" },
 };
 
-const char *view_column_name(enum view_column column)
+static const char *column_name(size_t column)
 {
-	return column_names[column];
+	return all_columns[column].title;
 }
 
-static int find_column(const char *name, size_t length)
+int view_columns_parse(const char *list, struct column_list *ret, struct error *error)
 {
-	for (int column = 0; column < COLUMN_COUNT; column++)
-		if (strlen(column_names[column]) == length &&
-		    strncmp(column_names[column], name, length) == 0)
-			return column;
-	return -1;
-}
+	static const struct column_names names = { VIEW_COLUMNS, COLUMN_COUNT, column_name };
 
-static int unknown_column(const char *name, size_t length, struct error *error)
-{
-	struct suggestion suggestion = suggest_for(name, length);
-
-	suggest_list(&suggestion, VIEW_COLUMNS);
-	return error_set(error, -EINVAL, "there is no column '%.*s'; %s", (int)length, name,
-			 suggestion_hint(&suggestion, "", "columns are " VIEW_COLUMNS));
-}
-
-static int add_column(struct view_columns *columns, const char *name, size_t length,
-		      struct error *error)
-{
-	int column = find_column(name, length);
-
-	if (column < 0)
-		return unknown_column(name, length, error);
-	for (size_t i = 0; i < columns->count; i++)
-		if ((int)columns->ids[i] == column)
-			return error_set(error, -EINVAL, "column '%.*s' is named twice",
-					 (int)length, name);
-	columns->ids[columns->count++] = column;
-	columns->is_long |= column >= COLUMN_METRIC;
-	return 0;
-}
-
-int view_columns_parse(const char *list, struct view_columns *ret, struct error *error)
-{
-	struct view_columns columns = { .count = 0 };
-
-	while (list) {
-		size_t length = strcspn(list, ",");
-		int status = add_column(&columns, list, length, error);
-
-		if (status < 0)
-			return status;
-		list = list[length] ? list + length + 1 : NULL;
-	}
-	*ret = columns;
-	return 0;
+	return column_list_parse(&list, &names, ret, error);
 }
 
 size_t view_shown(const struct snapshot_view *view)
@@ -81,27 +39,6 @@ size_t view_shown(const struct snapshot_view *view)
 	size_t groups = view->grouping->group_count;
 
 	return view->limit && view->limit < groups ? view->limit : groups;
-}
-
-bool view_age(const struct snapshot_view *view, const struct group *group, uint64_t *ret_ns)
-{
-	const struct fact *now = &view->grouping->snapshot->facts[FACT_boottime_ns];
-	uint64_t start = group_oldest(view->grouping, group);
-
-	if (!now->present || group->tasks == 0)
-		return false;
-	*ret_ns = now->number > start ? now->number - start : 0;
-	return true;
-}
-
-const struct view_columns *view_columns(const struct snapshot_view *view)
-{
-	static const struct view_columns wide = {
-		.ids = { COLUMN_GROUP, COLUMN_TASKS },
-		.count = 2,
-	};
-
-	return view->columns.count ? &view->columns : &wide;
 }
 
 /* Whether any thread of a shown group is known to be in a scope. */
@@ -119,33 +56,26 @@ static bool shows_scopes(const struct snapshot_view *view)
 	return false;
 }
 
-const struct view_columns *view_columns_for_people(const struct snapshot_view *view)
+static struct column_list choose_columns(const struct snapshot_view *view, bool is_for_people)
 {
-	static const struct view_columns with_scope = {
-		.ids = { COLUMN_GROUP, COLUMN_TASKS, COLUMN_SCOPE },
-		.count = 3,
-	};
-	bool is_wanted = !view->columns.count && view->grouping->axis != AXIS_SCOPE;
+	struct column_list wide = { .ids = { COLUMN_GROUP, COLUMN_TASKS }, .count = 2 };
 
-	return is_wanted && shows_scopes(view) ? &with_scope : view_columns(view);
+	if (view->columns.count)
+		return view->columns;
+	if (is_for_people && view->grouping->axis != AXIS_SCOPE && shows_scopes(view))
+		wide.ids[wide.count++] = COLUMN_SCOPE;
+	return wide;
 }
 
-/* A text that may be empty, which is not the same as absent. */
-static void put_text(struct table *table, const char *text)
-{
-	text_append_string(put_begin(table), text);
-	put_end(table);
-}
-
+/* The age of its oldest task; absent when the snapshot has no clock. */
 static void put_age(struct table *table, const struct snapshot_view *view,
 		    const struct group *group)
 {
-	uint64_t age;
+	const struct fact *now = &view->grouping->snapshot->facts[FACT_boottime_ns];
+	uint64_t start = group_oldest(view->grouping, group);
 
-	if (view_age(view, group, &age))
-		put_amount(table, UNIT_NS, age);
-	else
-		put_absent(table, NULL);
+	put_known(table, now->present && group->tasks,
+		  now->number > start ? now->number - start : 0);
 }
 
 /* The scope that says most about a group, and whether its threads are in others too. */
@@ -198,7 +128,7 @@ static void append_progress(struct text *out, const struct snapshot *snapshot, u
 }
 
 static void put_scope(struct table *table, const struct snapshot_view *view,
-		      const struct group *group, enum view_reader reader)
+		      const struct group *group)
 {
 	const struct snapshot *snapshot = view->grouping->snapshot;
 	struct group_scope scope = find_scope(view->grouping, group);
@@ -209,7 +139,7 @@ static void put_scope(struct table *table, const struct snapshot_view *view,
 		return;
 	}
 	text_append_string(cell, snapshot_text(snapshot, scope.label));
-	if (reader == FOR_PEOPLE) {
+	if (table_is_for_people(table)) {
 		append_progress(cell, snapshot, scope.row);
 		text_append_string(cell, scope.has_others ? ", …" : "");
 	}
@@ -217,11 +147,12 @@ static void put_scope(struct table *table, const struct snapshot_view *view,
 }
 
 static void put_group(struct table *table, const struct snapshot_view *view,
-		      const struct group *group, enum view_column column, enum view_reader reader)
+		      const struct group *group, enum view_column column)
 {
 	switch (column) {
 	case COLUMN_GROUP:
-		put_text(table, group->key[0] || reader == FOR_PROGRAMS ? group->key : "(none)");
+		put_text(table,
+			 group->key[0] || !table_is_for_people(table) ? group->key : "(none)");
 		break;
 	case COLUMN_TASKS:
 		put_amount(table, UNIT_LEVEL,
@@ -235,21 +166,12 @@ static void put_group(struct table *table, const struct snapshot_view *view,
 		put_age(table, view, group);
 		break;
 	default:
-		put_scope(table, view, group, reader);
+		put_scope(table, view, group);
 		break;
 	}
 }
 
-static void put_tags(struct table *table, const struct metric *metric)
-{
-	CLEANUP(text_free) struct text tags = { 0 };
-
-	metric_tags(&tags, metric);
-	put_text(table, text_string(&tags));
-}
-
-static void put_metric(struct table *table, const struct fold *fold, enum view_column column,
-		       enum view_reader reader)
+static void put_metric(struct table *table, const struct fold *fold, enum view_column column)
 {
 	switch (column) {
 	case COLUMN_METRIC:
@@ -260,7 +182,7 @@ static void put_metric(struct table *table, const struct fold *fold, enum view_c
 		break;
 	case COLUMN_MEASURED:
 		text_format(put_begin(table), "%" PRIu32, fold->measured);
-		if (reader == FOR_PEOPLE)
+		if (table_is_for_people(table))
 			text_format(put_begin(table), "/%" PRIu32, fold->population);
 		put_end(table);
 		break;
@@ -268,31 +190,119 @@ static void put_metric(struct table *table, const struct fold *fold, enum view_c
 		put_text(table, metric_unit_name(fold->metric->unit));
 		break;
 	default:
-		put_tags(table, fold->metric);
+		metric_tags(put_begin(table), fold->metric);
+		put_end(table);
 		break;
 	}
 }
 
-void view_put(struct table *table, const struct snapshot_view *view, const struct group *group,
-	      const struct fold *fold, enum view_column column, enum view_reader reader)
+static enum table_alignment metric_alignment(const struct metric *metric)
 {
-	if (column < COLUMN_METRIC)
-		put_group(table, view, group, column, reader);
-	else
-		put_metric(table, fold, column, reader);
+	return metric->fold == FOLD_MODE || metric->fold == FOLD_CPUSET ? TABLE_LEFT : TABLE_RIGHT;
+}
+
+void view_add_metrics(struct table *table, const struct snapshot_view *view,
+		      const struct selection *selected)
+{
+	for (size_t i = 0; i < selected->count; i++) {
+		const struct metric *metric = &metrics[selected->ids[i]];
+
+		table_add_column(table, (struct table_column){
+						.title = metric->name,
+						.alignment = metric_alignment(metric),
+						.priority = view->may_leave_out ? i : 0,
+						.id = metric->name,
+						.inside = "metrics",
+						.has_coverage = true,
+					});
+	}
+}
+
+void view_rows_init(struct view_rows *rows, const struct snapshot_view *view,
+		    const struct selection *selected, bool is_for_people)
+{
+	*rows = (struct view_rows){ .view = view, .metrics = selected };
+	rows->columns = choose_columns(view, is_for_people);
+	for (size_t i = 0; i < rows->columns.count; i++) {
+		table_add_column(&rows->table, all_columns[rows->columns.ids[i]]);
+		rows->is_long |= rows->columns.ids[i] >= COLUMN_METRIC;
+	}
+	if (!rows->is_long)
+		view_add_metrics(&rows->table, view, selected);
+}
+
+static void put_columns(struct view_rows *rows, const struct group *group, const struct fold *fold)
+{
+	for (size_t i = 0; i < rows->columns.count; i++) {
+		enum view_column column = rows->columns.ids[i];
+
+		if (column < COLUMN_METRIC)
+			put_group(&rows->table, rows->view, group, column);
+		else
+			put_metric(&rows->table, fold, column);
+	}
+}
+
+static void put_lines(struct view_rows *rows, const struct group *group)
+{
+	struct fold fold;
+
+	if (!rows->is_long)
+		put_columns(rows, group, NULL);
+	for (size_t i = 0; i < rows->metrics->count; i++) {
+		group_fold(rows->view->grouping, group, rows->metrics->ids[i], &fold);
+		rows->has_partial |= fold.shape != SHAPE_ABSENT && fold.measured < fold.population;
+		rows->has_elsewhere |=
+			fold.metric->scope == METRIC_OF_PROCESS && fold.population == 0;
+		if (rows->is_long)
+			put_columns(rows, group, &fold);
+		else
+			put_fold(&rows->table, &fold);
+	}
+}
+
+void view_rows_put_all(struct view_rows *rows)
+{
+	for (size_t i = 0; i < view_shown(rows->view); i++)
+		put_lines(rows, &rows->view->grouping->groups[i]);
+}
+
+void view_add_identity(struct table *table)
+{
+	static const struct table_column identity[] = {
+		{ .id = "tid" },    { .id = "tgid" },	       { .id = "comm" },  { .id = "pcomm" },
+		{ .id = "cgroup" }, { .id = "start_time_ns" }, { .id = "scope" },
+	};
+
+	table_add_columns(table, identity, ARRAY_SIZE(identity));
+}
+
+void view_put_identity(struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	const struct task *task = &snapshot->tasks[row];
+	const struct process *process = &snapshot->processes[task->process];
+
+	put_signed(table, task->tid);
+	put_signed(table, process->tgid);
+	put_text(table, snapshot_text(snapshot, task->comm));
+	put_text(table, snapshot_text(snapshot, process->pcomm));
+	put_text(table, snapshot_text(snapshot, task->cgroup));
+	put_number(table, task->start_time_ns);
+	put_string(table, snapshot_text(snapshot, task->scope));
 }
 
 void metric_tags(struct text *out, const struct metric *metric)
 {
 	const char *class = metric_class_name(metric->class);
 	const char *gates = metric_gate_name(metric->gate);
+	size_t start = out->length;
 
 	if (class[0])
 		text_format(out, "[%s]", class);
 	while (*gates) {
 		size_t length = strcspn(gates, " ");
 
-		text_format(out, "%s[%.*s]", out->length ? " " : "", (int)length, gates);
+		text_format(out, "%s[%.*s]", out->length > start ? " " : "", (int)length, gates);
 		gates += length + strspn(gates + length, " ");
 	}
 }

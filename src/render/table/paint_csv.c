@@ -2,6 +2,7 @@
 /* Paints lines as in RFC 4180: stored units, bare numbers, nothing for what is absent. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -22,14 +23,20 @@ static bool is_formula(const char *string)
 						  "\uff1d", "\uff0b", "\uff0d", "\uff20" };
 
 	string += strspn(string, " \t\r\n");
+	if (!strchr("=+-@\xef", *string)) /* the first byte of each */
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
 		if (strncmp(string, beginnings[i], strlen(beginnings[i])) == 0)
 			return !is_plain_number(string);
 	return false;
 }
 
-/* A field that a spreadsheet would evaluate gets an apostrophe in front, which makes it a text. */
-void csv_append(struct text *out, const char *string)
+/*
+ * Appends a text: escaped as in every output, quoted when RFC 4180 wants it.  A
+ * field that a spreadsheet would evaluate gets an apostrophe in front, which
+ * makes it a text.
+ */
+static void append_text(struct text *out, const char *string)
 {
 	CLEANUP(text_free) struct text escaped = { 0 };
 	bool has_formula = is_formula(string);
@@ -47,13 +54,6 @@ void csv_append(struct text *out, const char *string)
 	out->failed |= escaped.failed;
 }
 
-static void append_range(struct text *out, const struct cell *cell)
-{
-	text_format(out, "%" PRId64, cell->low);
-	if (cell->high != cell->low)
-		text_format(out, "..%" PRId64, cell->high);
-}
-
 static void append_list(struct text *out, const char *items)
 {
 	CLEANUP(text_free) struct text list = { 0 };
@@ -65,7 +65,27 @@ static void append_list(struct text *out, const char *items)
 		text_append(&list, items, length);
 		items += length + (items[length] == '\n');
 	}
-	csv_append(out, text_string(&list));
+	append_text(out, text_string(&list));
+}
+
+/* Not text_format(), which takes several times as long: tables have millions of numbers. */
+static void append_u64(struct text *out, uint64_t number)
+{
+	char digits[20];
+	size_t first = sizeof(digits);
+
+	do
+		digits[--first] = (char)('0' + number % 10);
+	while (number /= 10);
+	text_append(out, digits + first, sizeof(digits) - first);
+}
+
+static void append_real(struct text *out, double real)
+{
+	if (real >= 0 && real < 1e15 && real == (double)(uint64_t)real && !signbit(real))
+		append_u64(out, (uint64_t)real);
+	else
+		text_format(out, "%.17g", real);
 }
 
 static void append_value(struct text *out, const struct table *table, const struct cell *cell)
@@ -77,14 +97,20 @@ static void append_value(struct text *out, const struct table *table, const stru
 	case TABLE_CELL_ABSENT:
 		break;
 	case TABLE_CELL_NUMBER:
-		text_format(out, "%" PRIu64, cell->number);
+		append_u64(out, cell->number);
 		break;
 	case TABLE_CELL_SIGNED:
 		text_format(out, "%" PRId64, cell->low);
 		break;
 	case TABLE_CELL_REAL:
 	case TABLE_CELL_SHARE:
-		text_format(out, "%.17g", cell->real);
+	case TABLE_CELL_CHANGE:
+	case TABLE_CELL_PERCENT:
+		append_real(out, cell->real);
+		break;
+	case TABLE_CELL_DELTA:
+		text_append(out, "-", cell->high < 0);
+		append_u64(out, cell->number);
 		break;
 	case TABLE_CELL_FLAG:
 		text_append_string(out, cell->number ? "true" : "false");
@@ -93,13 +119,13 @@ static void append_value(struct text *out, const struct table *table, const stru
 		text_append_string(out, UNLIMITED);
 		break;
 	case TABLE_CELL_RANGE:
-		append_range(out, cell);
+		table_append_range(out, cell);
 		break;
 	case TABLE_CELL_LIMITS:
 		text_format(out, "%" PRId64 ".." UNLIMITED, cell->low);
 		break;
 	case TABLE_CELL_CATEGORY:
-		csv_append(out, metric_category_text(cell->unit, cell->number, buffer));
+		append_text(out, metric_category_text(cell->unit, cell->number, buffer));
 		break;
 	case TABLE_CELL_CPUS:
 		if (!table_text(table, cell)[0]) {
@@ -108,7 +134,7 @@ static void append_value(struct text *out, const struct table *table, const stru
 		}
 		/* fall through */
 	case TABLE_CELL_TEXT:
-		csv_append(out, table_text(table, cell));
+		append_text(out, table_text(table, cell));
 		break;
 	case TABLE_CELL_LIST:
 		append_list(out, table_text(table, cell));
@@ -116,41 +142,39 @@ static void append_value(struct text *out, const struct table *table, const stru
 	}
 }
 
-static void print_line(struct table *table, struct text *line)
+static void print_line(struct table *table)
 {
-	text_append_string(line, "\n");
-	if (line->failed)
+	text_append_string(&table->line, "\n");
+	if (table->line.failed)
 		table->failed = true;
 	else
-		fwrite(line->data, 1, line->length, table->out);
+		fwrite(table->line.data, 1, table->line.length, table->out);
+	text_clear(&table->line);
 }
 
 static void write_row(struct table *table)
 {
-	CLEANUP(text_free) struct text line = { 0 };
 	bool is_first = true;
 
 	for (size_t i = 0; i < table->columns.count; i++) {
 		if (!table->columns.data[i].id)
 			continue;
-		text_append_string(&line, is_first ? "" : ",");
-		append_value(&line, table, table_at(table, 0, i));
+		text_append_string(&table->line, is_first ? "" : ",");
+		append_value(&table->line, table, table_at(table, 0, i));
 		is_first = false;
 	}
-	print_line(table, &line);
+	print_line(table);
 }
 
 void table_stream_csv(struct table *table, FILE *out)
 {
-	CLEANUP(text_free) struct text line = { 0 };
-
 	for (size_t i = 0; i < table->columns.count; i++) {
 		if (!table->columns.data[i].id)
 			continue;
-		text_append_string(&line, line.length ? "," : "");
-		csv_append(&line, table->columns.data[i].id);
+		text_append_string(&table->line, table->line.length ? "," : "");
+		append_text(&table->line, table->columns.data[i].id);
 	}
 	table->stream = write_row;
 	table->out = out;
-	print_line(table, &line);
+	print_line(table);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/table/table.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "metric/fold.h"
 
@@ -13,6 +16,7 @@ static void fail(struct table *table)
 
 void table_add_column(struct table *table, struct table_column column)
 {
+	column.is_nested = column.inside || (column.id && strchr(column.id, ' '));
 	if (array_append(&table->columns, column) < 0)
 		fail(table);
 }
@@ -32,7 +36,9 @@ void table_clear(struct table *table)
 {
 	array_free(&table->columns);
 	array_free(&table->cells);
+	array_free(&table->scales);
 	text_free(&table->text);
+	text_free(&table->line);
 	*table = (struct table){ 0 };
 }
 
@@ -48,7 +54,14 @@ void table_mark(struct table *table, enum table_mark mark)
 
 void table_sign(struct table *table, char sign)
 {
-	table->sign = sign;
+	text_append(&table->text, &sign, sign != 0);
+}
+
+uint32_t table_scale(struct table *table, struct cell_scale scale)
+{
+	if (array_append(&table->scales, scale) < 0)
+		fail(table);
+	return (uint32_t)table->scales.count;
 }
 
 static enum metric_unit column_unit(const struct table *table)
@@ -58,51 +71,58 @@ static enum metric_unit column_unit(const struct table *table)
 	return count ? table->columns.data[table->cells.count % count].unit : UNIT_COUNT;
 }
 
-/* A cell without its value; its text is what was appended since the last one. */
-static struct cell new_cell(const struct table *table, enum cell_kind kind)
+/* Its text is what was appended since the last one. */
+void put_cell(struct table *table, struct cell cell)
 {
-	return (struct cell){
-		.kind = kind,
-		.unit = column_unit(table),
-		.mark = table->mark,
-		.sign = table->sign,
-		.text = table->text_start,
-	};
-}
+	bool has_text = table->text.length > table->text_start;
 
-static void add_cell(struct table *table, const struct cell *cell)
-{
-	text_append(&table->text, "", 1);
+	cell.mark = table->mark;
+	cell.text = has_text ? table->text_start : TABLE_NO_TEXT;
+	if (has_text)
+		text_append(&table->text, "", 1);
 	if (table->failed)
 		return;
-	if (table->text.failed || array_append(&table->cells, *cell) < 0) {
+	if (table->text.failed || array_append(&table->cells, cell) < 0) {
 		fail(table);
 		return;
 	}
 	table->text_start = table->text.length;
 	table->mark = TABLE_PLAIN;
-	table->sign = 0;
 	if (table->stream && table->cells.count == table->columns.count) {
 		table->stream(table);
 		table->cells.count = 0;
+		table->scales.count = 0;
 		text_clear(&table->text);
 		table->text_start = 0;
 	}
 }
 
+/* A cell in the unit of its column, without its value. */
+static struct cell new_cell(const struct table *table, enum cell_kind kind)
+{
+	return (struct cell){ .kind = kind, .unit = column_unit(table) };
+}
+
+static void put_kind(struct table *table, enum cell_kind kind)
+{
+	put_cell(table, new_cell(table, kind));
+}
+
 void put_empty(struct table *table)
 {
-	struct cell cell = new_cell(table, TABLE_CELL_EMPTY);
+	put_kind(table, TABLE_CELL_EMPTY);
+}
 
-	add_cell(table, &cell);
+void put_word(struct table *table, const char *word)
+{
+	text_append_string(&table->text, word);
+	put_empty(table);
 }
 
 void put_absent(struct table *table, const char *reason)
 {
-	struct cell cell = new_cell(table, TABLE_CELL_ABSENT);
-
 	text_append_string(&table->text, reason ? reason : "");
-	add_cell(table, &cell);
+	put_kind(table, TABLE_CELL_ABSENT);
 }
 
 void put_number(struct table *table, uint64_t number)
@@ -110,13 +130,17 @@ void put_number(struct table *table, uint64_t number)
 	put_amount(table, column_unit(table), number);
 }
 
+void put_known(struct table *table, bool is_known, uint64_t number)
+{
+	if (is_known)
+		put_number(table, number);
+	else
+		put_absent(table, NULL);
+}
+
 void put_amount(struct table *table, enum metric_unit unit, uint64_t number)
 {
-	struct cell cell = new_cell(table, TABLE_CELL_NUMBER);
-
-	cell.unit = unit;
-	cell.number = number;
-	add_cell(table, &cell);
+	put_cell(table, (struct cell){ .kind = TABLE_CELL_NUMBER, .unit = unit, .number = number });
 }
 
 void put_signed(struct table *table, int64_t number)
@@ -124,7 +148,7 @@ void put_signed(struct table *table, int64_t number)
 	struct cell cell = new_cell(table, TABLE_CELL_SIGNED);
 
 	cell.low = number;
-	add_cell(table, &cell);
+	put_cell(table, cell);
 }
 
 void put_real(struct table *table, double real)
@@ -132,7 +156,7 @@ void put_real(struct table *table, double real)
 	struct cell cell = new_cell(table, TABLE_CELL_REAL);
 
 	cell.real = real;
-	add_cell(table, &cell);
+	put_cell(table, cell);
 }
 
 void put_share(struct table *table, double part, double whole)
@@ -141,17 +165,21 @@ void put_share(struct table *table, double part, double whole)
 
 	if (whole > 0)
 		cell.real = part / whole;
-	add_cell(table, &cell);
+	put_cell(table, cell);
+}
+
+void put_text(struct table *table, const char *text)
+{
+	text_append_string(&table->text, text);
+	put_end(table);
 }
 
 void put_string(struct table *table, const char *string)
 {
-	if (string && string[0]) {
-		text_append_string(put_begin(table), string);
-		put_end(table);
-	} else {
+	if (string && string[0])
+		put_text(table, string);
+	else
 		put_absent(table, NULL);
-	}
 }
 
 void put_flag(struct table *table, bool flag)
@@ -159,23 +187,7 @@ void put_flag(struct table *table, bool flag)
 	struct cell cell = new_cell(table, TABLE_CELL_FLAG);
 
 	cell.number = flag;
-	add_cell(table, &cell);
-}
-
-void put_unlimited(struct table *table)
-{
-	struct cell cell = new_cell(table, TABLE_CELL_UNLIMITED);
-
-	add_cell(table, &cell);
-}
-
-void put_category(struct table *table, enum metric_unit unit, uint64_t code)
-{
-	struct cell cell = new_cell(table, TABLE_CELL_CATEGORY);
-
-	cell.unit = unit;
-	cell.number = code;
-	add_cell(table, &cell);
+	put_cell(table, cell);
 }
 
 struct text *put_begin(struct table *table)
@@ -185,16 +197,12 @@ struct text *put_begin(struct table *table)
 
 void put_end(struct table *table)
 {
-	struct cell cell = new_cell(table, TABLE_CELL_TEXT);
-
-	add_cell(table, &cell);
+	put_kind(table, TABLE_CELL_TEXT);
 }
 
 void put_end_list(struct table *table)
 {
-	struct cell cell = new_cell(table, TABLE_CELL_LIST);
-
-	add_cell(table, &cell);
+	put_kind(table, TABLE_CELL_LIST);
 }
 
 static enum cell_kind kind_of(const struct fold *fold)
@@ -221,7 +229,6 @@ void put_fold(struct table *table, const struct fold *fold)
 	cell.unit = fold->metric->unit;
 	cell.measured = fold->measured;
 	cell.population = fold->population;
-	cell.count = fold->mode_count;
 	switch ((enum cell_kind)cell.kind) {
 	case TABLE_CELL_NUMBER:
 	case TABLE_CELL_SIGNED:
@@ -232,6 +239,10 @@ void put_fold(struct table *table, const struct fold *fold)
 		break;
 	case TABLE_CELL_CATEGORY:
 		cell.number = fold->mode;
+		cell.count = fold->mode_count;
+		break;
+	case TABLE_CELL_TEXT:
+		cell.count = fold->mode_count;
 		break;
 	default:
 		cell.low = fold->min;
@@ -240,5 +251,12 @@ void put_fold(struct table *table, const struct fold *fold)
 	}
 	if ((fold->shape == SHAPE_TEXT || fold->shape == SHAPE_CPUS) && fold->text)
 		text_append_string(&table->text, fold->text);
-	add_cell(table, &cell);
+	put_cell(table, cell);
+}
+
+void table_append_range(struct text *out, const struct cell *cell)
+{
+	text_format(out, "%" PRId64, cell->low);
+	if (cell->high != cell->low)
+		text_format(out, "..%" PRId64, cell->high);
 }

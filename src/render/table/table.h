@@ -58,32 +58,48 @@ struct table_column {
 	const char
 		*id; /* key for programs: a metric's id, where it is one; NULL: for people only */
 	enum metric_unit unit; /* of numbers, unless the cell says otherwise */
-	const char *inside;    /* JSON: the member of the row that the key is in; NULL: the row */
-	bool has_coverage;     /* JSON: the value is an object, with how many were measured */
-	bool is_nullable;      /* JSON: null when it is absent; else it has no key then */
+	/* JSON: the words of an id are nested keys, and `inside` are words before it. */
+	const char *inside;
+	bool has_coverage; /* JSON: the value is an object, with how many were measured */
+	bool is_nullable;  /* JSON: null when it is absent; else it has no key then */
+	bool is_nested;	   /* JSON: not a member of the row itself; table_add_column() finds out */
 };
 
 enum cell_kind {
-	TABLE_CELL_EMPTY,     /* nothing to say */
+	TABLE_CELL_EMPTY,     /* nothing for programs; the text for people */
 	TABLE_CELL_ABSENT,    /* not measured; the text says why, if known */
 	TABLE_CELL_NUMBER,    /* number */
 	TABLE_CELL_SIGNED,    /* low */
 	TABLE_CELL_REAL,      /* real */
 	TABLE_CELL_SHARE,     /* real, of one: percent for people */
+	TABLE_CELL_CHANGE,    /* real; "+" for people */
+	TABLE_CELL_PERCENT,   /* the same, in percent */
+	TABLE_CELL_DELTA,     /* a whole change: number, less than 0 if high is */
 	TABLE_CELL_TEXT,      /* text; of a group, what `count` of the measured have */
 	TABLE_CELL_LIST,      /* text, an item a line */
 	TABLE_CELL_FLAG,      /* number */
 	TABLE_CELL_UNLIMITED, /* no limit: "max" */
-	TABLE_CELL_RANGE,     /* low, high */
+	TABLE_CELL_RANGE,     /* low, high; JSON: an object */
 	TABLE_CELL_LIMITS,    /* low to unlimited */
 	TABLE_CELL_CATEGORY,  /* number is the code that `count` of the measured have */
 	TABLE_CELL_CPUS,      /* low, high: how many CPUs; text: which, if all have the same */
 };
 
+/*
+ * How people read numbers that belong together: in the unit that suits the
+ * largest, with the range of the runs that it stands for, if they differ.
+ */
+struct cell_scale {
+	double largest, low, high;
+};
+
 struct cell {
 	uint8_t kind, unit, mark;
-	char sign; /* for people, before the value: '~' about, '>' at least; 0 for none */
-	uint32_t count, measured, population;
+	union {
+		uint32_t count;
+		uint32_t scale; /* of a number: see table_scale(); 0: the unit that suits it */
+	};
+	uint32_t measured, population;
 	union {
 		uint64_t number;
 		double real;
@@ -91,16 +107,23 @@ struct cell {
 			int64_t low, high;
 		};
 	};
-	size_t text; /* where it starts in the table's text */
+	/*
+	 * Where its text starts in the table's.  Of a value that is not a text,
+	 * it is what people read before it: "~" for about, ">" for at least.
+	 */
+	size_t text;
 };
+
+/* `text` of a cell without one. */
+#define TABLE_NO_TEXT SIZE_MAX
 
 struct table {
 	ARRAY_OF(struct table_column) columns;
 	ARRAY_OF(struct cell) cells;
+	ARRAY_OF(struct cell_scale) scales;
 	struct text text;
 	/* For the next cell. */
 	enum table_mark mark;
-	char sign;
 	size_t text_start;
 	bool folds;	    /* also fold at TABLE_WIDTH when the output is not a terminal */
 	const char *choice; /* the option that chooses columns, "-m"; NULL: there is none */
@@ -109,6 +132,7 @@ struct table {
 	void (*stream)(struct table *table);
 	struct json *json;
 	FILE *out;
+	struct text line; /* of CSV, while it is made */
 };
 
 /* The word for no limit. */
@@ -123,20 +147,29 @@ void table_add_columns(struct table *table, const struct table_column *columns, 
 void table_clear(struct table *table);
 size_t table_rows(const struct table *table); /* complete ones */
 
+/* Whether people read it; a view may say more to them than to programs. */
+static inline bool table_is_for_people(const struct table *table)
+{
+	return !table->stream;
+}
+
 /* Each adds a cell, in the unit of its column.  Strings are copied. */
 void put_empty(struct table *table);
+void put_word(struct table *table, const char *word);	  /* for people; programs get nothing */
 void put_absent(struct table *table, const char *reason); /* NULL: not known */
 void put_number(struct table *table, uint64_t number);
+void put_known(struct table *table, bool is_known, uint64_t number); /* else absent */
 void put_amount(struct table *table, enum metric_unit unit, uint64_t number);
 void put_signed(struct table *table, int64_t number);
 void put_real(struct table *table, double real);
 void put_share(struct table *table, double part, double whole); /* absent when whole is 0 */
+void put_text(struct table *table, const char *text);		/* may be empty */
 void put_string(struct table *table, const char *string);	/* absent when NULL or empty */
 void put_flag(struct table *table, bool flag);
-void put_unlimited(struct table *table);
-void put_category(struct table *table, enum metric_unit unit, uint64_t code);
 /* A metric's value over a group, with its coverage. */
 void put_fold(struct table *table, const struct fold *fold);
+/* Any other, that the caller fills in, but for the mark and where the text starts. */
+void put_cell(struct table *table, struct cell cell);
 
 /*
  * A text made of parts: append to the text of put_begin(), then end it; a list
@@ -146,9 +179,11 @@ struct text *put_begin(struct table *table);
 void put_end(struct table *table);
 void put_end_list(struct table *table);
 
-/* Marks the next cell for people. */
+/* Marks the next cell for people; a sign is '~' or '>', 0 for none. */
 void table_mark(struct table *table, enum table_mark mark);
 void table_sign(struct table *table, char sign);
+/* For `scale` of cells. */
+uint32_t table_scale(struct table *table, struct cell_scale scale);
 
 /*
  * Text: the header and every complete row, never wider than the terminal, and a
@@ -170,10 +205,9 @@ static inline const struct cell *table_at(const struct table *table, size_t row,
 
 static inline const char *table_text(const struct table *table, const struct cell *cell)
 {
-	return text_string(&table->text) + cell->text;
+	return cell->text == TABLE_NO_TEXT ? "" : table->text.data + cell->text;
 }
 
-/* Appends a CSV field that is text: escaped as in every output, quoted when RFC 4180 wants it. */
-void csv_append(struct text *out, const char *string);
+void table_append_range(struct text *out, const struct cell *cell); /* low..high, or one number */
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "hand_snapshot.h"
 #include "metric/reading.h"
-#include "render/compare/compare_csv.h"
 #include "render/compare/compare_json.h"
 #include "render/compare/compare_text.h"
 #include "render/compare/compare_value.h"
@@ -489,7 +488,7 @@ static void csv_has_a_line_for_each_row_with_all_columns(void **state)
 
 static void columns_are_checked(void **state)
 {
-	struct compare_columns columns;
+	struct column_list columns;
 	struct error error = { 0 };
 
 	(void)state;

@@ -9,6 +9,7 @@
 #include "render/sheet/pressure_text.h"
 #include "render/sheet/sheet_csv.h"
 #include "render/sheet/sheet_json.h"
+#include "render/snapshot/capture_note.h"
 #include "render/sheet/sheet_text.h"
 #include "render/terminal.h"
 
@@ -133,9 +134,7 @@ static void json_has_true_and_false(void **state)
 	struct json json = json_writer(out);
 
 	(void)state;
-	json_begin_object(&json);
-	sheet_json_row(&json, snapshot, &snapshot->sheets[SHEET_CAPTURE], 0, ALL);
-	json_end_object(&json);
+	capture_json(&json, snapshot);
 	fclose(out);
 	assert_non_null(strstr(printed, "\"privilege_dominant\": true"));
 }

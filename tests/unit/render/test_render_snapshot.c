@@ -340,20 +340,19 @@ static void csv_of_groups_is_wide_or_long_as_its_columns_say(void **state)
 
 static void columns_are_found_by_the_names_that_the_option_lists(void **state)
 {
-	char list[128] = "";
-	size_t length = 0;
+	char list[] = VIEW_COLUMNS;
+	char *rest = list;
+	int column = 0;
 
 	(void)state;
-	for (int column = 0; column < COLUMN_COUNT; column++) {
-		struct view_columns columns;
+	for (char *name; (name = strsep(&rest, ",")); column++) {
+		struct column_list columns;
 		struct error error = { 0 };
 
-		assert_int_equal(view_columns_parse(view_column_name(column), &columns, &error), 0);
+		assert_int_equal(view_columns_parse(name + (column > 0), &columns, &error), 0);
 		assert_int_equal(columns.ids[0], column);
-		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-					   column ? ", " : "", view_column_name(column));
 	}
-	assert_string_equal(list, VIEW_COLUMNS);
+	assert_int_equal(column, COLUMN_COUNT);
 }
 
 static void unknown_and_repeated_columns_are_refused(void **state)
@@ -367,7 +366,7 @@ static void unknown_and_repeated_columns_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct view_columns columns;
+		struct column_list columns;
 		struct error error = { 0 };
 
 		assert_true(view_columns_parse(bad[i][0], &columns, &error) < 0);

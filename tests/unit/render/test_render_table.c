@@ -125,7 +125,7 @@ static void fill_typed(struct table *table)
 	put_number(table, 1234567);
 	put_share(table, 1, 3);
 	put_flag(table, true);
-	put_unlimited(table);
+	put_cell(table, (struct cell){ .kind = TABLE_CELL_UNLIMITED });
 	text_append_string(put_begin(table), "one\ntwo\n");
 	put_end_list(table);
 	put_signed(table, -7);
