@@ -197,8 +197,7 @@ static void json_formula(struct json *json, const struct metric *metric)
 {
 	CLEANUP(text_free) struct text formula = { 0 };
 
-	json_key(json, "derived");
-	json_bool(json, metric->kind == KIND_DERIVED);
+	json_member_bool(json, "derived", metric->kind == KIND_DERIVED);
 	json_key(json, "inputs");
 	json_begin_array(json);
 	for (unsigned i = 0; i < metric->formula.count; i++)

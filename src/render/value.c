@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/value.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -41,6 +42,33 @@ void put_column(struct table *table, const struct snapshot *snapshot, const stru
 					       .low = fold.min });
 	else
 		put_fold(table, &fold);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), tail = strlen(end);
+
+	return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* The name of a number gives its unit; a point in time is shown exactly. */
+static enum metric_unit fact_unit(enum fact_id id)
+{
+	if (ends_with(facts[id].name, "_bytes"))
+		return UNIT_BYTES;
+	return id == FACT_duration_ns || id == FACT_uptime_ns ? UNIT_NS : UNIT_LEVEL;
+}
+
+void put_fact(struct table *table, const struct snapshot *snapshot, enum fact_id id)
+{
+	const struct fact *fact = &snapshot->facts[id];
+
+	if (!fact->present)
+		put_absent(table, NULL);
+	else if (facts[id].is_text)
+		put_text(table, fact->text ? fact->text : "");
+	else
+		put_amount(table, fact_unit(id), fact->number);
 }
 
 /* Not strftime(): that would use the time zone of this host. */

@@ -23,24 +23,15 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int read_pids(char **words, int count, struct pid_list *ret, struct error *error)
-{
-	int status = args.pids ? pid_list_add(ret, args.pids, error) : 0;
-
-	for (int i = 0; i < count && status == 0; i++)
-		status = pid_list_add(ret, words[i], error);
-	if (status == 0 && ret->pids.count == 0)
-		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
-	return status;
-}
-
 int verb_attach(char **words, int count, struct error *error)
 {
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
 	CLEANUP(run_free_pointer) struct run *watched = NULL;
 	CLEANUP(session_args_close) struct session_options session = { 0 };
-	int status = read_pids(words, count, &list, error);
+	int status = pid_list_read(&list, args.pids, words, count, error);
 
+	if (status == 0 && list.pids.count == 0)
+		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
 	if (status == 0)
 		status = session_args_open(&args.session, true, &session, error);
 	if (status == 0)

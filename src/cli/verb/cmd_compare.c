@@ -19,8 +19,6 @@
 #include "cli/verb/compare_input.h"
 #include "cli/verb/compare_judge.h"
 #include "cli/verb/grouping_args.h"
-#include "render/compare/compare_json.h"
-#include "render/compare/compare_text.h"
 #include "render/compare/compare_view.h"
 #include "render/page.h"
 

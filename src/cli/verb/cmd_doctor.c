@@ -23,8 +23,7 @@
 #include "render/page.h"
 #include "render/snapshot/capture_footer.h"
 #include "render/snapshot/capture_note.h"
-#include "render/sheet/sheet_json.h"
-#include "render/sheet/sheet_notes.h"
+#include "render/sheet/sheet_view.h"
 #include "trace/tracer.h"
 
 /*
@@ -273,8 +272,7 @@ static void json_source(struct json *json, const struct findings *findings,
 
 	json_begin_object(json);
 	source_json_members(json, report);
-	json_key(json, "usable");
-	json_bool(json, is_usable(report));
+	json_member_bool(json, "usable", is_usable(report));
 	if (id >= 0) {
 		json_member_string(json, "gives", sources[id].gives);
 		json_member_text(json, "needs", needs_of(findings, report));
@@ -290,8 +288,7 @@ static void json_tracer(struct json *json, const struct attempt *attempt)
 	json_member_string(json, "name", attempt->kind->name);
 	json_member_string(json, "state", source_state_name(attempt->state));
 	json_member_text(json, "reason", is_ok ? NULL : attempt->reason.message);
-	json_key(json, "usable");
-	json_bool(json, is_ok);
+	json_member_bool(json, "usable", is_ok);
 	json_member_text(json, "misses", attempt->kind->misses);
 	json_member_text(json, "needs", attempt->state == SOURCE_OFF ? NULL : attempt->kind->needs);
 	json_end_object(json);
@@ -301,8 +298,7 @@ static void json_gate(struct json *json, enum metric_gate id, const struct gate 
 {
 	json_begin_object(json);
 	json_member_string(json, "name", metric_gate_name(id));
-	json_key(json, "open");
-	json_bool(json, gate->open);
+	json_member_bool(json, "open", gate->open);
 	json_member_text(json, "reason", gate->reason);
 	json_end_object(json);
 }

@@ -12,8 +12,7 @@
 #include "host/host.h"
 #include "model/scope/scope_survey.h"
 #include "render/page.h"
-#include "render/scope/scopes_json.h"
-#include "render/scope/scopes_text.h"
+#include "render/scope/scopes_view.h"
 #include "session/phase/scope_survey.h"
 
 static struct {
@@ -29,15 +28,6 @@ static const struct option options[] = {
 	FORMAT_OPTION(args.view, "text|json"),
 	{ 0 },
 };
-
-static int read_pids(char **words, int count, struct pid_list *ret, struct error *error)
-{
-	int status = args.pids ? pid_list_add(ret, args.pids, error) : 0;
-
-	for (int i = 0; i < count && status == 0; i++)
-		status = pid_list_add(ret, words[i], error);
-	return status;
-}
 
 /* Shows all that can be read; the first process that cannot be read is the error. */
 static int look_at(const struct host *host, const struct pid_list *list,
@@ -76,7 +66,7 @@ int verb_scopes(char **words, int count, struct error *error)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
 	CLEANUP(scope_survey_free) struct scope_survey survey = { 0 };
-	int looked = 0, status = read_pids(words, count, &list, error);
+	int looked = 0, status = pid_list_read(&list, args.pids, words, count, error);
 
 	if (status == 0)
 		status = host_open(&host, NULL, error);

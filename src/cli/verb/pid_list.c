@@ -30,6 +30,16 @@ int pid_list_add(struct pid_list *list, const char *text, struct error *error)
 	return 0;
 }
 
+int pid_list_read(struct pid_list *list, const char *option, char **words, int count,
+		  struct error *error)
+{
+	int status = pid_list_add(list, option, error);
+
+	for (int i = 0; i < count && status == 0; i++)
+		status = pid_list_add(list, words[i], error);
+	return status;
+}
+
 void pid_list_free(struct pid_list *list)
 {
 	array_free(&list->pids);

@@ -17,6 +17,9 @@ struct pid_list {
 
 /* Adds the ids of a text.  0, or an error with a sentence. */
 int pid_list_add(struct pid_list *list, const char *text, struct error *error);
+/* Adds those of an option, which may be NULL, and those of words. */
+int pid_list_read(struct pid_list *list, const char *option, char **words, int count,
+		  struct error *error);
 void pid_list_free(struct pid_list *list);
 
 #endif

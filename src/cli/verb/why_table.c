@@ -43,10 +43,7 @@ void why_table_columns(struct table *table)
 static void cell_since(struct table *table, const struct why_thread *thread)
 {
 	table_sign(table, thread->at_least ? '>' : 0);
-	if (thread->has_since)
-		put_number(table, thread->since_ns);
-	else
-		put_absent(table, NULL);
+	put_known(table, thread->has_since, thread->since_ns);
 }
 
 static void cell_waker(struct table *table, const struct why_thread *thread)
@@ -67,10 +64,7 @@ static void cell_waker(struct table *table, const struct why_thread *thread)
 static void add_amounts(struct table *table, const struct amounts *amounts)
 {
 	for (int i = 0; i < AMOUNT_COUNT; i++)
-		if (amounts_has(amounts, i))
-			put_number(table, amounts_get(amounts, i));
-		else
-			put_absent(table, NULL);
+		put_known(table, amounts_has(amounts, i), amounts_get(amounts, i));
 }
 
 static void add_waker(struct table *table, const struct why_thread *thread)
@@ -118,8 +112,7 @@ void why_table_row(struct table *table, const struct why *why, const struct why_
 	double watched = (double)why->watched_ns;
 
 	put_signed(table, thread->tid);
-	text_append_string(put_begin(table), thread->comm);
-	put_end(table);
+	put_text(table, thread->comm);
 	put_string(table, state);
 	put_share(table, (double)amounts_get(&thread->amounts, AMOUNT_run_time_ns),
 		  why_has_times(thread) ? watched : 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_absence.h"
+#include "render/compare/compare_parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_intro.h"
+#include "render/compare/compare_parts.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "model/snapshot/snapshot.h"
 #include "render/snapshot/capture_note.h"
 #include "render/compare/compare_view.h"
-#include "render/compare/compare_words.h"
 #include "render/table/table.h"
 #include "render/value.h"
 
@@ -57,8 +56,8 @@ static void append_notes(struct text *out, const struct comparison *comparison)
 	}
 }
 
-static void put_fact(struct table *table, const struct host_change *change, const char *value,
-		     const char *other)
+static void put_side_of(struct table *table, const struct host_change *change, const char *value,
+			const char *other)
 {
 	uint64_t number;
 
@@ -89,8 +88,8 @@ void compare_put_host_changes(struct table *table, const struct comparison *comp
 		const struct host_change *change = &comparison->host_changes.data[i];
 
 		put_text(table, change->name);
-		put_fact(table, change, change->before, change->after);
-		put_fact(table, change, change->after, change->before);
+		put_side_of(table, change, change->before, change->after);
+		put_side_of(table, change, change->after, change->before);
 	}
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_json.h"
+#include "render/compare/compare_view.h"
 
 #include "analyze/compare/compare_sections.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
-#include "render/compare/compare_intro.h"
-#include "render/compare/compare_view.h"
+#include "render/compare/compare_parts.h"
 
 #define FORMAT_VERSION 1
 

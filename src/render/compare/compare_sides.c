@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_sides.h"
+#include "render/compare/compare_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_text.h"
+#include "render/compare/compare_view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,11 +7,8 @@
 #include "analyze/compare/compare_sections.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "render/compare/compare_absence.h"
-#include "render/compare/compare_intro.h"
-#include "render/compare/compare_sides.h"
+#include "render/compare/compare_parts.h"
 #include "render/compare/compare_value.h"
-#include "render/compare/compare_view.h"
 #include "render/table/table.h"
 
 /* Rows of a section that are shown, and how many are not. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "metric/unit.h"
-#include "render/compare/compare_words.h"
+#include "render/compare/compare_parts.h"
 #include "render/table/table.h"
 
 const char *compare_state_name(enum row_state state)

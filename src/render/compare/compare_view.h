@@ -111,7 +111,17 @@ void compare_table_put(struct compare_table *rows, const struct comparison_row *
 void compare_table_put_all(struct compare_table *rows);
 
 /*
- * A header, then a line for each row.  Values are in stored units, and empty
+ * For people: what was compared, how the hosts differ, a table of changes for
+ * each section, the groups that only one side has, and what the tables leave
+ * open.  Returns 0 or -ENOMEM.
+ */
+int compare_text_print(const struct compare_view *view, const struct terminal *terminal, FILE *out);
+
+/* One JSON object; docs/json.md describes it. */
+void compare_json_print(const struct compare_view *view, FILE *out);
+
+/*
+ * CSV: a header, then a line for each row.  Values are in stored units, and empty
  * when absent.  A column with two numbers in text is two columns here.  Returns
  * 0 or -ENOMEM.
  */

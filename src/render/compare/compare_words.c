@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/compare/compare_words.h"
+#include "render/compare/compare_parts.h"
 
 #include <stdbool.h>
 #include <string.h>

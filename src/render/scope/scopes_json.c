@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/scope/scopes_json.h"
+#include "render/scope/scopes_view.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "model/scope/scope_survey.h"
-#include "render/scope/scopes_words.h"
-
-static void member_i64(struct json *json, const char *key, int64_t value)
-{
-	json_key(json, key);
-	json_i64(json, value);
-}
-
-static void member_bool(struct json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
+#include "render/table/table.h"
 
 static void member_text(struct json *json, const char *key, const char *text)
 {
@@ -65,16 +54,16 @@ static void write_thread(struct json *json, const struct scopes *scopes,
 	const char state[2] = { thread->state, '\0' };
 
 	json_begin_object(json);
-	member_i64(json, "tid", task->tid);
-	member_i64(json, "own_tid", task->own_tid);
+	json_member_i64(json, "tid", task->tid);
+	json_member_i64(json, "own_tid", task->own_tid);
 	member_text(json, "name", task->name[0] ? task->name : thread->comm);
 	member_text(json, "comm", thread->comm);
 	member_text(json, "state", state);
-	member_bool(json, "idle", task->is_idle);
+	json_member_bool(json, "idle", task->is_idle);
 	json_member_u64(json, "changed_ns", task->changed_ns);
 	write_stall(json, task);
 	json_member_u64(json, "hidden", task->hidden);
-	member_bool(json, "torn", task->is_torn);
+	json_member_bool(json, "torn", task->is_torn);
 	json_key(json, "scopes");
 	json_begin_array(json);
 	for (size_t i = 0; i < task->count; i++)
@@ -92,31 +81,20 @@ static void write_losses(struct json *json, const struct scope_losses *losses)
 	json_end_object(json);
 }
 
-static void write_use(struct json *json, const struct scope_label_use *use)
-{
-	json_begin_object(json);
-	member_text(json, "label", use->label);
-	json_member_u64(json, "count", use->count);
-	json_member_u64(json, "total_ns", use->total_ns);
-	json_member_known(json, "mean_ns", use->count, use->count ? use->total_ns / use->count : 0);
-	json_member_known(json, "p50_ns", use->count, use->p50_ns);
-	json_member_known(json, "p99_ns", use->count, use->p99_ns);
-	json_member_known(json, "max_ns", use->count, use->longest_ns);
-	json_member_known(json, "sampled_cpu_ns", use->has_cpu, use->cpu_ns);
-	json_end_object(json);
-}
-
 /* null: the program does not keep statistics. */
 static void write_statistics(struct json *json, const struct scopes *scopes)
 {
+	CLEANUP(table_clear) struct table table = { 0 };
+
 	json_key(json, "statistics");
 	if (!scopes->has_statistics) {
 		json_null(json);
 		return;
 	}
+	scopes_statistics_columns(&table);
+	table_stream_json(&table, json);
 	json_begin_array(json);
-	for (size_t i = 0; i < scopes->labels.count; i++)
-		write_use(json, &scopes->labels.data[i]);
+	scopes_statistics_put(&table, scopes);
 	json_end_array(json);
 }
 
@@ -126,11 +104,11 @@ static void write_process(struct json *json, const struct scope_survey_process *
 	const struct scopes *scopes = &process->scopes;
 
 	json_begin_object(json);
-	member_i64(json, "pid", scopes->pid);
+	json_member_i64(json, "pid", scopes->pid);
 	member_text(json, "comm", process->comm);
-	member_bool(json, "on", scopes->is_on);
+	json_member_bool(json, "on", scopes->is_on);
 	json_member_u64(json, "age_ns", scopes->age_ns);
-	member_bool(json, "heartbeat", scopes->has_heartbeat);
+	json_member_bool(json, "heartbeat", scopes->has_heartbeat);
 	json_member_known(json, "stall_limit_ms", scopes->stall_limit_ms != SCOPE_NO_LIMIT,
 			  scopes->stall_limit_ms);
 	json_key(json, "threads");

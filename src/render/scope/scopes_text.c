@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/scope/scopes_text.h"
+#include "render/scope/scopes_view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include "metric/unit.h"
 #include "model/scope/scope_survey.h"
 #include "render/scope/scope_amount.h"
-#include "render/scope/scopes_words.h"
 #include "render/table/table.h"
 
 /*
@@ -177,51 +176,49 @@ static void append_scopes(struct text *out, const struct scopes *scopes,
 	}
 }
 
-static void cell_known(struct table *table, bool is_known, uint64_t number)
+void scopes_statistics_columns(struct table *table)
 {
-	if (is_known)
-		put_number(table, number);
-	else
-		put_absent(table, NULL);
+	static const struct table_column columns[] = {
+		/* clang-format off */
+		{ "scope",         TABLE_NAME,  .id = "label", .is_nullable = true },
+		{ "count",         TABLE_RIGHT, .id = "count", .unit = UNIT_COUNT },
+		{ "total",         TABLE_RIGHT, .id = "total_ns", .unit = UNIT_NS },
+		{ "mean",          TABLE_RIGHT, .id = "mean_ns", .unit = UNIT_NS, .is_nullable = true },
+		{ "p50",           TABLE_RIGHT, 2, .id = "p50_ns", .unit = UNIT_NS, .is_nullable = true },
+		{ "p99",           TABLE_RIGHT, 1, .id = "p99_ns", .unit = UNIT_NS, .is_nullable = true },
+		{ "max",           TABLE_RIGHT, .id = "max_ns", .unit = UNIT_NS, .is_nullable = true },
+		{ "cpu (sampled)", TABLE_RIGHT, 3, .id = "sampled_cpu_ns", .unit = UNIT_NS, .is_nullable = true },
+		/* clang-format on */
+	};
+
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
 }
 
-static void add_use(struct table *table, const struct scope_label_use *use)
+static void put_use(struct table *table, const struct scope_label_use *use)
 {
-	put_string(table, use->label[0] ? use->label : "<other>");
+	if (use->label[0])
+		put_text(table, use->label);
+	else
+		put_word(table, "<other>");
 	put_number(table, use->count);
 	put_number(table, use->total_ns);
-	cell_known(table, use->count, use->count ? use->total_ns / use->count : 0);
-	cell_known(table, use->count, use->p50_ns);
-	cell_known(table, use->count, use->p99_ns);
-	cell_known(table, use->count, use->longest_ns);
-	cell_known(table, use->has_cpu, use->cpu_ns);
+	put_known(table, use->count, use->count ? use->total_ns / use->count : 0);
+	put_known(table, use->count, use->p50_ns);
+	put_known(table, use->count, use->p99_ns);
+	put_known(table, use->count, use->longest_ns);
+	put_known(table, use->has_cpu, use->cpu_ns);
 }
 
-static const struct table_column columns[] = {
-	/* clang-format off */
-	{ "scope",         TABLE_NAME,  .unit = UNIT_TEXT },
-	{ "count",         TABLE_RIGHT, .unit = UNIT_COUNT },
-	{ "total",         TABLE_RIGHT, .unit = UNIT_NS },
-	{ "mean",          TABLE_RIGHT, .unit = UNIT_NS },
-	{ "p50",           TABLE_RIGHT, 2, .unit = UNIT_NS },
-	{ "p99",           TABLE_RIGHT, 1, .unit = UNIT_NS },
-	{ "max",           TABLE_RIGHT, .unit = UNIT_NS },
-	{ "cpu (sampled)", TABLE_RIGHT, 3, .unit = UNIT_NS },
-	/* clang-format on */
-};
-
-static int print_uses(FILE *out, const struct scopes *scopes, const struct terminal *terminal)
+void scopes_statistics_put(struct table *table, const struct scopes *scopes)
 {
-	CLEANUP(table_clear) struct table table = { 0 };
-
-	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < scopes->labels.count; i++)
-		add_use(&table, &scopes->labels.data[i]);
-	return table_print(&table, terminal, out);
+		put_use(table, &scopes->labels.data[i]);
 }
 
 static int print_statistics(FILE *out, const struct scopes *scopes, const struct terminal *terminal)
 {
+	CLEANUP(table_clear) struct table table = { 0 };
+
 	if (!scopes->has_statistics) {
 		fputs("  no statistics: the program does not take them "
 		      "(TASKSCOPE_STATISTICS=on turns them on)\n",
@@ -233,7 +230,9 @@ static int print_statistics(FILE *out, const struct scopes *scopes, const struct
 		return 0;
 	}
 	fputc('\n', out);
-	return print_uses(out, scopes, terminal);
+	scopes_statistics_columns(&table);
+	scopes_statistics_put(&table, scopes);
+	return table_print(&table, terminal, out);
 }
 
 static int print_process(FILE *out, const struct scope_survey_process *process,

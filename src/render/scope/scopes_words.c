@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/scope/scopes_words.h"
+#include "render/scope/scopes_view.h"
 
 #include <string.h>
 

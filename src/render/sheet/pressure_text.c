@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/sheet/pressure_text.h"
+#include "render/sheet/sheet_view.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -45,16 +44,10 @@ static bool has_any(const struct resource_columns *columns, uint32_t row)
 static void add_cells(struct table *table, const struct snapshot *snapshot, const char *where,
 		      const char *resource, const struct resource_columns *columns, uint32_t row)
 {
-	text_append_escaped(put_begin(table), where, strlen(where));
-	put_end(table);
-	text_append_string(put_begin(table), resource);
-	put_end(table);
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (columns->columns[i])
-			put_column(table, snapshot, columns->columns[i], row);
-		else
-			put_absent(table, NULL);
-	}
+	put_text(table, where);
+	put_text(table, resource);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		put_column(table, snapshot, columns->columns[i], row);
 }
 
 static void add_host(struct table *table, const struct snapshot *snapshot)

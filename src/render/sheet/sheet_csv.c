@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/sheet/sheet_csv.h"
+#include "render/sheet/sheet_view.h"
 
 #include <errno.h>
 
@@ -43,17 +43,12 @@ static void put_sheet(struct table *table, const struct snapshot *snapshot, enum
 static void put_facts(struct table *table, const struct snapshot *snapshot)
 {
 	for (int id = 0; id < FACT_COUNT; id++) {
-		const struct fact *fact = &snapshot->facts[id];
-
-		if (!fact->present)
+		if (!snapshot->facts[id].present)
 			continue;
 		put_string(table, "host");
 		put_empty(table);
 		put_string(table, facts[id].name);
-		if (facts[id].is_text)
-			put_string(table, fact->text);
-		else
-			put_number(table, fact->number);
+		put_fact(table, snapshot, (enum fact_id)id);
 		put_string(table, facts[id].is_text ? "text" : "number");
 	}
 }

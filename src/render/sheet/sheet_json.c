@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/sheet/sheet_json.h"
+#include "render/sheet/sheet_view.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/sheet/sheet_notes.h"
+#include "render/sheet/sheet_view.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/sheet/sheet_text.h"
+#include "render/sheet/sheet_view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,10 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
-#include "render/snapshot/fact_text.h"
-#include "render/sheet/pressure_text.h"
 #include "render/value.h"
-#include "render/sheet/sheet_notes.h"
 #include "render/table/table.h"
 
 /* One table while it is made. */
@@ -45,22 +42,20 @@ static size_t rows_shown(const struct sheet_page *page)
 	return page->limit && page->limit < rows ? page->limit : rows;
 }
 
-static void append_row_name(struct text *out, const struct sheet_page *page, uint32_t row)
+static void put_row_name(struct table *table, const struct sheet_page *page, uint32_t row)
 {
 	const struct snapshot *snapshot = page->snapshot;
 	uint32_t key = page->sheet->keys[row];
 	const struct process *process;
-	const char *name;
 
 	if (page->id == SHEET_CGROUPS) {
-		name = snapshot_text(snapshot, key);
-		text_append_escaped(out, name, strlen(name));
+		put_text(table, snapshot_text(snapshot, key));
 		return;
 	}
 	process = &snapshot->processes[key];
-	name = snapshot_text(snapshot, process->pcomm);
-	text_append_escaped(out, name, strlen(name));
-	text_format(out, "[%" PRId32 "]", process->tgid);
+	text_format(put_begin(table), "%s[%" PRId32 "]", snapshot_text(snapshot, process->pcomm),
+		    process->tgid);
+	put_end(table);
 }
 
 static enum table_alignment reading_alignment(const struct column *column)
@@ -70,14 +65,12 @@ static enum table_alignment reading_alignment(const struct column *column)
 
 static void add_row(struct table *table, const struct sheet_page *page, uint32_t row)
 {
-	append_row_name(put_begin(table), page, row);
-	put_end(table);
+	put_row_name(table, page, row);
 	for (size_t i = 0; i < page->sheet->columns.count; i++) {
 		const struct column *column = &page->sheet->columns.data[i];
 
-		if (!is_shown(page, column))
-			continue;
-		put_column(table, page->snapshot, column, row);
+		if (is_shown(page, column))
+			put_column(table, page->snapshot, column, row);
 	}
 }
 
@@ -151,15 +144,29 @@ static int print_list(struct sheet_page *page)
 
 		if (!is_shown(page, column))
 			continue;
-		text_append_escaped(put_begin(&table), column->metric->name,
-				    strlen(column->metric->name));
-		put_end(&table);
+		put_text(&table, column->metric->name);
 		put_column(&table, page->snapshot, column, 0);
 	}
 	if (!table.cells.count)
 		return 0;
 	set_apart(page);
 	return table_print(&table, page->terminal, page->out);
+}
+
+/* Prints a line for each fact about the host. */
+static int print_facts(const struct snapshot *snapshot, const struct terminal *terminal, FILE *out)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	table_add_title(&table, "host", TABLE_LEFT);
+	table_add_title(&table, "value", TABLE_NAME);
+	for (int id = 0; id < FACT_COUNT; id++) {
+		if (!snapshot->facts[id].present)
+			continue;
+		put_text(&table, facts[id].name);
+		put_fact(&table, snapshot, (enum fact_id)id);
+	}
+	return table.cells.count ? table_print(&table, terminal, out) : 0;
 }
 
 static int print_notes(const struct sheet_page *page)
@@ -198,7 +205,7 @@ int sheet_text_print(const struct snapshot *snapshot, enum metric_section sectio
 	int status = 0;
 
 	if (section == SECTION_HOST)
-		status = fact_text_print(snapshot, terminal, out);
+		status = print_facts(snapshot, terminal, out);
 	if (section == SECTION_PRESSURE)
 		status = pressure_text_print(snapshot, limit, terminal, out);
 	for (int id = 0; id < SHEET_STATES && status == 0; id++) {

@@ -11,7 +11,7 @@
 #include "metric/unit.h"
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
-#include "render/sheet/sheet_json.h"
+#include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
 
 /* How many bytes of a command are shown. */

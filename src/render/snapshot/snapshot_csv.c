@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/snapshot/snapshot_csv.h"
+#include "render/snapshot/snapshot_view.h"
 
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "model/snapshot/snapshot.h"
-#include "render/snapshot/snapshot_view.h"
 
 /* A line for each thread, with the fields that identify it, as in JSON. */
 static int print_threads(const struct snapshot_view *view, FILE *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/snapshot/snapshot_json.h"
+#include "render/snapshot/snapshot_view.h"
 
 #include "analyze/group/container.h"
 #include "analyze/verdict/losses.h"
@@ -7,8 +7,7 @@
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
 #include "render/snapshot/capture_note.h"
-#include "render/sheet/sheet_json.h"
-#include "render/snapshot/snapshot_view.h"
+#include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
 #include "render/value.h"
 
@@ -25,14 +24,8 @@ static void write_host(struct json *json, const struct snapshot *snapshot, uint3
 		sheet_add_columns(&table, sheet, sections);
 	table_stream_json(&table, json);
 	json_key(json, "host");
-	for (int id = 0; id < FACT_COUNT; id++) {
-		const struct fact *fact = &snapshot->facts[id];
-
-		if (fact->present && facts[id].is_text)
-			put_text(&table, fact->text ? fact->text : "");
-		else
-			put_known(&table, fact->present, fact->number);
-	}
+	for (int id = 0; id < FACT_COUNT; id++)
+		put_fact(&table, snapshot, (enum fact_id)id);
 	if (sheet->row_count)
 		sheet_put_row(&table, snapshot, sheet, 0, sections);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/snapshot/snapshot_text.h"
+#include "render/snapshot/snapshot_view.h"
 
 #include <errno.h>
 
@@ -7,8 +7,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "render/snapshot/capture_footer.h"
-#include "render/sheet/sheet_text.h"
-#include "render/snapshot/snapshot_view.h"
+#include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
 
 /* The page while it is made. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analyze/group/group.h"
 #include "analyze/group/selection.h"
@@ -86,6 +87,24 @@ void view_add_metrics(struct table *table, const struct snapshot_view *view,
 /* The fields that identify a thread, for programs. */
 void view_add_identity(struct table *table);
 void view_put_identity(struct table *table, const struct snapshot *snapshot, uint32_t row);
+
+/*
+ * For people: a table, and below it what they should know about the capture:
+ * when and how it was made, what was lost, why values are missing.  Returns 0 or
+ * -ENOMEM.
+ */
+int snapshot_text_print(const struct snapshot_view *view, const struct terminal *terminal,
+			FILE *out);
+
+/* One JSON object; docs/json.md describes it. */
+void snapshot_json_print(const struct snapshot_view *view, FILE *out);
+
+/*
+ * CSV: a header, then a line for each thread or group, or in the long layout for
+ * each group and metric.  Values are in stored units, and empty when absent.
+ * Returns 0 or -ENOMEM.
+ */
+int snapshot_csv_print(const struct snapshot_view *view, FILE *out);
 
 /* A metric's scheduler class and kernel options: "[cfs-only] [SCHEDSTATS]". */
 void metric_tags(struct text *out, const struct metric *metric);

@@ -6,7 +6,7 @@
  *
  *	static const struct table_column columns[] = {
  *		{ "thread", TABLE_NAME, .id = "comm" },
- *		{ "on cpu", TABLE_RIGHT, 2, "run_time_ns", UNIT_NS },
+ *		{ "on cpu", TABLE_RIGHT, 2, .id = "run_time_ns", .unit = UNIT_NS },
  *	};
  *	CLEANUP(table_clear) struct table table = { 0 };
  *	table_add_columns(&table, columns, ARRAY_SIZE(columns));

@@ -9,10 +9,8 @@
 #include "base/error.h"
 #include "hand_snapshot.h"
 #include "metric/reading.h"
-#include "render/compare/compare_json.h"
-#include "render/compare/compare_text.h"
-#include "render/compare/compare_value.h"
 #include "render/compare/compare_view.h"
+#include "render/compare/compare_value.h"
 #include "render/terminal.h"
 
 enum { SERVER, FRESH, OVER, SLICE, HOST_GROUP, GROUPS };

@@ -6,11 +6,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "hand_snapshot.h"
-#include "render/sheet/pressure_text.h"
-#include "render/sheet/sheet_csv.h"
-#include "render/sheet/sheet_json.h"
+#include "render/sheet/sheet_view.h"
 #include "render/snapshot/capture_note.h"
-#include "render/sheet/sheet_text.h"
 #include "render/terminal.h"
 
 #define ALL UINT32_MAX

@@ -12,8 +12,7 @@
 #include "base/text.h"
 #include "model/scope/scope_survey.h"
 #include "render/scope/scope_amount.h"
-#include "render/scope/scopes_json.h"
-#include "render/scope/scopes_text.h"
+#include "render/scope/scopes_view.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -6,9 +6,6 @@
 #include "base/error.h"
 #include "hand_grouping.h"
 #include "hand_snapshot.h"
-#include "render/snapshot/snapshot_csv.h"
-#include "render/snapshot/snapshot_json.h"
-#include "render/snapshot/snapshot_text.h"
 #include "render/snapshot/snapshot_view.h"
 #include "render/terminal.h"
 
