@@ -37,6 +37,12 @@ struct command {
 
 /* All of them, then NULL. */
 extern const struct command *const all_commands[];
+const struct command *command_find(const char *name); /* NULL when there is none */
+
+static inline int command_error_status(const struct command *command)
+{
+	return command->error_status ? command->error_status : EXIT_ERROR;
+}
 
 /*
  * Runs the verb.  Returns an exit status, or a negative errno with a sentence

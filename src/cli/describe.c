@@ -14,29 +14,21 @@
 #include "cli/help.h"
 #include "render/metric_list.h"
 
-static bool describe_verb(const char *name)
-{
-	for (size_t i = 0; all_commands[i]; i++) {
-		if (strcmp(all_commands[i]->name, name) != 0)
-			continue;
-		man_command(stdout, all_commands[i]);
-		return true;
-	}
-	return false;
-}
-
 static bool describe(const char *what, const char *which)
 {
+	const struct command *command = which ? command_find(which) : NULL;
+
 	if (strcmp(what, "completions") == 0)
 		return which && completion_write(stdout, which, all_commands);
 	if (strcmp(what, "metrics") == 0)
 		return metric_list_man(stdout) == 0;
 	if (strcmp(what, "man") != 0)
 		return false;
-	if (which)
-		return describe_verb(which);
-	man_overview(stdout, all_commands);
-	return true;
+	if (command)
+		man_command(stdout, command);
+	else if (!which)
+		man_overview(stdout, all_commands);
+	return command || !which;
 }
 
 int main(int count, char **words)

@@ -35,21 +35,17 @@ static void print_option(FILE *out, const struct option *option)
 }
 
 /* Each line of the examples is "command<TAB>meaning". */
-static void print_examples(FILE *out, const char *examples)
+static void print_examples(FILE *out, const char *examples, const char *before, const char *between,
+			   const char *after)
 {
 	while (*examples) {
 		size_t command = strcspn(examples, "\t");
 		size_t length = strcspn(examples, "\n");
 
-		fprintf(out, "  %.*s\n      %.*s\n", (int)command, examples,
-			(int)(length - command - 1), examples + command + 1);
+		fprintf(out, "%s%.*s%s%.*s%s", before, (int)command, examples, between,
+			(int)(length - command - 1), examples + command + 1, after);
 		examples += length + (examples[length] == '\n');
 	}
-}
-
-static int error_status(const struct command *command)
-{
-	return command->error_status ? command->error_status : EXIT_ERROR;
 }
 
 /* Prints them only where there are more than 0 and 2. */
@@ -58,7 +54,7 @@ static void print_exits(FILE *out, const struct command *command)
 	if (command->exits)
 		fprintf(out, "\nExit status: %s%s, %d on an error.\n",
 			command->words_are_a_command ? "" : "0 when done, ", command->exits,
-			error_status(command));
+			command_error_status(command));
 }
 
 void help_command(FILE *out, const struct command *command)
@@ -73,7 +69,7 @@ void help_command(FILE *out, const struct command *command)
 	print_exits(out, command);
 	if (command->examples) {
 		fputs("\nExamples:\n", out);
-		print_examples(out, command->examples);
+		print_examples(out, command->examples, "  ", "\n      ", "\n");
 	}
 }
 
@@ -115,19 +111,6 @@ static void man_option(FILE *out, const struct option *option)
 	fputs(".\n\n", out);
 }
 
-static void man_examples(FILE *out, const char *examples)
-{
-	fputs("# EXAMPLES\n\n", out);
-	while (*examples) {
-		size_t command = strcspn(examples, "\t");
-		size_t length = strcspn(examples, "\n");
-
-		fprintf(out, "```\n%.*s\n```\n\n%.*s\n\n", (int)command, examples,
-			(int)(length - command - 1), examples + command + 1);
-		examples += length + (examples[length] == '\n');
-	}
-}
-
 static void man_exits(FILE *out, const struct command *command)
 {
 	fputs("# EXIT STATUS\n\n", out);
@@ -140,7 +123,7 @@ static void man_exits(FILE *out, const struct command *command)
 	fprintf(out,
 		"%d on an error: one sentence on standard error says what failed, on what and "
 		"why.\n\n",
-		error_status(command));
+		command_error_status(command));
 }
 
 void man_command(FILE *out, const struct command *command)
@@ -157,8 +140,10 @@ void man_command(FILE *out, const struct command *command)
 		fputs("# OPTIONS\n\n", out);
 	for (const struct option *option = command->options; option && option->name; option++)
 		man_option(out, option);
-	if (command->examples)
-		man_examples(out, command->examples);
+	if (command->examples) {
+		fputs("# EXAMPLES\n\n", out);
+		print_examples(out, command->examples, "```\n", "\n```\n\n", "\n\n");
+	}
 	man_exits(out, command);
 	fputs("# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n", out);
 }

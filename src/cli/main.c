@@ -21,14 +21,6 @@ static verb_function *const functions[] = {
 #include "cli/verbs.def"
 };
 
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; all_commands[i]; i++)
-		if (strcmp(all_commands[i]->name, name) == 0)
-			return all_commands[i];
-	return NULL;
-}
-
 static verb_function *function_of(const struct command *command)
 {
 	size_t i = 0;
@@ -133,11 +125,6 @@ static int parse(const struct command *command, int own, int count, char **argum
 	return status < 0 ? status : found;
 }
 
-static int error_status(const struct command *command)
-{
-	return command->error_status ? command->error_status : EXIT_ERROR;
-}
-
 /* A verb that ran a command keeps the command's status, whatever else is printed. */
 static int finish(const struct command *command, int status, const struct error *error)
 {
@@ -161,7 +148,7 @@ static int run_command(const struct command *command, int count, char **argument
 
 	if (!words) {
 		complain(out_of_memory);
-		return error_status(command);
+		return command_error_status(command);
 	}
 	if (command->words_are_a_command)
 		own = options_before_words(command->options, count, arguments);
@@ -177,7 +164,7 @@ static int run_command(const struct command *command, int count, char **argument
 	fflush(stdout);
 	complain(error.message[0] ? error.message : strerror(-status));
 	point_at(&error);
-	return error_status(command);
+	return command_error_status(command);
 }
 
 /* Refuses words where none is taken. */
@@ -196,7 +183,7 @@ static int run_help(int count, char **arguments)
 		help_overview(stdout, all_commands);
 		return flush_output(EXIT_DONE);
 	}
-	command = find_command(arguments[0]);
+	command = command_find(arguments[0]);
 	if (!command)
 		return unknown_verb(arguments[0]);
 	print_help(command);
@@ -256,7 +243,7 @@ int main(int count, char **arguments)
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
 		if (strcmp(specials[i].word, arguments[1]) == 0)
 			return specials[i].run(count - 2, arguments + 2);
-	command = find_command(arguments[1]);
+	command = command_find(arguments[1]);
 	if (!command)
 		return unknown_verb(arguments[1]);
 	return run_command(command, count - 2, arguments + 2);

@@ -30,10 +30,7 @@ static struct {
 	struct grouping_args grouping;
 	struct view_args view;
 	struct option_number wait;
-	const char *group_by;
 	const char *mode;
-	const char *sections;
-	const char *columns;
 	struct option_list fail_on;
 	bool fail_on_absent;
 	bool all;
@@ -47,21 +44,19 @@ static const char section_help[] = "of "
 static const struct option options[] = {
 	{ 'd', "duration", OPTION_DURATION, &args.wait, "TIME",
 	  "capture now and again after TIME, e.g. 10s, instead of reading files", NULL },
-	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
-	  "what makes a group (default: pcomm)", GROUP_AXES },
+	AXIS_OPTION(args.view),
 	{ 0, "mode", OPTION_TEXT, &args.mode, "MODE",
 	  "by what was done in between, or side by side (default: auto)",
 	  "auto|interval|population" },
 	METRICS_OPTION(args.view, "metrics to compare, e.g. run_time_ns,*_delay_total_ns"),
 	SORT_OPTION(args.view, "LIST",
 		    "order groups by the change of these metrics, each with :asc or :desc"),
-	{ 0, "sections", OPTION_NAMES, &args.sections, "LIST", section_help, section_help + 3 },
+	SECTIONS_OPTION(args.view, section_help, section_help + 3),
 	LIMIT_OPTION(args.view,
 		     "show N rows of each section, 0 for all (default: 50 as text, else all)"),
 	{ 'a', "all", OPTION_FLAG, &args.all, NULL,
 	  "also rows that did not change or are within noise", NULL },
-	{ 0, "columns", OPTION_NAMES, &args.columns, "LIST", "of " COMPARE_COLUMNS,
-	  COMPARE_COLUMNS },
+	COLUMNS_OPTION(args.view, COMPARE_COLUMNS),
 	FORMAT_OPTION(args.view, "text|json|csv"),
 	{ 0, "fail-on", OPTION_LIST, &args.fail_on, "CONDITION",
 	  "exit 1 when it is true, e.g. 'pcomm=nginx wait_time_ns > +20%'; may be repeated", NULL },
@@ -128,9 +123,9 @@ static int parse_metrics(struct request *request, struct error *error)
 	else
 		selection_all(wanted);
 	*sections = ALL_COMPARE_SECTIONS;
-	request->options.metrics_only = args.view.metrics && !args.sections;
-	if (status == 0 && args.sections)
-		status = compare_sections_parse(args.sections, sections, error);
+	request->options.metrics_only = args.view.metrics && !args.view.sections;
+	if (status == 0 && args.view.sections)
+		status = compare_sections_parse(args.view.sections, sections, error);
 	if (!(*sections & METRIC_COMPARE_SECTIONS))
 		wanted->count = 0;
 	return status;
@@ -138,12 +133,10 @@ static int parse_metrics(struct request *request, struct error *error)
 
 static int parse_columns(struct request *request, struct error *error)
 {
-	if (!args.columns)
-		return 0;
-	if (request->format == FORMAT_JSON)
-		return error_set(error, -EINVAL,
-				 "--columns is for text and csv: json has its keys by itself");
-	return compare_columns_parse(args.columns, &request->columns, error);
+	int status = view_has_columns(&args.view, "", error);
+
+	return status > 0 ? compare_columns_parse(args.view.columns, &request->columns, error) :
+			    status;
 }
 
 static int parse_conditions(struct request *request, struct error *error)
@@ -161,8 +154,7 @@ static int parse_request(struct request *request, struct error *error)
 
 	request->format = view_format(&args.view);
 	request->options.mode = mode_of(args.mode);
-	request->options.axis =
-		args.group_by ? (enum group_axis)group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->options.axis = view_axis(&args.view);
 	request->options.limit = view_limit(&args.view, ROWS_IN_TEXT);
 	request->options.unchanged = args.all;
 	status = grouping_args_read(&args.grouping, &request->options.grouping, error);

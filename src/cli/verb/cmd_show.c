@@ -29,22 +29,18 @@ static struct {
 	struct capture_args capture;
 	struct grouping_args grouping;
 	struct view_args view;
-	const char *group_by;
-	const char *columns;
-	const char *sections;
 } args;
 
 static const struct option options[] = {
-	{ 'g', "group-by", OPTION_TEXT, &args.group_by, "AXIS",
-	  "what makes a group (default: pcomm)", GROUP_AXES },
+	AXIS_OPTION(args.view),
 	SORT_OPTION(args.view, "METRIC",
 		    "order by a metric, tasks or group; :asc or :desc may follow (default: "
 		    "run_time_ns)"),
 	METRICS_OPTION(args.view, "metrics to show, e.g. majflt,*_delay_total_ns"),
 	LIMIT_OPTION(args.view,
 		     "show the first N groups, 0 for all (default: 20 as text, else all)"),
-	{ 0, "sections", OPTION_NAMES, &args.sections, "LIST", "of " SECTION_NAMES, SECTION_NAMES },
-	{ 0, "columns", OPTION_NAMES, &args.columns, "LIST", "of " VIEW_COLUMNS, VIEW_COLUMNS },
+	SECTIONS_OPTION(args.view, "of " SECTION_NAMES, SECTION_NAMES),
+	COLUMNS_OPTION(args.view, VIEW_COLUMNS),
 	FORMAT_OPTION(args.view, "text|json|csv"),
 	VERBOSE_OPTION(args.view, "also say what else could not be read, and why"),
 	GROUPING_OPTIONS(args.grouping),
@@ -143,8 +139,8 @@ static int parse_sections(struct request *request, struct error *error)
 {
 	int status = 0;
 
-	if (args.sections)
-		status = sections_parse(args.sections, &request->view.sections, error);
+	if (args.view.sections)
+		status = sections_parse(args.view.sections, &request->view.sections, error);
 	else if (request->format == FORMAT_JSON && !args.view.metrics)
 		request->view.sections = ALL_SECTIONS;
 	return status < 0 ? status : check_csv(request, error);
@@ -156,7 +152,7 @@ static int parse_metrics(struct request *request, struct error *error)
 
 	if (args.view.metrics)
 		return selection_parse(args.view.metrics, shown, error);
-	if (args.sections) {
+	if (args.view.sections) {
 		selection_add_sections(shown, request->view.sections);
 		return 0;
 	}
@@ -170,13 +166,10 @@ static int parse_metrics(struct request *request, struct error *error)
 
 static int parse_columns(struct request *request, struct error *error)
 {
-	if (!args.columns)
-		return 0;
-	if (request->format == FORMAT_JSON)
-		return error_set(error, -EINVAL,
-				 "--columns is for text and csv: json has its keys by itself, and "
-				 "-m chooses its metrics");
-	return view_columns_parse(args.columns, &request->view.columns, error);
+	int status = view_has_columns(&args.view, ", and -m chooses its metrics", error);
+
+	return status > 0 ? view_columns_parse(args.view.columns, &request->view.columns, error) :
+			    status;
 }
 
 static int parse_request(struct request *request, struct error *error)
@@ -184,7 +177,7 @@ static int parse_request(struct request *request, struct error *error)
 	int status;
 
 	request->format = view_format(&args.view);
-	request->axis = args.group_by ? group_axis_find(args.group_by) : AXIS_PCOMM;
+	request->axis = view_axis(&args.view);
 	request->view.is_verbose = args.view.verbose;
 	request->view.limit = view_limit(&args.view, GROUPS_IN_TEXT);
 	status = grouping_args_read(&args.grouping, &request->grouping, error);
@@ -206,7 +199,7 @@ static void choose_run_metrics(struct request *request)
 {
 	struct selection *shown = &request->view.metrics;
 
-	if (args.view.metrics || args.sections || request->format != FORMAT_TEXT)
+	if (args.view.metrics || args.view.sections || request->format != FORMAT_TEXT)
 		return;
 	*shown = (struct selection){ 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(run_metrics); i++)

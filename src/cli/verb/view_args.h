@@ -13,9 +13,15 @@
 #ifndef CLI_VIEW_ARGS_H
 #define CLI_VIEW_ARGS_H
 
+#include "analyze/group/group.h"
 #include "cli/option.h"
 
+struct error;
+
 struct view_args {
+	const char *group_by;
+	const char *sections;
+	const char *columns;
 	const char *format;
 	const char *metrics;
 	const char *sort;
@@ -24,6 +30,12 @@ struct view_args {
 };
 
 /* clang-format off */
+#define AXIS_OPTION(args)                                                                          \
+	{ 'g', "group-by", OPTION_TEXT, &(args).group_by, "AXIS", "what makes a group (default: pcomm)", GROUP_AXES }
+#define SECTIONS_OPTION(args, help, words)                                                         \
+	{ 0, "sections", OPTION_NAMES, &(args).sections, "LIST", help, words }
+#define COLUMNS_OPTION(args, words)                                                                \
+	{ 0, "columns", OPTION_NAMES, &(args).columns, "LIST", "of " words, words }
 #define FORMAT_OPTION(args, formats)                                                               \
 	{ 0, "format", OPTION_TEXT, &(args).format, "FORMAT", "how to print it", formats }
 #define LIMIT_OPTION(args, help)                                                                   \
@@ -43,6 +55,13 @@ enum view_format {
 };
 
 enum view_format view_format(const struct view_args *args);
+enum group_axis view_axis(const struct view_args *args);
+
+/*
+ * Whether columns were chosen.  JSON has its keys by itself: then it is an error,
+ * with a sentence that ends in `advice`.
+ */
+int view_has_columns(const struct view_args *args, const char *advice, struct error *error);
 /* Rows to show, 0 for all: the number of -n; by default `in_text` in text, and all for programs. */
 size_t view_limit(const struct view_args *args, size_t in_text);
 

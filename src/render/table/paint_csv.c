@@ -57,13 +57,11 @@ static void append_text(struct text *out, const char *string)
 static void append_list(struct text *out, const char *items)
 {
 	CLEANUP(text_free) struct text list = { 0 };
+	size_t length;
 
-	while (*items) {
-		size_t length = strcspn(items, "\n");
-
+	for (const char *item; (item = table_next_item(&items, &length));) {
 		text_append_string(&list, list.length ? " " : "");
-		text_append(&list, items, length);
-		items += length + (items[length] == '\n');
+		text_append(&list, item, length);
 	}
 	append_text(out, text_string(&list));
 }

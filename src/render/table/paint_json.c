@@ -18,16 +18,14 @@ static void write_category(struct json *json, const struct cell *cell)
 
 static void write_list(struct json *json, const char *items)
 {
-	CLEANUP(text_free) struct text item = { 0 };
+	CLEANUP(text_free) struct text text = { 0 };
+	size_t length;
 
 	json_begin_array(json);
-	while (*items) {
-		size_t length = strcspn(items, "\n");
-
-		text_clear(&item);
-		text_append(&item, items, length);
-		json_string(json, text_string(&item));
-		items += length + (items[length] == '\n');
+	for (const char *item; (item = table_next_item(&items, &length));) {
+		text_clear(&text);
+		text_append(&text, item, length);
+		json_string(json, text_string(&text));
 	}
 	json_end_array(json);
 }

@@ -260,3 +260,14 @@ void table_append_range(struct text *out, const struct cell *cell)
 	if (cell->high != cell->low)
 		text_format(out, "..%" PRId64, cell->high);
 }
+
+const char *table_next_item(const char **items, size_t *ret_length)
+{
+	const char *item = *items;
+
+	if (!*item)
+		return NULL;
+	*ret_length = strcspn(item, "\n");
+	*items = item + *ret_length + (item[*ret_length] == '\n');
+	return item;
+}

@@ -208,6 +208,12 @@ static inline const char *table_text(const struct table *table, const struct cel
 	return cell->text == TABLE_NO_TEXT ? "" : table->text.data + cell->text;
 }
 
+/* Takes the next item off a list; NULL at its end. */
+const char *table_next_item(const char **items, size_t *ret_length);
+
+/* Appends the value as people read it; "*" at its end: only part of a group was measured. */
+void cell_text(struct text *out, const struct table *table, const struct cell *cell);
+
 void table_append_range(struct text *out, const struct cell *cell); /* low..high, or one number */
 
 #endif
