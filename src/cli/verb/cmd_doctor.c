@@ -21,7 +21,6 @@
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
-#include "render/snapshot/capture_footer.h"
 #include "render/snapshot/capture_note.h"
 #include "render/sheet/sheet_view.h"
 #include "trace/tracer.h"

@@ -11,10 +11,10 @@
 #include "render/compare/compare_value.h"
 #include "render/table/table.h"
 
-/* Rows of a section that are shown, and how many are not. */
+/* How many rows of a section are shown and how many are not, and what those shown have. */
 struct section_rows {
-	ARRAY_OF(const struct comparison_row *) rows;
-	uint64_t hidden, unchanged, noise;
+	size_t shown;
+	uint64_t hidden;
 	unsigned has; /* COMPARE_HAS_... */
 };
 
@@ -27,60 +27,45 @@ struct page {
 	bool is_empty; /* no section has shown a row */
 };
 
-static void page_free(struct page *page)
+static void count_row(struct page *page, const struct comparison_row *row)
 {
-	for (int section = 0; section < COMPARE_SECTION_COUNT; section++)
-		array_free(&page->sections[section].rows);
-	sort_columns_clear(&page->sorted);
-}
+	const struct compared_group *group = &page->comparison->groups.data[row->group];
+	struct section_rows *section = &page->sections[row->section];
 
-static int keep_row(struct section_rows *section, const struct compare_view *view,
-		    const struct comparison_row *row)
-{
-	const struct compared_group *group = &view->comparison->groups.data[row->group];
-
-	if (view->limit && section->rows.count == view->limit) {
+	if (page->view->limit && section->shown == page->view->limit) {
 		section->hidden++;
-		return 0;
+		return;
 	}
+	section->shown++;
 	section->has |= (group->tasks_before || group->tasks_after ? COMPARE_HAS_TASKS : 0) |
 			(row->has_rate ? COMPARE_HAS_RATE : 0) |
 			(row->significance.tested ? COMPARE_HAS_P : 0);
-	return array_append(&section->rows, row);
 }
 
-static int sort_out(struct page *page)
+static void count_rows(struct page *page)
 {
-	const struct comparison *comparison = page->comparison;
-	int status = 0;
-
-	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
-		page->sections[id].hidden = comparison->tallies[id].beyond_limit;
-		page->sections[id].unchanged = comparison->tallies[id].unchanged;
-		page->sections[id].noise = comparison->tallies[id].noise;
-	}
-	for (size_t i = 0; i < comparison->rows.count && status == 0; i++) {
-		const struct comparison_row *row = &comparison->rows.data[i];
-
-		status = keep_row(&page->sections[row->section], page->view, row);
-	}
-	return status;
+	for (int id = 0; id < COMPARE_SECTION_COUNT; id++)
+		page->sections[id].hidden = page->comparison->tallies[id].beyond_limit;
+	for (size_t i = 0; i < page->comparison->rows.count; i++)
+		count_row(page, &page->comparison->rows.data[i]);
 }
 
-static int print_table(struct page *page, const struct section_rows *section,
-		       const struct terminal *terminal, FILE *out)
+static int print_table(struct page *page, enum compare_section id, const struct terminal *terminal,
+		       FILE *out)
 {
+	const struct comparison_row *row = page->comparison->rows.data;
 	struct compare_table rows;
 	int status;
 
-	compare_table_init(&rows, page->view, COMPARE_TEXT, section->has, &page->sorted);
-	for (size_t i = 0; i < section->rows.count; i++) {
-		const struct comparison_row *row = section->rows.data[i];
-
+	compare_table_init(&rows, page->view, COMPARE_TEXT, page->sections[id].has, &page->sorted);
+	for (size_t shown = 0; shown < page->sections[id].shown; row++) {
+		if (row->section != id)
+			continue;
 		compare_table_put(&rows, row);
 		page->has_partial |=
 			compare_is_partial(&row->before) || compare_is_partial(&row->after);
 		page->has_reset |= row->state == ROW_RESET;
+		shown++;
 	}
 	rows.table.choice = "--columns";
 	status = table_print(&rows.table, terminal, out);
@@ -96,13 +81,14 @@ static void append_count(struct text *out, uint64_t count, const char *before, c
 }
 
 /* Prints what the table does not show. */
-static int print_rest(const struct section_rows *section, FILE *out)
+static int print_rest(const struct page *page, enum compare_section id, FILE *out)
 {
+	const struct row_tally *tally = &page->comparison->tallies[id];
 	CLEANUP(text_free) struct text line = { 0 };
 
-	append_count(&line, section->hidden, "… ", "(-n 0 shows all)");
-	append_count(&line, section->noise, "", "within noise (--all shows them)");
-	append_count(&line, section->unchanged, "", "unchanged or not measured");
+	append_count(&line, page->sections[id].hidden, "… ", "(-n 0 shows all)");
+	append_count(&line, tally->noise, "", "within noise (--all shows them)");
+	append_count(&line, tally->unchanged, "", "unchanged or not measured");
 	if (line.failed)
 		return -ENOMEM;
 	if (line.length)
@@ -113,10 +99,10 @@ static int print_rest(const struct section_rows *section, FILE *out)
 static int print_section(struct page *page, enum compare_section id,
 			 const struct terminal *terminal, FILE *out)
 {
-	const struct section_rows *section = &page->sections[id];
+	size_t shown = page->sections[id].shown;
 	int status;
 
-	if (section->rows.count == 0 && section->noise == 0)
+	if (shown == 0 && page->comparison->tallies[id].noise == 0)
 		return 0;
 	page->is_empty = false;
 	fprintf(out, "\n## %s\n", compare_section_name(id));
@@ -124,8 +110,8 @@ static int print_section(struct page *page, enum compare_section id,
 		fputs("before: over the lives of the tasks until then; after, of ratios and "
 		      "averages: over the interval alone\n",
 		      out);
-	status = section->rows.count ? print_table(page, section, terminal, out) : 0;
-	return status < 0 ? status : print_rest(section, out);
+	status = shown ? print_table(page, id, terminal, out) : 0;
+	return status < 0 ? status : print_rest(page, id, out);
 }
 
 /* Prints one line for all sections in which nothing happened. */
@@ -134,13 +120,13 @@ static int print_quiet(const struct page *page, FILE *out)
 	CLEANUP(text_free) struct text line = { 0 };
 
 	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
-		const struct section_rows *section = &page->sections[id];
+		const struct row_tally *tally = &page->comparison->tallies[id];
 
-		if (section->rows.count || section->noise || !section->unchanged)
+		if (page->sections[id].shown || tally->noise || !tally->unchanged)
 			continue;
 		text_format(&line, "%s%s (%" PRIu64 " row%s)", line.length ? ", " : "",
-			    compare_section_name((enum compare_section)id), section->unchanged,
-			    section->unchanged == 1 ? "" : "s");
+			    compare_section_name((enum compare_section)id), tally->unchanged,
+			    tally->unchanged == 1 ? "" : "s");
 	}
 	if (line.failed)
 		return -ENOMEM;
@@ -171,10 +157,9 @@ static int print_footer(const struct page *page, FILE *out)
 
 static int print_page(struct page *page, const struct terminal *terminal, FILE *out)
 {
-	int status = sort_out(page);
+	int status = sort_columns_init(&page->sorted, page->view);
 
-	if (status == 0)
-		status = sort_columns_init(&page->sorted, page->view);
+	count_rows(page);
 	if (status == 0)
 		status = compare_intro_print(page->view, terminal, out);
 	for (int id = 0; id < COMPARE_SECTION_COUNT && status == 0; id++)
@@ -188,8 +173,9 @@ static int print_page(struct page *page, const struct terminal *terminal, FILE *
 
 int compare_text_print(const struct compare_view *view, const struct terminal *terminal, FILE *out)
 {
-	CLEANUP(page_free)
 	struct page page = { .view = view, .comparison = view->comparison, .is_empty = true };
+	int status = print_page(&page, terminal, out);
 
-	return print_page(&page, terminal, out);
+	sort_columns_clear(&page.sorted);
+	return status;
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/snapshot/capture_footer.h"
-
 #include <string.h>
 
 #include "analyze/verdict/losses.h"

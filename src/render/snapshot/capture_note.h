@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line about a capture: how much it saw, how, and every loss; and the same
- * for programs.
+ * What there is to know about a capture: how much it saw, how, and every loss;
+ * for programs, and for people in one line or below the table that comes from it.
  */
 #ifndef RENDER_CAPTURE_NOTE_H
 #define RENDER_CAPTURE_NOTE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct json;
+struct selection;
 struct snapshot;
 struct source_report;
 struct text;
@@ -20,5 +24,22 @@ void capture_json(struct json *json, const struct snapshot *snapshot);
 
 /* How a source did, as members of an open object, to which more may be added. */
 void source_json_members(struct json *json, const struct source_report *source);
+
+/* Appends a line for each reason why values of these metrics are missing, with their names. */
+void capture_absences(const struct snapshot *snapshot, const struct selection *selected,
+		      struct text *out);
+
+struct footer_scope {
+	uint32_t sections; /* shown, a bit each: sources of readings concern some of them */
+	bool is_verbose;   /* also name sources that concern nothing that is shown */
+};
+
+/*
+ * Appends whole lines for people: where and when it was made, what was lost,
+ * which sources failed, and why shown metrics lack values.  Names and reasons
+ * come from a file and are escaped.
+ */
+void capture_footer(const struct snapshot *snapshot, const struct selection *shown,
+		    const struct footer_scope *scope, struct text *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
-#include "render/snapshot/capture_footer.h"
+#include "render/snapshot/capture_note.h"
 #include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
 
