@@ -202,6 +202,67 @@ static void programs_get_exact_values_under_the_ids(void **state)
 	free(printed);
 }
 
+/* A row of each kind that a comparison has. */
+static void fill_changes(struct table *table)
+{
+	const struct cell_scale runs = { .largest = 5e9, .low = 1e9, .high = 2e9 };
+	struct cell delta = { .kind = TABLE_CELL_DELTA, .unit = UNIT_BYTES };
+
+	table_sign(table, '>');
+	put_cell(table, (struct cell){ .kind = TABLE_CELL_NUMBER,
+				       .unit = UNIT_NS,
+				       .number = 1500000000,
+				       .scale = table_scale(table, runs),
+				       .measured = 1,
+				       .population = 2 });
+	delta.number = UINT64_MAX;
+	delta.high = -1;
+	put_cell(table, delta);
+	put_cell(table, (struct cell){ .kind = TABLE_CELL_RANGE, .low = -5, .high = 19 });
+	put_cell(table, (struct cell){ .kind = TABLE_CELL_PERCENT, .real = 12.5 });
+	put_word(table, "new");
+	put_known(table, false, 1);
+}
+
+static void changes_have_a_sign_and_words_are_for_people_only(void **state)
+{
+	static const struct table_column columns[] = {
+		{ "a", TABLE_LEFT, .id = "a" },
+		{ "b", TABLE_LEFT, .id = "b c" },
+		{ "d", TABLE_LEFT, .id = "d", .inside = "b" },
+		{ "c", TABLE_LEFT, .id = "percent" },
+		{ "e", TABLE_LEFT, .id = "e" },
+		{ "f", TABLE_LEFT, .id = "f", .inside = "g" },
+	};
+	struct table table = { 0 };
+	char *printed = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&printed, &length);
+	struct json json = json_line_writer(out);
+
+	(void)state;
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	fill_changes(&table);
+	assert_printed(&table, (struct terminal){ 0 },
+		       "a                      b          d       c        e    f\n"
+		       ">1.50 (1.00..2.00) s*  -16.0 EiB  -5..19  +12.5 %  new  -\n");
+	table_clear(&table);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	table_stream_json(&table, &json);
+	fill_changes(&table);
+	table_clear(&table);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	table_stream_csv(&table, out);
+	fill_changes(&table);
+	table_clear(&table);
+	fclose(out);
+	assert_string_equal(printed, "{\"a\":1500000000,\"b\":{\"c\":-18446744073709551615,"
+				     "\"d\":{\"min\":-5,\"max\":19}},\"percent\":12.5}\n"
+				     "a,b c,d,percent,e,f\n"
+				     "1500000000,-18446744073709551615,-5..19,12.5,,\n");
+	free(printed);
+}
+
 static void a_table_without_rows_is_its_header(void **state)
 {
 	struct table table = { 0 };
@@ -341,6 +402,7 @@ int main(void)
 		cmocka_unit_test(values_are_scaled_for_people),
 		cmocka_unit_test(columns_give_way_by_priority_and_are_named),
 		cmocka_unit_test(programs_get_exact_values_under_the_ids),
+		cmocka_unit_test(changes_have_a_sign_and_words_are_for_people_only),
 		cmocka_unit_test(a_table_without_rows_is_its_header),
 		cmocka_unit_test(what_is_not_a_terminal_gets_no_colour_and_is_not_cut),
 		cmocka_unit_test(marks_are_colours_on_a_terminal_only),
