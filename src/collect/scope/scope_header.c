@@ -62,6 +62,13 @@ static bool is_sound(const struct scope_header *header, uint64_t size)
 	       header->statistic_size;
 }
 
+/* The memory has no byte at first, then zeros, then all but the state. */
+static bool is_new(const struct scope_header *header)
+{
+	return header->state == SCOPE_STATE_NEW &&
+	       (header->magic == 0 || header->magic == SCOPE_MAGIC);
+}
+
 int scope_header_read(const struct scope_source *source, struct scope_header *ret,
 		      struct error *error)
 {
@@ -73,10 +80,10 @@ int scope_header_read(const struct scope_source *source, struct scope_header *re
 	got = source->read(source->context, 0, &header, sizeof(header));
 	if (got < 0)
 		return error_set(error, (int)got, "%s", strerror((int)-got));
+	if (got == 0 || ((size_t)got == sizeof(header) && is_new(&header)))
+		return error_set(error, -ENOENT, "it is being made right now");
 	if ((size_t)got < sizeof(header) || header.magic != SCOPE_MAGIC)
 		return error_set(error, -EPROTO, "it does not begin like such a memory");
-	if (header.state == SCOPE_STATE_NEW)
-		return error_set(error, -ENOENT, "it is being made right now");
 	if (header.version != SCOPE_VERSION)
 		return error_set(error, -ENOTSUP, "it is of version %u, and version %d is known",
 				 header.version, SCOPE_VERSION);

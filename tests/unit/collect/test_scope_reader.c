@@ -232,8 +232,26 @@ static void nonsense_is_refused_with_a_sentence(void **state)
 	assert_int_equal(open_own(SCOPE_SEARCH_QUICK, &reader), -ENOTSUP);
 	assert_int_equal(ftruncate(fd, 100), 0);
 	assert_int_equal(open_own(SCOPE_SEARCH_QUICK, &reader), -EPROTO);
+	close(fd);
+}
+
+/* A mapping of it, which a plain user may not open, is not searched for then. */
+static void a_memory_that_is_being_made_is_not_there_yet(void **state)
+{
+	int fd = make_file(SCOPE_MEMORY_NAME, SCOPE_FD);
+	void *mapping = mmap(NULL, MEMORY_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	struct scope_header header = { .magic = SCOPE_MAGIC };
+	struct scope_reader *reader = NULL;
+
+	(void)state;
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(open_own(SCOPE_SEARCH_ALL, &reader), -ENOENT);
+	header.magic = 0;
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(open_own(SCOPE_SEARCH_ALL, &reader), -ENOENT);
 	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_int_equal(open_own(SCOPE_SEARCH_QUICK, &reader), -EPROTO);
+	assert_int_equal(open_own(SCOPE_SEARCH_ALL, &reader), -ENOENT);
+	munmap(mapping, MEMORY_SIZE);
 	close(fd);
 }
 
@@ -370,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_search_gives_up_after_many_of_the_name),
 		cmocka_unit_test(a_memory_of_another_name_is_none),
 		cmocka_unit_test(nonsense_is_refused_with_a_sentence),
+		cmocka_unit_test(a_memory_that_is_being_made_is_not_there_yet),
 		cmocka_unit_test(a_process_that_is_not_there_is_told_apart),
 		cmocka_unit_test(the_last_words_of_a_process_can_be_read),
 		cmocka_unit_test(labels_that_came_later_are_read),
