@@ -59,23 +59,15 @@ class Program:
         return self.err.wait(headline, len(self.err.matching(headline)) + count + 1)
 
     def seen(self):
-        """What is seen of it from outside, now."""
+        """What is seen of it from outside, now, or once it has something to show."""
+        self.number("started")
         status, out, err = run("scopes", "-p", self.pid, "--stats", "--format", "json")
         if status != 0:
             raise AssertionError(err)
         return json.loads(out)["processes"][0]
 
-    def lost_lines(self):
-        """None while the program has not begun to tell."""
-        try:
-            return self.seen()["losses"]["lines"]
-        except AssertionError as error:
-            if "or not yet" not in str(error):
-                raise
-            return None
-
     def wait_for_lost_lines(self):
-        return wait_until(self.lost_lines)
+        return wait_until(lambda: self.seen()["losses"]["lines"])
 
     def command(self):
         self.process.stdin.write(b"x")
