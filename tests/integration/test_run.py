@@ -59,6 +59,13 @@ def child_that_runs(pid, name):
     return None
 
 
+def pending_signals(pid):
+    """Those that were sent to a process and that it has not taken yet."""
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    mask = int(next(line.split()[1] for line in lines if line.startswith("ShdPnd:")), 16)
+    return {number for number in signal.valid_signals() if mask >> (number - 1) & 1}
+
+
 class RunCase(support.TestCase):
     def lines(self, name="run.jsonl"):
         text = pathlib.Path(self.path(name)).read_text()
@@ -459,18 +466,27 @@ class Signals(RunCase):
                 self.assertGreater(len(err.splitlines()), 2, "the report still comes")
 
     def test_what_the_tree_sends_is_not_sent_back(self):
-        """By a child to the whole group, and by the command to its parent."""
-        script = "trap 'echo caught' INT; trap 'exit 5' USR1; trap 'exit 6' TERM; " \
-                 "sh -c 'trap : INT; kill -INT 0'; kill -USR1 $PPID; " \
-                 "echo ready; while :; do sleep 0.05; done"
-        process = self.start("-q", "sh", "-c", script, stdout=subprocess.PIPE,
-                             start_new_session=True)
-        self.addCleanup(process.stdout.close)
-        said = [process.stdout.readline() for _ in range(2)]
-        self.assertEqual(said, [b"caught\n", b"ready\n"])
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.stdout.read(), b"")
-        self.assertEqual(process.wait(timeout=HANG), 6)
+        """By a child to the whole group, and by the command to its parent.
+
+        Who sees only those that live long enough must not come too late for the child.
+        """
+        for way in WAYS:
+            stay = "" if way in EXACT else self.until(f"taken-{way}")
+            script = "trap 'echo caught' INT; trap 'exit 5' USR1; trap 'exit 6' TERM; " \
+                     f"sh -c 'trap : INT; kill -INT 0; echo sent; {stay}'; kill -USR1 $PPID; " \
+                     "echo ready; while :; do sleep 0.05; done"
+            with self.subTest(way=way):
+                process = self.start("-q", "--source", way, "--", "sh", "-c", script,
+                                     stdout=subprocess.PIPE, start_new_session=True)
+                self.addCleanup(process.stdout.close)
+                self.assertEqual(process.stdout.readline(), b"sent\n")
+                wait_until(lambda: signal.SIGINT not in pending_signals(process.pid))
+                pathlib.Path(self.path(f"taken-{way}")).touch()
+                said = [process.stdout.readline() for _ in range(2)]
+                self.assertEqual(said, [b"caught\n", b"ready\n"])
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.stdout.read(), b"")
+                self.assertEqual(process.wait(timeout=HANG), 6)
 
     def test_a_command_that_never_exits_is_ended_after_a_while(self):
         begin = time.monotonic()
