@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 #include "base/clock.h"
@@ -56,10 +57,15 @@ struct watch_command {
 	bool is_outlived;	/* other members outlived it, and we wait for them */
 };
 
+enum { WATCH_SIGNALS_MAX = 8 }; /* more than there are kinds that we take */
+
 struct watch_signals {
 	int fd;
 	struct loop_fd ready;
-	uint64_t taken_ns; /* when signals were last taken */
+	struct signalfd_siginfo arrived[WATCH_SIGNALS_MAX];
+	size_t arrived_count;
+	uint64_t arrived_ns; /* when these were read */
+	uint64_t judged_ns;  /* when those that were judged last were read */
 	bool interrupted;
 };
 
@@ -141,8 +147,13 @@ bool watch_command_ended(struct watch *watch);
 
 void watch_init_signals(struct watch *watch);
 int watch_start_signals(struct watch *watch);
-/* Passes on signals that were meant for the command; without a command, ends the watch. */
-void watch_take_signals(struct watch *watch);
+/* Reads the signals that have arrived. */
+void watch_read_signals(struct watch *watch);
+/*
+ * Passes on those of them that were meant for the command; without a command, ends the watch.
+ * Needs the events up to the moment when they were read, to know who is in the tree.
+ */
+void watch_judge_signals(struct watch *watch);
 
 void watch_init_events(struct watch *watch);
 int watch_start_events(struct watch *watch);

@@ -158,17 +158,21 @@ static uint64_t next_pause(const struct watch_events *events)
 	return pause_ns < DRAIN_IDLE_NS ? pause_ns : DRAIN_IDLE_NS;
 }
 
-/* Signals are taken after the events, so that their sender is in the tree even if it has ended. */
+/*
+ * Signals are read before the events and judged after them: a sender began before its signal
+ * arrived, so that it is in the tree by then.
+ */
 void watch_drain(struct watch *watch)
 {
 	struct watch_events *events = &watch->events;
 	struct tracer *tracer = watch->tracer;
 
 	events->count = 0;
+	if (!watch->loop.is_stopped)
+		watch_read_signals(watch);
 	watch_worked(watch, &events->failures,
 		     tracer->kind->drain(tracer->state, watch_take_event, watch));
-	if (!watch->loop.is_stopped)
-		watch_take_signals(watch);
+	watch_judge_signals(watch);
 	watch_take_ended(watch);
 	if (events->root_moved)
 		watch_follow_root(watch);

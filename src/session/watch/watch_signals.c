@@ -4,21 +4,20 @@
  * watch.
  */
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "session/watch/watch.h"
 
 /*
- * Whether a process of the tree sent the signal.  A process that had already ended when signals
- * were last taken cannot be the sender: another process has its number now.
+ * Whether a process of the tree sent the signal.  A process that had already ended when the
+ * signals before were read cannot be the sender: another process has its number now.
  */
 static bool is_from_tree(const struct watch *watch, pid_t sender)
 {
 	const struct tree_process *process = tree_find(watch->run->tree, sender);
 
 	return sender == watch->command.launch.pid ||
-	       (process && (!process->exited || process->end_ns >= watch->signals.taken_ns));
+	       (process && (!process->exited || process->end_ns >= watch->signals.judged_ns));
 }
 
 /*
@@ -55,19 +54,27 @@ static void take_signal(struct watch *watch, const struct signalfd_siginfo *info
 		kill(watch->command.launch.pid, (int)info->ssi_signo);
 }
 
-void watch_take_signals(struct watch *watch)
+void watch_read_signals(struct watch *watch)
 {
-	uint64_t now_ns = monotonic_ns();
-	struct signalfd_siginfo info;
+	struct watch_signals *signals = &watch->signals;
+	ssize_t got;
 
-	while (read(watch->signals.fd, &info, sizeof(info)) == sizeof(info))
-		take_signal(watch, &info);
-	watch->signals.taken_ns = now_ns;
+	signals->arrived_ns = monotonic_ns();
+	got = read(signals->fd, signals->arrived, sizeof(signals->arrived));
+	signals->arrived_count = got > 0 ? (size_t)got / sizeof(signals->arrived[0]) : 0;
 }
 
-/*
- * Makes the tracer due now: signals are taken after the events that have arrived (watch_drain()).
- */
+void watch_judge_signals(struct watch *watch)
+{
+	struct watch_signals *signals = &watch->signals;
+
+	for (size_t i = 0; i < signals->arrived_count; i++)
+		take_signal(watch, &signals->arrived[i]);
+	signals->arrived_count = 0;
+	signals->judged_ns = signals->arrived_ns;
+}
+
+/* Makes the tracer due now: signals are read, then events, then signals are judged. */
 static void be_called(void *context)
 {
 	struct watch *watch = context;

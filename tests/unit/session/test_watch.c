@@ -27,7 +27,18 @@ struct fake {
 	bool is_empty; /* nobody lives */
 	uint64_t lost;
 	int fd;
+	int signal_fd; /* if not 0, a signal arrives there while it is drained */
 };
+
+#define LATE_PID (PID + 1)
+
+/* A signal as the kernel would tell it. */
+static void send_signal(int fd, int32_t sender)
+{
+	struct signalfd_siginfo info = { .ssi_signo = SIGTERM, .ssi_pid = (uint32_t)sender };
+
+	assert_int_equal(write(fd, &info, sizeof(info)), sizeof(info));
+}
 
 static int fake_fd(void *state)
 {
@@ -41,6 +52,9 @@ static int fake_drain(void *state, tree_event_sink *sink, void *context)
 	(void)sink;
 	(void)context;
 	fake->drains++;
+	if (fake->signal_fd)
+		send_signal(fake->signal_fd, LATE_PID);
+	fake->signal_fd = 0;
 	return fake->drain_status;
 }
 
@@ -109,27 +123,39 @@ static void detach(struct setting *setting)
 	watch_close(&setting->watch);
 }
 
-/* A signal as the kernel would tell it, and what the command, a child of ours, ended by. */
-static int ended_by(struct setting *setting, int32_t sender)
+/* The command is a child of ours, and signals come from a pipe. */
+static void start_command(struct setting *setting, int ends[2])
 {
-	struct signalfd_siginfo info = { .ssi_signo = SIGTERM, .ssi_pid = (uint32_t)sender };
-	int ends[2], status;
-
 	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-	assert_int_equal(write(ends[1], &info, sizeof(info)), sizeof(info));
 	setting->watch.run->mode = RUN_COMMAND;
 	setting->watch.signals.fd = ends[0];
 	setting->watch.command.launch.pid = fork();
 	if (setting->watch.command.launch.pid == 0)
 		for (;;)
 			pause();
-	watch_take_signals(&setting->watch);
+}
+
+/* What the command ended by: SIGKILL is ours. */
+static int end_command(struct setting *setting, int ends[2])
+{
+	int status;
+
 	kill(setting->watch.command.launch.pid, SIGKILL);
 	assert_int_equal(waitpid(setting->watch.command.launch.pid, &status, 0),
 			 setting->watch.command.launch.pid);
 	close(ends[0]);
 	close(ends[1]);
 	return WTERMSIG(status);
+}
+
+static int ended_by(struct setting *setting, int32_t sender)
+{
+	int ends[2];
+
+	start_command(setting, ends);
+	send_signal(ends[1], sender);
+	watch_drain(&setting->watch);
+	return end_command(setting, ends);
 }
 
 static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(void **state)
@@ -147,6 +173,24 @@ static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(v
 	assert_int_equal(tree_apply(setting.watch.run->tree, &end), 0);
 	assert_int_equal(ended_by(&setting, PID), SIGKILL); /* it may have been its last deed */
 	assert_int_equal(ended_by(&setting, PID), SIGTERM);
+	detach(&setting);
+}
+
+/* The events that were read before it arrived may lack its sender's begin. */
+static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
+{
+	struct setting setting = { 0 };
+	struct tree_event begin = { .type = TREE_FORK, .task = { LATE_PID, LATE_PID, 2 } };
+	int ends[2];
+
+	(void)state;
+	attach(&setting);
+	start_command(&setting, ends);
+	setting.fake.signal_fd = ends[1];
+	watch_drain(&setting.watch);
+	assert_int_equal(tree_apply(setting.watch.run->tree, &begin), 0);
+	watch_drain(&setting.watch);
+	assert_int_equal(end_command(&setting, ends), SIGKILL);
 	detach(&setting);
 }
 
@@ -302,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
+		cmocka_unit_test(a_signal_is_judged_by_what_was_read_after_it_arrived),
 		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),
 		cmocka_unit_test(a_look_that_finds_nobody_ends_the_watching),
 		cmocka_unit_test(many_failed_looks_in_a_row_detach),
