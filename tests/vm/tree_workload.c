@@ -8,8 +8,9 @@
  *	role PID NAME
  *	expect PID KEY OPERATOR VALUE	KEY is a path in the exit record; ~ is within 2 percent
  *	children PID COUNT CPU_NS	as getrusage() has it
- *	total LEAST_NS MOST_NS		CPU time of all of them since the exec of the first, which is
- *					after it was born and before it could look
+ *	total LEAST_NS MOST_NS TIME_NS	CPU time of all of them since the exec of the first, which is
+ *					after it was born and before it could look; up to this
+ *					time of CLOCK_MONOTONIC
  *	left PID			still there when the command has ended
  *	sender PID			who kills the first process
  */
@@ -37,7 +38,7 @@
 #define NS_PER_MS 1000000ULL
 #define MIB (1ULL << 20)
 #define PAUSE_MS 200
-/* Less than a pause: on a slow machine one thread begins it before the other one waits. */
+/* Less than a pause, whose begin or end may take long on a slow machine. */
 #define PAUSE_SEEN_NS (PAUSE_MS / 2 * NS_PER_MS)
 #define BLOCK_BYTES 4096
 #define SHORT_CHILDREN 200
@@ -94,6 +95,44 @@ static uint64_t cpu_ns(int who)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
+/* Until a task has this state, as the kernel tells it. */
+static void wait_for_state(pid_t tid, char state)
+{
+	char path[64], text[512];
+	const char *found;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	for (;;) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		need(fd >= 0);
+		length = read(fd, text, sizeof(text) - 1);
+		need(length > 0);
+		close(fd);
+		text[length] = '\0';
+		found = strrchr(text, ')');
+		need(found != NULL);
+		if (found[2] == state)
+			return;
+		sleep_ms(1);
+	}
+}
+
+/* For a thread: until the first one waits for it. */
+static void wait_for_first(void)
+{
+	wait_for_state(getpid(), 'S');
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
 static void touch_memory(size_t bytes)
 {
 	char *memory =
@@ -104,20 +143,38 @@ static void touch_memory(size_t bytes)
 		((volatile char *)memory)[i] = 1;
 }
 
-/* Whoever waits for another one runs when that has really ended, and the kernel has all of it. */
-static void use_one_cpu(void)
+static void use_cpus(int count)
 {
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
-	CPU_SET(0, &cpus);
+	for (int i = 0; i < count; i++)
+		CPU_SET(i, &cpus);
 	need(sched_setaffinity(0, sizeof(cpus), &cpus) == 0);
+}
+
+/*
+ * On one CPU, whoever waits for another one runs when that has really ended, and the kernel has all
+ * of it.  On two, the last steps of the dead are in nobody's account, and they can take long: the
+ * machine is emulated, one CPU at a time.
+ */
+static void use_one_cpu(void)
+{
+	use_cpus(1);
+}
+
+/* From here on, until use_one_cpu(). */
+static void use_all_cpus(void)
+{
+	use_cpus((int)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static pid_t start(const char *role)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	use_one_cpu();
+	pid = fork();
 	need(pid >= 0);
 	if (pid == 0) {
 		execl("/proc/self/exe", "tree_workload", "-", role, (char *)NULL);
@@ -130,6 +187,7 @@ static void *in_thread(void *(*body)(void *), void *argument)
 {
 	pthread_t *thread = malloc(sizeof(*thread));
 
+	use_all_cpus();
 	need(thread && pthread_create(thread, NULL, body, argument) == 0);
 	return thread;
 }
@@ -165,18 +223,18 @@ static int act_burning(void)
 	while (cpu_ns(RUSAGE_SELF) < 500 * NS_PER_MS)
 		for (volatile int i = 0; i < 100000; i++)
 			;
+	expect(getpid(), "cpu_time_ns", ">=", cpu_ns(RUSAGE_SELF) / 100 * 98);
 	return 0;
 }
 
-/* What the kernel says of a child that has ended is all of it. */
+/* What the kernel says of a child that has ended is all of it; its own words were not. */
 static int act_computing(void)
 {
-	pid_t pid;
+	pid_t pid = start("burning");
 
-	use_one_cpu();
-	pid = start("burning");
 	waitpid(pid, NULL, 0);
 	expect(pid, "cpu_time_ns", "~", cpu_ns(RUSAGE_CHILDREN));
+	expect(pid, "cpu_time_ns", "<=", cpu_ns(RUSAGE_CHILDREN) / 100 * 102);
 	return 0;
 }
 
@@ -190,6 +248,7 @@ static int act_sleeping(void)
 
 static void *write_later(void *fd)
 {
+	wait_for_first();
 	sleep_ms(PAUSE_MS);
 	need(write(*(int *)fd, "x", 1) == 1);
 	return NULL;
@@ -248,9 +307,9 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int told;
 
-static void *lock_for_once(void *unused)
+static void *lock_for_once(void *ret_tid)
 {
-	(void)unused;
+	__atomic_store_n((pid_t *)ret_tid, gettid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
 	return NULL;
@@ -258,12 +317,15 @@ static void *lock_for_once(void *unused)
 
 static int act_locking(void)
 {
+	pid_t tid = 0;
 	void *thread;
 
 	pthread_mutex_lock(&mutex);
-	thread = in_thread(lock_for_once, NULL);
-	/* Some more: the thread must have come that far. */
-	sleep_ms(PAUSE_MS + 100);
+	thread = in_thread(lock_for_once, &tid);
+	while (!__atomic_load_n(&tid, __ATOMIC_RELAXED))
+		sleep_ms(1);
+	wait_for_state(tid, 'S');
+	sleep_ms(PAUSE_MS);
 	pthread_mutex_unlock(&mutex);
 	join(thread);
 	expect_wait("lock");
@@ -273,6 +335,7 @@ static int act_locking(void)
 static void *tell_later(void *unused)
 {
 	(void)unused;
+	wait_for_first();
 	sleep_ms(PAUSE_MS);
 	pthread_mutex_lock(&mutex);
 	told = 1;
@@ -305,7 +368,8 @@ static int act_polling(void)
 static void *sleep_once(void *unused)
 {
 	(void)unused;
-	sleep_ms(PAUSE_MS + 50);
+	wait_for_first();
+	sleep_ms(PAUSE_MS);
 	return NULL;
 }
 
@@ -327,8 +391,8 @@ static int act_stopping(void)
 {
 	pid_t pid = start("pausing");
 
-	sleep_ms(100);
 	kill(pid, SIGSTOP);
+	wait_for_state(pid, 'T');
 	sleep_ms(PAUSE_MS);
 	kill(pid, SIGCONT);
 	kill(pid, SIGUSR1);
@@ -551,10 +615,14 @@ static int act(const char *name)
 
 int main(int count, char **arguments)
 {
-	uint64_t before = cpu_ns(RUSAGE_SELF), total;
+	uint64_t before = cpu_ns(RUSAGE_SELF), time, total;
 
-	if (count == 3 && strcmp(arguments[1], "-") == 0)
-		return act(arguments[2]);
+	if (count == 3 && strcmp(arguments[1], "-") == 0) {
+		int status = act(arguments[2]);
+
+		use_one_cpu();
+		return status;
+	}
 	say("role %d first\n", getpid());
 	for (int i = 1; i < count; i++) {
 		pid_t pid = start(arguments[i]);
@@ -565,7 +633,9 @@ int main(int count, char **arguments)
 		if (WIFEXITED(status) && WEXITSTATUS(status) > 7)
 			return 9;
 	}
+	time = now_ns();
 	total = cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN);
-	say("total %llu %llu\n", (unsigned long long)(total - before), (unsigned long long)total);
+	say("total %llu %llu %llu\n", (unsigned long long)(total - before),
+	    (unsigned long long)total, (unsigned long long)time);
 	return 3;
 }
