@@ -44,7 +44,7 @@ class Silent(support.TestCase):
         command = subprocess.Popen([TASKSCOPE, *map(str, words)], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
-            out, _ = command.communicate(timeout=20)
+            out, _ = command.communicate(timeout=support.HANG)
         except subprocess.TimeoutExpired:
             self.mount.process.stdin.close()
             command.kill()
