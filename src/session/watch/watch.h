@@ -63,9 +63,9 @@ struct watch_signals {
 	int fd;
 	struct loop_fd ready;
 	struct signalfd_siginfo arrived[WATCH_SIGNALS_MAX];
-	size_t arrived_count;
-	uint64_t arrived_ns; /* when these were read */
-	uint64_t judged_ns;  /* when those that were judged last were read */
+	size_t arrived_count; /* those that were not judged yet */
+	uint64_t empty_ns;    /* when there were no more to read */
+	uint64_t judged_ns;   /* up to when all that arrived were judged */
 	bool interrupted;
 };
 
@@ -147,11 +147,11 @@ bool watch_command_ended(struct watch *watch);
 
 void watch_init_signals(struct watch *watch);
 int watch_start_signals(struct watch *watch);
-/* Reads the signals that have arrived. */
-void watch_read_signals(struct watch *watch);
+/* Reads signals that have arrived.  Returns whether there were any. */
+bool watch_read_signals(struct watch *watch);
 /*
- * Passes on those of them that were meant for the command; without a command, ends the watch.
- * Needs the events up to the moment when they were read, to know who is in the tree.
+ * Passes on those that were read and were meant for the command; without a command, ends the
+ * watch.
  */
 void watch_judge_signals(struct watch *watch);
 
@@ -163,6 +163,8 @@ void watch_drain(struct watch *watch);
 int watch_take_event(void *context, const struct tree_event *event);
 /* Writes a line for each process that ended. */
 void watch_take_ended(struct watch *watch);
+/* Takes the signals that have arrived.  Needed before watch_take_ended(), which forgets senders. */
+void watch_take_signals(struct watch *watch);
 /* Adds the command's end to the tree, from wait(), if the tracer did not report it. */
 void watch_apply_end(struct watch *watch);
 /*

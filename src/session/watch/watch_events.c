@@ -158,21 +158,32 @@ static uint64_t next_pause(const struct watch_events *events)
 	return pause_ns < DRAIN_IDLE_NS ? pause_ns : DRAIN_IDLE_NS;
 }
 
+static void take_events(struct watch *watch)
+{
+	struct tracer *tracer = watch->tracer;
+
+	watch_worked(watch, &watch->events.failures,
+		     tracer->kind->drain(tracer->state, watch_take_event, watch));
+}
+
 /*
- * Signals are read before the events and judged after them: a sender began before its signal
- * arrived, so that it is in the tree by then.
+ * A sender began before its signal arrived, so that the events after tell of it; and it did not
+ * end before, so that it is still known if no ended one was taken since signals were last read.
  */
+void watch_take_signals(struct watch *watch)
+{
+	while (!watch->loop.is_stopped && watch_read_signals(watch))
+		take_events(watch);
+	watch_judge_signals(watch);
+}
+
 void watch_drain(struct watch *watch)
 {
 	struct watch_events *events = &watch->events;
-	struct tracer *tracer = watch->tracer;
 
 	events->count = 0;
-	if (!watch->loop.is_stopped)
-		watch_read_signals(watch);
-	watch_worked(watch, &events->failures,
-		     tracer->kind->drain(tracer->state, watch_take_event, watch));
-	watch_judge_signals(watch);
+	take_events(watch);
+	watch_take_signals(watch);
 	watch_take_ended(watch);
 	if (events->root_moved)
 		watch_follow_root(watch);

@@ -92,6 +92,7 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 	if (worked)
 		close_lost(watch, since_ns);
 	watch->command.sampled_since_end |= worked && had_ended;
+	watch_take_signals(watch);
 	watch_take_ended(watch);
 	now_ns = monotonic_ns();
 	watch->run->end_ns = now_ns;

@@ -54,14 +54,18 @@ static void take_signal(struct watch *watch, const struct signalfd_siginfo *info
 		kill(watch->command.launch.pid, (int)info->ssi_signo);
 }
 
-void watch_read_signals(struct watch *watch)
+bool watch_read_signals(struct watch *watch)
 {
 	struct watch_signals *signals = &watch->signals;
-	ssize_t got;
+	struct signalfd_siginfo *next = &signals->arrived[signals->arrived_count];
+	size_t room = WATCH_SIGNALS_MAX - signals->arrived_count;
+	uint64_t now_ns = monotonic_ns();
+	ssize_t got = room ? read(signals->fd, next, room * sizeof(*next)) : 0;
 
-	signals->arrived_ns = monotonic_ns();
-	got = read(signals->fd, signals->arrived, sizeof(signals->arrived));
-	signals->arrived_count = got > 0 ? (size_t)got / sizeof(signals->arrived[0]) : 0;
+	signals->arrived_count += got > 0 ? (size_t)got / sizeof(*next) : 0;
+	if (got <= 0)
+		signals->empty_ns = now_ns;
+	return got > 0;
 }
 
 void watch_judge_signals(struct watch *watch)
@@ -71,10 +75,10 @@ void watch_judge_signals(struct watch *watch)
 	for (size_t i = 0; i < signals->arrived_count; i++)
 		take_signal(watch, &signals->arrived[i]);
 	signals->arrived_count = 0;
-	signals->judged_ns = signals->arrived_ns;
+	signals->judged_ns = signals->empty_ns;
 }
 
-/* Makes the tracer due now: signals are read, then events, then signals are judged. */
+/* Makes the tracer due now: see watch_take_signals(). */
 static void be_called(void *context)
 {
 	struct watch *watch = context;

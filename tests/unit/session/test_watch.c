@@ -27,7 +27,8 @@ struct fake {
 	bool is_empty; /* nobody lives */
 	uint64_t lost;
 	int fd;
-	int signal_fd; /* if not 0, a signal arrives there while it is drained */
+	int signal_fd;	  /* if not 0, a signal arrives there while it is drained */
+	bool is_late_due; /* it is drained of the sender's begin next */
 };
 
 #define LATE_PID (PID + 1)
@@ -48,10 +49,12 @@ static int fake_fd(void *state)
 static int fake_drain(void *state, tree_event_sink *sink, void *context)
 {
 	struct fake *fake = state;
+	struct tree_event begin = { .type = TREE_FORK, .task = { LATE_PID, LATE_PID, 2 } };
 
-	(void)sink;
-	(void)context;
 	fake->drains++;
+	if (fake->is_late_due)
+		sink(context, &begin);
+	fake->is_late_due = fake->signal_fd;
 	if (fake->signal_fd)
 		send_signal(fake->signal_fd, LATE_PID);
 	fake->signal_fd = 0;
@@ -180,7 +183,6 @@ static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(v
 static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
 {
 	struct setting setting = { 0 };
-	struct tree_event begin = { .type = TREE_FORK, .task = { LATE_PID, LATE_PID, 2 } };
 	int ends[2];
 
 	(void)state;
@@ -188,7 +190,25 @@ static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
 	start_command(&setting, ends);
 	setting.fake.signal_fd = ends[1];
 	watch_drain(&setting.watch);
-	assert_int_equal(tree_apply(setting.watch.run->tree, &begin), 0);
+	assert_int_equal(end_command(&setting, ends), SIGKILL);
+	detach(&setting);
+}
+
+static void a_sender_that_has_ended_is_known_until_its_signal_is_judged(void **state)
+{
+	struct setting setting = { 0 };
+	struct tree_event end = { .type = TREE_PROCESS,
+				  .task = { PID, PID, 1 },
+				  .process = { .ended = true } };
+	int ends[2];
+
+	(void)state;
+	attach(&setting);
+	start_command(&setting, ends);
+	send_signal(ends[1], PID);
+	end.time_ns = end.process.end_ns = monotonic_ns();
+	assert_int_equal(tree_apply(setting.watch.run->tree, &end), 0);
+	watch_sample(&setting.watch, TRACER_SAMPLE);
 	watch_drain(&setting.watch);
 	assert_int_equal(end_command(&setting, ends), SIGKILL);
 	detach(&setting);
@@ -347,6 +367,7 @@ int main(void)
 		cmocka_unit_test(
 			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
 		cmocka_unit_test(a_signal_is_judged_by_what_was_read_after_it_arrived),
+		cmocka_unit_test(a_sender_that_has_ended_is_known_until_its_signal_is_judged),
 		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),
 		cmocka_unit_test(a_look_that_finds_nobody_ends_the_watching),
 		cmocka_unit_test(many_failed_looks_in_a_row_detach),
