@@ -108,15 +108,18 @@ static void set_fds(struct tree *tree, struct tree_process *process, struct tree
 	tree->has_fds = tree->index->fds_known > 0;
 }
 
+/* A process that is about to end has no words any more: then they are not known. */
 static int set_arguments(struct tree_process *process, const struct tree_exec *exec)
 {
 	size_t length = exec->length < TREE_ARGUMENTS_MAX ? exec->length : TREE_ARGUMENTS_MAX;
-	char *copy = malloc(length + 1);
+	char *copy = length ? malloc(length + 1) : NULL;
 
-	if (!copy)
+	if (length && !copy)
 		return -ENOMEM;
-	memcpy(copy, exec->arguments, length);
-	copy[length] = '\0';
+	if (copy) {
+		memcpy(copy, exec->arguments, length);
+		copy[length] = '\0';
+	}
 	free(process->arguments);
 	process->arguments = copy;
 	process->arguments_length = length;

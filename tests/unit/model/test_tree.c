@@ -371,7 +371,7 @@ static void arguments_are_of_the_last_exec_and_go_to_children(void **state)
 	assert_int_equal(tree->root->execs, 1);
 	exec_at(tree, 10, 100, "", 0);
 	assert_int_equal(tree->root->arguments_length, 0);
-	assert_non_null(tree->root->arguments);
+	assert_null(tree->root->arguments);
 }
 
 static void the_command_of_one_that_was_found_is_no_exec(void **state)
