@@ -54,6 +54,10 @@ def wait_for_state(pid, states):
     wait_until(lambda: state_of(pid) in states)
 
 
+def channel_of(pid):
+    return pathlib.Path(f"/proc/{pid}/wchan").read_text()
+
+
 def children_of(pid):
     return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
@@ -151,8 +155,9 @@ class Why(TestCase):
                   "    libc.sleep(30)\n"
                   "    libc._exit(0)\n")
         with Child(sys.executable, "-c", script) as child:
-            # Not a short wait for a disk.
-            wait_until(lambda: children_of(child.pid) and state_of(child.pid) == "D")
+            # Not a short wait for a disk, nor on its CPU still.
+            wait_until(lambda: children_of(child.pid) and state_of(child.pid) == "D" and
+                       channel_of(child.pid) != "0")
             answer = why(child.pid)
             text = run("why", child.pid, "-d", "100ms")[1]
             for pid in children_of(child.pid):
