@@ -197,18 +197,24 @@ static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
 static void a_sender_that_has_ended_is_known_until_its_signal_is_judged(void **state)
 {
 	struct setting setting = { 0 };
-	struct tree_event end = { .type = TREE_PROCESS,
-				  .task = { PID, PID, 1 },
-				  .process = { .ended = true } };
+	struct tree_event events[] = {
+		{ .type = TREE_FORK, .fork = { .parent_pid = PID } },
+		{ .type = TREE_THREAD, .account = { .ended = true } },
+		{ .type = TREE_PROCESS, .process = { .ended = true } },
+	};
 	int ends[2];
 
 	(void)state;
 	attach(&setting);
 	start_command(&setting, ends);
-	send_signal(ends[1], PID);
-	end.time_ns = end.process.end_ns = monotonic_ns();
-	assert_int_equal(tree_apply(setting.watch.run->tree, &end), 0);
+	send_signal(ends[1], LATE_PID);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		events[i].task = (struct task_key){ LATE_PID, LATE_PID, 2 };
+		events[i].time_ns = monotonic_ns();
+		assert_int_equal(tree_apply(setting.watch.run->tree, &events[i]), 0);
+	}
 	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_null(tree_find(setting.watch.run->tree, LATE_PID));
 	watch_drain(&setting.watch);
 	assert_int_equal(end_command(&setting, ends), SIGKILL);
 	detach(&setting);
