@@ -81,7 +81,12 @@ class Branches(support.TestCase):
         """By a look instead of a last account."""
         script = ("import os, subprocess, sys\n"
                   f"child = subprocess.Popen([{WORKLOAD!r}, 'stays'], stdout=subprocess.PIPE)\n"
-                  "child.stdout.readline()")
+                  "child.stdout.readline()\n"
+                  "def is_asleep(folder):\n"
+                  "    state = open(f'{folder}/stat').read().rpartition(')')[2].split()[0]\n"
+                  "    return state == 'S' and open(f'{folder}/wchan').read() != '0'\n"
+                  "while not is_asleep(f'/proc/{child.pid}'):\n"
+                  "    pass")
         told = Told("bpf", sys.executable, "-c", script)
         (pid,) = {line["pid"] for line in told.said if line["said"] == "call"}
         os.kill(int(pid), 9)
