@@ -67,11 +67,16 @@ class PhaseCase(support.TestCase):
         return out
 
     def check_time(self, phase, wall_ns, cpu_ns):
-        """Sampled times are near to the real ones: half of it, and half a second more, is."""
+        """Sampled times are near to the real ones: half of it, and half a second more, is.
+
+        What came after the last sample may be missing.  On a machine that is too busy for more
+        than two that can be most of it.
+        """
         self.assertGreater(phase["samples"], 0, phase)
-        self.assertGreater(phase["wall_ns"], wall_ns / 2, phase)
         self.assertLess(phase["wall_ns"], wall_ns * 1.5 + 500 * MS, phase)
-        self.assertGreater(phase["run_time_ns"], cpu_ns / 3 - 100 * MS, phase)
+        if phase["samples"] > 2:
+            self.assertGreater(phase["wall_ns"], wall_ns / 2, phase)
+            self.assertGreater(phase["run_time_ns"], cpu_ns / 3 - 100 * MS, phase)
         self.assertLess(phase["run_time_ns"], cpu_ns * 1.5 + 500 * MS, phase)
         self.assertAlmostEqual(phase["wall_ns"], phase["run_time_ns"] + phase["off_cpu_ns"], delta=MS)
 
