@@ -58,16 +58,33 @@ static bool is_known(const struct members *members, const struct member *member,
 	return thread && thread->process == member;
 }
 
+static bool notice_exec(struct members *members, struct member *member,
+			const struct proc_sample *sample);
+
+/* Whether a process of several threads has run another program since it was last sampled. */
+static bool notice_late_exec(struct members *members, struct member *member)
+{
+	struct proc_sample sample;
+
+	return member->threads.count > 1 &&
+	       proc_sample_process(members->host, member->key.pid, &sample) == 0 &&
+	       scan_is_member(members, member, &sample) && notice_exec(members, member, &sample);
+}
+
+/* After an exec the counters of the leader are those of another thread: they are read again. */
 static int sample_thread(struct members *members, struct member *member, int32_t tid, bool reports)
 {
 	struct member_thread *thread;
 	struct proc_sample sample;
-	int status =
-		proc_sample_thread(members->host, &members->reader, member->key.pid, tid, &sample);
+	int status;
 
-	/* Without descriptors or memory, a thread that cannot be read is not missing. */
-	if (status < 0)
-		return proc_sample_is_shortage(status) ? status : 0;
+	do {
+		status = proc_sample_thread(members->host, &members->reader, member->key.pid, tid,
+					    &sample);
+		/* Without descriptors or memory, a thread that cannot be read is not missing. */
+		if (status < 0)
+			return proc_sample_is_shortage(status) ? status : 0;
+	} while (tid == member->key.pid && notice_late_exec(members, member));
 	thread = is_known(members, member, tid) ? members_find_thread(members, tid) :
 						  add_thread(members, member, tid, &sample);
 	if (!thread)
@@ -131,14 +148,14 @@ static void find_heir(struct members *members, struct member *member)
 		members_replace_leader(members, heir, monotonic_ns());
 }
 
-/* Reports an exec if it runs another program than at the last sample. */
-static void notice_exec(struct members *members, struct member *member,
+/* Reports an exec if it runs another program than at the last sample.  Returns whether it does. */
+static bool notice_exec(struct members *members, struct member *member,
 			const struct proc_sample *sample)
 {
 	bool executed = sample->has_executed && !member->executed;
 
 	if (!sample->image)
-		return;
+		return false;
 	executed = executed || (member->image && sample->image != member->image);
 	member->executed = sample->has_executed;
 	member->image = sample->image;
@@ -146,6 +163,7 @@ static void notice_exec(struct members *members, struct member *member,
 		find_heir(members, member);
 	if (executed)
 		members_exec(members, member, NULL, monotonic_ns());
+	return executed;
 }
 
 int scan_threads(struct members *members, struct member *member, bool reports)
