@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/taskstats/taskstats_socket.h"
 
 #define ROUNDS 5

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 int file_open_below(int dir, const char *path, int flags)

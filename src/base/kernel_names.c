@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 #define UNNAMED_ERROR "errno_"

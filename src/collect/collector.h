@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "collect/capture.h"
 #include "collect/gate.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 /* A list of every second of 8192 CPUs takes about 20 KiB. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "host/host.h"
 #include "host/privilege.h"

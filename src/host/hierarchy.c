@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/file.h"
 
 #define CGROUP_ROOT "fs/cgroup"

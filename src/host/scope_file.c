@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/scope_layout.h"
 #include "host/deadline_run.h"
+#include "host/elf/process_maps.h"
 #include "host/host.h"
 #include "host/plain_file.h"
-#include "host/elf/process_maps.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "metric/wait.h"
 
 #define TWO_INPUTS(formula, a, b)                                                                  \

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 /* clang-format off */
 #define KIND_FOLD_COUNTER FOLD_SUM

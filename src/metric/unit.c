@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 struct step {

@@ -9,16 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "collect/capture.h"
 #include "host/host.h"
-#include "model/tree/run.h"
 #include "model/snapshot/snapshot.h"
-#include "store/run/run_json.h"
+#include "model/tree/run.h"
 #include "session/attachable.h"
 #include "session/watch/watch.h"
+#include "store/run/run_json.h"
 
 /* The sources that the capture for the host's facts uses; all others are left out. */
 #define HOST_SOURCES                                                                               \

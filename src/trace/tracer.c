@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/tree/run.h"

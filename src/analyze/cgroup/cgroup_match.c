@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyze/group/group.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 static int compare_sets(const struct typed_cgroup *a, const struct typed_cgroup *b)

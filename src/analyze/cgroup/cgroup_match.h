@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 
 struct compare_side;
 struct group;

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 
 #define CANDIDATES_MAX 32
 #define ALIKE_PERCENT 90

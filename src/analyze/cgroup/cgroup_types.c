@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/match/census.h"
 #include "analyze/compare/comparison.h"
-#include "base/array.h"
+#include "analyze/match/census.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 
 enum { SIDE_BEFORE = 1, SIDE_AFTER = 2 };

@@ -5,7 +5,7 @@
 
 #include "analyze/compare/compare_layout.h"
 #include "analyze/match/exited.h"
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "metric/fold.h"
 #include "model/counter.h"
 #include "model/snapshot/snapshot.h"

@@ -11,7 +11,7 @@
 #include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 

@@ -21,7 +21,7 @@
 
 #include "analyze/compare/comparison.h"
 #include "analyze/match/join.h"
-#include "base/arena.h"
+#include "base/collection/arena.h"
 #include "metric/metric.h"
 
 struct column;

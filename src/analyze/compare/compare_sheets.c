@@ -7,7 +7,7 @@
 #include "analyze/compare/compare_metrics.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/sheet/sheet_layout.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 
 /*
  * The section that shows a reading, and the capture's source of it; the first

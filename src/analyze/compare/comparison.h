@@ -26,8 +26,8 @@
 
 #include "analyze/group/group.h"
 #include "analyze/group/selection.h"
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "metric/metric.h"
 
 struct compare_layout;

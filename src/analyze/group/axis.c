@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/group/container.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 #define HEX_ID 64

@@ -7,10 +7,10 @@
 
 #include "analyze/match/census.h"
 #include "analyze/verdict/losses.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 #include "base/cpulist.h"
-#include "base/dictionary.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 #include "metric/fold.h"
 #include "metric/metric.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 /* Independent of the locale: a name must be the same on every host. */

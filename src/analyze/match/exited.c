@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyze/match/join.h"
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "model/counter.h"
 #include "model/snapshot/snapshot.h"
 

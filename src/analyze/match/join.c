@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/match/join.h"
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 #include "model/snapshot/snapshot.h"
 
 #define TICKS_USUAL 100

@@ -8,7 +8,7 @@
 #include "analyze/compare/comparison.h"
 #include "analyze/group/group.h"
 #include "analyze/match/census.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "base/text.h"
 
 /* Needed only while the layout is made. */

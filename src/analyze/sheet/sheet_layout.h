@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "analyze/compare/compare_layout.h"
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 
 struct comparison;

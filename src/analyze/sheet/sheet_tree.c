@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 
 /* The row of a path in a run; row_of is by number of the path in the run's own dictionary. */
 static uint32_t row_of_path(const struct compare_run *run, const uint32_t *row_of, const char *path,

@@ -39,8 +39,8 @@
 #include <stdint.h>
 
 #include "analyze/group/group.h"
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "metric/metric.h"
 
 struct comparison;

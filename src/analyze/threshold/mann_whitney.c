@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "analyze/compare/comparison.h"
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 
 /* Up to so many runs a side, deals are counted one by one: 40 over 20 fits 64 bits. */
 #define EXACT_MAX 20

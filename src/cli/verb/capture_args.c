@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"

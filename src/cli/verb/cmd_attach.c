@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "cli/command.h"
 #include "cli/verb/pid_list.h"
 #include "cli/verb/session_args.h"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "analyze/group/selection.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -21,8 +21,8 @@
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
-#include "render/snapshot/capture_note.h"
 #include "render/sheet/sheet_view.h"
+#include "render/snapshot/capture_note.h"
 #include "trace/tracer.h"
 
 /*

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 
 struct capture_args;
 struct error;

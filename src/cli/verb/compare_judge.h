@@ -11,8 +11,8 @@
 
 #include "analyze/compare/comparison.h"
 #include "analyze/threshold/fail_on.h"
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "render/compare/compare_view.h"
 
 struct error;

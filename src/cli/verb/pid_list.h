@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 struct error;
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "collect/gate.h"
 #include "collect/host/pressure.h"
 #include "metric/reading.h"

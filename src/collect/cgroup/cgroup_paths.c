@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 #include "base/file.h"
 #include "collect/collector.h"
 

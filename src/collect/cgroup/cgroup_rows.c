@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "collect/collector.h"
 #include "host/proc/proc_file.h"
 

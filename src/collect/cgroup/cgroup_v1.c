@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 #define NS_PER_US 1000
 

@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/cpulist.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/host/fact_absence.h"
-#include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
+#include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 
 #define NS_DIGITS 9

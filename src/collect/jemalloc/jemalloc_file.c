@@ -8,16 +8,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "collect/jemalloc/jemalloc_budget.h"
-#include "host/proc/proc_file.h"
 #include "host/confine/confine.h"
 #include "host/elf/debug_file.h"
 #include "host/elf/process_modules.h"
 #include "host/host.h"
 #include "host/oracle/dwarf_layout.h"
 #include "host/plain_file.h"
+#include "host/proc/proc_file.h"
 
 #define INSPECT_MEMORY ((uint64_t)2 << 30) /* of address space */
 #define INSPECT_CPU_SECONDS 1		   /* far more than a sound file takes */

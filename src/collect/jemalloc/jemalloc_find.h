@@ -16,13 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "collect/jemalloc/jemalloc_budget.h"
 #include "collect/jemalloc/jemalloc_layout.h"
 #include "collect/jemalloc/jemalloc_slow_users.h"
-#include "host/proc/proc_file.h"
 #include "host/elf/process_modules.h"
 #include "host/oracle/offset_cache.h"
+#include "host/proc/proc_file.h"
 
 struct capture;
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 struct offset_cache;
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "collect/collector.h"
 

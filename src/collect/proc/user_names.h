@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 struct user_name {

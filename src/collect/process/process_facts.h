@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 struct capture;
 struct process;

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/proc/proc_file.h"
 
 struct capture;

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/array.h"
 #include "base/file.h"
 #include "base/text.h"
 

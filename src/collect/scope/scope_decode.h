@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/scope_layout.h"
 
 struct error;

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 #if defined(__x86_64__)
 #define NATIVE_ARCHITECTURE AUDIT_ARCH_X86_64

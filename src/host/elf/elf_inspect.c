@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "host/elf/debug_file.h"
 
 static const char *const symbol_names[ELF_SYMBOL_COUNT] = {

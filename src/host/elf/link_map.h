@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 #define LINK_MAP_MODULES_MAX 4096
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/elf/target_memory.h"
 
 #define SEGMENTS_MAX 32

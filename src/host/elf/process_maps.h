@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 
 #define PROCESS_MAPPINGS_MAX 65536 /* of files; a process with more is refused */
 

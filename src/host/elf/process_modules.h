@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/elf/loaded_elf.h"
 #include "host/elf/process_maps.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 struct elf_findings;
 struct target_memory;

@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/elf/elf_inspect.h"
 
 #define BLOCK_MAX (1ull << 47) /* larger than a program's address space */

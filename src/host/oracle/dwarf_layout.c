@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "host/elf/elf_inspect.h"
 
 #define MEMBER_PREFIX "cant_access_tsd_items_directly_use_a_getter_or_setter_"

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 #define ROOT_PLACE "/var/cache/taskscope/jemalloc"

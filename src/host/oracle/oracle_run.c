@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "host/deadline_run.h"
 #include "host/elf/elf_inspect.h"
 #include "host/elf/process_maps.h"

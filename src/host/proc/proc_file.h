@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 struct host;
 

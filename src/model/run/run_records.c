@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "model/tree/run_fields.h"
 
 #define MEMBER(owner, name_, type_, member)                                                        \

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/scope_layout.h"
 
 /* One open scope. */

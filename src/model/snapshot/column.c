@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 
 static int grow_array(void *data, size_t from, size_t to, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "metric/reading.h"
 
 void sheet_clear(struct sheet *sheet)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "model/snapshot/column.h"
 
 struct dictionary;

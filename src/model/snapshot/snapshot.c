@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/dictionary.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 
 /* clang-format off */
 const struct fact_info facts[FACT_COUNT] = {

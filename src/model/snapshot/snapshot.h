@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/number_map.h"
+#include "base/collection/arena.h"
+#include "base/collection/number_map.h"
 #include "metric/metric.h"
 #include "model/snapshot/sheet.h"
 

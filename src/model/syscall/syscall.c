@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 const char *const syscall_category_names[SYSCALL_CATEGORY_COUNT] = {
 	[SYSCALL_FILE_IO] = "file_io",	 [SYSCALL_MEMORY] = "memory", [SYSCALL_PROCESS] = "process",

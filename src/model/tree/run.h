@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 #include "model/scope/phase.h"
 #include "model/tree/tree.h"
 

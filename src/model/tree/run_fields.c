@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 const struct run_field run_fields[] = {
 #define RUN_FIELD(section, key, type, member)                                                      \

@@ -2,7 +2,7 @@
 /* Keeps the past of a run, events and samples, within bounds. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/tree/run.h"
 
 const char *const tree_event_names[TREE_EVENT_TYPE_COUNT] = {

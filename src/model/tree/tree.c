@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "model/counter.h"
 #include "model/tree/tree_member.h"
 

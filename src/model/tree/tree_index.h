@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/number_map.h"
+#include "base/collection/number_map.h"
 #include "model/tree/tree.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/tree/tree_member.h"
 
 /*

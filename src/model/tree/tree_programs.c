@@ -2,7 +2,7 @@
 /* Adds up, by program, the processes that ended and were not kept. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/counter.h"
 #include "model/tree/tree_member.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/counter.h"
 #include "model/tree/tree_member.h"
 

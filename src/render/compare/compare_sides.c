@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "render/compare/compare_value.h"
 #include "render/compare/compare_view.h"

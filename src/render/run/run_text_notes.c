@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "metric/unit.h"
 #include "render/run/run_text_tables.h"
 

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
-#include "render/value.h"
 #include "render/table/table.h"
+#include "render/value.h"
 
 static const char *const resources[] = { "cpu", "memory", "io", "irq" };
 static const char *const fields[] = { "some avg10", "some avg60", "some avg300", "some total",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "analyze/verdict/losses.h"
 #include "analyze/group/selection.h"
-#include "base/array.h"
+#include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "render/snapshot/capture_note.h"

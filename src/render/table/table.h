@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "metric/metric.h"
 #include "render/terminal.h"

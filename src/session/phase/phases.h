@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
-#include "base/number_map.h"
+#include "base/collection/array.h"
+#include "base/collection/number_map.h"
 #include "model/tree/run.h"
 #include "session/phase/phase_view.h"
 

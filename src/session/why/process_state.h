@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/tree/tree_event.h"
 
 struct error;

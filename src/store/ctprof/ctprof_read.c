@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "store/ctprof/ctprof.h"
 #include "store/json_parse.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 #include "store/ctprof/ctprof_read.h"
 
 void ctprof_read_captured(struct ctprof_reader *reader, const json_t *value)

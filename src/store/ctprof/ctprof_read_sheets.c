@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "store/ctprof/ctprof_read.h"
 #include "store/ctprof/ctprof_table.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 #define FAMILY(name) (1u << CTPROF_##name)
 

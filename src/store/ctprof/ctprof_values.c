@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/collection/dictionary.h"
 #include "base/cpulist.h"
-#include "base/dictionary.h"
 #include "store/ctprof/ctprof_read.h"
 #include "store/ctprof/ctprof_table.h"
 #include "store/tscope/layout.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/dictionary.h"
 #include "base/cpulist.h"
-#include "base/dictionary.h"
 
 /* A sheet without rows has no cells. */
 static enum cell_state get_cell(const struct sheet *sheet, const char *name, uint32_t row,

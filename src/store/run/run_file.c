@@ -8,17 +8,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
-#include "store/tscope/container.h"
 #include "store/ctprof/ctprof.h"
 #include "store/json_parse.h"
 #include "store/run/run_lines.h"
 #include "store/run/run_parts.h"
 #include "store/run/run_replay.h"
 #include "store/run/run_values.h"
+#include "store/tscope/container.h"
 
 /*
  * A value takes some 120 bytes of memory, however short it is in the file.  No

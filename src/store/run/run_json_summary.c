@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "store/run/run_json_parts.h"
+#include "base/collection/array.h"
 #include "model/tree/run_order.h"
+#include "store/run/run_json_parts.h"
 
 #define TOP_PROCESSES 64
 #define RUNNING_MAX 1000

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "model/counter.h"
 #include "store/run/run_parts.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/counter.h"
 #include "store/run/run_parts.h"
 #include "store/run/run_values.h"

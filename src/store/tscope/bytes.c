@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 
 uint8_t *bytes_reserve(struct bytes *bytes, size_t more)
 {

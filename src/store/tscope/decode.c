@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 #include "store/compression.h"

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/dictionary.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 #include "base/error.h"
 #include "store/compression.h"
 #include "store/tscope/container.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/dictionary.h"
+#include "base/collection/array.h"
+#include "base/collection/dictionary.h"
 #include "store/tscope/decoder.h"
 
 #define PROCESS(name, type, member)                                                                \

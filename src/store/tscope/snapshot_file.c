@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "store/tscope/container.h"
 #include "store/ctprof/ctprof.h"
+#include "store/tscope/container.h"
 
 /* The kinds of files.  The first ending that a name has decides, so longer endings come first. */
 static const struct file_kind {

@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "bpf/tree.h"
+#include "trace/bpf/tree_decoder.h"
 #include "trace/proc/live_processes.h"
 #include "trace/tracer.h"
-#include "trace/bpf/tree_decoder.h"
 
 struct ring_buffer;
 struct tree_program;

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "host/netlink.h"
 

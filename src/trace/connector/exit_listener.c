@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
+#include "base/collection/number_map.h"
 #include "base/error.h"
-#include "base/number_map.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/netlink.h"

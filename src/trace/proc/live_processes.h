@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "model/tree/tree_event.h"
 
 struct live_process {

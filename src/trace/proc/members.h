@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
-#include "base/number_map.h"
+#include "base/collection/array.h"
+#include "base/collection/number_map.h"
 #include "host/deadline_run.h"
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "analyze/group/glob.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 
 struct example {

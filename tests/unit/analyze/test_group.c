@@ -4,8 +4,8 @@
 
 #include "analyze/group/group.h"
 #include "analyze/verdict/losses.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "hand_grouping.h"

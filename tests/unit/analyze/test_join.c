@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/match/join.h"
 
-#include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/collection/arena.h"
 #include "two_snapshots.h"
 
 static struct join join_pair(struct pair *pair, struct arena *arena)

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/group/name_pattern.h"
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 #define HEX64 "4fa6c1d0e2b39788a5c4d3e2f10a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f21"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/arena.h"
+#include "base/collection/arena.h"
 
 static void an_arena_that_is_all_zeros_can_be_cleared_and_used(void **state)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/cpulist.h"
 #include "base/text.h"
 

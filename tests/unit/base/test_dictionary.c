@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 
 static int make_dictionary(void **state)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "base/number_map.h"
+#include "base/collection/number_map.h"
 
 /* Squares do not spread evenly: some must stand in for others. */
 static void a_map_keeps_what_is_in_it_while_others_go(void **state)

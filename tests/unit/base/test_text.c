@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 
 static void text_that_is_all_zeros_is_an_empty_string(void **state)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "cli/option.h"
 

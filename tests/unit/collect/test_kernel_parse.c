@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/text.h"
-#include "collect/kernel_parse.h"
 #include "collect/cgroup/cgroup_v1.h"
+#include "collect/kernel_parse.h"
 
 /* Writes down what it is given: "key=value;". */
 struct notebook {

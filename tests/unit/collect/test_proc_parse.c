@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "collect/gate.h"
 #include "collect/proc/proc_parse.h"
 #include "collect/proc/user_names.h"

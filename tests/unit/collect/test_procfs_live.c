@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "patience.h"
 #include "scene.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "collect/process/reader_pool.h"
 #include "patience.h"
 #include "tree.h"

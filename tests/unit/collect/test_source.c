@@ -7,7 +7,7 @@
 
 #include <linux/capability.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "collect/source.h"
 #include "host/privilege.h"
 #include "scene.h"

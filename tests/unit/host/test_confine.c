@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/confine/confine.h"
 #include "patience.h"
 #include "sanitized.h"

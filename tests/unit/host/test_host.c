@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "base/cpulist.h"
 #include "base/error.h"
 #include "host/hierarchy.h"

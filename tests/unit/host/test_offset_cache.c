@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/oracle/offset_cache.h"
 #include "patience.h"
 

@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "host/oracle/oracle.h"
 #include "host/oracle/trusted_file.h"
 #include "patience.h"

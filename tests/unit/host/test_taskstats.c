@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/taskstats/taskstats.h"
 #include "taskstats_message.h"
 

@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "host/elf/tls.h"
 #include "target_process.h"
 

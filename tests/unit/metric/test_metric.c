@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/collection/array.h"
 #include "metric/metric.h"
-#include "metric/wait.h"
 #include "metric/reading.h"
+#include "metric/wait.h"
 
 #define DELAYS(family)                                                                             \
 #family "_delay_count", #family "_delay_total_ns", #family "_delay_max_ns",                \

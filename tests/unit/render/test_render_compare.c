@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "hand_snapshot.h"
 #include "metric/reading.h"
-#include "render/compare/compare_view.h"
 #include "render/compare/compare_value.h"
+#include "render/compare/compare_view.h"
 #include "render/terminal.h"
 
 enum { SERVER, FRESH, OVER, SLICE, HOST_GROUP, GROUPS };

@@ -8,8 +8,8 @@
 
 #include <zstd.h>
 
+#include "base/collection/array.h"
 #include "sample_snapshot.h"
-#include "base/array.h"
 #include "store/tscope/bytes.h"
 #include "store/tscope/container.h"
 #include "store/tscope/layout.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/number_map.h"
+#include "base/collection/number_map.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is freed all at once.
+ * This room keeps many things: in memory that is freed all at once, in arrays, in a table of texts,
+ * in a map of task numbers.
  *
- * Memory from arena_alloc() is zeroed and stays valid until arena_clear().  An arena that is all
- * zeros is empty and valid.
+ * Memory from an arena is zeroed and stays valid until arena_clear().  An arena that is all zeros is
+ * empty and valid.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

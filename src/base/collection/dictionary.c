@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/dictionary.h"
+#include "base/collection/dictionary.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
 
 struct entry {
 	const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/arena.h"
+#include "base/collection/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
