@@ -109,7 +109,7 @@ static int report_memory(struct watch *watch)
 	bool has_rss = process_facts_read(watch->host, watch->run->pid, 0, &found) == 0 &&
 		       found.present & TREE_PROCESS_RSS;
 
-	return run_add_source(watch->run, "memory", has_rss ? "ok" : "unavailable",
+	return run_add_source(watch->run, "memory", has_rss ? SOURCE_OK : SOURCE_UNAVAILABLE,
 			      has_rss ? NULL : "the memory of the process cannot be read");
 }
 

@@ -150,14 +150,15 @@ int tracer_try(const struct tracer_kind *kind, const struct host *host, struct e
 }
 
 /* A source that would work is off when nobody asked for it. */
-static int report_source(const struct opened *opened, const struct run_source *row, struct run *run)
+static int report_source(const struct opened *opened, const struct source_report *row,
+			 struct run *run)
 {
-	bool works = strcmp(row->state, "ok") == 0;
+	bool works = row->state == SOURCE_OK;
 
 	if (works && !opened->options.syscalls && strcmp(row->name, "syscalls") == 0)
-		return run_add_source(run, row->name, "off", "not asked for");
+		return run_add_source(run, row->name, SOURCE_OFF, "not asked for");
 	if (works && !opened->options.wakers && strcmp(row->name, "wakers") == 0)
-		return run_add_source(run, row->name, "off", "not asked for: see --wakers");
+		return run_add_source(run, row->name, SOURCE_OFF, "not asked for: see --wakers");
 	return run_add_source(run, row->name, row->state, row->reason);
 }
 
@@ -172,7 +173,7 @@ int tracer_report(const struct tracer *tracer, struct run *run)
 	run->tracer_misses = tracer->kind->misses;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) && status == 0; i++)
 		if (opened->reasons[i])
-			status = run_add_source(run, kinds[i]->name, "unavailable",
+			status = run_add_source(run, kinds[i]->name, SOURCE_UNAVAILABLE,
 						opened->reasons[i]);
 	return status;
 }

@@ -22,7 +22,7 @@ struct error;
 struct host;
 struct run;
 struct run_losses;
-struct run_source;
+struct source_report;
 
 struct tracer_options {
 	bool syscalls;
@@ -39,7 +39,7 @@ struct tracer_kind {
 	const char *needs;  /* a capability or file, for people */
 	const char *misses; /* what it can miss, as the end of a sentence; NULL: nothing */
 	/* Its rows of the manifest, as far as they were asked for. */
-	const struct run_source *sources;
+	const struct source_report *sources;
 	size_t source_count;
 
 	/*

@@ -360,7 +360,8 @@ static void print_sources(const struct run *run)
 {
 	for (size_t i = 0; i < run->source_count; i++)
 		printf("source=%s state=%s reason=%s\n", run->sources[i].name,
-		       run->sources[i].state, run->sources[i].reason ? run->sources[i].reason : "");
+		       source_state_name(run->sources[i].state),
+		       run->sources[i].reason ? run->sources[i].reason : "");
 }
 
 static void parse(struct driver *driver, int count, char **arguments)

@@ -96,8 +96,7 @@ static int restore_about(struct restorer *restorer)
 	for (size_t i = 0; i < snapshot->source_count && status == 0; i++) {
 		const struct source_report *source = &snapshot->sources[i];
 
-		status = run_add_source(run, source->name, source_state_name(source->state),
-					source->reason);
+		status = run_add_source(run, source->name, source->state, source->reason);
 	}
 	if (status < 0 && status != -ENOSPC)
 		return status;

@@ -95,15 +95,12 @@ static int add_records(struct snapshot *snapshot, const struct record_kind *kind
 static int add_sources(struct snapshot *snapshot, const struct run *run)
 {
 	for (size_t i = 0; i < run->source_count; i++) {
-		const struct run_source *source = &run->sources[i];
+		const struct source_report *source = &run->sources[i];
 		struct source_report *report = snapshot_source(snapshot, source->name);
 
 		if (!report)
 			return -ENOMEM;
-		report->state = SOURCE_UNAVAILABLE;
-		for (int state = 0; state < SOURCE_STATE_COUNT; state++)
-			if (strcmp(source_state_name((enum source_state)state), source->state) == 0)
-				report->state = (enum source_state)state;
+		report->state = source->state;
 		if (source->reason &&
 		    !(report->reason =
 			      arena_copy(&snapshot->arena, source->reason, strlen(source->reason))))

@@ -38,6 +38,14 @@ const char *source_state_name(enum source_state state)
 	return state_names[state];
 }
 
+enum source_state source_state_find(const char *name)
+{
+	for (int state = 0; state < SOURCE_STATE_COUNT; state++)
+		if (strcmp(state_names[state], name) == 0)
+			return (enum source_state)state;
+	return SOURCE_UNAVAILABLE;
+}
+
 int snapshot_new(struct snapshot **ret)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));

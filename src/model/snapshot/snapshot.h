@@ -24,6 +24,7 @@
 #include "base/collection/number_map.h"
 #include "metric/metric.h"
 #include "model/snapshot/sheet.h"
+#include "model/snapshot/source_report.h"
 
 /*
  * A thread.  Together with the boot id, (tgid, tid, start_time_ns) identifies it for ever.  The
@@ -71,25 +72,6 @@ struct fact_info {
 };
 
 extern const struct fact_info facts[FACT_COUNT];
-
-/* How well one source of the capture worked. */
-enum source_state {
-	SOURCE_OK,	    /* every read that mattered worked */
-	SOURCE_PARTIAL,	    /* some failed: see failed, reason */
-	SOURCE_UNAVAILABLE, /* none worked: see reason */
-	SOURCE_MISSING,	    /* the host does not have it */
-	SOURCE_OFF,	    /* not asked for */
-	SOURCE_NOT_BUILT,   /* no collector in the version that captured */
-	SOURCE_STATE_COUNT,
-};
-
-struct source_report {
-	const char *name;
-	enum source_state state;
-	const char *reason; /* NULL when ok, unless there was nothing to read */
-	uint64_t read;
-	uint64_t failed;
-};
 
 /* Losses and oddities of the capture; normally each is 0. */
 struct capture_tally {
@@ -211,7 +193,6 @@ int snapshot_set_absent(struct snapshot *snapshot, enum metric_id id, const char
  * or memory runs out.
  */
 struct source_report *snapshot_source(struct snapshot *snapshot, const char *name);
-const char *source_state_name(enum source_state state);
 
 /* Whether this is a run (a tree at its end, with its past).  Otherwise it is a capture. */
 static inline bool snapshot_is_run(const struct snapshot *snapshot)

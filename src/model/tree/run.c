@@ -78,14 +78,12 @@ static const char *copy_text(struct run *run, const char *text)
 	return arena_copy(&run->arena, text, strlen(text));
 }
 
-static int make_source(struct run *run, const char *name, const char *state, const char *reason,
-		       struct run_source *ret)
+static int make_source(struct run *run, const char *name, enum source_state state,
+		       const char *reason, struct source_report *ret)
 {
-	struct run_source source = { 0 };
+	struct source_report source = { .name = copy_text(run, name), .state = state };
 
-	source.name = copy_text(run, name);
-	source.state = copy_text(run, state);
-	if (!source.name || !source.state)
+	if (!source.name)
 		return -ENOMEM;
 	if (reason && !(source.reason = copy_text(run, reason)))
 		return -ENOMEM;
@@ -93,7 +91,7 @@ static int make_source(struct run *run, const char *name, const char *state, con
 	return 0;
 }
 
-int run_add_source(struct run *run, const char *name, const char *state, const char *reason)
+int run_add_source(struct run *run, const char *name, enum source_state state, const char *reason)
 {
 	int status;
 
@@ -104,7 +102,7 @@ int run_add_source(struct run *run, const char *name, const char *state, const c
 	return status;
 }
 
-int run_set_source(struct run *run, const char *name, const char *state, const char *reason)
+int run_set_source(struct run *run, const char *name, enum source_state state, const char *reason)
 {
 	for (size_t i = 0; i < run->source_count; i++)
 		if (strcmp(run->sources[i].name, name) == 0)
@@ -112,7 +110,7 @@ int run_set_source(struct run *run, const char *name, const char *state, const c
 	return run_add_source(run, name, state, reason);
 }
 
-const struct run_source *run_source(const struct run *run, const char *name)
+const struct source_report *run_source(const struct run *run, const char *name)
 {
 	for (size_t i = 0; i < run->source_count; i++)
 		if (strcmp(run->sources[i].name, name) == 0)

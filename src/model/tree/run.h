@@ -14,6 +14,7 @@
 
 #include "base/collection/arena.h"
 #include "model/scope/phase.h"
+#include "model/snapshot/source_report.h"
 #include "model/tree/tree.h"
 
 enum run_mode {
@@ -32,13 +33,6 @@ enum run_end {
 /* The name in files and JSON, and the end of that name; false when there is none. */
 const char *run_end_name(enum run_end end);
 bool run_end_find(const char *name, enum run_end *ret);
-
-/* A row of the capability manifest: what could be measured here, or why not. */
-struct run_source {
-	const char *name;   /* "tree", "ledger", "syscalls", "wakers", "memory", "scopes", ... */
-	const char *state;  /* "ok", "partial", "unavailable", "off" */
-	const char *reason; /* NULL when ok */
-};
 
 /* The version of the JSON of run, attach, report and why.  Readers accept only this version. */
 #define RUN_FILE_VERSION 2
@@ -158,8 +152,8 @@ struct run {
 	uint64_t begin_unix_ns;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: exec, and the command's end or the detach */
 	uint64_t interval_ns;
-	struct run_number duration_ns; /* -d */
-	struct run_source sources[RUN_SOURCES_MAX];
+	struct run_number duration_ns;		       /* -d */
+	struct source_report sources[RUN_SOURCES_MAX]; /* what could be measured, or why not */
 	size_t source_count;
 	struct tree *tree;
 	struct run_limits limits;
@@ -185,14 +179,13 @@ void run_free(struct run *run); /* NULL is allowed */
 void run_free_pointer(struct run **run);
 
 /* Adds a row to the manifest; texts are copied.  0, -ENOMEM, or -ENOSPC. */
-int run_add_source(struct run *run, const char *name, const char *state, const char *reason);
+int run_add_source(struct run *run, const char *name, enum source_state state, const char *reason);
 /* Replaces the row of that name, or adds it. */
-int run_set_source(struct run *run, const char *name, const char *state, const char *reason);
-const struct run_source *run_source(const struct run *run, const char *name); /* or NULL */
-static inline bool run_source_works(const struct run_source *source)
+int run_set_source(struct run *run, const char *name, enum source_state state, const char *reason);
+const struct source_report *run_source(const struct run *run, const char *name); /* or NULL */
+static inline bool run_source_works(const struct source_report *source)
 {
-	return source &&
-	       (source->state[0] == 'o' ? source->state[1] == 'k' : source->state[0] == 'p');
+	return source && (source->state == SOURCE_OK || source->state == SOURCE_PARTIAL);
 }
 
 /*

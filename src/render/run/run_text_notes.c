@@ -92,16 +92,16 @@ static void print_losses(FILE *out, const struct run_losses *lost)
 	print_line(out, &line, start);
 }
 
-static void print_source(FILE *out, const struct run_source *source)
+static void print_source(FILE *out, const struct source_report *source)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
-	text_append_string(&line,
-			   source->state[0] == 'p' ? "measured in part: " : "not measured: ");
+	text_append_string(&line, source->state == SOURCE_PARTIAL ? "measured in part: " :
+								    "not measured: ");
 	text_append_escaped(&line, source->name, strlen(source->name));
-	if (source->state[0] != 'p') {
+	if (source->state != SOURCE_PARTIAL) {
 		text_append_string(&line, " is ");
-		text_append_escaped(&line, source->state, strlen(source->state));
+		text_append_string(&line, source_state_name(source->state));
 	}
 	if (source->reason) {
 		text_append_string(&line, ": ");
@@ -115,7 +115,7 @@ static void print_sources(FILE *out, const struct run *run)
 	CLEANUP(text_free) struct text line = { 0 };
 
 	for (size_t i = 0; i < run->source_count; i++)
-		if (strcmp(run->sources[i].state, "ok") != 0)
+		if (run->sources[i].state != SOURCE_OK)
 			print_source(out, &run->sources[i]);
 	if (!run->tracer_misses || !run->tracer)
 		return;

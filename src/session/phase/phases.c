@@ -25,7 +25,7 @@ int phases_begin(struct phase_watch *watch, const struct host *host, struct run 
 	};
 	phase_search_begin(watch);
 	run->phases.known = true;
-	return run_add_source(run, "scopes", "ok", NULL);
+	return run_add_source(run, "scopes", SOURCE_OK, NULL);
 }
 
 static void member_free(struct phase_member *member)
@@ -245,7 +245,7 @@ static int report(struct phase_watch *watch)
 	if (!reason.length)
 		return 0;
 	watch->run->phases.known = !is_blind;
-	return run_set_source(watch->run, "scopes", is_blind ? "unavailable" : "partial",
+	return run_set_source(watch->run, "scopes", is_blind ? SOURCE_UNAVAILABLE : SOURCE_PARTIAL,
 			      text_string(&reason));
 }
 

@@ -280,9 +280,9 @@ int limits_end(struct limits *limits, struct run *run)
 	return keep_path(limits, run);
 }
 
-static const char *state_name(size_t present, size_t count)
+static enum source_state state_of(size_t present, size_t count)
 {
-	return present == count ? "ok" : present ? "partial" : "unavailable";
+	return present == count ? SOURCE_OK : present ? SOURCE_PARTIAL : SOURCE_UNAVAILABLE;
 }
 
 static int report_pressure(const struct run_limits *begin, struct run *run)
@@ -297,7 +297,7 @@ static int report_pressure(const struct run_limits *begin, struct run *run)
 					   ->present;
 		}
 	return run_add_source(
-		run, "pressure", state_name(present, count),
+		run, "pressure", state_of(present, count),
 		present == count ?
 			NULL :
 			"proc/pressure lacks values: it needs a kernel with CONFIG_PSI, and psi=1");
@@ -317,7 +317,7 @@ int limits_report(const struct limits *limits, struct run *run)
 	has_cpu = begin.cgroup_periods.present || begin.cgroup_throttled_ns.present;
 	has_memory = begin.cgroup_memory_max_hits.present || begin.cgroup_oom_kills.present;
 	return run_add_source(
-		run, "cgroup", state_name((size_t)has_cpu + has_memory, 2),
+		run, "cgroup", state_of((size_t)has_cpu + has_memory, 2),
 		has_cpu && has_memory ? NULL :
 		has_cpu		      ? "its cgroup has no counters of memory" :
 		has_memory	      ? "its cgroup has no counters of CPU quota" :

@@ -258,7 +258,7 @@ static int note_file(struct reader *reader)
 		snprintf(note, sizeof(note), "its summary cannot be read in full");
 	else if (reader->torn)
 		snprintf(note, sizeof(note), "its last line is cut off");
-	return note[0] ? run_add_source(reader->run, "file", "partial", note) : 0;
+	return note[0] ? run_add_source(reader->run, "file", SOURCE_PARTIAL, note) : 0;
 }
 
 static int finish(struct reader *reader)

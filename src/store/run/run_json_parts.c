@@ -72,11 +72,11 @@ void run_json_fields(struct json *json, const struct run *run, enum run_section 
 			write_field(json, run, &run_fields[i]);
 }
 
-static void write_source(struct json *json, const struct run_source *source)
+static void write_source(struct json *json, const struct source_report *source)
 {
 	json_begin_object(json);
 	json_member_string(json, "name", source->name);
-	json_member_string(json, "state", source->state);
+	json_member_string(json, "state", source_state_name(source->state));
 	if (source->reason)
 		json_member_string(json, "reason", source->reason);
 	json_end_object(json);

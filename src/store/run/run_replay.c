@@ -482,7 +482,7 @@ int run_replay_finish(struct run_replay *replay, struct run *run)
 	/* Scopes were searched for, but their sums are only in the summary. */
 	if (run_source_works(run_source(run, "scopes")))
 		status =
-			run_set_source(run, "scopes", "unavailable",
+			run_set_source(run, "scopes", SOURCE_UNAVAILABLE,
 				       "the phases are in the summary, which the file has none of");
 	return status < 0 ? status : tree_settle(run->tree);
 }

@@ -53,7 +53,8 @@ static int read_sources(const json_t *sources, struct run *run)
 			   *state = member_text(source, "state");
 
 		if (name && state)
-			status = run_add_source(run, name, state, member_text(source, "reason"));
+			status = run_add_source(run, name, source_state_find(state),
+						member_text(source, "reason"));
 	}
 	return status == -ENOSPC ? 0 : status;
 }

@@ -102,11 +102,23 @@ static void losses(void *context, struct run_losses *ret)
 	ret->untracked_tasks = counts[TREE_LOSS_TASKS];
 }
 
-static const struct run_source sources[] = {
-	{ "tree", "ok", NULL },
-	{ "ledger", "ok", NULL },
-	{ "syscalls", "ok", NULL },
-	{ "wakers", "ok", NULL },
+static const struct source_report sources[] = {
+	{
+		.name = "tree",
+		.state = SOURCE_OK,
+	},
+	{
+		.name = "ledger",
+		.state = SOURCE_OK,
+	},
+	{
+		.name = "syscalls",
+		.state = SOURCE_OK,
+	},
+	{
+		.name = "wakers",
+		.state = SOURCE_OK,
+	},
 };
 
 static void close_state(void *context)

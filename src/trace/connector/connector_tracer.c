@@ -352,16 +352,23 @@ static void state_losses(void *context, struct run_losses *ret)
 	ret->threads = state->members.lost_threads;
 }
 
-static const struct run_source sources[] = {
-	{ "tree", "partial",
-	  "the kernel's exit records end before the last moments of a thread: CPU time of short "
-	  "processes is known in the sum of those that their parents waited for, not for each" },
-	{ "ledger", "partial",
-	  "process events tell the time on CPUs and waiting for one, not why a thread is blocked: that "
-	  "needs BPF" },
-	{ "syscalls", "unavailable",
-	  "process events tell nothing of system calls: that needs BPF" },
-	{ "wakers", "unavailable", "process events do not tell who ended a wait: that needs BPF" },
+static const struct source_report sources[] = {
+	{ .name = "tree",
+	  .state = SOURCE_PARTIAL,
+	  .reason =
+		  "the kernel's exit records end before the last moments of a thread: CPU time of short "
+		  "processes is known in the sum of those that their parents waited for, not for each" },
+	{ .name = "ledger",
+	  .state = SOURCE_PARTIAL,
+	  .reason =
+		  "process events tell the time on CPUs and waiting for one, not why a thread is blocked: that "
+		  "needs BPF" },
+	{ .name = "syscalls",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "process events tell nothing of system calls: that needs BPF" },
+	{ .name = "wakers",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "process events do not tell who ended a wait: that needs BPF" },
 };
 
 const struct tracer_kind connector_tracer = {

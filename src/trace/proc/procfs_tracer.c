@@ -301,15 +301,23 @@ static void state_losses(void *context, struct run_losses *ret)
 	ret->threads = state->members.lost_threads;
 }
 
-static const struct run_source sources[] = {
-	{ "tree", "partial",
-	  "looks at proc miss what begins and ends between two of them; kernel events need CAP_BPF and "
-	  "CAP_PERFMON, or CAP_NET_ADMIN" },
-	{ "ledger", "partial",
-	  "proc tells the time on CPUs and waiting for one, not why a thread is blocked: that needs "
-	  "BPF" },
-	{ "syscalls", "unavailable", "proc does not count system calls: that needs BPF" },
-	{ "wakers", "unavailable", "proc does not tell who ended a wait: that needs BPF" },
+static const struct source_report sources[] = {
+	{ .name = "tree",
+	  .state = SOURCE_PARTIAL,
+	  .reason =
+		  "looks at proc miss what begins and ends between two of them; kernel events need CAP_BPF and "
+		  "CAP_PERFMON, or CAP_NET_ADMIN" },
+	{ .name = "ledger",
+	  .state = SOURCE_PARTIAL,
+	  .reason =
+		  "proc tells the time on CPUs and waiting for one, not why a thread is blocked: that needs "
+		  "BPF" },
+	{ .name = "syscalls",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "proc does not count system calls: that needs BPF" },
+	{ .name = "wakers",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "proc does not tell who ended a wait: that needs BPF" },
 };
 
 const struct tracer_kind procfs_tracer = {

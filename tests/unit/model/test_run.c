@@ -53,10 +53,10 @@ static void the_manifest_says_what_works_and_why_not(void **state)
 	char name[] = "tree";
 
 	(void)state;
-	assert_int_equal(run_add_source(run, name, "ok", NULL), 0);
+	assert_int_equal(run_add_source(run, name, SOURCE_OK, NULL), 0);
 	name[0] = '\0';
-	assert_int_equal(run_add_source(run, "wakers", "off", "not asked for"), 0);
-	assert_int_equal(run_add_source(run, "memory", "partial", "some"), 0);
+	assert_int_equal(run_add_source(run, "wakers", SOURCE_OFF, "not asked for"), 0);
+	assert_int_equal(run_add_source(run, "memory", SOURCE_PARTIAL, "some"), 0);
 	assert_true(run_source_works(run_source(run, "tree")));
 	assert_null(run_source(run, "tree")->reason);
 	assert_false(run_source_works(run_source(run, "wakers")));
@@ -72,8 +72,8 @@ static void the_manifest_has_an_end(void **state)
 
 	(void)state;
 	for (int i = 0; i < RUN_SOURCES_MAX; i++)
-		assert_int_equal(run_add_source(run, "x", "ok", NULL), 0);
-	assert_int_equal(run_add_source(run, "x", "ok", NULL), -ENOSPC);
+		assert_int_equal(run_add_source(run, "x", SOURCE_OK, NULL), 0);
+	assert_int_equal(run_add_source(run, "x", SOURCE_OK, NULL), -ENOSPC);
 }
 
 static void averages_are_weighted_by_time(void **state)

@@ -189,7 +189,7 @@ static void phases_that_nobody_could_see_stay_absent(void **state)
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
 
 	(void)state;
-	assert_int_equal(run_add_source(live, "scopes", "unavailable", "nobody may look"), 0);
+	assert_int_equal(run_add_source(live, "scopes", SOURCE_UNAVAILABLE, "nobody may look"), 0);
 	open_buffer(&lines);
 	watched_summary(live, lines.file);
 	close_buffer(&lines);

@@ -206,10 +206,10 @@ static inline void watched_begin(struct run *run, FILE *lines)
 	run->limits.online_cpus = 16;
 	run->limits.cgroup = "/user.slice";
 	run->limits.host_io_some_us = (struct run_number){ true, 1234 };
-	run_add_source(run, "tree", "ok", NULL);
-	run_add_source(run, "ledger", "ok", NULL);
-	run_add_source(run, "syscalls", "ok", NULL);
-	run_add_source(run, "pressure", "unavailable", "the kernel was built without it");
+	run_add_source(run, "tree", SOURCE_OK, NULL);
+	run_add_source(run, "ledger", SOURCE_OK, NULL);
+	run_add_source(run, "syscalls", SOURCE_OK, NULL);
+	run_add_source(run, "pressure", SOURCE_UNAVAILABLE, "the kernel was built without it");
 	if (lines)
 		run_json_metadata(lines, run);
 	run->begin_ns = WATCHED_BEGIN;
@@ -278,7 +278,7 @@ static inline void watched_phases(struct run *run)
 		assert_int_equal(array_append(&run->phases.list, phase), 0);
 	}
 	phases_settle(&run->phases);
-	assert_int_equal(run_add_source(run, "scopes", "ok", NULL), 0);
+	assert_int_equal(run_add_source(run, "scopes", SOURCE_OK, NULL), 0);
 }
 
 static inline void watched_end(struct run *run, FILE *lines)

@@ -55,8 +55,8 @@ static void a_named_way_is_that_one(void **state)
 	assert_int_equal(tracer_report(tracer, run), 0);
 	assert_string_equal(run->tracer, "procfs");
 	assert_non_null(run->tracer_misses);
-	assert_string_equal(run_source(run, "ledger")->state, "partial");
-	assert_string_equal(run_source(run, "syscalls")->state, "unavailable");
+	assert_int_equal(run_source(run, "ledger")->state, SOURCE_PARTIAL);
+	assert_int_equal(run_source(run, "syscalls")->state, SOURCE_UNAVAILABLE);
 	assert_non_null(run_source(run, "wakers")->reason);
 	/* What was not asked for was not tried. */
 	assert_null(run_source(run, "bpf"));
@@ -111,7 +111,7 @@ static void check_without_privilege(void)
 	    tracer_report(tracer, run) < 0)
 		_exit(2);
 	if (tracer->kind != &procfs_tracer ||
-	    strcmp(run_source(run, "tree")->state, "partial") != 0)
+	    run_source(run, "tree")->state != SOURCE_PARTIAL)
 		_exit(3);
 	if (!run_source(run, "bpf") || !run_source(run, "connector") || run_source(run, "procfs"))
 		_exit(4);
