@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 #define THREADS_EACH 10
 #define SECOND_NS ((uint64_t)1000000000)

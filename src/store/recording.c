@@ -13,10 +13,8 @@
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "model/run/run_snapshot.h"
-#include "store/ctprof/ctprof.h"
 #include "store/run/run_file.h"
-#include "store/tscope/container.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 enum content {
 	CONTENT_UNKNOWN, /* its reader will say what is wrong with it */
@@ -37,7 +35,7 @@ static enum content find_content(const char *path)
 	length = file_read_at(fd, 0, head, sizeof(head));
 	if (length <= 0)
 		return CONTENT_UNKNOWN;
-	if (container_is_likely(head, (size_t)length) || ctprof_is_likely(head, (size_t)length))
+	if (snapshot_file_is_likely(head, (size_t)length))
 		return CONTENT_SNAPSHOT;
 	return head[0] == '{' ? CONTENT_LINES : CONTENT_UNKNOWN;
 }

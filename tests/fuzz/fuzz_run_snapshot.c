@@ -19,7 +19,7 @@
 #include "render/run/run_text.h"
 #include "store/tscope/bytes.h"
 #include "store/tscope/container.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 static void show(const struct run *run)
 {

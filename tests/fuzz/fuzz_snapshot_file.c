@@ -17,7 +17,7 @@
 #include "model/snapshot/snapshot.h"
 #include "store/tscope/bytes.h"
 #include "store/tscope/container.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

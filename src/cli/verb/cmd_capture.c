@@ -18,7 +18,7 @@
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
 #include "render/snapshot/capture_note.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 static struct {
 	struct capture_args capture;

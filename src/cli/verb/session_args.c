@@ -19,7 +19,7 @@
 #include "render/page.h"
 #include "render/run/run_text.h"
 #include "session/session.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 #define INTERVAL_LEAST_NS 1000000ull
 #define INTERVAL_MOST_NS (3600 * 1000000000ull)

@@ -12,13 +12,12 @@
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
-#include "store/ctprof/ctprof.h"
 #include "store/json_parse.h"
 #include "store/run/run_lines.h"
 #include "store/run/run_parts.h"
 #include "store/run/run_replay.h"
 #include "store/run/run_values.h"
-#include "store/tscope/container.h"
+#include "store/snapshot_file.h"
 
 /*
  * A value takes some 120 bytes of memory, however short it is in the file.  No
@@ -227,8 +226,7 @@ static bool is_snapshot(const struct run_lines *lines)
 {
 	const char *bytes = text_string(&lines->line);
 
-	return lines->number == 1 && (container_is_likely(bytes, lines->line.length) ||
-				      ctprof_is_likely(bytes, lines->line.length));
+	return lines->number == 1 && snapshot_file_is_likely(bytes, lines->line.length);
 }
 
 static int read_lines(struct reader *reader)

@@ -6,7 +6,7 @@
  * and memory is allocated only within what a file of that size may cost
  * (container.h).  What does not fit ends the reading with an error.
  */
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * Texts come before the blocks that refer to them.  So the writers of those
  * run twice: first to find out which texts are needed, then to write.
  */
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

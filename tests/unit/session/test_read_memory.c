@@ -22,7 +22,7 @@
 #include "store/run/run_json.h"
 #include "store/ctprof/ctprof.h"
 #include "store/run/run_file.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 /* Reads a file; gives what was read as bytes, or NULL and a sentence. */
 typedef char *reader(const char *path, size_t *ret_size, struct error *error);

@@ -8,7 +8,7 @@
 #include "model/snapshot/snapshot.h"
 #include "render/run/run_text.h"
 #include "store/run/run_file.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 struct buffer {
 	FILE *file;

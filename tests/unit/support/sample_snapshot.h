@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 static inline uint32_t intern(struct snapshot *snapshot, const char *text)
 {

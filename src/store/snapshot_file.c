@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/tscope/snapshot_file.h"
+#include "store/snapshot_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,33 +14,52 @@
 #include "store/ctprof/ctprof.h"
 #include "store/tscope/container.h"
 
-/* The kinds of files.  The first ending that a name has decides, so longer endings come first. */
-static const struct file_kind {
+/*
+ * The formats.  A file is written in the first one whose extension its name has, so longer
+ * extensions come first.  It is read by the first one that its bytes look like.
+ */
+static const struct snapshot_format {
 	const char *extension;
+	bool (*is_likely)(const void *bytes, size_t size); /* by the first bytes */
 	int (*encode)(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
 		      struct error *error);
-} kinds[] = {
-	{ ".ctprof.zst", ctprof_encode },
-	{ ".tscope", snapshot_encode },
+	int (*decode)(const char *name, const void *bytes, size_t size, struct snapshot **ret,
+		      struct error *error);
+} formats[] = {
+	{ ".ctprof.zst", ctprof_is_likely, ctprof_encode, ctprof_decode },
+	{ ".tscope", container_is_likely, snapshot_encode, snapshot_decode },
 };
 
-static const struct file_kind *find_kind(const char *path)
+static const struct snapshot_format *find_by_name(const char *path)
 {
 	size_t length = strlen(path);
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		size_t ending = strlen(kinds[i].extension);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		size_t ending = strlen(formats[i].extension);
 
-		if (length > ending && strcmp(path + length - ending, kinds[i].extension) == 0 &&
+		if (length > ending && strcmp(path + length - ending, formats[i].extension) == 0 &&
 		    path[length - ending - 1] != '/')
-			return &kinds[i];
+			return &formats[i];
 	}
 	return NULL;
 }
 
+static const struct snapshot_format *find_by_bytes(const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i].is_likely(bytes, size))
+			return &formats[i];
+	return NULL;
+}
+
+bool snapshot_file_is_likely(const void *bytes, size_t size)
+{
+	return find_by_bytes(bytes, size) != NULL;
+}
+
 int snapshot_file_check_name(const char *path, struct error *error)
 {
-	if (find_kind(path))
+	if (find_by_name(path))
 		return 0;
 	return error_set(error, -EINVAL,
 			 "'%s' must end in .tscope or .ctprof.zst: the kind of file follows its "
@@ -71,10 +90,10 @@ static int replace_file(const char *path, const void *bytes, size_t size)
 int snapshot_file_write(const struct snapshot *snapshot, const char *path, struct error *error)
 {
 	CLEANUP(free_pointer) void *bytes = NULL;
-	const struct file_kind *kind = find_kind(path);
+	const struct snapshot_format *format = find_by_name(path);
 	struct error cause = { 0 };
 	size_t size;
-	int status = (kind ? kind->encode : snapshot_encode)(snapshot, &bytes, &size, &cause);
+	int status = (format ? format->encode : snapshot_encode)(snapshot, &bytes, &size, &cause);
 
 	if (status < 0)
 		return error_set(error, status, "cannot write %s: %s", path, cause.message);
@@ -101,20 +120,21 @@ static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct err
 	return 0;
 }
 
-/* Reads the header first, so that a large file of another kind is not read in full. */
-static int read_file(int fd, const char *path, size_t size, uint8_t *bytes, struct error *error)
+/*
+ * Reads the header first, so that a large file of another kind is not read in full.  What looks
+ * like none of the formats is refused as a .tscope file that is damaged.
+ */
+static int read_file(int fd, const char *path, size_t size, uint8_t *bytes,
+		     const struct snapshot_format **ret, struct error *error)
 {
 	size_t head = size < HEADER_SIZE ? size : HEADER_SIZE;
 	ssize_t length = file_read_at(fd, 0, bytes, head);
 	struct container container;
-	int status = 0;
 
 	if (length >= 0) {
-		if (!ctprof_is_likely(bytes, (size_t)length))
-			status = container_open(bytes, (size_t)length, size, path, &container,
-						error);
-		if (status < 0)
-			return status;
+		*ret = find_by_bytes(bytes, (size_t)length);
+		if (!*ret)
+			return container_open(bytes, (size_t)length, size, path, &container, error);
 		length = file_read_at(fd, head, bytes + head, size - head);
 	}
 	if (length < 0)
@@ -130,6 +150,7 @@ int snapshot_file_read(const char *path, struct snapshot **ret, struct error *er
 {
 	CLEANUP(close_fd) int fd = -1;
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
+	const struct snapshot_format *format = NULL;
 	size_t size = 0;
 	int status = open_file(path, &fd, &size, error);
 
@@ -138,9 +159,6 @@ int snapshot_file_read(const char *path, struct snapshot **ret, struct error *er
 	bytes = malloc(size + 1);
 	if (!bytes)
 		return error_set(error, -ENOMEM, "cannot read %s: not enough memory", path);
-	status = read_file(fd, path, size, bytes, error);
-	if (status < 0)
-		return status;
-	return ctprof_is_likely(bytes, size) ? ctprof_decode(path, bytes, size, ret, error) :
-					       snapshot_decode(path, bytes, size, ret, error);
+	status = read_file(fd, path, size, bytes, &format, error);
+	return status < 0 ? status : format->decode(path, bytes, size, ret, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads and writes the .tscope file: one snapshot.  docs/file-format.md
- * describes the bytes.  The same functions also handle the .ctprof.zst file
- * (store/ctprof/ctprof.h).
+ * Reads and writes files that hold one snapshot: .tscope (docs/file-format.md
+ * describes the bytes) and .ctprof.zst (store/ctprof/ctprof.h).  A format is a
+ * row of a table.
  *
  * The writer makes a temporary file and renames it into place, so the old file
  * stays intact whatever happens.  The reader trusts nothing: every byte is
@@ -15,6 +15,7 @@
 #ifndef STORE_SNAPSHOT_FILE_H
 #define STORE_SNAPSHOT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct error;
@@ -40,7 +41,10 @@ int snapshot_file_write(const struct snapshot *snapshot, const char *path, struc
  */
 int snapshot_file_read(const char *path, struct snapshot **ret, struct error *error);
 
-/* The same on bytes in memory.  The caller frees *ret_bytes. */
+/* Whether the first bytes are those of a file that snapshot_file_read() reads. */
+bool snapshot_file_is_likely(const void *bytes, size_t size);
+
+/* A .tscope file as bytes in memory.  The caller frees *ret_bytes. */
 int snapshot_encode(const struct snapshot *snapshot, void **ret_bytes, size_t *ret_size,
 		    struct error *error);
 /* The sentence begins with `name`. */
