@@ -58,33 +58,105 @@ static bool is_known(const struct members *members, const struct member *member,
 	return thread && thread->process == member;
 }
 
-static bool notice_exec(struct members *members, struct member *member,
-			const struct proc_sample *sample);
-
-/* Whether a process of several threads has run another program since it was last sampled. */
-static bool notice_late_exec(struct members *members, struct member *member)
+/* Whether `thread` may now have these counters: none has fallen. */
+static bool can_be(const struct member_thread *thread, const struct amounts *now)
 {
-	struct proc_sample sample;
-
-	return member->threads.count > 1 &&
-	       proc_sample_process(members->host, member->key.pid, &sample) == 0 &&
-	       scan_is_member(members, member, &sample) && notice_exec(members, member, &sample);
+	for (int id = 0; id < AMOUNT_COUNT; id++)
+		if (amounts_has(now, id) && counter_is_total(id) &&
+		    amounts_get(now, id) <
+			    amounts_get(&thread->before, id) + amounts_get(&thread->since, id))
+			return false;
+	return true;
 }
 
-/* After an exec the counters of the leader are those of another thread: they are read again. */
+static uint64_t life_ns(const struct member_thread *thread)
+{
+	return amounts_get(&thread->before, AMOUNT_run_time_ns) +
+	       amounts_get(&thread->since, AMOUNT_run_time_ns);
+}
+
+/*
+ * After an exec the leader is the thread that did it, with that thread's counters.  So assume that
+ * it was the thread with the most CPU time among those whose counters fit.  Returns whether it is
+ * another one than before.
+ */
+static bool find_heir(struct members *members, struct member *member)
+{
+	struct member_thread *heir = NULL;
+	struct proc_sample sample;
+
+	if (proc_sample_thread(members->host, &members->reader, member->key.pid, member->key.pid,
+			       &sample) < 0)
+		return false;
+	for (size_t i = 0; i < member->threads.count; i++) {
+		struct member_thread *thread = member->threads.data[i];
+
+		if (can_be(thread, &sample.counters) && (!heir || life_ns(thread) > life_ns(heir)))
+			heir = thread;
+	}
+	if (!heir || heir == members_find_thread(members, member->key.pid))
+		return false;
+	members_replace_leader(members, heir, monotonic_ns());
+	return true;
+}
+
+/* Reports an exec if it runs another program than at the last sample.  Returns whether it does. */
+static bool notice_exec(struct members *members, struct member *member,
+			const struct proc_sample *sample)
+{
+	bool executed = sample->has_executed && !member->executed;
+
+	if (!sample->image)
+		return false;
+	executed = executed || (member->image && sample->image != member->image);
+	member->executed = sample->has_executed;
+	member->image = sample->image;
+	if (executed && member->threads.count > 1)
+		find_heir(members, member);
+	if (executed)
+		members_exec(members, member, NULL, monotonic_ns());
+	return executed;
+}
+
+/*
+ * Whether the counters that were read of the leader are its own.  Another thread may have become
+ * the leader since its process was sampled: 0 when that thread was found, so that they are to be
+ * read again, -EAGAIN in the middle of it.
+ */
+static int check_leader(struct members *members, struct member *member,
+			const struct proc_sample *read)
+{
+	const struct member_thread *leader = members_find_thread(members, member->key.pid);
+	struct proc_sample sample;
+
+	if (!leader || member->threads.count < 2 ||
+	    proc_sample_process(members->host, member->key.pid, &sample) < 0 ||
+	    !scan_is_member(members, member, &sample))
+		return 1;
+	if (!sample.image && !sample.is_dead)
+		return -EAGAIN;
+	if (notice_exec(members, member, &sample))
+		return 0;
+	return can_be(leader, &read->counters) || !find_heir(members, member);
+}
+
+/* Without descriptors or memory, a thread that cannot be read is not missing. */
 static int sample_thread(struct members *members, struct member *member, int32_t tid, bool reports)
 {
 	struct member_thread *thread;
 	struct proc_sample sample;
-	int status;
+	int is_own = 0;
 
-	do {
-		status = proc_sample_thread(members->host, &members->reader, member->key.pid, tid,
-					    &sample);
-		/* Without descriptors or memory, a thread that cannot be read is not missing. */
+	while (is_own == 0) {
+		int status = proc_sample_thread(members->host, &members->reader, member->key.pid,
+						tid, &sample);
+
 		if (status < 0)
 			return proc_sample_is_shortage(status) ? status : 0;
-	} while (tid == member->key.pid && notice_late_exec(members, member));
+		is_own = tid == member->key.pid ? check_leader(members, member, &sample) : 1;
+	}
+	if (is_own < 0)
+		return is_own;
 	thread = is_known(members, member, tid) ? members_find_thread(members, tid) :
 						  add_thread(members, member, tid, &sample);
 	if (!thread)
@@ -109,63 +181,6 @@ static void end_missing(struct members *members, struct member *member)
 		}
 }
 
-/* Whether `thread` may now have these counters: none has fallen. */
-static bool can_be(const struct member_thread *thread, const struct amounts *now)
-{
-	for (int id = 0; id < AMOUNT_COUNT; id++)
-		if (amounts_has(now, id) && counter_is_total(id) &&
-		    amounts_get(now, id) <
-			    amounts_get(&thread->before, id) + amounts_get(&thread->since, id))
-			return false;
-	return true;
-}
-
-static uint64_t life_ns(const struct member_thread *thread)
-{
-	return amounts_get(&thread->before, AMOUNT_run_time_ns) +
-	       amounts_get(&thread->since, AMOUNT_run_time_ns);
-}
-
-/*
- * After an exec the leader is the thread that did it, with that thread's counters.  So assume that
- * it was the thread with the most CPU time among those whose counters fit.
- */
-static void find_heir(struct members *members, struct member *member)
-{
-	struct member_thread *heir = NULL;
-	struct proc_sample sample;
-
-	if (proc_sample_thread(members->host, &members->reader, member->key.pid, member->key.pid,
-			       &sample) < 0)
-		return;
-	for (size_t i = 0; i < member->threads.count; i++) {
-		struct member_thread *thread = member->threads.data[i];
-
-		if (can_be(thread, &sample.counters) && (!heir || life_ns(thread) > life_ns(heir)))
-			heir = thread;
-	}
-	if (heir)
-		members_replace_leader(members, heir, monotonic_ns());
-}
-
-/* Reports an exec if it runs another program than at the last sample.  Returns whether it does. */
-static bool notice_exec(struct members *members, struct member *member,
-			const struct proc_sample *sample)
-{
-	bool executed = sample->has_executed && !member->executed;
-
-	if (!sample->image)
-		return false;
-	executed = executed || (member->image && sample->image != member->image);
-	member->executed = sample->has_executed;
-	member->image = sample->image;
-	if (executed && member->threads.count > 1)
-		find_heir(members, member);
-	if (executed)
-		members_exec(members, member, NULL, monotonic_ns());
-	return executed;
-}
-
 int scan_threads(struct members *members, struct member *member, bool reports)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers tasks = { 0 };
@@ -179,10 +194,14 @@ int scan_threads(struct members *members, struct member *member, bool reports)
 	notice_exec(members, member, &sample);
 	status = proc_gone(proc_list_threads(members->host->proc, member->key.pid, &tasks));
 	for (size_t i = 0; i < tasks.list.count && status == 0; i++)
-		status = sample_thread(members, member, tasks.list.data[i], reports);
+		if (tasks.list.data[i] != member->key.pid)
+			status = sample_thread(members, member, tasks.list.data[i], reports);
+	/* The leader comes last: a thread that is missing by then may have become the leader. */
+	if (status == 0 && tasks.list.count)
+		status = sample_thread(members, member, member->key.pid, reports);
 	if (status == 0)
 		end_missing(members, member);
-	return status;
+	return status == -EAGAIN ? 0 : status;
 }
 
 static int add_process(struct members *members, int32_t pid, const struct proc_sample *sample,
