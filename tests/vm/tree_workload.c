@@ -95,25 +95,36 @@ static uint64_t cpu_ns(int who)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* Until a task has this state, as the kernel tells it. */
-static void wait_for_state(pid_t tid, char state)
+static void read_file(pid_t tid, const char *name, char text[512])
 {
-	char path[64], text[512];
-	const char *found;
+	char path[64];
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	need(fd >= 0);
+	length = read(fd, text, 511);
+	need(length > 0);
+	close(fd);
+	text[length] = '\0';
+}
+
+/*
+ * Until a task has this state and has left its CPU, as the kernel tells it: a task has the state a
+ * moment before, and that can take long where the machine is emulated.
+ */
+static void wait_for_state(pid_t tid, char state)
+{
+	char stat[512], wchan[512];
+	const char *found;
+
 	for (;;) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		need(fd >= 0);
-		length = read(fd, text, sizeof(text) - 1);
-		need(length > 0);
-		close(fd);
-		text[length] = '\0';
-		found = strrchr(text, ')');
+		read_file(tid, "stat", stat);
+		found = strrchr(stat, ')');
 		need(found != NULL);
-		if (found[2] == state)
+		read_file(tid, "wchan", wchan);
+		if (found[2] == state && strcmp(wchan, "0") != 0)
 			return;
 		sleep_ms(1);
 	}

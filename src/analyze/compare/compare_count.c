@@ -18,17 +18,21 @@ void compare_layout_average(const struct compare_layout *layout, struct comparis
 	}
 }
 
-/* The host itself began with its boot. */
-static uint64_t start_of(const struct snapshot *snapshot, enum metric_scope scope, size_t row)
+/*
+ * For how long a row has been counting; 0 when that is not known.  The host itself began with its
+ * boot, but in a run its counters and those of cgroups count from the beginning of the run.
+ */
+static uint64_t life_of(const struct snapshot *snapshot, enum metric_scope scope, size_t row)
 {
-	switch (scope) {
-	case METRIC_OF_THREAD:
-		return snapshot->tasks[row].start_time_ns;
-	case METRIC_OF_PROCESS:
-		return snapshot->processes[row].start_time_ns;
-	default:
-		return 0;
-	}
+	uint64_t now = snapshot->facts[FACT_boottime_ns].number, start = 0;
+
+	if (scope == METRIC_OF_THREAD)
+		start = snapshot->tasks[row].start_time_ns;
+	else if (scope == METRIC_OF_PROCESS)
+		start = snapshot->processes[row].start_time_ns;
+	else if (snapshot_is_run(snapshot))
+		return snapshot->facts[FACT_duration_ns].number;
+	return start < now ? now - start : 0;
 }
 
 static int count_lives(struct compare_layout *layout, struct compare_run *run,
@@ -41,12 +45,9 @@ static int count_lives(struct compare_layout *layout, struct compare_run *run,
 		return 0;
 	if (arena_array(&layout->arena, rows->lives, layout->group_count) < 0)
 		return -ENOMEM;
-	for (size_t row = 0; row < rows->count; row++) {
-		uint64_t start = start_of(run->snapshot, scope, row);
-
-		if (start < now->number)
-			rows->lives[rows->group_of[row]] += (double)(now->number - start) / 1e9;
-	}
+	for (size_t row = 0; row < rows->count; row++)
+		rows->lives[rows->group_of[row]] +=
+			(double)life_of(run->snapshot, scope, row) / 1e9;
 	return 0;
 }
 

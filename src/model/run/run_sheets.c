@@ -10,6 +10,7 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "model/run/run_records.h"
+#include "model/run/run_states.h"
 #include "model/run/words.h"
 
 /*
@@ -180,7 +181,7 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	if (!words.length)
 		text_format(&words, "%d", run->pid);
 	if (words.failed || sheet_add_row(&snapshot->sheets[SHEET_RUN], 0, &row) < 0 ||
-	    (run->host && add_host(snapshot, run->host) < 0))
+	    (run->host && add_host(snapshot, run->host) < 0) || run_add_states(snapshot, run) < 0)
 		return -ENOMEM;
 	snapshot_set_fact_text(snapshot, FACT_recording,
 			       run->mode == RUN_ATTACH ? "attach" : "run");

@@ -29,6 +29,7 @@ static const char *const sheet_names[SHEET_COUNT] = {
 	[SHEET_RUN] = "run",         [SHEET_RUN_PROCESSES] = "run.processes",
 	[SHEET_RUN_THREADS] = "run.threads", [SHEET_SYSCALLS] = "run.syscalls",
 	[SHEET_TOP_WAITS] = "run.top_waits", [SHEET_PHASES] = "run.phases",
+	[SHEET_CGROUPS_BEGIN] = "run.cgroups_begin", [SHEET_HOST_BEGIN] = "run.host_begin",
 	[SHEET_EVENTS] = "run.events", [SHEET_SAMPLES] = "run.samples",
 };
 /* clang-format on */

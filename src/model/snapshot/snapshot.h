@@ -97,7 +97,9 @@ enum sheet_id {
 	SHEET_RUN_PROCESSES,	  /* key: row of the process */
 	SHEET_RUN_THREADS,	  /* key: row of the task */
 	SHEET_SYSCALLS,		  /* key: name of the call, as a string's number */
-	SHEET_TOP_WAITS,	  /* from here on all keys are 0 */
+	SHEET_CGROUPS_BEGIN,	  /* as SHEET_CGROUPS, when the run began */
+	SHEET_HOST_BEGIN,	  /* from here on all keys are 0 */
+	SHEET_TOP_WAITS,
 	SHEET_PHASES,
 	SHEET_EVENTS,
 	SHEET_SAMPLES,

@@ -62,6 +62,7 @@ void run_free(struct run *run)
 		return;
 	tree_free(run->tree);
 	snapshot_free(run->host);
+	snapshot_free(run->states);
 	phases_free(&run->phases);
 	run_past_free(&run->past);
 	arena_clear(&run->arena);

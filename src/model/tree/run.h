@@ -143,6 +143,7 @@ struct snapshot;
 struct run {
 	struct arena arena;    /* of texts */
 	struct snapshot *host; /* with facts of the host; its tasks mean nothing; or NULL */
+	struct snapshot *states; /* sheets of the beginning and the end (run_states.h), or NULL */
 	enum run_mode mode;
 	enum run_end end;
 	char **command; /* of RUN_COMMAND; NULL-terminated */

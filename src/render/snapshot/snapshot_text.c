@@ -98,8 +98,8 @@ static int print_section(struct page *page, enum metric_section section,
 	if (shown.count)
 		status = print_groups(page, &shown, true, terminal, out);
 	if (section >= SECTION_CGROUPS && section != SECTION_HOST &&
-	    snapshot_is_run(page->snapshot))
-		fputs("absent: the file of a run does not have it\n", out);
+	    snapshot_is_run(page->snapshot) && !page->snapshot->sheets[SHEET_CGROUPS].row_count)
+		fputs("absent: this file of a run has no readings of cgroups\n", out);
 	if (status == 0)
 		status = sheet_text_print(page->snapshot, section, page->view->limit,
 					  shown.count == 0, terminal, out);

@@ -14,6 +14,7 @@
 #include "host/host.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
+#include "model/run/run_states.h"
 #include "model/snapshot/snapshot.h"
 
 #define PLACES_LIMIT 65536
@@ -274,10 +275,12 @@ int limits_end(struct limits *limits, struct run *run)
 	run->limits = (struct run_limits){
 		.online_cpus = (uint32_t)cpuset_count(&limits->host->online),
 	};
-	if (limits->begin)
-		limits_between(limits->begin, limits->cgroups, end, &limits->trees,
-			       limits->places ? limits->places : "", &run->limits);
-	return keep_path(limits, run);
+	if (!limits->begin)
+		return keep_path(limits, run);
+	limits_between(limits->begin, limits->cgroups, end, &limits->trees,
+		       limits->places ? limits->places : "", &run->limits);
+	status = run_keep_states(run, limits->begin, limits->cgroups, end);
+	return status < 0 ? status : keep_path(limits, run);
 }
 
 static enum source_state state_of(size_t present, size_t count)

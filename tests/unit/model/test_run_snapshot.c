@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "model/run/run_snapshot.h"
+#include "model/run/run_states.h"
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
@@ -399,6 +400,56 @@ static void no_memory_at_any_point_does_no_harm(void **state)
 	snapshot_free(snapshot);
 }
 
+/* A snapshot with the host's waits and a cgroup's use; a cgroup without throttling at first. */
+static struct snapshot *state_of(uint64_t waited, uint64_t used, const char *throttled)
+{
+	struct snapshot *snapshot = NULL;
+	uint32_t path, row;
+
+	assert_int_equal(snapshot_new(&snapshot), 0);
+	assert_int_equal(
+		snapshot_note_number(snapshot, SHEET_HOST, "pressure cpu some total", waited), 0);
+	assert_int_equal(snapshot_intern(snapshot, "/build", 6, &path), 0);
+	assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_CGROUPS], path, &row), 0);
+	assert_int_equal(sheet_set(&snapshot->sheets[SHEET_CGROUPS], row, "cpu.stat usage_usec",
+				   CELL_NUMBER, used),
+			 0);
+	assert_int_equal(sheet_set(&snapshot->sheets[SHEET_CGROUPS], row, "memory.current",
+				   CELL_NUMBER, used),
+			 0);
+	if (throttled)
+		assert_int_equal(
+			sheet_set(&snapshot->sheets[SHEET_CGROUPS], row, throttled, CELL_NUMBER, 7),
+			0);
+	return snapshot;
+}
+
+static void sheets_of_the_end_count_from_the_beginning(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *begin = state_of(100, 40, NULL);
+	CLEANUP(snapshot_free_pointer)
+	struct snapshot *end = state_of(130, 90, "cpu.stat throttled_usec");
+	CLEANUP(run_free_pointer) struct run *run = new_run();
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	const struct column *throttled;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(run_keep_states(run, begin, begin, end), 0);
+	snapshot = snapshot_of(run);
+	assert_int_equal(cell_of(snapshot, SHEET_HOST, "pressure cpu some total", 0), 30);
+	assert_int_equal(cell_of(snapshot, SHEET_HOST_BEGIN, "pressure cpu some total", 0), 100);
+	assert_int_equal(cell_of(snapshot, SHEET_CGROUPS, "cpu.stat usage_usec", 0), 50);
+	assert_int_equal(cell_of(snapshot, SHEET_CGROUPS_BEGIN, "cpu.stat usage_usec", 0), 40);
+	/* A level is as it was at the end. */
+	assert_int_equal(cell_of(snapshot, SHEET_CGROUPS, "memory.current", 0), 90);
+	assert_string_equal(snapshot_text(snapshot, snapshot->sheets[SHEET_CGROUPS].keys[0]),
+			    "/build");
+	throttled = sheet_find(&snapshot->sheets[SHEET_CGROUPS], "cpu.stat throttled_usec");
+	assert_int_equal(column_get(throttled, 0, &value), CELL_ABSENT);
+	assert_string_equal(throttled->absent, "it was not there when the run began");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +462,7 @@ int main(void)
 		cmocka_unit_test(threads_that_are_not_kept_are_a_row_of_their_process),
 		cmocka_unit_test(what_belongs_to_nobody_has_a_row),
 		cmocka_unit_test(events_and_samples_are_kept_within_bounds),
+		cmocka_unit_test(sheets_of_the_end_count_from_the_beginning),
 		cmocka_unit_test(words_come_back_as_they_were),
 		cmocka_unit_test(no_memory_at_any_point_does_no_harm),
 	};
