@@ -59,8 +59,8 @@ static const enum metric_id text_metrics[] = {
 
 /* The same for a run: how many, how they ended, what they did and waited for, the largest. */
 static const enum metric_id run_metrics[] = {
-	METRIC_process_count, METRIC_failures,	     METRIC_run_time_ns,
-	METRIC_wait_time_ns,  METRIC_wait_costly_ns, METRIC_hiwater_rss_bytes,
+	METRIC_run_time_ns, METRIC_wait_costly_ns, METRIC_hiwater_rss_bytes,
+	METRIC_failures,    METRIC_wait_time_ns,
 };
 
 /* Everything that the options say, parsed before a file is opened or a host is read. */

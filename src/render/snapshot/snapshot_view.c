@@ -59,11 +59,16 @@ static bool shows_scopes(const struct snapshot_view *view)
 static struct column_list choose_columns(const struct snapshot_view *view, bool is_for_people)
 {
 	struct column_list wide = { .ids = { COLUMN_GROUP, COLUMN_TASKS }, .count = 2 };
+	bool is_by_task =
+		view->grouping->axis == AXIS_THREAD || view->grouping->axis == AXIS_PROCESS;
 
 	if (view->columns.count)
 		return view->columns;
 	if (is_for_people && view->grouping->axis != AXIS_SCOPE && shows_scopes(view))
 		wide.ids[wide.count++] = COLUMN_SCOPE;
+	/* Of a run people ask how many processes there were. */
+	if (is_for_people && snapshot_is_run(view->grouping->snapshot) && !is_by_task)
+		wide.ids[1] = COLUMN_PROCESSES;
 	return wide;
 }
 
