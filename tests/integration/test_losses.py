@@ -31,13 +31,13 @@ COUNTERS = {
     "losses.scopes": ("unit/session/test_phase_view.c", "losses.scopes, 1"),
     "losses.labels": ("unit/model/test_phase.c", "phases.omitted"),
     "missed_ticks": ("unit/session/test_sampler.c", "missed"),
-    "unseen_cpu_ns": ("unit/render/test_run_json.c", "unseen_cpu_ns"),
+    "unseen_cpu_ns": ("unit/session/test_run_json.c", "unseen_cpu_ns"),
     "unnamed": ("integration/test_losses.py", "def test_calls_without_a_name"),
     "unnamed_ns": ("integration/test_losses.py", "def test_calls_without_a_name"),
     "unnamed_syscalls": ("integration/test_losses.py", "def test_calls_without_a_name"),
-    "omitted": ("unit/render/test_run_json.c", r"\"omitted\":3"),
-    "threads_omitted": ("unit/render/test_run_json.c", r"threads_omitted\":7"),
-    "running_processes_omitted": ("unit/render/test_run_json.c",
+    "omitted": ("unit/session/test_run_json.c", r"\"omitted\":3"),
+    "threads_omitted": ("unit/session/test_run_json.c", r"threads_omitted\":7"),
+    "running_processes_omitted": ("unit/session/test_run_json.c",
                                   r"running_processes_omitted\":7199"),
     "threads_folded": ("integration/test_losses.py", "def test_more_threads_than_are_kept"),
     "processes_folded": ("integration/test_losses.py", "def test_more_processes_than_are_kept"),
@@ -49,7 +49,7 @@ class List(unittest.TestCase):
     def test_every_counter_of_the_program_is_in_it(self):
         fields = (SOURCE / "model/tree/run_fields.def").read_text()
         names = {"losses." + name for name in re.findall(r'RUN_FIELD\(LOSSES, "(\w+)"', fields)}
-        for path in (SOURCE / "render").rglob("run_json*.c"):
+        for path in (SOURCE / "store" / "run").rglob("run_json*.c"):
             names.update(COUNTER_NAME.findall(path.read_text()))
         names.update(name for name in COUNTER_NAME.findall(fields) if f"losses.{name}" not in names)
         self.assertEqual(names, set(COUNTERS))
