@@ -99,6 +99,18 @@ static const struct table_column thread_columns[] = {
 	/* clang-format on */
 };
 
+static void print_threads_heading(FILE *out, const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text heading = { 0 };
+
+	text_append_string(&heading, "threads by costly waits (");
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
+		if (waits[reason].kind == WAIT_COST)
+			text_format(&heading, "%s, ", waits[reason].name);
+	text_append_string(&heading, "run queue)");
+	run_text_heading(out, options, text_string(&heading));
+}
+
 void run_text_threads(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	struct table table = { 0 };
@@ -110,9 +122,7 @@ void run_text_threads(FILE *out, const struct run *run, const struct run_text_op
 	/* With one thread the ledger has said it all. */
 	if (count < 2 || !(amounts_has_waits(&run->tree->amounts)))
 		return;
-	run_text_heading(out, options,
-			 "threads by costly waits (disk, lock, network, pipe, "
-			 "memory, run queue)");
+	print_threads_heading(out, options);
 	table_add_columns(&table, thread_columns, ARRAY_SIZE(thread_columns));
 	shown = run_text_shown(options, count);
 	for (size_t i = 0; i < shown; i++)
