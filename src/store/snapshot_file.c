@@ -11,6 +11,7 @@
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "store/ctprof/ctprof.h"
 #include "store/tscope/container.h"
 
@@ -59,12 +60,14 @@ bool snapshot_file_is_likely(const void *bytes, size_t size)
 
 int snapshot_file_check_name(const char *path, struct error *error)
 {
+	CLEANUP(text_free) struct text endings = { 0 };
+
 	if (find_by_name(path))
 		return 0;
-	return error_set(error, -EINVAL,
-			 "'%s' must end in .tscope or .ctprof.zst: the kind of file follows its "
-			 "name",
-			 path);
+	for (size_t i = ARRAY_SIZE(formats); i-- > 0;)
+		text_format(&endings, "%s%s", formats[i].extension, i ? " or " : "");
+	return error_set(error, -EINVAL, "'%s' must end in %s: the kind of file follows its name",
+			 path, text_string(&endings));
 }
 
 static int cannot_write(const char *path, int status, struct error *error)
