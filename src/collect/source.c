@@ -245,7 +245,9 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 	}
 	text_append_string(reason, id == SOURCE_TASK_ITERATOR ?
 					   "not asked for" :
-					   "not needed: the task iterator gave its values");
+				   capture->tallies[SOURCE_TASK_ITERATOR].read ?
+					   "not needed: the task iterator gave its values" :
+					   "there was nothing to read");
 	return SOURCE_OFF;
 }
 

@@ -116,6 +116,19 @@ static void a_source_that_the_iterator_stands_in_for_is_partial(void **state)
 	assert_int_equal(report->state, SOURCE_UNAVAILABLE);
 }
 
+static void nothing_comes_from_an_iterator_that_did_not_walk(void **state)
+{
+	struct scene *scene = *state;
+	const struct source_report *report;
+
+	write_tree(&scene->tree, "");
+	scene_open(scene, scene->tree.root);
+	assert_int_equal(source_reports(&scene->capture), 0);
+	report = report_of(scene->capture.snapshot, "cmdline");
+	assert_int_equal(report->state, SOURCE_OFF);
+	assert_string_equal(report->reason, "there was nothing to read");
+}
+
 static void what_is_needed_is_not_what_we_have(void **state)
 {
 	const char *told = source_needs(SOURCE_IO, "Permission denied (12 of 97 reads)");
@@ -255,6 +268,7 @@ int main(void)
 		SCENE_TEST(what_a_recording_lacks_its_kernel_may_have),
 		SCENE_TEST(a_recording_has_no_kernel_to_ask),
 		SCENE_TEST(a_source_that_the_iterator_stands_in_for_is_partial),
+		SCENE_TEST(nothing_comes_from_an_iterator_that_did_not_walk),
 		cmocka_unit_test(what_is_needed_is_not_what_we_have),
 		SCENE_TEST(interrupts_are_counted_only_where_that_is_known),
 		SCENE_TEST(an_open_gate_has_no_reason),
