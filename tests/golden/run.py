@@ -47,7 +47,7 @@ CASES = [
     ("thread.csv", ["-g", "thread", "--format", "csv"]),
 ]
 
-VERBS = ["run", "attach", "why", "scopes", "report", "capture", "show", "compare", "metrics", "doctor"]
+VERBS = re.findall(r"^VERB\((\w+)\)$", (HERE.parent.parent / "src/cli/verbs.def").read_text(), re.M)
 
 # Command lines that are refused before anything is read.
 MISTAKES = """
