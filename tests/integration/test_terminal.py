@@ -83,6 +83,12 @@ class Terminal(support.TestCase):
         for name in ["utime_ns", "open_fds", "read_bytes"]:
             self.assertIn(name, out)
 
+    def test_what_the_rows_are_ordered_by_is_never_left_out(self):
+        out = self.check(60, "show", f"{self.folder}/debian-6.12.tscope", "-s", "open_fds")
+        self.assertRegex(out.splitlines()[0], "group +tasks +open_fds ")
+        out = self.check(60, "show", RUNS / "build.jsonl", "-s", "wait_time_ns")
+        self.assertRegex(out.splitlines()[0], "group +tasks +wait_time_ns ")
+
     def test_a_pipe_is_cut_only_when_it_is_asked_for(self):
         words = ["show", f"{self.folder}/debian-6.12.tscope"]
         environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}

@@ -146,6 +146,18 @@ static int parse_sections(struct request *request, struct error *error)
 	return status < 0 ? status : check_csv(request, error);
 }
 
+/* What the rows are ordered by stands first, since the last columns give way on a narrow terminal. */
+static void choose_overview(struct request *request, const enum metric_id *ids, size_t count)
+{
+	struct selection *shown = &request->view.metrics;
+
+	*shown = (struct selection){ 0 };
+	if (args.view.sort && request->sort.by == ORDER_METRIC)
+		selection_add(shown, request->sort.metric);
+	for (size_t i = 0; i < count; i++)
+		selection_add(shown, ids[i]);
+}
+
 static int parse_metrics(struct request *request, struct error *error)
 {
 	struct selection *shown = &request->view.metrics;
@@ -157,10 +169,10 @@ static int parse_metrics(struct request *request, struct error *error)
 		return 0;
 	}
 	request->view.may_leave_out = true;
-	if (request->format != FORMAT_TEXT)
+	if (request->format == FORMAT_TEXT)
+		choose_overview(request, text_metrics, ARRAY_SIZE(text_metrics));
+	else
 		selection_all(shown);
-	for (size_t i = 0; i < ARRAY_SIZE(text_metrics); i++)
-		selection_add(shown, text_metrics[i]);
 	return 0;
 }
 
@@ -185,10 +197,10 @@ static int parse_request(struct request *request, struct error *error)
 		status = parse_columns(request, error);
 	if (status == 0)
 		status = parse_sections(request, error);
-	if (status == 0)
-		status = parse_metrics(request, error);
 	if (status == 0 && args.view.sort)
 		status = parse_sort(args.view.sort, &request->sort, error);
+	if (status == 0)
+		status = parse_metrics(request, error);
 	if (status == 0 && args.view.sort && request->sort.by == ORDER_METRIC)
 		selection_add_first(&request->view.metrics, request->sort.metric);
 	return status;
@@ -197,15 +209,8 @@ static int parse_request(struct request *request, struct error *error)
 /* The metrics of the overview depend on what the file holds. */
 static void choose_run_metrics(struct request *request)
 {
-	struct selection *shown = &request->view.metrics;
-
-	if (args.view.metrics || args.view.sections || request->format != FORMAT_TEXT)
-		return;
-	*shown = (struct selection){ 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(run_metrics); i++)
-		selection_add(shown, run_metrics[i]);
-	if (args.view.sort && request->sort.by == ORDER_METRIC)
-		selection_add_first(shown, request->sort.metric);
+	if (!args.view.metrics && !args.view.sections && request->format == FORMAT_TEXT)
+		choose_overview(request, run_metrics, ARRAY_SIZE(run_metrics));
 }
 
 /* Without -s: by time on a CPU, else by the first shown metric with numbers, else by tasks. */
