@@ -165,6 +165,20 @@ static void add_run_losses(struct text *out, const struct sheet *sheet)
 	}
 }
 
+/* No row has the time of processes that began and ended between two looks: their parents tell it. */
+static void add_unseen(struct text *out, const struct sheet *sheet)
+{
+	const struct column *column = sheet_find(sheet, "counts unseen_cpu_ns");
+	uint64_t unseen = 0;
+
+	if (!column || !sheet->row_count || column_get(column, 0, &unseen) != CELL_NUMBER ||
+	    !unseen)
+		return;
+	text_append_string(out, "; ");
+	unit_format(out, UNIT_NS, unseen);
+	text_append_string(out, " of CPU time more are of processes that were not seen");
+}
+
 /*
  * Appends it as a person would read it, without the file's escapes, and only
  * the start of a script.
@@ -217,6 +231,7 @@ static void run_note(const struct snapshot *snapshot, struct text *out)
 			    " thread%s that used little are in rows that add them up",
 			    processes, processes == 1 ? "" : "es", threads,
 			    threads == 1 ? "" : "s");
+	add_unseen(out, &snapshot->sheets[SHEET_RUN]);
 	add_run_losses(out, &snapshot->sheets[SHEET_RUN]);
 }
 

@@ -147,9 +147,12 @@ static void a_run_says_of_what_it_is_and_what_it_lost(void **state)
 	assert_int_equal(snapshot_note_number(snapshot, SHEET_RUN, "losses events", 3), 0);
 	assert_int_equal(snapshot_note_number(snapshot, SHEET_RUN, "losses threads", 0), 0);
 	assert_int_equal(snapshot_note_number(snapshot, SHEET_RUN, "losses wakers", 14), 0);
+	assert_int_equal(
+		snapshot_note_number(snapshot, SHEET_RUN, "counts unseen_cpu_ns", 15000000), 0);
 	printed = show(snapshot, question, TEXT);
 	if (!strstr(printed, ": attached to 1234: ") || !strstr(printed, " in 2.00 s, detached") ||
-	    !strstr(printed, "; counters count from attaching; lost: 3 events, 14 wakers\n"))
+	    !strstr(printed, "; counters count from attaching; 15.0 ms of CPU time more are of "
+			     "processes that were not seen; lost: 3 events, 14 wakers\n"))
 		fail_msg("%s", printed);
 }
 
