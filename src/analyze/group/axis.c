@@ -105,15 +105,15 @@ static void append_user(const struct snapshot *snapshot, uint32_t task, struct t
 
 /* clang-format off */
 static const struct axis_part
-	pcomm_pattern =  { NAME_PATTERN, pcomm_identity,   string_count,  NULL },
-	comm_pattern =   { NAME_PATTERN, comm_identity,    string_count,  NULL },
-	comm_itself =    { NAME_LITERAL, comm_identity,    string_count,  NULL },
-	cgroup_path =    { NAME_PATH,    cgroup_identity,  string_count,  NULL },
-	process_itself = { NAME_LITERAL, process_identity, process_count, append_process },
-	thread_itself =  { NAME_LITERAL, task_identity,    task_count,    append_thread },
-	user_itself =    { NAME_LITERAL, process_identity, process_count, append_user },
-	scope_itself =   { NAME_LITERAL, scope_identity,   string_count,  NULL },
-	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container };
+	pcomm_pattern =  { NAME_PATTERN, pcomm_identity,   string_count,  NULL, false },
+	comm_pattern =   { NAME_PATTERN, comm_identity,    string_count,  NULL, false },
+	comm_itself =    { NAME_LITERAL, comm_identity,    string_count,  NULL, false },
+	cgroup_path =    { NAME_PATH,    cgroup_identity,  string_count,  NULL, false },
+	process_itself = { NAME_LITERAL, process_identity, process_count, append_process, true },
+	thread_itself =  { NAME_LITERAL, task_identity,    task_count,    append_thread, true },
+	user_itself =    { NAME_LITERAL, process_identity, process_count, append_user, false },
+	scope_itself =   { NAME_LITERAL, scope_identity,   string_count,  NULL, false },
+	container_name = { NAME_LITERAL, cgroup_identity,  string_count,  append_container, false };
 
 const struct axis axes[AXIS_COUNT] = {
 	[AXIS_PCOMM] =      { "pcomm",      { &pcomm_pattern } },

@@ -31,6 +31,8 @@ struct axis_part {
 	size_t (*identities)(const struct snapshot *snapshot);
 	/* NULL: the identity is the name, as a string's number. */
 	void (*append_name)(const struct snapshot *snapshot, uint32_t task, struct text *out);
+	/* No two identities of a snapshot share a name: a run can have a number several times. */
+	bool is_unique;
 };
 
 #define AXIS_PARTS 3

@@ -2,6 +2,7 @@
 #include "analyze/match/census.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct name_class {
 	const char *name; /* the first; NULL where the label is the key in any case */
 	bool has_several; /* different names; by ctprof's rule, threads of one snapshot too */
 	uint32_t seen_in; /* number of the snapshot that a thread was last seen in, from 1 */
+	uint32_t named_in, again; /* likewise of a unique name; how often it came again there */
 };
 
 /* The names of one part of the axis. */
@@ -242,6 +244,31 @@ static int class_of_name(struct census *census, struct name_count *count, const 
 
 #define NOT_SEEN UINT32_MAX
 
+/*
+ * The class of the task's name in census->name, which nobody else of the snapshot has: the second
+ * with that name, as after a pid was used again, is "true[333] #2".
+ */
+static int class_of_unique(struct census *census, struct name_count *count, uint32_t *ret_class)
+{
+	uint32_t number = (uint32_t)census->snapshots.count + 1;
+	int status = class_of_name(census, count, text_string(&census->name), ret_class);
+	struct name_class *class;
+
+	if (status < 0)
+		return status;
+	class = &count->classes.data[*ret_class];
+	if (class->named_in != number) {
+		class->named_in = number;
+		class->again = 0;
+		return 0;
+	}
+	class->again++;
+	text_format(&census->name, " #%" PRIu32, class->again + 1);
+	return census->name.failed ?
+		       -ENOMEM :
+		       class_of_name(census, count, text_string(&census->name), ret_class);
+}
+
 static int class_of_task(struct census *census, struct name_count *count,
 			 const struct snapshot *snapshot, uint32_t task, uint32_t *ret_class)
 {
@@ -255,7 +282,9 @@ static int class_of_task(struct census *census, struct name_count *count,
 	part->append_name(snapshot, task, &census->name);
 	if (census->name.failed)
 		return -ENOMEM;
-	return class_of_name(census, count, text_string(&census->name), ret_class);
+	return part->is_unique ?
+		       class_of_unique(census, count, ret_class) :
+		       class_of_name(census, count, text_string(&census->name), ret_class);
 }
 
 static void note_thread(struct name_class *class, uint32_t snapshot)

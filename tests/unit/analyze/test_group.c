@@ -462,6 +462,31 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 	assert_group(second, "grows-1", 2);
 }
 
+/* In a run a number can come again, and several processes can have a thread without one. */
+static void tasks_of_one_name_and_number_stay_apart(void **state)
+{
+	static const enum group_axis own[] = { AXIS_PROCESS, AXIS_THREAD };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = two_processes();
+		CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+
+		assert_int_equal(snapshot_finish(snapshot), 0);
+		for (size_t row = 0; row < 2; row++) {
+			struct process *process = &snapshot->processes[row];
+
+			process->tgid = 333;
+			process->pcomm = hand_text(snapshot, "true");
+			snapshot->tasks[process->first_task].tid = 333;
+			snapshot->tasks[process->first_task].comm = process->pcomm;
+		}
+		grouping = hand_grouping(snapshot, own[i], NULL);
+		assert_group(grouping, "true[333]", 1);
+		assert_group(grouping, "true[333] #2", own[i] == AXIS_PROCESS ? 4 : 1);
+	}
+}
+
 static void each_axis_has_its_keys(void **state)
 {
 	static const struct {
@@ -809,6 +834,7 @@ int main(void)
 		cmocka_unit_test(missing_values_come_last_either_way_and_equal_ones_by_key),
 		cmocka_unit_test(groups_sort_by_key_and_by_number_of_tasks),
 		cmocka_unit_test(the_oldest_task_gives_the_group_its_age),
+		cmocka_unit_test(tasks_of_one_name_and_number_stay_apart),
 		cmocka_unit_test(an_empty_snapshot_has_no_groups),
 	};
 
