@@ -166,7 +166,7 @@ struct tree_process *tree_add_process(struct tree *tree)
 {
 	struct tree_process *process;
 
-	if (tree->count >= TREE_KEPT ||
+	if (tree->count >= TREE_READ_MAX ||
 	    array_reserve_bytes((void **)&tree->all, &tree->capacity, tree->count + 1,
 				sizeof(struct tree_process *)) < 0)
 		return NULL;

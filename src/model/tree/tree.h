@@ -17,6 +17,8 @@
 #include "model/tree/tree_event.h"
 
 #define TREE_KEPT 4096
+/* Processes that are read from a file: those, and all that lived at the end. */
+#define TREE_READ_MAX (128 * 1024)
 #define TREE_PROGRAMS 1024
 #define TREE_TOP_WAITS 16
 /* The program name for threads whose process nobody saw. */
@@ -229,7 +231,8 @@ int tree_settle(struct tree *tree);
 
 /*
  * For code that reads a saved run: add an empty process to `all`, or an empty thread to `ended`,
- * for the caller to fill in.  NULL when memory runs out, or there are TREE_KEPT of them.
+ * for the caller to fill in.  NULL when memory runs out, or there are TREE_READ_MAX processes, or
+ * TREE_KEPT threads.
  */
 struct tree_process *tree_add_process(struct tree *tree);
 struct tree_thread *tree_add_thread(struct tree *tree);

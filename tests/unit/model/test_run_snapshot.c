@@ -187,6 +187,22 @@ static void no_file_makes_us_keep_more_than_there_can_be(void **state)
 	assert_int_equal(restored->tree->syscalls.count, 4096);
 }
 
+/* Of those that ended the heaviest are kept, but all that live. */
+static void every_process_that_has_a_row_comes_back(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = new_run();
+	CLEANUP(run_free_pointer) struct run *restored = NULL;
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+
+	(void)state;
+	for (int32_t pid = 10; pid < 10 + TREE_KEPT + 100; pid++)
+		fork_at(run->tree, 1, pid, pid, (uint64_t)pid * 100);
+	assert_int_equal(tree_settle(run->tree), 0);
+	snapshot = snapshot_of(run);
+	assert_int_equal(run_from_snapshot(snapshot, &restored), 0);
+	assert_int_equal(restored->tree->count, TREE_KEPT + 100);
+}
+
 #define MANY 10000
 
 /* The heaviest get rows, the others one row a program; nothing is lost or counted twice. */
@@ -463,6 +479,7 @@ int main(void)
 		cmocka_unit_test(what_belongs_to_nobody_has_a_row),
 		cmocka_unit_test(events_and_samples_are_kept_within_bounds),
 		cmocka_unit_test(sheets_of_the_end_count_from_the_beginning),
+		cmocka_unit_test(every_process_that_has_a_row_comes_back),
 		cmocka_unit_test(words_come_back_as_they_were),
 		cmocka_unit_test(no_memory_at_any_point_does_no_harm),
 	};
