@@ -16,13 +16,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Threads, forks, signals, clocks, limits of time: what a late wake-up could make fail.
 TESTS = [
-    "aside", "confine", "jemalloc_find", "jemalloc_live", "launch", "lib_area", "lib_cpu_shares",
-    "lib_dump_signal", "lib_fork", "lib_fork_handlers", "lib_heartbeat", "lib_scope", "lib_stall",
-    "lib_statistics", "lib_threads", "lib_throttle", "oracle", "procfs_live", "reader_pool",
-    "sampler", "thread_stop", "tracer", "watch", "lib-edges", "lib-race", "lib-race-statistics",
-    "agree", "attach", "capture_scopes", "compare", "compare_now", "examples", "heartbeat",
-    "heartbeat_output", "jemalloc", "library", "memory", "phases", "report", "root", "run", "scopes",
-    "stalls", "taskstats", "tracers", "verdict", "why",
+    "confine", "deadline_read", "deadline_run", "jemalloc_find", "jemalloc_live", "launch",
+    "lib_area", "lib_cpu_shares", "lib_dump_signal", "lib_fork", "lib_fork_handlers",
+    "lib_heartbeat", "lib_scope", "lib_stall", "lib_statistics", "lib_threads", "lib_throttle",
+    "oracle", "procfs_live", "reader_pool", "sampler", "thread_stop", "tracer", "watch",
+    "lib-edges", "lib-race", "lib-race-statistics", "agree", "attach", "capture_scopes", "compare",
+    "compare_now", "examples", "heartbeat", "heartbeat_output", "jemalloc", "library", "memory",
+    "phases", "report", "root", "run", "scopes", "stalls", "taskstats", "tracers", "verdict", "why",
 ]
 
 

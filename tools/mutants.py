@@ -16,7 +16,7 @@ and trace cannot be reached.
 examples:
   tools/mutants.py --list --layer model          what would be changed
   tools/mutants.py -n 30 --layer model --seed 7  thirty mutants of one layer
-  tools/mutants.py --only src/model/tree/usage.c:21   all mutants of one line
+  tools/mutants.py --only src/model/tree/amounts.c:82   all mutants of one line
   tools/mutants.py --copy DIR ...                keep copy and build in DIR for the next time
 
 exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 on an error.

@@ -5,7 +5,7 @@
  * block whose owner is gone.
  *
  * A signal handler that interrupts a change must not begin one of its own.  So the owner sets
- * self.is_changing before it reads anything (see lib/threads.h).
+ * self.is_changing before it reads anything (see lib/scope/threads.h).
  */
 #ifndef LIB_BLOCK_H
 #define LIB_BLOCK_H

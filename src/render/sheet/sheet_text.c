@@ -185,7 +185,7 @@ static int print_sheet(struct sheet_page *page)
 	int status;
 
 	if (page->section == SECTION_PRESSURE)
-		status = 0; /* both sheets have it: see pressure_text.h */
+		status = 0; /* both sheets have it: see pressure_text_print() */
 	else if (page->id == SHEET_CGROUPS || page->id == SHEET_PROCESSES)
 		status = print_rows(page);
 	else
