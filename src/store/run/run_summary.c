@@ -192,6 +192,12 @@ static void shift_process(struct tree_process *process, uint64_t by)
 		shift_thread(process->live[i], by);
 }
 
+static void shift_program(struct program_sums *program, uint64_t by)
+{
+	shift_time(&program->begin_ns, by);
+	shift_time(&program->end_ns, by);
+}
+
 static void shift_times(struct run *run, uint64_t by)
 {
 	struct tree *tree = run->tree;
@@ -200,10 +206,9 @@ static void shift_times(struct run *run, uint64_t by)
 		shift_process(tree->all[i], by);
 	for (size_t i = 0; i < tree->ended_count; i++)
 		shift_thread(tree->ended[i], by);
-	for (size_t i = 0; i < tree->program_count; i++) {
-		shift_time(&tree->programs[i].begin_ns, by);
-		shift_time(&tree->programs[i].end_ns, by);
-	}
+	for (size_t i = 0; i < tree->program_count; i++)
+		shift_program(&tree->programs[i], by);
+	shift_program(&tree->other_programs, by);
 	for (size_t i = 0; i < run->past.events.count; i++)
 		shift_time(&run->past.events.data[i].time_ns, by);
 	for (size_t i = 0; i < run->past.samples.count; i++)

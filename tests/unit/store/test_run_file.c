@@ -292,6 +292,32 @@ static void more_processes_than_are_kept_are_counted(void **state)
 			    amounts_cpu_ns(&run->tree->all[i]->amounts) > 100);
 }
 
+/* The summary says when the run really began: all times move by the difference. */
+static void times_of_all_programs_count_from_the_same_beginning(void **state)
+{
+	const int count = 1 + TREE_KEPT + TREE_PROGRAMS + 10; /* the root is always kept */
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+
+	(void)state;
+	text_append_string(&text, "{\"kind\":\"metadata\",\"version\":2,\"pid\":7,"
+				  "\"begin_monotonic_ns\":1000}\n");
+	for (int i = 1; i <= count; i++)
+		text_format(&text,
+			    "{\"kind\":\"exit\",\"pid\":%d,\"comm\":\"p%d\",\"begin_ns\":40,"
+			    "\"wall_ns\":2,\"stime_ns\":0,\"utime_ns\":%d}\n",
+			    100 + i, i, count - i);
+	text_append_string(&text, "{\"kind\":\"summary\",\"version\":2,\"pid\":7,"
+				  "\"begin_monotonic_ns\":1300,\"wall_ns\":99}\n");
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->program_count, TREE_PROGRAMS);
+	assert_int_equal(run->tree->programs[0].begin_ns, 1340);
+	assert_int_equal(run->tree->programs[0].end_ns, 1342);
+	assert_int_equal(run->tree->other_programs.processes, 10);
+	assert_int_equal(run->tree->other_programs.begin_ns, 1340);
+	assert_int_equal(run->tree->other_programs.end_ns, 1342);
+}
+
 static void runs_of_another_version_are_refused_with_a_sentence(void **state)
 {
 	static const char first[] = "{\"kind\":\"metadata\",\"format\":\"taskscope-run\","
@@ -377,6 +403,7 @@ int main(void)
 		cmocka_unit_test(the_command_is_the_first_that_had_its_number),
 		cmocka_unit_test(no_more_threads_are_kept_than_a_summary_names),
 		cmocka_unit_test(more_processes_than_are_kept_are_counted),
+		cmocka_unit_test(times_of_all_programs_count_from_the_same_beginning),
 		cmocka_unit_test(runs_of_another_version_are_refused_with_a_sentence),
 		cmocka_unit_test(other_files_are_refused_with_a_sentence),
 		cmocka_unit_test(a_line_with_more_values_than_a_run_has_is_refused),
