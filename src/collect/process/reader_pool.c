@@ -100,9 +100,12 @@ ssize_t pool_read_file(const struct pool_request *request, const char *file,
 /* The request of a reader that was late may be gone, and another one be in its place. */
 static void end_request(struct reader_pool *pool, uint64_t number, const char *text, ssize_t length)
 {
-	struct queued *queued = &pool->queue.data[number - pool->gone];
+	struct queued *queued;
 
-	if (number < pool->gone || queued->state != REQUEST_UNDER_WAY)
+	if (number < pool->gone)
+		return;
+	queued = &pool->queue.data[number - pool->gone];
+	if (queued->state != REQUEST_UNDER_WAY)
 		return;
 	queued->state = REQUEST_DONE;
 	queued->since_ns = now_ns() - queued->since_ns;
