@@ -63,7 +63,8 @@ bool watch_read_signals(struct watch *watch)
 	ssize_t got = room ? read(signals->fd, next, room * sizeof(*next)) : 0;
 
 	signals->arrived_count += got > 0 ? (size_t)got / sizeof(*next) : 0;
-	if (got <= 0)
+	/* Without room nobody knows whether there are more. */
+	if (room && got <= 0)
 		signals->empty_ns = now_ns;
 	return got > 0;
 }
