@@ -373,26 +373,30 @@ int run_replay_tree(struct run_replay *replay, json_t *line, struct run *run)
 	return 0;
 }
 
+/* A process that was alive.  Without a list of threads, its amounts are those of its only one. */
+static int replay_running_process(const json_t *process, bool has_list, struct run *run)
+{
+	int status = is_known(process, run) ? 0 : replay_beginning(process, run);
+
+	if (status == 0 && !has_list && has_one_thread(process) && is_running(process, run))
+		status = replay_account(process, false, run);
+	return status;
+}
+
 /* Replays processes that were alive, with those of the listed threads that were. */
 static int replay_running(const json_t *processes, const json_t *threads, struct run *run)
 {
-	const json_t *process;
-	size_t at;
+	size_t count = json_array_size(processes);
 	int status = 0;
 
-	json_array_foreach((json_t *)processes, at, process)
-	{
-		if (status == 0 && !is_known(process, run))
-			status = replay_beginning(process, run);
-		if (status == 0 && !threads && has_one_thread(process) && is_running(process, run))
-			status = replay_account(process, false, run);
-	}
-	for (at = 0; status == 0 && at < json_array_size(threads) && at < RUN_THREADS_MAX; at++)
-		if (!member_flag(json_array_get(threads, at), "ended"))
-			status = replay_thread(json_array_get(threads, at), false, run);
-	json_array_foreach((json_t *)processes, at,
-			   process) if (status == 0 && is_running(process, run)) status =
-		replay_process(process, false, run);
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = replay_running_process(json_array_get(processes, i), threads, run);
+	for (size_t i = 0; status == 0 && i < json_array_size(threads) && i < RUN_THREADS_MAX; i++)
+		if (!member_flag(json_array_get(threads, i), "ended"))
+			status = replay_thread(json_array_get(threads, i), false, run);
+	for (size_t i = 0; status == 0 && i < count; i++)
+		if (is_running(json_array_get(processes, i), run))
+			status = replay_process(json_array_get(processes, i), false, run);
 	return status;
 }
 

@@ -110,7 +110,7 @@ void member_words(const json_t *object, const char *key, struct text *ret)
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		const char *word = json_string_value(json_array_get(words, i));
 
-		for (; word && *word;) {
+		while (word && *word) {
 			char byte = take_byte(&word);
 
 			text_append(ret, &byte, 1);
