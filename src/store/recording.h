@@ -18,7 +18,7 @@ struct snapshot;
 int recording_read(const char *path, struct snapshot **ret, struct error *error);
 
 /*
- * Gives a settled run the caller frees; "-" is standard input, for JSON lines.
+ * Gives a complete run, which the caller frees; "-" is standard input, for JSON lines.
  * 0, or a negative errno with a sentence; -EINVAL for a file that holds a
  * capture.
  */

@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_require(syscall_table_total(&run->tree->syscalls) >= calls);
 		check_parts(run->tree);
 	}
-	fuzz_require(tree_settle(run->tree) == 0);
+	tree_sum_up(run->tree);
 	check_parts(run->tree);
 	while (tree_take_ended(run->tree))
 		check_parts(run->tree);

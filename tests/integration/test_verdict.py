@@ -206,7 +206,7 @@ def judge(case):
     return right, said
 
 
-def judge_again(case):
+def judge_as_is(case):
     """Until the verdict is right, or was wrong as often as it may be; gives the last one."""
     wrong = 0
     for _ in range(TRIES_DISTURBED):
@@ -230,7 +230,7 @@ class Corpus(unittest.TestCase):
         judged = busy = 0
         for case in CASES:
             try:
-                right, said = judge_again(case)
+                right, said = judge_as_is(case)
             except unittest.SkipTest as reason:
                 print(f"left out: {case[0]}: {reason}", flush=True)
                 busy += isinstance(reason, Busy)

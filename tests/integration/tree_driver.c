@@ -29,8 +29,8 @@
 #include "model/tree/tree.h"
 #include "trace/tracer.h"
 
-#define SETTLE_US 300000 /* for a command that is attached to, once it has children or threads */
-#define SETTLE_TRIES 200
+#define COMPANY_US 300000 /* for a command that is attached to, once it has children or threads */
+#define COMPANY_TRIES 200
 #define DESCRIPTORS_MOST 256
 
 struct driver {
@@ -224,11 +224,11 @@ static bool has_company(int32_t pid)
 	return size == 1;
 }
 
-static void settle(int32_t pid)
+static void wait_for_company(int32_t pid)
 {
-	usleep(SETTLE_US);
-	for (int i = 0; i < SETTLE_TRIES && !has_company(pid); i++)
-		usleep(SETTLE_US);
+	usleep(COMPANY_US);
+	for (int i = 0; i < COMPANY_TRIES && !has_company(pid); i++)
+		usleep(COMPANY_US);
 }
 
 static void follow(struct driver *driver)
@@ -239,7 +239,7 @@ static void follow(struct driver *driver)
 	start_held(driver);
 	if (driver->attaches) {
 		release(driver);
-		settle(driver->pid);
+		wait_for_company(driver->pid);
 	}
 	if (tracer->kind->follow(tracer->state, &driver->pid, 1, !driver->attaches, &error) < 0)
 		fail("follow", error.message);
@@ -341,7 +341,7 @@ static void finish(struct driver *driver)
 	check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
 	check(tracer->kind->sample(tracer->state, TRACER_FINAL, take_event, driver), "sample");
 	tracer->kind->losses(tracer->state, &losses);
-	check(tree_settle(driver->run->tree), "settle");
+	tree_sum_up(driver->run->tree);
 	printf("end=tree cpu_ns=%" PRIu64 " processes=%" PRIu64 " threads=%" PRIu64
 	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
 	       amounts_cpu_ns(&tree->amounts) + tree->unseen_cpu_ns, tree->processes, tree->threads,

@@ -114,7 +114,7 @@ struct diagnosis {
 	struct verdict verdict;
 };
 
-/* The run must be settled (tree_settle()). */
+/* The run must be complete: call tree_sum_up() first. */
 void diagnose(const struct run *run, struct diagnosis *ret);
 
 /* The parts of a diagnosis; each sets its whole result. */

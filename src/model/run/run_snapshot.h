@@ -22,7 +22,7 @@ struct snapshot;
 int run_to_snapshot(const struct run *run, struct snapshot **ret);
 
 /*
- * The opposite, for a snapshot that is a run (snapshot_is_run()): gives a settled run, which the
+ * The opposite, for a snapshot that is a run (snapshot_is_run()): gives a complete run, which the
  * caller frees and which reports and verdicts can use.  0 or -ENOMEM.
  */
 int run_from_snapshot(const struct snapshot *snapshot, struct run **ret);

@@ -65,7 +65,7 @@ static void drop_unused(struct phases *phases)
 	phases->list.count = kept;
 }
 
-void phases_settle(struct phases *phases)
+void phases_sort(struct phases *phases)
 {
 	drop_unused(phases);
 	if (phases->list.count)

@@ -58,8 +58,11 @@ struct phases {
 	uint64_t omitted; /* looks at a scope, or statistics, whose label found no room */
 };
 
-/* Sorts them by time, as all outputs show them.  Nothing can be added afterwards. */
-void phases_settle(struct phases *phases);
+/*
+ * Drops labels that no thread entered while watched, and sorts the others by time, as all outputs
+ * show them.  Nothing can be added afterwards.
+ */
+void phases_sort(struct phases *phases);
 void phases_free(struct phases *phases);
 
 /* A label of a process: its place in the list, and which statistics were already added there. */

@@ -151,15 +151,14 @@ void tree_finish(struct tree *tree)
 			      tree->index->closing.first->state.seen_ns);
 }
 
-int tree_settle(struct tree *tree)
+void tree_sum_up(struct tree *tree)
 {
 	tree_finish(tree);
 	for (size_t i = 0; i < tree->count; i++)
 		process_give_calls(tree, tree->all[i]);
 	if (tree->has_peak_rss)
 		counter_raise(&tree->peak_rss_bytes, tree->largest_rss_bytes);
-	waits_settle(tree);
-	return 0;
+	waits_find_top(tree);
 }
 
 struct tree_process *tree_add_process(struct tree *tree)

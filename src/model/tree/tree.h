@@ -92,7 +92,7 @@ struct tree_process {
 	uint64_t peak_fds;
 	uint64_t threads;	       /* ever */
 	struct amounts amounts;	       /* of all its threads, ended ones included */
-	struct syscall_table syscalls; /* filled by tree_take_ended() and tree_settle() */
+	struct syscall_table syscalls; /* filled by tree_take_ended() and tree_sum_up() */
 	struct tree_thread **live;     /* its threads; also ended ones while the process lives */
 	size_t live_count, live_capacity;
 
@@ -144,7 +144,7 @@ enum tree_unknown {
 struct tree {
 	/* Sums over all members ever. */
 	struct amounts amounts;
-	struct syscall_table syscalls; /* of ended members; after tree_settle() of all */
+	struct syscall_table syscalls; /* of ended members; after tree_sum_up() of all */
 	uint64_t unnamed_syscalls, unnamed_ns;
 	uint64_t processes, threads; /* ever */
 	uint64_t execs, forks;	     /* forks: processes that began while watched */
@@ -181,7 +181,7 @@ struct tree {
 	size_t program_count, program_capacity;
 	struct program_sums other_programs; /* those that found no room; its `comm` is empty */
 
-	struct tree_wait top_waits[TREE_TOP_WAITS]; /* set by tree_settle() */
+	struct tree_wait top_waits[TREE_TOP_WAITS]; /* set by tree_sum_up() */
 	size_t top_wait_count;
 
 	struct tree_index *index; /* private */
@@ -227,7 +227,7 @@ const struct tree_process *tree_take_ended(struct tree *tree);
  * Call it after the last event: adds the system calls of live members to the sums and finds the
  * top waits.  The calls of a process with one thread move from the thread to the process.
  */
-int tree_settle(struct tree *tree);
+void tree_sum_up(struct tree *tree);
 
 /*
  * For code that reads a saved run: add an empty process to `all`, or an empty thread to `ended`,

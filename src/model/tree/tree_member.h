@@ -70,6 +70,6 @@ void process_give_calls(struct tree *tree, struct tree_process *process);
 /* tree_waits.c: adds the thread's waits to the lists if they are among the longest. */
 void waits_offer(struct wait_list *costly, struct wait_list *work,
 		 const struct tree_thread *thread);
-void waits_settle(struct tree *tree);
+void waits_find_top(struct tree *tree);
 
 #endif

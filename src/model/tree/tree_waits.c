@@ -101,7 +101,7 @@ static void append(struct tree *tree, const struct wait_list *list)
  * The index has only the waits of threads that were freed, since those of others can still grow;
  * so add the others here.
  */
-void waits_settle(struct tree *tree)
+void waits_find_top(struct tree *tree)
 {
 	struct both_lists lists = { tree->index->costly, tree->index->work };
 

@@ -259,6 +259,6 @@ int phases_finish(struct phase_watch *watch)
 		if (view && view->reader)
 			phase_count_failure(watch, phase_view_count(view, &watch->run->phases));
 	}
-	phases_settle(&watch->run->phases);
+	phases_sort(&watch->run->phases);
 	return report(watch);
 }

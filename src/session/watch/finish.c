@@ -135,9 +135,8 @@ int watch_finish(struct watch *watch)
 	watch->run->end = end_of(watch);
 	finish_end(watch);
 	finish_time(watch);
+	tree_sum_up(watch->run->tree);
 	status = limits_end(&watch->limits, watch->run);
-	if (status == 0)
-		status = tree_settle(watch->run->tree);
 	if (status == 0)
 		status = phases_finish(&watch->phases);
 	finish_losses(watch);

@@ -15,7 +15,7 @@ struct error;
 struct run;
 
 /*
- * "-" is standard input.  Returns 0 and a settled run that the caller frees, or
+ * "-" is standard input.  Returns 0 and a complete run that the caller frees, or
  * a negative errno and a sentence.
  */
 int run_file_read(const char *path, struct run **ret, struct error *error);

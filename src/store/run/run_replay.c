@@ -430,7 +430,8 @@ int run_replay_summary(struct run_replay *replay, const json_t *line, struct run
 	}
 	tree_finish(run->tree);
 	take_ended(run->tree);
-	return tree_settle(run->tree);
+	tree_sum_up(run->tree);
+	return 0;
 }
 
 /*
@@ -488,7 +489,8 @@ int run_replay_finish(struct run_replay *replay, struct run *run)
 		status =
 			run_set_source(run, "scopes", SOURCE_UNAVAILABLE,
 				       "the phases are in the summary, which the file has none of");
-	return status < 0 ? status : tree_settle(run->tree);
+	tree_sum_up(run->tree);
+	return status;
 }
 
 void run_replay_free(struct run_replay *replay)

@@ -11,7 +11,7 @@ static struct offcpu_analysis analyze(struct run *run)
 {
 	struct diagnosis diagnosis;
 
-	hand_settle(run);
+	hand_sum_up(run);
 	diagnose(run, &diagnosis);
 	return diagnosis.offcpu;
 }

@@ -78,7 +78,7 @@ static void contend(struct run *run, double on_cpu, double asleep, uint64_t coun
 		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = on_cpu, .run_queue = 10,
 		       .waits = { { WAIT_CONDITION, waited, count, 8 },
 				  { WAIT_TIMER, asleep, count, 0 } });
-	hand_settle(run);
+	hand_sum_up(run);
 	run->tree->top_wait_count = 0;
 	for (int i = 1; i <= 4; i++)
 		add_condition_wait(run, 10 + i, waited, count, 11 + i % 4);
@@ -91,7 +91,7 @@ static void threads_that_compute_under_one_read_write_lock_are_lock_bound(void *
 
 	(void)state;
 	contend(run, 380, 0, 400);
-	verdict = judge_settled(run);
+	verdict = judge_as_is(run);
 	assert_int_equal(verdict.cause, CAUSE_LOCK);
 	assert_true(verdict.confidence >= 0.4 && verdict.confidence <= 0.6);
 	assert_non_null(strstr(verdict.evidence[0], "condition variables"));
@@ -105,7 +105,7 @@ static void contention_is_seen_by_who_runs_where_wakers_are_not_known(void **sta
 	(void)state;
 	contend(run, 380, 0, 400);
 	run->tree->top_wait_count = 0;
-	assert_int_equal(judge_settled(run).cause, CAUSE_LOCK);
+	assert_int_equal(judge_as_is(run).cause, CAUSE_LOCK);
 }
 
 static void threads_that_sleep_under_one_read_write_lock_are_not_surely_idle(void **state)
@@ -115,7 +115,7 @@ static void threads_that_sleep_under_one_read_write_lock_are_not_surely_idle(voi
 
 	(void)state;
 	contend(run, 20, 350, 330);
-	verdict = judge_settled(run);
+	verdict = judge_as_is(run);
 	assert_int_equal(verdict.cause, CAUSE_POLL);
 	assert_true(verdict.confidence <= 0.6);
 	assert_non_null(strstr(verdict.evidence[0], "condition variables"));
@@ -131,11 +131,11 @@ static void consumers_that_a_busy_producer_wakes_do_not_make_it_lock_bound(void 
 	for (int i = 1; i <= 4; i++)
 		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 60, .run_queue = 10,
 		       .waits = { { WAIT_CONDITION, 1430, 500, 0 } });
-	hand_settle(run);
+	hand_sum_up(run);
 	run->tree->top_wait_count = 0;
 	for (int i = 1; i <= 4; i++)
 		add_condition_wait(run, 10 + i, 1430, 500, 10);
-	assert_int_equal(judge_settled(run).cause, CAUSE_CPU);
+	assert_int_equal(judge_as_is(run).cause, CAUSE_CPU);
 }
 
 static void a_pool_that_keeps_all_cpus_busy_is_cpu_bound_though_its_threads_meet(void **state)
@@ -145,7 +145,7 @@ static void a_pool_that_keeps_all_cpus_busy_is_cpu_bound_though_its_threads_meet
 	(void)state;
 	run->limits.online_cpus = 4;
 	contend(run, 1150, 0, 300);
-	assert_int_equal(judge_settled(run).cause, CAUSE_CPU);
+	assert_int_equal(judge_as_is(run).cause, CAUSE_CPU);
 }
 
 static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
@@ -163,13 +163,13 @@ static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
 	for (int i = 0; i < 4; i++)
 		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 380,
 		       .waits = { { WAIT_LOCK, 1080, 360, 0 } });
-	hand_settle(run);
+	hand_sum_up(run);
 	wait.waker = (struct tree_waker){
 		.waker_pid = 10, .waker_tid = 11, .waker_comm = "worker1", .total_ns = 540 * MS
 	};
 	run->tree->top_waits[0] = wait;
 	run->tree->top_wait_count = 1;
-	verdict = judge_settled(run);
+	verdict = judge_as_is(run);
 	assert_non_null(strstr(verdict.evidence[1], "ended by worker1 (11) in 50.0 %"));
 	assert_null(strchr(verdict.evidence[1], '\n'));
 }

@@ -224,7 +224,7 @@ static void statistics_of_before_it_was_watched_are_left_out(void **state)
 	assert_int_equal(phase_count(&scene.phases, &scene.process, &scopes, true), 0);
 	scopes.labels.data[1].count = 12;
 	assert_int_equal(phase_count(&scene.phases, &scene.process, &scopes, false), 0);
-	phases_settle(&scene.phases);
+	phases_sort(&scene.phases);
 	assert_int_equal(scene.phases.list.count, 1);
 	assert_int_equal(phase_of(&scene, "solve")->count, 2);
 }
@@ -297,7 +297,7 @@ static void the_longest_comes_first(void **state)
 	(void)state;
 	look(&scene, 1, 100, 0, SCOPES({ "short", 10 }), 10);
 	look(&scene, 2, 100, 0, SCOPES({ "long", 100 }), 100);
-	phases_settle(&scene.phases);
+	phases_sort(&scene.phases);
 	assert_string_equal(scene.phases.list.data[0].label, "long");
 }
 

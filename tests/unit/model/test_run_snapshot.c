@@ -93,7 +93,7 @@ static void ended_and_living_tasks_are_rows(void **state)
 	account_at(run->tree, 10, 11, 110, 300, false);
 	end_program(run->tree, 20, 200, "failing", 50, 3 << 8);
 	end_program(run->tree, 21, 200, "killed", 60, 9);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_int_equal(snapshot->process_count, 3);
 	assert_int_equal(snapshot->task_count, 4);
@@ -125,7 +125,7 @@ static void a_number_that_came_again_is_another_process(void **state)
 	fork_at(run->tree, 1, 10, 10, 60);
 	end_program(run->tree, 20, 100, "first", 50, 0);
 	end_program(run->tree, 20, 1000, "second", 70, 0);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_int_equal(snapshot->process_count, 3);
 	assert_int_equal(row_of(snapshot, "first"), 1);
@@ -146,7 +146,7 @@ static void a_thread_that_is_told_of_twice_is_there_once(void **state)
 	fork_at(run->tree, 1, 10, 10, 100);
 	account_at(run->tree, 10, 10, 100, 700, false);
 	end_program(run->tree, 20, 200, "ended", 50, 0);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	for (uint32_t task = 0; task < snapshot->task_count; task++)
 		assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_RUN_THREADS], task, &row),
@@ -168,7 +168,7 @@ static void no_file_makes_us_keep_more_than_there_can_be(void **state)
 	(void)state;
 	fork_at(run->tree, 1, 10, 10, 100);
 	account_at(run->tree, 10, 10, 100, 700, false);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	for (int i = 0; i < 200000; i++) {
 		struct task task = { .tid = 11 + i };
@@ -223,7 +223,7 @@ static void many_short_processes_are_added_up_by_program(void **state)
 		end_program(run->tree, 100 + i % 5000, 100 + (uint64_t)i, comm,
 			    1 + (uint64_t)(i * 7919 % MANY), i % 2 << 8);
 	}
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_true(snapshot->task_count <= (size_t)TREE_KEPT + 5);
 	assert_int_equal(sum_of(snapshot, METRIC_process_count), MANY + 1);
@@ -267,7 +267,7 @@ static void threads_of_processes_that_were_not_kept_are_counted_once(void **stat
 		}
 		end_program(run->tree, pid, 100, comm, i % 2 ? 60 : 100, 0);
 	}
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	assert_int_equal(run->tree->program_count, TREE_PROGRAMS);
 	snapshot = snapshot_of(run);
 	assert_int_equal(sum_of(snapshot, METRIC_process_count), MANY + 1);
@@ -291,7 +291,7 @@ static void threads_that_are_not_kept_are_a_row_of_their_process(void **state)
 		fork_at(run->tree, 10, 10, 100 + i, 70);
 		account_at(run->tree, 10, 100 + i, 70, 1 + (uint64_t)i, true);
 	}
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_int_equal(snapshot->process_count, 1);
 	assert_int_equal(snapshot->tasks[0].tid, 0);
@@ -312,7 +312,7 @@ static void what_belongs_to_nobody_has_a_row(void **state)
 	fork_at(run->tree, 1, 10, 10, 60);
 	account_at(run->tree, 10, 10, 60, 100, false);
 	amounts_set(&run->tree->amounts, AMOUNT_run_time_ns, 111);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_cell(snapshot, METRIC_run_time_ns,
 		    snapshot->processes[row_of(snapshot, TREE_UNSEEN)].first_task, 11);
@@ -350,7 +350,7 @@ static void events_and_samples_are_kept_within_bounds(void **state)
 		amounts_set(&sample.amounts, AMOUNT_run_time_ns, i);
 		run_add_sample(run, &sample);
 	}
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	snapshot = snapshot_of(run);
 	assert_int_equal(snapshot->sheets[SHEET_EVENTS].row_count, PAST_EVENTS);
 	assert_int_equal(cell_of(snapshot, SHEET_RUN, "events_omitted", 0), 10);
@@ -394,7 +394,7 @@ static void no_memory_at_any_point_does_no_harm(void **state)
 	(void)state;
 	fork_at(run->tree, 1, 10, 10, 100);
 	end_program(run->tree, 20, 200, "failing", 50, 3 << 8);
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 	for (unsigned long refused = 1; status < 0; refused++) {
 		memory.asked = 0;
 		memory.refused = refused;

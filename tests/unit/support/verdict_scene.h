@@ -26,8 +26,8 @@ static inline void check_form(const struct verdict *verdict)
 	assert_ptr_equal(verdict->hint, causes[verdict->cause].hint);
 }
 
-/* Of a run whose waits are set by hand: to settle it again would take them from its threads. */
-static inline struct verdict judge_settled(const struct run *run)
+/* For a run whose waits are set by hand: summing up again would take them from its threads. */
+static inline struct verdict judge_as_is(const struct run *run)
 {
 	struct diagnosis diagnosis;
 
@@ -38,8 +38,8 @@ static inline struct verdict judge_settled(const struct run *run)
 
 static inline struct verdict judge(struct run *run)
 {
-	hand_settle(run);
-	return judge_settled(run);
+	hand_sum_up(run);
+	return judge_as_is(run);
 }
 
 static inline void assert_cause(struct run *run, enum run_cause cause)

@@ -277,7 +277,7 @@ static inline void watched_phases(struct run *run)
 		snprintf(phase.comm, sizeof(phase.comm), "make");
 		assert_int_equal(array_append(&run->phases.list, phase), 0);
 	}
-	phases_settle(&run->phases);
+	phases_sort(&run->phases);
 	assert_int_equal(run_add_source(run, "scopes", SOURCE_OK, NULL), 0);
 }
 
@@ -299,7 +299,7 @@ static inline void watched_end(struct run *run, FILE *lines)
 	run->self = (struct run_self){ .cpu_ns = 20 * MILLISECOND,
 				       .peak_rss_bytes = { true, 12 << 20 },
 				       .startup_ns = 80 * MILLISECOND };
-	assert_int_equal(tree_settle(run->tree), 0);
+	tree_sum_up(run->tree);
 }
 
 static inline struct run *watched_run(FILE *lines)
