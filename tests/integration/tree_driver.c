@@ -345,7 +345,7 @@ static void finish(struct driver *driver)
 	printf("end=tree cpu_ns=%" PRIu64 " processes=%" PRIu64 " threads=%" PRIu64
 	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
 	       amounts_cpu_ns(&tree->amounts) + tree->unseen_cpu_ns, tree->processes, tree->threads,
-	       tree->exited, tree_strays(tree));
+	       tree->exited, tree_unmatched_events(tree));
 	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 " unnamed_syscalls=%" PRIu64
 	       " wakers=%" PRIu64 " untracked_tasks=%" PRIu64 "\n",
 	       losses.events, losses.threads, losses.unnamed_syscalls, losses.wakers,

@@ -351,7 +351,7 @@ unsigned run_lower_bounds(const struct run *run)
 		{ run->tracer_misses != NULL, all },
 		{ losses->events, all },
 		{ losses->untracked_tasks, all },
-		{ losses->strays, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
+		{ losses->unmatched_events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
 		{ losses->threads, RUN_BOUND_CPU },
 		{ losses->looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 	};

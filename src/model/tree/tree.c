@@ -66,9 +66,9 @@ void tree_free_pointer(struct tree **tree)
 	tree_free(*tree);
 }
 
-uint64_t tree_strays(const struct tree *tree)
+uint64_t tree_unmatched_events(const struct tree *tree)
 {
-	return tree->index->strays;
+	return tree->index->unmatched_events;
 }
 
 const struct tree_process *tree_find(const struct tree *tree, int32_t pid)

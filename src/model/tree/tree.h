@@ -195,10 +195,10 @@ void tree_free_pointer(struct tree **tree);
  * Applies an event.  0 or -ENOMEM.  If the process is not in the tree, an exec, a thread's fork, or
  * an account that is not the last adds it as found: its fork was lost, or comes later.  The last
  * account of an unknown thread, if it has a start time, is added to the sums.  Other events of
- * tasks that are not in the tree are ignored, and counted in `strays`.
+ * tasks that are not in the tree are ignored, and counted.
  */
 int tree_apply(struct tree *tree, const struct tree_event *event);
-uint64_t tree_strays(const struct tree *tree);
+uint64_t tree_unmatched_events(const struct tree *tree); /* that were ignored */
 
 /* The process that has this number now and was not taken yet, or NULL. */
 const struct tree_process *tree_find(const struct tree *tree, int32_t pid);

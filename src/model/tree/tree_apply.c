@@ -8,7 +8,7 @@
 
 static int ignore(struct tree *tree)
 {
-	tree->index->strays++;
+	tree->index->unmatched_events++;
 	return 0;
 }
 

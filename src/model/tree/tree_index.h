@@ -53,7 +53,7 @@ struct tree_index {
 	uint16_t program_slots
 		[PROGRAM_SLOTS];       /* rows of `programs`, plus one, by hash of their name */
 	struct wait_list costly, work; /* of threads that were freed */
-	uint64_t strays;
+	uint64_t unmatched_events;     /* of tasks that are not in the tree */
 };
 
 #endif

@@ -81,7 +81,7 @@ static void finish_losses(struct watch *watch)
 	watch->tracer->kind->losses(watch->tracer->state, losses);
 	losses->events += watch->events.unapplied;
 	losses->threads += watch->run->tree->unaccounted_threads;
-	losses->strays = tree_strays(watch->run->tree);
+	losses->unmatched_events = tree_unmatched_events(watch->run->tree);
 	losses->lines = watch->output.lines.lost;
 	losses->looks = (struct run_number){ true, watch->samples.failures.all +
 							   watch->events.failures.all };

@@ -99,7 +99,7 @@ static void answer_among_strangers(struct kernel *kernel, const struct question 
 	kernel_tell(kernel, question->sequence, question->tid, &wrong);
 }
 
-static void a_stray_answer_is_never_taken_for_another(void **state)
+static void an_answer_to_another_question_is_never_taken(void **state)
 {
 	static struct asked asked;
 
@@ -217,7 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_batch_is_one_message_and_each_answer_finds_its_task),
 		cmocka_unit_test(answers_in_another_order_find_their_tasks),
-		cmocka_unit_test(a_stray_answer_is_never_taken_for_another),
+		cmocka_unit_test(an_answer_to_another_question_is_never_taken),
 		cmocka_unit_test(what_got_lost_is_asked_for_again),
 		cmocka_unit_test(silence_ends_after_two_waits),
 		cmocka_unit_test(answers_that_come_too_late_do_not_shift_the_next_ones),

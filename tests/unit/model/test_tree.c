@@ -47,7 +47,7 @@ static void sums_of_tree_processes_and_threads_agree(void **state)
 	assert_int_equal(tree->root->key.pid, 10);
 	while (tree_take_ended(tree))
 		assert_sums_agree(tree);
-	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree_unmatched_events(tree), 0);
 }
 
 static void a_later_account_replaces_an_earlier_one(void **state)
@@ -187,7 +187,7 @@ static void a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums(v
 	account_at(tree, 10, 10, 100, 5, false);
 	account_at(tree, 77, 77, 300, 7, true);
 	account_at(tree, 77, 78, 310, 8, true);
-	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree_unmatched_events(tree), 0);
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 20);
 	assert_int_equal(tree->threads, 3);
 	assert_int_equal(tree->live_threads, 1);
@@ -195,7 +195,7 @@ static void a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums(v
 	assert_true(tree->ended[1]->ended && tree->ended[1]->found);
 	assert_int_equal(tree->processes, 1);
 	account_at(tree, 77, 78, 310, 8, true);
-	assert_int_equal(tree_strays(tree), 1);
+	assert_int_equal(tree_unmatched_events(tree), 1);
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 20);
 }
 
@@ -211,12 +211,12 @@ static void the_late_account_of_a_thread_that_was_given_up_is_not_added_twice(vo
 	while (tree_take_ended(tree))
 		continue;
 	account_at(tree, 10, 10, 100, 9, true);
-	assert_int_equal(tree_strays(tree), 1);
+	assert_int_equal(tree_unmatched_events(tree), 1);
 	assert_int_equal(tree->threads, 1);
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 5);
 }
 
-static void a_look_at_a_thread_of_a_process_that_ended_is_no_stray(void **state)
+static void a_sample_of_a_thread_whose_process_ended_is_not_unmatched(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
 
@@ -226,7 +226,7 @@ static void a_look_at_a_thread_of_a_process_that_ended_is_no_stray(void **state)
 	exit_at(tree, 10, 100, 200, 0);
 	account_at(tree, 10, 10, 100, 6, false);
 	account_at(tree, 10, 10, 100, 9, true);
-	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree_unmatched_events(tree), 0);
 	assert_int_equal(tree->unaccounted_threads, 0);
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 9);
 }
@@ -275,7 +275,7 @@ static void a_number_that_is_used_again_is_another_process(void **state)
 	assert_int_equal(find_live(tree, 10)->key.start_ns, 300);
 	assert_int_equal(amounts_cpu_ns(&find_live(tree, 10)->amounts), 7);
 	account_at(tree, 10, 10, 100, 6, true); /* of the first one: too late */
-	assert_int_equal(tree_strays(tree), 1);
+	assert_int_equal(tree_unmatched_events(tree), 1);
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 12);
 	assert_sums_agree(tree);
 	assert_int_equal(tree_take_ended(tree)->key.start_ns, 100);
@@ -293,7 +293,7 @@ static void a_start_that_is_not_known_matches_any(void **state)
 	assert_int_equal(amounts_cpu_ns(&tree->amounts), 5);
 	exit_at(tree, 10, 0, 200, 0);
 	assert_int_equal(tree->exited, 1);
-	assert_int_equal(tree_strays(tree), 0);
+	assert_int_equal(tree_unmatched_events(tree), 0);
 }
 
 static void a_start_that_is_told_later_is_remembered(void **state)
@@ -327,7 +327,7 @@ static void an_event_of_a_stranger_is_counted_and_changes_nothing(void **state)
 	apply(tree, &event);
 	event = event_of(TREE_FORK, 0, 0, 0, 0);
 	apply(tree, &event);
-	assert_int_equal(tree_strays(tree), 6);
+	assert_int_equal(tree_unmatched_events(tree), 6);
 	assert_int_equal(tree->processes, 1);
 	assert_int_equal(tree->exited, 0);
 	assert_int_equal(tree->amounts.present, 0);
@@ -646,7 +646,7 @@ int main(void)
 		cmocka_unit_test(
 			a_last_account_of_a_thread_whose_beginning_was_lost_is_in_the_sums),
 		cmocka_unit_test(the_late_account_of_a_thread_that_was_given_up_is_not_added_twice),
-		cmocka_unit_test(a_look_at_a_thread_of_a_process_that_ended_is_no_stray),
+		cmocka_unit_test(a_sample_of_a_thread_whose_process_ended_is_not_unmatched),
 		cmocka_unit_test(a_thread_whose_last_account_was_lost_is_given_up_by_a_look),
 		cmocka_unit_test(a_name_is_kept_to_its_last_letter),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),

@@ -307,7 +307,7 @@ static void a_million_short_processes_cost_little(void **state)
 	assert_int_equal(tree->execs, MANY);
 	assert_int_equal(tree->live_processes, 1);
 	assert_int_equal(tree->folded_processes, MANY - TREE_KEPT);
-	assert_int_equal(tree_strays(tree) + tree->unaccounted_threads, 0);
+	assert_int_equal(tree_unmatched_events(tree) + tree->unaccounted_threads, 0);
 	assert_true(held < 12 << 20);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 	assert_true(spent_ns < UINT64_C(4000000000));

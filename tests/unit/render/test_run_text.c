@@ -76,7 +76,7 @@ static void what_was_lost_makes_lower_bounds(void **state)
 	run->losses.threads = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, at least 0.85 of 16 cores "
 			       "busy, peak 700 MiB");
-	run->losses.strays = 1;
+	run->losses.unmatched_events = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: at least 4 processes, at least 0.85 of "
 			       "16 cores busy, peak 700 MiB");
 	run->losses.events = 1;
@@ -98,7 +98,7 @@ static void each_loss_that_matters_makes_one(void **state)
 		{ &run->losses.events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 		{ &run->losses.untracked_tasks,
 		  RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY },
-		{ &run->losses.strays, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
+		{ &run->losses.unmatched_events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
 		{ &run->losses.threads, RUN_BOUND_CPU },
 		{ &run->losses.looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 		{ &run->losses.lines, 0 },
