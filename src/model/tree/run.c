@@ -353,7 +353,7 @@ unsigned run_lower_bounds(const struct run *run)
 		{ losses->untracked_tasks, all },
 		{ losses->unmatched_events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
 		{ losses->threads, RUN_BOUND_CPU },
-		{ losses->looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+		{ losses->tracer_failures.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 	};
 	unsigned bounds = 0;
 

@@ -119,15 +119,15 @@ struct run_sampling {
 
 /* What was lost; normally each is 0. */
 struct run_losses {
-	uint64_t events;	   /* lifecycle events that found the ring full */
-	uint64_t threads;	   /* threads without a final account */
-	uint64_t unnamed_syscalls; /* calls that were counted, but not by name */
-	uint64_t wakers;	   /* waits whose waker found no room */
-	uint64_t untracked_tasks;  /* tasks for which the kernel had no memory */
-	uint64_t unmatched_events; /* events of tasks that are not in the tree */
-	uint64_t lines;		   /* JSON lines that could not be written */
-	struct run_number looks;   /* samples and drains of the tracer that failed */
-	uint64_t scopes;	   /* reads of a process's scopes that failed */
+	uint64_t events;		   /* lifecycle events that found the ring full */
+	uint64_t threads;		   /* threads without a final account */
+	uint64_t unnamed_syscalls;	   /* calls that were counted, but not by name */
+	uint64_t wakers;		   /* waits whose waker found no room */
+	uint64_t untracked_tasks;	   /* tasks for which the kernel had no memory */
+	uint64_t unmatched_events;	   /* events of tasks that are not in the tree */
+	uint64_t lines;			   /* JSON lines that could not be written */
+	struct run_number tracer_failures; /* samples and drains of the tracer that failed */
+	uint64_t scopes;		   /* reads of a process's scopes that failed */
 };
 
 /* What watching cost. */

@@ -68,7 +68,7 @@ static const struct {
 	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
 	{ offsetof(struct run_losses, unmatched_events), "event of an unknown task", "events of unknown tasks" },
 	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
-	{ offsetof(struct run_losses, looks.value), "look at the tree", "looks at the tree" },
+	{ offsetof(struct run_losses, tracer_failures.value), "look at the tree", "looks at the tree" },
 	{ offsetof(struct run_losses, scopes), "look at scopes", "looks at scopes" },
 	/* clang-format on */
 };

@@ -83,8 +83,8 @@ static void finish_losses(struct watch *watch)
 	losses->threads += watch->run->tree->unaccounted_threads;
 	losses->unmatched_events = tree_unmatched_events(watch->run->tree);
 	losses->lines = watch->output.lines.lost;
-	losses->looks = (struct run_number){ true, watch->samples.failures.all +
-							   watch->events.failures.all };
+	losses->tracer_failures = (struct run_number){ true, watch->samples.failures.all +
+								     watch->events.failures.all };
 }
 
 static void finish_self(struct watch *watch)

@@ -100,7 +100,7 @@ static void each_loss_that_matters_makes_one(void **state)
 		  RUN_BOUND_PROCESSES | RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 		{ &run->losses.unmatched_events, RUN_BOUND_PROCESSES | RUN_BOUND_CPU },
 		{ &run->losses.threads, RUN_BOUND_CPU },
-		{ &run->losses.looks.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
+		{ &run->losses.tracer_failures.value, RUN_BOUND_CPU | RUN_BOUND_MEMORY },
 		{ &run->losses.lines, 0 },
 	};
 
