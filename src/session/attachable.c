@@ -25,12 +25,12 @@ int process_attachable(const struct host *host, int32_t pid, struct error *error
 		return error_set(error, -EINVAL, "process %" PRId32 " is taskscope itself", pid);
 	process = process_state_open(host, pid, &found);
 	if (process >= 0 && fstat(process, &owner) < 0)
-		return error_set(error, -errno, "cannot look at process %" PRId32 ": %s", pid,
+		return error_set(error, -errno, "cannot read process %" PRId32 ": %s", pid,
 				 strerror(errno));
 	if (process == -ESRCH)
 		return error_set(error, process, "there is no process %" PRId32, pid);
 	if (process < 0)
-		return error_set(error, process, "cannot look at process %" PRId32 ": %s", pid,
+		return error_set(error, process, "cannot read process %" PRId32 ": %s", pid,
 				 strerror(-process));
 	if (found.pid != pid)
 		return error_set(error, -ESRCH,

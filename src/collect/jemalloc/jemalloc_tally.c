@@ -164,7 +164,7 @@ static int report_source(struct capture *capture, const struct jemalloc_tally *t
 	source->error = failed ? EPERM : 0;
 	source->reason = tally->walked ?
 				 arena_copy(&capture->snapshot->arena, reason, strlen(reason)) :
-				 "there is no process to look at";
+				 "there is no process to read";
 	return source->reason ? 0 : -ENOMEM;
 }
 

@@ -68,8 +68,8 @@ static const struct {
 	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
 	{ offsetof(struct run_losses, unmatched_events), "event of an unknown task", "events of unknown tasks" },
 	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
-	{ offsetof(struct run_losses, tracer_failures.value), "look at the tree", "looks at the tree" },
-	{ offsetof(struct run_losses, scopes), "look at scopes", "looks at scopes" },
+	{ offsetof(struct run_losses, tracer_failures.value), "read of the tree", "reads of the tree" },
+	{ offsetof(struct run_losses, scopes), "read of scopes", "reads of scopes" },
 	/* clang-format on */
 };
 

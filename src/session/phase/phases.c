@@ -238,8 +238,8 @@ static int report(struct phase_watch *watch)
 	append_count(&reason, watch->strange,
 		     "process has scopes of a newer version, or that make no sense",
 		     "processes have scopes of a newer version, or that make no sense");
-	append_count(&reason, watch->run->losses.scopes, "look at scopes failed",
-		     "looks at scopes failed");
+	append_count(&reason, watch->run->losses.scopes, "read of scopes failed",
+		     "reads of scopes failed");
 	if (reason.failed)
 		return -ENOMEM;
 	if (!reason.length)

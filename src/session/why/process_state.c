@@ -254,7 +254,7 @@ int process_state_read(const struct host *host, int32_t pid, struct process_stat
 	process_state_clear(&found);
 	if (status == -ESRCH)
 		return error_set(error, status, "there is no process %" PRId32, pid);
-	return error_set(error, status, "cannot look at process %" PRId32 ": %s", pid,
+	return error_set(error, status, "cannot read process %" PRId32 ": %s", pid,
 			 strerror(-status));
 }
 

@@ -305,7 +305,7 @@ static const struct source_report sources[] = {
 	{ .name = "tree",
 	  .state = SOURCE_PARTIAL,
 	  .reason =
-		  "looks at proc miss what begins and ends between two of them; kernel events need CAP_BPF and "
+		  "samples of proc miss what begins and ends between two of them; kernel events need CAP_BPF and "
 		  "CAP_PERFMON, or CAP_NET_ADMIN" },
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
@@ -324,7 +324,7 @@ const struct tracer_kind procfs_tracer = {
 	.name = "procfs",
 	.needs = "nothing but proc",
 	.misses =
-		"processes and threads that live between two looks (up to the sampling interval), "
+		"processes and threads that live between two samples (up to the sampling interval), "
 		"and their CPU time unless a parent that waited for them shows it",
 	.sources = sources,
 	.source_count = ARRAY_SIZE(sources),

@@ -345,7 +345,7 @@ static int follow_all(struct members *members, const int32_t *pids, size_t count
 		if (status == -ESRCH)
 			return error_set(error, status, "there is no process %" PRId32, pids[i]);
 		if (status < 0)
-			return error_set(error, status, "cannot look at process %" PRId32 ": %s",
+			return error_set(error, status, "cannot read process %" PRId32 ": %s",
 					 pids[i], strerror(-status));
 	}
 	if (scan_descendants(members) < 0)
