@@ -10,7 +10,7 @@
 #define NO_PHASE UINT32_MAX
 
 /*
- * A label's part of the interval since the last look: first_ns of it at the beginning (the label
+ * A label's part of the interval since the last sample: first_ns of it at the beginning (the label
  * was open then), last_ns at the end (it is open now).
  */
 struct cover {
@@ -168,7 +168,7 @@ static int phase_get(struct phases *phases, struct phase_process *process, const
 	return phase_add(phases, process, label, ret);
 }
 
-/* Usually the label at this depth is the one of the last look: try that first. */
+/* Usually the label at this depth is the one of the last sample: try that first. */
 static int phase_at(struct phases *phases, struct phase_process *process,
 		    const struct phase_thread *thread, size_t depth, const char *label,
 		    uint32_t *ret)
@@ -197,10 +197,11 @@ static struct cover *cover_get(struct covers *covers, uint32_t phase)
 }
 
 /* For how much of the interval the scope at this depth has been as it is now. */
-static uint64_t known_ns(const struct phase_look *look, size_t depth, size_t count,
+static uint64_t known_ns(const struct thread_sample *sample, size_t depth, size_t count,
 			 uint64_t interval_ns)
 {
-	return smaller(depth < count ? look->scopes[depth].age_ns : look->changed_ns, interval_ns);
+	return smaller(depth < count ? sample->scopes[depth].age_ns : sample->changed_ns,
+		       interval_ns);
 }
 
 static void cover_depth(struct covers *covers, uint32_t before, uint32_t now, uint64_t known,
@@ -249,10 +250,10 @@ static void add_time(struct phase *phase, uint64_t covered_ns, uint64_t interval
 }
 
 static int add_covers(struct phases *phases, struct phase_thread *thread,
-		      const struct covers *covers, const struct phase_look *look,
+		      const struct covers *covers, const struct thread_sample *sample,
 		      uint64_t interval_ns)
 {
-	uint64_t cpu_ns = left_of(look->cpu_ns, thread->cpu_ns);
+	uint64_t cpu_ns = left_of(sample->cpu_ns, thread->cpu_ns);
 	int status = 0;
 
 	for (size_t i = 0; i < covers->count && status == 0; i++) {
@@ -262,8 +263,8 @@ static int add_covers(struct phases *phases, struct phase_thread *thread,
 
 		counter_add(&covered, cover->first_ns);
 		add_time(phase, smaller(covered, interval_ns), interval_ns,
-			 look->has_cpu ? &cpu_ns : NULL);
-		phase->is_partial |= !look->keeps_statistics;
+			 sample->has_cpu ? &cpu_ns : NULL);
+		phase->is_partial |= !sample->keeps_statistics;
 		if (!cover->is_open)
 			continue;
 		phase->samples++;
@@ -273,27 +274,27 @@ static int add_covers(struct phases *phases, struct phase_thread *thread,
 }
 
 int phase_sample(struct phases *phases, struct phase_process *process, struct phase_thread *thread,
-		 const struct phase_look *look)
+		 const struct thread_sample *sample)
 {
-	size_t count = look->count < SCOPE_FRAMES ? look->count : SCOPE_FRAMES;
-	uint64_t interval_ns = left_of(look->time_ns, thread->time_ns);
+	size_t count = sample->count < SCOPE_FRAMES ? sample->count : SCOPE_FRAMES;
+	uint64_t interval_ns = left_of(sample->time_ns, thread->time_ns);
 	struct covers covers = { .count = 0 };
 	uint32_t stack[SCOPE_FRAMES];
 	int status = 0;
 
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = phase_at(phases, process, thread, i, look->scopes[i].label, &stack[i]);
+		status = phase_at(phases, process, thread, i, sample->scopes[i].label, &stack[i]);
 	if (status < 0)
 		return status;
 	for (size_t i = 0; i < count || i < thread->depth; i++)
 		cover_depth(&covers, i < thread->depth ? thread->stack[i] : NO_PHASE,
-			    i < count ? stack[i] : NO_PHASE, known_ns(look, i, count, interval_ns),
-			    interval_ns);
-	status = add_covers(phases, thread, &covers, look, interval_ns);
+			    i < count ? stack[i] : NO_PHASE,
+			    known_ns(sample, i, count, interval_ns), interval_ns);
+	status = add_covers(phases, thread, &covers, sample, interval_ns);
 	memcpy(thread->stack, stack, count * sizeof(*stack));
 	thread->depth = count;
-	counter_raise(&thread->time_ns, look->time_ns);
-	counter_raise(&thread->cpu_ns, look->cpu_ns);
+	counter_raise(&thread->time_ns, sample->time_ns);
+	counter_raise(&thread->cpu_ns, sample->cpu_ns);
 	return status;
 }
 

@@ -3,15 +3,15 @@
  * Phases: how long the threads of a process were inside scopes of each label
  * (model/scope/scopes.h), and how much of that time they were on a CPU.
  *
- * Times are sampled.  A look reads the open scopes of a thread.  The time since the last look is
- * divided at each depth: a scope that is open now has an age, so it gets the time since it was
- * entered; the scope that was at its depth at the last look gets the time before.  So phases
- * longer than the time between two looks are exact, and shorter ones are right on average.  A
+ * Times are sampled.  A sample reads the open scopes of a thread.  The time since the last sample
+ * is divided at each depth: a scope that is open now has an age, so it gets the time since it was
+ * entered; the scope that was at its depth at the last sample gets the time before.  So phases
+ * longer than the time between two samples are exact, and shorter ones are right on average.  A
  * label counts once for a thread, however often it is on the stack, and again for each further
  * thread.
  *
  * Programs that keep statistics also say how often each label was closed, and after how long.
- * These include scopes that no look saw.
+ * These include scopes that no sample found.
  *
  * Pure: the caller passes the time.
  */
@@ -35,7 +35,7 @@ struct phase {
 	struct task_key process;
 	char comm[TREE_COMM_SIZE];
 	char label[SCOPE_LABEL_SIZE]; /* "": all labels that have no row of their own */
-	uint64_t samples; /* looks that saw a thread in it; 0: threads and wall_ns are not known */
+	uint64_t samples; /* that found a thread in it; 0: threads and wall_ns are not known */
 	uint64_t threads;
 	uint64_t wall_ns;
 	bool has_cpu;
@@ -55,7 +55,7 @@ static inline bool phase_is_exact(const struct phase *phase)
 struct phases {
 	bool known;
 	ARRAY_OF(struct phase) list;
-	uint64_t omitted; /* looks at a scope, or statistics, whose label found no room */
+	uint64_t omitted; /* samples of a scope, or statistics, whose label found no room */
 };
 
 /*
@@ -71,17 +71,17 @@ struct phase_row {
 	uint64_t count, total_ns;
 };
 
-/* The state of a thread between two looks. */
+/* The state of a thread between two samples. */
 struct phase_thread {
 	int32_t own_tid;  /* as its process sees it */
 	size_t slot;	  /* in the list */
-	uint64_t time_ns; /* of the last look; before the first one, when watching began */
+	uint64_t time_ns; /* of the last sample; before the first one, when watching began */
 	uint64_t cpu_ns;
 	size_t depth;
-	uint32_t stack[SCOPE_FRAMES]; /* phases at the last look, outermost first */
+	uint32_t stack[SCOPE_FRAMES]; /* phases at the last sample, outermost first */
 	ARRAY_OF(uint32_t) seen;      /* all phases that it ever was in */
 
-	/* For the caller: its number in our PID namespace (0: not known), start, and last look. */
+	/* For the caller: its number in our PID namespace (0: not known), start, and last sample. */
 	int32_t tid;
 	uint64_t start_ns;
 	uint64_t round;
@@ -105,8 +105,8 @@ struct phase_thread *phase_thread_add(struct phase_process *process, int32_t own
 /* Removes and frees a thread; the last one of the list takes its slot. */
 void phase_thread_remove(struct phase_process *process, struct phase_thread *thread);
 
-/* What one look at a thread found. */
-struct phase_look {
+/* What one sample of a thread found. */
+struct thread_sample {
 	uint64_t time_ns;
 	const struct scope *scopes; /* outermost first */
 	size_t count;
@@ -118,7 +118,7 @@ struct phase_look {
 
 /* 0 or -ENOMEM. */
 int phase_sample(struct phases *phases, struct phase_process *process, struct phase_thread *thread,
-		 const struct phase_look *look);
+		 const struct thread_sample *sample);
 
 /*
  * Adds the growth of the program's own statistics since the last call.  The first call after

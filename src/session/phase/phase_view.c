@@ -12,11 +12,11 @@
 /*
  * A program can claim any number of threads.  We accept those that the tree knows, and
  * this many others, which may have begun since the last event.  Nothing is lost with the rest:
- * once the tree knows a thread, its first look covers this time too.
+ * once the tree knows a thread, its first sample covers this time too.
  */
 #define STRANGERS_MAX 64
 
-/* Shorter scopes are sampled as often as possible, since times between two looks are estimates. */
+/* Shorter scopes are sampled as often as possible: times between two samples are estimates. */
 #define LIVELY_NS (5 * NS_PER_SECOND)
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
@@ -69,19 +69,19 @@ static uint64_t left_of(uint64_t whole, uint64_t part)
 	return whole > part ? whole - part : 0;
 }
 
-static void look_at_usage(struct phase_look *look, const struct tree_thread *thread)
+static void read_usage(struct thread_sample *sample, const struct tree_thread *thread)
 {
 	if (!thread)
 		return;
 	if (amounts_has(&thread->amounts, AMOUNT_run_time_ns)) {
-		look->has_cpu = true;
-		look->cpu_ns = amounts_get(&thread->amounts, AMOUNT_run_time_ns);
+		sample->has_cpu = true;
+		sample->cpu_ns = amounts_get(&thread->amounts, AMOUNT_run_time_ns);
 	} else if (amounts_has_cpu(&thread->amounts)) {
-		look->has_cpu = true;
-		look->cpu_ns = amounts_cpu_ns(&thread->amounts);
+		sample->has_cpu = true;
+		sample->cpu_ns = amounts_cpu_ns(&thread->amounts);
 	}
-	if (thread->ended && thread->end_ns < look->time_ns)
-		look->time_ns = thread->end_ns;
+	if (thread->ended && thread->end_ns < sample->time_ns)
+		sample->time_ns = thread->end_ns;
 }
 
 /* One round over the threads of a process. */
@@ -119,7 +119,7 @@ static const struct tree_thread *find_thread(const struct round *round, int32_t 
 static int end_thread(struct round *round, struct phase_thread *known)
 {
 	const struct tree_thread *thread = find_thread(round, known->tid);
-	struct phase_look look = {
+	struct thread_sample sample = {
 		.time_ns = round->time_ns,
 		.keeps_statistics = round->view->scopes.has_statistics,
 	};
@@ -127,8 +127,8 @@ static int end_thread(struct round *round, struct phase_thread *known)
 
 	if (thread && thread->key.start_ns != known->start_ns)
 		thread = NULL;
-	look_at_usage(&look, thread);
-	status = phase_sample(round->phases, &round->view->phases, known, &look);
+	read_usage(&sample, thread);
+	status = phase_sample(round->phases, &round->view->phases, known, &sample);
 	phase_thread_remove(&round->view->phases, known);
 	return status;
 }
@@ -177,7 +177,7 @@ static int sample_task(struct round *round, const struct scope_task *task)
 	struct phase_view *view = round->view;
 	const struct tree_thread *thread = find_thread(round, task->tid);
 	struct phase_thread *known;
-	struct phase_look look = {
+	struct thread_sample sample = {
 		.time_ns = round->time_ns,
 		.scopes = view->scopes.list.data + task->first,
 		.count = task->count,
@@ -188,11 +188,11 @@ static int sample_task(struct round *round, const struct scope_task *task)
 
 	if (status < 0)
 		return status;
-	/* Skip a torn copy, which may be from two moments: the next look covers this time too. */
+	/* Skip a torn copy, which may be from two moments: the next sample covers this time too. */
 	if (task->is_torn && !round->is_last)
 		return 0;
-	look_at_usage(&look, thread);
-	return phase_sample(round->phases, &view->phases, known, &look);
+	read_usage(&sample, thread);
+	return phase_sample(round->phases, &view->phases, known, &sample);
 }
 
 /* Samples the threads that are accepted, and removes the others from the copy. */

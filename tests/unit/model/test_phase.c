@@ -40,17 +40,17 @@ static struct phase_thread *thread_of(struct scene *scene, int32_t tid)
 	return thread;
 }
 
-/* A look at a time, with scopes and their ages in ms, outermost first; ends with NULL. */
+/* A sample at a time, with scopes and their ages in ms, outermost first; ends with NULL. */
 struct seen {
 	const char *label;
 	uint64_t age_ms;
 };
 
-static void look(struct scene *scene, int32_t tid, uint64_t at_ms, uint64_t cpu_ms,
-		 const struct seen *seen, uint64_t changed_ms)
+static void sample_at(struct scene *scene, int32_t tid, uint64_t at_ms, uint64_t cpu_ms,
+		      const struct seen *seen, uint64_t changed_ms)
 {
 	struct scope scopes[SCOPE_FRAMES + 8] = { 0 };
-	struct phase_look at = {
+	struct thread_sample at = {
 		.time_ns = BEGIN + at_ms * MS,
 		.scopes = scopes,
 		.changed_ns = changed_ms * MS,
@@ -92,9 +92,9 @@ static void a_scope_has_no_more_time_than_its_age(void **state)
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 1000, 1000, SCOPES({ "solve", 300 }), 300);
+	sample_at(&scene, 1, 1000, 1000, SCOPES({ "solve", 300 }), 300);
 	assert_phase(&scene, "solve", 300, 300);
-	look(&scene, 1, 2000, 1500, SCOPES({ "solve", 1300 }), 1300);
+	sample_at(&scene, 1, 2000, 1500, SCOPES({ "solve", 1300 }), 1300);
 	assert_phase(&scene, "solve", 1300, 800);
 	assert_int_equal(phase_of(&scene, "solve")->samples, 2);
 	assert_int_equal(phase_of(&scene, "solve")->threads, 1);
@@ -105,7 +105,7 @@ static void a_scope_from_before_it_was_watched_counts_from_then_on(void **state)
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 100, 40, SCOPES({ "solve", 90000 }), 90000);
+	sample_at(&scene, 1, 100, 40, SCOPES({ "solve", 90000 }), 90000);
 	assert_phase(&scene, "solve", 100, 40);
 }
 
@@ -114,9 +114,9 @@ static void phases_that_follow_each_other_are_exact_to_the_switch(void **state)
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 100, 0, SCOPES({ "load", 100 }), 100);
-	look(&scene, 1, 200, 0, SCOPES({ "solve", 30 }), 30);
-	look(&scene, 1, 300, 0, NULL, 60);
+	sample_at(&scene, 1, 100, 0, SCOPES({ "load", 100 }), 100);
+	sample_at(&scene, 1, 200, 0, SCOPES({ "solve", 30 }), 30);
+	sample_at(&scene, 1, 300, 0, NULL, 60);
 	assert_phase(&scene, "load", 170, 0);
 	assert_phase(&scene, "solve", 70, 0);
 }
@@ -126,11 +126,11 @@ static void every_scope_of_a_stack_has_the_time_and_a_label_only_once(void **sta
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 100, 100, SCOPES({ "walk", 100 }, { "walk", 80 }, { "leaf", 10 }), 10);
+	sample_at(&scene, 1, 100, 100, SCOPES({ "walk", 100 }, { "walk", 80 }, { "leaf", 10 }), 10);
 	assert_phase(&scene, "walk", 100, 100);
 	assert_phase(&scene, "leaf", 10, 10);
 	assert_int_equal(phase_of(&scene, "walk")->samples, 1);
-	look(&scene, 1, 200, 200, SCOPES({ "walk", 200 }), 50);
+	sample_at(&scene, 1, 200, 200, SCOPES({ "walk", 200 }), 50);
 	assert_phase(&scene, "walk", 200, 200);
 	assert_phase(&scene, "leaf", 60, 60);
 }
@@ -143,7 +143,7 @@ static void labels_that_take_turns_quickly_get_all_the_time_together(void **stat
 
 	(void)state;
 	for (uint64_t i = 1; i <= 100; i++)
-		look(&scene, 1, i * 100, 0, SCOPES({ labels[i % 2], 1 }), 1);
+		sample_at(&scene, 1, i * 100, 0, SCOPES({ labels[i % 2], 1 }), 1);
 	assert_in_range(phase_of(&scene, "a")->wall_ns, 4800 * MS, 5100 * MS);
 	assert_in_range(phase_of(&scene, "b")->wall_ns, 4800 * MS, 5100 * MS);
 	assert_true(phase_of(&scene, "a")->wall_ns + phase_of(&scene, "b")->wall_ns <= 10000 * MS);
@@ -155,8 +155,8 @@ static void threads_add_up_and_each_counts_once(void **state)
 
 	(void)state;
 	for (uint64_t i = 1; i <= 3; i++) {
-		look(&scene, 1, i * 100, i * 100, SCOPES({ "solve", i * 100 }), i * 100);
-		look(&scene, 2, i * 100, 0, SCOPES({ "solve", i * 100 }), i * 100);
+		sample_at(&scene, 1, i * 100, i * 100, SCOPES({ "solve", i * 100 }), i * 100);
+		sample_at(&scene, 2, i * 100, 0, SCOPES({ "solve", i * 100 }), i * 100);
 	}
 	assert_phase(&scene, "solve", 600, 300);
 	assert_int_equal(phase_of(&scene, "solve")->threads, 2);
@@ -167,7 +167,7 @@ static void cpu_time_that_is_not_known_is_not_zero(void **state)
 {
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 	struct scope scope = { .label = "solve", .age_ns = 50 * MS };
-	struct phase_look at = { .time_ns = BEGIN + 100 * MS, .scopes = &scope, .count = 1 };
+	struct thread_sample at = { .time_ns = BEGIN + 100 * MS, .scopes = &scope, .count = 1 };
 
 	(void)state;
 	assert_int_equal(phase_sample(&scene.phases, &scene.process, thread_of(&scene, 1), &at), 0);
@@ -180,11 +180,12 @@ static void times_that_make_no_sense_never_exceed_the_interval(void **state)
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 100, 1 << 30, SCOPES({ "solve", 1 << 30 }, { "inner", 1 << 30 }), 1 << 30);
+	sample_at(&scene, 1, 100, 1 << 30, SCOPES({ "solve", 1 << 30 }, { "inner", 1 << 30 }),
+		  1 << 30);
 	assert_phase(&scene, "solve", 100, 100);
 	assert_phase(&scene, "inner", 100, 100);
 	/* Time and counters that go back add nothing. */
-	look(&scene, 1, 50, 10, SCOPES({ "solve", 0 }), 0);
+	sample_at(&scene, 1, 50, 10, SCOPES({ "solve", 0 }), 0);
 	assert_phase(&scene, "solve", 100, 100);
 }
 
@@ -237,11 +238,11 @@ static void the_next_program_counts_from_nothing_again(void **state)
 	(void)state;
 	add_use(&scopes, "solve", 10, 20);
 	assert_int_equal(phase_count(&scene.phases, &scene.process, &scopes, false), 0);
-	look(&scene, 1, 100, 0, SCOPES({ "open", 100 }), 100);
+	sample_at(&scene, 1, 100, 0, SCOPES({ "open", 100 }), 100);
 	phase_process_forget(&scene.process);
 	scopes.labels.data[0].count = 4;
 	assert_int_equal(phase_count(&scene.phases, &scene.process, &scopes, false), 0);
-	look(&scene, 1, 200, 0, NULL, 0);
+	sample_at(&scene, 1, 200, 0, NULL, 0);
 	assert_int_equal(phase_of(&scene, "solve")->count, 14);
 	assert_phase(&scene, "open", 100, 0);
 }
@@ -252,7 +253,7 @@ static void a_count_is_not_exact_when_some_program_kept_none(void **state)
 	CLEANUP(scopes_free) struct scopes scopes = { .has_statistics = true };
 
 	(void)state;
-	look(&scene, 1, 100, 0, SCOPES({ "solve", 100 }), 100);
+	sample_at(&scene, 1, 100, 0, SCOPES({ "solve", 100 }), 100);
 	assert_false(phase_is_exact(phase_of(&scene, "solve")));
 	add_use(&scopes, "solve", 10, 20);
 	assert_int_equal(phase_count(&scene.phases, &scene.process, &scopes, false), 0);
@@ -267,7 +268,7 @@ static void labels_without_end_are_left_out_and_counted(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < PHASES_OF_PROCESS + 10; i++) {
 		snprintf(label, sizeof(label), "file %d", (int)i);
-		look(&scene, 1, i + 1, 0, SCOPES({ label, 1 }), 1);
+		sample_at(&scene, 1, i + 1, 0, SCOPES({ label, 1 }), 1);
 	}
 	assert_int_equal(scene.phases.list.count, PHASES_OF_PROCESS);
 	assert_int_equal(scene.phases.omitted, 10);
@@ -285,7 +286,7 @@ static void more_scopes_than_frames_are_harmless(void **state)
 			snprintf(labels[i], sizeof(labels[i]), "%d of %d", i, round);
 			seen[i] = (struct seen){ labels[i], 1 };
 		}
-		look(&scene, 1, (uint64_t)round * 100, 0, seen, 1);
+		sample_at(&scene, 1, (uint64_t)round * 100, 0, seen, 1);
 	}
 	assert_int_equal(scene.phases.list.count, 3 * SCOPE_FRAMES);
 }
@@ -295,8 +296,8 @@ static void the_longest_comes_first(void **state)
 	CLEANUP(clear_scene) struct scene scene = make_scene();
 
 	(void)state;
-	look(&scene, 1, 100, 0, SCOPES({ "short", 10 }), 10);
-	look(&scene, 2, 100, 0, SCOPES({ "long", 100 }), 100);
+	sample_at(&scene, 1, 100, 0, SCOPES({ "short", 10 }), 10);
+	sample_at(&scene, 2, 100, 0, SCOPES({ "long", 100 }), 100);
 	phases_sort(&scene.phases);
 	assert_string_equal(scene.phases.list.data[0].label, "long");
 }
