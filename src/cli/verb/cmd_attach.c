@@ -38,9 +38,9 @@ int verb_attach(char **words, int count, struct error *error)
 		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);
 	if (watched) {
 		int saved = session_args_save(&args.session, watched, error);
-		int told = session_args_report(&args.session, watched, error);
+		int reported = session_args_report(&args.session, watched, error);
 
-		status = status < 0 ? status : saved < 0 ? saved : told;
+		status = status < 0 ? status : saved < 0 ? saved : reported;
 	}
 	return status;
 }

@@ -30,8 +30,8 @@ static const struct option options[] = {
 };
 
 /* Shows all that can be read; the first process that cannot be read is the error. */
-static int look_at(const struct host *host, const struct pid_list *list,
-		   struct scope_survey *survey, struct error *error)
+static int survey_named(const struct host *host, const struct pid_list *list,
+			struct scope_survey *survey, struct error *error)
 {
 	int first = 0;
 
@@ -66,19 +66,19 @@ int verb_scopes(char **words, int count, struct error *error)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
 	CLEANUP(scope_survey_free) struct scope_survey survey = { 0 };
-	int looked = 0, status = pid_list_read(&list, args.pids, words, count, error);
+	int surveyed = 0, status = pid_list_read(&list, args.pids, words, count, error);
 
 	if (status == 0)
 		status = host_open(&host, NULL, error);
 	if (status < 0)
 		return status;
 	if (list.pids.count)
-		looked = look_at(host, &list, &survey, error);
+		surveyed = survey_named(host, &list, &survey, error);
 	else
-		looked = scope_survey_all(host, args.statistics, &survey, error);
-	if (looked == 0 || survey.processes.count)
+		surveyed = scope_survey_all(host, args.statistics, &survey, error);
+	if (surveyed == 0 || survey.processes.count)
 		status = print(&survey, error);
-	return looked < 0 ? looked : status;
+	return surveyed < 0 ? surveyed : status;
 }
 
 const struct command command_scopes = {

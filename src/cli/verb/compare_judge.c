@@ -31,7 +31,7 @@ static bool is_for(const struct lens *lens, const struct fail_condition *conditi
 	       lens->names == fail_condition_names(condition);
 }
 
-static void look_through(const struct lens *lens, struct compare_options *options)
+static void use_lens(const struct lens *lens, struct compare_options *options)
 {
 	options->axis = lens->axis;
 	options->grouping.literal_names |= lens->names == FAIL_NAMES_LITERAL;
@@ -45,7 +45,7 @@ static struct compare_options narrow(const struct fail_on *fail_on,
 {
 	struct compare_options narrowed = *options;
 
-	look_through(lens, &narrowed);
+	use_lens(lens, &narrowed);
 	narrowed.metrics.count = 0;
 	narrowed.sections = METRIC_COMPARE_SECTIONS;
 	narrowed.metrics_only = true;

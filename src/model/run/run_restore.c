@@ -28,7 +28,7 @@ struct restorer {
 	struct run *run;
 	struct tree_process **processes; /* by row; NULL: the tree did not keep it */
 	struct tree_thread **threads;	 /* by row, live threads only; NULL: not one of these */
-	bool *is_told;			 /* by row: a record of that thread was read */
+	bool *is_restored;		 /* by row: a record of that thread was read */
 	size_t thread_count;		 /* of the live threads */
 };
 
@@ -175,9 +175,9 @@ static int restore_thread(struct restorer *restorer, uint32_t record)
 					     task->start_time_ns } };
 	struct tree_thread *thread = NULL;
 
-	if (restorer->is_told[row])
+	if (restorer->is_restored[row])
 		return 0;
-	restorer->is_told[row] = true;
+	restorer->is_restored[row] = true;
 	if (record_read(snapshot, &thread_record, record, NULL, &read) < 0)
 		return -ENOMEM;
 	read_row_amounts(snapshot, row, &read.amounts);
@@ -311,14 +311,14 @@ int run_from_snapshot(const struct snapshot *snapshot, struct run **ret)
 	restorer.run = run;
 	restorer.processes = calloc(snapshot->process_count + 1, sizeof(*restorer.processes));
 	restorer.threads = calloc(snapshot->task_count + 1, sizeof(*restorer.threads));
-	restorer.is_told = calloc(snapshot->task_count + 1, sizeof(*restorer.is_told));
+	restorer.is_restored = calloc(snapshot->task_count + 1, sizeof(*restorer.is_restored));
 	if (status == 0)
-		status = restorer.processes && restorer.threads && restorer.is_told ?
+		status = restorer.processes && restorer.threads && restorer.is_restored ?
 				 restore(&restorer) :
 				 -ENOMEM;
 	free(restorer.processes);
 	free(restorer.threads);
-	free(restorer.is_told);
+	free(restorer.is_restored);
 	if (status < 0)
 		return status;
 	*ret = TAKE_PTR(run);

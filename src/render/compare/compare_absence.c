@@ -15,7 +15,7 @@
 struct absence {
 	const struct metric *metric;
 	const char *reason;
-	bool is_told;
+	bool is_printed;
 };
 
 struct absences {
@@ -60,7 +60,7 @@ static void append_names(struct text *out, struct absence *first, const struct a
 	for (struct absence *absence = first; absence < end; absence++) {
 		if (strcmp(absence->reason, reason) != 0)
 			continue;
-		absence->is_told = true;
+		absence->is_printed = true;
 		if (count++ >= NAMES_MAX)
 			continue;
 		text_append_string(out, count > 1 ? ", " : ": ");
@@ -77,7 +77,7 @@ static void append_lines(struct text *out, struct absences *absences, const char
 	for (size_t i = 0; i < count; i++) {
 		struct absence *first = &absences->items.data[i];
 
-		if (first->is_told)
+		if (first->is_printed)
 			continue;
 		text_append_string(out, what);
 		append_names(out, first, absences->items.data + count);

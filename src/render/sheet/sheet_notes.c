@@ -124,7 +124,7 @@ static void append_name(const struct noted *noted, size_t index, const char **be
 	*before = ", ";
 }
 
-static bool is_told(const struct noted *noted, size_t index)
+static bool is_repeated(const struct noted *noted, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (is_same(noted, index, i))
@@ -137,7 +137,7 @@ static void append_lines(const struct noted *noted, const char *heading, struct 
 	for (size_t i = 0; i < noted->count; i++) {
 		const char *before = ": ";
 
-		if (!noted->notes[i].text || is_told(noted, i))
+		if (!noted->notes[i].text || is_repeated(noted, i))
 			continue;
 		text_append_string(out, heading);
 		text_append_escaped(out, noted->notes[i].text, noted->notes[i].length);

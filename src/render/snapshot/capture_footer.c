@@ -116,15 +116,15 @@ static void append_absences(struct text *out, const struct absence *absences,
 }
 
 /* Whether an absence has already given the reason, perhaps with more after a semicolon. */
-static bool is_told(const struct absence *absences, size_t count, const char *reason)
+static bool is_given(const struct absence *absences, size_t count, const char *reason)
 {
 	size_t length = strlen(reason);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *told = absences[i].reason;
+		const char *given = absences[i].reason;
 
-		if (told && strncmp(told, reason, length) == 0 &&
-		    (told[length] == '\0' || told[length] == ';'))
+		if (given && strncmp(given, reason, length) == 0 &&
+		    (given[length] == '\0' || given[length] == ';'))
 			return true;
 	}
 	return false;
@@ -171,7 +171,7 @@ static void append_sources(struct text *out, const struct snapshot *snapshot,
 		const char *reason = source->reason ? source->reason : "no reason is known";
 
 		if (!is_failing(source->state) || !concerns(source, scope->sections) ||
-		    is_told(absences, count, reason))
+		    is_given(absences, count, reason))
 			continue;
 		if (!scope->is_verbose && !scope->sections) {
 			folded++;

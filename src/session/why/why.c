@@ -67,7 +67,7 @@ static void watch(struct why *why, uint64_t duration_ns)
 }
 
 /* Reads the state again.  The process may have ended, and another may have its number. */
-static void look_again(const struct host *host, struct why *why)
+static void read_state_again(const struct host *host, struct why *why)
 {
 	struct error ignored = { 0 };
 	int status = process_state_read(host, why->before.pid, &why->after, &ignored);
@@ -305,7 +305,7 @@ int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct w
 	if (status < 0)
 		return status;
 	watch(why, duration_ns);
-	look_again(host, why);
+	read_state_again(host, why);
 	judge(why);
 	status = merge_threads(why);
 	if (status < 0)

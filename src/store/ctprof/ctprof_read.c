@@ -207,7 +207,7 @@ static void read_document(struct document *document)
 		ctprof_finish_capture(reader);
 }
 
-static int tell_failure(struct document *document, const char *name, struct error *error)
+static int explain(struct document *document, const char *name, struct error *error)
 {
 	struct ctprof_reader *reader = &document->reader;
 	int status = reader->failure.status;
@@ -246,7 +246,7 @@ int ctprof_decode(const char *name, const void *bytes, size_t size, struct snaps
 	if (ctprof_check(reader, snapshot_new(&reader->snapshot)))
 		read_document(&document);
 	if (!ctprof_is_good(reader))
-		return tell_failure(&document, name, error);
+		return explain(&document, name, error);
 	*ret = TAKE_PTR(reader->snapshot);
 	return 0;
 }

@@ -78,8 +78,8 @@ const json_t *ctprof_need_object(struct ctprof_reader *reader, const json_t *val
 
 /* A field of a thread, in our unit. */
 struct ctprof_value {
-	bool given; /* the file has it */
-	bool told;  /* and it differs from the format's default */
+	bool given;   /* the file has it */
+	bool differs; /* and it differs from the format's default */
 	uint64_t number;
 };
 

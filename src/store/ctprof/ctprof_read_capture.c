@@ -85,7 +85,7 @@ void ctprof_read_parse(struct ctprof_reader *reader, const json_t *value)
 }
 
 /* Why the source is partial; NULL without memory. */
-static const char *tell_failures(struct ctprof_reader *reader)
+static const char *explain_failures(struct ctprof_reader *reader)
 {
 	struct text *reason = &reader->scratch;
 
@@ -113,7 +113,7 @@ static void report_source(struct ctprof_reader *reader)
 		return;
 	source->failed = reader->read_failures;
 	source->state = SOURCE_PARTIAL;
-	source->reason = tell_failures(reader);
+	source->reason = explain_failures(reader);
 	ctprof_check(reader, source->reason ? 0 : -ENOMEM);
 }
 

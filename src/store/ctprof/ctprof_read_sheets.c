@@ -205,15 +205,15 @@ static void read_line(const struct target *target, const json_t *object, int res
 {
 	uint64_t values[CTPROF_PRESSURES] = { 0 };
 	char name[SHEET_NAME_SIZE];
-	bool told = false;
+	bool differs = false;
 
 	for (int key = 0; key < CTPROF_PRESSURES; key++) {
 		ctprof_get_u64(target->reader, object, ctprof_pressures[key].key, &values[key]);
-		told |= values[key] > 0;
+		differs |= values[key] > 0;
 	}
-	if (!told)
+	if (!differs)
 		set_unproven(target, resource, line);
-	for (int key = 0; key < CTPROF_PRESSURES && told; key++) {
+	for (int key = 0; key < CTPROF_PRESSURES && differs; key++) {
 		ctprof_pressure_name(name, target->id, resource, line, key);
 		set(target, name, CELL_NUMBER, values[key]);
 	}

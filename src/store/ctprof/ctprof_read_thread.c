@@ -21,7 +21,7 @@ struct thread {
 	/* Families, a bit each: */
 	uint32_t denied;  /* a flag says that it was not measured */
 	uint32_t unknown; /* the file lacks a flag */
-	uint32_t told;	  /* some value differs from its default */
+	uint32_t differs; /* some value differs from its default */
 };
 
 static void read_flag(struct ctprof_reader *reader, const struct ctprof_field *field,
@@ -91,8 +91,8 @@ static void read_field(struct ctprof_reader *reader, const struct ctprof_field *
 		break;
 	default:
 		ctprof_get_metric(reader, field, json, value);
-		if (value->told)
-			thread->told |= 1u << field->family;
+		if (value->differs)
+			thread->differs |= 1u << field->family;
 	}
 }
 
@@ -113,13 +113,13 @@ static const char *why_absent(const struct thread *thread, const struct ctprof_f
 		return CTPROF_MISSING;
 	if (proof == CTPROF_FLAGGED && thread->denied & family)
 		return CTPROF_UNMEASURED;
-	if (value->told)
+	if (value->differs)
 		return NULL;
 	if (!is_default_a_value(field->form))
 		return CTPROF_EMPTY;
 	if (metrics[field->metric].scope == METRIC_OF_PROCESS)
 		return CTPROF_ZERO; /* no process has 0 threads or memory; a kernel thread has none */
-	if (proof == CTPROF_SIBLING && thread->told & family)
+	if (proof == CTPROF_SIBLING && thread->differs & family)
 		return NULL;
 	if (proof == CTPROF_FLAGGED && !(thread->unknown & family))
 		return NULL;
@@ -131,7 +131,7 @@ static bool had_events(const struct thread *thread, const struct ctprof_field *f
 {
 	for (size_t i = 0; i < ctprof_field_count; i++)
 		if (ctprof_fields[i].metric == field->events)
-			return thread->values[i].told;
+			return thread->values[i].differs;
 	return false;
 }
 
@@ -149,7 +149,8 @@ static void store_metric(struct ctprof_reader *reader, const struct ctprof_field
 	bool of_thread = metrics[field->metric].scope == METRIC_OF_THREAD;
 	const char *reason = why_absent(thread, field);
 
-	if (!reason && field->form == CTPROF_EXTREME && !value->told && had_events(thread, field))
+	if (!reason && field->form == CTPROF_EXTREME && !value->differs &&
+	    had_events(thread, field))
 		reason = CTPROF_NO_EXTREMES;
 	if (!reason)
 		set_cell(reader, field->metric, of_thread ? row : thread->task.process,

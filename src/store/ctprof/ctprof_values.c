@@ -149,8 +149,8 @@ static void get_policy(struct ctprof_reader *reader, const json_t *object, const
 	const char *text = ctprof_get_text(reader, object, key);
 
 	ret->given = text;
-	ret->told = text && *text;
-	if (ret->told && !parse_policy(text, &ret->number))
+	ret->differs = text && *text;
+	if (ret->differs && !parse_policy(text, &ret->number))
 		ctprof_bad(&reader->failure, "%s is no policy that is known", key);
 }
 
@@ -164,7 +164,7 @@ static void get_state(struct ctprof_reader *reader, const json_t *object, const 
 		return;
 	if (*text <= ' ' || *text > '~' || text[1])
 		ctprof_bad(&reader->failure, "%s is no letter", key);
-	ret->told = *text != CTPROF_NO_STATE;
+	ret->differs = *text != CTPROF_NO_STATE;
 	ret->number = (uint64_t)*text;
 }
 
@@ -188,7 +188,7 @@ static void get_cpus(struct ctprof_reader *reader, const json_t *object, const c
 	size_t used = 0, index;
 
 	ret->given = list;
-	ret->told = json_array_size(list) > 0;
+	ret->differs = json_array_size(list) > 0;
 	if (list && !json_is_array(list))
 		ctprof_bad(&reader->failure, "%s is no list", key);
 	json_array_foreach(list, index, cpu)
@@ -203,7 +203,7 @@ static void get_cpus(struct ctprof_reader *reader, const json_t *object, const c
 			words[used++] = 0;
 		words[number / 64] |= (uint64_t)1 << number % 64;
 	}
-	if (ret->told)
+	if (ret->differs)
 		ret->number = format_cpus(reader, words, used);
 }
 
@@ -234,7 +234,7 @@ void ctprof_get_metric(struct ctprof_reader *reader, const struct ctprof_field *
 	default:
 		ret->given = ctprof_get_u64(reader, json, field->key, &ret->number);
 	}
-	ret->told = ret->given && ret->number;
+	ret->differs = ret->given && ret->number;
 	if (field->form == CTPROF_TICKS)
 		ret->number = metric_from_raw(ret->number, RAW_TICKS,
 					      &(struct raw_scale){ .tick_ns = CTPROF_TICK_NS });

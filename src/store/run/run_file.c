@@ -275,8 +275,7 @@ static int finish(struct reader *reader)
 	return status == -ENOSPC ? 0 : status;
 }
 
-static int tell_failure(const struct reader *reader, const char *name, int status,
-			struct error *error)
+static int explain(const struct reader *reader, const char *name, int status, struct error *error)
 {
 	if (status == -EFBIG)
 		return error_set(error, status,
@@ -307,7 +306,7 @@ int run_file_read_stream(FILE *in, const char *name, struct run **ret, struct er
 	if (status == 0)
 		status = finish(&reader);
 	if (status < 0)
-		return tell_failure(&reader, name, status, error);
+		return explain(&reader, name, status, error);
 	reader.run->host = TAKE_PTR(reader.host);
 	*ret = TAKE_PTR(reader.run);
 	return 0;
