@@ -40,14 +40,6 @@ const struct scope *scopes_progress(const struct scopes *scopes, const struct sc
 	return NULL;
 }
 
-const struct scope_task *scopes_find(const struct scopes *scopes, int32_t tid)
-{
-	for (size_t i = 0; i < scopes->tasks.count; i++)
-		if (scopes->tasks.data[i].tid == tid)
-			return &scopes->tasks.data[i];
-	return NULL;
-}
-
 /* Whether `task` is a better choice for scopes_oldest() than `found`. */
 static bool is_better(const struct scopes *scopes, const struct scope_task *task,
 		      const struct scope_task *found)

@@ -75,9 +75,6 @@ const struct scope *scopes_innermost(const struct scopes *scopes, const struct s
 /* The innermost one that has progress, or NULL. */
 const struct scope *scopes_progress(const struct scopes *scopes, const struct scope_task *task);
 
-/* The thread with this number in our PID namespace, or NULL. */
-const struct scope_task *scopes_find(const struct scopes *scopes, int32_t tid);
-
 /*
  * The thread whose innermost scope is the oldest, among threads that are not idle; among idle ones
  * if there are no others.  NULL when no scope is open.

@@ -69,18 +69,6 @@ static void progress_is_of_the_innermost_that_has_it(void **state)
 	scopes_free(&scopes);
 }
 
-static void threads_are_found_by_their_number(void **state)
-{
-	struct scopes scopes = { 0 };
-
-	(void)state;
-	assert_null(scopes_find(&scopes, 7));
-	add_task(&scopes, 7, 0, NULL);
-	assert_int_equal(scopes_find(&scopes, 7)->tid, 7);
-	assert_null(scopes_find(&scopes, 8));
-	scopes_free(&scopes);
-}
-
 static void what_is_left_follows_from_the_rate(void **state)
 {
 	struct scope scope = {
@@ -183,7 +171,6 @@ int main(void)
 		cmocka_unit_test(the_oldest_is_by_its_innermost_scope),
 		cmocka_unit_test(the_idle_count_only_among_themselves),
 		cmocka_unit_test(progress_is_of_the_innermost_that_has_it),
-		cmocka_unit_test(threads_are_found_by_their_number),
 		cmocka_unit_test(what_is_left_follows_from_the_rate),
 		cmocka_unit_test(what_is_not_known_has_no_rate),
 		cmocka_unit_test(a_time_that_does_not_fit_is_not_known),
