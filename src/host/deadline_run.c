@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-/* Of deadline_wait(). */
+/* For deadline_wait(). */
 #define FIRST_PAUSE_NS 20000
 #define LONGEST_PAUSE_NS 1000000
 
@@ -153,8 +153,9 @@ static bool await(struct deadline_thread *thread, unsigned timeout_ms)
 	return !thread->is_busy;
 }
 
-int deadline_run_in(struct deadline_threads *threads, int32_t pid, void (*work)(void *context),
-		    void (*release)(void *context), void *context, unsigned timeout_ms)
+/* The same as deadline_run() in one of these threads; the work concerns process `pid`. */
+static int run_in(struct deadline_threads *threads, int32_t pid, void (*work)(void *context),
+		  void (*release)(void *context), void *context, unsigned timeout_ms)
 {
 	struct deadline_thread *thread = NULL;
 	int status = find_thread(threads, pid, &thread);
@@ -183,7 +184,7 @@ int deadline_run(void (*work)(void *context), void (*release)(void *context), vo
 		 unsigned timeout_ms)
 {
 	struct deadline_threads once = { 0 };
-	int status = deadline_run_in(&once, 0, work, release, context, timeout_ms);
+	int status = run_in(&once, 0, work, release, context, timeout_ms);
 
 	deadline_threads_clear(&once);
 	return status;
@@ -239,8 +240,7 @@ ssize_t deadline_read(struct deadline_threads *threads, int32_t pid, int dir, co
 	request->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (request->dir < 0)
 		return -errno;
-	status = deadline_run_in(threads, pid, request_read, request_free, request,
-				 DEADLINE_READ_MS);
+	status = run_in(threads, pid, request_read, request_free, request, DEADLINE_READ_MS);
 	if (status == -ETIMEDOUT)
 		request = NULL;
 	if (status < 0)

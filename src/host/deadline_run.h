@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs work, or waits for a child, with a deadline.  Work that may wait for another process's memory, or for a file
- * system that does not answer, runs in a thread, and the caller waits no longer than it said.
+ * Runs work, or waits for a child, with a deadline.  Work that may wait for another process's
+ * memory, or for a file system that does not answer, runs in a thread, and the caller waits no
+ * longer than it said.
  *
  * A thread that is not back in time is left alone until it returns, and another one takes its
  * place, up to DEADLINE_THREADS.  While a thread is stuck in a process, further work on that
@@ -30,15 +31,10 @@ struct deadline_threads {
 void deadline_threads_clear(struct deadline_threads *threads);
 
 /*
- * Runs work(context), which concerns process `pid`, in one of the threads.  Returns 0 when it is
- * done; -ETIMEDOUT when it is late: then the context is no longer the caller's, and is freed by
- * release(context), if the work ever ends; -EAGAIN when no thread could be started and nothing was
- * done.
+ * Runs work(context) in a thread that is started for it.  Returns 0 when it is done; -ETIMEDOUT
+ * when it is late: then the context is no longer the caller's, and is freed by release(context),
+ * if the work ever ends; -EAGAIN when no thread could be started and nothing was done.
  */
-int deadline_run_in(struct deadline_threads *threads, int32_t pid, void (*work)(void *context),
-		    void (*release)(void *context), void *context, unsigned timeout_ms);
-
-/* The same in a thread that is started for it. */
 int deadline_run(void (*work)(void *context), void (*release)(void *context), void *context,
 		 unsigned timeout_ms);
 

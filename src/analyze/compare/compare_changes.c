@@ -62,7 +62,8 @@ static struct difference difference_of_sides(const struct compare_work *work, si
 	return difference_of_cells(work, cells[0], cells[1]);
 }
 
-struct difference compare_work_difference(const struct compare_work *work, size_t group)
+/* The exact change of a group. */
+static struct difference difference_of_group(const struct compare_work *work, size_t group)
 {
 	const struct move *move;
 
@@ -103,7 +104,7 @@ void compare_work_find_changes(struct compare_work *work)
 		struct difference difference = { 0 };
 
 		if (!work->is_reset)
-			difference = compare_work_difference(work, group);
+			difference = difference_of_group(work, group);
 		work->changes[group] = difference.known ? difference.real : NAN;
 		work->total += work->is_ratio ? work->amounts[group] : fabs(difference.real);
 	}
@@ -173,7 +174,7 @@ void compare_work_fill(const struct compare_work *work, const struct comparison 
 	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
 		ended = work->unknown[group];
 	if (row->state != ROW_RESET)
-		row->delta = compare_work_difference(work, group);
+		row->delta = difference_of_group(work, group);
 	set_value(work, &work->sides[0][group], compare_work_population(work, 0, group),
 		  &row->before);
 	set_value(work, &work->sides[1][group],

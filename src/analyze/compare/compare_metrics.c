@@ -153,6 +153,15 @@ static int judge_row(struct row_maker *maker, size_t group, struct comparison_ro
 	return 0;
 }
 
+/* Gives the comparison's number of a group of the layout.  0 or -ENOMEM. */
+static int number_group(struct row_maker *maker, uint32_t group, uint32_t *ret)
+{
+	if (maker->sheet)
+		return sheet_layout_group(maker->sheet, group, maker->comparison, ret);
+	*ret = group;
+	return 0;
+}
+
 static int make_row(struct row_maker *maker, uint32_t group)
 {
 	const struct metric *metric = maker->work.metric;
@@ -166,7 +175,7 @@ static int make_row(struct row_maker *maker, uint32_t group)
 	row.section = maker->section;
 	row.metric = metric;
 	row.score = rank_bound(metric, share_of(&maker->work, group));
-	if (row_maker_group(maker, group, &row.group) < 0)
+	if (number_group(maker, group, &row.group) < 0)
 		return -ENOMEM;
 	/* Rows within noise are counted as noise, not as beyond the limit. */
 	if (!maker->test && !maker->is_setting && !row_keeper_wants(maker->keeper, &row))
@@ -289,14 +298,6 @@ static int measure_groups(struct row_maker *maker)
 			return -ENOMEM;
 		size_groups(maker, ids[i]);
 	}
-	return 0;
-}
-
-int row_maker_group(struct row_maker *maker, uint32_t group, uint32_t *ret)
-{
-	if (maker->sheet)
-		return sheet_layout_group(maker->sheet, group, maker->comparison, ret);
-	*ret = group;
 	return 0;
 }
 

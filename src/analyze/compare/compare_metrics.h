@@ -76,9 +76,6 @@ void compare_settings_fold(struct row_maker *maker, size_t group);
 double compare_settings_score(const struct row_maker *maker, const struct comparison_row *row);
 int compare_settings_fill(const struct row_maker *maker, struct comparison_row *row);
 
-/* Gives the comparison's number of a group of the layout.  0 or -ENOMEM. */
-int row_maker_group(struct row_maker *maker, uint32_t group, uint32_t *ret);
-
 /*
  * Makes rows of all metrics of tasks that the options select, and sets the size
  * of groups that only one side has.  0 or -ENOMEM.

@@ -77,9 +77,6 @@ static inline bool compare_work_has(const struct compare_work *work, int side, s
 /* Fills in changes and total of the folded metric. */
 void compare_work_find_changes(struct compare_work *work);
 
-/* The exact change of a group. */
-struct difference compare_work_difference(const struct compare_work *work, size_t group);
-
 /* Fills in the values, difference and rates of a row, whose state is set. */
 void compare_work_fill(const struct compare_work *work, const struct comparison *comparison,
 		       size_t group, struct comparison_row *row);

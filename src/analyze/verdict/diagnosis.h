@@ -120,6 +120,5 @@ void diagnose(const struct run *run, struct diagnosis *ret);
 /* The parts of a diagnosis; each sets its whole result. */
 void syscalls_analyze(const struct run *run, struct syscall_analysis *ret);
 void offcpu_analyze(const struct run *run, struct offcpu_analysis *ret);
-void verdict_reach(const struct run *run, struct verdict *ret);
 
 #endif

@@ -264,7 +264,7 @@ static bool say_second(struct verdict *verdict, const struct verdict_facts *fact
 	return rule->cause == CAUSE_NONE && !facts->has_ledger;
 }
 
-void verdict_reach(const struct run *run, struct verdict *ret)
+static void reach_verdict(const struct run *run, struct verdict *ret)
 {
 	struct verdict_facts facts;
 	struct ranking ranking;
@@ -290,5 +290,5 @@ void diagnose(const struct run *run, struct diagnosis *ret)
 {
 	syscalls_analyze(run, &ret->syscalls);
 	offcpu_analyze(run, &ret->offcpu);
-	verdict_reach(run, &ret->verdict);
+	reach_verdict(run, &ret->verdict);
 }

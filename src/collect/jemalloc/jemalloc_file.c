@@ -84,7 +84,13 @@ static int open_mapping(const struct mapped_file *file, int process,
 	return linked < 0 ? fd : linked;
 }
 
-int mapped_file_open(struct mapped_file *file, int *ret_fd, int *ret_process)
+/*
+ * Only for a child of ours: opens the file as the process's map names it now.  An executable can
+ * also be opened through the exe link of its process; the process's owner may follow that even
+ * when the file was deleted.  Returns 0, *ret_fd, *ret_process (the directory of the process),
+ * status and path; or a negative errno.
+ */
+static int open_mapped_file(struct mapped_file *file, int *ret_fd, int *ret_process)
 {
 	CLEANUP(process_maps_clear) struct process_maps maps = { 0 };
 	CLEANUP(close_fd) int process = proc_open_number(file->host->proc, file->tgid);
@@ -155,7 +161,7 @@ static int open_in_child(void *argument)
 {
 	struct inspection *inspection = argument;
 	struct opening *opening = inspection->opening;
-	int process, status = mapped_file_open(&opening->file, &inspection->fd, &process);
+	int process, status = open_mapped_file(&opening->file, &inspection->fd, &process);
 
 	opening->status = status;
 	return munmap(opening, sizeof(*opening)) < 0 ? -errno : status;
@@ -232,7 +238,7 @@ static int open_debug_in_child(void *argument)
 {
 	struct debug_job *job = argument;
 	struct mapped_file file = *job->file;
-	int status = mapped_file_open(&file, &job->fd, &job->process);
+	int status = open_mapped_file(&file, &job->fd, &job->process);
 	const struct debug_program program = {
 		.process = job->process,
 		.path = file.path,

@@ -72,12 +72,4 @@ struct debug_answer {
 int mapped_file_ask_debug(const struct mapped_file *file, const struct elf_findings *findings,
 			  unsigned timeout_ms, struct debug_answer *ret);
 
-/*
- * Only for a child of ours: opens the file as the process's map names it now.  An executable can
- * also be opened through the exe link of its process; the process's owner may follow that even
- * when the file was deleted.  Returns 0, *ret_fd, *ret_process (the directory of the process),
- * status and path; or a negative errno.
- */
-int mapped_file_open(struct mapped_file *file, int *ret_fd, int *ret_process);
-
 #endif
