@@ -266,8 +266,8 @@ static void learn_saved(struct tree *tree, struct tree_process *process,
 	amounts_raise(&process->amounts, &saved->amounts, &grown);
 	amounts_add(&tree->amounts, &grown);
 	process_set_calls(tree, process, saved->syscalls);
-	if (saved->program.arguments)
-		(void)set_arguments(process, &saved->program);
+	/* If the file has no command line, it was not known; that of the parent is not its own. */
+	(void)set_arguments(process, &saved->program);
 	comm_set(process->comm, saved->program.comm);
 	if (saved->execs > process->execs && saved->execs <= UINT32_MAX) {
 		tree->execs += saved->execs - process->execs;

@@ -117,6 +117,21 @@ static void a_file_without_a_summary_counts_its_events(void **state)
 	assert_int_equal(run->tree->unknown, 0);
 }
 
+static void a_command_line_that_was_not_known_is_not_that_of_the_parent(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		METADATA "{\"kind\":\"event\",\"event\":\"exec\",\"pid\":7,\"cmd\":[\"a\"]}\n"
+			 "{\"kind\":\"event\",\"event\":\"fork\",\"pid\":8,\"ppid\":7}\n"
+			 "{\"kind\":\"event\",\"event\":\"exec\",\"pid\":8,\"cmd\":[]}\n"
+			 "{\"kind\":\"exit\",\"pid\":8,\"execs\":1}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->count, 2);
+	assert_string_equal(run->tree->all[0]->arguments, "a");
+	assert_null(run->tree->all[1]->arguments);
+}
+
 static void what_names_no_process_is_not_running(void **state)
 {
 	CLEANUP(run_free_pointer)
@@ -392,6 +407,7 @@ int main(void)
 		cmocka_unit_test(kinds_and_keys_that_are_not_known_are_skipped),
 		cmocka_unit_test(values_of_the_wrong_type_are_absent),
 		cmocka_unit_test(a_file_without_a_summary_counts_its_events),
+		cmocka_unit_test(a_command_line_that_was_not_known_is_not_that_of_the_parent),
 		cmocka_unit_test(what_names_no_process_is_not_running),
 		cmocka_unit_test(counts_that_no_line_tells_are_not_known),
 		cmocka_unit_test(a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off),
