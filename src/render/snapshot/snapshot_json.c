@@ -153,7 +153,8 @@ static void write_groups(struct json *json, const struct snapshot_view *view)
 	struct view_rows rows;
 
 	view_rows_init(&rows, view, &view->metrics, false);
-	rows.table.columns.data[0].id = "key";
+	if (!rows.table.failed)
+		rows.table.columns.data[0].id = "key";
 	table_stream_json(&rows.table, json);
 	json_key(json, "groups");
 	json_begin_array(json);
