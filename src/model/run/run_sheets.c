@@ -227,8 +227,9 @@ static int add_reasons(struct snapshot *snapshot, const struct run *run)
 	char traced[128];
 	int status = 0;
 
-	snprintf(traced, sizeof(traced), "a run that is followed by %s does not tell",
-		 run->tracer ? run->tracer : "others");
+	snprintf(traced, sizeof(traced),
+		 "the tracer %s does not measure it for every task: see `taskscope doctor`",
+		 run->tracer ? run->tracer : "of this file");
 	for (size_t i = 0; i < ARRAY_SIZE(known) && status == 0; i++)
 		status = note_absent(snapshot, known[i].id, known[i].reason);
 	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
