@@ -72,7 +72,7 @@ int compare_settings_begin(struct row_maker *maker, const struct metric *metric)
 /* Folds both sides of one group, and notes whether they are equal in the maker's work. */
 void compare_settings_fold(struct row_maker *maker, size_t group);
 
-/* Of the group that was just folded: the score of its row, and its values.  0 or -ENOMEM. */
+/* For the group that was just folded: the score of its row, and its values.  0 or -ENOMEM. */
 double compare_settings_score(const struct row_maker *maker, const struct comparison_row *row);
 int compare_settings_fill(const struct row_maker *maker, struct comparison_row *row);
 

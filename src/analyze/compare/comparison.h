@@ -145,7 +145,7 @@ struct comparison_row {
 	const struct metric *metric;
 	struct compared_value before, after;
 	/*
-	 * Of derived metrics in interval mode: the formula over the work done
+	 * For derived metrics in interval mode: the formula over the work done
 	 * in between, while before and after are over the tasks' lives until
 	 * then.  For a ratio or an average, delta is this less before; for a
 	 * sum, delta is this.
@@ -172,7 +172,7 @@ struct compared_group {
 	uint32_t missed;	  /* interval: tasks of B that are older than A but not in A */
 	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
 	/*
-	 * Of a group that only one side has: how much it did and holds there,
+	 * For a group that only one side has: how much it did and holds there,
 	 * whichever metrics were selected.
 	 */
 	bool has_run_time, has_rss;

@@ -4,7 +4,7 @@
  * cgroup path.
  *
  * Runtimes have no registry; each names its cgroups in its own way, and a table
- * has one row for each way.  Of nested containers or units the innermost is
+ * has one row for each way.  The innermost of nested containers or units is
  * reported.  A unit is reported only when it is inside the container, not
  * around it.  A runtime's own helpers beside a container (conmon, a supervisor)
  * belong to no container.

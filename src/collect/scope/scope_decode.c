@@ -305,7 +305,7 @@ static int add_retired(const struct decoder *decoder)
 	return status == -ENODATA ? 0 : status;
 }
 
-/* Of the losses, those of ended threads; those of running threads are added later. */
+/* The losses are those of ended threads; those of running threads are added later. */
 static void decode_header(const struct decoder *decoder, const struct scope_header *now)
 {
 	const struct scope_header *header = decoder->header;
@@ -351,8 +351,8 @@ static int decode_once(const struct decoder *decoder, const struct scope_header 
 
 /*
  * A thread that ends during the read would be counted twice or not at all in losses and
- * statistics.  Then everything is read again, unless threads keep ending.  Of the header that is
- * read again, only the counters that change all the time are used: the rest of it was not checked.
+ * statistics.  Then everything is read again, unless threads keep ending.  The header is read again
+ * as well, but only for the counters that change all the time: the rest of it was not checked.
  */
 static int decode_steadily(const struct decoder *decoder)
 {

@@ -75,7 +75,7 @@ extern const struct fact_info facts[FACT_COUNT];
 
 /* Losses and oddities of the capture; normally each is 0. */
 struct capture_tally {
-	uint64_t tids_walked;		 /* tasks looked at */
+	uint64_t tids_walked;		 /* tasks that were listed */
 	uint64_t vanished;		 /* ended while being read: dropped, with their failures */
 	uint64_t negative_dotted_values; /* times below zero in sched files: dropped */
 	uint64_t discarded_values;	 /* impossible values that the kernel gave: dropped */

@@ -15,7 +15,7 @@
  *	table_print(&table, &terminal, stdout);
  *
  * Cells fill the columns from left to right, row by row.  They hold values, not
- * their looks: painters scale, escape and quote.  A table that is all zeros is
+ * what is printed: painters scale, escape and quote.  A table that is all zeros is
  * empty and valid.
  */
 #ifndef RENDER_TABLE_TABLE_H
@@ -108,7 +108,7 @@ struct cell {
 		};
 	};
 	/*
-	 * Where its text starts in the table's.  Of a value that is not a text,
+	 * Where its text starts in the table's.  For a value that is not a text,
 	 * it is what people read before it: "~" for about, ">" for at least.
 	 */
 	size_t text;

@@ -167,8 +167,9 @@ static void take_events(struct watch *watch)
 }
 
 /*
- * A sender began before its signal arrived, so that the events after tell of it; and it did not
- * end before, so that it is still known if no ended one was taken since signals were last read.
+ * A sender began before its signal arrived, so events that are read after the signal include its
+ * beginning.  It lived until then, so the tree still has it, unless ended processes were taken
+ * since signals were last read.
  */
 void watch_take_signals(struct watch *watch)
 {

@@ -9,8 +9,8 @@
 #include "session/watch/watch.h"
 
 /*
- * Whether a process of the tree sent the signal.  A process that had already ended when the
- * signals before were read cannot be the sender: another process has its number now.
+ * Whether a process of the tree sent the signal.  A process that had ended by the time up to which
+ * all signals were judged cannot be the sender: another process has its number now.
  */
 static bool is_from_tree(const struct watch *watch, pid_t sender)
 {

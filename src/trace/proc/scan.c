@@ -119,9 +119,9 @@ static bool notice_exec(struct members *members, struct member *member,
 }
 
 /*
- * Whether the counters that were read of the leader are its own.  Another thread may have become
- * the leader since its process was sampled: 0 when that thread was found, so that they are to be
- * read again, -EAGAIN in the middle of it.
+ * Checks whether the counters that were read from the leader are its own: another thread may have
+ * become the leader, by an exec, since the process was sampled.  Returns 1 when they are its own; 0
+ * when that thread was found and they must be read again; -EAGAIN in the middle of the exec.
  */
 static int check_leader(struct members *members, struct member *member,
 			const struct proc_sample *read)
@@ -140,7 +140,7 @@ static int check_leader(struct members *members, struct member *member,
 	return can_be(leader, &read->counters) || !find_heir(members, member);
 }
 
-/* Without descriptors or memory, a thread that cannot be read is not missing. */
+/* A thread that cannot be read for lack of descriptors or memory does not count as missing. */
 static int sample_thread(struct members *members, struct member *member, int32_t tid, bool reports)
 {
 	struct member_thread *thread;
