@@ -274,14 +274,14 @@ int scope_file_open(int process, bool everywhere, const struct scope_file_judge 
 
 		if (found >= 0 || found == -EACCES)
 			return found;
-		if (found == -EAGAIN)
+		if (found == -EINPROGRESS)
 			return -ENOENT;
 		status = weigh(status, found);
 	}
 	/* The process may have created the memory after its descriptors were searched. */
 	if (status == -EPERM)
 		status = weigh(status, search_usual(&search));
-	return status == -EAGAIN ? -ENOENT : status;
+	return status == -EINPROGRESS ? -ENOENT : status;
 }
 
 int scope_file_probe(const struct host *host, int32_t pid)

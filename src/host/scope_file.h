@@ -23,8 +23,8 @@ struct host;
 int scope_file_probe(const struct host *host, int32_t pid);
 
 /*
- * Decides whether a memory is the right one: accept() returns 0, -EAGAIN when it is but has just
- * been created, which ends the search with -ENOENT, or another negative errno to continue it.
+ * Decides whether a memory is the right one: accept() returns 0, -EINPROGRESS when it is but has
+ * just been created, which ends the search with -ENOENT, or another negative errno to continue it.
  */
 struct scope_file_judge {
 	int (*accept)(void *context, int fd);

@@ -68,7 +68,7 @@ static int accept_file(void *context, int fd)
 	search->error = (struct error){ 0 };
 	status = read_header(&fd, &source, &header, &search->error);
 	if (status == -ENOENT)
-		return -EAGAIN;
+		return -EINPROGRESS;
 	return status == 0 && header.pid != search->tids->own_pid ? -ENOENT : status;
 }
 

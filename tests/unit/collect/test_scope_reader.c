@@ -135,6 +135,23 @@ static void a_mapping_is_enough(void **state)
 	assert_int_equal(open_own(SCOPE_SEARCH_ALL, &reader), -ENOENT);
 }
 
+/* No thread can be started with a stack of this size. */
+static void without_a_thread_the_map_cannot_be_searched(void **state)
+{
+	struct scope_reader *reader;
+	pthread_attr_t usual, huge;
+
+	(void)state;
+	assert_int_equal(pthread_getattr_default_np(&usual), 0);
+	assert_int_equal(pthread_getattr_default_np(&huge), 0);
+	assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 50), 0);
+	assert_int_equal(pthread_setattr_default_np(&huge), 0);
+	assert_int_equal(open_own(SCOPE_SEARCH_ALL, &reader), -EAGAIN);
+	assert_int_equal(pthread_setattr_default_np(&usual), 0);
+	pthread_attr_destroy(&usual);
+	pthread_attr_destroy(&huge);
+}
+
 static void a_private_mapping_is_nobodys(void **state)
 {
 	int fd = make_file(SCOPE_MEMORY_NAME, SCOPE_FD);
@@ -382,6 +399,7 @@ int main(void)
 		cmocka_unit_test(a_descriptor_that_is_taken_does_not_hide_it),
 		cmocka_unit_test(anywhere_else_it_is_found_when_asked_for),
 		cmocka_unit_test(a_mapping_is_enough),
+		cmocka_unit_test(without_a_thread_the_map_cannot_be_searched),
 		cmocka_unit_test(a_private_mapping_is_nobodys),
 		cmocka_unit_test(the_memory_of_another_process_is_not_its_own),
 		cmocka_unit_test(its_own_is_found_behind_that_of_another),
