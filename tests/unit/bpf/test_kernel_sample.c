@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a look at a thread that lives sees of its time. */
+/* What a sample of a thread that lives says about its time. */
 #include "actors.h"
 
 #define MS 1000000ULL
@@ -220,7 +220,7 @@ static void an_account_that_changes_all_the_time_is_left_out(void **state)
 	assert_int_equal(torn_samples, 1);
 }
 
-/* Another CPU switches the thread while it is looked at, as often as this says. */
+/* Another CPU switches the thread while it is sampled, as often as this says. */
 static int switches, times_read;
 
 static void switch_meanwhile(void)
