@@ -87,7 +87,7 @@ class OneRun(RunFileCase):
     def test_the_table_is_made_for_a_run_and_says_of_which(self):
         for file in self.files:
             shown = self.taskscope("show", file)
-            self.assertRegex(shown.splitlines()[0], "^group +processes +run_time_ns +wait_costly_ns "
+            self.assertRegex(shown.splitlines()[0], "^group +procs +run_time_ns +wait_costly_ns "
                                                     "+hiwater_rss_bytes +failures +wait_time_ns$")
             self.assertIn("run of sh -c ", shown)
             self.assertNotIn("\\ ", shown)

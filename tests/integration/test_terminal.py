@@ -87,7 +87,16 @@ class Terminal(support.TestCase):
         out = self.check(60, "show", f"{self.folder}/debian-6.12.tscope", "-s", "open_fds")
         self.assertRegex(out.splitlines()[0], "group +tasks +open_fds ")
         out = self.check(60, "show", RUNS / "build.jsonl", "-s", "wait_time_ns")
-        self.assertRegex(out.splitlines()[0], "group +tasks +wait_time_ns ")
+        self.assertRegex(out.splitlines()[0], "group +procs +wait_time_ns ")
+
+    def test_a_run_shows_count_time_waits_memory_and_failures_on_a_plain_terminal(self):
+        out = self.check(80, "show", RUNS / "build.jsonl")
+        self.assertRegex(out.splitlines()[0], "procs +run_time_ns +wait_costly_ns +hiwater_rss_bytes +failures")
+        plain = f"{self.folder}/plain.tscope"
+        status, _, error = support.run("run", "-q", "--source", "procfs", "-o", plain, "--", "sleep", "0.2")
+        self.assertEqual(status, 0, error)
+        out = self.check(80, "show", plain)
+        self.assertRegex(out.splitlines()[0], "procs +run_time_ns +wait_time_ns +hiwater_rss_bytes +failures")
 
     def test_a_pipe_is_cut_only_when_it_is_asked_for(self):
         words = ["show", f"{self.folder}/debian-6.12.tscope"]

@@ -57,10 +57,19 @@ static const enum metric_id text_metrics[] = {
 	METRIC_write_bytes, METRIC_rss_bytes,	 METRIC_open_fds,
 };
 
-/* The same for a run: how many, how they ended, what they did and waited for, the largest. */
+/*
+ * The same for a run: what they did and waited for, the largest, how they ended.  A name of 15
+ * characters, the number of processes and the first four are 80 columns.
+ */
 static const enum metric_id run_metrics[] = {
 	METRIC_run_time_ns, METRIC_wait_costly_ns, METRIC_hiwater_rss_bytes,
 	METRIC_failures,    METRIC_wait_time_ns,
+};
+
+/* Without BPF only the wait for a CPU is known. */
+static const enum metric_id run_metrics_without_reasons[] = {
+	METRIC_run_time_ns, METRIC_wait_time_ns,   METRIC_hiwater_rss_bytes,
+	METRIC_failures,    METRIC_wait_costly_ns,
 };
 
 /* Everything that the options say, parsed before a file is opened or a host is read. */
@@ -207,10 +216,13 @@ static int parse_request(struct request *request, struct error *error)
 }
 
 /* The metrics of the overview depend on what the file holds. */
-static void choose_run_metrics(struct request *request)
+static void choose_run_metrics(struct request *request, const struct snapshot *snapshot)
 {
+	bool has_reasons = snapshot_measured(snapshot, METRIC_wait_disk_ns) > 0;
+
 	if (!args.view.metrics && !args.view.sections && request->format == FORMAT_TEXT)
-		choose_overview(request, run_metrics, ARRAY_SIZE(run_metrics));
+		choose_overview(request, has_reasons ? run_metrics : run_metrics_without_reasons,
+				ARRAY_SIZE(run_metrics));
 }
 
 /* Without -s: by time on a CPU, else by the first shown metric with numbers, else by tasks. */
@@ -308,7 +320,7 @@ int verb_show(char **words, int count, struct error *error)
 		return status;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	if (snapshot_is_run(snapshot))
-		choose_run_metrics(&request);
+		choose_run_metrics(&request, snapshot);
 	selection_drop_untraced(&request.view.metrics, (const struct snapshot *const *)&snapshot,
 				1);
 	status = show(&request, snapshot);

@@ -12,7 +12,7 @@
 static const struct table_column all_columns[COLUMN_COUNT] = {
 	[COLUMN_GROUP] = { "group", TABLE_NAME, .id = "group" },
 	[COLUMN_TASKS] = { "tasks", TABLE_RIGHT, .id = "tasks" },
-	[COLUMN_PROCESSES] = { "processes", TABLE_RIGHT, .id = "processes" },
+	[COLUMN_PROCESSES] = { "procs", TABLE_RIGHT, .id = "processes" },
 	[COLUMN_UPTIME] = { "uptime", TABLE_RIGHT, .id = "uptime", .unit = UNIT_NS },
 	[COLUMN_SCOPE] = { "scope", TABLE_LEFT, .id = "scope" },
 	[COLUMN_METRIC] = { "metric", TABLE_LEFT, .id = "metric" },
@@ -24,7 +24,7 @@ static const struct table_column all_columns[COLUMN_COUNT] = {
 
 static const char *column_name(size_t column)
 {
-	return all_columns[column].title;
+	return all_columns[column].id;
 }
 
 int view_columns_parse(const char *list, struct column_list *ret, struct error *error)

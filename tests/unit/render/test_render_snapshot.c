@@ -176,9 +176,9 @@ static void a_column_of_one_metric_gives_a_line_for_each_metric(void **state)
 	(void)state;
 	assert_has(
 		question, TEXT,
-		"uptime  tags                    metric    measured  unit       value  processes\n"
-		"1h 00m  [TASK_IO_ACCOUNTING]    rchar          1/2  bytes  16.0 EiB*          1\n"
-		"1h 00m  [non-ext] [SCHEDSTATS]  wait_sum       0/2  ns             -          1\n");
+		"uptime  tags                    metric    measured  unit       value  procs\n"
+		"1h 00m  [TASK_IO_ACCOUNTING]    rchar          1/2  bytes  16.0 EiB*      1\n"
+		"1h 00m  [non-ext] [SCHEDSTATS]  wait_sum       0/2  ns             -      1\n");
 }
 
 static void a_process_counted_in_another_group_is_explained(void **state)
