@@ -67,7 +67,8 @@ static void keep_process(struct tree *tree, struct tree_process *process)
 	struct tree_process *dropped =
 		kept_heap_offer(&tree->index->kept_processes, rank_of(&process->amounts), process);
 
-	if (dropped)
+	/* The process that a file names as the fullest may be among those offered before. */
+	if (dropped && dropped != tree->fullest && dropped != tree->root)
 		process_fold(tree, dropped);
 }
 

@@ -263,6 +263,40 @@ static void the_process_nearest_to_its_limit_is_kept_as_long_as_it_is(void **sta
 	assert_true(tree->count <= TREE_KEPT + 3);
 }
 
+static void end_with(struct tree *tree, int32_t pid, uint64_t cpu_ns)
+{
+	fork_at(tree, 1, pid, pid, 100);
+	account_at(tree, pid, pid, 100, cpu_ns, true);
+	exit_at(tree, pid, 100, 200, 0);
+	while (tree_take_ended(tree))
+		;
+}
+
+static bool has_process(const struct tree *tree, const struct tree_process *process)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i] == process)
+			return true;
+	return false;
+}
+
+static void a_process_that_is_named_the_fullest_after_its_end_is_kept(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+	struct task_key key = { .pid = 10, .tid = 10, .start_ns = 100 };
+
+	(void)state;
+	fork_at(tree, 1, 1, 1, 1);
+	for (int i = 0; i < TREE_KEPT; i++)
+		end_with(tree, 10 + i, (uint64_t)i + 1);
+	tree_set_fullest(tree, &key);
+	for (int i = TREE_KEPT; i < TREE_KEPT + 10; i++)
+		end_with(tree, 10 + i, (uint64_t)i + 1);
+	assert_true(has_process(tree, tree->fullest));
+	assert_int_equal(tree->fullest->key.pid, 10);
+	assert_true(has_process(tree, tree->root));
+}
+
 static uint64_t cpu_time_ns(void)
 {
 	struct rusage usage;
@@ -443,6 +477,7 @@ int main(void)
 		cmocka_unit_test(those_that_are_not_kept_are_added_up_by_program),
 		cmocka_unit_test(programs_without_end_are_added_up_as_one),
 		cmocka_unit_test(the_process_nearest_to_its_limit_is_kept_as_long_as_it_is),
+		cmocka_unit_test(a_process_that_is_named_the_fullest_after_its_end_is_kept),
 		cmocka_unit_test(a_million_short_processes_cost_little),
 		cmocka_unit_test(a_process_of_many_short_threads_costs_little),
 		cmocka_unit_test(ends_that_were_lost_are_not_waited_for_without_bound),
