@@ -37,8 +37,10 @@ bool run_end_find(const char *name, enum run_end *ret);
 /* The version of the JSON of run, attach, report and why.  Readers accept only this version. */
 #define RUN_FILE_VERSION 2
 #define RUN_SOURCES_MAX 16
-/* A summary lists at most this many threads, and counts the others. */
+/* A summary lists at most this many threads and processes, and counts the others. */
 #define RUN_THREADS_MAX 8192
+#define RUN_RUNNING_MAX 1000
+#define RUN_TOP_PROCESSES 64
 
 /* Numbers that may be absent. */
 struct run_number {

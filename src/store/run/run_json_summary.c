@@ -9,8 +9,6 @@
 #include "model/tree/run_order.h"
 #include "store/run/run_json_parts.h"
 
-#define TOP_PROCESSES 64
-#define RUNNING_MAX 1000
 #define BRIEF_ROWS 4
 
 static void write_outcome(struct json *json, const struct run *run)
@@ -177,10 +175,11 @@ static void write_tree(struct json *json, const struct run *run, bool is_brief)
 	run_json_fields(json, run, RUN_SECTION_COUNTS);
 	write_threads(json, run, is_brief ? BRIEF_ROWS : RUN_THREADS_MAX);
 	write_folded(json, tree);
-	write_processes(json, run, "running_processes", true, is_brief ? BRIEF_ROWS : RUNNING_MAX,
+	write_processes(json, run, "running_processes", true,
+			is_brief ? BRIEF_ROWS : RUN_RUNNING_MAX,
 			RUN_JSON_WAITS | RUN_JSON_SYSCALLS);
-	write_processes(json, run, "top_processes", false, is_brief ? BRIEF_ROWS : TOP_PROCESSES,
-			RUN_JSON_WAITS);
+	write_processes(json, run, "top_processes", false,
+			is_brief ? BRIEF_ROWS : RUN_TOP_PROCESSES, RUN_JSON_WAITS);
 	write_fullest(json, run);
 	write_top_waits(json, tree);
 	run_json_syscalls(json, run);

@@ -293,6 +293,12 @@ static bool has_one_thread(const json_t *process)
 	return threads <= 1;
 }
 
+/* No file of ours lists more than `most`; a longer list would cost time beyond its size. */
+static size_t size_within(const json_t *list, size_t most)
+{
+	return json_array_size(list) < most ? json_array_size(list) : most;
+}
+
 /* Replays the threads of a process that ended: those of its own list, or of the list of all. */
 static int replay_ended_threads(const json_t *process, const json_t *all, struct run *run)
 {
@@ -302,7 +308,7 @@ static int replay_ended_threads(const json_t *process, const json_t *all, struct
 
 	if (!json_is_array(own) && has_one_thread(process))
 		return replay_account(process, true, run);
-	for (size_t i = 0; status == 0 && i < json_array_size(list); i++) {
+	for (size_t i = 0; status == 0 && i < size_within(list, RUN_THREADS_MAX); i++) {
 		const json_t *thread = json_array_get(list, i);
 
 		if (list == own || is_thread_of(thread, process, run))
@@ -386,12 +392,12 @@ static int replay_running_process(const json_t *process, bool has_list, struct r
 /* Replays processes that were alive, with those of the listed threads that were. */
 static int replay_running(const json_t *processes, const json_t *threads, struct run *run)
 {
-	size_t count = json_array_size(processes);
+	size_t count = size_within(processes, RUN_RUNNING_MAX);
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < count; i++)
 		status = replay_running_process(json_array_get(processes, i), threads, run);
-	for (size_t i = 0; status == 0 && i < json_array_size(threads) && i < RUN_THREADS_MAX; i++)
+	for (size_t i = 0; status == 0 && i < size_within(threads, RUN_THREADS_MAX); i++)
 		if (!member_flag(json_array_get(threads, i), "ended"))
 			status = replay_thread(json_array_get(threads, i), false, run);
 	for (size_t i = 0; status == 0 && i < count; i++)
@@ -415,7 +421,7 @@ int run_replay_summary(struct run_replay *replay, const json_t *line, struct run
 	int status = 0;
 
 	(void)replay;
-	for (size_t i = 0; status == 0 && i < json_array_size(ended); i++)
+	for (size_t i = 0; status == 0 && i < size_within(ended, RUN_TOP_PROCESSES); i++)
 		status = replay_unless_known(json_array_get(ended, i), threads, run);
 	if (status == 0 && json_is_object(fullest))
 		status = replay_unless_known(fullest, threads, run);

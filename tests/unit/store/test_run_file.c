@@ -286,6 +286,34 @@ static void no_more_threads_are_kept_than_a_summary_names(void **state)
 	assert_int_equal(run->tree->folded_threads, 100000 - RUN_THREADS_MAX + 3);
 }
 
+static void append_processes(struct text *text, const char *key, int count)
+{
+	text_format(text, ",\"%s\":[{\"pid\":7}", key);
+	for (int i = 1; i < count; i++)
+		text_format(text, ",{\"pid\":%d,\"threads_ever\":2,\"ended\":true}", 100 + i);
+	text_append_string(text, "]");
+}
+
+static void no_more_processes_are_read_than_a_summary_names(void **state)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL, *other = NULL;
+
+	(void)state;
+	text_append_string(&text, "{\"kind\":\"summary\",\"version\":2,\"pid\":7");
+	append_processes(&text, "running_processes", 200000);
+	text_append_string(&text, "}\n");
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->count, RUN_RUNNING_MAX);
+	text_clear(&text);
+	text_append_string(&text, "{\"kind\":\"summary\",\"version\":2,\"pid\":7");
+	append_processes(&text, "top_processes", 200000);
+	append_processes(&text, "threads", 200000);
+	text_append_string(&text, "}\n");
+	other = read_text(text_string(&text));
+	assert_int_equal(other->tree->exited, RUN_TOP_PROCESSES);
+}
+
 static void more_processes_than_are_kept_are_counted(void **state)
 {
 	CLEANUP(text_free) struct text text = { 0 };
@@ -418,6 +446,7 @@ int main(void)
 		cmocka_unit_test(samples_of_a_file_give_what_samples_of_a_run_give),
 		cmocka_unit_test(the_command_is_the_first_that_had_its_number),
 		cmocka_unit_test(no_more_threads_are_kept_than_a_summary_names),
+		cmocka_unit_test(no_more_processes_are_read_than_a_summary_names),
 		cmocka_unit_test(more_processes_than_are_kept_are_counted),
 		cmocka_unit_test(times_of_all_programs_count_from_the_same_beginning),
 		cmocka_unit_test(runs_of_another_version_are_refused_with_a_sentence),
