@@ -168,21 +168,28 @@ static int account_thread(struct tree *tree, struct tree_process *process,
 	return thread_add(tree, process, &event->task, event->time_ns, ret);
 }
 
-static int is_same_thread(void *context, const struct tree_process *process,
-			  const struct tree_thread *thread)
+static bool has_thread(struct tree_thread *const *threads, size_t count, const struct task_key *key)
 {
-	const struct task_key *key = context;
-
-	(void)process;
-	return thread->key.tid == key->tid && thread->key.start_ns == key->start_ns ? -EEXIST : 0;
+	for (size_t i = 0; i < count; i++)
+		if (threads[i]->key.tid == key->tid && threads[i]->key.start_ns == key->start_ns)
+			return true;
+	return false;
 }
 
-/* Whether the thread is known: one that was given up may get its last account after all. */
+/*
+ * Whether a thread of no live process is known: one that was given up may get its last account
+ * after all.  Live processes are many, and their threads are found by number.
+ */
 static bool is_known(const struct tree *tree, const struct task_key *key)
 {
-	struct task_key copy = *key;
+	const struct tree_process *process = tree->index->ended.first;
 
-	return tree_visit_threads(tree, is_same_thread, &copy) == -EEXIST;
+	for (; process; process = process->state.next)
+		if (has_thread(process->live, process->live_count, key))
+			return true;
+	process = tree->index->taken;
+	return (process && has_thread(process->live, process->live_count, key)) ||
+	       has_thread(tree->ended, tree->ended_count, key);
 }
 
 /*
@@ -225,13 +232,13 @@ static int apply_account(struct tree *tree, const struct tree_event *event)
 
 	if (status < 0)
 		return status;
-	if (!process && event->task.start_ns && !is_known(tree, &event->task))
-		return account_alone(tree, event);
 	/*
 	 * A sample may include a thread of a process that has ended; its last account comes later.
 	 */
 	if (!process && event->task.start_ns && !event->account.ended)
 		return 0;
+	if (!process && event->task.start_ns && !is_known(tree, &event->task))
+		return account_alone(tree, event);
 	if (!process)
 		return ignore(tree);
 	status = account_thread(tree, process, event, &thread);

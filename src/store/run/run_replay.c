@@ -88,6 +88,13 @@ static bool find_type(const json_t *line, enum tree_event_type *ret)
 	return false;
 }
 
+/* Processes that ended are kept or folded at once, so that there are never many of them. */
+static void take_ended(struct tree *tree)
+{
+	while (tree_take_ended(tree))
+		;
+}
+
 int run_replay_event(struct run_replay *replay, const json_t *line, struct run *run)
 {
 	CLEANUP(text_free) struct text words = { 0 };
@@ -105,7 +112,10 @@ int run_replay_event(struct run_replay *replay, const json_t *line, struct run *
 		read_signal(line, &event.signal);
 	replay->events++;
 	replay->forks += event.type == TREE_FORK;
-	return status < 0 ? status : run_take_event(run, &event);
+	if (status == 0)
+		status = run_take_event(run, &event);
+	take_ended(run->tree);
+	return status;
 }
 
 /* Whether the tree has the process, ended or not. */
@@ -315,12 +325,6 @@ static int replay_ended_threads(const json_t *process, const json_t *all, struct
 			status = replay_thread(thread, true, run);
 	}
 	return status;
-}
-
-static void take_ended(struct tree *tree)
-{
-	while (tree_take_ended(tree))
-		;
 }
 
 static int replay_ended(const json_t *process, const json_t *all_threads, struct run *run)

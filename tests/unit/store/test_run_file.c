@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "base/cleanup.h"
@@ -286,6 +287,49 @@ static void no_more_threads_are_kept_than_a_summary_names(void **state)
 	assert_int_equal(run->tree->folded_threads, 100000 - RUN_THREADS_MAX + 3);
 }
 
+static double cpu_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Each exit is of a former owner of a number, and there are many live processes to mistake it for. */
+static void exits_of_unknown_processes_do_not_cost_more_the_more_there_are(void **state)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	double begin = cpu_seconds();
+
+	(void)state;
+	text_append_string(&text, METADATA);
+	for (int i = 1; i <= 50000; i++)
+		text_format(&text,
+			    "{\"kind\":\"event\",\"event\":\"fork\",\"pid\":%d,"
+			    "\"start_time_ns\":1000000}\n",
+			    i);
+	for (int i = 1; i <= 50000; i++)
+		text_format(&text, "{\"kind\":\"exit\",\"pid\":7,\"start_time_ns\":%d}\n", i);
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->threads, 100000);
+	assert_true(cpu_seconds() - begin < 20); /* 1 s; it was more than 60 s */
+}
+
+static void processes_that_have_one_number_in_turn_take_no_memory(void **state)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+
+	(void)state;
+	text_append_string(&text, METADATA);
+	for (int i = 1; i <= 3 * TREE_KEPT; i++)
+		text_format(&text,
+			    "{\"kind\":\"event\",\"event\":\"fork\",\"pid\":7,"
+			    "\"start_time_ns\":%d}\n",
+			    i);
+	run = read_text(text_string(&text));
+	assert_int_equal(run->tree->processes, 3 * TREE_KEPT);
+	assert_true(run->tree->count <= TREE_KEPT + 2);
+}
+
 static void append_processes(struct text *text, const char *key, int count)
 {
 	text_format(text, ",\"%s\":[{\"pid\":7}", key);
@@ -447,6 +491,8 @@ int main(void)
 		cmocka_unit_test(the_command_is_the_first_that_had_its_number),
 		cmocka_unit_test(no_more_threads_are_kept_than_a_summary_names),
 		cmocka_unit_test(no_more_processes_are_read_than_a_summary_names),
+		cmocka_unit_test(exits_of_unknown_processes_do_not_cost_more_the_more_there_are),
+		cmocka_unit_test(processes_that_have_one_number_in_turn_take_no_memory),
 		cmocka_unit_test(more_processes_than_are_kept_are_counted),
 		cmocka_unit_test(times_of_all_programs_count_from_the_same_beginning),
 		cmocka_unit_test(runs_of_another_version_are_refused_with_a_sentence),
