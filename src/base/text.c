@@ -88,15 +88,27 @@ size_t text_character(const char *bytes, size_t length)
 	return needed;
 }
 
-/* Whether a character reorders, splits or hides the text around it.  All such take three bytes. */
-static bool steers_text(const unsigned char *byte)
+/* The code point at `bytes`, which is UTF-8. */
+static uint32_t code_point(const unsigned char *bytes, size_t length)
 {
-	unsigned character = (byte[0] & 0x0fu) << 12 | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu);
+	static const unsigned char first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = bytes[0] & first[length];
 
-	return (character >= 0x200b && character <= 0x200f) || /* no width, direction marks */
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (bytes[i] & 0x3f);
+	return code;
+}
+
+/* Whether a character reorders, splits or hides the text around it. */
+static bool steers_text(uint32_t character)
+{
+	return character == 0x061c || character == 0x180e ||   /* Arabic, Mongolian marks */
+	       (character >= 0x200b && character <= 0x200f) || /* no width, direction marks */
 	       (character >= 0x2028 && character <= 0x202e) || /* separators, embeddings */
 	       (character >= 0x2060 && character <= 0x206f) || /* joiners, isolates */
-	       character == 0xfeff;			       /* byte order mark */
+	       character == 0xfeff ||			       /* byte order mark */
+	       (character >= 0xfff9 && character <= 0xfffb) || /* annotations */
+	       (character >= 0xe0000 && character <= 0xe0fff); /* tags */
 }
 
 size_t text_printable(const char *bytes, size_t length)
@@ -108,7 +120,7 @@ size_t text_printable(const char *bytes, size_t length)
 		return 0;
 	if (needed == 2 && byte[0] == 0xc2 && byte[1] < 0xa0) /* C1 controls */
 		return 0;
-	if (needed == 3 && steers_text(byte))
+	if (needed > 1 && steers_text(code_point(byte, needed)))
 		return 0;
 	return needed;
 }
@@ -161,17 +173,6 @@ size_t text_words(const char *bytes, size_t length, bool *cut)
 	if (words + 1 < length)
 		*cut = false;
 	return words;
-}
-
-/* The code point at `bytes`, which is UTF-8. */
-static uint32_t code_point(const unsigned char *bytes, size_t length)
-{
-	static const unsigned char first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t code = bytes[0] & first[length];
-
-	for (size_t i = 1; i < length; i++)
-		code = code << 6 | (bytes[i] & 0x3f);
-	return code;
 }
 
 /* Ranges of characters that take no column or two; every other one takes one. */

@@ -69,10 +69,13 @@ static void bytes_that_a_terminal_would_obey_are_shown_instead(void **state)
 	assert_escaped("plain text", "plain text");
 	assert_escaped("\x1b[31mred\n\t\r", "\\x1b[31mred\\x0a\\x09\\x0d");
 	assert_escaped("\x7f\x01", "\\x7f\\x01");
-	assert_escaped("a\xe2\x80\xaez", "a\\xe2\\x80\\xaez"); /* right to left from here */
-	assert_escaped("\xe2\x80\xa8", "\\xe2\\x80\\xa8");     /* line separator */
-	assert_escaped("\xef\xbb\xbf", "\\xef\\xbb\\xbf");     /* byte order mark */
-	assert_escaped("\xe2\x80\xa6", "\xe2\x80\xa6");	       /* an ellipsis is a character */
+	assert_escaped("a\xe2\x80\xaez", "a\\xe2\\x80\\xaez");	    /* right to left from here */
+	assert_escaped("\xe2\x80\xa8", "\\xe2\\x80\\xa8");	    /* line separator */
+	assert_escaped("\xef\xbb\xbf", "\\xef\\xbb\\xbf");	    /* byte order mark */
+	assert_escaped("\xd8\x9c", "\\xd8\\x9c");		    /* Arabic letter mark */
+	assert_escaped("\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81"); /* a tag nobody sees */
+	assert_escaped("\xd8\x9b", "\xd8\x9b");			    /* an Arabic semicolon */
+	assert_escaped("\xe2\x80\xa6", "\xe2\x80\xa6");		    /* an ellipsis is a character */
 	assert_escaped("\xc2\x9b"
 		       "31m",
 		       "\\xc2\\x9b31m"); /* CSI as a C1 control */
