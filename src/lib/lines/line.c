@@ -62,9 +62,30 @@ static const struct {
 	{ 0xf1, 4, 0x80, 0xbf }, { 0xf4, 4, 0x80, 0x8f }, { 0xf5, 0, 0, 0 },
 };
 
+/* Characters that control a terminal, or reorder, split or hide the text around them. */
+static const struct {
+	uint32_t first, last;
+} unprintable[] = {
+	{ 0x80, 0x9f },	    { 0x061c, 0x061c }, { 0x180e, 0x180e },
+	{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
+	{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+};
+
+static bool is_unprintable(const unsigned char *bytes, size_t length)
+{
+	uint32_t code = bytes[0] & (0x7fU >> length);
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (bytes[i] & 0x3f);
+	for (size_t i = 0; i < sizeof(unprintable) / sizeof(unprintable[0]); i++)
+		if (code >= unprintable[i].first && code <= unprintable[i].last)
+			return true;
+	return false;
+}
+
 /*
- * The length of a character of more than one byte; 0: it is not valid UTF-8, or a control
- * character.
+ * The length of a character of more than one byte; 0: it is not valid UTF-8, or must not get to a
+ * terminal.
  */
 static size_t utf8_length(const unsigned char *bytes)
 {
@@ -81,8 +102,7 @@ static size_t utf8_length(const unsigned char *bytes)
 	for (size_t i = 2; i < utf8_forms[form].length; i++)
 		if ((bytes[i] & 0xc0) != 0x80)
 			return 0;
-	/* U+0080 to U+009F are control characters, too. */
-	return bytes[0] == 0xc2 && bytes[1] < 0xa0 ? 0 : utf8_forms[form].length;
+	return is_unprintable(bytes, utf8_forms[form].length) ? 0 : utf8_forms[form].length;
 }
 
 /*
