@@ -3,16 +3,35 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #define FIRST_CAPACITY 64
 
-/*
- * Neighbouring numbers are common, so a multiplication spreads them.  The upper half counts: the
- * lower bits of the product repeat when all numbers are multiples of a number.
- */
+/* A random odd number of this process: nobody can write a file whose numbers meet in the map. */
+static uint64_t multiplier = 0x9e3779b97f4a7c15u;
+
+__attribute__((constructor)) static void choose_multiplier(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (random)
+		memcpy(&multiplier, random, sizeof(multiplier));
+	multiplier |= 1;
+}
+
+/* Spreads neighbouring numbers, which are common; no two become the same. */
+static uint32_t scatter(uint32_t number)
+{
+	number = (number ^ number >> 16) * 0x85ebca6b;
+	number = (number ^ number >> 13) * 0xc2b2ae35;
+	return number ^ number >> 16;
+}
+
+/* The upper half counts: the lower bits of a product depend on few bits of its factors. */
 static size_t home_of(const struct number_map *map, int32_t number)
 {
-	return ((uint32_t)number * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
+	return (scatter((uint32_t)number) * multiplier >> 32) & (map->capacity - 1);
 }
 
 /* The slot that has the number, or the free one where it belongs. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "base/collection/number_map.h"
@@ -75,12 +76,33 @@ static void a_value_is_replaced_in_place(void **state)
 	number_map_clear(&map);
 }
 
+/* Numbers that would begin their search at the same places if these were known beforehand. */
+static void numbers_cannot_be_chosen_so_that_they_meet(void **state)
+{
+	static int32_t numbers[100000];
+	struct number_map map = { 0 };
+	uint32_t number = 0;
+	clock_t begin;
+
+	(void)state;
+	for (int i = 0; i < 100000; numbers[i++] = (int32_t)number)
+		do
+			number++;
+		while (((number * 0x9e3779b97f4a7c15u >> 32) & 0x3ffff) >= 32);
+	begin = clock();
+	for (int i = 0; i < 100000; i++)
+		assert_int_equal(number_map_set(&map, numbers[i], &map), 0);
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 1); /* 10 ms; it was 5 s */
+	number_map_clear(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_map_keeps_what_is_in_it_while_others_go),
 		cmocka_unit_test(a_map_finds_those_in_it_and_no_others),
 		cmocka_unit_test(a_value_is_replaced_in_place),
+		cmocka_unit_test(numbers_cannot_be_chosen_so_that_they_meet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
