@@ -125,7 +125,7 @@ struct run_losses {
 	uint64_t threads;		   /* threads without a final account */
 	uint64_t unnamed_syscalls;	   /* calls that were counted, but not by name */
 	uint64_t wakers;		   /* waits whose waker found no room */
-	uint64_t untracked_tasks;	   /* tasks for which the kernel had no memory */
+	uint64_t untracked_tasks;	   /* tasks for which the kernel or the tree had no room */
 	uint64_t unmatched_events;	   /* events of tasks that are not in the tree */
 	uint64_t lines;			   /* JSON lines that could not be written */
 	struct run_number tracer_failures; /* samples and drains of the tracer that failed */
@@ -143,8 +143,8 @@ struct run_self {
 struct snapshot;
 
 struct run {
-	struct arena arena;    /* of texts */
-	struct snapshot *host; /* with facts of the host; its tasks mean nothing; or NULL */
+	struct arena arena;	 /* of texts */
+	struct snapshot *host;	 /* with facts of the host; its tasks mean nothing; or NULL */
 	struct snapshot *states; /* sheets of the beginning and the end (run_states.h), or NULL */
 	enum run_mode mode;
 	enum run_end end;

@@ -19,6 +19,8 @@
 #define TREE_KEPT 4096
 /* Processes that are read from a file: those, and all that lived at the end. */
 #define TREE_READ_MAX (128 * 1024)
+/* At most this many threads are at live processes: events of more are ignored and counted. */
+#define TREE_THREADS_MAX (256 * 1024)
 #define TREE_PROGRAMS 1024
 #define TREE_TOP_WAITS 16
 /* The program name for threads whose process nobody saw. */
@@ -157,6 +159,7 @@ struct tree {
 	 * It is not in the amounts: add it.
 	 */
 	uint64_t unseen_cpu_ns;
+	uint64_t untracked;	      /* processes and threads that there was no room for */
 	uint64_t unaccounted_threads; /* ended without a last account: the one before it counts */
 	/* Now, and the most at any time. */
 	uint64_t live_processes, live_threads;

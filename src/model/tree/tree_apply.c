@@ -314,5 +314,8 @@ int tree_apply(struct tree *tree, const struct tree_event *event)
 		return ignore(tree);
 	status = appliers[event->type](tree, event);
 	note_seen(tree, event);
-	return status;
+	if (status != -ENOSPC)
+		return status;
+	tree->untracked += event->type == TREE_FORK;
+	return ignore(tree);
 }

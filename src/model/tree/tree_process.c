@@ -64,6 +64,7 @@ int process_add(struct tree *tree, const struct tree_event *event, bool found,
 	struct number_map *table = &tree->index->processes;
 	bool is_leader = event->task.tid == event->task.pid;
 	struct tree_thread *leader;
+	int status;
 
 	if (!process || number_map_reserve(table) < 0 ||
 	    array_reserve_bytes((void **)&tree->all, &tree->capacity, tree->count + 1,
@@ -74,8 +75,9 @@ int process_add(struct tree *tree, const struct tree_event *event, bool found,
 		process->key.start_ns = event->task.start_ns;
 	process->found = found;
 	process->begin_ns = event->time_ns;
-	if (thread_add(tree, process, &process->key, event->time_ns, &leader) < 0)
-		return -ENOMEM;
+	status = thread_add(tree, process, &process->key, event->time_ns, &leader);
+	if (status < 0)
+		return status;
 	leader->found = found;
 	if (is_leader && event->type == TREE_FORK) {
 		comm_set(leader->comm, event->fork.comm);

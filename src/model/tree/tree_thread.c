@@ -55,6 +55,8 @@ int thread_add(struct tree *tree, struct tree_process *process, const struct tas
 {
 	struct tree_thread *thread;
 
+	if (tree->live_threads + tree->index->resting >= TREE_THREADS_MAX)
+		return -ENOSPC;
 	if (number_map_reserve(&tree->index->threads) < 0 ||
 	    array_reserve_bytes((void **)&process->live, &process->live_capacity,
 				process->live_count + 1, sizeof(struct tree_thread *)) < 0)

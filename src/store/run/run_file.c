@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
+#include "model/counter.h"
 #include "model/snapshot/snapshot.h"
 #include "store/json_parse.h"
 #include "store/run/run_lines.h"
@@ -249,6 +250,7 @@ static int note_file(struct reader *reader)
 	char note[80] = "";
 
 	reader->run->losses.lines += reader->damaged;
+	counter_add(&reader->run->losses.untracked_tasks, reader->run->tree->untracked);
 	if (reader->runs > 1)
 		snprintf(note, sizeof(note), "it has %llu runs, this is the last",
 			 (unsigned long long)reader->runs);

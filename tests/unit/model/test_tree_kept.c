@@ -297,6 +297,30 @@ static void a_process_that_is_named_the_fullest_after_its_end_is_kept(void **sta
 	assert_true(has_process(tree, tree->root));
 }
 
+/* Also of threads whose number is reused while their last account is missing. */
+static void no_more_threads_are_known_than_there_is_room_for(void **state)
+{
+	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
+
+	(void)state;
+	fork_at(tree, 1, 10, 10, 100);
+	for (int i = 0; i < TREE_THREADS_MAX / 2; i++)
+		fork_at(tree, 10, 10, 20 + i, 100);
+	for (int i = 0; i < TREE_THREADS_MAX / 2 + 10; i++)
+		fork_at(tree, 10, 10, 11, (uint64_t)(100 + i));
+	assert_int_equal(tree->root->live_count, TREE_THREADS_MAX);
+	assert_int_equal(tree->untracked, 11);
+	fork_at(tree, 1, 1000000, 1000000, 100);
+	assert_int_equal(tree->untracked, 12);
+	assert_int_equal(tree->count, 1);
+	exit_at(tree, 10, 100, 200, 0);
+	tree_finish(tree);
+	assert_non_null(tree_take_ended(tree));
+	assert_null(tree_take_ended(tree));
+	fork_at(tree, 1, 1000000, 1000000, 100);
+	assert_int_equal(tree->untracked, 12);
+}
+
 static uint64_t cpu_time_ns(void)
 {
 	struct rusage usage;
@@ -478,6 +502,7 @@ int main(void)
 		cmocka_unit_test(programs_without_end_are_added_up_as_one),
 		cmocka_unit_test(the_process_nearest_to_its_limit_is_kept_as_long_as_it_is),
 		cmocka_unit_test(a_process_that_is_named_the_fullest_after_its_end_is_kept),
+		cmocka_unit_test(no_more_threads_are_known_than_there_is_room_for),
 		cmocka_unit_test(a_million_short_processes_cost_little),
 		cmocka_unit_test(a_process_of_many_short_threads_costs_little),
 		cmocka_unit_test(ends_that_were_lost_are_not_waited_for_without_bound),
