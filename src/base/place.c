@@ -5,15 +5,20 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
 
 /* How many links are followed; the kernel has the same limit. */
 #define LINKS_MAX 40
+#define MOUNTINFO_LIMIT ((size_t)16 << 20)
 
 /* The state of a walk along a path. */
 struct walk {
@@ -50,6 +55,47 @@ static bool is_strange(const struct stat *directory)
 	return !place_trusts(directory->st_uid) || is_rearranged(directory);
 }
 
+/*
+ * Who mounted the file system of that device, from mountinfo; false when that is not known.  The
+ * last word of a line has the options as the kernel writes them.
+ */
+static bool find_mounter(dev_t device, unsigned int *ret)
+{
+	CLEANUP(close_fd) int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(text_free) struct text mounts = { 0 };
+	char number[32], *rest, *line;
+
+	snprintf(number, sizeof(number), " %u:%u ", major(device), minor(device));
+	if (proc < 0 || file_read_text(proc, "self/mountinfo", MOUNTINFO_LIMIT, &mounts) < 0)
+		return false;
+	rest = mounts.data;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *place = strstr(line, number), *options = strrchr(line, ' ');
+		const char *user = options ? strstr(options, "user_id=") : NULL;
+
+		if (!place || strchr(line, '/') < place)
+			continue;
+		/* Only root can mount one that names no user. */
+		*ret = user ? (unsigned int)strtoul(user + strlen("user_id="), NULL, 10) : 0;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Whether somebody else answers for the file system, who may say of any file that it is ours, and
+ * need not say of which type it is.
+ */
+static bool is_invented(int dir, const struct stat *directory)
+{
+	struct statfs filesystem;
+	unsigned int mounter;
+
+	if (fstatfs(dir, &filesystem) == 0 && filesystem.f_type != FUSE_SUPER_MAGIC)
+		return false;
+	return !find_mounter(directory->st_dev, &mounter) || !place_trusts(mounter);
+}
+
 static int enter(struct walk *walk, int dir)
 {
 	if (dir < 0)
@@ -58,7 +104,7 @@ static int enter(struct walk *walk, int dir)
 	walk->dir = dir;
 	if (fstat(dir, &walk->directory) < 0)
 		return -errno;
-	walk->is_strange |= is_strange(&walk->directory);
+	walk->is_strange |= is_strange(&walk->directory) || is_invented(dir, &walk->directory);
 	return 0;
 }
 

@@ -9,6 +9,9 @@
  * what is there; else the place is refused with -EACCES.  ".." from a directory of others to one
  * of ours is also refused, since they can move their directory.
  *
+ * A FUSE file system that somebody else mounted can say of any file that it is root's, so all its
+ * directories count as theirs.
+ *
  * Links of procfs are made by the kernel and are followed.
  */
 #ifndef BASE_PLACE_H

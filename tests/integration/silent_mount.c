@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file system with one file in it that falls silent: silent_mount DIRECTORY FILE.  Mounts itself
- * there (FUSE), shows a copy of the file as `file`, prints "ready", and from the first byte on its
- * standard input on answers nobody any more.  At the end of its input it is gone, and so is the mount.
+ * A file system with one file in it that falls silent: silent_mount DIRECTORY FILE [USER].  Mounts
+ * itself there (FUSE) for the user, shows a copy of the file as `file` and a link to the path that is
+ * its content as `link`, both as root's, prints "ready", and from the first byte on its standard
+ * input on answers nobody any more.  At the end of its input it is gone, and so is the mount.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define FILE_NODE 2
+#define LINK_NODE 3
 #define BUFFER (1 << 18)
 
 static char request[BUFFER];
@@ -41,10 +43,12 @@ static void answer(int error, const void *body, size_t size)
 
 static struct fuse_attr attributes(uint64_t node)
 {
+	static const uint32_t types[] = { [FILE_NODE] = S_IFREG, [LINK_NODE] = S_IFLNK };
+
 	return (struct fuse_attr){
 		.ino = node,
-		.size = node == FILE_NODE ? content_size : 0,
-		.mode = node == FILE_NODE ? S_IFREG | 0755 : S_IFDIR | 0755,
+		.size = node >= FILE_NODE ? content_size : 0,
+		.mode = (node >= FILE_NODE ? types[node] : S_IFDIR) | 0755,
 		.nlink = 1,
 		.blksize = 4096,
 	};
@@ -65,7 +69,9 @@ static void answer_request(void)
 	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
 				      .minor = FUSE_KERNEL_MINOR_VERSION,
 				      .max_write = 65536 };
-	struct fuse_entry_out entry = { .nodeid = FILE_NODE, .attr = attributes(FILE_NODE) };
+	uint64_t node =
+		asked->opcode == FUSE_LOOKUP && !strcmp(body, "link") ? LINK_NODE : FILE_NODE;
+	struct fuse_entry_out entry = { .nodeid = node, .attr = attributes(node) };
 	struct fuse_attr_out attr = { .attr = attributes(asked->nodeid) };
 	struct fuse_open_out opened = { .fh = 1 };
 
@@ -74,7 +80,7 @@ static void answer_request(void)
 		answer(0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
-		if (strcmp(body, "file"))
+		if (strcmp(body, "file") && strcmp(body, "link"))
 			answer(ENOENT, NULL, 0);
 		else
 			answer(0, &entry, sizeof(entry));
@@ -84,6 +90,9 @@ static void answer_request(void)
 		break;
 	case FUSE_OPEN:
 		answer(0, &opened, sizeof(opened));
+		break;
+	case FUSE_READLINK:
+		answer(0, content, content_size);
 		break;
 	case FUSE_READ:
 		answer_read(body);
@@ -120,12 +129,12 @@ int main(int count, char **arguments)
 	int is_silent = 0;
 	struct pollfd polled[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
 
-	if (count != 3)
+	if (count != 3 && count != 4)
 		return 2;
 	load(arguments[2]);
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
-		 device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%s,group_id=0,allow_other",
+		 device, count == 4 ? arguments[3] : "0");
 	if (device < 0 || mount("silent", arguments[1], "fuse", 0, options) < 0)
 		return 77;
 	printf("ready\n");

@@ -17,10 +17,10 @@ SLOW = CACHE / f"slow-user-{ALICE}"
 class SilentMount:
     """A file system with a copy of a file, inside a `with`, that can fall silent."""
 
-    def __init__(self, folder, file):
+    def __init__(self, folder, file, user=0):
         self.folder = folder
         self.file = os.path.join(folder, "file")
-        self.command = [HEAP / "silent_mount", folder, file]
+        self.command = [HEAP / "silent_mount", folder, file, str(user)]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

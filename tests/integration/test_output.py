@@ -10,6 +10,8 @@ import time
 import unittest
 
 import support
+from heap import built
+from test_jemalloc_time import SilentMount
 
 DRIVER = os.environ["TASKSCOPE_OUTPUT_DRIVER"]
 TREE = support.ROOT / "tests/data/roots/debian-6.12"
@@ -150,6 +152,19 @@ class Attack(support.TestCase):
         for how in ["replace", "stream"]:
             self.assertFalse(self.write(how, self.place / "file"))
             self.assert_kept()
+
+    @unittest.skipUnless(built("silent_mount"), "needs a compiler")
+    def test_a_link_is_not_roots_because_the_file_system_of_another_says_so(self):
+        self.make_place(0o755)
+        target = pathlib.Path(self.path("target"))
+        target.write_text(str(self.victim))
+        os.chmod(self.place.parent, 0o1777)
+        with SilentMount(self.place, target, OTHER):
+            for how in ["replace", "stream"]:
+                self.assertFalse(self.write(how, self.place / "link"))
+                self.assert_kept()
+        with SilentMount(self.place, target):
+            self.assertTrue(self.write("stream", self.place / "link"))
 
     def test_whoever_changes_the_place_meanwhile_does_not_lead_elsewhere(self):
         for mode in [0o1777, 0o777]:
