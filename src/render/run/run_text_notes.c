@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "metric/unit.h"
+#include "model/tree/run_fields.h"
+#include "render/run/loss_words.h"
 #include "render/run/run_text_tables.h"
 
 #define SHARE_SHOWN_NS 1000000000
@@ -56,38 +58,29 @@ static void print_used(FILE *out, const struct run *run)
 	print_line(out, &line, start);
 }
 
-static const struct {
-	size_t offset;
-	const char *one, *many;
-} losses[] = {
-	/* clang-format off */
-	{ offsetof(struct run_losses, events), "event (no room in the ring)", "events (no room in the ring)" },
-	{ offsetof(struct run_losses, threads), "thread without a last account", "threads without a last account" },
-	{ offsetof(struct run_losses, unnamed_syscalls), "system call without its name", "system calls without their names" },
-	{ offsetof(struct run_losses, wakers), "waker", "wakers" },
-	{ offsetof(struct run_losses, untracked_tasks), "task that was not followed", "tasks that were not followed" },
-	{ offsetof(struct run_losses, unmatched_events), "event of an unknown task", "events of unknown tasks" },
-	{ offsetof(struct run_losses, lines), "JSON line", "JSON lines" },
-	{ offsetof(struct run_losses, tracer_failures.value), "read of the tree", "reads of the tree" },
-	{ offsetof(struct run_losses, scopes), "read of scopes", "reads of scopes" },
-	/* clang-format on */
-};
+static uint64_t lost_count(const struct run *run, const struct run_field *field)
+{
+	const void *at = run_field_at(run, field);
 
-static void print_losses(FILE *out, const struct run_losses *lost)
+	return field->type == RUN_FIELD_OPTIONAL ? ((const struct run_number *)at)->value :
+						   *(const uint64_t *)at;
+}
+
+static void print_losses(FILE *out, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	size_t start;
 
 	text_append_string(&line, "lost: ");
 	start = line.length;
-	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
-		uint64_t count = *(const uint64_t *)((const char *)lost + losses[i].offset);
+	for (size_t i = 0; i < run_field_count; i++) {
+		const struct run_field *field = &run_fields[i];
+		uint64_t count = field->section == RUN_SECTION_LOSSES ? lost_count(run, field) : 0;
 
 		if (!count)
 			continue;
 		separate(&line, start);
-		text_format(&line, "%" PRIu64 " %s", count,
-			    count == 1 ? losses[i].one : losses[i].many);
+		text_format(&line, "%" PRIu64 " %s", count, loss_words(field->key, count));
 	}
 	print_line(out, &line, start);
 }
@@ -163,7 +156,7 @@ void run_text_notes(FILE *out, const struct run *run)
 {
 	fputs("\n", out);
 	print_used(out, run);
-	print_losses(out, &run->losses);
+	print_losses(out, run);
 	print_sources(out, run);
 	print_self(out, run);
 }

@@ -11,6 +11,7 @@
 #include "metric/unit.h"
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
+#include "render/run/loss_words.h"
 #include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
 
@@ -160,7 +161,7 @@ static void add_run_losses(struct text *out, const struct sheet *sheet)
 		    column_get(column, 0, &count) != CELL_NUMBER || !count)
 			continue;
 		text_format(out, "%s%" PRIu64 " %s", before, count,
-			    column->metric->name + strlen(prefix));
+			    loss_words(column->metric->name + strlen(prefix), count));
 		before = ", ";
 	}
 }
