@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/collection/array.h"
+#include "model/counter.h"
 #include "model/tree/tree_member.h"
 
 /*
@@ -15,7 +16,8 @@ static uint64_t rank_of(const struct amounts *amounts)
 				amounts_get(amounts, AMOUNT_run_time_ns) :
 				amounts_cpu_ns(amounts);
 
-	return busy + amounts_costly_ns(amounts);
+	counter_add(&busy, amounts_costly_ns(amounts));
+	return busy;
 }
 
 static void thread_fold(struct tree *tree, struct tree_thread *thread)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/kernel_names.h"
+#include "model/counter.h"
 #include "store/run/run_values.h"
 
 /* More names than any kernel has calls, over all its tables. */
@@ -39,7 +40,7 @@ static void read_histogram(const json_t *histogram, struct syscall_stats *ret)
 
 		if (json_to_u64(json_array_get(pair, 0), &end) &&
 		    json_to_u64(json_array_get(pair, 1), &count))
-			ret->buckets[find_bucket(end)] += count;
+			counter_add(&ret->buckets[find_bucket(end)], count);
 	}
 }
 
@@ -58,7 +59,7 @@ static void read_errors(json_t *errors, struct syscall_stats *ret)
 		if (!json_to_u64(value, &count))
 			continue;
 		if (number <= 0 || used == SYSCALL_ERRORS)
-			rest->count += count;
+			counter_add(&rest->count, count);
 		else
 			ret->by_error[used++] = (struct syscall_error){ .number = (uint32_t)number,
 									.count = count };
@@ -85,15 +86,15 @@ static int read_row(const json_t *object, struct syscall_table *table, uint64_t 
 		return 0;
 	read_stats(object, &stats);
 	if (table->count >= NAMES_MAX || strlen(name) >= SYSCALL_NAME_SIZE) {
-		*ret_unnamed += stats.count;
+		counter_add(ret_unnamed, stats.count);
 		return 0;
 	}
 	row = syscall_table_row(table, name);
 	if (!row)
 		return -ENOMEM;
 	syscall_stats_add(&row->stats, &stats);
-	table->by_category[row->category] += stats.count;
-	table->category_ns[row->category] += stats.total_ns;
+	counter_add(&table->by_category[row->category], stats.count);
+	counter_add(&table->category_ns[row->category], stats.total_ns);
 	return 0;
 }
 
@@ -121,7 +122,7 @@ int run_read_syscall_summary(const json_t *object, struct tree *tree)
 
 	member_u64(object, "unnamed", &tree->unnamed_syscalls);
 	member_u64(object, "unnamed_ns", &tree->unnamed_ns);
-	tree->unnamed_syscalls += nameless;
+	counter_add(&tree->unnamed_syscalls, nameless);
 	read_categories(json_object_get(object, "by_category"), tree->syscalls.by_category);
 	read_categories(json_object_get(object, "category_ns"), tree->syscalls.category_ns);
 	return status;

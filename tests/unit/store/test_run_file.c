@@ -180,6 +180,24 @@ static void numbers_that_are_too_large_are_no_whole_numbers(void **state)
 	assert_false(amounts_has(&run->tree->amounts, AMOUNT_stime_ns));
 }
 
+static void sums_that_are_too_large_stay_at_the_maximum(void **state)
+{
+#define MOST "9223372036854775807"
+#define CALL(name)                                                                                 \
+	"{\"name\":\"" name "\",\"count\":" MOST ",\"histogram\":"                                 \
+	"[[128," MOST "],[128," MOST "],[128," MOST "]]}"
+	CLEANUP(run_free_pointer)
+	struct run *run =
+		read_text(METADATA "{\"kind\":\"exit\",\"pid\":9,\"syscalls\":{\"table\":[" CALL(
+			"read") "," CALL("write") "," CALL("pread64") "]}}\n");
+	const struct syscall_table *table = &run->tree->syscalls;
+
+	(void)state;
+	assert_int_equal(table->count, 3);
+	assert_true(table->by_category[table->rows[0].category] == UINT64_MAX);
+	assert_true(table->rows[0].stats.buckets[0] == UINT64_MAX);
+}
+
 static void of_several_runs_the_last_one_counts(void **state)
 {
 	CLEANUP(run_free_pointer)
@@ -484,6 +502,7 @@ int main(void)
 		cmocka_unit_test(counts_that_no_line_tells_are_not_known),
 		cmocka_unit_test(a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off),
 		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
+		cmocka_unit_test(sums_that_are_too_large_stay_at_the_maximum),
 		cmocka_unit_test(of_several_runs_the_last_one_counts),
 		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
 		cmocka_unit_test(what_ended_after_the_last_sample_is_not_forgotten),
