@@ -56,7 +56,7 @@ static bool is_strange(const struct stat *directory)
 }
 
 /*
- * Who mounted the file system of that device, from mountinfo; false when that is not known.  The
+ * Finds in mountinfo who mounted the file system of that device; false when it is not known.  The
  * last word of a line has the options as the kernel writes them.
  */
 static bool find_mounter(dev_t device, unsigned int *ret)

@@ -66,7 +66,7 @@ static struct column_list choose_columns(const struct snapshot_view *view, bool 
 		return view->columns;
 	if (is_for_people && view->grouping->axis != AXIS_SCOPE && shows_scopes(view))
 		wide.ids[wide.count++] = COLUMN_SCOPE;
-	/* Of a run people ask how many processes there were. */
+	/* People want to know how many processes a run had. */
 	if (is_for_people && snapshot_is_run(view->grouping->snapshot) && !is_by_task)
 		wide.ids[1] = COLUMN_PROCESSES;
 	return wide;
