@@ -195,6 +195,7 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	    record_write(snapshot, &tree_record, row, tree) < 0 ||
 	    run_fields_write(snapshot, run) < 0 || add_sources(snapshot, run) < 0 ||
 	    snapshot_note_text(snapshot, SHEET_RUN, "end", run_end_name(run->end)) < 0 ||
+	    snapshot_note_number(snapshot, SHEET_RUN, "lower_bounds", run_lower_bounds(run)) < 0 ||
 	    note_amounts(snapshot, "total", &tree->amounts) < 0 ||
 	    note_amounts(snapshot, "folded", &tree->folded) < 0)
 		return -ENOMEM;

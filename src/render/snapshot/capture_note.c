@@ -11,6 +11,7 @@
 #include "metric/unit.h"
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
+#include "model/tree/run.h"
 #include "render/run/loss_words.h"
 #include "render/sheet/sheet_view.h"
 #include "render/table/table.h"
@@ -202,6 +203,16 @@ static void append_command(struct text *out, const char *command)
 }
 
 /* What was run, how long, how it ended; which rows stand for several tasks. */
+/* Whether there may have been more processes and threads, because something was missed. */
+static bool is_lower_bound(const struct sheet *sheet)
+{
+	uint64_t bounds = 0;
+
+	return sheet->row_count &&
+	       column_get(sheet_find(sheet, "lower_bounds"), 0, &bounds) == CELL_NUMBER &&
+	       bounds & RUN_BOUND_PROCESSES;
+}
+
 static void run_note(const struct snapshot *snapshot, struct text *out)
 {
 	bool is_attach = strcmp(snapshot->facts[FACT_recording].text, "attach") == 0;
@@ -212,7 +223,8 @@ static void run_note(const struct snapshot *snapshot, struct text *out)
 	text_append_string(out, is_attach ? "attached to " : "run of ");
 	if (known[FACT_command].present)
 		append_command(out, known[FACT_command].text);
-	text_append_string(out, ": ");
+	text_append_string(out,
+			   is_lower_bound(&snapshot->sheets[SHEET_RUN]) ? ": at least " : ": ");
 	append_sum(out, snapshot, METRIC_thread_count, "thread", "threads");
 	text_append_string(out, " of ");
 	append_sum(out, snapshot, METRIC_process_count, "process", "processes");
