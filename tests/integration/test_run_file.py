@@ -87,8 +87,8 @@ class OneRun(RunFileCase):
     def test_the_table_is_made_for_a_run_and_says_of_which(self):
         for file in self.files:
             shown = self.taskscope("show", file)
-            self.assertRegex(shown.splitlines()[0], "^group +procs +run_time_ns +wait_costly_ns "
-                                                    "+hiwater_rss_bytes +failures +wait_time_ns$")
+            self.assertRegex(shown.splitlines()[0], "^group +procs +run_time_ns +wait_(costly|time)_ns "
+                                                    "+hiwater_rss_bytes +failures +wait_(time|costly)_ns$")
             self.assertIn("run of sh -c ", shown)
             self.assertNotIn("\\ ", shown)
             self.assertIn("## limits\n", self.taskscope("show", file, "--sections", "limits"))

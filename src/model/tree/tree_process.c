@@ -298,6 +298,9 @@ void process_learn(struct tree *tree, struct tree_process *process,
 		learn_unseen(tree, process, facts->unseen_cpu_ns);
 	if (facts->ended)
 		process_exit(tree, process, facts->end_ns ? facts->end_ns : time_ns);
+	/* A file has the end as it was, whatever its threads say. */
+	if (facts->ended && facts->saved)
+		process->end_ns = process->facts.end_ns = facts->end_ns;
 	if (!process->exited)
 		return;
 	set_rss(tree, process, (struct tree_level){ 0 });

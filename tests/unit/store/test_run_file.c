@@ -198,6 +198,20 @@ static void sums_that_are_too_large_stay_at_the_maximum(void **state)
 	assert_true(table->rows[0].stats.buckets[0] == UINT64_MAX);
 }
 
+static void a_process_ends_when_its_line_says(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		METADATA
+		"{\"kind\":\"exit\",\"pid\":7,\"begin_ns\":2,\"wall_ns\":5,\"threads_ever\":2,\"threads\":["
+		"{\"pid\":7,\"tid\":7,\"begin_ns\":2,\"wall_ns\":9,\"ended\":true},"
+		"{\"pid\":7,\"tid\":8,\"begin_ns\":3,\"wall_ns\":1,\"ended\":true}]}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->root->begin_ns, 2);
+	assert_int_equal(run->tree->root->end_ns, 7);
+}
+
 static void of_several_runs_the_last_one_counts(void **state)
 {
 	CLEANUP(run_free_pointer)
@@ -503,6 +517,7 @@ int main(void)
 		cmocka_unit_test(a_summary_that_does_not_tell_the_end_is_no_file_that_was_cut_off),
 		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
 		cmocka_unit_test(sums_that_are_too_large_stay_at_the_maximum),
+		cmocka_unit_test(a_process_ends_when_its_line_says),
 		cmocka_unit_test(of_several_runs_the_last_one_counts),
 		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
 		cmocka_unit_test(what_ended_after_the_last_sample_is_not_forgotten),
