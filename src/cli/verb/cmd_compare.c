@@ -340,7 +340,7 @@ const struct command command_compare = {
 		"counter's change is the work done in between, also by threads that were born or\n"
 		"ended, and ratios are those of the interval. Everything else is compared as\n"
 		"populations: each side by itself, with rates by the lives of its tasks. auto\n"
-		"picks and says which; differences of the hosts are told first. Runs are always\n"
+		"picks and says which; differences of the hosts are shown first. Runs are always\n"
 		"populations: each has all that its tasks did.\n"
 		"\n"
 		"BEFORE and AFTER may be lists with commas: several runs a side. Then the middle\n"

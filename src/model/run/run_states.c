@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 
@@ -120,7 +121,7 @@ static int copy_sheet(struct place to, struct place from, struct place since)
 	return status;
 }
 
-/* Only places are read from a snapshot that is const. */
+/* For reading as well: the sheets of a const snapshot are never changed. */
 static struct place place_of(const struct snapshot *snapshot, enum sheet_id id)
 {
 	return (struct place){ (struct snapshot *)snapshot, id };
@@ -153,7 +154,7 @@ int run_add_states(struct snapshot *snapshot, const struct run *run)
 	const struct place none = { 0 };
 	int status = 0;
 
-	for (size_t i = 0; run->states && i < sizeof(kept) / sizeof(kept[0]) && status == 0; i++)
+	for (size_t i = 0; run->states && i < ARRAY_SIZE(kept) && status == 0; i++)
 		status = copy_sheet(place_of(snapshot, kept[i]), place_of(run->states, kept[i]),
 				    none);
 	return status;
