@@ -38,6 +38,7 @@ enum tree_event_type {
 	TREE_PROCESS, /* facts about a process as a whole; its end if `ended` is set */
 	TREE_SIGNAL,  /* a signal whose default is to end or stop was sent to a member */
 	TREE_OOM,     /* the kernel chose a process to free memory */
+	TREE_WAIT,    /* a time that a thread spent off its CPU */
 	TREE_EVENT_TYPE_COUNT,
 };
 
@@ -48,6 +49,8 @@ extern const char *const tree_event_names[TREE_EVENT_TYPE_COUNT];
 struct tree_fork {
 	int32_t parent_pid; /* for a thread: its own pid */
 	int32_t inner_pid;  /* its number in its own PID namespace, 0 when not known */
+	uint32_t serial;    /* as in struct tree_wait_event; 0: this tracer sends no waits */
+	uint32_t creator;   /* the serial number of the thread that made it; 0: not a member */
 	bool found;	    /* it lived before it was watched */
 	char comm[TREE_COMM_SIZE];
 };
@@ -154,6 +157,46 @@ struct tree_saved {
 	uint64_t peak_fds;
 };
 
+/* Who ended a wait. */
+enum waker_class {
+	WAKER_UNKNOWN,	 /* this kernel does not show whether an interrupt did */
+	WAKER_INTERRUPT, /* a device, a timer, a packet from elsewhere */
+	WAKER_KERNEL,	 /* a kernel thread */
+	WAKER_MEMBER,	 /* a thread of the tree */
+	WAKER_OUTSIDE,	 /* a thread that does not belong to the tree */
+};
+
+/*
+ * For TREE_WAIT: a thread left its CPU at block_ns, could run again at wake_ns, and ran at run_ns.
+ * If wake_ns equals block_ns, it was pushed off its CPU.
+ *
+ * Threads have serial numbers here, from 1 on, in the order in which they joined the tree: a
+ * number is never used twice.  Each thread counts its times off the CPU that are sent; a gap in
+ * `sequence` means that some were lost.  Times below a threshold are not sent, but added up until
+ * the next one that is.
+ */
+struct tree_wait_event {
+	uint32_t serial;
+	uint32_t sequence;
+	uint64_t block_ns, wake_ns, run_ns;
+	bool open; /* not over when the watch ended: run_ns, and wake_ns if it is blocked, are then */
+	uint8_t reason; /* enum wait_reason, unless it was pushed off its CPU */
+	uint8_t waker_class;
+	uint32_t waker;	   /* WAKER_MEMBER: its serial number */
+	int32_t waker_pid; /* WAKER_OUTSIDE, WAKER_KERNEL */
+	char waker_comm[TREE_COMM_SIZE];
+	uint64_t object; /* address of a futex, inode number of a file, pipe or socket; 0: none */
+	/* Who had its CPU from wake_ns to run_ns; the rest of that time nobody had it. */
+	uint64_t queued_tree_ns, queued_outside_ns;
+	int32_t queued_pid; /* the one outside that had it longest */
+	char queued_comm[TREE_COMM_SIZE];
+	/* Since the last event of this thread: */
+	uint64_t short_queued_ns, short_blocked_ns; /* in times below the threshold */
+	uint32_t short_count;
+	uint8_t short_reason; /* enum wait_reason of the longest of them */
+	uint32_t forks;	      /* processes and threads that it made */
+};
+
 struct tree_signal {
 	int number;
 	int32_t sender_pid; /* 0: the kernel */
@@ -170,6 +213,7 @@ struct tree_event {
 		struct tree_account account;
 		struct tree_process_facts process;
 		struct tree_signal signal;
+		struct tree_wait_event wait;
 	};
 };
 
