@@ -118,9 +118,20 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct preempt_info {
+	__u32 count;
+};
+
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct thread_info {
 	unsigned long flags;
-	__u32 status; /* x86 */
+	struct preempt_info preempt; /* arm64 */
+	__u32 status;		     /* x86 */
 	__u32 cpu;
 };
 
@@ -139,6 +150,7 @@ struct pid {
 };
 
 struct sched_entity {
+	struct cfs_rq *cfs_rq; /* FAIR_GROUP_SCHED */
 	__u64 sum_exec_runtime;
 	__u64 nr_migrations;
 	__u64 slice; /* since 6.6 */

@@ -4,7 +4,7 @@
  * each thread goes.
  *
  * A child inherits its membership at fork, in the storage of the task itself.  The ledger needs
- * only the switch program; system calls and wakers have separate programs, which are loaded only
+ * only the switch program; system calls and wake-ups have separate programs, which are loaded only
  * when wanted.  The final account of a thread is taken at its last switch, where its CPU time is
  * final; at sched_process_exit it is not yet.
  */
@@ -12,6 +12,7 @@
 #include "tree_end.bpf.h"
 #include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
+#include "tree_waking.bpf.h"
 #include "tree_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -41,7 +42,7 @@ struct {
 } exec_records SEC(".maps");
 
 /* A new child waits for its first CPU, and all its counters are 0. */
-static __always_inline void child_join(struct task_struct *child)
+static __always_inline void child_join(struct task_struct *child, __u32 creator)
 {
 	struct thread_state *state =
 		bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -51,6 +52,7 @@ static __always_inline void child_join(struct task_struct *child)
 		return;
 	}
 	identity_fill(child, state);
+	state->creator = creator;
 	state->begin_ns = state->out_ns = bpf_ktime_get_ns();
 	state->reason = RUNNABLE;
 	state->phase = PHASE_OFF_CPU;
@@ -68,8 +70,10 @@ int tree_fork(__u64 *arguments)
 	struct task_struct *child = (void *)arguments[1];
 	struct thread_state *state = thread_find(parent);
 
-	if (state && state->phase != PHASE_ARMED)
-		child_join(child);
+	if (!state || state->phase == PHASE_ARMED)
+		return 0;
+	state->forks++;
+	child_join(child, state->serial);
 	return 0;
 }
 
@@ -88,7 +92,7 @@ int tree_worker(__u64 *arguments)
 		return 0;
 	leader = thread_find(task->group_leader);
 	if (leader && leader->phase != PHASE_ARMED)
-		child_join(task);
+		child_join(task, leader->serial);
 	return 0;
 }
 
@@ -349,6 +353,7 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 		return;
 	sequence_step(state);
 	thread_leave(task, state, now);
+	off_cpu_begin(state);
 	/* A task that was about to sleep stays runnable when a signal came. */
 	if (!task_state || !task->__state)
 		state->reason = RUNNABLE;
@@ -368,52 +373,38 @@ int tree_switch(__u64 *arguments)
 	__u32 prev_state = arguments[3];
 	struct thread_state *leaving = thread_find(prev);
 	struct thread_state *entering = thread_find(next);
-	__u64 now = 0;
+	__u64 now = want_waits ? bpf_ktime_get_ns() : 0;
 
 	if (leaving) {
-		now = bpf_ktime_get_ns();
+		if (!now)
+			now = bpf_ktime_get_ns();
 		switch_out(prev, leaving, now, preempt ? 0 : prev_state);
 	}
+	if (want_waits)
+		cpu_switch(prev, next, leaving, entering, now);
 	if (entering)
 		thread_enter(next, entering, now ? now : bpf_ktime_get_ns());
 	return 0;
 }
 
 /*
- * A task that is not in a system call was interrupted: it did not cause the wake-up.  Other tasks
- * may have been interrupted, too, but that cannot be seen here.
+ * Every wait ends with this, also one that a signal or a timer ends.  It can come before the
+ * thread has left its CPU.
  */
-static __always_inline bool is_waker(struct task_struct *task)
-{
-	struct call call;
-
-	if (!task->pid)
-		return false;
-	if (task->flags & (PF_KTHREAD | PF_EXITING))
-		return true;
-	call_read(task, &call);
-	return call.number >= 0;
-}
-
 SEC("tp_btf/sched_waking")
 int tree_waking(__u64 *arguments)
 {
 	struct task_struct *task = (void *)arguments[0];
-	struct thread_state *state;
-	struct task_struct *waker;
+	struct thread_state *state = thread_find(task);
+	__u64 now;
 
-	state = thread_find(task);
-	if (!state || bpf_ktime_get_ns() - state->out_ns < WAKER_WAIT_NS)
+	if (!state)
 		return 0;
-	waker = bpf_get_current_task_btf();
-	if (!is_waker(waker)) {
-		state->waker.pid = state->waker.tid = 0;
-		state->waker.comm[0] = state->waker.comm[1] = 0;
+	now = bpf_ktime_get_ns();
+	if (state->phase == PHASE_OFF_CPU && now - state->out_ns < threshold_ns)
 		return 0;
-	}
-	state->waker.pid = process_number(waker);
-	state->waker.tid = thread_number(waker);
-	comm_copy(waker, state->waker.comm);
+	state->waker.time_ns = now;
+	waker_find(state);
 	return 0;
 }
 

@@ -23,6 +23,7 @@ enum tree_record_type {
 	TREE_RECORD_THREAD,
 	TREE_RECORD_PROCESS,
 	TREE_RECORD_SIGNAL,
+	TREE_RECORD_WAIT,
 	TREE_RECORD_COUNT,
 };
 
@@ -43,6 +44,8 @@ struct tree_fork_record {
 	__s32 parent_pid;
 	__s32 inner_pid; /* in its own PID namespace */
 	__u32 found;	 /* it existed before it was found */
+	__u32 serial;	 /* among the threads of the tree, from 1 on */
+	__u32 creator;	 /* serial number of the thread that made it; 0: none of the tree */
 	__u32 reserved;
 	char comm[TREE_RECORD_COMM];
 };
@@ -160,6 +163,46 @@ struct tree_ledger_record {
 	struct tree_wait_record blocked[TREE_REASONS]; /* by enum tree_wait_reason */
 };
 
+/* Who ended a wait, in the order of enum waker_class. */
+enum tree_waker_class {
+	TREE_WAKER_UNKNOWN,
+	TREE_WAKER_INTERRUPT,
+	TREE_WAKER_KERNEL,
+	TREE_WAKER_MEMBER,
+	TREE_WAKER_OUTSIDE,
+};
+
+/*
+ * A time that a thread spent off its CPU, as struct tree_wait_event has it.  It is sent at the
+ * switch after it, or, if that has not come yet, with the final sample.
+ */
+struct tree_off_cpu_record {
+	struct tree_record_head head;
+	__u32 serial;
+	__u32 sequence;
+	__u64 block_ns;
+	__u64 wake_ns;
+	__u64 run_ns;
+	__u64 object;
+	__u64 queued_tree_ns;
+	__u64 queued_outside_ns;
+	__u64 short_queued_ns;
+	__u64 short_blocked_ns;
+	__u32 short_count;
+	__u32 forks;
+	__u32 waker; /* the serial number of a member */
+	__s32 waker_pid;
+	__s32 waker_tid;
+	__s32 queued_pid;
+	__u8 reason;
+	__u8 waker_class;
+	__u8 short_reason;
+	__u8 open;
+	__u32 threshold_ns; /* shorter ones are not sent */
+	__u64 waker_comm[TREE_RECORD_COMM / 8];
+	__u64 queued_comm[TREE_RECORD_COMM / 8];
+};
+
 #define TREE_CALL_BUCKETS 32
 #define TREE_CALL_ERRORS 4
 
@@ -192,22 +235,6 @@ struct tree_call_record {
 #define TREE_CALL_SLOTS_MORE 84 /* allocated when a thread needs them */
 #define TREE_CALLS_MAX (TREE_CALL_SLOTS + TREE_CALL_SLOTS_MORE)
 
-/*
- * Tasks that ended waits of a thread.  Children of one name share a record, which names the last
- * one.
- */
-struct tree_waker_record {
-	__s32 pid; /* 0: an interrupt or the kernel */
-	__s32 tid;
-	__u64 reason;
-	char comm[TREE_RECORD_COMM];
-	__u64 count;
-	__u64 total_ns;
-	__u64 longest_ns;
-};
-
-#define TREE_WAKERS_MAX 16
-
 enum tree_thread_flag {
 	TREE_THREAD_ENDED = 1 << 0,
 	TREE_THREAD_ON_CPU = 1 << 1,
@@ -217,7 +244,7 @@ enum tree_thread_flag {
 	TREE_THREAD_RUN_QUEUE = 1 << 5,	 /* the kernel counts waits for a CPU */
 };
 
-/* Followed by call_count struct tree_call_record and waker_count struct tree_waker_record. */
+/* Followed by call_count struct tree_call_record. */
 struct tree_thread_record {
 	struct tree_record_head head;
 	char comm[TREE_RECORD_COMM];
@@ -234,7 +261,7 @@ struct tree_thread_record {
 	__u64 unnamed_calls;
 	__u64 unnamed_ns;
 	__u32 call_count;
-	__u32 waker_count;
+	__u32 reserved;
 };
 
 /*
@@ -262,7 +289,7 @@ enum tree_loss {
 	TREE_LOSS_THREADS, /* final accounts that found the ring full */
 	TREE_LOSS_TASKS,   /* tasks that the kernel had no memory for */
 	TREE_LOSS_CALLS,   /* calls that are counted without their number */
-	TREE_LOSS_WAKERS,  /* waits whose waker lost its place to another */
+	TREE_LOSS_WAITS,   /* times off the CPU that found the ring full */
 	TREE_LOSS_COUNT,
 };
 

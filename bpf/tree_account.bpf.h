@@ -128,6 +128,9 @@ static __always_inline __u64 queued_now(const struct moment *moment, __u64 in_ns
 	return moment->now - (queued - arrival + in_ns);
 }
 
+/* The time off the CPU of the thread in a sample that is not sent yet; its size is 0 if none is. */
+static struct tree_off_cpu_record open_record;
+
 /*
  * Not inlined, since it is called several times: the verifier checks it only once, so loading is
  * fast.
@@ -166,6 +169,8 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 	}
 	interval_bound(&interval);
 	ledger_add(&record->ledger, &interval);
+	off_cpu_fill(state, &interval, state->out_ns + interval.off_ns, &open_record);
+	open_record.open = !moment->on_cpu;
 	return 0;
 }
 
@@ -185,6 +190,7 @@ static __always_inline bool ledger_copy(struct task_struct *task, struct thread_
 		__u32 sequence = sequence_read(state);
 
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
+		open_record.head.size = 0;
 		record->ledger = state->ledger;
 		moment_read(task, &moment);
 		record->head.time_ns = moment.now;
@@ -213,7 +219,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 	record->number = call.number;
 }
 
-/* Fills all but the ledger, the system calls and the wakers. */
+/* Fills all but the ledger and the system calls. */
 static __always_inline void account_fill(struct task_struct *task, struct thread_state *state,
 					 __u64 now, struct tree_thread_record *record)
 {
@@ -233,7 +239,7 @@ static __always_inline void account_fill(struct task_struct *task, struct thread
 	record->reason = 0;
 	usage_fill(task, state, &record->usage);
 	record->unnamed_calls = record->unnamed_ns = 0;
-	record->call_count = record->waker_count = 0;
+	record->call_count = record->reserved = 0;
 }
 
 #endif

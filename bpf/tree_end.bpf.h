@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Sends the account of a thread, with its system calls and wakers, in one record, so that its
- * reader does not have to put parts together.
+ * Sends the account of a thread with its system calls in one record, so that its reader does not
+ * have to put parts together.
  */
 #ifndef BPF_TREE_END_BPF_H
 #define BPF_TREE_END_BPF_H
@@ -27,10 +27,9 @@ static __always_inline void tail_find(struct task_struct *task, struct thread_st
 {
 	struct call_state *found = want_calls ? bpf_task_storage_get(&calls, task, 0, 0) : 0;
 	struct call_state_more *more = 0;
-	__u64 count = state->waker_count;
+	__u64 count;
 
-	record->waker_count = count < TREE_WAKERS_MAX ? count : TREE_WAKERS_MAX;
-	record->head.size = sizeof(*record) + record->waker_count * sizeof(state->wakers[0]);
+	record->head.size = sizeof(*record);
 	if (!want_calls)
 		return;
 	record->flags |= TREE_THREAD_HAS_CALLS;
@@ -70,16 +69,7 @@ static __always_inline __u64 more_calls(const struct tree_thread_record *record)
 	return count < TREE_CALL_SLOTS_MORE ? count : TREE_CALL_SLOTS_MORE;
 }
 
-static __always_inline __u64 waker_rows(const struct tree_thread_record *record)
-{
-	__u64 count = record->waker_count;
-
-	barrier_var(count);
-	return count < TREE_WAKERS_MAX ? count : TREE_WAKERS_MAX;
-}
-
-static __always_inline void last_account_send(struct thread_state *state,
-					      struct tree_thread_record *record, struct tail *tail)
+static __always_inline void last_account_send(struct tree_thread_record *record, struct tail *tail)
 {
 	__u32 offset = sizeof(*record);
 	struct bpf_dynptr target;
@@ -99,10 +89,7 @@ static __always_inline void last_account_send(struct thread_state *state,
 	if (tail->more) {
 		size = more_calls(record) * sizeof(struct tree_call_record);
 		bpf_dynptr_write(&target, offset, tail->more, size, 0);
-		offset += size;
 	}
-	size = waker_rows(record) * sizeof(struct tree_waker_record);
-	bpf_dynptr_write(&target, offset, state->wakers, size, 0);
 	bpf_ringbuf_submit_dynptr(&target, ring_flags());
 }
 
@@ -121,7 +108,7 @@ static __always_inline void thread_end(struct task_struct *task, struct thread_s
 	account_fill(task, state, now, record);
 	record->ledger = state->ledger;
 	tail_find(task, state, record, &tail);
-	last_account_send(state, record, &tail);
+	last_account_send(record, &tail);
 }
 
 #endif

@@ -6,16 +6,7 @@
 #ifndef BPF_TREE_LEDGER_BPF_H
 #define BPF_TREE_LEDGER_BPF_H
 
-#include "tree_wait.bpf.h"
-
-#define WAKER_WAIT_NS 100000 /* who ended a shorter wait is not recorded */
-
-struct interval {
-	__u32 reason;
-	__u32 is_open; /* it is not over, or may not be */
-	__u64 off_ns;
-	__u64 queued_ns;
-};
+#include "tree_off_cpu.bpf.h"
 
 static __always_inline void off_add(struct tree_off_record *off, const struct interval *interval)
 {
@@ -55,84 +46,6 @@ static __always_inline void ledger_add(struct tree_ledger_record *ledger,
 			 interval->off_ns - interval->queued_ns);
 }
 
-/*
- * The verifier checks a function that is not static once and separately.  That keeps the number of
- * paths through its callers small.
- */
-
-/*
- * Children come and go: those with the same name count as one waker, with the numbers of the last.
- */
-static __always_inline bool is_same_waker(const struct tree_waker_record *row,
-					  const struct waker *waker)
-{
-	if (row->reason == TREE_WAIT_CHILD)
-		return ((__u64 *)row->comm)[0] == waker->comm[0] &&
-		       ((__u64 *)row->comm)[1] == waker->comm[1];
-	return row->tid == waker->tid && row->pid == waker->pid;
-}
-
-/* The row of the waker, or a free one. */
-static __always_inline struct tree_waker_record *waker_find(struct thread_state *state,
-							    const struct waker *waker, __u32 reason)
-{
-	for (__u32 i = 0; i < TREE_WAKERS_MAX; i++) {
-		struct tree_waker_record *row = &state->wakers[i];
-
-		if (i >= state->waker_count) {
-			state->waker_count = i + 1;
-			return row;
-		}
-		if (row->reason == reason && is_same_waker(row, waker))
-			return row;
-	}
-	return 0;
-}
-
-/* When no row is free, takes the row of some waker whose total is less than this wait. */
-static __always_inline struct tree_waker_record *waker_replace(struct thread_state *state, __u64 ns)
-{
-	__u64 index = state->ledger.on_cpu_ns & (TREE_WAKERS_MAX - 1);
-	struct tree_waker_record *row;
-
-	barrier_var(index);
-	row = &state->wakers[index & (TREE_WAKERS_MAX - 1)];
-	if (row->total_ns >= ns) {
-		loss_count(TREE_LOSS_WAKERS);
-		return 0;
-	}
-	__sync_fetch_and_add(&losses[TREE_LOSS_WAKERS], row->count);
-	row->count = row->total_ns = row->longest_ns = 0;
-	return row;
-}
-
-__noinline int waker_add(struct thread_state *state, __u32 reason, __u64 ns)
-{
-	struct tree_waker_record *row;
-	struct waker waker;
-
-	if (!state)
-		return 0;
-	waker = state->waker;
-	/* Interrupts end these waits; the task that was interrupted did not. */
-	if (reason == TREE_WAIT_DISK || reason == TREE_WAIT_TIMER)
-		__builtin_memset(&waker, 0, sizeof(waker));
-	row = waker_find(state, &waker, reason);
-	if (!row)
-		row = waker_replace(state, ns);
-	if (!row)
-		return 0;
-	row->pid = waker.pid;
-	row->tid = waker.tid;
-	row->reason = reason;
-	name_copy(row->comm, waker.comm);
-	row->count++;
-	row->total_ns += ns;
-	if (ns > row->longest_ns)
-		row->longest_ns = ns;
-	return 0;
-}
-
 static __always_inline __u64 task_run_delay(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
@@ -150,13 +63,8 @@ static __always_inline void interval_end(struct thread_state *state, __u64 run_d
 	interval_bound(&interval);
 	ledger_add(&state->ledger, &interval);
 	state->is_pending = 0;
-	if (!want_wakers || interval.reason == RUNNABLE)
-		return;
-	if (interval.off_ns - interval.queued_ns < WAKER_WAIT_NS)
-		return;
-	waker_add(state, interval.reason, interval.off_ns - interval.queued_ns);
-	state->waker.pid = state->waker.tid = 0;
-	state->waker.comm[0] = state->waker.comm[1] = 0;
+	if (want_waits)
+		off_cpu_report(state, &interval);
 }
 
 /* When a thread came onto its CPU, if that switch was not seen. */

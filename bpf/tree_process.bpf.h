@@ -32,6 +32,8 @@ static __always_inline void fork_fill(struct task_struct *task, const struct thr
 		record->parent_pid = parent_number(task);
 	record->inner_pid = pid_inner_number(BPF_CORE_READ(task, thread_pid));
 	record->found = 0;
+	record->serial = state->serial;
+	record->creator = state->creator;
 	record->reserved = 0;
 	comm_copy(task, record->comm);
 }
@@ -48,8 +50,11 @@ static __always_inline void fork_send(struct task_struct *task, const struct thr
 	bpf_ringbuf_submit(record, ring_flags());
 }
 
+__u32 serials = 0; /* how many threads have joined the tree */
+
 static __always_inline void identity_fill(struct task_struct *task, struct thread_state *state)
 {
+	state->serial = __sync_fetch_and_add(&serials, 1) + 1;
 	state->pid = process_number(task);
 	state->tid = thread_number(task);
 	state->start_ns = task->start_boottime;

@@ -38,12 +38,36 @@ struct descriptors {
 	__u64 last; /* call and descriptor of the last wait that was examined */
 	__u64 last_ns;
 	__u64 last_class;
+	__u64 last_inode;
 };
 
+/* Who woke a thread last. */
 struct waker {
-	__s32 pid; /* 0: nobody, or an interrupt */
+	__u32 class; /* enum tree_waker_class */
+	__u32 serial;
+	__s32 pid;
 	__s32 tid;
 	__u64 comm[2];
+	__u64 time_ns;
+};
+
+/* Who had the CPU while the thread waited for it. */
+struct queued {
+	__u64 tree_ns;
+	__u64 outside_ns;
+	__u64 comm[2]; /* of the one outside that had it longest */
+	__u64 longest_ns;
+	__s32 pid;
+	__u32 reserved;
+};
+
+/* Times off the CPU that were too short to be sent, since the last one that was sent. */
+struct short_waits {
+	__u64 queued_ns;
+	__u64 blocked_ns;
+	__u64 longest_ns;
+	__u32 count;
+	__u32 reason; /* of the longest */
 };
 
 /*
@@ -63,7 +87,14 @@ struct thread_state {
 	__u64 cpu_ns;	 /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct descriptors descriptors;
-	struct waker waker; /* who woke it last */
+	__u32 serial;
+	__u32 off_sequence; /* of times off the CPU that were sent */
+	__u32 forks;	    /* since the last of these */
+	__u32 creator;
+	__u64 object; /* that it waits for */
+	struct waker waker;
+	struct queued queued;
+	struct short_waits shorts;
 	__s32 pid;
 	__s32 tid;
 	__u64 start_ns;
@@ -73,8 +104,6 @@ struct thread_state {
 	__u64 base[TREE_USAGE_COUNT];
 	__u64 seed_pass;  /* the pass that found it */
 	__u64 lost_calls; /* not counted, for lack of memory */
-	__u64 waker_count;
-	struct tree_waker_record wakers[TREE_WAKERS_MAX];
 };
 
 struct process_state {
@@ -111,7 +140,7 @@ struct {
 
 const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 const volatile __u32 want_calls = 0;
-const volatile __u32 want_wakers = 0;
+const volatile __u32 want_waits = 0;
 
 __u64 losses[TREE_LOSS_COUNT] = {};
 

@@ -165,6 +165,7 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 					      __u32 fd)
 {
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
+	const struct inode *inode;
 	struct file *file = 0;
 	__u64 operations = 0;
 
@@ -173,9 +174,11 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 		return TREE_WAIT_OTHER;
 	bpf_probe_read_kernel(&operations, sizeof(operations),
 			      (const char *)file + bpf_core_field_offset(struct file, f_op));
+	inode = BPF_CORE_READ(file, f_inode);
+	descriptors->last_inode = BPF_CORE_READ(inode, i_ino);
 	if (descriptors->known[index].operations != operations) {
 		descriptors->known[index].operations = operations;
-		descriptors->known[index].class = inode_class(BPF_CORE_READ(file, f_inode));
+		descriptors->known[index].class = inode_class(inode);
 	}
 	if (descriptors->known[index].class == CLASS_SOCKET)
 		return socket_class(file);
@@ -235,6 +238,7 @@ static __always_inline __u32 awaited_class(struct thread_state *state, const str
 		descriptors->last_ns = state->out_ns;
 		descriptors->last_class = own_descriptor_class(descriptors, call->first);
 	}
+	state->object = descriptors->last_inode;
 	return descriptors->last_class;
 }
 
@@ -254,8 +258,10 @@ static __always_inline __u32 futex_reason(__u64 operation)
 static __always_inline __u32 rule_reason(struct task_struct *task, struct thread_state *state,
 					 const struct call *call, __u32 rule, bool is_current)
 {
-	if (rule == TREE_RULE_FUTEX)
+	if (rule == TREE_RULE_FUTEX) {
+		state->object = call->first;
 		return futex_reason(call->second);
+	}
 	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;

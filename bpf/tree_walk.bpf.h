@@ -141,7 +141,8 @@ int tree_sample(struct bpf_iter__task *context)
 	if (tail.more)
 		bpf_seq_write(output, tail.more,
 			      more_calls(record) * sizeof(struct tree_call_record));
-	bpf_seq_write(output, state->wakers, waker_rows(record) * sizeof(struct tree_waker_record));
+	if (want_waits && open_record.head.size)
+		bpf_seq_write(output, &open_record, sizeof(open_record));
 	return 0;
 }
 

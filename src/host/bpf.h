@@ -30,6 +30,12 @@ int host_bpf_check(const struct host *host, struct error *error);
 int host_bpf_explain(int status, struct error *error);
 
 /*
+ * The distance from the run queue of a CPU to its preemption count, in which a BPF program sees
+ * whether it was called from an interrupt; 0 when this kernel does not say where these are.
+ */
+int64_t host_bpf_preempt_distance(void);
+
+/*
  * Takes bytes and returns how many it has consumed, or a negative errno that ends the walk.  The
  * rest is offered again, with more bytes behind it.  `bytes` is aligned for 64-bit values as long
  * as multiples of 8 are consumed.

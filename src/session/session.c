@@ -80,7 +80,7 @@ static int open_tracer(struct watch *watch, struct error *error)
 {
 	struct tracer_options wanted = {
 		.syscalls = !watch->options->no_syscalls,
-		.wakers = !watch->options->no_wakers,
+		.waits = !watch->options->no_critical_path,
 	};
 	int status =
 		tracer_open(watch->host, watch->options->source, &wanted, &watch->tracer, error);

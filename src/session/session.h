@@ -21,7 +21,7 @@ struct run;
 struct session_options {
 	const char *source; /* "bpf", "connector", "procfs"; NULL: the best that works */
 	bool no_syscalls;
-	bool no_wakers;
+	bool no_critical_path;
 	bool wait_all;	      /* wait also for members that outlive the command */
 	bool quiet;	      /* no live line */
 	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */

@@ -140,7 +140,7 @@ const struct tracer_kind *tracer_kind(size_t place)
 
 int tracer_try(const struct tracer_kind *kind, const struct host *host, struct error *error)
 {
-	const struct tracer_options options = { .syscalls = true, .wakers = true };
+	const struct tracer_options options = { .syscalls = true, .waits = true };
 	struct tracer tracer;
 	int status = open_kind(kind, host, &options, &tracer, error);
 
@@ -157,8 +157,8 @@ static int report_source(const struct opened *opened, const struct source_report
 
 	if (works && !opened->options.syscalls && strcmp(row->name, "syscalls") == 0)
 		return run_add_source(run, row->name, SOURCE_OFF, "not asked for");
-	if (works && !opened->options.wakers && strcmp(row->name, "wakers") == 0)
-		return run_add_source(run, row->name, SOURCE_OFF, "not asked for: see --wakers");
+	if (works && !opened->options.waits && strcmp(row->name, "critical_path") == 0)
+		return run_add_source(run, row->name, SOURCE_OFF, "not asked for");
 	return run_add_source(run, row->name, row->state, row->reason);
 }
 

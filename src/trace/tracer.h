@@ -26,12 +26,12 @@ struct source_report;
 
 struct tracer_options {
 	bool syscalls;
-	bool wakers;
+	bool waits; /* each time off the CPU, for the critical path and wakers */
 };
 
 enum tracer_depth {
 	TRACER_SAMPLE, /* accounts and processes, for a sample */
-	TRACER_FINAL,  /* also system calls and wakers, for the end of the run */
+	TRACER_FINAL,  /* also system calls and open waits, for the end of the run */
 };
 
 struct tracer_kind {

@@ -118,7 +118,7 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 	struct session_options options = {
 		.source = args->source,
 		.no_syscalls = args->no_syscalls,
-		.no_wakers = args->no_wakers || (args->no_syscalls && !args->wakers),
+		.no_critical_path = args->no_critical_path,
 		.quiet = args->quiet,
 		.interval_ns = args->interval.value,
 		.duration_ns = args->duration.value,

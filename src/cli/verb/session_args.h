@@ -26,8 +26,7 @@ struct session_args {
 	struct option_number duration;
 	bool quiet;
 	bool no_syscalls;
-	bool wakers;
-	bool no_wakers;
+	bool no_critical_path;
 	const char *source;
 };
 
@@ -37,9 +36,8 @@ struct session_args {
 	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
 	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
-	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls or record wakers (lowest overhead)", NULL }, \
-	{ 0, "wakers", OPTION_FLAG, &(args).wakers, NULL, "record which thread ends each wait, also with --no-syscalls", NULL }, \
-	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not record which thread ends each wait", NULL }, \
+	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls (lower overhead)", NULL }, \
+	{ 0, "no-critical-path", OPTION_FLAG, &(args).no_critical_path, NULL, "do not record each wait: no critical path, no wakers", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */
 

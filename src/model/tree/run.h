@@ -124,6 +124,7 @@ struct run_losses {
 	uint64_t events;		   /* lifecycle events that found the ring full */
 	uint64_t threads;		   /* threads without a final account */
 	uint64_t unnamed_syscalls;	   /* calls that were counted, but not by name */
+	uint64_t waits;			   /* times off the CPU that found the ring full */
 	uint64_t wakers;		   /* waits whose waker found no room */
 	uint64_t untracked_tasks;	   /* tasks for which the kernel or the tree had no room */
 	uint64_t unmatched_events;	   /* events of tasks that are not in the tree */

@@ -8,6 +8,7 @@
 const char *const tree_event_names[TREE_EVENT_TYPE_COUNT] = {
 	[TREE_FORK] = "fork",	    [TREE_EXEC] = "exec",     [TREE_THREAD] = "thread",
 	[TREE_PROCESS] = "process", [TREE_SIGNAL] = "signal", [TREE_OOM] = "oom_kill",
+	[TREE_WAIT] = "wait",
 };
 
 static void copy_comm(char to[TREE_COMM_SIZE], const char from[TREE_COMM_SIZE])

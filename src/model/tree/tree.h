@@ -36,7 +36,7 @@ struct tree_thread {
 	struct syscall_table syscalls;
 	uint64_t unnamed_syscalls, unnamed_ns;
 	struct tree_waker *wakers;
-	size_t waker_count;
+	size_t waker_count, waker_capacity;
 
 	char program[TREE_COMM_SIZE]; /* once it ended: the name of its process; "": not known */
 
@@ -159,6 +159,7 @@ struct tree {
 	 * It is not in the amounts: add it.
 	 */
 	uint64_t unseen_cpu_ns;
+	uint64_t dropped_wakers;      /* waits whose waker found no room */
 	uint64_t untracked;	      /* processes and threads that there was no room for */
 	uint64_t unaccounted_threads; /* ended without a last account: the one before it counts */
 	/* Now, and the most at any time. */

@@ -289,6 +289,17 @@ static int apply_oom(struct tree *tree, const struct tree_event *event)
 	return 0;
 }
 
+/* The critical path has waits of its own; here only their wakers count. */
+static int apply_wait(struct tree *tree, const struct tree_event *event)
+{
+	struct tree_process *process = process_of(tree, &event->task);
+	struct tree_thread *thread = process ? thread_find(tree, process, event->task.tid) : NULL;
+
+	if (thread)
+		thread_waited(tree, thread, &event->wait);
+	return 0;
+}
+
 static void note_seen(struct tree *tree, const struct tree_event *event)
 {
 	struct tree_process *process = process_of(tree, &event->task);
@@ -306,6 +317,7 @@ int tree_apply(struct tree *tree, const struct tree_event *event)
 		[TREE_FORK] = apply_fork,      [TREE_EXEC] = apply_exec,
 		[TREE_THREAD] = apply_account, [TREE_PROCESS] = apply_process,
 		[TREE_SIGNAL] = apply_signal,  [TREE_OOM] = apply_oom,
+		[TREE_WAIT] = apply_wait,
 	};
 	int status;
 

@@ -107,8 +107,6 @@ struct tree_account {
 		*named_syscalls;   /* from a file, in place of these two; or NULL */
 	uint64_t unnamed_syscalls; /* calls that found no room for a row of their own */
 	uint64_t unnamed_ns;
-	const struct tree_waker *wakers; /* only on request */
-	size_t waker_count;
 };
 
 struct tree_saved;
@@ -171,9 +169,10 @@ enum waker_class {
  * If wake_ns equals block_ns, it was pushed off its CPU.
  *
  * Threads have serial numbers here, from 1 on, in the order in which they joined the tree: a
- * number is never used twice.  Each thread counts its times off the CPU that are sent; a gap in
- * `sequence` means that some were lost.  Times below a threshold are not sent, but added up until
- * the next one that is.
+ * number is never used twice.  Each thread counts its times off the CPU that are sent, from 1 on;
+ * a gap in `sequence` means that some were lost.  Times below a threshold, which can rise, are not
+ * sent, but added up until the next one that is.  The final sample sends what is not over yet; if
+ * that is followed by another event with the same `sequence`, the later one counts.
  */
 struct tree_wait_event {
 	uint32_t serial;
@@ -183,7 +182,7 @@ struct tree_wait_event {
 	uint8_t reason; /* enum wait_reason, unless it was pushed off its CPU */
 	uint8_t waker_class;
 	uint32_t waker;	   /* WAKER_MEMBER: its serial number */
-	int32_t waker_pid; /* WAKER_OUTSIDE, WAKER_KERNEL */
+	int32_t waker_pid, waker_tid; /* 0: an interrupt, or not known */
 	char waker_comm[TREE_COMM_SIZE];
 	uint64_t object; /* address of a futex, inode number of a file, pipe or socket; 0: none */
 	/* Who had its CPU from wake_ns to run_ns; the rest of that time nobody had it. */
@@ -195,6 +194,7 @@ struct tree_wait_event {
 	uint32_t short_count;
 	uint8_t short_reason; /* enum wait_reason of the longest of them */
 	uint32_t forks;	      /* processes and threads that it made */
+	uint64_t threshold_ns;
 };
 
 struct tree_signal {

@@ -42,6 +42,9 @@ struct tree_thread *thread_find(const struct tree *tree, const struct tree_proce
 				int32_t tid);
 int thread_account(struct tree *tree, struct tree_thread *thread,
 		   const struct tree_account *account, uint64_t time_ns);
+/* Notes who ended a wait of the thread. */
+void thread_waited(struct tree *tree, struct tree_thread *thread,
+		   const struct tree_wait_event *wait);
 /* Ends a thread that will not get a last account. */
 void thread_lose(struct tree *tree, struct tree_thread *thread, uint64_t time_ns);
 /*

@@ -8,7 +8,9 @@
 #include "model/tree/tree_member.h"
 
 /* At most this many wakers are kept for one thread, those with the longest sums. */
-#define WAKERS_MAX 256
+#define WAKERS_MAX 16
+/* Who ended a shorter wait is not kept. */
+#define WAKER_WAIT_NS 100000
 
 /*
  * At most this many ended threads are kept in full at live processes; of further ones only sums
@@ -103,34 +105,69 @@ static void raise_sums(struct tree *tree, struct tree_thread *thread,
 	amounts_add(&tree->amounts, &grown);
 }
 
-static int compare_wakers(const void *one, const void *other)
+/* Children come and go: those of one name count as one waker, with the numbers of the last. */
+static bool is_same_waker(const struct tree_waker *row, const struct tree_wait_event *wait)
 {
-	const struct tree_waker *first = one, *second = other;
-
-	return (first->total_ns < second->total_ns) - (first->total_ns > second->total_ns);
+	if (row->reason != wait->reason)
+		return false;
+	if (row->reason == WAIT_CHILD)
+		return memcmp(row->waker_comm, wait->waker_comm, TREE_COMM_SIZE) == 0;
+	return row->waker_tid == wait->waker_tid && row->waker_pid == wait->waker_pid;
 }
 
-static int set_wakers(struct tree_thread *thread, const struct tree_account *account)
+static struct tree_waker *least_waker(struct tree_thread *thread)
 {
-	struct tree_waker *wakers;
-	size_t count = 0;
+	struct tree_waker *least = &thread->wakers[0];
 
-	if (!account->waker_count)
-		return 0;
-	wakers = calloc(account->waker_count, sizeof(*wakers));
-	if (!wakers)
-		return -ENOMEM;
-	for (size_t i = 0; i < account->waker_count; i++) {
-		if ((unsigned)account->wakers[i].reason >= WAIT_REASON_COUNT)
-			continue;
-		wakers[count] = account->wakers[i];
-		wakers[count++].waker_comm[TREE_COMM_SIZE - 1] = '\0';
+	for (size_t i = 1; i < thread->waker_count; i++)
+		if (thread->wakers[i].total_ns < least->total_ns)
+			least = &thread->wakers[i];
+	return least;
+}
+
+/* A row for this waker; when all are taken, that of the least one, if this wait was longer. */
+static struct tree_waker *place_waker(struct tree *tree, struct tree_thread *thread,
+				      const struct tree_wait_event *wait, uint64_t ns)
+{
+	struct tree_waker *row;
+
+	for (size_t i = 0; i < thread->waker_count; i++)
+		if (is_same_waker(&thread->wakers[i], wait))
+			return &thread->wakers[i];
+	if (thread->waker_count < WAKERS_MAX) {
+		if (array_reserve_bytes((void **)&thread->wakers, &thread->waker_capacity,
+					thread->waker_count + 1, sizeof(*row)) < 0)
+			return NULL;
+		row = &thread->wakers[thread->waker_count++];
+	} else {
+		row = least_waker(thread);
+		if (row->total_ns >= ns)
+			return NULL;
+		tree->dropped_wakers += row->count;
 	}
-	qsort(wakers, count, sizeof(*wakers), compare_wakers);
-	free(thread->wakers);
-	thread->wakers = wakers;
-	thread->waker_count = count < WAKERS_MAX ? count : WAKERS_MAX;
-	return 0;
+	*row = (struct tree_waker){ .reason = wait->reason };
+	return row;
+}
+
+void thread_waited(struct tree *tree, struct tree_thread *thread,
+		   const struct tree_wait_event *wait)
+{
+	uint64_t ns = wait->wake_ns > wait->block_ns ? wait->wake_ns - wait->block_ns : 0;
+	struct tree_waker *row;
+
+	if (ns < WAKER_WAIT_NS || wait->open || wait->waker_class == WAKER_UNKNOWN)
+		return;
+	row = place_waker(tree, thread, wait, ns);
+	if (!row) {
+		tree->dropped_wakers++;
+		return;
+	}
+	row->waker_pid = wait->waker_pid;
+	row->waker_tid = wait->waker_tid;
+	memcpy(row->waker_comm, wait->waker_comm, TREE_COMM_SIZE);
+	row->count++;
+	counter_add(&row->total_ns, ns);
+	counter_raise(&row->longest_ns, ns);
 }
 
 /* Removes an ended thread from its process, which keeps the thread's system calls. */
@@ -179,8 +216,6 @@ int thread_account(struct tree *tree, struct tree_thread *thread,
 
 	note_account(tree, thread, account, time_ns);
 	status = thread_set_calls(tree, thread, account);
-	if (status == 0)
-		status = set_wakers(thread, account);
 	if (account->ended)
 		note_end(tree, thread, account->end_ns ? account->end_ns : time_ns);
 	if (thread->ended && thread->key.tid != thread->process->key.pid &&

@@ -12,6 +12,7 @@ static const struct {
 	{ "events", "event (no room in the ring)", "events (no room in the ring)" },
 	{ "threads_lost", "thread without a last account", "threads without a last account" },
 	{ "unnamed_syscalls", "system call without its name", "system calls without their names" },
+	{ "waits", "wait (no room in the ring)", "waits (no room in the ring)" },
 	{ "wakers", "waker", "wakers" },
 	{ "untracked_tasks", "task that was not followed", "tasks that were not followed" },
 	{ "strays", "event of an unknown task", "events of unknown tasks" },

@@ -81,6 +81,7 @@ static void finish_losses(struct watch *watch)
 	watch->tracer->kind->losses(watch->tracer->state, losses);
 	losses->events += watch->events.unapplied;
 	losses->threads += watch->run->tree->unaccounted_threads;
+	losses->wakers = watch->run->tree->dropped_wakers;
 	losses->untracked_tasks += watch->run->tree->untracked;
 	losses->unmatched_events = tree_unmatched_events(watch->run->tree);
 	losses->lines = watch->output.lines.lost;

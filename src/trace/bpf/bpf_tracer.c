@@ -98,7 +98,7 @@ static void losses(void *context, struct run_losses *ret)
 	ret->events = counts[TREE_LOSS_EVENTS] + state->bad_records;
 	ret->threads = counts[TREE_LOSS_THREADS] + state->left_out;
 	ret->unnamed_syscalls = counts[TREE_LOSS_CALLS];
-	ret->wakers = counts[TREE_LOSS_WAKERS];
+	ret->waits = counts[TREE_LOSS_WAITS];
 	ret->untracked_tasks = counts[TREE_LOSS_TASKS];
 }
 
@@ -116,7 +116,7 @@ static const struct source_report sources[] = {
 		.state = SOURCE_OK,
 	},
 	{
-		.name = "wakers",
+		.name = "critical_path",
 		.state = SOURCE_OK,
 	},
 };

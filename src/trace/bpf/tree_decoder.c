@@ -14,6 +14,12 @@ static_assert(SYSCALL_ERRORS == TREE_CALL_ERRORS, "as many errors have a name");
 static_assert((int)SYSCALL_NATIVE == TREE_ABI_NATIVE && (int)SYSCALL_COMPAT == TREE_ABI_COMPAT &&
 		      (int)SYSCALL_UNKNOWN == TREE_ABI_UNKNOWN,
 	      "tables have the same numbers");
+static_assert((int)WAKER_UNKNOWN == TREE_WAKER_UNKNOWN &&
+		      (int)WAKER_INTERRUPT == TREE_WAKER_INTERRUPT &&
+		      (int)WAKER_KERNEL == TREE_WAKER_KERNEL &&
+		      (int)WAKER_MEMBER == TREE_WAKER_MEMBER &&
+		      (int)WAKER_OUTSIDE == TREE_WAKER_OUTSIDE,
+	      "classes of wakers have the same numbers");
 static_assert((int)WAIT_REASON_COUNT == TREE_WAIT_COUNT && TREE_WAIT_COUNT <= TREE_REASONS,
 	      "every reason has a place");
 #define SAME_REASON(id) static_assert((int)WAIT_##id == TREE_WAIT_##id, "reasons have one order");
@@ -28,6 +34,7 @@ static const size_t smallest_sizes[TREE_RECORD_COUNT] = {
 	[TREE_RECORD_THREAD] = sizeof(struct tree_thread_record),
 	[TREE_RECORD_PROCESS] = sizeof(struct tree_process_record),
 	[TREE_RECORD_SIGNAL] = sizeof(struct tree_signal_record),
+	[TREE_RECORD_WAIT] = sizeof(struct tree_off_cpu_record),
 };
 
 /* The size that a record of this kind, with these counts, must have. */
@@ -41,10 +48,9 @@ static size_t expected_size(const struct tree_record_head *head)
 		return exec->length <= TREE_RECORD_ARGUMENTS ? size + exec->length : 0;
 	if (head->type != TREE_RECORD_THREAD)
 		return size;
-	if (thread->call_count > TREE_CALLS_MAX || thread->waker_count > TREE_WAKERS_MAX)
+	if (thread->call_count > TREE_CALLS_MAX)
 		return 0;
-	return size + thread->call_count * sizeof(struct tree_call_record) +
-	       thread->waker_count * sizeof(struct tree_waker_record);
+	return size + thread->call_count * sizeof(struct tree_call_record);
 }
 
 ssize_t tree_record_size(const void *bytes, size_t length)
@@ -76,6 +82,8 @@ static void decode_fork(struct tree_decoder *decoder, const void *bytes, struct 
 	event->type = TREE_FORK;
 	event->fork.parent_pid = record->parent_pid;
 	event->fork.inner_pid = record->inner_pid;
+	event->fork.serial = record->serial;
+	event->fork.creator = record->creator;
 	event->fork.found = record->found;
 	copy_comm(event->fork.comm, record->comm);
 }
@@ -205,38 +213,19 @@ static void decode_call(const struct tree_call_record *record, struct tree_sysca
 		stats->buckets[i] = record->buckets[i];
 }
 
-static void decode_waker(const struct tree_waker_record *record, struct tree_waker *waker)
-{
-	*waker = (struct tree_waker){
-		.reason = record->reason < WAIT_REASON_COUNT ? (enum wait_reason)record->reason :
-							       WAIT_OTHER,
-		.waker_pid = record->pid,
-		.waker_tid = record->tid,
-		.count = record->count,
-		.total_ns = record->total_ns,
-		.longest_ns = record->longest_ns,
-	};
-	copy_comm(waker->waker_comm, record->comm);
-}
-
 /* Decodes what follows the record; its counts were already checked against the size. */
 static void decode_tail(struct tree_decoder *decoder, const struct tree_thread_record *record,
 			struct tree_account *account)
 {
 	const struct tree_call_record *calls = (const void *)(record + 1);
-	const struct tree_waker_record *wakers = (const void *)(calls + record->call_count);
 
 	for (size_t i = 0; i < record->call_count; i++)
 		decode_call(&calls[i], &decoder->calls[i]);
-	for (size_t i = 0; i < record->waker_count; i++)
-		decode_waker(&wakers[i], &decoder->wakers[i]);
 	account->has_syscalls = record->flags & TREE_THREAD_HAS_CALLS;
 	account->syscalls = decoder->calls;
 	account->syscall_count = record->call_count;
 	account->unnamed_syscalls = record->unnamed_calls;
 	account->unnamed_ns = record->unnamed_ns;
-	account->wakers = decoder->wakers;
-	account->waker_count = record->waker_count;
 }
 
 static void decode_thread(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
@@ -255,13 +244,52 @@ static void decode_thread(struct tree_decoder *decoder, const void *bytes, struc
 	decode_tail(decoder, record, account);
 }
 
+static enum wait_reason reason_of(uint8_t reason)
+{
+	return reason < WAIT_REASON_COUNT ? reason : WAIT_OTHER;
+}
+
+static void decode_wait(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
+{
+	const struct tree_off_cpu_record *record = bytes;
+
+	(void)decoder;
+	event->type = TREE_WAIT;
+	event->wait = (struct tree_wait_event){
+		.serial = record->serial,
+		.sequence = record->sequence,
+		.block_ns = record->block_ns,
+		.wake_ns = record->wake_ns,
+		.run_ns = record->run_ns,
+		.open = record->open,
+		.reason = reason_of(record->reason),
+		.waker_class =
+			record->waker_class <= WAKER_OUTSIDE ? record->waker_class : WAKER_UNKNOWN,
+		.waker = record->waker,
+		.waker_pid = record->waker_pid,
+		.waker_tid = record->waker_tid,
+		.object = record->object,
+		.queued_tree_ns = record->queued_tree_ns,
+		.queued_outside_ns = record->queued_outside_ns,
+		.queued_pid = record->queued_pid,
+		.short_queued_ns = record->short_queued_ns,
+		.short_blocked_ns = record->short_blocked_ns,
+		.short_count = record->short_count,
+		.short_reason = reason_of(record->short_reason),
+		.forks = record->forks,
+		.threshold_ns = record->threshold_ns,
+	};
+	copy_comm(event->wait.waker_comm, (const char *)record->waker_comm);
+	copy_comm(event->wait.queued_comm, (const char *)record->queued_comm);
+}
+
 typedef void record_decoder(struct tree_decoder *decoder, const void *bytes,
 			    struct tree_event *event);
 
 static record_decoder *const decoders[TREE_RECORD_COUNT] = {
 	[TREE_RECORD_FORK] = decode_fork,     [TREE_RECORD_EXEC] = decode_exec,
 	[TREE_RECORD_THREAD] = decode_thread, [TREE_RECORD_PROCESS] = decode_process,
-	[TREE_RECORD_SIGNAL] = decode_signal,
+	[TREE_RECORD_SIGNAL] = decode_signal, [TREE_RECORD_WAIT] = decode_wait,
 };
 
 static bool is_of_oom_kill(const struct tree_record_head *head)

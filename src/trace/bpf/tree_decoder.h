@@ -22,7 +22,6 @@ struct tree_decoder {
 	uint64_t page_bytes;
 	int64_t boottime_offset_ns; /* from the kernel's to that of our time namespace */
 	struct tree_syscall calls[TREE_CALLS_MAX];
-	struct tree_waker wakers[TREE_WAKERS_MAX];
 };
 
 /*

@@ -62,11 +62,12 @@ static void configure(struct tree_program *program, const struct tracer_options 
 
 	fill_rules((uint8_t *)program->rodata->rules);
 	program->rodata->want_calls = options->syscalls;
-	program->rodata->want_wakers = options->wakers;
+	program->rodata->want_waits = options->waits;
+	program->rodata->preempt_distance = options->waits ? host_bpf_preempt_distance() : 0;
 	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
 	bpf_program__set_autoload(program->progs.tree_sys_enter, options->syscalls);
 	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);
-	bpf_program__set_autoload(program->progs.tree_waking, options->wakers);
+	bpf_program__set_autoload(program->progs.tree_waking, options->waits);
 	bpf_program__set_autoattach(program->progs.tree_seed, false);
 	bpf_program__set_autoattach(program->progs.tree_sample, false);
 }

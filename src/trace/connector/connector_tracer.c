@@ -366,7 +366,7 @@ static const struct source_report sources[] = {
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "process events tell nothing of system calls: that needs BPF" },
-	{ .name = "wakers",
+	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "process events do not tell who ended a wait: that needs BPF" },
 };

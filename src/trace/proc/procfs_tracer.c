@@ -315,7 +315,7 @@ static const struct source_report sources[] = {
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not count system calls: that needs BPF" },
-	{ .name = "wakers",
+	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not tell who ended a wait: that needs BPF" },
 };

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Finds out who wakes a thread.
+ *
+ * The current task is the waker only if no interrupt came in between, which the CPU's preemption
+ * count shows.  Where that is cannot be asked by name: the loader takes its distance from the run
+ * queue, which is near it, from the kernel's type information.
+ */
+#ifndef BPF_TREE_WAKING_BPF_H
+#define BPF_TREE_WAKING_BPF_H
+
+#include "tree_wait.bpf.h"
+
+#define PREEMPT_SERVING_SOFTIRQ 0x000100
+#define PREEMPT_HARDIRQ_OR_NMI 0xff0000
+
+/* From the run queue of a CPU to its preemption count; 0: not known. */
+const volatile __s64 preempt_distance = 0;
+
+static __always_inline bool interrupts_are_known(void)
+{
+	return preempt_distance || bpf_core_field_exists(struct thread_info, preempt);
+}
+
+static __always_inline __u32 preempt_count_read(struct task_struct *current)
+{
+	__u32 count = 0;
+
+	if (bpf_core_field_exists(struct thread_info, preempt))
+		return current->thread_info.preempt.count;
+	bpf_probe_read_kernel(&count, sizeof(count),
+			      (const char *)current->se.cfs_rq->rq + preempt_distance);
+	return count;
+}
+
+/*
+ * A message over loopback is delivered by a software interrupt within the call that sends it.  All
+ * other software interrupts have nothing to do with the task that they interrupt.
+ */
+static __always_inline bool is_sending(struct task_struct *waker, __u32 reason)
+{
+	struct call call;
+	__u32 rule;
+
+	if (reason != TREE_WAIT_NETWORK && reason != TREE_WAIT_PIPE && reason != TREE_WAIT_POLL)
+		return false;
+	if (waker->flags & PF_KTHREAD)
+		return false;
+	call_read(waker, &call);
+	if (call.number < 0)
+		return false;
+	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
+	return rule == TREE_RULE_BY_FD || rule == TREE_WAIT_NETWORK;
+}
+
+static __always_inline bool is_interrupted(struct task_struct *waker, __u32 reason)
+{
+	__u32 count = preempt_count_read(waker);
+
+	if (!waker->pid || count & PREEMPT_HARDIRQ_OR_NMI)
+		return true;
+	return count & PREEMPT_SERVING_SOFTIRQ && !is_sending(waker, reason);
+}
+
+static __always_inline void waker_set(struct thread_state *state, struct task_struct *waker,
+				      __u32 class)
+{
+	state->waker.class = class;
+	state->waker.pid = process_number(waker);
+	state->waker.tid = thread_number(waker);
+	comm_copy(waker, state->waker.comm);
+}
+
+static __always_inline void waker_clear(struct thread_state *state, __u32 class)
+{
+	state->waker.class = class;
+	state->waker.serial = 0;
+	state->waker.pid = state->waker.tid = 0;
+	state->waker.comm[0] = state->waker.comm[1] = 0;
+}
+
+static __always_inline void waker_find(struct thread_state *state)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct thread_state *member;
+
+	waker_clear(state, TREE_WAKER_UNKNOWN);
+	if (!interrupts_are_known())
+		return;
+	if (is_interrupted(waker, state->reason)) {
+		state->waker.class = TREE_WAKER_INTERRUPT;
+		return;
+	}
+	if (waker->flags & PF_KTHREAD) {
+		waker_set(state, waker, TREE_WAKER_KERNEL);
+		return;
+	}
+	member = thread_find(waker);
+	if (!member || member->phase == PHASE_ARMED) {
+		waker_set(state, waker, TREE_WAKER_OUTSIDE);
+	} else {
+		waker_set(state, waker, TREE_WAKER_MEMBER);
+		state->waker.serial = member->serial;
+	}
+}
+
+#endif
