@@ -122,7 +122,9 @@ struct preempt_info {
 	__u32 count;
 };
 
-struct rq;
+struct rq {
+	__u64 clock;
+};
 
 struct cfs_rq {
 	struct rq *rq;

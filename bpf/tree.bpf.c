@@ -54,8 +54,9 @@ static __always_inline void child_join(struct task_struct *child, __u32 creator)
 	identity_fill(child, state);
 	state->creator = creator;
 	state->begin_ns = state->out_ns = bpf_ktime_get_ns();
+	state->clock_offset = first_clock_offset;
 	state->reason = RUNNABLE;
-	state->phase = PHASE_OFF_CPU;
+	state->phase = PHASE_LEFT;
 	if (child->pid == child->tgid)
 		process_begin(child, 0);
 	else
@@ -108,10 +109,10 @@ static __always_inline void armed_begin(struct task_struct *task, struct thread_
 	usage_begin(task, state, cpu);
 	identity_fill(task, state);
 	state->begin_ns = state->in_ns = state->out_ns = now;
-	state->is_pending = 0;
 	state->run_delay = task_run_delay(task);
 	state->cpu_ns = state->base[TREE_USAGE_run_time_ns];
-	state->phase = PHASE_ON_CPU;
+	state->clock_offset = first_clock_offset;
+	state->phase = PHASE_JOINED;
 	process_begin(task, 1);
 	fork_send(task, state);
 }
@@ -364,6 +365,23 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 		thread_end(task, state, now);
 }
 
+/* The switch that brings a thread matters only before its exec. */
+static __always_inline void first_await(struct task_struct *prev, struct task_struct *next,
+					struct thread_state *leaving)
+{
+	struct thread_state *entering = thread_find(next);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (arrivals_are_known())
+		first_clock_offset = now - scheduler_clock(prev);
+	if (entering && entering->phase == PHASE_ARMED) {
+		entering->armed_cpu = next->se.sum_exec_runtime;
+		entering->in_ns = now;
+	}
+	if (leaving && leaving->phase != PHASE_ARMED)
+		is_first_awaited = 0;
+}
+
 SEC("tp_btf/sched_switch")
 int tree_switch(__u64 *arguments)
 {
@@ -372,18 +390,19 @@ int tree_switch(__u64 *arguments)
 	struct task_struct *next = (void *)arguments[2];
 	__u32 prev_state = arguments[3];
 	struct thread_state *leaving = thread_find(prev);
-	struct thread_state *entering = thread_find(next);
-	__u64 now = want_waits ? bpf_ktime_get_ns() : 0;
+	struct cpu_past *cpu = cpu_find();
+	__u64 now = 0;
 
-	if (leaving) {
-		if (!now)
-			now = bpf_ktime_get_ns();
-		switch_out(prev, leaving, now, preempt ? 0 : prev_state);
+	if (is_first_awaited)
+		first_await(prev, next, leaving);
+	if (cpu) {
+		now = bpf_ktime_get_ns();
+		slice_end(cpu, prev, leaving, now);
 	}
-	if (want_waits)
-		cpu_switch(prev, next, leaving, entering, now);
-	if (entering)
-		thread_enter(next, entering, now ? now : bpf_ktime_get_ns());
+	if (leaving)
+		switch_out(prev, leaving, now ? now : bpf_ktime_get_ns(), preempt ? 0 : prev_state);
+	if (cpu)
+		slice_add(cpu, next, now);
 	return 0;
 }
 
@@ -401,10 +420,10 @@ int tree_waking(__u64 *arguments)
 	if (!state)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (state->phase == PHASE_OFF_CPU && now - state->out_ns < threshold_ns)
-		return 0;
-	state->waker.time_ns = now;
-	waker_find(state);
+	if (task->on_cpu)
+		waker_find(&state->early_waker, state->reason);
+	else if (now - state->out_ns >= threshold_ns)
+		waker_find(&state->waker, state->reason);
 	return 0;
 }
 

@@ -90,16 +90,6 @@ static __always_inline void usage_fill(struct task_struct *task, struct thread_s
 		ret->values[i] -= state->base[i];
 }
 
-/* What a sample needs to know about a task; read again for each try. */
-struct moment {
-	__u64 now;
-	__u64 run_delay;
-	__u64 cpu_ns;
-	__u64 queued, arrival; /* by the scheduler's clock; 0: not known */
-	__u32 state;
-	__u32 on_cpu;
-};
-
 static __always_inline void moment_read(struct task_struct *task, struct moment *ret)
 {
 	ret->run_delay = task_run_delay(task);
@@ -114,18 +104,15 @@ static __always_inline void moment_read(struct task_struct *task, struct moment 
 	ret->now = bpf_ktime_get_ns();
 }
 
-/*
- * How long a thread that is off its CPU has been on a run queue, by our clock.  The scheduler uses
- * another clock, but both were read when the thread last came onto its CPU.
- */
-static __always_inline __u64 queued_now(const struct moment *moment, __u64 in_ns)
+/* How long a thread that is off its CPU has been on a run queue. */
+static __always_inline __u64 queued_now(const struct thread_state *state,
+					const struct moment *moment)
 {
-	__u64 queued = moment->queued, arrival = moment->arrival;
+	__u64 since_ns = moment->queued + state->clock_offset;
 
-	if (!queued || !arrival || !in_ns || queued < arrival ||
-	    queued - arrival + in_ns > moment->now)
+	if (!moment->queued || !state->clock_offset || since_ns > moment->now)
 		return 0;
-	return moment->now - (queued - arrival + in_ns);
+	return moment->now - since_ns;
 }
 
 /* The time off the CPU of the thread in a sample that is not sent yet; its size is 0 if none is. */
@@ -144,23 +131,19 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 		return 0;
 	interval.reason = state->reason;
 	interval.queued_ns = moment->run_delay - state->run_delay;
-	/* It is on its CPU, but its arrival was not seen: it may be about to leave instead. */
-	interval.is_open = !moment->on_cpu || state->phase != PHASE_ON_CPU;
-	/* A thread that left its CPU before it had a state is marked as if it ran. */
-	if (moment->on_cpu) {
-		__u64 in_ns = state->phase == PHASE_ON_CPU ?
-				      state->in_ns :
-				      arrival_ns(state, moment->cpu_ns, moment->now);
+	interval.is_open = !has_arrived(state, moment);
+	if (!interval.is_open) {
+		__u64 in_ns = arrived_ns(state, moment);
 
 		record->flags |= TREE_THREAD_ON_CPU;
 		record->since_ns = in_ns;
 		record->ledger.on_cpu_ns += moment->now - in_ns;
-		if (state->phase == PHASE_ON_CPU && !state->is_pending)
+		if (state->phase == PHASE_JOINED)
 			return 0;
 		interval.off_ns = in_ns - state->out_ns;
 	} else {
 		interval.off_ns = moment->now - state->out_ns;
-		interval.queued_ns += queued_now(moment, state->in_ns);
+		interval.queued_ns += queued_now(state, moment);
 		record->since_ns = state->out_ns;
 		if (interval.reason != RUNNABLE && moment->state) {
 			record->flags |= TREE_THREAD_BLOCKED;
@@ -170,7 +153,7 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 	interval_bound(&interval);
 	ledger_add(&record->ledger, &interval);
 	off_cpu_fill(state, &interval, state->out_ns + interval.off_ns, &open_record);
-	open_record.open = !moment->on_cpu;
+	open_record.open = interval.is_open;
 	return 0;
 }
 

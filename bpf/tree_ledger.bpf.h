@@ -62,17 +62,8 @@ static __always_inline void interval_end(struct thread_state *state, __u64 run_d
 
 	interval_bound(&interval);
 	ledger_add(&state->ledger, &interval);
-	state->is_pending = 0;
 	if (want_waits)
 		off_cpu_report(state, &interval);
-}
-
-/* When a thread came onto its CPU, if that switch was not seen. */
-static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 cpu, __u64 now)
-{
-	__u64 ran = cpu - state->cpu_ns;
-
-	return ran < now - state->out_ns ? now - ran : state->out_ns;
 }
 
 /*
@@ -105,47 +96,26 @@ static __always_inline __u32 sequence_read(struct thread_state *state)
 	return sequence;
 }
 
-/*
- * Ends the time on the CPU.  Some kernels do not report switches from certain tasks, so we may not
- * have seen the thread come onto its CPU.  Then the CPU time that it was charged says when it
- * came.
- */
+/* Ends the time on the CPU, and with that the time off the CPU before it. */
 static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
 					 __u64 now)
 {
 	__u64 run_delay = task_run_delay(task);
 	__u64 cpu = task->se.sum_exec_runtime;
 
-	if (state->phase == PHASE_OFF_CPU) {
-		state->in_ns = arrival_ns(state, cpu, now);
-		state->is_pending = 1;
-	}
-	if (state->is_pending)
+	if (state->phase == PHASE_LEFT) {
+		state->in_ns = arrival_ns(task, state, cpu, now);
 		interval_end(state, run_delay);
+	}
 	state->ledger.on_cpu_ns += now - state->in_ns;
 	state->out_ns = now;
 	state->run_delay = run_delay;
 	state->cpu_ns = cpu;
-	state->phase = PHASE_OFF_CPU;
-}
-
-static __always_inline void thread_enter(struct task_struct *task, struct thread_state *state,
-					 __u64 now)
-{
-	if (state->phase == PHASE_ARMED) {
-		state->armed_cpu = task->se.sum_exec_runtime;
-		state->in_ns = now;
-		return;
+	if (arrivals_are_known()) {
+		state->arrival = task_arrival(task);
+		state->clock_offset = now - scheduler_clock(task);
 	}
-	sequence_step(state);
-	if (state->phase == PHASE_ON_CPU) {
-		state->out_ns = state->in_ns;
-		state->reason = TREE_WAIT_OTHER;
-	}
-	state->in_ns = now;
-	state->is_pending = 1;
-	state->phase = PHASE_ON_CPU;
-	sequence_step(state);
+	state->phase = PHASE_LEFT;
 }
 
 #endif

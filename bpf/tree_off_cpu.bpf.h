@@ -9,6 +9,7 @@
 #ifndef BPF_TREE_OFF_CPU_BPF_H
 #define BPF_TREE_OFF_CPU_BPF_H
 
+#include "tree_clock.bpf.h"
 #include "tree_wait.bpf.h"
 
 #define RECORDS_NS 1000000000
@@ -88,10 +89,9 @@ __noinline int off_cpu_fill(struct thread_state *state, struct interval *interva
 	record->reason = interval->reason == RUNNABLE ? TREE_WAIT_OTHER : interval->reason;
 	record->open = 0;
 	record->threshold_ns = threshold_ns;
-	record->queued_tree_ns = state->queued.tree_ns;
-	record->queued_outside_ns = state->queued.outside_ns;
-	record->queued_pid = state->queued.pid;
-	name_copy(record->queued_comm, state->queued.comm);
+	record->queued_tree_ns = record->queued_outside_ns = 0;
+	record->queued_pid = 0;
+	record->queued_comm[0] = record->queued_comm[1] = 0;
 	record->waker_class = state->waker.class;
 	record->waker = state->waker.serial;
 	record->waker_pid = state->waker.pid;
@@ -105,10 +105,115 @@ __noinline int off_cpu_fill(struct thread_state *state, struct interval *interva
 	return 0;
 }
 
+/* Which task had a CPU, and since when. */
+struct cpu_slice {
+	__u64 since_ns;
+	__u64 comm[2];
+	__s32 pid;    /* of the thread, in the initial namespace; 0: the idle task */
+	__s32 number; /* of the process, for the reader */
+	__u64 is_member;
+};
+
+struct cpu_past {
+	__u64 count; /* of slices so far */
+	struct cpu_slice slices[CPU_SLICES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_past);
+} cpus SEC(".maps");
+
+/* The past of this CPU; 0 when it is not wanted. */
+static __always_inline struct cpu_past *cpu_find(void)
+{
+	__u32 zero = 0;
+
+	return want_waits ? bpf_map_lookup_elem(&cpus, &zero) : 0;
+}
+
+static __always_inline struct cpu_slice *slice_at(struct cpu_past *cpu, __u64 place)
+{
+	place &= CPU_SLICES - 1;
+	barrier_var(place);
+	return &cpu->slices[place & (CPU_SLICES - 1)];
+}
+
+static __always_inline void slice_add(struct cpu_past *cpu, struct task_struct *task,
+				      __u64 since_ns)
+{
+	struct cpu_slice *slice = slice_at(cpu, cpu->count);
+
+	slice->since_ns = since_ns;
+	slice->pid = task->pid;
+	slice->number = process_number(task);
+	slice->is_member = 0;
+	comm_copy(task, slice->comm);
+	cpu->count++;
+}
+
+/*
+ * Completes the slice of the task that leaves.  Some kernels do not report switches from certain
+ * idle tasks; then the task came without a slice.
+ */
+static __always_inline void slice_end(struct cpu_past *cpu, struct task_struct *task,
+				      bool is_member, __u64 now)
+{
+	struct cpu_slice *last = slice_at(cpu, cpu->count - 1);
+
+	if (last->pid != task->pid) {
+		__u64 ran = task_ran(task);
+
+		slice_add(cpu, task, now - ran > last->since_ns ? now - ran : last->since_ns);
+		last = slice_at(cpu, cpu->count - 1);
+	}
+	last->is_member = is_member;
+}
+
+static __always_inline void queued_add(struct tree_off_cpu_record *record,
+				       const struct cpu_slice *slice, __u64 ns, __u64 *longest_ns)
+{
+	if (!slice->pid)
+		return;
+	if (slice->is_member) {
+		record->queued_tree_ns += ns;
+		return;
+	}
+	record->queued_outside_ns += ns;
+	if (ns <= *longest_ns)
+		return;
+	*longest_ns = ns;
+	record->queued_pid = slice->number;
+	name_copy(record->queued_comm, slice->comm);
+}
+
+/*
+ * Who had this CPU while the thread, whose slice is the last one, waited for it, as far as the
+ * slices go back.
+ */
+static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cpu_record *record)
+{
+	__u64 end = record->run_ns, longest_ns = 0;
+
+	for (__u32 i = 2; i <= CPU_SLICES; i++) {
+		struct cpu_slice *slice = slice_at(cpu, cpu->count - i);
+		__u64 begin = slice->since_ns > record->wake_ns ? slice->since_ns : record->wake_ns;
+
+		if (end > begin)
+			queued_add(record, slice, end - begin, &longest_ns);
+		if (slice->since_ns <= record->wake_ns)
+			break;
+		end = slice->since_ns;
+	}
+}
+
 /* The sequence steps on also for a record that is lost, so that its reader sees a gap. */
 __noinline int off_cpu_report(struct thread_state *state, struct interval *interval)
 {
 	struct tree_off_cpu_record *record;
+	struct cpu_past *cpu;
 
 	if (!state || !interval)
 		return 0;
@@ -119,6 +224,9 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (record) {
 		off_cpu_fill(state, interval, state->in_ns, record);
+		cpu = cpu_find();
+		if (cpu && interval->queued_ns)
+			queued_find(cpu, record);
 		bpf_ringbuf_submit(record, ring_flags());
 	} else {
 		loss_count(TREE_LOSS_WAITS);
@@ -130,135 +238,14 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
 	return 0;
 }
 
-/* Forgets what belongs to the time off the CPU before this one. */
+/* Forgets who ended the time off the CPU before this one. */
 static __always_inline void off_cpu_begin(struct thread_state *state)
 {
 	state->object = 0;
 	if (!want_waits)
 		return;
-	if (state->waker.time_ns < state->in_ns)
-		state->waker.class = TREE_WAKER_UNKNOWN;
-	__builtin_memset(&state->queued, 0, sizeof(state->queued));
-}
-
-/* Which task had a CPU, and since when. */
-struct cpu_slice {
-	__u64 since_ns;
-	__u64 comm[2];
-	__s32 pid;    /* of the thread, in the initial namespace; 0: the idle task */
-	__s32 number; /* of the process, for the reader */
-	__u32 is_member;
-	__u32 reserved;
-};
-
-struct cpu_past {
-	__u64 clock_offset; /* from the scheduler's clock to ours */
-	__u64 count;	    /* of slices so far */
-	struct cpu_slice slices[CPU_SLICES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_past);
-} cpus SEC(".maps");
-
-static __always_inline struct cpu_slice *slice_at(struct cpu_past *cpu, __u64 place)
-{
-	place &= CPU_SLICES - 1;
-	barrier_var(place);
-	return &cpu->slices[place & (CPU_SLICES - 1)];
-}
-
-static __always_inline void slice_add(struct cpu_past *cpu, struct task_struct *task,
-				      bool is_member, __u64 since_ns)
-{
-	struct cpu_slice *slice = slice_at(cpu, cpu->count);
-
-	slice->since_ns = since_ns;
-	slice->pid = task->pid;
-	slice->number = process_number(task);
-	slice->is_member = is_member;
-	comm_copy(task, slice->comm);
-	cpu->count++;
-}
-
-/*
- * Some kernels do not report switches from certain idle tasks.  Then the task that now leaves came
- * without a slice; the scheduler knows when.
- */
-static __always_inline void slice_check(struct cpu_past *cpu, struct task_struct *prev,
-					bool is_member, __u64 now)
-{
-	struct cpu_slice *last = slice_at(cpu, cpu->count - 1);
-	__u64 since_ns;
-
-	if (!bpf_core_field_exists(prev->sched_info.last_arrival))
-		return;
-	if (last->pid == prev->pid) {
-		cpu->clock_offset = last->since_ns - prev->sched_info.last_arrival;
-		return;
-	}
-	since_ns = prev->sched_info.last_arrival + cpu->clock_offset;
-	if (since_ns > last->since_ns && since_ns < now)
-		slice_add(cpu, prev, is_member, since_ns);
-}
-
-static __always_inline void queued_add(struct queued *queued, const struct cpu_slice *slice,
-				       __u64 ns)
-{
-	if (!slice->pid)
-		return;
-	if (slice->is_member) {
-		queued->tree_ns += ns;
-		return;
-	}
-	queued->outside_ns += ns;
-	if (ns <= queued->longest_ns)
-		return;
-	queued->longest_ns = ns;
-	queued->pid = slice->number;
-	name_copy(queued->comm, slice->comm);
-}
-
-/* Who had this CPU from `from` on, as far as the slices go back. */
-__noinline int queued_find(struct thread_state *state, struct cpu_past *cpu, __u64 from, __u64 now)
-{
-	__u64 end = now;
-
-	if (!state || !cpu)
-		return 0;
-	for (__u32 i = 1; i <= CPU_SLICES; i++) {
-		struct cpu_slice *slice = slice_at(cpu, cpu->count - i);
-		__u64 begin = slice->since_ns > from ? slice->since_ns : from;
-
-		if (end > begin)
-			queued_add(&state->queued, slice, end - begin);
-		if (slice->since_ns <= from)
-			break;
-		end = slice->since_ns;
-	}
-	return 0;
-}
-
-static __always_inline void cpu_switch(struct task_struct *prev, struct task_struct *next,
-				       bool is_leaving, struct thread_state *entering, __u64 now)
-{
-	__u32 zero = 0;
-	struct cpu_past *cpu = bpf_map_lookup_elem(&cpus, &zero);
-	__u64 from;
-
-	if (!cpu)
-		return;
-	slice_check(cpu, prev, is_leaving, now);
-	if (entering && entering->phase == PHASE_OFF_CPU &&
-	    now - entering->out_ns >= threshold_ns) {
-		from = entering->reason == RUNNABLE ? entering->out_ns : entering->waker.time_ns;
-		if (from >= entering->out_ns && from < now)
-			queued_find(entering, cpu, from, now);
-	}
-	slice_add(cpu, next, entering, now);
+	state->waker = state->early_waker;
+	state->early_waker.class = TREE_WAKER_UNKNOWN;
 }
 
 #endif

@@ -21,9 +21,9 @@
 #define DESCRIPTORS_CACHED 4
 
 enum phase {
-	PHASE_ARMED,   /* nothing counts before its exec */
-	PHASE_ON_CPU,  /* since in_ns */
-	PHASE_OFF_CPU, /* since out_ns */
+	PHASE_ARMED,  /* nothing counts before its exec */
+	PHASE_JOINED, /* on its CPU since it joined, at in_ns */
+	PHASE_LEFT,   /* left its CPU at out_ns; it may be on one again */
 	PHASE_ENDED,
 };
 
@@ -48,17 +48,6 @@ struct waker {
 	__s32 pid;
 	__s32 tid;
 	__u64 comm[2];
-	__u64 time_ns;
-};
-
-/* Who had the CPU while the thread waited for it. */
-struct queued {
-	__u64 tree_ns;
-	__u64 outside_ns;
-	__u64 comm[2]; /* of the one outside that had it longest */
-	__u64 longest_ns;
-	__s32 pid;
-	__u32 reserved;
 };
 
 /* Times off the CPU that were too short to be sent, since the last one that was sent. */
@@ -71,29 +60,30 @@ struct short_waits {
 };
 
 /*
- * Written on the CPU that switches the thread.  `sequence` is odd during that, for a sample from
- * another CPU.  The interval from out_ns to in_ns enters the ledger at the next switch, since the
- * kernel knows only after a switch how much of it was waiting for a CPU.
+ * Written on the CPU that the thread leaves.  `sequence` is odd during that, for a sample from
+ * another CPU.  The time off the CPU from out_ns on enters the ledger when the thread leaves its
+ * CPU again: the scheduler then knows when the thread came, and how long it had waited for that.
  */
 struct thread_state {
 	__u32 sequence;
 	__u8 phase;
 	__u8 reason;
-	__u8 is_pending;  /* the interval before in_ns is not in the ledger yet */
 	__u8 call_reason; /* reason of the last call that blocked it, plus 1; 0: none yet */
-	__u64 in_ns;
+	__u64 in_ns;	  /* when it came onto the CPU that it left at out_ns */
 	__u64 out_ns;
-	__u64 run_delay; /* at out_ns */
-	__u64 cpu_ns;	 /* CPU time, at out_ns */
+	__u64 arrival;	    /* the same as in_ns, by the scheduler's clock */
+	__u64 clock_offset; /* from the scheduler's clock to ours, at out_ns */
+	__u64 run_delay;    /* at out_ns */
+	__u64 cpu_ns;	    /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct descriptors descriptors;
 	__u32 serial;
 	__u32 off_sequence; /* of times off the CPU that were sent */
 	__u32 forks;	    /* since the last of these */
 	__u32 creator;
-	__u64 object; /* that it waits for */
-	struct waker waker;
-	struct queued queued;
+	__u64 object;		  /* that it waits for */
+	struct waker waker;	  /* who ended the time off the CPU since out_ns */
+	struct waker early_waker; /* who woke it before it left: ends the next one */
 	struct short_waits shorts;
 	__s32 pid;
 	__s32 tid;

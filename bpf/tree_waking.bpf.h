@@ -62,46 +62,44 @@ static __always_inline bool is_interrupted(struct task_struct *waker, __u32 reas
 	return count & PREEMPT_SERVING_SOFTIRQ && !is_sending(waker, reason);
 }
 
-static __always_inline void waker_set(struct thread_state *state, struct task_struct *waker,
-				      __u32 class)
+static __always_inline void waker_set(struct waker *waker, struct task_struct *task, __u32 class)
 {
-	state->waker.class = class;
-	state->waker.pid = process_number(waker);
-	state->waker.tid = thread_number(waker);
-	comm_copy(waker, state->waker.comm);
+	waker->class = class;
+	waker->pid = process_number(task);
+	waker->tid = thread_number(task);
+	comm_copy(task, waker->comm);
 }
 
-static __always_inline void waker_clear(struct thread_state *state, __u32 class)
+/*
+ * Sets who, if anybody, wakes a thread right now that waits for `reason`.  Not static, so that the
+ * verifier checks it once and separately.
+ */
+__noinline int waker_find(struct waker *ret, __u32 reason)
 {
-	state->waker.class = class;
-	state->waker.serial = 0;
-	state->waker.pid = state->waker.tid = 0;
-	state->waker.comm[0] = state->waker.comm[1] = 0;
-}
-
-static __always_inline void waker_find(struct thread_state *state)
-{
-	struct task_struct *waker = bpf_get_current_task_btf();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *member;
 
-	waker_clear(state, TREE_WAKER_UNKNOWN);
+	if (!ret)
+		return 0;
+	__builtin_memset(ret, 0, sizeof(*ret));
 	if (!interrupts_are_known())
-		return;
-	if (is_interrupted(waker, state->reason)) {
-		state->waker.class = TREE_WAKER_INTERRUPT;
-		return;
+		return 0;
+	if (is_interrupted(task, reason)) {
+		ret->class = TREE_WAKER_INTERRUPT;
+		return 0;
 	}
-	if (waker->flags & PF_KTHREAD) {
-		waker_set(state, waker, TREE_WAKER_KERNEL);
-		return;
+	if (task->flags & PF_KTHREAD) {
+		waker_set(ret, task, TREE_WAKER_KERNEL);
+		return 0;
 	}
-	member = thread_find(waker);
+	member = thread_find(task);
 	if (!member || member->phase == PHASE_ARMED) {
-		waker_set(state, waker, TREE_WAKER_OUTSIDE);
+		waker_set(ret, task, TREE_WAKER_OUTSIDE);
 	} else {
-		waker_set(state, waker, TREE_WAKER_MEMBER);
-		state->waker.serial = member->serial;
+		waker_set(ret, task, TREE_WAKER_MEMBER);
+		ret->serial = member->serial;
 	}
+	return 0;
 }
 
 #endif

@@ -53,7 +53,9 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
 		seed_state.run_delay = task_run_delay(task);
 		seed_state.cpu_ns = seed_state.base[TREE_USAGE_run_time_ns];
-		seed_state.phase = task->on_cpu ? PHASE_ON_CPU : PHASE_OFF_CPU;
+		seed_state.clock_offset = first_clock_offset;
+		seed_state.phase = task->on_cpu ? PHASE_JOINED : PHASE_LEFT;
+		seed_state.arrival = seed_state.phase == PHASE_LEFT ? task_arrival(task) : 0;
 		seed_state.reason =
 			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
 					RUNNABLE;
@@ -66,10 +68,11 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
  */
 static __always_inline void seed_check(struct task_struct *task, struct thread_state *state)
 {
-	if (state->phase != PHASE_ON_CPU || task->on_cpu)
+	if (state->phase != PHASE_JOINED || task->on_cpu)
 		return;
 	state->reason = task->__state ? TREE_WAIT_OTHER : RUNNABLE;
-	state->phase = PHASE_OFF_CPU;
+	state->arrival = task_arrival(task);
+	state->phase = PHASE_LEFT;
 }
 
 /* Writes a record for each task that joins the tree. */

@@ -36,16 +36,13 @@ static struct amounts amounts_from(const uint8_t *bytes)
 	return amounts;
 }
 
-static struct tree_account account_from(const uint8_t *bytes, struct tree_syscall *call,
-					struct tree_waker *waker)
+static struct tree_account account_from(const uint8_t *bytes, struct tree_syscall *call)
 {
 	struct tree_account account = {
 		.ended = bytes[0] & 1,
 		.has_syscalls = bytes[0] & 2,
 		.syscalls = call,
 		.syscall_count = 1,
-		.wakers = waker,
-		.waker_count = bytes[0] >> 2 & 1,
 		.now.reason = bytes[1],
 		.end_ns = bytes[2],
 		.amounts = amounts_from(bytes + 3),
@@ -57,9 +54,20 @@ static struct tree_account account_from(const uint8_t *bytes, struct tree_syscal
 	call->number = bytes[7] * 4U;
 	call->socket_count = number_of(bytes[8]);
 	call->stats.count = bytes[9];
-	waker->reason = bytes[1] % (WAIT_REASON_COUNT + 2);
-	waker->total_ns = number_of(bytes[2]);
 	return account;
+}
+
+static struct tree_wait_event wait_from(const uint8_t *bytes)
+{
+	return (struct tree_wait_event){
+		.reason = bytes[0] % (WAIT_REASON_COUNT + 2),
+		.waker_class = bytes[1] % 6,
+		.waker_pid = bytes[2] % TASKS,
+		.waker_tid = bytes[3] % TASKS,
+		.open = bytes[4] & 1,
+		.block_ns = number_of(bytes[5]) << 20,
+		.wake_ns = number_of(bytes[6]) << 20,
+	};
 }
 
 static struct tree_process_facts facts_from(const uint8_t *bytes)
@@ -81,7 +89,6 @@ static struct tree_process_facts facts_from(const uint8_t *bytes)
 static void apply_record(struct tree *tree, const uint8_t *record)
 {
 	struct tree_syscall call = { 0 };
-	struct tree_waker waker = { 0 };
 	struct tree_event event = {
 		.type = record[0] % DO_COUNT,
 		.task = { record[1] % TASKS, record[2] % TASKS, record[3] % 4 },
@@ -91,13 +98,18 @@ static void apply_record(struct tree *tree, const uint8_t *record)
 	if (record[0] & 0x80)
 		event.task.tid = event.task.pid;
 	if (event.type == TREE_FORK)
-		event.fork = (struct tree_fork){ record[5] % TASKS, record[6], record[7] & 1, "x" };
+		event.fork = (struct tree_fork){ .parent_pid = record[5] % TASKS,
+						 .inner_pid = record[6],
+						 .found = record[7] & 1,
+						 .comm = "x" };
 	else if (event.type == TREE_EXEC)
 		event.exec = (struct tree_exec){ (const char *)record, record[5] % RECORD, 0, "y" };
 	else if (event.type == TREE_THREAD)
-		event.account = account_from(record + 5, &call, &waker);
+		event.account = account_from(record + 5, &call);
 	else if (event.type == TREE_PROCESS)
 		event.process = facts_from(record + 5);
+	else if (event.type == TREE_WAIT)
+		event.wait = wait_from(record + 5);
 	else
 		event.signal.number = record[5];
 	fuzz_require(tree_apply(tree, &event) == 0);

@@ -7,7 +7,8 @@ import subprocess
 import support
 
 DRIVER = os.environ["TASKSCOPE_TREE_DRIVER"]
-NO_LOSSES = {"events": 0, "threads": 0, "unnamed_syscalls": 0, "wakers": 0, "untracked_tasks": 0}
+NO_LOSSES = {"events": 0, "threads": 0, "unnamed_syscalls": 0, "waits": 0, "wakers": 0,
+             "untracked_tasks": 0}
 
 
 class Line(dict):

@@ -48,7 +48,7 @@ class Capabilities(support.TestCase):
         lines = pathlib.Path(self.path("run.jsonl")).read_text().splitlines()
         summary = json.loads(lines[-1])
         states = {source["name"]: source["state"] for source in summary["sources"]}
-        self.assertEqual({states[name] for name in ("tree", "ledger", "syscalls", "wakers")}, {"ok"})
+        self.assertEqual({states[name] for name in ("tree", "ledger", "syscalls", "critical_path")}, {"ok"})
         self.assertEqual((summary["processes_ever"], summary["execs"]), (2, 2))
 
     def test_the_two_are_enough_to_follow_a_tree(self):

@@ -16,11 +16,11 @@ DRIVER = os.environ["TASKSCOPE_TREE_DRIVER"]
 
 # Which rows a way fills: what each run says that it has, or has not.
 ROWS = {
-    "bpf": {"tree": "ok", "ledger": "ok", "syscalls": "ok", "wakers": "ok"},
+    "bpf": {"tree": "ok", "ledger": "ok", "syscalls": "ok", "critical_path": "ok"},
     "connector": {"tree": "partial", "ledger": "partial", "syscalls": "unavailable",
-                  "wakers": "unavailable"},
+                  "critical_path": "unavailable"},
     "procfs": {"tree": "partial", "ledger": "partial", "syscalls": "unavailable",
-               "wakers": "unavailable"},
+               "critical_path": "unavailable"},
 }
 
 # What a capture from /proc has if the kernel has the file.

@@ -47,8 +47,9 @@ struct driver {
 
 static void print_fork(const struct tree_event *event)
 {
-	printf("fork parent=%d inner=%d found=%d comm=%s", event->fork.parent_pid,
-	       event->fork.inner_pid, event->fork.found, event->fork.comm);
+	printf("fork parent=%d inner=%d serial=%u creator=%u found=%d comm=%s",
+	       event->fork.parent_pid, event->fork.inner_pid, event->fork.serial,
+	       event->fork.creator, event->fork.found, event->fork.comm);
 }
 
 static void print_exec(const struct tree_event *event)
@@ -93,15 +94,6 @@ static void print_tail(const struct tree_event *event)
 
 	for (size_t i = 0; i < account->syscall_count; i++)
 		print_call(event, &account->syscalls[i]);
-	for (size_t i = 0; i < account->waker_count; i++) {
-		const struct tree_waker *waker = &account->wakers[i];
-
-		print_key(event, "waker");
-		printf(" reason=%s waker=%d waker_tid=%d comm=%s count=%" PRIu64 " ns=%" PRIu64
-		       " longest=%" PRIu64,
-		       waits[waker->reason].name, waker->waker_pid, waker->waker_tid,
-		       waker->waker_comm, waker->count, waker->total_ns, waker->longest_ns);
-	}
 }
 
 static void print_thread(const struct tree_event *event)
@@ -145,6 +137,24 @@ static void print_signal(const struct tree_event *event)
 	       event->signal.sender_pid, event->signal.sender_comm);
 }
 
+static void print_wait(const struct tree_event *event)
+{
+	static const char *const classes[] = { "unknown", "interrupt", "kernel", "member",
+					       "outside" };
+	const struct tree_wait_event *wait = &event->wait;
+
+	printf("wait serial=%u sequence=%u reason=%s block=%" PRIu64 " wake=%" PRIu64
+	       " run=%" PRIu64 " open=%d class=%s by=%u waker=%d object=%" PRIu64
+	       " queued_tree=%" PRIu64 " queued_outside=%" PRIu64 " queued_pid=%d shorts=%u"
+	       " short_blocked=%" PRIu64 " short_queued=%" PRIu64 " forks=%u threshold=%" PRIu64,
+	       wait->serial, wait->sequence,
+	       wait->wake_ns > wait->block_ns ? waits[wait->reason].name : "", wait->block_ns,
+	       wait->wake_ns, wait->run_ns, wait->open, classes[wait->waker_class], wait->waker,
+	       wait->waker_tid, wait->object, wait->queued_tree_ns, wait->queued_outside_ns,
+	       wait->queued_pid, wait->short_count, wait->short_blocked_ns, wait->short_queued_ns,
+	       wait->forks, wait->threshold_ns);
+}
+
 static void print_oom(const struct tree_event *event)
 {
 	(void)event;
@@ -157,6 +167,7 @@ static int take_event(void *context, const struct tree_event *event)
 		[TREE_FORK] = print_fork,     [TREE_EXEC] = print_exec,
 		[TREE_THREAD] = print_thread, [TREE_PROCESS] = print_process,
 		[TREE_SIGNAL] = print_signal, [TREE_OOM] = print_oom,
+		[TREE_WAIT] = print_wait,
 	};
 	struct driver *driver = context;
 
@@ -329,6 +340,23 @@ static void wait_for_stop(struct driver *driver)
 	kill(driver->pid, SIGCONT);
 }
 
+static int print_wakers(void *context, const struct tree_process *process,
+			const struct tree_thread *thread)
+{
+	(void)context;
+	(void)process;
+	for (size_t i = 0; i < thread->waker_count; i++) {
+		const struct tree_waker *waker = &thread->wakers[i];
+
+		printf("pid=%d tid=%d event=waker reason=%s waker=%d waker_tid=%d comm=%s"
+		       " count=%" PRIu64 " ns=%" PRIu64 " longest=%" PRIu64 "\n",
+		       thread->key.pid, thread->key.tid, waits[waker->reason].name,
+		       waker->waker_pid, waker->waker_tid, waker->waker_comm, waker->count,
+		       waker->total_ns, waker->longest_ns);
+	}
+	return 0;
+}
+
 static void finish(struct driver *driver)
 {
 	const struct tracer *tracer = driver->tracer;
@@ -342,13 +370,15 @@ static void finish(struct driver *driver)
 	check(tracer->kind->sample(tracer->state, TRACER_FINAL, take_event, driver), "sample");
 	tracer->kind->losses(tracer->state, &losses);
 	tree_sum_up(driver->run->tree);
+	(void)tree_visit_threads(tree, print_wakers, NULL);
+	losses.wakers = tree->dropped_wakers;
 	printf("end=tree cpu_ns=%" PRIu64 " processes=%" PRIu64 " threads=%" PRIu64
 	       " exited=%" PRIu64 " strays=%" PRIu64 "\n",
 	       amounts_cpu_ns(&tree->amounts) + tree->unseen_cpu_ns, tree->processes, tree->threads,
 	       tree->exited, tree_unmatched_events(tree));
 	printf("end=losses events=%" PRIu64 " threads=%" PRIu64 " unnamed_syscalls=%" PRIu64
-	       " wakers=%" PRIu64 " untracked_tasks=%" PRIu64 "\n",
-	       losses.events, losses.threads, losses.unnamed_syscalls, losses.wakers,
+	       " waits=%" PRIu64 " wakers=%" PRIu64 " untracked_tasks=%" PRIu64 "\n",
+	       losses.events, losses.threads, losses.unnamed_syscalls, losses.waits, losses.wakers,
 	       losses.untracked_tasks);
 	printf("end=wait pid=%d status=%d cpu_ns=%" PRIu64 "\n", driver->pid, status,
 	       ((uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
@@ -387,7 +417,7 @@ static void parse(struct driver *driver, int count, char **arguments)
 
 int main(int count, char **arguments)
 {
-	const struct tracer_options options = { .syscalls = true, .wakers = true };
+	const struct tracer_options options = { .syscalls = true, .waits = true };
 	struct driver driver = { .interval_ms = 50 };
 	struct error error = { 0 };
 

@@ -155,7 +155,8 @@ void thread_waited(struct tree *tree, struct tree_thread *thread,
 	uint64_t ns = wait->wake_ns > wait->block_ns ? wait->wake_ns - wait->block_ns : 0;
 	struct tree_waker *row;
 
-	if (ns < WAKER_WAIT_NS || wait->open || wait->waker_class == WAKER_UNKNOWN)
+	if (ns < WAKER_WAIT_NS || wait->open || wait->waker_class == WAKER_UNKNOWN ||
+	    wait->reason >= WAIT_REASON_COUNT)
 		return;
 	row = place_waker(tree, thread, wait, ns);
 	if (!row) {

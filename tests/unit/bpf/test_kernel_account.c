@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a thread: what it used, its system calls and wakers, and its end. */
+/* The account of a thread: what it used, its system calls, and its end. */
 #include "actors.h"
 
 #define MS 1000000ULL
@@ -123,67 +123,58 @@ static void make_calls(int count)
 	}
 }
 
-/* A record has all calls, then all wakers, whoever sends it. */
-static void check_tail(const struct tree_thread_record *record, __u64 size, __u32 call_count,
-		       __u32 waker_count)
+/* A record has all calls, whoever sends it. */
+static void check_tail(const struct tree_thread_record *record, __u64 size, __u32 call_count)
 {
 	const struct tree_call_record *call = (const void *)(record + 1);
-	const struct tree_waker_record *waker = (const void *)(call + call_count);
 
 	assert_int_equal(record->call_count, call_count);
-	assert_int_equal(record->waker_count, waker_count);
 	assert_int_equal(record->head.size, size);
-	assert_int_equal(size, sizeof(*record) + call_count * sizeof(*call) +
-				       waker_count * sizeof(*waker));
+	assert_int_equal(size, sizeof(*record) + call_count * sizeof(*call));
 	assert_int_equal(record->flags & TREE_THREAD_HAS_CALLS, TREE_THREAD_HAS_CALLS);
 	for (__u32 i = 0; i < call_count; i++)
 		assert_int_equal(call[i].number, i);
-	for (__u32 i = 0; i < waker_count; i++)
-		assert_int_equal(waker[i].tid, 100 + i);
 }
 
-static void check_both(__u32 call_count, __u32 waker_count, __u64 unnamed)
+static void check_both(__u32 call_count, __u64 unnamed)
 {
 	struct tree_thread_record *record;
 
 	make_calls((int)(call_count + unnamed));
 	thread->lost_calls = 1;
-	thread->waker_count = waker_count;
-	for (__u32 i = 0; i < waker_count; i++)
-		thread->wakers[i].tid = (__s32)(100 + i);
 	sample_calls = 1;
 	record = look_at(&actor);
-	check_tail(record, kernel_output_size, call_count, waker_count);
+	check_tail(record, kernel_output_size, call_count);
 	assert_int_equal(record->unnamed_calls, 1 + unnamed);
 	assert_int_equal(record->unnamed_ns, 5 * unnamed);
 	switch_at(kernel_now, &actor, TASK_DEAD, &idle);
 	record = sent(kernel_sent_count - 1);
-	check_tail(record, kernel_sent[kernel_sent_count - 1].size, call_count, waker_count);
+	check_tail(record, kernel_sent[kernel_sent_count - 1].size, call_count);
 	assert_int_equal(record->unnamed_calls, 1 + unnamed);
 }
 
-static void few_calls_and_wakers(void **state)
+static void few_calls(void **state)
 {
 	(void)state;
-	check_both(3, 2, 0);
+	check_both(3, 0);
 }
 
 static void as_many_calls_as_a_thread_has_room_for(void **state)
 {
 	(void)state;
-	check_both(TREE_CALL_SLOTS, TREE_WAKERS_MAX, 0);
+	check_both(TREE_CALL_SLOTS, 0);
 }
 
 static void one_more_call(void **state)
 {
 	(void)state;
-	check_both(TREE_CALL_SLOTS + 1, 1, 0);
+	check_both(TREE_CALL_SLOTS + 1, 0);
 }
 
-static void calls_and_wakers_beyond_all_room(void **state)
+static void calls_beyond_all_room(void **state)
 {
 	(void)state;
-	check_both(TREE_CALLS_MAX, TREE_WAKERS_MAX, 4);
+	check_both(TREE_CALLS_MAX, 4);
 }
 
 static void calls_whose_room_is_gone_are_not_told(void **state)
@@ -204,7 +195,7 @@ static void calls_are_told_only_if_wanted(void **state)
 	assert_int_equal(look_at(&actor)->call_count, 0);
 	assert_null(bpf_task_storage_get(&calls, &actor.task, 0, 0));
 	make_calls(2);
-	thread->waker_count = thread->lost_calls = 1;
+	thread->lost_calls = 1;
 	assert_int_equal(look_at(&actor)->call_count, 2);
 	sample_calls = 0;
 	assert_int_equal(look_at(&actor)->call_count, 0);
@@ -213,7 +204,6 @@ static void calls_are_told_only_if_wanted(void **state)
 	want_calls = 0;
 	sample_calls = 1;
 	assert_int_equal(look_at(&actor)->flags & TREE_THREAD_HAS_CALLS, 0);
-	assert_int_equal(look_at(&actor)->waker_count, 1);
 	assert_int_equal(look_at(&actor)->head.size, kernel_output_size);
 }
 
@@ -263,10 +253,10 @@ int main(void)
 		TEST(shares_are_exact_enough),
 		TEST(samples_divide_the_time_on_a_cpu),
 		TEST(what_a_thread_used),
-		TEST(few_calls_and_wakers),
+		TEST(few_calls),
 		TEST(as_many_calls_as_a_thread_has_room_for),
 		TEST(one_more_call),
-		TEST(calls_and_wakers_beyond_all_room),
+		TEST(calls_beyond_all_room),
 		TEST(calls_whose_room_is_gone_are_not_told),
 		TEST(calls_are_told_only_if_wanted),
 		TEST(the_end_of_a_thread),

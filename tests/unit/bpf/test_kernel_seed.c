@@ -70,7 +70,7 @@ static void a_process_that_runs_joins(void **state)
 	assert_int_equal(record->head.time_ns, kernel_now);
 	assert_int_equal(record->parent_pid, 5);
 	found = thread_find(&root.task);
-	assert_int_equal(found->phase, PHASE_ON_CPU);
+	assert_int_equal(found->phase, PHASE_JOINED);
 	assert_int_equal(found->reason, RUNNABLE);
 	assert_int_equal(found->begin_ns, kernel_now);
 	assert_int_equal(found->in_ns, kernel_now);
@@ -79,7 +79,6 @@ static void a_process_that_runs_joins(void **state)
 	assert_int_equal(found->cpu_ns, 700);
 	assert_int_equal(found->base[TREE_USAGE_run_time_ns], 700);
 	assert_int_equal(found->base[TREE_USAGE_voluntary_csw], 3);
-	assert_int_equal(found->is_pending, 0);
 	assert_int_equal(process_of(10)->is_root, 1);
 	assert_int_equal(process_of(10)->threads, 1);
 }
@@ -93,7 +92,7 @@ static void what_waits_is_asked_what_for(void **state)
 	root.registers.orig_ax = CALL;
 	seed(&root, TREE_SEED_PROCESS, 1);
 	found = thread_find(&root.task);
-	assert_int_equal(found->phase, PHASE_OFF_CPU);
+	assert_int_equal(found->phase, PHASE_LEFT);
 	assert_int_equal(found->reason, TREE_WAIT_TIMER);
 	seed(&thread, TREE_SEED_PROCESS, 1);
 	assert_int_equal(thread_find(&thread.task)->reason, RUNNABLE);
@@ -121,22 +120,22 @@ static void nothing_of_one_task_is_left_in_the_next(void **state)
 
 static void who_leaves_while_it_joins_is_seen_to(void **state)
 {
-	struct thread_state found = { .phase = PHASE_ON_CPU };
+	struct thread_state found = { .phase = PHASE_JOINED };
 
 	(void)state;
 	root.task.on_cpu = 1;
 	seed_check(&root.task, &found);
-	assert_int_equal(found.phase, PHASE_ON_CPU);
+	assert_int_equal(found.phase, PHASE_JOINED);
 	root.task.on_cpu = 0;
 	root.task.__state = SLEEPING;
 	seed_check(&root.task, &found);
-	assert_int_equal(found.phase, PHASE_OFF_CPU);
+	assert_int_equal(found.phase, PHASE_LEFT);
 	assert_int_equal(found.reason, TREE_WAIT_OTHER);
-	found.phase = PHASE_ON_CPU;
+	found.phase = PHASE_JOINED;
 	root.task.__state = 0;
 	seed_check(&root.task, &found);
 	assert_int_equal(found.reason, RUNNABLE);
-	found = (struct thread_state){ .phase = PHASE_OFF_CPU, .reason = 3 };
+	found = (struct thread_state){ .phase = PHASE_LEFT, .reason = 3 };
 	seed_check(&root.task, &found);
 	assert_int_equal(found.reason, 3);
 }

@@ -53,7 +53,7 @@ static void a_child_joins(void **state)
 	assert_int_equal(found->begin_ns, kernel_now);
 	assert_int_equal(found->out_ns, kernel_now);
 	assert_int_equal(found->reason, RUNNABLE);
-	assert_int_equal(found->phase, PHASE_OFF_CPU);
+	assert_int_equal(found->phase, PHASE_LEFT);
 	assert_int_equal(process_of(11)->threads, 1);
 	assert_int_equal(process_of(11)->is_root, 0);
 }
@@ -116,7 +116,7 @@ static void workers_of_the_kernel_join_the_process(void **state)
 	thread_find(&root.task)->phase = PHASE_ARMED;
 	make_worker();
 	assert_null(thread_find(&thread.task));
-	thread_find(&root.task)->phase = PHASE_ON_CPU;
+	thread_find(&root.task)->phase = PHASE_JOINED;
 	make_worker();
 	assert_non_null(thread_find(&thread.task));
 	assert_int_equal(process_of(10)->threads, 2);
@@ -201,7 +201,6 @@ static void an_armed_task_begins_with_its_program(void **state)
 	found->phase = PHASE_ARMED;
 	found->in_ns = kernel_now - 500;
 	found->armed_cpu = 2000;
-	found->is_pending = 1;
 	root.task.se.sum_exec_runtime = 2100;
 	root.task.sched_info.run_delay = 33;
 	root.task.nvcsw = 4;
@@ -212,12 +211,11 @@ static void an_armed_task_begins_with_its_program(void **state)
 	assert_int_equal(found->begin_ns, kernel_now);
 	assert_int_equal(found->in_ns, kernel_now);
 	assert_int_equal(found->out_ns, kernel_now);
-	assert_int_equal(found->is_pending, 0);
 	assert_int_equal(found->run_delay, 33);
 	assert_int_equal(found->base[TREE_USAGE_run_time_ns], 2500);
 	assert_int_equal(found->base[TREE_USAGE_voluntary_csw], 4);
 	assert_int_equal(found->cpu_ns, 2500);
-	assert_int_equal(found->phase, PHASE_ON_CPU);
+	assert_int_equal(found->phase, PHASE_JOINED);
 	assert_int_equal(process_of(10)->is_root, 1);
 	found->phase = PHASE_ARMED;
 	found->in_ns = 0;
@@ -278,7 +276,7 @@ static void signals_that_end_nothing_are_not_told(void **state)
 	assert_true(is_told_of(SIGNALS, 0, SIGNAL_DELIVERED));
 	thread_find(&root.task)->phase = PHASE_ARMED;
 	assert_false(is_told_of(SIGTERM, 0, SIGNAL_DELIVERED));
-	thread_find(&root.task)->phase = PHASE_ON_CPU;
+	thread_find(&root.task)->phase = PHASE_JOINED;
 	kernel_delete(&processes, 10);
 	assert_false(is_told_of(SIGTERM, 0, SIGNAL_DELIVERED));
 	process_begin(&root.task, 0);

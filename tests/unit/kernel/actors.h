@@ -34,6 +34,8 @@ struct actor {
 	struct files_struct files;
 	struct fdtable table;
 	struct file *descriptors[64];
+	struct rq queue;
+	struct cfs_rq fair_queue;
 };
 
 static struct pt_regs *bpf_task_pt_regs(struct task_struct *task)
@@ -57,6 +59,8 @@ static void actor_init(struct actor *actor, int pid, int tgid, struct actor *par
 	actor->task.files = &actor->files;
 	actor->files.fdt = &actor->table;
 	actor->files.count.counter = 1;
+	actor->fair_queue.rq = &actor->queue;
+	actor->task.se.cfs_rq = &actor->fair_queue;
 	actor->table.fd = actor->descriptors;
 	actor->table.max_fds = 64;
 	actor->pid.numbers[0].nr = pid;
@@ -72,6 +76,9 @@ static void actor_init_thread(struct actor *actor, int pid, struct actor *leader
 	actor->task.real_parent = leader->task.real_parent;
 	actor->task.signal = &leader->signal;
 }
+
+/* The scheduler has another clock than the programs. */
+#define SCHEDULER_CLOCK(ns) ((ns) + 100000000)
 
 /* As it was before anything. */
 static void kernel_reset(void)
@@ -91,7 +98,13 @@ static void kernel_reset(void)
 	reader_level = 0;
 	reader_namespace = 0;
 	reader_tgid = 0;
-	want_calls = want_wakers = 1;
+	want_calls = 1;
+	want_waits = 0;
+	threshold_ns = records_begin_ns = records_sent = 0;
+	first_clock_offset = -SCHEDULER_CLOCK(0ULL);
+	is_first_awaited = 1;
+	serials = 0;
+	preempt_distance = 0;
 	sample_calls = seed_mode = 0;
 	seed_pid = 0;
 	seed_pass = 0;
@@ -111,10 +124,12 @@ static void switch_at(__u64 now, struct actor *leaving, __u32 task_state, struct
 
 	kernel_now = now;
 	kernel_current = &leaving->task;
+	leaving->queue.clock = SCHEDULER_CLOCK(now);
 	leaving->task.__state = task_state;
 	leaving->task.on_cpu = 0;
 	entering->task.on_cpu = 1;
 	tree_switch(arguments);
+	entering->task.sched_info.last_arrival = SCHEDULER_CLOCK(now);
 	entering->task.__state = 0;
 	kernel_current = &entering->task;
 }
@@ -122,7 +137,7 @@ static void switch_at(__u64 now, struct actor *leaving, __u32 task_state, struct
 /* Makes the task a member as if its parent, a member, had forked it just now. */
 static struct thread_state *join(struct actor *actor)
 {
-	child_join(&actor->task);
+	child_join(&actor->task, 0);
 	kernel_sent_count = 0;
 	return thread_find(&actor->task);
 }

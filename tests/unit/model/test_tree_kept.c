@@ -14,6 +14,7 @@
 
 static const char *const call_names[] = { "read", "write", "close" };
 #define CALLS 3
+#define MS 1000000ull
 
 /* Each of the calls `count` times, 10 ns each; a third of them on sockets. */
 static void end_with_calls(struct tree *tree, int32_t pid, int32_t tid, uint64_t start_ns,
@@ -95,20 +96,31 @@ static void system_calls_of_the_living_join_the_sum_at_the_end(void **state)
 	assert_int_equal(calls_named(&tree->root->syscalls, "futex"), 20);
 }
 
+static void woken(struct tree *tree, int32_t tid, enum wait_reason reason, int32_t by, uint64_t ns)
+{
+	struct tree_event event = event_of(TREE_WAIT, 10, tid, (uint64_t)tid, 5);
+
+	event.wait = (struct tree_wait_event){
+		.wake_ns = ns,
+		.run_ns = ns,
+		.reason = reason,
+		.waker_class = WAKER_OUTSIDE,
+		.waker_pid = by,
+		.waker_tid = by,
+	};
+	apply(tree, &event);
+}
+
 static void wait_for(struct tree *tree, int32_t tid, enum wait_reason reason, uint64_t ns,
 		     bool ended)
 {
 	struct tree_event event = account_of(10, tid, (uint64_t)tid, 5, 0);
-	struct tree_waker wakers[] = {
-		{ .reason = reason, .waker_pid = 1, .waker_tid = 1, .total_ns = ns / 4 },
-		{ .reason = reason, .waker_pid = 2, .waker_tid = 3, .total_ns = ns / 2 },
-		{ .reason = WAIT_OTHER, .waker_pid = 4, .waker_tid = 4, .total_ns = ns },
-		{ .reason = WAIT_REASON_COUNT, .waker_pid = 5, .total_ns = ns },
-	};
 
 	amounts_set_waited(&event.account.amounts, reason, (struct waited){ ns, 2, ns / 2 });
-	event.account.wakers = wakers;
-	event.account.waker_count = 4;
+	apply(tree, &event);
+	woken(tree, tid, reason, 1, ns / 4);
+	woken(tree, tid, reason, 3, ns / 2);
+	woken(tree, tid, WAIT_OTHER, 4, ns);
 	event.account.ended = ended;
 	apply(tree, &event);
 }
@@ -119,19 +131,19 @@ static void costly_waits_come_first_each_with_who_ended_it_most(void **state)
 
 	(void)state;
 	fork_at(tree, 1, 10, 10, 10);
-	wait_for(tree, 10, WAIT_POLL, 100000, false);
-	wait_for(tree, 11, WAIT_LOCK, 400, true);
-	wait_for(tree, 12, WAIT_DISK, 800, false);
+	wait_for(tree, 10, WAIT_POLL, 100000 * MS, false);
+	wait_for(tree, 11, WAIT_LOCK, 400 * MS, true);
+	wait_for(tree, 12, WAIT_DISK, 800 * MS, false);
 	tree_sum_up(tree);
 	assert_int_equal(tree->top_wait_count, 3);
 	assert_int_equal(tree->top_waits[0].reason, WAIT_DISK);
 	assert_int_equal(tree->top_waits[0].thread.tid, 12);
 	assert_int_equal(tree->top_waits[0].waker.waker_tid, 3);
-	assert_int_equal(tree->top_waits[0].waker.total_ns, 400);
+	assert_int_equal(tree->top_waits[0].waker.total_ns, 400 * MS);
 	assert_int_equal(tree->top_waits[1].reason, WAIT_LOCK);
 	assert_int_equal(tree->top_waits[1].count, 2);
 	assert_int_equal(tree->top_waits[2].reason, WAIT_POLL);
-	assert_int_equal(tree->top_waits[2].total_ns, 100000);
+	assert_int_equal(tree->top_waits[2].total_ns, 100000 * MS);
 }
 
 static void only_the_longest_waits_are_named(void **state)
@@ -450,7 +462,6 @@ static struct tree_event event_with_texts(enum tree_event_type type, int32_t pid
 static void live_with(unsigned long allocations)
 {
 	static struct tree_syscall calls[20];
-	struct tree_waker waker = { .total_ns = 5 };
 	struct tree_event account = account_of(10, 11, 100, 10, 10);
 	struct tree *tree = NULL;
 	bool failed = false;
@@ -460,8 +471,6 @@ static void live_with(unsigned long allocations)
 	account.account.has_syscalls = account.account.ended = true;
 	account.account.syscalls = calls;
 	account.account.syscall_count = 20;
-	account.account.wakers = &waker;
-	account.account.waker_count = 1;
 	refuse_from(allocations + 1);
 	if (tree_new(&tree) < 0) {
 		allow_all();

@@ -16,7 +16,7 @@
 
 #define NOBODY 65534
 
-static const struct tracer_options options = { .syscalls = true, .wakers = true };
+static const struct tracer_options options = { .syscalls = true, .waits = true };
 
 static struct host *open_host(void)
 {
@@ -57,7 +57,7 @@ static void a_named_way_is_that_one(void **state)
 	assert_non_null(run->tracer_misses);
 	assert_int_equal(run_source(run, "ledger")->state, SOURCE_PARTIAL);
 	assert_int_equal(run_source(run, "syscalls")->state, SOURCE_UNAVAILABLE);
-	assert_non_null(run_source(run, "wakers")->reason);
+	assert_non_null(run_source(run, "critical_path")->reason);
 	/* What was not asked for was not tried. */
 	assert_null(run_source(run, "bpf"));
 	run_free(run);

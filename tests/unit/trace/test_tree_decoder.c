@@ -17,8 +17,7 @@
 static struct {
 	struct tree_thread_record thread;
 	struct tree_call_record calls[TREE_CALLS_MAX];
-	struct tree_waker_record wakers[TREE_WAKERS_MAX];
-	struct tree_waker_record one_too_many;
+	struct tree_call_record one_too_many;
 } full;
 
 #define FULL_SIZE offsetof(__typeof__(full), one_too_many)
@@ -59,7 +58,6 @@ static int make_records(void **state)
 	memset(&full, 0, sizeof(full));
 	fill_head(&full.thread.head, TREE_RECORD_THREAD, FULL_SIZE);
 	full.thread.call_count = TREE_CALLS_MAX;
-	full.thread.waker_count = TREE_WAKERS_MAX;
 	memset(&exec_record, 0, sizeof(exec_record));
 	fill_head(&exec_record.head, TREE_RECORD_EXEC,
 		  offsetof(struct tree_exec_record, arguments) + 6);
@@ -79,10 +77,9 @@ static int send(const void *bytes, size_t length)
 	return tree_decoder_send(&decoder, bytes, length, take, NULL);
 }
 
-static void a_thread_tells_its_calls_and_wakers(void **state)
+static void a_thread_tells_its_calls(void **state)
 {
 	struct tree_call_record *call = &full.calls[TREE_CALLS_MAX - 1];
-	struct tree_waker_record *waker = &full.wakers[TREE_WAKERS_MAX - 1];
 
 	(void)state;
 	full.thread.flags = TREE_THREAD_ENDED | TREE_THREAD_HAS_CALLS;
@@ -91,9 +88,6 @@ static void a_thread_tells_its_calls_and_wakers(void **state)
 	call->by_error[1] = 11ull << 48 | 5;
 	call->other_errors = 2;
 	call->buckets[31] = 9;
-	waker->reason = WAIT_LOCK;
-	waker->tid = 12;
-	memset(waker->comm, 'x', sizeof(waker->comm));
 	assert_int_equal(send(&full, FULL_SIZE), 0);
 	assert_int_equal(last.type, TREE_THREAD);
 	assert_true(last.account.ended && last.account.has_syscalls);
@@ -104,8 +98,70 @@ static void a_thread_tells_its_calls_and_wakers(void **state)
 	assert_int_equal(last.account.syscalls[TREE_CALLS_MAX - 1].stats.by_error[1].count, 5);
 	assert_int_equal(last.account.syscalls[TREE_CALLS_MAX - 1].stats.by_error[4].count, 2);
 	assert_int_equal(last.account.syscalls[TREE_CALLS_MAX - 1].stats.buckets[31], 9);
-	assert_int_equal(last.account.wakers[TREE_WAKERS_MAX - 1].waker_tid, 12);
-	assert_int_equal(strlen(last.account.wakers[TREE_WAKERS_MAX - 1].waker_comm), 15);
+}
+
+static void a_wait_keeps_all_it_was_told(void **state)
+{
+	struct tree_off_cpu_record record = {
+		.serial = 3,
+		.sequence = 4,
+		.block_ns = 5,
+		.wake_ns = 6,
+		.run_ns = 7,
+		.object = 8,
+		.queued_tree_ns = 9,
+		.queued_outside_ns = 10,
+		.short_queued_ns = 11,
+		.short_blocked_ns = 12,
+		.short_count = 13,
+		.forks = 14,
+		.waker = 15,
+		.waker_pid = 16,
+		.waker_tid = 17,
+		.queued_pid = 18,
+		.reason = TREE_WAIT_PIPE,
+		.waker_class = TREE_WAKER_MEMBER,
+		.short_reason = TREE_WAIT_DISK,
+		.open = 1,
+		.threshold_ns = 19,
+	};
+	const struct tree_wait_event *wait = &last.wait;
+
+	(void)state;
+	fill_head(&record.head, TREE_RECORD_WAIT, sizeof(record));
+	memset(record.waker_comm, 'w', sizeof(record.waker_comm));
+	memset(record.queued_comm, 'q', sizeof(record.queued_comm));
+	assert_int_equal(send(&record, sizeof(record)), 0);
+	assert_int_equal(last.type, TREE_WAIT);
+	assert_int_equal(wait->serial, 3);
+	assert_int_equal(wait->sequence, 4);
+	assert_int_equal(wait->block_ns, 5);
+	assert_int_equal(wait->wake_ns, 6);
+	assert_int_equal(wait->run_ns, 7);
+	assert_int_equal(wait->object, 8);
+	assert_int_equal(wait->queued_tree_ns, 9);
+	assert_int_equal(wait->queued_outside_ns, 10);
+	assert_int_equal(wait->short_queued_ns, 11);
+	assert_int_equal(wait->short_blocked_ns, 12);
+	assert_int_equal(wait->short_count, 13);
+	assert_int_equal(wait->forks, 14);
+	assert_int_equal(wait->waker, 15);
+	assert_int_equal(wait->waker_pid, 16);
+	assert_int_equal(wait->waker_tid, 17);
+	assert_int_equal(wait->queued_pid, 18);
+	assert_int_equal(wait->reason, WAIT_PIPE);
+	assert_int_equal(wait->waker_class, WAKER_MEMBER);
+	assert_int_equal(wait->short_reason, WAIT_DISK);
+	assert_true(wait->open);
+	assert_int_equal(wait->threshold_ns, 19);
+	assert_string_equal(wait->waker_comm, "wwwwwwwwwwwwwww");
+	assert_string_equal(wait->queued_comm, "qqqqqqqqqqqqqqq");
+	record.reason = record.short_reason = record.waker_class = 255;
+	assert_int_equal(send(&record, sizeof(record)), 0);
+	assert_int_equal(wait->reason, WAIT_OTHER);
+	assert_int_equal(wait->short_reason, WAIT_OTHER);
+	assert_int_equal(wait->waker_class, WAKER_UNKNOWN);
+	assert_int_equal(send(&record, sizeof(record) - 1), -EBADMSG);
 }
 
 static void a_ledger_keeps_each_part_in_its_place(void **state)
@@ -143,12 +199,10 @@ static void numbers_that_mean_nothing_become_other(void **state)
 	full.thread.reason = 200;
 	full.thread.abi = 77;
 	full.calls[0].abi = UINT32_MAX;
-	full.wakers[0].reason = UINT64_MAX;
 	assert_int_equal(send(&full, FULL_SIZE), 0);
 	assert_int_equal(last.account.now.reason, WAIT_OTHER);
 	assert_int_equal(last.account.now.syscall_abi, SYSCALL_UNKNOWN);
 	assert_int_equal(last.account.syscalls[0].abi, SYSCALL_UNKNOWN);
-	assert_int_equal(last.account.wakers[0].reason, WAIT_OTHER);
 }
 
 static void states_have_the_letters_of_proc(void **state)
@@ -191,7 +245,7 @@ static void counts_must_fit_the_size(void **state)
 	full.thread.call_count = UINT32_MAX;
 	assert_int_equal(send(&full, FULL_SIZE), -EBADMSG);
 	make_records(NULL);
-	full.thread.waker_count = TREE_WAKERS_MAX + 1;
+	full.thread.call_count = TREE_CALLS_MAX + 1;
 	full.thread.head.size = sizeof(full);
 	assert_int_equal(send(&full, sizeof(full)), -EBADMSG);
 }
@@ -288,7 +342,8 @@ static void noise_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_thread_tells_its_calls_and_wakers, make_records),
+		cmocka_unit_test_setup(a_thread_tells_its_calls, make_records),
+		cmocka_unit_test_setup(a_wait_keeps_all_it_was_told, make_records),
 		cmocka_unit_test_setup(a_ledger_keeps_each_part_in_its_place, make_records),
 		cmocka_unit_test_setup(numbers_that_mean_nothing_become_other, make_records),
 		cmocka_unit_test_setup(states_have_the_letters_of_proc, make_records),

@@ -10,6 +10,7 @@ static const char *kernel_lacks = "";
 static int kernel_has(const char *what)
 {
 	static const char *const others[] = { "struct pt_regs___arm64, syscallno",
+					      "struct thread_info, preempt",
 					      "struct mm_rss_stat" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
