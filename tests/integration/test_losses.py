@@ -23,6 +23,7 @@ COUNTERS = {
     "losses.events": ("integration/test_losses.py", "def test_a_full_ring"),
     "losses.threads_lost": ("integration/test_losses.py", "def test_a_full_ring"),
     "losses.unnamed_syscalls": ("integration/test_branches.py", "def check_unnamed"),
+    "losses.waits": ("integration/test_losses.py", 'told.losses["waits"]'),
     "losses.wakers": ("integration/test_branches.py", 'told.losses["wakers"]'),
     "losses.untracked_tasks": ("integration/test_losses.py", "def test_a_full_table"),
     "losses.strays": ("unit/model/test_tree.c", "an_event_of_a_stranger_is_counted"),
@@ -111,6 +112,7 @@ class Bpf(support.TestCase):
         told = Told("bpf", compiled(self.folder.name, CHILDREN), children, options=["-e"])
         self.assertGreater(told.losses["events"], 0)
         self.assertGreater(told.losses["threads"], 0)
+        self.assertGreater(told.losses["waits"], 0)
         seen = sum(len(told.events(name)) for name in ("fork", "exec")) + len(told.ends())
         self.assertEqual(seen + told.losses["events"], 2 * (children + 1) + 1)
         self.assertEqual(len(told.events("thread", ended=1)) + told.losses["threads"], children + 1)
