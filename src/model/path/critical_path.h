@@ -33,6 +33,7 @@ enum path_kind {
 
 #define PATH_SEGMENTS_MAX 200
 #define PATH_PARTS_MAX 64
+#define PATH_OTHERS "(others)"
 #define PATH_LABEL_SIZE 64
 #define PATH_COMMAND_SIZE 256
 
@@ -58,22 +59,24 @@ struct path_part {
 	uint8_t kind, via;
 	uint64_t ns;
 	char peer[PATH_LABEL_SIZE];
-	uint64_t peer_ns;     /* the part of `ns` that `peer` stands for */
-	uint64_t by_tree_ns;  /* run queue: the tree itself had the CPU; the rest: nobody */
-	uint64_t processes;   /* how many took part */
+	uint64_t peer_ns;		 /* the part of `ns` that `peer` stands for */
+	uint64_t by_tree_ns;		 /* run queue: the tree itself had the CPU, */
+	uint64_t by_outside_ns;		 /* or others had; the rest of the time, nobody */
+	uint64_t processes;		 /* how many took part */
 	char command[PATH_COMMAND_SIZE]; /* command line of the one with the longest part */
-	uint64_t command_ns;  /* that part */
+	uint64_t command_ns;		 /* that part */
 };
 
 struct critical_path {
 	bool is_known; /* otherwise all else means nothing; the source "critical_path" has the reason */
 	uint64_t total_ns; /* the wall time; sum of all parts */
 	uint64_t not_seen_ns;
-	uint64_t threshold_ns; /* shorter times off the CPU are added up, not followed */
+	uint64_t threshold_ns;	 /* shorter times off the CPU are added up, not followed */
 	double edges_per_second; /* how often the path went to another thread */
-	bool of_busiest;   /* attach: the first thread only waited for work; this is the busiest one's */
+	bool of_busiest; /* attach: the first thread only waited for work; this is the busiest one's */
 	struct task_key thread; /* whose path it is */
-	ARRAY_OF(struct path_part) parts;	/* most time first; the last may be "(others)" */
+	/* Most time first.  When there are many, the last are PATH_OTHERS, one for each kind. */
+	ARRAY_OF(struct path_part) parts;
 	ARRAY_OF(struct path_segment) segments; /* the longest, in the order of time */
 	uint64_t segments_omitted;
 };

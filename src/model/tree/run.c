@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "model/counter.h"
+#include "model/path/timeline.h"
 #include "model/snapshot/snapshot.h"
 
 /* In shorter intervals the error of the source's clock is too large. */
@@ -63,6 +64,8 @@ void run_free(struct run *run)
 	tree_free(run->tree);
 	snapshot_free(run->host);
 	snapshot_free(run->states);
+	timeline_free(run->timeline);
+	critical_path_free(&run->path);
 	phases_free(&run->phases);
 	run_past_free(&run->past);
 	arena_clear(&run->arena);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/collection/arena.h"
+#include "model/path/critical_path.h"
 #include "model/scope/phase.h"
 #include "model/snapshot/source_report.h"
 #include "model/tree/tree.h"
@@ -142,6 +143,7 @@ struct run_self {
 };
 
 struct snapshot;
+struct timeline;
 
 struct run {
 	struct arena arena;	 /* of texts */
@@ -165,6 +167,8 @@ struct run {
 	struct run_sample last;
 	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */
 	struct run_past past;
+	struct timeline *timeline; /* while it is live; NULL: no critical path is wanted */
+	struct critical_path path;
 	struct phases phases;
 	struct phase_now now; /* at the last sample */
 	struct run_losses losses;
@@ -202,8 +206,8 @@ void run_past_sample(struct run_past *past, const struct run_sample *sample);
 void run_past_free(struct run_past *past);
 
 /*
- * Applies an event to the tree, and keeps it in the past if it is the beginning of a process, an
- * exec, a signal or an OOM kill.  0 or -ENOMEM.
+ * Applies an event to the tree and the timeline, and keeps it in the past if it is the beginning of
+ * a process, an exec, a signal or an OOM kill.  0 or -ENOMEM.
  */
 int run_take_event(struct run *run, const struct tree_event *event);
 

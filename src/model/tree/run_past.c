@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/collection/array.h"
+#include "model/path/timeline.h"
 #include "model/tree/run.h"
 
 const char *const tree_event_names[TREE_EVENT_TYPE_COUNT] = {
@@ -57,6 +58,8 @@ int run_take_event(struct run *run, const struct tree_event *event)
 {
 	int status = tree_apply(run->tree, event);
 
+	if (run->timeline)
+		timeline_take(run->timeline, event);
 	keep_event(run, event);
 	return status;
 }

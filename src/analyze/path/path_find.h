@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the critical path in a timeline.
+ *
+ * The path is that of one thread from begin_ns to end_ns.  While it runs, the time is its own
+ * (PATH_CPU).  While it is ready and has no CPU, that is PATH_RUN_QUEUE.  While it is blocked until
+ * a thread of the tree wakes it, the time is replaced with what that thread did meanwhile, by the
+ * same rule; then the path returns.  A wait that nobody in the tree ended is a part of its own.
+ *
+ *  - Lock episodes: of consecutive waits for one futex with little CPU time between them, those
+ *    that timed out count as ended by the thread that finally ended one.
+ *  - Join-all episodes: of consecutive waits for children or joins, with little CPU time and no
+ *    forks between them, the last waker counts for all.
+ *  - What a thread was before it began is what its creator did.
+ *  - A thread that is already on the path, further out, cannot be what it waits for: PATH_MUTUAL.
+ *  - Times off the CPU below the threshold are taken out of the stretch between two steps in
+ *    proportion; segments show them after its CPU time.
+ *
+ * Every moment belongs to exactly one part.  The work is bounded: when a timeline makes it too
+ * long, further wakers are not followed, and such waits are PATH_NOT_SEEN.
+ */
+#ifndef ANALYZE_PATH_FIND_H
+#define ANALYZE_PATH_FIND_H
+
+#include "model/path/critical_path.h"
+#include "model/path/timeline.h"
+
+/*
+ * The path of the thread with that serial number.  Returns 0 and a path that the caller frees with
+ * critical_path_free(); -ESRCH: there is no such thread; -EINVAL: there is no time between begin_ns
+ * and end_ns; -ENOMEM.
+ */
+int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_t begin_ns,
+		       uint64_t end_ns, struct critical_path *ret);
+
+/*
+ * Whose path is of interest when nobody started the process for us: that of its main thread, unless
+ * it spent nearly all the time waiting for work from outside of the tree.  Then it is the thread
+ * that used most CPU time, if any is busier, and *ret_of_busiest is set.  Returns 0, -ESRCH or
+ * -ENOMEM.
+ */
+int path_pick_thread(const struct timeline *timeline, int32_t pid, uint64_t begin_ns,
+		     uint64_t end_ns, uint32_t *ret_serial, bool *ret_of_busiest);
+
+#endif
