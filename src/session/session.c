@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "collect/capture.h"
 #include "host/host.h"
+#include "model/path/timeline.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "session/attachable.h"
@@ -68,7 +69,8 @@ static int prepare(struct watch *watch, const struct session_options *options, s
 
 	if (status < 0)
 		return cannot_wait(status, error);
-	if (lines_open(&watch->output.lines, options->lines) < 0 || run_new(&watch->run) < 0)
+	if (lines_open(&watch->output.lines, options->lines) < 0 || run_new(&watch->run) < 0 ||
+	    (!options->no_critical_path && timeline_new(&watch->run->timeline) < 0))
 		return no_memory(error);
 	watch->run->interval_ns = options->interval_ns ? options->interval_ns : SAMPLER_SHORTEST_NS;
 	watch->run->duration_ns =

@@ -289,7 +289,7 @@ static int make_result(struct walk *walk, struct critical_path *path)
 		status = path_tally_segments(&walk->tally, path);
 	path->total_ns = walk->tally.now_ns - walk->tally.begin_ns;
 	path->threshold_ns = walk->timeline->threshold_ns;
-	path->edges_per_second = walk->tally.edges * 1e9 / (double)path->total_ns;
+	path->edges = (uint64_t)walk->tally.edges;
 	return status < 0 ? status : check_sum(path);
 }
 

@@ -72,7 +72,7 @@ struct critical_path {
 	uint64_t total_ns; /* the wall time; sum of all parts */
 	uint64_t not_seen_ns;
 	uint64_t threshold_ns;	 /* shorter times off the CPU are added up, not followed */
-	double edges_per_second; /* how often the path went to another thread */
+	uint64_t edges;	       /* how often the path went to another thread */
 	bool of_busiest; /* attach: the first thread only waited for work; this is the busiest one's */
 	struct task_key thread; /* whose path it is */
 	/* Most time first.  When there are many, the last are PATH_OTHERS, one for each kind. */
@@ -81,7 +81,19 @@ struct critical_path {
 	uint64_t segments_omitted;
 };
 
-extern const char *const path_kind_names[PATH_KIND_COUNT]; /* of reasons too: "disk", ... "cpu" */
+/* "disk", ... "cpu"; NULL for PATH_DIRECT. */
+const char *path_kind_name(uint8_t kind);
+/* The kind of that name; WAIT_OTHER when there is none. */
+uint8_t path_kind_find(const char *name);
+
+double path_edges_per_second(const struct critical_path *path);
+
+/*
+ * For code that reads a saved path, in order.  What is more than a path can have, or does not fit
+ * its kind, is left out.  0 or -ENOMEM.
+ */
+int critical_path_add_part(struct critical_path *path, const struct path_part *part);
+int critical_path_add_segment(struct critical_path *path, const struct path_segment *segment);
 
 void critical_path_free(struct critical_path *path);
 

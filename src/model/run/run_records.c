@@ -164,6 +164,48 @@ static const struct record_field sample_members[] = {
 	{ 0 },
 };
 
+static const struct record_field path_members[] = {
+	MEMBER(critical_path, "path known", FLAG, is_known)
+	MEMBER(critical_path, "path total_ns", U64, total_ns)
+	MEMBER(critical_path, "path not_seen_ns", U64, not_seen_ns)
+	MEMBER(critical_path, "path threshold_ns", U64, threshold_ns)
+	MEMBER(critical_path, "path edges", U64, edges)
+	MEMBER(critical_path, "path of_busiest", FLAG, of_busiest)
+	MEMBER(critical_path, "path pid", I32, thread.pid)
+	MEMBER(critical_path, "path tid", I32, thread.tid)
+	MEMBER(critical_path, "path start_time_ns", U64, thread.start_ns)
+	MEMBER(critical_path, "path segments_omitted", U64, segments_omitted)
+	{ 0 },
+};
+
+static const struct record_field part_members[] = {
+	MEMBER(path_part, "program", CHARS, program)
+	MEMBER(path_part, "thread", CHARS, thread)
+	MEMBER(path_part, "kind", KIND, kind)
+	MEMBER(path_part, "via", KIND, via)
+	MEMBER(path_part, "ns", U64, ns)
+	MEMBER(path_part, "peer", CHARS, peer)
+	MEMBER(path_part, "peer_ns", U64, peer_ns)
+	MEMBER(path_part, "by_tree_ns", U64, by_tree_ns)
+	MEMBER(path_part, "by_outside_ns", U64, by_outside_ns)
+	MEMBER(path_part, "processes", U64, processes)
+	MEMBER(path_part, "command", CHARS, command)
+	MEMBER(path_part, "command_ns", U64, command_ns)
+	{ 0 },
+};
+
+static const struct record_field segment_members[] = {
+	MEMBER(path_segment, "begin_ns", U64, begin_ns)
+	MEMBER(path_segment, "end_ns", U64, end_ns)
+	MEMBER(path_segment, "pid", I32, task.pid)
+	MEMBER(path_segment, "tid", I32, task.tid)
+	MEMBER(path_segment, "start_time_ns", U64, task.start_ns)
+	MEMBER(path_segment, "kind", KIND, kind)
+	MEMBER(path_segment, "via", KIND, via)
+	MEMBER(path_segment, "object", U64, object)
+	{ 0 },
+};
+
 const struct record_kind
 	run_record =     { SHEET_RUN, run_members },
 	tree_record =    { SHEET_RUN, tree_members },
@@ -173,7 +215,10 @@ const struct record_kind
 	wait_record =    { SHEET_TOP_WAITS, wait_members },
 	phase_record =   { SHEET_PHASES, phase_members },
 	event_record =   { SHEET_EVENTS, event_members },
-	sample_record =  { SHEET_SAMPLES, sample_members };
+	sample_record =  { SHEET_SAMPLES, sample_members },
+	path_record =    { SHEET_RUN, path_members },
+	part_record =    { SHEET_PATH, part_members },
+	segment_record = { SHEET_PATH_SEGMENTS, segment_members };
 /* clang-format on */
 
 static int write_text(struct snapshot *snapshot, struct sheet *sheet, uint32_t row,
@@ -230,6 +275,9 @@ static int write_field(struct snapshot *snapshot, struct sheet *sheet, uint32_t 
 		value = load(at, field->size);
 		text = value < WAIT_REASON_COUNT ? waits[value].name : "";
 		return write_text(snapshot, sheet, row, field->name, text, strlen(text));
+	case RECORD_KIND:
+		text = path_kind_name((uint8_t)load(at, field->size));
+		return text ? write_text(snapshot, sheet, row, field->name, text, strlen(text)) : 0;
 	default:
 		value = load(at, field->size);
 		return value ? sheet_set(sheet, row, field->name, CELL_NUMBER, value) : 0;
@@ -277,6 +325,7 @@ static void read_number(const struct record_field *field, uint64_t value, void *
 	case RECORD_TEXT:
 	case RECORD_CHARS:
 	case RECORD_REASON:
+	case RECORD_KIND:
 		return;
 	default:
 		if (value <= largest(field))
@@ -300,6 +349,8 @@ static int read_text(const struct record_field *field, const char *text, struct 
 		int reason = wait_find(text);
 
 		memcpy(at, reason < 0 ? &(int){ WAIT_OTHER } : &reason, field->size);
+	} else if (field->type == RECORD_KIND) {
+		*(uint8_t *)at = path_kind_find(text);
 	}
 	return 0;
 }

@@ -22,6 +22,7 @@ enum record_type {
 	RECORD_I32,	 /* not negative */
 	RECORD_FLAG,	 /* bool */
 	RECORD_REASON,	 /* enum wait_reason, by its name */
+	RECORD_KIND,	 /* enum wait_reason or path_kind, by its name; PATH_DIRECT has none */
 	RECORD_REAL,	 /* struct run_real */
 	RECORD_OPTIONAL, /* struct run_number */
 	RECORD_CHARS,	 /* an array of `size` characters, NUL-terminated */
@@ -42,7 +43,8 @@ struct record_kind {
 };
 
 extern const struct record_kind run_record, tree_record, process_record, thread_record, call_record,
-	wait_record, phase_record, event_record, sample_record;
+	wait_record, phase_record, event_record, sample_record, path_record, part_record,
+	segment_record;
 
 /* Sets the cells of a row; members that are 0, false, absent or NULL get none.  0 or -ENOMEM. */
 int record_write(struct snapshot *snapshot, const struct record_kind *kind, uint32_t row,

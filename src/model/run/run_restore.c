@@ -275,6 +275,32 @@ static int restore_waits_and_phases(struct restorer *restorer)
 	return status;
 }
 
+static int restore_path(struct restorer *restorer)
+{
+	const struct snapshot *snapshot = restorer->snapshot;
+	const struct sheet *sheets = snapshot->sheets;
+	struct critical_path *path = &restorer->run->path;
+	int status = 0;
+
+	if (sheets[SHEET_RUN].row_count)
+		status = record_read(snapshot, &path_record, 0, NULL, path);
+	for (uint32_t row = 0; row < sheets[SHEET_PATH].row_count && status == 0; row++) {
+		struct path_part part = { .kind = WAIT_OTHER, .via = PATH_DIRECT };
+
+		status = record_read(snapshot, &part_record, row, NULL, &part);
+		if (status == 0)
+			status = critical_path_add_part(path, &part);
+	}
+	for (uint32_t row = 0; row < sheets[SHEET_PATH_SEGMENTS].row_count && status == 0; row++) {
+		struct path_segment segment = { .kind = WAIT_OTHER, .via = PATH_DIRECT };
+
+		status = record_read(snapshot, &segment_record, row, NULL, &segment);
+		if (status == 0)
+			status = critical_path_add_segment(path, &segment);
+	}
+	return status;
+}
+
 /* Finds the process nearest to its descriptor limit, by its number and start time. */
 static void restore_fullest(struct restorer *restorer)
 {
@@ -297,6 +323,8 @@ static int restore(struct restorer *restorer)
 		status = restore_calls(restorer);
 	if (status == 0)
 		status = restore_waits_and_phases(restorer);
+	if (status == 0)
+		status = restore_path(restorer);
 	restore_fullest(restorer);
 	run_find_root(restorer->run);
 	return status;

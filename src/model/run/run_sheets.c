@@ -263,6 +263,19 @@ static int add_samples(struct snapshot *snapshot, const struct run *run)
 	return status;
 }
 
+static int add_path(struct snapshot *snapshot, const struct critical_path *path)
+{
+	int status = record_write(snapshot, &path_record, 0, path);
+
+	if (status == 0)
+		status = add_records(snapshot, &part_record, path->parts.data, path->parts.count,
+				     sizeof(path->parts.data[0]));
+	if (status == 0)
+		status = add_records(snapshot, &segment_record, path->segments.data,
+				     path->segments.count, sizeof(path->segments.data[0]));
+	return status;
+}
+
 int run_add_sheets(struct snapshot *snapshot, const struct run *run)
 {
 	const struct tree *tree = run->tree;
@@ -277,6 +290,8 @@ int run_add_sheets(struct snapshot *snapshot, const struct run *run)
 	if (status == 0)
 		status = add_records(snapshot, &event_record, run->past.events.data,
 				     run->past.events.count, sizeof(run->past.events.data[0]));
+	if (status == 0 && run->path.is_known)
+		status = add_path(snapshot, &run->path);
 	return status < 0 ? status : add_samples(snapshot, run);
 }
 

@@ -103,6 +103,8 @@ enum sheet_id {
 	SHEET_PHASES,
 	SHEET_EVENTS,
 	SHEET_SAMPLES,
+	SHEET_PATH,	     /* parts of the critical path */
+	SHEET_PATH_SEGMENTS, /* its longest stretches */
 	SHEET_COUNT,
 };
 

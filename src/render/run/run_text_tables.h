@@ -17,6 +17,7 @@ void run_text_threads(FILE *out, const struct run *run, const struct run_text_op
 void run_text_waits(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_path(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
 /* Losses, what was not measured, what watching cost: lines below the tables. */
 void run_text_notes(FILE *out, const struct run *run);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends a session: takes the last samples, completes the run, and writes the summary. */
+#include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
+#include "analyze/path/path_find.h"
 #include "analyze/verdict/diagnosis.h"
 #include "model/tree/run.h"
 #include "render/run/verdict_json.h"
@@ -74,6 +77,46 @@ static enum run_end end_of(const struct watch *watch)
 	return watch->signals.interrupted && !watch->command.ended ? RUN_DETACHED : RUN_EXITED;
 }
 
+/* A command's path ends with it, also if others outlive it. */
+static uint64_t path_end_ns(const struct run *run)
+{
+	return run->command_ns.present ? run->begin_ns + run->command_ns.value : run->end_ns;
+}
+
+static int find_path(struct run *run)
+{
+	uint64_t end_ns = path_end_ns(run);
+	bool of_busiest = false;
+	uint32_t serial = 0;
+	int status = 0;
+
+	if (run->mode == RUN_ATTACH)
+		status = path_pick_thread(run->timeline, run->pid, run->begin_ns, end_ns, &serial,
+					  &of_busiest);
+	else
+		serial = timeline_main_thread(run->timeline, run->pid);
+	if (status == 0)
+		status = critical_path_find(run->timeline, serial, run->begin_ns, end_ns,
+					    &run->path);
+	run->path.of_busiest = of_busiest;
+	return status;
+}
+
+static void finish_path(struct run *run)
+{
+	int status;
+
+	if (!run->timeline || !run_source_works(run_source(run, "critical_path")))
+		return;
+	status = find_path(run);
+	if (status < 0)
+		run_set_source(run, "critical_path", SOURCE_UNAVAILABLE,
+			       status == -ESRCH ? "the first events of the command were lost" :
+						  strerror(-status));
+	timeline_free(run->timeline);
+	run->timeline = NULL;
+}
+
 static void finish_losses(struct watch *watch)
 {
 	struct run_losses *losses = &watch->run->losses;
@@ -137,6 +180,7 @@ int watch_finish(struct watch *watch)
 	watch->run->end = end_of(watch);
 	finish_end(watch);
 	finish_time(watch);
+	finish_path(watch->run);
 	tree_sum_up(watch->run->tree);
 	status = limits_end(&watch->limits, watch->run);
 	if (status == 0)

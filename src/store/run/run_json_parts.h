@@ -54,6 +54,9 @@ void run_json_syscalls(struct json *json, const struct run *run);
 /* `phases` of the summary. */
 void run_json_phases(struct json *json, const struct run *run);
 
+/* `critical_path` of the summary; a brief one has no segments. */
+void run_json_path(struct json *json, const struct run *run, bool is_brief);
+
 /* Optional parts of a process object, besides its identity and how it fared. */
 enum run_json_detail {
 	RUN_JSON_BRIEF = 0,

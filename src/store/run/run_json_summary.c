@@ -210,6 +210,7 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	write_outcome(&json, run);
 	json_member_flag(&json, "brief", is_brief);
 	write_tree(&json, run, is_brief);
+	run_json_path(&json, run, is_brief);
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);

@@ -23,6 +23,8 @@ bool run_read_status(const json_t *object, int *ret);
 
 /* Reads the phases of a summary; nothing when it has none.  0 or -ENOMEM. */
 int run_read_phases(const json_t *list, struct phases *ret);
+/* The same for the critical path. */
+int run_read_path(const json_t *object, struct critical_path *ret);
 
 void run_read_fields(const json_t *object, struct run *run, enum run_section section);
 /*

@@ -240,6 +240,8 @@ int run_read_summary(const json_t *object, struct run *run)
 
 	if (status == 0)
 		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
+	if (status == 0)
+		status = run_read_path(json_object_get(object, "critical_path"), &run->path);
 	if (status < 0)
 		return status;
 	read_outcome(object, run);

@@ -64,7 +64,7 @@ static void test_wait_is_replaced(void **state)
 	assert_int_equal(path->segments.count, 5);
 	assert_int_equal(path->segments.data[1].object, 0x1000);
 	assert_int_equal(path->segments.data[1].task.tid, pid_of(2));
-	assert_true(fabs(path->edges_per_second - 1000) < 1);
+	assert_true(fabs(path_edges_per_second(path) - 1000) < 1);
 }
 
 /* A wait that nobody of the tree ended stays what it is; someone outside is named. */
@@ -280,7 +280,7 @@ static void test_short_times(void **state)
 	assert_int_equal(part_us(path, NULL, PATH_RUN_QUEUE, PATH_ANY), 200);
 	assert_int_equal(part_us(path, NULL, WAIT_PIPE, PATH_ANY), 400);
 	assert_int_equal(path->threshold_ns, 50 * US);
-	assert_true(fabs(path->edges_per_second - 60 / 0.0011) < 1);
+	assert_true(fabs(path_edges_per_second(path) - 60 / 0.0011) < 1);
 	path = find_path(scene, 1, 500, 1000);
 	assert_int_equal(part_us(path, NULL, PATH_CPU, PATH_ANY), 200);
 	assert_int_equal(part_us(path, NULL, WAIT_PIPE, PATH_ANY), 200);

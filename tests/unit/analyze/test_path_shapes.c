@@ -333,7 +333,7 @@ static void test_ping_pong(void **state)
 			(struct tree_wait_event){ .serial = 2, .reason = WAIT_PIPE, BY_MEMBER(1) });
 	}
 	path = find_path(scene, 1, 0, 100 * MS);
-	assert_true(fabs(path->edges_per_second - 5000) < 20);
+	assert_true(fabs(path_edges_per_second(path) - 5000) < 20);
 	assert_true(path_share(path, PATH_CPU, PATH_ANY) > 0.79);
 	assert_true(path_share(path, PATH_RUN_QUEUE, PATH_ANY) > 0.19);
 }

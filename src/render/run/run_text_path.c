@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The critical path: what the wall time hung on, in a few lines. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/path/path_shares.h"
+#include "base/cleanup.h"
+#include "metric/unit.h"
+#include "render/run/run_text_tables.h"
+
+#define ROWS 4	    /* with the headings and what follows eight lines */
+#define LEAST 0.005 /* parts below this share are left out */
+#define WAYS 3	    /* that are named */
+
+static const struct table_column columns[] = {
+	/* clang-format off */
+	{ "program", TABLE_NAME,  .unit = UNIT_TEXT },
+	{ "does",    TABLE_NAME,  .unit = UNIT_TEXT },
+	{ "time",    TABLE_RIGHT, .unit = UNIT_NS },
+	{ "share",   TABLE_RIGHT, .unit = UNIT_COUNT },
+	{ "via",     TABLE_LEFT,  .unit = UNIT_TEXT },
+	/* clang-format on */
+};
+
+static void append(struct text *cell, const char *name)
+{
+	text_append_escaped(cell, name, strlen(name));
+}
+
+/* The command line tells apart what has one name; of several the one with the longest part. */
+static void put_program(struct table *table, const struct path_part *part)
+{
+	struct text *cell = put_begin(table);
+	bool is_whole = part->processes <= 1 && part->command[0];
+
+	if (!is_whole)
+		append(cell, part->program);
+	if (part->thread[0] && strcmp(part->thread, part->program) != 0 &&
+	    strncmp(part->thread, part->program, TREE_COMM_SIZE - 1) != 0) {
+		text_append_string(cell, is_whole ? "" : "/");
+		append(cell, part->thread);
+		text_append_string(cell, is_whole ? " of " : "");
+	}
+	if (part->processes > 1)
+		text_format(cell, " x%" PRIu64, part->processes);
+	if (!is_whole && part->command[0])
+		text_append_string(cell, ": ");
+	append(cell, part->command);
+	put_end(table);
+}
+
+/* "run queue, behind its own tree", "network, ended by redis-server" */
+static void put_kind(struct table *table, const struct path_part *part)
+{
+	struct text *cell = put_begin(table);
+	const char *name = path_kind_name(part->kind);
+
+	if (part->kind == PATH_RUN_QUEUE) {
+		text_append_string(cell, "run queue");
+		if (part->by_tree_ns > part->ns / 2)
+			text_append_string(cell, ", behind its own tree");
+		else if (part->by_outside_ns > part->ns / 2)
+			text_append_string(cell, ", behind others");
+	} else {
+		text_append_string(cell, part->kind == PATH_NOT_SEEN ? "not seen" : name);
+	}
+	if (part->peer[0] && part->peer_ns > part->ns / 2) {
+		text_append_string(cell, part->kind == PATH_RUN_QUEUE ? ": " : ", ended by ");
+		append(cell, part->peer);
+	}
+	put_end(table);
+}
+
+static void put_part(struct table *table, const struct path_part *part, uint64_t total_ns)
+{
+	put_program(table, part);
+	put_kind(table, part);
+	put_number(table, part->ns);
+	put_share(table, (double)part->ns, (double)total_ns);
+	put_string(table, path_kind_name(part->via));
+}
+
+/* Through which waits the path came, those with most time first. */
+static void append_ways(struct text *line, const struct critical_path *path)
+{
+	bool is_said[WAIT_REASON_COUNT] = { false };
+
+	for (int n = 0; n < WAYS; n++) {
+		uint8_t best = WAIT_REASON_COUNT;
+
+		for (uint8_t i = 0; i < WAIT_REASON_COUNT; i++)
+			if (!is_said[i] &&
+			    (best == WAIT_REASON_COUNT ||
+			     path_share(path, PATH_ANY, i) > path_share(path, PATH_ANY, best)))
+				best = i;
+		if (path_share(path, PATH_ANY, best) < LEAST)
+			return;
+		is_said[best] = true;
+		text_format(line, "%s%s ", n ? ", " : "via ", waits[best].name);
+		unit_format_share(line, path_share(path, PATH_ANY, best));
+	}
+}
+
+/*
+ * What could be saved at most: the whole of the first row, but work that is done in parallel still
+ * needs its CPU time on the CPUs that there are.
+ */
+static double savings(const struct run *run)
+{
+	const struct path_part *first = &run->path.parts.data[0];
+	double share = (double)first->ns / (double)run->path.total_ns;
+	double cores = run_cores(run);
+	double idle = 1;
+
+	if (cores >= 0 && run->limits.online_cpus)
+		idle = 1 - cores / run->limits.online_cpus;
+	if (first->kind != PATH_CPU || idle < 0)
+		return first->kind == PATH_CPU ? 0 : share;
+	return share < idle ? share : idle;
+}
+
+static void print_summary(FILE *out, const struct run *run)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	const struct critical_path *path = &run->path;
+
+	append_ways(&line, path);
+	text_append_string(&line, line.length ? "; " : "");
+	unit_format_real(&line, UNIT_COUNT, path_edges_per_second(path));
+	text_append_string(&line, " changes of thread a second\nat most ");
+	unit_format_share(&line, savings(run));
+	text_append_string(&line, path->parts.data[0].kind == PATH_CPU ?
+					  " could be saved by doing the first in parallel" :
+					  " could be saved without the first");
+	text_append_string(&line, ", less if others then take as long");
+	fprintf(out, "%s\n", text_string(&line));
+}
+
+static void print_heading(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	CLEANUP(text_free) struct text heading = { 0 };
+
+	text_append_string(&heading, "critical path: what the ");
+	unit_format(&heading, UNIT_NS, run->path.total_ns);
+	text_append_string(&heading, " hung on");
+	if (run->path.of_busiest)
+		text_format(&heading,
+			    " of its busiest thread, %" PRId32 ", since the first waited for work",
+			    run->path.thread.tid);
+	run_text_heading(out, options, text_string(&heading));
+}
+
+void run_text_path(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	const struct critical_path *path = &run->path;
+	struct table table = { 0 };
+	size_t shown = 0;
+
+	if (!path->is_known || !path->parts.count || !path->total_ns)
+		return;
+	print_heading(out, run, options);
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	for (size_t i = 0; i < path->parts.count && shown < ROWS; i++) {
+		if (i && (double)path->parts.data[i].ns < LEAST * (double)path->total_ns)
+			break;
+		put_part(&table, &path->parts.data[i], path->total_ns);
+		shown++;
+	}
+	run_text_table(out, &table, options, shown, shown);
+	print_summary(out, run);
+}
