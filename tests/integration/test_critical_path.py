@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The critical path: what the wall time of a command hung on, found again where it is known."""
+import json
+import subprocess
+import sys
+import unittest
+
+import support
+from kernel import WAYS
+
+BUSY = "import time\nwhile time.thread_time() < {}: pass\n"
+
+
+def ns_of(path, **wanted):
+    return sum(part["ns"] for part in path["by"]
+               if all(part.get(key) == value for key, value in wanted.items()))
+
+
+class PathCase(support.TestCase):
+    def summary(self, *words):
+        lines = self.path("run.jsonl")
+        status, _, err = support.run(*words[:1], "-q", "-o", lines, *words[1:])
+        self.assertIn(status, (0, 1), err)
+        with open(lines, encoding="utf-8") as text:
+            (summary,) = [line for line in map(json.loads, text) if line["kind"] == "summary"]
+        return summary
+
+    def check(self, summary):
+        """Every moment of the wall time belongs to one part."""
+        path = summary["critical_path"]
+        self.assertEqual(path["total_ns"], summary["wall_ns"])
+        self.assertEqual(sum(part["ns"] for part in path["by"]), path["total_ns"])
+        self.assertEqual(path["not_seen_ns"], ns_of(path, kind="not_seen"))
+        self.assertEqual(path["not_seen_ns"], 0)
+        end = 0
+        for segment in path["segments"]:
+            self.assertLessEqual(end, segment["begin_ns"])
+            self.assertLess(segment["begin_ns"], segment["end_ns"])
+            end = segment["end_ns"]
+        self.assertLessEqual(end, path["total_ns"])
+        self.assertLessEqual(len(path["segments"]), 200)
+        return path
+
+    def follow(self, *command, options=()):
+        return self.check(self.summary("run", *options, "--", *command))
+
+    def share(self, path, **wanted):
+        """The share of the path without waits for a CPU, since others may have had all CPUs."""
+        queued = ns_of(path, kind="run_queue")
+        return ns_of(path, **wanted) / (path["total_ns"] - queued)
+
+    def script(self, name, text):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+
+@unittest.skipUnless("bpf" in WAYS, "needs BPF")
+class Run(PathCase):
+    def test_a_command_that_computes(self):
+        path = self.follow(sys.executable, "-c", BUSY.format(0.3))
+        self.assertGreater(self.share(path, kind="cpu"), 0.9)
+        self.assertEqual(path["by"][0]["processes"], 1)
+
+    def test_children_that_run_one_after_the_other(self):
+        """Many short ones hide nothing: the sleep is what takes the time."""
+        path = self.follow("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; sleep 0.5; :")
+        self.assertGreater(ns_of(path, kind="timer", program="sleep", via="child"), 400e6)
+
+    def test_a_slow_writer_holds_up_its_reader(self):
+        path = self.follow("sh", "-c", "(sleep 0.4; echo) | cat; :")
+        self.assertGreater(ns_of(path, kind="timer", program="sleep"), 300e6)
+        self.assertLess(ns_of(path, program="cat"), ns_of(path, program="sleep"))
+
+    def test_the_slower_part_of_a_pipeline(self):
+        """The path is the reader that computes, though the command waited for the writer first."""
+        reader = self.script("reader.py", "import sys\n"
+                             "for line in sys.stdin:\n"
+                             "    for i in range(60): sum(range(10000))\n")
+        path = self.follow("sh", "-c", f"yes | head -300 | {sys.executable} {reader}; :")
+        part = max((part for part in path["by"] if part["kind"] == "cpu"), key=lambda part: part["ns"])
+        self.assertIn("reader.py", part["program"])
+        self.assertGreater(self.share(path, kind="cpu", program=part["program"]), 0.8)
+
+    def test_the_step_that_held_a_build_up_is_named(self):
+        step = self.script("step.py", "import sys, time\n"
+                           "while time.thread_time() < float(sys.argv[1]): pass\n")
+        rules = "".join(f"{name}:\n\t{sys.executable} {step} {seconds} {name}\n"
+                        for name, seconds in (("long", 0.6), ("short", 0.05), ("tiny", 0.02)))
+        makefile = self.script("Makefile", "all: long short tiny\n" + rules)
+        path = self.follow("make", "-s", "-j3", "-f", makefile)
+        part = max((part for part in path["by"] if part["kind"] == "cpu"), key=lambda part: part["ns"])
+        self.assertTrue(part["command"].endswith("0.6 long"), part)
+        self.assertEqual(part["via"], "child")
+
+    def test_a_thread_that_holds_a_lock(self):
+        holder = ("import threading, time\n"
+                  "lock = threading.Lock()\n"
+                  "def hold():\n"
+                  "    with lock:\n"
+                  "        ready.set()\n"
+                  "        time.sleep(0.5)\n"
+                  "ready = threading.Event()\n"
+                  "thread = threading.Thread(target=hold)\n"
+                  "thread.start()\n"
+                  "ready.wait()\n"
+                  "with lock: pass\n")
+        path = self.follow(sys.executable, "-c", holder)
+        slept = [part for part in path["by"] if part["kind"] == "timer"]
+        self.assertGreater(sum(part["ns"] for part in slept), 400e6)
+        self.assertTrue(all(part.get("via") for part in slept), slept)
+
+    def test_the_threshold_rises_with_the_number_of_waits(self):
+        turns = ("import os\n"
+                 "a, b = os.pipe(), os.pipe()\n"
+                 "child = os.fork()\n"
+                 "for i in range(20000):\n"
+                 "    if child:\n"
+                 "        os.write(a[1], b'x'); os.read(b[0], 1)\n"
+                 "    else:\n"
+                 "        os.read(a[0], 1); os.write(b[1], b'x')\n"
+                 "if not child: os._exit(0)\n"
+                 "os.wait()\n")
+        path = self.follow(sys.executable, "-c", turns)
+        self.assertGreater(path["edges_per_second"], 100)
+        self.assertIn(path["threshold_ns"], (0, 10000, 100000, 1000000, 10000000))
+
+    def test_it_needs_no_system_calls_and_can_be_switched_off(self):
+        self.follow("sleep", "0.1", options=["--no-syscalls"])
+        summary = self.summary("run", "--no-critical-path", "--", "sleep", "0.1")
+        self.assertNotIn("critical_path", summary)
+        (source,) = [row for row in summary["sources"] if row["name"] == "critical_path"]
+        self.assertEqual(source["state"], "off")
+
+    def test_the_report_has_at_most_eight_lines_of_it(self):
+        status, out, err = support.run("run", "--", "sh", "-c", "sleep 0.2 | cat; :")
+        self.assertEqual(status, 0, err)
+        _, found, rest = (out + err).partition("critical path: ")
+        self.assertTrue(found)
+        self.assertLessEqual(len(rest.partition("\n\n")[0].splitlines()), 8)
+        self.assertIn("sleep", rest.partition("\n\n")[0])
+
+
+@unittest.skipUnless("bpf" in WAYS, "needs BPF")
+class Attach(PathCase):
+    def attach(self, program):
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        return self.check(self.summary("attach", "-d", "500ms", "-p", process.pid)), process.pid
+
+    def test_a_process_that_computes(self):
+        path, pid = self.attach("print(flush=True)\nwhile True: pass\n")
+        self.assertEqual(path["tid"], pid)
+        self.assertGreater(self.share(path, kind="cpu"), 0.9)
+
+    def test_where_the_first_thread_only_waits_it_is_the_busiest(self):
+        path, pid = self.attach("import threading, time\n"
+                                "def work():\n"
+                                "    while True: pass\n"
+                                "threading.Thread(target=work, daemon=True).start()\n"
+                                "print(flush=True)\n"
+                                "threading.Event().wait()\n")
+        self.assertTrue(path["of_busiest"])
+        self.assertNotEqual(path["tid"], pid)
+        self.assertGreater(self.share(path, kind="cpu"), 0.9)
+
+
+class Elsewhere(PathCase):
+    def test_another_tracer_says_why_there_is_none(self):
+        summary = self.summary("run", "--source", "procfs", "--", "sleep", "0.1")
+        self.assertNotIn("critical_path", summary)
+        (source,) = [row for row in summary["sources"] if row["name"] == "critical_path"]
+        self.assertEqual(source["state"], "unavailable")
+        self.assertIn("BPF", source["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
