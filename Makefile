@@ -5,11 +5,12 @@ PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 30
 N            ?= 100
 SEED         ?= 1
+JOBS         ?= 1
 RELEASE       = taskscope-$(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 PACKAGES     ?= tools/install-packages.sh
 CMD          ?= build/demo/demo
 
-.PHONY: all configure run test stress bench fuzz mutants install dist deb format clean help
+.PHONY: all configure run test stress bench verdicts fuzz mutants install dist deb format clean help
 .NOTPARALLEL:
 
 all: configure	## build build/taskscope (installs what the build needs)
@@ -36,6 +37,12 @@ bench: configure	## measure against ps, top, pidstat, atop and psutil
 	@$(PACKAGES) bench
 	@ninja -C build taskscope benches
 	@python3 bench/run.py build
+
+verdicts: configure	## play the corpus of programs: how often is a verdict right? (FILTER, JOBS, AGAIN=1)
+	@$(PACKAGES) test verdicts
+	@meson configure build -Dtests=enabled
+	@ninja -C build taskscope workloads
+	@python3 tests/verdicts/run.py --filter "$(FILTER)" --jobs $(JOBS) $(if $(AGAIN),--again) build
 
 fuzz:		## fuzz every parser for FUZZ_SECONDS each
 	@$(PACKAGES) build test

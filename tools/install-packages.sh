@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that taskscope needs: usage: install-packages.sh GROUP...
 #
-# Groups: build (make, make run), test, bench, deb, format (the make targets of those names).  Asks apt
+# Groups: build (make, make run), test, bench, verdicts, deb, format (the make targets of those names).  Asks apt
 # only for what is missing, as root or through sudo, and does nothing when everything is there.  On a
 # system without apt it prints the list, whose names are much the same elsewhere, and stops.
 set -eu
@@ -48,6 +48,25 @@ packages() {
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
+	verdicts	bc			programs of the corpus, from here on
+	verdicts	bzip2			compressor
+	verdicts	curl			client
+	verdicts	git			waits for a child of its own
+	verdicts	jq			end of a pipeline
+	verdicts	lua5.4			language
+	verdicts	openssl			computes
+	verdicts	perl			language
+	verdicts	pigz			compressor with threads
+	verdicts	python3			language, whose threads take turns
+	verdicts	redis-tools		server and client
+	verdicts	rsync			three processes
+	verdicts	ruby			language, whose threads take turns
+	verdicts	socat			server
+	verdicts	sqlite3			syncs
+	verdicts	strace			stops what it traces
+	verdicts	tcl			language
+	verdicts	xz-utils		compressor
+	verdicts	zstd			compressor with threads
 	deb	debhelper		make deb: builds Debian packages
 	deb	build-essential		what every Debian package may count on
 	deb	lintian			checks them
@@ -74,7 +93,7 @@ fail() {
 	exit 1
 }
 
-[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench|deb|format..."
+[ $# -gt 0 ] || fail "usage: install-packages.sh build|test|bench|verdicts|deb|format..."
 list=$(wanted "$@")
 [ -n "$list" ] || fail "no such group: $*"
 

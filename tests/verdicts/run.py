@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plays the corpus and prints how often the verdict is right at each score.
+
+usage: run.py [--filter TEXT] [--load quiet|busy] [--jobs N] [--again] [--minutes N] [--list] BUILD
+
+Each case is played twice: on the machine as it is, and beside busy loops of little weight.  What was
+said is kept in BUILD/verdicts.json; what is there of the same binary and the same case is not played
+again, so that a run that was interrupted goes on.  --filter: only cases whose name, verb or accepted
+causes contain the text.  --load: only there.  --again: play them anew.  --minutes: begin nothing after that time (15).
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LOADS = {"quiet": 0, "busy": os.cpu_count()}
+# Lowest score of each row of the table.
+ROWS = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2].removeprefix("usage: "))
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--load", choices=LOADS)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("build", type=pathlib.Path)
+    return parser.parse_args()
+
+
+def set_environment(build):
+    build = build.resolve()
+    os.environ.update(TASKSCOPE=str(build / "taskscope"), TASKSCOPE_SOURCE=str(ROOT),
+                      TASKSCOPE_WORKLOADS=str(build / "tests/workloads"), TASKSCOPE_WORKLOAD="",
+                      TASKSCOPE_DATA=str(build / "verdicts-data"))
+
+
+def corpus(text):
+    """The cases as (case, whether it is blind)."""
+    import blind
+    import cases_made
+    import cases_programs
+    import cases_watched
+    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched)
+             for case in module.CASES] + [(case, True) for case in blind.CASES]
+    names = [case.name for case, _ in cases]
+    if len(set(names)) != len(names):
+        sys.exit(f"two cases have one name: {sorted({n for n in names if names.count(n) > 1})}")
+    return [(case, is_blind) for case, is_blind in cases
+            if text in " ".join([case.name, case.verb, case.accept])]
+
+
+class Results:
+    """What was said, by load and case, in a file."""
+
+    def __init__(self, path, binary):
+        self.path = path
+        self.stamp = hashlib.sha256(binary.read_bytes()).hexdigest()[:16]
+        self.said = json.loads(path.read_text()) if path.exists() else {}
+
+    def key(self, case):
+        return hashlib.sha256(f"{self.stamp} {case!r}".encode()).hexdigest()[:16]
+
+    def find(self, load, case):
+        said = self.said.get(f"{load} {case.name}")
+        return said if said and said["key"] == self.key(case) else None
+
+    def add(self, load, case, is_blind, said):
+        self.said[f"{load} {case.name}"] = {
+            "case": case.name, "load": load, "verb": case.verb, "blind": is_blind,
+            "accept": case.causes, "must_name": case.named, "key": self.key(case), **said}
+        unfinished = self.path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(self.said, indent=1))
+        unfinished.rename(self.path)
+
+
+def attempt(stage, case):
+    """What was said of a case, or why nothing was."""
+    start = time.monotonic()
+    try:
+        said = stage.judge(case)
+    except unittest.SkipTest as reason:
+        return {"skipped": str(reason)}
+    except stage.NoAnswer as error:
+        said = {"cause": None, "score": None, "evidence": [str(error)], "named": False, "best": False,
+                "right": False}
+    except (AssertionError, OSError, subprocess.SubprocessError) as error:
+        return {"skipped": f"cannot be played: {error}"}
+    return {**said, "seconds": round(time.monotonic() - start, 2)}
+
+
+def wrong_line(said):
+    share = "no score" if said["score"] is None else f"{said['score']:.0%}"
+    wanted = " or ".join(said["accept"]) + (f", naming {said['must_name']}" if said["must_name"] else "")
+    name = "" if said["named"] or not said["must_name"] else ", without that name"
+    evidence = "; ".join(said["evidence"][:2])
+    return (f"WRONG  {said['load']:5}  {said['case']} ({said['verb']}): said {said['cause']} ({share}){name}; "
+            f"right is {wanted}\n       {evidence}")
+
+
+class Progress:
+    """One line of a terminal, overwritten; nothing where there is none."""
+
+    def __init__(self, total):
+        self.total, self.done, self.tty = total, 0, sys.stdout.isatty()
+
+    def step(self, text):
+        self.done += 1
+        if self.tty:
+            print(f"\r\033[K[{self.done}/{self.total}] {text}", end="", flush=True)
+
+    def say(self, text):
+        print(("\r\033[K" if self.tty else "") + text, flush=True)
+
+
+def play_all(stage, cases, results, options):
+    """Plays what is missing, one load after the other; gives the number of cases that time forbade."""
+    end = time.monotonic() + options.minutes * 60
+    loads = {load: hogs for load, hogs in LOADS.items() if options.load in (None, load)}
+    progress = Progress(len(cases) * len(loads))
+    left = 0
+
+    def one(load, case, is_blind):
+        if time.monotonic() > end:
+            return None
+        said = None if options.again else results.find(load, case)
+        if said is None:
+            said = attempt(stage, case)
+        return case, is_blind, said
+
+    for load, hogs in loads.items():
+        missing = options.again or any(results.find(load, case) is None for case, _ in cases)
+        with stage.load(hogs if missing else 0), \
+                concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for played in pool.map(lambda pair: one(load, *pair), cases):
+                if not played:
+                    left += 1
+                    continue
+                case, is_blind, said = played
+                results.add(load, case, is_blind, said)
+                said = results.find(load, case)
+                progress.step(f"{load} {case.name}")
+                if "skipped" not in said and not said["right"]:
+                    progress.say(wrong_line(said))
+    return left
+
+
+def table(said):
+    """Lines: by score how many answers there are and how many of them are right, by origin and load."""
+    columns = [(is_blind, load) for is_blind in (False, True) for load in LOADS]
+    lines = ["score       " + "".join(f"{('blind' if b else 'regular') + ' ' + load:>20}" for b, load in columns),
+             "            " + "    said right share" * len(columns)]
+
+    def line(title, chosen):
+        cells = ""
+        for column in columns:
+            here = [one["right"] for one in chosen if (one["blind"], one["load"]) == column]
+            share = f"{sum(here) / len(here):.0%}" if here else "-"
+            cells += f"{len(here):>8}{sum(here):>6}{share:>6}"
+        return f"{title:12}{cells}"
+
+    above = 2.0
+    for low in ROWS:
+        chosen = [one for one in said if one["score"] is not None and low <= one["score"] < above]
+        lines.append(line(f"{low * 100:.0f} to {min(above, 1) * 100:.0f} %", chosen))
+        above = low
+    lines.append(line("no answer", [one for one in said if one["score"] is None]))
+    lines.append(line("all", said))
+    lines.append(line("best cause", [one for one in said if one["best"]]))
+    return lines
+
+
+def summary(cases, results, left):
+    found = [results.find(load, case) for load in LOADS for case, _ in cases]
+    found = [said for said in found if said]
+    said = [one for one in found if "skipped" not in one]
+    for reason in sorted({(one["case"], one["skipped"]) for one in found if "skipped" in one}):
+        print("left out: %s: %s" % reason)
+    if left:
+        print(f"not played, since the time was over: {left}; the same command goes on")
+    print("\n".join(table(said)))
+    print(f"{len(cases)} cases; all answers are in {results.path}")
+
+
+def main():
+    options = arguments()
+    set_environment(options.build)
+    import stage
+    cases = corpus(options.filter)
+    if options.list:
+        for case, is_blind in cases:
+            print(f"{case.name}\t{case.verb}\t{case.accept}\t{'blind' if is_blind else 'regular'}\t{case.truth}")
+        return 0
+    if not cases:
+        sys.exit(f"no case contains: {options.filter}")
+    results = Results(options.build / "verdicts.json", options.build / "taskscope")
+    left = len(cases) * len(LOADS)
+    try:
+        left = play_all(stage, cases, results, options)
+    except KeyboardInterrupt:
+        print()
+    summary(cases, results, left if left < len(cases) * len(LOADS) else 0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
