@@ -6,11 +6,14 @@ A truth is known because the program was built to have it, never because of what
 command   what is watched: words, split as a shell would; or sh(TEXT), which is `sh -c TEXT`.
           Names that both may use: $W (folder of the workloads: `$W/shapes` lists its shapes), $DATA
           (folder of data.py: naming $DATA/text makes it), $PORT (a free port of the loopback interface),
-          $READY (a file whose making says that all is in place), $MS (for how long to go on: 1500 for
-          `run`, a minute for `attach` and `why`, which end the command when they are through).
+          $READY (a file: if `beside` makes it, the command starts only then), $BEGUN (a file: attach and
+          why wait for it), $MS (for how long to go on: 1500 for `run`, a minute for `attach` and `why`,
+          which end the command when they are through).
 verb      run: taskscope starts the command; attach, why: it is watched for 1.5 s after it started.
 accept    the causes that are right, best first, in one string; the words of causes.def.
 truth     why that is so, in one sentence.
+busy      causes that are right too while others want the CPUs: for a program of many short waits, since
+          it is the next one to run after each of them, and not the one that runs.
 named     a regular expression that the answer must contain: who or what it is.
 beside    a shell script that runs outside the watched tree, from before the command to its end.
 prepare   a shell script that runs to its end before.
@@ -31,6 +34,7 @@ class Case:
     accept: str
     truth: str
     verb: str = "run"
+    busy: str = ""
     named: str = ""
     beside: str = ""
     prepare: str = ""

@@ -34,8 +34,8 @@ def words(count):
 
 
 def make_text(path):
-    """About 24 MB of lines."""
-    path.write_text(words(350000))
+    """About 40 MB of lines."""
+    path.write_text(words(600000))
 
 
 def make_small(path):

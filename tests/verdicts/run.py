@@ -42,7 +42,7 @@ def set_environment(build):
     build = build.resolve()
     os.environ.update(TASKSCOPE=str(build / "taskscope"), TASKSCOPE_SOURCE=str(ROOT),
                       TASKSCOPE_WORKLOADS=str(build / "tests/workloads"), TASKSCOPE_WORKLOAD="",
-                      TASKSCOPE_DATA=str(build / "verdicts-data"))
+                      TASKSCOPE_BUILD=str(build))
 
 
 def corpus(text):
@@ -63,13 +63,14 @@ def corpus(text):
 class Results:
     """What was said, by load and case, in a file."""
 
-    def __init__(self, path, binary):
+    def __init__(self, path, binary, data):
         self.path = path
+        self.data = data
         self.stamp = hashlib.sha256(binary.read_bytes()).hexdigest()[:16]
         self.said = json.loads(path.read_text()) if path.exists() else {}
 
     def key(self, case):
-        return hashlib.sha256(f"{self.stamp} {case!r}".encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{self.stamp} {self.data} {case!r}".encode()).hexdigest()[:16]
 
     def find(self, load, case):
         said = self.said.get(f"{load} {case.name}")
@@ -84,11 +85,11 @@ class Results:
         unfinished.rename(self.path)
 
 
-def attempt(stage, case):
+def attempt(stage, load, case):
     """What was said of a case, or why nothing was."""
     start = time.monotonic()
     try:
-        said = stage.judge(case)
+        said = stage.judge(case, LOADS[load] > 0)
     except unittest.SkipTest as reason:
         return {"skipped": str(reason)}
     except stage.NoAnswer as error:
@@ -135,7 +136,7 @@ def play_all(stage, cases, results, options):
             return None
         said = None if options.again else results.find(load, case)
         if said is None:
-            said = attempt(stage, case)
+            said = attempt(stage, load, case)
         return case, is_blind, said
 
     for load, hogs in loads.items():
@@ -180,12 +181,15 @@ def table(said):
     return lines
 
 
-def summary(cases, results, left):
+def summary(stage, cases, results, left):
     found = [results.find(load, case) for load in LOADS for case, _ in cases]
     found = [said for said in found if said]
     said = [one for one in found if "skipped" not in one]
     for reason in sorted({(one["case"], one["skipped"]) for one in found if "skipped" in one}):
         print("left out: %s: %s" % reason)
+    disturbed = sum(one["load"] == "quiet" and one.get("outsiders", 0) > stage.DISTURBED for one in said)
+    if disturbed:
+        print(f"not quiet: others took more than {stage.DISTURBED:.0%} of the CPUs in {disturbed} of the quiet plays")
     if left:
         print(f"not played, since the time was over: {left}; the same command goes on")
     print("\n".join(table(said)))
@@ -203,13 +207,13 @@ def main():
         return 0
     if not cases:
         sys.exit(f"no case contains: {options.filter}")
-    results = Results(options.build / "verdicts.json", options.build / "taskscope")
+    results = Results(options.build / "verdicts.json", options.build / "taskscope", stage.DATA.name)
     left = len(cases) * len(LOADS)
     try:
         left = play_all(stage, cases, results, options)
     except KeyboardInterrupt:
         print()
-    summary(cases, results, left if left < len(cases) * len(LOADS) else 0)
+    summary(stage, cases, results, left if left < len(cases) * len(LOADS) else 0)
     return 0
 
 

@@ -4,6 +4,7 @@
 Needs the environment of the integration tests (see ../integration/support.py).
 """
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -26,7 +27,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "integratio
 from support import TASKSCOPE, comm_of, go_first, is_root, wait_until  # noqa: E402
 
 WORKLOADS = os.environ["TASKSCOPE_WORKLOADS"]
-DATA = pathlib.Path(os.environ.get("TASKSCOPE_DATA", "/var/tmp/taskscope-verdicts"))
+# Named after how it is made: what is made otherwise is other data.
+DATA = pathlib.Path(os.environ["TASKSCOPE_BUILD"], "verdicts-data",
+                    hashlib.sha256(pathlib.Path(data.__file__).read_bytes()).hexdigest()[:12])
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 RUN_MS, WATCHED_MS = 1500, 60000
 WATCHED_FOR = "1500ms"
@@ -34,6 +37,8 @@ WATCHED_FOR = "1500ms"
 RUN_IN_SECONDS = 0.3
 # What takes longer hangs.
 HANG_SECONDS = 60
+# Of the time of all CPUs: a case that lost more of it to others was not played on a quiet machine.
+DISTURBED = 0.1
 NUMBERS = itertools.count()
 
 
@@ -205,7 +210,7 @@ class Play:
         self.folder = folder
         self.port = free_port()
         self.environment = dict(os.environ, W=WORKLOADS, DATA=str(DATA), PORT=str(self.port),
-                                READY=f"{folder}/ready",
+                                READY=f"{folder}/ready", BEGUN=f"{folder}/begun",
                                 MS=str(RUN_MS if case.verb == "run" else WATCHED_MS))
         self.options = {"cwd": folder, "env": self.environment}
 
@@ -214,10 +219,13 @@ class Play:
             return shlex.split(string.Template(self.case.command).safe_substitute(self.environment))
         return list(self.case.command)
 
-    def wait_for_others(self):
-        """Until what is named is there: the file $READY, the port."""
-        if "$READY" in self.case.texts:
-            wait_until(lambda: os.path.exists(self.environment["READY"]), HANG_SECONDS)
+    def wait_for(self, file):
+        wait_until(lambda: os.path.exists(self.environment[file]), HANG_SECONDS)
+
+    def start_beside(self, stack):
+        stack.enter_context(Group(["sh", "-c", self.case.beside], **self.options))
+        if "$READY" in self.case.beside:
+            self.wait_for("READY")
         if "$PORT" in self.case.beside and self.case.verb == "run":
             wait_until(lambda: listens(self.port), HANG_SECONDS)
 
@@ -254,7 +262,8 @@ class Play:
 
     def watch(self, words, cgroup):
         with Group(words, **self.options) as group:
-            self.wait_for_others()
+            if "$BEGUN" in self.case.texts:
+                self.wait_for("BEGUN")
             pid = str(wait_until(lambda: target_of(self.case, group.pid), HANG_SECONDS))
             time.sleep(RUN_IN_SECONDS)
             if cgroup:
@@ -276,11 +285,37 @@ class Play:
                                capture_output=True, check=True, **self.options)
             words = cgroup.wrap(self.words()) if cgroup else self.words()
             if self.case.beside:
-                stack.enter_context(Group(["sh", "-c", self.case.beside], **self.options))
+                self.start_beside(stack)
             if self.case.verb != "run":
                 return self.watch(words, cgroup)
-            self.wait_for_others()
             return self.run(words)
+
+
+class Outsiders:
+    """The share of all CPU time, inside a `with`, of processes that are no descendants of ours, and of
+    other guests of the machine that this one runs on."""
+
+    def __enter__(self):
+        self.before, self.began = self.ticks(), time.monotonic()
+        return self
+
+    def __exit__(self, *_):
+        after = self.ticks()
+        taken = sum(after[one] - self.before[one] for one in after.keys() & self.before.keys())
+        whole = (time.monotonic() - self.began) * os.sysconf("SC_CLK_TCK") * os.cpu_count()
+        self.share = taken / whole
+
+    @staticmethod
+    def ticks():
+        """By process: what it and the children that it has reaped used up."""
+        ours = set(descendants(os.getpid()))
+        found = {"steal": int(pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[8])}
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if int(path.parent.name) not in ours:
+                    fields = path.read_text(errors="replace").rpartition(")")[2].split()
+                    found[path.parent.name, fields[19]] = sum(map(int, fields[11:15]))
+        return found
 
 
 def play(case):
@@ -292,9 +327,11 @@ def play(case):
         return Play(case, pathlib.Path(folder))()
 
 
-def judge(case):
-    """Plays a case: what was said, and whether it is right."""
-    answer = play(case)
+def judge(case, busy=False):
+    """Plays a case: what was said, and whether it is right there and then."""
+    with Outsiders() as outsiders:
+        answer = play(case)
+    accepted = case.causes + case.busy.split() * (busy or outsiders.share > DISTURBED)
     verdict = answer.get("verdict") or {}
     cause = verdict.get("cause")
     named = re.search(case.named, json.dumps([verdict, answer.get("answer")]), re.I) is not None
@@ -306,5 +343,6 @@ def judge(case):
         "evidence": [text for text in [answer.get("answer"), *verdict.get("evidence", [])] if text],
         "named": named,
         "best": cause == case.causes[0],
-        "right": cause in case.causes and named,
+        "right": cause in accepted and named,
+        "outsiders": round(outsiders.share, 3),
     }
