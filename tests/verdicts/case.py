@@ -59,6 +59,9 @@ def sh(text):
     return ("sh", "-c", text)
 
 
+# A redis server, of the package redis-tools: which it is depends on the name it is called by.
+REDIS_SERVER = "ln -s $(command -v redis-check-rdb) redis-server; exec ./redis-server --port $PORT --save ''"
+
 # Has the lock of wanted.lock for so many seconds.
 HOLDER = """exec python3 -c "
 import fcntl, time

@@ -7,7 +7,8 @@ usage: run.py [--filter TEXT] [--load quiet|busy] [--jobs N] [--again] [--minute
 Each case is played twice: on the machine as it is, and beside busy loops of little weight.  What was
 said is kept in BUILD/verdicts.json; what is there of the same binary and the same case is not played
 again, so that a run that was interrupted goes on.  --filter: only cases whose name, verb or accepted
-causes contain the text.  --load: only there.  --again: play them anew.  --minutes: begin nothing after that time (15).
+causes contain the text.  --load: only there.  --again: play them anew.  --minutes: begin nothing after
+that time (15).
 """
 import argparse
 import concurrent.futures
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -60,6 +62,11 @@ def corpus(text):
             if text in " ".join([case.name, case.verb, case.accept])]
 
 
+def known_causes():
+    table = (ROOT / "src/analyze/verdict/causes.def").read_text()
+    return set(re.findall(r'^CAUSE\(\w+,\s*"(\w+)"', table, re.M))
+
+
 class Results:
     """What was said, by load and case, in a file."""
 
@@ -87,17 +94,15 @@ class Results:
 
 def attempt(stage, load, case):
     """What was said of a case, or why nothing was."""
-    start = time.monotonic()
     try:
-        said = stage.judge(case, LOADS[load] > 0)
+        return stage.judge(case, LOADS[load] > 0)
     except unittest.SkipTest as reason:
         return {"skipped": str(reason)}
     except stage.NoAnswer as error:
-        said = {"cause": None, "score": None, "evidence": [str(error)], "named": False, "best": False,
+        return {"cause": None, "score": None, "evidence": [str(error)], "named": False, "best": False,
                 "right": False}
     except (AssertionError, OSError, subprocess.SubprocessError) as error:
         return {"skipped": f"cannot be played: {error}"}
-    return {**said, "seconds": round(time.monotonic() - start, 2)}
 
 
 def wrong_line(said):
@@ -105,8 +110,8 @@ def wrong_line(said):
     wanted = " or ".join(said["accept"]) + (f", naming {said['must_name']}" if said["must_name"] else "")
     name = "" if said["named"] or not said["must_name"] else ", without that name"
     evidence = "; ".join(said["evidence"][:2])
-    return (f"WRONG  {said['load']:5}  {said['case']} ({said['verb']}): said {said['cause']} ({share}){name}; "
-            f"right is {wanted}\n       {evidence}")
+    return (f"WRONG  {said['load']:5}  {said['case']} ({said['verb']}): said {said['cause']} "
+            f"({share}){name}; right is {wanted}\n       {evidence}")
 
 
 class Progress:
@@ -159,7 +164,8 @@ def play_all(stage, cases, results, options):
 def table(said):
     """Lines: by score how many answers there are and how many of them are right, by origin and load."""
     columns = [(is_blind, load) for is_blind in (False, True) for load in LOADS]
-    lines = ["score       " + "".join(f"{('blind' if b else 'regular') + ' ' + load:>20}" for b, load in columns),
+    origins = {False: "regular", True: "blind"}
+    lines = ["score       " + "".join(f"{origins[blind] + ' ' + load:>20}" for blind, load in columns),
              "            " + "    said right share" * len(columns)]
 
     def line(title, chosen):
@@ -187,9 +193,13 @@ def summary(stage, cases, results, left):
     said = [one for one in found if "skipped" not in one]
     for reason in sorted({(one["case"], one["skipped"]) for one in found if "skipped" in one}):
         print("left out: %s: %s" % reason)
+    unknown = {cause for case, _ in cases for cause in case.causes + case.busy.split()} - known_causes()
+    if unknown:
+        print("right answers that taskscope has no word for: " + ", ".join(sorted(unknown)))
     disturbed = sum(one["load"] == "quiet" and one.get("outsiders", 0) > stage.DISTURBED for one in said)
     if disturbed:
-        print(f"not quiet: others took more than {stage.DISTURBED:.0%} of the CPUs in {disturbed} of the quiet plays")
+        print(f"not quiet: in {disturbed} of the quiet plays others took more than {stage.DISTURBED:.0%} "
+              "of the CPUs")
     if left:
         print(f"not played, since the time was over: {left}; the same command goes on")
     print("\n".join(table(said)))
@@ -203,7 +213,7 @@ def main():
     cases = corpus(options.filter)
     if options.list:
         for case, is_blind in cases:
-            print(f"{case.name}\t{case.verb}\t{case.accept}\t{'blind' if is_blind else 'regular'}\t{case.truth}")
+            print(case.name, case.verb, case.accept, "blind" if is_blind else "regular", case.truth, sep="\t")
         return 0
     if not cases:
         sys.exit(f"no case contains: {options.filter}")

@@ -209,7 +209,9 @@ class Play:
         self.case = case
         self.folder = folder
         self.port = free_port()
-        self.environment = dict(os.environ, W=WORKLOADS, DATA=str(DATA), PORT=str(self.port),
+        # The rest of our own environment might change what a program does.
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        self.environment = dict(kept, LC_ALL="C.UTF-8", W=WORKLOADS, DATA=str(DATA), PORT=str(self.port),
                                 READY=f"{folder}/ready", BEGUN=f"{folder}/begun",
                                 MS=str(RUN_MS if case.verb == "run" else WATCHED_MS))
         self.options = {"cwd": folder, "env": self.environment}
@@ -279,7 +281,6 @@ class Play:
     def __call__(self):
         with contextlib.ExitStack() as stack:
             cgroup = stack.enter_context(Cgroup(self.case.limit)) if self.case.limit else None
-            data.provide(DATA, self.case.texts)
             if self.case.prepare:
                 subprocess.run(["sh", "-ec", self.case.prepare], stdin=subprocess.DEVNULL,
                                capture_output=True, check=True, **self.options)
@@ -303,7 +304,8 @@ class Outsiders:
         after = self.ticks()
         taken = sum(after[one] - self.before[one] for one in after.keys() & self.before.keys())
         whole = (time.monotonic() - self.began) * os.sysconf("SC_CLK_TCK") * os.cpu_count()
-        self.share = taken / whole
+        # What a process reaps counts in full, also from before.
+        self.share = min(1, taken / whole)
 
     @staticmethod
     def ticks():
@@ -318,20 +320,23 @@ class Outsiders:
         return found
 
 
-def play(case):
-    """What taskscope answers, as JSON; SkipTest where the case cannot be played here."""
+def make_ready(case):
+    """Makes the data of a case; SkipTest where it cannot be played here."""
     missing = [name for name in case.needs.split() if not shutil.which(name)]
     if missing:
         raise unittest.SkipTest(f"not installed: {' '.join(missing)}")
+    data.provide(DATA, case.texts)
+
+
+def play(case):
+    """What taskscope answers, as JSON."""
     with tempfile.TemporaryDirectory(prefix="verdict-") as folder:
         return Play(case, pathlib.Path(folder))()
 
 
-def judge(case, busy=False):
-    """Plays a case: what was said, and whether it is right there and then."""
-    with Outsiders() as outsiders:
-        answer = play(case)
-    accepted = case.causes + case.busy.split() * (busy or outsiders.share > DISTURBED)
+def judge_answer(case, answer, busy):
+    """What an answer says of a case, and whether that is right."""
+    accepted = case.causes + case.busy.split() * busy
     verdict = answer.get("verdict") or {}
     cause = verdict.get("cause")
     named = re.search(case.named, json.dumps([verdict, answer.get("answer")]), re.I) is not None
@@ -344,5 +349,14 @@ def judge(case, busy=False):
         "named": named,
         "best": cause == case.causes[0],
         "right": cause in accepted and named,
-        "outsiders": round(outsiders.share, 3),
     }
+
+
+def judge(case, busy=False):
+    """Plays a case, which is also busy where others take the CPUs."""
+    make_ready(case)
+    began = time.monotonic()
+    with Outsiders() as outsiders:
+        answer = play(case)
+    return {**judge_answer(case, answer, busy or outsiders.share > DISTURBED),
+            "outsiders": round(outsiders.share, 3), "seconds": round(time.monotonic() - began, 2)}
