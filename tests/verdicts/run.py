@@ -125,8 +125,12 @@ class Progress:
         if self.tty:
             print(f"\r\033[K[{self.done}/{self.total}] {text}", end="", flush=True)
 
+    def clear(self):
+        print("\r\033[K" * self.tty, end="", flush=True)
+
     def say(self, text):
-        print(("\r\033[K" if self.tty else "") + text, flush=True)
+        self.clear()
+        print(text, flush=True)
 
 
 def play_all(stage, cases, results, options):
@@ -158,6 +162,7 @@ def play_all(stage, cases, results, options):
                 progress.step(f"{load} {case.name}")
                 if "skipped" not in said and not said["right"]:
                     progress.say(wrong_line(said))
+    progress.clear()
     return left
 
 
