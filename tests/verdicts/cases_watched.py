@@ -18,6 +18,18 @@ def both(name, command, accept, truth, **more):
 CASES = [
     *both("deadlock", "$W/shapes $MS deadlock", "deadlock",
           "Two threads wait for ever for the mutex that the other has."),
+    Case("flock-deadlock-attach", """python3 -c "
+import fcntl, os, time
+def take(mine, wanted):
+    files = [open(name, 'w') for name in (mine, wanted)]
+    fcntl.flock(files[0], fcntl.LOCK_EX)
+    open(mine + '.taken', 'w')
+    while not os.path.exists(wanted + '.taken'): time.sleep(0.01)
+    fcntl.flock(files[1], fcntl.LOCK_EX)
+if os.fork() == 0: take('left', 'right')
+elif os.fork() == 0: take('right', 'left')
+else: os.wait()" """, "deadlock", "Two processes wait for ever for the lock of a file that the other has.",
+         verb="attach"),
     Case("stopped-why", sh("touch $BEGUN; kill -STOP $$"), "stopped", "A signal stopped it.", verb="why"),
     Case("frozen-attach", "$W/cpu_single $MS", "frozen", "Its cgroup is frozen.", verb="attach",
          limit="frozen"),

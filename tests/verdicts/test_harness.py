@@ -63,15 +63,15 @@ class Resuming(unittest.TestCase):
             folder = pathlib.Path(name)
             binary = folder / "taskscope"
             binary.write_text("one")
-            results = run.Results(folder / "verdicts.json", binary, "data")
+            results = run.Results(folder / "verdicts.json", [binary])
             results.add("quiet", PIPELINE, False, {"right": True})
-            again = run.Results(folder / "verdicts.json", binary, "data")
+            again = run.Results(folder / "verdicts.json", [binary])
             self.assertTrue(again.find("quiet", PIPELINE)["right"])
             self.assertIsNone(again.find("busy", PIPELINE))
             other = Case("pipeline", sh("tar c . | xz"), "cpu", "xz is slow.")
             self.assertIsNone(again.find("quiet", other))
             binary.write_text("two")
-            self.assertIsNone(run.Results(folder / "verdicts.json", binary, "data").find("quiet", PIPELINE))
+            self.assertIsNone(run.Results(folder / "verdicts.json", [binary]).find("quiet", PIPELINE))
 
 
 class Corpus(unittest.TestCase):

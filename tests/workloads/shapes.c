@@ -2,6 +2,7 @@
 /* Plays one shape; see shapes.h. */
 #include "shapes.h"
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	void (*play)(const struct scene *scene);
@@ -18,9 +19,13 @@ static const struct {
 	{ "opens", play_opens },
 	{ "one_refusal", play_one_refusal },
 	{ "memory_fsync", play_memory_fsync },
+	{ "ticker", play_ticker },
+	{ "ring_reads", play_ring_reads },
+	{ "reads_and_sums", play_reads_and_sums },
 	{ "aio_reads", play_aio_reads },
 	{ "mapped_reads", play_mapped_reads },
 };
+/* clang-format on */
 
 int main(int count, char **arguments)
 {

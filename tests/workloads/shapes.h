@@ -20,6 +20,7 @@ void play_semaphore(const struct scene *scene);
 void play_imbalance(const struct scene *scene);
 void play_hand_over(const struct scene *scene);
 void play_collector(const struct scene *scene);
+void play_ticker(const struct scene *scene);
 
 /* shapes_spin.c: CPU time that brings nothing */
 void play_yield(const struct scene *scene);
@@ -30,7 +31,11 @@ void play_zero_polls(const struct scene *scene);
 void play_opens(const struct scene *scene);
 void play_one_refusal(const struct scene *scene);
 void play_memory_fsync(const struct scene *scene);
+
+/* shapes_files.c: files that are not in memory */
 void play_aio_reads(const struct scene *scene);
+void play_ring_reads(const struct scene *scene);
+void play_reads_and_sums(const struct scene *scene);
 void play_mapped_reads(const struct scene *scene);
 
 #endif

@@ -130,6 +130,25 @@ void play_imbalance(const struct scene *scene)
 	pthread_join(threads[1], NULL);
 }
 
+/* Computes, beside a thread that wakes up every 10 ms and has next to nothing to do. */
+static void *tick(void *argument)
+{
+	const struct scene *scene = argument;
+
+	while (now_ns() < scene->end_ns)
+		sleep_ms(10);
+	return NULL;
+}
+
+void play_ticker(const struct scene *scene)
+{
+	pthread_t ticker;
+
+	start(&ticker, "ticker", tick, (void *)(uintptr_t)scene);
+	spin_until(scene->end_ns);
+	pthread_join(ticker, NULL);
+}
+
 /* Consumers that wait for a producer, which sleeps 20 ms for each item. */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t queue_filled = PTHREAD_COND_INITIALIZER;
