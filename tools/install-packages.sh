@@ -48,12 +48,9 @@ packages() {
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
-	verdicts	bc			programs of the corpus, from here on
-	verdicts	bzip2			compressor
-	verdicts	curl			client
+	verdicts	curl			client; this and the next are programs of the corpus
 	verdicts	git			waits for a child of its own
 	verdicts	jq			end of a pipeline
-	verdicts	lua5.4			language
 	verdicts	openssl			computes
 	verdicts	perl			language
 	verdicts	pigz			compressor with threads
@@ -66,7 +63,6 @@ packages() {
 	verdicts	strace			stops what it traces
 	verdicts	tcl			language
 	verdicts	xz-utils		compressor
-	verdicts	zstd			compressor with threads
 	deb	debhelper		make deb: builds Debian packages
 	deb	build-essential		what every Debian package may count on
 	deb	lintian			checks them
