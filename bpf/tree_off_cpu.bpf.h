@@ -101,7 +101,7 @@ __noinline int off_cpu_fill(struct thread_state *state, struct interval *interva
 	record->short_blocked_ns = state->shorts.blocked_ns;
 	record->short_count = state->shorts.count;
 	record->short_reason = state->shorts.reason;
-	record->forks = state->forks;
+	record->forks = state->forks_before;
 	return 0;
 }
 
@@ -233,12 +233,15 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
 	}
 	records_count(state->in_ns);
 	state->off_sequence++;
-	state->forks = 0;
+	state->forks_before = 0;
 	__builtin_memset(&state->shorts, 0, sizeof(state->shorts));
 	return 0;
 }
 
-/* Forgets who ended the time off the CPU before this one. */
+/*
+ * Forgets who ended the time off the CPU before this one.  That one was just reported, if it is
+ * long enough: what the thread made since belongs to this one.
+ */
 static __always_inline void off_cpu_begin(struct thread_state *state)
 {
 	state->object = 0;
@@ -246,6 +249,8 @@ static __always_inline void off_cpu_begin(struct thread_state *state)
 		return;
 	state->waker = state->early_waker;
 	state->early_waker.class = TREE_WAKER_UNKNOWN;
+	state->forks_before += state->forks;
+	state->forks = 0;
 }
 
 #endif
