@@ -346,6 +346,43 @@ static void test_after_the_end(void **state)
 	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, PATH_ANY), 10001);
 }
 
+/* The busiest thread ends before the others: the path goes on with the main thread. */
+static void test_thread_of_the_path_ends_early(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	const struct critical_path *path;
+
+	(void)state;
+	add_thread(scene, 1, 0, 0, 0, "main");
+	add_thread(scene, 2, pid_of(1), 1, 0, "busy");
+	end_thread(scene, 2, 30000);
+	WAITS(scene, 1, 100, 90000, .reason = WAIT_POLL);
+	path = find_path(scene, 2, 0, 90000);
+	assert_int_equal(part_us(path, NULL, PATH_CPU, PATH_DIRECT), 30000);
+	assert_int_equal(part_us(path, NULL, WAIT_POLL, PATH_DIRECT), 60000);
+	/* A main thread has none that goes on. */
+	end_thread(scene, 1, 91000);
+	path = find_path(scene, 1, 0, 110000);
+	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, PATH_DIRECT), 19000);
+}
+
+/* A wait that someone ended keeps its waker, also within an episode. */
+static void test_lock_episode_with_wakers(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	const struct critical_path *path;
+
+	(void)state;
+	add_thread(scene, 1, 0, 0, 0, "waiter");
+	add_thread(scene, 2, 0, 1, 0, "first");
+	add_thread(scene, 3, 0, 1, 0, "second");
+	WAITS(scene, 1, 0, 400, .reason = WAIT_LOCK, .object = 64, BY_MEMBER(2));
+	WAITS(scene, 1, 410, 1000, .reason = WAIT_LOCK, .object = 64, BY_MEMBER(3));
+	path = find_path(scene, 1, 0, 1000);
+	assert_int_equal(part_us(path, "first", PATH_CPU, WAIT_LOCK), 400);
+	assert_int_equal(part_us(path, "second", PATH_CPU, WAIT_LOCK), 590);
+}
+
 /* An attach: what a thread did before its first step, and one that is still blocked at the end. */
 static void test_attach(void **state)
 {
@@ -482,6 +519,8 @@ int main(void)
 		cmocka_unit_test(test_short_times_beyond_the_time),
 		cmocka_unit_test(test_programs_of_one_process),
 		cmocka_unit_test(test_after_the_end),
+		cmocka_unit_test(test_thread_of_the_path_ends_early),
+		cmocka_unit_test(test_lock_episode_with_wakers),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_wakings_at_the_edge),
 		cmocka_unit_test(test_many_parts),
