@@ -97,13 +97,13 @@ const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)
 	return dictionary_text(snapshot->strings, id);
 }
 
-/* Makes room for one more row of a scope; the columns of the scope grow with its rows. */
-static int reserve_row(struct snapshot *snapshot, enum metric_scope scope, void **rows,
-		       size_t count, size_t *capacity, size_t size)
+/* Makes room for rows of a scope; the columns of the scope grow with its rows. */
+static int reserve_rows(struct snapshot *snapshot, enum metric_scope scope, void **rows,
+			size_t wanted, size_t *capacity, size_t size)
 {
-	size_t from = *capacity, to = array_grown(from, count + 1);
+	size_t from = *capacity, to = array_grown(from, wanted);
 
-	if (count < from)
+	if (wanted <= from)
 		return 0;
 	for (int id = 0; id < METRIC_STORED; id++) {
 		struct column *column = &snapshot->columns[id];
@@ -112,7 +112,13 @@ static int reserve_row(struct snapshot *snapshot, enum metric_scope scope, void 
 		    column_grow(column, from, to) < 0)
 			return -ENOMEM;
 	}
-	return array_reserve_bytes(rows, capacity, count + 1, size);
+	return array_reserve_bytes(rows, capacity, wanted, size);
+}
+
+int snapshot_reserve(struct snapshot *snapshot, size_t tasks)
+{
+	return reserve_rows(snapshot, METRIC_OF_THREAD, (void **)&snapshot->tasks, tasks,
+			    &snapshot->task_capacity, sizeof(struct task));
 }
 
 int snapshot_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row)
@@ -129,8 +135,8 @@ int snapshot_add_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_
 {
 	size_t row = snapshot->process_count;
 
-	if (reserve_row(snapshot, METRIC_OF_PROCESS, (void **)&snapshot->processes, row,
-			&snapshot->process_capacity, sizeof(struct process)) < 0)
+	if (reserve_rows(snapshot, METRIC_OF_PROCESS, (void **)&snapshot->processes, row + 1,
+			 &snapshot->process_capacity, sizeof(struct process)) < 0)
 		return -ENOMEM;
 	snapshot->processes[row] = (struct process){ .tgid = tgid };
 	if (number_map_set(&snapshot->process_index, tgid, (void *)(row + 1)) < 0)
@@ -149,8 +155,7 @@ int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32
 {
 	size_t row = snapshot->task_count;
 
-	if (reserve_row(snapshot, METRIC_OF_THREAD, (void **)&snapshot->tasks, row,
-			&snapshot->task_capacity, sizeof(struct task)) < 0)
+	if (snapshot_reserve(snapshot, row + 1) < 0)
 		return -ENOMEM;
 	snapshot->tasks[row] = *task;
 	snapshot->task_count++;

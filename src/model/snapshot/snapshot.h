@@ -144,6 +144,9 @@ int snapshot_add_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_
 /* The row of `tgid`, the last one if there are several, or -1. */
 int64_t snapshot_find_process(const struct snapshot *snapshot, int32_t tgid);
 
+/* Makes room for so many tasks in all, at best before the first one is added.  0 or -ENOMEM. */
+int snapshot_reserve(struct snapshot *snapshot, size_t tasks);
+
 /* Adds a task and gives its row.  0 or -ENOMEM. */
 int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32_t *ret_row);
 

@@ -8,32 +8,57 @@
 
 #include "base/cleanup.h"
 
-/* New row numbers for the rows of one scope: new_row[old], or ROW_GONE. */
+/* In a table of new row numbers: the row was dropped. */
 #define ROW_GONE UINT32_MAX
 
-/* Moves the cells of a scope's columns to their new rows. */
-static int move_cells(struct snapshot *snapshot, enum metric_scope scope, const uint32_t *new_row,
-		      size_t rows)
-{
-	CLEANUP(free_pointer) uint64_t *values = malloc(rows * sizeof(*values) + 1);
-	CLEANUP(free_pointer) uint8_t *states = malloc(rows + 1);
+/* The rows of one scope that are kept, in their new order. */
+struct row_order {
+	uint32_t *rows;
+	size_t count;
+};
 
-	if (!values || !states)
+static void row_order_clear(struct row_order *order)
+{
+	free(order->rows);
+}
+
+static int row_order_init(struct row_order *order, size_t rows)
+{
+	order->rows = malloc(rows * sizeof(*order->rows) + 1);
+	return order->rows ? 0 : -ENOMEM;
+}
+
+static void gather_values(const struct row_order *order, const struct column *from,
+			  struct column *to)
+{
+	for (size_t i = 0; i < order->count; i++)
+		to->values[i] = from->values[order->rows[i]];
+	for (size_t i = 0; i < order->count; i++)
+		to->states[i] = from->states[order->rows[i]];
+}
+
+/* Gives each column the arrays that the column before it had. */
+static int move_cells(struct snapshot *snapshot, enum metric_scope scope,
+		      const struct row_order *order)
+{
+	size_t capacity =
+		scope == METRIC_OF_THREAD ? snapshot->task_capacity : snapshot->process_capacity;
+	CLEANUP(column_free) struct column spare = { 0 };
+
+	if (column_grow(&spare, 0, capacity + 1) < 0)
 		return -ENOMEM;
 	for (int id = 0; id < METRIC_STORED; id++) {
 		struct column *column = &snapshot->columns[id];
+		struct column old = *column;
 
-		if (metrics[id].scope != scope || !column->values || rows == 0)
+		if (metrics[id].scope != scope || !column->values)
 			continue;
-		memcpy(values, column->values, rows * sizeof(*values));
-		memcpy(states, column->states, rows);
-		memset(column->states, 0, rows);
-		for (size_t row = 0; row < rows; row++) {
-			if (new_row[row] == ROW_GONE)
-				continue;
-			column->values[new_row[row]] = values[row];
-			column->states[new_row[row]] = states[row];
-		}
+		gather_values(order, column, &spare);
+		memset(spare.states + order->count, 0, capacity - order->count);
+		column->values = spare.values;
+		column->states = spare.states;
+		spare.values = old.values;
+		spare.states = old.states;
 	}
 	return 0;
 }
@@ -56,26 +81,35 @@ static int index_processes(struct snapshot *snapshot)
 	return status;
 }
 
+static void number_rows(const struct row_order *order, uint32_t *new_row, size_t rows)
+{
+	memset(new_row, 0xff, rows * sizeof(*new_row)); /* ROW_GONE */
+	for (uint32_t i = 0; i < order->count; i++)
+		new_row[order->rows[i]] = i;
+}
+
 /* Moves the rows of a scope, with their cells and what sheets say about them. */
-static int move_rows(struct snapshot *snapshot, enum metric_scope scope, const uint32_t *new_row,
-		     size_t kept)
+static int move_rows(struct snapshot *snapshot, enum metric_scope scope,
+		     const struct row_order *order)
 {
 	bool is_task = scope == METRIC_OF_THREAD;
-	char *table = is_task ? (char *)snapshot->tasks : (char *)snapshot->processes;
+	void **table = is_task ? (void **)&snapshot->tasks : (void **)&snapshot->processes;
 	size_t size = is_task ? sizeof(struct task) : sizeof(struct process);
 	size_t *count = is_task ? &snapshot->task_count : &snapshot->process_count;
-	CLEANUP(free_pointer) char *old = malloc(*count * size + 1);
-	int status = old ? move_cells(snapshot, scope, new_row, *count) : -ENOMEM;
+	size_t capacity = is_task ? snapshot->task_capacity : snapshot->process_capacity;
+	CLEANUP(free_pointer) uint32_t *new_row = malloc(*count * sizeof(*new_row) + 1);
+	CLEANUP(free_pointer) char *moved = malloc(capacity * size + 1);
+	char *old = *table;
 
-	if (status < 0)
-		return status;
-	if (*count)
-		memcpy(old, table, *count * size);
-	for (size_t row = 0; row < *count; row++)
-		if (new_row[row] != ROW_GONE)
-			memcpy(table + new_row[row] * size, old + row * size, size);
+	if (!new_row || !moved || move_cells(snapshot, scope, order) < 0)
+		return -ENOMEM;
+	number_rows(order, new_row, *count);
+	for (size_t i = 0; i < order->count; i++)
+		memcpy(moved + i * size, old + order->rows[i] * size, size);
+	*table = moved;
+	moved = old;
 	move_keys(&snapshot->sheets[is_task ? SHEET_RUN_THREADS : SHEET_RUN_PROCESSES], new_row);
-	*count = kept;
+	*count = order->count;
 	if (is_task)
 		return 0;
 	for (size_t row = 0; row < snapshot->task_count; row++)
@@ -83,34 +117,30 @@ static int move_rows(struct snapshot *snapshot, enum metric_scope scope, const u
 	return index_processes(snapshot);
 }
 
-/* Numbers the kept rows from 0 in their order; returns how many there are. */
-static size_t number_kept(const uint8_t *keep, size_t rows, uint32_t *new_row)
+static int keep_rows(struct snapshot *snapshot, enum metric_scope scope, const uint8_t *keep,
+		     size_t rows)
 {
-	uint32_t kept = 0;
+	CLEANUP(row_order_clear) struct row_order order = { 0 };
 
-	for (size_t row = 0; row < rows; row++)
-		new_row[row] = keep[row] ? kept++ : ROW_GONE;
-	return kept;
+	if (row_order_init(&order, rows) < 0)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < rows; row++)
+		if (keep[row])
+			order.rows[order.count++] = row;
+	return move_rows(snapshot, scope, &order);
 }
 
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep)
 {
-	size_t rows = snapshot->task_count > snapshot->process_count ? snapshot->task_count :
-								       snapshot->process_count;
-	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
 	CLEANUP(free_pointer) uint8_t *used = calloc(snapshot->process_count + 1, 1);
-	int status;
+	int status =
+		used ? keep_rows(snapshot, METRIC_OF_THREAD, keep, snapshot->task_count) : -ENOMEM;
 
-	if (!new_row || !used)
-		return -ENOMEM;
-	status = move_rows(snapshot, METRIC_OF_THREAD, new_row,
-			   number_kept(keep, snapshot->task_count, new_row));
 	if (status < 0)
 		return status;
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		used[snapshot->tasks[row].process] = 1;
-	return move_rows(snapshot, METRIC_OF_PROCESS, new_row,
-			 number_kept(used, snapshot->process_count, new_row));
+	return keep_rows(snapshot, METRIC_OF_PROCESS, used, snapshot->process_count);
 }
 
 struct order {
@@ -139,11 +169,13 @@ static struct order order_of(const struct snapshot *snapshot, enum metric_scope 
 			       (uint64_t)((int64_t)snapshot->tasks[row].tid - INT32_MIN), row };
 }
 
-static bool is_sorted(const struct snapshot *snapshot, enum metric_scope scope, size_t rows)
+/* Whether the rows, taken in the order `rows` (NULL: as they are), are sorted. */
+static bool is_sorted(const struct snapshot *snapshot, enum metric_scope scope,
+		      const uint32_t *rows, size_t count)
 {
-	for (uint32_t row = 1; row < rows; row++) {
-		struct order previous = order_of(snapshot, scope, row - 1);
-		struct order order = order_of(snapshot, scope, row);
+	for (uint32_t i = 1; i < count; i++) {
+		struct order previous = order_of(snapshot, scope, rows ? rows[i - 1] : i - 1);
+		struct order order = order_of(snapshot, scope, rows ? rows[i] : i);
 
 		if (compare_order(&previous, &order) > 0)
 			return false;
@@ -151,23 +183,52 @@ static bool is_sorted(const struct snapshot *snapshot, enum metric_scope scope, 
 	return true;
 }
 
-static int sort_rows(struct snapshot *snapshot, enum metric_scope scope, size_t rows)
+/* Puts the rows of each process together: sources list the threads of a process by tid. */
+static int group_tasks(const struct snapshot *snapshot, uint32_t *rows)
 {
-	CLEANUP(free_pointer) struct order *order = NULL;
-	CLEANUP(free_pointer) uint32_t *new_row = NULL;
+	CLEANUP(free_pointer)
+	uint32_t *next = calloc(snapshot->process_count + 1, sizeof(*next));
 
-	if (is_sorted(snapshot, scope, rows))
-		return 0;
-	order = malloc(rows * sizeof(*order));
-	new_row = malloc(rows * sizeof(*new_row));
-	if (!order || !new_row)
+	if (!next)
 		return -ENOMEM;
-	for (uint32_t row = 0; row < rows; row++)
+	for (size_t row = 0; row < snapshot->task_count; row++)
+		next[snapshot->tasks[row].process + 1]++;
+	for (size_t process = 0; process < snapshot->process_count; process++)
+		next[process + 1] += next[process];
+	for (uint32_t row = 0; row < snapshot->task_count; row++)
+		rows[next[snapshot->tasks[row].process]++] = row;
+	return 0;
+}
+
+static int sort_any(const struct snapshot *snapshot, enum metric_scope scope, uint32_t *rows,
+		    size_t count)
+{
+	CLEANUP(free_pointer) struct order *order = malloc(count * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < count; row++)
 		order[row] = order_of(snapshot, scope, row);
-	qsort(order, rows, sizeof(*order), compare_order);
-	for (uint32_t i = 0; i < rows; i++)
-		new_row[order[i].row] = i;
-	return move_rows(snapshot, scope, new_row, rows);
+	qsort(order, count, sizeof(*order), compare_order);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = order[i].row;
+	return 0;
+}
+
+static int sort_rows(struct snapshot *snapshot, enum metric_scope scope, size_t count)
+{
+	CLEANUP(row_order_clear) struct row_order order = { .count = count };
+	bool is_task = scope == METRIC_OF_THREAD;
+	int status;
+
+	if (is_sorted(snapshot, scope, NULL, count))
+		return 0;
+	status = row_order_init(&order, count);
+	if (status == 0 && is_task)
+		status = group_tasks(snapshot, order.rows);
+	if (status == 0 && !(is_task && is_sorted(snapshot, scope, order.rows, count)))
+		status = sort_any(snapshot, scope, order.rows, count);
+	return status < 0 ? status : move_rows(snapshot, scope, &order);
 }
 
 static void find_first_tasks(struct snapshot *snapshot)
@@ -200,6 +261,6 @@ bool snapshot_is_finished(const struct snapshot *snapshot)
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		if (snapshot->tasks[row].process >= snapshot->process_count)
 			return false;
-	return is_sorted(snapshot, METRIC_OF_PROCESS, snapshot->process_count) &&
-	       is_sorted(snapshot, METRIC_OF_THREAD, snapshot->task_count);
+	return is_sorted(snapshot, METRIC_OF_PROCESS, NULL, snapshot->process_count) &&
+	       is_sorted(snapshot, METRIC_OF_THREAD, NULL, snapshot->task_count);
 }
