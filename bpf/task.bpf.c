@@ -20,6 +20,7 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 const volatile __u32 want_stats = 0;
+const volatile __u32 want_delays = 0;
 const volatile __u32 cgroup_hierarchy = TASK_CGROUP_UNIFIED;
 const volatile __u32 affinity_words = 1;
 
@@ -36,7 +37,7 @@ static struct delay_fields delay_fields;
 static struct stats_fields stats_fields;
 static struct name_fields name_fields;
 static __u64 open_fds[TASK_FDS_MAX / 64];
-static struct cgroup *latest_cgroup;
+static const struct css_set *latest_set;
 static __u64 latest_cgroup_id;
 
 #define BIT(section, member) (1ULL << section##_BIT_##member)
@@ -57,16 +58,19 @@ static __u64 latest_cgroup_id;
 
 #define READ_NOTHING(member)
 
-/* Finds the task's cgroup in the hierarchy that was asked for. */
-static __always_inline struct cgroup *cgroup_find(struct task_struct *task)
+/*
+ * Finds the cgroup of a set in the hierarchy that was asked for.  The kernel remembers few types
+ * while it loads a program: those of one kind are used together, so that it searches for each
+ * once.
+ */
+static __always_inline struct cgroup *cgroup_find(const struct css_set *set)
 {
-	const struct css_set *set = BPF_CORE_READ(task, cgroups);
 	struct cgroup_subsys_state *state = 0;
-	__u64 controller;
+	__u64 controller = 0;
 
 	switch (cgroup_hierarchy) {
 	case TASK_CGROUP_UNIFIED:
-		return BPF_CORE_READ(set, dfl_cgrp);
+		break;
 #define CONTROLLER(name)                                                                           \
 	case TASK_CGROUP_##name:                                                                   \
 		if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, name##_cgrp_id))            \
@@ -78,9 +82,25 @@ static __always_inline struct cgroup *cgroup_find(struct task_struct *task)
 	default:
 		return 0;
 	}
+	if (cgroup_hierarchy == TASK_CGROUP_UNIFIED)
+		return BPF_CORE_READ(set, dfl_cgrp);
 	bpf_probe_read_kernel(&state, sizeof(state),
 			      (const char *)&set->subsys + controller * sizeof(state));
 	return BPF_CORE_READ(state, cgroup);
+}
+
+/* Most threads of a process have the same set of cgroups: do not read the id again. */
+static __always_inline __u64 cgroup_id_find(struct task_struct *task)
+{
+	const struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup *cgroup;
+
+	if (set != latest_set || task->pid == task->tgid) {
+		cgroup = cgroup_find(set);
+		latest_cgroup_id = cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
+		latest_set = set;
+	}
+	return latest_cgroup_id;
 }
 
 static __always_inline int ext_enabled_read(struct task_struct *task, __u64 *ret)
@@ -100,7 +120,6 @@ static __always_inline int ext_enabled_read(struct task_struct *task, __u64 *ret
 static __always_inline void task_fill(struct task_struct *task)
 {
 	struct task_fields *fields = &record.task;
-	struct cgroup *cgroup = cgroup_find(task);
 	__u64 present = BIT(TASK, pid) | BIT(TASK, tgid);
 
 	fields->pid = thread_number(task);
@@ -112,15 +131,9 @@ static __always_inline void task_fill(struct task_struct *task)
 #define READ_TASK(member, base, path) READ(TASK, fields, present, member, base, path)
 	TASK_FIELDS(READ_TASK, READ_NOTHING)
 #undef READ_TASK
-	if (cgroup) {
-		/* Most threads of a process share a cgroup: do not read its id again. */
-		if (cgroup != latest_cgroup || task->pid == task->tgid) {
-			latest_cgroup_id = BPF_CORE_READ(cgroup, kn, id);
-			latest_cgroup = cgroup;
-		}
-		fields->cgroup_id = latest_cgroup_id;
+	fields->cgroup_id = cgroup_id_find(task);
+	if (fields->cgroup_id)
 		present |= BIT(TASK, cgroup_id);
-	}
 	fields->present = present;
 }
 
@@ -199,8 +212,8 @@ static __always_inline void group_fill(struct task_struct *task)
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
 	fields->ppid = parent_number(task);
-	fields->pgid = pid_number(signal->pids[PIDTYPE_PGID]);
-	fields->session = pid_number(signal->pids[PIDTYPE_SID]);
+	fields->pgid = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_PGID]));
+	fields->session = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_SID]));
 
 #define READ_GROUP(member, base, path) READ(GROUP, fields, present, member, base, path)
 	GROUP_FIELDS(READ_GROUP, READ_NOTHING)
@@ -284,7 +297,7 @@ static __always_inline void head_fill(struct task_struct *task, __u32 size)
 		return;
 	if (task->pid == task->tgid)
 		section_add(TASK_SECTION_GROUP, sizeof(group_fields));
-	if (bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
+	if (want_delays && bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
 		section_add(TASK_SECTION_DELAY, sizeof(delay_fields));
 	if (want_stats && bpf_core_field_exists(task->stats.nr_wakeups))
 		section_add(TASK_SECTION_STATS, sizeof(stats_fields));
@@ -319,11 +332,11 @@ int dump_task(struct bpf_iter__task *context)
 		group_fill(task);
 		bpf_seq_write(output, &group_fields, sizeof(group_fields));
 	}
-	if (section_is_in(TASK_SECTION_DELAY)) {
+	if (want_delays && section_is_in(TASK_SECTION_DELAY)) {
 		delay_fill(task->delays);
 		bpf_seq_write(output, &delay_fields, sizeof(delay_fields));
 	}
-	if (section_is_in(TASK_SECTION_STATS)) {
+	if (want_stats && section_is_in(TASK_SECTION_STATS)) {
 		stats_fill(task);
 		bpf_seq_write(output, &stats_fields, sizeof(stats_fields));
 	}

@@ -66,14 +66,16 @@ static size_t affinity_words(const struct host *host)
 	return words < TASK_AFFINITY_WORDS_MAX ? words : TASK_AFFINITY_WORDS_MAX;
 }
 
-static int load(const struct host *host, bool want_stats, struct task_program **program)
+static int load(const struct host *host, const struct gate gates[GATE_COUNT],
+		struct task_program **program)
 {
 	int cpus = libbpf_num_possible_cpus();
 
 	*program = task_program__open();
 	if (!*program)
 		return -ENOMEM;
-	(*program)->rodata->want_stats = want_stats;
+	(*program)->rodata->want_stats = gates[GATE_SCHEDSTATS].open;
+	(*program)->rodata->want_delays = gates[GATE_TASK_DELAY_ACCT].open;
 	(*program)->rodata->cpu_count = (uint32_t)(cpus > 0 ? cpus : 0);
 	(*program)->rodata->cgroup_hierarchy = hierarchy_number(&host->cgroup);
 	(*program)->rodata->affinity_words = (uint32_t)affinity_words(host);
@@ -97,7 +99,7 @@ int task_iterator_open(const struct host *host, const struct gate gates[GATE_COU
 	if (status < 0)
 		return status;
 	iterator = calloc(1, sizeof(*iterator));
-	status = iterator ? load(host, gates[GATE_SCHEDSTATS].open, &iterator->program) : -ENOMEM;
+	status = iterator ? load(host, gates, &iterator->program) : -ENOMEM;
 	if (status < 0) {
 		task_iterator_close(iterator);
 		return host_bpf_explain(status, error);
@@ -223,11 +225,7 @@ static ssize_t each_record(const char *bytes, size_t length, size_t words,
 
 static int take_record(void *context, struct task_record *record)
 {
-	struct walk *walk = context;
-
-	if (!walk->capture->gates[GATE_TASK_DELAY_ACCT].open)
-		record->delay = NULL;
-	return add(walk, record);
+	return add(context, record);
 }
 
 static ssize_t consume(void *context, const void *bytes, size_t length)
