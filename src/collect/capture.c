@@ -20,6 +20,8 @@
 #include "collect/source.h"
 #include "collect/task/task_iterator.h"
 
+#define SPARE_ROWS 64 /* for tasks that are started while others are listed */
+
 static int identify_host(struct capture *capture)
 {
 	host_facts_identify(capture);
@@ -55,6 +57,10 @@ static int list_by_iterator(struct capture *capture)
 	int status;
 
 	snapshot_set_fact_text(capture->snapshot, FACT_task_source, "bpf");
+	if (!capture->options->pid_count && !capture->options->cgroup)
+		capture->tasks_before = procfs_count_tasks(capture->host);
+	if (snapshot_reserve(capture->snapshot, capture->tasks_before + SPARE_ROWS) < 0)
+		return -ENOMEM;
 	status = task_iterator_list(sampling->iterator, capture, &sampling->no_iterator);
 	if (status < 0)
 		return status;

@@ -102,9 +102,10 @@ struct capture {
 	struct source_tally tallies[SOURCE_COUNT];
 	struct host_clock clock; /* at the start */
 	bool has_clock;
-	uint64_t tasks_ended; /* after the iterator listed them, before their files were read */
-	bool proc_is_foreign; /* proc shows the iterator's tasks under other pids and tids */
-	uint64_t lost_facts;  /* a bit for each fact about the host that could not be read */
+	uint64_t tasks_before; /* how many the kernel had when listing began; 0: not known */
+	uint64_t tasks_ended;  /* after the iterator listed them, before their files were read */
+	bool proc_is_foreign;  /* proc shows the iterator's tasks under other pids and tids */
+	uint64_t lost_facts;   /* a bit for each fact about the host that could not be read */
 	ARRAY_OF(struct walked_thread) walked_threads;
 	ARRAY_OF(struct walked_process) walked_processes;
 	struct program_path programs[PROGRAM_PATHS];
@@ -216,6 +217,9 @@ bool process_find_living(const struct snapshot *snapshot, uint32_t row, int *dir
  * cgroup than the one that was asked for.  0 or -ENOMEM.
  */
 int procfs_name_leaders(struct capture *capture);
+
+/* How many tasks the kernel has, those of other PID namespaces included; 0 when it is not known. */
+uint64_t procfs_count_tasks(const struct host *host);
 
 /* Reads tasks that the iterator did not list (see capture_tally.gap_filled). */
 int procfs_fill_gaps(struct capture *capture);

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "collect/collector.h"
 #include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
@@ -37,13 +38,17 @@ static void walk_clear(struct walk *walk)
 	array_free(&walk->known);
 }
 
-static int walk_begin(struct walk *walk, struct capture *capture)
+static void walk_begin(struct walk *walk, struct capture *capture)
 {
 	*walk = (struct walk){
 		.capture = capture,
 		.known_tasks = capture->snapshot->task_count,
 	};
-	return proc_list(capture->host->proc, ".", &walk->tgids);
+}
+
+static int list_processes(struct walk *walk)
+{
+	return proc_list(walk->capture->host->proc, ".", &walk->tgids);
 }
 
 static uint64_t known_key(uint32_t process, int32_t tid)
@@ -155,8 +160,10 @@ int procfs_list(struct capture *capture)
 	struct error *error = capture->error;
 	CLEANUP(walk_clear) struct walk walk;
 	size_t kept;
-	int status = walk_begin(&walk, capture);
+	int status;
 
+	walk_begin(&walk, capture);
+	status = list_processes(&walk);
 	if (status < 0)
 		return error_set(error, status, "proc cannot be listed: %s", strerror(-status));
 	if (!walk.tgids.list.count)
@@ -269,16 +276,69 @@ static int add_missing_processes(struct walk *walk)
 	return 0;
 }
 
+uint64_t procfs_count_tasks(const struct host *host)
+{
+	char line[64];
+	const char *slash;
+	uint64_t count;
+
+	if (!host->live || !host_read_line(host->proc, "loadavg", line, sizeof(line)))
+		return 0;
+	slash = strchr(line, '/');
+	return slash && slash++ && scan_u64(&slash, &count) ? count : 0;
+}
+
+/* Whether every task of the kernel has a row: nothing was started or ended, and none is missing. */
+static bool has_all_tasks(const struct capture *capture)
+{
+	return capture->tasks_before && capture->tasks_before == capture->snapshot->task_count &&
+	       capture->tasks_before == procfs_count_tasks(capture->host);
+}
+
+/* Lists the parents of listed processes that were not listed themselves. */
+static int list_parents(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->capture->snapshot;
+	int status = 0;
+
+	for (uint32_t row = 0; row < snapshot->process_count && status == 0; row++) {
+		uint64_t parent;
+
+		if (snapshot_get(snapshot, METRIC_ppid, row, &parent) && parent &&
+		    snapshot_find_process(snapshot, (int32_t)parent) < 0 &&
+		    !proc_numbers_have(&walk->tgids, (int32_t)parent))
+			status = array_append(&walk->tgids.list, (int32_t)parent);
+	}
+	return status;
+}
+
+/*
+ * Adds the processes that the iterator did not list.  proc is slow to list processes, so it is
+ * asked only if tasks are still missing after the parents of others were added.
+ */
+static int find_missing_processes(struct walk *walk)
+{
+	const struct capture *capture = walk->capture;
+	int status = capture->tasks_before ? list_parents(walk) : 0;
+
+	if (status == 0)
+		status = add_missing_processes(walk);
+	if (status < 0 || has_all_tasks(capture))
+		return status;
+	status = list_processes(walk);
+	return status < 0 ? status : add_missing_processes(walk);
+}
+
 int procfs_fill_gaps(struct capture *capture)
 {
 	CLEANUP(walk_clear) struct walk walk;
 	size_t kept = 0;
-	int status = walk_begin(&walk, capture);
+	int status;
 
+	walk_begin(&walk, capture);
+	status = add_missing_threads(&walk);
 	if (status == 0)
-		status = add_missing_threads(&walk);
-	if (status == 0)
-		status = add_missing_processes(&walk);
+		status = find_missing_processes(&walk);
 	if (status == 0 && walk.jobs.count)
 		status = read_jobs(&walk, &kept);
 	capture->snapshot->tally.gap_filled += kept;

@@ -54,6 +54,14 @@ struct proc_numbers {
 
 void proc_numbers_clear(struct proc_numbers *numbers);
 
+static inline bool proc_numbers_have(const struct proc_numbers *numbers, int32_t number)
+{
+	for (size_t i = 0; i < numbers->list.count; i++)
+		if (numbers->list.data[i] == number)
+			return true;
+	return false;
+}
+
 /* Lists the entries of a directory that are numbers, ascending.  Replaces the former list. */
 int proc_list(int dir, const char *path, struct proc_numbers *ret);
 int proc_list_threads(int proc, int32_t pid, struct proc_numbers *ret);

@@ -255,6 +255,57 @@ static void gaps_are_filled_and_counted(void **state)
 	family_end(&first, &usage);
 }
 
+/* As if the iterator had listed all tasks but one: a process that is a child of ours. */
+static void list_all_but_one(struct scene *scene)
+{
+	struct task task = { .start_time_ns = 1 };
+	struct snapshot *snapshot;
+	uint32_t row;
+
+	snapshot_free(scene->capture.snapshot);
+	assert_int_equal(snapshot_new(&scene->capture.snapshot), 0);
+	snapshot = scene->capture.snapshot;
+	assert_int_equal(snapshot_process(snapshot, INT32_MAX, &task.process), 0);
+	assert_int_equal(snapshot_need_column(snapshot, METRIC_nr_threads), 0);
+	assert_int_equal(snapshot_need_column(snapshot, METRIC_ppid), 0);
+	snapshot_set(snapshot, METRIC_nr_threads, task.process, 1);
+	snapshot_set(snapshot, METRIC_ppid, task.process, (uint64_t)getpid());
+	scene->capture.tasks_before = procfs_count_tasks(scene->capture.host);
+	assert_true(scene->capture.tasks_before > 2);
+	while (snapshot->task_count + 1 < scene->capture.tasks_before) {
+		task.tid++;
+		assert_int_equal(snapshot_add_task(snapshot, &task, &row), 0);
+	}
+}
+
+static uint64_t fill_gaps(struct scene *scene, uint64_t tasks_too_many)
+{
+	list_all_but_one(scene);
+	scene->capture.tasks_before += tasks_too_many;
+	assert_int_equal(procfs_fill_gaps(&scene->capture), 0);
+	return scene->capture.snapshot->tally.gap_filled;
+}
+
+/* Other processes may start and end while we count: then proc is listed, and we count again. */
+static void proc_is_listed_only_when_the_kernel_has_more_tasks_than_rows(void **state)
+{
+	struct scene *scene = *state;
+	struct family hidden;
+	struct rusage usage;
+	int32_t pids[2];
+
+	family_start(&hidden);
+	pids[0] = getpid();
+	pids[1] = hidden.pid;
+	scene->options.pids = pids;
+	scene->options.pid_count = 2;
+	scene_open(scene, NULL);
+	/* We are found as a parent, and that is all that was missing. */
+	WAIT_UNTIL(fill_gaps(scene, 0) == 1);
+	assert_int_equal(fill_gaps(scene, 1), 3);
+	family_end(&hidden, &usage);
+}
+
 static void a_process_that_took_over_a_number_is_not_mixed_in(void **state)
 {
 	struct scene *scene = *state;
@@ -353,6 +404,7 @@ int main(void)
 		SCENE_TEST(what_moves_while_it_is_read_is_not_put_on_the_dead),
 		SCENE_TEST(our_own_process_agrees_with_system_calls),
 		SCENE_TEST(gaps_are_filled_and_counted),
+		SCENE_TEST(proc_is_listed_only_when_the_kernel_has_more_tasks_than_rows),
 		SCENE_TEST(a_process_that_took_over_a_number_is_not_mixed_in),
 		SCENE_TEST(threads_of_a_process_that_took_over_a_number_fill_no_gap),
 		SCENE_TEST(a_leader_younger_than_its_thread_is_of_another_process),
