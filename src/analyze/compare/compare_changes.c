@@ -14,7 +14,7 @@ struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_s
 	return delta;
 }
 
-static struct difference difference_of_real(double before, double after)
+static inline struct difference difference_of_real(double before, double after)
 {
 	return (struct difference){ .known = true,
 				    .is_real = true,
@@ -22,8 +22,9 @@ static struct difference difference_of_real(double before, double after)
 				    .real = after - before };
 }
 
-static struct difference difference_of_cells(const struct compare_work *work,
-					     const struct cell *before, const struct cell *after)
+static inline struct difference difference_of_cells(const struct compare_work *work,
+						    const struct cell *before,
+						    const struct cell *after)
 {
 	if (work->is_ratio)
 		return difference_of_real(before->real, after->real);
@@ -31,7 +32,8 @@ static struct difference difference_of_cells(const struct compare_work *work,
 }
 
 /* The change of a formula's value over the interval. */
-static struct difference difference_of_interval(const struct compare_work *work, size_t group)
+static inline struct difference difference_of_interval(const struct compare_work *work,
+						       size_t group)
 {
 	static const struct cell nothing;
 	const struct cell *before = work->is_ratio ? &work->sides[0][group] : &nothing;
@@ -45,7 +47,7 @@ static struct difference difference_of_interval(const struct compare_work *work,
  * Where a metric adds up, a side without the group counts as 0.  Where neither
  * side has the group, as for processes among exited threads, nothing is known.
  */
-static struct difference difference_of_sides(const struct compare_work *work, size_t group)
+static inline struct difference difference_of_sides(const struct compare_work *work, size_t group)
 {
 	static const struct cell nothing;
 	const struct cell *cells[SIDES];
@@ -63,7 +65,7 @@ static struct difference difference_of_sides(const struct compare_work *work, si
 }
 
 /* The exact change of a group. */
-static struct difference difference_of_group(const struct compare_work *work, size_t group)
+static inline struct difference difference_of_group(const struct compare_work *work, size_t group)
 {
 	const struct move *move;
 

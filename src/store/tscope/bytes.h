@@ -10,9 +10,11 @@
 #ifndef STORE_BYTES_H
 #define STORE_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VARINT_SIZE 10 /* the longest */
 #define NAME_SIZE 64   /* the longest name of anything in a file, with its NUL */
@@ -58,8 +60,17 @@ static inline void reader_name(struct reader *reader, char name[NAME_SIZE])
 	reader_text(reader, name, NAME_SIZE);
 }
 
-/* Reads the varint at `next`, 7 bits a byte, lowest first; NULL when there is none. */
-static inline const uint8_t *varint_read(const uint8_t *next, const uint8_t *end, uint64_t *ret)
+/* Puts the low 7 bits of each of 8 bytes next to each other, those of the lowest byte first. */
+static inline uint64_t varint_join(uint64_t word)
+{
+	word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+	word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+	return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+}
+
+/* The same as varint_read() for one that may be longer than 8 bytes or may be cut off. */
+static inline const uint8_t *varint_read_bytes(const uint8_t *next, const uint8_t *end,
+					       uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -75,6 +86,22 @@ static inline const uint8_t *varint_read(const uint8_t *next, const uint8_t *end
 		}
 	}
 	return NULL;
+}
+
+/* Reads the varint at `next`, 7 bits a byte, lowest first; NULL when there is none. */
+static inline const uint8_t *varint_read(const uint8_t *next, const uint8_t *end, uint64_t *ret)
+{
+	uint64_t word, ends;
+
+	if ((size_t)(end - next) < sizeof(word))
+		return varint_read_bytes(next, end, ret);
+	memcpy(&word, next, sizeof(word));
+	word = le64toh(word);
+	ends = ~word & 0x8080808080808080; /* the top bit of each byte that could be the last */
+	if (!ends)
+		return varint_read_bytes(next, end, ret);
+	*ret = varint_join(word & (ends ^ (ends - 1)));
+	return next + __builtin_ctzll(ends) / 8 + 1;
 }
 
 static inline uint8_t *varint_write(uint8_t *next, uint64_t value)

@@ -79,41 +79,39 @@ static void read_same(struct reader *reader, uint64_t *numbers, size_t count)
 		numbers[i] = number;
 }
 
-static void read_varints(struct reader *reader, uint64_t *numbers, size_t count)
+static inline __attribute__((always_inline)) void
+read_varints(struct reader *reader, enum series_encoding encoding, uint64_t *numbers, size_t count)
 {
+	bool has_sign = encoding == SERIES_SIGNED || encoding == SERIES_DELTA;
 	const uint8_t *next = reader->next;
+	uint64_t previous = 0, number = 0;
 
 	for (size_t i = 0; i < count && next; i++) {
-		if (next < reader->end && *next < 0x80)
-			numbers[i] = *next++;
-		else
-			next = varint_read(next, reader->end, &numbers[i]);
+		next = varint_read(next, reader->end, &number);
+		numbers[i] = (has_sign ? unzigzag(number) : number) + previous;
+		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
 	}
 	reader->bad |= !next;
 	reader->next = next ? next : reader->end;
 }
 
+/* One loop for each encoding, so that none of them asks for it again and again. */
 void series_read(struct reader *reader, uint64_t *numbers, size_t count)
 {
-	uint8_t encoding = reader_u8(reader);
-	uint64_t previous = 0;
-
-	switch (encoding) {
+	switch (reader_u8(reader)) {
 	case SERIES_SAME:
 		read_same(reader, numbers, count);
 		return;
 	case SERIES_PLAIN:
+		read_varints(reader, SERIES_PLAIN, numbers, count);
+		return;
 	case SERIES_SIGNED:
+		read_varints(reader, SERIES_SIGNED, numbers, count);
+		return;
 	case SERIES_DELTA:
-		read_varints(reader, numbers, count);
-		break;
+		read_varints(reader, SERIES_DELTA, numbers, count);
+		return;
 	default:
 		reader->bad = true;
-	}
-	if (reader->bad || encoding == SERIES_PLAIN)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		numbers[i] = unzigzag(numbers[i]) + previous;
-		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
 	}
 }
