@@ -96,20 +96,42 @@ static void find_moves(struct compare_work *work)
 	}
 }
 
+/* The change of a group as a number; NAN when it is not known. */
+static double change_of_group(const struct compare_work *work, size_t group)
+{
+	struct difference difference = difference_of_group(work, group);
+
+	return difference.known ? difference.real : NAN;
+}
+
+/* Most groups are on both sides and were measured there. */
+static void find_changes(struct compare_work *work)
+{
+	bool is_of_sides = !work->has_interval && !work->has_moves;
+
+	for (size_t group = 0; group < work->layout->group_count; group++) {
+		const struct cell *before = &work->sides[0][group], *after = &work->sides[1][group];
+		double change = is_of_sides && before->known && after->known ?
+					difference_of_cells(work, before, after).real :
+					change_of_group(work, group);
+
+		work->changes[group] = change;
+		if (work->is_ratio)
+			work->total += work->amounts[group];
+		else if (!isnan(change))
+			work->total += fabs(change);
+	}
+}
+
 void compare_work_find_changes(struct compare_work *work)
 {
-	if (work->has_moves && !work->is_reset) {
+	if (work->is_reset)
+		for (size_t group = 0; group < work->layout->group_count; group++)
+			work->changes[group] = NAN;
+	else if (work->has_moves)
 		find_moves(work);
-		return;
-	}
-	for (size_t group = 0; group < work->layout->group_count; group++) {
-		struct difference difference = { 0 };
-
-		if (!work->is_reset)
-			difference = difference_of_group(work, group);
-		work->changes[group] = difference.known ? difference.real : NAN;
-		work->total += work->is_ratio ? work->amounts[group] : fabs(difference.real);
-	}
+	else
+		find_changes(work);
 }
 
 static void set_value(const struct compare_work *work, const struct cell *cell, uint32_t population,

@@ -264,12 +264,18 @@ static int make_numbers(struct row_maker *maker, const struct metric *metric)
 static int make_settings(struct row_maker *maker, const struct metric *metric)
 {
 	int status = compare_settings_begin(maker, metric);
+	uint64_t still = 0;
 
 	for (uint32_t group = 0; group < maker->layout->first_exited && status == 0; group++) {
+		if (!maker->keeper->unchanged && compare_settings_are_same(maker, group)) {
+			still++;
+			continue;
+		}
 		compare_settings_fold(maker, group);
 		if (has_row(&maker->work, group))
 			status = make_row(maker, group);
 	}
+	row_keeper_skip(maker->keeper, maker->section, still, 0);
 	return status;
 }
 

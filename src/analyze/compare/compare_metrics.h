@@ -69,6 +69,9 @@ int row_maker_make(struct row_maker *maker, const struct metric *metric,
  */
 int compare_settings_begin(struct row_maker *maker, const struct metric *metric);
 
+/* Whether each side of a group has one number and both are equal, which need not be folded. */
+bool compare_settings_are_same(const struct row_maker *maker, size_t group);
+
 /* Folds both sides of one group, and notes whether they are equal in the maker's work. */
 void compare_settings_fold(struct row_maker *maker, size_t group);
 

@@ -85,6 +85,26 @@ static void fold_run(struct row_maker *maker, size_t run, size_t group, struct f
 			      list->rows[i], &lists->cpu_counts);
 }
 
+/* The only number of a group on one side; false when it has several rows, or something else. */
+static bool only_number(const struct row_maker *maker, int side, size_t group, uint64_t *ret)
+{
+	const struct metric *metric = maker->work.metric;
+	const struct member_list *list = &maker->lists[side * SCOPES + (int)metric->scope];
+	const struct column *column = maker->columns[side];
+
+	return column && list->first[group] + 1 == list->first[group + 1] &&
+	       column_get(column, list->rows[list->first[group]], ret) == CELL_NUMBER;
+}
+
+bool compare_settings_are_same(const struct row_maker *maker, size_t group)
+{
+	uint64_t before, after;
+
+	return maker->layout->run_count == SIDES && maker->work.metric->fold != FOLD_CPUSET &&
+	       only_number(maker, 0, group, &before) && only_number(maker, 1, group, &after) &&
+	       before == after;
+}
+
 void compare_settings_fold(struct row_maker *maker, size_t group)
 {
 	const struct compare_layout *layout = maker->layout;
