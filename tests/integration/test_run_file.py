@@ -62,6 +62,15 @@ class OneRun(RunFileCase):
         summaries = [self.taskscope("report", file, "--format", "json") for file in self.files]
         self.assertEqual(*summaries)
 
+    def test_both_files_are_the_same_run(self):
+        shown = [json.loads(self.taskscope("show", file, "-g", "thread", "--format", "json"))
+                 for file in self.files]
+        self.assertEqual(*shown)
+        for sides in (self.files, self.files[::-1]):
+            compared = json.loads(self.taskscope("compare", *sides, "--format", "json"))
+            self.assertEqual(compared["rows"], [])
+            self.assertEqual(compared["host_changes"], [])
+
     @needs_events
     def test_both_files_show_the_programs(self):
         metrics = "process_count,failures,run_time_ns,wait_timer_ns,thread_count,end_ns"

@@ -54,7 +54,7 @@ const char *compare_fact_words(struct comparison *comparison, const struct snaps
 }
 
 /*
- * Compares the chosen word of a kernel menu, "always [madvise] never": JSON
+ * Compares the chosen word of a kernel menu, "always [madvise] never": older JSON
  * lines of a run have only that word.
  */
 static bool same_choice(const char *a, const char *b)
@@ -174,7 +174,7 @@ static int compare_settings(const struct snapshot *before, const struct snapshot
 	const struct sheet *sheet = &of->sheets[SHEET_HOST];
 	struct family family = { 0 };
 
-	/* JSON lines of a run have no settings: that does not mean that each changed. */
+	/* Older JSON lines of a run have no settings: that does not mean that each changed. */
 	if (!has_settings(before) || !has_settings(after))
 		return 0;
 	for (size_t i = 0; i < sheet->columns.count; i++) {

@@ -384,11 +384,12 @@ static const char *const section_names[] = {
 /*
  * Makes a record field from a row of run_fields.def.  A plain count is written even when it is 0.
  */
-static struct record_field as_record(const struct run_field *field, char name[SHEET_NAME_SIZE])
+static struct record_field as_record(const struct run_field *field, const char *key,
+				     char name[SHEET_NAME_SIZE])
 {
 	struct record_field record = { name, RECORD_U64, 0, sizeof(uint64_t) };
 
-	snprintf(name, SHEET_NAME_SIZE, "%s %s", section_names[field->section], field->key);
+	snprintf(name, SHEET_NAME_SIZE, "%s %s", section_names[field->section], key);
 	if (field->type == RUN_FIELD_SMALL)
 		record = (struct record_field){ name, RECORD_U32, 0, sizeof(uint32_t) };
 	else if (field->type == RUN_FIELD_OPTIONAL)
@@ -405,7 +406,7 @@ int run_fields_write(struct snapshot *snapshot, const struct run *run)
 	int status = 0;
 
 	for (size_t i = 0; i < run_field_count && status == 0; i++) {
-		struct record_field record = as_record(&run_fields[i], name);
+		struct record_field record = as_record(&run_fields[i], run_fields[i].key, name);
 		const void *at = run_field_at(run, &run_fields[i]);
 
 		if (run_fields[i].type == RUN_FIELD_COUNT &&
@@ -425,12 +426,16 @@ void run_fields_read(const struct snapshot *snapshot, struct run *run)
 	char name[SHEET_NAME_SIZE];
 
 	for (size_t i = 0; i < run_field_count; i++) {
-		struct record_field record = as_record(&run_fields[i], name);
+		const struct run_field *field = &run_fields[i];
+		const char *older = run_field_older_key(field->key);
+		struct record_field record = as_record(field, field->key, name);
 		uint64_t value;
 
+		if (older && !sheet_find(sheet, name))
+			record = as_record(field, older, name);
 		if (column_get(sheet_find(sheet, name), 0, &value) == CELL_NUMBER)
-			read_number(&record, value, run_field_at(run, &run_fields[i]));
+			read_number(&record, value, run_field_at(run, field));
 		else
-			run->tree->unknown |= run_fields[i].unknown;
+			run->tree->unknown |= field->unknown;
 	}
 }

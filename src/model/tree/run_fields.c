@@ -28,3 +28,18 @@ bool run_field_is_known(const struct run *run, const struct run_field *field)
 	return field->unknown != TREE_UNKNOWN_OOM_KILLS || run->tree->oom_kills || !run->tracer ||
 	       strcmp(run->tracer, "bpf") == 0;
 }
+
+const char *run_field_older_key(const char *key)
+{
+	static const struct {
+		const char *key, *older;
+	} renamed[] = {
+		{ "processes_alive", "process_count" },
+		{ "threads_alive", "thread_count" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
+		if (strcmp(renamed[i].key, key) == 0)
+			return renamed[i].older;
+	return NULL;
+}

@@ -47,6 +47,9 @@ extern const size_t run_field_count;
  */
 bool run_field_is_known(const struct run *run, const struct run_field *field);
 
+/* The name of the same number in older files, or NULL. */
+const char *run_field_older_key(const char *key);
+
 /* Where the number is. */
 static inline void *run_field_at(const struct run *run, const struct run_field *field)
 {

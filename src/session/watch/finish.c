@@ -145,6 +145,16 @@ static void finish_self(struct watch *watch)
 	self->missed_ticks = watch->samples.sampler.missed;
 }
 
+static void write_states(struct watch *watch)
+{
+	FILE *out = watch->run->states ? lines_begin(&watch->output.lines) : NULL;
+
+	if (!out)
+		return;
+	run_json_states(out, watch->run);
+	lines_end(&watch->output.lines);
+}
+
 static void write_summary(struct watch *watch)
 {
 	struct diagnosis diagnosis = { 0 };
@@ -187,7 +197,9 @@ int watch_finish(struct watch *watch)
 		status = phases_finish(&watch->phases);
 	finish_losses(watch);
 	finish_self(watch);
-	if (status == 0)
+	if (status == 0) {
+		write_states(watch);
 		write_summary(watch);
+	}
 	return status;
 }

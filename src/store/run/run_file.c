@@ -162,16 +162,21 @@ static int read_env(struct reader *reader, json_t *line)
 	}
 	snapshot_free(reader->host);
 	reader->host = host;
-	return 0;
+	return run_read_sheet(json_object_get(line, "host"), host, &host->sheets[SHEET_HOST]);
+}
+
+static int read_states(struct reader *reader, json_t *line)
+{
+	return run_read_states(line, reader->run);
 }
 
 static const struct {
 	const char *kind;
 	int (*read)(struct reader *reader, json_t *line);
 } kinds[] = {
-	{ "env", read_env },	     { "metadata", read_metadata }, { "sample", read_sample },
-	{ "tree", read_tree },	     { "event", read_event },	    { "exit", read_exit },
-	{ "summary", read_summary },
+	{ "env", read_env },	   { "metadata", read_metadata }, { "sample", read_sample },
+	{ "tree", read_tree },	   { "event", read_event },	  { "exit", read_exit },
+	{ "states", read_states }, { "summary", read_summary },
 };
 
 /* An upper bound of the line's values: counts what comes before, between and around them. */

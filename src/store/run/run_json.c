@@ -10,20 +10,6 @@
 #include "store/run/run_json_parts.h"
 #include "model/tree/run_order.h"
 
-/* Writes the chosen word of a kernel menu, "always [madvise] never". */
-static void write_chosen(struct json *json, const char *key, const char *menu)
-{
-	const char *open = strchr(menu, '['), *close = open ? strchr(open, ']') : NULL;
-	char word[32] = "";
-
-	if (!close || (size_t)(close - open) > sizeof(word)) {
-		json_member_string(json, key, menu);
-		return;
-	}
-	memcpy(word, open + 1, (size_t)(close - open) - 1);
-	json_member_string(json, key, word);
-}
-
 static const char *fact_of(const struct snapshot *host, enum fact_id id)
 {
 	const struct fact *fact = &host->facts[id];
@@ -65,8 +51,6 @@ static void write_fact(struct json *json, const struct snapshot *host, enum fact
 		return;
 	if (!facts[id].is_text)
 		json_member_u64(json, facts[id].name, fact->number);
-	else if (id == FACT_thp_enabled && fact->text)
-		write_chosen(json, facts[id].name, fact->text);
 	else
 		json_member_string(json, facts[id].name, fact->text ? fact->text : "");
 }
@@ -78,6 +62,7 @@ void run_json_env(FILE *out, const struct snapshot *host)
 	write_known_names(&json, host);
 	for (int id = 0; id < FACT_COUNT; id++)
 		write_fact(&json, host, id);
+	run_json_sheet(&json, "host", host, &host->sheets[SHEET_HOST]);
 	json_end_object(&json);
 }
 
@@ -119,8 +104,8 @@ void run_json_sample(FILE *out, const struct run *run)
 	write_cpu_usage(&json, run);
 	if (last->has_rss)
 		json_member_u64(&json, "mem_rss_kb", last->rss_bytes / 1024);
-	json_member_u64(&json, "process_count", last->processes);
-	json_member_u64(&json, "thread_count", last->threads);
+	json_member_u64(&json, "processes_alive", last->processes);
+	json_member_u64(&json, "threads_alive", last->threads);
 	json_member_u64(&json, "processes_ever", run->tree->processes);
 	json_member_u64(&json, "threads_ever", run->tree->threads);
 	if (last->has_fds)
@@ -148,8 +133,8 @@ void run_json_tree(FILE *out, const struct run *run, size_t limit)
 	size_t shown = count < limit ? count : limit;
 
 	json_member_u64(&json, "time_ns", run_offset_ns(run, run->last.time_ns));
-	json_member_u64(&json, "process_count", run->tree->live_processes);
-	json_member_u64(&json, "thread_count", run->tree->live_threads);
+	json_member_u64(&json, "processes_alive", run->tree->live_processes);
+	json_member_u64(&json, "threads_alive", run->tree->live_threads);
 	json_key(&json, "processes");
 	json_begin_array(&json);
 	for (size_t i = 0; i < shown; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes the JSON lines of a run (docs/json.md): env, metadata, sample, scopes,
- * tree, event, exit, summary.  Each function writes one line with its newline;
+ * tree, event, exit, states, summary.  Each function writes one line with its newline;
  * what is absent is left out.
  */
 #ifndef STORE_RUN_JSON_H
@@ -35,6 +35,8 @@ void run_json_tree(FILE *out, const struct run *run, size_t limit);
 void run_json_event(FILE *out, const struct run *run, const struct tree_event *event);
 /* A process that ended: from tree_take_ended(). */
 void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
+/* The sheets of host and cgroups at the begin and the end, which run->states has. */
+void run_json_states(FILE *out, const struct run *run);
 /* Writes what was concluded from the run, as members of the summary. */
 typedef void run_json_conclusions(struct json *json, const struct run *run, const void *context,
 				  bool is_brief);

@@ -15,6 +15,9 @@
 #include "model/tree/run.h"
 #include "model/tree/run_fields.h"
 
+struct sheet;
+struct snapshot;
+
 /* Opens the object of a line and writes its kind and time; json_end_object() closes it. */
 struct json run_json_begin(FILE *out, const char *kind, uint64_t unix_ns);
 
@@ -26,6 +29,9 @@ uint64_t run_offset_ns(const struct run *run, uint64_t time_ns);
 
 /* The numbers of run_fields.def that belong to that object. */
 void run_json_fields(struct json *json, const struct run *run, enum run_section section);
+/* A sheet of readings: its rows, and the reasons and origins of its columns. */
+void run_json_sheet(struct json *json, const char *key, const struct snapshot *snapshot,
+		    const struct sheet *sheet);
 /* The command, tracer and manifest. */
 void run_json_about(struct json *json, const struct run *run);
 

@@ -142,6 +142,13 @@ bool run_read_status(const json_t *object, int *ret)
 	return true;
 }
 
+bool run_read_count(const json_t *object, const char *key, uint64_t *ret)
+{
+	const char *older = run_field_older_key(key);
+
+	return member_u64(object, key, ret) || (older && member_u64(object, older, ret));
+}
+
 static void read_field(const json_t *object, struct run *run, const struct run_field *field)
 {
 	void *at = run_field_at(run, field);
@@ -150,7 +157,7 @@ static void read_field(const json_t *object, struct run *run, const struct run_f
 	switch (field->type) {
 	case RUN_FIELD_COUNT:
 	case RUN_FIELD_NONZERO:
-		if (!member_u64(object, field->key, at))
+		if (!run_read_count(object, field->key, at))
 			run->tree->unknown |= field->unknown;
 		break;
 	case RUN_FIELD_SMALL:

@@ -10,6 +10,11 @@
 #include "model/tree/run.h"
 #include "model/tree/run_fields.h"
 
+struct sheet;
+struct snapshot;
+
+/* Reads a number that older files may have under another key. */
+bool run_read_count(const json_t *object, const char *key, uint64_t *ret);
 /* Reads the amounts that the object has under the ids of their metrics. */
 void run_read_amounts(const json_t *object, struct amounts *ret);
 
@@ -20,6 +25,11 @@ int run_read_syscall_summary(const json_t *object, struct tree *tree);
 
 /* A status as wait() returns it; false when there is none. */
 bool run_read_status(const json_t *object, int *ret);
+
+/* Reads a sheet of readings; what is not one is left out.  0 or -ENOMEM. */
+int run_read_sheet(const json_t *object, struct snapshot *snapshot, struct sheet *sheet);
+/* Reads the sheets of host and cgroups at the begin and the end.  0 or -ENOMEM. */
+int run_read_states(const json_t *line, struct run *run);
 
 /* Reads the phases of a summary; nothing when it has none.  0 or -ENOMEM. */
 int run_read_phases(const json_t *list, struct phases *ret);

@@ -12,6 +12,9 @@
 #include "store/run/run_parts.h"
 #include "store/run/run_values.h"
 
+/* At most this many lines wait; more numbers are not reused within a tenth of a second. */
+#define WAITING_MAX 256
+
 static void read_signal(const json_t *object, struct tree_signal *ret)
 {
 	uint64_t number = 0;
@@ -36,7 +39,32 @@ static bool find_type(const json_t *line, enum tree_event_type *ret)
 	return false;
 }
 
-int run_replay_event(struct run_replay *replay, const json_t *line, struct run *run)
+static bool is_waiting(const struct run_replay *replay, int32_t pid)
+{
+	for (size_t i = 0; i < json_array_size(replay->waiting); i++)
+		if (process_key(json_array_get(replay->waiting, i)).pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Exit lines come up to a tenth of a second after the ends, and the number may have its next owner
+ * by then.  Events of that owner wait, so that the exit line still finds the process that it is
+ * about.
+ */
+static bool must_wait(const struct run_replay *replay, const json_t *line, const struct run *run)
+{
+	struct task_key key = { 0 };
+	const struct tree_process *holder;
+
+	member_key_read(line, &key);
+	if (is_waiting(replay, key.pid))
+		return true;
+	holder = key.pid == key.tid ? tree_find(run->tree, key.pid) : NULL;
+	return holder && holder->key.start_ns && key.start_ns > holder->key.start_ns;
+}
+
+static int replay_event(struct run_replay *replay, json_t *line, struct run *run)
 {
 	CLEANUP(text_free) struct text words = { 0 };
 	struct tree_event event = { .time_ns = line_time_ns(line, "time_ns", run) };
@@ -59,11 +87,42 @@ int run_replay_event(struct run_replay *replay, const json_t *line, struct run *
 	return status;
 }
 
+static int replay_waiting(struct run_replay *replay,
+			  int (*take)(struct run_replay *, json_t *, struct run *), struct run *run)
+{
+	json_t *lines = TAKE_PTR(replay->waiting);
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < json_array_size(lines); i++)
+		status = take(replay, json_array_get(lines, i), run);
+	json_decref(lines);
+	return status;
+}
+
+int run_replay_event(struct run_replay *replay, json_t *line, struct run *run)
+{
+	int status = 0;
+
+	if (!must_wait(replay, line, run))
+		return replay_event(replay, line, run);
+	if (json_array_size(replay->waiting) == WAITING_MAX)
+		status = replay_waiting(replay, replay_event, run);
+	if (!replay->waiting)
+		replay->waiting = json_array();
+	if (status == 0 && json_array_append(replay->waiting, line) < 0)
+		status = -ENOMEM;
+	return status;
+}
+
 int run_replay_exit(struct run_replay *replay, const json_t *line, struct run *run)
 {
+	int status = replay_ended(line, NULL, run);
+
 	replay->exits++;
 	counter_raise(&replay->latest_ns, line_end_ns(line, run));
-	return replay_ended(line, NULL, run);
+	if (status == 0 && is_waiting(replay, process_key(line).pid))
+		status = replay_waiting(replay, run_replay_event, run);
+	return status;
 }
 
 static void read_sample(const json_t *line, const struct run *run, struct run_sample *ret)
@@ -73,8 +132,8 @@ static void read_sample(const json_t *line, const struct run *run, struct run_sa
 	ret->time_ns = line_time_ns(line, "time_ns", run);
 	run_read_amounts(line, &ret->amounts);
 	member_u64(line, "unseen_cpu_ns", &ret->unseen_cpu_ns);
-	member_u64(line, "process_count", &ret->processes);
-	member_u64(line, "thread_count", &ret->threads);
+	run_read_count(line, "processes_alive", &ret->processes);
+	run_read_count(line, "threads_alive", &ret->threads);
 	ret->has_rss = member_u64(line, "mem_rss_kb", &kilobytes);
 	ret->rss_bytes = kilobytes > UINT64_MAX / 1024 ? UINT64_MAX : kilobytes * 1024;
 	ret->has_fds = member_u64(line, "open_fds", &ret->open_fds);
@@ -108,9 +167,8 @@ int run_replay_summary(struct run_replay *replay, const json_t *line, struct run
 	const json_t *ended = json_object_get(line, "top_processes");
 	const json_t *threads = json_object_get(line, "threads");
 	const json_t *fullest = json_object_get(line, "fullest");
-	int status = 0;
+	int status = replay_waiting(replay, replay_event, run);
 
-	(void)replay;
 	for (size_t i = 0; status == 0 && i < size_within(ended, RUN_TOP_PROCESSES); i++)
 		status = replay_unless_known(json_array_get(ended, i), threads, run);
 	if (status == 0 && json_is_object(fullest))
@@ -172,8 +230,10 @@ static void mark_unknown(const struct run_replay *replay, struct tree *tree)
 
 int run_replay_finish(struct run_replay *replay, struct run *run)
 {
-	int status = replay_running(json_object_get(replay->live, "processes"), NULL, run);
+	int status = replay_waiting(replay, replay_event, run);
 
+	if (status == 0)
+		status = replay_running(json_object_get(replay->live, "processes"), NULL, run);
 	if (status < 0)
 		return status;
 	run->end = RUN_UNFINISHED;
@@ -192,5 +252,6 @@ int run_replay_finish(struct run_replay *replay, struct run *run)
 void run_replay_free(struct run_replay *replay)
 {
 	json_decref(replay->live);
+	json_decref(replay->waiting);
 	*replay = (struct run_replay){ 0 };
 }

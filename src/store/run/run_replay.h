@@ -20,12 +20,13 @@ struct run_replay {
 	/* From the samples.  The most at one time is 0 when no sample has it. */
 	uint64_t processes_ever, threads_ever, unseen_cpu_ns;
 	uint64_t most_processes, most_threads;
-	json_t *live; /* the last list of live processes, or NULL */
+	json_t *live;	 /* the last list of live processes, or NULL */
+	json_t *waiting; /* events of processes whose number still has its former owner; or NULL */
 	uint64_t latest_ns;
 };
 
 /* All return 0 or -ENOMEM.  What a line lacks, or has in an unknown form, is absent. */
-int run_replay_event(struct run_replay *replay, const json_t *line, struct run *run);
+int run_replay_event(struct run_replay *replay, json_t *line, struct run *run); /* may keep it */
 int run_replay_exit(struct run_replay *replay, const json_t *line, struct run *run);
 int run_replay_sample(struct run_replay *replay, const json_t *line, struct run *run);
 /* Takes a reference to the line. */

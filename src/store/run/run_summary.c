@@ -182,12 +182,17 @@ static void shift_thread(struct tree_thread *thread, uint64_t by)
 {
 	shift_time(&thread->begin_ns, by);
 	shift_time(&thread->end_ns, by);
+	shift_time(&thread->seen_ns, by);
+	shift_time(&thread->now.since_ns, by);
 }
 
 static void shift_process(struct tree_process *process, uint64_t by)
 {
 	shift_time(&process->begin_ns, by);
 	shift_time(&process->end_ns, by);
+	shift_time(&process->facts.end_ns, by);
+	shift_time(&process->state.seen_ns, by);
+	shift_time(&process->state.threads_end_ns, by);
 	for (size_t i = 0; i < process->live_count; i++)
 		shift_thread(process->live[i], by);
 }

@@ -116,6 +116,24 @@ static void ended_and_living_tasks_are_rows(void **state)
 	assert_int_equal(sum_of(snapshot, METRIC_thread_count), 4);
 }
 
+static void living_tasks_have_another_name_in_older_files(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	uint32_t row;
+
+	(void)state;
+	assert_int_equal(snapshot_new(&snapshot), 0);
+	snapshot_set_fact_text(snapshot, FACT_recording, "run");
+	assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_RUN], 0, &row), 0);
+	snapshot_note_number(snapshot, SHEET_RUN, "counts process_count", 3);
+	snapshot_note_number(snapshot, SHEET_RUN, "counts threads_alive", 4);
+	assert_int_equal(snapshot_finish_sheets(snapshot), 0);
+	assert_int_equal(run_from_snapshot(snapshot, &run), 0);
+	assert_int_equal(run->tree->live_processes, 3);
+	assert_int_equal(run->tree->live_threads, 4);
+}
+
 static void a_number_that_came_again_is_another_process(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = new_run();
@@ -470,6 +488,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ended_and_living_tasks_are_rows),
+		cmocka_unit_test(living_tasks_have_another_name_in_older_files),
 		cmocka_unit_test(a_number_that_came_again_is_another_process),
 		cmocka_unit_test(a_thread_that_is_told_of_twice_is_there_once),
 		cmocka_unit_test(no_file_makes_us_keep_more_than_there_can_be),

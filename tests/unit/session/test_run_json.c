@@ -240,10 +240,12 @@ static void the_host_has_the_names_that_monitors_share(void **state)
 	host->facts[FACT_captured_at_unix_ns] =
 		(struct fact){ .present = true, .number = 5 * SECOND };
 	run_json_env(line.file, host);
-	assert_string_equal(text_of(&line),
-			    "{\"kind\":\"env\",\"ts_ms\":5000,\"kernel\":\"6.12.9\","
-			    "\"smt_active\":true,\"kernel_release\":\"6.12.9\",\"smt\":\"on\","
-			    "\"thp_enabled\":\"madvise\",\"captured_at_unix_ns\":5000000000}\n");
+	assert_string_equal(
+		text_of(&line),
+		"{\"kind\":\"env\",\"ts_ms\":5000,\"kernel\":\"6.12.9\","
+		"\"smt_active\":true,\"kernel_release\":\"6.12.9\",\"smt\":\"on\","
+		"\"thp_enabled\":\"always [madvise] never\",\"captured_at_unix_ns\":5000000000,"
+		"\"host\":{\"rows\":[],\"absent\":{},\"origins\":{}}}\n");
 }
 
 static void processes_beyond_the_limit_are_counted(void **state)
@@ -256,7 +258,7 @@ static void processes_beyond_the_limit_are_counted(void **state)
 	for (int32_t pid = 10; pid < 15; pid++)
 		watched_fork(run, 1, pid, pid, 0, "a");
 	run_json_tree(line.file, run, 2);
-	assert_has(text_of(&line), "\"process_count\":5");
+	assert_has(text_of(&line), "\"processes_alive\":5");
 	assert_has(line.text, "\"omitted\":3}");
 	assert_lacks(line.text, "\"pid\":12");
 }

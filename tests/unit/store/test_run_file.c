@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/tree/run.h"
@@ -103,7 +104,7 @@ static void a_file_without_a_summary_counts_its_events(void **state)
 {
 	CLEANUP(run_free_pointer)
 	struct run *run = read_text(METADATA FORK(7) EXEC(7) FORK(8) EXEC(
-		8) "{\"kind\":\"sample\",\"time_ns\":5,\"process_count\":3,\"thread_count\":4}\n"
+		8) "{\"kind\":\"sample\",\"time_ns\":5,\"processes_alive\":3,\"threads_alive\":4}\n"
 		   "{\"kind\":\"exit\",\"pid\":8,\"threads_ever\":1,\"execs\":1,\"wall_ns\":9}\n" FORK(
 			   9));
 
@@ -116,6 +117,26 @@ static void a_file_without_a_summary_counts_its_events(void **state)
 	assert_int_equal(run->tree->most_processes, 3);
 	assert_int_equal(run->tree->most_threads, 4);
 	assert_int_equal(run->tree->unknown, 0);
+}
+
+static void living_tasks_have_another_name_in_older_files(void **state)
+{
+	static const char *const files[] = {
+		METADATA "{\"kind\":\"sample\",\"process_count\":3,\"thread_count\":4}\n"
+			 "{\"kind\":\"summary\",\"process_count\":3,\"thread_count\":4}\n",
+		METADATA "{\"kind\":\"sample\",\"processes_alive\":3,\"threads_alive\":4}\n"
+			 "{\"kind\":\"summary\",\"processes_alive\":3,\"threads_alive\":4}\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		CLEANUP(run_free_pointer) struct run *run = read_text(files[i]);
+
+		assert_int_equal(run->past.samples.data[0].processes, 3);
+		assert_int_equal(run->past.samples.data[0].threads, 4);
+		assert_int_equal(run->tree->live_processes, 3);
+		assert_int_equal(run->tree->live_threads, 4);
+	}
 }
 
 static void a_command_line_that_was_not_known_is_not_that_of_the_parent(void **state)
@@ -212,6 +233,73 @@ static void a_process_ends_when_its_line_says(void **state)
 	assert_int_equal(run->tree->root->end_ns, 7);
 }
 
+#define OWNER(start) "\"pid\":9,\"tid\":9,\"start_time_ns\":" #start
+
+/* The exit lines of a number's owners may all come after the beginnings of the next ones. */
+static void an_exit_line_is_of_the_process_that_it_names(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"event\",\"event\":\"fork\"," OWNER(
+		10) "}\n"
+		    "{\"kind\":\"event\",\"event\":\"fork\"," OWNER(
+			    20) "}\n"
+				"{\"kind\":\"event\",\"event\":\"exec\",\"comm\":\"next\"," OWNER(
+					20) "}\n"
+					    "{\"kind\":\"event\",\"event\":\"fork\"," OWNER(
+						    30) "}\n"
+							"{\"kind\":\"exit\",\"exit_code\":1,\"utime_ns\":5,\"stime_ns\":0," OWNER(
+								10) "}\n"
+								    "{\"kind\":\"exit\",\"exit_code\":2,\"utime_ns\":7,\"stime_ns\":0," OWNER(
+									    20) "}\n");
+	const struct tree *tree = run->tree;
+	int code;
+
+	(void)state;
+	assert_int_equal(tree->count, 3);
+	assert_int_equal(tree->processes, 3);
+	assert_int_equal(tree->exited, 2);
+	assert_int_equal(tree->failed, 2);
+	assert_int_equal(amounts_cpu_ns(&tree->amounts), 12);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(tree->all[i]->key.start_ns, 10 * (i + 1));
+	assert_true(tree_process_exit_code(tree->all[0], &code));
+	assert_int_equal(code, 1);
+	assert_true(tree_process_exit_code(tree->all[1], &code));
+	assert_int_equal(code, 2);
+	assert_string_equal(tree->all[1]->comm, "next");
+	assert_false(tree->all[2]->exited);
+}
+
+static void a_beginning_without_an_exit_line_before_it_is_not_forgotten(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(METADATA "{\"kind\":\"event\",\"event\":\"fork\"," OWNER(
+		10) "}\n"
+		    "{\"kind\":\"event\",\"event\":\"fork\"," OWNER(20) "}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->processes, 2);
+	assert_int_equal(run->tree->forks, 2);
+}
+
+static void all_times_count_from_the_beginning_in_the_summary(void **state)
+{
+	CLEANUP(run_free_pointer)
+	struct run *run = read_text(
+		"{\"kind\":\"metadata\",\"version\":2,\"pid\":7,\"begin_monotonic_ns\":1000}\n"
+		"{\"kind\":\"exit\",\"pid\":7,\"wall_ns\":50,\"threads_ever\":2,\"threads\":["
+		"{\"pid\":7,\"tid\":8,\"begin_ns\":3,\"wall_ns\":1}]}\n"
+		"{\"kind\":\"summary\",\"end\":\"exited\",\"begin_monotonic_ns\":5000,\"wall_ns\":90}\n");
+
+	(void)state;
+	assert_int_equal(run->tree->root->end_ns, 5050);
+	assert_int_equal(run->tree->ended_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(run->tree->ended[i]->begin_ns >= 5000);
+		assert_true(run->tree->ended[i]->end_ns >= run->tree->ended[i]->begin_ns);
+	}
+}
+
 static void of_several_runs_the_last_one_counts(void **state)
 {
 	CLEANUP(run_free_pointer)
@@ -249,7 +337,7 @@ static void what_ended_after_the_last_sample_is_not_forgotten(void **state)
 		METADATA
 		"{\"kind\":\"exit\",\"pid\":9,\"stime_ns\":0,\"utime_ns\":50,\"read_bytes\":8}\n"
 		"{\"kind\":\"sample\",\"time_ns\":100,\"stime_ns\":0,\"utime_ns\":60,\"processes_ever\":2,"
-		"\"process_count\":1,\"mem_rss_kb\":4,\"read_bytes\":8}\n"
+		"\"processes_alive\":1,\"mem_rss_kb\":4,\"read_bytes\":8}\n"
 		"{\"kind\":\"exit\",\"pid\":7,\"stime_ns\":0,\"utime_ns\":30,\"begin_ns\":0,\"wall_ns\":140}\n");
 
 	(void)state;
@@ -511,6 +599,7 @@ int main(void)
 		cmocka_unit_test(kinds_and_keys_that_are_not_known_are_skipped),
 		cmocka_unit_test(values_of_the_wrong_type_are_absent),
 		cmocka_unit_test(a_file_without_a_summary_counts_its_events),
+		cmocka_unit_test(living_tasks_have_another_name_in_older_files),
 		cmocka_unit_test(a_command_line_that_was_not_known_is_not_that_of_the_parent),
 		cmocka_unit_test(what_names_no_process_is_not_running),
 		cmocka_unit_test(counts_that_no_line_tells_are_not_known),
@@ -518,6 +607,9 @@ int main(void)
 		cmocka_unit_test(numbers_that_are_too_large_are_no_whole_numbers),
 		cmocka_unit_test(sums_that_are_too_large_stay_at_the_maximum),
 		cmocka_unit_test(a_process_ends_when_its_line_says),
+		cmocka_unit_test(an_exit_line_is_of_the_process_that_it_names),
+		cmocka_unit_test(a_beginning_without_an_exit_line_before_it_is_not_forgotten),
+		cmocka_unit_test(all_times_count_from_the_beginning_in_the_summary),
 		cmocka_unit_test(of_several_runs_the_last_one_counts),
 		cmocka_unit_test(the_end_of_the_command_is_known_from_its_exit_line),
 		cmocka_unit_test(what_ended_after_the_last_sample_is_not_forgotten),
