@@ -174,6 +174,16 @@ class Compared(RunFileCase):
         rows = [row for row in json.loads(out)["rows"] if row["metric"] in ("utime_ns", "run_time_ns")]
         self.assertTrue(any(row["after"] > row["before"] for row in rows), rows)
 
+    def test_what_can_be_missed_makes_lower_bounds(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                file = self.path(way + ".tscope")
+                self.assertEqual(support.run("run", "--source", way, "-o", file, "--", "true")[0], 0)
+                out = self.taskscope("compare", file, file)
+                self.assertEqual(out.count("  at least 1 thread of 1 process, by " + way), 2 * (way != "bpf"), out)
+                self.assertEqual("note: before: at least, since something was missed: counts of tasks" in out,
+                                 way != "bpf", out)
+
     def test_three_against_three_have_the_exact_test(self):
         for i in range(3):
             self.spin(f"a{i}", 100000 + i)

@@ -12,6 +12,7 @@
 #include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"
 #include "base/error.h"
+#include "model/run/run_snapshot.h"
 
 __attribute__((format(printf, 2, 3))) static int note(struct comparison *comparison,
 						      const char *format, ...)
@@ -158,6 +159,24 @@ static const char *side_name(bool after)
 	return after ? "after" : "before";
 }
 
+/* What of a run may be more than it says. */
+static int note_bounds(struct comparison *comparison, const struct snapshot *snapshot, bool after)
+{
+	static const char *const words[] = { "counts of tasks", "their times and amounts",
+					     "peak memory" };
+	unsigned bounds = run_snapshot_bounds(snapshot);
+	char found[96] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (bounds & 1U << i)
+			length += (size_t)snprintf(found + length, sizeof(found) - length, "%s%s",
+						   length ? ", " : "", words[i]);
+	return length ? note(comparison, "%s: at least, since something was missed: %s",
+			     side_name(after), found) :
+			0;
+}
+
 static int note_losses(struct comparison *comparison, const struct snapshot *snapshot, bool after)
 {
 	struct losses losses = losses_of(snapshot);
@@ -165,6 +184,8 @@ static int note_losses(struct comparison *comparison, const struct snapshot *sna
 	uint64_t dropped = tally->discarded_values + tally->negative_dotted_values;
 	int status = note_context(comparison, snapshot, side_name(after));
 
+	if (status == 0)
+		status = note_bounds(comparison, snapshot, after);
 	if (status == 0 && losses.read_failures && losses.dominant)
 		status = note(
 			comparison, "%s: %" PRIu64 " read%s failed, %s %s%s%s", side_name(after),

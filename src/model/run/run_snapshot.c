@@ -367,3 +367,13 @@ int run_to_snapshot(const struct run *run, struct snapshot **ret)
 	*ret = TAKE_PTR(snapshot);
 	return 0;
 }
+
+unsigned run_snapshot_bounds(const struct snapshot *snapshot)
+{
+	const struct sheet *sheet = &snapshot->sheets[SHEET_RUN];
+	uint64_t bounds = 0;
+
+	if (sheet->row_count)
+		(void)column_get(sheet_find(sheet, "lower_bounds"), 0, &bounds);
+	return (unsigned)bounds;
+}

@@ -27,4 +27,7 @@ int run_to_snapshot(const struct run *run, struct snapshot **ret);
  */
 int run_from_snapshot(const struct snapshot *snapshot, struct run **ret);
 
+/* What run_lower_bounds() says about the run that the snapshot is made from; 0 for a capture. */
+unsigned run_snapshot_bounds(const struct snapshot *snapshot);
+
 #endif

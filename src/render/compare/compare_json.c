@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
 #include "render/compare/compare_parts.h"
+#include "render/snapshot/capture_note.h"
 
 #define FORMAT_VERSION 1
 
@@ -21,8 +22,8 @@ static void write_snapshot(struct json *json, const char *file, const struct sna
 		json_member_u64(json, "captured_at_unix_ns", captured->number);
 	if (boot->present)
 		json_member_string(json, "boot_id", boot->text ? boot->text : "");
-	json_member_u64(json, "tasks", snapshot->task_count);
-	json_member_u64(json, "processes", snapshot->process_count);
+	json_member_u64(json, "tasks", capture_count(snapshot, METRIC_thread_count));
+	json_member_u64(json, "processes", capture_count(snapshot, METRIC_process_count));
 	json_end_object(json);
 }
 

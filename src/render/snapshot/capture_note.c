@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "metric/unit.h"
+#include "model/run/run_snapshot.h"
 #include "model/run/words.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
@@ -116,13 +117,6 @@ static size_t absent_metrics(const struct snapshot *snapshot)
 	return count;
 }
 
-void capture_size(const struct snapshot *snapshot, struct text *out)
-{
-	text_format(out, "%zu thread%s of %zu process%s", snapshot->task_count,
-		    snapshot->task_count == 1 ? "" : "s", snapshot->process_count,
-		    snapshot->process_count == 1 ? "" : "es");
-}
-
 /* How many tasks are behind rows that stand for several. */
 static uint64_t folded(const struct snapshot *snapshot, enum metric_id count)
 {
@@ -138,14 +132,26 @@ static uint64_t folded(const struct snapshot *snapshot, enum metric_id count)
 	return sum;
 }
 
-static void append_sum(struct text *out, const struct snapshot *snapshot, enum metric_id count,
-		       const char *one, const char *many)
+uint64_t capture_count(const struct snapshot *snapshot, enum metric_id count)
 {
+	size_t rows = snapshot_rows(snapshot, count);
 	uint64_t sum = 0, value;
 
-	for (uint32_t row = 0; row < snapshot_rows(snapshot, count); row++)
+	if (!snapshot_is_run(snapshot))
+		return rows;
+	for (uint32_t row = 0; row < rows; row++)
 		sum += snapshot_get(snapshot, count, row, &value) ? value : 0;
-	text_format(out, "%" PRIu64 " %s", sum, sum == 1 ? one : many);
+	return sum;
+}
+
+void capture_size(const struct snapshot *snapshot, struct text *out)
+{
+	uint64_t threads = capture_count(snapshot, METRIC_thread_count);
+	uint64_t processes = capture_count(snapshot, METRIC_process_count);
+
+	text_format(out, "%s%" PRIu64 " thread%s of %" PRIu64 " process%s",
+		    run_snapshot_bounds(snapshot) & RUN_BOUND_PROCESSES ? "at least " : "", threads,
+		    threads == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
 }
 
 /* What the run missed, under the names in its sheet: "losses events". */
@@ -203,16 +209,6 @@ static void append_command(struct text *out, const char *command)
 }
 
 /* What was run, how long, how it ended; which rows stand for several tasks. */
-/* Whether there may have been more processes and threads, because something was missed. */
-static bool is_lower_bound(const struct sheet *sheet)
-{
-	uint64_t bounds = 0;
-
-	return sheet->row_count &&
-	       column_get(sheet_find(sheet, "lower_bounds"), 0, &bounds) == CELL_NUMBER &&
-	       bounds & RUN_BOUND_PROCESSES;
-}
-
 static void run_note(const struct snapshot *snapshot, struct text *out)
 {
 	bool is_attach = strcmp(snapshot->facts[FACT_recording].text, "attach") == 0;
@@ -223,11 +219,8 @@ static void run_note(const struct snapshot *snapshot, struct text *out)
 	text_append_string(out, is_attach ? "attached to " : "run of ");
 	if (known[FACT_command].present)
 		append_command(out, known[FACT_command].text);
-	text_append_string(out,
-			   is_lower_bound(&snapshot->sheets[SHEET_RUN]) ? ": at least " : ": ");
-	append_sum(out, snapshot, METRIC_thread_count, "thread", "threads");
-	text_append_string(out, " of ");
-	append_sum(out, snapshot, METRIC_process_count, "process", "processes");
+	text_append_string(out, ": ");
+	capture_size(snapshot, out);
 	if (known[FACT_duration_ns].present) {
 		text_append_string(out, " in ");
 		unit_format(out, UNIT_NS, known[FACT_duration_ns].number);

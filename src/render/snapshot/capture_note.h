@@ -9,13 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "metric/metric.h"
+
 struct json;
 struct selection;
 struct snapshot;
 struct source_report;
 struct text;
 
-/* How many threads and processes it has. */
+/* How many threads or processes it has, those behind rows that stand for several included. */
+uint64_t capture_count(const struct snapshot *snapshot, enum metric_id count);
+/* The same in words, with "at least" for a run that may have missed some. */
 void capture_size(const struct snapshot *snapshot, struct text *out);
 void capture_note(const struct snapshot *snapshot, struct text *out);
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "base/text.h"
 #include "model/counter.h"
 #include "store/run/run_parts.h"
 #include "store/run/run_values.h"
@@ -17,21 +19,22 @@ static const char *copy_text(struct run *run, const json_t *object, const char *
 }
 
 /* Words of the command; NULL-terminated, in the arena. */
-static int read_command(const json_t *words, struct run *run)
+static int read_command(const json_t *object, struct run *run)
 {
-	size_t count = json_array_size(words), kept = 0;
+	CLEANUP(text_free) struct text words = { 0 };
+	const char *word, *end;
+	size_t kept = 0;
 	char **command;
 
-	if (!json_is_array(words))
+	if (!json_is_array(json_object_get(object, "cmd")))
 		return 0;
-	command = arena_alloc(&run->arena, (count + 1) * sizeof(*command));
-	if (!command)
+	member_words(object, "cmd", &words);
+	command = arena_alloc(&run->arena, (json_array_size(json_object_get(object, "cmd")) + 1) *
+						   sizeof(*command));
+	if (!command || words.failed)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		const char *word = json_string_value(json_array_get(words, i));
-
-		if (!word)
-			continue;
+	word = text_string(&words);
+	for (end = word + words.length; word < end; word += strlen(word) + 1) {
 		command[kept] = arena_copy(&run->arena, word, strlen(word));
 		if (!command[kept++])
 			return -ENOMEM;
@@ -63,7 +66,7 @@ int run_read_about(const json_t *object, struct run *run)
 {
 	const char *mode = member_text(object, "mode");
 	uint64_t cpus;
-	int status = read_command(json_object_get(object, "cmd"), run);
+	int status = read_command(object, run);
 
 	run->mode = mode && strcmp(mode, "attach") == 0 ? RUN_ATTACH : RUN_COMMAND;
 	member_i32(object, "pid", &run->pid);
