@@ -285,7 +285,8 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	int status = 0;
 
 	watch->run->mode = RUN_ATTACH;
-	watch->run->pid = pids[0];
+	if (run_set_pids(watch->run, pids, count) < 0)
+		return no_memory(error);
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = process_attachable(watch->host, pids[i], error);
 	if (status == 0)

@@ -82,6 +82,23 @@ static int restore_command(struct run *run, const char *text)
 	return run->command ? status : -ENOMEM;
 }
 
+/* An older file has only the first of several. */
+static int restore_pids(struct run *run, const char *text)
+{
+	CLEANUP(text_free) struct text word = { 0 };
+	ARRAY_OF(int32_t) pids = { 0 };
+	uint64_t number;
+	int status = 0;
+
+	while (status == 0 && words_next(&text, &word))
+		if (parse_u64(text_string(&word), &number) && number && number <= INT32_MAX)
+			status = array_append(&pids, (int32_t)number);
+	if (status == 0 && pids.count)
+		status = run_set_pids(run, pids.data, pids.count);
+	array_free(&pids);
+	return word.failed ? -ENOMEM : status;
+}
+
 static int restore_about(struct restorer *restorer)
 {
 	const struct snapshot *snapshot = restorer->snapshot;
@@ -91,8 +108,9 @@ static int restore_about(struct restorer *restorer)
 
 	run->mode = strcmp(snapshot->facts[FACT_recording].text, "attach") == 0 ? RUN_ATTACH :
 										  RUN_COMMAND;
-	if (run->mode == RUN_COMMAND && snapshot->facts[FACT_command].present)
-		status = restore_command(run, snapshot->facts[FACT_command].text);
+	if (snapshot->facts[FACT_command].present)
+		status = (run->mode == RUN_COMMAND ? restore_command : restore_pids)(
+			run, snapshot->facts[FACT_command].text);
 	for (size_t i = 0; i < snapshot->source_count && status == 0; i++) {
 		const struct source_report *source = &snapshot->sources[i];
 

@@ -178,6 +178,8 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 
 	for (size_t i = 0; run->command && run->command[i]; i++)
 		words_append(&words, run->command[i], strlen(run->command[i]), i == 0);
+	for (size_t i = 0; i < run->pid_count; i++)
+		text_format(&words, "%s%d", i ? " " : "", run->pids[i]);
 	if (!words.length)
 		text_format(&words, "%d", run->pid);
 	if (words.failed || sheet_add_row(&snapshot->sheets[SHEET_RUN], 0, &row) < 0 ||

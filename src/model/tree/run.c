@@ -129,17 +129,34 @@ static bool began_before(const struct tree_process *process, const struct tree_p
 	return process->begin_ns < other->begin_ns;
 }
 
-void run_find_root(struct run *run)
+struct tree_process *run_find_process(const struct run *run, int32_t pid)
 {
-	struct tree *tree = run->tree;
+	const struct tree *tree = run->tree;
 	struct tree_process *found = NULL;
 
 	for (size_t i = 0; i < tree->count; i++)
-		if (tree->all[i]->key.pid == run->pid &&
-		    (!found || began_before(tree->all[i], found)))
+		if (tree->all[i]->key.pid == pid && (!found || began_before(tree->all[i], found)))
 			found = tree->all[i];
+	return found;
+}
+
+void run_find_root(struct run *run)
+{
+	struct tree_process *found = run_find_process(run, run->pid);
+
 	if (found)
-		tree->root = found;
+		run->tree->root = found;
+}
+
+int run_set_pids(struct run *run, const int32_t *pids, size_t count)
+{
+	run->pids = arena_alloc(&run->arena, count * sizeof(*pids));
+	if (!run->pids)
+		return -ENOMEM;
+	memcpy(run->pids, pids, count * sizeof(*pids));
+	run->pid_count = count;
+	run->pid = pids[0];
+	return 0;
 }
 
 void run_learn_end(struct run *run)

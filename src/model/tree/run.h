@@ -152,7 +152,9 @@ struct run {
 	enum run_mode mode;
 	enum run_end end;
 	char **command; /* of RUN_COMMAND; NULL-terminated */
-	int32_t pid;
+	int32_t pid;	/* of the command; for attach, the first of `pids` */
+	int32_t *pids;	/* of RUN_ATTACH: the processes attached to */
+	size_t pid_count;
 	const char *tracer;	   /* "bpf", "connector", "procfs" */
 	const char *tracer_misses; /* what this tracer can miss; NULL: nothing */
 	uint64_t begin_unix_ns;
@@ -201,6 +203,10 @@ static inline bool run_source_works(const struct source_report *source)
  * the root is the first of them.
  */
 void run_find_root(struct run *run);
+/* Sets the processes that are attached to, at least one.  0 or -ENOMEM. */
+int run_set_pids(struct run *run, const int32_t *pids, size_t count);
+/* The first process that had the number, or NULL. */
+struct tree_process *run_find_process(const struct run *run, int32_t pid);
 
 void run_past_sample(struct run_past *past, const struct run_sample *sample);
 void run_past_free(struct run_past *past);

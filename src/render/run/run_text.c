@@ -13,6 +13,9 @@
 #include "metric/unit.h"
 #include "render/run/run_text_tables.h"
 
+/* Processes attached to that the headline names. */
+#define SUBJECTS_SHOWN 3
+
 static const char bold_on[] = "\033[1m";
 static const char bold_off[] = "\033[0m";
 
@@ -21,22 +24,35 @@ static void append_name(struct text *line, const char *name)
 	text_append_escaped(line, name, strlen(name));
 }
 
+/* "make (pid 1), cc (pid 2), ld (pid 3) and 2 more" */
+static void append_attached(struct text *line, const struct run *run)
+{
+	size_t count = run->pid_count ? run->pid_count : 1, shown = count;
+
+	if (count > SUBJECTS_SHOWN)
+		shown = SUBJECTS_SHOWN;
+	for (size_t i = 0; i < shown; i++) {
+		int32_t pid = run->pid_count ? run->pids[i] : run->pid;
+		const struct tree_process *process = run_find_process(run, pid);
+
+		text_append_string(line, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+		append_name(line, process && process->comm[0] ? process->comm : "process");
+		text_format(line, " (pid %" PRId32 ")", pid);
+	}
+	if (shown < count)
+		text_format(line, " and %zu more", count - shown);
+}
+
 /* The command without its folder, or the processes that we attached to. */
 static void append_subject(struct text *line, const struct run *run)
 {
 	const char *word = run->command && run->command[0] ? run->command[0] : NULL;
 	const char *slash = word ? strrchr(word, '/') : NULL;
-	const struct tree_process *root = run->tree->root;
 
-	if (word) {
+	if (word)
 		append_name(line, slash && slash[1] ? slash + 1 : word);
-		return;
-	}
-	if (root && root->comm[0])
-		append_name(line, root->comm);
 	else
-		text_append_string(line, "process");
-	text_format(line, " (pid %" PRId32 ")", run->pid);
+		append_attached(line, run);
 }
 
 static void append_sender(struct text *line, const struct run *run)
@@ -66,9 +82,17 @@ static void append_signal(struct text *line, const struct run *run)
 		text_append_string(line, " and dumped core");
 }
 
+/* How the first of several processes ended says nothing about the others. */
+static bool is_only_watched(const struct run *run)
+{
+	return run->pid_count > 1 || (run->mode == RUN_ATTACH && !run->has_status);
+}
+
 static void append_status(struct text *line, const struct run *run)
 {
-	if (run->end == RUN_TIMED_OUT && run->mode == RUN_COMMAND)
+	if (run->pid_count > 1)
+		text_append_string(line, " were watched");
+	else if (run->end == RUN_TIMED_OUT && run->mode == RUN_COMMAND)
 		text_append_string(line, " ran out of its time (-d)");
 	else if (run->has_status && WIFSIGNALED(run->status))
 		append_signal(line, run);
@@ -130,8 +154,7 @@ static void append_outcome(struct text *line, const struct run *run)
 		append_cut_off(line, run);
 	} else {
 		append_status(line, run);
-		text_append_string(line, run->mode == RUN_ATTACH && !run->has_status ? " for " :
-										       " after ");
+		text_append_string(line, is_only_watched(run) ? " for " : " after ");
 		append_time(line, run);
 	}
 	append_totals(line, run);

@@ -90,6 +90,13 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_u64(json, "version", RUN_FILE_VERSION);
 	json_member_string(json, "mode", run->mode == RUN_COMMAND ? "run" : "attach");
 	json_member_i64(json, "pid", run->pid);
+	if (run->pid_count) {
+		json_key(json, "pids");
+		json_begin_array(json);
+		for (size_t i = 0; i < run->pid_count; i++)
+			json_i64(json, run->pids[i]);
+		json_end_array(json);
+	}
 	while (run->command && run->command[words])
 		words++;
 	if (run->command)

@@ -8,6 +8,7 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "model/counter.h"
+#include "store/run/run_members.h"
 #include "store/run/run_parts.h"
 #include "store/run/run_values.h"
 
@@ -41,6 +42,20 @@ static int read_command(const json_t *object, struct run *run)
 	}
 	run->command = command;
 	return 0;
+}
+
+static int read_pids(const json_t *list, struct run *run)
+{
+	size_t count = size_within(list, RUN_RUNNING_MAX), kept = 0;
+	CLEANUP(free_pointer) int32_t *pids = calloc(count + 1, sizeof(*pids));
+	uint64_t number;
+
+	if (!pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (json_to_u64(json_array_get(list, i), &number) && number <= INT32_MAX)
+			pids[kept++] = (int32_t)number;
+	return kept ? run_set_pids(run, pids, kept) : 0;
 }
 
 static int read_sources(const json_t *sources, struct run *run)
@@ -78,6 +93,8 @@ int run_read_about(const json_t *object, struct run *run)
 		run->limits.online_cpus = (uint32_t)cpus;
 	run->tracer = copy_text(run, object, "tracer");
 	run->tracer_misses = copy_text(run, object, "tracer_misses");
+	if (status == 0)
+		status = read_pids(json_object_get(object, "pids"), run);
 	if (status == 0)
 		status = read_sources(json_object_get(object, "sources"), run);
 	return status;

@@ -65,6 +65,23 @@ static void the_first_line_says_how_it_ended(void **state)
 			       "ended by then, 4 in all, 0.85 of 16 cores busy, peak 700 MiB");
 }
 
+static void the_first_line_names_all_that_were_attached_to(void **state)
+{
+	static const int32_t pids[] = { 130, 110, 7, 8, 9 };
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	run->mode = RUN_ATTACH;
+	run->command = NULL;
+	assert_int_equal(run_set_pids(run, pids, 2), 0);
+	assert_first_line(run, "daemon (pid 130) and cc (pid 110) were watched for 2.00 s: 4 "
+			       "processes, 0.85 of 16 cores busy, peak 700 MiB");
+	assert_int_equal(run_set_pids(run, pids, 5), 0);
+	assert_first_line(run, "daemon (pid 130), cc (pid 110), process (pid 7) and 2 more were "
+			       "watched for 2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 "
+			       "MiB");
+}
+
 static void what_was_lost_makes_lower_bounds(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
@@ -439,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_line_says_how_it_ended),
+		cmocka_unit_test(the_first_line_names_all_that_were_attached_to),
 		cmocka_unit_test(what_was_lost_makes_lower_bounds),
 		cmocka_unit_test(each_loss_that_matters_makes_one),
 		cmocka_unit_test(the_end_of_the_command_is_told_apart_from_that_of_the_last),
