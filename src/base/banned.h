@@ -12,6 +12,10 @@
 #include <string.h>
 #include <time.h>
 
+/* With clang and fortification, glibc makes macros of these; a macro cannot be poisoned. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok strncat atoi atol atoll gets
 #pragma GCC poison localtime gmtime asctime ctime system popen tmpnam mktemp
 

@@ -75,7 +75,7 @@ void help_command(FILE *out, const struct command *command)
 
 void help_overview(FILE *out, const struct command *const *commands)
 {
-	fputs("taskscope tells what processes and threads are doing, and where their time and\n"
+	fputs("taskscope shows what processes and threads are doing, and where their time and\n"
 	      "memory went. What was not measured is absent, with a reason.\n\n"
 	      "Usage: taskscope VERB [OPTIONS] [ARGUMENTS]\n\nVerbs:\n",
 	      out);

@@ -69,7 +69,7 @@ static struct gate sched_ext_gate(const struct host *host)
 	if (!host->live)
 		return gate_closed(NOT_RECORDED);
 	if (host->sys < 0 || faccessat(host->sys, "kernel", F_OK, 0) < 0)
-		return gate_closed("no sysfs is mounted to tell");
+		return gate_closed("no sysfs is mounted, which would say so");
 	return gate_closed("this kernel was built without CONFIG_SCHED_CLASS_EXT");
 }
 
@@ -86,8 +86,8 @@ static struct gate delay_gate(const struct host *host)
 	if (!host_read_number(host->proc, "sys/kernel/task_delayacct", &on)) {
 		if (host_kernel_option(host, "CONFIG_TASK_DELAY_ACCT", &built) && !built)
 			return gate_closed("this kernel was built without CONFIG_TASK_DELAY_ACCT");
-		return gate_missing(host, "there is no kernel.task_delayacct to tell whether this "
-					  "kernel counts delays");
+		return gate_missing(host, "there is no kernel.task_delayacct, which would say "
+					  "whether this kernel counts delays");
 	}
 	if (!on)
 		return gate_closed("delay accounting is off (kernel.task_delayacct is 0); "

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <string.h>
 
+#include "base/collection/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/collector.h"
@@ -166,7 +167,8 @@ static void failure_text(const struct capture *capture, enum source_id id, uint6
 	text_format(out, " (%" PRIu64 " of %" PRIu64 " reads", tally->failed,
 		    tally->read + tally->failed);
 	if (others)
-		text_format(out, "; the task iterator told it of %" PRIu64 " other tasks", others);
+		text_format(out, "; the task iterator reported it for %" PRIu64 " other tasks",
+			    others);
 	text_append_string(out, ")");
 }
 
@@ -197,16 +199,27 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+/* Reasons that have a remedy of their own, whatever the source usually needs. */
+static const struct {
+	const char *reason, *needs;
+} remedies[] = {
+	{ HOST_NO_BPF, HOST_NEEDS_BPF },
+	{ NO_JEMALLOC, NEEDS_JEMALLOC },
+	{ "deadline passed",
+	  "another try: the process, or the host, was too busy to answer in time" },
+	{ "no thread could be started",
+	  "room for one more thread (ulimit -u, pids.max of the cgroup)" },
+};
+
 const char *source_needs(enum source_id id, const char *reason)
 {
 	bool is_denied = reason && (strstr(reason, "the capability is there") ||
 				    begins_with(reason, strerror(EACCES)) ||
 				    begins_with(reason, strerror(EPERM)));
 
-	if (reason && strcmp(reason, HOST_NO_BPF) == 0)
-		return HOST_NEEDS_BPF;
-	if (reason && strcmp(reason, NO_JEMALLOC) == 0)
-		return NEEDS_JEMALLOC;
+	for (size_t i = 0; reason && i < ARRAY_SIZE(remedies); i++)
+		if (begins_with(reason, remedies[i].reason))
+			return remedies[i].needs;
 	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;
 }
 

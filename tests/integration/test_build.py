@@ -49,6 +49,23 @@ def loader_folders():
     return folders
 
 
+class Banned(support.TestCase):
+    HEADER = support.ROOT / "src/base/banned.h"
+
+    def compile(self, compiler, line):
+        return subprocess.run([compiler, "-x", "c", "-O2", "-Werror", "-D_GNU_SOURCE", "-D_FORTIFY_SOURCE=2",
+                               "-include", self.HEADER, "-c", "-", "-o", "/dev/null"],
+                              input=line, capture_output=True, text=True)
+
+    def test_every_compiler_refuses_what_is_banned_and_nothing_else(self):
+        for compiler in filter(shutil.which, ("gcc", "clang")):
+            with self.subTest(compiler=compiler):
+                done = self.compile(compiler, "int x;\n")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = self.compile(compiler, "char b[9]; int f(void) { return sprintf(b, \"1\"); }\n")
+                self.assertIn("poisoned", done.stderr)
+
+
 class Build(support.TestCase):
     def refuse_tool(self, name, pattern="*"):
         """A program that comes before the one of this name, and fails for such arguments."""

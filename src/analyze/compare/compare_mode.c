@@ -75,7 +75,7 @@ static const char *against_interval(const struct compare_side *sides)
 	if (differs(sides, FACT_kernel_release))
 		return "the snapshots have one boot id but different kernels";
 	if (!both_have(sides, FACT_boottime_ns))
-		return "a snapshot does not tell when it was taken";
+		return "a snapshot does not say when it was taken";
 	if (differs(sides, FACT_pid_namespace))
 		return "the snapshots number their tasks in different PID namespaces";
 	if (is_older(sides))

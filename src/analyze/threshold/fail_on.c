@@ -61,7 +61,7 @@ static int unknown_axis(struct parser *parser, size_t length)
 
 	suggest_list(&suggestion, "group|" GROUP_AXES);
 	return refuse(parser, parser->at,
-		      "groups are told by group|" GROUP_AXES ", not by '%.*s'%s%s", (int)length,
+		      "groups are named by group|" GROUP_AXES ", not by '%.*s'%s%s", (int)length,
 		      parser->at, suggestion.best ? "; " : "",
 		      suggestion_hint(&suggestion, "", ""));
 }

@@ -324,7 +324,7 @@ void fail_finding_append(const struct fail_finding *finding, const struct compar
 	key = comparison->groups.data[finding->row->group].key;
 	text_append_escaped(out, key, strlen(key));
 	if (finding->outcome == FAIL_UNKNOWN) {
-		text_format(out, " cannot be told: %s", finding->reason);
+		text_format(out, " cannot be judged: %s", finding->reason);
 		return;
 	}
 	append_change(finding, out);

@@ -53,7 +53,7 @@ const struct command command_attach = {
 		"Watches processes that run already, with their descendants, like `taskscope\n"
 		"run` does a command: until they end, -d is over, or an interrupt (Ctrl-C) says\n"
 		"to detach. They are never touched; counting begins when taskscope attaches. Of\n"
-		"programs that use libtaskscope the report also tells the scopes, with their\n"
+		"programs that use libtaskscope the report also lists the scopes, with their\n"
 		"time.\n"
 		"\n"
 		"The report goes to standard error, a .tscope or .jsonl file to -o FILE, and\n"

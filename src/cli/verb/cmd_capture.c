@@ -95,7 +95,7 @@ const struct command command_capture = {
 		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON),\n"
 		"else procfs does. What could not be measured is absent from the file, with the\n"
 		"reason; `taskscope doctor` says what would change that. One line on standard\n"
-		"error tells what was captured and what was lost.",
+		"error says what was captured and what was lost.",
 	.examples =
 		"taskscope capture -o before.tscope\tthe whole host\n"
 		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"

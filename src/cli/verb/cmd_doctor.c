@@ -365,7 +365,7 @@ const struct command command_doctor = {
 	.arguments = "",
 	.summary = "say which sources work here, which do not, and why",
 	.description =
-		"Takes a capture without keeping it and tells of each source whether it works\n"
+		"Takes a capture without keeping it and says for each source whether it works\n"
 		"for this user on this host, why not, and the least change that would enable it;\n"
 		"then the same of each way to follow processes for run, attach and why, and of\n"
 		"everything else that is absent, why. Nothing on the host is changed, and no\n"

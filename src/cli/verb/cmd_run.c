@@ -48,7 +48,7 @@ int verb_run(char **words, int count, struct error *error)
 const struct command command_run = {
 	.name = "run",
 	.arguments = "[--] COMMAND [ARGUMENT...]",
-	.summary = "run a command and tell where the time of its whole tree went",
+	.summary = "run a command and show where the time of its whole tree went",
 	.description =
 		"Runs the command and watches it and every process that it starts, from its\n"
 		"first instruction on: CPU, memory, I/O, system calls, and what each thread\n"

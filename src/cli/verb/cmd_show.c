@@ -345,7 +345,7 @@ const struct command command_show = {
 		"worker-{N}; {H} stands for eight or more hexadecimal digits, {I} for an id. A\n"
 		"name that is alone with its pattern stays as it is, but for a cgroup with an\n"
 		"id. comm-exact groups by the name itself, container by the container that the\n"
-		"cgroup path tells; outside of any, by the systemd unit; scope by the innermost\n"
+		"cgroup path names; outside of any, by the systemd unit; scope by the innermost\n"
 		"scope that a thread of a program with libtaskscope is in. The axis all has the\n"
 		"patterns of cgroup, process and thread in one key. In a GLOB, * is anything\n"
 		"within a segment of the path, ** anything, ? one character and [a-z] one of a\n"

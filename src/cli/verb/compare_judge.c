@@ -180,7 +180,7 @@ static void print_outcome(const struct judgement *judgement, enum fail_outcome o
 		fprintf(stderr, "%s: %s\n", word, finding->sentence);
 	}
 	if (count > most)
-		fprintf(stderr, "%s: %zu more; --format json tells all\n", word, count - most);
+		fprintf(stderr, "%s: %zu more; --format json has all\n", word, count - most);
 }
 
 void judgement_print(const struct judgement *judgement)

@@ -37,7 +37,7 @@ static void append_reason(const struct fact_place *place, int status, struct tex
 	else if (status == -ENODATA)
 		text_append_string(out, "its file is empty");
 	else if (status == -ENOKEY)
-		text_format(out, "%s/%s does not tell it", tree_names[place->tree], place->path);
+		text_format(out, "%s/%s does not have it", tree_names[place->tree], place->path);
 	else if (status == -ENOENT)
 		text_format(out, "there is no %s/%s here", tree_names[place->tree], place->path);
 	else

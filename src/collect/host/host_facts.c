@@ -217,7 +217,7 @@ static void set_number(struct capture *capture, enum fact_id id, bool is_known, 
 	else
 		fact_set_absent(capture, id,
 				missing_reason(capture->host, "the kernel does not "
-							      "tell it"));
+							      "report it"));
 }
 
 static void set_namespace(struct capture *capture, enum fact_id id, const char *name)

@@ -34,7 +34,7 @@ static const char *absence(const struct host *host, const struct attribute *attr
 	if (status == -ENOENT && !host->live)
 		return NOT_RECORDED;
 	if (status == -ENOENT)
-		return attribute->missing ? attribute->missing : "this kernel does not tell it";
+		return attribute->missing ? attribute->missing : "this kernel does not report it";
 	return status < 0 && status != -ENODATA ? strerrordesc_np(-status) :
 						  "its file makes no sense";
 }

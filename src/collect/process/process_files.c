@@ -282,7 +282,7 @@ static int begin(struct process_files *files, struct capture *capture)
 				"switched off by --without statm") < 0)
 		return -ENOMEM;
 	if (!capture->scale.page_bytes)
-		capture->tallies[SOURCE_STATM].reason = "the recording does not tell the page size";
+		capture->tallies[SOURCE_STATM].reason = "the recording does not have the page size";
 	else if (source_wanted(capture, SOURCE_STATM))
 		proc_plan_init(&files->statm, PLACE_STATM, 0, capture->gates);
 	for (unsigned i = 0; i < files->statm.count; i++)

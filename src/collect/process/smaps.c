@@ -224,7 +224,7 @@ static void append_absence(const struct smaps *smaps, struct text *out)
 	if (is_failing)
 		source_failure_text(smaps->capture, SOURCE_SMAPS, 0, out);
 	if (!out->length)
-		text_append_string(out, "the process has ended, or the kernel does not tell it");
+		text_append_string(out, "the process has ended, or the kernel does not report it");
 }
 
 /* Why some processes have no row or no cells. */

@@ -54,7 +54,7 @@ enum absence {
 };
 
 static const char *const absence_reasons[ABSENCES] = {
-	[ABSENT_IMPOSSIBLE] = "the kernel told a delay that is longer than the task's life",
+	[ABSENT_IMPOSSIBLE] = "the kernel reported a delay that is longer than the task's life",
 	[ABSENT_ENDED] = "some tasks ended before the kernel was asked about them",
 	[ABSENT_UNRECORDED] = "no delay was recorded: none happened, or accounting was off when "
 			      "the task was started",
@@ -246,7 +246,7 @@ static void give_up(struct reader *reader, uint32_t first)
 		(void)take_answer(reader, row, &refused);
 	if (reader->refused == -EPERM)
 		reader->capture->tallies[SOURCE_TASKSTATS].reason =
-			"the kernel tells it only to those with CAP_NET_ADMIN";
+			"the kernel reports it only with CAP_NET_ADMIN";
 }
 
 static int ask_batch(struct reader *reader, struct taskstats_socket *socket, uint32_t first,

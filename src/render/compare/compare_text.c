@@ -143,7 +143,7 @@ static int print_footer(const struct page *page, FILE *out)
 
 	if (page->has_partial)
 		text_append_string(&footer, "* only part of the group was measured; --columns "
-					    "group,metric,measured tells how many\n");
+					    "group,metric,measured shows how many\n");
 	if (page->has_reset)
 		text_append_string(&footer, "reset: a counter began again in between, so what it "
 					    "counted is not known\n");

@@ -361,14 +361,14 @@ static const struct source_report sources[] = {
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
 	  .reason =
-		  "process events tell the time on CPUs and waiting for one, not why a thread is blocked: that "
+		  "process events have the time on CPUs and waiting for one, not why a thread is blocked: that "
 		  "needs BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
-	  .reason = "process events tell nothing of system calls: that needs BPF" },
+	  .reason = "process events do not report system calls: that needs BPF" },
 	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
-	  .reason = "process events do not tell who ended a wait: that needs BPF" },
+	  .reason = "process events do not report who ended a wait: that needs BPF" },
 };
 
 const struct tracer_kind connector_tracer = {

@@ -310,14 +310,14 @@ static const struct source_report sources[] = {
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
 	  .reason =
-		  "proc tells the time on CPUs and waiting for one, not why a thread is blocked: that needs "
+		  "proc has the time on CPUs and waiting for one, not why a thread is blocked: that needs "
 		  "BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not count system calls: that needs BPF" },
 	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
-	  .reason = "proc does not tell who ended a wait: that needs BPF" },
+	  .reason = "proc does not report who ended a wait: that needs BPF" },
 };
 
 const struct tracer_kind procfs_tracer = {

@@ -235,7 +235,7 @@ static void what_cannot_be_told_does_not_fail_but_is_said(void **state)
 	assert_int_equal(failures("majflt > 0"), 0);
 	assert_int_equal(verdict.unknown, 4);
 	fail_finding_append(&verdict.findings.data[0], &comparison, &text);
-	assert_string_equal(text_string(&text), "majflt > 0: a cannot be told: no permission");
+	assert_string_equal(text_string(&text), "majflt > 0: a cannot be judged: no permission");
 }
 
 static void a_new_group_has_a_size_but_no_percentage(void **state)

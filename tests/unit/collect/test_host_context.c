@@ -209,7 +209,7 @@ static void a_file_that_a_live_host_lacks_is_named(void **state)
 	assert_int_equal(host_context_collect(capture), 0);
 	expect_fact_reason(capture->snapshot, FACT_smt,
 			   "there is no sys/devices/system/cpu/smt/control here");
-	expect_fact_reason(capture->snapshot, FACT_cpu_vendor, "proc/cpuinfo does not tell it");
+	expect_fact_reason(capture->snapshot, FACT_cpu_vendor, "proc/cpuinfo does not have it");
 	assert_int_equal(capture->lost_facts & (1ull << FACT_smt | 1ull << FACT_cpu_vendor), 0);
 }
 

@@ -52,7 +52,7 @@ static void sizes_are_absent_when_the_page_size_is_not_known(void **state)
 	snapshot = scene->capture.snapshot;
 	assert_false(has_cell(snapshot, METRIC_rss_bytes, 1));
 	assert_string_equal(snapshot->columns[METRIC_rss_bytes].absent,
-			    "the recording does not tell the page size");
+			    "the recording does not have the page size");
 	assert_false(snapshot->facts[FACT_page_size].present);
 	assert_false(snapshot->facts[FACT_clock_ticks].present);
 }
@@ -110,7 +110,7 @@ static void a_source_that_the_iterator_stands_in_for_is_partial(void **state)
 	report = report_of(scene->capture.snapshot, "io");
 	assert_int_equal(report->state, SOURCE_PARTIAL);
 	assert_string_equal(report->reason, "Permission denied (12 of 12 reads; the task iterator "
-					    "told it of 95 other tasks)");
+					    "reported it for 95 other tasks)");
 	/* No iterator knows the path of a program. */
 	report = report_of(scene->capture.snapshot, "exe");
 	assert_int_equal(report->state, SOURCE_UNAVAILABLE);
@@ -139,6 +139,20 @@ static void what_is_needed_is_not_what_we_have(void **state)
 		assert_non_null(strstr(told, "security module"));
 	else
 		assert_string_equal(told, sources[SOURCE_IO].needs);
+}
+
+static void another_reason_needs_something_else(void **state)
+{
+	const char *needs = sources[SOURCE_CMDLINE].needs;
+
+	(void)state;
+	assert_non_null(strstr(needs, "hidepid"));
+	needs = source_needs(SOURCE_CMDLINE,
+			    "deadline passed while another thread held it (1 of 9 reads)");
+	assert_null(strstr(needs, "hidepid"));
+	assert_non_null(strstr(needs, "another try"));
+	needs = source_needs(SOURCE_CMDLINE, "no thread could be started to read it");
+	assert_non_null(strstr(needs, "one more thread"));
 }
 
 static void interrupts_are_counted_only_where_that_is_known(void **state)
@@ -269,7 +283,9 @@ int main(void)
 		SCENE_TEST(a_recording_has_no_kernel_to_ask),
 		SCENE_TEST(a_source_that_the_iterator_stands_in_for_is_partial),
 		SCENE_TEST(nothing_comes_from_an_iterator_that_did_not_walk),
+		cmocka_unit_test(another_reason_needs_something_else),
 		cmocka_unit_test(what_is_needed_is_not_what_we_have),
+		cmocka_unit_test(another_reason_needs_something_else),
 		SCENE_TEST(interrupts_are_counted_only_where_that_is_known),
 		SCENE_TEST(an_open_gate_has_no_reason),
 		SCENE_TEST(cpus_that_no_status_file_tells_are_missing_for_that_reason),
