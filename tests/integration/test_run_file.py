@@ -113,6 +113,13 @@ class OneRun(RunFileCase):
         self.assertEqual(status, 2)
         self.assertIn("is a capture, which has no past to report", err)
 
+    def test_what_no_side_has_is_explained_on_request(self):
+        out = self.taskscope("compare", *self.files)
+        self.assertRegex(out, r"\n[0-9]+ metrics were measured on no side \(-v says why\)\n$")
+        for words in ("-v", ), ("-m", "policy,run_time_ns"):
+            self.assertRegex(self.taskscope("compare", *words, *self.files),
+                             "\nmeasured on no side: policy.*: run and attach do not read it\n")
+
     def test_runs_are_no_interval(self):
         status, _, err = support.run("compare", "--mode", "interval", *self.files)
         self.assertEqual(status, 2)

@@ -54,6 +54,7 @@ static const struct option options[] = {
 	SECTIONS_OPTION(args.view, section_help, section_help + 3),
 	LIMIT_OPTION(args.view,
 		     "show N rows of each section, 0 for all (default: 50 as text, else all)"),
+	VERBOSE_OPTION(args.view, "also say why metrics without a shown row are absent"),
 	{ 'a', "all", OPTION_FLAG, &args.all, NULL,
 	  "also rows that did not change or are within noise", NULL },
 	COLUMNS_OPTION(args.view, COMPARE_COLUMNS),
@@ -228,6 +229,7 @@ static int print(const struct request *request, const struct compare_input *inpu
 		.ordered = answer->order.comparison,
 		.columns = request->columns,
 		.limit = request->options.limit,
+		.is_verbose = args.view.verbose,
 		.findings = answer->judgement.findings.data,
 		.finding_count = answer->judgement.findings.count,
 	};

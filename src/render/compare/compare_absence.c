@@ -116,19 +116,26 @@ static void append_unmeasured(const struct compare_view *view, struct text *out)
 		if (reason)
 			add_absence(&absences, &metrics[id], reason, out);
 	}
-	append_lines(out, &absences, "measured on no side");
+	if (view->is_verbose || !view->metrics.is_everything)
+		append_lines(out, &absences, "measured on no side");
+	else if (absences.items.count)
+		text_format(out, "%zu metric%s measured on no side (-v says why)\n",
+			    absences.items.count, absences.items.count == 1 ? " was" : "s were");
 }
 
 void compare_absence_append(const struct compare_view *view, struct text *out)
 {
 	CLEANUP(absences_free) struct absences absences = { 0 };
 	const struct comparison *comparison = view->comparison;
+	size_t shown[COMPARE_SECTION_COUNT] = { 0 };
 
 	for (size_t i = 0; i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 		bool has_side =
 			row->before.shape != VALUE_ABSENT || row->after.shape != VALUE_ABSENT;
 
+		if (view->limit && shown[row->section]++ >= view->limit && !view->is_verbose)
+			continue;
 		if (row->state == ROW_ABSENT && (has_side || metric_is_reading(row->metric)))
 			add_row(&absences, row, out);
 	}

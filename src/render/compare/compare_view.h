@@ -53,6 +53,7 @@ struct compare_view {
 	const struct comparison *ordered; /* their rows, for all groups; NULL without an order */
 	struct column_list columns;	  /* none: the format's defaults */
 	size_t limit;			  /* rows of each section; 0 for all */
+	bool is_verbose;		  /* explain also what concerns no shown row */
 	const struct compare_finding *findings;
 	size_t finding_count;
 };

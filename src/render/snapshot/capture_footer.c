@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "analyze/group/group.h"
 #include "analyze/group/selection.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
@@ -56,7 +57,32 @@ struct absence {
 	size_t missing, rows;
 };
 
-static struct absence absence_of(const struct snapshot *snapshot, enum metric_id id)
+/* Counts the cells of the groups that are shown; a process is in the group of its first task. */
+static void count_shown(const struct footer_scope *scope, enum metric_id id, struct absence *ret)
+{
+	const struct snapshot *snapshot = scope->grouping->snapshot;
+	uint64_t value;
+
+	for (size_t i = 0; i < scope->groups; i++) {
+		const struct group *group = &scope->grouping->groups[i];
+
+		for (uint32_t task = 0; task < group->tasks; task++) {
+			uint32_t row = scope->grouping->rows[group->first + task];
+			uint32_t process = snapshot->tasks[row].process;
+
+			if (ret->scope == METRIC_OF_PROCESS &&
+			    snapshot->processes[process].first_task != row)
+				continue;
+			ret->rows++;
+			ret->missing += !snapshot_get(
+				snapshot, id, ret->scope == METRIC_OF_PROCESS ? process : row,
+				&value);
+		}
+	}
+}
+
+static struct absence absence_of(const struct snapshot *snapshot, enum metric_id id,
+				 const struct footer_scope *scope)
 {
 	struct absence absence = { 0 };
 	enum metric_id cause = id;
@@ -65,8 +91,12 @@ static struct absence absence_of(const struct snapshot *snapshot, enum metric_id
 	if (!reason)
 		return absence;
 	absence.scope = metrics[cause].scope;
-	absence.rows = snapshot_rows(snapshot, cause);
-	absence.missing = absence.rows - snapshot_measured(snapshot, cause);
+	if (!scope->is_verbose) {
+		count_shown(scope, cause, &absence);
+	} else {
+		absence.rows = snapshot_rows(snapshot, cause);
+		absence.missing = absence.rows - snapshot_measured(snapshot, cause);
+	}
 	absence.reason = absence.missing ? reason : NULL;
 	return absence;
 }
@@ -215,10 +245,11 @@ static void append_left_out(struct text *out, const struct snapshot *snapshot)
 void capture_absences(const struct snapshot *snapshot, const struct selection *selected,
 		      struct text *out)
 {
+	const struct footer_scope everything = { .is_verbose = true };
 	struct absence absences[METRIC_COUNT];
 
 	for (size_t i = 0; i < selected->count; i++)
-		absences[i] = absence_of(snapshot, selected->ids[i]);
+		absences[i] = absence_of(snapshot, selected->ids[i], &everything);
 	append_absences(out, absences, selected);
 }
 
@@ -228,7 +259,7 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 	struct absence absences[METRIC_COUNT];
 
 	for (size_t i = 0; i < shown->count; i++)
-		absences[i] = absence_of(snapshot, shown->ids[i]);
+		absences[i] = absence_of(snapshot, shown->ids[i], scope);
 	append_capture(out, snapshot);
 	append_absences(out, absences, shown);
 	append_sources(out, snapshot, scope, absences, shown->count);

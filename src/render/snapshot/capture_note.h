@@ -11,6 +11,7 @@
 
 #include "metric/metric.h"
 
+struct grouping;
 struct json;
 struct selection;
 struct snapshot;
@@ -35,7 +36,9 @@ void capture_absences(const struct snapshot *snapshot, const struct selection *s
 
 struct footer_scope {
 	uint32_t sections; /* shown, a bit each: sources of readings concern some of them */
-	bool is_verbose;   /* also name sources that concern nothing that is shown */
+	bool is_verbose;   /* also name sources, and gaps, that concern nothing that is shown */
+	const struct grouping *grouping; /* whose first `groups` groups are shown */
+	size_t groups;
 };
 
 /*

@@ -22,7 +22,12 @@ struct page {
 /* Prints what the tables leave open. */
 static int print_footer(const struct page *page, FILE *out)
 {
-	const struct footer_scope scope = { page->view->sections, page->view->is_verbose };
+	const struct footer_scope scope = {
+		.sections = page->view->sections,
+		.is_verbose = page->view->is_verbose,
+		.grouping = page->view->grouping,
+		.groups = view_shown(page->view),
+	};
 	CLEANUP(text_free) struct text footer = { 0 };
 
 	text_append_string(&footer, "\n");

@@ -202,6 +202,18 @@ static void a_derived_metric_gives_the_reason_of_its_input(void **state)
 		   "absent: avg_wait_ns: schedstats are off\n");
 }
 
+static void gaps_of_groups_that_are_not_shown_are_left_out(void **state)
+{
+	struct question question = { AXIS_PCOMM, "run_time_ns,rchar,rss_bytes", NULL, 1 };
+
+	(void)state;
+	assert_has(question, TEXT, "… 1 more group (-n 0 shows all)\n");
+	assert_has(question, TEXT, "absent for 1 of 2 threads: rchar: no permission; needs root\n");
+	is_verbose = true;
+	assert_has(question, TEXT, "absent for 2 of 3 threads: rchar: no permission; needs root\n");
+	is_verbose = false;
+}
+
 static void a_file_that_the_kernel_lacks_is_put_down_to_its_options(void **state)
 {
 	struct question question = { AXIS_PCOMM, "run_time_ns", NULL, 0 };
@@ -465,6 +477,7 @@ int main(void)
 		cmocka_unit_test(a_process_counted_in_another_group_is_explained),
 		cmocka_unit_test(a_name_that_is_empty_or_not_known_is_visible),
 		cmocka_unit_test(a_derived_metric_gives_the_reason_of_its_input),
+		cmocka_unit_test(gaps_of_groups_that_are_not_shown_are_left_out),
 		cmocka_unit_test(a_file_that_the_kernel_lacks_is_put_down_to_its_options),
 		cmocka_unit_test(
 			json_of_threads_has_a_key_for_each_present_metric_and_exact_integers),
