@@ -148,6 +148,7 @@ struct tree {
 	struct amounts amounts;
 	struct syscall_table syscalls; /* of ended members; after tree_sum_up() of all */
 	uint64_t unnamed_syscalls, unnamed_ns;
+	bool lacks_memory;	     /* some calls are unnamed for want of memory */
 	uint64_t processes, threads; /* ever */
 	uint64_t execs, forks;	     /* forks: processes that began while watched */
 	uint64_t exited, signalled,

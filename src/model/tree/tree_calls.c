@@ -33,7 +33,10 @@ static int add_call(struct syscall_table *table, const struct tree_syscall *call
 
 static void merge(struct tree *tree, struct syscall_table *sum, const struct syscall_table *part)
 {
+	uint64_t before = tree->unnamed_syscalls;
+
 	syscall_table_add(sum, part, &tree->unnamed_syscalls, &tree->unnamed_ns);
+	tree->lacks_memory |= tree->unnamed_syscalls != before;
 }
 
 int thread_set_calls(struct tree *tree, struct tree_thread *thread,

@@ -275,7 +275,7 @@ static int finish(struct reader *reader)
 	if (!reader->has_summary)
 		status = run_replay_finish(&reader->replay, reader->run);
 	if (status == 0)
-		status = note_file(reader);
+		status = reader->run->tree->lacks_memory ? -ENOMEM : note_file(reader);
 	run_find_root(reader->run);
 	if (!reader->has_summary)
 		run_learn_end(reader->run);
