@@ -201,7 +201,7 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 
 	process_head(task, TREE_RECORD_PROCESS, sizeof(*record), &record->head);
 	record->status = status;
-	record->reserved = 0;
+	record->euid = BPF_CORE_READ(task, real_cred, euid.val);
 	record->has_sender = status & 0x7f && (status & 0x7f) == process->signal;
 	record->sender_pid = process->sender_pid;
 	name_copy(record->sender_comm, process->sender_comm);

@@ -46,7 +46,7 @@ struct tree_fork_record {
 	__u32 found;	 /* it existed before it was found */
 	__u32 serial;	 /* among the threads of the tree, from 1 on */
 	__u32 creator;	 /* serial number of the thread that made it; 0: none of the tree */
-	__u32 reserved;
+	__u32 euid;
 	char comm[TREE_RECORD_COMM];
 };
 
@@ -67,7 +67,7 @@ struct tree_process_record {
 	__u32 has_sender;
 	__u32 has_peak;
 	__u32 oom_killed;
-	__u32 reserved;
+	__u32 euid;
 	__u64 peak_pages;
 	char sender_comm[TREE_RECORD_COMM];
 };

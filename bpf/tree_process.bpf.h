@@ -34,7 +34,7 @@ static __always_inline void fork_fill(struct task_struct *task, const struct thr
 	record->found = 0;
 	record->serial = state->serial;
 	record->creator = state->creator;
-	record->reserved = 0;
+	record->euid = BPF_CORE_READ(task, real_cred, euid.val);
 	comm_copy(task, record->comm);
 }
 

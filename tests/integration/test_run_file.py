@@ -3,6 +3,7 @@
 """A run in a file: .tscope and .jsonl alike for report, show and compare."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -190,6 +191,22 @@ class Compared(RunFileCase):
                 self.assertEqual(out.count("  at least 1 thread of 1 process, by " + way), 2 * (way != "bpf"), out)
                 self.assertEqual("note: before: at least, since something was missed: counts of tasks" in out,
                                  way != "bpf", out)
+
+    def test_users_are_known(self):
+        script = "sleep 0.5"
+        users = {f"uid {os.getuid()}"}
+        if support.is_root() and shutil.which("setpriv"):
+            script += "; setpriv --reuid=65534 --clear-groups sleep 0.5; true"
+            users.add("uid 65534")
+        for way in WAYS:
+            with self.subTest(way=way):
+                files = [self.path(way + end) for end in (".tscope", ".jsonl")]
+                self.assertEqual(support.run("run", "--source", way, "-o", files[0], "-o", files[1], "--", "sh", "-c",
+                                             script)[0], 0)
+                for file in files:
+                    self.assertEqual(set(self.groups(file, "-g", "user")), users)
+                    self.assertIn("\n(none): the cgroup is not known: run and attach do not record it",
+                                  self.taskscope("show", file, "-g", "cgroup"))
 
     def test_three_against_three_have_the_exact_test(self):
         for i in range(3):

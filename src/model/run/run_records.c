@@ -66,6 +66,7 @@ static const struct record_field process_members[] = {
 	MEMBER(tree_process, "open_fds", U64, facts.fds)
 	MEMBER(tree_process, "open_fds_peak", U64, peak_fds)
 	MEMBER(tree_process, "fd_limit", U64, facts.fd_limit)
+	MEMBER(tree_process, "uid", U64, facts.uid)
 	MEMBER(tree_process, "threads_ever", U64, threads)
 	{ 0 },
 };

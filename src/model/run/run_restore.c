@@ -165,7 +165,8 @@ static int restore_process(struct restorer *restorer, uint32_t record)
 	if (record_read(snapshot, &process_record, record, NULL, process) < 0)
 		return -ENOMEM;
 	process->facts.present &= TREE_PROCESS_STATUS | TREE_PROCESS_PEAK_RSS | TREE_PROCESS_RSS |
-				  TREE_PROCESS_FDS | TREE_PROCESS_FD_LIMIT | TREE_PROCESS_SENDER;
+				  TREE_PROCESS_FDS | TREE_PROCESS_FD_LIMIT | TREE_PROCESS_SENDER |
+				  TREE_PROCESS_UID;
 	return mine->cmdline ? restore_arguments(process, snapshot_text(snapshot, mine->cmdline)) :
 			       0;
 }

@@ -226,6 +226,8 @@ static int add_reasons(struct snapshot *snapshot, const struct run *run)
 		{ METRIC_rss_bytes,
 		  "the process ended: hiwater_rss_bytes has the most that it had" },
 		{ METRIC_open_fds, "the process ended" },
+		{ METRIC_uid,
+		  "the process was not read before it ended, or is added up with others" },
 	};
 	char traced[128];
 	int status = 0;

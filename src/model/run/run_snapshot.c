@@ -32,7 +32,7 @@ struct builder {
 static const enum metric_id process_metrics[] = {
 	METRIC_process_count, METRIC_failures,	  METRIC_begin_ns,  METRIC_end_ns,
 	METRIC_exit_code,     METRIC_exit_signal, METRIC_rss_bytes, METRIC_hiwater_rss_bytes,
-	METRIC_open_fds,      METRIC_fd_limit,
+	METRIC_open_fds,      METRIC_fd_limit,	  METRIC_uid,
 };
 
 static int need_columns(struct snapshot *snapshot)
@@ -137,6 +137,7 @@ static void set_facts(struct builder *builder, uint32_t row, const struct tree_p
 		{ METRIC_open_fds, known->present & TREE_PROCESS_FDS && !process->exited,
 		  known->fds },
 		{ METRIC_fd_limit, known->present & TREE_PROCESS_FD_LIMIT, known->fd_limit },
+		{ METRIC_uid, known->present & TREE_PROCESS_UID, known->uid },
 	};
 	int number;
 

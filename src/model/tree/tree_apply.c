@@ -65,6 +65,10 @@ static void learn_fork(struct tree *tree, struct tree_process *process,
 		process->parent_pid = fork->parent_pid;
 	if (fork->inner_pid)
 		process->inner_pid = fork->inner_pid;
+	if (fork->has_uid) {
+		process->facts.present |= TREE_PROCESS_UID;
+		process->facts.uid = fork->uid;
+	}
 	comm_set(process->comm, fork->comm);
 	process->state.command_due |= fork->found;
 	if (!process->found || fork->found)

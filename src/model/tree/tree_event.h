@@ -52,6 +52,8 @@ struct tree_fork {
 	uint32_t serial;    /* as in struct tree_wait_event; 0: this tracer sends no waits */
 	uint32_t creator;   /* the serial number of the thread that made it; 0: not a member */
 	bool found;	    /* it lived before it was watched */
+	bool has_uid;
+	uint32_t uid; /* effective user */
 	char comm[TREE_COMM_SIZE];
 };
 
@@ -121,6 +123,7 @@ enum tree_process_part {
 	TREE_PROCESS_SENDER = 1 << 5,
 	TREE_PROCESS_THREADS = 1 << 6,
 	TREE_PROCESS_UNSEEN = 1 << 7,
+	TREE_PROCESS_UID = 1 << 8,
 };
 
 struct tree_process_facts {
@@ -133,6 +136,7 @@ struct tree_process_facts {
 	uint64_t peak_rss_bytes; /* of the program that it ran last */
 	uint64_t rss_bytes;
 	uint64_t fds, fd_limit;
+	uint64_t uid;	  /* effective user */
 	uint64_t threads; /* in all */
 	/*
 	 * CPU time of children that the process waited for, beyond their own accounts: that of

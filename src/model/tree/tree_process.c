@@ -194,6 +194,8 @@ static void learn_end(struct tree_process *process, const struct tree_process_fa
 {
 	struct tree_process_facts *mine = &process->facts;
 
+	if (facts->present & TREE_PROCESS_UID)
+		mine->uid = facts->uid;
 	if (facts->present & TREE_PROCESS_STATUS)
 		mine->status = facts->status;
 	if (facts->present & TREE_PROCESS_SENDER) {

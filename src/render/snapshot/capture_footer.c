@@ -218,6 +218,24 @@ static void append_sources(struct text *out, const struct snapshot *snapshot,
 			    folded, folded == 1 ? "" : "s");
 }
 
+/* Says why a group of a run has no name; the reason for an unknown user is that of the metric. */
+static void append_nameless(struct text *out, const struct snapshot *snapshot,
+			    const struct footer_scope *scope)
+{
+	enum group_axis axis = scope->grouping->axis;
+	const char *user = snapshot->columns[METRIC_uid].absent;
+
+	for (size_t i = 0; snapshot_is_run(snapshot) && i < scope->groups; i++) {
+		if (scope->grouping->groups[i].key[0])
+			continue;
+		text_format(out, "(none): the %s is not known: ", group_axis_name(axis));
+		text_append_string(out, axis == AXIS_USER && user ?
+						user :
+						"run and attach do not record it for each task");
+		text_append_string(out, "\n");
+	}
+}
+
 static bool is_left_out(const struct source_report *source)
 {
 	return source->state == SOURCE_OFF && source->reason &&
@@ -262,6 +280,7 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 		absences[i] = absence_of(snapshot, shown->ids[i], scope);
 	append_capture(out, snapshot);
 	append_absences(out, absences, shown);
+	append_nameless(out, snapshot, scope);
 	append_sources(out, snapshot, scope, absences, shown->count);
 	append_left_out(out, snapshot);
 }

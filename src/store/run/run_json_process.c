@@ -89,6 +89,8 @@ static void write_facts(struct json *json, const struct tree_process *process)
 		json_member_u64(json, "open_fds_peak", process->peak_fds);
 	if (facts->present & TREE_PROCESS_FD_LIMIT)
 		json_member_u64(json, "fd_limit", facts->fd_limit);
+	if (facts->present & TREE_PROCESS_UID)
+		json_member_u64(json, metrics[METRIC_uid].name, facts->uid);
 	json_member_u64(json, "threads_ever", process->threads);
 	json_member_u64(json, "execs", process->execs);
 }

@@ -174,6 +174,7 @@ static void read_facts(const json_t *object, struct tree_process_facts *ret)
 		{ "open_fds_peak", TREE_PROCESS_FDS, &ret->fds },
 		{ "open_fds", TREE_PROCESS_FDS, &ret->fds },
 		{ "fd_limit", TREE_PROCESS_FD_LIMIT, &ret->fd_limit },
+		{ "uid", TREE_PROCESS_UID, &ret->uid },
 		{ "threads_ever", TREE_PROCESS_THREADS, &ret->threads },
 	};
 

@@ -85,6 +85,8 @@ static void decode_fork(struct tree_decoder *decoder, const void *bytes, struct 
 	event->fork.serial = record->serial;
 	event->fork.creator = record->creator;
 	event->fork.found = record->found;
+	event->fork.has_uid = true;
+	event->fork.uid = record->euid;
 	copy_comm(event->fork.comm, record->comm);
 }
 
@@ -119,10 +121,11 @@ static void decode_process(struct tree_decoder *decoder, const void *bytes,
 
 	event->type = TREE_PROCESS;
 	*facts = (struct tree_process_facts){
-		.present = TREE_PROCESS_STATUS,
+		.present = TREE_PROCESS_STATUS | TREE_PROCESS_UID,
 		.ended = true,
 		.end_ns = record->head.time_ns,
 		.status = record->status,
+		.uid = record->euid,
 	};
 	if (record->has_sender) {
 		facts->present |= TREE_PROCESS_SENDER;

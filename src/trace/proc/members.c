@@ -169,6 +169,10 @@ void member_thread_learn(struct member_thread *thread, const struct proc_sample 
 		member->parent_pid = sample->parent_pid;
 	if (sample->waited_ns > member->waited_ns)
 		member->waited_ns = sample->waited_ns;
+	if (sample->has_uid) {
+		member->has_uid = true;
+		member->uid = sample->uid;
+	}
 	if (sample->has_peak) {
 		member->has_peak = true;
 		member->peak_rss_bytes = sample->peak_rss_bytes;

@@ -62,6 +62,8 @@ struct member {
 	uint64_t image;	       /* see struct proc_sample */
 	uint64_t thread_count; /* ever */
 	ARRAY_OF(struct member_thread *) threads;
+	bool has_uid;
+	uint64_t uid;
 	bool has_peak;
 	uint64_t peak_rss_bytes;
 	bool has_status;

@@ -149,6 +149,10 @@ static void fill_facts(const struct member *member, struct tree_process_facts *f
 	facts->present |= TREE_PROCESS_UNSEEN | TREE_PROCESS_THREADS;
 	facts->unseen_cpu_ns = member->unseen_ns;
 	facts->threads = member->thread_count;
+	if (member->has_uid) {
+		facts->present |= TREE_PROCESS_UID;
+		facts->uid = member->uid;
+	}
 	if (member->has_peak) {
 		facts->present |= TREE_PROCESS_PEAK_RSS;
 		facts->peak_rss_bytes = member->peak_rss_bytes;

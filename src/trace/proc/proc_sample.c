@@ -141,8 +141,12 @@ void proc_sample_parse_io(const char *text, struct proc_sample *sample)
 
 void proc_sample_parse_status(const char *text, struct proc_sample *sample)
 {
-	uint64_t kibibytes;
+	uint64_t kibibytes, real;
+	size_t length;
+	const char *ids = task_status_find(text, "Uid", &length);
 
+	sample->has_uid =
+		ids && scan_u64(&ids, &real) && *ids++ == '\t' && scan_u64(&ids, &sample->uid);
 	take_keys(text, PLACE_STATUS, &sample->counters);
 	if (task_status_number(text, "VmHWM", &kibibytes)) {
 		sample->has_peak = true;

@@ -40,6 +40,8 @@ struct proc_sample {
 	uint64_t waited_ns; /* CPU time of children that the process waited for, in whole ticks */
 	bool has_peak;
 	uint64_t peak_rss_bytes;
+	bool has_uid;
+	uint64_t uid; /* effective user */
 	bool is_dead; /* it ended and was not reaped */
 	int status;   /* then: as wait() has it, or 0 without the right to see it */
 };

@@ -53,6 +53,7 @@ static void a_process_ends_with_its_last_thread(void **state)
 
 	(void)state;
 	root.task.exit_code = 3 << 8;
+	root.task.real_cred = &(struct cred){ .euid.val = 77 };
 	do_exit(&root, false);
 	assert_int_equal(kernel_sent_count, 0);
 	assert_int_equal(process_of(10)->threads, 0);
@@ -61,7 +62,7 @@ static void a_process_ends_with_its_last_thread(void **state)
 	assert_int_equal(record->status, 3 << 8);
 	assert_int_equal(record->has_sender, 0);
 	assert_int_equal(record->oom_killed, 0);
-	assert_int_equal(record->reserved, 0);
+	assert_int_equal(record->euid, 77);
 	assert_int_equal(kernel_sent[0].flags, BPF_RB_NO_WAKEUP);
 	assert_null(process_of(10));
 	do_exit(&root, true);

@@ -47,7 +47,7 @@ static void a_child_joins(void **state)
 	assert_int_equal(record->parent_pid, 10);
 	assert_int_equal(record->inner_pid, 11);
 	assert_int_equal(record->found, 0);
-	assert_int_equal(record->reserved, 0);
+	assert_int_equal(record->euid, 0);
 	assert_string_equal(record->comm, "actor of no 11");
 	found = thread_find(&child.task);
 	assert_int_equal(found->begin_ns, kernel_now);
