@@ -122,25 +122,12 @@ struct tree_wait_record {
 	__u64 longest_ns;
 };
 
-/* Reasons to be off the CPU, in the order of waits.def. */
-#define TREE_WAITS(WAIT)                                                                           \
-	WAIT(DISK)                                                                                 \
-	WAIT(LOCK)                                                                                 \
-	WAIT(CONDITION)                                                                            \
-	WAIT(NETWORK)                                                                              \
-	WAIT(PIPE)                                                                                 \
-	WAIT(TIMER)                                                                                \
-	WAIT(POLL)                                                                                 \
-	WAIT(CHILD)                                                                                \
-	WAIT(MEMORY)                                                                               \
-	WAIT(STOPPED)                                                                              \
-	WAIT(OTHER)
-
+/* Reasons to be off the CPU. */
 enum tree_wait_reason {
-#define TREE_WAIT_ENUM(id) TREE_WAIT_##id,
-	TREE_WAITS(TREE_WAIT_ENUM)
-#undef TREE_WAIT_ENUM
-		TREE_WAIT_COUNT,
+#define WAIT(id, name, kind, help) TREE_WAIT_##id,
+#include "../src/metric/waits.def"
+#undef WAIT
+	TREE_WAIT_COUNT,
 };
 
 /* A power of two, so that an index can be masked to fit. */

@@ -22,7 +22,7 @@
 
 #define SPARE_ROWS 64 /* for tasks that are started while others are listed */
 
-static int identify_host(struct capture *capture)
+int identify_host(struct capture *capture)
 {
 	host_facts_identify(capture);
 	capture_note_filter(capture);
@@ -87,7 +87,7 @@ static int check_tasks(struct capture *capture)
 			 why ? strerror(why) : "there is none");
 }
 
-static int list_tasks(struct capture *capture)
+int list_tasks(struct capture *capture)
 {
 	int status =
 		capture->sampling->iterator ? list_by_iterator(capture) : list_by_procfs(capture);
@@ -96,7 +96,7 @@ static int list_tasks(struct capture *capture)
 }
 
 /* Sorts the rows: all later steps depend on their order. */
-static int order_tasks(struct capture *capture)
+int order_tasks(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
 	int status = snapshot_need_column(snapshot, METRIC_thread_count);
@@ -108,7 +108,7 @@ static int order_tasks(struct capture *capture)
 }
 
 /* Opens the heap source only if its counters are wanted; a recording cannot have them. */
-static int read_heaps(struct capture *capture)
+int read_heaps(struct capture *capture)
 {
 	struct jemalloc_source **source = &capture->sampling->jemalloc;
 	int status = 0;
@@ -124,7 +124,7 @@ static int read_heaps(struct capture *capture)
 	return status < 0 ? status : jemalloc_sample(*source, capture);
 }
 
-static int finish_sheets(struct capture *capture)
+int finish_sheets(struct capture *capture)
 {
 	return snapshot_finish_sheets(capture->snapshot);
 }

@@ -230,4 +230,8 @@ int procfs_fill_gaps(struct capture *capture);
  */
 int taskstats_collect(struct capture *capture);
 
+/* The steps of a sample.  Each returns 0, or a negative errno where the sample cannot go on. */
+#define COLLECTOR(function, needs_proc) int function(struct capture *capture);
+#include "collect/sources.def"
+
 #endif

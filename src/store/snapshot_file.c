@@ -26,9 +26,10 @@ static const struct snapshot_format {
 		      struct error *error);
 	int (*decode)(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		      struct error *error);
+	bool keeps_runs; /* with their past, so that run and attach write it */
 } formats[] = {
-	{ ".ctprof.zst", ctprof_is_likely, ctprof_encode, ctprof_decode },
-	{ ".tscope", container_is_likely, snapshot_encode, snapshot_decode },
+	{ ".ctprof.zst", ctprof_is_likely, ctprof_encode, ctprof_decode, false },
+	{ ".tscope", container_is_likely, snapshot_encode, snapshot_decode, true },
 };
 
 static const struct snapshot_format *find_by_name(const char *path)
@@ -58,14 +59,30 @@ bool snapshot_file_is_likely(const void *bytes, size_t size)
 	return find_by_bytes(bytes, size) != NULL;
 }
 
+bool snapshot_file_keeps_runs(const char *path)
+{
+	const struct snapshot_format *format = find_by_name(path);
+
+	return format && format->keeps_runs;
+}
+
+void snapshot_file_append_endings(struct text *out, bool of_runs)
+{
+	size_t before = out->length;
+
+	for (size_t i = ARRAY_SIZE(formats); i-- > 0;)
+		if (formats[i].keeps_runs || !of_runs)
+			text_format(out, "%s%s", out->length > before ? " or " : "",
+				    formats[i].extension);
+}
+
 int snapshot_file_check_name(const char *path, struct error *error)
 {
 	CLEANUP(text_free) struct text endings = { 0 };
 
 	if (find_by_name(path))
 		return 0;
-	for (size_t i = ARRAY_SIZE(formats); i-- > 0;)
-		text_format(&endings, "%s%s", formats[i].extension, i ? " or " : "");
+	snapshot_file_append_endings(&endings, false);
 	return error_set(error, -EINVAL, "'%s' must end in %s: the kind of file follows its name",
 			 path, text_string(&endings));
 }

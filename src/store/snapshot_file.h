@@ -20,6 +20,12 @@
 
 struct error;
 struct snapshot;
+struct text;
+
+/* Whether the format that the name asks for keeps the past of a run. */
+bool snapshot_file_keeps_runs(const char *path);
+/* Appends ".tscope or .ctprof.zst", the endings of all formats, or of those that keep runs. */
+void snapshot_file_append_endings(struct text *out, bool of_runs);
 
 /* Checks that the name says which kind of file is meant: 0, or -EINVAL with a sentence. */
 int snapshot_file_check_name(const char *path, struct error *error);

@@ -101,6 +101,7 @@ static void apply_record(struct tree *tree, const uint8_t *record)
 		event.fork = (struct tree_fork){ .parent_pid = record[5] % TASKS,
 						 .inner_pid = record[6],
 						 .found = record[7] & 1,
+						 .has_uid = record[7] & 2,
 						 .comm = "x" };
 	else if (event.type == TREE_EXEC)
 		event.exec = (struct tree_exec){ (const char *)record, record[5] % RECORD, 0, "y" };

@@ -98,10 +98,9 @@ def add_command(copy):
 
 
 def add_source(copy):
-    row, order, declaration, code = blocks("source")
+    row, order, code = blocks("source")
     insert(copy / "src/collect/sources.def", "SOURCE(HOST_CONTEXT,", row)
     insert(copy / "src/collect/sources.def", "COLLECTOR(host_context_collect,", order)
-    insert(copy / "src/collect/collector.h", "\n#endif\n", declaration)
     (copy / "src/collect/host/entropy.c").write_text(code)
     insert(copy / "src/collect/meson.build", "'host/host_context.c'", "'host/entropy.c', ")
 
@@ -217,7 +216,6 @@ def add_wait(copy):
     row, call = blocks("wait-category")
     insert(copy / "src/metric/waits.def", "WAIT(OTHER,", row)
     insert(copy / "src/metric/metrics.def", "METRIC_wait_memory_ns)", "METRIC_wait_queue_ns, ")
-    insert(copy / "bpf/tree.h", "\tWAIT(OTHER)\n", "\tWAIT(QUEUE) \\\n")
     calls = copy / "src/base/syscall/syscalls.def"
     name = call.partition(",")[0]
     text, count = re.subn(re.escape(name) + ",.*\n", call, calls.read_text())
@@ -426,6 +424,13 @@ class AddFormat(Copy):
         found = json.loads(self.run_new("show", path, "-g", "thread", "--format", "json"))
         self.assertEqual({row["tgid"] for row in found["threads"]}, {os.getpid()})
         self.assertIn(path, self.run_new("compare", path, path))
+
+    def test_it_keeps_runs(self):
+        path = self.path("run.name")
+        done = subprocess.run([self.program, "run", "-o", path, "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(pathlib.Path(path).read_bytes()[:7], b"a name\n")
+        self.assertIn("run of true: ", self.run_new("show", path))
 
     def test_sentences_know_it(self):
         for words, sentence in (

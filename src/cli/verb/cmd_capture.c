@@ -28,7 +28,7 @@ static struct {
 
 static const struct option options[] = {
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
-	  "file to write (.tscope or .ctprof.zst)", NULL },
+	  "file to write; the ending of its name says the format", NULL },
 	CAPTURE_OPTIONS(args.capture),
 	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "no summary line", NULL },
 	{ 0 },

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "model/run/run_snapshot.h"
@@ -54,7 +55,7 @@ static int open_output(const char *path, FILE **ret, struct error *error)
 }
 
 /* Reports what would prevent replacing the file at the end, before anything starts. */
-static int check_tscope(const char *path, struct error *error)
+static int check_replaceable(const char *path, struct error *error)
 {
 	struct file_replacement file = { .fd = -1 };
 	int status = file_replace(&file, path);
@@ -77,6 +78,17 @@ static int choose_lines(const char *path, bool may_print, FILE **ret, struct err
 	return 0;
 }
 
+static int refuse_name(const char *path, struct error *error)
+{
+	CLEANUP(text_free) struct text endings = { 0 };
+
+	snapshot_file_append_endings(&endings, true);
+	return error_set(error, -EINVAL,
+			 "cannot write to '%s': the name of the output ends in %s, or in .jsonl "
+			 "(JSON lines)",
+			 path, text_string(&endings));
+}
+
 static int choose_outputs(const struct option_list *outputs, bool may_print,
 			  struct session_options *ret, struct error *error)
 {
@@ -84,20 +96,17 @@ static int choose_outputs(const struct option_list *outputs, bool may_print,
 
 	for (size_t i = 0; i < outputs->count && status == 0; i++) {
 		const char *path = outputs->values[i];
-		bool is_tscope = ends_with(path, ".tscope");
+		bool is_snapshot = snapshot_file_keeps_runs(path);
 
-		if (!is_tscope && strcmp(path, "-") != 0 && !ends_with(path, ".jsonl"))
-			return error_set(error, -EINVAL,
-					 "cannot write to '%s': the name of the output ends in "
-					 ".tscope, or in .jsonl (JSON lines)",
-					 path);
-		if (is_tscope ? ret->keeps_host : ret->lines != NULL)
+		if (!is_snapshot && strcmp(path, "-") != 0 && !ends_with(path, ".jsonl"))
+			return refuse_name(path, error);
+		if (is_snapshot ? ret->keeps_host : ret->lines != NULL)
 			return error_set(error, -EINVAL,
 					 "-o names two files of one kind: '%s' is the second",
 					 path);
-		status = is_tscope ? check_tscope(path, error) :
-				     choose_lines(path, may_print, &ret->lines, error);
-		ret->keeps_host |= is_tscope;
+		status = is_snapshot ? check_replaceable(path, error) :
+				       choose_lines(path, may_print, &ret->lines, error);
+		ret->keeps_host |= is_snapshot;
 	}
 	return status;
 }
@@ -186,7 +195,7 @@ int session_args_save(const struct session_args *args, const struct run *run, st
 	for (size_t i = 0; i < args->outputs.count; i++) {
 		const char *path = args->outputs.values[i];
 
-		if (!ends_with(path, ".tscope"))
+		if (!snapshot_file_keeps_runs(path))
 			continue;
 		if (run_to_snapshot(run, &snapshot) < 0)
 			return error_set(error, -ENOMEM, "out of memory: %s was not written", path);

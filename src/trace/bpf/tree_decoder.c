@@ -22,9 +22,6 @@ static_assert((int)WAKER_UNKNOWN == TREE_WAKER_UNKNOWN &&
 	      "classes of wakers have the same numbers");
 static_assert((int)WAIT_REASON_COUNT == TREE_WAIT_COUNT && TREE_WAIT_COUNT <= TREE_REASONS,
 	      "every reason has a place");
-#define SAME_REASON(id) static_assert((int)WAIT_##id == TREE_WAIT_##id, "reasons have one order");
-TREE_WAITS(SAME_REASON)
-#undef SAME_REASON
 
 #define ERROR_SHIFT 48
 
