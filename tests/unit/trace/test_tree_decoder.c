@@ -282,7 +282,7 @@ static void what_is_not_known_of_an_end_is_absent(void **state)
 	process_record.peak_pages = 3;
 	assert_int_equal(send(&process_record, sizeof(process_record)), 0);
 	assert_true(last.process.ended);
-	assert_int_equal(last.process.present, TREE_PROCESS_STATUS);
+	assert_int_equal(last.process.present, TREE_PROCESS_STATUS | TREE_PROCESS_UID);
 	process_record.has_peak = process_record.has_sender = 1;
 	assert_int_equal(send(&process_record, sizeof(process_record)), 0);
 	assert_true(last.process.present & TREE_PROCESS_SENDER);
