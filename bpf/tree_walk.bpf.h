@@ -124,6 +124,7 @@ int tree_sample(struct bpf_iter__task *context)
 	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
 		return 0;
 	account_fill(task, state, 0, record);
+	traffic_fill(task, state, &record->usage);
 	if (!ledger_copy(task, state, record)) {
 		torn_samples++;
 		return 0;

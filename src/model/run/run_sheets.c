@@ -209,6 +209,23 @@ static int note_absent(struct snapshot *snapshot, enum metric_id id, const char 
 	return snapshot_set_absent(snapshot, id, reason);
 }
 
+/* What only the results of system calls tell. */
+static int add_call_reasons(struct snapshot *snapshot, const struct run *run)
+{
+	static const enum metric_id of_calls[] = { METRIC_net_rx_bytes, METRIC_net_tx_bytes };
+	const struct source_report *calls = run_source(run, "syscalls");
+	char reason[256];
+	int status = 0;
+
+	if (!calls || run_source_works(calls))
+		return 0;
+	snprintf(reason, sizeof(reason), "system calls were not counted: %s",
+		 calls->reason ? calls->reason : source_state_name(calls->state));
+	for (size_t i = 0; i < ARRAY_SIZE(of_calls) && status == 0; i++)
+		status = note_absent(snapshot, of_calls[i], reason);
+	return status;
+}
+
 /* Sets the reasons why a metric has no cells, or why only some rows have one. */
 static int add_reasons(struct snapshot *snapshot, const struct run *run)
 {
@@ -233,6 +250,8 @@ static int add_reasons(struct snapshot *snapshot, const struct run *run)
 		 run->tracer ? run->tracer : "of this file");
 	for (size_t i = 0; i < ARRAY_SIZE(known) && status == 0; i++)
 		status = note_absent(snapshot, known[i].id, known[i].reason);
+	if (status == 0)
+		status = add_call_reasons(snapshot, run);
 	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
 		status = note_absent(snapshot, amount_metrics[i], traced);
 	for (int id = 0; id < METRIC_STORED && status == 0; id++)

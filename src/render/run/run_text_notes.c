@@ -27,13 +27,16 @@ static const struct {
 	enum amount_id id;
 	bool bytes;
 	const char *one, *many; /* after the amount */
+	bool only_if_any;
 } used[] = {
-	{ AMOUNT_read_bytes, true, " read from disk", " read from disk" },
-	{ AMOUNT_write_bytes, true, " written to disk", " written to disk" },
-	{ AMOUNT_minflt, false, " page fault", " page faults" },
-	{ AMOUNT_majflt, false, " from disk", " from disk" },
-	{ AMOUNT_voluntary_csw, false, " voluntary switch", " voluntary switches" },
-	{ AMOUNT_nonvoluntary_csw, false, " involuntary", " involuntary" },
+	{ AMOUNT_read_bytes, true, " read from disk", " read from disk", false },
+	{ AMOUNT_write_bytes, true, " written to disk", " written to disk", false },
+	{ AMOUNT_net_rx_bytes, true, " received", " received", true },
+	{ AMOUNT_net_tx_bytes, true, " sent", " sent", true },
+	{ AMOUNT_minflt, false, " page fault", " page faults", false },
+	{ AMOUNT_majflt, false, " from disk", " from disk", false },
+	{ AMOUNT_voluntary_csw, false, " voluntary switch", " voluntary switches", false },
+	{ AMOUNT_nonvoluntary_csw, false, " involuntary", " involuntary", false },
 };
 
 static void print_used(FILE *out, const struct run *run)
@@ -45,7 +48,8 @@ static void print_used(FILE *out, const struct run *run)
 	text_append_string(&line, "used: ");
 	start = line.length;
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
-		if (!amounts_has(amounts, used[i].id))
+		if (!amounts_has(amounts, used[i].id) ||
+		    (used[i].only_if_any && !amounts_get(amounts, used[i].id)))
 			continue;
 		separate(&line, start);
 		unit_format(&line, used[i].bytes ? UNIT_BYTES : UNIT_COUNT,
