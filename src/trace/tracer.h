@@ -27,6 +27,7 @@ struct source_report;
 struct tracer_options {
 	bool syscalls;
 	bool wakers;
+	bool since_start; /* counters of tasks that are found begin with the task */
 };
 
 enum tracer_depth {

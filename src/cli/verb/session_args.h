@@ -28,6 +28,7 @@ struct session_args {
 	bool no_syscalls;
 	bool wakers;
 	bool no_wakers;
+	bool exclude_children;
 	const char *source;
 };
 
@@ -40,6 +41,7 @@ struct session_args {
 	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls or record wakers (lowest overhead)", NULL }, \
 	{ 0, "wakers", OPTION_FLAG, &(args).wakers, NULL, "record which thread ends each wait, also with --no-syscalls", NULL }, \
 	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not record which thread ends each wait", NULL }, \
+	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */
 

@@ -26,6 +26,7 @@ static const struct record_field run_members[] = {
 	MEMBER(run, "cgroup", TEXT, limits.cgroup)
 	MEMBER(run, "has_status", FLAG, has_status)
 	MEMBER(run, "status", U32, status)
+	MEMBER(run, "since_process_start", FLAG, since_start)
 	MEMBER(run, "oom_killed", FLAG, oom_killed)
 	MEMBER(run, "sender_pid", I32, killer_pid)
 	MEMBER(run, "sender", CHARS, killer_comm)

@@ -139,8 +139,15 @@ static void add_outcome(struct snapshot *snapshot, const struct run *run)
 	snapshot_set_fact_text(snapshot, FACT_outcome, text);
 }
 
-/* Copies the host's facts and readings from the run's beginning, but none about that capture. */
-static int add_host(struct snapshot *snapshot, const struct snapshot *host)
+/* What is of one capture or run, and not of its host. */
+static bool is_of_recording(int id)
+{
+	return id == FACT_filter || id == FACT_recording || id == FACT_counters_since ||
+	       id == FACT_command || id == FACT_outcome || id == FACT_duration_ns ||
+	       id == FACT_task_source;
+}
+
+int run_copy_host(struct snapshot *snapshot, const struct snapshot *host)
 {
 	const struct sheet *sheet = &host->sheets[SHEET_HOST];
 	int status = 0;
@@ -148,17 +155,18 @@ static int add_host(struct snapshot *snapshot, const struct snapshot *host)
 	for (int id = 0; id < FACT_COUNT; id++) {
 		const struct fact *fact = &host->facts[id];
 
-		if (!fact->present || id == FACT_filter)
+		if (!fact->present || is_of_recording(id))
 			continue;
 		if (facts[id].is_text)
 			snapshot_set_fact_text(snapshot, (enum fact_id)id, fact->text);
 		else
 			snapshot_set_fact_number(snapshot, (enum fact_id)id, fact->number);
 	}
-	for (size_t i = 0; i < sheet->columns.count && sheet->row_count && status == 0; i++) {
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
 		const struct column *column = &sheet->columns.data[i];
 		uint64_t value;
-		enum cell_state state = column_get(column, 0, &value);
+		enum cell_state state =
+			sheet->row_count ? column_get(column, 0, &value) : CELL_ABSENT;
 
 		if (state == CELL_NUMBER)
 			status = snapshot_note_number(snapshot, SHEET_HOST, column->metric->name,
@@ -166,6 +174,9 @@ static int add_host(struct snapshot *snapshot, const struct snapshot *host)
 		else if (state == CELL_TEXT)
 			status = snapshot_note_text(snapshot, SHEET_HOST, column->metric->name,
 						    snapshot_text(host, (uint32_t)value));
+		else if (state == CELL_ABSENT && column->absent)
+			status = sheet_set_absent(&snapshot->sheets[SHEET_HOST],
+						  column->metric->name, column->absent);
 	}
 	return status;
 }
@@ -181,10 +192,16 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	if (!words.length)
 		text_format(&words, "%d", run->pid);
 	if (words.failed || sheet_add_row(&snapshot->sheets[SHEET_RUN], 0, &row) < 0 ||
-	    (run->host && add_host(snapshot, run->host) < 0) || run_add_states(snapshot, run) < 0)
+	    (run->host && run_copy_host(snapshot, run->host) < 0) ||
+	    run_add_states(snapshot, run) < 0)
 		return -ENOMEM;
 	snapshot_set_fact_text(snapshot, FACT_recording,
 			       run->mode == RUN_ATTACH ? "attach" : "run");
+	if (run->mode == RUN_ATTACH)
+		snapshot_set_fact_text(snapshot, FACT_counters_since,
+				       run->since_start ? "process_start" : "attaching");
+	if (run->children_excluded.present)
+		snapshot_set_fact_text(snapshot, FACT_filter, "processes without their children");
 	snapshot_set_fact_text(snapshot, FACT_command, words.data);
 	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, run->begin_unix_ns);
 	snapshot_set_fact_number(snapshot, FACT_duration_ns, run_wall_ns(run));
@@ -209,20 +226,32 @@ static int note_absent(struct snapshot *snapshot, enum metric_id id, const char 
 	return snapshot_set_absent(snapshot, id, reason);
 }
 
-/* What only the results of system calls tell. */
-static int add_call_reasons(struct snapshot *snapshot, const struct run *run)
+static bool is_of_calls(enum metric_id id)
 {
-	static const enum metric_id of_calls[] = { METRIC_net_rx_bytes, METRIC_net_tx_bytes };
-	const struct source_report *calls = run_source(run, "syscalls");
+	return id == METRIC_net_rx_bytes || id == METRIC_net_tx_bytes;
+}
+
+static bool is_wait(enum metric_id id)
+{
+	return metrics[id].section == SECTION_WAITS || id == METRIC_wait_count ||
+	       id == METRIC_wait_max;
+}
+
+/* Sets the reason of a source that did not work for the metrics that come from it. */
+static int add_source_reason(struct snapshot *snapshot, const struct run *run, const char *name,
+			     const char *what, bool (*is_from)(enum metric_id id))
+{
+	const struct source_report *source = run_source(run, name);
 	char reason[256];
 	int status = 0;
 
-	if (!calls || run_source_works(calls))
+	if (!source || run_source_works(source))
 		return 0;
-	snprintf(reason, sizeof(reason), "system calls were not counted: %s",
-		 calls->reason ? calls->reason : source_state_name(calls->state));
-	for (size_t i = 0; i < ARRAY_SIZE(of_calls) && status == 0; i++)
-		status = note_absent(snapshot, of_calls[i], reason);
+	snprintf(reason, sizeof(reason), "%s: %s", what,
+		 source->reason ? source->reason : source_state_name(source->state));
+	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
+		if (is_from(amount_metrics[i]))
+			status = note_absent(snapshot, amount_metrics[i], reason);
 	return status;
 }
 
@@ -251,7 +280,11 @@ static int add_reasons(struct snapshot *snapshot, const struct run *run)
 	for (size_t i = 0; i < ARRAY_SIZE(known) && status == 0; i++)
 		status = note_absent(snapshot, known[i].id, known[i].reason);
 	if (status == 0)
-		status = add_call_reasons(snapshot, run);
+		status = add_source_reason(snapshot, run, "syscalls",
+					   "system calls were not counted", is_of_calls);
+	if (status == 0 && run->since_start)
+		status = add_source_reason(snapshot, run, "ledger", "waits were not counted",
+					   is_wait);
 	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
 		status = note_absent(snapshot, amount_metrics[i], traced);
 	for (int id = 0; id < METRIC_STORED && status == 0; id++)

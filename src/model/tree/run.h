@@ -41,6 +41,8 @@ bool run_end_find(const char *name, enum run_end *ret);
 #define RUN_THREADS_MAX 8192
 #define RUN_RUNNING_MAX 1000
 #define RUN_TOP_PROCESSES 64
+/* What the names of readings about frequency governors begin with; the CPU follows. */
+#define RUN_GOVERNOR_READING "cpufreq_governor "
 
 /* Numbers that may be absent. */
 struct run_number {
@@ -172,6 +174,8 @@ struct run {
 	bool has_status;
 	int status;		      /* as wait() has it */
 	struct run_number command_ns; /* time until that end, if taskscope then waited for others */
+	bool since_start;	      /* counters began with the processes, not with attaching */
+	struct run_number children_excluded; /* processes that do not count: --exclude-children */
 	bool oom_killed;
 	int32_t killer_pid; /* the sender of the signal; 0 when not known */
 	char killer_comm[TREE_COMM_SIZE];

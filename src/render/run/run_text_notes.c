@@ -62,6 +62,19 @@ static void print_used(FILE *out, const struct run *run)
 	print_line(out, &line, start);
 }
 
+static void print_scope(FILE *out, const struct run *run)
+{
+	uint64_t left_out = run->children_excluded.value;
+
+	if (run->children_excluded.present)
+		fprintf(out,
+			"without children: %s%" PRIu64 " process%s that it started %s left out\n",
+			run->tracer_misses ? "at least " : "", left_out, left_out == 1 ? "" : "es",
+			left_out == 1 ? "was" : "were");
+	if (run->since_start)
+		fprintf(out, "counted from the start of each process, not from attaching\n");
+}
+
 static uint64_t lost_count(const struct run *run, const struct run_field *field)
 {
 	const void *at = run_field_at(run, field);
@@ -159,6 +172,7 @@ static void print_self(FILE *out, const struct run *run)
 void run_text_notes(FILE *out, const struct run *run)
 {
 	fputs("\n", out);
+	print_scope(out, run);
 	print_used(out, run);
 	print_losses(out, run);
 	print_sources(out, run);

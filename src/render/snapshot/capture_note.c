@@ -213,6 +213,13 @@ static bool is_lower_bound(const struct sheet *sheet)
 	       bounds & RUN_BOUND_PROCESSES;
 }
 
+static bool is_since_start(const struct snapshot *snapshot)
+{
+	const struct fact *since = &snapshot->facts[FACT_counters_since];
+
+	return since->present && strcmp(since->text, "process_start") == 0;
+}
+
 static void run_note(const struct snapshot *snapshot, struct text *out)
 {
 	bool is_attach = strcmp(snapshot->facts[FACT_recording].text, "attach") == 0;
@@ -237,7 +244,8 @@ static void run_note(const struct snapshot *snapshot, struct text *out)
 	if (known[FACT_task_source].present)
 		text_format(out, ", followed by %s", known[FACT_task_source].text);
 	if (is_attach)
-		text_append_string(out, "; counters count from attaching");
+		text_format(out, "; counters count from %s",
+			    is_since_start(snapshot) ? "the start of each process" : "attaching");
 	if (processes || threads)
 		text_format(out,
 			    "; %" PRIu64 " process%s and %" PRIu64

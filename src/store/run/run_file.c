@@ -144,10 +144,36 @@ static int read_summary(struct reader *reader, json_t *line)
 	return status;
 }
 
+/* A name that is too long for a reading is left out. */
+static int read_governors(const json_t *line, struct snapshot *host)
+{
+	json_t *governors = json_object_get(line, "cpufreq_governor");
+	const char *reason = member_text(json_object_get(line, "absent"), "cpufreq_governor");
+	const char *cpu;
+	json_t *governor;
+	char name[SHEET_NAME_SIZE];
+	int status = 0;
+
+	json_object_foreach(governors, cpu, governor)
+	{
+		int length = snprintf(name, sizeof(name), RUN_GOVERNOR_READING "%s", cpu);
+
+		if (json_is_string(governor) && length < (int)sizeof(name))
+			status = snapshot_note_text(host, SHEET_HOST, name,
+						    json_string_value(governor));
+		if (status == -ENOMEM)
+			return status;
+	}
+	return reason ? sheet_set_absent(&host->sheets[SHEET_HOST], RUN_GOVERNOR_READING "0",
+					 reason) :
+			0;
+}
+
 /* Reads the host, as far as the facts of a line describe it. */
 static int read_env(struct reader *reader, json_t *line)
 {
 	struct snapshot *host = NULL;
+	int status;
 
 	if (snapshot_new(&host) < 0)
 		return -ENOMEM;
@@ -159,6 +185,11 @@ static int read_env(struct reader *reader, json_t *line)
 			snapshot_set_fact_text(host, (enum fact_id)id, text);
 		else if (!facts[id].is_text && member_u64(line, facts[id].name, &number))
 			snapshot_set_fact_number(host, (enum fact_id)id, number);
+	}
+	status = read_governors(line, host);
+	if (status < 0) {
+		snapshot_free(host);
+		return status;
 	}
 	snapshot_free(reader->host);
 	reader->host = host;

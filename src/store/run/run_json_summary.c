@@ -215,6 +215,12 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
 	write_bounds(&json, run);
+	if (run->host && !is_brief) {
+		json_key(&json, "environment");
+		json_begin_object(&json);
+		run_json_environment(&json, run->host);
+		json_end_object(&json);
+	}
 	if (run_self_is_known(&run->self))
 		write_section(&json, run, "self", RUN_SECTION_SELF);
 	json_end_object(&json);

@@ -71,6 +71,7 @@ int run_read_about(const json_t *object, struct run *run)
 	member_u64(object, "begin_monotonic_ns", &run->begin_ns);
 	member_u64(object, "interval_ns", &run->interval_ns);
 	member_number(object, "duration_ns", &run->duration_ns);
+	run->since_start = member_flag(object, "since_process_start");
 	if (member_u64(object, "online_cpus", &cpus) && cpus <= UINT32_MAX)
 		run->limits.online_cpus = (uint32_t)cpus;
 	run->tracer = copy_text(run, object, "tracer");

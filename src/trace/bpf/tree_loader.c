@@ -101,6 +101,7 @@ static void configure(struct tree_program *program, const struct tracer_options 
 	fill_table((uint8_t *)program->rodata->traffic_rules, traffic_rule);
 	program->rodata->want_calls = options->syscalls;
 	program->rodata->want_wakers = options->wakers;
+	program->rodata->since_start = options->since_start;
 	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
 	bpf_program__set_autoload(program->progs.tree_sys_enter, options->syscalls);
 	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);
