@@ -94,6 +94,8 @@ static int write_metadata(struct watch *watch, struct error *error)
 		status = report_memory(watch);
 	if (status == 0)
 		status = limits_report(&watch->limits, watch->run);
+	if (status == 0 && !watch_is_attached(watch))
+		status = watch_report_hardware(watch);
 	if (status == 0)
 		status = phases_begin(&watch->phases, watch->host, watch->run);
 	if (status < 0)
@@ -190,7 +192,9 @@ static int hold_command(struct watch *watch, char **command, const struct launch
 	if (status < 0)
 		return error_set(error, status, "cannot follow the command: %s", strerror(-status));
 	begin_now(watch);
-	if (limits_begin(&watch->limits, watch->host, pid) < 0)
+	watch_open_hardware(watch);
+	if (watch_count_command(watch, pid) < 0 ||
+	    limits_begin(&watch->limits, watch->host, pid) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
 }
@@ -270,6 +274,7 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	if (status < 0)
 		return error_set(error, status, "cannot attach: %s", strerror(-status));
 	watch_begin_with_roots(watch);
+	watch_open_hardware(watch);
 	if (limits_begin(&watch->limits, watch->host, pids[0]) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
@@ -298,7 +303,9 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 		watch.run->self.startup_ns = monotonic_ns() - entered_ns;
 		watch_drain(&watch);
 		phases_search(&watch.phases, monotonic_ns());
-		status = watch_begin_samples(&watch);
+		status = watch_count_members(&watch);
+		if (status == 0)
+			status = watch_begin_samples(&watch);
 		if (status == 0) {
 			watch_loop(&watch);
 			status = watch_finish(&watch);

@@ -24,13 +24,14 @@ struct session_options {
 	bool no_wakers;
 	bool exclude_children; /* only the processes themselves count */
 	bool since_start;      /* of attach: counters begin with the process */
-	bool wait_all;	       /* wait also for members that outlive the command */
-	bool quiet;	       /* no live line */
-	uint64_t interval_ns;  /* shortest time between samples; 0: the default, adaptive */
-	uint64_t duration_ns;  /* 0: no limit */
-	bool keeps_host;       /* fill in `host` of struct run */
-	FILE *lines;	       /* JSON lines go here; NULL: nowhere */
-	int live_fd;	       /* the terminal for the live line, or -1 */
+	bool hardware_counters;
+	bool wait_all;	      /* wait also for members that outlive the command */
+	bool quiet;	      /* no live line */
+	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */
+	uint64_t duration_ns; /* 0: no limit */
+	bool keeps_host;      /* fill in `host` of struct run */
+	FILE *lines;	      /* JSON lines go here; NULL: nowhere */
+	int live_fd;	      /* the terminal for the live line, or -1 */
 };
 
 /* What session_run() returns besides the command's own status. */

@@ -120,6 +120,7 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 		.no_syscalls = args->no_syscalls,
 		.no_wakers = args->no_wakers || (args->no_syscalls && !args->wakers),
 		.exclude_children = args->exclude_children,
+		.hardware_counters = args->hardware_counters,
 		.quiet = args->quiet,
 		.interval_ns = args->interval.value,
 		.duration_ns = args->duration.value,

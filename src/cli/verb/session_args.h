@@ -29,6 +29,7 @@ struct session_args {
 	bool wakers;
 	bool no_wakers;
 	bool exclude_children;
+	bool hardware_counters;
 	const char *source;
 };
 
@@ -42,6 +43,7 @@ struct session_args {
 	{ 0, "wakers", OPTION_FLAG, &(args).wakers, NULL, "record which thread ends each wait, also with --no-syscalls", NULL }, \
 	{ 0, "no-wakers", OPTION_FLAG, &(args).no_wakers, NULL, "do not record which thread ends each wait", NULL }, \
 	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \
+	{ 0, "hardware-counters", OPTION_FLAG, &(args).hardware_counters, NULL, "count cycles, instructions, cache and branch misses; each context switch takes longer", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */
 

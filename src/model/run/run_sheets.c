@@ -12,6 +12,7 @@
 #include "model/run/run_records.h"
 #include "model/run/run_states.h"
 #include "model/run/words.h"
+#include "model/tree/run_fields.h"
 
 /*
  * Adds the calls of the whole tree, or, if `owner` names a column, of the process or task in that
@@ -181,6 +182,42 @@ int run_copy_host(struct snapshot *snapshot, const struct snapshot *host)
 	return status;
 }
 
+/* What the processors counted is shown and compared like the host's readings. */
+static int note_hardware(struct snapshot *snapshot, const struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < run_field_count && status == 0; i++) {
+		const struct run_number *number = run_field_at(run, &run_fields[i]);
+		char name[SHEET_NAME_SIZE];
+
+		if (run_fields[i].section != RUN_SECTION_HARDWARE || !number->present)
+			continue;
+		snprintf(name, sizeof(name), "hardware %s", run_fields[i].key);
+		status = snapshot_note_number(snapshot, SHEET_HOST, name, number->value);
+	}
+	return status;
+}
+
+/* Why nothing was counted, at the first reading of each source. */
+static int note_no_hardware(struct snapshot *snapshot, const struct run *run)
+{
+	static const struct {
+		const char *source, *reading;
+	} all[] = { { "hardware_counters", "hardware cycles" },
+		    { "energy", "hardware package_energy_uj" } };
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all) && status == 0; i++) {
+		const struct source_report *source = run_source(run, all[i].source);
+
+		if (source && !run_source_works(source) && source->reason)
+			status = sheet_set_absent(&snapshot->sheets[SHEET_HOST], all[i].reading,
+						  source->reason);
+	}
+	return status;
+}
+
 static int add_about(struct snapshot *snapshot, const struct run *run)
 {
 	CLEANUP(text_free) struct text words = { 0 };
@@ -210,7 +247,8 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	add_outcome(snapshot, run);
 	if (record_write(snapshot, &run_record, row, run) < 0 ||
 	    record_write(snapshot, &tree_record, row, tree) < 0 ||
-	    run_fields_write(snapshot, run) < 0 || add_sources(snapshot, run) < 0 ||
+	    run_fields_write(snapshot, run) < 0 || note_hardware(snapshot, run) < 0 ||
+	    note_no_hardware(snapshot, run) < 0 || add_sources(snapshot, run) < 0 ||
 	    snapshot_note_text(snapshot, SHEET_RUN, "end", run_end_name(run->end)) < 0 ||
 	    snapshot_note_number(snapshot, SHEET_RUN, "lower_bounds", run_lower_bounds(run)) < 0 ||
 	    note_amounts(snapshot, "total", &tree->amounts) < 0 ||

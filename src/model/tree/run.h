@@ -15,6 +15,7 @@
 #include "base/collection/arena.h"
 #include "model/scope/phase.h"
 #include "model/snapshot/source_report.h"
+#include "model/tree/run_numbers.h"
 #include "model/tree/tree.h"
 
 enum run_mode {
@@ -43,17 +44,6 @@ bool run_end_find(const char *name, enum run_end *ret);
 #define RUN_TOP_PROCESSES 64
 /* What the names of readings about frequency governors begin with; the CPU follows. */
 #define RUN_GOVERNOR_READING "cpufreq_governor "
-
-/* Numbers that may be absent. */
-struct run_number {
-	bool present;
-	uint64_t value;
-};
-
-struct run_real {
-	bool present;
-	double value;
-};
 
 /*
  * Pressure and limits around the tree.  Counters are differences over the run; each may be absent.
@@ -162,6 +152,7 @@ struct run {
 	size_t source_count;
 	struct tree *tree;
 	struct run_limits limits;
+	struct run_hardware hardware;
 	struct run_sampling sampling;
 	struct run_sample last;
 	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */

@@ -28,3 +28,13 @@ bool run_field_is_known(const struct run *run, const struct run_field *field)
 	return field->unknown != TREE_UNKNOWN_OOM_KILLS || run->tree->oom_kills || !run->tracer ||
 	       strcmp(run->tracer, "bpf") == 0;
 }
+
+bool run_section_is_known(const struct run *run, enum run_section section)
+{
+	for (size_t i = 0; i < run_field_count; i++)
+		if (run_fields[i].section == section &&
+		    (run_fields[i].type != RUN_FIELD_OPTIONAL ||
+		     ((const struct run_number *)run_field_at(run, &run_fields[i]))->present))
+			return true;
+	return false;
+}

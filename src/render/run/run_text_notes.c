@@ -120,12 +120,19 @@ static void print_source(FILE *out, const struct source_report *source)
 	print_line(out, &line, 0);
 }
 
+/* Most hosts have no energy counters that we may read, and few people ask for the others. */
+static bool is_missed(const struct source_report *source)
+{
+	return strcmp(source->name, "energy") != 0 &&
+	       (source->state != SOURCE_OFF || strcmp(source->name, "hardware_counters") != 0);
+}
+
 static void print_sources(FILE *out, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
 	for (size_t i = 0; i < run->source_count; i++)
-		if (run->sources[i].state != SOURCE_OK)
+		if (run->sources[i].state != SOURCE_OK && is_missed(&run->sources[i]))
 			print_source(out, &run->sources[i]);
 	if (!run->tracer_misses || !run->tracer)
 		return;
@@ -174,6 +181,7 @@ void run_text_notes(FILE *out, const struct run *run)
 	fputs("\n", out);
 	print_scope(out, run);
 	print_used(out, run);
+	run_text_hardware(out, run);
 	print_losses(out, run);
 	print_sources(out, run);
 	print_self(out, run);

@@ -140,6 +140,7 @@ void watch_close(struct watch *watch)
 	tracer_close(watch->tracer);
 	if (watch->command.launch.pid > 0)
 		launch_finish(&watch->command.launch);
+	hardware_close(&watch->counters);
 	free(watch->members.roots);
 	limits_close(&watch->limits);
 	phases_close(&watch->phases);

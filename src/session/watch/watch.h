@@ -11,6 +11,7 @@
  *	watch_events	events from the tracer				watch_events.c
  *	watch_samples	samples of all members, on deadlines		watch_samples.c
  *	watch_members	which members count, and since when		watch_members.c
+ *	hardware	counters of the processors, energy		watch_hardware.c
  *	watch_output	JSON lines					watch.c, lines.c
  */
 #ifndef SESSION_WATCH_H
@@ -23,6 +24,8 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "collect/hardware/energy.h"
+#include "collect/hardware/hardware_counters.h"
 #include "model/tree/run.h"
 #include "session/phase/phases.h"
 #include "session/watch/launch.h"
@@ -34,6 +37,10 @@
 
 struct host;
 struct session_options;
+
+/* Why something is absent with --since-process-start. */
+#define WATCH_UNKNOWN_PAST                                                                         \
+	"it is not known for the time before attaching, and --since-process-start was given"
 
 /* Failures of something that is tried again and again. */
 struct watch_failures {
@@ -124,6 +131,8 @@ struct watch {
 	struct live live;
 	struct phase_watch phases;
 	struct limits limits;
+	struct hardware_counters counters;
+	struct energy energy;
 };
 
 /* Registers nothing yet.  0 or a negative errno. */
@@ -191,6 +200,16 @@ bool watch_leaves_out(struct watch *watch, const struct tree_event *event);
 void watch_adapt_event(struct watch *watch, struct tree_event *event);
 /* Sets the sources that do not count; after those of the tracer.  0 or -ENOMEM. */
 int watch_report_members(struct watch *watch);
+/* Prepares to count what the processors do; counts energy from now on. */
+void watch_open_hardware(struct watch *watch);
+/* Counts the held command from its exec on, or all living members from now on.  0 or -ENOMEM. */
+int watch_count_command(struct watch *watch, int32_t pid);
+int watch_count_members(struct watch *watch);
+/* Sets the sources of both.  0 or -ENOMEM. */
+int watch_report_hardware(struct watch *watch);
+/* Keeps in the run what was counted.  0 or -ENOMEM. */
+int watch_finish_hardware(struct watch *watch);
+
 /* Takes the first sample of processes that were attached to.  0 or -ENOMEM. */
 int watch_begin_samples(struct watch *watch);
 

@@ -16,8 +16,6 @@
 #include "trace/proc/proc_sample.h"
 
 #define IO_SIZE 512
-#define UNKNOWN_PAST                                                                               \
-	"it is not known for the time before attaching, and --since-process-start was given"
 
 /* What the kernel counts from the start of a task. */
 static const enum amount_id lifelong[] = {
@@ -136,7 +134,8 @@ int watch_report_members(struct watch *watch)
 		const struct source_report *source = run_source(watch->run, unknown[i]);
 
 		if (source && source->state != SOURCE_UNAVAILABLE)
-			status = run_set_source(watch->run, unknown[i], SOURCE_OFF, UNKNOWN_PAST);
+			status = run_set_source(watch->run, unknown[i], SOURCE_OFF,
+						WATCH_UNKNOWN_PAST);
 	}
 	return status;
 }
