@@ -39,10 +39,12 @@ static void print_counters(FILE *out, const struct run_hardware *hardware)
 		append_ratio(&line, " (%.1f %% of references)", &hardware->cache_misses,
 			     &hardware->cache_references, 100);
 	append_count(&line, start, &hardware->branch_misses, " branch misses");
-	if (append_count(&line, start, &hardware->stalled_frontend, " cycles stalled in front"))
-		append_ratio(&line, " (%.1f %%)", &hardware->stalled_frontend, cycles, 100);
-	if (append_count(&line, start, &hardware->stalled_backend, " stalled behind"))
-		append_ratio(&line, " (%.1f %%)", &hardware->stalled_backend, cycles, 100);
+	if (append_count(&line, start, &hardware->stalled_frontend, " front-end stalls"))
+		append_ratio(&line, " (%.1f %% of cycles)", &hardware->stalled_frontend, cycles,
+			     100);
+	if (append_count(&line, start, &hardware->stalled_backend, " back-end stalls"))
+		append_ratio(&line, " (%.1f %% of cycles)", &hardware->stalled_backend, cycles,
+			     100);
 	if (line.length == start)
 		return;
 	if (hardware->running_ns.value < hardware->enabled_ns.value)

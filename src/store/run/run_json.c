@@ -82,9 +82,8 @@ static void write_governors(struct json *json, const struct snapshot *host)
 {
 	const struct sheet *sheet = &host->sheets[SHEET_HOST];
 	const char *reason = NULL;
+	bool is_open = false;
 
-	json_key(json, "cpufreq_governor");
-	json_begin_object(json);
 	for (size_t i = 0; i < sheet->columns.count; i++) {
 		const struct column *column = &sheet->columns.data[i];
 		const char *name = column->metric->name;
@@ -92,19 +91,25 @@ static void write_governors(struct json *json, const struct snapshot *host)
 
 		if (strncmp(name, RUN_GOVERNOR_READING, strlen(RUN_GOVERNOR_READING)) != 0)
 			continue;
-		if (sheet->row_count && column_get(column, 0, &word) == CELL_TEXT)
-			json_member_string(json, name + strlen(RUN_GOVERNOR_READING),
-					   snapshot_text(host, (uint32_t)word));
-		else
-			reason = column->absent;
+		reason = column->absent;
+		if (!sheet->row_count || column_get(column, 0, &word) != CELL_TEXT)
+			continue;
+		if (!is_open) {
+			json_key(json, "cpufreq_governor");
+			json_begin_object(json);
+			is_open = true;
+		}
+		json_member_string(json, name + strlen(RUN_GOVERNOR_READING),
+				   snapshot_text(host, (uint32_t)word));
 	}
-	json_end_object(json);
-	if (!reason)
-		return;
-	json_key(json, "absent");
-	json_begin_object(json);
-	json_member_string(json, "cpufreq_governor", reason);
-	json_end_object(json);
+	if (is_open) {
+		json_end_object(json);
+	} else if (reason) {
+		json_key(json, "absent");
+		json_begin_object(json);
+		json_member_string(json, "cpufreq_governor", reason);
+		json_end_object(json);
+	}
 }
 
 void run_json_environment(struct json *json, const struct snapshot *host)
