@@ -63,7 +63,7 @@ class Traffic(support.TestCase):
             expected = told(process.stdout.readline() + process.stdout.readline())
             self.assertEqual(len(expected), 2)
             sums = tuple(map(sum, zip(*expected.values())))
-            wait_until(lambda: any(tuple(line[key] for key in BOTH) == sums
+            wait_until(lambda: any(tuple(line.get(key) for key in BOTH) == sums
                                    for line in self.lines_of("sample")))
             process.stdin.close()
         self.assertEqual(process.returncode, 0)

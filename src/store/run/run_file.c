@@ -114,36 +114,6 @@ static int read_exit(struct reader *reader, json_t *line)
 	return run_replay_exit(&reader->replay, line, reader->run);
 }
 
-static int read_summary(struct reader *reader, json_t *line)
-{
-	int status = check_version(reader, line);
-
-	if (status < 0)
-		return status;
-	if (reader->has_summary)
-		status = begin_run(reader);
-	if (status < 0)
-		return status;
-	reader->runs += !reader->has_metadata;
-	reader->has_summary = true;
-	/* The summary has better figures than the samples so far. */
-	reader->run->sampling = (struct run_sampling){ 0 };
-	reader->run->last = reader->run->previous = (struct run_sample){ 0 };
-	status = run_read_start(line, reader->run);
-	if (status == 0)
-		status = run_replay_summary(&reader->replay, line, reader->run);
-	if (status == 0)
-		status = run_read_summary(line, reader->run);
-	reader->odd_summary = !run_read_end(line, reader->run);
-	/* Its existence says that the run had ended. */
-	if (reader->odd_summary)
-		reader->run->end = RUN_EXITED;
-	if (reader->odd_summary && !run_wall_ns(reader->run) &&
-	    reader->replay.latest_ns > reader->run->begin_ns)
-		reader->run->end_ns = reader->replay.latest_ns;
-	return status;
-}
-
 /* A name that is too long for a reading is left out. */
 static int read_governors(const json_t *line, struct snapshot *host)
 {
@@ -194,6 +164,38 @@ static int read_env(struct reader *reader, json_t *line)
 	snapshot_free(reader->host);
 	reader->host = host;
 	return 0;
+}
+
+static int read_summary(struct reader *reader, json_t *line)
+{
+	int status = check_version(reader, line);
+
+	if (status < 0)
+		return status;
+	if (reader->has_summary)
+		status = begin_run(reader);
+	if (status < 0)
+		return status;
+	reader->runs += !reader->has_metadata;
+	reader->has_summary = true;
+	/* The summary has better figures than the samples so far. */
+	reader->run->sampling = (struct run_sampling){ 0 };
+	reader->run->last = reader->run->previous = (struct run_sample){ 0 };
+	status = run_read_start(line, reader->run);
+	if (status == 0)
+		status = run_replay_summary(&reader->replay, line, reader->run);
+	if (status == 0)
+		status = run_read_summary(line, reader->run);
+	if (status == 0 && !reader->host && json_object_get(line, "environment"))
+		status = read_env(reader, json_object_get(line, "environment"));
+	reader->odd_summary = !run_read_end(line, reader->run);
+	/* Its existence says that the run had ended. */
+	if (reader->odd_summary)
+		reader->run->end = RUN_EXITED;
+	if (reader->odd_summary && !run_wall_ns(reader->run) &&
+	    reader->replay.latest_ns > reader->run->begin_ns)
+		reader->run->end_ns = reader->replay.latest_ns;
+	return status;
 }
 
 static const struct {

@@ -112,19 +112,41 @@ static void write_governors(struct json *json, const struct snapshot *host)
 	}
 }
 
-void run_json_environment(struct json *json, const struct snapshot *host)
+static void write_environment(struct json *json, const struct snapshot *host,
+			      bool is_of_host(int id))
 {
 	write_known_names(json, host);
 	for (int id = 0; id < FACT_COUNT; id++)
-		write_fact(json, host, id);
+		if (is_of_host(id))
+			write_fact(json, host, id);
 	write_governors(json, host);
+}
+
+static bool is_any(int id)
+{
+	(void)id;
+	return true;
+}
+
+/* What is of the capture of the facts, or of the run, is left out. */
+static bool is_lasting(int id)
+{
+	return id != FACT_captured_at_unix_ns && id != FACT_monotonic_ns &&
+	       id != FACT_boottime_ns && id != FACT_duration_ns && id != FACT_task_source &&
+	       id != FACT_filter && id != FACT_recording && id != FACT_counters_since &&
+	       id != FACT_command && id != FACT_outcome;
+}
+
+void run_json_environment(struct json *json, const struct snapshot *host)
+{
+	write_environment(json, host, is_lasting);
 }
 
 void run_json_env(FILE *out, const struct snapshot *host)
 {
 	struct json json = run_json_begin(out, "env", host->facts[FACT_captured_at_unix_ns].number);
 
-	run_json_environment(&json, host);
+	write_environment(&json, host, is_any);
 	json_end_object(&json);
 }
 
