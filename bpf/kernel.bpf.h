@@ -398,8 +398,10 @@ struct sighand_struct {
 struct pt_regs {
 	unsigned long bx;
 	unsigned long cx;
+	unsigned long dx;
 	unsigned long di;
 	unsigned long si;
+	unsigned long r10;
 	unsigned long orig_ax;
 };
 

@@ -99,7 +99,9 @@ struct tree_signal_record {
 	KERNEL(minflt,            min_flt)                                                         \
 	KERNEL(majflt,            maj_flt)                                                         \
 	KERNEL(voluntary_csw,     nvcsw)                                                           \
-	KERNEL(nonvoluntary_csw,  nivcsw)
+	KERNEL(nonvoluntary_csw,  nivcsw)                                                          \
+	COMPUTED(net_rx_bytes)                                                                     \
+	COMPUTED(net_tx_bytes)
 
 enum tree_usage {
 #define TREE_USAGE_KERNEL(id, path) TREE_USAGE_##id,
@@ -263,6 +265,18 @@ struct tree_thread_record {
 #define TREE_RULE_MASK 0x3f
 #define TREE_RULE_ENDLESS 0x80	 /* never returns: counted when entered */
 #define TREE_RULE_NO_RESULT 0x40 /* its return value is not a result */
+
+/*
+ * What the result of a call on a socket means: one byte for each number of each table, like the
+ * rules.  0: not a number of bytes.
+ */
+enum tree_traffic {
+	TREE_TRAFFIC_RECEIVED = 1 << 0,
+	TREE_TRAFFIC_SENT = 1 << 1,
+	TREE_TRAFFIC_MESSAGES = 1 << 2, /* it is the number of messages; each has its bytes */
+	TREE_TRAFFIC_FLAGS_3 = 1 << 3,	/* the third argument, */
+	TREE_TRAFFIC_FLAGS_4 = 1 << 4,	/* or the fourth, says how to receive */
+};
 
 /* What seeding does. */
 enum tree_seed {

@@ -6,7 +6,7 @@
 #ifndef BPF_TREE_CALLS_BPF_H
 #define BPF_TREE_CALLS_BPF_H
 
-#include "tree_wait.bpf.h"
+#include "tree_sockets.bpf.h"
 
 /* Numbers beyond the tables, and those of an unknown table, share some places by hash. */
 #define PLACES_OTHER 64
@@ -16,20 +16,6 @@
 #define ERESTARTSYS 512
 #define ERESTART_RESTARTBLOCK 516
 
-/*
- * Remembers whether the files that a thread used last are sockets, by the lowest bits of their
- * descriptors.  The kernel soon reuses the memory of a closed file, even for the same descriptor.
- * So every call that could have opened a file clears this.  Where no other thread can open files,
- * the descriptor alone is enough to find the entry.
- */
-struct files {
-	struct {
-		__u64 file;
-		__u32 is_socket;
-		__u32 number; /* descriptor + 1, if it alone is enough; else 0 */
-	} known[DESCRIPTORS_CACHED];
-};
-
 struct call_state {
 	__u64 enter_ns; /* 0: not in a call that is timed */
 	__u32 number;
@@ -37,6 +23,7 @@ struct call_state {
 	__u64 unnamed_calls;
 	__u64 unnamed_ns;
 	struct files files;
+	struct traffic traffic;
 	__u64 slot_count;
 	__u8 slot_of[PLACES]; /* 1 for the first slot; 0: none yet */
 	struct tree_call_record slots[TREE_CALL_SLOTS];
@@ -188,53 +175,6 @@ static __always_inline __u64 first_argument(struct pt_regs *registers, __u32 abi
 	return abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
 }
 
-static __always_inline void files_forget(struct files *files)
-{
-	for (int i = 0; i < DESCRIPTORS_CACHED; i++)
-		files->known[i].file = files->known[i].number = 0;
-}
-
-/* Whether no other thread can open or close descriptors of the current thread. */
-static __always_inline bool has_own_files(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct files_struct *files = task->files;
-
-	return files && files->count.counter == 1;
-}
-
-static __always_inline __u32 look_up_socket(struct files *files, __u32 fd, bool is_own)
-{
-	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
-	struct file **table = own_files(fd);
-	struct file *file = 0;
-
-	if (!table)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table + fd);
-	if (!file)
-		return 0;
-	if (files->known[index].file != (__u64)file) {
-		files->known[index].file = (__u64)file;
-		files->known[index].is_socket =
-			(BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
-	}
-	files->known[index].number = is_own ? fd + 1 : 0;
-	return files->known[index].is_socket;
-}
-
-__noinline __u32 is_on_socket(struct files *files, __u32 fd)
-{
-	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
-	bool is_own = has_own_files();
-
-	if (!files)
-		return 0;
-	if (is_own && files->known[index].number == fd + 1)
-		return files->known[index].is_socket;
-	return look_up_socket(files, fd, is_own);
-}
-
 static __always_inline struct call_state *call_state_find(struct task_struct *task)
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
@@ -290,23 +230,27 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
 	struct tree_call_record *slot;
-	__u32 rule;
+	__u32 rule, kind = SOCKET_NONE;
 	__u64 ns;
 
 	if (!state || !state->enter_ns)
 		return;
 	ns = bpf_ktime_get_ns() - state->enter_ns;
 	state->enter_ns = 0;
+	rule = rule_of(state->abi, state->number);
+	if ((rule & TREE_RULE_MASK) != TREE_RULE_BY_FD)
+		files_forget(&state->files);
+	else
+		kind = socket_kind_of(&state->files, first_argument(registers, state->abi));
+	if (kind == SOCKET_NETWORK)
+		traffic_add(&state->traffic, registers, state->abi, state->number, result);
 	slot = slot_find(task, state);
 	if (!slot) {
 		unnamed_add(state, ns);
 		return;
 	}
 	slot_add(slot, ns);
-	rule = rule_of(state->abi, state->number);
-	if ((rule & TREE_RULE_MASK) != TREE_RULE_BY_FD) {
-		files_forget(&state->files);
-	} else if (is_on_socket(&state->files, first_argument(registers, state->abi))) {
+	if (kind != SOCKET_NONE) {
 		slot->socket_count++;
 		slot->socket_ns += ns;
 	}

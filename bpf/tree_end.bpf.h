@@ -22,6 +22,19 @@ struct {
 	__type(value, struct tree_thread_record);
 } last_accounts SEC(".maps");
 
+/* Without memory for its calls, what the thread sent and received is not known. */
+static __always_inline void traffic_fill(struct task_struct *task, struct thread_state *state,
+					 struct tree_usage_record *usage)
+{
+	struct call_state *found = want_calls ? bpf_task_storage_get(&calls, task, 0, 0) : 0;
+
+	if (!want_calls || (!found && state->lost_calls))
+		return;
+	usage->present |= 1ULL << TREE_USAGE_net_rx_bytes | 1ULL << TREE_USAGE_net_tx_bytes;
+	usage->values[TREE_USAGE_net_rx_bytes] = found ? found->traffic.received : 0;
+	usage->values[TREE_USAGE_net_tx_bytes] = found ? found->traffic.sent : 0;
+}
+
 static __always_inline void tail_find(struct task_struct *task, struct thread_state *state,
 				      struct tree_thread_record *record, struct tail *tail)
 {
@@ -106,6 +119,7 @@ static __always_inline void thread_end(struct task_struct *task, struct thread_s
 		return;
 	state->phase = PHASE_ENDED;
 	account_fill(task, state, now, record);
+	traffic_fill(task, state, &record->usage);
 	record->ledger = state->ledger;
 	tail_find(task, state, record, &tail);
 	last_account_send(record, &tail);

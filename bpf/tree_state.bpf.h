@@ -132,6 +132,7 @@ struct {
 const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 const volatile __u32 want_calls = 0;
 const volatile __u32 want_waits = 0;
+const volatile __u32 since_start = 0; /* tasks that are found have counted from their start */
 
 __u64 losses[TREE_LOSS_COUNT] = {};
 

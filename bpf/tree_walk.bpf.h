@@ -36,6 +36,16 @@ static __always_inline bool is_wanted(struct task_struct *task)
 	return thread_find(task->group_leader) || thread_find(task->real_parent);
 }
 
+/* Counts from the start of the task, as far as the kernel did. */
+static __always_inline void usage_begin_with_task(struct task_struct *task,
+						  struct thread_state *state)
+{
+	for (int i = 0; i < TREE_USAGE_COUNT; i++)
+		state->base[i] = 0;
+	state->ledger.on_cpu_ns = task->se.sum_exec_runtime;
+	state->ledger.run_queue.ns = task_run_delay(task);
+}
+
 /*
  * The state is made in a buffer, since a running task must find its state complete.  Members that
  * are not set here are never set in the buffer, or are the same for every task.
@@ -50,9 +60,11 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 	seed_state.seed_pass = seed_pass;
 	if (seed_mode != TREE_SEED_ARM) {
 		usage_begin(task, &seed_state, 0);
+		if (since_start)
+			usage_begin_with_task(task, &seed_state);
 		seed_state.begin_ns = seed_state.in_ns = seed_state.out_ns = now;
 		seed_state.run_delay = task_run_delay(task);
-		seed_state.cpu_ns = seed_state.base[TREE_USAGE_run_time_ns];
+		seed_state.cpu_ns = task->se.sum_exec_runtime;
 		seed_state.clock_offset = first_clock_offset;
 		seed_state.phase = task->on_cpu ? PHASE_JOINED : PHASE_LEFT;
 		seed_state.arrival = seed_state.phase == PHASE_LEFT ? task_arrival(task) : 0;
@@ -127,6 +139,7 @@ int tree_sample(struct bpf_iter__task *context)
 	if (!state || state->phase == PHASE_ARMED || state->phase == PHASE_ENDED)
 		return 0;
 	account_fill(task, state, 0, record);
+	traffic_fill(task, state, &record->usage);
 	if (!ledger_copy(task, state, record)) {
 		torn_samples++;
 		return 0;

@@ -12,49 +12,17 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
-#include "collect/capture.h"
 #include "host/host.h"
 #include "model/path/timeline.h"
-#include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "session/attachable.h"
+#include "session/environment.h"
 #include "session/watch/watch.h"
 #include "store/run/run_json.h"
-
-/* The sources that the capture for the host's facts uses; all others are left out. */
-#define HOST_SOURCES                                                                               \
-	(1u << SOURCE_HOST_CONTEXT | 1u << SOURCE_STAT | 1u << SOURCE_SCHED_EXT |                  \
-	 1u << SOURCE_CGROUP)
 
 static int no_memory(struct error *error)
 {
 	return error_set(error, -ENOMEM, "out of memory");
-}
-
-/* Takes the facts of the host from a capture of our own process alone. */
-static int write_env(struct watch *watch, struct error *error)
-{
-	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
-	struct capture_options options = {
-		.lister = LIST_PROCFS,
-		.without = ~HOST_SOURCES,
-		.pids = &watch->self,
-		.pid_count = 1,
-	};
-	FILE *out = lines_begin(&watch->output.lines);
-	int status;
-
-	if (!out && !watch->options->keeps_host)
-		return 0;
-	status = capture_take(watch->host, &options, &snapshot, error);
-	if (status < 0)
-		return status;
-	if (out) {
-		run_json_env(out, snapshot);
-		lines_end(&watch->output.lines);
-	}
-	watch->run->host = TAKE_PTR(snapshot);
-	return 0;
 }
 
 static int cannot_wait(int status, struct error *error)
@@ -81,13 +49,14 @@ static int prepare(struct watch *watch, const struct session_options *options, s
 static int open_tracer(struct watch *watch, struct error *error)
 {
 	struct tracer_options wanted = {
-		.syscalls = !watch->options->no_syscalls,
-		.waits = !watch->options->no_critical_path,
+		.syscalls = !watch->options->no_syscalls && !watch->options->since_start,
+		.waits = !watch->options->no_critical_path && !watch->options->since_start,
+		.since_start = watch->options->since_start,
 	};
 	int status =
 		tracer_open(watch->host, watch->options->source, &wanted, &watch->tracer, error);
 
-	return status < 0 ? status : write_env(watch, error);
+	return status < 0 ? status : environment_write(watch, error);
 }
 
 static int open_signals(struct watch *watch, struct error *error)
@@ -122,9 +91,13 @@ static int write_metadata(struct watch *watch, struct error *error)
 	int status = tracer_report(watch->tracer, watch->run);
 
 	if (status == 0)
+		status = watch_report_members(watch);
+	if (status == 0)
 		status = report_memory(watch);
 	if (status == 0)
 		status = limits_report(&watch->limits, watch->run);
+	if (status == 0 && !watch_is_attached(watch))
+		status = watch_report_hardware(watch);
 	if (status == 0)
 		status = phases_begin(&watch->phases, watch->host, watch->run);
 	if (status < 0)
@@ -215,11 +188,15 @@ static int hold_command(struct watch *watch, char **command, const struct launch
 	if (status < 0)
 		return status;
 	pid = watch->run->pid = watch->command.launch.pid;
+	if (watch_know_roots(watch, &pid, 1) < 0)
+		return no_memory(error);
 	status = watch->tracer->kind->follow(watch->tracer->state, &pid, 1, true, error);
 	if (status < 0)
 		return error_set(error, status, "cannot follow the command: %s", strerror(-status));
 	begin_now(watch);
-	if (limits_begin(&watch->limits, watch->host, pid) < 0)
+	watch_open_hardware(watch);
+	if (watch_count_command(watch, pid) < 0 ||
+	    limits_begin(&watch->limits, watch->host, pid) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
 }
@@ -285,7 +262,7 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	int status = 0;
 
 	watch->run->mode = RUN_ATTACH;
-	if (run_set_pids(watch->run, pids, count) < 0)
+	if (run_set_pids(watch->run, pids, count) < 0 || watch_know_roots(watch, pids, count) < 0)
 		return no_memory(error);
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = process_attachable(watch->host, pids[i], error);
@@ -297,6 +274,8 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 	status = watch->tracer->kind->follow(watch->tracer->state, pids, count, false, error);
 	if (status < 0)
 		return error_set(error, status, "cannot attach: %s", strerror(-status));
+	watch_begin_with_roots(watch);
+	watch_open_hardware(watch);
 	if (limits_begin(&watch->limits, watch->host, pids[0]) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);
@@ -325,9 +304,14 @@ int session_attach(const struct session_options *options, const int32_t *pids, s
 		watch.run->self.startup_ns = monotonic_ns() - entered_ns;
 		watch_drain(&watch);
 		phases_search(&watch.phases, monotonic_ns());
-		watch_sample(&watch, TRACER_SAMPLE);
-		watch_loop(&watch);
-		status = watch_finish(&watch) < 0 ? no_memory(error) : 0;
+		status = watch_count_members(&watch);
+		if (status == 0)
+			status = watch_begin_samples(&watch);
+		if (status == 0) {
+			watch_loop(&watch);
+			status = watch_finish(&watch);
+		}
+		status = status < 0 ? no_memory(error) : 0;
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (status < 0)

@@ -22,6 +22,9 @@ struct session_options {
 	const char *source; /* "bpf", "connector", "procfs"; NULL: the best that works */
 	bool no_syscalls;
 	bool no_critical_path;
+	bool exclude_children; /* only the processes themselves count */
+	bool since_start;      /* of attach: counters begin with the process */
+	bool hardware_counters;
 	bool wait_all;	      /* wait also for members that outlive the command */
 	bool quiet;	      /* no live line */
 	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */

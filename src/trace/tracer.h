@@ -26,7 +26,8 @@ struct source_report;
 
 struct tracer_options {
 	bool syscalls;
-	bool waits; /* each time off the CPU, for the critical path and wakers */
+	bool waits;	  /* each time off the CPU, for the critical path and wakers */
+	bool since_start; /* counters of tasks that are found begin with the task */
 };
 
 enum tracer_depth {

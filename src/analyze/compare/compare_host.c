@@ -14,6 +14,7 @@ static const struct {
 	enum metric_unit unit;
 } lasting[] = {
 	{ FACT_machine_id_hash, UNIT_TEXT },
+	{ FACT_hostname, UNIT_TEXT },
 	{ FACT_kernel_name, UNIT_TEXT },
 	{ FACT_kernel_release, UNIT_TEXT },
 	{ FACT_arch, UNIT_TEXT },
@@ -21,6 +22,7 @@ static const struct {
 	{ FACT_cpu_model, UNIT_TEXT },
 	{ FACT_cpu_vendor, UNIT_TEXT },
 	{ FACT_online_cpus, UNIT_TEXT },
+	{ FACT_affinity, UNIT_TEXT },
 	{ FACT_smt, UNIT_TEXT },
 	{ FACT_numa_nodes, UNIT_COUNT },
 	{ FACT_total_memory_bytes, UNIT_BYTES },

@@ -208,6 +208,7 @@ static const struct {
 	{ FACT_cgroup_hierarchy, "the sides name cgroups in different hierarchies" },
 	{ FACT_pid_namespace, "the sides number tasks in different PID namespaces" },
 	{ FACT_task_source, "the sides were read in different ways" },
+	{ FACT_counters_since, "the sides count from different moments" },
 	{ FACT_filter, "the sides were limited to different tasks" },
 };
 

@@ -64,6 +64,8 @@ static const struct rank_rule rules[METRIC_COUNT] = {
 
 	[METRIC_read_bytes] = { RESOURCE_IO, 0.9 },
 	[METRIC_write_bytes] = { RESOURCE_IO, 0.9 },
+	[METRIC_net_rx_bytes] = { RESOURCE_IO, 0.8 },
+	[METRIC_net_tx_bytes] = { RESOURCE_IO, 0.8 },
 	[METRIC_rchar] = { RESOURCE_IO, 0.5 },
 	[METRIC_wchar] = { RESOURCE_IO, 0.5 },
 	[METRIC_cancelled_write_bytes] = { RESOURCE_IO, 0.3 },

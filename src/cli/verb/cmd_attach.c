@@ -15,11 +15,15 @@
 static struct {
 	struct session_args session;
 	const char *pids;
+	bool since_start;
 } args;
 
 static const struct option options[] = {
 	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "the processes, e.g. 12,345", NULL },
 	SESSION_OPTIONS(args.session, "detach after this time"),
+	{ 0, "since-process-start", OPTION_FLAG, &args.since_start, NULL,
+	  "count from the start of each process, where the kernel does; waits and system calls are absent",
+	  NULL },
 	{ 0 },
 };
 
@@ -34,6 +38,7 @@ int verb_attach(char **words, int count, struct error *error)
 		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
 	if (status == 0)
 		status = session_args_open(&args.session, true, &session, error);
+	session.since_start = args.since_start;
 	if (status == 0)
 		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);
 	if (watched) {
@@ -52,14 +57,18 @@ const struct command command_attach = {
 	.description =
 		"Watches processes that run already, with their descendants, like `taskscope\n"
 		"run` does a command: until they end, -d is over, or an interrupt (Ctrl-C) says\n"
-		"to detach. They are never touched; counting begins when taskscope attaches. Of\n"
-		"programs that use libtaskscope the report also lists the scopes, with their\n"
-		"time.\n"
+		"to detach. They are never touched; counting begins when taskscope attaches, or,\n"
+		"with --since-process-start, when each process began: then what nobody counted\n"
+		"before, such as waits and system calls, is absent. Of threads that had ended by\n"
+		"then the kernel keeps CPU time, page faults and, in one sum with waited-for\n"
+		"children, I/O. Of programs that use libtaskscope the report also lists the\n"
+		"scopes, with their time.\n"
 		"\n"
 		"The report goes to standard error, a .tscope or .jsonl file to -o FILE, and\n"
 		"with -o - JSON lines to standard output.",
 	.examples =
 		"taskscope attach -p 1234 -d 30s\thalf a minute of it\n"
+		"taskscope attach -p 1234 -d 1s --since-process-start\twhat it used since it began\n"
 		"taskscope attach -p 1234 -o out.tscope\tuntil Ctrl-C, with everything in a file",
 	.options = options,
 	.words_max = 64,

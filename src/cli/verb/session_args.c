@@ -128,6 +128,8 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 		.source = args->source,
 		.no_syscalls = args->no_syscalls,
 		.no_critical_path = args->no_critical_path,
+		.exclude_children = args->exclude_children,
+		.hardware_counters = args->hardware_counters,
 		.quiet = args->quiet,
 		.interval_ns = args->interval.value,
 		.duration_ns = args->duration.value,

@@ -27,6 +27,8 @@ struct session_args {
 	bool quiet;
 	bool no_syscalls;
 	bool no_critical_path;
+	bool exclude_children;
+	bool hardware_counters;
 	const char *source;
 };
 
@@ -38,6 +40,8 @@ struct session_args {
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
 	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls (lower overhead)", NULL }, \
 	{ 0, "no-critical-path", OPTION_FLAG, &(args).no_critical_path, NULL, "do not record each wait: no critical path, no wakers", NULL }, \
+	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \
+	{ 0, "hardware-counters", OPTION_FLAG, &(args).hardware_counters, NULL, "count cycles, instructions, cache and branch misses; each context switch takes longer", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */
 

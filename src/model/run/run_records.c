@@ -26,6 +26,7 @@ static const struct record_field run_members[] = {
 	MEMBER(run, "cgroup", TEXT, limits.cgroup)
 	MEMBER(run, "has_status", FLAG, has_status)
 	MEMBER(run, "status", U32, status)
+	MEMBER(run, "since_process_start", FLAG, since_start)
 	MEMBER(run, "oom_killed", FLAG, oom_killed)
 	MEMBER(run, "sender_pid", I32, killer_pid)
 	MEMBER(run, "sender", CHARS, killer_comm)
@@ -377,9 +378,10 @@ int record_read(const struct snapshot *snapshot, const struct record_kind *kind,
 }
 
 static const char *const section_names[] = {
-	[RUN_SECTION_COUNTS] = "counts", [RUN_SECTION_HOST] = "host",
-	[RUN_SECTION_CGROUP] = "cgroup", [RUN_SECTION_SAMPLING] = "sampling",
-	[RUN_SECTION_LOSSES] = "losses", [RUN_SECTION_SELF] = "self",
+	[RUN_SECTION_COUNTS] = "counts",     [RUN_SECTION_HOST] = "host",
+	[RUN_SECTION_CGROUP] = "cgroup",     [RUN_SECTION_HARDWARE] = "hardware",
+	[RUN_SECTION_SAMPLING] = "sampling", [RUN_SECTION_LOSSES] = "losses",
+	[RUN_SECTION_SELF] = "self",
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "model/run/run_records.h"
+#include "model/run/run_sheets.h"
 #include "model/run/run_snapshot.h"
 #include "model/run/words.h"
 
@@ -99,6 +100,14 @@ static int restore_pids(struct run *run, const char *text)
 	return word.failed ? -ENOMEM : status;
 }
 
+/* A run that was saved without its host has no kernel. */
+static int restore_host(struct run *run, const struct snapshot *snapshot)
+{
+	if (!snapshot->facts[FACT_kernel_release].present)
+		return 0;
+	return snapshot_new(&run->host) < 0 ? -ENOMEM : run_copy_host(run->host, snapshot);
+}
+
 static int restore_about(struct restorer *restorer)
 {
 	const struct snapshot *snapshot = restorer->snapshot;
@@ -118,6 +127,8 @@ static int restore_about(struct restorer *restorer)
 	}
 	if (status < 0 && status != -ENOSPC)
 		return status;
+	if (restore_host(run, snapshot) < 0)
+		return -ENOMEM;
 	if (!snapshot->sheets[SHEET_RUN].row_count)
 		return 0;
 	if (record_read(snapshot, &run_record, 0, &run->arena, run) < 0 ||

@@ -12,6 +12,7 @@
 #include "model/run/run_records.h"
 #include "model/run/run_states.h"
 #include "model/run/words.h"
+#include "model/tree/run_fields.h"
 
 /*
  * Adds the calls of the whole tree, or, if `owner` names a column, of the process or task in that
@@ -139,8 +140,15 @@ static void add_outcome(struct snapshot *snapshot, const struct run *run)
 	snapshot_set_fact_text(snapshot, FACT_outcome, text);
 }
 
-/* Copies the host's facts and readings from the run's beginning, but none about that capture. */
-static int add_host(struct snapshot *snapshot, const struct snapshot *host)
+/* What is of one capture or run, and not of its host. */
+static bool is_of_recording(int id)
+{
+	return id == FACT_filter || id == FACT_recording || id == FACT_counters_since ||
+	       id == FACT_command || id == FACT_outcome || id == FACT_duration_ns ||
+	       id == FACT_task_source;
+}
+
+int run_copy_host(struct snapshot *snapshot, const struct snapshot *host)
 {
 	const struct sheet *sheet = &host->sheets[SHEET_HOST];
 	int status = 0;
@@ -148,17 +156,18 @@ static int add_host(struct snapshot *snapshot, const struct snapshot *host)
 	for (int id = 0; id < FACT_COUNT; id++) {
 		const struct fact *fact = &host->facts[id];
 
-		if (!fact->present || id == FACT_filter)
+		if (!fact->present || is_of_recording(id))
 			continue;
 		if (facts[id].is_text)
 			snapshot_set_fact_text(snapshot, (enum fact_id)id, fact->text);
 		else
 			snapshot_set_fact_number(snapshot, (enum fact_id)id, fact->number);
 	}
-	for (size_t i = 0; i < sheet->columns.count && sheet->row_count && status == 0; i++) {
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
 		const struct column *column = &sheet->columns.data[i];
 		uint64_t value;
-		enum cell_state state = column_get(column, 0, &value);
+		enum cell_state state =
+			sheet->row_count ? column_get(column, 0, &value) : CELL_ABSENT;
 
 		if (state == CELL_NUMBER)
 			status = snapshot_note_number(snapshot, SHEET_HOST, column->metric->name,
@@ -166,6 +175,45 @@ static int add_host(struct snapshot *snapshot, const struct snapshot *host)
 		else if (state == CELL_TEXT)
 			status = snapshot_note_text(snapshot, SHEET_HOST, column->metric->name,
 						    snapshot_text(host, (uint32_t)value));
+		else if (state == CELL_ABSENT && column->absent)
+			status = sheet_set_absent(&snapshot->sheets[SHEET_HOST],
+						  column->metric->name, column->absent);
+	}
+	return status;
+}
+
+/* What the processors counted is shown and compared like the host's readings. */
+static int note_hardware(struct snapshot *snapshot, const struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < run_field_count && status == 0; i++) {
+		const struct run_number *number = run_field_at(run, &run_fields[i]);
+		char name[SHEET_NAME_SIZE];
+
+		if (run_fields[i].section != RUN_SECTION_HARDWARE || !number->present)
+			continue;
+		snprintf(name, sizeof(name), "hardware %s", run_fields[i].key);
+		status = snapshot_note_number(snapshot, SHEET_HOST, name, number->value);
+	}
+	return status;
+}
+
+/* Why nothing was counted, at the first reading of each source. */
+static int note_no_hardware(struct snapshot *snapshot, const struct run *run)
+{
+	static const struct {
+		const char *source, *reading;
+	} all[] = { { "hardware_counters", "hardware cycles" },
+		    { "energy", "hardware package_energy_uj" } };
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all) && status == 0; i++) {
+		const struct source_report *source = run_source(run, all[i].source);
+
+		if (source && !run_source_works(source) && source->reason)
+			status = sheet_set_absent(&snapshot->sheets[SHEET_HOST], all[i].reading,
+						  source->reason);
 	}
 	return status;
 }
@@ -183,10 +231,16 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	if (!words.length)
 		text_format(&words, "%d", run->pid);
 	if (words.failed || sheet_add_row(&snapshot->sheets[SHEET_RUN], 0, &row) < 0 ||
-	    (run->host && add_host(snapshot, run->host) < 0) || run_add_states(snapshot, run) < 0)
+	    (run->host && run_copy_host(snapshot, run->host) < 0) ||
+	    run_add_states(snapshot, run) < 0)
 		return -ENOMEM;
 	snapshot_set_fact_text(snapshot, FACT_recording,
 			       run->mode == RUN_ATTACH ? "attach" : "run");
+	if (run->mode == RUN_ATTACH)
+		snapshot_set_fact_text(snapshot, FACT_counters_since,
+				       run->since_start ? "process_start" : "attaching");
+	if (run->children_excluded.present)
+		snapshot_set_fact_text(snapshot, FACT_filter, "processes without their children");
 	snapshot_set_fact_text(snapshot, FACT_command, words.data);
 	snapshot_set_fact_number(snapshot, FACT_captured_at_unix_ns, run->begin_unix_ns);
 	snapshot_set_fact_number(snapshot, FACT_duration_ns, run_wall_ns(run));
@@ -195,7 +249,8 @@ static int add_about(struct snapshot *snapshot, const struct run *run)
 	add_outcome(snapshot, run);
 	if (record_write(snapshot, &run_record, row, run) < 0 ||
 	    record_write(snapshot, &tree_record, row, tree) < 0 ||
-	    run_fields_write(snapshot, run) < 0 || add_sources(snapshot, run) < 0 ||
+	    run_fields_write(snapshot, run) < 0 || note_hardware(snapshot, run) < 0 ||
+	    note_no_hardware(snapshot, run) < 0 || add_sources(snapshot, run) < 0 ||
 	    snapshot_note_text(snapshot, SHEET_RUN, "end", run_end_name(run->end)) < 0 ||
 	    snapshot_note_number(snapshot, SHEET_RUN, "lower_bounds", run_lower_bounds(run)) < 0 ||
 	    note_amounts(snapshot, "total", &tree->amounts) < 0 ||
@@ -209,6 +264,35 @@ static int note_absent(struct snapshot *snapshot, enum metric_id id, const char 
 	if (snapshot_measured(snapshot, id) == snapshot_rows(snapshot, id))
 		return 0;
 	return snapshot_set_absent(snapshot, id, reason);
+}
+
+static bool is_of_calls(enum metric_id id)
+{
+	return id == METRIC_net_rx_bytes || id == METRIC_net_tx_bytes;
+}
+
+static bool is_wait(enum metric_id id)
+{
+	return metrics[id].section == SECTION_WAITS || id == METRIC_wait_count ||
+	       id == METRIC_wait_max;
+}
+
+/* Sets the reason of a source that did not work for the metrics that come from it. */
+static int add_source_reason(struct snapshot *snapshot, const struct run *run, const char *name,
+			     const char *what, bool (*is_from)(enum metric_id id))
+{
+	const struct source_report *source = run_source(run, name);
+	char reason[256];
+	int status = 0;
+
+	if (!source || run_source_works(source))
+		return 0;
+	snprintf(reason, sizeof(reason), "%s: %s", what,
+		 source->reason ? source->reason : source_state_name(source->state));
+	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
+		if (is_from(amount_metrics[i]))
+			status = note_absent(snapshot, amount_metrics[i], reason);
+	return status;
 }
 
 /* Sets the reasons why a metric has no cells, or why only some rows have one. */
@@ -237,6 +321,12 @@ static int add_reasons(struct snapshot *snapshot, const struct run *run)
 		 run->tracer ? run->tracer : "of this file");
 	for (size_t i = 0; i < ARRAY_SIZE(known) && status == 0; i++)
 		status = note_absent(snapshot, known[i].id, known[i].reason);
+	if (status == 0)
+		status = add_source_reason(snapshot, run, "syscalls",
+					   "system calls were not counted", is_of_calls);
+	if (status == 0 && run->since_start)
+		status = add_source_reason(snapshot, run, "ledger", "waits were not counted",
+					   is_wait);
 	for (size_t i = 0; i < AMOUNT_COUNT && status == 0; i++)
 		status = note_absent(snapshot, amount_metrics[i], traced);
 	for (int id = 0; id < METRIC_STORED && status == 0; id++)

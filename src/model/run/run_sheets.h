@@ -9,6 +9,9 @@
 struct run;
 struct snapshot;
 
+/* Copies facts and readings of the host, but none about the capture.  0 or -ENOMEM. */
+int run_copy_host(struct snapshot *snapshot, const struct snapshot *host);
+
 /* Adds the run itself, its host, and its past: waits, phases, events, samples.  0 or -ENOMEM. */
 int run_add_sheets(struct snapshot *snapshot, const struct run *run);
 

@@ -16,6 +16,7 @@
 #include "model/path/critical_path.h"
 #include "model/scope/phase.h"
 #include "model/snapshot/source_report.h"
+#include "model/tree/run_numbers.h"
 #include "model/tree/tree.h"
 
 enum run_mode {
@@ -42,17 +43,8 @@ bool run_end_find(const char *name, enum run_end *ret);
 #define RUN_THREADS_MAX 8192
 #define RUN_RUNNING_MAX 1000
 #define RUN_TOP_PROCESSES 64
-
-/* Numbers that may be absent. */
-struct run_number {
-	bool present;
-	uint64_t value;
-};
-
-struct run_real {
-	bool present;
-	double value;
-};
+/* What the names of readings about frequency governors begin with; the CPU follows. */
+#define RUN_GOVERNOR_READING "cpufreq_governor "
 
 /*
  * Pressure and limits around the tree.  Counters are differences over the run; each may be absent.
@@ -165,6 +157,7 @@ struct run {
 	size_t source_count;
 	struct tree *tree;
 	struct run_limits limits;
+	struct run_hardware hardware;
 	struct run_sampling sampling;
 	struct run_sample last;
 	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */
@@ -179,6 +172,8 @@ struct run {
 	bool has_status;
 	int status;		      /* as wait() has it */
 	struct run_number command_ns; /* time until that end, if taskscope then waited for others */
+	bool since_start;	      /* counters began with the processes, not with attaching */
+	struct run_number children_excluded; /* processes that do not count: --exclude-children */
 	bool oom_killed;
 	int32_t killer_pid; /* the sender of the signal; 0 when not known */
 	char killer_comm[TREE_COMM_SIZE];

@@ -43,3 +43,13 @@ const char *run_field_older_key(const char *key)
 			return renamed[i].older;
 	return NULL;
 }
+
+bool run_section_is_known(const struct run *run, enum run_section section)
+{
+	for (size_t i = 0; i < run_field_count; i++)
+		if (run_fields[i].section == section &&
+		    (run_fields[i].type != RUN_FIELD_OPTIONAL ||
+		     ((const struct run_number *)run_field_at(run, &run_fields[i]))->present))
+			return true;
+	return false;
+}

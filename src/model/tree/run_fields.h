@@ -16,6 +16,7 @@ enum run_section {
 	RUN_SECTION_COUNTS, /* the summary itself */
 	RUN_SECTION_HOST,   /* in "pressure" */
 	RUN_SECTION_CGROUP, /* in "pressure" */
+	RUN_SECTION_HARDWARE,
 	RUN_SECTION_SAMPLING,
 	RUN_SECTION_LOSSES,
 	RUN_SECTION_SELF,
@@ -49,6 +50,8 @@ bool run_field_is_known(const struct run *run, const struct run_field *field);
 
 /* The name of the same number in older files, or NULL. */
 const char *run_field_older_key(const char *key);
+/* Whether a section has any number that is known. */
+bool run_section_is_known(const struct run *run, enum run_section section);
 
 /* Where the number is. */
 static inline void *run_field_at(const struct run *run, const struct run_field *field)

@@ -76,6 +76,16 @@ const struct tree_process *tree_find(const struct tree *tree, int32_t pid)
 	return number_map_get(&tree->index->processes, pid);
 }
 
+void tree_add_past(struct tree *tree, int32_t pid, const struct amounts *past)
+{
+	struct tree_process *process = number_map_get(&tree->index->processes, pid);
+
+	if (!process)
+		return;
+	amounts_add(&process->amounts, past);
+	amounts_add(&tree->amounts, past);
+}
+
 int tree_visit_threads(const struct tree *tree, tree_thread_visitor *visit, void *context)
 {
 	for (size_t i = 0; i < tree->count; i++) {

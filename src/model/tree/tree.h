@@ -208,6 +208,9 @@ uint64_t tree_unmatched_events(const struct tree *tree); /* that were ignored */
 /* The process that has this number now and was not taken yet, or NULL. */
 const struct tree_process *tree_find(const struct tree *tree, int32_t pid);
 
+/* Adds what a process used before it was watched, in threads that had ended by then. */
+void tree_add_past(struct tree *tree, int32_t pid, const struct amounts *past);
+
 /* Call it after all events of one sample were applied: updates the peaks of sums over processes. */
 void tree_sampled(struct tree *tree);
 

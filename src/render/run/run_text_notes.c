@@ -27,13 +27,16 @@ static const struct {
 	enum amount_id id;
 	bool bytes;
 	const char *one, *many; /* after the amount */
+	bool only_if_any;
 } used[] = {
-	{ AMOUNT_read_bytes, true, " read from disk", " read from disk" },
-	{ AMOUNT_write_bytes, true, " written to disk", " written to disk" },
-	{ AMOUNT_minflt, false, " page fault", " page faults" },
-	{ AMOUNT_majflt, false, " from disk", " from disk" },
-	{ AMOUNT_voluntary_csw, false, " voluntary switch", " voluntary switches" },
-	{ AMOUNT_nonvoluntary_csw, false, " involuntary", " involuntary" },
+	{ AMOUNT_read_bytes, true, " read from disk", " read from disk", false },
+	{ AMOUNT_write_bytes, true, " written to disk", " written to disk", false },
+	{ AMOUNT_net_rx_bytes, true, " received", " received", true },
+	{ AMOUNT_net_tx_bytes, true, " sent", " sent", true },
+	{ AMOUNT_minflt, false, " page fault", " page faults", false },
+	{ AMOUNT_majflt, false, " from disk", " from disk", false },
+	{ AMOUNT_voluntary_csw, false, " voluntary switch", " voluntary switches", false },
+	{ AMOUNT_nonvoluntary_csw, false, " involuntary", " involuntary", false },
 };
 
 static void print_used(FILE *out, const struct run *run)
@@ -45,7 +48,8 @@ static void print_used(FILE *out, const struct run *run)
 	text_append_string(&line, "used: ");
 	start = line.length;
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++) {
-		if (!amounts_has(amounts, used[i].id))
+		if (!amounts_has(amounts, used[i].id) ||
+		    (used[i].only_if_any && !amounts_get(amounts, used[i].id)))
 			continue;
 		separate(&line, start);
 		unit_format(&line, used[i].bytes ? UNIT_BYTES : UNIT_COUNT,
@@ -56,6 +60,19 @@ static void print_used(FILE *out, const struct run *run)
 	if (run->tracer_misses && line.length > start)
 		text_append_string(&line, "; without processes that were not seen");
 	print_line(out, &line, start);
+}
+
+static void print_scope(FILE *out, const struct run *run)
+{
+	uint64_t left_out = run->children_excluded.value;
+
+	if (run->children_excluded.present)
+		fprintf(out,
+			"without children: %s%" PRIu64 " process%s that it started %s left out\n",
+			run->tracer_misses ? "at least " : "", left_out, left_out == 1 ? "" : "es",
+			left_out == 1 ? "was" : "were");
+	if (run->since_start)
+		fprintf(out, "counted from the start of each process, not from attaching\n");
 }
 
 static uint64_t lost_count(const struct run *run, const struct run_field *field)
@@ -103,12 +120,19 @@ static void print_source(FILE *out, const struct source_report *source)
 	print_line(out, &line, 0);
 }
 
+/* Most hosts have no energy counters that we may read, and few people ask for the others. */
+static bool is_missed(const struct source_report *source)
+{
+	return strcmp(source->name, "energy") != 0 &&
+	       (source->state != SOURCE_OFF || strcmp(source->name, "hardware_counters") != 0);
+}
+
 static void print_sources(FILE *out, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
 	for (size_t i = 0; i < run->source_count; i++)
-		if (run->sources[i].state != SOURCE_OK)
+		if (run->sources[i].state != SOURCE_OK && is_missed(&run->sources[i]))
 			print_source(out, &run->sources[i]);
 	if (!run->tracer_misses || !run->tracer)
 		return;
@@ -155,7 +179,9 @@ static void print_self(FILE *out, const struct run *run)
 void run_text_notes(FILE *out, const struct run *run)
 {
 	fputs("\n", out);
+	print_scope(out, run);
 	print_used(out, run);
+	run_text_hardware(out, run);
 	print_losses(out, run);
 	print_sources(out, run);
 	print_self(out, run);

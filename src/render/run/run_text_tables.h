@@ -32,4 +32,7 @@ size_t run_text_shown(const struct run_text_options *options, size_t count);
 /* A number in the unit of its column, or absent. */
 void run_cell_known(struct table *table, bool is_known, uint64_t number);
 
+/* Hardware counters and energy, below the tables. */
+void run_text_hardware(FILE *out, const struct run *run);
+
 #endif

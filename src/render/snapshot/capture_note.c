@@ -208,6 +208,13 @@ static void append_command(struct text *out, const char *command)
 	text_append_string(out, length < line.length || command ? "…" : "");
 }
 
+static bool is_since_start(const struct snapshot *snapshot)
+{
+	const struct fact *since = &snapshot->facts[FACT_counters_since];
+
+	return since->present && strcmp(since->text, "process_start") == 0;
+}
+
 /* What was run, how long, how it ended; which rows stand for several tasks. */
 static void run_note(const struct snapshot *snapshot, struct text *out)
 {
@@ -230,7 +237,8 @@ static void run_note(const struct snapshot *snapshot, struct text *out)
 	if (known[FACT_task_source].present)
 		text_format(out, ", followed by %s", known[FACT_task_source].text);
 	if (is_attach)
-		text_append_string(out, "; counters count from attaching");
+		text_format(out, "; counters count from %s",
+			    is_since_start(snapshot) ? "the start of each process" : "attaching");
 	if (processes || threads)
 		text_format(out,
 			    "; %" PRIu64 " process%s and %" PRIu64

@@ -194,6 +194,8 @@ int watch_finish(struct watch *watch)
 	tree_sum_up(watch->run->tree);
 	status = limits_end(&watch->limits, watch->run);
 	if (status == 0)
+		status = watch_finish_hardware(watch);
+	if (status == 0)
 		status = phases_finish(&watch->phases);
 	finish_losses(watch);
 	finish_self(watch);

@@ -279,6 +279,9 @@ int limits_end(struct limits *limits, struct run *run)
 		return keep_path(limits, run);
 	limits_between(limits->begin, limits->cgroups, end, &limits->trees,
 		       limits->places ? limits->places : "", &run->limits);
+	/* Nobody knows how much of a counter is of the time from the start of the processes. */
+	for (size_t i = 0; i < ARRAY_SIZE(counters) && run->since_start; i++)
+		((struct run_number *)((char *)&run->limits + counters[i].offset))->present = false;
 	status = run_keep_states(run, limits->begin, limits->cgroups, end);
 	return status < 0 ? status : keep_path(limits, run);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/watch/watch.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -139,6 +140,8 @@ void watch_close(struct watch *watch)
 	tracer_close(watch->tracer);
 	if (watch->command.launch.pid > 0)
 		launch_finish(&watch->command.launch);
+	hardware_close(&watch->counters);
+	free(watch->members.roots);
 	limits_close(&watch->limits);
 	phases_close(&watch->phases);
 	lines_close(&watch->output.lines);

@@ -10,6 +10,8 @@
  *	watch_signals	signals that are passed on			watch_signals.c
  *	watch_events	events from the tracer				watch_events.c
  *	watch_samples	samples of all members, on deadlines		watch_samples.c
+ *	watch_members	which members count, and since when		watch_members.c
+ *	hardware	counters of the processors, energy		watch_hardware.c
  *	watch_output	JSON lines					watch.c, lines.c
  */
 #ifndef SESSION_WATCH_H
@@ -22,6 +24,8 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "collect/hardware/energy.h"
+#include "collect/hardware/hardware_counters.h"
 #include "model/tree/run.h"
 #include "session/phase/phases.h"
 #include "session/watch/launch.h"
@@ -33,6 +37,10 @@
 
 struct host;
 struct session_options;
+
+/* Why something is absent with --since-process-start. */
+#define WATCH_UNKNOWN_PAST                                                                         \
+	"it is not known for the time before attaching, and --since-process-start was given"
 
 /* Failures of something that is tried again and again. */
 struct watch_failures {
@@ -93,6 +101,12 @@ struct watch_samples {
 	uint64_t tree_line_forks; /* the number of forks in that line */
 };
 
+/* The processes that were started or attached to, by their numbers; start_ns 0: not known yet. */
+struct watch_members {
+	struct task_key *roots;
+	size_t root_count;
+};
+
 struct watch_output {
 	struct lines lines;
 	struct loop_timer due;
@@ -112,10 +126,13 @@ struct watch {
 	struct watch_signals signals;
 	struct watch_events events;
 	struct watch_samples samples;
+	struct watch_members members;
 	struct watch_output output;
 	struct live live;
 	struct phase_watch phases;
 	struct limits limits;
+	struct hardware_counters counters;
+	struct energy energy;
 };
 
 /* Registers nothing yet.  0 or a negative errno. */
@@ -172,6 +189,29 @@ void watch_apply_end(struct watch *watch);
  * own.
  */
 void watch_follow_root(struct watch *watch);
+
+/* Says which processes are started or attached to; before anything is drained.  0 or -ENOMEM. */
+int watch_know_roots(struct watch *watch, const int32_t *pids, size_t count);
+/* With --since-process-start the run begins with the first of them. */
+void watch_begin_with_roots(struct watch *watch);
+/* Whether an event is about a process that does not count; counts those that begin. */
+bool watch_leaves_out(struct watch *watch, const struct tree_event *event);
+/* Removes from an event what does not count. */
+void watch_adapt_event(struct watch *watch, struct tree_event *event);
+/* Sets the sources that do not count; after those of the tracer.  0 or -ENOMEM. */
+int watch_report_members(struct watch *watch);
+/* Prepares to count what the processors do; counts energy from now on. */
+void watch_open_hardware(struct watch *watch);
+/* Counts the held command from its exec on, or all living members from now on.  0 or -ENOMEM. */
+int watch_count_command(struct watch *watch, int32_t pid);
+int watch_count_members(struct watch *watch);
+/* Sets the sources of both.  0 or -ENOMEM. */
+int watch_report_hardware(struct watch *watch);
+/* Keeps in the run what was counted.  0 or -ENOMEM. */
+int watch_finish_hardware(struct watch *watch);
+
+/* Takes the first sample of processes that were attached to.  0 or -ENOMEM. */
+int watch_begin_samples(struct watch *watch);
 
 void watch_init_samples(struct watch *watch);
 void watch_start_samples(struct watch *watch);

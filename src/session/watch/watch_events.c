@@ -84,13 +84,16 @@ static bool apply_end_of_root(struct watch *watch, const struct tree_event *even
 	return true;
 }
 
-int watch_take_event(void *context, const struct tree_event *event)
+int watch_take_event(void *context, const struct tree_event *sent)
 {
 	struct watch *watch = context;
+	struct tree_event adapted = *sent;
+	const struct tree_event *event = &adapted;
 
 	watch->events.count++;
-	if (event->task.pid == watch->self)
+	if (sent->task.pid == watch->self || watch_leaves_out(watch, sent))
 		return 0;
+	watch_adapt_event(watch, &adapted);
 	if (!apply_end_of_root(watch, event))
 		apply(watch, event);
 	phases_note(&watch->phases, event);

@@ -88,6 +88,7 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 	uint64_t now_ns;
 	bool worked, has_moved = false;
 
+	energy_sample(&watch->energy, watch->host, since_ns);
 	worked = ask(watch, depth);
 	if (worked)
 		close_lost(watch, since_ns);

@@ -114,6 +114,60 @@ static int read_exit(struct reader *reader, json_t *line)
 	return run_replay_exit(&reader->replay, line, reader->run);
 }
 
+/* A name that is too long for a reading is left out. */
+static int read_governors(const json_t *line, struct snapshot *host)
+{
+	json_t *governors = json_object_get(line, "cpufreq_governor");
+	const char *reason = member_text(json_object_get(line, "absent"), "cpufreq_governor");
+	const char *cpu;
+	json_t *governor;
+	char name[SHEET_NAME_SIZE];
+	int status = 0;
+
+	json_object_foreach(governors, cpu, governor)
+	{
+		int length = snprintf(name, sizeof(name), RUN_GOVERNOR_READING "%s", cpu);
+
+		if (json_is_string(governor) && length < (int)sizeof(name))
+			status = snapshot_note_text(host, SHEET_HOST, name,
+						    json_string_value(governor));
+		if (status == -ENOMEM)
+			return status;
+	}
+	return reason ? sheet_set_absent(&host->sheets[SHEET_HOST], RUN_GOVERNOR_READING "0",
+					 reason) :
+			0;
+}
+
+/* Reads the host, as far as the facts of a line describe it. */
+static int read_env(struct reader *reader, json_t *line)
+{
+	struct snapshot *host = NULL;
+	int status;
+
+	if (snapshot_new(&host) < 0)
+		return -ENOMEM;
+	for (int id = 0; id < FACT_COUNT; id++) {
+		const char *text = member_text(line, facts[id].name);
+		uint64_t number;
+
+		if (facts[id].is_text && text)
+			snapshot_set_fact_text(host, (enum fact_id)id, text);
+		else if (!facts[id].is_text && member_u64(line, facts[id].name, &number))
+			snapshot_set_fact_number(host, (enum fact_id)id, number);
+	}
+	status = run_read_sheet(json_object_get(line, "readings"), host, &host->sheets[SHEET_HOST]);
+	if (status == 0 && !json_object_get(line, "readings"))
+		status = read_governors(line, host);
+	if (status < 0) {
+		snapshot_free(host);
+		return status;
+	}
+	snapshot_free(reader->host);
+	reader->host = host;
+	return 0;
+}
+
 static int read_summary(struct reader *reader, json_t *line)
 {
 	int status = check_version(reader, line);
@@ -134,6 +188,8 @@ static int read_summary(struct reader *reader, json_t *line)
 		status = run_replay_summary(&reader->replay, line, reader->run);
 	if (status == 0)
 		status = run_read_summary(line, reader->run);
+	if (status == 0 && !reader->host && json_object_get(line, "environment"))
+		status = read_env(reader, json_object_get(line, "environment"));
 	reader->odd_summary = !run_read_end(line, reader->run);
 	/* Its existence says that the run had ended. */
 	if (reader->odd_summary)
@@ -142,27 +198,6 @@ static int read_summary(struct reader *reader, json_t *line)
 	    reader->replay.latest_ns > reader->run->begin_ns)
 		reader->run->end_ns = reader->replay.latest_ns;
 	return status;
-}
-
-/* Reads the host, as far as the facts of a line describe it. */
-static int read_env(struct reader *reader, json_t *line)
-{
-	struct snapshot *host = NULL;
-
-	if (snapshot_new(&host) < 0)
-		return -ENOMEM;
-	for (int id = 0; id < FACT_COUNT; id++) {
-		const char *text = member_text(line, facts[id].name);
-		uint64_t number;
-
-		if (facts[id].is_text && text)
-			snapshot_set_fact_text(host, (enum fact_id)id, text);
-		else if (!facts[id].is_text && member_u64(line, facts[id].name, &number))
-			snapshot_set_fact_number(host, (enum fact_id)id, number);
-	}
-	snapshot_free(reader->host);
-	reader->host = host;
-	return run_read_sheet(json_object_get(line, "host"), host, &host->sheets[SHEET_HOST]);
 }
 
 static int read_states(struct reader *reader, json_t *line)

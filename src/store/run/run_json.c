@@ -23,6 +23,12 @@ static void write_known_names(struct json *json, const struct snapshot *host)
 	const char *kernel = fact_of(host, FACT_kernel_release);
 	const char *model = fact_of(host, FACT_cpu_model), *smt = fact_of(host, FACT_smt);
 
+	const char *name = fact_of(host, FACT_hostname), *cpus = fact_of(host, FACT_affinity);
+
+	if (name)
+		json_member_string(json, "host", name);
+	if (cpus)
+		json_member_string(json, "affinity_inherited", cpus);
 	if (kernel)
 		json_member_string(json, "kernel", kernel);
 	if (model) {
@@ -55,14 +61,77 @@ static void write_fact(struct json *json, const struct snapshot *host, enum fact
 		json_member_string(json, facts[id].name, fact->text ? fact->text : "");
 }
 
+/* Of each CPU; without any, the reason. */
+static void write_governors(struct json *json, const struct snapshot *host)
+{
+	const struct sheet *sheet = &host->sheets[SHEET_HOST];
+	const char *reason = NULL;
+	bool is_open = false;
+
+	for (size_t i = 0; i < sheet->columns.count; i++) {
+		const struct column *column = &sheet->columns.data[i];
+		const char *name = column->metric->name;
+		uint64_t word;
+
+		if (strncmp(name, RUN_GOVERNOR_READING, strlen(RUN_GOVERNOR_READING)) != 0)
+			continue;
+		reason = column->absent;
+		if (!sheet->row_count || column_get(column, 0, &word) != CELL_TEXT)
+			continue;
+		if (!is_open) {
+			json_key(json, "cpufreq_governor");
+			json_begin_object(json);
+			is_open = true;
+		}
+		json_member_string(json, name + strlen(RUN_GOVERNOR_READING),
+				   snapshot_text(host, (uint32_t)word));
+	}
+	if (is_open) {
+		json_end_object(json);
+	} else if (reason) {
+		json_key(json, "absent");
+		json_begin_object(json);
+		json_member_string(json, "cpufreq_governor", reason);
+		json_end_object(json);
+	}
+}
+
+static void write_environment(struct json *json, const struct snapshot *host,
+			      bool is_of_host(int id))
+{
+	write_known_names(json, host);
+	for (int id = 0; id < FACT_COUNT; id++)
+		if (is_of_host(id))
+			write_fact(json, host, id);
+	write_governors(json, host);
+}
+
+static bool is_any(int id)
+{
+	(void)id;
+	return true;
+}
+
+/* What is of the capture of the facts, or of the run, is left out. */
+static bool is_lasting(int id)
+{
+	return id != FACT_captured_at_unix_ns && id != FACT_monotonic_ns &&
+	       id != FACT_boottime_ns && id != FACT_duration_ns && id != FACT_task_source &&
+	       id != FACT_filter && id != FACT_recording && id != FACT_counters_since &&
+	       id != FACT_command && id != FACT_outcome;
+}
+
+void run_json_environment(struct json *json, const struct snapshot *host)
+{
+	write_environment(json, host, is_lasting);
+}
+
 void run_json_env(FILE *out, const struct snapshot *host)
 {
 	struct json json = run_json_begin(out, "env", host->facts[FACT_captured_at_unix_ns].number);
 
-	write_known_names(&json, host);
-	for (int id = 0; id < FACT_COUNT; id++)
-		write_fact(&json, host, id);
-	run_json_sheet(&json, "host", host, &host->sheets[SHEET_HOST]);
+	write_environment(&json, host, is_any);
+	run_json_sheet(&json, "readings", host, &host->sheets[SHEET_HOST]);
 	json_end_object(&json);
 }
 

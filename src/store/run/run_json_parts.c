@@ -106,6 +106,8 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_u64(json, "begin_monotonic_ns", run->begin_ns);
 	json_member_u64(json, "interval_ns", run->interval_ns);
 	write_number(json, "duration_ns", &run->duration_ns);
+	if (run->since_start)
+		json_member_flag(json, "since_process_start", true);
 	if (run->limits.online_cpus)
 		json_member_u64(json, "online_cpus", run->limits.online_cpus);
 	if (run->tracer)

@@ -76,4 +76,7 @@ void run_json_process_members(struct json *json, const struct run *run,
 void run_json_thread_members(struct json *json, const struct run *run,
 			     const struct tree_thread *thread);
 
+/* The members of the environment: facts of the host, and frequency governors. */
+void run_json_environment(struct json *json, const struct snapshot *host);
+
 #endif

@@ -201,6 +201,25 @@ static void write_bounds(struct json *json, const struct run *run)
 		json_member_strings(json, "at_least", found, count);
 }
 
+/* Not written where nothing was counted: the sources have the reason. */
+static void write_hardware(struct json *json, const struct run *run)
+{
+	const struct run_hardware *hardware = &run->hardware;
+
+	if (!run_section_is_known(run, RUN_SECTION_HARDWARE))
+		return;
+	json_key(json, "hardware");
+	json_begin_object(json);
+	run_json_fields(json, run, RUN_SECTION_HARDWARE);
+	if (hardware->cycles.present && hardware->instructions.present && hardware->cycles.value) {
+		json_key(json, "ipc");
+		json_fixed(json,
+			   (double)hardware->instructions.value / (double)hardware->cycles.value,
+			   3);
+	}
+	json_end_object(json);
+}
+
 void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
 		      const void *context, bool is_brief)
 {
@@ -213,9 +232,16 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	run_json_path(&json, run, is_brief);
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
+	write_hardware(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
 	write_bounds(&json, run);
+	if (run->host && !is_brief) {
+		json_key(&json, "environment");
+		json_begin_object(&json);
+		run_json_environment(&json, run->host);
+		json_end_object(&json);
+	}
 	if (run_self_is_known(&run->self))
 		write_section(&json, run, "self", RUN_SECTION_SELF);
 	json_end_object(&json);

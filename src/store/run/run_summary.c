@@ -89,6 +89,7 @@ int run_read_about(const json_t *object, struct run *run)
 	member_u64(object, "begin_monotonic_ns", &run->begin_ns);
 	member_u64(object, "interval_ns", &run->interval_ns);
 	member_number(object, "duration_ns", &run->duration_ns);
+	run->since_start = member_flag(object, "since_process_start");
 	if (member_u64(object, "online_cpus", &cpus) && cpus <= UINT32_MAX)
 		run->limits.online_cpus = (uint32_t)cpus;
 	run->tracer = copy_text(run, object, "tracer");
@@ -184,6 +185,7 @@ static void read_limits(const json_t *object, struct run *run)
 	run_read_fields(json_object_get(pressure, "host"), run, RUN_SECTION_HOST);
 	run_read_fields(cgroup, run, RUN_SECTION_CGROUP);
 	run->limits.cgroup = copy_text(run, cgroup, "path");
+	run_read_fields(json_object_get(object, "hardware"), run, RUN_SECTION_HARDWARE);
 	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
 	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);
 	run_read_fields(json_object_get(object, "self"), run, RUN_SECTION_SELF);

@@ -36,6 +36,41 @@ static const struct {
 	{ "sigreturn", TREE_RULE_NO_RESULT },
 };
 
+/* Calls on a socket whose result says how much was received or sent. */
+static const struct {
+	const char *name;
+	uint8_t rule;
+} traffic_calls[] = {
+	{ "preadv2", TREE_TRAFFIC_RECEIVED },
+	{ "pwritev2", TREE_TRAFFIC_SENT },
+	{ "read", TREE_TRAFFIC_RECEIVED },
+	{ "readv", TREE_TRAFFIC_RECEIVED },
+	{ "recv", TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_4 },
+	{ "recvfrom", TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_4 },
+	{ "recvmmsg", TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_MESSAGES | TREE_TRAFFIC_FLAGS_4 },
+	{ "recvmmsg_time64", TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_MESSAGES | TREE_TRAFFIC_FLAGS_4 },
+	{ "recvmsg", TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_3 },
+	{ "send", TREE_TRAFFIC_SENT },
+	{ "sendfile", TREE_TRAFFIC_SENT },
+	{ "sendfile64", TREE_TRAFFIC_SENT },
+	{ "sendmmsg", TREE_TRAFFIC_SENT | TREE_TRAFFIC_MESSAGES },
+	{ "sendmsg", TREE_TRAFFIC_SENT },
+	{ "sendto", TREE_TRAFFIC_SENT },
+	{ "write", TREE_TRAFFIC_SENT },
+	{ "writev", TREE_TRAFFIC_SENT },
+};
+
+static uint8_t traffic_rule(enum syscall_abi abi, uint32_t number)
+{
+	char buffer[SYSCALL_NAME_SIZE];
+	const char *name = syscall_name(abi, number, buffer);
+
+	for (size_t i = 0; i < sizeof(traffic_calls) / sizeof(traffic_calls[0]); i++)
+		if (strcmp(name, traffic_calls[i].name) == 0)
+			return traffic_calls[i].rule;
+	return 0;
+}
+
 static uint8_t call_rule(enum syscall_abi abi, uint32_t number)
 {
 	char buffer[SYSCALL_NAME_SIZE];
@@ -48,11 +83,13 @@ static uint8_t call_rule(enum syscall_abi abi, uint32_t number)
 	return rule;
 }
 
-static void fill_rules(uint8_t rules[2 * TREE_CALL_NUMBERS])
+/* Fills a table that has a byte for each number, of native calls first. */
+static void fill_table(uint8_t table[2 * TREE_CALL_NUMBERS],
+		       uint8_t byte_of(enum syscall_abi abi, uint32_t number))
 {
 	for (uint32_t number = 0; number < TREE_CALL_NUMBERS; number++) {
-		rules[number] = call_rule(SYSCALL_NATIVE, number);
-		rules[TREE_CALL_NUMBERS + number] = call_rule(SYSCALL_COMPAT, number);
+		table[number] = byte_of(SYSCALL_NATIVE, number);
+		table[TREE_CALL_NUMBERS + number] = byte_of(SYSCALL_COMPAT, number);
 	}
 }
 
@@ -60,10 +97,12 @@ static void configure(struct tree_program *program, const struct tracer_options 
 {
 	int cpus = libbpf_num_possible_cpus();
 
-	fill_rules((uint8_t *)program->rodata->rules);
+	fill_table((uint8_t *)program->rodata->rules, call_rule);
+	fill_table((uint8_t *)program->rodata->traffic_rules, traffic_rule);
 	program->rodata->want_calls = options->syscalls;
 	program->rodata->want_waits = options->waits;
 	program->rodata->preempt_distance = options->waits ? host_bpf_preempt_distance() : 0;
+	program->rodata->since_start = options->since_start;
 	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
 	bpf_program__set_autoload(program->progs.tree_sys_enter, options->syscalls);
 	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);

@@ -57,6 +57,7 @@ static int state_open(const struct host *host, const struct tracer_options *opti
 	(void)options;
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
+	state->members.since_start = options->since_start;
 	status = members_open(&state->members, host, error);
 	if (status == 0)
 		status = connector_socket_open(&state->socket, error);

@@ -134,10 +134,12 @@ static void learn_name(char comm[TREE_COMM_SIZE], const struct proc_sample *samp
 		memcpy(comm, sample->comm, TREE_COMM_SIZE);
 }
 
-void member_thread_start(struct member_thread *thread, const struct proc_sample *sample)
+void member_thread_start(const struct members *members, struct member_thread *thread,
+			 const struct proc_sample *sample)
 {
 	thread->started = true;
-	thread->before = sample->counters;
+	if (!members->since_start || !thread->found)
+		thread->before = sample->counters;
 	thread->state = sample->state;
 	learn_name(thread->comm, sample);
 }

@@ -86,6 +86,7 @@ struct members {
 	ARRAY_OF(struct member *) list;
 	uint64_t lost_threads;		/* threads that ended without a last account */
 	uint64_t round;			/* number of the current sample */
+	bool since_start;		/* what found tasks used before they were watched counts */
 	bool seeding;			/* tasks that are added now began before we watched */
 	bool is_probed, lists_children; /* whether the kernel lists the children of a task */
 
@@ -116,7 +117,8 @@ struct member_thread *members_add_thread(struct members *members, struct member 
 /*
  * Set what a task used before it was watched; for a process also what it was charged for children.
  */
-void member_thread_start(struct member_thread *thread, const struct proc_sample *sample);
+void member_thread_start(const struct members *members, struct member_thread *thread,
+			 const struct proc_sample *sample);
 void member_start(struct member *member, const struct proc_sample *whole, uint64_t tick_ns);
 
 /* Updates what it used so far; the leader also gives the peak RSS of the process. */

@@ -106,12 +106,14 @@ static uint64_t smaller(uint64_t one, uint64_t other)
  * Counters and clock are not read at the same instant; cap the parts so that they never exceed the
  * whole.
  */
-static void fill_amounts(struct amounts *amounts, const struct member_thread *thread,
-			 uint64_t time_ns)
+static void fill_amounts(const struct members *members, struct amounts *amounts,
+			 const struct member_thread *thread, uint64_t time_ns)
 {
 	uint64_t rest = time_ns > thread->begin_ns ? time_ns - thread->begin_ns : 0;
 
 	*amounts = thread->since;
+	if (members->since_start)
+		return;
 	amounts_set(amounts, AMOUNT_wall_time_ns, rest);
 	if (amounts_has(amounts, AMOUNT_run_time_ns)) {
 		uint64_t run = smaller(amounts_get(amounts, AMOUNT_run_time_ns), rest);
@@ -140,7 +142,7 @@ void members_account(struct members *members, struct member_thread *thread, uint
 
 	members_announce_one(members, thread->process, time_ns);
 	memcpy(event.account.comm, thread->comm, sizeof(event.account.comm));
-	fill_amounts(&event.account.amounts, thread, time_ns);
+	fill_amounts(members, &event.account.amounts, thread, time_ns);
 	send_event(members, &event);
 }
 

@@ -59,6 +59,7 @@ static int state_open(const struct host *host, const struct tracer_options *opti
 	if (!state)
 		return error_set(error, -ENOMEM, "out of memory");
 	state->child_pidfd = state->epoll = -1;
+	state->members.since_start = options->since_start;
 	status = members_open(&state->members, host, error);
 	if (status < 0)
 		return status;

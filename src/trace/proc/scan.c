@@ -163,7 +163,7 @@ static int sample_thread(struct members *members, struct member *member, int32_t
 		return -ENOMEM;
 	thread->round = members->round;
 	if (thread->found && !thread->started)
-		member_thread_start(thread, &sample);
+		member_thread_start(members, thread, &sample);
 	member_thread_learn(thread, &sample);
 	if (reports)
 		members_account(members, thread, monotonic_ns(), false);

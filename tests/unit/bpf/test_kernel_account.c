@@ -207,6 +207,28 @@ static void calls_are_told_only_if_wanted(void **state)
 	assert_int_equal(look_at(&actor)->head.size, kernel_output_size);
 }
 
+static void traffic_is_known_if_calls_are(void **state)
+{
+	const __u64 both = 1ULL << TREE_USAGE_net_rx_bytes | 1ULL << TREE_USAGE_net_tx_bytes;
+	struct tree_usage_record *usage = &look_at(&actor)->usage;
+	struct call_state *mine;
+
+	(void)state;
+	assert_int_equal(usage->present & both, both);
+	assert_int_equal(usage->values[TREE_USAGE_net_rx_bytes], 0);
+	thread->lost_calls = 1;
+	assert_int_equal(look_at(&actor)->usage.present & both, 0);
+	make_calls(1);
+	mine = bpf_task_storage_get(&calls, &actor.task, 0, 0);
+	mine->traffic = (struct traffic){ .received = 5, .sent = 6 };
+	usage = &look_at(&actor)->usage;
+	assert_int_equal(usage->present & both, both);
+	assert_int_equal(usage->values[TREE_USAGE_net_rx_bytes], 5);
+	assert_int_equal(usage->values[TREE_USAGE_net_tx_bytes], 6);
+	want_calls = 0;
+	assert_int_equal(look_at(&actor)->usage.present & both, 0);
+}
+
 static void the_end_of_a_thread(void **state)
 {
 	struct tree_thread_record *record;
@@ -259,6 +281,7 @@ int main(void)
 		TEST(calls_beyond_all_room),
 		TEST(calls_whose_room_is_gone_are_not_told),
 		TEST(calls_are_told_only_if_wanted),
+		TEST(traffic_is_known_if_calls_are),
 		TEST(the_end_of_a_thread),
 		TEST(an_end_that_found_the_ring_full_is_counted),
 		TEST(a_reader_that_falls_behind_is_woken),

@@ -6,6 +6,8 @@
 #define EXIT 231
 
 static struct actor actor;
+static struct sock inner = { .__sk_common.skc_family = 2 };
+static struct socket socket_of = { .sk = &inner };
 static struct file files[2];
 static struct inode inodes[2] = { { .i_mode = S_IFIFO | 0600 }, { .i_mode = S_IFSOCK | 0777 } };
 
@@ -16,6 +18,8 @@ static int setup(void **state)
 	actor_init(&actor, 10, 10, NULL);
 	for (int i = 0; i < 2; i++) {
 		files[i].f_inode = &inodes[i];
+		files[i].f_op = i ? "socket" : "pipe";
+		files[i].private_data = &socket_of;
 		actor.descriptors[i] = &files[i];
 	}
 	kernel_current = &actor.task;
@@ -322,18 +326,111 @@ static void files_that_are_shared_are_looked_up_each_time(void **state)
 	assert_int_equal(only_call()->socket_count, 2);
 }
 
-/* The memory of a file is that of another, which nothing tells but a call that may have opened it. */
-static void a_file_that_was_closed_is_forgotten(void **state)
+/* Another thread closed the file, and its memory is that of another. */
+static void the_memory_of_a_file_may_be_that_of_another(void **state)
 {
 	(void)state;
 	actor.files.count.counter = 2;
 	read_at(1);
 	files[1].f_inode = &inodes[0];
+	files[1].f_op = "pipe";
+	read_at(1);
+	assert_int_equal(only_call()->socket_count, 1);
+	files[1].f_inode = &inodes[1];
+	files[1].f_op = "socket";
 	read_at(1);
 	assert_int_equal(only_call()->socket_count, 2);
+}
+
+/* Calls READ on the socket, whose result means what `rule` says. */
+static void move(__u8 rule, __s64 result)
+{
+	((__u8 *)traffic_rules)[READ] = rule;
+	actor.registers.di = 1;
+	call(READ, 1, result);
+}
+
+static void expect_traffic(__u64 received, __u64 sent)
+{
+	assert_int_equal(state_now()->traffic.received, received);
+	assert_int_equal(state_now()->traffic.sent, sent);
+}
+
+static void bytes_of_sockets_add_up(void **state)
+{
+	(void)state;
+	move(TREE_TRAFFIC_RECEIVED, 100);
+	move(TREE_TRAFFIC_SENT, 30);
+	move(TREE_TRAFFIC_SENT, 7);
+	expect_traffic(100, 37);
+	move(TREE_TRAFFIC_SENT, -11);
+	move(TREE_TRAFFIC_SENT, 0);
+	move(0, 1000);
+	read_at(0);
+	expect_traffic(100, 37);
+}
+
+static void only_sockets_of_a_network_have_traffic(void **state)
+{
+	static const unsigned short others[] = { AF_UNIX, AF_NETLINK };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		inner.__sk_common.skc_family = others[i];
+		call(5, 1, 0);
+		move(TREE_TRAFFIC_RECEIVED, 100);
+	}
+	inner.__sk_common.skc_family = 2;
+	expect_traffic(0, 0);
+	move(TREE_TRAFFIC_RECEIVED, 1); /* as is known of that descriptor */
+	expect_traffic(0, 0);
 	call(5, 1, 0);
-	read_at(1);
-	assert_int_equal(state_now()->slots[0].socket_count, 2);
+	move(TREE_TRAFFIC_RECEIVED, 1);
+	expect_traffic(1, 0);
+	assert_int_equal(state_now()->slots[1].socket_count, 4);
+}
+
+static void what_is_peeked_at_is_not_received(void **state)
+{
+	(void)state;
+	actor.registers.dx = MSG_PEEK;
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_3, 5);
+	expect_traffic(0, 0);
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_4, 5);
+	expect_traffic(5, 0);
+	actor.registers.r10 = MSG_ERRQUEUE;
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_4, 5);
+	expect_traffic(5, 0);
+	actor.registers.dx = actor.registers.r10 = 0x40;
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_3, 5);
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_FLAGS_4, 5);
+	expect_traffic(15, 0);
+}
+
+static void messages_have_their_own_lengths(void **state)
+{
+	struct {
+		char header[56];
+		__u32 length, padding;
+	} messages[3] = { { .length = 10 }, { .length = 200 }, { .length = 3000 } };
+	struct {
+		char header[28];
+		__u32 length;
+	} compat[2] = { { .length = 4 }, { .length = 50 } };
+
+	(void)state;
+	actor.registers.si = (unsigned long)messages;
+	move(TREE_TRAFFIC_SENT | TREE_TRAFFIC_MESSAGES, 2);
+	expect_traffic(0, 210);
+	move(TREE_TRAFFIC_RECEIVED | TREE_TRAFFIC_MESSAGES, 3);
+	expect_traffic(3210, 210);
+	actor.task.thread_info.status = TS_COMPAT;
+	((__u8 *)traffic_rules)[TREE_CALL_NUMBERS + READ] =
+		TREE_TRAFFIC_SENT | TREE_TRAFFIC_MESSAGES;
+	actor.registers.bx = 1;
+	actor.registers.cx = (unsigned long)compat;
+	call(READ, 1, 2);
+	expect_traffic(3210, 264);
 }
 
 static void without_files_nothing_is_a_socket(void **state)
@@ -369,7 +466,11 @@ int main(void)
 		TEST(calls_on_sockets_are_counted),
 		TEST(what_a_descriptor_is_is_remembered),
 		TEST(files_that_are_shared_are_looked_up_each_time),
-		TEST(a_file_that_was_closed_is_forgotten),
+		TEST(the_memory_of_a_file_may_be_that_of_another),
+		TEST(bytes_of_sockets_add_up),
+		TEST(only_sockets_of_a_network_have_traffic),
+		TEST(what_is_peeked_at_is_not_received),
+		TEST(messages_have_their_own_lengths),
 		TEST(without_files_nothing_is_a_socket),
 #undef TEST
 	};

@@ -93,6 +93,7 @@ static void kernel_reset(void)
 	kernel_now = 1000000;
 	memset(losses, 0, sizeof(losses));
 	memset((void *)rules, 0, sizeof(rules));
+	memset((void *)traffic_rules, 0, sizeof(traffic_rules));
 	memset(&seed_state, 0, sizeof(seed_state));
 	torn_samples = 0;
 	reader_level = 0;

@@ -149,7 +149,7 @@ static void what_was_used_before_is_not_counted(void **state)
 	struct member_thread *thread = leader(add(&scene->members, TOP, 1));
 	struct proc_sample sample = sample_thread(100 * MS, 0, 1);
 
-	member_thread_start(thread, &sample);
+	member_thread_start(&scene->members, thread, &sample);
 	learn(thread, 140 * MS, 0, 1);
 	members_account(&scene->members, thread, 60 * MS, false);
 	expect_usage(&scene->seen.account.amounts, 40 * MS, 30 * MS, 10 * MS);

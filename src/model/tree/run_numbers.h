@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers of a run that may be absent, and those that the hardware counts.
+ */
+#ifndef MODEL_RUN_NUMBERS_H
+#define MODEL_RUN_NUMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run_number {
+	bool present;
+	uint64_t value;
+};
+
+struct run_real {
+	bool present;
+	double value;
+};
+
+/*
+ * What the processors counted for the tree, and the energy that the host used meanwhile.  Values
+ * are scaled from running_ns to enabled_ns where counters had to take turns.
+ */
+struct run_hardware {
+	struct run_number cycles, instructions, cache_references, cache_misses, branch_misses;
+	struct run_number stalled_frontend, stalled_backend; /* cycles without progress */
+	struct run_number enabled_ns, running_ns;
+	struct run_number package_uj, dram_uj; /* sums over all sockets */
+	struct run_number platform_uj;	       /* of the whole machine, packages included */
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints what the processors counted for the tree, and the energy that the host used meanwhile. */
+#include "base/cleanup.h"
+#include "base/collection/array.h"
+#include "metric/unit.h"
+#include "render/run/run_text_tables.h"
+
+/* An amount, after ", " if something came before. */
+static bool append_count(struct text *line, size_t start, const struct run_number *number,
+			 const char *what)
+{
+	if (!number->present)
+		return false;
+	text_append_string(line, line->length > start ? ", " : "");
+	unit_format(line, UNIT_COUNT, number->value);
+	text_append_string(line, what);
+	return true;
+}
+
+static void append_ratio(struct text *line, const char *form, const struct run_number *part,
+			 const struct run_number *whole, double factor)
+{
+	if (part->present && whole->present && whole->value)
+		text_format(line, form, factor * (double)part->value / (double)whole->value);
+}
+
+static void print_counters(FILE *out, const struct run_hardware *hardware)
+{
+	const struct run_number *cycles = &hardware->cycles;
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "hardware: ");
+	start = line.length;
+	append_count(&line, start, cycles, " cycles");
+	if (append_count(&line, start, &hardware->instructions, " instructions"))
+		append_ratio(&line, " (%.2f a cycle)", &hardware->instructions, cycles, 1);
+	if (append_count(&line, start, &hardware->cache_misses, " cache misses"))
+		append_ratio(&line, " (%.1f %% of references)", &hardware->cache_misses,
+			     &hardware->cache_references, 100);
+	append_count(&line, start, &hardware->branch_misses, " branch misses");
+	if (append_count(&line, start, &hardware->stalled_frontend, " front-end stalls"))
+		append_ratio(&line, " (%.1f %% of cycles)", &hardware->stalled_frontend, cycles,
+			     100);
+	if (append_count(&line, start, &hardware->stalled_backend, " back-end stalls"))
+		append_ratio(&line, " (%.1f %% of cycles)", &hardware->stalled_backend, cycles,
+			     100);
+	if (line.length == start)
+		return;
+	if (hardware->running_ns.value < hardware->enabled_ns.value)
+		append_ratio(&line, "; counted %.0f %% of the time, and scaled",
+			     &hardware->running_ns, &hardware->enabled_ns, 100);
+	fprintf(out, "%s\n", text_string(&line));
+}
+
+static void print_energy(FILE *out, const struct run_hardware *hardware)
+{
+	const struct {
+		const struct run_number *number;
+		const char *what;
+	} all[] = { { &hardware->package_uj, "the processors" },
+		    { &hardware->dram_uj, "memory" },
+		    { &hardware->platform_uj, "the whole machine" } };
+	const char *before = "energy of the host meanwhile: ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (!all[i].number->present)
+			continue;
+		fprintf(out, "%s%.3g J in %s", before, (double)all[i].number->value / 1e6,
+			all[i].what);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputc('\n', out);
+}
+
+void run_text_hardware(FILE *out, const struct run *run)
+{
+	print_counters(out, &run->hardware);
+	print_energy(out, &run->hardware);
+}
