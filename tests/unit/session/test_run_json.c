@@ -245,7 +245,7 @@ static void the_host_has_the_names_that_monitors_share(void **state)
 		"{\"kind\":\"env\",\"ts_ms\":5000,\"kernel\":\"6.12.9\","
 		"\"smt_active\":true,\"kernel_release\":\"6.12.9\",\"smt\":\"on\","
 		"\"thp_enabled\":\"always [madvise] never\",\"captured_at_unix_ns\":5000000000,"
-		"\"host\":{\"rows\":[],\"absent\":{},\"origins\":{}}}\n");
+		"\"readings\":{\"rows\":[],\"absent\":{},\"origins\":{}}}\n");
 }
 
 static void processes_beyond_the_limit_are_counted(void **state)
