@@ -384,6 +384,9 @@ struct sighand_struct {
 struct pt_regs {
 	unsigned long bx;
 	unsigned long cx;
+	unsigned long dx;
+	unsigned long r8;
+	unsigned long r10;
 	unsigned long di;
 	unsigned long si;
 	unsigned long orig_ax;

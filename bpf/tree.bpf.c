@@ -12,6 +12,7 @@
 #include "tree_end.bpf.h"
 #include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
+#include "tree_scope.bpf.h"
 #include "tree_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -162,6 +163,18 @@ int tree_exec(__u64 *arguments)
 		process->has_peak = 0;
 	}
 	exec_send(task);
+	scope_forget(task);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int tree_rename(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct thread_state *state = thread_find(task);
+
+	if (state && state->phase != PHASE_ARMED && task == bpf_get_current_task_btf())
+		scope_announced(task);
 	return 0;
 }
 
@@ -354,6 +367,7 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 		state->reason = RUNNABLE;
 	else
 		state->reason = wait_reason_of(task, state, task_state, true);
+	scope_leave(task, state);
 	sequence_step(state);
 	if (task_state & TASK_DEAD)
 		thread_end(task, state, now);
@@ -374,8 +388,11 @@ int tree_switch(__u64 *arguments)
 		now = bpf_ktime_get_ns();
 		switch_out(prev, leaving, now, preempt ? 0 : prev_state);
 	}
-	if (entering)
-		thread_enter(next, entering, now ? now : bpf_ktime_get_ns());
+	if (entering) {
+		now = now ? now : bpf_ktime_get_ns();
+		scope_enter(entering, now - entering->out_ns);
+		thread_enter(next, entering, now);
+	}
 	return 0;
 }
 

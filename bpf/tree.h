@@ -250,6 +250,31 @@ struct tree_thread_record {
 #define TREE_RULE_ENDLESS 0x80	 /* never returns: counted when entered */
 #define TREE_RULE_NO_RESULT 0x40 /* its return value is not a result */
 
+/*
+ * Scopes of libtaskscope: where its memory has what we read (base/scope_layout.h), and what is kept
+ * of them.
+ */
+#define TREE_SCOPE_ANNOUNCE 0x65706f63736b7461ULL
+#define TREE_SCOPE_ANCHOR 128 /* in its header */
+#define TREE_SCOPE_DEPTH 4    /* in the block of a thread */
+#define TREE_SCOPE_PATH 144   /* likewise */
+#define TREE_SCOPE_FRAMES 40
+
+struct tree_scope_place {
+	__u64 area_ns;	    /* when the memory was made, which tells programs of a process apart */
+	__u64 self_offset;  /* from a thread's pointer to the address of its block */
+	__u32 is_announced; /* before the first scope */
+	__u32 reserved;
+};
+
+/* Open scopes of a thread, outermost first; a label without a number is 0. */
+struct tree_scope_key {
+	__u64 area_ns;
+	__s32 pid;
+	__u32 depth;
+	__u16 labels[TREE_SCOPE_FRAMES];
+};
+
 /* What seeding does. */
 enum tree_seed {
 	TREE_SEED_ARM,	   /* counting begins at the process's next exec */
@@ -263,6 +288,7 @@ enum tree_loss {
 	TREE_LOSS_TASKS,   /* tasks that the kernel had no memory for */
 	TREE_LOSS_CALLS,   /* calls that are counted without their number */
 	TREE_LOSS_WAKERS,  /* waits whose waker lost its place to another */
+	TREE_LOSS_SCOPES,  /* waits in scopes that could not be read, or found no room */
 	TREE_LOSS_COUNT,
 };
 

@@ -63,7 +63,8 @@ struct thread_state {
 	__u64 cpu_ns;	 /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct descriptors descriptors;
-	struct waker waker; /* who woke it last */
+	struct waker waker;	     /* who woke it last */
+	struct tree_scope_key scope; /* in which it left its CPU; depth 0: in none */
 	__s32 pid;
 	__s32 tid;
 	__u64 start_ns;

@@ -124,7 +124,8 @@ static int write_metadata(struct watch *watch, struct error *error)
 	if (status == 0)
 		status = limits_report(&watch->limits, watch->run);
 	if (status == 0)
-		status = phases_begin(&watch->phases, watch->host, watch->run);
+		status = phases_begin(&watch->phases, watch->host, watch->tracer,
+				      watch->run);
 	if (status < 0)
 		return no_memory(error);
 	if (!out)
