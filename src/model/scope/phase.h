@@ -47,7 +47,7 @@ struct phase {
 	uint64_t cpu_ns, self_cpu_ns;
 	uint64_t off_cpu_ns, self_off_cpu_ns; /* with the CPU time: the whole of wall_ns */
 	bool has_self;			      /* false in older files: no self_ is known */
-	bool has_waits;			      /* phase_wait() says the time off the CPU */
+	bool has_waits; /* phase_wait() says the time off the CPU; no sample needs to */
 	bool is_off_cpu_exact;
 	bool has_count;				 /* from the program's own statistics */
 	uint64_t count, total_ns, self_total_ns; /* of closed scopes */

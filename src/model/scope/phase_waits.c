@@ -81,7 +81,10 @@ void phase_take_waits(struct phase *phase)
 	phase->is_off_cpu_exact = !phase->lacks_waits;
 	phase->off_cpu_ns = phase->waits_ns;
 	phase->self_off_cpu_ns = phase->self_waits_ns;
-	if (!phase->samples)
+	phase->waits_ns = phase->self_waits_ns = 0;
+	phase->lacks_waits = false;
+	phase->has_waits = !phase->samples;
+	if (phase->has_waits)
 		return;
 	counter_raise(&phase->wall_ns, phase->off_cpu_ns);
 	counter_raise(&phase->self_wall_ns, phase->self_off_cpu_ns);

@@ -68,23 +68,29 @@ static struct shape shape_of(const struct phases *phases)
 	return shape;
 }
 
-/* Whether all times off the CPU are exact. */
+/* Whether all times off the CPU that are known are exact. */
 static bool is_exact(const struct phases *phases)
 {
-	for (size_t i = 0; i < phases->list.count; i++)
-		if (phase_has_off_cpu(&phases->list.data[i]) &&
-		    !phases->list.data[i].is_off_cpu_exact)
+	bool has_any = false;
+
+	for (size_t i = 0; i < phases->list.count; i++) {
+		if (!phase_has_off_cpu(&phases->list.data[i]))
+			continue;
+		if (!phases->list.data[i].is_off_cpu_exact)
 			return false;
-	return true;
+		has_any = true;
+	}
+	return has_any;
 }
 
 static void write_heading(FILE *out, const struct phases *phases, const struct shape *shape,
 			  const struct run_text_options *options)
 {
+	const char *sampled = shape->has_counts ? "wall, cpu and off cpu are sampled" : "sampled";
 	char text[128];
 
 	snprintf(text, sizeof(text), "phases (%s%s)",
-		 is_exact(phases) ? "wall and cpu are sampled; off cpu is exact" : "sampled",
+		 is_exact(phases) ? "wall and cpu are sampled; off cpu is exact" : sampled,
 		 shape->has_counts ? "; count and total are the program's own" : "");
 	run_text_heading(out, options, text);
 }

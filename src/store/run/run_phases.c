@@ -7,11 +7,12 @@
 
 static void read_self(const json_t *object, struct phase *ret)
 {
-	ret->has_self = json_object_get(object, "self_wall_ns");
-	member_u64(object, "self_wall_ns", &ret->self_wall_ns);
+	bool has_wall = member_u64(object, "self_wall_ns", &ret->self_wall_ns);
+	bool has_off_cpu = member_u64(object, "self_off_cpu_ns", &ret->self_off_cpu_ns);
+	bool has_total = member_u64(object, "self_total_ns", &ret->self_total_ns);
+
 	member_u64(object, "self_run_time_ns", &ret->self_cpu_ns);
-	member_u64(object, "self_off_cpu_ns", &ret->self_off_cpu_ns);
-	member_u64(object, "self_total_ns", &ret->self_total_ns);
+	ret->has_self = has_wall || has_off_cpu || has_total;
 }
 
 /* False when the object has no label or no process. */
