@@ -16,13 +16,24 @@ enum { PLACES = 2 * SCOPE_MADE_LABELS };
 static uint16_t places[PLACES];
 static uint32_t used; /* written while holding LOCK_SITES */
 
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum ^ sum >> 32;
+}
+
 static uint32_t hash(const char *text, size_t length)
 {
-	uint32_t sum = 2166136261u;
+	uint64_t sum = length, word = 0;
 
+	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		sum = mix(sum, word);
+	}
+	word = 0;
 	for (size_t i = 0; i < length; i++)
-		sum = (sum ^ (unsigned char)text[i]) * 16777619u;
-	return sum ^ sum >> 15;
+		word = word << 8 | (unsigned char)text[i];
+	return (uint32_t)mix(sum, word);
 }
 
 /* Returns the place of a text, or the empty one where it belongs; there is always one. */
