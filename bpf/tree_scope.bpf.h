@@ -7,7 +7,7 @@
  * needs no page from elsewhere.  The library has the labels of a thread's open scopes in one place
  * (base/scope_layout.h).  They are noted here, and get the time when the thread comes back.
  *
- * A tree in which no program uses the library pays for one look at a number.
+ * In a tree where no program uses the library, a switch costs one more read.
  */
 #ifndef BPF_TREE_SCOPE_BPF_H
 #define BPF_TREE_SCOPE_BPF_H

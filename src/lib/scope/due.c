@@ -23,7 +23,7 @@ PUBLIC int taskscope_due(taskscope_due_state *state, uint32_t interval_ms)
 
 	if (__builtin_expect(now < next_ns, 1) || interval_ms == TASKSCOPE_NEVER)
 		return 0;
-	/* Of several threads, only one moves the state to the next interval. */
+	/* Only one of several threads moves the state to the next interval. */
 	return __atomic_compare_exchange_n(&state->next_ns, &next_ns,
 					   now + interval_ms * UINT64_C(1000000), false,
 					   __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&

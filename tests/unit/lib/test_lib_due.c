@@ -89,7 +89,7 @@ static int by_time(const void *left, const void *right)
 }
 
 /* A thread may be late in noting the time, but two in one interval would be one after the other. */
-static void of_2000_threads_one_is_told(void **state)
+static void one_of_2000_threads_gets_it(void **state)
 {
 	static pthread_t threads[THREADS];
 	size_t count = 0;
@@ -146,7 +146,7 @@ int main(void)
 		cmocka_unit_test(after_the_interval_it_is_true_once),
 		cmocka_unit_test(missed_intervals_are_not_made_up_for),
 		cmocka_unit_test(never_is_never),
-		cmocka_unit_test(of_2000_threads_one_is_told),
+		cmocka_unit_test(one_of_2000_threads_gets_it),
 		cmocka_unit_test(threads_that_ask_at_once_have_one_winner),
 	};
 
