@@ -6,6 +6,8 @@
  *	scopes TURNS
  *	pair DEPTH THREADS OURS REGISTRY
  *	advance OURS ATOMIC
+ *	made OURS		a pair whose label is made at run time and has a number
+ *	due OURS COARSE		asking whether an interval is over, next to reading its clock
  *	statistics DEPTH THREADS OURS
  *
  * Depth is that of the scope that is opened and closed.  Each thread has a CPU of its own, so that
@@ -108,6 +110,41 @@ static double atomic(unsigned depth)
 	(void)depth;
 	for (uint64_t i = 0; i < turns; i++)
 		__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
+	return (double)(now_ns() - began) / (double)turns;
+}
+
+static double made(unsigned depth)
+{
+	char label[16] = "made at run";
+	uint64_t began = now_ns();
+
+	(void)depth;
+	for (uint64_t i = 0; i < turns; i++)
+		taskscope_leave((taskscope_enter)(label));
+	return (double)(now_ns() - began) / (double)turns;
+}
+
+static double due(unsigned depth)
+{
+	static taskscope_due_state state;
+	uint64_t began = now_ns(), times = 0;
+
+	(void)depth;
+	for (uint64_t i = 0; i < turns; i++)
+		times += (uint64_t)taskscope_due(&state, 3600 * 1000);
+	if (times)
+		exit(1);
+	return (double)(now_ns() - began) / (double)turns;
+}
+
+static double coarse_clock(unsigned depth)
+{
+	struct timespec now;
+	uint64_t began = now_ns();
+
+	(void)depth;
+	for (uint64_t i = 0; i < turns; i++)
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	return (double)(now_ns() - began) / (double)turns;
 }
 
@@ -228,6 +265,10 @@ static void without_statistics(void)
 	}
 	typical_of_both(advance, atomic, 1, 1, costs);
 	printf("advance %.2f %.2f\n", costs[0], costs[1]);
+	typical_of_both(made, ours, 1, 1, costs);
+	printf("made %.2f\n", costs[0]);
+	typical_of_both(due, coarse_clock, 1, 1, costs);
+	printf("due %.2f %.2f\n", costs[0], costs[1]);
 }
 
 int main(int count, char **words)

@@ -60,18 +60,18 @@ def output_of(command, **settings):
 def measure(build):
     """Nanoseconds of a pair by depth and threads: ours, the mutex's, ours with statistics; of a
     step; and bytes of a thread."""
-    pairs, statistics, advance = {}, {}, None
+    pairs, statistics, others = {}, {}, {}
     for line in output_of([build / "bench/scopes", TURNS]).splitlines():
         kind, *numbers = line.split()
         if kind == "pair":
             pairs[int(numbers[0]), int(numbers[1])] = [float(cost) for cost in numbers[2:]]
         elif kind == "statistics":
             statistics[int(numbers[0]), int(numbers[1])] = float(numbers[2])
-        elif kind == "advance":
-            advance = [float(cost) for cost in numbers]
+        else:
+            others[kind] = [float(cost) for cost in numbers]
     library = next((build / "src/lib").glob("libtaskscope.so.[0-9]"))
     memory = float(output_of([sys.executable, __file__, library], TASKSCOPE_STATISTICS="on"))
-    return {"pairs": pairs, "statistics": statistics, "advance": advance, "memory": memory}
+    return {"pairs": pairs, "statistics": statistics, "memory": memory, **others}
 
 
 def threads_text(count):
@@ -89,6 +89,14 @@ def tables(costs):
     ours, atomic = costs["advance"]
     yield [["a step of progress, ns", "advance", "atomic add", "ratio"],
            ["1 thread", f"{ours:.2f}", f"{atomic:.2f}", f"{ours / atomic:.2f}"]]
+    due, clock = costs["due"]
+    yield [["others, ns", "ours", "its clock"],
+           ["a pair with a label made at run time", f"{costs['made'][0]:.1f}", "-"],
+           ["asking whether an interval is over", f"{due:.2f}", f"{clock:.2f}"]]
+
+
+def due_ratio(costs):
+    return costs["due"][0] / costs["due"][1]
 
 
 def goals(costs):
@@ -103,6 +111,7 @@ def goals(costs):
     yield "a scope at depth 32, to depth 1", pairs[32, 1][0] / pairs[1, 1][0], 1.2, times
     yield ("a step of progress, to an atomic add", costs["advance"][0] / costs["advance"][1], 3,
            times)
+    yield "asking whether an interval is over, to its clock", due_ratio(costs), 3, times
     yield ("memory of a thread with scopes", costs["memory"] / KIB, 8,
            lambda value: f"{value:.1f} KiB")
 

@@ -399,6 +399,7 @@ struct pt_regs {
 	unsigned long bx;
 	unsigned long cx;
 	unsigned long dx;
+	unsigned long r8;
 	unsigned long di;
 	unsigned long si;
 	unsigned long r10;

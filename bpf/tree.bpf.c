@@ -167,6 +167,18 @@ int tree_exec(__u64 *arguments)
 		process->has_peak = 0;
 	}
 	exec_send(task);
+	scope_forget(task);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int tree_rename(__u64 *arguments)
+{
+	struct task_struct *task = (void *)arguments[0];
+	struct thread_state *state = thread_find(task);
+
+	if (state && state->phase != PHASE_ARMED && task == bpf_get_current_task_btf())
+		scope_announced(task);
 	return 0;
 }
 
@@ -360,6 +372,7 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 		state->reason = RUNNABLE;
 	else
 		state->reason = wait_reason_of(task, state, task_state, true);
+	scope_leave(task, state);
 	sequence_step(state);
 	if (task_state & TASK_DEAD)
 		thread_end(task, state, now);

@@ -278,6 +278,31 @@ enum tree_traffic {
 	TREE_TRAFFIC_FLAGS_4 = 1 << 4,	/* or the fourth, says how to receive */
 };
 
+/*
+ * Scopes of libtaskscope: where its memory has what we read (base/scope_layout.h), and what is kept
+ * of them.
+ */
+#define TREE_SCOPE_ANNOUNCE 0x65706f63736b7461ULL
+#define TREE_SCOPE_ANCHOR 128 /* in its header */
+#define TREE_SCOPE_DEPTH 4    /* in the block of a thread */
+#define TREE_SCOPE_PATH 144   /* likewise */
+#define TREE_SCOPE_FRAMES 40
+
+struct tree_scope_place {
+	__u64 area_ns;	    /* when the memory was made, which tells programs of a process apart */
+	__u64 self_offset;  /* from a thread's pointer to the address of its block */
+	__u32 is_announced; /* before the first scope */
+	__u32 reserved;
+};
+
+/* Open scopes of a thread, outermost first; a label without a number is 0. */
+struct tree_scope_key {
+	__u64 area_ns;
+	__s32 pid;
+	__u32 depth;
+	__u16 labels[TREE_SCOPE_FRAMES];
+};
+
 /* What seeding does. */
 enum tree_seed {
 	TREE_SEED_ARM,	   /* counting begins at the process's next exec */
@@ -291,6 +316,7 @@ enum tree_loss {
 	TREE_LOSS_TASKS,   /* tasks that the kernel had no memory for */
 	TREE_LOSS_CALLS,   /* calls that are counted without their number */
 	TREE_LOSS_WAITS,   /* times off the CPU that found the ring full */
+	TREE_LOSS_SCOPES,  /* waits in scopes that could not be read, or found no room */
 	TREE_LOSS_COUNT,
 };
 

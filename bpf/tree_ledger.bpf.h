@@ -7,6 +7,7 @@
 #define BPF_TREE_LEDGER_BPF_H
 
 #include "tree_off_cpu.bpf.h"
+#include "tree_scope.bpf.h"
 
 static __always_inline void off_add(struct tree_off_record *off, const struct interval *interval)
 {
@@ -105,6 +106,7 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 
 	if (state->phase == PHASE_LEFT) {
 		state->in_ns = arrival_ns(task, state, cpu, now);
+		scope_return(state, state->in_ns - state->out_ns);
 		interval_end(state, run_delay);
 	}
 	state->ledger.on_cpu_ns += now - state->in_ns;

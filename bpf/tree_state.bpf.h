@@ -86,6 +86,7 @@ struct thread_state {
 	struct waker waker;	  /* who ended the time off the CPU since out_ns */
 	struct waker early_waker; /* who woke it before it left: ends the next one */
 	struct short_waits shorts;
+	struct tree_scope_key scope; /* in which it left its CPU; depth 0: in none */
 	__s32 pid;
 	__s32 tid;
 	__u64 start_ns;

@@ -28,6 +28,7 @@ static struct {
 static uint64_t size;
 static struct taskscope_progress numbers; /* opened and ended by main(), advanced by all */
 static uint64_t primes;
+static taskscope_due_state line_state; /* which worker prints the next line */
 
 static bool is_prime(uint64_t number)
 {
@@ -55,6 +56,8 @@ static void count_primes(uint64_t job)
 			found += is_prime(number);
 		taskscope_advance(&range, steps);
 		taskscope_advance(&numbers, steps);
+		if (taskscope_due(&line_state, 10000))
+			fprintf(stderr, "pool: job %" PRIu64 ", at %" PRIu64 "\n", job, number);
 	}
 	taskscope_end(&range);
 	__atomic_fetch_add(&primes, found, __ATOMIC_RELAXED);

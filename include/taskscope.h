@@ -20,10 +20,10 @@
  * stopping the program, even when it hangs.
  *
  * Opening or closing a scope and counting progress take no lock, allocate nothing and make no
- * system call, except for the first scope of a thread and of a call site.  Every function may be
+ * system call, except for the first scope of a thread and of a label.  Every function may be
  * called at any time.  Before the start, after the stop and in destructors, scopes are simply not
  * recorded.  A forked child continues in memory of its own.  What does not fit (40 scopes deep,
- * 1,024 threads, 1,024 labels of call sites) is left out and counted.  Functions marked
+ * 1,024 threads, 1,024 labels) is left out and counted.  Functions marked
  * "signal-safe" may be called from a signal handler; for the others that use scopes, see
  * taskscope_enter().
  *
@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 #define TASKSCOPE_VERSION_MAJOR 1
-#define TASKSCOPE_VERSION_MINOR 0
+#define TASKSCOPE_VERSION_MINOR 1
 
 /* For times in milliseconds: 0 means the default, this means never. */
 #define TASKSCOPE_NEVER UINT32_MAX
@@ -117,7 +117,9 @@ struct taskscope_site {
 };
 
 /*
- * Opens a scope inside the thread's innermost one.  The label is copied (63 bytes at most).
+ * Opens a scope inside the thread's innermost one.  The label is copied (63 bytes at most).  The
+ * first 64 different labels that are made at run time, not literals, have statistics of their own,
+ * as labels of call sites have; the others are counted together.
  * Closing a scope also closes the scopes inside it that are still open; so does the end of the
  * thread.
  *
@@ -162,6 +164,25 @@ void taskscope_limit(struct taskscope_scope scope, uint32_t milliseconds);
  */
 void taskscope_idle(void); /* signal-safe */
 void taskscope_busy(void); /* signal-safe */
+
+/*
+ * For loops that say how far they are from time to time: true for one call in each interval, however
+ * many threads ask.
+ *
+ *	static taskscope_due_state state;	all zeros; shared by the threads of the loop
+ *	...
+ *	if (taskscope_due(&state, 10000))
+ *		printf("%zu of %zu rows\n", done, rows);
+ *
+ * The first call begins the first interval and returns 0.  The next interval begins with the call
+ * that returned 1.  The clock moves with the kernel's timer tick, every 1 to 10 ms: a shorter
+ * interval lasts until the next tick.  With TASKSCOPE_NEVER it is never true.  Does not need
+ * taskscope_start().
+ */
+typedef struct taskscope_due_state {
+	uint64_t next_ns;
+} taskscope_due_state;
+int taskscope_due(taskscope_due_state *state, uint32_t interval_ms); /* signal-safe */
 
 /* Names this thread in all output (31 bytes at most); NULL: the kernel's name is used. */
 void taskscope_thread(const char *name);

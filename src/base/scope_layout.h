@@ -7,10 +7,12 @@
  * with pread(): they never map it, never stop the program, and trust nothing in it.
  *
  *	struct scope_header		who, which clock, where everything else is, what was lost
- *	struct scope_label[]		labels of call sites; from 1 on, each written once
- *	struct scope_statistic[]	of threads that ended, by number of the label: some of the
- *					first label_count are used; the last one sums up all
- *					labels that had no place
+ *	struct scope_label[]		labels of call sites, and the first texts that were made at
+ *					run time; from 1 on, each written once
+ *	struct scope_statistic[]	of threads that ended, and of labels that found no place in
+ *					the block of their thread, by number of the label: some of
+ *					the first label_count are used; the last one sums up all
+ *					labels without a number
  *	struct scope_thread[]		a block for each thread: its frames, texts and statistics
  *
  * All numbers are in the machine's byte order.  Offsets and sizes are in the header, so that parts
@@ -27,6 +29,10 @@
  * A reader that can read the same counter reads both clocks once more and computes the rate from
  * the two pairs.  Any other reader uses `latest_ticks` and `latest_ns`, which the heartbeat
  * writes.
+ *
+ * In the kernel, a tracer can read what the thread that leaves its CPU was doing: `path` has the
+ * labels of its open frames.  It finds the block through the thread's own memory, at the place that
+ * the header has and the library announces (SCOPE_ANNOUNCE).
  */
 #ifndef BASE_SCOPE_LAYOUT_H
 #define BASE_SCOPE_LAYOUT_H
@@ -36,21 +42,30 @@
 #include <stdint.h>
 
 #define SCOPE_MAGIC UINT64_C(0x0065706f63736b74) /* "tkscope" and a zero, as bytes in memory */
-#define SCOPE_VERSION 1
+#define SCOPE_VERSION 2
 #define SCOPE_MEMORY_NAME "taskscope"
 #define SCOPE_FD 200			 /* readers try descriptors from here on, */
 #define SCOPE_FD_TRIES 8		 /* this many */
 #define SCOPE_HEARTBEAT_NAME "taskscope" /* the name of the heartbeat thread */
+/*
+ * Before it records scopes, the library names its thread what it is called already, with
+ *
+ *	prctl(PR_SET_NAME, name, address of the header, SCOPE_ANNOUNCE, self_offset)
+ *
+ * The kernel ignores the last three.  A tracer that follows the program reads them.
+ */
+#define SCOPE_ANNOUNCE UINT64_C(0x65706f63736b7461)
 
 enum {
-	SCOPE_LABELS = 1024,   /* of call sites; number 0 is not used */
-	SCOPE_LABEL_SIZE = 64, /* with the zero at its end */
+	SCOPE_LABELS = 1024,	/* number 0 is not used */
+	SCOPE_MADE_LABELS = 64, /* texts made at run time that have a number */
+	SCOPE_LABEL_SIZE = 64,	/* with the zero at its end */
 	SCOPE_THREADS = 1024,
 	SCOPE_FRAMES = 40,
-	SCOPE_TEXTS_SIZE = 1024,	  /* for labels that are made at run time */
-	SCOPE_STATISTICS = 17,		  /* of a thread; the last one sums up all other labels */
-	SCOPE_RETIRED = SCOPE_LABELS + 1, /* of ended threads, by label; likewise */
-	SCOPE_BUCKETS = 52,
+	SCOPE_TEXTS_SIZE = 1024, /* for labels that have no number */
+	SCOPE_STATISTICS = 17,	 /* of a thread; the last one is for labels without number */
+	SCOPE_RETIRED = SCOPE_LABELS + 1, /* by label; likewise */
+	SCOPE_BUCKETS = 50,
 	SCOPE_THREAD_NAME_SIZE = 32,
 	SCOPE_THREAD_SIZE = 8192,
 	SCOPE_HEADER_SIZE = 4096,
@@ -79,9 +94,7 @@ enum {
 	SCOPE_HAS_PROGRESS = 1 << 0,
 };
 
-/*
- * A frame's label: the number of a call site's label, or SCOPE_TEXT plus its offset in the texts.
- */
+/* A frame's label: its number, or SCOPE_TEXT plus its offset in the texts. */
 #define SCOPE_TEXT UINT32_C(0x80000000)
 
 /* A limit in milliseconds: 0 means the default in the header, this means no limit. */
@@ -116,6 +129,9 @@ struct scope_header {
 	uint32_t stall_limit_ms; /* for scopes without their own; SCOPE_NO_LIMIT: none */
 	uint32_t heartbeat_ms;	 /* 0: no heartbeat */
 
+	uint64_t address;    /* of this memory in the process */
+	int64_t self_offset; /* from a thread's pointer (%fs, TPIDR_EL0) to the address of its block */
+
 	uint64_t anchor_ticks, anchor_ns;
 	uint64_t latest_ticks, latest_ns; /* written by the heartbeat; 0: never */
 
@@ -131,7 +147,8 @@ struct scope_header {
 	uint64_t lost_labels;  /* call sites for whose label there was no room */
 	uint64_t lost_lines;   /* lines of the heartbeat that no reader took */
 	uint64_t ended_lost_depth, ended_lost_texts, ended_misplaced, ended_unwound,
-		ended_interrupted; /* sums of the threads that ended; see struct scope_thread */
+		ended_interrupted,
+		ended_unnumbered; /* sums of the threads that ended; see struct scope_thread */
 };
 
 struct scope_label {
@@ -143,6 +160,7 @@ struct scope_statistic {
 	uint32_t reserved;
 	uint64_t count;
 	uint64_t total_ticks;
+	uint64_t self_ticks; /* without the scopes inside */
 	uint64_t longest_ticks;
 	uint64_t cpu_ns; /* written by the heartbeat; sampled */
 	uint64_t cpu_samples;
@@ -158,7 +176,8 @@ struct scope_frame {
 	uint32_t flags;
 	uint32_t limit_ms;
 	uint32_t texts_used; /* in the thread's texts, before this frame */
-	uint32_t reserved[5];
+	uint32_t reserved[3];
+	uint64_t inner_ticks; /* of scopes inside that are closed; only with statistics */
 };
 
 struct scope_thread {
@@ -184,9 +203,15 @@ struct scope_thread {
 	uint64_t misplaced;   /* closed by another thread, or twice */
 	uint64_t unwound;     /* closed because a scope around them was */
 	uint64_t interrupted; /* opened by a signal handler in the middle of a change */
+	uint64_t unnumbered;  /* whose text, made at run time, has no number */
 
 	char name[SCOPE_THREAD_NAME_SIZE]; /* "": use the kernel's name */
-	uint64_t reserved[7];
+	/*
+	 * Labels of the frames, 0 for one without a number.  The owner writes a label before it
+	 * raises the depth: whoever interrupts it finds a path that existed.
+	 */
+	uint16_t path[SCOPE_FRAMES];
+	uint64_t reserved[4];
 
 	struct scope_frame frames[SCOPE_FRAMES];
 	char texts[SCOPE_TEXTS_SIZE];
@@ -196,6 +221,7 @@ struct scope_thread {
 static_assert(sizeof(struct scope_header) <= SCOPE_HEADER_SIZE, "the header fits its page");
 static_assert(sizeof(struct scope_frame) == 64, "a frame is a cache line");
 static_assert(sizeof(struct scope_statistic) == 256, "a statistic is four cache lines");
+static_assert((int)SCOPE_LABELS <= UINT16_MAX, "a path has numbers of 16 bits");
 static_assert(offsetof(struct scope_thread, frames) % 64 == 0, "frames begin at a cache line");
 static_assert(sizeof(struct scope_thread) <= SCOPE_THREAD_SIZE, "a block is two pages");
 

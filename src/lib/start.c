@@ -2,6 +2,7 @@
 #include "lib/start.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
 
 #include <taskscope.h>
 
@@ -47,6 +48,15 @@ static void header_describe(void)
 	STORE(header->state, SCOPE_STATE_ON);
 }
 
+/* Says where the area is to whoever traces this process: see SCOPE_ANNOUNCE. */
+static void announce(void)
+{
+	char name[16];
+
+	if (area.fd >= 0 && prctl(PR_GET_NAME, name) == 0)
+		prctl(PR_SET_NAME, name, area.header, SCOPE_ANNOUNCE, area.header->self_offset);
+}
+
 /*
  * Recording begins before the heartbeat thread, which may find scopes already.  is_on is set before
  * goes_on is cleared, so that another thread always sees one of them (see start_may_record()).
@@ -56,6 +66,7 @@ static void switch_on(struct warnings *warnings)
 	int error;
 
 	header_describe();
+	announce();
 	STORE(recording.is_on, true);
 	STORE(goes_on, false);
 	error = heartbeat_start(&control, warnings);

@@ -99,7 +99,8 @@ static int write_metadata(struct watch *watch, struct error *error)
 	if (status == 0 && !watch_is_attached(watch))
 		status = watch_report_hardware(watch);
 	if (status == 0)
-		status = phases_begin(&watch->phases, watch->host, watch->run);
+		status = phases_begin(&watch->phases, watch->host, watch->tracer,
+				      watch->run);
 	if (status < 0)
 		return no_memory(error);
 	if (!out)

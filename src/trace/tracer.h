@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/scope/phase.h"
 #include "model/tree/tree_event.h"
 
 struct error;
@@ -34,6 +35,17 @@ enum tracer_depth {
 	TRACER_SAMPLE, /* accounts and processes, for a sample */
 	TRACER_FINAL,  /* also system calls and open waits, for the end of the run */
 };
+
+/* A program whose scopes were found: see base/scope_layout.h. */
+struct tracer_scopes {
+	struct task_key process;
+	uint64_t area_ns; /* when its scope memory was made */
+	int64_t self_offset;
+	bool has_ended; /* nobody will ask for its waits again */
+};
+
+/* Receives a time off the CPU and the numbers of the labels, outermost first; 0: no number. */
+typedef int scope_wait_sink(void *context, const uint16_t *labels, size_t count, uint64_t ns);
 
 struct tracer_kind {
 	const char *name;
@@ -63,6 +75,14 @@ struct tracer_kind {
 	int (*drain)(void *state, tree_event_sink *sink, void *context);
 	/* Sends an account of each live thread, and the facts of each live process, to the sink. */
 	int (*sample)(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);
+	/*
+	 * Keeps the waits of a program by its open scopes, from now on or already.  These two are
+	 * NULL in a tracer that does not see every switch.
+	 */
+	enum phase_following (*follow_scopes)(void *state, const struct tracer_scopes *scopes);
+	/* Sends all waits of the program that are over. */
+	int (*scope_waits)(void *state, const struct tracer_scopes *scopes, scope_wait_sink *sink,
+			   void *context);
 	/* Sets what was lost so far: the members that it counts, and leaves the others alone. */
 	void (*losses)(void *state, struct run_losses *ret);
 	void (*close)(void *state);

@@ -24,6 +24,11 @@ def environment(**more):
     return {**kept, **more}
 
 
+def node(function):
+    """The version of the library that has the function first."""
+    return "TASKSCOPE_1.1" if function == "taskscope_due" else "TASKSCOPE_1.0"
+
+
 def documented_keys():
     """The keys of each kind of line, as the guide has them."""
     text = (support.ROOT / "docs/scopes.md").read_text()

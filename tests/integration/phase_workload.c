@@ -12,6 +12,9 @@
  *	odd MS			waits in a scope whose label no terminal should see
  *	workers N MS		as many threads burn in "worker" at a time
  *	quick N			opens and closes "quick" so often
+ *	waits N			so often in "around": waits, also in "within" and "made_3" inside
+ *	made N			opens and closes N labels made at run time, twice
+ *	half MS			burns in "outer half", then as long in "inner half" inside
  *	pause MS		waits, in no scope
  *	die MS			burns in "die", and is killed there
  *	fork			from here on twice; the child has no "ready" and is waited for
@@ -160,6 +163,85 @@ static void do_quick(uint64_t count)
 	}
 }
 
+static void wait_us(long us)
+{
+	struct timespec time = { 0, us * 1000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Adds what happened since. */
+static void add(struct watch *sum, struct watch since)
+{
+	sum->wall_ns += clock_ns(CLOCK_MONOTONIC) - since.wall_ns;
+	sum->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since.cpu_ns;
+}
+
+static void tell_sum(const char *label, const struct watch *sum)
+{
+	printf("phase %d %s %llu %llu\n", getpid(), label, (unsigned long long)sum->wall_ns,
+	       (unsigned long long)sum->cpu_ns);
+}
+
+static void wait_within(struct watch *sum, struct watch *made_sum)
+{
+	char label[] = "made_3";
+	struct watch watch = begin();
+
+	{
+		TASKSCOPE("within");
+		wait_us(700);
+	}
+	add(sum, watch);
+	watch = begin();
+	taskscope_leave(taskscope_enter(label));
+	{
+		struct taskscope_scope made = taskscope_enter(label);
+
+		wait_us(300);
+		taskscope_leave(made);
+	}
+	add(made_sum, watch);
+}
+
+static void do_waits(uint64_t count)
+{
+	struct watch around = { 0 }, within = { 0 }, made = { 0 };
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct watch watch = begin();
+		TASKSCOPE("around");
+
+		wait_us(500);
+		wait_within(&within, &made);
+		add(&around, watch);
+	}
+	tell_sum("around", &around);
+	tell_sum("within", &within);
+	tell_sum("made_3", &made);
+}
+
+static void do_made(uint64_t count)
+{
+	char label[32];
+
+	for (uint64_t i = 0; i < 2 * count; i++) {
+		snprintf(label, sizeof(label), "made %llu", (unsigned long long)(i % count));
+		taskscope_leave(taskscope_enter(label));
+	}
+}
+
+static void do_half(uint64_t ms)
+{
+	TASKSCOPE("outer half");
+
+	burn(ms / 2);
+	{
+		TASKSCOPE("inner half");
+		burn(ms / 2);
+	}
+}
+
 static void do_die(uint64_t ms)
 {
 	struct watch watch = begin();
@@ -196,7 +278,8 @@ static const struct {
 } works[] = {
 	{ "busy", do_busy },	     { "sleep", do_sleep }, { "nested", do_nested },
 	{ "progress", do_progress }, { "odd", do_odd },	    { "quick", do_quick },
-	{ "pause", wait_ms },	     { "die", do_die },
+	{ "pause", wait_ms },	     { "die", do_die },	    { "waits", do_waits },
+	{ "made", do_made },	     { "half", do_half },
 };
 
 static void do_work(const char *word, const char *number)

@@ -216,7 +216,7 @@ static void statistics(void)
 		TASKSCOPE("long");
 		nap(100);
 	}
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < 64 + 30; i++) {
 		char label[32];
 
 		snprintf(label, sizeof(label), "made %d", i);

@@ -176,7 +176,7 @@ class JsonTest(HeartbeatTest):
 
 
 class StatisticsTest(HeartbeatTest):
-    SCOPE = (r'^\[taskscope\] scope pid=\d+ label="%s" count=(\d+) total=\S+ mean=\S+ p50=\S+ p99=\S+ '
+    SCOPE = (r'^\[taskscope\] scope pid=\d+ label="%s" count=(\d+) total=\S+ self=\S+ mean=\S+ p50=\S+ p99=\S+ '
              r"max=\S+ cpu=(.*)$")
 
     def wait_for_samples(self, program, cpu_ns):

@@ -57,7 +57,7 @@ class Install(support.TestCase):
         self.assertEqual(self.files["taskscope.h"].parent.name, "include")
         folder = self.files["libtaskscope.a"].parent
         for name in ["libtaskscope.so", "libtaskscope.so.1"]:
-            self.assertTrue((folder / name).samefile(self.files["libtaskscope.so.1.0.0"]))
+            self.assertTrue((folder / name).samefile(self.files["libtaskscope.so.1.1.0"]))
 
     def flags(self, *options):
         """What pkg-config says, for an installation that is not at its place yet."""
@@ -80,7 +80,7 @@ class Install(support.TestCase):
     def check(self, program, short, says, long, label):
         """It works, and the installed program sees what it does."""
         environment = library.environment(
-            LD_LIBRARY_PATH=str(self.files["libtaskscope.so.1.0.0"].parent))
+            LD_LIBRARY_PATH=str(self.files["libtaskscope.so.1.1.0"].parent))
         done = subprocess.run([program, *short], capture_output=True, text=True, check=True,
                               timeout=support.HANG, env=environment)
         self.assertTrue(done.stdout.startswith(says), done.stdout)

@@ -30,6 +30,7 @@ COUNTERS = {
     "losses.lines": ("unit/session/test_lines.c", "lines.lost, 3"),
     "losses.looks": ("unit/session/test_watch.c", "watch.samples.failures.all, 1"),
     "losses.scopes": ("unit/session/test_phase_view.c", "losses.scopes, 1"),
+    "losses.scope_waits": ("unit/bpf/test_kernel_scope.c", "losses[TREE_LOSS_SCOPES], 1"),
     "losses.labels": ("unit/model/test_phase.c", "phases.omitted"),
     "missed_ticks": ("unit/session/test_sampler.c", "missed"),
     "unseen_cpu_ns": ("unit/session/test_run_json.c", "unseen_cpu_ns"),

@@ -20,7 +20,8 @@ from support import HANG, TASKSCOPE, wait_until
 PROGRAM = os.environ["TASKSCOPE_PHASE_WORKLOAD"]
 MS = 10 ** 6
 KEYS = ["pid", "start_time_ns", "comm", "label", "threads_ever", "wall_ns", "run_time_ns", "off_cpu_ns",
-        "samples", "count", "total_ns", "exact"]
+        "off_cpu_exact", "self_wall_ns", "self_run_time_ns", "self_off_cpu_ns", "samples", "count",
+        "total_ns", "self_total_ns", "exact"]
 
 
 def environment(**more):
@@ -94,6 +95,7 @@ class Running(PhaseCase):
                     self.check_time(phases[key], *times)
                     self.assertEqual(phases[key]["threads_ever"], 1)
                     self.assertIs(phases[key]["exact"], False)
+                    self.assertIs(phases[key]["off_cpu_exact"], way == "bpf")
                     self.assertIsNone(phases[key]["count"])
                     self.assertIsNone(phases[key]["total_ns"])
                 self.assertIn({"name": "scopes", "state": "ok"}, self.summary()["sources"])
@@ -121,8 +123,52 @@ class Running(PhaseCase):
                 self.assertGreater(phase["total_ns"], 0)
                 self.assertIs(phase["exact"], True)
                 self.assertEqual(phase["samples"], 0)
-                for key in ("threads_ever", "wall_ns", "run_time_ns", "off_cpu_ns"):
+                for key in ("threads_ever", "wall_ns", "run_time_ns", "self_wall_ns"):
                     self.assertIsNone(phase[key])
+                self.assertIs(phase["off_cpu_exact"], way == "bpf")
+                self.assertEqual(phase["off_cpu_ns"] is None, way != "bpf")
+
+    @unittest.skipUnless("bpf" in WAYS, "needs the BPF tracer")
+    def test_time_off_the_cpu_is_exact_also_between_two_samples(self):
+        """The program's own waits are all that it did but its CPU time; switching takes some of it."""
+        out = self.run_program("waits", 300, "pause", 10,
+                               options=["-i", "10s", "--source", "bpf"])
+        phases = {label: phase for (_, label), phase in self.phases().items()}
+        times = {label: wall - cpu for (_, label), (wall, cpu) in told(out).items()}
+        for label in ("around", "within", "made_3"):
+            self.assertIs(phases[label]["off_cpu_exact"], True)
+            self.assertAlmostEqual(phases[label]["off_cpu_ns"], times[label],
+                                   delta=times[label] * 0.1 + 5 * MS)
+        self.assertAlmostEqual(
+            phases["around"]["self_off_cpu_ns"],
+            phases["around"]["off_cpu_ns"] - phases["within"]["off_cpu_ns"]
+            - phases["made_3"]["off_cpu_ns"], delta=1)
+        self.assertEqual(phases["within"]["self_off_cpu_ns"], phases["within"]["off_cpu_ns"])
+        self.assertNotIn("scope_waits", self.summary()["losses"])
+
+    def test_labels_made_at_run_time_are_counted_each_for_itself(self):
+        """The first 64; what comes later is one row, and counted."""
+        self.run_program("made", 70, "pause", 300, env=COUNTING)
+        counts = {label: phase["count"] for (_, label), phase in self.phases().items()}
+        for i in range(64):
+            self.assertEqual(counts[f"made {i}"], 2)
+        self.assertEqual(counts[""], 12)
+        self.assertEqual(len(counts), 65)
+
+    def test_a_scope_has_the_time_outside_of_scopes_inside_for_itself(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                self.run_program("half", 800, env=COUNTING, options=["--source", way])
+                phases = {label: phase for (_, label), phase in self.phases().items()}
+                outer, inner = phases["outer half"], phases["inner half"]
+                for kind in ("wall_ns", "run_time_ns", "off_cpu_ns", "total_ns"):
+                    self.assertLessEqual(outer["self_" + kind], outer[kind], kind)
+                    self.assertEqual(inner["self_" + kind], inner[kind], kind)
+                self.assertAlmostEqual(outer["self_total_ns"],
+                                       outer["total_ns"] - inner["total_ns"], delta=MS)
+                if outer["samples"] > 2 and inner["samples"] > 2:
+                    self.assertAlmostEqual(outer["self_wall_ns"], outer["self_total_ns"],
+                                           delta=outer["total_ns"] * 0.2 + 100 * MS)
 
     def test_a_program_that_is_killed_in_a_scope_was_there_until_then(self):
         out = self.run_program("busy", 600, "die", 600, status=128 + signal.SIGKILL)
@@ -237,6 +283,15 @@ class Reports(PhaseCase):
         self.assertEqual(self.accept("report", self.path("run.jsonl")), err)
         again = json.loads(self.accept("report", "--format", "json", self.path("run.jsonl")))
         self.assertEqual(again["phases"], self.summary()["phases"])
+
+    def test_both_kinds_of_files_have_the_same_phases(self):
+        status, _, err = support.run("run", "-q", "-o", self.path("run.jsonl"), "-o",
+                                     self.path("run.tscope"), "--", PROGRAM, "half", "300",
+                                     "waits", "20", "quick", "5", env=COUNTING)
+        self.assertEqual(status, 0, err)
+        stored = json.loads(self.accept("report", "--format", "json", self.path("run.tscope")))
+        self.assertEqual(stored["phases"], self.summary()["phases"])
+        self.assertGreater(len(stored["phases"]), 4)
 
     def test_a_file_that_was_cut_off_says_that_there_are_no_phases(self):
         self.run_program("busy", 800)

@@ -279,9 +279,13 @@ class Scopes(TestCase):
         self.assertGreaterEqual(step["max_ns"], step["p99_ns"])
         self.assertGreaterEqual(long["max_ns"], 100_000_000)
         self.assertEqual(long["max_ns"], long["total_ns"])
+        for i in range(64):
+            self.assertEqual(uses[f"made {i}"]["count"], 1)
         self.assertEqual(uses[None]["count"], 30)
+        self.assertEqual(found["losses"]["unnumbered"], 30)
+        self.assertLessEqual(long["self_ns"], long["total_ns"])
         self.assertEqual(status, 0)
-        self.assertRegex(out, r"(?m)^scope +count +total +mean +p50 +p99 +max +cpu \(sampled\)$")
+        self.assertRegex(out, r"(?m)^scope +count +total +self +mean +p50 +p99 +max +cpu \(sampled\)$")
         self.assertRegex(out, r"(?m)^step +100 ")
         self.assertRegex(out, r"(?m)^<other> +30 ")
 

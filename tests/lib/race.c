@@ -31,6 +31,7 @@ enum {
 	SITES = 24, /* more than have statistics of their own */
 	NUMBERS = 1 << 20,
 	MODEL_DEPTH = SCOPE_FRAMES + 20,
+	MADE_TEXTS = 100,	 /* more than have a number */
 	MADE = SITES,		 /* the label of a scope whose label was made at run time */
 	NUMBERS_PER_COPY = 4096, /* a writer is not further ahead of the readers */
 	ENOUGH_STACKS = 100,
@@ -92,7 +93,7 @@ static void writer_open(struct writer *writer)
 	writer->numbers[depth] = number;
 	writer->lost_depth += depth >= SCOPE_FRAMES;
 	if (known->label == MADE) {
-		snprintf(text, sizeof(text), "made %u", number);
+		snprintf(text, sizeof(text), "made %u", number % MADE_TEXTS);
 		writer->open[depth] = (taskscope_begin)(text, number);
 	} else {
 		writer->open[depth] = taskscope_begin_site(&sites[known->label], number);
@@ -208,6 +209,7 @@ static void *writer_run(void *argument)
 /* What a reader takes of a block. */
 struct copy {
 	uint32_t depth, hidden;
+	uint16_t path[SCOPE_FRAMES];
 	struct scope_frame frames[SCOPE_FRAMES];
 	char texts[SCOPE_FRAMES][SCOPE_LABEL_SIZE];
 };
@@ -242,6 +244,7 @@ static bool block_copy(const struct scope_thread *block, struct copy *ret)
 	ret->hidden = LOAD(block->hidden);
 	for (uint32_t i = 0; i < ret->depth && i < SCOPE_FRAMES; i++) {
 		frame_copy(&block->frames[i], &ret->frames[i]);
+		ret->path[i] = LOAD(block->path[i]);
 		if (ret->frames[i].label & SCOPE_TEXT)
 			text_copy(block, ret->frames[i].label & ~SCOPE_TEXT, ret->texts[i]);
 	}
@@ -252,13 +255,14 @@ static void label_check(const struct known *known, uint64_t number, const struct
 			uint32_t index)
 {
 	uint32_t label = copy->frames[index].label;
+	const char *text = label & SCOPE_TEXT ? copy->texts[index] : area_labels()[label].text;
 	char wanted[24];
 
 	if (LOAD(known->label) != MADE) {
 		check("a label", label, LOAD(sites[known->label].number));
 	} else if (label) {
-		snprintf(wanted, sizeof(wanted), "made %u", (unsigned int)number);
-		check("a label made at run time", strcmp(copy->texts[index], wanted) == 0, 1);
+		snprintf(wanted, sizeof(wanted), "made %u", (unsigned int)number % MADE_TEXTS);
+		check("a label made at run time", strcmp(text, wanted) == 0, 1);
 	}
 }
 
@@ -277,6 +281,7 @@ static void stack_check(const struct writer *writer, const struct copy *copy)
 		check("open", frame->generation != 0, 1);
 		check("a counter in bounds", frame->count <= LOAD(known->most), 1);
 		label_check(known, frame->total, copy, i);
+		check("the path", copy->path[i], frame->label & SCOPE_TEXT ? 0 : frame->label);
 		around = frame->total;
 	}
 }

@@ -164,6 +164,7 @@ static struct scope decode_frame(const struct decoder *decoder, const struct sco
 {
 	struct scope scope = {
 		.age_ns = scope_scale_age(&decoder->scale, frame->entered_ticks),
+		.has_number = frame->label && !(frame->label & SCOPE_TEXT),
 		.has_progress = frame->flags & SCOPE_HAS_PROGRESS,
 		.count = frame->count,
 		.total = frame->total,
@@ -226,6 +227,7 @@ static void add_thread_losses(struct scope_losses *losses, const struct scope_th
 	losses->misplaced += thread->misplaced;
 	losses->unwound += thread->unwound;
 	losses->interrupted += thread->interrupted;
+	losses->unnumbered += thread->unnumbered;
 }
 
 static int decode_thread(const struct decoder *decoder, bool is_torn)
@@ -329,6 +331,7 @@ static void decode_header(const struct decoder *decoder, const struct scope_head
 		.misplaced = now->ended_misplaced,
 		.unwound = now->ended_unwound,
 		.interrupted = now->ended_interrupted,
+		.unnumbered = now->ended_unnumbered,
 	};
 }
 

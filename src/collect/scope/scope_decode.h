@@ -53,7 +53,7 @@ void scope_workspace_clear(struct scope_workspace *workspace);
 
 /*
  * Reads the header and checks all places and sizes in it.  0; -EPROTO when it is not scope memory;
- * -ENOENT when it is not ready yet; -ENOTSUP for a newer version; failures come with a sentence.
+ * -ENOENT when it is not ready yet; -ENOTSUP for another version; failures come with a sentence.
  */
 int scope_header_read(const struct scope_source *source, struct scope_header *ret,
 		      struct error *error);
@@ -80,7 +80,7 @@ uint64_t scope_scale_span(const struct scope_scale *scale, uint64_t ticks);
 
 /* The statistics of one label (0: of all others), summed over all threads that were added. */
 struct scope_tally {
-	uint64_t count, total_ticks, longest_ticks, cpu_ns, cpu_samples;
+	uint64_t count, total_ticks, self_ticks, longest_ticks, cpu_ns, cpu_samples;
 	uint64_t buckets[SCOPE_BUCKETS];
 };
 

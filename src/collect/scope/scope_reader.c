@@ -198,6 +198,26 @@ int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct 
 	return 0;
 }
 
+int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
+		       int64_t *ret_self_offset)
+{
+	struct scope_source source;
+	struct scope_header header;
+	struct error error = { 0 };
+	int status = read_header(&reader->fd, &source, &header, &error);
+
+	if (status < 0)
+		return status;
+	*ret_area_ns = header.anchor_ns;
+	*ret_self_offset = header.self_offset;
+	return 0;
+}
+
+const char *scope_reader_label(const struct scope_reader *reader, uint32_t number)
+{
+	return scope_label_text(&reader->workspace, number);
+}
+
 void scope_reader_close(struct scope_reader *reader)
 {
 	if (!reader)

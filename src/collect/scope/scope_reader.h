@@ -27,7 +27,7 @@ enum scope_search {
  * Returns 0; -ENOENT, without a sentence, when the process has no scopes of its own, also when it
  * holds another process's memory, as readers do.  With a sentence: -ESRCH when there is no such
  * process, -EACCES or -EPERM when we lack the right, -EPROTO when what is there is not scope
- * memory, -ENOTSUP when it is of a newer version.
+ * memory, -ENOTSUP when it is of another version.
  */
 int scope_reader_open(const struct host *host, int32_t pid, enum scope_search search,
 		      struct scope_reader **ret, struct error *error);
@@ -35,6 +35,15 @@ int scope_reader_open(const struct host *host, int32_t pid, enum scope_search se
 /* Takes a copy.  Statistics are read only on request, since they cost more. */
 int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct scopes *ret,
 		      struct error *error);
+
+/*
+ * For a tracer: when the memory was made, and where threads have the address of their block.  0 or
+ * a negative errno.
+ */
+int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
+		       int64_t *ret_self_offset);
+/* The text of a label's number, as of the last copy; "" when there is none. */
+const char *scope_reader_label(const struct scope_reader *reader, uint32_t number);
 
 void scope_reader_close(struct scope_reader *reader); /* NULL is allowed */
 void scope_reader_close_pointer(struct scope_reader **reader);

@@ -32,6 +32,7 @@ static void add_statistic(struct scope_tally *tally, const struct scope_header *
 	       offsetof(struct scope_statistic, buckets) + buckets * sizeof(uint32_t));
 	tally->count = add_capped(tally->count, statistic.count);
 	tally->total_ticks = add_capped(tally->total_ticks, statistic.total_ticks);
+	tally->self_ticks = add_capped(tally->self_ticks, statistic.self_ticks);
 	tally->cpu_ns = add_capped(tally->cpu_ns, statistic.cpu_ns);
 	tally->cpu_samples = add_capped(tally->cpu_samples, statistic.cpu_samples);
 	if (statistic.longest_ticks > tally->longest_ticks)
@@ -87,6 +88,7 @@ static struct scope_label_use finish_tally(const struct scope_workspace *workspa
 	struct scope_label_use use = {
 		.count = tally->count,
 		.total_ns = scope_scale_span(scale, tally->total_ticks),
+		.self_ns = scope_scale_span(scale, tally->self_ticks),
 		.longest_ns = scope_scale_span(scale, tally->longest_ticks),
 		.p50_ns = quantile(tally, scale, 0.5),
 		.p99_ns = quantile(tally, scale, 0.99),

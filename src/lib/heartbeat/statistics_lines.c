@@ -14,6 +14,7 @@ static void add(struct statistics_sum *sums, const struct scope_statistic *stati
 
 	sum->count += statistic->count;
 	sum->total_ticks += statistic->total_ticks;
+	sum->self_ticks += statistic->self_ticks;
 	if (statistic->longest_ticks > sum->longest_ticks)
 		sum->longest_ticks = statistic->longest_ticks;
 	sum->cpu_ns += statistic->cpu_ns;
@@ -90,6 +91,7 @@ static void print_sum(const struct statistics_sum *sum, uint32_t label, double n
 	line_add_as(&line, "label", NULL, "<other>", line_text(LINE_LABEL, text));
 	line_add_count(&line, "count", sum->count);
 	add_time(&line, "total", (double)sum->total_ticks, ns_per_tick);
+	add_time(&line, "self", (double)sum->self_ticks, ns_per_tick);
 	add_time(&line, "mean", (double)sum->total_ticks / count, ns_per_tick);
 	add_time(&line, "p50", (double)statistics_percentile(sum, 50), ns_per_tick);
 	add_time(&line, "p99", (double)statistics_percentile(sum, 99), ns_per_tick);

@@ -12,7 +12,7 @@
 #include "lib/lines/output.h"
 
 struct statistics_sum {
-	uint64_t count, total_ticks, longest_ticks;
+	uint64_t count, total_ticks, self_ticks, longest_ticks;
 	uint64_t cpu_ns, cpu_samples;
 	uint64_t buckets[SCOPE_BUCKETS];
 };

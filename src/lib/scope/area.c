@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/scope/block.h"
+#include "lib/scope/threads.h"
 #include "lib/scope/ticks.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -69,6 +70,8 @@ static void header_renew(struct scope_header *header, uint32_t label_count, uint
 		.statistics_max = SCOPE_STATISTICS,
 		.bucket_count = SCOPE_BUCKETS,
 		.pid = getpid(),
+		.address = (uint64_t)(uintptr_t)(area.header ? area.header : header),
+		.self_offset = self_offset(),
 		.clock = ticks_clock,
 		.label_count = label_count,
 		.thread_count = thread_count,
@@ -243,6 +246,7 @@ static void thread_renew(struct scope_thread *thread)
 	thread->misplaced = 0;
 	thread->unwound = 0;
 	thread->interrupted = 0;
+	thread->unnumbered = 0;
 }
 
 bool area_part(const struct scope_thread *thread, uint32_t slot)

@@ -3,21 +3,26 @@
 
 #include "lib/scope/statistics.h"
 
-static void close_one(struct scope_thread *block, struct scope_frame *frame, uint64_t ticks,
-		      bool has_statistics)
+static void count_closed(struct scope_thread *block, uint32_t index, uint64_t ticks)
 {
-	STORE(frame->generation, 0);
-	if (has_statistics)
-		statistics_close(block, frame->label,
-				 ticks > frame->entered_ticks ? ticks - frame->entered_ticks : 0);
+	struct scope_frame *frame = &block->frames[index];
+	uint64_t took = ticks > frame->entered_ticks ? ticks - frame->entered_ticks : 0;
+
+	statistics_close(block, frame->label, took,
+			 took > frame->inner_ticks ? took - frame->inner_ticks : 0);
+	if (index)
+		STORE(frame[-1].inner_ticks, frame[-1].inner_ticks + took);
 }
 
 void frames_close(struct scope_thread *block, uint32_t index, uint64_t ticks, bool has_statistics)
 {
 	uint64_t inside = block->depth - index - 1 + block->hidden;
 
-	for (uint32_t i = block->depth; i > index; i--)
-		close_one(block, &block->frames[i - 1], ticks, has_statistics);
+	for (uint32_t i = block->depth; i > index; i--) {
+		STORE(block->frames[i - 1].generation, 0);
+		if (has_statistics)
+			count_closed(block, i - 1, ticks);
+	}
 	if (inside)
 		STORE(block->unwound, block->unwound + inside);
 	STORE(block->hidden, 0);

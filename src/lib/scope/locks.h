@@ -7,7 +7,7 @@
 
 enum lock {
 	LOCK_START,   /* starting and stopping the library; the private copy of a forked child */
-	LOCK_SITES,   /* the labels of call sites */
+	LOCK_SITES,   /* labels that have a number */
 	LOCK_THREADS, /* who owns which block */
 	LOCKS,
 };

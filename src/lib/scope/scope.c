@@ -11,6 +11,7 @@
 #include "lib/scope/block.h"
 #include "lib/scope/handle.h"
 #include "lib/scope/locks.h"
+#include "lib/scope/made_labels.h"
 #include "lib/scope/sites.h"
 #include "lib/scope/statistics.h"
 #include "lib/scope/threads.h"
@@ -69,13 +70,15 @@ static APART struct taskscope_scope open_hidden(struct scope_thread *block)
 }
 
 /*
- * Copies a text to the thread's texts and returns its label for a frame; 0 when there is no room.
+ * Copies a text that has no number to the thread's texts and returns its label for a frame; 0 when
+ * there is no room.
  */
 static APART uint32_t text_copy(struct scope_thread *block, const char *text)
 {
 	size_t length = label_length(text);
 	uint32_t offset = block->texts_used;
 
+	STORE(block->unnumbered, block->unnumbered + 1);
 	if (length + 1 > SCOPE_TEXTS_SIZE - offset) {
 		STORE(block->lost_texts, block->lost_texts + 1);
 		return 0;
@@ -102,12 +105,15 @@ WITHIN struct taskscope_scope open_frame(struct scope_thread *block, const struc
 	uint32_t index = block->depth;
 	struct scope_frame *frame = &block->frames[index];
 	uint32_t generation = next_generation(block->generation);
+	uint32_t number = wish->text ? made_label_number(wish->text) : wish->label;
 	uint64_t ticks = ticks_now();
 
 	block_begin_change(block);
 	STORE(frame->texts_used, block->texts_used);
-	STORE(frame->label, wish->text ? text_copy(block, wish->text) : wish->label);
+	STORE(frame->label, wish->text && !number ? text_copy(block, wish->text) : number);
+	STORE(block->path[index], (uint16_t)number);
 	STORE(frame->entered_ticks, ticks);
+	STORE(frame->inner_ticks, 0);
 	STORE(frame->count, 0);
 	STORE(frame->total, wish->total);
 	STORE(frame->flags, wish->flags);

@@ -26,13 +26,18 @@ size_t label_length(const char *label)
 	return length; /* not UTF-8: cut anywhere */
 }
 
+bool label_is(uint32_t number, const char *text, size_t length)
+{
+	const char *label = area_labels()[number].text;
+
+	return memcmp(label, text, length) == 0 && !label[length];
+}
+
 /* Returns 0 when the label is not there. */
 static uint32_t label_find(const char *text, size_t length)
 {
-	const struct scope_label *labels = area_labels();
-
 	for (uint32_t i = 1; i < area.header->label_count; i++) {
-		if (memcmp(labels[i].text, text, length) == 0 && !labels[i].text[length])
+		if (label_is(i, text, length))
 			return i;
 	}
 	return 0;
@@ -50,9 +55,8 @@ static uint32_t label_add(const char *text, size_t length)
 	return number;
 }
 
-static uint32_t label_number(const char *text)
+uint32_t label_number(const char *text, size_t length)
 {
-	size_t length = label_length(text);
 	uint32_t number = label_find(text, length);
 
 	return number ? number : label_add(text, length);
@@ -65,7 +69,8 @@ static uint32_t site_number(struct taskscope_site *site)
 
 	if (number)
 		return number; /* another thread was faster */
-	number = label_number(label ? label : "");
+	label = label ? label : "";
+	number = label_number(label, label_length(label));
 	if (!number) {
 		__atomic_add_fetch(&area.header->lost_labels, 1, __ATOMIC_RELEASE);
 		number = SITE_LOST;

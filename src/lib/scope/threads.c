@@ -46,6 +46,7 @@ static void losses_retire(struct scope_thread *block)
 	loss_move(&block->misplaced, &header->ended_misplaced);
 	loss_move(&block->unwound, &header->ended_unwound);
 	loss_move(&block->interrupted, &header->ended_interrupted);
+	loss_move(&block->unnumbered, &header->ended_unnumbered);
 }
 
 /*

@@ -34,6 +34,19 @@ static inline struct scope_thread *self_block(void)
 	return self.block ? self.block : self.kept;
 }
 
+/* Where a thread has the address of its block, from its thread pointer on: the same for all. */
+static inline int64_t self_offset(void)
+{
+	char *pointer;
+
+#if defined(__x86_64__)
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+#else
+	pointer = __builtin_thread_pointer();
+#endif
+	return (char *)&self.block - pointer;
+}
+
 /*
  * Signal handlers of this thread see the flag set before anything changes, and cleared after all
  * changes are made.  The fences keep the compiler from reordering that; no CPU reorders it for a

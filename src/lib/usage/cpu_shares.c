@@ -6,6 +6,7 @@
 #include "lib/scope/area.h"
 #include "lib/scope/block.h"
 #include "lib/scope/locks.h"
+#include "lib/scope/statistics.h"
 #include "lib/scope/threads.h"
 #include "lib/scope/ticks.h"
 #include "lib/usage/own_usage.h"
@@ -47,26 +48,35 @@ static bool has_young(const struct cpu_shares *shares, const struct stack *threa
 	return is_young(shares, &thread->frames[thread->depth - 1]);
 }
 
-/*
- * The owner makes a place for a label when it opens a scope.  A label without one shares the last.
- */
-static uint32_t place_of(const struct scope_thread *block, uint32_t label)
+static bool is_own(const struct scope_thread *block, const struct scope_statistic *statistic)
 {
-	uint32_t count = LOAD(block->statistic_count);
-
-	for (uint32_t i = 0; i < count && i < SCOPE_STATISTICS - 1; i++)
-		if (LOAD(block->statistics[i].label) == label)
-			return i;
-	return SCOPE_STATISTICS - 1;
+	return statistic >= block->statistics && statistic < block->statistics + SCOPE_STATISTICS;
 }
 
-/* A share is an estimate, but no label can use more than its thread. */
-static void add(struct scope_statistic *statistic, uint64_t ns, uint64_t most_ns)
+/* A share is an estimate, but no label can use more than its thread, in a place of its own. */
+static void add(const struct scope_thread *block, struct scope_statistic *statistic, uint64_t ns,
+		uint64_t most_ns)
 {
 	uint64_t sum = LOAD(statistic->cpu_ns) + ns;
 
-	STORE(statistic->cpu_ns, sum < most_ns ? sum : most_ns);
+	if (sum > most_ns && is_own(block, statistic))
+		sum = most_ns;
+	STORE(statistic->cpu_ns, sum);
 	STORE(statistic->cpu_samples, LOAD(statistic->cpu_samples) + 1);
+}
+
+/* The places that were given a share. */
+struct given {
+	const struct scope_statistic *list[SCOPE_FRAMES];
+	uint32_t count;
+};
+
+static bool is_given(const struct given *given, const struct scope_statistic *statistic)
+{
+	for (uint32_t i = 0; i < given->count; i++)
+		if (given->list[i] == statistic)
+			return true;
+	return false;
 }
 
 static bool is_open(const struct scope_thread *block, uint32_t index,
@@ -81,20 +91,20 @@ static void give(const struct cpu_shares *shares, const struct stack *thread, ui
 {
 	const struct cpu_share *share = &shares->threads[thread->slot];
 	struct scope_thread *block = threads_lock_block(thread->slot, thread->tid);
-	uint32_t given = 0;
+	struct given given = { .count = 0 };
 
 	if (!block)
 		return;
 	for (uint32_t i = 0; i < thread->depth; i++) {
 		const struct scope_frame *frame = &thread->frames[i];
-		uint32_t place = place_of(block, frame->label);
+		struct scope_statistic *place = statistics_place(block, frame->label);
 
-		if (given & UINT32_C(1) << place)
+		if (is_given(&given, place))
 			continue;
 		if (is_young(shares, frame) && share->was_long && !is_open(block, i, frame))
 			continue;
-		given |= UINT32_C(1) << place;
-		add(&block->statistics[place], is_young(shares, frame) ? young_ns : share->ran_ns,
+		given.list[given.count++] = place;
+		add(block, place, is_young(shares, frame) ? young_ns : share->ran_ns,
 		    share->cpu_ns);
 	}
 	lock_release(LOCK_THREADS);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Phases: how long the threads of a process were inside scopes of each label
- * (model/scope/scopes.h), and how much of that time they were on a CPU.
+ * (model/scope/scopes.h), and how much of that time they were on a CPU.  Scopes nest: a label has
+ * the time in which one of its scopes was open, and as its own ("self") the part in which it was
+ * the innermost.
  *
  * Times are sampled.  A sample reads the open scopes of a thread.  The time since the last sample
  * is divided at each depth: a scope that is open now has an age, so it gets the time since it was
@@ -9,6 +11,9 @@
  * longer than the time between two samples are exact, and shorter ones are right on average.  A
  * label counts once for a thread, however often it is on the stack, and again for each further
  * thread.
+ *
+ * A tracer that sees every switch can also say exactly how long threads were off the CPU in scopes
+ * of each label: phase_wait().  That replaces the estimate.
  *
  * Programs that keep statistics also say how often each label was closed, and after how long.
  * These include scopes that no sample found.
@@ -37,18 +42,31 @@ struct phase {
 	char label[SCOPE_LABEL_SIZE]; /* "": all labels that have no row of their own */
 	uint64_t samples; /* that found a thread in it; 0: threads and wall_ns are not known */
 	uint64_t threads;
-	uint64_t wall_ns;
+	uint64_t wall_ns, self_wall_ns;
 	bool has_cpu;
-	uint64_t cpu_ns, off_cpu_ns; /* both are parts of wall_ns */
-	bool has_count;		     /* from the program's own statistics */
-	uint64_t count, total_ns;    /* of closed scopes */
-	bool is_partial;	     /* a program of it kept no statistics: count is too low */
+	uint64_t cpu_ns, self_cpu_ns;
+	uint64_t off_cpu_ns, self_off_cpu_ns; /* with the CPU time: the whole of wall_ns */
+	bool has_self;			      /* false in older files: no self_ is known */
+	bool has_waits; /* phase_wait() says the time off the CPU; no sample needs to */
+	bool is_off_cpu_exact;
+	bool has_count;				 /* from the program's own statistics */
+	uint64_t count, total_ns, self_total_ns; /* of closed scopes */
+	bool is_partial; /* a program of it kept no statistics: count is too low */
+
+	/* From phase_wait(), until phases_sort() puts them in the place of the estimates. */
+	bool lacks_waits, is_unnumbered;
+	uint64_t waits_ns, self_waits_ns;
 };
 
 /* Whether files and outputs call the phase exact. */
 static inline bool phase_is_exact(const struct phase *phase)
 {
 	return phase->has_count && !phase->is_partial;
+}
+
+static inline bool phase_has_off_cpu(const struct phase *phase)
+{
+	return phase->has_cpu || phase->has_waits;
 }
 
 /* All zeros: scopes were not searched for. */
@@ -59,8 +77,8 @@ struct phases {
 };
 
 /*
- * Drops labels that no thread entered while watched, and sorts the others by time, as all outputs
- * show them.  Nothing can be added afterwards.
+ * Drops labels that no thread entered while watched, puts exact times in the place of estimates,
+ * and sorts by time, as all outputs show them.  Nothing can be added afterwards.
  */
 void phases_sort(struct phases *phases);
 void phases_free(struct phases *phases);
@@ -68,7 +86,7 @@ void phases_free(struct phases *phases);
 /* A label of a process: its place in the list, and which statistics were already added there. */
 struct phase_row {
 	uint32_t phase;
-	uint64_t count, total_ns;
+	uint64_t count, total_ns, self_total_ns;
 };
 
 /* The state of a thread between two samples. */
@@ -87,8 +105,16 @@ struct phase_thread {
 	uint64_t round;
 };
 
+/* Whether phase_wait() gets the waits of a program. */
+enum phase_following {
+	PHASE_NOT_FOLLOWED,
+	PHASE_FOLLOWED_LATE, /* it was in scopes before */
+	PHASE_FOLLOWED,	     /* from its first scope on */
+};
+
 struct phase_process {
 	struct task_key key;
+	enum phase_following following;
 	char comm[TREE_COMM_SIZE];
 	ARRAY_OF(struct phase_row) rows;
 	ARRAY_OF(struct phase_thread *) threads;
@@ -114,11 +140,28 @@ struct thread_sample {
 	bool has_cpu;
 	uint64_t cpu_ns;       /* on a CPU since watching began */
 	bool keeps_statistics; /* its program does */
+	enum phase_following following;
+	uint64_t
+		wait_ns; /* how long it is off the CPU now, if phase_wait() will not say so; else 0 */
 };
 
 /* 0 or -ENOMEM. */
 int phase_sample(struct phases *phases, struct phase_process *process, struct phase_thread *thread,
 		 const struct thread_sample *sample);
+
+/*
+ * Adds time that threads were off the CPU while scopes of these labels were open, outermost first;
+ * "" is a label without a number.  0 or -ENOMEM.
+ */
+int phase_wait(struct phases *phases, struct phase_process *process, const char *const *labels,
+	       size_t count, uint64_t ns);
+
+/* The same for the scopes that the thread was in at the last sample. */
+void phase_wait_thread(struct phases *phases, const struct phase_process *process,
+		       const struct phase_thread *thread, uint64_t ns);
+
+/* Some waits were lost: no time off the CPU is exact. */
+void phases_lack_waits(struct phases *phases);
 
 /*
  * Adds the growth of the program's own statistics since the last call.  The first call after

@@ -20,6 +20,7 @@
 /* One open scope. */
 struct scope {
 	char label[SCOPE_LABEL_SIZE]; /* "" when there was no room for it */
+	bool has_number; /* the library numbers its label: it has statistics of its own */
 	uint64_t age_ns;
 	bool has_progress;
 	uint64_t count, total; /* a total of 0 is not known */
@@ -44,6 +45,7 @@ struct scope_task {
 struct scope_label_use {
 	char label[SCOPE_LABEL_SIZE]; /* "" for all labels that have no row of their own */
 	uint64_t count, total_ns, longest_ns;
+	uint64_t self_ns;	 /* the part of total_ns outside of scopes inside */
 	uint64_t p50_ns, p99_ns; /* estimates from buckets of powers of two */
 	bool has_cpu;
 	uint64_t cpu_ns; /* sampled by the heartbeat; includes scopes inside this one */
@@ -51,7 +53,7 @@ struct scope_label_use {
 
 struct scope_losses {
 	uint64_t threads, scopes, labels, lines;
-	uint64_t depth, texts, misplaced, unwound, interrupted;
+	uint64_t depth, texts, misplaced, unwound, interrupted, unnumbered;
 };
 
 struct scopes {

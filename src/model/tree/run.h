@@ -124,6 +124,7 @@ struct run_losses {
 	uint64_t lines;			   /* JSON lines that could not be written */
 	struct run_number tracer_failures; /* samples and drains of the tracer that failed */
 	uint64_t scopes;		   /* reads of a process's scopes that failed */
+	uint64_t scope_waits;		   /* waits in scopes that are not in their phase */
 };
 
 /* What watching cost. */

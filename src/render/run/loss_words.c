@@ -19,6 +19,7 @@ static const struct {
 	{ "lines", "JSON line", "JSON lines" },
 	{ "looks", "read of the tree", "reads of the tree" },
 	{ "scopes", "read of scopes", "reads of scopes" },
+	{ "scope_waits", "wait in scopes", "waits in scopes" },
 	{ "labels", "label of scopes", "labels of scopes" },
 };
 /* clang-format on */

@@ -183,6 +183,7 @@ void scopes_statistics_columns(struct table *table)
 		{ "scope",         TABLE_NAME,  .id = "label", .is_nullable = true },
 		{ "count",         TABLE_RIGHT, .id = "count", .unit = UNIT_COUNT },
 		{ "total",         TABLE_RIGHT, .id = "total_ns", .unit = UNIT_NS },
+		{ "self",          TABLE_RIGHT, 3, .id = "self_ns", .unit = UNIT_NS },
 		{ "mean",          TABLE_RIGHT, .id = "mean_ns", .unit = UNIT_NS, .is_nullable = true },
 		{ "p50",           TABLE_RIGHT, 2, .id = "p50_ns", .unit = UNIT_NS, .is_nullable = true },
 		{ "p99",           TABLE_RIGHT, 1, .id = "p99_ns", .unit = UNIT_NS, .is_nullable = true },
@@ -202,6 +203,7 @@ static void put_use(struct table *table, const struct scope_label_use *use)
 		put_word(table, "<other>");
 	put_number(table, use->count);
 	put_number(table, use->total_ns);
+	put_number(table, use->self_ns);
 	put_known(table, use->count, use->count ? use->total_ns / use->count : 0);
 	put_known(table, use->count, use->p50_ns);
 	put_known(table, use->count, use->p99_ns);

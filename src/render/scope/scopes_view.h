@@ -37,7 +37,7 @@ struct scope_loss_word {
 	size_t offset; /* in struct scope_losses */
 };
 
-#define SCOPE_LOSS_COUNT 9
+#define SCOPE_LOSS_COUNT 10
 extern const struct scope_loss_word scope_loss_words[SCOPE_LOSS_COUNT];
 
 uint64_t scope_loss_count(const struct scope_losses *losses, size_t which);

@@ -26,6 +26,7 @@ const struct scope_loss_word scope_loss_words[SCOPE_LOSS_COUNT] = {
 	LOSS(misplaced, "close on another thread or twice", "closes on another thread or twice"),
 	LOSS(unwound, "scope closed by one around it", "scopes closed by one around them"),
 	LOSS(interrupted, "scope in an interrupted change", "scopes in an interrupted change"),
+	LOSS(unnumbered, "scope that counts as <other>", "scopes that count as <other>"),
 };
 
 uint64_t scope_loss_count(const struct scope_losses *losses, size_t which)

@@ -67,11 +67,13 @@ static int open_view(struct phase_watch *watch, struct phase_member *member,
 		return -ESRCH;
 	if (member->view) {
 		phase_view_reopen(member->view, reader, process);
+		phase_view_follow(member->view, watch->tracer);
 		return 0;
 	}
 	member->view = phase_view_new(reader, process);
 	if (!member->view)
 		return -ENOMEM;
+	phase_view_follow(member->view, watch->tracer);
 	if (member->is_found)
 		phase_count_failure(watch, phase_view_begin(member->view, &watch->run->phases));
 	return 0;

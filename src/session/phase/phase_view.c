@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "collect/scope/scope_reader.h"
+#include "session/phase/phase_follow.h"
 
 /*
  * A program can claim any number of threads.  We accept those that the tree knows, and
@@ -192,6 +193,7 @@ static int sample_task(struct round *round, const struct scope_task *task)
 	if (task->is_torn && !round->is_last)
 		return 0;
 	read_usage(&sample, thread);
+	sample.wait_ns = phase_unfollowed_ns(view, thread, known, round->time_ns);
 	return phase_sample(round->phases, &view->phases, known, &sample);
 }
 
@@ -343,17 +345,46 @@ int phase_view_sample(struct phase_view *view, struct phases *phases,
 {
 	int status = take_copy(view, phases, process, until_ns);
 
-	if (!until_ns)
-		return status;
+	return status;
+}
+
+int phase_view_end(struct phase_view *view, struct phases *phases)
+{
+	int status;
+
+	view->traced.has_ended = true;
+	status = phase_view_add_waits(view, phases);
 	close_reader(view);
 	phase_process_forget(&view->phases);
 	scopes_clear(&view->scopes);
 	return status;
 }
 
-int phase_view_count(struct phase_view *view, struct phases *phases)
+/* Adds the waits that are not over, which the tracer does not know yet. */
+static int add_open_waits(struct phase_view *view, struct phases *phases,
+			  const struct tree_process *process, uint64_t time_ns)
+{
+	struct round round = { .view = view, .process = process };
+	int status = index_threads(&round);
+
+	for (size_t i = 0; i < view->phases.threads.count && status == 0; i++) {
+		const struct phase_thread *known = view->phases.threads.data[i];
+
+		phase_wait_thread(phases, &view->phases, known,
+				  phase_open_ns(view, find_thread(&round, known->tid), time_ns));
+	}
+	number_map_clear(&round.threads);
+	return status;
+}
+
+int phase_view_count(struct phase_view *view, struct phases *phases,
+		     const struct tree_process *process, uint64_t time_ns)
 {
 	int status = read_copy(view, true);
 
+	if (status == 0)
+		status = phase_view_add_waits(view, phases);
+	if (status == 0 && process && view->tracer)
+		status = add_open_waits(view, phases, process, time_ns);
 	return status < 0 ? status : add_statistics(view, phases, false);
 }

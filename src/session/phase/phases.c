@@ -17,10 +17,12 @@
 /* At most this many processes in a line; the others are counted. */
 #define LINE_PROCESSES_MAX 64
 
-int phases_begin(struct phase_watch *watch, const struct host *host, struct run *run)
+int phases_begin(struct phase_watch *watch, const struct host *host, const struct tracer *tracer,
+		 struct run *run)
 {
 	*watch = (struct phase_watch){
 		.host = host,
+		.tracer = tracer,
 		.run = run,
 	};
 	phase_search_begin(watch);
@@ -51,6 +53,7 @@ static void end_program(struct phase_watch *watch, struct phase_member *member,
 		return;
 	phase_count_failure(watch, phase_view_sample(member->view, &watch->run->phases, process,
 						     time_ns ? time_ns : monotonic_ns()));
+	phase_count_failure(watch, phase_view_end(member->view, &watch->run->phases));
 	watch->readers--;
 }
 
@@ -236,8 +239,8 @@ static int report(struct phase_watch *watch)
 	append_count(&reason, watch->beyond, "process with scopes was one too many at a time",
 		     "processes with scopes were too many at a time");
 	append_count(&reason, watch->strange,
-		     "process has scopes of a newer version, or that make no sense",
-		     "processes have scopes of a newer version, or that make no sense");
+		     "process has scopes of another version, or that make no sense",
+		     "processes have scopes of another version, or that make no sense");
 	append_count(&reason, watch->run->losses.scopes, "read of scopes failed",
 		     "reads of scopes failed");
 	if (reason.failed)
@@ -257,8 +260,13 @@ int phases_finish(struct phase_watch *watch)
 		struct phase_view *view = watch->members.data[i]->view;
 
 		if (view && view->reader)
-			phase_count_failure(watch, phase_view_count(view, &watch->run->phases));
+			phase_count_failure(watch, phase_view_count(view, &watch->run->phases,
+								    tree_find(watch->run->tree,
+									      view->phases.key.pid),
+								    watch->run->end_ns));
 	}
+	if (watch->run->losses.scope_waits)
+		phases_lack_waits(&watch->run->phases);
 	phases_sort(&watch->run->phases);
 	return report(watch);
 }

@@ -23,6 +23,7 @@
 
 struct host;
 struct lines;
+struct tracer;
 
 struct phase_member {
 	struct task_key key;
@@ -44,6 +45,7 @@ struct phase_member {
 /* All zeros: nothing is searched. */
 struct phase_watch {
 	const struct host *host;
+	const struct tracer *tracer;
 	struct run *run;
 	struct number_map numbers;
 	ARRAY_OF(struct phase_member *) members;
@@ -58,8 +60,9 @@ struct phase_watch {
 	size_t turn; /* the member that was searched last */
 };
 
-/* Borrows `host` and `run`.  Adds the row of the manifest.  0 or a negative errno. */
-int phases_begin(struct phase_watch *watch, const struct host *host, struct run *run);
+/* Borrows all three.  Adds the row of the manifest.  0 or a negative errno. */
+int phases_begin(struct phase_watch *watch, const struct host *host, const struct tracer *tracer,
+		 struct run *run);
 void phases_close(struct phase_watch *watch);
 
 /* Call it after the event was applied to the tree. */

@@ -86,10 +86,20 @@ static void write_phase(struct json *json, const struct phase *phase)
 	json_member_known(json, "threads_ever", phase->samples > 0, phase->threads);
 	json_member_known(json, "wall_ns", phase->samples > 0, phase->wall_ns);
 	json_member_known(json, "run_time_ns", phase->has_cpu, phase->cpu_ns);
-	json_member_known(json, "off_cpu_ns", phase->has_cpu, phase->off_cpu_ns);
+	json_member_known(json, "off_cpu_ns", phase_has_off_cpu(phase), phase->off_cpu_ns);
+	json_key(json, "off_cpu_exact");
+	json_bool(json, phase->is_off_cpu_exact);
+	json_member_known(json, "self_wall_ns", phase->has_self && phase->samples > 0,
+			  phase->self_wall_ns);
+	json_member_known(json, "self_run_time_ns", phase->has_self && phase->has_cpu,
+			  phase->self_cpu_ns);
+	json_member_known(json, "self_off_cpu_ns", phase->has_self && phase_has_off_cpu(phase),
+			  phase->self_off_cpu_ns);
 	json_member_u64(json, "samples", phase->samples);
 	json_member_known(json, "count", phase->has_count, phase->count);
 	json_member_known(json, "total_ns", phase->has_count, phase->total_ns);
+	json_member_known(json, "self_total_ns", phase->has_self && phase->has_count,
+			  phase->self_total_ns);
 	json_key(json, "exact");
 	json_bool(json, phase_is_exact(phase));
 	json_end_object(json);

@@ -5,6 +5,16 @@
 #include "store/run/run_parts.h"
 #include "store/run/run_values.h"
 
+static void read_self(const json_t *object, struct phase *ret)
+{
+	bool has_wall = member_u64(object, "self_wall_ns", &ret->self_wall_ns);
+	bool has_off_cpu = member_u64(object, "self_off_cpu_ns", &ret->self_off_cpu_ns);
+	bool has_total = member_u64(object, "self_total_ns", &ret->self_total_ns);
+
+	member_u64(object, "self_run_time_ns", &ret->self_cpu_ns);
+	ret->has_self = has_wall || has_off_cpu || has_total;
+}
+
 /* False when the object has no label or no process. */
 static bool read_phase(const json_t *object, struct phase *ret)
 {
@@ -19,10 +29,12 @@ static bool read_phase(const json_t *object, struct phase *ret)
 	member_bytes(object, "label", ret->label, sizeof(ret->label));
 	if (has_threads && member_u64(object, "wall_ns", &ret->wall_ns))
 		member_u64(object, "samples", &ret->samples);
-	ret->has_cpu = member_u64(object, "run_time_ns", &ret->cpu_ns) &&
-		       member_u64(object, "off_cpu_ns", &ret->off_cpu_ns);
+	ret->has_cpu = member_u64(object, "run_time_ns", &ret->cpu_ns);
+	ret->has_waits = member_u64(object, "off_cpu_ns", &ret->off_cpu_ns) && !ret->has_cpu;
+	ret->is_off_cpu_exact = member_flag(object, "off_cpu_exact");
 	ret->has_count = member_u64(object, "count", &ret->count) &&
 			 member_u64(object, "total_ns", &ret->total_ns);
+	read_self(object, ret);
 	ret->is_partial = !member_flag(object, "exact");
 	return true;
 }

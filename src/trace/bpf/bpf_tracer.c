@@ -100,6 +100,7 @@ static void losses(void *context, struct run_losses *ret)
 	ret->unnamed_syscalls = counts[TREE_LOSS_CALLS];
 	ret->waits = counts[TREE_LOSS_WAITS];
 	ret->untracked_tasks = counts[TREE_LOSS_TASKS];
+	ret->scope_waits = counts[TREE_LOSS_SCOPES];
 }
 
 static const struct source_report sources[] = {
@@ -192,6 +193,8 @@ const struct tracer_kind bpf_tracer = {
 	.fd = wake_fd,
 	.drain = bpf_drain,
 	.sample = bpf_sample,
+	.follow_scopes = bpf_follow_scopes,
+	.scope_waits = bpf_scope_waits,
 	.losses = losses,
 	.close = close_state,
 };

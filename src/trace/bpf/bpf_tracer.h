@@ -6,6 +6,7 @@
  *	bpf_tracer.c	events from the ring, and the tracer itself
  *	bpf_seed.c	makes members of processes that run
  *	bpf_sample.c	accounts of what lives
+ *	bpf_scopes.c	waits in scopes of libtaskscope
  *	tree_loader.c	loads and attaches the programs
  */
 #ifndef TRACE_BPF_TRACER_H
@@ -75,6 +76,11 @@ void bpf_forget_found(struct bpf_state *state);
 int tree_loader_open(const struct host *host, const struct tracer_options *options,
 		     struct tree_program **ret, struct error *error);
 void tree_loader_close(struct tree_program *program); /* NULL is allowed */
+
+/* bpf_scopes.c: struct tracer_kind's follow_scopes() and scope_waits(). */
+enum phase_following bpf_follow_scopes(void *state, const struct tracer_scopes *scopes);
+int bpf_scope_waits(void *state, const struct tracer_scopes *scopes, scope_wait_sink *sink,
+		    void *context);
 
 /* bpf_sample.c: struct tracer_kind's sample(). */
 int bpf_sample(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);

@@ -241,7 +241,6 @@ static void a_label_made_at_run_time_is_copied(void **state)
 	assert_string_equal(frame_label(own_block(), 0), "row 1");
 	assert_string_equal(frame_label(own_block(), 1), "column 2");
 	taskscope_leave(inner);
-	assert_int_equal(own_block()->texts_used, sizeof("row 1"));
 	taskscope_leave(outer);
 	assert_int_equal(own_block()->texts_used, 0);
 }
@@ -253,6 +252,10 @@ static void texts_without_room_are_counted(void **state)
 	uint64_t lost = own_block()->lost_texts;
 
 	(void)state;
+	for (size_t i = 0; i < SCOPE_MADE_LABELS; i++) {
+		snprintf(text, sizeof(text), "one of the first %zu", i);
+		taskscope_leave((taskscope_enter)(text));
+	}
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	for (size_t i = 0; i < 20; i++)

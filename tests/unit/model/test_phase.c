@@ -61,6 +61,7 @@ static void sample_at(struct scene *scene, int32_t tid, uint64_t at_ms, uint64_t
 	for (; seen && seen[at.count].label; at.count++) {
 		snprintf(scopes[at.count].label, SCOPE_LABEL_SIZE, "%s", seen[at.count].label);
 		scopes[at.count].age_ns = seen[at.count].age_ms * MS;
+		scopes[at.count].has_number = seen[at.count].label[0] != '?';
 	}
 	assert_int_equal(phase_sample(&scene->phases, &scene->process, thread_of(scene, tid), &at),
 			 0);
@@ -107,6 +108,144 @@ static void a_scope_from_before_it_was_watched_counts_from_then_on(void **state)
 	(void)state;
 	sample_at(&scene, 1, 100, 40, SCOPES({ "solve", 90000 }), 90000);
 	assert_phase(&scene, "solve", 100, 40);
+}
+
+static void assert_self(const struct scene *scene, const char *label, uint64_t wall_ms,
+			uint64_t cpu_ms)
+{
+	const struct phase *phase = phase_of(scene, label);
+
+	assert_non_null(phase);
+	assert_true(phase->has_self);
+	assert_int_equal(phase->self_wall_ns, wall_ms * MS);
+	assert_int_equal(phase->self_cpu_ns, cpu_ms * MS);
+	assert_int_equal(phase->self_off_cpu_ns, (wall_ms - cpu_ms) * MS);
+}
+
+static void a_scope_has_for_its_own_the_time_outside_of_scopes_inside(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	sample_at(&scene, 1, 100, 50, SCOPES({ "a", 100 }, { "b", 60 }, { "c", 10 }), 10);
+	assert_phase(&scene, "a", 100, 50);
+	assert_self(&scene, "a", 40, 20);
+	assert_self(&scene, "b", 50, 25);
+	assert_self(&scene, "c", 10, 5);
+	/* At 130 ms c and b were closed. */
+	sample_at(&scene, 1, 200, 50, SCOPES({ "a", 200 }), 70);
+	assert_self(&scene, "a", 110, 20);
+	assert_self(&scene, "b", 50, 25);
+	assert_self(&scene, "c", 40, 5);
+	assert_phase(&scene, "b", 90, 30);
+	/* Another scope inside, and all ended at 280 ms. */
+	sample_at(&scene, 1, 240, 50, SCOPES({ "a", 240 }, { "b", 10 }), 10);
+	sample_at(&scene, 1, 300, 50, NULL, 20);
+	assert_self(&scene, "a", 140, 20);
+	assert_self(&scene, "b", 100, 25);
+	assert_phase(&scene, "a", 280, 50);
+}
+
+static void a_label_that_calls_itself_has_its_time_once(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	sample_at(&scene, 1, 100, 0, SCOPES({ "a", 100 }, { "b", 80 }, { "a", 30 }), 30);
+	assert_phase(&scene, "a", 100, 0);
+	assert_self(&scene, "a", 50, 0);
+	assert_self(&scene, "b", 50, 0);
+}
+
+static void wait_in(struct scene *scene, uint64_t ms, const char *const *labels, size_t count)
+{
+	assert_int_equal(phase_wait(&scene->phases, &scene->process, labels, count, ms * MS), 0);
+}
+
+#define WAIT_IN(scene, ms, ...)                                                                    \
+	wait_in(scene, ms, (const char *const[]){ __VA_ARGS__ },                                   \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void waits_take_the_place_of_estimates(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	sample_at(&scene, 1, 100, 50, SCOPES({ "a", 100 }, { "b", 60 }), 60);
+	WAIT_IN(&scene, 5, "a");
+	WAIT_IN(&scene, 30, "a", "b");
+	WAIT_IN(&scene, 2, "a", "b", "a");
+	WAIT_IN(&scene, 7, "never sampled");
+	phases_sort(&scene.phases);
+	assert_phase(&scene, "a", 100, 63);
+	assert_self(&scene, "a", 40, 33);
+	assert_phase(&scene, "b", 60, 28);
+	assert_self(&scene, "b", 60, 30);
+	assert_true(phase_of(&scene, "a")->is_off_cpu_exact);
+	assert_true(phase_of(&scene, "b")->is_off_cpu_exact);
+	assert_int_equal(phase_of(&scene, "never sampled")->off_cpu_ns, 7 * MS);
+	assert_true(phase_has_off_cpu(phase_of(&scene, "never sampled")));
+	assert_false(phase_of(&scene, "never sampled")->has_cpu);
+}
+
+static void a_label_that_never_waits_is_exact_too(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	sample_at(&scene, 1, 100, 90, SCOPES({ "a", 100 }), 100);
+	phases_sort(&scene.phases);
+	assert_phase(&scene, "a", 100, 100);
+	assert_true(phase_of(&scene, "a")->is_off_cpu_exact);
+}
+
+static void waits_longer_than_the_estimate_make_it_longer(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	sample_at(&scene, 1, 100, 90, SCOPES({ "a", 1 }), 1);
+	WAIT_IN(&scene, 20, "a");
+	phases_sort(&scene.phases);
+	assert_phase(&scene, "a", 20, 0);
+}
+
+static void what_was_followed_late_or_lost_is_not_exact(void **state)
+{
+	CLEANUP(clear_scene) struct scene late = make_scene(), lost = make_scene();
+
+	(void)state;
+	late.process.following = PHASE_FOLLOWED_LATE;
+	sample_at(&late, 1, 100, 50, SCOPES({ "a", 100 }), 100);
+	WAIT_IN(&late, 20, "a");
+	phase_wait_thread(&late.phases, &late.process, thread_of(&late, 1), 3 * MS);
+	phases_sort(&late.phases);
+	assert_phase(&late, "a", 100, 77);
+	assert_false(phase_of(&late, "a")->is_off_cpu_exact);
+	lost.process.following = PHASE_FOLLOWED;
+	sample_at(&lost, 1, 100, 50, SCOPES({ "a", 100 }), 100);
+	phases_lack_waits(&lost.phases);
+	phases_sort(&lost.phases);
+	assert_false(phase_of(&lost, "a")->is_off_cpu_exact);
+}
+
+/* Its waits are among those of all such labels. */
+static void a_label_without_a_number_keeps_its_estimate(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	sample_at(&scene, 1, 100, 50, SCOPES({ "a", 100 }, { "?made", 100 }), 100);
+	WAIT_IN(&scene, 20, "a", "");
+	phases_sort(&scene.phases);
+	assert_phase(&scene, "?made", 100, 50);
+	assert_false(phase_of(&scene, "?made")->is_off_cpu_exact);
+	assert_phase(&scene, "a", 100, 80);
+	assert_int_equal(phase_of(&scene, "")->off_cpu_ns, 20 * MS);
 }
 
 static void phases_that_follow_each_other_are_exact_to_the_switch(void **state)
@@ -322,6 +461,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_scope_has_no_more_time_than_its_age),
 		cmocka_unit_test(a_scope_from_before_it_was_watched_counts_from_then_on),
+		cmocka_unit_test(a_scope_has_for_its_own_the_time_outside_of_scopes_inside),
+		cmocka_unit_test(a_label_that_calls_itself_has_its_time_once),
+		cmocka_unit_test(waits_take_the_place_of_estimates),
+		cmocka_unit_test(a_label_that_never_waits_is_exact_too),
+		cmocka_unit_test(waits_longer_than_the_estimate_make_it_longer),
+		cmocka_unit_test(what_was_followed_late_or_lost_is_not_exact),
+		cmocka_unit_test(a_label_without_a_number_keeps_its_estimate),
 		cmocka_unit_test(phases_that_follow_each_other_are_exact_to_the_switch),
 		cmocka_unit_test(every_scope_of_a_stack_has_the_time_and_a_label_only_once),
 		cmocka_unit_test(labels_that_take_turns_quickly_get_all_the_time_together),

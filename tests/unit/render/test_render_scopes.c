@@ -230,13 +230,16 @@ static struct scope_survey survey_with_statistics(void)
 		.label = "step",
 		.count = 4,
 		.total_ns = 8 * SECOND,
+		.self_ns = 6 * SECOND,
 		.longest_ns = 5 * SECOND,
 		.p50_ns = SECOND,
 		.p99_ns = 4 * SECOND,
 		.has_cpu = true,
 		.cpu_ns = 7 * SECOND,
 	};
-	const struct scope_label_use others = { .count = 2, .total_ns = 4000, .longest_ns = 3000 };
+	const struct scope_label_use others = {
+		.count = 2, .total_ns = 4000, .self_ns = 4000, .longest_ns = 3000
+	};
 
 	process.scopes.pid = 4242;
 	process.scopes.is_on = process.scopes.has_statistics = true;
@@ -251,12 +254,13 @@ static void statistics_are_a_table(void **state)
 	struct scope_survey survey = survey_with_statistics();
 
 	(void)state;
-	assert_text(&survey, true,
-		    "solver 4242: 0 threads, 0 scopes, on for 9.00 s\n"
-		    "\n"
-		    "scope    count    total     mean     p50     p99      max  cpu (sampled)\n"
-		    "step         4   8.00 s   2.00 s  1.00 s  4.00 s   5.00 s         7.00 s\n"
-		    "<other>      2  4.00 us  2.00 us    0 ns    0 ns  3.00 us              -\n");
+	assert_text(
+		&survey, true,
+		"solver 4242: 0 threads, 0 scopes, on for 9.00 s\n"
+		"\n"
+		"scope    count    total     self     mean     p50     p99      max  cpu (sampled)\n"
+		"step         4   8.00 s   6.00 s   2.00 s  1.00 s  4.00 s   5.00 s         7.00 s\n"
+		"<other>      2  4.00 us  4.00 us  2.00 us    0 ns    0 ns  3.00 us              -\n");
 }
 
 static void a_label_that_was_never_closed_has_only_the_time_that_was_sampled(void **state)
@@ -271,16 +275,17 @@ static void a_label_that_was_never_closed_has_only_the_time_that_was_sampled(voi
 		.cpu_ns = 7 * SECOND,
 	};
 	printed = print_json(&survey, true);
-	assert_holds(printed, "{\"label\":\"step\",\"count\":0,\"total_ns\":0,"
+	assert_holds(printed, "{\"label\":\"step\",\"count\":0,\"total_ns\":0,\"self_ns\":0,"
 			      "\"mean_ns\":null,\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,"
 			      "\"sampled_cpu_ns\":7000000000}");
 	free(printed);
-	assert_text(&survey, true,
-		    "solver 4242: 0 threads, 0 scopes, on for 9.00 s\n"
-		    "\n"
-		    "scope    count    total     mean   p50   p99      max  cpu (sampled)\n"
-		    "step         0     0 ns        -     -     -        -         7.00 s\n"
-		    "<other>      2  4.00 us  2.00 us  0 ns  0 ns  3.00 us              -\n");
+	assert_text(
+		&survey, true,
+		"solver 4242: 0 threads, 0 scopes, on for 9.00 s\n"
+		"\n"
+		"scope    count    total     self     mean   p50   p99      max  cpu (sampled)\n"
+		"step         0     0 ns     0 ns        -     -     -        -         7.00 s\n"
+		"<other>      2  4.00 us  4.00 us  2.00 us  0 ns  0 ns  3.00 us              -\n");
 }
 
 static void statistics_that_are_not_there_say_why(void **state)
@@ -331,10 +336,12 @@ static void sampled_times_are_called_so(void **state)
 	char *printed = print_json(&survey, true);
 
 	(void)state;
-	assert_holds(printed, "{\"label\":\"step\",\"count\":4,\"total_ns\":8000000000,"
-			      "\"mean_ns\":2000000000,\"p50_ns\":1000000000,"
-			      "\"p99_ns\":4000000000,\"max_ns\":5000000000,"
-			      "\"sampled_cpu_ns\":7000000000}");
+	assert_holds(
+		printed,
+		"{\"label\":\"step\",\"count\":4,\"total_ns\":8000000000,\"self_ns\":6000000000,"
+		"\"mean_ns\":2000000000,\"p50_ns\":1000000000,"
+		"\"p99_ns\":4000000000,\"max_ns\":5000000000,"
+		"\"sampled_cpu_ns\":7000000000}");
 	assert_holds(printed, "{\"label\":null,\"count\":2");
 	assert_holds(printed, "\"sampled_cpu_ns\":null");
 	free(printed);

@@ -407,17 +407,22 @@ static void phases_tell_what_was_not_measured(void **state)
 	text = text_of(&lines);
 	assert_has(text,
 		   "\"comm\":\"make\",\"label\":\"solve\",\"threads_ever\":2,\"wall_ns\":900000000,"
-		   "\"run_time_ns\":300000000,\"off_cpu_ns\":600000000,\"samples\":4,\"count\":3,"
-		   "\"total_ns\":910000000,\"exact\":true}");
+		   "\"run_time_ns\":300000000,\"off_cpu_ns\":600000000,\"off_cpu_exact\":true,"
+		   "\"self_wall_ns\":500000000,\"self_run_time_ns\":100000000,"
+		   "\"self_off_cpu_ns\":400000000,\"samples\":4,\"count\":3,"
+		   "\"total_ns\":910000000,\"self_total_ns\":510000000,\"exact\":true}");
 	assert_has(
 		text,
 		"\"label\":\"quick\",\"threads_ever\":null,\"wall_ns\":null,\"run_time_ns\":null,"
-		"\"off_cpu_ns\":null,\"samples\":0,\"count\":1000,\"total_ns\":1000000,"
-		"\"exact\":true}");
+		"\"off_cpu_ns\":7,\"off_cpu_exact\":true,\"self_wall_ns\":null,"
+		"\"self_run_time_ns\":null,\"self_off_cpu_ns\":7,\"samples\":0,\"count\":1000,"
+		"\"total_ns\":1000000,\"self_total_ns\":1000000,\"exact\":true}");
 	assert_has(text,
 		   "\"label\":\"odd \\\\x1b[31m\\\\xff\",\"threads_ever\":1,\"wall_ns\":5000000,"
-		   "\"run_time_ns\":null,\"off_cpu_ns\":null,\"samples\":1,\"count\":null,"
-		   "\"total_ns\":null,\"exact\":false}");
+		   "\"run_time_ns\":null,\"off_cpu_ns\":null,\"off_cpu_exact\":false,"
+		   "\"self_wall_ns\":null,\"self_run_time_ns\":null,\"self_off_cpu_ns\":null,"
+		   "\"samples\":1,\"count\":null,\"total_ns\":null,\"self_total_ns\":null,"
+		   "\"exact\":false}");
 }
 
 static void open_scopes_are_told_by_thread(void **state)

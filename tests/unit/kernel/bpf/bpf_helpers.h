@@ -124,12 +124,29 @@ static long kernel_delete(const void *map, __u64 key)
 
 #define bpf_task_storage_get(map, task, initial, flags)                                            \
 	kernel_get(map, (__u64)(task), initial, sizeof(*(map)->value), flags)
+/* A number is its own key; of a struct, a sum over its bytes is. */
+static __u64 kernel_key(const void *key, size_t size)
+{
+	const unsigned char *bytes = key;
+	__u64 sum = 0;
+
+	if (size <= sizeof(sum)) {
+		memcpy(&sum, key, size);
+		return sum;
+	}
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ bytes[i]) * 0x100000001b3ULL;
+	return sum;
+}
+
+#define bpf_task_storage_delete(map, task) kernel_delete(map, (__u64)(task))
 #define bpf_map_lookup_elem(map, key)                                                              \
-	kernel_get(map, *(key), 0, sizeof(*(map)->value),                                          \
+	kernel_get(map, kernel_key(key, sizeof(*(key))), 0, sizeof(*(map)->value),                 \
 		   sizeof(*(map)->type) == BPF_MAP_TYPE_PERCPU_ARRAY * sizeof(int))
 #define bpf_map_update_elem(map, key, from, flags)                                                 \
-	kernel_update(map, *(key), from, sizeof(*(map)->value), (flags) == BPF_NOEXIST)
-#define bpf_map_delete_elem(map, key) kernel_delete(map, *(key))
+	kernel_update(map, kernel_key(key, sizeof(*(key))), from, sizeof(*(map)->value),           \
+		      (flags) == BPF_NOEXIST)
+#define bpf_map_delete_elem(map, key) kernel_delete(map, kernel_key(key, sizeof(*(key))))
 
 /* Per-CPU memory: that of a CPU lies so far behind the pointer that all share. */
 #define KERNEL_CPU_BYTES 256

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Keeps how long threads were off the CPU while scopes of libtaskscope were open, by the labels of
+ * these scopes.
+ *
+ * A thread that leaves its CPU is still the current one: its memory can be read, as long as that
+ * needs no page from elsewhere.  The library has the labels of a thread's open scopes in one place
+ * (base/scope_layout.h).  They are noted here, and get the time when the thread leaves again.
+ *
+ * In a tree where no program uses the library, a switch costs one more read.
+ */
+#ifndef BPF_TREE_SCOPE_BPF_H
+#define BPF_TREE_SCOPE_BPF_H
+
+#include "tree_wait.bpf.h"
+
+#define SCOPE_SUMS_MAX 16384
+#define PR_SET_NAME 15
+
+/* Where the threads of a process have the addresses of their blocks; belongs to its leader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct tree_scope_place);
+} scope_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, SCOPE_SUMS_MAX);
+	__type(key, struct tree_scope_key);
+	__type(value, __u64);
+} scope_sums SEC(".maps");
+
+__u32 scopes_used = 0; /* also set by the reader, when it finds a program that uses them */
+
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+	return is_arm64() ? task->thread.uw.tp_value : task->thread.fsbase;
+}
+
+/* Kernel threads of a process have a copy of another thread's pointer. */
+static __always_inline bool may_have_scopes(struct task_struct *task)
+{
+	return scopes_used &&
+	       !(task->flags & (PF_EXITING | PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+static __always_inline void path_read(struct thread_state *state, __u64 block)
+{
+	struct tree_scope_key *key = &state->scope;
+	__u32 depth = 0;
+
+	if (bpf_probe_read_user(&depth, sizeof(depth), (void *)(block + TREE_SCOPE_DEPTH)) < 0) {
+		loss_count(TREE_LOSS_SCOPES);
+		return;
+	}
+	if (!depth || depth > TREE_SCOPE_FRAMES)
+		return;
+	__builtin_memset(key->labels, 0, sizeof(key->labels));
+	barrier_var(depth);
+	if (depth > TREE_SCOPE_FRAMES)
+		return;
+	if (bpf_probe_read_user(key->labels, depth * sizeof(key->labels[0]),
+				(void *)(block + TREE_SCOPE_PATH)) < 0) {
+		loss_count(TREE_LOSS_SCOPES);
+		return;
+	}
+	key->pid = state->pid;
+	key->depth = depth;
+}
+
+/* The task leaves its CPU: notes in which scopes it is. */
+static __always_inline void scope_leave(struct task_struct *task, struct thread_state *state)
+{
+	struct tree_scope_place *place;
+	__u64 block = 0;
+
+	if (!may_have_scopes(task))
+		return;
+	place = bpf_task_storage_get(&scope_places, task->group_leader, 0, 0);
+	if (!place)
+		return;
+	state->scope.area_ns = place->area_ns;
+	if (bpf_probe_read_user(&block, sizeof(block),
+				(void *)(thread_pointer(task) + place->self_offset)) < 0)
+		loss_count(TREE_LOSS_SCOPES);
+	else if (block)
+		path_read(state, block);
+}
+
+/* The task was back after that time, and leaves again. */
+static __always_inline void scope_return(struct thread_state *state, __u64 off_ns)
+{
+	__u64 none = 0;
+	__u64 *sum;
+
+	if (!state->scope.depth)
+		return;
+	sum = bpf_map_lookup_elem(&scope_sums, &state->scope);
+	if (!sum) {
+		bpf_map_update_elem(&scope_sums, &state->scope, &none, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&scope_sums, &state->scope);
+	}
+	if (sum)
+		__sync_fetch_and_add(sum, off_ns);
+	else
+		loss_count(TREE_LOSS_SCOPES);
+	state->scope.depth = 0;
+}
+
+/* The arguments that PR_SET_NAME ignores. */
+struct announcement {
+	__u64 operation;
+	__u64 address;
+	__u64 mark;
+	__u64 self_offset;
+};
+
+static __always_inline void announcement_read(struct task_struct *task, struct announcement *ret)
+{
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (is_arm64()) {
+		struct pt_regs___arm64 *arm64 = (void *)registers;
+
+		ret->operation = arm64->orig_x0;
+		ret->address = arm64->user_regs.regs[2];
+		ret->mark = arm64->user_regs.regs[3];
+		ret->self_offset = arm64->user_regs.regs[4];
+	} else {
+		ret->operation = registers->di;
+		ret->address = registers->dx;
+		ret->mark = registers->r10;
+		ret->self_offset = registers->r8;
+	}
+}
+
+/* A thread named itself: perhaps the library says where it has its scopes. */
+static __always_inline void scope_announced(struct task_struct *task)
+{
+	struct announcement announcement = {};
+	struct tree_scope_place place = { .is_announced = 1 }, *kept;
+
+	announcement_read(task, &announcement);
+	if (announcement.operation != PR_SET_NAME || announcement.mark != TREE_SCOPE_ANNOUNCE ||
+	    bpf_probe_read_user(&place.area_ns, sizeof(place.area_ns),
+				(void *)(announcement.address + TREE_SCOPE_ANCHOR)) < 0)
+		return;
+	place.self_offset = announcement.self_offset;
+	kept = bpf_task_storage_get(&scope_places, task->group_leader, &place,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!kept) {
+		loss_count(TREE_LOSS_SCOPES);
+		return;
+	}
+	*kept = place;
+	scopes_used = 1;
+}
+
+/* The process runs another program, which has scopes elsewhere, or none. */
+static __always_inline void scope_forget(struct task_struct *task)
+{
+	if (scopes_used)
+		bpf_task_storage_delete(&scope_places, task->group_leader);
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits in scopes of libtaskscope, which the BPF programs keep by the labels of these scopes. */
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scope_layout.h"
+#include "trace/bpf/bpf_tracer.h"
+#include "tree.skel.h"
+
+#define BATCH 512
+
+static_assert(offsetof(struct scope_header, anchor_ns) == TREE_SCOPE_ANCHOR &&
+		      offsetof(struct scope_thread, depth) == TREE_SCOPE_DEPTH &&
+		      offsetof(struct scope_thread, path) == TREE_SCOPE_PATH &&
+		      SCOPE_ANNOUNCE == TREE_SCOPE_ANNOUNCE &&
+		      (int)SCOPE_FRAMES == TREE_SCOPE_FRAMES,
+	      "the layout is as the BPF programs know it");
+
+static int open_process(const struct host *host, const struct task_key *process)
+{
+	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	CLEANUP(close_fd) int directory = -1;
+
+	if (pidfd < 0)
+		return -errno;
+	directory = process_directory(host, process->pid, process->start_ns);
+	return directory < 0 ? directory : TAKE_FD(pidfd);
+}
+
+/* A program that announced its scopes is followed already. */
+enum phase_following bpf_follow_scopes(void *context, const struct tracer_scopes *scopes)
+{
+	struct bpf_state *state = context;
+	int map = bpf_map__fd(state->program->maps.scope_places);
+	CLEANUP(close_fd) int process = open_process(state->host, &scopes->process);
+	struct tree_scope_place place;
+
+	if (process < 0)
+		return PHASE_NOT_FOLLOWED;
+	if (bpf_map_lookup_elem(map, &process, &place) == 0 && place.area_ns == scopes->area_ns)
+		return place.is_announced ? PHASE_FOLLOWED : PHASE_FOLLOWED_LATE;
+	place = (struct tree_scope_place){
+		.area_ns = scopes->area_ns,
+		.self_offset = (uint64_t)scopes->self_offset,
+	};
+	if (bpf_map_update_elem(map, &process, &place, BPF_ANY) < 0)
+		return PHASE_NOT_FOLLOWED;
+	state->program->bss->scopes_used = 1;
+	return PHASE_FOLLOWED_LATE;
+}
+
+static bool is_of(const struct tree_scope_key *key, const struct tracer_scopes *scopes)
+{
+	return key->pid == scopes->process.pid && key->area_ns == scopes->area_ns &&
+	       key->depth <= TREE_SCOPE_FRAMES;
+}
+
+/* One batch of sums, and where it ends. */
+struct batch {
+	struct tree_scope_key keys[BATCH];
+	uint64_t sums[BATCH];
+	uint32_t count;
+	uint32_t position;
+};
+
+static int send_batch(const struct batch *batch, const struct tracer_scopes *scopes,
+		      scope_wait_sink *sink, void *context)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < batch->count && status == 0; i++)
+		if (is_of(&batch->keys[i], scopes))
+			status = sink(context, batch->keys[i].labels, batch->keys[i].depth,
+				      batch->sums[i]);
+	return status;
+}
+
+static void forget_batch(int map, const struct batch *batch, const struct tracer_scopes *scopes)
+{
+	for (uint32_t i = 0; i < batch->count; i++)
+		if (is_of(&batch->keys[i], scopes))
+			bpf_map_delete_elem(map, &batch->keys[i]);
+}
+
+int bpf_scope_waits(void *context, const struct tracer_scopes *scopes, scope_wait_sink *sink,
+		    void *sink_context)
+{
+	struct bpf_state *state = context;
+	int map = bpf_map__fd(state->program->maps.scope_sums);
+	static struct batch batch;
+	int status = 0, found = 0;
+
+	for (bool is_first = true; status == 0 && found == 0; is_first = false) {
+		batch.count = BATCH;
+		found = bpf_map_lookup_batch(map, is_first ? NULL : &batch.position,
+					     &batch.position, batch.keys, batch.sums, &batch.count,
+					     NULL);
+		if (found < 0 && found != -ENOENT)
+			return found;
+		status = send_batch(&batch, scopes, sink, sink_context);
+		if (scopes->has_ended)
+			forget_batch(map, &batch, scopes);
+	}
+	return status;
+}
