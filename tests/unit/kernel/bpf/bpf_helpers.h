@@ -46,6 +46,13 @@ static long bpf_probe_read_kernel(void *ret, __u32 size, const void *from)
 }
 #define bpf_probe_read_user bpf_probe_read_kernel
 
+#define bpf_loop(limit, body, context, flags)                                                      \
+	({                                                                                         \
+		__u32 index_ = 0;                                                                  \
+		while (index_ < (limit) && body(index_, context) == 0)                             \
+			index_++;                                                                  \
+	})
+
 static long bpf_probe_read_kernel_str(void *ret, __u32 size, const void *from)
 {
 	snprintf(ret, size, "%s", (const char *)from);
