@@ -206,7 +206,8 @@ static void a_waiting_one_tells_where_how_long_and_who_wakes_it(void **state)
 	memcpy(scene.threads[1].call, "read", 5);
 	expect(&scene, "it is waiting for the other end of pipes");
 	scene.threads[1].reason = WAIT_PIPE;
-	memcpy(scene.after[1].object, "pipe:[9]", 9);
+	scene.threads[1].object.kind = "pipe";
+	memcpy(scene.threads[1].object.name, "pipe:[9]", 9);
 	expect(&scene, "it is waiting for the other end of pipes, in read of pipe:[9]");
 	scene.threads[1].has_since = scene.threads[1].at_least = true;
 	scene.threads[1].since_ns = 2 * SECOND;
