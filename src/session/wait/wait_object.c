@@ -137,9 +137,7 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 		       struct wait_object *object)
 {
 	const uint64_t *arguments = thread->call.arguments;
-	struct futex_wait wait = { .operation = arguments[1],
-				   .value = (uint32_t)arguments[2],
-				   .is_timed = arguments[3] != 0 };
+	struct futex_wait wait = { .operation = arguments[1], .value = (uint32_t)arguments[2] };
 	struct futex_judgement judgement;
 
 	if (!learn_tids(finder))
@@ -151,8 +149,8 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 	snprintf(object->name, sizeof(object->name), "0x%" PRIx64, object->address);
 	if (judgement.owner)
 		set_holder(finder, judgement.owner, object);
-	object->is_timed = wait.is_timed;
-	object->is_certain = object->has_holder && !wait.is_timed;
+	object->is_timed = arguments[3] != 0;
+	object->is_certain = object->has_holder && !object->is_timed;
 }
 
 static bool read_inode(const struct finder *finder, const struct task_state *thread,
