@@ -16,6 +16,7 @@ from kernel import has_bpf
 from support import HANG, TestCase, has_namespaces, is_root, main, run, wait_for_idle, wait_until
 
 WORKLOAD = os.environ["TASKSCOPE_WAIT_WORKLOAD"]
+CONVOY = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"]) / "lock_convoy"
 SHORT = "200ms"
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": ()}
 
@@ -185,6 +186,13 @@ class Locks(TestCase):
             wait_for_idle(process.pid, pid)
             [thread] = self.ask(pid)["threads"]
         self.assertEqual(thread["object"]["holder"]["tid"], process.pid)
+
+
+    def test_threads_that_pass_a_lock_on_are_not_a_deadlock(self):
+        with child(CONVOY, 60000, **self.WHO) as process:
+            wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 2)
+            for _ in range(3):
+                self.assertNotIn("deadlock", self.ask(process.pid))
 
 
 @unittest.skipUnless(is_root(), "becomes somebody else")

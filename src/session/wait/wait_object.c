@@ -198,22 +198,6 @@ static void find_flock(struct finder *finder, const struct task_state *thread,
 	find_file_lock(finder, thread, FILE_LOCK_FLOCK, object);
 }
 
-/* Kinds of descriptors by the beginning of their links, and what a wait for them is. */
-static const struct {
-	const char *begin, *kind;
-	int reason; /* -1: depends on the kind of socket or device */
-} descriptors[] = {
-	{ "pipe:", "pipe", WAIT_PIPE },
-	{ "socket:", "socket", -1 },
-	{ "anon_inode:", "event", WAIT_POLL },
-	{ "/dev/pts/", "terminal", WAIT_POLL },
-	{ "/dev/tty", "terminal", WAIT_POLL },
-	{ "/dev/console", "terminal", WAIT_POLL },
-	{ "/dev/ptmx", "terminal", WAIT_POLL },
-	{ "/dev/", "device", -1 },
-	{ "/", "file", WAIT_DISK },
-};
-
 /* A pipe with a name has a path like a file, which must not be followed: go by where it waits. */
 static bool waits_in_pipe(const struct task_state *thread)
 {
@@ -224,16 +208,13 @@ static void find_descriptor(struct finder *finder, const struct task_state *thre
 			    struct wait_object *object)
 {
 	const char *link = thread->link;
+	const struct link_kind *kind = link_kind_of(link);
 
 	(void)finder;
-	for (size_t i = 0; link[0] && i < ARRAY_SIZE(descriptors) && !object->kind; i++) {
-		if (strncmp(link, descriptors[i].begin, strlen(descriptors[i].begin)) != 0)
-			continue;
-		object->kind = descriptors[i].kind;
-		object->reason = descriptors[i].reason;
-	}
-	if (!object->kind)
+	if (!kind)
 		return;
+	object->kind = kind->kind;
+	object->reason = kind->reason;
 	memcpy(object->name, link, sizeof(object->name));
 	if (link[0] == '/')
 		memcpy(object->file, link, sizeof(object->file));

@@ -44,6 +44,7 @@ struct deadline_threads;
 struct host;
 struct process_state;
 struct task_state;
+struct text;
 
 /* What is known about a process while the objects of its threads are found. */
 struct wait_process {
@@ -66,8 +67,7 @@ void wait_objects_find(const struct wait_process *process, struct wait_object *o
 void wait_objects_find_peers(const struct host *host, const struct process_state *state,
 			     struct wait_object *objects, uint64_t deadline_ns);
 
-/* Appends it for people: "mutex 0x55d0c8 held by writer (812)", "pipe:[77] from cat (9)". */
-struct text;
+/* Appends it for people: "mutex 0x55d0c8 held by writer (812)", "pipe:[77], other end: cat (9)". */
 void wait_object_describe(const struct wait_object *object, struct text *out);
 
 /* Reads the name of a process or thread; "" when it is gone. */

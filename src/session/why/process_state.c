@@ -270,18 +270,28 @@ void process_state_clear(struct process_state *found)
 	*found = (struct process_state){ 0 };
 }
 
-/* Wait reasons by the beginning of a link in fd. */
-static const struct {
-	const char *begin;
-	int reason; /* -1: a socket may be of any kind */
-} objects[] = {
-	{ "pipe:", WAIT_PIPE },	    { "socket:", -1 },	       { "anon_inode:", WAIT_POLL },
-	{ "/dev/pts/", WAIT_POLL }, { "/dev/tty", WAIT_POLL }, { "/dev/", -1 },
-	{ "/", WAIT_DISK },
-};
+const struct link_kind *link_kind_of(const char *link)
+{
+	static const struct link_kind kinds[] = {
+		{ "pipe:", "pipe", WAIT_PIPE },
+		{ "socket:", "socket", -1 },
+		{ "anon_inode:", "event", WAIT_POLL },
+		{ "/dev/pts/", "terminal", WAIT_POLL },
+		{ "/dev/tty", "terminal", WAIT_POLL },
+		{ "/dev/ptmx", "terminal", WAIT_POLL },
+		{ "/dev/", "device", -1 },
+		{ "/", "file", WAIT_DISK },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(link, kinds[i].begin, strlen(kinds[i].begin)) == 0)
+			return &kinds[i];
+	return NULL;
+}
 
 int task_state_reason(const struct task_state *thread)
 {
+	const struct link_kind *kind = link_kind_of(thread->link);
 	unsigned rule;
 
 	if (!thread->in_call)
@@ -289,8 +299,5 @@ int task_state_reason(const struct task_state *thread)
 	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call.number);
 	if (rule < WAIT_REASON_COUNT)
 		return rule == WAIT_OTHER ? -1 : (int)rule;
-	for (size_t i = 0; rule == WAIT_RULE_BY_FD && i < ARRAY_SIZE(objects); i++)
-		if (strncmp(thread->link, objects[i].begin, strlen(objects[i].begin)) == 0)
-			return objects[i].reason;
-	return -1;
+	return rule == WAIT_RULE_BY_FD && kind ? kind->reason : -1;
 }
