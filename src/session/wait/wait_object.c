@@ -153,20 +153,18 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 	object->is_certain = object->has_holder && !object->is_timed;
 }
 
-static bool read_inode(const struct finder *finder, const struct task_state *thread,
-		       struct wait_object *object, uint64_t *ret)
+static void set_locker(const struct wait_process *process, const struct file_lock *held,
+		       struct wait_object *object)
 {
-	const struct wait_process *process = finder->process;
-	char path[32], text[STATUS_BYTES];
-	ssize_t length;
+	enum wait_answer has_it =
+		wait_has_inode_open(process->host, process->reader, held->pid, held->inode);
 
-	if (thread->call.arguments[0] > INT32_MAX)
-		return false;
-	snprintf(path, sizeof(path), "fdinfo/%" PRIu64, thread->call.arguments[0]);
-	length = deadline_read(process->reader, process->state->pid, process->directory, path, text,
-			       sizeof(text));
-	object->is_late |= length == -ETIMEDOUT;
-	return length >= 0 && task_status_number(text, "ino", ret);
+	if (has_it == ANSWER_NO)
+		return;
+	object->holder.pid = held->pid;
+	wait_party_read_comm(process->host, &object->holder);
+	object->has_holder = object->holder.comm[0] != '\0';
+	object->is_certain = object->has_holder && has_it == ANSWER_YES;
 }
 
 static void find_file_lock(struct finder *finder, const struct task_state *thread,
@@ -181,15 +179,11 @@ static void find_file_lock(struct finder *finder, const struct task_state *threa
 	memcpy(object->file, thread->link, sizeof(object->file));
 	if (!finder->has_locks)
 		finder->has_locks = file_locks_read(process->host, &finder->locks) == 0;
-	if (read_inode(finder, thread, object, &inode))
+	if (wait_descriptor_inode(process->reader, process->state->pid, process->directory,
+				  thread->call.arguments[0], &inode, &object->is_late))
 		held = file_locks_awaited(&finder->locks, process->state->pid, kind, inode);
-	if (!held || held->pid <= 0)
-		return;
-	object->holder.pid = held->pid;
-	object->has_holder = true;
-	wait_party_read_comm(process->host, &object->holder);
-	/* Children that inherited the open file may hold it after the process that locked it. */
-	object->is_certain = object->holder.comm[0] != '\0';
+	if (held && held->pid > 0)
+		set_locker(process, held, object);
 }
 
 static void find_flock(struct finder *finder, const struct task_state *thread,

@@ -70,6 +70,23 @@ void wait_objects_find_peers(const struct host *host, const struct process_state
 /* Appends it for people: "mutex 0x55d0c8 held by writer (812)", "pipe:[77], other end: cat (9)". */
 void wait_object_describe(const struct wait_object *object, struct text *out);
 
+enum wait_answer {
+	ANSWER_NO,
+	ANSWER_YES,
+	ANSWER_NOT_KNOWN,
+};
+
+/*
+ * Whether a process has a file open.  A lock of flock() has the number of the process that took it;
+ * children that inherited the open file keep it locked after the end of that process, and another
+ * one may have its number.
+ */
+enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_threads *reader,
+				     int32_t pid, uint64_t inode);
+/* The inode of a descriptor, without touching the file. */
+bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
+			   uint64_t *ret, bool *is_late);
+
 /* Reads the name of a process or thread; "" when it is gone. */
 void wait_party_read_comm(const struct host *host, struct wait_party *party);
 

@@ -205,6 +205,38 @@ static void a_deadlock_reaches_into_other_processes(void **state)
 	end(&scene);
 }
 
+static void add_descriptor(struct scene *scene, int pid, int fd, unsigned inode)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "pos:\t0\nflags:\t02\nino:\t%u\n", inode);
+	put(scene, text, "proc/%d/fdinfo/%d", pid, fd);
+	put(scene, "", "proc/%d/fd/%d", pid, fd);
+}
+
+/* It ended, and another process has its number, but not the file. */
+static void a_process_that_does_not_have_the_file_open_does_not_hold_its_lock(void **state)
+{
+	struct scene scene;
+	char text[96];
+
+	(void)state;
+	begin(&scene);
+	snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n", SYS_flock);
+	add_thread(&scene, 50, 50, 'S', text);
+	add_thread(&scene, 60, 60, 'S', "running\n");
+	add_descriptor(&scene, 50, 3, 7);
+	add_descriptor(&scene, 60, 3, 8);
+	put(&scene,
+	    "1: FLOCK  ADVISORY  WRITE 60 08:01:7 0 EOF\n"
+	    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n",
+	    "proc/locks");
+	survey(&scene);
+	assert_string_equal(scene.objects[0].kind, "file_lock");
+	assert_false(scene.objects[0].has_holder);
+	end(&scene);
+}
+
 static void locks_on_files_have_the_process_that_took_them(void **state)
 {
 	struct scene scene;
@@ -215,8 +247,10 @@ static void locks_on_files_have_the_process_that_took_them(void **state)
 	snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n", SYS_flock);
 	add_thread(&scene, 50, 50, 'S', text);
 	add_thread(&scene, 60, 60, 'S', text);
-	put(&scene, "pos:\t0\nflags:\t02\nino:\t7\n", "proc/50/fdinfo/3");
-	put(&scene, "pos:\t0\nflags:\t02\nino:\t8\n", "proc/60/fdinfo/3");
+	add_descriptor(&scene, 50, 3, 7);
+	add_descriptor(&scene, 50, 4, 8);
+	add_descriptor(&scene, 60, 3, 8);
+	add_descriptor(&scene, 60, 4, 7);
 	put(&scene,
 	    "1: FLOCK  ADVISORY  WRITE 60 08:01:7 0 EOF\n"
 	    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n"
@@ -257,6 +291,7 @@ int main(void)
 		cmocka_unit_test(memory_that_cannot_be_read_gives_no_holder),
 		cmocka_unit_test(a_deadlock_reaches_into_other_processes),
 		cmocka_unit_test(locks_on_files_have_the_process_that_took_them),
+		cmocka_unit_test(a_process_that_does_not_have_the_file_open_does_not_hold_its_lock),
 		cmocka_unit_test(a_time_limit_ends_a_wait),
 	};
 
