@@ -268,9 +268,14 @@ struct trace_event_raw_sched_process_exit {
 	_Bool group_dead;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct signal_struct {
 	atomic_t live;
 	int nr_threads;
+	struct list_head thread_head;
 	int group_exit_code;
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
@@ -467,6 +472,8 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct list_head thread_node;
+	int *clear_child_tid;
 	void *worker_private;
 	__u64 self_exec_id;
 	__u64 utime;

@@ -19,6 +19,7 @@
 #define PROCESSES_MAX (1 << 16)
 #define RUNNABLE 0xff /* a reason: off its CPU, but ready to run */
 #define DESCRIPTORS_CACHED 4
+#define COUNTERS_KNOWN 4
 
 enum phase {
 	PHASE_ARMED,  /* nothing counts before its exec */
@@ -77,6 +78,7 @@ struct thread_state {
 	__u64 cpu_ns;	    /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct descriptors descriptors;
+	__u64 counters[COUNTERS_KNOWN]; /* addresses of futexes that it knows not to be locks */
 	__u32 serial;
 	__u32 off_sequence; /* of times off the CPU that were sent */
 	__u32 forks;	    /* since out_ns */

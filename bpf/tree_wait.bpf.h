@@ -22,10 +22,14 @@
 #define AF_UNIX 1
 #define AF_NETLINK 16
 
-#define FUTEX_WAIT_REQUEUE_PI 11
+#define FUTEX_WAIT 0
 #define FUTEX_WAIT_BITSET 9
+#define FUTEX_WAIT_REQUEUE_PI 11
 #define FUTEX_COMMAND_MASK 0x7f
 #define FUTEX_PRIVATE_FLAG 0x80
+#define FUTEX_WAITERS 0x80000000
+#define THREAD_NUMBERS (1 << 22) /* no thread has a higher number */
+#define THREADS_SEARCHED 1024
 
 #define F_SETLKW 7
 #define F_SETLKW64 14
@@ -44,6 +48,7 @@ struct call {
 	__s32 number; /* negative: not in one */
 	__u64 first;
 	__u64 second;
+	__u64 third;
 };
 
 static __always_inline bool is_arm64(void)
@@ -72,10 +77,12 @@ static __always_inline void call_read(struct task_struct *task, struct call *ret
 		ret->number = arm64->syscallno;
 		ret->first = arm64->orig_x0;
 		ret->second = arm64->user_regs.regs[1];
+		ret->third = arm64->user_regs.regs[2];
 	} else {
 		ret->number = (__s32)registers->orig_ax;
 		ret->first = ret->abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
 		ret->second = ret->abi == TREE_ABI_COMPAT ? registers->cx : registers->si;
+		ret->third = registers->dx;
 		if (ret->number > 0 && ret->number & X32_SYSCALL_BIT)
 			ret->abi = TREE_ABI_UNKNOWN;
 	}
@@ -242,17 +249,112 @@ static __always_inline __u32 awaited_class(struct thread_state *state, const str
 	return descriptors->last_class;
 }
 
-/* A thread that joins another waits without PRIVATE, since the kernel itself wakes it. */
-static __always_inline __u32 futex_reason(__u64 operation)
+struct exit_word_search {
+	__u64 word;
+	struct list_head *node;
+	struct list_head *end;
+	__u32 is_found;
+};
+
+static long examine_thread(__u32 index, struct exit_word_search *search)
 {
-	switch (operation & FUTEX_COMMAND_MASK) {
-	case FUTEX_WAIT_BITSET:
-		return operation & FUTEX_PRIVATE_FLAG ? TREE_WAIT_CONDITION : TREE_WAIT_CHILD;
-	case FUTEX_WAIT_REQUEUE_PI:
+	struct list_head *node = search->node;
+	struct task_struct *task =
+		(void *)((char *)node - bpf_core_field_offset(struct task_struct, thread_node));
+
+	(void)index;
+	if (!node || node == search->end)
+		return 1;
+	search->is_found = (__u64)BPF_CORE_READ(task, clear_child_tid) == search->word;
+	search->node = BPF_CORE_READ(node, next);
+	return search->is_found;
+}
+
+/*
+ * Whether the kernel clears this word, and wakes those that wait for it, when a thread of the
+ * process ends: that is how threads are joined.  Few waits get this far, and threads are usually
+ * joined in the order of the list.
+ */
+__noinline __u32 is_exit_word(__u64 signal, __u64 word)
+{
+	struct list_head *head =
+		(void *)(signal + bpf_core_field_offset(struct signal_struct, thread_head));
+	struct exit_word_search search = { .word = word, .end = head };
+
+	if (!word || !signal)
+		return 0;
+	search.node = BPF_CORE_READ(head, next);
+	bpf_loop(THREADS_SEARCHED, examine_thread, &search, 0);
+	return search.is_found;
+}
+
+/*
+ * Locks keep these values in their word while somebody waits.  FUTEX_WAIT: mutexes of glibc, Go's
+ * runtime, libgomp, musl and most others; with the highest bit, the rest is the number of the
+ * owner.  FUTEX_WAIT_BITSET: reader-writer locks and timed mutexes of glibc, mutexes of Rust; -1 is
+ * a parked thread of Rust, which waits for work.
+ */
+static __always_inline bool is_lock_value(__u64 command, __u32 value)
+{
+	if (command == FUTEX_WAIT)
+		return value == 1 || value == 2 || value >= FUTEX_WAITERS;
+	return value == 2 || value == 3 || (value >= FUTEX_WAITERS && value != ~0U);
+}
+
+/*
+ * Counters (conditions of Rust and newer glibc, barriers) have such values as well when they pass
+ * them.  They are known by the other values that the thread found in the same word before.
+ */
+static __always_inline __u32 word_reason(struct thread_state *state, __u64 word, __u64 command,
+					 __u32 value)
+{
+	__u64 *counter = &state->counters[(word >> 2) & (COUNTERS_KNOWN - 1)];
+
+	if (!is_lock_value(command, value)) {
+		*counter = word;
 		return TREE_WAIT_CONDITION;
-	default:
-		return TREE_WAIT_LOCK;
 	}
+	return *counter == word ? TREE_WAIT_CONDITION : TREE_WAIT_LOCK;
+}
+
+/*
+ * sem_t of glibc: its value, how many wait, and which kind of futex it is.  The memory of another
+ * task cannot be read; a wait for 0 between processes is taken to be for a semaphore then, since
+ * shared conditions are rare.
+ */
+static __always_inline bool is_shared_semaphore(__u64 word, bool is_current)
+{
+	__u32 semaphore[3] = {};
+
+	if (!is_current)
+		return true;
+	if (bpf_probe_read_user(semaphore, sizeof(semaphore), (void *)word) < 0)
+		return false;
+	return semaphore[1] - 1 < 0xffff && semaphore[2] == FUTEX_PRIVATE_FLAG;
+}
+
+/*
+ * What a word is used for.  Where that cannot be known it counts as a condition: parked workers of
+ * Go (FUTEX_WAIT for a change from 0) and Java (conditions of glibc) are among these.
+ */
+static __always_inline __u32 futex_reason(struct task_struct *task, struct thread_state *state,
+					  const struct call *call, bool is_current)
+{
+	__u64 command = call->second & FUTEX_COMMAND_MASK;
+	bool is_shared = !(call->second & FUTEX_PRIVATE_FLAG);
+	__u32 value = call->third;
+
+	if (command == FUTEX_WAIT_REQUEUE_PI)
+		return TREE_WAIT_CONDITION;
+	if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET)
+		return TREE_WAIT_LOCK;
+	if (is_shared && value - 1 < THREAD_NUMBERS &&
+	    is_exit_word((__u64)BPF_CORE_READ(task, signal), call->first))
+		return TREE_WAIT_CHILD;
+	if (is_shared && command == FUTEX_WAIT_BITSET && value == 0 &&
+	    is_shared_semaphore(call->first, is_current))
+		return TREE_WAIT_LOCK;
+	return word_reason(state, call->first, command, value);
 }
 
 static __always_inline __u32 rule_reason(struct task_struct *task, struct thread_state *state,
@@ -260,7 +362,7 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 {
 	if (rule == TREE_RULE_FUTEX) {
 		state->object = call->first;
-		return futex_reason(call->second);
+		return futex_reason(task, state, call, is_current);
 	}
 	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
 					call->second == F_OFD_SETLKW))

@@ -55,5 +55,11 @@ int deadline_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
  */
 ssize_t deadline_read(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
 		      char *buffer, size_t capacity);
+/*
+ * Reads up to `size` bytes, which is at most DEADLINE_READ_BYTES, from an offset on, without a NUL:
+ * the memory of a process, say (mem).  Returns as deadline_read() does.
+ */
+ssize_t deadline_read_at(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
+			 uint64_t offset, void *buffer, size_t size);
 
 #endif

@@ -36,7 +36,7 @@ int wait_find(const char *name);
 enum wait_rule {
 	/* 0 to WAIT_REASON_COUNT - 1: always that reason */
 	WAIT_RULE_BY_FD = 32, /* by the kind of descriptor in the first argument */
-	WAIT_RULE_FUTEX,      /* by the operation in the second argument */
+	WAIT_RULE_FUTEX,      /* by the operation, the word and its value */
 	WAIT_RULE_FCNTL,      /* LOCK for the lock commands that wait, else by descriptor */
 	WAIT_RULE_RESTART,    /* the reason of the interrupted call that this one continues */
 };

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/netlink.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -119,29 +122,69 @@ static void wait_flock(void)
 	flock(opened("flock"), LOCK_EX);
 }
 
-static void futex(int operation)
+static void futex(int operation, uint32_t value)
 {
+	*word = value;
 	syscall(SYS_futex, word, operation, *word, NULL, &word[1], FUTEX_BITSET_MATCH_ANY);
 }
 
-static void wait_futex(void)
+static void wait_mutex(void)
 {
-	futex(FUTEX_WAIT);
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&mutex);
+}
+
+static void wait_lock_of_readers(void)
+{
+	pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+	pthread_rwlock_rdlock(&lock);
+	pthread_rwlock_wrlock(&lock);
+}
+
+static void wait_shared_semaphore(void)
+{
+	sem_t *semaphore = mmap(NULL, sizeof(*semaphore), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	sem_init(semaphore, 1, 0);
+	sem_wait(semaphore);
 }
 
 static void wait_condition(void)
 {
-	futex(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG);
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+	pthread_mutex_lock(&mutex);
+	pthread_cond_wait(&condition, &mutex);
+}
+
+/* As Go's runtime parks a worker. */
+static void wait_parked(void)
+{
+	futex(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0);
+}
+
+static void *wait_for_ever(void *unused)
+{
+	pause();
+	return unused;
 }
 
 static void wait_join(void)
 {
-	futex(FUTEX_WAIT_BITSET);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, wait_for_ever, NULL);
+	pthread_join(thread, NULL);
 }
 
 static void wait_requeue(void)
 {
-	futex(FUTEX_WAIT_REQUEUE_PI);
+	futex(FUTEX_WAIT_REQUEUE_PI, 0);
 }
 
 static void wait_message(void)
@@ -209,13 +252,30 @@ static const struct {
 	void (*body)(void);
 	const char *reason;
 } kinds[] = {
-	{ wait_pipe, "pipe" },		 { wait_queue, "pipe" },      { wait_unix, "pipe" },
-	{ wait_inet, "network" },	 { wait_netlink, "other" },   { wait_event, "poll" },
-	{ wait_terminal, "poll" },	 { wait_console, "other" },   { wait_posix_lock, "lock" },
-	{ wait_file_lock, "lock" },	 { wait_flock, "lock" },      { wait_futex, "lock" },
-	{ wait_condition, "condition" }, { wait_join, "child" },      { wait_requeue, "condition" },
-	{ wait_message, "pipe" },	 { wait_signal, "poll" },     { wait_vfork, "child" },
-	{ wait_child, "child" },	 { wait_stopped, "stopped" }, { wait_traced, "stopped" },
+	{ wait_pipe, "pipe" },
+	{ wait_queue, "pipe" },
+	{ wait_unix, "pipe" },
+	{ wait_inet, "network" },
+	{ wait_netlink, "other" },
+	{ wait_event, "poll" },
+	{ wait_terminal, "poll" },
+	{ wait_console, "other" },
+	{ wait_posix_lock, "lock" },
+	{ wait_file_lock, "lock" },
+	{ wait_flock, "lock" },
+	{ wait_mutex, "lock" },
+	{ wait_lock_of_readers, "lock" },
+	{ wait_shared_semaphore, "lock" },
+	{ wait_parked, "condition" },
+	{ wait_condition, "condition" },
+	{ wait_join, "child" },
+	{ wait_requeue, "condition" },
+	{ wait_message, "pipe" },
+	{ wait_signal, "poll" },
+	{ wait_vfork, "child" },
+	{ wait_child, "child" },
+	{ wait_stopped, "stopped" },
+	{ wait_traced, "stopped" },
 	{ wait_restarted, "timer" },
 };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };

@@ -87,7 +87,8 @@ class Why(TestCase):
         [thread] = answer["threads"]
         self.assertEqual(thread["syscall"], "read")
         self.assertEqual(thread["reason"], "pipe")
-        self.assertIn("pipe:[", thread["object"])
+        self.assertEqual(thread["object"]["kind"], "pipe")
+        self.assertIn("pipe:[", thread["object"]["name"])
 
     def test_a_loop_computes_or_has_no_cpu(self):
         with Child(WORKLOADS / "cpu_single", 60000) as child:

@@ -206,6 +206,13 @@ static double polling(const struct verdict_facts *facts)
 	return own_share(facts, facts->idle - polled_network(facts));
 }
 
+/* No times show a deadlock: those that search for one set this cause (analyze/wait). */
+static double deadlock(const struct verdict_facts *facts)
+{
+	(void)facts;
+	return 0;
+}
+
 static double none(const struct verdict_facts *facts)
 {
 	double unexplained = share_of(facts->unexplained, facts->demand);
@@ -236,6 +243,7 @@ const struct verdict_rule verdict_rules[CAUSE_COUNT] = {
 	{ CAUSE_CPU,          cpu,          evidence_cpu },
 	{ CAUSE_SLEEP,        sleeping,     evidence_sleep },
 	{ CAUSE_POLL,         polling,      evidence_poll },
+	{ CAUSE_DEADLOCK,     deadlock,     evidence_none },
 	{ CAUSE_NONE,         none,         evidence_none },
 };
 /* clang-format on */

@@ -28,6 +28,8 @@ static const struct option options[] = {
 	{ 'd', "duration", OPTION_DURATION, &args.duration, "TIME",
 	  "how long to watch it (default: 2s)", NULL },
 	FORMAT_OPTION(args.view, "text|json"),
+	VERBOSE_OPTION(args.view,
+		       "show all threads and kernel stacks, not only what fits in 12 lines"),
 	{ 0 },
 };
 
@@ -59,7 +61,7 @@ static int print_page(const struct why *why, struct error *error)
 	struct page page;
 
 	page_open(&page, stdout);
-	why_print_text(page.out, &page.terminal, why);
+	why_print_text(page.out, &page.terminal, why, args.view.verbose);
 	return page_close(&page) < 0 ? error_set(error, -ENOMEM, "out of memory") : 0;
 }
 
@@ -97,6 +99,14 @@ const struct command command_why = {
 		"an answer too for what does not move at all: a process that is stopped, stuck\n"
 		"in the kernel (with its stack, where that may be read) or dead and not reaped,\n"
 		"and for kernel threads.\n"
+		"\n"
+		"Where it can be known, a wait has a name: the lock with the thread that holds\n"
+		"it, the locked file with the process that locked it, the pipe or socket with\n"
+		"the process at its other end, the file, the thread that is joined, the child.\n"
+		"Threads that wait for each other in a circle are a deadlock, also across\n"
+		"processes; the circle is printed. Owners of locks are known for the C library\n"
+		"glibc, and for all locks that keep their owner in the futex; conditions and\n"
+		"semaphores have none.\n"
 		"\n"
 		"The process is never touched. Its children are watched too, and are judged\n"
 		"instead where it only waits for them. Without privileges less is known, and the\n"

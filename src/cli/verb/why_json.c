@@ -66,6 +66,21 @@ static void write_process(struct json *json, const struct why *why)
 	json_member_u64(json, "thread_count", found->thread_count);
 }
 
+static void write_deadlock(struct json *json, const struct wait_deadlock *deadlock)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	if (!deadlock->count)
+		return;
+	why_member_columns(&table);
+	table_stream_json(&table, json);
+	json_key(json, "deadlock");
+	json_begin_array(json);
+	for (size_t i = 0; i < deadlock->count; i++)
+		why_member_row(&table, &deadlock->members[i]);
+	json_end_array(json);
+}
+
 void why_print_json(FILE *out, const struct why *why)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
@@ -80,6 +95,7 @@ void why_print_json(FILE *out, const struct why *why)
 	write_process(&json, why);
 	json_member_string(&json, "answer", why->answer);
 	write_verdict(&json, why);
+	write_deadlock(&json, &why->deadlock);
 	if (why->problem.message[0])
 		json_member_string(&json, "not_watched", why->problem.message);
 	json_member_bool(&json, "denied", why->after.denied);

@@ -5,12 +5,14 @@
 #ifndef CLI_WHY_PRINT_H
 #define CLI_WHY_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct terminal;
 struct why;
 
-void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why);
+/* At most 12 lines, unless all threads and stacks are wanted. */
+void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all);
 void why_print_json(FILE *out, const struct why *why);
 
 /* Its threads as a table. */
@@ -18,5 +20,10 @@ struct table;
 struct why_thread;
 void why_table_columns(struct table *table);
 void why_table_row(struct table *table, const struct why *why, const struct why_thread *thread);
+
+/* The members of a deadlock as a table. */
+struct wait_member;
+void why_member_columns(struct table *table);
+void why_member_row(struct table *table, const struct wait_member *member);
 
 #endif

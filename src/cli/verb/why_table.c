@@ -19,10 +19,17 @@ static const struct table_column columns[] = {
 	{ "since",     TABLE_RIGHT, 4, .id = "blocked_for_ns", .unit = UNIT_NS },
 	{ "woken by",  TABLE_NAME,  6, .id = NULL },
 	{ .id = "blocked_before" },
-	{ .id = "object" },
 	{ .id = "wait_channel" },
 	{ .id = "kernel_stack" },
 	/* clang-format on */
+};
+
+static const struct table_column object_columns[] = {
+	{ .id = "kind", .inside = "object" },	     { .id = "name", .inside = "object" },
+	{ .id = "address", .inside = "object" },     { .id = "file", .inside = "object" },
+	{ .id = "pid", .inside = "object holder" },  { .id = "tid", .inside = "object holder" },
+	{ .id = "comm", .inside = "object holder" }, { .id = "pid", .inside = "object peer" },
+	{ .id = "comm", .inside = "object peer" },   { .id = "peer_count", .inside = "object" },
 };
 
 static const struct table_column waker_columns[] = {
@@ -31,6 +38,18 @@ static const struct table_column waker_columns[] = {
 	{ .id = "share", .inside = "waker" },
 };
 
+static const struct table_column member_columns[] = {
+	{ .id = "pid" },
+	{ .id = "tid" },
+	{ .id = "comm" },
+};
+
+void why_member_columns(struct table *table)
+{
+	table_add_columns(table, member_columns, ARRAY_SIZE(member_columns));
+	table_add_columns(table, object_columns, ARRAY_SIZE(object_columns));
+}
+
 void why_table_columns(struct table *table)
 {
 	table_add_columns(table, columns, ARRAY_SIZE(columns));
@@ -38,6 +57,7 @@ void why_table_columns(struct table *table)
 		table_add_column(table,
 				 (struct table_column){ .id = metrics[amount_metrics[i]].name });
 	table_add_columns(table, waker_columns, ARRAY_SIZE(waker_columns));
+	table_add_columns(table, object_columns, ARRAY_SIZE(object_columns));
 }
 
 static void cell_since(struct table *table, const struct why_thread *thread)
@@ -83,6 +103,45 @@ static void add_waker(struct table *table, const struct why_thread *thread)
 	put_real(table, thread->waker_share);
 }
 
+static void put_party(struct table *table, bool is_known, const struct wait_party *party,
+		      bool has_thread)
+{
+	put_known(table, is_known, (uint64_t)party->pid);
+	if (has_thread)
+		put_known(table, is_known && party->tid, (uint64_t)party->tid);
+	put_string(table, is_known ? party->comm : NULL);
+}
+
+static void add_object(struct table *table, const struct wait_object *object)
+{
+	put_string(table, object->kind);
+	put_string(table, object->address ? NULL : object->name);
+	put_string(table, object->address ? object->name : NULL);
+	put_string(table, object->file);
+	put_party(table, object->has_holder, &object->holder, true);
+	put_party(table, object->peer_count > 0, &object->peers[0], false);
+	put_known(table, object->peer_count > 0, object->peer_count);
+}
+
+void why_member_row(struct table *table, const struct wait_member *member)
+{
+	put_signed(table, member->who.pid);
+	put_signed(table, member->who.tid);
+	put_string(table, member->who.comm);
+	add_object(table, &member->object);
+}
+
+/* What it waits for, else the place in the kernel. */
+static void cell_place(struct table *table, const struct why_thread *thread)
+{
+	if (!thread->object.kind) {
+		put_string(table, thread->found->channel);
+		return;
+	}
+	wait_object_describe(&thread->object, put_begin(table));
+	put_end(table);
+}
+
 /* Adds the columns that only programs get. */
 static void add_detail(struct table *table, const struct why_thread *thread)
 {
@@ -92,7 +151,6 @@ static void add_detail(struct table *table, const struct why_thread *thread)
 		put_flag(table, thread->at_least);
 	else
 		put_absent(table, NULL);
-	put_string(table, found->object);
 	put_string(table, found->channel);
 	for (size_t i = 0; i < found->frames; i++)
 		text_format(put_begin(table), "%s\n", found->stack[i]);
@@ -102,11 +160,11 @@ static void add_detail(struct table *table, const struct why_thread *thread)
 		put_absent(table, NULL);
 	add_amounts(table, &thread->amounts);
 	add_waker(table, thread);
+	add_object(table, &thread->object);
 }
 
 void why_table_row(struct table *table, const struct why *why, const struct why_thread *thread)
 {
-	const struct task_state *found = thread->found;
 	const char state[2] = { thread->state, '\0' };
 	bool has_queue = amounts_has(&thread->amounts, AMOUNT_wait_time_ns);
 	double watched = (double)why->watched_ns;
@@ -120,8 +178,7 @@ void why_table_row(struct table *table, const struct why *why, const struct why_
 		  has_queue ? watched : 0);
 	put_string(table, thread->reason >= 0 ? waits[thread->reason].name : NULL);
 	put_string(table, thread->call);
-	/* What its call is about, else the place in the kernel. */
-	put_string(table, found->object[0] ? found->object : found->channel);
+	cell_place(table, thread);
 	cell_since(table, thread);
 	cell_waker(table, thread);
 	add_detail(table, thread);

@@ -8,7 +8,8 @@
 #include "render/table/table.h"
 #include "session/why/why.h"
 
-#define ROWS 12
+/* An answer fits on part of a screen; all of it is for those that ask for it. */
+#define LINES 12
 
 static void print_escaped(FILE *out, const char *text)
 {
@@ -18,30 +19,35 @@ static void print_escaped(FILE *out, const char *text)
 	fputs(text_string(&shown), out);
 }
 
-static void print_head(FILE *out, const struct why *why)
+/* These return how many lines they print. */
+static size_t print_head(FILE *out, const struct why *why)
 {
 	fprintf(out, "%" PRId32 " ", why->before.pid);
 	print_escaped(out, why->before.comm);
 	fprintf(out, ": %s\n", why->answer);
-	if (why->before.asked != why->before.pid)
-		fprintf(out, "  %" PRId32 " is a thread of it\n", why->before.asked);
+	if (why->before.asked == why->before.pid)
+		return 1;
+	fprintf(out, "  %" PRId32 " is a thread of it\n", why->before.asked);
+	return 2;
 }
 
-static void print_verdict(FILE *out, const struct why *why)
+static size_t print_verdict(FILE *out, const struct why *why)
 {
 	const struct verdict *verdict = &why->diagnosis.verdict;
 
 	if (!why->judged)
-		return;
+		return 0;
 	fprintf(out, "  %s, by %s (%.0f %% sure)\n", class_names[verdict->class],
 		causes[verdict->cause].name, verdict->confidence * 100);
 	for (size_t i = 0; i < verdict->evidence_count; i++)
 		fprintf(out, "  - %s\n", verdict->evidence[i]);
-	if (verdict->cause != CAUSE_NONE)
-		fprintf(out, "  first: %s\n", verdict->hint);
+	if (verdict->cause == CAUSE_NONE)
+		return 1 + verdict->evidence_count;
+	fprintf(out, "  first: %s\n", verdict->hint);
+	return 2 + verdict->evidence_count;
 }
 
-static void print_missing(FILE *out, const struct why *why)
+static size_t print_missing(FILE *out, const struct why *why)
 {
 	if (why->problem.message[0]) {
 		fputs("  not watched: ", out);
@@ -54,46 +60,61 @@ static void print_missing(FILE *out, const struct why *why)
 	if (why->after.late)
 		fputs("  its calls and stacks could not be read in time: it holds a lock of its own that this takes\n",
 		      out);
+	return (why->problem.message[0] != 0) + why->after.denied + why->after.late;
 }
 
-static void print_threads(FILE *out, const struct terminal *terminal, const struct why *why)
+static void print_threads(FILE *out, const struct terminal *terminal, const struct why *why,
+			  size_t rows)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 
 	why_table_columns(&table);
-	for (size_t i = 0; i < why->threads.count && i < ROWS; i++)
+	for (size_t i = 0; i < rows; i++)
 		why_table_row(&table, why, &why->threads.data[i]);
 	fputc('\n', out);
 	table_print(&table, terminal, out);
-	if (why->after.thread_count > ROWS)
-		fprintf(out, "and %" PRIu64 " more thread%s\n", why->after.thread_count - ROWS,
-			why->after.thread_count == ROWS + 1 ? "" : "s");
+	if (why->after.thread_count > rows)
+		fprintf(out, "and %" PRIu64 " more thread%s%s\n", why->after.thread_count - rows,
+			why->after.thread_count == rows + 1 ? "" : "s",
+			why->threads.count > rows ? " (-v shows all)" : "");
 }
 
-/* Prints the kernel stacks of threads that are stuck, or of a kernel thread. */
-static void print_stacks(FILE *out, const struct why *why)
+/* The kernel stack of a thread that is stuck, or of a kernel thread, the innermost frame first. */
+static void print_stack(FILE *out, const struct task_state *found)
 {
-	for (size_t i = 0; i < why->threads.count && i < ROWS; i++) {
-		const struct task_state *found = why->threads.data[i].found;
-
-		if (found->frames == 0)
-			continue;
-		fprintf(out, "\n%" PRId32 " in the kernel:\n", found->tid);
-		for (size_t k = 0; k < found->frames; k++) {
-			fputs("  ", out);
-			print_escaped(out, found->stack[k]);
-			fputc('\n', out);
-		}
+	fprintf(out, "  %" PRId32 " in the kernel:", found->tid);
+	for (size_t i = 0; i < found->frames; i++) {
+		fputs(i ? ", " : " ", out);
+		print_escaped(out, found->stack[i]);
 	}
+	fputc('\n', out);
 }
 
-void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why)
+/* How many threads fit, with a line for those that do not; `lines` are used. */
+static size_t rows_that_fit(const struct why *why, size_t lines)
 {
-	print_head(out, why);
-	print_verdict(out, why);
-	print_missing(out, why);
+	size_t left = lines + 2 < LINES ? LINES - lines - 2 : 0; /* a blank line, and the titles */
+
+	if (why->after.thread_count > left && left > 0)
+		left--;
+	return why->threads.count < left ? why->threads.count : left;
+}
+
+void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all)
+{
+	size_t lines = print_head(out, why), rows, stacks = 0;
+
+	lines += print_verdict(out, why);
+	lines += print_missing(out, why);
 	if (why->threads.count == 0 || why->after.is_dead)
 		return;
-	print_threads(out, terminal, why);
-	print_stacks(out, why);
+	for (size_t i = 0; i < why->threads.count && (all || (stacks == 0 && lines < LINES)); i++) {
+		if (why->threads.data[i].found->frames == 0)
+			continue;
+		print_stack(out, why->threads.data[i].found);
+		stacks++;
+	}
+	rows = all ? why->threads.count : rows_that_fit(why, lines + stacks);
+	if (rows)
+		print_threads(out, terminal, why, rows);
 }

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
@@ -47,7 +47,7 @@ static void read_channel(int task, struct process_state *found, struct task_stat
 }
 
 /* Reads what a descriptor refers to, from its link in fd. */
-static void read_object(int process, uint64_t fd, struct task_state *thread)
+static void read_link(int process, uint64_t fd, struct task_state *thread)
 {
 	char path[32];
 	ssize_t length;
@@ -55,32 +55,37 @@ static void read_object(int process, uint64_t fd, struct task_state *thread)
 	if (fd > INT32_MAX)
 		return;
 	snprintf(path, sizeof(path), "fd/%" PRIu64, fd);
-	length = readlinkat(process, path, thread->object, sizeof(thread->object) - 1);
-	thread->object[length > 0 ? length : 0] = '\0';
+	length = readlinkat(process, path, thread->link, sizeof(thread->link) - 1);
+	thread->link[length > 0 ? length : 0] = '\0';
 }
 
-/*
- * Parses "running", or "NUMBER ARGUMENT..." with arguments in hexadecimal; NUMBER is -1 outside a
- * call.
- */
+/* Calls whose first argument is a descriptor although they always wait for the same kind of thing. */
+static bool takes_descriptor(uint32_t number)
+{
+	static const uint32_t numbers[] = { SYS_flock,	    SYS_fsync,	   SYS_fdatasync,
+					    SYS_ftruncate,  SYS_fallocate, SYS_sync_file_range,
+					    SYS_getdents64, SYS_readahead, SYS_syncfs };
+	unsigned rule = syscall_wait_rule(SYSCALL_NATIVE, number);
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (numbers[i] == number)
+			return true;
+	return rule == WAIT_RULE_BY_FD || rule == WAIT_RULE_FCNTL;
+}
+
 static void read_call(struct deadline_threads *reader, int process, int task,
 		      struct process_state *found, struct task_state *thread)
 {
 	char buffer[256];
 	ssize_t length = deadline_read(reader, found->pid, task, "syscall", buffer, sizeof(buffer));
-	const char *cursor = buffer;
-	uint64_t number;
 
 	if (length < 0) {
 		note_failure(found, (int)length);
 		return;
 	}
-	if (!scan_u64(&cursor, &number) || number > UINT32_MAX)
-		return;
-	thread->in_call = true;
-	thread->call = (uint32_t)number;
-	if (syscall_wait_rule(SYSCALL_NATIVE, thread->call) == WAIT_RULE_BY_FD)
-		read_object(process, strtoull(cursor, NULL, 16), thread);
+	thread->in_call = call_text_parse(buffer, &thread->call);
+	if (thread->in_call && takes_descriptor(thread->call.number))
+		read_link(process, thread->call.arguments[0], thread);
 }
 
 /* Parses lines like "[<0>] function+0x10/0x20 [module]". */
@@ -119,6 +124,7 @@ static void read_times(int task, struct task_state *thread)
 	thread->has_times = true;
 	thread->cpu_ns = times.cpu_ns;
 	thread->queue_ns = times.queue_ns;
+	thread->slices = times.slices;
 }
 
 /* A thread that has ended meanwhile is left out. */
@@ -264,27 +270,34 @@ void process_state_clear(struct process_state *found)
 	*found = (struct process_state){ 0 };
 }
 
-/* Wait reasons by the beginning of a link in fd. */
-static const struct {
-	const char *begin;
-	int reason; /* -1: a socket may be of any kind */
-} objects[] = {
-	{ "pipe:", WAIT_PIPE },	    { "socket:", -1 },	       { "anon_inode:", WAIT_POLL },
-	{ "/dev/pts/", WAIT_POLL }, { "/dev/tty", WAIT_POLL }, { "/dev/", -1 },
-	{ "/", WAIT_DISK },
-};
+const struct link_kind *link_kind_of(const char *link)
+{
+	static const struct link_kind kinds[] = {
+		{ "pipe:", "pipe", WAIT_PIPE },
+		{ "socket:", "socket", -1 },
+		{ "anon_inode:", "event", WAIT_POLL },
+		{ "/dev/pts/", "terminal", WAIT_POLL },
+		{ "/dev/tty", "terminal", WAIT_POLL },
+		{ "/dev/ptmx", "terminal", WAIT_POLL },
+		{ "/dev/", "device", -1 },
+		{ "/", "file", WAIT_DISK },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(link, kinds[i].begin, strlen(kinds[i].begin)) == 0)
+			return &kinds[i];
+	return NULL;
+}
 
 int task_state_reason(const struct task_state *thread)
 {
+	const struct link_kind *kind = link_kind_of(thread->link);
 	unsigned rule;
 
 	if (!thread->in_call)
 		return -1;
-	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call);
+	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call.number);
 	if (rule < WAIT_REASON_COUNT)
 		return rule == WAIT_OTHER ? -1 : (int)rule;
-	for (size_t i = 0; rule == WAIT_RULE_BY_FD && i < ARRAY_SIZE(objects); i++)
-		if (strncmp(thread->object, objects[i].begin, strlen(objects[i].begin)) == 0)
-			return objects[i].reason;
-	return -1;
+	return rule == WAIT_RULE_BY_FD && kind ? kind->reason : -1;
 }

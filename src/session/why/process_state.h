@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "base/collection/array.h"
+#include "host/wait/call_text.h"
+#include "host/wait/descriptor_holders.h"
 #include "model/tree/tree_event.h"
 
 struct error;
@@ -21,7 +23,7 @@ struct host;
 
 #define TASK_STATE_FRAMES 8
 #define TASK_STATE_SYMBOL 64
-#define TASK_STATE_OBJECT 128
+#define TASK_STATE_LINK DESCRIPTOR_LINK
 /* Further threads are only counted. */
 #define TASK_STATE_THREADS 512
 
@@ -31,12 +33,13 @@ struct task_state {
 	char state;			 /* as in stat; 0 when not known */
 	char channel[TASK_STATE_SYMBOL]; /* kernel function in which it sleeps, "" when not known */
 	bool in_call;
-	uint32_t call;			/* native number */
-	char object[TASK_STATE_OBJECT]; /* what the call's descriptor refers to, "" for none */
+	struct call_text call;
+	char link[TASK_STATE_LINK]; /* what the call's descriptor refers to, "" for none */
 	char stack[TASK_STATE_FRAMES][TASK_STATE_SYMBOL];
 	size_t frames;
 	bool has_times;
 	uint64_t cpu_ns, queue_ns; /* since the thread began */
+	uint64_t slices;	   /* how often it got a CPU */
 };
 
 struct process_state {
@@ -70,8 +73,16 @@ int process_state_read(const struct host *host, int32_t pid, struct process_stat
 int process_state_open(const struct host *host, int32_t asked, struct process_state *found);
 void process_state_clear(struct process_state *found);
 
+/* What a descriptor is, by the beginning of its link in fd. */
+struct link_kind {
+	const char *begin, *kind;
+	int reason; /* why a thread waits for it, or -1: a socket or a device may be of any kind */
+};
+
+const struct link_kind *link_kind_of(const char *link); /* NULL: not known */
+
 /*
- * What the thread waits for, judged by its call and object alone, or -1 when they do not show it.
+ * What the thread waits for, judged by its call and descriptor alone, or -1 when they do not show it.
  */
 int task_state_reason(const struct task_state *thread);
 

@@ -208,20 +208,35 @@ static void take_now(const struct run *run, const struct tree_thread *thread,
 
 static void take_waker(const struct tree_thread *thread, struct why_thread *ret)
 {
-	uint64_t total = 0;
+	uint64_t total = 0, given = 0;
 
 	for (size_t i = 0; i < thread->waker_count; i++) {
-		total += thread->wakers[i].total_ns;
-		if (!ret->has_waker || thread->wakers[i].total_ns > ret->waker.total_ns)
-			ret->waker = thread->wakers[i];
+		const struct tree_waker *waker = &thread->wakers[i];
+
+		total += waker->total_ns;
+		if (!ret->has_waker || waker->total_ns > ret->waker.total_ns)
+			ret->waker = *waker;
 		ret->has_waker = true;
+		if (waker->waker_pid == thread->key.pid && waker->reason == WAIT_CONDITION &&
+		    waker->total_ns > given) {
+			given = waker->total_ns;
+			ret->giver_tid = waker->waker_tid;
+		}
 	}
 	ret->waker_share = total ? (double)ret->waker.total_ns / (double)total : 0;
 	ret->has_waker = ret->has_waker && total;
 }
 
+/* What a futex is used for is known better from its memory, and so is the kind of a socket. */
+static void take_object(const struct wait_object *object, struct why_thread *ret)
+{
+	ret->object = *object;
+	if (object->reason >= 0 && ret->state != 'R' && (object->address || ret->reason < 0))
+		ret->reason = object->reason;
+}
+
 static int add_thread(struct why *why, const struct task_state *found,
-		      const struct tree_thread *watched)
+		      const struct tree_thread *watched, const struct wait_object *object)
 {
 	struct why_thread thread = { .tid = found->tid, .state = found->state };
 	char buffer[SYSCALL_NAME_SIZE];
@@ -230,13 +245,15 @@ static int add_thread(struct why *why, const struct task_state *found,
 	thread.found = found;
 	memcpy(thread.comm, found->comm, sizeof(thread.comm));
 	if (found->in_call)
-		memccpy(thread.call, syscall_name(SYSCALL_NATIVE, found->call, buffer), '\0',
+		memccpy(thread.call, syscall_name(SYSCALL_NATIVE, found->call.number, buffer), '\0',
 			sizeof(thread.call) - 1);
 	if (watched) {
 		take_now(why->run, watched, &thread);
 		take_waker(watched, &thread);
 		thread.amounts = watched->amounts;
 	}
+	take_object(object, &thread);
+	why->after.late |= object->is_late;
 	return array_append(&why->threads, thread);
 }
 
@@ -275,7 +292,7 @@ static int compare_threads(const void *a, const void *b)
 	return first->tid < second->tid ? -1 : first->tid > second->tid;
 }
 
-static int merge_threads(struct why *why)
+static int merge_threads(struct why *why, const struct wait_object *objects)
 {
 	const struct tree_process *process = find_process(why->run, why->before.pid);
 	int status = 0;
@@ -283,13 +300,27 @@ static int merge_threads(struct why *why)
 	for (size_t i = 0; status == 0 && i < why->after.threads.count; i++) {
 		const struct task_state *found = &why->after.threads.data[i];
 
-		status = add_thread(why, found, find_thread(process, found->tid));
+		status = add_thread(why, found, find_thread(process, found->tid), &objects[i]);
 		if (status == 0)
 			measure_between(why, &why->threads.data[why->threads.count - 1]);
 	}
 	if (why->threads.count > 1)
 		qsort(why->threads.data, why->threads.count, sizeof(why->threads.data[0]),
 		      compare_threads);
+	return status;
+}
+
+/* Finds what its threads wait for, and adds that to what was measured. */
+static int add_threads(const struct host *host, struct why *why)
+{
+	CLEANUP(free_pointer)
+	struct wait_object *objects = calloc(why->after.threads.count + 1, sizeof(*objects));
+	int status = objects ? 0 : -ENOMEM;
+
+	if (status == 0)
+		status = wait_survey(host, &why->after, objects, &why->deadlock);
+	if (status == 0)
+		status = merge_threads(why, objects);
 	return status;
 }
 
@@ -307,9 +338,10 @@ int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct w
 	watch(why, duration_ns);
 	read_state_again(host, why);
 	judge(why);
-	status = merge_threads(why);
+	status = add_threads(host, why);
 	if (status < 0)
 		return status;
+	why_judge_waits(why);
 	why_answer(why);
 	*ret = TAKE_PTR(why);
 	return 0;

@@ -16,6 +16,7 @@
 #include "analyze/verdict/diagnosis.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "session/wait/wait_survey.h"
 #include "session/why/process_state.h"
 
 struct host;
@@ -36,7 +37,9 @@ struct why_thread {
 	bool has_waker;
 	struct tree_waker waker; /* the one that ended most of its waits */
 	double waker_share;
+	int32_t giver_tid; /* the thread of its process that ended most waits on conditions; 0: none */
 	const struct task_state *found; /* in why->after, or NULL */
+	struct wait_object object;	/* what it waits for now */
 };
 
 /* Whether its time on a CPU is known. */
@@ -56,6 +59,7 @@ struct why {
 	bool judged;	      /* `diagnosis` is set */
 	bool by_children;
 	struct diagnosis diagnosis;
+	struct wait_deadlock deadlock;
 	char answer[WHY_ANSWER];	     /* one sentence without a full stop */
 	ARRAY_OF(struct why_thread) threads; /* busiest first */
 };
@@ -68,6 +72,9 @@ int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct w
 	    struct error *error);
 void why_free(struct why *why); /* NULL is allowed */
 CLEANUP_POINTER(why_free, struct why)
+
+/* Corrects reasons and the verdict by what the threads wait for. */
+void why_judge_waits(struct why *why);
 
 /* Makes the sentence `answer` from all other members. */
 void why_answer(struct why *why);

@@ -169,6 +169,28 @@ static void append_since(struct text *out, const struct why_thread *thread)
 	unit_format_real(out, UNIT_NS, (double)thread->since_ns);
 }
 
+/* Its threads wait for each other for ever, or it waits for others that do. */
+static bool say_deadlock(const struct why *why, struct text *out)
+{
+	const struct wait_deadlock *deadlock = &why->deadlock;
+	bool is_member = false;
+
+	if (!deadlock->count)
+		return false;
+	for (size_t i = 0; i < deadlock->count; i++)
+		is_member |= deadlock->members[i].who.pid == why->before.pid;
+	text_append_string(out, is_member ? "it is deadlocked: " :
+					    "it waits for a deadlock of others: ");
+	if (deadlock->count == 1)
+		text_append_string(out, "a thread waits for itself");
+	else
+		text_format(out, "%zu threads wait for each other", deadlock->count);
+	for (size_t i = 0; i < why->threads.count; i++)
+		if (why->threads.data[i].tid == deadlock->members[0].who.tid)
+			append_since(out, &why->threads.data[i]);
+	return true;
+}
+
 static bool was_in(const struct process_state *before, const struct why_thread *thread)
 {
 	for (size_t i = 0; i < before->threads.count; i++) {
@@ -221,6 +243,7 @@ static const char *const doing[CAUSE_COUNT] = {
 	[CAUSE_DISK] = "waiting for disks",
 	[CAUSE_FSYNC] = "syncing files",
 	[CAUSE_LOCK] = "waiting for locks",
+	[CAUSE_DEADLOCK] = "deadlocked",
 	[CAUSE_NETWORK] = "waiting for the other end of sockets",
 	[CAUSE_PIPE] = "waiting for the other end of pipes",
 	[CAUSE_PAGE_FAULTS] = "taking page faults",
@@ -244,9 +267,9 @@ static void append_blocked(struct text *out, const struct why_thread *thread)
 		return;
 	if (thread->call[0])
 		text_format(out, ", in %s", thread->call);
-	if (thread->found && thread->found->object[0]) {
-		text_append_string(out, " of ");
-		append_name(out, thread->found->object);
+	if (thread->object.kind) {
+		text_append_string(out, thread->call[0] ? " of " : ", waits for ");
+		wait_object_describe(&thread->object, out);
 	}
 	append_since(out, thread);
 	if (thread->has_waker && thread->waker.waker_tid > 0) {
@@ -342,7 +365,7 @@ typedef bool situation(const struct why *why, struct text *out);
 void why_answer(struct why *why)
 {
 	static situation *const situations[] = {
-		say_zombie, say_ended,	  say_kernel_thread, say_stopped,
+		say_zombie, say_ended,	  say_kernel_thread, say_stopped, say_deadlock,
 		say_stuck,  say_children, say_verdict,	     say_leader,
 	};
 	CLEANUP(text_free) struct text sentence = { 0 };

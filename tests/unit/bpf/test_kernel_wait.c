@@ -129,25 +129,124 @@ static void each_table_has_rules_of_its_own(void **state)
 	assert_int_equal(call.abi, TREE_ABI_NATIVE);
 }
 
-static void a_futex_is_judged_by_its_operation(void **state)
+static __u32 futex(__u64 operation, const void *word, __u32 value)
+{
+	actor.registers.di = (__u64)word;
+	actor.registers.si = operation;
+	actor.registers.dx = value;
+	return reason();
+}
+
+#define WAIT_PRIVATE (FUTEX_WAIT | FUTEX_PRIVATE_FLAG)
+#define BITSET_PRIVATE (FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | 0x100)
+#define BITSET_SHARED (FUTEX_WAIT_BITSET | 0x100)
+
+static void a_futex_is_judged_by_its_operation_and_its_value(void **state)
 {
 	static const struct {
-		unsigned long operation;
+		__u64 operation;
+		__u32 value;
 		__u32 reason;
 	} rows[] = {
-		{ FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | 0x100, TREE_WAIT_CONDITION },
-		{ FUTEX_WAIT_BITSET | 0x100, TREE_WAIT_CHILD },
-		{ FUTEX_WAIT_REQUEUE_PI, TREE_WAIT_CONDITION },
-		{ 0, TREE_WAIT_LOCK },
-		{ FUTEX_PRIVATE_FLAG, TREE_WAIT_LOCK },
+		{ WAIT_PRIVATE, 2, TREE_WAIT_LOCK },		    /* mutexes of glibc and Go */
+		{ WAIT_PRIVATE, 1, TREE_WAIT_LOCK },		    /* a mutex of two states */
+		{ WAIT_PRIVATE, ~0U, TREE_WAIT_LOCK },		    /* libgomp */
+		{ FUTEX_WAIT, FUTEX_WAITERS | 17, TREE_WAIT_LOCK }, /* robust, or of musl */
+		{ WAIT_PRIVATE, 0, TREE_WAIT_CONDITION },	    /* a parked worker of Go */
+		{ WAIT_PRIVATE, 8, TREE_WAIT_CONDITION },	    /* a barrier */
+		{ BITSET_PRIVATE, 0, TREE_WAIT_CONDITION }, /* conditions of glibc, Java's parked */
+		{ BITSET_PRIVATE, 2, TREE_WAIT_LOCK },	    /* reader-writer locks, Rust */
+		{ BITSET_PRIVATE, 3, TREE_WAIT_LOCK },	    /* the same */
+		{ BITSET_PRIVATE, 4, TREE_WAIT_CONDITION }, /* a counter */
+		{ BITSET_PRIVATE, 0x80000001, TREE_WAIT_LOCK }, /* a timed robust mutex */
+		{ BITSET_PRIVATE, ~0U, TREE_WAIT_CONDITION },	/* a parked thread of Rust */
+		{ FUTEX_WAIT_REQUEUE_PI, 2, TREE_WAIT_CONDITION },
+		{ 6 | FUTEX_PRIVATE_FLAG, 0, TREE_WAIT_LOCK }, /* a mutex that lends priority */
+		{ 13, 0, TREE_WAIT_LOCK },
 	};
+	static __u32 words[sizeof(rows) / sizeof(rows[0])][16];
 
 	(void)state;
 	rule(TREE_RULE_FUTEX);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		actor.registers.si = rows[i].operation;
-		assert_int_equal(reason(), rows[i].reason);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(futex(rows[i].operation, words[i], rows[i].value), rows[i].reason);
+}
+
+static void a_word_that_counts_is_not_a_lock(void **state)
+{
+	static __u32 words[2];
+
+	(void)state;
+	rule(TREE_RULE_FUTEX);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[0], 1), TREE_WAIT_CONDITION);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[0], 2), TREE_WAIT_CONDITION);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[1], 2), TREE_WAIT_LOCK);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[0], 3), TREE_WAIT_CONDITION);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[1], 2), TREE_WAIT_LOCK);
+}
+
+/* Threads of the actor's process, as its list has them. */
+static void list_threads(struct actor *threads[], size_t count)
+{
+	struct list_head *last = &actor.signal.thread_head;
+
+	for (size_t i = 0; i < count; i++) {
+		last->next = &threads[i]->task.thread_node;
+		last = last->next;
 	}
+	last->next = &actor.signal.thread_head;
+}
+
+static void who_waits_for_the_word_of_an_exit_joins_a_thread(void **state)
+{
+	struct actor first, second, *all[] = { &actor, &first, &second };
+	int words[4] = { 0 };
+
+	(void)state;
+	actor_init_thread(&first, 11, &actor);
+	actor_init_thread(&second, 12, &actor);
+	first.task.clear_child_tid = &words[0];
+	second.task.clear_child_tid = &words[1];
+	list_threads(all, 3);
+	rule(TREE_RULE_FUTEX);
+	assert_int_equal(futex(BITSET_SHARED, &words[1], 12), TREE_WAIT_CHILD);
+	assert_int_equal(futex(FUTEX_WAIT, &words[0], 2), TREE_WAIT_CHILD);
+	/* A process-shared mutex, a condition. */
+	assert_int_equal(futex(FUTEX_WAIT, &words[2], 2), TREE_WAIT_LOCK);
+	assert_int_equal(futex(BITSET_SHARED, &words[3], 12), TREE_WAIT_CONDITION);
+	assert_int_equal(futex(BITSET_PRIVATE, &words[1], 12), TREE_WAIT_CONDITION);
+	actor.task.signal = NULL;
+	assert_int_equal(futex(BITSET_SHARED, &words[1], 12), TREE_WAIT_CONDITION);
+}
+
+static void a_search_for_the_word_of_an_exit_ends(void **state)
+{
+	struct actor other;
+	int word = 0;
+
+	(void)state;
+	actor_init_thread(&other, 11, &actor);
+	actor.signal.thread_head.next = &other.task.thread_node;
+	other.task.thread_node.next = &other.task.thread_node;
+	rule(TREE_RULE_FUTEX);
+	assert_int_equal(futex(BITSET_SHARED, &word, 11), TREE_WAIT_CONDITION);
+}
+
+static void a_process_shared_semaphore_is_a_lock(void **state)
+{
+	__u32 semaphore[4] = { 0, 1, FUTEX_PRIVATE_FLAG, 0 };
+
+	(void)state;
+	rule(TREE_RULE_FUTEX);
+	assert_int_equal(futex(BITSET_SHARED, semaphore, 0), TREE_WAIT_LOCK);
+	semaphore[1] = 0;
+	assert_int_equal(futex(BITSET_SHARED, semaphore, 0), TREE_WAIT_CONDITION);
+	semaphore[1] = 1;
+	semaphore[2] = 0;
+	assert_int_equal(futex(BITSET_SHARED, semaphore, 0), TREE_WAIT_CONDITION);
+	/* The memory of another task cannot be read. */
+	assert_int_equal(reason_of_another(), TREE_WAIT_LOCK);
+	assert_int_equal(futex(BITSET_SHARED, NULL, 0), TREE_WAIT_CONDITION);
 }
 
 static void fcntl_waits_for_a_lock_or_its_file(void **state)
@@ -302,7 +401,11 @@ int main(void)
 		TEST(the_state_comes_before_the_call),
 		TEST(who_is_in_no_call_waits_for_memory),
 		TEST(each_table_has_rules_of_its_own),
-		TEST(a_futex_is_judged_by_its_operation),
+		TEST(a_futex_is_judged_by_its_operation_and_its_value),
+		TEST(a_word_that_counts_is_not_a_lock),
+		TEST(who_waits_for_the_word_of_an_exit_joins_a_thread),
+		TEST(a_search_for_the_word_of_an_exit_ends),
+		TEST(a_process_shared_semaphore_is_a_lock),
 		TEST(fcntl_waits_for_a_lock_or_its_file),
 		TEST(descriptors_are_judged_by_what_they_are),
 		TEST(terminals_are_polled),

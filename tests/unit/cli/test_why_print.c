@@ -22,7 +22,7 @@ static struct task_state quiet, stuck = {
 	.stack = { "io_schedule", "wait\x1b" },
 	.frames = 2,
 };
-static struct task_state reading = { .tid = 11, .object = "pipe:[7]", .channel = "pipe_read" };
+static struct task_state reading = { .tid = 11, .channel = "pipe_read" };
 
 /* One that runs, one that waits and was woken, one that is stuck. */
 static struct why_thread threads[20] = {
@@ -50,6 +50,11 @@ static struct why_thread threads[20] = {
 		     .waker_tid = 21,
 		     .waker_comm = "writer" },
 	  .waker_share = 0.5,
+	  .object = { .kind = "pipe",
+		      .name = "pipe:[7]",
+		      .reason = WAIT_PIPE,
+		      .peers = { { .pid = 20, .comm = "writer" } },
+		      .peer_count = 1 },
 	  .found = &reading },
 	{ .tid = 12,
 	  .comm = "stuck",
@@ -118,7 +123,7 @@ static void print_text(FILE *out, const struct why *why)
 {
 	const struct terminal pipe = { 0 };
 
-	why_print_text(out, &pipe, why);
+	why_print_text(out, &pipe, why, false);
 }
 
 static void assert_printed(print *how, const struct why *why, const char *expected)
@@ -146,15 +151,12 @@ static void text_has_the_answer_and_a_row_for_each_thread(void **state)
 	assert_printed(
 		print_text, &why,
 		"10 m\\x1bz: it computes\n"
+		"  12 in the kernel: io_schedule, wait\\x1b\n"
 		"\n"
-		"tid  thread  state     cpu   ready  waits for  in    at             since  woken by\n"
-		" 10  m\\x1bz  R      75.0 %  12.5 %  -          -     -                  -  -\n"
-		" 11  reader  S         0 %       -  pipe       read  pipe:[7]      300 ms  writer (21)\n"
-		" 12  stuck   D           -       -  disk       -     io_schedule  >2.00 s  the kernel\n"
-		"\n"
-		"12 in the kernel:\n"
-		"  io_schedule\n"
-		"  wait\\x1b\n");
+		"tid  thread  state     cpu   ready  waits for  in    at                                  since  woken by\n"
+		" 10  m\\x1bz  R      75.0 %  12.5 %  -          -     -                                       -  -\n"
+		" 11  reader  S         0 %       -  pipe       read  pipe:[7], other end: writer (20)   300 ms  writer (21)\n"
+		" 12  stuck   D           -       -  disk       -     io_schedule                       >2.00 s  the kernel\n");
 }
 
 static void text_has_the_verdict_with_its_evidence(void **state)
@@ -200,7 +202,25 @@ static void the_dead_have_no_threads_to_show(void **state)
 	assert_printed(print_text, &why, "10 m\\x1bz: it computes\n");
 }
 
-static void twelve_threads_are_shown_and_the_others_counted(void **state)
+static size_t lines_of(print *how, const struct why *why)
+{
+	char *text = printed(how, why);
+	size_t lines = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	free(text);
+	return lines;
+}
+
+static void print_all(FILE *out, const struct why *why)
+{
+	const struct terminal pipe = { 0 };
+
+	why_print_text(out, &pipe, why, true);
+}
+
+static void the_answer_has_twelve_lines_and_the_other_threads_are_counted(void **state)
 {
 	struct why why = plain_answer();
 
@@ -209,16 +229,46 @@ static void twelve_threads_are_shown_and_the_others_counted(void **state)
 		threads[i] = (struct why_thread){ .tid = (int32_t)(100 + i),
 						  .reason = -1,
 						  .found = i == 12 ? &stuck : &quiet };
-	why.threads.count = 13;
-	why.after.thread_count = 12;
-	assert_part(print_text, &why, "\n111 ", true);
-	assert_part(print_text, &why, "\n112 ", false);
+	why.threads.count = why.after.thread_count = 8;
+	assert_int_equal(lines_of(print_text, &why), 12);
+	assert_part(print_text, &why, "\n107 ", true);
 	assert_part(print_text, &why, "more thread", false);
-	why.after.thread_count = 13;
-	assert_part(print_text, &why, "\nand 1 more thread\n", true);
+	why.threads.count = why.after.thread_count = 9;
+	assert_int_equal(lines_of(print_text, &why), 12);
+	assert_part(print_text, &why, "\nand 2 more threads (-v shows all)\n", true);
+	why.threads.count = 13;
 	why.after.thread_count = 14;
-	assert_part(print_text, &why, "\nand 2 more threads\n", true);
+	assert_int_equal(lines_of(print_text, &why), 12);
+	assert_part(print_all, &why, "\n112 ", true);
+	assert_part(print_all, &why, "\nand 1 more thread\n", true);
 	assert_part(why_print_json, &why, "\"tid\":112", true);
+	judge(&why, CAUSE_CPU);
+	why.after.denied = why.after.late = true;
+	assert_int_equal(lines_of(print_text, &why), 12);
+	why.diagnosis.verdict.evidence_count = DIAGNOSIS_EVIDENCE_MAX;
+	snprintf(why.problem.message, sizeof(why.problem.message), "no");
+	assert_int_equal(lines_of(print_text, &why), 12);
+	assert_part(print_text, &why, "tid  thread", false);
+}
+
+static void a_deadlock_is_in_the_json(void **state)
+{
+	struct why why = plain_answer();
+
+	(void)state;
+	why.threads.count = 0;
+	assert_part(why_print_json, &why, "\"deadlock\"", false);
+	why.deadlock.count = 1;
+	why.deadlock.members[0] =
+		(struct wait_member){ .who = { 10, 11, "a\x1b" },
+				      .object = { .kind = "mutex",
+						  .name = "0x10",
+						  .address = 16,
+						  .has_holder = true,
+						  .holder = { 10, 11, "a\x1b" } } };
+	assert_part(why_print_json, &why, "\"deadlock\": [", true);
+	assert_part(why_print_json, &why, "\"address\":\"0x10\"", true);
+	assert_part(why_print_json, &why, "\"comm\":\"a\\\\x1b\"", true);
 }
 
 static void json_has_all_and_no_keys_for_what_is_not_known(void **state)
@@ -245,7 +295,7 @@ static void json_has_all_and_no_keys_for_what_is_not_known(void **state)
 		"  \"late\": false,\n"
 		"  \"threads\": [\n"
 		"    {\"tid\":10,\"comm\":\"m\\\\x1bz\",\"state\":\"R\",\"run_time_ns\":1500000000,\"wait_time_ns\":250000000,\"wait_pipe_ns\":9},\n"
-		"    {\"tid\":11,\"comm\":\"reader\",\"state\":\"S\",\"reason\":\"pipe\",\"syscall\":\"read\",\"blocked_for_ns\":300000000,\"blocked_before\":false,\"object\":\"pipe:[7]\",\"wait_channel\":\"pipe_read\",\"run_time_ns\":0,\"waker\":{\"pid\":20,\"tid\":21,\"comm\":\"writer\",\"reason\":\"pipe\",\"share\":0.5}},\n"
+		"    {\"tid\":11,\"comm\":\"reader\",\"state\":\"S\",\"reason\":\"pipe\",\"syscall\":\"read\",\"blocked_for_ns\":300000000,\"blocked_before\":false,\"wait_channel\":\"pipe_read\",\"run_time_ns\":0,\"waker\":{\"pid\":20,\"tid\":21,\"comm\":\"writer\",\"reason\":\"pipe\",\"share\":0.5},\"object\":{\"kind\":\"pipe\",\"name\":\"pipe:[7]\",\"peer\":{\"pid\":20,\"comm\":\"writer\"},\"peer_count\":1}},\n"
 		"    {\"tid\":12,\"comm\":\"stuck\",\"state\":\"D\",\"reason\":\"disk\",\"blocked_for_ns\":2000000000,\"blocked_before\":true,\"wait_channel\":\"io_schedule\",\"kernel_stack\":[\"io_schedule\",\"wait\\\\x1b\"],\"waker\":{\"pid\":0,\"tid\":0,\"reason\":\"disk\",\"share\":1}}\n"
 		"  ]\n"
 		"}\n");
@@ -310,7 +360,8 @@ int main(void)
 		cmocka_unit_test(text_has_the_verdict_with_its_evidence),
 		cmocka_unit_test(text_says_what_could_not_be_seen),
 		cmocka_unit_test(the_dead_have_no_threads_to_show),
-		cmocka_unit_test(twelve_threads_are_shown_and_the_others_counted),
+		cmocka_unit_test(the_answer_has_twelve_lines_and_the_other_threads_are_counted),
+		cmocka_unit_test(a_deadlock_is_in_the_json),
 		cmocka_unit_test(json_has_all_and_no_keys_for_what_is_not_known),
 		cmocka_unit_test(json_of_one_that_ended_is_of_what_was_seen_before),
 	};

@@ -97,7 +97,7 @@ static void a_blocked_reader_shows_its_call_and_its_object(void **state)
 	assert_false(found.is_kernel_thread);
 	assert_int_equal(found.threads.count, 1);
 	assert_string_equal(found.threads.data[0].channel, "anon_pipe_read");
-	assert_string_equal(found.threads.data[0].object, "pipe:[99]");
+	assert_string_equal(found.threads.data[0].link, "pipe:[99]");
 	assert_int_equal(found.threads.data[0].cpu_ns, 1234);
 	assert_int_equal(found.threads.data[0].queue_ns, 567);
 	assert_int_equal(task_state_reason(&found.threads.data[0]), WAIT_PIPE);
@@ -215,7 +215,7 @@ static void files_that_are_cut_or_senseless_are_no_answer(void **state)
 
 static void set_object(struct task_state *thread, const char *object)
 {
-	snprintf(thread->object, sizeof(thread->object), "%s", object);
+	snprintf(thread->link, sizeof(thread->link), "%s", object);
 }
 
 static void a_call_on_a_terminal_waits_for_events_and_one_on_a_file_for_the_disk(void **state)
@@ -223,14 +223,14 @@ static void a_call_on_a_terminal_waits_for_events_and_one_on_a_file_for_the_disk
 	struct task_state thread = { .in_call = true };
 
 	(void)state;
-	thread.call = (uint32_t)syscall_number("read");
+	thread.call.number = (uint32_t)syscall_number("read");
 	set_object(&thread, "/dev/pts/3");
 	assert_int_equal(task_state_reason(&thread), WAIT_POLL);
 	set_object(&thread, "/home/x");
 	assert_int_equal(task_state_reason(&thread), WAIT_DISK);
 	set_object(&thread, "socket:[1]");
 	assert_int_equal(task_state_reason(&thread), -1);
-	thread.call = (uint32_t)syscall_number("wait4");
+	thread.call.number = (uint32_t)syscall_number("wait4");
 	assert_int_equal(task_state_reason(&thread), WAIT_CHILD);
 	thread.in_call = false;
 	assert_int_equal(task_state_reason(&thread), -1);

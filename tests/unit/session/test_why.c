@@ -206,7 +206,8 @@ static void a_waiting_one_tells_where_how_long_and_who_wakes_it(void **state)
 	memcpy(scene.threads[1].call, "read", 5);
 	expect(&scene, "it is waiting for the other end of pipes");
 	scene.threads[1].reason = WAIT_PIPE;
-	memcpy(scene.after[1].object, "pipe:[9]", 9);
+	scene.threads[1].object.kind = "pipe";
+	memcpy(scene.threads[1].object.name, "pipe:[9]", 9);
 	expect(&scene, "it is waiting for the other end of pipes, in read of pipe:[9]");
 	scene.threads[1].has_since = scene.threads[1].at_least = true;
 	scene.threads[1].since_ns = 2 * SECOND;
@@ -217,6 +218,111 @@ static void a_waiting_one_tells_where_how_long_and_who_wakes_it(void **state)
 	scene.threads[1].waker.waker_tid = 0; /* an interrupt */
 	expect(&scene,
 	       "it is waiting for the other end of pipes, in read of pipe:[9], for at least 2.00 s");
+}
+
+static struct wait_member member(int32_t pid, int32_t tid, const char *comm, int32_t holder)
+{
+	struct wait_member made = { .who = { .pid = pid, .tid = tid },
+				    .object = { .kind = "mutex",
+						.name = "0x10",
+						.address = 16,
+						.reason = WAIT_LOCK,
+						.has_holder = true,
+						.holder = { pid, holder, "x" } } };
+
+	snprintf(made.who.comm, sizeof(made.who.comm), "%s", comm);
+	return made;
+}
+
+static void a_deadlock_comes_before_what_was_measured(void **state)
+{
+	struct scene scene;
+	struct wait_deadlock *deadlock = &scene.why.deadlock;
+
+	(void)state;
+	sleeping_process(&scene);
+	set_cause(&scene, CAUSE_POLL);
+	scene.why.by_children = true;
+	deadlock->members[0] = member(PID, PID, "a\033", PID + 1);
+	deadlock->members[1] = member(PID, PID + 1, "b", PID);
+	deadlock->count = 2;
+	scene.threads[1].has_since = true;
+	scene.threads[1].since_ns = SECOND;
+	why_judge_waits(&scene.why);
+	expect(&scene, "it is deadlocked: 2 threads wait for each other, for 1.00 s");
+	assert_int_equal(scene.why.diagnosis.verdict.cause, CAUSE_DEADLOCK);
+	assert_int_equal(scene.why.diagnosis.verdict.evidence_count, 2);
+	assert_string_equal(scene.why.diagnosis.verdict.evidence[0],
+			    "thread 50 (a\\x1b) waits for mutex 0x10 held by x (51)");
+	assert_false(scene.why.by_children);
+	deadlock->count = 1;
+	deadlock->members[0] = member(PID, PID + 1, "b", PID + 1);
+	expect(&scene, "it is deadlocked: a thread waits for itself");
+	deadlock->members[0] = member(99, 99, "b", 99);
+	expect(&scene, "it waits for a deadlock of others: a thread waits for itself");
+	/* Not more than a verdict has room for. */
+	for (size_t i = 0; i < WAIT_CYCLE_MAX; i++)
+		deadlock->members[i] = member(PID, PID, "a", PID);
+	deadlock->count = WAIT_CYCLE_MAX;
+	why_judge_waits(&scene.why);
+	assert_int_equal(scene.why.diagnosis.verdict.evidence_count, DIAGNOSIS_EVIDENCE_MAX);
+}
+
+/* Two threads that wait for one condition with a limit, and wake each other. */
+static void taking_turns(struct scene *scene)
+{
+	sleeping_process(scene);
+	for (int i = 0; i < 2; i++) {
+		struct why_thread *thread = &scene->threads[i];
+
+		thread->reason = WAIT_CONDITION;
+		thread->giver_tid = scene->threads[1 - i].tid;
+		thread->object = (struct wait_object){ .kind = "condition",
+						       .address = 4096 + 4 * (unsigned)i,
+						       .reason = WAIT_CONDITION,
+						       .is_timed = true };
+	}
+}
+
+static void threads_that_take_turns_wait_for_a_lock(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	taking_turns(&scene);
+	why_judge_waits(&scene.why);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(scene.threads[i].reason, WAIT_LOCK);
+		assert_int_equal(scene.threads[i].object.holder.tid, scene.threads[1 - i].tid);
+	}
+	/* The holder runs. */
+	taking_turns(&scene);
+	scene.threads[0].state = 'R';
+	scene.threads[0].object = (struct wait_object){ .reason = -1 };
+	why_judge_waits(&scene.why);
+	assert_int_equal(scene.threads[1].reason, WAIT_LOCK);
+}
+
+static void workers_with_a_time_limit_wait_for_work(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	/* The thread that wakes it waits for something else. */
+	taking_turns(&scene);
+	scene.threads[0].object.address += 100;
+	why_judge_waits(&scene.why);
+	assert_int_equal(scene.threads[1].reason, WAIT_CONDITION);
+	/* It is never woken by another thread itself. */
+	taking_turns(&scene);
+	scene.threads[0].giver_tid = 0;
+	why_judge_waits(&scene.why);
+	assert_int_equal(scene.threads[1].reason, WAIT_CONDITION);
+	/* There is no limit. */
+	taking_turns(&scene);
+	scene.threads[1].object.is_timed = false;
+	why_judge_waits(&scene.why);
+	assert_int_equal(scene.threads[1].reason, WAIT_CONDITION);
 }
 
 static void what_was_not_judged_is_told_as_it_stands(void **state)
@@ -310,6 +416,9 @@ int main(void)
 		cmocka_unit_test(a_thread_is_stuck_when_it_did_nothing_at_one_place),
 		cmocka_unit_test(a_busy_one_names_its_busiest_thread),
 		cmocka_unit_test(a_waiting_one_tells_where_how_long_and_who_wakes_it),
+		cmocka_unit_test(a_deadlock_comes_before_what_was_measured),
+		cmocka_unit_test(threads_that_take_turns_wait_for_a_lock),
+		cmocka_unit_test(workers_with_a_time_limit_wait_for_work),
 		cmocka_unit_test(what_was_not_judged_is_told_as_it_stands),
 		cmocka_unit_test(one_that_waits_for_its_children_names_the_busiest),
 		cmocka_unit_test(a_dead_child_is_answered_for_at_once),

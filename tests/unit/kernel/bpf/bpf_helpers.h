@@ -46,15 +46,12 @@ static long bpf_probe_read_kernel(void *ret, __u32 size, const void *from)
 }
 #define bpf_probe_read_user bpf_probe_read_kernel
 
-static long bpf_loop(__u32 count, long (*step)(__u32 index, void *context), void *context,
-		     __u64 flags)
-{
-	(void)flags;
-	for (__u32 i = 0; i < count; i++)
-		if (step(i, context))
-			return i + 1;
-	return count;
-}
+#define bpf_loop(limit, body, context, flags)                                                      \
+	({                                                                                         \
+		__u32 index_ = 0;                                                                  \
+		while (index_ < (limit) && body(index_, context) == 0)                             \
+			index_++;                                                                  \
+	})
 
 static long bpf_probe_read_kernel_str(void *ret, __u32 size, const void *from)
 {

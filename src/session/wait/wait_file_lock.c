@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a process still has the file open that it locked. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "host/deadline_run.h"
+#include "host/host.h"
+#include "host/proc/proc_file.h"
+#include "host/proc/task_text.h"
+#include "session/wait/wait_object.h"
+
+#define DESCRIPTORS_MAX 4096
+#define INFO_BYTES 4096
+
+bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
+			   uint64_t *ret, bool *is_late)
+{
+	char path[32], text[INFO_BYTES];
+	ssize_t length;
+
+	if (fd > INT32_MAX)
+		return false;
+	snprintf(path, sizeof(path), "fdinfo/%" PRIu64, fd);
+	length = deadline_read(reader, pid, process, path, text, sizeof(text));
+	*is_late |= length == -ETIMEDOUT;
+	return length >= 0 && task_status_number(text, "ino", ret);
+}
+
+enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_threads *reader,
+				     int32_t pid, uint64_t inode)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
+	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
+	bool is_late = false;
+	uint64_t found;
+
+	if (process < 0)
+		return ANSWER_NO;
+	if (proc_list(process, "fd", &fds) < 0)
+		return ANSWER_NOT_KNOWN;
+	for (size_t i = 0; i < fds.list.count && i < DESCRIPTORS_MAX && !is_late; i++)
+		if (wait_descriptor_inode(reader, pid, process, (uint64_t)fds.list.data[i], &found,
+					  &is_late) &&
+		    found == inode)
+			return ANSWER_YES;
+	return is_late || fds.list.count > DESCRIPTORS_MAX ? ANSWER_NOT_KNOWN : ANSWER_NO;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a blocked thread waits for, as far as it can be known from outside: the lock and its holder,
+ * the pipe or socket and the processes at its other end, the file, the thread or the child.
+ *
+ * This folder joins what host/wait reads with what analyze/wait judges.
+ */
+#ifndef SESSION_WAIT_OBJECT_H
+#define SESSION_WAIT_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/wait/descriptor_holders.h"
+#include "model/tree/tree_event.h"
+
+#define WAIT_OBJECT_NAME DESCRIPTOR_LINK
+#define WAIT_PARTIES 16
+
+/* A thread, or, if tid is 0, any thread of a process. */
+struct wait_party {
+	int32_t pid, tid;
+	char comm[TREE_COMM_SIZE];
+};
+
+struct wait_object {
+	const char *kind;	     /* "mutex", "pipe", "file"...; NULL: not known */
+	char name[WAIT_OBJECT_NAME]; /* "pipe:[812]", "tcp 127.0.0.1:5 to 127.0.0.1:80", or "" */
+	char file[WAIT_OBJECT_NAME]; /* path, or "" */
+	uint64_t address;	     /* of a futex; 0: it is not one */
+	int reason;		     /* enum wait_reason, or -1 when it is not known */
+	bool has_holder;
+	struct wait_party holder; /* the one thread, or process, that can end the wait */
+	/* Those that can end it as well as each other: at the other end, or children. */
+	struct wait_party peers[WAIT_PARTIES];
+	size_t peer_count;
+	bool is_timed;
+	bool is_late; /* memory or files of the process could not be read in time */
+	bool is_certain; /* only `holder` or `peers` can end it, not a time limit or somebody unknown */
+};
+
+struct deadline_threads;
+struct host;
+struct process_state;
+struct task_state;
+struct text;
+
+/* What is known about a process while the objects of its threads are found. */
+struct wait_process {
+	const struct host *host;
+	const struct process_state *state;
+	int directory; /* of the process */
+	struct deadline_threads *reader;
+};
+
+/*
+ * Finds the object of each thread that is blocked; `objects` has room for all threads of the state.
+ * The other ends of pipes and sockets are searched for by wait_objects_find_peers().
+ */
+void wait_objects_find(const struct wait_process *process, struct wait_object *objects);
+
+/*
+ * Fills in the peers of pipes and sockets, with one walk over all processes until the deadline
+ * (CLOCK_MONOTONIC).
+ */
+void wait_objects_find_peers(const struct host *host, const struct process_state *state,
+			     struct wait_object *objects, uint64_t deadline_ns);
+
+/* Appends it for people: "mutex 0x55d0c8 held by writer (812)", "pipe:[77], other end: cat (9)". */
+void wait_object_describe(const struct wait_object *object, struct text *out);
+
+enum wait_answer {
+	ANSWER_NO,
+	ANSWER_YES,
+	ANSWER_NOT_KNOWN,
+};
+
+/*
+ * Whether a process has a file open.  A lock of flock() has the number of the process that took it;
+ * children that inherited the open file keep it locked after the end of that process, and another
+ * one may have its number.
+ */
+enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_threads *reader,
+				     int32_t pid, uint64_t inode);
+/* The inode of a descriptor, without touching the file. */
+bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
+			   uint64_t *ret, bool *is_late);
+
+/* Reads the name of a process or thread; "" when it is gone. */
+void wait_party_read_comm(const struct host *host, struct wait_party *party);
+
+#endif

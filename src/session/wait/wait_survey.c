@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/wait/wait_survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/wait/wait_graph.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/deadline_run.h"
+#include "host/proc/task_text.h"
+#include "session/why/process_state.h"
+
+#define PROCESSES_MAX 32
+#define SURVEY_NS (1000 * NS_PER_MS)
+
+struct surveyed {
+	const struct process_state *state;
+	struct process_state own_state; /* of those that the survey read itself */
+	struct wait_object *objects;	/* one for each thread */
+	bool owns_objects;
+	uint32_t first_node;
+};
+
+struct survey {
+	const struct host *host;
+	struct deadline_threads reader;
+	uint64_t deadline_ns;
+	struct surveyed processes[PROCESSES_MAX];
+	size_t count;
+	struct wait_graph graph;
+};
+
+static void survey_free(struct survey *survey)
+{
+	if (!survey)
+		return;
+	for (size_t i = 0; i < survey->count; i++) {
+		process_state_clear(&survey->processes[i].own_state);
+		if (survey->processes[i].owns_objects)
+			free(survey->processes[i].objects);
+	}
+	wait_graph_clear(&survey->graph);
+	deadline_threads_clear(&survey->reader);
+	free(survey);
+}
+
+CLEANUP_POINTER(survey_free, struct survey)
+
+static const struct surveyed *find_process(const struct survey *survey, int32_t pid)
+{
+	for (size_t i = 0; i < survey->count; i++)
+		if (survey->processes[i].state->pid == pid)
+			return &survey->processes[i];
+	return NULL;
+}
+
+/* The objects of one process.  If another process has its number by now, nothing is known. */
+static void find_objects(struct survey *survey, struct surveyed *process)
+{
+	struct process_state now = { 0 };
+	CLEANUP(close_fd)
+	int directory = process_state_open(survey->host, process->state->pid, &now);
+	struct wait_process wait = { survey->host, process->state, directory, &survey->reader };
+
+	for (size_t i = 0; i < process->state->threads.count; i++)
+		process->objects[i] = (struct wait_object){ .reason = -1 };
+	if (directory < 0 || now.start_ticks != process->state->start_ticks)
+		return;
+	wait_objects_find(&wait, process->objects);
+	wait_objects_find_peers(survey->host, process->state, process->objects,
+				survey->deadline_ns);
+}
+
+/* Adds a process unless it is there, is gone, or there are too many. */
+static int add_process(struct survey *survey, int32_t pid)
+{
+	struct surveyed *process = &survey->processes[survey->count];
+	struct error ignored = { 0 };
+
+	if (survey->count == PROCESSES_MAX || monotonic_ns() >= survey->deadline_ns ||
+	    find_process(survey, pid) ||
+	    process_state_read(survey->host, pid, &process->own_state, &ignored) < 0)
+		return 0;
+	process->state = &process->own_state;
+	process->owns_objects = true;
+	process->objects = calloc(process->own_state.threads.count + 1, sizeof(*process->objects));
+	survey->count++;
+	return process->objects ? 0 : -ENOMEM;
+}
+
+static int add_parties(struct survey *survey, const struct wait_object *object)
+{
+	int status = 0;
+
+	if (!object->is_certain)
+		return 0;
+	if (object->has_holder)
+		status = add_process(survey, object->holder.pid);
+	for (size_t i = 0; status == 0 && i < object->peer_count; i++)
+		status = add_process(survey, object->peers[i].pid);
+	return status;
+}
+
+static int read_all(struct survey *survey)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < survey->count; i++) {
+		struct surveyed *process = &survey->processes[i];
+
+		find_objects(survey, process);
+		for (size_t k = 0; status == 0 && k < process->state->threads.count; k++)
+			status = add_parties(survey, &process->objects[k]);
+	}
+	return status;
+}
+
+/* Whether all parties that can end a wait, and all their threads, are in the survey. */
+static bool knows(const struct survey *survey, const struct wait_party *party)
+{
+	const struct surveyed *process = find_process(survey, party->pid);
+
+	if (!process)
+		return false;
+	if (!party->tid)
+		return process->state->threads.count >= process->state->thread_count;
+	for (size_t i = 0; i < process->state->threads.count; i++)
+		if (process->state->threads.data[i].tid == party->tid)
+			return true;
+	return false;
+}
+
+static bool knows_all(const struct survey *survey, const struct wait_object *object)
+{
+	bool known = object->is_certain;
+
+	if (object->has_holder)
+		return known && knows(survey, &object->holder);
+	for (size_t i = 0; known && i < object->peer_count; i++)
+		known = knows(survey, &object->peers[i]);
+	return known && object->peer_count > 0;
+}
+
+/*
+ * Connects a thread with all threads of a party.  A process that only itself could write to a pipe
+ * may do so in a signal handler: that is not a circle.
+ */
+static int connect_party(struct survey *survey, uint32_t from, const struct wait_party *party,
+			 bool is_holder)
+{
+	const struct surveyed *process = find_process(survey, party->pid);
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < process->state->threads.count; i++) {
+		const struct task_state *thread = &process->state->threads.data[i];
+		uint32_t to = process->first_node + (uint32_t)i;
+
+		if ((party->tid && party->tid != thread->tid) ||
+		    task_state_is_dead(thread->state) || (to == from && !is_holder))
+			continue;
+		status = wait_graph_connect(&survey->graph, from, to);
+	}
+	return status;
+}
+
+static int connect_thread(struct survey *survey, uint32_t node, const struct wait_object *object)
+{
+	size_t before = survey->graph.edges.count;
+	int status = 0;
+
+	if (survey->graph.goes_on.data[node])
+		return 0;
+	if (object->has_holder)
+		return connect_party(survey, node, &object->holder, true);
+	for (size_t i = 0; status == 0 && i < object->peer_count; i++)
+		status = connect_party(survey, node, &object->peers[i], false);
+	if (survey->graph.edges.count == before)
+		survey->graph.goes_on.data[node] = true;
+	return status;
+}
+
+static int make_graph(struct survey *survey)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < survey->count; i++) {
+		struct surveyed *process = &survey->processes[i];
+		uint32_t node;
+
+		process->first_node = (uint32_t)survey->graph.goes_on.count;
+		for (size_t k = 0; status == 0 && k < process->state->threads.count; k++)
+			status = wait_graph_add(&survey->graph,
+						!knows_all(survey, &process->objects[k]), &node);
+	}
+	for (size_t i = 0; status == 0 && i < survey->count; i++) {
+		const struct surveyed *process = &survey->processes[i];
+
+		for (size_t k = 0; status == 0 && k < process->state->threads.count; k++)
+			status = connect_thread(survey, process->first_node + (uint32_t)k,
+						&process->objects[k]);
+	}
+	return status;
+}
+
+static struct wait_member member_of(const struct survey *survey, uint32_t node)
+{
+	struct wait_member member = { 0 };
+
+	for (size_t i = 0; i < survey->count; i++) {
+		const struct surveyed *process = &survey->processes[i];
+		const struct task_state *thread;
+
+		if (node >= process->state->threads.count) {
+			node -= (uint32_t)process->state->threads.count;
+			continue;
+		}
+		thread = &process->state->threads.data[node];
+		member.who.pid = process->state->pid;
+		member.who.tid = thread->tid;
+		memcpy(member.who.comm, thread->comm, sizeof(member.who.comm));
+		member.object = process->objects[node];
+		member.slices = thread->slices;
+		break;
+	}
+	return member;
+}
+
+static int find_deadlock(struct survey *survey, struct wait_deadlock *ret)
+{
+	uint32_t nodes[WAIT_CYCLE_MAX];
+	int length = 0;
+
+	for (uint32_t i = 0; length == 0 && i < survey->processes[0].state->threads.count; i++)
+		length = wait_graph_find_cycle(&survey->graph, i, nodes, WAIT_CYCLE_MAX);
+	ret->count = 0;
+	if (length == -E2BIG)
+		return 0;
+	for (int i = 0; i < length; i++)
+		ret->members[ret->count++] = member_of(survey, nodes[i]);
+	return length < 0 ? length : 0;
+}
+
+/* Searches once.  `state` and `objects` are the first process's. */
+static int search(const struct host *host, const struct process_state *state,
+		  struct wait_object *objects, struct wait_deadlock *ret)
+{
+	CLEANUP(survey_free_pointer) struct survey *survey = calloc(1, sizeof(*survey));
+	int status;
+
+	if (!survey)
+		return -ENOMEM;
+	survey->host = host;
+	survey->deadline_ns = monotonic_ns() + SURVEY_NS;
+	survey->processes[0] = (struct surveyed){ .state = state, .objects = objects };
+	survey->count = 1;
+	status = read_all(survey);
+	if (status == 0)
+		status = make_graph(survey);
+	return status < 0 ? status : find_deadlock(survey, ret);
+}
+
+static bool is_same_member(const struct wait_member *a, const struct wait_member *b)
+{
+	return a->who.pid == b->who.pid && a->who.tid == b->who.tid && a->slices == b->slices &&
+	       a->object.address == b->object.address &&
+	       strcmp(a->object.name, b->object.name) == 0;
+}
+
+static bool is_same(const struct wait_deadlock *a, const struct wait_deadlock *b)
+{
+	bool same = a->count == b->count;
+
+	for (size_t i = 0; same && i < a->count; i++)
+		same = is_same_member(&a->members[i], &b->members[i]);
+	return same;
+}
+
+/* Searches again with states that are read anew. */
+static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *found)
+{
+	CLEANUP(process_state_clear) struct process_state state = { 0 };
+	CLEANUP(free_pointer) struct wait_object *objects = NULL;
+	CLEANUP(free_pointer) struct wait_deadlock *again = calloc(1, sizeof(*again));
+	struct error ignored = { 0 };
+	int status;
+
+	if (!again)
+		return -ENOMEM;
+	if (process_state_read(host, pid, &state, &ignored) < 0) {
+		found->count = 0;
+		return 0;
+	}
+	objects = calloc(state.threads.count + 1, sizeof(*objects));
+	status = objects ? search(host, &state, objects, again) : -ENOMEM;
+	if (status == 0 && !is_same(found, again))
+		found->count = 0;
+	return status;
+}
+
+int wait_survey(const struct host *host, const struct process_state *state,
+		struct wait_object *objects, struct wait_deadlock *ret)
+{
+	int status = search(host, state, objects, ret);
+
+	if (status == 0 && ret->count)
+		status = confirm(host, state->pid, ret);
+	return status;
+}
