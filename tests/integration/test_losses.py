@@ -41,6 +41,7 @@ COUNTERS = {
     "threads_omitted": ("unit/session/test_run_json.c", r"threads_omitted\":7"),
     "running_processes_omitted": ("unit/session/test_run_json.c",
                                   r"running_processes_omitted\":7199"),
+    "segments_omitted": ("unit/analyze/test_path_find_edges.c", "path->segments_omitted > 0"),
     "threads_folded": ("integration/test_losses.py", "def test_more_threads_than_are_kept"),
     "processes_folded": ("integration/test_losses.py", "def test_more_processes_than_are_kept"),
 }

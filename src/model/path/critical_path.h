@@ -71,7 +71,7 @@ struct critical_path {
 	bool is_known; /* otherwise all else means nothing; the source "critical_path" has the reason */
 	uint64_t total_ns; /* the wall time; sum of all parts */
 	uint64_t not_seen_ns;
-	uint64_t threshold_ns;	 /* shorter times off the CPU are added up, not followed */
+	uint64_t threshold_ns; /* shorter times off the CPU are added up, not followed */
 	uint64_t edges;	       /* how often the path went to another thread */
 	bool of_busiest; /* attach: the first thread only waited for work; this is the busiest one's */
 	struct task_key thread; /* whose path it is */

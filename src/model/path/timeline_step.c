@@ -59,6 +59,7 @@ static void set_waker(struct timeline *timeline, const struct tree_wait_event *w
 		      struct timeline_step *step)
 {
 	step->waker_class = wait->waker_class <= WAKER_OUTSIDE ? wait->waker_class : WAKER_UNKNOWN;
+	timeline->knows_wakers |= step->waker_class != WAKER_UNKNOWN;
 	if (step->waker_class == WAKER_MEMBER)
 		step->waker = wait->waker;
 	else if (step->waker_class == WAKER_OUTSIDE)

@@ -102,17 +102,28 @@ static int find_path(struct run *run)
 	return status;
 }
 
-static void finish_path(struct run *run)
+/* Why there is no path; NULL: it was found. */
+static const char *path_failure(struct run *run)
 {
 	int status;
 
+	if (run->timeline->steps.count && !run->timeline->knows_wakers)
+		return "this kernel does not show whether a thread or an interrupt ended a wait";
+	status = find_path(run);
+	if (status == -ESRCH)
+		return "the first events of the command were lost";
+	return status < 0 ? strerror(-status) : NULL;
+}
+
+static void finish_path(struct run *run)
+{
+	const char *failure;
+
 	if (!run->timeline || !run_source_works(run_source(run, "critical_path")))
 		return;
-	status = find_path(run);
-	if (status < 0)
-		run_set_source(run, "critical_path", SOURCE_UNAVAILABLE,
-			       status == -ESRCH ? "the first events of the command were lost" :
-						  strerror(-status));
+	failure = path_failure(run);
+	if (failure)
+		run_set_source(run, "critical_path", SOURCE_UNAVAILABLE, failure);
 	timeline_free(run->timeline);
 	run->timeline = NULL;
 }
