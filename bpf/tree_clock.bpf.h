@@ -21,10 +21,10 @@ static __always_inline bool arrivals_are_known(void)
 __u64 first_clock_offset = 0;
 __u32 is_first_awaited = 1;
 
-/* The scheduler's clock, when the current task leaves its CPU. */
+/* The scheduler's clock, when the current task leaves its CPU; 0: arrivals are not known. */
 static __always_inline __u64 scheduler_clock(struct task_struct *task)
 {
-	return task->se.cfs_rq->rq->clock;
+	return arrivals_are_known() ? task->se.cfs_rq->rq->clock : 0;
 }
 
 /* When the task last came onto a CPU, by the scheduler's clock; 0: not known. */
@@ -38,12 +38,8 @@ static __always_inline __u64 task_arrival(struct task_struct *task)
 /* How long the task that now leaves its CPU was on it; 0 when that is not known. */
 static __always_inline __u64 task_ran(struct task_struct *task)
 {
-	__u64 clock, arrival;
+	__u64 clock = scheduler_clock(task), arrival = task_arrival(task);
 
-	if (!arrivals_are_known())
-		return 0;
-	clock = scheduler_clock(task);
-	arrival = task_arrival(task);
 	return clock > arrival ? clock - arrival : 0;
 }
 
@@ -65,11 +61,20 @@ static __always_inline bool has_arrived(const struct thread_state *state,
 	return !arrivals_are_known() || moment->arrival != state->arrival;
 }
 
+/*
+ * When a thread that left its CPU at out_ns came onto the one that it leaves now, after it `ran` for
+ * so long.  Without the scheduler's clock that is the CPU time that it was charged, which lacks
+ * interrupts.
+ */
+static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 ran, __u64 now)
+{
+	return ran < now - state->out_ns ? now - ran : state->out_ns;
+}
+
 /* When a thread that is on a CPU came onto it. */
 static __always_inline __u64 arrived_ns(const struct thread_state *state,
 					const struct moment *moment)
 {
-	__u64 off_and_on_ns = moment->now - state->out_ns;
 	__u64 ran = moment->cpu_ns - state->cpu_ns;
 
 	if (state->phase == PHASE_JOINED)
@@ -79,19 +84,7 @@ static __always_inline __u64 arrived_ns(const struct thread_state *state,
 
 		ran = in_ns < moment->now ? moment->now - in_ns : 0;
 	}
-	return ran < off_and_on_ns ? moment->now - ran : state->out_ns;
-}
-
-/*
- * When a thread that left its CPU at out_ns, and leaves one again now, came onto it.  Without the
- * scheduler's clock, the CPU time that it was charged says so, but for interrupts.
- */
-static __always_inline __u64 arrival_ns(struct task_struct *task, const struct thread_state *state,
-					__u64 cpu, __u64 now)
-{
-	__u64 ran = arrivals_are_known() ? task_ran(task) : cpu - state->cpu_ns;
-
-	return ran < now - state->out_ns ? now - ran : state->out_ns;
+	return arrival_ns(state, ran, moment->now);
 }
 
 #endif

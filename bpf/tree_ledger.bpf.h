@@ -63,7 +63,9 @@ static __always_inline void interval_end(struct thread_state *state, __u64 run_d
 
 	interval_bound(&interval);
 	ledger_add(&state->ledger, &interval);
-	if (want_waits)
+	if (want_waits && interval.off_ns < threshold_ns)
+		shorts_add(&state->shorts, &interval);
+	else if (want_waits)
 		off_cpu_report(state, &interval);
 }
 
@@ -103,9 +105,11 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 {
 	__u64 run_delay = task_run_delay(task);
 	__u64 cpu = task->se.sum_exec_runtime;
+	__u64 clock = scheduler_clock(task), arrival = task_arrival(task);
 
 	if (state->phase == PHASE_LEFT) {
-		state->in_ns = arrival_ns(task, state, cpu, now);
+		state->in_ns =
+			arrival_ns(state, clock ? clock - arrival : cpu - state->cpu_ns, now);
 		scope_return(state, state->in_ns - state->out_ns);
 		interval_end(state, run_delay);
 	}
@@ -113,9 +117,9 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 	state->out_ns = now;
 	state->run_delay = run_delay;
 	state->cpu_ns = cpu;
-	if (arrivals_are_known()) {
-		state->arrival = task_arrival(task);
-		state->clock_offset = now - scheduler_clock(task);
+	if (clock) {
+		state->arrival = arrival;
+		state->clock_offset = now - clock;
 	}
 	state->phase = PHASE_LEFT;
 }

@@ -110,7 +110,7 @@ struct cpu_slice {
 	__u64 since_ns;
 	__u64 comm[2];
 	__s32 pid;    /* of the thread, in the initial namespace; 0: the idle task */
-	__s32 number; /* of the process, for the reader */
+	__s32 number; /* of the process, for the reader; like the name not set for a member */
 	__u64 is_member;
 };
 
@@ -148,9 +148,6 @@ static __always_inline void slice_add(struct cpu_past *cpu, struct task_struct *
 
 	slice->since_ns = since_ns;
 	slice->pid = task->pid;
-	slice->number = process_number(task);
-	slice->is_member = 0;
-	comm_copy(task, slice->comm);
 	cpu->count++;
 }
 
@@ -170,6 +167,10 @@ static __always_inline void slice_end(struct cpu_past *cpu, struct task_struct *
 		last = slice_at(cpu, cpu->count - 1);
 	}
 	last->is_member = is_member;
+	if (is_member || !last->pid)
+		return;
+	last->number = process_number(task);
+	comm_copy(task, last->comm);
 }
 
 static __always_inline void queued_add(struct tree_off_cpu_record *record,
@@ -226,10 +227,6 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
 
 	if (!state || !interval)
 		return 0;
-	if (interval->off_ns < threshold_ns) {
-		shorts_add(&state->shorts, interval);
-		return 0;
-	}
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (record) {
 		off_cpu_fill(state, interval, state->in_ns, record);
@@ -256,8 +253,11 @@ static __always_inline void off_cpu_begin(struct thread_state *state)
 	state->object = 0;
 	if (!want_waits)
 		return;
-	state->waker = state->early_waker;
-	state->early_waker.class = TREE_WAKER_UNKNOWN;
+	state->waker.class = state->early_waker.class;
+	if (state->early_waker.class) {
+		state->waker = state->early_waker;
+		state->early_waker.class = TREE_WAKER_UNKNOWN;
+	}
 	state->forks_before += state->forks;
 	state->forks = 0;
 }
