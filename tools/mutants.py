@@ -455,6 +455,7 @@ def main():
     parser.add_argument("--copy", type=pathlib.Path, metavar="DIR", help="where to copy and build")
     options = parser.parse_args()
     os.nice(max(0, 5 - os.nice(0)))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was begun is undone and ended
     chosen = choose(options)
     if options.list:
         for _, mutants, count in chosen:
