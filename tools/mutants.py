@@ -9,8 +9,8 @@ refuses, or that compiles to the same code is replaced by another.
 
 Each mutant meets the unit tests and corpora of its layer that hold its file, then those of the layers
 above, the golden files, and the integration tests that INTEGRATION names for its
-layer, cheap ones first, until one fails; among unit tests those come first that killed mutants of the
-same file.  A test kills if it fails twice in a row, or takes minutes, and passes without the mutant.
+layer, cheap ones first, until one fails; tests and cases that killed other mutants, of the same file
+above all, come first.  A test kills if it fails twice in a row, or takes minutes, and passes without the mutant.
 Run it as root: without, most of bpf and trace cannot be reached.
 
 examples:
@@ -24,6 +24,7 @@ exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 o
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import hashlib
 import itertools
 import json
@@ -36,6 +37,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -47,6 +49,7 @@ SECONDS = {"unit": 60, "fuzz": 60, "golden": 300, "integration": 300}
 JOBS = 2
 BY_CHANCE = ("unit", "integration")  # suites with tests that a busy machine might fail: they are asked twice
 BATCH = 4  # unit tests that are linked and run together
+LIKELY = 12  # integration cases that are tried before all of them are
 
 # The integration tests that a layer's mutants meet, cheap ones first; those that take minutes are
 # left out.
@@ -186,29 +189,48 @@ def shuffled(mutants, seed):
 
 
 class Test:
+    """A test of the build; `cases` are some of an integration test, none mean all."""
+
     def __init__(self, entry, targets):
         self.suite, self.name = entry["suite"][0].split(":")[1], entry["name"]
         self.command, self.seconds = entry["cmd"], SECONDS[self.suite]
         self.environment = dict(os.environ, **entry["env"])
         self.targets = [targets[name] for name in entry["depends"]]  # what it needs to be built
-        self.is_sound = False  # it passed on the tree as it is, after a mutant failed it
+        self.is_parallel = entry["is_parallel"]
+        self.sound = set()  # cases that passed on the tree as it is, after a mutant failed them
 
-    def attempt(self):
-        """None if it passed, or what happened; ends all that it started."""
-        process = subprocess.Popen(self.command, env=self.environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    def attempt(self, cases=(), over=None):
+        """None if it passed, or what happened and which cases failed; ends all that it started."""
+        options = ["--first", *cases] if self.suite == "integration" and "tap.py" in str(self.command) else []
+        process = subprocess.Popen([*self.command, *options], env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
+        ending = over and threading.Thread(target=self.end_with, args=(process, over))
         try:
-            status = process.wait(timeout=self.seconds)
-            return None if status in (0, 77) else f"status {status}"
+            if ending:
+                ending.start()
+            out, _ = process.communicate(timeout=self.seconds)
+            if process.returncode in (0, 77) or over and over.is_set():
+                return None
+            failed = re.findall(r"^not ok \d+ - (\w+\.\w+)", out.decode(errors="replace"), re.M)
+            return f"status {process.returncode}", failed[:1] if options else []
         except subprocess.TimeoutExpired:
-            return "timeout"
+            return "timeout", list(cases)
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
             process.wait()
+
+    @staticmethod
+    def end_with(process, over):
+        """Another test has killed already."""
+        while process.poll() is None:
+            if over.wait(0.2):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                return
 
     def holds(self, mutant):
         """Whether the mutant is part of the test, by what is there for debuggers."""
@@ -246,9 +268,15 @@ class History:
         self.path = path
         self.kills = collections.Counter(json.loads(path.read_text()) if path.exists() else {})
 
-    def add(self, mutant, test):
+    def add(self, mutant, test, cases):
         self.kills.update([test.name, f"{mutant.path} {test.name}"])
+        self.kills.update(f"{mutant.layer}: {test.name} {case}" for case in cases)
         self.path.write_text(json.dumps(self.kills))
+
+    def likely_cases(self, mutant, test):
+        """Cases of an integration test that killed mutants of the layer."""
+        start = f"{mutant.layer}: {test.name} "
+        return [name[len(start):] for name, _ in self.kills.most_common() if name.startswith(start)][:LIKELY]
 
     def order(self, mutant, test):
         """Sorts the most likely killer first."""
@@ -352,39 +380,64 @@ class Copy:
         return [[self.tests[key] for key in stage if key in self.tests] for stage in stages]
 
     def batches(self, mutant):
-        """The tests that hold a mutant, those first that are cheap or likely to notice."""
-        for number, stage in enumerate(self.tests_of(mutant.layer)):
-            tests, size = [test for test in stage if test.holds(mutant)], 1
-            if number < 2:
-                tests, size = sorted(tests, key=lambda test: self.history.order(mutant, test)), BATCH
-            yield from (tests[start:start + size] for start in range(0, len(tests), size))
+        """(test, cases) that run together, those first that are cheap or likely to notice."""
+        *units, golden, integration = self.tests_of(mutant.layer)
+        for stage in units:
+            tests = sorted((test for test in stage if test.holds(mutant)),
+                           key=lambda test: self.history.order(mutant, test))
+            yield from ([(test, ()) for test in tests[start:start + BATCH]]
+                        for start in range(0, len(tests), BATCH))
+        yield [(test, ()) for test in golden]
+        for test in integration:
+            if cases := self.history.likely_cases(mutant, test):
+                yield [(test, cases)]
+        yield [(test, ()) for test in integration if test.is_parallel]
+        yield from ([(test, ())] for test in integration if not test.is_parallel)
 
-    def check(self, test, change, outcome):
+    def check(self, test, cases, change, outcome):
         """Whether a test that fails on a mutant passes without; if not, it judges nobody."""
         is_slow = outcome == "timeout"  # a machine that is busy now may be the reason
-        if not test.is_sound or is_slow:
+        if is_slow or not {*cases, test.name} & test.sound:
             change.undo()
             self.ninja(*test.targets)
             start = time.monotonic()
-            test.is_sound = not test.attempt() and time.monotonic() - start < test.seconds / 2
+            is_sound = not test.attempt(cases) and time.monotonic() - start < test.seconds / 2
             change.apply()
-            if not test.is_sound:
-                print(f"left out: {test.suite} {test.name} fails without any mutant", flush=True)
-                del self.tests[test.suite, test.name]
-        return test.is_sound
+            if not is_sound:
+                print(f"left out: {test.suite} {test.name} {' '.join(cases)} fails without any mutant", flush=True)
+                return False
+            test.sound |= {*cases} or {test.name}
+        return True
 
     def killer(self, mutant, change):
-        for batch in list(self.batches(mutant)):
-            if not self.ninja(*(target for test in batch for target in test.targets)):
+        for batch in self.batches(mutant):
+            if not self.ninja(*(target for test, _ in batch for target in test.targets)):
                 return "the build"
-            with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-                outcomes = list(pool.map(Test.attempt, batch))
-            for test, outcome in zip(batch, outcomes):
-                if outcome and outcome != "timeout" and test.suite in BY_CHANCE:
-                    outcome = test.attempt()
-                if outcome and self.check(test, change, outcome):
-                    self.history.add(mutant, test)
-                    return f"{test.suite} {test.name} ({outcome})"
+            killer = self.meet(mutant, change, batch)
+            if killer:
+                return killer
+        return None
+
+    def meet(self, mutant, change, batch):
+        """Tries tests at the same time; what killed, or None."""
+        over = threading.Event()
+
+        def attempt(test, cases):
+            found = test.attempt(cases, over)
+            if found and found[0] != "timeout" and test.suite in BY_CHANCE:
+                found = test.attempt(found[1] or cases, over)
+            if found:
+                over.set()
+            return found
+
+        with concurrent.futures.ThreadPoolExecutor(JOBS if batch and batch[0][0].suite == "unit" else BATCH) as pool:
+            outcomes = list(pool.map(attempt, *zip(*batch))) if batch else []
+        for (test, _), found in zip(batch, outcomes):
+            if found and self.check(test, found[1], change, found[0]):
+                self.history.add(mutant, test, found[1])
+                return f"{test.suite} {' '.join([test.name, *found[1]])} ({found[0]})"
+            if found:  # it may have ended the others for nothing
+                return self.meet(mutant, change, [pair for pair in batch if pair[0] is not test])
         return None
 
     def judge(self, mutant):
