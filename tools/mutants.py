@@ -63,8 +63,8 @@ INTEGRATION = {
     "analyze": ["compare", "compare_properties", "verdict"],
     "store": ["ctprof", "report"],
     "render": ["cli", "report", "compare"],
-    "session": ["run", "attach", "phases", "why"],
-    "cli": ["cli", "doctor", "compare_now", "run"],
+    "session": ["run", "attach", "phases", "why", "scopes"],
+    "cli": ["cli", "doctor", "compare_now", "scopes", "why", "report", "compare", "run"],
     "lib": ["lib-edges", "library", "heartbeat", "heartbeat_output", "stalls"],
     "bpf": ["branches", "sources", "agree", "losses", "tracers"],
 }
