@@ -9,7 +9,7 @@ refuses, or that compiles to the same code is replaced by another.
 
 Each mutant meets the unit tests and corpora of its layer that hold its file, then those of the layers
 above, the golden files, and the integration tests that INTEGRATION names for its
-layer, cheap ones first, until one fails; tests and cases that killed other mutants, of the same file
+folder, cheap ones first, until one fails; tests and cases that killed other mutants, of the same file
 above all, come first.  A test kills if it fails twice in a row, or takes minutes, and passes without the mutant.
 Run it as root: without, most of bpf and trace cannot be reached.
 
@@ -51,22 +51,59 @@ BY_CHANCE = ("unit", "integration")  # suites with tests that a busy machine mig
 BATCH = 4  # unit tests that are linked and run together
 LIKELY = 12  # integration cases that are tried before all of them are
 
-# The integration tests that a layer's mutants meet, cheap ones first; those that take minutes are
-# left out.
+# The integration tests that mutants of a folder or file meet, by the longest name that fits; those that take
+# minutes are left out.
 INTEGRATION = {
-    "base": ["cli", "ctprof"],
-    "metric": ["cli", "ctprof", "compare"],
-    "model": ["run", "report", "attach", "phases"],
-    "host": ["doctor", "taskstats", "root", "cgroups", "jemalloc"],
-    "collect": ["agree", "cgroups", "taskstats", "host_context", "memory", "capture_scopes", "root"],
-    "trace": ["sources", "branches", "losses", "tracers", "attach", "run"],
-    "analyze": ["compare", "compare_properties", "verdict"],
-    "store": ["ctprof", "report"],
-    "render": ["cli", "report", "compare"],
-    "session": ["run", "attach", "phases", "why", "scopes"],
-    "cli": ["cli", "doctor", "compare_now", "scopes", "why", "report", "compare", "run"],
-    "lib": ["lib-edges", "library", "heartbeat", "heartbeat_output", "stalls"],
-    "bpf": ["branches", "sources", "agree", "losses", "tracers"],
+    "src/base": ["cli", "ctprof"],
+    "src/base/place": ["output", "cli"],
+    "src/metric": ["cli", "compare"],
+    "src/model": ["run", "report"],
+    "src/model/scope": ["phases", "scopes"],
+    "src/host": ["doctor", "root", "cgroups", "cli"],
+    "src/host/taskstats": ["taskstats"],
+    "src/host/netlink": ["taskstats", "tracers"],
+    "src/host/scope_file": ["scopes"],
+    "src/host/oracle": ["jemalloc"],
+    "src/host/elf": ["jemalloc", "scopes"],
+    "src/host/confine": ["jemalloc"],
+    "src/host/deadline": ["jemalloc", "silent"],
+    "src/host/privilege": ["doctor", "capabilities"],
+    "src/collect": ["agree", "root", "host_context", "cli"],
+    "src/collect/cgroup": ["cgroups", "root"],
+    "src/collect/process": ["memory", "agree"],
+    "src/collect/scope": ["capture_scopes", "scopes"],
+    "src/collect/host": ["host_context", "root"],
+    "src/collect/jemalloc": ["jemalloc"],
+    "src/collect/task/taskstats": ["taskstats"],
+    "src/trace": ["tracers", "sources", "losses", "attach"],
+    "src/trace/bpf": ["sources", "branches", "losses", "tracers"],
+    "src/analyze": ["compare", "compare_properties"],
+    "src/analyze/verdict": ["verdict"],
+    "src/store": ["ctprof", "cli"],
+    "src/store/run": ["report", "run"],
+    "src/render": ["cli"],
+    "src/render/compare": ["compare"],
+    "src/render/run": ["report", "run"],
+    "src/render/scope": ["scopes"],
+    "src/session": ["run", "attach"],
+    "src/session/phase": ["phases", "scopes"],
+    "src/session/why": ["why"],
+    "src/cli": ["cli"],
+    "src/cli/verb/cmd_attach": ["attach"],
+    "src/cli/verb/cmd_compare": ["compare", "compare_now"],
+    "src/cli/verb/compare": ["compare", "compare_now"],
+    "src/cli/verb/cmd_doctor": ["doctor"],
+    "src/cli/verb/cmd_report": ["report"],
+    "src/cli/verb/cmd_run": ["run"],
+    "src/cli/verb/cmd_scopes": ["scopes"],
+    "src/cli/verb/pid_list": ["scopes", "cli"],
+    "src/cli/verb/session_args": ["run", "attach"],
+    "src/cli/verb/cmd_why": ["why"],
+    "src/cli/verb/why": ["why"],
+    "src/lib": ["lib-edges", "library", "heartbeat", "heartbeat_output"],
+    "src/lib/heartbeat": ["heartbeat", "stalls", "heartbeat_output"],
+    "bpf": ["branches", "sources", "losses", "tracers"],
+    "bpf/task": ["agree", "sources"],
 }
 
 # Who carries the programs of the kernel side, or is their kernel.
@@ -367,8 +404,12 @@ class Copy:
                 return False
         return True
 
-    def tests_of(self, layer):
-        """The tests that a layer's mutants meet, in order: a list for each stage."""
+    @staticmethod
+    def integration_of(path):
+        return INTEGRATION[max((name for name in INTEGRATION if path.startswith(name)), key=len)]
+
+    def tests_of(self, layer, path):
+        """The tests that a mutant meets, in order: a list for each stage."""
         # No other unit test runs the kernel side, and all that carry it would be linked for nothing.
         above = [upper for upper in layers.BELOW if layer in layers.visible(upper)
                  and upper in self.unit and upper != layer and layer != "bpf"]
@@ -376,12 +417,12 @@ class Copy:
         both = lambda where: [("unit", name) for name in named(self.unit, where)] + \
             [("fuzz", "fuzz " + name) for name in named(self.fuzz, where)]  # noqa: E731
         stages = [both([layer]), both(above), [("golden", "golden")],
-                  [("integration", name) for name in INTEGRATION[layer]]]
+                  [("integration", name) for name in self.integration_of(path)]]
         return [[self.tests[key] for key in stage if key in self.tests] for stage in stages]
 
     def batches(self, mutant):
         """(test, cases) that run together, those first that are cheap or likely to notice."""
-        *units, golden, integration = self.tests_of(mutant.layer)
+        *units, golden, integration = self.tests_of(mutant.layer, str(mutant.path))
         for stage in units:
             tests = sorted((test for test in stage if test.holds(mutant)),
                            key=lambda test: self.history.order(mutant, test))
@@ -466,8 +507,8 @@ class Copy:
         """Judges that many mutants of a layer; gives killed and total."""
         killed = total = 0
         if mutants and count:  # whether a test holds a file is read from its program
-            layer = mutants[0].layer
-            targets = {target for stage in self.tests_of(layer) for test in stage for target in test.targets}
+            stages = self.tests_of(mutants[0].layer, str(mutants[0].path))
+            targets = {target for stage in stages for test in stage for target in test.targets}
             if not self.ninja(*targets):
                 raise SystemExit("mutants: the tests do not build")
         for mutant in mutants:
