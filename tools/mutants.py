@@ -17,6 +17,7 @@ examples:
   tools/mutants.py --list --layer model          what would be changed
   tools/mutants.py -n 30 --layer model --seed 7  thirty mutants of one layer
   tools/mutants.py --only src/model/tree/amounts.c:82   all mutants of one line
+  tools/mutants.py --fast ...                    unit tests, corpora and golden files alone
   tools/mutants.py --copy DIR ...                keep copy and build in DIR for the next time
 
 exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 on an error.
@@ -324,8 +325,8 @@ class History:
 class Copy:
     """A copy of the tree with a build of its own."""
 
-    def __init__(self, root):
-        self.root = root
+    def __init__(self, root, is_fast):
+        self.root, self.is_fast = root, is_fast
         self.build = root / "build"
         self.history = History(root / "kills.json")
         self.original = {}
@@ -429,6 +430,8 @@ class Copy:
             yield from ([(test, ()) for test in tests[start:start + BATCH]]
                         for start in range(0, len(tests), BATCH))
         yield [(test, ()) for test in golden]
+        if self.is_fast:
+            return
         for test in integration:
             if cases := self.history.likely_cases(mutant, test):
                 yield [(test, cases)]
@@ -508,7 +511,8 @@ class Copy:
         killed = total = 0
         if mutants and count:  # whether a test holds a file is read from its program
             stages = self.tests_of(mutants[0].layer, str(mutants[0].path))
-            targets = {target for stage in stages for test in stage for target in test.targets}
+            targets = {target for stage in stages[:3 if self.is_fast else 4] for test in stage
+                       for target in test.targets}
             if not self.ninja(*targets):
                 raise SystemExit("mutants: the tests do not build")
         for mutant in mutants:
@@ -545,6 +549,7 @@ def main():
     parser.add_argument("--seed", default="1", help="any word: other words, other mutants (1)")
     parser.add_argument("--layer", help="only these layers, comma-separated")
     parser.add_argument("--only", metavar="FILE[:LINE]", help="every mutant of a file or line")
+    parser.add_argument("--fast", action="store_true", help="without integration tests")
     parser.add_argument("--list", action="store_true", help="print the mutants, judge none")
     parser.add_argument("--copy", type=pathlib.Path, metavar="DIR", help="where to copy and build")
     options = parser.parse_args()
@@ -556,7 +561,7 @@ def main():
             print("\n".join(map(str, mutants[:count])))
         return 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copy = Copy(options.copy.resolve() if options.copy else pathlib.Path(folder))
+        copy = Copy(options.copy.resolve() if options.copy else pathlib.Path(folder), options.fast)
         results = [(layer, *copy.run(mutants, count)) for layer, mutants, count in chosen]
     for layer, killed, total in results:
         print(f"{layer:8} {killed:3} of {total:3} killed  {100 * killed / max(total, 1):3.0f} %")
