@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole program when memory runs out, at every allocation of its own: once, and from there on.
+ * The whole program when memory runs out, at every allocation of its own: once, or from there on.
  * Either all of the output is there, or one sentence and the status for it.
  */
 #include <fcntl.h>
@@ -25,6 +25,8 @@ int taskscope_main(int count, char **arguments);
 #undef main
 
 #define WORDS_MAX 16
+/* So many allocations are tried one by one; later ones are more of the same and are tried now and then. */
+#define EACH 40
 
 /* What one run of the program left. */
 struct said {
@@ -130,18 +132,16 @@ static void try(const char *line, const struct said *whole, unsigned long refuse
 	said_free(&said);
 }
 
-/* The first ones each; later ones are more of the same and are tried now and then. */
-static void sweep(const char *line, unsigned long each)
+/* Alone, or with all after it. */
+static void sweep(const char *line)
 {
 	struct said whole = run(line, 0, false);
 
 	if (whole.status != 0)
 		fail_msg("%s: %s", line, whole.err);
 	assert_true(whole.asked > 20);
-	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / each) {
-		try(line, &whole, refused, false);
-		try(line, &whole, refused, true);
-	}
+	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / EACH)
+		try(line, &whole, refused, refused % 2);
 	said_free(&whole);
 }
 
@@ -169,7 +169,7 @@ static void what_is_shown_is_whole_or_there_is_a_sentence(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		sweep(lines[i], 60);
+		sweep(lines[i]);
 }
 
 /* A file is there if its capture succeeded, and can be read. */
@@ -184,7 +184,7 @@ static void a_capture_is_written_or_there_is_a_sentence(void **state)
 	snprintf(path, sizeof(path), "%s/one.tscope", folder);
 	assert_int_equal(whole.status, 0);
 	assert_int_equal(unlink(path), 0);
-	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / 60) {
+	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / EACH) {
 		struct said said = run(line, refused, true);
 
 		assert_int_equal(said.status == 0, unlink(path) == 0);
