@@ -26,15 +26,19 @@ import argparse
 import collections
 import concurrent.futures
 import contextlib
+import ctypes
+import errno
 import hashlib
 import itertools
 import json
 import os
 import pathlib
+import platform
 import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -526,6 +530,24 @@ class Copy:
         return killed, total
 
 
+def forbid_signals_to_all():
+    """A mutant may send a signal to -1, which means every process of the host, or to 1: for all that is
+    started here, the kernel refuses that."""
+    number = {"x86_64": 62, "aarch64": 129}[platform.machine()]
+    load, is_equal, answer = 0x20, 0x15, 0x06
+    steps = [(load, 0, 0, 0), (is_equal, 0, 6, number),                         # kill()
+             (load, 0, 0, 16), (is_equal, 1, 0, 0xffffffff), (is_equal, 0, 3, 1),  # of -1 or 1
+             (load, 0, 0, 24), (is_equal, 1, 0, 0),                             # with a signal
+             (answer, 0, 0, 0x50000 | errno.EPERM), (answer, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code)))
+    call = ctypes.CDLL(None, use_errno=True).prctl
+    if os.geteuid() != 0:
+        call(38, 1, 0, 0, 0)  # no new privileges, or a filter is not for us to set
+    if call(22, 2, program) != 0:
+        raise SystemExit("mutants: the kernel takes no filter, without which a mutant could end every process")
+
+
 def choose(options):
     """(layer, mutants in order, how many of them) for each layer."""
     found = population(ROOT)
@@ -554,6 +576,7 @@ def main():
     parser.add_argument("--copy", type=pathlib.Path, metavar="DIR", help="where to copy and build")
     options = parser.parse_args()
     os.nice(max(0, 5 - os.nice(0)))
+    forbid_signals_to_all()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was begun is undone and ended
     chosen = choose(options)
     if options.list:
