@@ -68,6 +68,42 @@ static void a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is(v
 	detach(&setting);
 }
 
+/* It ends the watching then, and is for nobody else. */
+static void a_signal_ends_what_is_attached_or_outlived_its_command(void **state)
+{
+	static const struct {
+		bool is_attached, has_ended, is_ignored;
+		bool interrupts;
+	} cases[] = {
+		{ true, false, false, true },
+		{ false, true, false, true },
+		{ true, false, true, false },
+		{ false, false, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct setting setting = { 0 };
+		struct signalfd_siginfo info = { .ssi_signo = SIGHUP, .ssi_pid = LATE_PID };
+		int ends[2];
+
+		attach(&setting);
+		start_command(&setting, ends);
+		if (cases[i].is_attached)
+			setting.watch.run->mode = RUN_ATTACH;
+		setting.watch.command.ended = cases[i].has_ended;
+		signal(SIGHUP, cases[i].is_ignored ? SIG_IGN : SIG_DFL);
+		assert_int_equal(write(ends[1], &info, sizeof(info)), sizeof(info));
+		watch_drain(&setting.watch);
+		signal(SIGHUP, SIG_DFL);
+		assert_int_equal(setting.watch.signals.interrupted, cases[i].interrupts);
+		assert_int_equal(setting.watch.loop.is_stopped, cases[i].interrupts);
+		assert_int_equal(end_command(&setting, ends),
+				 cases[i].is_attached || cases[i].has_ended ? SIGKILL : SIGHUP);
+		detach(&setting);
+	}
+}
+
 /* The events that were read before it arrived may lack its sender's begin. */
 static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
 {
@@ -261,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
+		cmocka_unit_test(a_signal_ends_what_is_attached_or_outlived_its_command),
 		cmocka_unit_test(a_signal_is_judged_by_what_was_read_after_it_arrived),
 		cmocka_unit_test(a_sender_that_has_ended_is_known_until_its_signal_is_judged),
 		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),

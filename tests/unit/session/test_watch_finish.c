@@ -318,6 +318,7 @@ static void an_end_without_a_status_gets_that_of_wait(void **state)
 		{ PID, true, false, EXITED_3 },
 		{ PID, true, true, 0x700 },
 		{ CHILD, true, false, -1 },
+		{ PID, false, false, -1 },
 	};
 
 	(void)state;
@@ -329,7 +330,7 @@ static void an_end_without_a_status_gets_that_of_wait(void **state)
 		struct tree_event end = { .type = TREE_PROCESS,
 					  .task = { cases[i].pid, cases[i].pid,
 						    cases[i].pid == PID ? 1 : 2 },
-					  .process = { .ended = true } };
+					  .process = { .ended = cases[i].has_ended } };
 		const struct tree_process *process;
 
 		command(&setting, PID);
@@ -343,7 +344,7 @@ static void an_end_without_a_status_gets_that_of_wait(void **state)
 		watch_take_event(&setting.watch, &end);
 		process = tree_find(setting.watch.run->tree, cases[i].pid);
 		assert_non_null(process);
-		assert_true(process->exited);
+		assert_int_equal(process->exited, cases[i].has_ended);
 		assert_int_equal(
 			process->facts.present & TREE_PROCESS_STATUS ? process->facts.status : -1,
 			cases[i].status);
