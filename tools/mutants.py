@@ -126,6 +126,9 @@ SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|
 CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a)|(?P=a) = (?P=b));|"
                     r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
+# A descriptor that is 0 is standard input, and never one that we opened.
+DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory) (?:<|>=) 0\b")
+
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
         "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
 
@@ -174,7 +177,7 @@ def mutants_of_body(layer, path, code, text, start, end):
             line = code[code.rfind("\n", 0, found.start(1)) + 1:code.find("\n", found.start(1))]
             before = text[found.start(1):found.end(1)]
             after = change(before)
-            if kind == "comparison" and is_choice(code, found.start(1)):
+            if kind == "comparison" and (is_choice(code, found.start(1)) or DESCRIPTOR.search(line)):
                 continue
             if after != before and not SPARED.search(line) and "for (" not in line:
                 yield Mutant(layer, path, code.count("\n", 0, found.start(1)) + 1, kind,
