@@ -141,6 +141,7 @@ def outputs(root, folder):
     for name, words in CASES:
         yield root.name + "-" + name, taskscope("show", snapshot, *words)
     yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
+    yield root.name + "-doctor.txt", taskscope("doctor", "--root", root)
     yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
                                              "-n", "0", "-m",
                                              "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
