@@ -4,6 +4,7 @@
  * Either all of the output is there, or one sentence and the status for it.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +26,7 @@ int taskscope_main(int count, char **arguments);
 #undef main
 
 #define WORDS_MAX 16
+#define AT_A_TIME 8
 /* So many allocations are tried one by one; later ones are more of the same and are tried now and then. */
 #define EACH 40
 
@@ -77,35 +79,61 @@ static int split(const char *line, char *storage, size_t size, char **ret_words)
 	return count;
 }
 
-/* Every run is a process of its own: nothing of one is left for the next. */
-static struct said run(const char *line, unsigned long refused, bool for_good)
+/* A run of the program: a process of its own, so that nothing of one is left for the next. */
+struct attempt {
+	pid_t child;
+	unsigned long refused;
+	bool for_good;
+	int out, err;
+	unsigned long *asked;
+};
+
+static struct attempt start(const char *line, unsigned long refused, bool for_good)
 {
-	int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-	unsigned long *asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE,
-				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct attempt attempt = {
+		.refused = refused,
+		.for_good = for_good,
+		.out = memfd_create("out", MFD_CLOEXEC),
+		.err = memfd_create("err", MFD_CLOEXEC),
+		.asked = mmap(NULL, sizeof(*attempt.asked), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	};
 	char storage[4096], *words[WORDS_MAX] = { 0 };
-	int count = split(line, storage, sizeof(storage), words);
-	struct said said = { 0 };
-	pid_t child = fork();
+	int status, count = split(line, storage, sizeof(storage), words);
+
+	attempt.child = fork();
+	if (attempt.child != 0)
+		return attempt;
+	dup2(attempt.out, STDOUT_FILENO);
+	dup2(attempt.err, STDERR_FILENO);
+	memory.asked = 0;
+	memory.refused = refused;
+	memory.for_good = for_good;
+	status = taskscope_main(count, words);
+	*attempt.asked = memory.asked;
+	fflush(stdout);
+	_exit(status);
+}
+
+static struct said finish_attempt(const char *line, const struct attempt *attempt)
+{
+	struct said said;
 	int status;
 
-	if (child == 0) {
-		dup2(out, STDOUT_FILENO);
-		dup2(err, STDERR_FILENO);
-		memory.asked = 0;
-		memory.refused = refused;
-		memory.for_good = for_good;
-		status = taskscope_main(count, words);
-		*asked = memory.asked;
-		fflush(stdout);
-		_exit(status);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(waitpid(attempt->child, &status, 0), attempt->child);
 	if (!WIFEXITED(status))
-		fail_msg("%s: allocation %lu: signal %d", line, refused, WTERMSIG(status));
-	said = (struct said){ WEXITSTATUS(status), *asked, text_of(out), text_of(err) };
-	munmap(asked, sizeof(*asked));
+		fail_msg("%s: allocation %lu: signal %d", line, attempt->refused, WTERMSIG(status));
+	said = (struct said){ WEXITSTATUS(status), *attempt->asked, text_of(attempt->out),
+			      text_of(attempt->err) };
+	munmap(attempt->asked, sizeof(*attempt->asked));
 	return said;
+}
+
+static struct said run(const char *line, unsigned long refused, bool for_good)
+{
+	struct attempt attempt = start(line, refused, for_good);
+
+	return finish_attempt(line, &attempt);
 }
 
 /* Notes may come before it. */
@@ -117,31 +145,39 @@ static bool ends_with_sentence(const char *err)
 	return end && !end[1] && strstr(sentence, "emory");
 }
 
-static void try(const char *line, const struct said *whole, unsigned long refused, bool for_good)
+static void check(const char *line, const struct said *whole, const struct attempt *attempt)
 {
-	struct said said = run(line, refused, for_good);
+	struct said said = finish_attempt(line, attempt);
+	const char *on = attempt->for_good ? " and on" : "";
 
 	if (said.status == whole->status) {
 		if (strcmp(said.out, whole->out) != 0 || strcmp(said.err, whole->err) != 0)
-			fail_msg("%s: allocation %lu%s: not whole: %s", line, refused,
-				 for_good ? " and on" : "", said.err);
+			fail_msg("%s: allocation %lu%s: not whole: %s", line, attempt->refused, on,
+				 said.err);
 	} else if (said.status != EXIT_ERROR || !ends_with_sentence(said.err)) {
-		fail_msg("%s: allocation %lu%s: status %d, '%s'", line, refused,
-			 for_good ? " and on" : "", said.status, said.err);
+		fail_msg("%s: allocation %lu%s: status %d, '%s'", line, attempt->refused, on,
+			 said.status, said.err);
 	}
 	said_free(&said);
 }
 
-/* Alone, or with all after it. */
-static void sweep(const char *line)
+/* Each allocation alone, or with all after it; some at a time. */
+static void sweep(const char *line, unsigned long each)
 {
 	struct said whole = run(line, 0, false);
+	struct attempt attempts[AT_A_TIME];
+	size_t count = 0;
 
 	if (whole.status != 0)
 		fail_msg("%s: %s", line, whole.err);
 	assert_true(whole.asked > 20);
-	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / EACH)
-		try(line, &whole, refused, refused % 2);
+	for (unsigned long refused = 1; refused <= whole.asked; refused += 1 + refused / each) {
+		if (count >= AT_A_TIME)
+			check(line, &whole, &attempts[count % AT_A_TIME]);
+		attempts[count++ % AT_A_TIME] = start(line, refused, refused % 2);
+	}
+	for (size_t i = count < AT_A_TIME ? 0 : count - AT_A_TIME; i < count; i++)
+		check(line, &whole, &attempts[i % AT_A_TIME]);
 	said_free(&whole);
 }
 
@@ -149,7 +185,6 @@ static void what_is_shown_is_whole_or_there_is_a_sentence(void **state)
 {
 	static const char *const lines[] = {
 		"taskscope show %D/files/format-1.tscope",
-		"taskscope show %D/files/format-1-readings.tscope --sections all",
 		"taskscope show %D/files/format-1-scopes.tscope -g process",
 		"taskscope show %D/files/format-1.tscope -g cgroup --flatten /* -s minflt",
 		"taskscope show %D/files/format-1-readings.tscope --sections all --format json",
@@ -157,7 +192,6 @@ static void what_is_shown_is_whole_or_there_is_a_sentence(void **state)
 		"taskscope show %D/files/format-1.tscope -g thread --format csv",
 		"taskscope show %D/ctprof/defaults.ctprof.zst",
 		"taskscope show %D/runs/build.jsonl",
-		"taskscope compare %D/files/format-1.tscope %D/files/format-1-readings.tscope",
 		"taskscope compare %D/files/format-1.tscope %D/files/format-1-readings.tscope --format json",
 		"taskscope compare %D/files/format-1.tscope %D/files/format-1-readings.tscope --format csv -s minflt",
 		"taskscope report %D/runs/every_key.jsonl",
@@ -168,8 +202,12 @@ static void what_is_shown_is_whole_or_there_is_a_sentence(void **state)
 	};
 
 	(void)state;
+	/* The longest pages: every allocation. */
+	sweep("taskscope show %D/files/format-1-readings.tscope --sections all", ULONG_MAX);
+	sweep("taskscope compare %D/files/format-1.tscope %D/files/format-1-readings.tscope",
+	      ULONG_MAX);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		sweep(lines[i]);
+		sweep(lines[i], EACH);
 }
 
 /* A file is there if its capture succeeded, and can be read. */
