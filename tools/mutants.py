@@ -111,6 +111,9 @@ INTEGRATION = {
     "bpf/task": ["agree", "sources"],
 }
 
+# Golden files come from recorded roots and files, which need none of these.
+WITHOUT_GOLDEN = ("trace", "session", "lib", "bpf")
+
 # Who carries the programs of the kernel side, or is their kernel.
 LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
 
@@ -424,7 +427,7 @@ class Copy:
         named = lambda table, where: [name for key in where for name in table.get(key, [])]  # noqa: E731
         both = lambda where: [("unit", name) for name in named(self.unit, where)] + \
             [("fuzz", "fuzz " + name) for name in named(self.fuzz, where)]  # noqa: E731
-        stages = [both([layer]), both(above), [("golden", "golden")],
+        stages = [both([layer]), both(above), [("golden", "golden")] if layer not in WITHOUT_GOLDEN else [],
                   [("integration", name) for name in self.integration_of(path)]]
         return [[self.tests[key] for key in stage if key in self.tests] for stage in stages]
 
