@@ -167,10 +167,10 @@ def code_of(text):
     return NO_CODE.sub(blank, text)
 
 
-def is_choice(code, place):
+def is_in(pattern, code, place):
     start = code.rfind("\n", 0, place) + 1
     end = code.find("\n", code.find("\n", place) + 1)
-    return any(found.start() <= place < found.end() for found in CHOICE.finditer(code, start, end))
+    return any(found.start() <= place < found.end() for found in pattern.finditer(code, start, end))
 
 
 def mutants_of_body(layer, path, code, text, start, end):
@@ -180,7 +180,9 @@ def mutants_of_body(layer, path, code, text, start, end):
             line = code[code.rfind("\n", 0, found.start(1)) + 1:code.find("\n", found.start(1))]
             before = text[found.start(1):found.end(1)]
             after = change(before)
-            if kind == "comparison" and (is_choice(code, found.start(1)) or DESCRIPTOR.search(line)):
+            if kind == "comparison" and is_in(CHOICE, code, found.start(1)):
+                continue
+            if kind in ("comparison", "constant") and is_in(DESCRIPTOR, code, found.start(1)):
                 continue
             if after != before and not SPARED.search(line) and "for (" not in line:
                 yield Mutant(layer, path, code.count("\n", 0, found.start(1)) + 1, kind,
