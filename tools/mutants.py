@@ -50,7 +50,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import layers  # noqa: E402
 
 ENOUGH = 0.85
-SECONDS = {"unit": 60, "fuzz": 60, "golden": 300, "integration": 300}
+SECONDS = {"unit": 60, "fuzz": 60, "golden": 150, "integration": 300}
 JOBS = 2
 BY_CHANCE = ("unit", "integration")  # suites with tests that a busy machine might fail: they are asked twice
 BATCH = 4  # unit tests that are linked and run together
