@@ -23,315 +23,27 @@ examples:
 exit status: 0, or 1 if fewer than 85 % of a layer's mutants were killed, or 2 on an error.
 """
 import argparse
-import collections
 import concurrent.futures
-import contextlib
-import ctypes
-import errno
 import hashlib
-import itertools
 import json
 import os
 import pathlib
-import platform
-import random
-import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-import layers  # noqa: E402
+from mutations import ROOT, Change, layers, population, shuffled
+from mutant_tests import INTEGRATION, WITHOUT_GOLDEN, History, Test, SECONDS, forbid_signals_to_all, \
+    tests_by_layer
 
 ENOUGH = 0.85
-SECONDS = {"unit": 60, "fuzz": 60, "golden": 150, "integration": 300}
 JOBS = 2
 BY_CHANCE = ("unit", "integration")  # suites with tests that a busy machine might fail: they are asked twice
 BATCH = 4  # unit tests that are linked and run together
-LIKELY = 12  # integration cases that are tried before all of them are
-
-# The integration tests that mutants of a folder or file meet, by the longest name that fits; those that take
-# minutes are left out.
-INTEGRATION = {
-    "src/base": ["cli", "ctprof"],
-    "src/base/place": ["output", "cli"],
-    "src/metric": ["cli", "compare"],
-    "src/model": ["run", "report"],
-    "src/model/scope": ["phases", "scopes"],
-    "src/host": ["doctor", "root", "cgroups", "cli"],
-    "src/host/taskstats": ["taskstats"],
-    "src/host/netlink": ["taskstats", "tracers"],
-    "src/host/scope_file": ["scopes"],
-    "src/host/oracle": ["jemalloc"],
-    "src/host/elf": ["jemalloc", "scopes"],
-    "src/host/confine": ["jemalloc"],
-    "src/host/deadline": ["jemalloc", "silent"],
-    "src/host/privilege": ["doctor", "capabilities"],
-    "src/collect": ["agree", "root", "host_context", "cli"],
-    "src/collect/cgroup": ["cgroups", "root"],
-    "src/collect/process": ["memory", "agree"],
-    "src/collect/scope": ["capture_scopes", "scopes"],
-    "src/collect/host": ["host_context", "root"],
-    "src/collect/jemalloc": ["jemalloc"],
-    "src/collect/task/taskstats": ["taskstats"],
-    "src/trace": ["tracers", "sources", "losses", "attach"],
-    "src/trace/bpf": ["sources", "branches", "losses", "tracers"],
-    "src/analyze": ["compare", "compare_properties"],
-    "src/analyze/verdict": ["verdict"],
-    "src/store": ["ctprof", "cli"],
-    "src/store/run": ["report", "run"],
-    "src/render": ["cli"],
-    "src/render/compare": ["compare"],
-    "src/render/run": ["report", "run"],
-    "src/render/scope": ["scopes"],
-    "src/session": ["run", "attach"],
-    "src/session/phase": ["phases", "scopes"],
-    "src/session/why": ["why"],
-    "src/cli": ["cli"],
-    "src/cli/verb/cmd_attach": ["attach"],
-    "src/cli/verb/cmd_compare": ["compare", "compare_now"],
-    "src/cli/verb/compare": ["compare", "compare_now"],
-    "src/cli/verb/cmd_doctor": ["doctor"],
-    "src/cli/verb/cmd_report": ["report"],
-    "src/cli/verb/cmd_run": ["run"],
-    "src/cli/verb/cmd_scopes": ["scopes"],
-    "src/cli/verb/pid_list": ["scopes", "cli"],
-    "src/cli/verb/session_args": ["run", "attach"],
-    "src/cli/verb/cmd_why": ["why"],
-    "src/cli/verb/why": ["why"],
-    "src/lib": ["lib-edges", "library", "heartbeat", "heartbeat_output"],
-    "src/lib/heartbeat": ["heartbeat", "stalls", "heartbeat_output"],
-    "bpf": ["branches", "sources", "losses", "tracers"],
-    "bpf/task": ["agree", "sources"],
-}
-
-# Golden files come from recorded roots and files, which need none of these.
-WITHOUT_GOLDEN = ("trace", "session", "lib", "bpf")
-
-# Who carries the programs of the kernel side, or is their kernel.
-LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
-
-# Comments and strings are no code; both are blanked, so that places stay what they are.
-NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
-# A body starts with a brace in the first column.
-BODY = re.compile(r"^(?P<head>[^\n]*\)[^\n]*)\n\{\n(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
-# Lines that no test can judge, or whose mutants are dangerous or known to be the same program.
-SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|_close\(|\bclose\(|"
-                    r"_clear\(|munmap|barrier|-ENOMEM|arm64|mm_rss_stat|^\t*(static )?const |memset|__builtin|bpf_printk|CLEANUP|error_set")
-
-# Where both sides are equal these do the same either way: the larger, or smaller, of two.
-CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a)|(?P=a) = (?P=b));|"
-                    r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
-
-# A descriptor that is 0 is standard input, and never one that we opened.
-DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory) (?:<|>=) 0\b")
-
-SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
-        "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
-
-# kind: what is looked for (the group is replaced), and what replaces it
-KINDS = {
-    "comparison": (r" (==|!=|<=?|>=?) ", lambda found: SWAP[found]),
-    "logic": (r" (&&|\|\|)(?=\s)", lambda found: SWAP[found]),
-    "sign": (r"(?<=[\w)\]]) ([+-]=?) (?=[\w(*&])", lambda found: SWAP[found]),
-    "constant": (r"(?<![\w.\[])(\d+)(?=[ ;,):])", lambda found: str(int(found) + 1)),
-    "boolean": (r"\b(true|false)\b", lambda found: SWAP[found]),
-    "condition": (r"^\t+(?:if|while) \((.+)\)(?: \{)?$", lambda found: f"!({found})"),
-    "assignment": (r"^\t+([\w>.\-\[\]*]+ (?:[-+|&]|<<|>>)?= [^;]*;)$", lambda found: ";"),
-    "call": (r"^\t+(\w+\([^;]*\);)$", lambda found: ";"),
-    "increment": (r"^\t+((?:\+\+|--)?[\w>.\-\[\]*()]+(?:\+\+|--)?;)$",
-                  lambda found: ";" if "++" in found or "--" in found else found),
-    "error": (r"^\t+return (-E\w+|-errno|status|error);$", lambda found: "0"),
-    "jump": (r"^\t+(continue|break|return);$", lambda found: ""),
-}
-
-
-class Mutant:
-    def __init__(self, layer, path, line, kind, start, end, before, after):
-        self.layer, self.path, self.line, self.kind = layer, path, line, kind
-        self.start, self.end, self.before, self.after = start, end, before, after
-
-    def __str__(self):
-        change = " ".join(f"{self.before} -> {self.after or 'nothing'}".split())
-        return f"{self.layer:8} {self.path}:{self.line}  {self.kind}: {change}"
-
-
-def code_of(text):
-    blank = lambda found: re.sub(r"[^\n]", "~", found[0])  # noqa: E731
-    return NO_CODE.sub(blank, text)
-
-
-def is_in(pattern, code, place):
-    start = code.rfind("\n", 0, place) + 1
-    end = code.find("\n", code.find("\n", place) + 1)
-    return any(found.start() <= place < found.end() for found in pattern.finditer(code, start, end))
-
-
-def mutants_of_body(layer, path, code, text, start, end):
-    """Every change that one function allows."""
-    for kind, (pattern, change) in KINDS.items():
-        for found in re.compile(pattern, re.MULTILINE).finditer(code, start, end):
-            line = code[code.rfind("\n", 0, found.start(1)) + 1:code.find("\n", found.start(1))]
-            before = text[found.start(1):found.end(1)]
-            after = change(before)
-            if kind == "comparison" and is_in(CHOICE, code, found.start(1)):
-                continue
-            if kind in ("comparison", "constant") and is_in(DESCRIPTOR, code, found.start(1)):
-                continue
-            if after != before and not SPARED.search(line) and "for (" not in line:
-                yield Mutant(layer, path, code.count("\n", 0, found.start(1)) + 1, kind,
-                             *found.span(1), before, after)
-
-
-# What a program of the kernel side returns to a tracepoint nobody reads.
-UNREAD = re.compile(r"^int tree_\w+\(__u64 \*arguments\)$")
-
-
-def early_return(layer, path, code, found):
-    place = found.start("body")
-    value = "return;" if re.match(r"(static )?(inline |__always_inline )*void ", found["head"]) \
-        else "return 0;"
-    if found["body"].count("\n") > 1:
-        yield Mutant(layer, path, code.count("\n", 0, place), "early", place, place, "", value)
-
-
-def mutants_of(layer, path, text):
-    code = code_of(text)
-    for found in BODY.finditer(code):
-        yield from early_return(layer, path, code, found)
-        for mutant in mutants_of_body(layer, path, code, text, *found.span("body")):
-            if not (UNREAD.match(found["head"]) and code[mutant.start - 7:mutant.start] == "return "):
-                yield mutant
-
-
-def is_mutable(path):
-    return path.suffix == ".c" or path.name.endswith(".bpf.h") and path.name != "kernel.bpf.h"
-
-
-def population(root):
-    """All mutants by layer."""
-    found = {}
-    for path, layer in layers.sources(root):
-        if is_mutable(path):
-            found.setdefault(layer, []).extend(
-                mutants_of(layer, path.relative_to(root), path.read_text()))
-    return found
-
-
-def shuffled(mutants, seed):
-    """One of each kind in turn, in an order that only the seed decides."""
-    kinds = {}
-    for mutant in mutants:
-        kinds.setdefault(mutant.kind, []).append(mutant)
-    dice = random.Random(seed)
-    for group in kinds.values():
-        dice.shuffle(group)
-    order = sorted(kinds)
-    dice.shuffle(order)
-    turns = itertools.zip_longest(*(kinds[kind] for kind in order))
-    return [mutant for turn in turns for mutant in turn if mutant]
-
-
-class Test:
-    """A test of the build; `cases` are some of an integration test, none mean all."""
-
-    def __init__(self, entry, targets):
-        self.suite, self.name = entry["suite"][0].split(":")[1], entry["name"]
-        self.command, self.seconds = entry["cmd"], SECONDS[self.suite]
-        self.environment = dict(os.environ, **entry["env"])
-        self.targets = [targets[name] for name in entry["depends"]]  # what it needs to be built
-        self.is_parallel = entry["is_parallel"]
-        self.sound = set()  # cases that passed on the tree as it is, after a mutant failed them
-
-    def attempt(self, cases=(), over=None):
-        """None if it passed, or what happened and which cases failed; ends all that it started."""
-        options = ["--first", *cases] if self.suite == "integration" and "tap.py" in str(self.command) else []
-        process = subprocess.Popen([*self.command, *options], env=self.environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
-        ending = over and threading.Thread(target=self.end_with, args=(process, over))
-        try:
-            if ending:
-                ending.start()
-            out, _ = process.communicate(timeout=self.seconds)
-            if process.returncode in (0, 77) or over and over.is_set():
-                return None
-            failed = re.findall(r"^not ok \d+ - (\w+\.\w+)", out.decode(errors="replace"), re.M)
-            return f"status {process.returncode}", failed[:1] if options else []
-        except subprocess.TimeoutExpired:
-            return "timeout", list(cases)
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
-
-    @staticmethod
-    def end_with(process, over):
-        """Another test has killed already."""
-        while process.poll() is None:
-            if over.wait(0.2):
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                return
-
-    def holds(self, mutant):
-        """Whether the mutant is part of the test, by what is there for debuggers."""
-        if self.command[0] not in self.targets:
-            return True
-        program = pathlib.Path(self.command[0]).read_bytes()
-        return any(name.encode() in program for name in LOADERS.get(mutant.layer, [str(mutant.path)]))
-
-
-def tests_by_layer(text):
-    """The dictionary at the start of a meson.build."""
-    table = text[text.index("= {"):text.index("\n}")]
-    return {layer: re.findall(r"'([^']+)'", names)
-            for layer, names in re.findall(r"'(\w+)': \[(.*?)\]", table, re.DOTALL)}
-
-
-class Change:
-    """A mutant in a file, made and unmade."""
-
-    def __init__(self, path, mutant):
-        self.path, self.before = path, path.read_text()
-        self.after = self.before[:mutant.start] + mutant.after + self.before[mutant.end:]
-
-    def apply(self):
-        self.path.write_text(self.after)
-
-    def undo(self):
-        self.path.write_text(self.before)
-
-
-class History:
-    """Which tests killed mutants of which file; kept beside the copy."""
-
-    def __init__(self, path):
-        self.path = path
-        self.kills = collections.Counter(json.loads(path.read_text()) if path.exists() else {})
-
-    def add(self, mutant, test, cases):
-        self.kills.update([test.name, f"{mutant.path} {test.name}"])
-        self.kills.update(f"{mutant.layer}: {test.name} {case}" for case in cases)
-        self.path.write_text(json.dumps(self.kills))
-
-    def likely_cases(self, mutant, test):
-        """Cases of an integration test that killed mutants of the layer."""
-        start = f"{mutant.layer}: {test.name} "
-        return [name[len(start):] for name, _ in self.kills.most_common() if name.startswith(start)][:LIKELY]
-
-    def order(self, mutant, test):
-        """Sorts the most likely killer first."""
-        is_namesake = test.name.startswith(mutant.path.name.split(".")[0])
-        return -self.kills[f"{mutant.path} {test.name}"], not is_namesake, -self.kills[test.name]
 
 
 class Copy:
@@ -536,24 +248,6 @@ class Copy:
             total, killed = total + 1, killed + bool(killer)
             print(f"{mutant}  {'killed by ' + killer if killer else 'SURVIVED'}", flush=True)
         return killed, total
-
-
-def forbid_signals_to_all():
-    """A mutant may send a signal to -1, which means every process of the host, or to 1: for all that is
-    started here, the kernel refuses that."""
-    number = {"x86_64": 62, "aarch64": 129}[platform.machine()]
-    load, is_equal, answer = 0x20, 0x15, 0x06
-    steps = [(load, 0, 0, 0), (is_equal, 0, 6, number),                         # kill()
-             (load, 0, 0, 16), (is_equal, 1, 0, 0xffffffff), (is_equal, 0, 3, 1),  # of -1 or 1
-             (load, 0, 0, 24), (is_equal, 1, 0, 0),                             # with a signal
-             (answer, 0, 0, 0x50000 | errno.EPERM), (answer, 0, 0, 0x7fff0000)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code)))
-    call = ctypes.CDLL(None, use_errno=True).prctl
-    if os.geteuid() != 0:
-        call(38, 1, 0, 0, 0)  # no new privileges, or a filter is not for us to set
-    if call(22, 2, program) != 0:
-        raise SystemExit("mutants: the kernel takes no filter, without which a mutant could end every process")
 
 
 def choose(options):
