@@ -124,6 +124,14 @@ run --interval 999us -- true
 run -z -- true
 report
 report none.jsonl
+report none.tscope
+show none.tscope
+show none.ctprof.zst
+show --root none
+capture --root none -o x.tscope
+compare none.tscope none.tscope
+compare -d 1ms --root none
+doctor --root none
 doctor more
 """
 
