@@ -23,7 +23,7 @@ CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = 
                     r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
 # A descriptor that is 0 is standard input, and never one that we opened.
-DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory) (?:<|>=) 0\b")
+DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory|process) (?:<|>=) 0\b")
 
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
         "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
