@@ -151,6 +151,7 @@ def outputs(root, folder):
         yield root.name + "-" + name, taskscope("show", snapshot, *words)
     yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
     yield root.name + "-doctor.txt", taskscope("doctor", "--root", root)
+    yield root.name + "-filters.txt", filtered(root)
     yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
                                              "-n", "0", "-m",
                                              "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
@@ -158,6 +159,24 @@ def outputs(root, folder):
                                               "memory", "-g", "comm", "-n", "5", "--format", "json")
     # A file and a capture shown at once are the same.
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
+
+
+def filtered(root):
+    """Which tasks each filter leaves, or the sentence about what is wrong with it."""
+    first = min(int(path.name) for path in (root / "proc").iterdir() if path.name.isdigit())
+    threads = sorted(path for path in (root / "proc").glob("*/task/*") if path.name != path.parent.parent.name)
+    filters = [["-c", path] for path in ("/", "//", "/workload.slice", "/workload.slice/", "workload.slice",
+                                         "/..", "/.", "/./workload.slice", "/workload.slice/..", "/..workload",
+                                         "/workload.slice//x", "/nothing")]
+    filters += [["-p", str(first)], ["-p", f"{first},{threads[0].parent.parent.name}"], ["-p", "2147483647"],
+                ["-p", min(path.name for path in threads)], ["--without", "stat,status"], ["--no-cmdline"],
+                ["--source", "bpf"], ["-p", str(first), "-c", "/"]]
+    said = b""
+    for words in filters:
+        done = subprocess.run([TASKSCOPE, "show", "--root", root, "-g", "process", "-m", "thread_count", "-n", "0",
+                               *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+        said += f"$ {' '.join(words)}\n".encode() + done.stdout + done.stderr + f"exit {done.returncode}\n".encode()
+    return said
 
 
 def told(folder):
