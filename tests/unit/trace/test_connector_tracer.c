@@ -359,6 +359,7 @@ static void a_process_ends_with_its_last_thread(void **state)
 	assert_true(ended->process.ended);
 	assert_true(ended->process.present & TREE_PROCESS_STATUS);
 	assert_int_equal(ended->process.status, 0x300);
+	assert_int_equal(ended->process.threads, 2);
 	assert_true(ended->process.present & TREE_PROCESS_PEAK_RSS);
 	assert_int_equal(ended->process.peak_rss_bytes, 4096);
 	/* It is no member any more. */
