@@ -19,7 +19,7 @@ SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|
                     r"_clear\(|munmap|barrier|-ENOMEM|arm64|mm_rss_stat|^\t*(static )?const |memset|__builtin|bpf_printk|CLEANUP|error_set")
 
 # Where both sides are equal these do the same either way: the larger, or smaller, of two.
-CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a)|(?P=a) = (?P=b));|"
+CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a);|(?P=a) = (?P=b);|STORE\((?P=b), (?P=a)\))|"
                     r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
 # A descriptor that is 0 is standard input, and never one that we opened.
