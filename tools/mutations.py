@@ -25,6 +25,9 @@ CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = 
 # A descriptor that is 0 is standard input, and never one that we opened.
 DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory|process) (?:<|>=) 0\b")
 
+# The result of a comparison for qsort(): only its sign counts.
+ORDER = re.compile(r"\? -?1 : -?(?:1;|\w+(?:->|\.)?\w* [<>] )")
+
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
         "+": "-", "-": "+", "true": "false", "false": "true", "+=": "-=", "-=": "+="}
 
@@ -74,6 +77,8 @@ def mutants_of_body(layer, path, code, text, start, end):
             before = text[found.start(1):found.end(1)]
             after = change(before)
             if kind == "comparison" and is_in(CHOICE, code, found.start(1)):
+                continue
+            if kind == "constant" and is_in(ORDER, code, found.start(1)):
                 continue
             if kind in ("comparison", "constant") and is_in(DESCRIPTOR, code, found.start(1)):
                 continue
