@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs one file of unittest cases and prints every case, as TAP writes it: usage: tap.py FILE
+"""Runs one file of unittest cases and prints every case, as TAP writes it: usage: tap.py FILE [CASE...]
 
+Without names (Class.test_name) it runs all; with --first it ends with the first that fails.
 A skip says why, also when it is a part of a case (a subTest) or a whole class: nothing that did not
 run looks as if it had passed.  What the cases themselves print goes to standard error.  The exit
 status is 77 if all of them were skipped.
@@ -37,10 +38,12 @@ class Result(unittest.TestResult):
         super().addSkip(test, reason)
         self.line("ok", test, " # SKIP " + " ".join(reason.split()))
 
+    @unittest.result.failfast
     def addFailure(self, test, error):
         super().addFailure(test, error)
         self.fail(test, error)
 
+    @unittest.result.failfast
     def addError(self, test, error):
         super().addError(test, error)
         self.fail(test, error)
@@ -49,15 +52,19 @@ class Result(unittest.TestResult):
         super().addSubTest(test, subtest, error)
         if error:
             self.fail(subtest, error)
+            self.shouldStop |= self.failfast
 
 
-def main(path):
+def main(path, *words):
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     sys.argv = [str(path)]
     sys.path.insert(0, str(path.parent))
     result = Result(path.stem, out)
-    unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(path.stem)).run(result)
+    result.failfast = "--first" in words
+    module, names = importlib.import_module(path.stem), [word for word in words if word != "--first"]
+    loader = unittest.defaultTestLoader
+    (loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)).run(result)
     print(f"1..{result.count}", file=out, flush=True)
     if not result.wasSuccessful() or not result.count:
         return 1
@@ -65,4 +72,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]))

@@ -92,14 +92,29 @@ static int check_words(const struct command *command, int count, struct error *e
 	return 0;
 }
 
-static void print_help(const struct command *command)
+/* A verb that ran a command keeps the command's status, whatever else is printed. */
+static int finish(bool is_run, int status, const struct error *error)
 {
+	const char *problem = is_run ? error->message : "";
+
+	if (!problem[0] && memory_was_missing())
+		problem = "out of memory: what is shown is not complete";
+	status = flush_output(status);
+	if (problem[0])
+		complain(problem);
+	return problem[0] && !is_run ? EXIT_ERROR : status;
+}
+
+static int print_help(const struct command *command)
+{
+	static const struct error none;
 	struct page page;
 
 	page_open(&page, stdout);
 	help_command(page.out, command);
 	if (page_close(&page) < 0)
 		memory_note_missing();
+	return finish(false, EXIT_DONE, &none);
 }
 
 static bool asks_for_help(int count, char **arguments)
@@ -125,20 +140,6 @@ static int parse(const struct command *command, int own, int count, char **argum
 	return status < 0 ? status : found;
 }
 
-/* A verb that ran a command keeps the command's status, whatever else is printed. */
-static int finish(const struct command *command, int status, const struct error *error)
-{
-	bool is_run = command->words_are_a_command;
-	const char *problem = is_run ? error->message : "";
-
-	if (!problem[0] && memory_was_missing())
-		problem = "out of memory: what is shown is not complete";
-	status = flush_output(status);
-	if (problem[0])
-		complain(problem);
-	return problem[0] && !is_run ? EXIT_ERROR : status;
-}
-
 static int run_command(const struct command *command, int count, char **arguments)
 {
 	CLEANUP(free_pointer) char **words = calloc((size_t)count + 1, sizeof(*words));
@@ -152,15 +153,13 @@ static int run_command(const struct command *command, int count, char **argument
 	}
 	if (command->words_are_a_command)
 		own = options_before_words(command->options, count, arguments);
-	if (asks_for_help(own, arguments)) {
-		print_help(command);
-		return flush_output(EXIT_DONE);
-	}
+	if (asks_for_help(own, arguments))
+		return print_help(command);
 	status = parse(command, own, count, arguments, words, &error);
 	if (status >= 0)
 		status = function_of(command)(words, status, &error);
 	if (status >= 0)
-		return finish(command, status, &error);
+		return finish(command->words_are_a_command, status, &error);
 	fflush(stdout);
 	complain(error.message[0] ? error.message : strerror(-status));
 	point_at(&error);
@@ -186,8 +185,7 @@ static int run_help(int count, char **arguments)
 	command = command_find(arguments[0]);
 	if (!command)
 		return unknown_verb(arguments[0]);
-	print_help(command);
-	return flush_output(EXIT_DONE);
+	return print_help(command);
 }
 
 static int run_completions(int count, char **arguments)

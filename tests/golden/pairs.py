@@ -32,6 +32,11 @@ CASES = [
     ("heap-metric.csv", ["DEFAULTS", "FULL", "-m", "allocated_bytes"]),
     ("fail.txt", ["A", "B", "-m", "majflt", "--fail-on", "pcomm=work* run_time_ns > 2s", "--fail-on",
                   "rchar > +5%", "--fail-on", "pcomm=nobody minflt > 1"]),
+    ("fail-names.txt", ["A", "B", "-m", "majflt", "--all", "--fail-on", "comm=a)*{N} run_time_ns < 1ms",
+                        "--fail-on", "comm=a)*1 run_time_ns < 1ms", "--fail-on",
+                        "cgroup=/workload* run_time_ns > 1s", "--fail-on", "minflt > 1"]),
+    ("left-out.csv", ["A", "B", "-n", "2"]),
+    ("left-out-noise.csv", ["RUN1,RUN2,RUN3", "RUN4,RUN5,RUN6", "-m", "run_time_ns,minflt"]),
 ]
 AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "scope", "container", "all"]
 FORMATS = ["txt", "json", "csv"]

@@ -124,14 +124,23 @@ run --interval 999us -- true
 run -z -- true
 report
 report none.jsonl
+report none.tscope
+show none.tscope
+show none.ctprof.zst
+show --root none
+capture --root none -o x.tscope
+compare none.tscope none.tscope
+compare -d 1ms --root none
+doctor --root none
 doctor more
 """
 
 
-def taskscope(*words, folder=None):
+def taskscope(*words, folder=None, with_notes=False):
+    """What it prints; on standard error only if it failed, or notes are asked for."""
     done = subprocess.run([TASKSCOPE, *map(str, words)], capture_output=True, cwd=folder,
                           stdin=subprocess.DEVNULL, timeout=300)
-    return done.stdout + done.stderr if done.returncode else done.stdout
+    return done.stdout + done.stderr if done.returncode or with_notes else done.stdout
 
 
 def outputs(root, folder):
@@ -141,6 +150,8 @@ def outputs(root, folder):
     for name, words in CASES:
         yield root.name + "-" + name, taskscope("show", snapshot, *words)
     yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
+    yield root.name + "-doctor.txt", taskscope("doctor", "--root", root)
+    yield root.name + "-filters.txt", filtered(root)
     yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
                                              "-n", "0", "-m",
                                              "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
@@ -148,6 +159,24 @@ def outputs(root, folder):
                                               "memory", "-g", "comm", "-n", "5", "--format", "json")
     # A file and a capture shown at once are the same.
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
+
+
+def filtered(root):
+    """Which tasks each filter leaves, or the sentence about what is wrong with it."""
+    first = min(int(path.name) for path in (root / "proc").iterdir() if path.name.isdigit())
+    threads = sorted(path for path in (root / "proc").glob("*/task/*") if path.name != path.parent.parent.name)
+    filters = [["-c", path] for path in ("/", "//", "/workload.slice", "/workload.slice/", "workload.slice",
+                                         "/..", "/.", "/./workload.slice", "/workload.slice/..", "/..workload",
+                                         "/workload.slice//x", "/nothing")]
+    filters += [["-p", str(first)], ["-p", f"{first},{threads[0].parent.parent.name}"], ["-p", "2147483647"],
+                ["-p", min(path.name for path in threads)], ["--without", "stat,status"], ["--no-cmdline"],
+                ["--source", "bpf"], ["-p", str(first), "-c", "/"]]
+    said = b""
+    for words in filters:
+        done = subprocess.run([TASKSCOPE, "show", "--root", root, "-g", "process", "-m", "thread_count", "-n", "0",
+                               *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+        said += f"$ {' '.join(words)}\n".encode() + done.stdout + done.stderr + f"exit {done.returncode}\n".encode()
+    return said
 
 
 def told(folder):
@@ -214,7 +243,8 @@ def cases(folder):
     pairs.make(folder, ROOTS, CTPROF,
                lambda root, file: taskscope("capture", "-q", "--smaps", "--root", root, "-o", file))
     for name, words in pairs.CASES:
-        got = taskscope("compare", *pairs.words_of(name, words), folder=folder)
+        got = taskscope("compare", *pairs.words_of(name, words), folder=folder,
+                        with_notes=name.startswith("left-out"))
         yield f"compare-{name}", differs(f"compare-{name}", got)
     yield from tour(folder)
 

@@ -87,6 +87,15 @@ class Agree(support.TestCase):
         seen = {t["tgid"] for t in support.show_threads(path)["threads"]}
         self.assertEqual((before & after) - seen, set())
 
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
+    @unittest.skipUnless(support.is_root() and os.path.exists("/proc/2/status"), "kernel threads cannot be seen here")
+    def test_a_kernel_thread_has_no_memory(self):
+        for source in ["procfs", "bpf"]:
+            with self.subTest(source=source):
+                [thread] = self.capture(2, source)["threads"]
+                self.assertEqual({key for key in thread if key.endswith(("rss_bytes", "vm_bytes"))}, set())
+                self.assertIn("run_time_ns", thread)
+
     def test_host_facts_are_those_of_this_host(self):
         host = self.capture(os.getpid(), "procfs")["host"]
         self.assertEqual(host["pid_namespace"], os.stat("/proc/self/ns/pid").st_ino)

@@ -167,9 +167,11 @@ static int restore_process(struct restorer *restorer, uint32_t record)
 
 	if (mine->tgid <= 0 || restorer->processes[row])
 		return 0;
+	if (restorer->run->tree->count >= TREE_READ_MAX)
+		return 0; /* the sums include it */
 	process = tree_add_process(restorer->run->tree);
 	if (!process)
-		return 0; /* no room: the sums include it */
+		return -ENOMEM;
 	restorer->processes[row] = process;
 	process->key = (struct task_key){ mine->tgid, mine->tgid, mine->start_time_ns };
 	process->parent_pid = mine->parent;

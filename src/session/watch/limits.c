@@ -222,33 +222,30 @@ static void forget_cgroups(struct limits *limits)
 	limits->cgroups = limits->begin;
 }
 
-int limits_follow(struct limits *limits, int32_t pid)
+void limits_follow(struct limits *limits, int32_t pid)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *now = NULL;
 	CLEANUP(text_free) struct text places = { 0 };
 	CLEANUP(close_fd) int process = proc_open_number(limits->host->proc, pid);
-	int status = read_places(process, &places);
 	uint64_t start;
 
-	if (status < 0 || !places.data)
-		return status == -ENOMEM ? status : 0;
+	if (read_places(process, &places) < 0 || !places.data)
+		return;
 	if (limits->places && strcmp(places.data, limits->places) == 0)
-		return 0;
+		return;
 	/*
 	 * A process that is ending is shown at the root of version 1 hierarchies: check that it is
 	 * not.
 	 */
 	start = read_start(process);
 	if (start == 0 || start != limits->start_ticks)
-		return 0;
+		return;
 	free(limits->places);
 	limits->places = TAKE_PTR(places.data);
-	status = read_all(limits, &now);
-	if (status == 0) {
+	if (read_all(limits, &now) == 0) {
 		forget_cgroups(limits);
 		limits->cgroups = TAKE_PTR(now);
 	}
-	return status;
 }
 
 static int keep_path(const struct limits *limits, struct run *run)

@@ -37,7 +37,7 @@ int limits_begin(struct limits *limits, const struct host *host, int32_t pid);
  * Reads which cgroup the process is in now.  Does nothing when the process is ending, or another
  * process has its number.
  */
-int limits_follow(struct limits *limits, int32_t pid);
+void limits_follow(struct limits *limits, int32_t pid);
 
 /* Adds the rows of the manifest. */
 int limits_report(const struct limits *limits, struct run *run);

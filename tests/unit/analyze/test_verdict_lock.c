@@ -170,8 +170,18 @@ static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
 	run->tree->top_waits[0] = wait;
 	run->tree->top_wait_count = 1;
 	verdict = judge_as_is(run);
-	assert_non_null(strstr(verdict.evidence[1], "ended by worker1 (11) in 50.0 %"));
-	assert_null(strchr(verdict.evidence[1], '\n'));
+	assert_string_equal(
+		verdict.evidence[1],
+		"worker\\x0a2 (12) waited 1.08 s, longest 5.00 ms; ended by worker1 (11) in 50.0 %");
+	run->tree->top_waits[0].waker.waker_tid = 0;
+	verdict = judge_as_is(run);
+	assert_string_equal(
+		verdict.evidence[1],
+		"worker\\x0a2 (12) waited 1.08 s, longest 5.00 ms; ended by the kernel in 50.0 %");
+	run->tree->top_waits[0].waker.total_ns = MS;
+	verdict = judge_as_is(run);
+	assert_string_equal(verdict.evidence[1],
+			    "worker\\x0a2 (12) waited 1.08 s, longest 5.00 ms");
 }
 
 int main(void)

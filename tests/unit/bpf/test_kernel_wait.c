@@ -378,6 +378,18 @@ static void a_wait_soon_after_is_of_the_same_kind(void **state)
 	assert_int_equal(reason(), TREE_WAIT_PIPE);
 }
 
+/* It is the current task then, so that the descriptor need not be examined each time. */
+static void a_thread_that_leaves_the_cpu_is_judged_by_its_own_files(void **state)
+{
+	(void)state;
+	rule(TREE_RULE_BY_FD);
+	inode.i_mode = S_IFIFO;
+	switch_at(1000, &actor, SLEEPING, &current);
+	assert_int_equal(thread->reason, TREE_WAIT_PIPE);
+	assert_int_equal(thread->descriptors.last, (__u64)CALL << 32 | 5);
+	assert_int_equal(thread->descriptors.last_ns, 1000);
+}
+
 static void what_goes_on_is_what_it_was(void **state)
 {
 	(void)state;
@@ -413,6 +425,7 @@ int main(void)
 		TEST(another_has_files_of_its_own),
 		TEST(a_kind_is_remembered_by_its_operations),
 		TEST(a_wait_soon_after_is_of_the_same_kind),
+		TEST(a_thread_that_leaves_the_cpu_is_judged_by_its_own_files),
 		TEST(what_goes_on_is_what_it_was),
 #undef TEST
 	};

@@ -64,6 +64,17 @@ static void a_stall_names_its_scope(void **state)
 	assert_int_equal(scopes.tasks.data[0].stalled_scope, 1);
 	assert_int_equal(scopes.tasks.data[0].stalled_ns, 2500000000);
 	assert_int_equal(scopes.tasks.data[1].stall, SCOPE_STALL_NONE);
+	/* What no version wrote is no stall, and without one there is no scope or time of it. */
+	memory_thread(memory, 0)->stall = SCOPE_STALL_STOPPED + 1;
+	memory_thread(memory, 1)->stall = SCOPE_STALL_NONE;
+	memory_thread(memory, 1)->stall_frame = 0;
+	memory_thread(memory, 1)->stalled_ticks = memory_ago(2500);
+	scopes_clear(&scopes);
+	decode_well(memory, &scopes);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(scopes.tasks.data[i].stall, SCOPE_STALL_NONE);
+		assert_int_equal(scopes.tasks.data[i].stalled_ns, 0);
+	}
 	scopes_free(&scopes);
 	free(memory);
 }

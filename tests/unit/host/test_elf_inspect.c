@@ -38,6 +38,7 @@ static void an_executable_tells_its_tsd_main_and_mallctl(void **state)
 	assert_int_equal(findings.tsd_value, 8);
 	assert_true(findings.main != 0);
 	assert_true(findings.mallctl != 0);
+	assert_string_equal(findings.mallctl_name, "mallctl");
 	assert_false(findings.exports_mallctl);
 	assert_true(findings.entry != 0);
 	assert_true(findings.dynamic_vaddr != 0);

@@ -116,6 +116,26 @@ static void opening_and_closing_scopes_is_progress(void **state)
 	}
 }
 
+/* After an idle time, silence counts from the beginning; of a scope that counts steps, too. */
+static void an_idle_time_ends_the_silence_before_it(void **state)
+{
+	(void)state;
+	for (int has_progress = 0; has_progress < 2; has_progress++) {
+		struct scene scene = scene_begin();
+
+		scene_open(&scene, 0, has_progress);
+		assert_int_equal(pass_ticks(&scene, 2), STALL_QUIET);
+		assert_int_equal(pass(&scene, 100), STALL_HALF);
+		scene.thread.is_idle = true;
+		assert_int_equal(pass(&scene, 100), STALL_QUIET);
+		assert_int_equal(scene.stall.still_ns, 0);
+		assert_int_equal(scene.stall.counters[0].still_ns, 0);
+		scene.thread.is_idle = false;
+		assert_int_equal(pass(&scene, 100), STALL_QUIET);
+		assert_int_equal(pass(&scene, 100), STALL_HALF);
+	}
+}
+
 static void an_idle_thread_is_never_stalled(void **state)
 {
 	struct scene scene = scene_begin();
@@ -309,6 +329,7 @@ int main(void)
 		cmocka_unit_test(going_on_ends_a_stall_once),
 		cmocka_unit_test(a_long_phase_with_progress_is_no_stall),
 		cmocka_unit_test(opening_and_closing_scopes_is_progress),
+		cmocka_unit_test(an_idle_time_ends_the_silence_before_it),
 		cmocka_unit_test(an_idle_thread_is_never_stalled),
 		cmocka_unit_test(a_scope_without_a_limit_is_never_stalled),
 		cmocka_unit_test(the_limit_of_an_outer_scope_holds_inside_of_it),

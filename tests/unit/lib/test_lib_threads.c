@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "lib/usage/own_usage.h"
 #include "lib_support.h"
 
 enum { MANY = 1000, TOO_MANY = SCOPE_THREADS + 76, AT_ONCE = 20, SMALL_STACK = 64 * 1024 };
+enum { NOBODY = 1 << 23 }; /* beyond the numbers that the kernel gives */
 
 static int setup(void **state)
 {
@@ -391,9 +393,31 @@ static void a_thread_tries_again_when_a_block_was_given_back(void **state)
 
 #define THREADS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* A thread that is gone has no name, waits nowhere and is in no call. */
+static void what_cannot_be_read_is_empty(void **state)
+{
+	char word[THREAD_WORD_SIZE];
+
+	(void)state;
+	thread_name(gettid(), word);
+	assert_true(word[0]);
+	for (int i = 0; i < 2; i++) { /* the second time, what the first one read is on the stack */
+		thread_system_call(NOBODY, word);
+		assert_string_equal(word, "");
+		thread_system_call(gettid(), word);
+	}
+	thread_name(NOBODY, word);
+	assert_string_equal(word, "");
+	thread_wait_channel(NOBODY, word);
+	assert_string_equal(word, "");
+	assert_false(thread_cpu_ns(NOBODY).is_known);
+	assert_true(thread_cpu_ns(gettid()).is_known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cannot_be_read_is_empty),
 		THREADS_TEST(a_thousand_threads_leak_nothing),
 		THREADS_TEST(a_block_is_given_back_clean),
 		THREADS_TEST(what_a_thread_leaves_open_is_closed_and_counted),

@@ -312,6 +312,32 @@ static void limits_are_the_same_a_range_or_unlimited(void **state)
 	assert_int_equal(fold.max, 7);
 }
 
+/* A file that mostly has a word may have a number, or "max". */
+static void numbers_count_among_words(void **state)
+{
+	struct metric governor = reading_metric("cpufreq_governor cpu0");
+	struct metric limit = reading_metric("memory.max");
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &governor);
+	fold_add(&fold, 3);
+	fold_finish(&fold);
+	assert_int_equal(fold.shape, SHAPE_NUMBER);
+	assert_int_equal(fold.number, 3);
+	fold_add(&fold, 4);
+	fold_finish(&fold);
+	assert_int_equal(fold.shape, SHAPE_RANGE);
+	fold_init(&fold, &limit);
+	fold_add_text(&fold, "word");
+	fold_add_unlimited(&fold);
+	fold_add(&fold, 5);
+	assert_int_equal(fold.min, 5);
+	assert_int_equal(fold.max, 5);
+	fold_add(&fold, 4);
+	assert_int_equal(fold.min, 4);
+}
+
 static void settings_of_one_level_may_be_negative(void **state)
 {
 	struct metric nice = reading_metric("cpu.weight.nice");
@@ -341,6 +367,7 @@ int main(void)
 		cmocka_unit_test(cpu_sets_are_uniform_only_when_every_one_is_the_same),
 		cmocka_unit_test(the_most_frequent_text_stands_for_all),
 		cmocka_unit_test(limits_are_the_same_a_range_or_unlimited),
+		cmocka_unit_test(numbers_count_among_words),
 		cmocka_unit_test(settings_of_one_level_may_be_negative),
 		cmocka_unit_test(a_ratio_is_undefined_without_a_denominator),
 		cmocka_unit_test(a_share_is_of_both_together),

@@ -259,6 +259,26 @@ static void a_name_is_kept_to_its_last_letter(void **state)
 	assert_string_equal(find_live(tree, 10)->comm, "fifteen letters");
 }
 
+/* Its end was lost: of two threads with one number only the later lives. */
+static void a_number_that_is_used_again_is_another_thread(void **state)
+{
+	struct tree *tree = NULL;
+
+	(void)state;
+	assert_int_equal(tree_new(&tree), 0);
+	fork_at(tree, 1, 10, 10, 100);
+	fork_at(tree, 10, 10, 11, 110);
+	fork_at(tree, 1, 20, 20, 120);
+	assert_int_equal(tree->live_threads, 3);
+	assert_int_equal(find_live(tree, 11)->key.pid, 10);
+	fork_at(tree, 20, 20, 11, 130);
+	assert_int_equal(tree->live_threads, 3);
+	assert_int_equal(tree->threads, 4);
+	assert_int_equal(find_live(tree, 11)->key.pid, 20);
+	assert_int_equal(tree->unaccounted_threads, 1);
+	tree_free(tree);
+}
+
 static void a_number_that_is_used_again_is_another_process(void **state)
 {
 	CLEANUP(tree_free_pointer) struct tree *tree = new_tree();
@@ -649,6 +669,7 @@ int main(void)
 		cmocka_unit_test(a_sample_of_a_thread_whose_process_ended_is_not_unmatched),
 		cmocka_unit_test(a_thread_whose_last_account_was_lost_is_given_up_by_a_look),
 		cmocka_unit_test(a_name_is_kept_to_its_last_letter),
+		cmocka_unit_test(a_number_that_is_used_again_is_another_thread),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 		cmocka_unit_test(a_start_that_is_not_known_matches_any),
 		cmocka_unit_test(a_start_that_is_told_later_is_remembered),

@@ -43,6 +43,18 @@ int mallctl(const char *name)
 	return name && je_tsd_tls.HIDDEN(thread_allocated) == 0;
 }
 
+/* Somebody's wrappers, whichever way a linker orders them. */
+#define WRAPPER(name)                                                                              \
+	int name(const char *text);                                                                \
+	int name(const char *text)                                                                 \
+	{                                                                                          \
+		return mallctl(text) + 1;                                                          \
+	}
+WRAPPER(a_mallctl)
+WRAPPER(je_mallctl)
+WRAPPER(wrapped_mallctl)
+WRAPPER(z_mallctl)
+
 /* As if this thread had allocated and freed. */
 static void count(void)
 {

@@ -89,10 +89,10 @@ __attribute__((constructor)) static void begin(void)
 		allocated_at += attempts[i] == -1;
 }
 #elif defined(MARKS)
-/* Whoever watches the marker sees that it ran. */
+/* A process that watches the marker learns that this code ran. */
 __attribute__((constructor)) static void begin(void)
 {
-	close(open("/var/tmp/taskscope-oracle-marker", O_RDONLY));
+	close(open(MARKER, O_RDONLY));
 }
 #elif defined(LOOKS_AROUND)
 /* Bit 0: no fd but the copy and the answer; bit 1: an environment that is not its caller's. */

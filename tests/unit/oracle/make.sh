@@ -9,7 +9,7 @@ shift
 library() { # NAME FLAG...
 	name=$1
 	shift
-	$compiler -shared -fPIC "$@" "$here/library.c" -o "$out/$name.so"
+	$compiler -shared -fPIC -DMARKER="\"$marker\"" "$@" "$here/library.c" -o "$out/$name.so"
 }
 program() { # NAME FLAG...
 	name=$1
@@ -21,6 +21,9 @@ compiler="$* -std=gnu17 -D_GNU_SOURCE -O1"
 inside='-l:libjemalloc.a -lm -lstdc++ -lpthread -ldl'
 mkdir -p "$out"
 out=$(realpath "$out") # it stands in files that are made
+# Every user can reach it, and no other build has the same.
+marker=$(mktemp -u /var/tmp/taskscope-oracle-marker.XXXXXX)
+printf %s "$marker" >"$out/marker"
 
 library plain
 library prefixed -DMALLCTL=odd_prefix_mallctl

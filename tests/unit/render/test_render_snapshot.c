@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "hand_grouping.h"
 #include "hand_snapshot.h"
+#include "render/snapshot/capture_note.h"
 #include "render/snapshot/snapshot_view.h"
 #include "render/terminal.h"
 
@@ -156,6 +157,35 @@ static void a_run_says_of_what_it_is_and_what_it_lost(void **state)
 		    "; counters count from attaching; 15.0 ms of CPU time more are of "
 		    "processes that were not seen; lost: 3 events (no room in the ring), 14 wakers\n"))
 		fail_msg("%s", printed);
+}
+
+#define TEN "0123456789"
+
+/* A long command is cut between characters, at 60 bytes. */
+static void of_a_command_the_start_is_shown(void **state)
+{
+	static const char *const commands[][2] = {
+		{ "sh", "run of sh: " },
+		{ "sh -c true", "run of sh -c true: " },
+		{ TEN TEN TEN TEN TEN TEN, "run of " TEN TEN TEN TEN TEN TEN ": " },
+		{ TEN TEN TEN TEN TEN TEN "x", "run of " TEN TEN TEN TEN TEN TEN "…: " },
+		{ TEN TEN TEN TEN TEN TEN " x", "run of " TEN TEN TEN TEN TEN TEN "…: " },
+		{ TEN TEN TEN TEN TEN TEN TEN " x", "run of " TEN TEN TEN TEN TEN TEN "…: " },
+		{ TEN TEN TEN TEN TEN "12345678€", "run of " TEN TEN TEN TEN TEN "12345678…: " },
+		{ TEN TEN TEN TEN TEN "1234567€€", "run of " TEN TEN TEN TEN TEN "1234567€…: " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = small_snapshot();
+		CLEANUP(text_free) struct text note = { 0 };
+
+		snapshot_set_fact_text(snapshot, FACT_recording, "run");
+		snapshot_set_fact_text(snapshot, FACT_command, commands[i][0]);
+		capture_note(snapshot, &note);
+		if (strncmp(text_string(&note), commands[i][1], strlen(commands[i][1])) != 0)
+			fail_msg("'%s' is not '%s'", text_string(&note), commands[i][1]);
+	}
 }
 
 static void hidden_groups_are_counted_and_names_are_escaped(void **state)
@@ -473,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_a_table_and_what_to_know_about_the_capture),
 		cmocka_unit_test(a_run_says_of_what_it_is_and_what_it_lost),
+		cmocka_unit_test(of_a_command_the_start_is_shown),
 		cmocka_unit_test(hidden_groups_are_counted_and_names_are_escaped),
 		cmocka_unit_test(a_column_of_one_metric_gives_a_line_for_each_metric),
 		cmocka_unit_test(a_process_counted_in_another_group_is_explained),

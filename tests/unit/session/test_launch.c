@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -182,9 +183,36 @@ static void a_signal_ends_a_held_command(void **state)
 	assert_int_equal(WTERMSIG(await_end(&launch)), SIGINT);
 }
 
+static void without_descriptors_nothing_is_started(void **state)
+{
+	struct launch launch = LAUNCH_NONE;
+	struct launch_found found;
+	struct rlimit before;
+	struct error problem = { 0 };
+	int next;
+
+	(void)state;
+	launch_remember(&found);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = dup(STDIN_FILENO);
+	close(next);
+	for (int room = 0; room < 4; room++) { /* two pipes have two ends each */
+		struct rlimit few = { (rlim_t)(next + room), before.rlim_max };
+
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		assert_int_equal(launch_hold(&launch, (char *[]){ "true", NULL }, &found, &problem),
+				 -EMFILE);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_int_equal(fcntl(next, F_GETFD), -1); /* nothing is left open */
+	}
+	assert_non_null(strstr(problem.message, "cannot make a pipe"));
+	assert_int_equal(launch.pid, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_descriptors_nothing_is_started),
 		cmocka_unit_test(a_command_waits_until_it_is_let_go),
 		cmocka_unit_test(a_command_that_is_not_there_is_told),
 		cmocka_unit_test(a_directory_cannot_be_executed),

@@ -259,9 +259,42 @@ static void counters_are_told_by_how_much_they_grew(void **state)
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH_VERSION_2(test) cmocka_unit_test_setup_teardown(test, set_up_version_2, tear_down)
 
+/* The manifest says which of the host's counters there are. */
+static void pressure_is_there_in_part_or_not_at_all(void **state)
+{
+	static const char *const names[] = { "pressure cpu some total",
+					     "pressure memory some total",
+					     "pressure memory full total", "pressure io some total",
+					     "pressure io full total" };
+
+	(void)state;
+	for (size_t known = 0; known <= ARRAY_SIZE(names); known++) {
+		struct limits limits = { 0 };
+		const struct source_report *source;
+		struct run *run;
+
+		assert_int_equal(run_new(&run), 0);
+		assert_int_equal(snapshot_new(&limits.begin), 0);
+		for (size_t i = 0; i < known; i++)
+			assert_int_equal(
+				snapshot_note_number(limits.begin, SHEET_HOST, names[i], 5), 0);
+		assert_int_equal(limits_report(&limits, run), 0);
+		source = run_source(run, "pressure");
+		assert_non_null(source);
+		assert_int_equal(source->state, known == 0		  ? SOURCE_UNAVAILABLE :
+						known < ARRAY_SIZE(names) ? SOURCE_PARTIAL :
+									    SOURCE_OK);
+		assert_int_equal(source->reason == NULL, known == ARRAY_SIZE(names));
+		assert_int_equal(run_source(run, "cgroup")->state, SOURCE_UNAVAILABLE);
+		snapshot_free(limits.begin);
+		run_free(run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pressure_is_there_in_part_or_not_at_all),
 		WITH_VERSION_2(a_cgroup_of_version_2_is_read),
 		WITH_VERSION_2(the_tightest_quota_above_counts_with_its_own_periods),
 		WITH_VERSION_2(the_lowest_memory_limit_above_counts),

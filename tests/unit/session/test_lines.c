@@ -329,6 +329,36 @@ static void what_exceeds_the_backlog_is_counted_by_whole_lines(void **state)
 	channel_close(&channel);
 }
 
+/* What the reader took has room again. */
+static void the_backlog_is_of_lines_that_wait(void **state)
+{
+	enum { LINE = 1000, SIX_MIB = 6 * 1024 * 1024, FIVE_MIB = 5 * 1024 * 1024 };
+	char line[LINE + 1], buffer[4096];
+	struct channel channel;
+	ssize_t taken = 0;
+
+	(void)state;
+	memset(line, 'x', LINE);
+	line[LINE] = 0;
+	channel_open(&channel);
+	for (int i = 0; i < SIX_MIB / LINE; i++)
+		add(&channel.lines, line);
+	lines_flush(&channel.lines);
+	while (taken < FIVE_MIB) {
+		ssize_t length = read(channel.reader, buffer, sizeof(buffer));
+
+		assert_true(length > 0);
+		taken += length;
+		lines_tick(&channel.lines, 0);
+	}
+	for (int i = 0; i < FIVE_MIB / LINE; i++)
+		add(&channel.lines, line);
+	lines_flush(&channel.lines);
+	assert_int_equal(channel.lines.lost, 0);
+	assert_true(read_lines(&channel) > 0);
+	channel_close(&channel);
+}
+
 static void at_the_end_a_reader_is_waited_for_no_longer_than_told(void **state)
 {
 	struct channel channel;
@@ -356,6 +386,7 @@ int main(void)
 		cmocka_unit_test(what_was_in_a_file_that_is_appended_to_stays),
 		cmocka_unit_test(a_reader_that_pauses_is_not_waited_for_and_gets_all_later),
 		cmocka_unit_test(what_exceeds_the_backlog_is_counted_by_whole_lines),
+		cmocka_unit_test(the_backlog_is_of_lines_that_wait),
 		cmocka_unit_test(at_the_end_a_reader_is_waited_for_no_longer_than_told),
 	};
 

@@ -127,6 +127,29 @@ static void a_thread_in_d_shows_its_kernel_stack(void **state)
 	tree_remove(&tree);
 }
 
+/* Of more threads than are read, all are counted. */
+static void so_many_threads_are_read_and_all_are_counted(void **state)
+{
+	CLEANUP(process_state_clear) struct process_state found = { 0 };
+	struct error error = { 0 };
+	struct tree tree;
+
+	(void)state;
+	begin(&tree);
+	add_process(&tree, STAT_TEXT("50", "many", "S", "4194304", "0"), "Tgid:\t50\n");
+	for (int tid = 51; tid < 50 + TASK_STATE_THREADS + 3; tid++) {
+		char name[16], stat[512];
+
+		snprintf(name, sizeof(name), "%d", tid);
+		snprintf(stat, sizeof(stat), STAT_TEXT("%d", "many", "S", "4194304", "0"), tid);
+		task_file(&tree, "50", name, "stat", stat);
+	}
+	assert_int_equal(look(&tree, 50, &found, &error), 0);
+	assert_int_equal(found.threads.count, TASK_STATE_THREADS);
+	assert_int_equal(found.thread_count, TASK_STATE_THREADS + 3);
+	tree_remove(&tree);
+}
+
 static void a_zombie_has_its_exit_status(void **state)
 {
 	CLEANUP(process_state_clear) struct process_state found = { 0 };
@@ -241,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_blocked_reader_shows_its_call_and_its_object),
 		cmocka_unit_test(a_thread_in_d_shows_its_kernel_stack),
+		cmocka_unit_test(so_many_threads_are_read_and_all_are_counted),
 		cmocka_unit_test(a_zombie_has_its_exit_status),
 		cmocka_unit_test(a_process_whose_first_thread_ended_is_not_dead),
 		cmocka_unit_test(a_kernel_thread_is_known_by_its_flag),

@@ -279,6 +279,23 @@ static void threads_beyond_the_limit_are_counted(void **state)
 	assert_has(line.text, "\"threads_omitted\":3}");
 }
 
+/* A count of nothing is not written. */
+static void where_all_are_told_nothing_is_omitted(void **state)
+{
+	CLEANUP(free_buffer) struct buffer line = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = empty_run();
+
+	(void)state;
+	open_buffer(&line);
+	for (int32_t tid = 10; tid < 12; tid++)
+		watched_fork(run, 1, 10, tid, 0, "a");
+	run_json_exit(line.file, run, run->tree->root);
+	run_json_tree(line.file, run, 1);
+	watched_summary(run, line.file);
+	assert_has(text_of(&line), "\"tid\":11");
+	assert_lacks(line.text, "omitted");
+}
+
 static void a_summary_counts_what_it_leaves_out(void **state)
 {
 	CLEANUP(free_buffer) struct buffer line = { 0 };
@@ -475,6 +492,7 @@ int main(void)
 		cmocka_unit_test(times_off_the_cpu_that_go_on_have_no_shortest),
 		cmocka_unit_test(the_share_of_a_waker_is_of_waits_whose_waker_was_recorded),
 		cmocka_unit_test(threads_beyond_the_limit_are_counted),
+		cmocka_unit_test(where_all_are_told_nothing_is_omitted),
 		cmocka_unit_test(a_summary_counts_what_it_leaves_out),
 		cmocka_unit_test(phases_tell_what_was_not_measured),
 		cmocka_unit_test(open_scopes_are_told_by_thread),

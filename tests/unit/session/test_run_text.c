@@ -394,6 +394,49 @@ static void the_live_line_leaves_out_what_is_not_measured(void **state)
 	assert_string_equal(text_string(&line), "1.00 s  1 proc 1 thr");
 }
 
+/* A costly wait comes first, and what is below one percent is none. */
+static void the_live_line_has_the_longest_wait(void **state)
+{
+	static const struct {
+		uint64_t queue, lock, disk, poll, idle; /* ms of a second */
+		const char *wait;			/* the end of the line */
+	} cases[] = {
+		{ 0, 0, 0, 0, 0, "1 thr" },
+		{ 0, 9, 0, 9, 0, "1 thr" },
+		{ 0, 10, 0, 900, 0, "  lock 1%" },
+		{ 300, 200, 100, 900, 0, "  queue 30%" },
+		{ 200, 300, 100, 900, 0, "  lock 30%" },
+		{ 100, 200, 300, 900, 0, "  disk 30%" },
+		{ 0, 300, 300, 0, 0, "  disk 30%" },
+		{ 0, 0, 0, 700, 200, "  poll 70%" },
+		{ 0, 0, 0, 200, 700, "  timer 70%" },
+		{ 0, 3000, 0, 0, 0, "  lock 100%" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(run_free_pointer) struct run *run = NULL;
+		CLEANUP(text_free) struct text line = { 0 };
+		struct run_sample before = { .time_ns = WATCHED_BEGIN };
+		const char *end;
+
+		assert_int_equal(run_new(&run), 0);
+		run->begin_ns = WATCHED_BEGIN;
+		run->last.time_ns = WATCHED_BEGIN + SECOND;
+		run->last.processes = run->last.threads = 1;
+		set_times(&run->last.amounts, SECOND, 0);
+		amounts_set(&run->last.amounts, AMOUNT_wait_time_ns, cases[i].queue * MILLISECOND);
+		amounts_set(&run->last.amounts, AMOUNT_wait_lock_ns, cases[i].lock * MILLISECOND);
+		amounts_set(&run->last.amounts, AMOUNT_wait_disk_ns, cases[i].disk * MILLISECOND);
+		amounts_set(&run->last.amounts, AMOUNT_wait_poll_ns, cases[i].poll * MILLISECOND);
+		amounts_set(&run->last.amounts, AMOUNT_wait_timer_ns, cases[i].idle * MILLISECOND);
+		run_text_live(&line, run, &before, 200);
+		end = text_string(&line) + line.length - strlen(cases[i].wait);
+		if (line.length < strlen(cases[i].wait) || strcmp(end, cases[i].wait) != 0)
+			fail_msg("'%s' does not end with '%s'", text_string(&line), cases[i].wait);
+	}
+}
+
 static void set_now(struct run *run)
 {
 	struct phase_now *now = &run->now;
@@ -473,6 +516,7 @@ int main(void)
 		cmocka_unit_test(a_report_of_nothing_is_short),
 		cmocka_unit_test(the_live_line_is_cut_by_whole_fields),
 		cmocka_unit_test(the_live_line_leaves_out_what_is_not_measured),
+		cmocka_unit_test(the_live_line_has_the_longest_wait),
 		cmocka_unit_test(the_live_line_ends_with_the_scope),
 		cmocka_unit_test(
 			a_scope_without_progress_has_its_age_and_one_inside_of_progress_both),

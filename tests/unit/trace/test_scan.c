@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scarce_memory.h"
+
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "host/host.h"
@@ -201,6 +203,41 @@ static void descendants_are_found_by_their_parents_too(void **state)
 	assert_non_null(members_find(&scene->members, pid));
 	assert_int_equal(scan_descendants(&scene->members), 0);
 	assert_int_equal(scene->members.list.count, 2);
+}
+
+/* With the lists of children, and without. */
+static void when_memory_runs_out_all_are_found_or_there_is_a_sentence(void **state)
+{
+	struct scene *scene = *state;
+
+	ask(scene, 't');
+	ask(scene, 't');
+	ask(scene, 'f');
+	for (int way = 0; way < 2; way++) {
+		unsigned long refused = 0;
+
+		do {
+			struct error error = { 0 };
+			int status;
+
+			members_clear(&scene->members);
+			scene->members = (struct members){ .host = scene->host, .is_probed = way };
+			members_set_sink(&scene->members, take, &scene->seen);
+			memory.asked = 0;
+			memory.refused = ++refused;
+			status = scan_follow(&scene->members, &scene->child, 1, &error);
+			allow_all();
+			assert_false(scene->members.seeding);
+			if (status < 0) {
+				assert_true(error.message[0]);
+				continue;
+			}
+			assert_int_equal(scene->members.list.count, 2);
+			assert_int_equal(members_find(&scene->members, scene->child)->threads.count,
+					 3);
+		} while (memory.asked >= refused);
+		assert_true(refused > 10);
+	}
 }
 
 static void who_is_born_later_was_not_there_before(void **state)
@@ -431,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_found_with_threads_and_descendants),
 		TEST(descendants_are_found_by_their_parents_too),
+		TEST(when_memory_runs_out_all_are_found_or_there_is_a_sentence),
 		TEST(who_is_born_later_was_not_there_before),
 		TEST(one_that_ended_is_dead_while_it_is_listed_and_then_gone),
 		TEST(one_that_is_done_is_not_added_again),

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""The tests that mutants meet: which there are, how they are run, and what they killed before."""
+import collections
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import pathlib
+import platform
+import re
+import signal
+import struct
+import subprocess
+import threading
+
+SECONDS = {"unit": 60, "fuzz": 60, "golden": 150, "integration": 300}
+LIKELY = 12  # integration cases that are tried before all of them are
+
+# The integration tests that mutants of a folder or file meet, by the longest name that fits; those that take
+# minutes are left out.
+INTEGRATION = {
+    "src/base": ["cli", "ctprof"],
+    "src/base/place": ["output", "cli"],
+    "src/metric": ["cli", "compare"],
+    "src/model": ["run", "report"],
+    "src/model/scope": ["phases", "scopes"],
+    "src/host": ["doctor", "root", "cgroups", "cli"],
+    "src/host/taskstats": ["taskstats"],
+    "src/host/netlink": ["taskstats", "tracers"],
+    "src/host/scope_file": ["scopes"],
+    "src/host/oracle": ["jemalloc"],
+    "src/host/elf": ["jemalloc", "scopes"],
+    "src/host/confine": ["jemalloc"],
+    "src/host/deadline": ["jemalloc", "silent"],
+    "src/host/privilege": ["doctor", "capabilities"],
+    "src/collect": ["agree", "root", "host_context", "cli"],
+    "src/collect/cgroup": ["cgroups", "root"],
+    "src/collect/process": ["memory", "agree"],
+    "src/collect/scope": ["capture_scopes", "scopes"],
+    "src/collect/host": ["host_context", "root"],
+    "src/collect/jemalloc": ["jemalloc"],
+    "src/collect/task/taskstats": ["taskstats"],
+    "src/trace": ["tracers", "sources", "losses", "attach"],
+    "src/trace/bpf": ["sources", "branches", "losses", "tracers"],
+    "src/analyze": ["compare", "compare_properties"],
+    "src/analyze/verdict": ["verdict"],
+    "src/store": ["ctprof", "cli"],
+    "src/store/run": ["report", "run"],
+    "src/render": ["cli"],
+    "src/render/compare": ["compare"],
+    "src/render/run": ["report", "run"],
+    "src/render/scope": ["scopes"],
+    "src/session": ["run", "attach"],
+    "src/session/phase": ["phases", "scopes"],
+    "src/session/why": ["why"],
+    "src/cli": ["cli"],
+    "src/cli/verb/cmd_attach": ["attach"],
+    "src/cli/verb/cmd_compare": ["compare", "compare_now"],
+    "src/cli/verb/compare": ["compare", "compare_now"],
+    "src/cli/verb/cmd_doctor": ["doctor"],
+    "src/cli/verb/cmd_report": ["report"],
+    "src/cli/verb/cmd_run": ["run"],
+    "src/cli/verb/cmd_scopes": ["scopes"],
+    "src/cli/verb/pid_list": ["scopes", "cli"],
+    "src/cli/verb/session_args": ["run", "attach"],
+    "src/cli/verb/cmd_why": ["why"],
+    "src/cli/verb/why": ["why"],
+    "src/lib": ["lib-edges", "library", "heartbeat", "heartbeat_output"],
+    "src/lib/heartbeat": ["heartbeat", "stalls", "heartbeat_output"],
+    "bpf": ["branches", "sources", "losses", "tracers"],
+    "bpf/task": ["agree", "sources"],
+}
+
+# Golden files come from recorded roots and files, which need none of these.
+WITHOUT_GOLDEN = ("trace", "session", "lib", "bpf")
+
+# Who carries the programs of the kernel side, or is their kernel.
+LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
+
+
+class Test:
+    """A test of the build; `cases` are some of an integration test, none mean all."""
+
+    def __init__(self, entry, targets):
+        self.suite, self.name = entry["suite"][0].split(":")[1], entry["name"]
+        self.command, self.seconds = entry["cmd"], SECONDS[self.suite]
+        self.environment = dict(os.environ, **entry["env"])
+        self.targets = [targets[name] for name in entry["depends"]]  # what it needs to be built
+        self.is_parallel = entry["is_parallel"]
+        self.sound = set()  # cases that passed on the tree as it is, after a mutant failed them
+
+    def attempt(self, cases=(), over=None):
+        """None if it passed, or what happened and which cases failed; ends all that it started."""
+        options = ["--first", *cases] if self.suite == "integration" and "tap.py" in str(self.command) else []
+        process = subprocess.Popen([*self.command, *options], env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        ending = over and threading.Thread(target=self.end_with, args=(process, over))
+        try:
+            if ending:
+                ending.start()
+            out, _ = process.communicate(timeout=self.seconds)
+            if process.returncode in (0, 77) or over and over.is_set():
+                return None
+            failed = re.findall(r"^not ok \d+ - (\w+\.\w+)", out.decode(errors="replace"), re.M)
+            return f"status {process.returncode}", failed[:1] if options else []
+        except subprocess.TimeoutExpired:
+            return "timeout", list(cases)
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+    @staticmethod
+    def end_with(process, over):
+        """Another test has killed already."""
+        while process.poll() is None:
+            if over.wait(0.2):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                return
+
+    def holds(self, mutant):
+        """Whether the mutant is part of the test, by what is there for debuggers."""
+        if self.command[0] not in self.targets:
+            return True
+        program = pathlib.Path(self.command[0]).read_bytes()
+        return any(name.encode() in program for name in LOADERS.get(mutant.layer, [str(mutant.path)]))
+
+
+def tests_by_layer(text):
+    """The dictionary at the start of a meson.build."""
+    table = text[text.index("= {"):text.index("\n}")]
+    return {layer: re.findall(r"'([^']+)'", names)
+            for layer, names in re.findall(r"'(\w+)': \[(.*?)\]", table, re.DOTALL)}
+
+
+class History:
+    """Which tests killed mutants of which file; kept beside the copy."""
+
+    def __init__(self, path):
+        self.path = path
+        self.kills = collections.Counter(json.loads(path.read_text()) if path.exists() else {})
+
+    def add(self, mutant, test, cases):
+        self.kills.update([test.name, f"{mutant.path} {test.name}"])
+        self.kills.update(f"{mutant.layer}: {test.name} {case}" for case in cases)
+        self.path.write_text(json.dumps(self.kills))
+
+    def likely_cases(self, mutant, test):
+        """Cases of an integration test that killed mutants of the layer."""
+        start = f"{mutant.layer}: {test.name} "
+        return [name[len(start):] for name, _ in self.kills.most_common() if name.startswith(start)][:LIKELY]
+
+    def order(self, mutant, test):
+        """Sorts the most likely killer first."""
+        is_namesake = test.name.startswith(mutant.path.name.split(".")[0])
+        return -self.kills[f"{mutant.path} {test.name}"], not is_namesake, -self.kills[test.name]
+
+
+def forbid_signals_to_all():
+    """A mutant may send a signal to -1, which means every process of the host, or to 1: for all that is
+    started here, the kernel refuses that."""
+    number = {"x86_64": 62, "aarch64": 129}[platform.machine()]
+    load, is_equal, answer = 0x20, 0x15, 0x06
+    steps = [(load, 0, 0, 0), (is_equal, 0, 6, number),                         # kill()
+             (load, 0, 0, 16), (is_equal, 1, 0, 0xffffffff), (is_equal, 0, 3, 1),  # of -1 or 1
+             (load, 0, 0, 24), (is_equal, 1, 0, 0),                             # with a signal
+             (answer, 0, 0, 0x50000 | errno.EPERM), (answer, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code)))
+    call = ctypes.CDLL(None, use_errno=True).prctl
+    if os.geteuid() != 0:
+        call(38, 1, 0, 0, 0)  # no new privileges, or a filter is not for us to set
+    if call(22, 2, program) != 0:
+        raise SystemExit("mutants: the kernel takes no filter, without which a mutant could end every process")
