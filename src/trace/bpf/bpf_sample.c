@@ -129,7 +129,7 @@ static int send_accounts(struct bpf_state *state)
 			return -EBADMSG;
 		if (!has_ended(state, head)) {
 			status = bpf_take_record(state, (void *)bytes, (size_t)size);
-			state->sampled_threads += head->type == TREE_RECORD_THREAD;
+			state->sampled_threads += head->type != TREE_RECORD_WAIT;
 		}
 		if (status < 0)
 			return status;

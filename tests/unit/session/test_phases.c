@@ -38,7 +38,7 @@ static int open_scene(void **state)
 	assert_int_equal(host_open(&scene->host, NULL, &error), 0);
 	assert_int_equal(run_new(&scene->run), 0);
 	scene->run->mode = RUN_ATTACH;
-	assert_int_equal(phases_begin(&scene->watch, scene->host, scene->run), 0);
+	assert_int_equal(phases_begin(&scene->watch, scene->host, NULL, scene->run), 0);
 	scene->file = tmpfile();
 	assert_int_equal(lines_open(&scene->lines, scene->file), 0);
 	*state = scene;

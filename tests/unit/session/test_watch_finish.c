@@ -23,7 +23,8 @@ static void attach_here(struct setting *setting)
 	attach(setting);
 	assert_int_equal(host_open(&setting->watch.host, NULL, &error), 0);
 	assert_int_equal(
-		phases_begin(&setting->watch.phases, setting->watch.host, setting->watch.run), 0);
+		phases_begin(&setting->watch.phases, setting->watch.host, NULL, setting->watch.run),
+		0);
 	assert_int_equal(limits_begin(&setting->watch.limits, setting->watch.host, -1), 0);
 }
 
