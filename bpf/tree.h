@@ -163,6 +163,13 @@ struct tree_ledger_record {
 	struct tree_wait_record blocked[TREE_REASONS]; /* by enum tree_wait_reason */
 };
 
+/* The object of TREE_WAIT_STOPPED: what holds the thread. */
+enum tree_stopped {
+	TREE_STOPPED_SIGNAL = 1,
+	TREE_STOPPED_TRACED,
+	TREE_STOPPED_FROZEN,
+};
+
 /* Who ended a wait, in the order of enum waker_class. */
 enum tree_waker_class {
 	TREE_WAKER_UNKNOWN,
