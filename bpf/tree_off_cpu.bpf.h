@@ -18,7 +18,7 @@
 #define THRESHOLD_MOST_NS 10000000
 #define THRESHOLD_FACTOR 10
 
-#define CPU_SLICES 16 /* a power of two, so that an index can be masked to fit */
+#define CPU_SLICES 64 /* a power of two, so that an index can be masked to fit */
 
 struct interval {
 	__u32 reason;
@@ -101,7 +101,7 @@ __noinline int off_cpu_fill(struct thread_state *state, struct interval *interva
 	record->short_blocked_ns = state->shorts.blocked_ns;
 	record->short_count = state->shorts.count;
 	record->short_reason = state->shorts.reason;
-	record->forks = state->forks;
+	record->forks = state->forks_before;
 	return 0;
 }
 
@@ -189,10 +189,18 @@ static __always_inline void queued_add(struct tree_off_cpu_record *record,
 	name_copy(record->queued_comm, slice->comm);
 }
 
-/*
- * Who had this CPU while the thread, whose slice is the last one, waited for it, as far as the
- * slices go back.
- */
+/* Where the slices do not go back far enough, it is assumed to have been so before them as well. */
+static __always_inline void queued_extend(struct tree_off_cpu_record *record, __u64 begin_ns)
+{
+	__u64 all = record->run_ns - record->wake_ns, known = record->run_ns - begin_ns;
+
+	if (begin_ns <= record->wake_ns || !known || all >> 32)
+		return;
+	record->queued_tree_ns = record->queued_tree_ns * all / known;
+	record->queued_outside_ns = record->queued_outside_ns * all / known;
+}
+
+/* Who had this CPU while the thread, whose slice is the last one, waited for it. */
 static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cpu_record *record)
 {
 	__u64 end = record->run_ns, longest_ns = 0;
@@ -203,10 +211,11 @@ static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cp
 
 		if (end > begin)
 			queued_add(record, slice, end - begin, &longest_ns);
-		if (slice->since_ns <= record->wake_ns)
+		end = begin;
+		if (begin == record->wake_ns)
 			break;
-		end = slice->since_ns;
 	}
+	queued_extend(record, end);
 }
 
 /* The sequence steps on also for a record that is lost, so that its reader sees a gap. */
@@ -233,12 +242,15 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
 	}
 	records_count(state->in_ns);
 	state->off_sequence++;
-	state->forks = 0;
+	state->forks_before = 0;
 	__builtin_memset(&state->shorts, 0, sizeof(state->shorts));
 	return 0;
 }
 
-/* Forgets who ended the time off the CPU before this one. */
+/*
+ * Forgets who ended the time off the CPU before this one.  That one was just reported, if it is
+ * long enough: what the thread made since belongs to this one.
+ */
 static __always_inline void off_cpu_begin(struct thread_state *state)
 {
 	state->object = 0;
@@ -246,6 +258,8 @@ static __always_inline void off_cpu_begin(struct thread_state *state)
 		return;
 	state->waker = state->early_waker;
 	state->early_waker.class = TREE_WAKER_UNKNOWN;
+	state->forks_before += state->forks;
+	state->forks = 0;
 }
 
 #endif

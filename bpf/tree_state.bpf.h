@@ -79,7 +79,8 @@ struct thread_state {
 	struct descriptors descriptors;
 	__u32 serial;
 	__u32 off_sequence; /* of times off the CPU that were sent */
-	__u32 forks;	    /* since the last of these */
+	__u32 forks;	    /* since out_ns */
+	__u32 forks_before; /* before out_ns, since the last that was sent */
 	__u32 creator;
 	__u64 object;		  /* that it waits for */
 	struct waker waker;	  /* who ended the time off the CPU since out_ns */

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 
 /* So many moves are made at most: a timeline that contradicts itself can make the way long. */
-#define MOVES_MAX 20000000
+#define MOVES_MAX 10000000
 /* A thread that ends still works for its parent after its end is reported, but not longer. */
 #define EXIT_NS 10000000
 
@@ -176,19 +176,37 @@ static int pass_before(struct walk *walk, const struct frame *frame, uint64_t be
 	return follow(walk, frame, timeline_thread(walk->timeline, thread->creator), &to);
 }
 
+/*
+ * The thread whose path it is ended before the others, which happens when it is not a main thread:
+ * that one goes on.
+ */
+static int pass_after_end(struct walk *walk, const struct frame *frame)
+{
+	int32_t pid = walk->timeline->threads[frame->thread].task.pid;
+	const struct timeline_thread *leader = number_map_get(&walk->timeline->by_tid, pid);
+	bool is_outermost = walk->frames.count == 1;
+
+	if (leader && is_outermost && !walk->on_path[leader - walk->timeline->threads])
+		return enter(walk, leader, frame->end_ns, PATH_DIRECT, 0);
+	add(walk, frame, frame->end_ns, PATH_NOT_SEEN);
+	return 0;
+}
+
 /* After its last step the thread runs, until its end and a little longer. */
-static void pass_rest(struct walk *walk, const struct frame *frame)
+static int pass_rest(struct walk *walk, const struct frame *frame)
 {
 	const struct timeline_thread *thread = &walk->timeline->threads[frame->thread];
 	uint64_t end_ns = timeline_end_ns(walk->timeline, thread);
 	uint64_t until_ns = earlier(end_ns, frame->end_ns);
 	uint64_t from_ns = later(thread->last_ns, thread->watched_ns);
-	bool is_late = end_ns < frame->end_ns && frame->end_ns - end_ns > EXIT_NS;
 
 	if (walk->tally.now_ns < until_ns)
 		add_stretch(walk, frame, until_ns, &thread->rest, from_ns,
 			    end_ns == UINT64_MAX ? frame->end_ns : end_ns);
-	add(walk, frame, frame->end_ns, is_late ? PATH_NOT_SEEN : PATH_CPU);
+	if (end_ns < frame->end_ns && frame->end_ns - end_ns > EXIT_NS)
+		return pass_after_end(walk, frame);
+	add(walk, frame, frame->end_ns, PATH_CPU);
+	return 0;
 }
 
 /* When the stretch before this step began. */
@@ -216,10 +234,8 @@ static int pass_steps(struct walk *walk, struct frame *frame)
 
 	while (frame->at < end && step_run_ns(path_step(&walk->index, frame->at)) <= now_ns)
 		frame->at++;
-	if (frame->at == end) {
-		pass_rest(walk, frame);
-		return 0;
-	}
+	if (frame->at == end)
+		return pass_rest(walk, frame);
 	step = path_step(&walk->index, frame->at);
 	if (now_ns < step->block_ns && is_unknown_beginning(walk, frame)) {
 		add(walk, frame, earlier(step->block_ns, frame->end_ns), PATH_NOT_SEEN);

@@ -11,7 +11,8 @@
  *    that timed out count as ended by the thread that finally ended one.
  *  - Join-all episodes: of consecutive waits for children or joins, with little CPU time and no
  *    forks between them, the last waker counts for all.
- *  - What a thread was before it began is what its creator did.
+ *  - What a thread was before it began is what its creator did.  If the thread whose path it is
+ *    ends early, the main thread of its process goes on.
  *  - A thread that is already on the path, further out, cannot be what it waits for: PATH_MUTUAL.
  *  - Times off the CPU below the threshold are taken out of the stretch between two steps in
  *    proportion; segments show them after its CPU time.

@@ -229,41 +229,6 @@ static void test_join_all(void **state)
 	}
 }
 
-static void test_gap(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "a");
-	WAITS(scene, 1, 100, 200, .reason = WAIT_DISK);
-	WAITS(scene, 1, 600, 700, .reason = WAIT_DISK, .sequence = 5);
-	path = find_path(scene, 1, 0, 1000);
-	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, PATH_ANY), 400);
-	assert_int_equal(path->not_seen_ns, 400 * US);
-	assert_int_equal(scene->timeline->lost_steps, 3);
-	assert_int_equal(part_us(path, NULL, PATH_CPU, PATH_ANY), 400);
-}
-
-/* A waker of which nothing is known, and one whose beginning was lost. */
-static void test_unknown_threads(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "a");
-	scene->tasks[3] = (struct task_key){ 103, 103, 3 };
-	WAITS(scene, 1, 100, 300, .reason = WAIT_PIPE, BY_MEMBER(2));
-	WAITS(scene, 1, 400, 900, .reason = WAIT_PIPE, BY_MEMBER(3));
-	WAITS(scene, 3, 600, 700, .reason = WAIT_DISK);
-	path = find_path(scene, 1, 0, 1000);
-	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, PATH_DIRECT), 200);
-	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, WAIT_PIPE), 200);
-	assert_int_equal(part_us(path, NULL, WAIT_DISK, WAIT_PIPE), 100);
-	assert_int_equal(part_us(path, NULL, PATH_CPU, WAIT_PIPE), 200);
-}
-
 /* Short times off the CPU are taken out of the time between two steps, in proportion. */
 static void test_short_times(void **state)
 {
@@ -284,21 +249,6 @@ static void test_short_times(void **state)
 	path = find_path(scene, 1, 500, 1000);
 	assert_int_equal(part_us(path, NULL, PATH_CPU, PATH_ANY), 200);
 	assert_int_equal(part_us(path, NULL, WAIT_PIPE, PATH_ANY), 200);
-}
-
-/* Sums that are longer than the time they are about. */
-static void test_short_times_beyond_the_time(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "a");
-	WAITS(scene, 1, 1000, 1100, .reason = WAIT_DISK, .short_queued_ns = UINT64_MAX,
-	      .short_blocked_ns = 900 * US, .short_reason = 200);
-	path = find_path(scene, 1, 0, 1100);
-	assert_int_equal(part_us(path, NULL, WAIT_OTHER, PATH_ANY), 900);
-	assert_int_equal(part_us(path, NULL, PATH_RUN_QUEUE, PATH_ANY), 100);
 }
 
 /* A process that executes programs one after the other, without a wait between them. */
@@ -327,140 +277,21 @@ static void test_programs_of_one_process(void **state)
 			assert_string_equal(path->parts.data[i].thread, "sh");
 }
 
-/* The end of a thread may be reported a little before the waking that its exit makes. */
-static void test_after_the_end(void **state)
+/* A wait that someone ended keeps its waker, also within an episode. */
+static void test_lock_episode_with_wakers(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
 	const struct critical_path *path;
 
 	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "a");
-	add_thread(scene, 2, 0, 1, 0, "b");
-	WAITS(scene, 1, 0, 50000, .reason = WAIT_CHILD, BY_MEMBER(2));
-	end_thread(scene, 2, 40000);
-	path = find_path(scene, 1, 0, 50000);
-	assert_int_equal(part_us(path, "b", PATH_CPU, WAIT_CHILD), 50000);
-	end_thread(scene, 2, 39999);
-	path = find_path(scene, 1, 0, 50000);
-	assert_int_equal(part_us(path, "b", PATH_CPU, WAIT_CHILD), 39999);
-	assert_int_equal(part_us(path, NULL, PATH_NOT_SEEN, PATH_ANY), 10001);
-}
-
-/* An attach: what a thread did before its first step, and one that is still blocked at the end. */
-static void test_attach(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-	struct tree_event found = {
-		.type = TREE_FORK,
-		.task = { 101, 101, 1 },
-		.time_ns = at_us(0),
-		.fork = { .serial = 1, .found = true, .comm = "server" },
-	};
-
-	(void)state;
-	scene->tasks[1] = found.task;
-	timeline_take(scene->timeline, &found);
-	exec_program(scene, 1, 10, "/usr/sbin/server");
-	take_wait(scene, 300, 1000, 1000,
-		  (struct tree_wait_event){ .serial = 1, .reason = WAIT_POLL, .open = true });
+	add_thread(scene, 1, 0, 0, 0, "waiter");
+	add_thread(scene, 2, 0, 1, 0, "first");
+	add_thread(scene, 3, 0, 1, 0, "second");
+	WAITS(scene, 1, 0, 400, .reason = WAIT_LOCK, .object = 64, BY_MEMBER(2));
+	WAITS(scene, 1, 410, 1000, .reason = WAIT_LOCK, .object = 64, BY_MEMBER(3));
 	path = find_path(scene, 1, 0, 1000);
-	assert_int_equal(part_us(path, "server", PATH_CPU, PATH_ANY), 300);
-	assert_int_equal(part_us(path, "server", WAIT_POLL, PATH_ANY), 700);
-}
-
-/* The waker wakes while it is off the CPU itself, by clocks that differ a little. */
-static void test_wakings_at_the_edge(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "a");
-	add_thread(scene, 2, 0, 1, 0, "b");
-	WAITS(scene, 2, 490, 600, .reason = WAIT_PIPE, BY_MEMBER(1));
-	WAITS(scene, 1, 100, 500, .reason = WAIT_PIPE, BY_MEMBER(2));
-	path = find_path(scene, 1, 0, 1000);
-	assert_int_equal(part_us(path, "b", PATH_CPU, WAIT_PIPE), 390);
-	assert_int_equal(part_us(path, NULL, PATH_MUTUAL, PATH_ANY), 10);
-	assert_int_equal(part_us(path, "a", PATH_CPU, PATH_DIRECT), 600);
-}
-
-/* More parts than a result holds: the smallest are added up by kind. */
-static void test_many_parts(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	const struct critical_path *path;
-	uint64_t others = 0;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "sh");
-	for (uint32_t i = 2; i < 302; i++) {
-		char comm[TREE_COMM_SIZE];
-
-		snprintf(comm, sizeof(comm), "p%u", i);
-		add_thread(scene, i, 0, 1, (i - 2) * 1000, comm);
-		exec_program(scene, i, (i - 2) * 1000, comm);
-		WAITS(scene, i, (i - 2) * 1000 + 200, (i - 2) * 1000 + 200 + i,
-		      .reason = WAIT_DISK);
-		WAITS(scene, 1, (i - 2) * 1000, (i - 2) * 1000 + 900 + i % 7, .forks = 1,
-		      .reason = WAIT_CHILD, BY_MEMBER(i));
-		end_thread(scene, i, (i - 2) * 1000 + 900 + i % 7);
-	}
-	path = find_path(scene, 1, 0, 300000);
-	for (size_t i = 0; i < path->parts.count; i++)
-		others += strcmp(path->parts.data[i].program, PATH_OTHERS) == 0;
-	assert_int_equal(others, 2);
-	assert_int_equal(part_us(path, NULL, WAIT_DISK, PATH_ANY), 300 * 303 / 2);
-	assert_true(path->segments_omitted > 0);
-	assert_int_equal(path->segments.count, PATH_SEGMENTS_MAX);
-}
-
-static void test_pick_thread(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest = true;
-	uint32_t serial;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "server");
-	add_thread(scene, 2, pid_of(1), 1, 0, "idle");
-	add_thread(scene, 3, pid_of(1), 1, 0, "busy");
-	WAITS(scene, 1, 10, 940, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
-	WAITS(scene, 2, 10, 1000, .reason = WAIT_CONDITION);
-	WAITS(scene, 3, 600, 700, .reason = WAIT_CONDITION);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 1);
-	assert_false(of_busiest);
-	WAITS(scene, 1, 960, 1000, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 3);
-	assert_true(of_busiest);
-	assert_int_equal(
-		path_pick_thread(scene->timeline, 9, at_us(0), at_us(1000), &serial, &of_busiest),
-		-ESRCH);
-}
-
-/* A main thread that waits for its workers is on the path: the workers are found through it. */
-static void test_pick_main_thread_with_workers(void **state)
-{
-	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest;
-	uint32_t serial;
-
-	(void)state;
-	add_thread(scene, 1, 0, 0, 0, "main");
-	add_thread(scene, 2, pid_of(1), 1, 0, "worker");
-	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 1);
-	assert_false(of_busiest);
+	assert_int_equal(part_us(path, "first", PATH_CPU, WAIT_LOCK), 400);
+	assert_int_equal(part_us(path, "second", PATH_CPU, WAIT_LOCK), 590);
 }
 
 int main(void)
@@ -476,17 +307,9 @@ int main(void)
 		cmocka_unit_test(test_own_waker),
 		cmocka_unit_test(test_lock_episode),
 		cmocka_unit_test(test_join_all),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_unknown_threads),
 		cmocka_unit_test(test_short_times),
-		cmocka_unit_test(test_short_times_beyond_the_time),
 		cmocka_unit_test(test_programs_of_one_process),
-		cmocka_unit_test(test_after_the_end),
-		cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_wakings_at_the_edge),
-		cmocka_unit_test(test_many_parts),
-		cmocka_unit_test(test_pick_thread),
-		cmocka_unit_test(test_pick_main_thread_with_workers),
+		cmocka_unit_test(test_lock_episode_with_wakers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

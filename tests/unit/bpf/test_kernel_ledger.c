@@ -171,6 +171,33 @@ static void strangers_are_left_alone(void **state)
 	assert_int_equal(kernel_sent_count, 0);
 }
 
+/* A wait is sent when the next one begins; what the thread made meanwhile is of the next one. */
+static void forks_belong_to_the_wait_after_them(void **state)
+{
+	static struct actor child;
+	size_t seen = 0;
+
+	(void)state;
+	want_waits = 1;
+	actor_init(&child, 30, 30, NULL);
+	run_for(MS);
+	sleep_for(MS, 0);
+	run_for(MS);
+	fork_to(&actor, &child);
+	sleep_for(MS, 0);
+	run_for(MS);
+	switch_at(kernel_now, &actor, SLEEPING, &idle);
+	for (size_t i = 0; i < kernel_sent_count; i++) {
+		const struct tree_off_cpu_record *record = sent(i);
+
+		if (record->head.type != TREE_RECORD_WAIT || record->serial != thread->serial)
+			continue;
+		assert_int_equal(record->forks, record->block_ns == 5 * MS);
+		seen++;
+	}
+	assert_int_equal(seen, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +211,7 @@ int main(void)
 		TEST(without_the_scheduler_a_thread_is_charged_what_it_ran),
 		TEST(nothing_counts_before_the_exec),
 		TEST(strangers_are_left_alone),
+		TEST(forks_belong_to_the_wait_after_them),
 #undef TEST
 	};
 

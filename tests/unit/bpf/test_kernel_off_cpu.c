@@ -283,6 +283,31 @@ static void who_came_unseen_had_the_cpu_as_well(void **state)
 	assert_int_equal(record->queued_pid, 30);
 }
 
+static void more_tasks_had_the_cpu_than_are_remembered(void **state)
+{
+	struct tree_off_cpu_record *record;
+	__u64 now = 2 * MS;
+
+	(void)state;
+	change(1 * MS, &idle, 0, &actor);
+	change(now, &actor, 0, &stranger);
+	for (int i = 0; i < CPU_SLICES; i++) {
+		change(now + 3 * MS, &stranger, 0, &member);
+		change(now + 4 * MS, &member, 0, &stranger);
+		now += 4 * MS;
+		kernel_sent_count = 0;
+	}
+	kernel_sent_count = 0;
+	change(now, &stranger, 0, &actor);
+	change(now + MS, &actor, SLEEPING, &idle);
+	record = sent(0);
+	assert_int_equal(record->run_ns - record->wake_ns, CPU_SLICES * 4 * MS);
+	assert_in_range(record->queued_outside_ns, CPU_SLICES * 29 / 10 * MS,
+			CPU_SLICES * 31 / 10 * MS);
+	assert_in_range(record->queued_tree_ns + record->queued_outside_ns,
+			CPU_SLICES * 4 * MS - 10, CPU_SLICES * 4 * MS);
+}
+
 static void short_waits_are_added_up(void **state)
 {
 	struct tree_off_cpu_record *record;
@@ -423,6 +448,7 @@ int main(void)
 		TEST(who_had_the_cpu),
 		TEST(who_had_the_cpu_before_the_thread_wanted_it_does_not_matter),
 		TEST(who_came_unseen_had_the_cpu_as_well),
+		TEST(more_tasks_had_the_cpu_than_are_remembered),
 		TEST(short_waits_are_added_up),
 		TEST(many_records_raise_the_threshold),
 		TEST(a_record_that_found_the_ring_full_is_a_gap),

@@ -45,29 +45,26 @@ static inline uint64_t at_us(uint64_t us)
 	return SCENE_BEGIN + us * US;
 }
 
-/* A process, or a thread of process `pid` when that is not its own number. */
+static inline int32_t pid_of(uint32_t serial)
+{
+	return (int32_t)serial + 100;
+}
+
+/* A process; or a thread of the process `pid`, if that is not 0. */
 static inline void add_thread(struct scene *scene, uint32_t serial, int32_t pid, uint32_t creator,
 			      uint64_t begin_us, const char *comm)
 {
-	int32_t tid = pid ? pid : (int32_t)serial + 100;
 	struct tree_event event = {
 		.type = TREE_FORK,
+		.task = { pid ? pid : pid_of(serial), pid_of(serial), serial },
 		.time_ns = at_us(begin_us),
 		.fork = { .serial = serial, .creator = creator },
 	};
 
-	if (pid)
-		tid = (int32_t)serial + 100;
-	event.task = (struct task_key){ pid ? pid : tid, tid, serial };
-	event.fork.parent_pid = pid ? pid : (creator ? scene->tasks[creator].pid : 1);
+	event.fork.parent_pid = pid ? pid : scene->tasks[creator].pid;
 	snprintf(event.fork.comm, TREE_COMM_SIZE, "%s", comm);
 	scene->tasks[serial] = event.task;
 	timeline_take(scene->timeline, &event);
-}
-
-static inline int32_t pid_of(uint32_t serial)
-{
-	return (int32_t)serial + 100;
 }
 
 /* The command line has blanks between its words. */
