@@ -18,8 +18,8 @@
 /* "No cause found" is a guess at best. */
 #define NONE_SCORE 0.4
 /* What was not judged along the path is less sure, and less still without any waits. */
-#define BY_SUMS 0.8
-#define BY_CPU 0.6
+#define BY_SUMS 0.65
+#define BY_CPU 0.5
 #define WITHOUT_CALLS 0.9
 #define SHORT_RUN 0.7
 /* Lost threads are mentioned when they are at least this part of all threads. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/verdict/verdict_numbers.h"
+
 static const struct {
 	const char *name;
 	enum call_list list;
@@ -69,6 +71,8 @@ void verdict_calls_gather(struct verdict_facts *facts)
 		sums->again += failed_with(&row->stats, EAGAIN, EAGAIN);
 		sums->no_descriptor += failed_with(&row->stats, EMFILE, ENFILE);
 	}
+	sums->received = at_least_0((double)table->by_category[SYSCALL_NETWORK] -
+				    sums->lists[LIST_CONNECT].count);
 	facts->has_calls =
 		sums->calls.count > 0 || run_source_works(run_source(facts->run, "syscalls"));
 }

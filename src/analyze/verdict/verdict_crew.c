@@ -30,17 +30,28 @@ static double open_wait(const struct run *run, const struct tree_thread *thread)
 	return (double)(run->end_ns - now->since_ns);
 }
 
+static bool is_accepting(const struct tree_now *now)
+{
+	char buffer[SYSCALL_NAME_SIZE];
+
+	return now->in_syscall &&
+	       call_list_of(syscall_name(now->syscall_abi, now->syscall, buffer)) == LIST_ACCEPT;
+}
+
 static int add_thread(void *context, const struct tree_process *process,
 		      const struct tree_thread *thread)
 {
 	struct walk *walk = context;
 	const struct amounts *amounts = &thread->amounts;
 	double held = waited_ns(amounts, WAIT_LOCK) + waited_ns(amounts, WAIT_CONDITION);
+	double open = open_wait(walk->run, thread);
 
 	(void)process;
-	walk->crew->open += open_wait(walk->run, thread);
+	walk->crew->open += open;
 	if (thread->now.reason == WAIT_CONDITION)
-		walk->crew->open_conditions += open_wait(walk->run, thread);
+		walk->crew->open_conditions += open;
+	if (open > 0 && is_accepting(&thread->now))
+		walk->crew->open_accepts += open;
 	walk->crew->is_traced |= thread->now.state == 't';
 	walk->cpu += cpu_of(thread);
 	walk->held += cpu_of(thread) * share_of(held, held + cpu_of(thread));

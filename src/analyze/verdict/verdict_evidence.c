@@ -105,11 +105,17 @@ void evidence_cpu_quota(const struct verdict_facts *facts, struct text *out)
 void evidence_memory_limit(const struct verdict_facts *facts, struct text *out)
 {
 	const struct run_limits *around = &facts->run->limits;
-	unsigned long long high = around->cgroup_memory_high_hits.value;
-	unsigned long long most = around->cgroup_memory_max_hits.value;
+	unsigned long long hits =
+		around->cgroup_memory_high_hits.value + around->cgroup_memory_max_hits.value;
 
 	said_part(facts, "stalled at a memory limit", facts->limit, out);
-	text_format(out, ", reached %llu times", high + most);
+	if (hits)
+		text_format(out, ", reached %llu times", hits);
+	if (around->cgroup_refaults.present && around->cgroup_refaults.value) {
+		text_append_string(out, "; ");
+		unit_format(out, UNIT_COUNT, around->cgroup_refaults.value);
+		text_append_string(out, " pages were read again");
+	}
 }
 
 void evidence_blkio_limit(const struct verdict_facts *facts, struct text *out)

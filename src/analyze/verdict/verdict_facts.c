@@ -5,6 +5,14 @@
 
 #include "analyze/verdict/verdict_numbers.h"
 
+/* A short read or write, where calls were not measured. */
+#define MOVE_UNMEASURED_NS 600.0
+/*
+ * It is not known whom a client without a peer on this host polls for; most likely for the server,
+ * but it may also be for a person.
+ */
+#define ANSWERS_UNSURE 0.6
+
 /* The kernel's share of charged CPU time.  Time on a CPU may be more: a hypervisor takes some. */
 static double kernel_share(const struct run *run)
 {
@@ -17,15 +25,21 @@ static double kernel_share(const struct run *run)
 	return share_of(kernel, user + kernel);
 }
 
-static double bytes_per_move(const struct run *run)
+static void gather_moves(struct verdict_facts *facts)
 {
+	const struct run *run = facts->run;
 	const struct amounts *amounts = &run->tree->amounts;
+	struct tree_sums *sums = &facts->sums;
 	double bytes = amount_of(run, AMOUNT_rchar) + amount_of(run, AMOUNT_wchar);
 	double calls = amount_of(run, AMOUNT_syscr) + amount_of(run, AMOUNT_syscw);
 
+	sums->bytes_per_move = -1;
+	sums->read_from_disk = share_of(amount_of(run, AMOUNT_read_bytes), bytes);
 	if (!amounts_has(amounts, AMOUNT_rchar) || !amounts_has(amounts, AMOUNT_syscr) || calls < 1)
-		return -1;
-	return bytes / calls;
+		return;
+	sums->bytes_per_move = bytes / calls;
+	if (!facts->has_calls)
+		sums->lists[LIST_READ] = (struct call_sum){ calls, calls * MOVE_UNMEASURED_NS };
 }
 
 /* It is not known what unseen CPU time was spent on, so none of it counts as kernel time. */
@@ -49,7 +63,14 @@ static void gather_sums(struct verdict_facts *facts)
 	sums->poll_waits = waited_count(amounts, WAIT_POLL);
 	sums->blocked_in_calls = (double)amounts_blocked_ns(amounts) - facts->crew.open;
 	sums->faults = amount_of(run, AMOUNT_minflt);
-	sums->bytes_per_move = bytes_per_move(run);
+}
+
+/* Without a path: a wait for a child of the tree says nothing, unless it is all there is. */
+static double idle_wait(const struct tree_sums *sums, enum wait_reason reason, double others)
+{
+	if (waits[reason].kind == WAIT_COST || (reason == WAIT_CHILD && others > 0))
+		return 0;
+	return sums->wait[reason];
 }
 
 /* Without a path: everything that threads did or that held them up counts. */
@@ -57,25 +78,46 @@ static void take_sums(struct verdict_facts *facts)
 {
 	const struct tree_sums *sums = &facts->sums;
 	double active = sums->on_cpu + sums->run_queue;
-	double for_work = 0, idle;
+	double others = 0, for_work = 0, idle;
 
 	facts->on_cpu = sums->on_cpu;
 	facts->queue = sums->run_queue;
 	for (size_t i = 0; i < WAIT_REASON_COUNT; i++) {
-		if (waits[i].kind == WAIT_COST) {
-			facts->wait[i] = sums->wait[i];
-			active += sums->wait[i];
-		} else {
-			for_work += sums->wait[i];
-		}
+		if (waits[i].kind == WAIT_COST)
+			active += facts->wait[i] = sums->wait[i];
+		else if (i != WAIT_CHILD)
+			others += sums->wait[i];
 	}
 	facts->whole = greater(active, facts->wall);
 	idle = at_least_0(facts->wall - active);
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
+		for_work += idle_wait(sums, i, others);
 	if (for_work <= 0)
 		facts->unexplained = idle;
 	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
-		if (waits[i].kind != WAIT_COST && for_work > 0)
-			facts->wait[i] = idle * sums->wait[i] / for_work;
+		if (idle_wait(sums, i, others) > 0)
+			facts->wait[i] = idle * idle_wait(sums, i, others) / for_work;
+}
+
+/* Waiting for a connection is waiting for work, whatever the ledger calls it. */
+static void drop_accepting(struct verdict_facts *facts)
+{
+	double accepting = facts->sums.lists[LIST_ACCEPT].ns + facts->crew.open_accepts;
+	double ns = facts->wait[WAIT_NETWORK] * share_of(accepting, facts->sums.wait[WAIT_NETWORK]);
+
+	facts->wait[WAIT_NETWORK] -= ns;
+	facts->wait[WAIT_POLL] += ns;
+}
+
+/* A client that waits in poll() for its answers, rather than in the read itself. */
+static void take_answers(struct verdict_facts *facts)
+{
+	const struct tree_sums *sums = &facts->sums;
+
+	if (sums->connected < 1 || sums->received < 1 || sums->lists[LIST_ACCEPT].count > 0)
+		return;
+	if (facts->answers <= 0)
+		facts->answers = facts->wait[WAIT_POLL] * ANSWERS_UNSURE;
 }
 
 static void divide_cpu(struct verdict_facts *facts)
@@ -108,12 +150,15 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	crew_gather(run, &ret->crew);
 	gather_sums(ret);
 	verdict_calls_gather(ret);
+	gather_moves(ret);
 	ret->cores = ret->wall > 0 ? ret->sums.on_cpu / ret->wall : 0;
 	ret->online = run->limits.online_cpus;
 	verdict_path_gather(ret);
 	if (!ret->path)
 		take_sums(ret);
 	ret->unexplained += ret->wait[WAIT_OTHER];
+	drop_accepting(ret);
+	take_answers(ret);
 	divide_cpu(ret);
 	take_timed_waits(ret);
 	verdict_path_explain(ret);

@@ -46,9 +46,11 @@ struct tree_sums {
 	double faults;
 	struct call_sum calls, mappings, lists[LIST_COUNT];
 	double connected;      /* connections that it made */
+	double received;       /* network calls beside those */
 	double again;	       /* calls that had nothing to give (EAGAIN) */
 	double no_descriptor;  /* calls that failed because no file descriptor was free */
 	double bytes_per_move; /* of reads and writes; negative: not known */
+	double read_from_disk; /* 0 to 1: of the bytes moved */
 };
 
 /* What time on a CPU was for.  Each part is a lower estimate; the rest is CPU_COMPUTING. */
@@ -80,6 +82,7 @@ struct crew {
 	double busiest_ns, others_ns; /* CPU time */
 	double open;		      /* waits in calls that had not returned at the end */
 	double open_conditions;	      /* those on conditions */
+	double open_accepts;	      /* those in accept() */
 	bool is_traced;		      /* one is stopped by its tracer at the end */
 };
 

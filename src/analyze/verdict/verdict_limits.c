@@ -19,6 +19,11 @@
 #define SATURATION_BEGIN 0.7
 #define SATURATION_END 0.9
 /*
+ * Short processes that are started one at a time have at most this many in the queue, the parent
+ * and the child; more get in each other's way.
+ */
+#define IN_TURN 2.0
+/*
  * On a machine that is shared with others, some time in the queue behind them is usual, and says
  * less about a program than what it does with the rest.  From this share of all time on it is what
  * the program mainly does.
@@ -64,17 +69,25 @@ static double quota_ns(const struct verdict_facts *facts)
 	return facts->queue * greater(share_of(throttled * 1.25, facts->wall), periods * periods);
 }
 
+/* Without a path it is estimated how long the tree itself had the CPU. */
+static double own_queue(const struct verdict_facts *facts)
+{
+	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
+	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
+	double crowd = at_least_0(facts->queue - IN_TURN * facts->wall) * facts->forking;
+
+	return greater(facts->queue * saturated, crowd);
+}
+
 /* Says who had the CPU while the run waited for one. */
 static void divide_queue(struct verdict_facts *facts)
 {
-	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
 	double rest;
 
 	facts->quota = quota_ns(facts);
 	rest = 1 - share_of(facts->quota, facts->queue);
 	if (!facts->path) {
-		facts->queue_own =
-			facts->queue * (1 - falling(busy, SATURATION_BEGIN, SATURATION_END));
+		facts->queue_own = own_queue(facts);
 		facts->starved = facts->queue - facts->queue_own;
 	}
 	facts->queue_own *= rest;
@@ -104,9 +117,10 @@ static void take_limit(struct verdict_facts *facts)
 	double kernel = facts->on_cpu * share_of(facts->sums.in_kernel, facts->sums.on_cpu);
 	double more;
 
-	facts->has_limit_events =
-		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
-		0;
+	/* The counters of cgroup v1 do not rise when pages of files are thrown out. */
+	facts->has_limit_events = number(&around->cgroup_memory_high_hits) > 0 ||
+				  number(&around->cgroup_memory_max_hits) > 0 ||
+				  (around->cgroup_memory_limit_bytes.present && back > 0);
 	if (!facts->has_limit_events)
 		return;
 	facts->limit = facts->wait[WAIT_MEMORY];
@@ -163,9 +177,9 @@ static void take_forks(struct verdict_facts *facts)
 
 void verdict_limits_gather(struct verdict_facts *facts)
 {
+	take_forks(facts);
 	divide_queue(facts);
 	take_limit(facts);
 	take_io_limit(facts);
 	take_pressure(facts);
-	take_forks(facts);
 }

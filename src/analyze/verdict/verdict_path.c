@@ -47,12 +47,12 @@ static void add_part(struct verdict_facts *facts, const struct path_part *part)
 		facts->wait[part->via < WAIT_REASON_COUNT ? part->via : WAIT_OTHER] += ns;
 		break;
 	default:
-		facts->wait[part->kind] += ns;
+		facts->wait[part->kind < WAIT_REASON_COUNT ? part->kind : WAIT_OTHER] += ns;
 	}
 }
 
-/* A client that waits in poll() for its answers: its server ended some of the waits. */
-static void take_answers(struct verdict_facts *facts)
+/* A client whose server, on this host, ended some of its polls. */
+static void take_peers(struct verdict_facts *facts)
 {
 	if (facts->sums.connected < 1 || facts->sums.lists[LIST_ACCEPT].count > 0)
 		return;
@@ -105,7 +105,7 @@ void verdict_path_gather(struct verdict_facts *facts)
 	facts->whole = (double)path->total_ns;
 	for (size_t i = 0; i < path->parts.count; i++)
 		add_part(facts, &path->parts.data[i]);
-	take_answers(facts);
+	take_peers(facts);
 	take_handovers(facts);
 }
 
@@ -160,10 +160,11 @@ static const struct path_part *main_program(const struct critical_path *path)
 		const struct path_part *part = &path->parts.data[i];
 		double ns = part->kind == PATH_CPU ? program_cpu(path, part) : 0;
 
-		if (ns > most && strcmp(part->program, PATH_OTHERS) != 0) {
+		if (ns < most || ns <= 0 || strcmp(part->program, PATH_OTHERS) == 0)
+			continue;
+		if (ns > most || part->ns > best->ns)
 			best = part;
-			most = ns;
-		}
+		most = ns;
 	}
 	return best;
 }

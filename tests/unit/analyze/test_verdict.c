@@ -93,7 +93,7 @@ static void lost_threads_make_a_verdict_less_sure_and_are_named(void **state)
 	run->losses.untracked_tasks = 12;
 	after = judge(run);
 	assert_int_equal(after.cause, before.cause);
-	assert_true(after.confidence < before.confidence * 0.8);
+	assert_true(after.score < before.score * 0.8);
 	assert_true(says(&after, sentence));
 	assert_false(says(&before, sentence));
 }
