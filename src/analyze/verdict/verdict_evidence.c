@@ -120,7 +120,7 @@ void evidence_memory_limit(const struct verdict_facts *facts, struct text *out)
 
 void evidence_blkio_limit(const struct verdict_facts *facts, struct text *out)
 {
-	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
+	said_part(facts, "blocked on disks", facts->wait[WAIT_DISK], out);
 	text_append_string(out, "; its cgroup may move ");
 	unit_format(out, UNIT_BYTES, facts->run->limits.cgroup_io_limit_bytes.value);
 	text_append_string(out, " a second");
@@ -270,7 +270,7 @@ void evidence_kernel_cpu(const struct verdict_facts *facts, struct text *out)
 void evidence_serialised(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "one at a time on a CPU", facts->on_cpu, out);
-	text_append_string(out, "; those that compute wait for locks in ");
+	text_append_string(out, "; by locks held up ");
 	unit_format_share(out, facts->crew.held_up);
 }
 

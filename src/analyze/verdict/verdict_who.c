@@ -6,6 +6,8 @@
 #include "analyze/verdict/verdict_numbers.h"
 #include "metric/unit.h"
 
+#define COMMAND_COLUMNS 48
+
 static void waker(const struct tree_wait *wait, struct text *out)
 {
 	double share = tree_wait_waker_share(wait);
@@ -79,13 +81,32 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 		said_part_name(part, out);
 }
 
-/* ": sort -k3 big" after the name, if that says more. */
+/* The command line without the folder of its first word. */
+static const char *short_command(const struct path_part *part)
+{
+	const char *blank = strchr(part->command, ' ');
+	const char *start = part->command;
+
+	for (const char *at = start; *at && (!blank || at < blank); at++)
+		if (*at == '/' && at[1])
+			start = at + 1;
+	return start;
+}
+
+/* "sort -k3 big"; "heavy of solver x3 (run --all)": the command says more where it fits. */
 static void said_command(const struct path_part *part, struct text *out)
 {
+	const char *command = short_command(part);
+	size_t name = strlen(part->program);
+	bool begins = strncmp(command, part->program, name) == 0 && part->processes <= 1;
+
+	said_part_name(part, out);
 	if (part->processes > 1)
 		text_format(out, " x%llu", (unsigned long long)part->processes);
-	if (part->command[0] && strcmp(part->command, part->program) != 0)
-		text_format(out, ": %s", part->command);
+	if (begins)
+		text_format(out, "%.*s", COMMAND_COLUMNS, command + name);
+	else if (command[0])
+		text_format(out, " (%.*s)", COMMAND_COLUMNS, command);
 }
 
 void evidence_part(const struct verdict_facts *facts, const struct verdict_rule *rule,
@@ -97,12 +118,10 @@ void evidence_part(const struct verdict_facts *facts, const struct verdict_rule 
 		return;
 	unit_format_share(out, share_of((double)part->ns, facts->whole));
 	text_append_string(out, " in ");
-	said_part_name(part, out);
-	if (part->peer[0] && rule->cause != CAUSE_CPU_QUOTA) {
-		text_append_string(out, part->kind == PATH_RUN_QUEUE ? ", behind " : ", ended by ");
-		text_append_string(out, part->peer);
-		text_append_string(out, " for ");
-		unit_format_real(out, UNIT_NS, (double)part->peer_ns);
-	}
 	said_command(part, out);
+	if (!part->peer[0] || rule->cause == CAUSE_CPU_QUOTA)
+		return;
+	text_format(out, "%s%s for ", part->kind == PATH_RUN_QUEUE ? ", behind " : ", ended by ",
+		    part->peer);
+	unit_format_real(out, UNIT_NS, (double)part->peer_ns);
 }

@@ -59,9 +59,11 @@ static void the_state_comes_before_the_call(void **state)
 	(void)state;
 	rule(TREE_WAIT_TIMER);
 	assert_int_equal(reason(), TREE_WAIT_TIMER);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		assert_int_equal(wait_reason_of(&actor.task, thread, stops[i], true),
 				 TREE_WAIT_STOPPED);
+		assert_int_equal(thread->object, TREE_STOPPED_SIGNAL + i);
+	}
 	actor.task.flags = PF_EXITING;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	actor.task.in_iowait = 1;
@@ -76,6 +78,7 @@ static void the_state_comes_before_the_call(void **state)
 	assert_int_equal(reason(), TREE_WAIT_MEMORY);
 	actor.task.jobctl = JOBCTL_TRAP_FREEZE;
 	assert_int_equal(reason(), TREE_WAIT_STOPPED);
+	assert_int_equal(thread->object, TREE_STOPPED_FROZEN);
 }
 
 static void who_is_in_no_call_waits_for_memory(void **state)
