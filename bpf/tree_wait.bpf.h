@@ -262,6 +262,8 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 		state->object = call->first;
 		return futex_reason(call->second);
 	}
+	if (rule == TREE_RULE_POLL)
+		return call->first || call->second ? TREE_WAIT_POLL : TREE_WAIT_TIMER;
 	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;

@@ -39,6 +39,7 @@ enum wait_rule {
 	WAIT_RULE_FUTEX,      /* by the operation in the second argument */
 	WAIT_RULE_FCNTL,      /* LOCK for the lock commands that wait, else by descriptor */
 	WAIT_RULE_RESTART,    /* the reason of the interrupted call that this one continues */
+	WAIT_RULE_POLL,	      /* TIMER where it polls nothing, else POLL */
 };
 
 #endif

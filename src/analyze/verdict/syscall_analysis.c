@@ -40,7 +40,8 @@ static bool waits_for_work(const struct syscall_row *row)
 
 	if (call_list_of(row->name) == LIST_ACCEPT)
 		return true;
-	return rule < WAIT_REASON_COUNT && waits[rule].kind == WAIT_WORK;
+	return rule == WAIT_RULE_POLL ||
+	       (rule < WAIT_REASON_COUNT && waits[rule].kind == WAIT_WORK);
 }
 
 static double work_wait_ns(const struct run *run, const struct syscall_row *row)

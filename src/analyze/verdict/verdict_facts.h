@@ -133,16 +133,18 @@ struct verdict_facts {
 	double starved;	  /* others had it */
 	double shared;	  /* others had it, no more than is usual on a machine with others */
 
+	double not_followed; /* the part of on_cpu that others did in waits too short to follow */
+
 	enum computing computing;
 	const struct path_part *who; /* the main part of the computing on the path, or NULL */
+	double who_ns;		     /* and what its program computed */
 	enum halt halt;		     /* what wait[WAIT_STOPPED] mainly was */
 	bool is_io_limited;	     /* it moves about as much as its cgroup may */
 	double limit;		     /* in stalls at a memory limit */
 	double answers;		     /* in polls of a client for the answers of its server */
 	double timed;	/* the part of wait[WAIT_CONDITION] that ended by a time limit */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
-	double fork_rate; /* processes a second of time on a CPU or in the queue */
-	double forking;	  /* 0 to 1: that is starting short processes */
+	double forking; /* 0 to 1: the part of on_cpu that is starting short processes */
 };
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);

@@ -4,8 +4,9 @@
 #include "analyze/verdict/verdict_numbers.h"
 
 /*
- * A storm of processes: at least so many per second of time on a CPU or in the queue, with at most
- * so much CPU time each.  Starting a small program takes about a millisecond of CPU time.
+ * A storm of processes: at least so many, with at most so much CPU time each; without a path, also
+ * at least so many per second of time on a CPU or in the queue.  Starting a small program takes
+ * about a millisecond of CPU time, an interpreter five.
  */
 #define FORK_RATE 60.0
 #define FORK_CPU_NS 8e6
@@ -162,6 +163,23 @@ static void take_pressure(struct verdict_facts *facts)
 	facts->unexplained -= facts->pressed;
 }
 
+/* The part of the computing on the path that many processes did, little each. */
+static double short_processes(const struct verdict_facts *facts)
+{
+	double ns = 0, processes = 0;
+
+	for (size_t i = 0; i < facts->path->parts.count; i++) {
+		const struct path_part *part = &facts->path->parts.data[i];
+
+		if (part->kind != PATH_CPU || part->via == PATH_DIRECT ||
+		    (double)part->ns > FORK_CPU_NS * (double)part->processes)
+			continue;
+		ns += (double)part->ns;
+		processes = greater(processes, (double)part->processes);
+	}
+	return processes < FORKS_MIN ? 0 : share_of(ns, facts->on_cpu);
+}
+
 static void take_forks(struct verdict_facts *facts)
 {
 	double forks = (double)facts->run->tree->forks;
@@ -170,9 +188,11 @@ static void take_forks(struct verdict_facts *facts)
 
 	if (forks < FORKS_MIN || ready <= 0)
 		return;
-	facts->fork_rate = forks * 1e9 / ready;
-	facts->forking =
-		share_of(facts->fork_rate, FORK_RATE) * (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
+	if (facts->path)
+		facts->forking = short_processes(facts);
+	else
+		facts->forking = share_of(forks * 1e9 / ready, FORK_RATE) *
+				 (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
 }
 
 void verdict_limits_gather(struct verdict_facts *facts)

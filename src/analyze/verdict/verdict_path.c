@@ -94,6 +94,31 @@ static void take_halt(struct verdict_facts *facts)
 			facts->halt = i;
 }
 
+/*
+ * Waits below the threshold are not followed.  Where those of a kind are as short on average, others
+ * of the tree that computed meanwhile ended them: then it is their computing that took the time.
+ */
+static void follow_short_waits(struct verdict_facts *facts)
+{
+	static const enum wait_reason kinds[] = { WAIT_PIPE, WAIT_LOCK, WAIT_CONDITION,
+						  WAIT_NETWORK };
+	const struct amounts *amounts = &facts->run->tree->amounts;
+	double others = at_least_0(facts->sums.on_cpu - facts->on_cpu);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		double outside = path_share_of_peers(facts->path, kinds[i]) * facts->whole;
+		double all = (double)facts->path->threshold_ns * waited_count(amounts, kinds[i]);
+		double ns = lesser(others, at_least_0(facts->wait[kinds[i]] - outside));
+
+		if (facts->sums.wait[kinds[i]] > all)
+			continue;
+		facts->wait[kinds[i]] -= ns;
+		facts->on_cpu += ns;
+		facts->not_followed += ns;
+		others -= ns;
+	}
+}
+
 void verdict_path_gather(struct verdict_facts *facts)
 {
 	const struct critical_path *path = &facts->run->path;
@@ -105,6 +130,7 @@ void verdict_path_gather(struct verdict_facts *facts)
 	facts->whole = (double)path->total_ns;
 	for (size_t i = 0; i < path->parts.count; i++)
 		add_part(facts, &path->parts.data[i]);
+	follow_short_waits(facts);
 	take_peers(facts);
 	take_handovers(facts);
 }
@@ -137,9 +163,11 @@ static bool is_serialised(const struct verdict_facts *facts)
 	       facts->crew.held_up >= SERIAL_HELD_UP;
 }
 
-static double program_cpu(const struct critical_path *path, const struct path_part *of)
+/* What was not followed is put down to the busiest thread. */
+static double program_cpu(const struct verdict_facts *facts, const struct path_part *of)
 {
-	double ns = 0;
+	const struct critical_path *path = facts->path;
+	double ns = strcmp(of->thread, facts->crew.name) == 0 ? facts->not_followed : 0;
 
 	for (size_t i = 0; i < path->parts.count; i++) {
 		const struct path_part *part = &path->parts.data[i];
@@ -151,14 +179,15 @@ static double program_cpu(const struct critical_path *path, const struct path_pa
 }
 
 /* The main part of the program that computes most on the path. */
-static const struct path_part *main_program(const struct critical_path *path)
+static const struct path_part *main_program(const struct verdict_facts *facts)
 {
+	const struct critical_path *path = facts->path;
 	const struct path_part *best = NULL;
 	double most = 0;
 
 	for (size_t i = 0; i < path->parts.count; i++) {
 		const struct path_part *part = &path->parts.data[i];
-		double ns = part->kind == PATH_CPU ? program_cpu(path, part) : 0;
+		double ns = part->kind == PATH_CPU ? program_cpu(facts, part) : 0;
 
 		if (ns < most || ns <= 0 || strcmp(part->program, PATH_OTHERS) == 0)
 			continue;
@@ -235,9 +264,10 @@ void verdict_path_explain(struct verdict_facts *facts)
 	facts->computing = COMPUTING_ITSELF;
 	if (!facts->path || facts->on_cpu <= 0)
 		return;
-	facts->who = main_program(facts->path);
+	facts->who = main_program(facts);
 	if (!facts->who)
 		return;
+	facts->who_ns = program_cpu(facts, facts->who);
 	collector = find_collector(facts);
 	uneven = find_uneven(facts);
 	if (collector) {
@@ -249,7 +279,9 @@ void verdict_path_explain(struct verdict_facts *facts)
 		facts->computing = COMPUTING_UNEVEN;
 		facts->who = uneven;
 	} else if (!is_first_process(facts, facts->who) &&
-		   program_cpu(facts->path, facts->who) >= MOST_OF_IT * facts->on_cpu) {
+		   facts->who_ns >= MOST_OF_IT * facts->on_cpu) {
 		facts->computing = is_stage(facts) ? COMPUTING_STAGE : COMPUTING_CHILD;
 	}
+	if (collector || facts->computing == COMPUTING_UNEVEN)
+		facts->who_ns = (double)facts->who->ns;
 }

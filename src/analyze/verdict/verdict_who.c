@@ -116,7 +116,8 @@ void evidence_part(const struct verdict_facts *facts, const struct verdict_rule 
 
 	if (!part)
 		return;
-	unit_format_share(out, share_of((double)part->ns, facts->whole));
+	unit_format_share(
+		out, share_of(part == facts->who ? facts->who_ns : (double)part->ns, facts->whole));
 	text_append_string(out, " in ");
 	said_command(part, out);
 	if (!part->peer[0] || rule->cause == CAUSE_CPU_QUOTA)

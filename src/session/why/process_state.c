@@ -283,6 +283,8 @@ int task_state_reason(const struct task_state *thread)
 	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call);
 	if (rule < WAIT_REASON_COUNT)
 		return rule == WAIT_OTHER ? -1 : (int)rule;
+	if (rule == WAIT_RULE_POLL)
+		return WAIT_POLL;
 	for (size_t i = 0; rule == WAIT_RULE_BY_FD && i < ARRAY_SIZE(objects); i++)
 		if (strncmp(thread->object, objects[i].begin, strlen(objects[i].begin)) == 0)
 			return objects[i].reason;

@@ -189,6 +189,27 @@ static void two_that_answer_each_other_are_held_up_by_their_pipe(void **state)
 	}
 }
 
+/* Waits that were too short to be followed, while another process computed. */
+static void short_waits_are_put_down_to_who_computed_meanwhile(void **state)
+{
+	(void)state;
+	for (int longer = 0; longer < 2; longer++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 1000, 1, 0 } });
+		THREAD(.pid = 11, .comm = "wc", .on_cpu = 100,
+		       .waits = { { WAIT_PIPE, 800, 8000 - (uint64_t)longer, 0 } });
+		THREAD(.pid = 12, .comm = "head", .on_cpu = 900);
+		PART(800, .kind = WAIT_PIPE, .via = WAIT_CHILD, .program = "wc", .thread = "wc");
+		PART(100, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "wc", .thread = "wc");
+		PART(100, .kind = PATH_CPU, .via = WAIT_PIPE, .program = "head", .thread = "head");
+		run->path.threshold_ns = 100000;
+		assert_cause(run, longer ? CAUSE_PIPE : CAUSE_PIPE_STAGE);
+		if (!longer)
+			assert_string_equal(judge_as_is(run).who, "head");
+	}
+}
+
 static void spin(struct run *run, const char *call, uint64_t count, uint64_t vain, uint64_t others)
 {
 	THREAD(.pid = 10, .on_cpu = 1000, .kernel = 300,
@@ -251,6 +272,46 @@ static void a_hundred_short_children_do_not_outweigh_a_sleep(void **state)
 	}
 }
 
+static void short_processes_make_a_storm(void **state)
+{
+	static const struct {
+		uint64_t processes;
+		double ms;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 20, 160, CAUSE_FORK_STORM },
+		{ 19, 150, CAUSE_CHILD },
+		{ 20, 160.1, CAUSE_CHILD }, /* more than 8 ms each */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(200);
+
+		THREAD(.pid = 10, .comm = "sh");
+		for (int k = 1; k <= 20; k++)
+			THREAD(.pid = 10 + k, .comm = "true", .on_cpu = 8);
+		PART(scenes[i].ms, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "true",
+		     .processes = scenes[i].processes);
+		PART(10, .kind = PATH_CPU, .program = "sh");
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+/* A few children at the start do not make what follows a storm. */
+static void a_program_that_computes_after_many_short_children_is_no_storm(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "python3", .on_cpu = 900);
+	for (int i = 1; i <= 50; i++)
+		THREAD(.pid = 10 + i, .comm = "sh", .on_cpu = 2);
+	PART(900, .kind = PATH_CPU, .program = "python3");
+	PART(100, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sh", .processes = 50);
+	assert_cause(run, CAUSE_CPU);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,8 +324,11 @@ int main(void)
 		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
+		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
 		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),
 		cmocka_unit_test(the_kernel_computes_from_six_tenths_on),
+		cmocka_unit_test(short_processes_make_a_storm),
+		cmocka_unit_test(a_program_that_computes_after_many_short_children_is_no_storm),
 		cmocka_unit_test(a_hundred_short_children_do_not_outweigh_a_sleep),
 	};
 

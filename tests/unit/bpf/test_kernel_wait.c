@@ -153,6 +153,19 @@ static void a_futex_is_judged_by_its_operation(void **state)
 	}
 }
 
+static void a_poll_of_nothing_is_a_sleep(void **state)
+{
+	(void)state;
+	rule(TREE_RULE_POLL);
+	actor.registers.di = actor.registers.si = 0;
+	assert_int_equal(reason(), TREE_WAIT_TIMER);
+	actor.registers.di = 5; /* select(5, ...) */
+	assert_int_equal(reason(), TREE_WAIT_POLL);
+	actor.registers.di = 0;
+	actor.registers.si = 1;
+	assert_int_equal(reason(), TREE_WAIT_POLL);
+}
+
 static void fcntl_waits_for_a_lock_or_its_file(void **state)
 {
 	static const unsigned long locks[] = { F_SETLKW, F_SETLKW64, F_OFD_SETLKW };
@@ -306,6 +319,7 @@ int main(void)
 		TEST(who_is_in_no_call_waits_for_memory),
 		TEST(each_table_has_rules_of_its_own),
 		TEST(a_futex_is_judged_by_its_operation),
+		TEST(a_poll_of_nothing_is_a_sleep),
 		TEST(fcntl_waits_for_a_lock_or_its_file),
 		TEST(descriptors_are_judged_by_what_they_are),
 		TEST(terminals_are_polled),
