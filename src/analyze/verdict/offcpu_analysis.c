@@ -59,6 +59,9 @@ static double kind_ns(const struct verdict_facts *facts, const struct offcpu_kin
 		sum += facts->answers;
 	if (kind->reasons & BIT(POLL))
 		sum -= facts->answers;
+	/* On the path is who has the lock; the wait is that of the others. */
+	if (kind->reasons & BIT(LOCK))
+		sum += facts->contended;
 	return sum;
 }
 
@@ -88,7 +91,7 @@ static void say(const double *percentages, struct offcpu_analysis *ret)
 void offcpu_analyze(const struct verdict_facts *facts, struct offcpu_analysis *ret)
 {
 	double percentages[KIND_COUNT];
-	double whole = facts->queue;
+	double whole = facts->queue + facts->contended;
 
 	*ret = (struct offcpu_analysis){ .bottleneck = OFFCPU_UNKNOWN };
 	ret->measured = facts->has_ledger;

@@ -52,7 +52,7 @@ const struct cause_info causes[CAUSE_COUNT] = {
 static const struct {
 	double score, right;
 } calibration[] = {
-	{ 0.0, 0.30 }, { 0.4, 0.50 }, { 0.6, 0.75 }, { 0.8, 0.90 }, { 1.0, 0.97 },
+	{ 0.0, 0.30 }, { 0.4, 0.50 }, { 0.6, 0.75 }, { 0.8, 0.90 }, { 1.0, 0.95 },
 };
 
 static double calibrated(double score)

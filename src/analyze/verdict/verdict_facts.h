@@ -133,6 +133,7 @@ struct verdict_facts {
 	double starved;	  /* others had it */
 	double shared;	  /* others had it, no more than is usual on a machine with others */
 
+	double contended; /* the part of on_cpu in which another waited for a lock, if serialised */
 	double not_followed; /* the part of on_cpu that others did in waits too short to follow */
 
 	enum computing computing;

@@ -154,12 +154,15 @@ static double work_of(const struct path_part *part)
 	return part->kind == PATH_CPU ? (double)part->ns : (double)part->by_tree_ns;
 }
 
+static double contended_ns(const struct verdict_facts *facts)
+{
+	return facts->whole * (path_share(facts->path, PATH_CPU, WAIT_LOCK) +
+			       path_share(facts->path, PATH_CPU, WAIT_CONDITION));
+}
+
 static bool is_serialised(const struct verdict_facts *facts)
 {
-	double via = path_share(facts->path, PATH_CPU, WAIT_LOCK) +
-		     path_share(facts->path, PATH_CPU, WAIT_CONDITION);
-
-	return via * facts->whole >= SERIAL_VIA * facts->on_cpu &&
+	return contended_ns(facts) >= SERIAL_VIA * facts->on_cpu &&
 	       facts->crew.held_up >= SERIAL_HELD_UP;
 }
 
@@ -275,6 +278,7 @@ void verdict_path_explain(struct verdict_facts *facts)
 		facts->who = collector;
 	} else if (is_serialised(facts)) {
 		facts->computing = COMPUTING_SERIALISED;
+		facts->contended = contended_ns(facts);
 	} else if (uneven) {
 		facts->computing = COMPUTING_UNEVEN;
 		facts->who = uneven;

@@ -106,6 +106,20 @@ static void one_at_a_time_is_serialised(void **state)
 	}
 }
 
+static void the_off_cpu_analysis_of_one_at_a_time_is_of_locks(void **state)
+{
+	struct diagnosis diagnosis;
+	RUN(1000);
+
+	(void)state;
+	contend(run, 700, 750);
+	hand_sum_up(run);
+	diagnose(run, &diagnosis);
+	assert_int_equal(diagnosis.verdict.class, CLASS_LOCK_BOUND);
+	assert_int_equal(diagnosis.offcpu.bottleneck, OFFCPU_LOCK_CONTENTION);
+	assert_int_equal(diagnosis.syscalls.behavior, CLASS_UNKNOWN); /* no calls were seen */
+}
+
 /* A thread that is woken for the lock waits for the CPU of the one that takes it again. */
 static void queue_behind_the_holder_is_part_of_being_serialised(void **state)
 {
@@ -320,6 +334,7 @@ int main(void)
 		cmocka_unit_test(of_many_children_none_is_named),
 		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
 		cmocka_unit_test(one_at_a_time_is_serialised),
+		cmocka_unit_test(the_off_cpu_analysis_of_one_at_a_time_is_of_locks),
 		cmocka_unit_test(queue_behind_the_holder_is_part_of_being_serialised),
 		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
