@@ -4,11 +4,9 @@
 #include "analyze/verdict/verdict_numbers.h"
 
 /*
- * A storm of processes: at least so many, with at most so much CPU time each; without a path, also
- * at least so many per second of time on a CPU or in the queue.  Starting a small program takes
- * about a millisecond of CPU time, an interpreter five.
+ * A storm of processes: at least so many, with at most so much CPU time each.  Starting a small
+ * program takes about a millisecond of CPU time, an interpreter five.
  */
-#define FORK_RATE 60.0
 #define FORK_CPU_NS 8e6
 #define FORKS_MIN 20
 /* With less disk traffic, disks are not a reason to wait. */
@@ -184,15 +182,13 @@ static void take_forks(struct verdict_facts *facts)
 {
 	double forks = (double)facts->run->tree->forks;
 	double cpu = facts->sums.on_cpu / (forks + 1);
-	double ready = lesser(facts->wall, facts->on_cpu + facts->queue);
 
-	if (forks < FORKS_MIN || ready <= 0)
+	if (forks < FORKS_MIN)
 		return;
 	if (facts->path)
 		facts->forking = short_processes(facts);
 	else
-		facts->forking = share_of(forks * 1e9 / ready, FORK_RATE) *
-				 (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
+		facts->forking = cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1;
 }
 
 void verdict_limits_gather(struct verdict_facts *facts)

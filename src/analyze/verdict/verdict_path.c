@@ -110,7 +110,7 @@ static void follow_short_waits(struct verdict_facts *facts)
 		double all = (double)facts->path->threshold_ns * waited_count(amounts, kinds[i]);
 		double ns = lesser(others, at_least_0(facts->wait[kinds[i]] - outside));
 
-		if (facts->sums.wait[kinds[i]] > all)
+		if (all <= 0 || facts->sums.wait[kinds[i]] > all)
 			continue;
 		facts->wait[kinds[i]] -= ns;
 		facts->on_cpu += ns;

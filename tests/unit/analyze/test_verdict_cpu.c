@@ -122,6 +122,32 @@ static void short_processes_one_at_a_time_on_a_full_machine_are_starved(void **s
 	assert_cause(run, CAUSE_RUN_QUEUE);
 }
 
+/* Without a path, 8 tenths of busy CPUs say that half of the queue is behind its own threads. */
+static void the_fuller_it_keeps_the_cpus_the_more_it_waits_for_itself(void **state)
+{
+	(void)state;
+	for (double each = 385; each <= 390; each += 5) {
+		RUN(1000);
+
+		for (int i = 0; i < 4; i++)
+			THREAD(.pid = 10, .tid = 10 + i, .on_cpu = each, .run_queue = 4 * each);
+		assert_cause(run, each < 390 ? CAUSE_RUN_QUEUE : CAUSE_OVERSUBSCRIBED);
+	}
+}
+
+/* Without a path: in turn, a parent and its child at most wait for a CPU. */
+static void more_than_two_in_the_queue_get_in_each_others_way(void **state)
+{
+	(void)state;
+	for (double each = 195; each <= 205; each += 10) {
+		RUN(1000);
+
+		for (int i = 0; i < 20; i++)
+			THREAD(.pid = 10 + i, .on_cpu = 1, .run_queue = each);
+		assert_cause(run, each < 200 ? CAUSE_RUN_QUEUE : CAUSE_FORK_STORM);
+	}
+}
+
 static void a_quota_starves(void **state)
 {
 	RUN(1500);
@@ -182,6 +208,8 @@ int main(void)
 		cmocka_unit_test(six_loops_on_one_of_two_cpus_are_starved),
 		cmocka_unit_test(a_loop_that_gets_a_fifth_of_a_cpu_is_starved),
 		cmocka_unit_test(short_processes_one_at_a_time_on_a_full_machine_are_starved),
+		cmocka_unit_test(the_fuller_it_keeps_the_cpus_the_more_it_waits_for_itself),
+		cmocka_unit_test(more_than_two_in_the_queue_get_in_each_others_way),
 		cmocka_unit_test(a_quota_starves),
 		cmocka_unit_test(a_quota_that_is_used_up_in_each_period_starves),
 		cmocka_unit_test(a_storm_of_short_processes_is_a_fork_storm),

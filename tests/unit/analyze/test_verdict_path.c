@@ -210,6 +210,44 @@ static void reading_again_what_a_memory_limit_threw_out_is_the_limit(void **stat
 	}
 }
 
+/* From three of eight on it is more than the disk would have taken anyway. */
+static void only_what_was_thrown_out_counts_for_the_memory_limit(void **state)
+{
+	(void)state;
+	for (uint64_t back = 7400; back <= 7600; back += 200) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 400, .kernel = 380,
+		       .waits = { { WAIT_DISK, 600, 9, 0 } });
+		PART(600, .kind = WAIT_DISK);
+		PART(400, .kind = PATH_CPU);
+		hand_sum_up(run);
+		amounts_set(&run->tree->amounts, AMOUNT_read_bytes, 4096 * 20000ULL);
+		run->limits.cgroup_refaults = KNOWN(back);
+		run->limits.cgroup_memory_limit_bytes = KNOWN(24 << 20);
+		assert_int_equal(judge_as_is(run).cause,
+				 back > 7500 ? CAUSE_MEMORY_LIMIT : CAUSE_DISK);
+	}
+}
+
+static void what_explains_less_than_a_seventh_is_no_cause(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 150);
+		PART(150 - less, .kind = PATH_CPU);
+		PART(145 + less, .kind = WAIT_DISK);
+		PART(141, .kind = WAIT_TIMER);
+		PART(141, .kind = WAIT_POLL);
+		PART(141, .kind = WAIT_PIPE);
+		PART(141, .kind = WAIT_NETWORK);
+		PART(141, .kind = WAIT_LOCK);
+		assert_int_equal(judge(run).cause, less ? CAUSE_NONE : CAUSE_CPU);
+	}
+}
+
 static void a_limit_of_io_counts_if_at_least_half_of_it_is_used(void **state)
 {
 	(void)state;
@@ -295,6 +333,8 @@ int main(void)
 		cmocka_unit_test(what_holds_a_stopped_thread_is_told_apart),
 		cmocka_unit_test(a_circle_of_waits_is_a_deadlock),
 		cmocka_unit_test(reading_again_what_a_memory_limit_threw_out_is_the_limit),
+		cmocka_unit_test(only_what_was_thrown_out_counts_for_the_memory_limit),
+		cmocka_unit_test(what_explains_less_than_a_seventh_is_no_cause),
 		cmocka_unit_test(a_limit_of_io_counts_if_at_least_half_of_it_is_used),
 		cmocka_unit_test(a_few_refusals_of_descriptors_do_not_outweigh_computing),
 		cmocka_unit_test(one_refusal_counts_if_the_command_failed),
