@@ -15,7 +15,12 @@
 /* Bytes per call: up to the first, all of the call is overhead; from the second on, none. */
 #define TINY_BYTES 64.0
 #define SMALL_BYTES 512.0
+/*
+ * Reads of less than a page, and those of which not one in a hundred waits, are served by
+ * read-ahead.
+ */
 #define PAGE_BYTES 4096.0
+#define WAITED_LEAST 0.01
 /* This many writes for each sync count as part of the sync. */
 #define WRITES_PER_SYNC 4.0
 /*
@@ -110,21 +115,19 @@ static struct call_sum sync_calls(const struct tree_sums *sums, struct call_sum 
 
 /*
  * Starting and completing a transfer is part of it, and a large part where disks are fast: then a
- * thread may not even block.  Reads of less than a page that did not wait do not count: read-ahead
- * had the data in memory before they came.
+ * thread may not even block.  What read-ahead had in memory before it was read does not count.
  */
 static void split_disk(struct split *split, const struct call_sum *moves, double waited)
 {
 	const struct tree_sums *sums = split->sums;
 	const struct call_sum *async = &sums->lists[LIST_ASYNC];
 	struct call_sum calls = { moves->count + async->count, moves->ns + async->ns };
-	double by_bytes = sums->bytes_per_move >= PAGE_BYTES ? sums->read_from_disk : 0;
-	double waited_for = at_least_0(sums->disk_waits - sums->lists[LIST_SYNC].count);
+	double waits_of_them = at_least_0(sums->disk_waits - sums->lists[LIST_SYNC].count);
+	double part = share_of(waits_of_them, calls.count);
 
-	if (sums->wait[WAIT_DISK] > 0)
-		take(split, CPU_DISK,
-		     call_time(split, calls, waited) *
-			     greater(share_of(waited_for, calls.count), by_bytes));
+	if (sums->bytes_per_move >= PAGE_BYTES && part >= WAITED_LEAST)
+		part = greater(part, sums->read_from_disk);
+	take(split, CPU_DISK, call_time(split, calls, waited) * part);
 }
 
 static void split_tiny(struct split *split, const struct call_sum *moves, double waited)
