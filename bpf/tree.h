@@ -152,6 +152,13 @@ struct tree_ledger_record {
 	struct tree_wait_record blocked[TREE_REASONS]; /* by enum tree_wait_reason */
 };
 
+/* The object of TREE_WAIT_STOPPED: what holds the thread. */
+enum tree_stopped {
+	TREE_STOPPED_SIGNAL = 1,
+	TREE_STOPPED_TRACED,
+	TREE_STOPPED_FROZEN,
+};
+
 /* Who ended a wait, in the order of enum waker_class. */
 enum tree_waker_class {
 	TREE_WAKER_UNKNOWN,
@@ -261,6 +268,7 @@ struct tree_thread_record {
 #define TREE_RULE_FUTEX 33   /* by the operation in the second one */
 #define TREE_RULE_FCNTL 34   /* a lock for commands that wait for one; else by descriptor */
 #define TREE_RULE_RESTART 35 /* the reason of the previous call, which it continues */
+#define TREE_RULE_POLL 36    /* a sleep where both are 0: select() or poll() of nothing */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f
 #define TREE_RULE_ENDLESS 0x80	 /* never returns: counted when entered */

@@ -364,6 +364,8 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 		state->object = call->first;
 		return futex_reason(task, state, call, is_current);
 	}
+	if (rule == TREE_RULE_POLL)
+		return call->first || call->second ? TREE_WAIT_POLL : TREE_WAIT_TIMER;
 	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;
@@ -394,13 +396,21 @@ static __always_inline __u32 call_reason(struct task_struct *task, struct thread
 	return reason;
 }
 
+static __always_inline __u32 stopped_by(struct thread_state *state, __u64 what)
+{
+	state->object = what;
+	return TREE_WAIT_STOPPED;
+}
+
 static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thread_state *state,
 					    __u32 task_state, bool is_current)
 {
-	if (task_state & (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN))
-		return TREE_WAIT_STOPPED;
-	if (task->jobctl & JOBCTL_TRAP_FREEZE)
-		return TREE_WAIT_STOPPED;
+	if (task->jobctl & JOBCTL_TRAP_FREEZE || task_state & TASK_FROZEN)
+		return stopped_by(state, TREE_STOPPED_FROZEN);
+	if (task_state & __TASK_TRACED)
+		return stopped_by(state, TREE_STOPPED_TRACED);
+	if (task_state & __TASK_STOPPED)
+		return stopped_by(state, TREE_STOPPED_SIGNAL);
 	if (task->flags & PF_MEMALLOC)
 		return TREE_WAIT_MEMORY;
 	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))

@@ -58,7 +58,9 @@ extern const struct cause_info causes[CAUSE_COUNT];
 struct verdict {
 	enum run_class class;
 	enum run_cause cause;
-	double confidence; /* 0 to 1 */
+	double score;	   /* 0 to 1: its lead over other causes, and how much was measured */
+	double confidence; /* 0 to 1: which share of the answers with that score is right */
+	char who[DIAGNOSIS_TEXT]; /* the program, thread or peer that it is about; "": not known */
 	char evidence[DIAGNOSIS_EVIDENCE_MAX][DIAGNOSIS_TEXT];
 	size_t evidence_count;
 	const char *hint;
@@ -117,8 +119,11 @@ struct diagnosis {
 /* The run must be complete: call tree_sum_up() first. */
 void diagnose(const struct run *run, struct diagnosis *ret);
 
-/* The parts of a diagnosis; each sets its whole result. */
-void syscalls_analyze(const struct run *run, struct syscall_analysis *ret);
-void offcpu_analyze(const struct run *run, struct offcpu_analysis *ret);
+struct verdict_facts;
+
+/* The other parts follow from what the verdict says and is based on, so that none contradicts it. */
+void syscalls_analyze(const struct run *run, const struct verdict *verdict,
+		      struct syscall_analysis *ret);
+void offcpu_analyze(const struct verdict_facts *facts, struct offcpu_analysis *ret);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/verdict/diagnosis.h"
-
+#include "analyze/verdict/verdict_facts.h"
 #include "analyze/verdict/verdict_numbers.h"
 
 /*
@@ -48,13 +47,21 @@ static const struct offcpu_kind {
 
 #define KIND_COUNT (ARRAY_SIZE(kinds))
 
-static double kind_ns(const struct amounts *amounts, const struct offcpu_kind *kind)
+static double kind_ns(const struct verdict_facts *facts, const struct offcpu_kind *kind)
 {
-	double sum = kind->reasons ? 0 : (double)amounts_get(amounts, AMOUNT_wait_time_ns);
+	double sum = kind->reasons ? 0 : facts->queue;
 
 	for (unsigned i = 0; i < WAIT_REASON_COUNT; i++)
 		if (kind->reasons >> i & 1)
-			sum += waited_ns(amounts, i);
+			sum += facts->wait[i];
+	/* A client that polls for its answers waits for the network. */
+	if (kind->reasons & BIT(NETWORK))
+		sum += facts->answers;
+	if (kind->reasons & BIT(POLL))
+		sum -= facts->answers;
+	/* On the path is who has the lock; the wait is that of the others. */
+	if (kind->reasons & BIT(LOCK))
+		sum += facts->contended;
 	return sum;
 }
 
@@ -81,19 +88,19 @@ static void say(const double *percentages, struct offcpu_analysis *ret)
 	}
 }
 
-void offcpu_analyze(const struct run *run, struct offcpu_analysis *ret)
+void offcpu_analyze(const struct verdict_facts *facts, struct offcpu_analysis *ret)
 {
-	const struct amounts *amounts = &run->tree->amounts;
-	double whole = (double)amounts_blocked_ns(amounts) +
-		       (double)amounts_get(amounts, AMOUNT_wait_time_ns);
 	double percentages[KIND_COUNT];
+	double whole = facts->queue + facts->contended;
 
 	*ret = (struct offcpu_analysis){ .bottleneck = OFFCPU_UNKNOWN };
-	ret->measured = amounts_has_waits(amounts);
+	ret->measured = facts->has_ledger;
 	if (!ret->measured)
 		return;
+	for (size_t i = 0; i < WAIT_REASON_COUNT; i++)
+		whole += facts->wait[i];
 	for (size_t i = 0; i < KIND_COUNT; i++)
-		percentages[i] = share_of(kind_ns(amounts, &kinds[i]), whole) * 100;
+		percentages[i] = share_of(kind_ns(facts, &kinds[i]), whole) * 100;
 	ret->io_wait_percentage = percentages[0];
 	ret->lock_contention_percentage = percentages[1];
 	ret->sleep_percentage = percentages[2];

@@ -40,7 +40,8 @@ static bool waits_for_work(const struct syscall_row *row)
 
 	if (call_list_of(row->name) == LIST_ACCEPT)
 		return true;
-	return rule < WAIT_REASON_COUNT && waits[rule].kind == WAIT_WORK;
+	return rule == WAIT_RULE_POLL ||
+	       (rule < WAIT_REASON_COUNT && waits[rule].kind == WAIT_WORK);
 }
 
 static double work_wait_ns(const struct run *run, const struct syscall_row *row)
@@ -204,7 +205,24 @@ static void set_profile(enum run_class class, struct syscall_analysis *ret)
 		ret->hints[ret->hint_count++] = profile->hints[i];
 }
 
-void syscalls_analyze(const struct run *run, struct syscall_analysis *ret)
+/* The verdict knows more than calls do; calls alone decide only where it is unknown. */
+static enum run_class agreed(const struct verdict *verdict, enum run_class by_calls)
+{
+	switch (verdict->class) {
+	case CLASS_UNKNOWN:
+		return by_calls;
+	case CLASS_LOCK_BOUND:
+	case CLASS_STARVED:
+		return CLASS_MIXED;
+	case CLASS_IDLE:
+		return CLASS_UNKNOWN;
+	default:
+		return verdict->class;
+	}
+}
+
+void syscalls_analyze(const struct run *run, const struct verdict *verdict,
+		      struct syscall_analysis *ret)
 {
 	struct syscall_facts facts = { .total = (double)syscall_table_total(&run->tree->syscalls) };
 
@@ -217,5 +235,5 @@ void syscalls_analyze(const struct run *run, struct syscall_analysis *ret)
 		return;
 	gather(run, &facts, ret);
 	add_indicators(&facts, ret);
-	set_profile(classify(&facts, ret), ret);
+	set_profile(agreed(verdict, classify(&facts, ret)), ret);
 }

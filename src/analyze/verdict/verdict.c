@@ -15,14 +15,13 @@
 /* The verdict is mixed when two causes of different classes are about equal and both below this. */
 #define MIXED_BELOW 0.4
 #define MIXED_SECOND 0.8
-#define MOST_SURE 0.97
-/* The confidence of "no cause found" is at most this. */
-#define NONE_SURE 0.5
-/* A handful of waits may be chance; this many are a pattern. */
-#define FEW_SURE 0.5
-#define MANY_WAITS 20.0
-/* A wait on a condition may be for a lock or for work: their number is only a hint. */
-#define TURNS_SURE 0.6
+/* "No cause found" is a guess at best. */
+#define NONE_SCORE 0.4
+/* What was not judged along the path is less sure, and less still without any waits. */
+#define BY_SUMS 0.65
+#define BY_CPU 0.5
+#define WITHOUT_CALLS 0.9
+#define SHORT_RUN 0.7
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -45,6 +44,28 @@ const struct cause_info causes[CAUSE_COUNT] = {
 #include "analyze/verdict/causes.def"
 #undef CAUSE
 };
+
+/*
+ * Which share of the answers with a score is right.  Figures in between are interpolated; `make
+ * verdicts` measures them.
+ */
+static const struct {
+	double score, right;
+} calibration[] = {
+	{ 0.0, 0.30 }, { 0.4, 0.50 }, { 0.6, 0.75 }, { 0.8, 0.90 }, { 1.0, 0.95 },
+};
+
+static double calibrated(double score)
+{
+	size_t i = 1;
+
+	while (i + 1 < ARRAY_SIZE(calibration) && score > calibration[i].score)
+		i++;
+	return calibration[i - 1].right +
+	       (calibration[i].right - calibration[i - 1].right) *
+		       share_of(score - calibration[i - 1].score,
+				calibration[i].score - calibration[i - 1].score);
+}
 
 struct ranking {
 	double strengths[CAUSE_COUNT]; /* by rule */
@@ -69,20 +90,19 @@ static struct ranking rank(const struct verdict_facts *facts)
 }
 
 /* Names of threads are untrusted; a cut never leaves half a character. */
-static void add_line(struct verdict *verdict, const struct text *line)
+static bool copy_shown(const struct text *from, char to[DIAGNOSIS_TEXT])
 {
 	CLEANUP(text_free) struct text shown = { 0 };
-	const char *from;
-	char *to = verdict->evidence[verdict->evidence_count];
+	const char *start;
 	size_t length = 0;
 
-	text_append_escaped(&shown, text_string(line), line->length);
-	if (line->length == 0 || line->failed || shown.failed ||
-	    verdict->evidence_count == LINES_MAX)
-		return;
-	from = text_string(&shown);
-	for (size_t columns = 0; from[length] && columns < COLUMNS_MAX; columns++) {
-		size_t bytes = text_character(from + length, strlen(from + length));
+	to[0] = '\0';
+	text_append_escaped(&shown, text_string(from), from->length);
+	if (from->length == 0 || from->failed || shown.failed)
+		return false;
+	start = text_string(&shown);
+	for (size_t columns = 0; start[length] && columns < COLUMNS_MAX; columns++) {
+		size_t bytes = text_character(start + length, strlen(start + length));
 
 		if (bytes == 0)
 			bytes = 1;
@@ -90,9 +110,16 @@ static void add_line(struct verdict *verdict, const struct text *line)
 			break;
 		length += bytes;
 	}
-	memcpy(to, from, length);
+	memcpy(to, start, length);
 	to[length] = '\0';
-	verdict->evidence_count++;
+	return true;
+}
+
+static void add_line(struct verdict *verdict, const struct text *line)
+{
+	if (verdict->evidence_count < LINES_MAX &&
+	    copy_shown(line, verdict->evidence[verdict->evidence_count]))
+		verdict->evidence_count++;
 }
 
 static void add_sentence(struct verdict *verdict, const char *sentence)
@@ -112,11 +139,18 @@ static void add_evidence(struct verdict *verdict, const struct verdict_facts *fa
 	add_line(verdict, &line);
 }
 
-static void add_top_wait(struct verdict *verdict, const struct verdict_facts *facts)
+/* Who it is about, in the verdict itself and as a line. */
+static void add_who(struct verdict *verdict, const struct verdict_facts *facts,
+		    const struct verdict_rule *rule)
 {
+	CLEANUP(text_free) struct text name = { 0 };
 	CLEANUP(text_free) struct text line = { 0 };
 
-	evidence_top_wait(facts, verdict->cause, &line);
+	evidence_who(facts, rule, &name);
+	copy_shown(&name, verdict->who);
+	evidence_part(facts, rule, &line);
+	if (line.length == 0)
+		evidence_top_wait(facts, rule, &line);
 	add_line(verdict, &line);
 }
 
@@ -143,60 +177,28 @@ static double lost_part(const struct run *run)
 /* How much was measured of what a verdict is based on. */
 static double foundation(const struct verdict_facts *facts)
 {
-	double sure = facts->has_ledger ? 1 : 0.6;
+	double sure = facts->path ? 1 : facts->has_ledger ? BY_SUMS : BY_CPU;
 
 	if (!facts->has_calls)
-		sure *= 0.9;
+		sure *= WITHOUT_CALLS;
 	if (facts->wall < 10 * SHORTEST_NS)
-		sure *= 0.7;
+		sure *= SHORT_RUN;
 	/* A lost thread still contributes what was known of it. */
 	return sure * (1 - lost_part(facts->run) / 2);
 }
 
-/* How many waits support a cause; -1 when the cause is not about waits for others. */
-static double waits_for(const struct verdict_facts *facts, enum run_cause cause)
-{
-	const struct amounts *amounts = &facts->run->tree->amounts;
-
-	switch (cause) {
-	case CAUSE_LOCK:
-		return facts->lock_waits;
-	case CAUSE_PIPE:
-		return waited_count(amounts, WAIT_PIPE);
-	case CAUSE_NETWORK: /* also in poll() for it */
-		return waited_count(amounts, WAIT_NETWORK) + waited_count(amounts, WAIT_POLL);
-	default:
-		return -1;
-	}
-}
-
-/* The highest confidence that a cause can have, however far it leads. */
-static double most_sure(const struct verdict_facts *facts, enum run_cause cause)
-{
-	double count = waits_for(facts, cause);
-
-	if (cause == CAUSE_NONE)
-		return NONE_SURE;
-	if (evidence_is_conditions(facts, cause) && facts->in_turns)
-		return TURNS_SURE;
-	if (count < 0)
-		return MOST_SURE;
-	return FEW_SURE + (MOST_SURE - FEW_SURE) * share_of(count, MANY_WAITS);
-}
-
 /* From the lead over the next cause, and how much of the time the cause explains. */
-static double confidence(const struct ranking *ranking, const struct verdict_facts *facts)
+static double score(const struct ranking *ranking, const struct verdict_facts *facts)
 {
 	double first = ranking->strengths[ranking->first];
 	double second = ranking->second == CAUSE_COUNT - 1 ?
-				share_of(facts->unexplained, facts->demand) :
+				share_of(facts->unexplained, facts->whole) :
 				ranking->strengths[ranking->second];
 	double lead = first > 0 ? first / (first + second) : 0;
 
 	if (first > 1)
-		return MOST_SURE;
-	lead *= (first < 0.5 ? 0.5 + first : 1) * foundation(facts);
-	return lead < MOST_SURE ? lead : MOST_SURE;
+		return 1;
+	return lead * lesser(1, 0.5 + first) * foundation(facts);
 }
 
 static void name_cause(struct verdict *verdict, const struct verdict_facts *facts,
@@ -207,25 +209,12 @@ static void name_cause(struct verdict *verdict, const struct verdict_facts *fact
 	verdict->cause = rule->cause;
 	verdict->class =
 		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
-	verdict->confidence = lesser(confidence(ranking, facts), most_sure(facts, rule->cause));
+	verdict->score = score(ranking, facts);
+	if (rule->cause == CAUSE_NONE)
+		verdict->score = lesser(verdict->score, NONE_SCORE);
+	verdict->confidence = calibrated(verdict->score);
 	add_evidence(verdict, facts, rule->evidence);
-	add_top_wait(verdict, facts);
-}
-
-/* Stopped, or waiting for children that are not followed: idle without one of the known causes. */
-static bool is_plainly_idle(const struct verdict_facts *facts)
-{
-	return facts->has_ledger && facts->idle > facts->wall / 2;
-}
-
-static void add_idle_reason(struct verdict *verdict, const struct verdict_facts *facts)
-{
-	bool stopped = facts->wait[WAIT_STOPPED] > facts->wait[WAIT_CHILD];
-
-	verdict->class = CLASS_IDLE;
-	add_sentence(verdict,
-		     stopped ? "it was stopped most of the time" :
-			       "it waited for the end of children or threads most of the time");
+	add_who(verdict, facts, rule);
 }
 
 static bool is_too_short(const struct verdict_facts *facts, const struct ranking *ranking)
@@ -264,31 +253,29 @@ static bool say_second(struct verdict *verdict, const struct verdict_facts *fact
 	return rule->cause == CAUSE_NONE && !facts->has_ledger;
 }
 
-static void reach_verdict(const struct run *run, struct verdict *ret)
+static void reach_verdict(const struct verdict_facts *facts, struct verdict *ret)
 {
-	struct verdict_facts facts;
-	struct ranking ranking;
+	struct ranking ranking = rank(facts);
 
 	*ret = (struct verdict){ .class = CLASS_UNKNOWN, .cause = CAUSE_NONE };
-	verdict_facts_gather(run, &facts);
-	ranking = rank(&facts);
-	if (is_too_short(&facts, &ranking)) {
-		say_too_short(ret, &facts);
+	if (is_too_short(facts, &ranking)) {
+		say_too_short(ret, facts);
 	} else {
-		name_cause(ret, &facts, &ranking);
-		if (ret->cause == CAUSE_NONE && is_plainly_idle(&facts))
-			add_idle_reason(ret, &facts);
+		name_cause(ret, facts, &ranking);
 		/* Before the last line, which may find no room. */
-		if (!say_second(ret, &facts, &ranking))
-			say_missing(ret, &facts);
-		add_evidence(ret, &facts, evidence_split);
+		if (!say_second(ret, facts, &ranking))
+			say_missing(ret, facts);
+		add_evidence(ret, facts, evidence_split);
 	}
 	ret->hint = causes[ret->cause].hint;
 }
 
 void diagnose(const struct run *run, struct diagnosis *ret)
 {
-	syscalls_analyze(run, &ret->syscalls);
-	offcpu_analyze(run, &ret->offcpu);
-	reach_verdict(run, &ret->verdict);
+	struct verdict_facts facts;
+
+	verdict_facts_gather(run, &facts);
+	reach_verdict(&facts, &ret->verdict);
+	syscalls_analyze(run, &ret->verdict, &ret->syscalls);
+	offcpu_analyze(&facts, &ret->offcpu);
 }

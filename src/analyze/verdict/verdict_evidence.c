@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/verdict/verdict_evidence.h"
-#include "metric/unit.h"
-#include "analyze/verdict/verdict_numbers.h"
 
 #include <string.h>
+
+#include "analyze/verdict/verdict_numbers.h"
+#include "metric/unit.h"
 
 /* ", 1.6 M waits a second" */
 static void said_rate(const struct verdict_facts *facts, double count, const char *what,
@@ -25,10 +26,11 @@ static void said_part(const struct verdict_facts *facts, const char *what, doubl
 		      struct text *out)
 {
 	text_format(out, "%s ", what);
-	unit_format_share(out, share_of(ns, facts->demand));
+	unit_format_share(out, share_of(ns, facts->whole));
 	said_ns(" (", ns, out);
-	said_ns(" of ", facts->demand, out);
-	text_append_string(out, facts->demand > facts->wall ? " of busy time)" : " of wall time)");
+	said_ns(" of ", facts->whole, out);
+	text_append_string(out, facts->path || facts->whole <= facts->wall ? " of wall time)" :
+									     " of busy time)");
 }
 
 static struct waited blocked_on(const struct verdict_facts *facts, enum wait_reason reason)
@@ -39,15 +41,13 @@ static struct waited blocked_on(const struct verdict_facts *facts, enum wait_rea
 static void waits_of(const struct verdict_facts *facts, const char *what, enum wait_reason reason,
 		     double ns, struct text *out)
 {
-	double count =
-		reason == WAIT_LOCK ? facts->lock_waits : (double)blocked_on(facts, reason).count;
+	double count = (double)blocked_on(facts, reason).count;
 
 	said_part(facts, what, ns, out);
 	if (count > 0)
 		said_rate(facts, count, "waits ", out);
-	if (facts->handover[reason] > facts->demand / 20) {
-		said_ns(", handing over ", facts->handover[reason], out);
-	}
+	if (facts->handing_over[reason] > facts->whole / 20)
+		said_ns(", handing over ", facts->handing_over[reason], out);
 }
 
 void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)
@@ -68,13 +68,18 @@ void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)
 	}
 }
 
+void evidence_deadlock(const struct verdict_facts *facts, struct text *out)
+{
+	text_append_string(out, facts->run->deadlock);
+}
+
 void evidence_fd_limit(const struct verdict_facts *facts, struct text *out)
 {
 	const struct tree_process *fullest = facts->run->tree->fullest;
 
-	if (facts->no_descriptor > 0)
+	if (facts->sums.no_descriptor > 0)
 		text_format(out, "%.0f calls failed for want of a file descriptor (EMFILE)",
-			    facts->no_descriptor);
+			    facts->sums.no_descriptor);
 	if (!fullest || !(fullest->facts.present & TREE_PROCESS_FD_LIMIT))
 		return;
 	text_format(out, "%s%.15s had %llu of %llu descriptors open", out->length ? "; " : "",
@@ -100,39 +105,51 @@ void evidence_cpu_quota(const struct verdict_facts *facts, struct text *out)
 void evidence_memory_limit(const struct verdict_facts *facts, struct text *out)
 {
 	const struct run_limits *around = &facts->run->limits;
-	unsigned long long high = around->cgroup_memory_high_hits.value;
-	unsigned long long most = around->cgroup_memory_max_hits.value;
+	unsigned long long hits =
+		around->cgroup_memory_high_hits.value + around->cgroup_memory_max_hits.value;
 
 	said_part(facts, "stalled at a memory limit", facts->limit, out);
-	text_format(out, ", reached %llu times", high + most);
+	if (hits)
+		text_format(out, ", reached %llu times", hits);
+	if (around->cgroup_refaults.present && around->cgroup_refaults.value) {
+		text_append_string(out, "; ");
+		unit_format(out, UNIT_COUNT, around->cgroup_refaults.value);
+		text_append_string(out, " pages were read again");
+	}
+}
+
+void evidence_blkio_limit(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "blocked on disks", facts->wait[WAIT_DISK], out);
+	text_append_string(out, "; its cgroup may move ");
+	unit_format(out, UNIT_BYTES, facts->run->limits.cgroup_io_limit_bytes.value);
+	text_append_string(out, " a second");
+}
+
+void evidence_stopped(const struct verdict_facts *facts, struct text *out)
+{
+	static const char *const words[HALT_COUNT] = {
+		[HALT_STOPPED] = "stopped by a signal",
+		[HALT_TRACED] = "stopped by a debugger or tracer",
+		[HALT_FROZEN] = "frozen with its cgroup",
+	};
+
+	said_part(facts, words[facts->halt], facts->wait[WAIT_STOPPED], out);
 }
 
 void evidence_fsync(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "syncing files", facts->sync, out);
-	said_rate(facts, facts->syncs.count, "syncs ", out);
-	if (facts->syncs.count > 0) {
-		said_ns(" of ", facts->syncs.ns / facts->syncs.count, out);
-	}
-}
+	const struct call_sum *syncs = &facts->sums.lists[LIST_SYNC];
 
-bool evidence_is_conditions(const struct verdict_facts *facts, enum run_cause cause)
-{
-	if (cause == CAUSE_LOCK)
-		return facts->contended > facts->wait[WAIT_LOCK] / 2;
-	if (cause != CAUSE_POLL || facts->wait[WAIT_CONDITION] <= facts->wait[WAIT_POLL])
-		return false;
-	/* Workers wait for work from a main thread, which itself waits for events. */
-	return facts->in_turns || facts->leader_wait[WAIT_POLL] <= facts->wall / 2;
+	said_part(facts, "syncing files", facts->sync_wait + facts->cpu_for[CPU_SYNCING], out);
+	said_rate(facts, syncs->count, "syncs ", out);
+	if (syncs->count > 0)
+		said_ns(" of ", syncs->ns / syncs->count, out);
 }
 
 void evidence_lock(const struct verdict_facts *facts, struct text *out)
 {
-	const char *what = evidence_is_conditions(facts, CAUSE_LOCK) ?
-				   "blocked on condition variables or rwlocks" :
-				   "blocked on locks";
-
-	waits_of(facts, what, WAIT_LOCK, facts->wait[WAIT_LOCK], out);
+	waits_of(facts, "blocked on locks", WAIT_LOCK, facts->wait[WAIT_LOCK], out);
 }
 
 void evidence_pipe(const struct verdict_facts *facts, struct text *out)
@@ -142,10 +159,10 @@ void evidence_pipe(const struct verdict_facts *facts, struct text *out)
 
 void evidence_network(const struct verdict_facts *facts, struct text *out)
 {
-	if (facts->wait[WAIT_NETWORK] > 0)
+	if (facts->wait[WAIT_NETWORK] >= facts->answers)
 		waits_of(facts, "blocked on sockets", WAIT_NETWORK, facts->wait[WAIT_NETWORK], out);
 	else
-		said_part(facts, "polling for answers", facts->wait[WAIT_POLL], out);
+		said_part(facts, "polling for answers", facts->answers, out);
 }
 
 void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
@@ -155,29 +172,47 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 	unit_format_real(out, UNIT_COUNT, forks);
 	text_append_string(out, " processes started");
 	said_rate(facts, forks, "", out);
-	said_ns(", each with ", facts->on_cpu / (forks + 1), out);
+	said_ns(", each with ", facts->sums.on_cpu / (forks + 1), out);
 	text_append_string(out, " of CPU time");
+}
+
+void evidence_spinning(const struct verdict_facts *facts, struct text *out)
+{
+	const struct tree_sums *sums = &facts->sums;
+
+	said_part(facts, "on a CPU without getting anything done", facts->cpu_for[CPU_SPINNING],
+		  out);
+	said_rate(facts, sums->again + sums->lists[LIST_YIELD].count + sums->lists[LIST_POLL].count,
+		  "vain calls ", out);
 }
 
 void evidence_tiny_io(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "in short reads and writes", facts->tiny, out);
-	said_rate(facts, facts->moves.count, "", out);
-	text_format(out, " of %.1f bytes", facts->bytes_per_move);
+	const struct call_sum *lists = facts->sums.lists;
+
+	said_part(facts, "in short reads and writes", facts->cpu_for[CPU_TINY], out);
+	said_rate(facts, lists[LIST_READ].count + lists[LIST_WRITE].count, "", out);
+	text_format(out, " of %.1f bytes", facts->sums.bytes_per_move);
+}
+
+static void memory_part(const struct verdict_facts *facts, const char *what, struct text *out)
+{
+	said_part(facts, what,
+		  facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING] +
+			  facts->wait[WAIT_MEMORY],
+		  out);
 }
 
 void evidence_mmap_churn(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "mapping and faulting memory",
-		  facts->fault_time + facts->map_time + facts->wait[WAIT_MEMORY], out);
-	said_rate(facts, facts->mappings.count, "calls ", out);
+	memory_part(facts, "mapping and faulting memory", out);
+	said_rate(facts, facts->sums.mappings.count, "calls ", out);
 }
 
 void evidence_page_faults(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "in page faults",
-		  facts->fault_time + facts->map_time + facts->wait[WAIT_MEMORY], out);
-	said_rate(facts, facts->faults, "faults ", out);
+	memory_part(facts, "in page faults", out);
+	said_rate(facts, facts->sums.faults, "faults ", out);
 }
 
 bool evidence_cores(const struct run *run, const char *start, struct text *out)
@@ -198,7 +233,13 @@ bool evidence_cores(const struct run *run, const char *start, struct text *out)
 
 void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "ready but without a CPU", facts->run_queue, out);
+	said_part(facts, "ready but without a CPU", facts->queue, out);
+	evidence_cores(facts->run, "; ", out);
+}
+
+void evidence_oversubscribed(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "ready while its own threads had the CPUs", facts->queue_own, out);
 	evidence_cores(facts->run, "; ", out);
 }
 
@@ -210,42 +251,61 @@ void evidence_disk(const struct verdict_facts *facts, struct text *out)
 		return;
 	}
 	waits_of(facts, "blocked on disks", WAIT_DISK, facts->wait[WAIT_DISK], out);
-	if (facts->disk_calls > facts->demand / 20) {
-		said_ns(", CPU for it ", facts->disk_calls, out);
-	}
+	if (facts->cpu_for[CPU_DISK] > facts->whole / 20)
+		said_ns(", CPU for it ", facts->cpu_for[CPU_DISK], out);
 }
 
 void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 {
-	if (facts->own_queue <= facts->computing) {
-		said_part(facts, "on a CPU", facts->on_cpu, out);
-		evidence_cores(facts->run, "; ", out);
-		return;
-	}
-	text_append_string(out, evidence_cores(facts->run, "", out) ? "; " : "");
-	said_ns("its threads waited ", facts->own_queue, out);
-	text_append_string(out, " for each other's");
+	said_part(facts, "on a CPU", facts->on_cpu, out);
+	evidence_cores(facts->run, "; ", out);
 }
 
-static void idle(const struct verdict_facts *facts, const char *what, struct text *out)
+void evidence_kernel_cpu(const struct verdict_facts *facts, struct text *out)
 {
-	text_format(out, "%s: nobody %s in ", what,
-		    facts->parked > 0 ? "did any work" : "ran or waited for anything else");
-	unit_format_share(out, share_of(facts->idle, facts->wall));
-	said_ns(" of the time (", facts->idle, out);
-	text_append_string(out, ")");
+	said_part(facts, "in the kernel on a CPU", facts->cpu_for[CPU_IN_KERNEL], out);
+	said_rate(facts, facts->sums.calls.count, "calls ", out);
+}
+
+void evidence_serialised(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "one at a time on a CPU", facts->on_cpu, out);
+	text_append_string(out, "; by locks held up ");
+	unit_format_share(out, facts->crew.held_up);
+}
+
+void evidence_imbalance(const struct verdict_facts *facts, struct text *out)
+{
+	text_format(out, "%.15s (%d) computed ", facts->crew.name, facts->crew.busiest.tid);
+	unit_format_real(out, UNIT_NS, facts->crew.busiest_ns);
+	said_ns(", all who work beside it ", facts->crew.others_ns, out);
+}
+
+void evidence_pipe_stage(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "on a CPU", facts->on_cpu, out);
+	said_ns("; others waited in pipes ", facts->sums.wait[WAIT_PIPE], out);
 }
 
 void evidence_sleep(const struct verdict_facts *facts, struct text *out)
 {
-	idle(facts, "asleep", out);
+	said_part(facts, "asleep", facts->wait[WAIT_TIMER] + facts->timed, out);
 }
 
 void evidence_poll(const struct verdict_facts *facts, struct text *out)
 {
-	bool conditions = evidence_is_conditions(facts, CAUSE_POLL);
+	double conditions = facts->wait[WAIT_CONDITION] - facts->timed;
+	double polls = facts->wait[WAIT_POLL] - facts->answers;
 
-	idle(facts, conditions ? "waiting on condition variables" : "waiting for events", out);
+	if (conditions > polls)
+		said_part(facts, "waiting for work on condition variables", conditions, out);
+	else
+		said_part(facts, "waiting for events", polls, out);
+}
+
+void evidence_child_wait(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "waiting for the end of a child or thread", facts->wait[WAIT_CHILD], out);
 }
 
 void evidence_none(const struct verdict_facts *facts, struct text *out)
@@ -287,63 +347,12 @@ void evidence_split(const struct verdict_facts *facts, struct text *out)
 
 	if (!facts->has_ledger)
 		return;
-	said_ns("all threads: on a CPU ", facts->on_cpu, out);
-	said_ns(", ready ", facts->run_queue, out);
+	said_ns("all threads: on a CPU ", facts->sums.on_cpu, out);
+	said_ns(", ready ", facts->sums.run_queue, out);
 	said_ns(", blocked ", blocked, out);
 	before = out->length;
 	if (blocked > 0)
 		largest_waits(facts, out);
 	if (out->length > before)
 		text_append_string(out, ")");
-}
-
-/* The wait that a cause is about. */
-static int reason_of(enum run_cause cause)
-{
-	static const struct {
-		enum run_cause cause;
-		enum wait_reason reason;
-	} reasons[] = {
-		{ CAUSE_LOCK, WAIT_LOCK },	 { CAUSE_PIPE, WAIT_PIPE },
-		{ CAUSE_NETWORK, WAIT_NETWORK }, { CAUSE_DISK, WAIT_DISK },
-		{ CAUSE_FSYNC, WAIT_DISK },	 { CAUSE_MEMORY_LIMIT, WAIT_MEMORY },
-		{ CAUSE_SLEEP, WAIT_TIMER },	 { CAUSE_POLL, WAIT_POLL },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (reasons[i].cause == cause)
-			return (int)reasons[i].reason;
-	return -1;
-}
-
-static void waker(const struct tree_wait *wait, struct text *out)
-{
-	double share = tree_wait_waker_share(wait);
-
-	if (wait->waker.total_ns == 0 || share < 0.005)
-		return;
-	if (wait->waker.waker_tid == 0)
-		text_append_string(out, "; ended by the kernel in ");
-	else
-		text_format(out, "; ended by %.15s (%d) in ", wait->waker.waker_comm,
-			    wait->waker.waker_tid);
-	unit_format_share(out, share);
-}
-
-void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, struct text *out)
-{
-	const struct tree *tree = facts->run->tree;
-	int reason = evidence_is_conditions(facts, cause) ? WAIT_CONDITION : reason_of(cause);
-
-	for (size_t i = 0; i < tree->top_wait_count; i++) {
-		const struct tree_wait *wait = &tree->top_waits[i];
-
-		if ((int)wait->reason != reason)
-			continue;
-		text_format(out, "%.15s (%d) waited ", wait->comm, wait->thread.tid);
-		unit_format_real(out, UNIT_NS, (double)wait->total_ns);
-		said_ns(", longest ", (double)wait->longest_ns, out);
-		waker(wait, out);
-		return;
-	}
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The measured facts that a verdict weighs, all as times of the run so that
- * they can be compared.
+ * The measured facts that a verdict weighs, all as times of the run so that they can be compared.
  *
- * The scale is `demand`: the thread time spent on a CPU or lost in waits that
- * cost something, but at least the wall time.  So a busy tree is judged by what
- * its busy threads did, however many others wait for work, and a tree that did
- * little is judged by what it waited for.
+ * Where the critical path is known, they are taken along it: what the wall time consisted of.  A
+ * wait that another thread of the tree ended is no part of it, but what that thread did meanwhile.
+ * Otherwise they are sums over all threads: `whole` is then the thread time on a CPU, in the queue
+ * for one and in waits that cost something, at least the wall time; time in which nobody did any of
+ * that is divided among the waits for work.
  *
- * Time on a CPU is split by its purpose, as far as that is known; each part is
- * a lower estimate, and the rest is plain computing.
+ * What CPU time was spent on is known of the whole tree only; that on the path is divided alike.
  */
 #ifndef ANALYZE_VERDICT_FACTS_H
 #define ANALYZE_VERDICT_FACTS_H
@@ -22,64 +21,14 @@ struct call_sum {
 	double ns;
 };
 
-struct verdict_facts {
-	const struct run *run;
-	bool has_cpu;	 /* on_cpu is measured */
-	bool has_queue;	 /* run_queue is */
-	bool has_ledger; /* waits are, by reason */
-	bool has_calls;	 /* system calls are */
-	bool has_limit_events;
-
-	double wall, demand, active; /* ns */
-	double cores, online;	     /* online 0: not known */
-	double on_cpu, in_kernel, run_queue;
-	double wait[WAIT_REASON_COUNT]; /* without the long waits of threads that only wait */
-	double parked, covered;		/* those, and others; see verdict_threads.h */
-	bool in_turns;	   /* threads wake each other from many short waits on conditions */
-	double contended;  /* those waits while they computed: in wait[WAIT_LOCK] */
-	double lock_waits; /* how many, those included */
-	double leader_wait[WAIT_REASON_COUNT];
-	double idle;	    /* nobody did anything or waited for something that costs */
-	double unexplained; /* waits without a reason, or none was measured */
-
-	double call_overhead; /* ns that a call takes beside its latency */
-	struct call_sum calls, moves, syncs, mappings, polls;
-	double connects, accepts, network_calls;
-	double no_descriptor; /* calls that failed because no file descriptor was free */
-	double bytes_per_move;
-	double faults;
-
-	double sync_calls; /* on a CPU in syncs and the writes that belong to them */
-	double sync;	   /* syncs and the writes that belong to them, waits included */
-	double disk;	   /* waits for disks beside those */
-	double disk_calls; /* on a CPU in reads and writes that involve a disk */
-	double tiny;	   /* on a CPU to move a few bytes */
-	double fault_time; /* on a CPU in page faults */
-	double map_time;   /* on a CPU in calls that change memory maps */
-	double handover[WAIT_REASON_COUNT]; /* on a CPU to hand over to another thread */
-	double handshake; /* 0 to 1: reads of pipes and sockets wait for an answer of a few bytes */
-	double computing; /* the rest on a CPU */
-
-	double quota;	/* waiting for a CPU because of cpu.max */
-	double stretch; /* for time on a CPU: with its part of a queue that is shared with others */
-	double answering; /* in that queue after a partner woke it */
-	double barged;	  /* in the queue after a lock was let go: others take it meanwhile */
-	double starved;	  /* waiting for a CPU beyond what is usual on a shared machine */
-	double own_queue; /* because the tree itself keeps all CPUs busy */
-	double limit;	  /* in stalls at a memory limit */
-	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
-	double fork_rate; /* processes a second */
-	double forking;	  /* 0 to 1: most of it is starting short processes */
-};
-
-void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
-
 /* Calls whose time is weighed, by name; a name is in one list only. */
 enum call_list {
 	LIST_READ,
 	LIST_WRITE,
+	LIST_ASYNC, /* reads and writes that are handed in and collected */
 	LIST_SYNC,
 	LIST_POLL,
+	LIST_YIELD,
 	LIST_CONNECT,
 	LIST_ACCEPT,
 	LIST_REST,
@@ -88,13 +37,130 @@ enum call_list {
 
 enum call_list call_list_of(const char *name);
 
-/* Adds to `lists`, and sets the facts that are sums of calls. */
-void verdict_calls_gather(struct verdict_facts *facts, struct call_sum lists[LIST_COUNT]);
+/* Sums over all threads of the tree. */
+struct tree_sums {
+	double on_cpu, in_kernel, run_queue;
+	double wait[WAIT_REASON_COUNT];
+	double disk_waits, poll_waits; /* how many */
+	double blocked_in_calls;       /* in calls that returned */
+	double faults;
+	struct call_sum calls, mappings, lists[LIST_COUNT];
+	double connected;      /* connections that it made */
+	double received;       /* network calls beside those */
+	double again;	       /* calls that had nothing to give (EAGAIN) */
+	double no_descriptor;  /* calls that failed because no file descriptor was free */
+	double bytes_per_move; /* of reads and writes; negative: not known */
+	double read_from_disk; /* 0 to 1: of the bytes moved */
+};
+
+/* What time on a CPU was for.  Each part is a lower estimate; the rest is CPU_COMPUTING. */
+enum cpu_purpose {
+	CPU_SPINNING,
+	CPU_SYNCING, /* syncs, and the writes that belong to them */
+	CPU_DISK,    /* reads and writes that waited for a disk */
+	CPU_TINY,    /* moving a few bytes at a time */
+	CPU_MAPPING,
+	CPU_FAULTING,
+	CPU_IN_KERNEL, /* most of the rest is the kernel's */
+	CPU_COMPUTING,
+	CPU_PURPOSES,
+};
+
+/* Divides the CPU time of the tree: fractions of 1, or all 0 when it used none. */
+void verdict_cpu_split(const struct tree_sums *sums, double fractions[CPU_PURPOSES]);
+
+/* How the threads of the tree share the computing. */
+struct crew {
+	/*
+	 * 0 to 1: how long the threads that compute are blocked on locks and conditions, of that
+	 * and their time on a CPU; a thread counts by its CPU time.
+	 */
+	double held_up;
+	/* The busiest of threads that do the same or wait for each other; tid 0: they share evenly. */
+	struct task_key busiest;
+	char name[TREE_COMM_SIZE];
+	double busiest_ns, others_ns; /* CPU time */
+	double open;		      /* waits in calls that had not returned at the end */
+	double open_conditions;	      /* those on conditions */
+	double open_accepts;	      /* those in accept() */
+	bool is_traced;		      /* one is stopped by its tracer at the end */
+};
+
+void crew_gather(const struct run *run, struct crew *ret);
+
+/* Why the computing on the path took so long; the first that holds. */
+enum computing {
+	COMPUTING_COLLECTOR,
+	COMPUTING_SERIALISED,
+	COMPUTING_UNEVEN,
+	COMPUTING_STAGE, /* of a pipeline */
+	COMPUTING_CHILD,
+	COMPUTING_ITSELF,
+};
+
+/* What holds a stopped thread; as the object of its wait (see struct tree_wait_event), from 1 on. */
+enum halt {
+	HALT_STOPPED,
+	HALT_TRACED,
+	HALT_FROZEN,
+	HALT_COUNT,
+};
+
+struct verdict_facts {
+	const struct run *run;
+	const struct critical_path *path; /* NULL: not known, or too much of it was not seen */
+	bool has_cpu;			  /* on_cpu is measured */
+	bool has_queue;			  /* the run queue is */
+	bool has_ledger;		  /* waits are, by reason */
+	bool has_calls;			  /* system calls are */
+	bool has_limit_events;		  /* memory limits were reached */
+
+	double wall, whole;   /* ns */
+	double cores, online; /* online 0: not known */
+	struct tree_sums sums;
+	struct crew crew;
+
+	/* Parts of `whole`: */
+	double on_cpu;
+	double cpu_for[CPU_PURPOSES];
+	double handing_over[WAIT_REASON_COUNT]; /* cpu: two that answer each other do little else */
+	double wait[WAIT_REASON_COUNT];
+	double sync_wait;   /* the part of wait[WAIT_DISK] in syncs */
+	double unexplained; /* waits without a reason, lost events, or nothing was measured */
+	double queue;
+	double quota;	  /* of it: because of cpu.max */
+	double queue_own; /* the tree itself had the CPU */
+	double starved;	  /* others had it */
+	double shared;	  /* others had it, no more than is usual on a machine with others */
+
+	double contended; /* the part of on_cpu in which another waited for a lock, if serialised */
+	double not_followed; /* the part of on_cpu that others did in waits too short to follow */
+
+	enum computing computing;
+	const struct path_part *who; /* the main part of the computing on the path, or NULL */
+	double who_ns;		     /* and what its program computed */
+	enum halt halt;		     /* what wait[WAIT_STOPPED] mainly was */
+	bool is_io_limited;	     /* it moves about as much as its cgroup may */
+	double limit;		     /* in stalls at a memory limit */
+	double answers;		     /* in polls of a client for the answers of its server */
+	double timed;	/* the part of wait[WAIT_CONDITION] that ended by a time limit */
+	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
+	double forking; /* 0 to 1: the part of on_cpu that is starting short processes */
+};
+
+void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
+
+/* Sets sums.calls, sums.lists and what else is about calls. */
+void verdict_calls_gather(struct verdict_facts *facts);
+
+/* Sets what is taken from the path: path, whole, on_cpu, wait and the queue. */
+void verdict_path_gather(struct verdict_facts *facts);
+/* Sets `halt`, `computing` and `who`. */
+void verdict_path_explain(struct verdict_facts *facts);
 
 /*
- * What limits a run from outside: quota, memory limit, pressure, the queue for
- * CPUs; and how much of its time is starting processes.  Call it last: it takes
- * from the times that the others have set.
+ * What limits a run from outside: quota, memory limit, pressure, the queue for CPUs; and how much
+ * of its time is starting processes.  It takes from the times that the others have set.
  */
 void verdict_limits_gather(struct verdict_facts *facts);
 

@@ -3,32 +3,34 @@
 
 #include "analyze/verdict/verdict_numbers.h"
 
-/* A storm of processes: at least so many per second, with at most so much CPU time each. */
-#define FORK_RATE 60.0
+/*
+ * A storm of processes: at least so many, with at most so much CPU time each.  Starting a small
+ * program takes about a millisecond of CPU time, an interpreter five.
+ */
 #define FORK_CPU_NS 8e6
 #define FORKS_MIN 20
 /* With less disk traffic, disks are not a reason to wait. */
 #define PRESSED_BYTES (1 << 20)
-/* From this share of all CPUs on, the tree begins to wait for itself. */
+/*
+ * Without a path it is not known who had the CPU.  From the first share of all CPUs on, the tree
+ * begins to wait for itself; from the second on, for nobody else.
+ */
 #define SATURATION_BEGIN 0.7
 #define SATURATION_END 0.9
 /*
- * On a machine shared with others, time in the queue says less about a program
- * than what it runs for.  Up to the first share, all of it is put down to
- * sharing; from the second on, none.  Both are lower where the program wants
- * more CPUs than there are, and so gets in its own way.
+ * Short processes that are started one at a time have at most this many in the queue, the parent
+ * and the child; more get in each other's way.
  */
-#define SHARED_BEGIN 0.6
-#define SHARED_END 0.8
-#define CROWDED_LESS 0.1
+#define IN_TURN 2.0
 /*
- * Short processes that are started one at a time have at most this many in the
- * queue, the parent and the child; more get in each other's way.  That counts
- * only if they get some CPU.
+ * On a machine that is shared with others, some time in the queue behind them is usual, and says
+ * less about a program than what it does with the rest.  From this share of all time on it is what
+ * the program mainly does.
  */
-#define STORM_IN_TURN 2.0
-#define STORM_CORES_LITTLE 0.25
-#define STORM_CORES_ENOUGH 0.5
+#define STARVED_SHARE 0.5
+/* A limit of I/O counts if at least this share of what it allows was moved. */
+#define IO_LIMIT_USED 0.5
+#define PAGE_BYTES 4096.0
 
 static double number(const struct run_number *value)
 {
@@ -36,8 +38,8 @@ static double number(const struct run_number *value)
 }
 
 /*
- * Others in its cgroup may have used up the quota: a run that uses little of it
- * is not limited by it.
+ * Others in its cgroup may have used up the quota: a run that uses little of it is not limited by
+ * it.
  */
 static bool uses_quota(const struct verdict_facts *facts)
 {
@@ -48,10 +50,9 @@ static bool uses_quota(const struct verdict_facts *facts)
 }
 
 /*
- * Throttled time is counted on each CPU, queue time by each thread, so the one
- * is only a share of the other.  It is too low where few threads are ready at
- * the end of a period, so the periods in which the quota was used up are taken
- * into account as well.
+ * Throttled time is counted on each CPU, queue time by each thread, so the one is only a share of
+ * the other.  It is too low where few threads are ready at the end of a period, so the periods in
+ * which the quota was used up are taken into account as well.
  */
 static double quota_ns(const struct verdict_facts *facts)
 {
@@ -64,39 +65,88 @@ static double quota_ns(const struct verdict_facts *facts)
 		return 0;
 	if (!facts->has_queue)
 		return lesser(throttled, facts->unexplained);
-	return facts->run_queue *
-	       greater(share_of(throttled * 1.25, facts->wall), periods * periods);
+	return facts->queue * greater(share_of(throttled * 1.25, facts->wall), periods * periods);
 }
 
-/* Memory stalls of the cgroup count as far as the run waited for memory or was in the kernel. */
-static double limit_ns(const struct verdict_facts *facts)
+/* Without a path it is estimated how long the tree itself had the CPU. */
+static double own_queue(const struct verdict_facts *facts)
 {
-	const struct run_limits *around = &facts->run->limits;
-	double waited = facts->wait[WAIT_MEMORY];
-	double stalled = number(&around->cgroup_memory_some_us) * 1000;
+	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
+	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
+	double crowd = at_least_0(facts->queue - IN_TURN * facts->wall) * facts->forking;
 
-	if (!facts->has_limit_events)
-		return 0;
-	return greater(waited, lesser(stalled, waited + facts->in_kernel));
+	return greater(facts->queue * saturated, crowd);
 }
 
-static void gather_limits(struct verdict_facts *facts)
+/* Says who had the CPU while the run waited for one. */
+static void divide_queue(struct verdict_facts *facts)
 {
-	const struct run_limits *around = &facts->run->limits;
+	double rest;
 
 	facts->quota = quota_ns(facts);
-	facts->has_limit_events =
-		number(&around->cgroup_memory_high_hits) + number(&around->cgroup_memory_max_hits) >
-		0;
-	facts->limit = limit_ns(facts);
-	facts->fault_time = at_least_0(facts->fault_time - facts->limit);
+	rest = 1 - share_of(facts->quota, facts->queue);
+	if (!facts->path) {
+		facts->queue_own = own_queue(facts);
+		facts->starved = facts->queue - facts->queue_own;
+	}
+	facts->queue_own *= rest;
+	facts->starved *= rest;
+	if (facts->starved < STARVED_SHARE * facts->whole)
+		facts->starved = 0;
+	facts->shared = at_least_0(facts->queue - facts->quota - facts->queue_own - facts->starved);
+}
+
+static void move_part(double *from, double share, double *to)
+{
+	*to += *from * share;
+	*from -= *from * share;
 }
 
 /*
- * Without a ledger: I/O stalls around the run while it was not on a CPU, if it
- * moved anything itself.
+ * Where a memory limit was reached: pages that came back after they had been thrown out were read
+ * because of the limit.  Stalls of the cgroup count as far as the run waited for memory or was in
+ * the kernel.
  */
-static void gather_pressure(struct verdict_facts *facts)
+static void take_limit(struct verdict_facts *facts)
+{
+	const struct run_limits *around = &facts->run->limits;
+	double back = share_of(number(&around->cgroup_refaults) * PAGE_BYTES,
+			       amount_of(facts->run, AMOUNT_read_bytes));
+	double stalled = number(&around->cgroup_memory_some_us) * 1000;
+	double kernel = facts->on_cpu * share_of(facts->sums.in_kernel, facts->sums.on_cpu);
+	double more;
+
+	/* The counters of cgroup v1 do not rise when pages of files are thrown out. */
+	facts->has_limit_events = number(&around->cgroup_memory_high_hits) > 0 ||
+				  number(&around->cgroup_memory_max_hits) > 0 ||
+				  (around->cgroup_memory_limit_bytes.present && back > 0);
+	if (!facts->has_limit_events)
+		return;
+	facts->limit = facts->wait[WAIT_MEMORY];
+	facts->wait[WAIT_MEMORY] = 0;
+	move_part(&facts->wait[WAIT_DISK], back, &facts->limit);
+	move_part(&facts->cpu_for[CPU_DISK], back, &facts->limit);
+	move_part(&facts->cpu_for[CPU_FAULTING], back, &facts->limit);
+	move_part(&facts->cpu_for[CPU_IN_KERNEL], back, &facts->limit);
+	more = lesser(at_least_0(stalled - facts->limit), kernel);
+	facts->limit += more;
+	facts->cpu_for[CPU_FAULTING] = at_least_0(facts->cpu_for[CPU_FAULTING] - more);
+}
+
+static void take_io_limit(struct verdict_facts *facts)
+{
+	double allowed = number(&facts->run->limits.cgroup_io_limit_bytes) * facts->wall / 1e9;
+	double moved = amount_of(facts->run, AMOUNT_read_bytes) +
+		       amount_of(facts->run, AMOUNT_write_bytes);
+
+	facts->is_io_limited = allowed > 0 && moved >= IO_LIMIT_USED * allowed;
+}
+
+/*
+ * Without a ledger: I/O stalls around the run while it was not on a CPU, if it moved anything
+ * itself.
+ */
+static void take_pressure(struct verdict_facts *facts)
 {
 	const struct run_limits *around = &facts->run->limits;
 	const struct run_number *stalled = around->cgroup_io_some_us.present ?
@@ -111,65 +161,41 @@ static void gather_pressure(struct verdict_facts *facts)
 	facts->unexplained -= facts->pressed;
 }
 
-/*
- * A thread that is woken for a lock waits for a CPU, while the thread that
- * released the lock, or another, takes it again: that is contention as well.
- */
-static double barged_ns(const struct verdict_facts *facts, double queue)
+/* The part of the computing on the path that many processes did, little each. */
+static double short_processes(const struct verdict_facts *facts)
 {
-	const struct amounts *amounts = &facts->run->tree->amounts;
-	double share = share_of(facts->lock_waits, (double)amounts_get(amounts, AMOUNT_wait_count));
+	double ns = 0, processes = 0;
 
-	return lesser(queue * share, facts->wait[WAIT_LOCK]);
+	for (size_t i = 0; i < facts->path->parts.count; i++) {
+		const struct path_part *part = &facts->path->parts.data[i];
+
+		if (part->kind != PATH_CPU || part->via == PATH_DIRECT ||
+		    (double)part->ns > FORK_CPU_NS * (double)part->processes)
+			continue;
+		ns += (double)part->ns;
+		processes = greater(processes, (double)part->processes);
+	}
+	return processes < FORKS_MIN ? 0 : share_of(ns, facts->on_cpu);
 }
 
-/* Queueing among the tree's own short processes is part of their storm. */
-static double storm_ns(const struct verdict_facts *facts, double queue)
-{
-	double crowd = at_least_0(queue - STORM_IN_TURN * facts->wall);
-
-	return crowd * facts->forking *
-	       (1 - falling(facts->cores, STORM_CORES_LITTLE, STORM_CORES_ENOUGH));
-}
-
-static void gather_queue(struct verdict_facts *facts)
-{
-	double queue = at_least_0(facts->run_queue - facts->quota);
-	double busy = facts->online > 0 ? facts->cores / facts->online : 0;
-	double shared, storm, less = 0;
-	double saturated = 1 - falling(busy, SATURATION_BEGIN, SATURATION_END);
-
-	facts->barged = barged_ns(facts, queue);
-	queue -= facts->barged;
-	storm = storm_ns(facts, queue);
-	facts->own_queue = storm + (queue - storm) * saturated;
-	queue -= facts->own_queue;
-	if (facts->on_cpu + queue > facts->online * facts->wall)
-		less = CROWDED_LESS;
-	shared = queue * falling(share_of(queue, facts->on_cpu + queue), SHARED_BEGIN - less,
-				 SHARED_END - less);
-	facts->starved = queue - shared;
-	facts->answering = shared * facts->handshake;
-	shared -= facts->answering;
-	facts->stretch = facts->on_cpu > 0 ? 1 + shared / facts->on_cpu : 1;
-}
-
-static void gather_forks(struct verdict_facts *facts)
+static void take_forks(struct verdict_facts *facts)
 {
 	double forks = (double)facts->run->tree->forks;
-	double cpu = facts->on_cpu / (forks + 1);
+	double cpu = facts->sums.on_cpu / (forks + 1);
 
-	if (forks < FORKS_MIN || facts->wall <= 0)
+	if (forks < FORKS_MIN)
 		return;
-	facts->fork_rate = forks * 1e9 / facts->wall;
-	facts->forking =
-		share_of(facts->fork_rate, FORK_RATE) * (cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1);
+	if (facts->path)
+		facts->forking = short_processes(facts);
+	else
+		facts->forking = cpu > FORK_CPU_NS ? FORK_CPU_NS / cpu : 1;
 }
 
 void verdict_limits_gather(struct verdict_facts *facts)
 {
-	gather_limits(facts);
-	gather_pressure(facts);
-	gather_forks(facts);
-	gather_queue(facts);
+	take_forks(facts);
+	divide_queue(facts);
+	take_limit(facts);
+	take_io_limit(facts);
+	take_pressure(facts);
 }

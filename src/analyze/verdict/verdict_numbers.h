@@ -46,13 +46,6 @@ static inline double waited_count(const struct amounts *amounts, enum wait_reaso
 	return (double)amounts_waited(amounts, reason).count;
 }
 
-/* On a CPU, or waiting for one. */
-static inline double ready_ns(const struct amounts *amounts)
-{
-	return (double)amounts_get(amounts, AMOUNT_run_time_ns) +
-	       (double)amounts_get(amounts, AMOUNT_wait_time_ns);
-}
-
 /* 1 up to `low`, 0 from `high` on, falling in between. */
 static inline double falling(double value, double low, double high)
 {

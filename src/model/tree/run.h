@@ -58,6 +58,8 @@ struct run_limits {
 	struct run_number cgroup_memory_limit_bytes;	     /* lowest of it and its ancestors */
 	struct run_number cgroup_memory_max_hits, cgroup_memory_high_hits;
 	struct run_number cgroup_oom_kills;
+	struct run_number cgroup_refaults;	 /* pages that came back after they were evicted */
+	struct run_number cgroup_io_limit_bytes; /* a second, lowest of its disks; absent: none */
 	struct run_number cgroup_cpu_some_us, cgroup_memory_some_us, cgroup_io_some_us;
 	uint32_t online_cpus;
 };
@@ -82,6 +84,7 @@ struct past_event {
 	char comm[TREE_COMM_SIZE];
 };
 
+#define RUN_DEADLOCK_SIZE 160
 #define PAST_EVENTS 16384
 #define PAST_SAMPLES 4096
 
@@ -165,6 +168,7 @@ struct run {
 	struct run_past past;
 	struct timeline *timeline; /* while it is live; NULL: no critical path is wanted */
 	struct critical_path path;
+	char deadlock[RUN_DEADLOCK_SIZE]; /* who waits for whom in a circle; "" when nobody does */
 	struct phases phases;
 	struct phase_now now; /* at the last sample */
 	struct run_losses losses;

@@ -188,7 +188,11 @@ struct tree_wait_event {
 	uint32_t waker;	   /* WAKER_MEMBER: its serial number */
 	int32_t waker_pid, waker_tid; /* 0: an interrupt, or not known */
 	char waker_comm[TREE_COMM_SIZE];
-	uint64_t object; /* address of a futex, inode number of a file, pipe or socket; 0: none */
+	/*
+	 * Address of a futex; inode number of a file, pipe or socket; of WAIT_STOPPED 1 (a signal),
+	 * 2 (a tracer) or 3 (the freezer); 0: none.
+	 */
+	uint64_t object;
 	/* Who had its CPU from wake_ns to run_ns; the rest of that time nobody had it. */
 	uint64_t queued_tree_ns, queued_outside_ns;
 	int32_t queued_pid; /* the one outside that had it longest */

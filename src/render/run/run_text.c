@@ -201,6 +201,8 @@ static void print_limit(FILE *out, const struct verdict *verdict,
 	if (verdict->cause != CAUSE_NONE)
 		text_format(&line, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
 			    causes[verdict->cause].name);
+	if (verdict->who[0])
+		text_format(&line, ", %s", verdict->who);
 	text_format(&line, " (%s", class_names[verdict->class]);
 	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
 		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);

@@ -166,7 +166,10 @@ void verdict_json(struct json *json, const struct diagnosis *diagnosis)
 	json_begin_object(json);
 	json_member_string(json, "class", class_names[verdict->class]);
 	json_member_string(json, "cause", causes[verdict->cause].name);
+	write_share(json, "score", verdict->score);
 	write_share(json, "confidence", verdict->confidence);
+	if (verdict->who[0])
+		json_member_string(json, "who", verdict->who);
 	json_key(json, "evidence");
 	json_begin_array(json);
 	for (size_t i = 0; i < verdict->evidence_count; i++)

@@ -16,6 +16,7 @@
 #include "host/proc/task_text.h"
 #include "model/run/run_states.h"
 #include "model/snapshot/snapshot.h"
+#include "session/watch/io_limit.h"
 
 #define PLACES_LIMIT 65536
 #define NS_PER_US 1000
@@ -54,6 +55,8 @@ static const struct {
 	{ OF_QUOTA, "cpu.stat throttled_usec",     NS_PER_US, NUMBER(cgroup_throttled_ns) },
 	{ OF_LIMIT, "memory.events max",           1, NUMBER(cgroup_memory_max_hits) },
 	{ OF_LIMIT, "memory.events.local max",     1, NUMBER(cgroup_memory_max_hits) },
+	{ OF_LIMIT, "memory.stat workingset_refault_file", 1, NUMBER(cgroup_refaults) },
+	{ OF_LIMIT, "memory.stat workingset_refault", 1, NUMBER(cgroup_refaults) },
 	{ OF_LIMIT, "memory.events high",          1, NUMBER(cgroup_memory_high_hits) },
 };
 /* clang-format on */
@@ -144,6 +147,7 @@ void limits_between(const struct snapshot *host, const struct snapshot *cgroups,
 	take_limit(sheet, "cpu.max quota_usec", quota, &ret->cgroup_quota_us);
 	take_limit(sheet, "cpu.max period_usec", quota, &ret->cgroup_period_us);
 	take_limit(sheet, "memory.max", limit, &ret->cgroup_memory_limit_bytes);
+	ret->cgroup_io_limit_bytes = io_limit_read(trees, places);
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 		enum counter_place place = counters[i].place;
 		uint32_t bound = place == OF_QUOTA ? quota : place == OF_LIMIT ? limit : NO_ROW;

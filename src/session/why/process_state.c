@@ -299,5 +299,7 @@ int task_state_reason(const struct task_state *thread)
 	rule = syscall_wait_rule(SYSCALL_NATIVE, thread->call.number);
 	if (rule < WAIT_REASON_COUNT)
 		return rule == WAIT_OTHER ? -1 : (int)rule;
+	if (rule == WAIT_RULE_POLL)
+		return WAIT_POLL;
 	return rule == WAIT_RULE_BY_FD && kind ? kind->reason : -1;
 }

@@ -110,7 +110,7 @@ static uint64_t count_children(const struct tree *tree, int32_t pid)
 	return count;
 }
 
-/* Judges the run as if the process were its only member.  Borrows everything. */
+/* Without a critical path: judges the run as if the process were its only member.  Borrows all. */
 static void judge_alone(const struct run *run, struct tree_process *process, struct diagnosis *ret)
 {
 	struct run alone = *run;
@@ -171,7 +171,7 @@ static void judge(struct why *why)
 	if (!process)
 		return;
 	why->by_children = works_by_children(why, process);
-	if (why->by_children)
+	if (why->by_children || why->run->path.is_known)
 		diagnose(why->run, &why->diagnosis);
 	else
 		judge_alone(why->run, process, &why->diagnosis);

@@ -71,6 +71,19 @@ static void without_a_ledger_stalls_on_io_speak_for_the_disk(void **state)
 	assert_cause(run, CAUSE_DISK);
 }
 
+static void stalls_on_io_say_nothing_of_who_moves_less_than_a_megabyte(void **state)
+{
+	(void)state;
+	for (uint64_t less = 0; less < 2; less++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 150, .kernel = 100, .no_times = true);
+		amounts_set(&run->tree->amounts, AMOUNT_read_bytes, (1 << 20) - less);
+		run->limits.cgroup_io_some_us = KNOWN(1200000);
+		assert_cause(run, less ? CAUSE_NONE : CAUSE_DISK);
+	}
+}
+
 static bool says(const struct verdict *verdict, const char *sentence)
 {
 	for (size_t i = 0; i < verdict->evidence_count; i++)
@@ -93,7 +106,7 @@ static void lost_threads_make_a_verdict_less_sure_and_are_named(void **state)
 	run->losses.untracked_tasks = 12;
 	after = judge(run);
 	assert_int_equal(after.cause, before.cause);
-	assert_true(after.confidence < before.confidence * 0.8);
+	assert_true(after.score < before.score * 0.8);
 	assert_true(says(&after, sentence));
 	assert_false(says(&before, sentence));
 }
@@ -125,6 +138,7 @@ int main(void)
 		cmocka_unit_test(without_a_ledger_a_loop_is_still_cpu_bound_with_less_confidence),
 		cmocka_unit_test(without_a_ledger_what_was_waited_for_is_unknown),
 		cmocka_unit_test(without_a_ledger_stalls_on_io_speak_for_the_disk),
+		cmocka_unit_test(stalls_on_io_say_nothing_of_who_moves_less_than_a_megabyte),
 		cmocka_unit_test(lost_threads_make_a_verdict_less_sure_and_are_named),
 		cmocka_unit_test(numbers_of_any_size_end_in_a_verdict),
 	};

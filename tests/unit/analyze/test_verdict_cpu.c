@@ -13,7 +13,7 @@ static void a_loop_is_cpu_bound(void **state)
 	assert_cause(run, CAUSE_CPU);
 }
 
-static void a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd(void **state)
+static void threads_that_crowd_on_every_cpu_are_oversubscribed(void **state)
 {
 	RUN(1500);
 
@@ -21,7 +21,7 @@ static void a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd(void **
 	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1498, 2, 0 } }, .on_cpu = 2);
 	for (int i = 1; i <= 8; i++)
 		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 370, .run_queue = 1130);
-	assert_cause(run, CAUSE_CPU);
+	assert_cause(run, CAUSE_OVERSUBSCRIBED);
 }
 
 static void one_busy_thread_among_idle_ones_is_cpu_bound(void **state)
@@ -42,7 +42,7 @@ static void a_build_that_waits_for_its_children_is_not_idle(void **state)
 	(void)state;
 	THREAD(.pid = 10, .comm = "make", .on_cpu = 100, .waits = { { WAIT_CHILD, 3900, 9, 0 } });
 	for (int i = 1; i <= 8; i++)
-		THREAD(.pid = 10 + i, .comm = "cc1", .on_cpu = 900, .run_queue = 3000, .kernel = 90,
+		THREAD(.pid = 10 + i, .comm = "cc1", .on_cpu = 900, .run_queue = 300, .kernel = 90,
 		       .faults = 20000, .waits = { { WAIT_DISK, 60, 20, 0 } });
 	assert_cause(run, CAUSE_CPU);
 }
@@ -69,13 +69,15 @@ static void cpu_time_of_children_that_nobody_saw_is_computing(void **state)
 	assert_non_null(strstr(verdict.evidence[1], "waits were not measured, which were 36.0 %"));
 }
 
-static void a_loop_on_a_busy_machine_is_still_cpu_bound(void **state)
+static void a_loop_is_starved_from_half_of_the_time_in_the_queue_on(void **state)
 {
-	RUN(1500);
+	for (int less = 0; less < 2; less++) {
+		RUN(1500);
 
+		THREAD(.pid = 10, .on_cpu = 750 + less, .kernel = 5, .run_queue = 750 - less);
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_RUN_QUEUE);
+	}
 	(void)state;
-	THREAD(.pid = 10, .on_cpu = 550, .kernel = 5, .run_queue = 950);
-	assert_cause(run, CAUSE_CPU);
 }
 
 static void three_loops_on_one_of_two_cpus_are_starved(void **state)
@@ -118,6 +120,32 @@ static void short_processes_one_at_a_time_on_a_full_machine_are_starved(void **s
 	for (int i = 1; i <= 100; i++)
 		THREAD(.pid = 10 + i, .on_cpu = 1.2, .kernel = 1, .run_queue = 9);
 	assert_cause(run, CAUSE_RUN_QUEUE);
+}
+
+/* Without a path, 8 tenths of busy CPUs say that half of the queue is behind its own threads. */
+static void the_fuller_it_keeps_the_cpus_the_more_it_waits_for_itself(void **state)
+{
+	(void)state;
+	for (double each = 385; each <= 390; each += 5) {
+		RUN(1000);
+
+		for (int i = 0; i < 4; i++)
+			THREAD(.pid = 10, .tid = 10 + i, .on_cpu = each, .run_queue = 4 * each);
+		assert_cause(run, each < 390 ? CAUSE_RUN_QUEUE : CAUSE_OVERSUBSCRIBED);
+	}
+}
+
+/* Without a path: in turn, a parent and its child at most wait for a CPU. */
+static void more_than_two_in_the_queue_get_in_each_others_way(void **state)
+{
+	(void)state;
+	for (double each = 195; each <= 205; each += 10) {
+		RUN(1000);
+
+		for (int i = 0; i < 20; i++)
+			THREAD(.pid = 10 + i, .on_cpu = 1, .run_queue = each);
+		assert_cause(run, each < 200 ? CAUSE_RUN_QUEUE : CAUSE_FORK_STORM);
+	}
 }
 
 static void a_quota_starves(void **state)
@@ -171,15 +199,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loop_is_cpu_bound),
-		cmocka_unit_test(a_loop_on_every_cpu_is_cpu_bound_also_when_its_threads_crowd),
+		cmocka_unit_test(threads_that_crowd_on_every_cpu_are_oversubscribed),
 		cmocka_unit_test(one_busy_thread_among_idle_ones_is_cpu_bound),
 		cmocka_unit_test(a_build_that_waits_for_its_children_is_not_idle),
 		cmocka_unit_test(cpu_time_of_children_that_nobody_saw_is_computing),
-		cmocka_unit_test(a_loop_on_a_busy_machine_is_still_cpu_bound),
+		cmocka_unit_test(a_loop_is_starved_from_half_of_the_time_in_the_queue_on),
 		cmocka_unit_test(three_loops_on_one_of_two_cpus_are_starved),
 		cmocka_unit_test(six_loops_on_one_of_two_cpus_are_starved),
 		cmocka_unit_test(a_loop_that_gets_a_fifth_of_a_cpu_is_starved),
 		cmocka_unit_test(short_processes_one_at_a_time_on_a_full_machine_are_starved),
+		cmocka_unit_test(the_fuller_it_keeps_the_cpus_the_more_it_waits_for_itself),
+		cmocka_unit_test(more_than_two_in_the_queue_get_in_each_others_way),
 		cmocka_unit_test(a_quota_starves),
 		cmocka_unit_test(a_quota_that_is_used_up_in_each_period_starves),
 		cmocka_unit_test(a_storm_of_short_processes_is_a_fork_storm),

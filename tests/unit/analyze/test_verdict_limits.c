@@ -109,6 +109,32 @@ static void a_full_table_of_descriptors_is_named_where_calls_are_not_watched(voi
 	assert_cause(run, CAUSE_FD_LIMIT);
 }
 
+static void a_table_with_three_free_descriptors_is_not_full(void **state)
+{
+	(void)state;
+	for (uint64_t open = 253; open <= 254; open++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 60, .lives = true,
+		       .waits = { { WAIT_TIMER, 1430, 1300, 0 } });
+		add_descriptors(run, 10, open, 256);
+		assert_cause(run, open == 254 ? CAUSE_FD_LIMIT : CAUSE_SLEEP);
+	}
+}
+
+/* With more than 64 faults a mapping, touching memory is the cause. */
+static void mappings_that_are_touched_a_lot_are_page_faults(void **state)
+{
+	(void)state;
+	for (uint64_t more = 0; more < 2; more++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 1490, .kernel = 1300, .faults = 640000 + more,
+		       .calls = { { "mmap", 5000, 100, 0, 0 }, { "munmap", 5000, 300, 0, 0 } });
+		assert_cause(run, more ? CAUSE_PAGE_FAULTS : CAUSE_MMAP_CHURN);
+	}
+}
+
 static void a_full_table_does_no_harm_where_no_call_failed(void **state)
 {
 	RUN(1500);
@@ -132,6 +158,8 @@ int main(void)
 		cmocka_unit_test(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
 		cmocka_unit_test(calls_that_fail_for_want_of_descriptors_are_named),
 		cmocka_unit_test(a_full_table_of_descriptors_is_named_where_calls_are_not_watched),
+		cmocka_unit_test(a_table_with_three_free_descriptors_is_not_full),
+		cmocka_unit_test(mappings_that_are_touched_a_lot_are_page_faults),
 		cmocka_unit_test(a_full_table_does_no_harm_where_no_call_failed),
 	};
 

@@ -59,9 +59,11 @@ static void the_state_comes_before_the_call(void **state)
 	(void)state;
 	rule(TREE_WAIT_TIMER);
 	assert_int_equal(reason(), TREE_WAIT_TIMER);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		assert_int_equal(wait_reason_of(&actor.task, thread, stops[i], true),
 				 TREE_WAIT_STOPPED);
+		assert_int_equal(thread->object, TREE_STOPPED_SIGNAL + i);
+	}
 	actor.task.flags = PF_EXITING;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	actor.task.in_iowait = 1;
@@ -76,6 +78,7 @@ static void the_state_comes_before_the_call(void **state)
 	assert_int_equal(reason(), TREE_WAIT_MEMORY);
 	actor.task.jobctl = JOBCTL_TRAP_FREEZE;
 	assert_int_equal(reason(), TREE_WAIT_STOPPED);
+	assert_int_equal(thread->object, TREE_STOPPED_FROZEN);
 }
 
 static void who_is_in_no_call_waits_for_memory(void **state)
@@ -249,6 +252,19 @@ static void a_process_shared_semaphore_is_a_lock(void **state)
 	assert_int_equal(futex(BITSET_SHARED, NULL, 0), TREE_WAIT_CONDITION);
 }
 
+static void a_poll_of_nothing_is_a_sleep(void **state)
+{
+	(void)state;
+	rule(TREE_RULE_POLL);
+	actor.registers.di = actor.registers.si = 0;
+	assert_int_equal(reason(), TREE_WAIT_TIMER);
+	actor.registers.di = 5; /* select(5, ...) */
+	assert_int_equal(reason(), TREE_WAIT_POLL);
+	actor.registers.di = 0;
+	actor.registers.si = 1;
+	assert_int_equal(reason(), TREE_WAIT_POLL);
+}
+
 static void fcntl_waits_for_a_lock_or_its_file(void **state)
 {
 	static const unsigned long locks[] = { F_SETLKW, F_SETLKW64, F_OFD_SETLKW };
@@ -418,6 +434,7 @@ int main(void)
 		TEST(who_waits_for_the_word_of_an_exit_joins_a_thread),
 		TEST(a_search_for_the_word_of_an_exit_ends),
 		TEST(a_process_shared_semaphore_is_a_lock),
+		TEST(a_poll_of_nothing_is_a_sleep),
 		TEST(fcntl_waits_for_a_lock_or_its_file),
 		TEST(descriptors_are_judged_by_what_they_are),
 		TEST(terminals_are_polled),

@@ -336,6 +336,7 @@ static void json_of_one_that_ended_is_of_what_was_seen_before(void **state)
 		       "  \"verdict\": {\n"
 		       "    \"class\": \"cpu_bound\",\n"
 		       "    \"cause\": \"none\",\n"
+		       "    \"score\": 0,\n"
 		       "    \"confidence\": 0.75,\n"
 		       "    \"evidence\": [\"first fact\",\"second fact\"],\n"
 		       "    \"hint\": \"look there\"\n"

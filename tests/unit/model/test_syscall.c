@@ -180,6 +180,8 @@ static void a_blocked_call_has_a_reason_or_a_rule(void **state)
 	assert_int_equal(rule_of("fcntl"), WAIT_RULE_FCNTL);
 	assert_int_equal(rule_of("futex_waitv"), WAIT_CONDITION);
 	assert_int_equal(rule_of("epoll_pwait2"), WAIT_POLL);
+	assert_int_equal(rule_of("poll"), WAIT_RULE_POLL);
+	assert_int_equal(rule_of("pselect6"), WAIT_RULE_POLL);
 	assert_int_equal(rule_of("clock_nanosleep"), WAIT_TIMER);
 	assert_int_equal(rule_of("wait4"), WAIT_CHILD);
 	assert_int_equal(rule_of("clone3"), WAIT_CHILD);

@@ -256,6 +256,49 @@ static void counters_are_told_by_how_much_they_grew(void **state)
 	snapshot_free(end);
 }
 
+static void the_lowest_limit_of_io_above_counts(void **state)
+{
+	struct scene *scene = *state;
+	struct run_limits found;
+
+	write_file(scene, "v2/job/io.max", "8:0 rbps=max wbps=4194304 riops=100 wiops=max\n");
+	write_file(scene, "v2/job/part/io.max", "8:0 rbps=8388608 wbps=max\n8:16 rbps=max\n");
+	found = look(scene, "0::/job/part\n");
+	expect(found.cgroup_io_limit_bytes, 4194304);
+	write_file(scene, "v2/job/part/io.max", "8:0 rbps=max wbps=max\n8:16 rbps=1024 wbps=max\n");
+	found = look(scene, "0::/job/part\n");
+	expect(found.cgroup_io_limit_bytes, 1024);
+}
+
+static void a_limit_of_io_of_version_1_is_read(void **state)
+{
+	struct scene *scene = *state;
+	struct run_limits found;
+
+	make_tree(scene, HIERARCHY_BLKIO, "blkio", 1);
+	write_file(scene, "blkio/job/blkio.throttle.read_bps_device", "");
+	write_file(scene, "blkio/job/blkio.throttle.write_bps_device", "8:0 4096\n8:16 2048\n");
+	found = look(scene, "5:blkio:/job\n");
+	expect(found.cgroup_io_limit_bytes, 2048);
+}
+
+static void pages_that_came_back_are_counted(void **state)
+{
+	struct scene *scene = *state;
+	struct run_limits found = { 0 };
+	struct snapshot *begin, *end;
+
+	write_file(scene, "v2/job/memory.max", "1048576\n");
+	write_file(scene, "v2/job/memory.stat", "workingset_refault_file 3\n");
+	begin = sheets(scene, "0::/job\n");
+	write_file(scene, "v2/job/memory.stat", "workingset_refault_file 13\n");
+	end = sheets(scene, "0::/job\n");
+	limits_between(begin, begin, end, &scene->trees, "0::/job\n", &found);
+	expect(found.cgroup_refaults, 10);
+	snapshot_free(begin);
+	snapshot_free(end);
+}
+
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH_VERSION_2(test) cmocka_unit_test_setup_teardown(test, set_up_version_2, tear_down)
 
@@ -299,6 +342,9 @@ int main(void)
 		WITH_VERSION_2(the_tightest_quota_above_counts_with_its_own_periods),
 		WITH_VERSION_2(the_lowest_memory_limit_above_counts),
 		WITH_VERSION_2(counters_are_told_by_how_much_they_grew),
+		WITH_VERSION_2(the_lowest_limit_of_io_above_counts),
+		WITH_VERSION_2(pages_that_came_back_are_counted),
+		WITH_SCENE(a_limit_of_io_of_version_1_is_read),
 		WITH_SCENE(each_controller_of_version_1_has_a_place_of_its_own),
 		WITH_SCENE(what_is_not_there_is_absent),
 	};

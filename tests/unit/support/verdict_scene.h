@@ -15,6 +15,32 @@
 #define THREAD(...) hand_thread(run, &(struct hand_thread){ __VA_ARGS__ })
 #define KNOWN(number) ((struct run_number){ true, (number) })
 
+/*
+ * A part of the critical path, in milliseconds; the path is as long as all of them.  Without `via`
+ * (no test has one through a disk) it is the first thread's own.
+ */
+#define PART(ms, ...) hand_part(run, ms, &(struct path_part){ __VA_ARGS__ })
+
+static inline void hand_part(struct run *run, double ms, const struct path_part *like)
+{
+	struct path_part part = *like;
+
+	part.ns = hand_ns(ms);
+	if (part.via == WAIT_DISK)
+		part.via = PATH_DIRECT;
+	if (!part.processes)
+		part.processes = 1;
+	if (!part.program[0])
+		memcpy(part.program, "program", sizeof("program"));
+	run->path.is_known = true;
+	if (run->tree->root)
+		run->path.thread = run->tree->root->key;
+	run->path.total_ns += part.ns;
+	if (part.kind == PATH_NOT_SEEN)
+		run->path.not_seen_ns += part.ns;
+	assert_int_equal(critical_path_add_part(&run->path, &part), 0);
+}
+
 static inline void check_form(const struct verdict *verdict)
 {
 	assert_in_range(verdict->evidence_count, 1, 4);

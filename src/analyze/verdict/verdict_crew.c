@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* What single threads show that neither the sums of a tree nor its critical path do. */
+#include <string.h>
+
+#include "analyze/verdict/verdict_facts.h"
+#include "analyze/verdict/verdict_numbers.h"
+
+/* A thread with less CPU time, as a share of the wall time, does not take part in the work. */
+#define PART_LEAST 0.01
+/* The work is uneven if the busiest has at least so much of it: twice as much as all the others. */
+#define UNEVEN_SHARE (2.0 / 3)
+
+struct walk {
+	const struct run *run;
+	struct crew *crew;
+	double cpu, held; /* sums; the second by CPU time */
+};
+
+static double cpu_of(const struct tree_thread *thread)
+{
+	return (double)amounts_get(&thread->amounts, AMOUNT_run_time_ns);
+}
+
+static double open_wait(const struct run *run, const struct tree_thread *thread)
+{
+	const struct tree_now *now = &thread->now;
+
+	if (thread->ended || !now->blocked || !now->in_syscall || now->since_ns >= run->end_ns)
+		return 0;
+	return (double)(run->end_ns - now->since_ns);
+}
+
+static bool is_accepting(const struct tree_now *now)
+{
+	char buffer[SYSCALL_NAME_SIZE];
+
+	return now->in_syscall &&
+	       call_list_of(syscall_name(now->syscall_abi, now->syscall, buffer)) == LIST_ACCEPT;
+}
+
+static int add_thread(void *context, const struct tree_process *process,
+		      const struct tree_thread *thread)
+{
+	struct walk *walk = context;
+	const struct amounts *amounts = &thread->amounts;
+	double held = waited_ns(amounts, WAIT_LOCK) + waited_ns(amounts, WAIT_CONDITION);
+	double open = open_wait(walk->run, thread);
+
+	(void)process;
+	walk->crew->open += open;
+	if (thread->now.reason == WAIT_CONDITION)
+		walk->crew->open_conditions += open;
+	if (open > 0 && is_accepting(&thread->now))
+		walk->crew->open_accepts += open;
+	walk->crew->is_traced |= thread->now.state == 't';
+	walk->cpu += cpu_of(thread);
+	walk->held += cpu_of(thread) * share_of(held, held + cpu_of(thread));
+	if (cpu_of(thread) > walk->crew->busiest_ns) {
+		walk->crew->busiest = thread->key;
+		walk->crew->busiest_ns = cpu_of(thread);
+		memcpy(walk->crew->name, thread->comm, sizeof(walk->crew->name));
+	}
+	return 0;
+}
+
+/* Whether the busiest thread ended most of what that thread waited for on locks and conditions. */
+static bool waits_for_busiest(const struct walk *walk, const struct tree_thread *thread)
+{
+	const struct tree *tree = walk->run->tree;
+
+	for (size_t i = 0; i < tree->top_wait_count; i++) {
+		const struct tree_wait *wait = &tree->top_waits[i];
+
+		if (wait->thread.tid == thread->key.tid &&
+		    (wait->reason == WAIT_LOCK || wait->reason == WAIT_CONDITION))
+			return wait->waker.waker_tid == walk->crew->busiest.tid &&
+			       tree_wait_waker_share(wait) > 0.5 &&
+			       2 * wait->total_ns > run_wall_ns(walk->run);
+	}
+	return false;
+}
+
+/* Adds the work of threads that do the same as the busiest one, or that go on only with it. */
+static int add_other(void *context, const struct tree_process *process,
+		     const struct tree_thread *thread)
+{
+	struct walk *walk = context;
+	const struct task_key *busiest = &walk->crew->busiest;
+	bool is_worker = busiest->tid != busiest->pid && thread->key.tid != thread->key.pid;
+
+	(void)process;
+	if (thread->key.pid != busiest->pid || thread->key.tid == busiest->tid ||
+	    cpu_of(thread) < PART_LEAST * (double)run_wall_ns(walk->run))
+		return 0;
+	if ((is_worker && strcmp(thread->comm, walk->crew->name) == 0) ||
+	    waits_for_busiest(walk, thread))
+		walk->crew->others_ns += cpu_of(thread);
+	return 0;
+}
+
+void crew_gather(const struct run *run, struct crew *ret)
+{
+	struct walk walk = { run, ret, 0, 0 };
+
+	*ret = (struct crew){ 0 };
+	tree_visit_threads(run->tree, add_thread, &walk);
+	ret->held_up = share_of(walk.held, walk.cpu);
+	tree_visit_threads(run->tree, add_other, &walk);
+	if (ret->others_ns <= 0 ||
+	    ret->busiest_ns < UNEVEN_SHARE * (ret->busiest_ns + ret->others_ns))
+		ret->busiest = (struct task_key){ 0 };
+}

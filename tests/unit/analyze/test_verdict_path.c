@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts along the critical path: waits, the queue for CPUs, and limits. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "verdict_scene.h"
+
+static void a_path_decides_whatever_other_threads_did(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 100, .waits = { { WAIT_TIMER, 900, 1, 0 } });
+	for (int i = 1; i < 9; i++)
+		THREAD(.pid = 10 + i, .on_cpu = 400, .run_queue = 500,
+		       .waits = { { WAIT_LOCK, 100, 9, 0 } });
+	PART(900, .kind = WAIT_TIMER);
+	PART(100, .kind = PATH_CPU);
+	assert_cause(run, CAUSE_SLEEP);
+}
+
+/* Of a path of which more than a tenth was not seen, the sums are judged. */
+static void a_path_counts_as_long_as_nearly_all_of_it_was_seen(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 990);
+		PART(900 - more, .kind = WAIT_TIMER);
+		PART(100 + more, .kind = PATH_NOT_SEEN);
+		assert_cause(run, more ? CAUSE_CPU : CAUSE_SLEEP);
+	}
+}
+
+static void who_sleeps_and_its_command_are_named(void **state)
+{
+	struct verdict verdict;
+	RUN(1000);
+
+	(void)state;
+	PART(990, .kind = WAIT_TIMER, .via = WAIT_CHILD, .program = "sleep", .command = "sleep 1");
+	PART(10, .kind = PATH_CPU, .program = "sh");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_SLEEP);
+	assert_string_equal(verdict.who, "sleep");
+	assert_non_null(strstr(verdict.evidence[1], "sleep 1"));
+	assert_true(verdict.confidence > 0.9);
+}
+
+static void queue_behind_others_starves_from_half_of_the_time_on(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 500 + less, .run_queue = 500 - less);
+		PART(500 - less, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(500 - less),
+		     .peer = "hog", .peer_ns = hand_ns(400));
+		PART(500 + less, .kind = PATH_CPU);
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, less ? CAUSE_CPU : CAUSE_RUN_QUEUE);
+		if (!less)
+			assert_string_equal(verdict.who, "hog");
+	}
+}
+
+/* Up to the usual, a queue behind others says nothing about the program. */
+static void queue_behind_others_does_not_hide_a_wait(void **state)
+{
+	struct verdict verdict;
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .run_queue = 480, .waits = { { WAIT_DISK, 460, 90, 0 } });
+	PART(480, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(480));
+	PART(460, .kind = WAIT_DISK);
+	PART(60, .kind = PATH_CPU);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_DISK);
+	assert_true(verdict.confidence > 0.8);
+}
+
+static void queue_behind_its_own_tree_counts_from_three_tenths_on(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 290, .run_queue = 300);
+		PART(300 - less, .kind = PATH_RUN_QUEUE, .by_tree_ns = hand_ns(300 - less));
+		PART(290 + less, .kind = PATH_CPU);
+		PART(205, .kind = WAIT_TIMER);
+		PART(205, .kind = WAIT_DISK);
+		assert_int_equal(judge(run).cause, less ? CAUSE_CPU : CAUSE_OVERSUBSCRIBED);
+	}
+}
+
+static void a_quota_is_named_rather_than_who_ran_meanwhile(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 450, .run_queue = 1050);
+	PART(1050, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(1050), .peer = "cc1");
+	PART(450, .kind = PATH_CPU);
+	throttle(run, 1000);
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void a_client_that_polls_more_often_than_it_reads_waits_for_its_server(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 20, .waits = { { WAIT_POLL, 1480, 70, 0 } },
+	       .calls = { { "poll", 700, 1480, 0, 0 },
+			  { "recvfrom", 2, 1, 0, 0 },
+			  { "connect", 1, 0.2, EINPROGRESS, 1 } });
+	PART(1480, .kind = WAIT_POLL, .program = "curl", .peer = "server", .peer_ns = hand_ns(300));
+	PART(20, .kind = PATH_CPU, .program = "curl");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_NETWORK);
+	assert_string_equal(verdict.who, "server");
+	assert_true(verdict.confidence > 0.9);
+}
+
+/* A connection that was refused is none. */
+static void a_program_whose_connect_failed_waits_for_events(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 20, .waits = { { WAIT_POLL, 1480, 2, 0 } },
+	       .calls = { { "poll", 2, 1480, 0, 0 },
+			  { "socket", 2, 1, 0, 0 },
+			  { "connect", 1, 0.2, ENOENT, 1 } });
+	PART(1480, .kind = WAIT_POLL);
+	PART(20, .kind = PATH_CPU);
+	assert_cause(run, CAUSE_POLL);
+}
+
+/* A condition wait that nobody ended and that is over had a time limit. */
+static void a_condition_that_nobody_signals_is_a_sleep_unless_it_still_waits(void **state)
+{
+	(void)state;
+	for (int lives = 0; lives < 2; lives++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .waits = { { WAIT_CONDITION, 1490, 1, 0 } }, .lives = lives,
+		       .now_in = "futex");
+		PART(1490, .kind = WAIT_CONDITION);
+		PART(10, .kind = PATH_CPU);
+		assert_cause(run, lives ? CAUSE_POLL : CAUSE_SLEEP);
+	}
+}
+
+static void what_holds_a_stopped_thread_is_told_apart(void **state)
+{
+	static const enum run_cause causes_by_object[] = { CAUSE_STOPPED, CAUSE_STOPPED,
+							   CAUSE_TRACED, CAUSE_FROZEN };
+
+	(void)state;
+	for (uint64_t object = 0; object < ARRAY_SIZE(causes_by_object); object++) {
+		struct path_segment segment = { .end_ns = 1000 * MS,
+						.kind = WAIT_STOPPED,
+						.via = PATH_DIRECT,
+						.object = object };
+		RUN(1000);
+
+		PART(1000, .kind = WAIT_STOPPED);
+		assert_int_equal(critical_path_add_segment(&run->path, &segment), 0);
+		assert_cause(run, causes_by_object[object]);
+	}
+}
+
+static void a_circle_of_waits_is_a_deadlock(void **state)
+{
+	struct verdict verdict;
+	RUN(1000);
+
+	(void)state;
+	PART(1000, .kind = WAIT_LOCK);
+	snprintf(run->deadlock, sizeof(run->deadlock),
+		 "left (11) waits for right (12), which waits for left (11)");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_DEADLOCK);
+	assert_string_equal(verdict.evidence[0], run->deadlock);
+}
+
+/* Pages that come back after they were thrown out are read because of the limit. */
+static void reading_again_what_a_memory_limit_threw_out_is_the_limit(void **state)
+{
+	(void)state;
+	for (int limited = 0; limited < 2; limited++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 400, .kernel = 380,
+		       .waits = { { WAIT_DISK, 600, 9, 0 } });
+		PART(600, .kind = WAIT_DISK);
+		PART(400, .kind = PATH_CPU);
+		hand_sum_up(run);
+		amounts_set(&run->tree->amounts, AMOUNT_read_bytes, 4096 * 20000ULL);
+		run->limits.cgroup_refaults = KNOWN(20000);
+		if (limited)
+			run->limits.cgroup_memory_limit_bytes = KNOWN(24 << 20);
+		assert_int_equal(judge_as_is(run).cause, limited ? CAUSE_MEMORY_LIMIT : CAUSE_DISK);
+	}
+}
+
+/* From three of eight on it is more than the disk would have taken anyway. */
+static void only_what_was_thrown_out_counts_for_the_memory_limit(void **state)
+{
+	(void)state;
+	for (uint64_t back = 7400; back <= 7600; back += 200) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 400, .kernel = 380,
+		       .waits = { { WAIT_DISK, 600, 9, 0 } });
+		PART(600, .kind = WAIT_DISK);
+		PART(400, .kind = PATH_CPU);
+		hand_sum_up(run);
+		amounts_set(&run->tree->amounts, AMOUNT_read_bytes, 4096 * 20000ULL);
+		run->limits.cgroup_refaults = KNOWN(back);
+		run->limits.cgroup_memory_limit_bytes = KNOWN(24 << 20);
+		assert_int_equal(judge_as_is(run).cause,
+				 back > 7500 ? CAUSE_MEMORY_LIMIT : CAUSE_DISK);
+	}
+}
+
+static void what_explains_less_than_a_seventh_is_no_cause(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 150);
+		PART(150 - less, .kind = PATH_CPU);
+		PART(145 + less, .kind = WAIT_DISK);
+		PART(141, .kind = WAIT_TIMER);
+		PART(141, .kind = WAIT_POLL);
+		PART(141, .kind = WAIT_PIPE);
+		PART(141, .kind = WAIT_NETWORK);
+		PART(141, .kind = WAIT_LOCK);
+		assert_int_equal(judge(run).cause, less ? CAUSE_NONE : CAUSE_CPU);
+	}
+}
+
+static void a_limit_of_io_counts_if_at_least_half_of_it_is_used(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		PART(1000, .kind = WAIT_DISK);
+		hand_sum_up(run);
+		amounts_set(&run->tree->amounts, AMOUNT_write_bytes, (2 << 20) - (uint64_t)less);
+		run->limits.cgroup_io_limit_bytes = KNOWN(4 << 20);
+		assert_int_equal(judge_as_is(run).cause, less ? CAUSE_DISK : CAUSE_BLKIO_LIMIT);
+	}
+}
+
+static void a_few_refusals_of_descriptors_do_not_outweigh_computing(void **state)
+{
+	(void)state;
+	for (uint64_t refusals = 9; refusals <= 10; refusals++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 1490,
+		       .calls = { { "openat", 20, 1, EMFILE, refusals } });
+		PART(1490, .kind = PATH_CPU);
+		PART(10, .kind = PATH_RUN_QUEUE);
+		assert_cause(run, refusals < 10 ? CAUSE_CPU : CAUSE_FD_LIMIT);
+	}
+}
+
+static void one_refusal_counts_if_the_command_failed(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1490, .calls = { { "openat", 20, 1, EMFILE, 1 } });
+	PART(1500, .kind = PATH_CPU);
+	run->has_status = true;
+	run->status = 1 << 8;
+	assert_cause(run, CAUSE_FD_LIMIT);
+}
+
+static void the_off_cpu_analysis_is_of_the_path_too(void **state)
+{
+	struct diagnosis diagnosis;
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 10, .waits = { { WAIT_LOCK, 990, 9, 0 } });
+	PART(800, .kind = WAIT_TIMER);
+	PART(200, .kind = WAIT_DISK);
+	hand_sum_up(run);
+	diagnose(run, &diagnosis);
+	assert_int_equal(diagnosis.verdict.cause, CAUSE_SLEEP);
+	assert_int_equal(diagnosis.offcpu.bottleneck, OFFCPU_SLEEP);
+	assert_float_equal(diagnosis.offcpu.io_wait_percentage, 20, 0.01);
+	assert_float_equal(diagnosis.offcpu.lock_contention_percentage, 0, 0.01);
+}
+
+static void a_path_of_a_bad_file_ends_in_a_verdict(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	for (uint8_t kind = 0; kind < 255; kind += 5)
+		PART(1e9, .kind = kind, .via = (uint8_t)(255 - kind), .by_tree_ns = UINT64_MAX,
+		     .by_outside_ns = UINT64_MAX, .peer_ns = UINT64_MAX);
+	run->path.total_ns = 1;
+	assert_in_range(judge(run).cause, 0, CAUSE_COUNT - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_path_decides_whatever_other_threads_did),
+		cmocka_unit_test(a_path_counts_as_long_as_nearly_all_of_it_was_seen),
+		cmocka_unit_test(who_sleeps_and_its_command_are_named),
+		cmocka_unit_test(queue_behind_others_starves_from_half_of_the_time_on),
+		cmocka_unit_test(queue_behind_others_does_not_hide_a_wait),
+		cmocka_unit_test(queue_behind_its_own_tree_counts_from_three_tenths_on),
+		cmocka_unit_test(a_quota_is_named_rather_than_who_ran_meanwhile),
+		cmocka_unit_test(a_client_that_polls_more_often_than_it_reads_waits_for_its_server),
+		cmocka_unit_test(a_program_whose_connect_failed_waits_for_events),
+		cmocka_unit_test(a_condition_that_nobody_signals_is_a_sleep_unless_it_still_waits),
+		cmocka_unit_test(what_holds_a_stopped_thread_is_told_apart),
+		cmocka_unit_test(a_circle_of_waits_is_a_deadlock),
+		cmocka_unit_test(reading_again_what_a_memory_limit_threw_out_is_the_limit),
+		cmocka_unit_test(only_what_was_thrown_out_counts_for_the_memory_limit),
+		cmocka_unit_test(what_explains_less_than_a_seventh_is_no_cause),
+		cmocka_unit_test(a_limit_of_io_counts_if_at_least_half_of_it_is_used),
+		cmocka_unit_test(a_few_refusals_of_descriptors_do_not_outweigh_computing),
+		cmocka_unit_test(one_refusal_counts_if_the_command_failed),
+		cmocka_unit_test(the_off_cpu_analysis_is_of_the_path_too),
+		cmocka_unit_test(a_path_of_a_bad_file_ends_in_a_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

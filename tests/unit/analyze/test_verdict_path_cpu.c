@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts along the critical path: who computes, and why that took so long. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "verdict_scene.h"
+
+static void a_child_that_computes_is_named(void **state)
+{
+	struct verdict verdict;
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 5, .waits = { { WAIT_CHILD, 990, 1, 0 } });
+	THREAD(.pid = 11, .comm = "sha256sum", .on_cpu = 990);
+	PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sha256sum",
+	     .command = "sha256sum big");
+	PART(10, .kind = PATH_CPU, .program = "sh");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_CHILD);
+	assert_string_equal(verdict.who, "sha256sum");
+	assert_non_null(strstr(verdict.evidence[1], "sha256sum big"));
+}
+
+/* The same program with another command line is another process; a thread has the same one. */
+static void a_child_is_told_from_a_thread_by_its_command(void **state)
+{
+	(void)state;
+	for (int thread = 0; thread < 2; thread++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "git", .on_cpu = 990);
+		PART(10, .kind = PATH_CPU, .program = "git", .command = "git repack");
+		if (thread)
+			PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "git",
+			     .command = "git repack");
+		else
+			PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "git",
+			     .command = "git pack-objects");
+		assert_cause(run, thread ? CAUSE_CPU : CAUSE_CHILD);
+	}
+}
+
+/* No child is named if none has at least half of the computing. */
+static void of_many_children_none_is_named(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .on_cpu = 1000);
+		PART(500 - less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "one");
+		PART(300 + less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "two");
+		PART(200, .kind = PATH_CPU, .program = "sh");
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
+	}
+}
+
+static void pipeline(struct run *run, double waited)
+{
+	THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 1000, 1, 0 } });
+	THREAD(.pid = 11, .comm = "tar", .on_cpu = 50, .waits = { { WAIT_PIPE, waited, 90, 0 } });
+	THREAD(.pid = 12, .comm = "gzip", .on_cpu = 1000);
+	PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "gzip");
+}
+
+static void a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		pipeline(run, 500 - less);
+		assert_cause(run, less ? CAUSE_CHILD : CAUSE_PIPE_STAGE);
+	}
+}
+
+static void contend(struct run *run, double via, double held)
+{
+	for (int i = 1; i <= 4; i++)
+		THREAD(.pid = 10, .tid = 10 + i, .on_cpu = 250,
+		       .waits = { { WAIT_CONDITION, held, 90, 0 } });
+	PART(via, .kind = PATH_CPU, .via = WAIT_CONDITION);
+	PART(1000 - via, .kind = PATH_CPU, .via = WAIT_CHILD);
+	PART(0, .kind = PATH_CPU);
+}
+
+static void one_at_a_time_is_serialised(void **state)
+{
+	static const struct {
+		double via, held;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 400, 750, CAUSE_SERIALISED },
+		{ 399, 750, CAUSE_CPU },
+		{ 400, 135, CAUSE_SERIALISED }, /* 135 of 385 is more than 0.35 */
+		{ 400, 134, CAUSE_CPU },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		contend(run, scenes[i].via, scenes[i].held);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+static void the_off_cpu_analysis_of_one_at_a_time_is_of_locks(void **state)
+{
+	struct diagnosis diagnosis;
+	RUN(1000);
+
+	(void)state;
+	contend(run, 700, 750);
+	hand_sum_up(run);
+	diagnose(run, &diagnosis);
+	assert_int_equal(diagnosis.verdict.class, CLASS_LOCK_BOUND);
+	assert_int_equal(diagnosis.offcpu.bottleneck, OFFCPU_LOCK_CONTENTION);
+	assert_int_equal(diagnosis.syscalls.behavior, CLASS_UNKNOWN); /* no calls were seen */
+}
+
+/* A thread that is woken for the lock waits for the CPU of the one that takes it again. */
+static void queue_behind_the_holder_is_part_of_being_serialised(void **state)
+{
+	RUN(2000);
+
+	(void)state;
+	contend(run, 500, 750);
+	PART(1000, .kind = PATH_RUN_QUEUE, .by_tree_ns = hand_ns(1000));
+	assert_cause(run, CAUSE_SERIALISED);
+}
+
+static void uneven(struct run *run, double heavy, double light)
+{
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1000, 2, 0 } });
+	THREAD(.pid = 10, .tid = 11, .comm = "work", .on_cpu = heavy);
+	THREAD(.pid = 10, .tid = 12, .comm = "work", .on_cpu = light);
+	PART(900, .kind = PATH_CPU, .via = WAIT_CHILD, .thread = "work");
+	PART(100, .kind = PATH_CPU);
+}
+
+static void one_worker_with_twice_the_work_of_the_others_is_an_imbalance(void **state)
+{
+	static const struct {
+		double heavy, light;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 800, 400, CAUSE_IMBALANCE },
+		{ 800, 401, CAUSE_CPU },
+		{ 800, 10, CAUSE_IMBALANCE },
+		{ 800, 9.9, CAUSE_CPU }, /* less than a hundredth: it has no part in the work */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		uneven(run, scenes[i].heavy, scenes[i].light);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+static void a_collector_is_known_by_the_name_of_its_threads(void **state)
+{
+	static const struct {
+		const char *thread;
+		bool is_one;
+	} names[] = {
+		{ "GC Thread#0", true },     { "G1 Conc#0", true }, { "gc", true },
+		{ "Shenandoah GC W", true }, { "gcc", false },	    { "worker", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct path_part part = { .kind = PATH_CPU, .via = WAIT_CONDITION, .processes = 1 };
+		RUN(1000);
+
+		snprintf(part.thread, sizeof(part.thread), "%s", names[i].thread);
+		THREAD(.pid = 10, .on_cpu = 1000);
+		hand_part(run, 500, &part);
+		PART(500, .kind = PATH_CPU);
+		assert_cause(run, names[i].is_one ? CAUSE_GC : CAUSE_CPU);
+	}
+}
+
+static void two_that_answer_each_other_are_held_up_by_their_pipe(void **state)
+{
+	static const struct {
+		uint64_t edges;
+		enum run_cause cause;
+	} scenes[] = {
+		/* 200 us each; then 271 us, of which more is put down to the pipe than not; 279 us */
+		{ 4000, CAUSE_PIPE },
+		{ 2950, CAUSE_PIPE },
+		{ 2870, CAUSE_CPU },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 1000, .kernel = 300);
+		PART(800, .kind = PATH_CPU, .via = WAIT_PIPE);
+		PART(200, .kind = PATH_CPU);
+		run->path.edges = scenes[i].edges;
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+/* Waits that were too short to be followed, while another process computed. */
+static void short_waits_are_put_down_to_who_computed_meanwhile(void **state)
+{
+	(void)state;
+	for (int longer = 0; longer < 2; longer++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 1000, 1, 0 } });
+		THREAD(.pid = 11, .comm = "wc", .on_cpu = 100,
+		       .waits = { { WAIT_PIPE, 800, 8000 - (uint64_t)longer, 0 } });
+		THREAD(.pid = 12, .comm = "head", .on_cpu = 900);
+		PART(800, .kind = WAIT_PIPE, .via = WAIT_CHILD, .program = "wc", .thread = "wc");
+		PART(100, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "wc", .thread = "wc");
+		PART(100, .kind = PATH_CPU, .via = WAIT_PIPE, .program = "head", .thread = "head");
+		run->path.threshold_ns = 100000;
+		assert_cause(run, longer ? CAUSE_PIPE : CAUSE_PIPE_STAGE);
+		if (!longer)
+			assert_string_equal(judge_as_is(run).who, "head");
+	}
+}
+
+static void spin(struct run *run, const char *call, uint64_t count, uint64_t vain, uint64_t others)
+{
+	THREAD(.pid = 10, .on_cpu = 1000, .kernel = 300,
+	       .calls = { { call, count, 200, EAGAIN, vain }, { "getpid", others, 1, 0, 0 } });
+	PART(1000, .kind = PATH_CPU);
+}
+
+static void calls_in_vain_all_the_time_are_spinning(void **state)
+{
+	static const struct {
+		const char *call;
+		uint64_t count, vain, others;
+		enum run_cause cause;
+	} scenes[] = {
+		{ "sched_yield", 200000, 0, 50000, CAUSE_SPINNING },
+		{ "sched_yield", 200000, 0, 50001, CAUSE_CPU }, /* less than 80 % of all calls */
+		{ "sched_yield", 20000, 0, 0, CAUSE_SPINNING },
+		{ "sched_yield", 19999, 0, 0, CAUSE_CPU },
+		{ "recvfrom", 200000, 200000, 10, CAUSE_SPINNING },
+		{ "recvfrom", 200000, 100000, 10,
+		  CAUSE_CPU }, /* every second one brings something */
+		{ "poll", 200000, 0, 10, CAUSE_SPINNING },
+		{ "poll", 200000, 0, 200000, CAUSE_CPU },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		spin(run, scenes[i].call, scenes[i].count, scenes[i].vain, scenes[i].others);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+static void the_kernel_computes_from_six_tenths_on(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 1000, .kernel = 600 - less,
+		       .calls = { { "openat", 1000, 500, 0, 0 } });
+		PART(1000, .kind = PATH_CPU);
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_KERNEL_CPU);
+	}
+}
+
+static void a_hundred_short_children_do_not_outweigh_a_sleep(void **state)
+{
+	(void)state;
+	for (int asleep = 0; asleep < 2; asleep++) {
+		RUN(1000);
+
+		for (int i = 1; i <= 100; i++)
+			THREAD(.pid = 10 + i, .comm = "true", .on_cpu = 1);
+		PART(100, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "true", .processes = 100);
+		if (asleep)
+			PART(900, .kind = WAIT_TIMER, .via = WAIT_CHILD, .program = "sleep");
+		assert_cause(run, asleep ? CAUSE_SLEEP : CAUSE_FORK_STORM);
+	}
+}
+
+static void short_processes_make_a_storm(void **state)
+{
+	static const struct {
+		uint64_t processes;
+		double ms;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 20, 160, CAUSE_FORK_STORM },
+		{ 19, 150, CAUSE_CHILD },
+		{ 20, 160.1, CAUSE_CHILD }, /* more than 8 ms each */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(200);
+
+		THREAD(.pid = 10, .comm = "sh");
+		for (int k = 1; k <= 20; k++)
+			THREAD(.pid = 10 + k, .comm = "true", .on_cpu = 8);
+		PART(scenes[i].ms, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "true",
+		     .processes = scenes[i].processes);
+		PART(10, .kind = PATH_CPU, .program = "sh");
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+/* A few children at the start do not make what follows a storm. */
+static void a_program_that_computes_after_many_short_children_is_no_storm(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "python3", .on_cpu = 900);
+	for (int i = 1; i <= 50; i++)
+		THREAD(.pid = 10 + i, .comm = "sh", .on_cpu = 2);
+	PART(900, .kind = PATH_CPU, .program = "python3");
+	PART(100, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sh", .processes = 50);
+	assert_cause(run, CAUSE_CPU);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_that_computes_is_named),
+		cmocka_unit_test(a_child_is_told_from_a_thread_by_its_command),
+		cmocka_unit_test(of_many_children_none_is_named),
+		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
+		cmocka_unit_test(one_at_a_time_is_serialised),
+		cmocka_unit_test(the_off_cpu_analysis_of_one_at_a_time_is_of_locks),
+		cmocka_unit_test(queue_behind_the_holder_is_part_of_being_serialised),
+		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
+		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
+		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
+		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
+		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),
+		cmocka_unit_test(the_kernel_computes_from_six_tenths_on),
+		cmocka_unit_test(short_processes_make_a_storm),
+		cmocka_unit_test(a_program_that_computes_after_many_short_children_is_no_storm),
+		cmocka_unit_test(a_hundred_short_children_do_not_outweigh_a_sleep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
