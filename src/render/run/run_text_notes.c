@@ -188,6 +188,6 @@ void run_text_notes(FILE *out, const struct run *run, const struct run_text_opti
 	if (options->is_verbose)
 		print_self(out, run);
 	else
-		fputs("-v also shows threads, longest waits, processes, system calls, other use\n",
+		fputs("-v also shows all threads, longest waits, processes, system calls, other use\n",
 		      out);
 }

@@ -89,7 +89,11 @@ static void add_program(struct table *table, const struct tree *tree,
 {
 	const struct amounts *amounts = &program->amounts;
 	uint64_t cpu_ns;
-	bool has_cpu = run_amounts_cpu(amounts, &cpu_ns), has_waits = amounts_has_waits(amounts);
+	bool has_waits = amounts_has_waits(amounts), has_cpu = run_amounts_cpu(amounts, &cpu_ns);
+
+	/* One kind of CPU time in all rows: they add up to the ledger. */
+	if (amounts_has(&tree->amounts, AMOUNT_run_time_ns))
+		has_cpu = amounts_has(amounts, AMOUNT_run_time_ns);
 
 	put_string(table, program->comm[0] ? program->comm : RUN_OTHER_PROGRAMS);
 	run_cell_known(table, program->processes > 0, program->processes);
