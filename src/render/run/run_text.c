@@ -144,9 +144,8 @@ static void append_totals(struct text *line, const struct run *run)
 		text_append_string(line,
 				   bounds & RUN_BOUND_MEMORY ? ", peak at least " : ", peak ");
 		unit_format(line, UNIT_BYTES, peak);
-		text_append_string(line, " RSS");
 		if (has_shared_pages(tree))
-			text_append_string(line, " (shared pages counted in each process)");
+			text_append_string(line, " RSS, shared pages counted in each process");
 	}
 }
 

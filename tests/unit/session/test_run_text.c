@@ -43,26 +43,26 @@ static void the_first_line_says_how_it_ended(void **state)
 
 	(void)state;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
-			       "peak 700 MiB RSS");
+			       "peak 700 MiB");
 	run->status = SIGKILL;
 	run->killer_pid = 123;
 	memcpy(run->killer_comm, "oo\nmd", 6);
 	assert_first_line(run, "make was killed by SIGKILL (9) from pid 123 (oo\\x0amd) after "
-			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 	run->oom_killed = true;
 	assert_first_line(run, "make was killed by the kernel for lack of memory (OOM) after "
-			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 	run->end = RUN_TIMED_OUT;
 	assert_first_line(run, "make ran out of its time (-d) after 2.00 s: 4 processes, "
-			       "0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "0.85 of 16 cores busy, peak 700 MiB");
 	run->mode = RUN_ATTACH;
 	run->command = NULL;
 	run->has_status = false;
 	assert_first_line(run, "make (pid 100) was watched for 2.00 s: 4 processes, 0.85 of 16 "
-			       "cores busy, peak 700 MiB RSS");
+			       "cores busy, peak 700 MiB");
 	run->end = RUN_UNFINISHED;
 	assert_first_line(run, "make (pid 100): cut off after 2.00 s: no summary; 3 processes "
-			       "ended by then, 4 in all, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "ended by then, 4 in all, 0.85 of 16 cores busy, peak 700 MiB");
 }
 
 static void the_first_line_names_all_that_were_attached_to(void **state)
@@ -75,11 +75,11 @@ static void the_first_line_names_all_that_were_attached_to(void **state)
 	run->command = NULL;
 	assert_int_equal(run_set_pids(run, pids, 2), 0);
 	assert_first_line(run, "daemon (pid 130) and cc (pid 110) were watched for 2.00 s: 4 "
-			       "processes, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "processes, 0.85 of 16 cores busy, peak 700 MiB");
 	assert_int_equal(run_set_pids(run, pids, 5), 0);
 	assert_first_line(run, "daemon (pid 130), cc (pid 110), process (pid 7) and 2 more were "
 			       "watched for 2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 "
-			       "MiB RSS");
+			       "MiB");
 }
 
 static void what_was_lost_makes_lower_bounds(void **state)
@@ -89,20 +89,20 @@ static void what_was_lost_makes_lower_bounds(void **state)
 	(void)state;
 	run->losses.lines = run->losses.wakers = run->losses.unnamed_syscalls = 5;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
-			       "peak 700 MiB RSS");
+			       "peak 700 MiB");
 	run->losses.threads = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, at least 0.85 of 16 cores "
-			       "busy, peak 700 MiB RSS");
+			       "busy, peak 700 MiB");
 	run->losses.unmatched_events = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: at least 4 processes, at least 0.85 of "
-			       "16 cores busy, peak 700 MiB RSS");
+			       "16 cores busy, peak 700 MiB");
 	run->losses.events = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: at least 4 processes, at least 0.85 of "
-			       "16 cores busy, peak at least 700 MiB RSS");
+			       "16 cores busy, peak at least 700 MiB");
 	run->end = RUN_UNFINISHED;
 	assert_first_line(run, "make exited 2; cut off after 2.00 s: no summary; 3 processes ended "
 			       "by then, at least 4 in all, at least 0.85 of 16 cores busy, "
-			       "peak at least 700 MiB RSS");
+			       "peak at least 700 MiB");
 }
 
 static void each_loss_that_matters_makes_one(void **state)
@@ -139,10 +139,10 @@ static void the_end_of_the_command_is_told_apart_from_that_of_the_last(void **st
 	(void)state;
 	run->command_ns = (struct run_number){ true, 1500 * MILLISECOND };
 	assert_first_line(run, "make exited 2 after 1.50 s; the rest of its processes were watched "
-			       "for 2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "for 2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 	run->tree->live_processes = 0;
 	assert_first_line(run, "make exited 2 after 1.50 s; the last of its processes ended after "
-			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB RSS");
+			       "2.00 s: 4 processes, 0.85 of 16 cores busy, peak 700 MiB");
 }
 
 /* What the kernel charged is less where it leaves out interrupts and stolen time, or a guess. */
@@ -362,10 +362,10 @@ static void a_peak_of_several_processes_says_what_it_adds_up(void **state)
 	(void)state;
 	run->tree->peak_rss_bytes = UINT64_C(800) << 20;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
-			       "peak 800 MiB RSS (shared pages counted in each process)");
+			       "peak 800 MiB RSS, shared pages counted in each process");
 	run->tree->most_processes = 1;
 	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
-			       "peak 800 MiB RSS");
+			       "peak 800 MiB");
 }
 
 static void small_waits_are_only_in_their_sum(void **state)
