@@ -85,40 +85,44 @@ static void print_stack(FILE *out, const struct task_state *found)
 	fputc('\n', out);
 }
 
-/* The answer with so many threads; with `all`, the stacks of all that have one. */
-static void print_answer(FILE *out, const struct terminal *terminal, const struct why *why,
-			 bool all, size_t rows)
-{
-	size_t stacks = 0;
+/* What of the answer may be left out. */
+struct extent {
+	size_t stacks, rows;
+};
 
+static void print_answer(FILE *out, const struct terminal *terminal, const struct why *why,
+			 struct extent extent)
+{
 	print_head(out, why);
 	print_verdict(out, why);
 	print_missing(out, why);
 	if (why->threads.count == 0 || why->after.is_dead)
 		return;
-	for (size_t i = 0; i < why->threads.count && (all || stacks == 0); i++) {
+	for (size_t i = 0; i < why->threads.count && extent.stacks; i++) {
 		if (why->threads.data[i].found->frames == 0)
 			continue;
 		print_stack(out, why->threads.data[i].found);
-		stacks++;
+		extent.stacks--;
 	}
-	if (rows)
-		print_threads(out, terminal, why, rows);
+	if (extent.rows)
+		print_threads(out, terminal, why, extent.rows);
 }
 
-/* Whether it fits with so many threads, on a terminal that breaks its lines. */
-static bool fits(const struct terminal *terminal, const struct why *why, size_t rows)
+/* Whether it fits, on a terminal that breaks its lines. */
+static bool fits(const struct terminal *terminal, const struct why *why, struct extent extent)
 {
 	CLEANUP(free_pointer) char *bytes = NULL;
 	size_t length = 0, lines = 0;
 	FILE *out = open_memstream(&bytes, &length);
 	struct page page;
+	bool failed;
 
 	if (!out)
 		return false;
 	page_open_for(&page, *terminal, out);
-	print_answer(page.out, terminal, why, false, rows);
-	if (page_close(&page) < 0 || fclose(out) != 0)
+	print_answer(page.out, terminal, why, extent);
+	failed = page_close(&page) < 0;
+	if (fclose(out) != 0 || failed)
 		return false;
 	for (size_t i = 0; i < length; i++)
 		lines += bytes[i] == '\n';
@@ -127,11 +131,14 @@ static bool fits(const struct terminal *terminal, const struct why *why, size_t 
 
 void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all)
 {
-	size_t rows = why->threads.count;
+	struct extent extent = { why->threads.count, why->threads.count };
 
-	if (!all && rows > LINES)
-		rows = LINES;
-	while (!all && rows && !fits(terminal, why, rows))
-		rows--;
-	print_answer(out, terminal, why, all, rows);
+	if (!all) {
+		extent.stacks = 1;
+		extent.rows = extent.rows < LINES ? extent.rows : LINES;
+		while (extent.rows && !fits(terminal, why, extent))
+			extent.rows--;
+		extent.stacks = extent.rows || fits(terminal, why, extent);
+	}
+	print_answer(out, terminal, why, extent);
 }
