@@ -11,7 +11,7 @@
 #include "model/tree/run_order.h"
 #include "render/run/run_text_tables.h"
 
-/* Processes that failed, one in a line. */
+/* Processes that failed, one in a line; with -v as many as rows of a table. */
 #define FAILED_SHOWN 5
 /* Bytes of a command line that are worth showing. */
 #define COMMAND_LEAST 16
@@ -197,7 +197,9 @@ static void print_failed(FILE *out, const struct run *run, const struct run_text
 		if (tree_process_failed(tree->all[i]) && tree->all[i] != above)
 			failed[count++] = tree->all[i];
 	qsort(failed, count, sizeof(*failed), by_end);
-	shown = count < FAILED_SHOWN || options->is_verbose ? count : FAILED_SHOWN;
+	shown = run_text_shown(options, count);
+	if (!options->is_verbose && shown > FAILED_SHOWN)
+		shown = FAILED_SHOWN;
 	for (size_t i = 0; i < shown; i++)
 		print_one_failed(out, options, failed[i]);
 	failures -= above && tree_process_failed(above);

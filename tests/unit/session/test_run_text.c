@@ -339,6 +339,10 @@ static void only_five_that_failed_are_shown(void **state)
 		lines++;
 	assert_int_equal(lines, 5);
 	assert_line(&report, "and 7 more failed");
+	options.is_verbose = true;
+	free_report(&report);
+	report = report_of(run, &options);
+	assert_line(&report, "and 4 more failed");
 	assert_non_null(strstr(report.text, "10 (exit 1)\n"));
 }
 
