@@ -279,15 +279,18 @@ static const struct table_column process_columns[] = {
 	/* clang-format on */
 };
 
-/* Few, and some of one program. */
-static bool are_worth_a_table(const struct tree *tree)
+/* Few, as far as that is known, and some of one program. */
+static bool are_worth_a_table(const struct run *run)
 {
 	size_t count;
-	CLEANUP(free_pointer) struct program_sums *programs = run_programs_sorted(tree, &count);
+	CLEANUP(free_pointer)
+	struct program_sums *programs = run_programs_sorted(run->tree, &count);
 
+	if (run->tree->processes > FEW_PROCESSES || run_lower_bounds(run) & RUN_BOUND_PROCESSES)
+		return false;
 	for (size_t i = 0; i < count; i++)
 		if (programs[i].processes > 1)
-			return tree->processes <= FEW_PROCESSES;
+			return true;
 	return false;
 }
 
@@ -298,7 +301,7 @@ void run_text_processes(FILE *out, const struct run *run, const struct run_text_
 	CLEANUP(free_pointer)
 	const struct tree_process **processes = run_processes_sorted(run->tree, true, true, &count);
 
-	if (!count || (!options->is_verbose && !are_worth_a_table(run->tree)))
+	if (!count || (!options->is_verbose && !are_worth_a_table(run)))
 		return;
 	run_text_heading(out, options, "processes by CPU time");
 	table_add_columns(&table, process_columns, ARRAY_SIZE(process_columns));

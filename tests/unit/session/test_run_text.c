@@ -275,6 +275,25 @@ static void a_short_report_is_by_program(void **state)
 	assert_non_null(strstr(report.text, "threads by"));
 }
 
+static void few_processes_have_a_table_where_some_are_of_one_program(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	CLEANUP(free_report) struct report few = { 0 }, more = { 0 }, unsure = { 0 };
+
+	(void)state;
+	memcpy(run_find_process(run, WATCHED_VICTIM)->comm, "cc", 3);
+	few = report_of(run, &options);
+	run->losses.events = 1;
+	unsure = report_of(run, &options);
+	run->losses.events = 0;
+	run->tree->processes = 6;
+	more = report_of(run, &options);
+	assert_non_null(strstr(few.text, "\nprocesses by CPU time\n"));
+	assert_null(strstr(unsure.text, "\nprocesses by CPU time\n"));
+	assert_null(strstr(more.text, "\nprocesses by CPU time\n"));
+}
+
 static void programs_include_processes_that_were_not_kept(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
@@ -612,6 +631,7 @@ int main(void)
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
 		cmocka_unit_test(rows_beyond_the_limit_are_counted),
 		cmocka_unit_test(a_short_report_is_by_program),
+		cmocka_unit_test(few_processes_have_a_table_where_some_are_of_one_program),
 		cmocka_unit_test(programs_include_processes_that_were_not_kept),
 		cmocka_unit_test(failed_processes_are_shown_the_first_first),
 		cmocka_unit_test(only_five_that_failed_are_shown),
