@@ -144,8 +144,11 @@ class Build(support.TestCase):
         out = self.report()
         self.assertTrue(self.live.endswith(out), self.live)
         lines = out.splitlines()
-        self.assertLessEqual(len(lines), 45, out)
+        # Below the tables each source that is missing has its reason.
+        tables = out.rpartition("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines) if "bpf" in WAYS else len(tables), 45, out)
         self.assertLessEqual(max(map(len, lines)), 80, out)
+        self.env["COLUMNS"] = "80"
         self.assertGreater(len(self.report("-v").splitlines()), len(lines))
 
     def test_its_parts_are_in_order(self):
@@ -169,8 +172,9 @@ class Build(support.TestCase):
     def test_programs_have_the_numbers_of_show(self):
         status, shown, err = support.run("show", self.file, "-g", "pcomm", "-m", self.METRICS, env=self.env)
         self.assertEqual((status, err), (0, ""))
-        # Behind the group there is a column "procs", and process_count says the same.
-        expected = {row[0]: row[2:7] for row in (re.split("  +", line) for line in
+        # Behind the group there is a column "procs", and process_count says the same.  A "*" marks what was
+        # not measured of all.
+        expected = {row[0]: row[2:7] for row in (re.split("  +", line.replace("*", "")) for line in
                                                  shown.partition("\n\n")[0].splitlines()[1:])}
         out = self.report("-n", "0").partition("\nprograms by ")[2].partition("\n\n")[0]
         rows = [re.split("  +", line) for line in out.splitlines()[2:] if not line.startswith("failed: ")]
