@@ -31,7 +31,7 @@ static struct run *read_bytes(const void *bytes, size_t size)
 
 static void write_run(const struct run *run, FILE *out, bool text)
 {
-	struct run_text_options options = { .width = 80, .rows = 5 };
+	struct run_text_options options = { .width = 80, .rows = 5, .is_verbose = true };
 	struct diagnosis diagnosis = { 0 };
 
 	diagnose(run, &diagnosis);

@@ -23,7 +23,7 @@
 
 static void show(const struct run *run)
 {
-	struct run_text_options options = { .width = 80, .rows = 5 };
+	struct run_text_options options = { .width = 80, .rows = 5, .is_verbose = true };
 	struct diagnosis diagnosis = { 0 };
 	FILE *out = fopen("/dev/null", "w");
 

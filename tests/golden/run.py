@@ -238,8 +238,9 @@ def cases(folder):
         for kind in ["text", "json"]:
             name = f"report-{run.stem}.{'txt' if kind == 'text' else 'json'}"
             yield name, differs(name, taskscope("report", run, "--format", kind))
-    yield "report-two-rows.txt", differs("report-two-rows.txt",
-                                         taskscope("report", RUNS / "every_key.jsonl", "-n", "2"))
+    for name, *words in [("two-rows", "-v", "-n", "2"), ("verbose", "-v")]:
+        got = taskscope("report", RUNS / "every_key.jsonl", *words)
+        yield f"report-{name}.txt", differs(f"report-{name}.txt", got)
     pairs.make(folder, ROOTS, CTPROF,
                lambda root, file: taskscope("capture", "-q", "--smaps", "--root", root, "-o", file))
     for name, words in pairs.CASES:

@@ -199,11 +199,11 @@ class Watching(AttachCase):
         wait_until(lambda: all(pathlib.Path(f"/proc/{pid}/comm").read_text() == "sleep\n" for pid in pids))
         files = [self.path("it.tscope"), self.path("it.jsonl")]
         done = subprocess.run([TASKSCOPE, "attach", "-p", ",".join(map(str, pids)), "-d", "0.2s",
-                               "-o", files[0], "-o", files[1]], capture_output=True, text=True, timeout=HANG)
+                               "-v", "-o", files[0], "-o", files[1]], capture_output=True, text=True, timeout=HANG)
         headline = done.stderr.splitlines()[0]
         self.assertIn("sleep (pid {}), sleep (pid {}) and sleep (pid {}) were watched for ".format(*pids), headline)
         for file in files:
-            self.assertEqual(support.run("report", file)[1].splitlines()[0], headline)
+            self.assertEqual(support.run("report", "-v", file)[1].splitlines()[0], headline)
             self.assertIn(": attached to {} {} {}: ".format(*pids), support.run("show", file)[1])
 
 

@@ -471,7 +471,7 @@ class AddWait(Copy):
     @NEEDS_ROOT
     def test_a_run_knows_who_waited_and_how_long(self):
         path, lines = self.path("x.tscope"), self.path("x.jsonl")
-        done = subprocess.run([self.program, "run", "-o", path, "-o", lines, "--",
+        done = subprocess.run([self.program, "run", "-v", "-o", path, "-o", lines, "--",
                                "sh", "-c", f"true; {sys.executable} -c '{WAITER}'"],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

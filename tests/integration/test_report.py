@@ -3,10 +3,15 @@
 """report: what a real run wrote, whole, cut off anywhere and mixed with other files."""
 import json
 import os
+import pathlib
+import re
+import shutil
 import signal
 import subprocess
+import unittest
 
 import support
+from kernel import WAYS
 
 SCRIPT = """
 for i in 1 2 3 4 5 6 7 8; do /bin/true; done
@@ -51,7 +56,7 @@ class Whole(ReportCase):
     def test_the_report_is_the_one_that_run_gave(self):
         self.assertEqual(self.report(self.file), self.live)
         self.assertIn("sh exited 7 after ", self.live.splitlines()[0])
-        verdict = self.live.split("\n\n")[0]
+        verdict = self.report(self.file, "-v").split("\n\n")[0]
         self.assertLessEqual(len(verdict.splitlines()), 10)
 
     def test_the_summary_is_the_last_line(self):
@@ -97,6 +102,83 @@ class Whole(ReportCase):
         self.assertIn("more\n", few)
         self.assertNotIn("more\n", all_of_them)
         self.assertLess(len(few), len(all_of_them))
+
+
+MAKEFILE = """
+all: one two three four bad
+%: %.c
+	$(CC) -o $@ $<
+"""
+
+
+@unittest.skipUnless(shutil.which("make") and shutil.which("cc"), "needs make and a compiler")
+class Build(support.TestCase):
+    """A real build, of which one step fails."""
+    METRICS = "process_count,run_time_ns,wait_costly_ns,wait_for_work_ns,hiwater_rss_bytes"
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("it.tscope")
+        pathlib.Path(self.path("Makefile")).write_text(MAKEFILE)
+        for name in ("one", "two", "three", "four"):
+            pathlib.Path(self.path(name + ".c")).write_text("int main(void) { return 0; }\n")
+        pathlib.Path(self.path("bad.c")).write_text("#error never\n")
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("COLUMNS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        self.env = {**environment, "CC": "cc"}
+        done = subprocess.run([support.TASKSCOPE, "run", "-o", self.file, "--", "make", "-k", "-j2", "-C",
+                               self.folder.name], stdin=subprocess.DEVNULL, capture_output=True,
+                              env=self.env, timeout=support.HANG)
+        if done.returncode == 125:
+            self.skipTest(done.stderr.decode().strip())
+        self.assertEqual(done.returncode, 2, done.stderr.decode())
+        # The compiler and make write to standard error before the report.
+        self.live = done.stderr.decode()
+
+    def report(self, *words):
+        status, out, err = support.run("report", self.file, *words, env=self.env)
+        self.assertEqual((status, err), (0, ""))
+        return out
+
+    def test_it_fits_on_a_screen(self):
+        out = self.report()
+        self.assertTrue(self.live.endswith(out), self.live)
+        lines = out.splitlines()
+        # Below the tables each source that is missing has its reason.
+        tables = out.rpartition("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines) if "bpf" in WAYS else len(tables), 45, out)
+        self.assertLessEqual(max(map(len, lines)), 80, out)
+        self.env["COLUMNS"] = "80"
+        self.assertGreater(len(self.report("-v").splitlines()), len(lines))
+
+    def test_its_parts_are_in_order(self):
+        headings = ["make exited 2 after ", "\ncritical path: ", "\nprograms by ", "\nwhere the time went: "]
+        if "bpf" not in WAYS:
+            headings.remove("\ncritical path: ")
+        out = self.report()
+        places = [out.find(heading) for heading in headings]
+        self.assertEqual(places, sorted(places), out)
+        self.assertEqual(places[0], 0, out)
+        for heading in ("longest waits", "processes by CPU time", "system calls by", "taskscope itself: "):
+            self.assertNotIn("\n" + heading, out)
+
+    @unittest.skipIf(WAYS == ["procfs"], "needs kernel events")
+    def test_the_child_that_failed_is_named(self):
+        out = self.report()
+        self.assertRegex(out, r"(?m)^failed: cc exited 1 \(pid \d+: cc -o bad bad\.c\)$")
+        self.assertRegex(out, r"(?m)^cc +5 .* 1 \(exit 1\)$")
+        self.assertNotIn("failed: make", out)
+
+    def test_programs_have_the_numbers_of_show(self):
+        status, shown, err = support.run("show", self.file, "-g", "pcomm", "-m", self.METRICS, env=self.env)
+        self.assertEqual((status, err), (0, ""))
+        # Behind the group there is a column "procs", and process_count says the same.  A "*" marks what was
+        # not measured of all.
+        expected = {row[0]: row[2:7] for row in (re.split("  +", line.replace("*", "")) for line in
+                                                 shown.partition("\n\n")[0].splitlines()[1:])}
+        out = self.report("-n", "0").partition("\nprograms by ")[2].partition("\n\n")[0]
+        rows = [re.split("  +", line) for line in out.splitlines()[2:] if not line.startswith("failed: ")]
+        self.assertEqual({row[0]: row[1:6] for row in rows}, expected)
 
 
 class CutOff(ReportCase):

@@ -797,7 +797,7 @@ class Tree(RunCase):
                 self.assertEqual(summary.get("running_processes", []), [])
                 self.assertGreater(summary["wall_ns"], summary["command_wall_ns"] + 0.6e9)
                 self.assertGreater(summary["wall_ns"], summary["command_wall_ns"])
-                self.assertRegex(self.accept("report", self.path("run.jsonl")).splitlines()[0],
+                self.assertRegex(self.accept("report", "-v", self.path("run.jsonl")).splitlines()[0],
                                  r"^sh exited 2 after .*s; the last of its processes ended "
                                  r"after .*s: ")
 
@@ -814,7 +814,7 @@ class Tree(RunCase):
         for way in WAYS:
             with self.subTest(way=way):
                 summary = self.watch("sh", "-c", loop, way=way)[-1]
-                report = self.accept("report", self.path("run.jsonl"))
+                report = self.accept("report", "-v", self.path("run.jsonl"))
                 busy = set(re.findall(r"([\d.]+) of \d+ cores busy", report))
                 self.assertEqual(len(busy), 1, report)
                 self.assertEqual(summary["utime_ns"] + summary["stime_ns"], summary["cpu_time_ns"])
@@ -826,7 +826,7 @@ class Tree(RunCase):
         for way in WAYS:
             with self.subTest(way=way):
                 summary = self.watch("sleep", "0.2", way=way)[-1]
-                headline = self.accept("report", self.path("run.jsonl")).splitlines()[0]
+                headline = self.accept("report", "-v", self.path("run.jsonl")).splitlines()[0]
                 exact = way == "bpf"
                 self.assertEqual("at_least" not in summary, exact)
                 self.assertEqual(": 1 process," in headline, exact, headline)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""On a terminal no line of any view is wider than it; what is not a terminal gets lines as they are."""
+"""On a terminal no line of any view is wider than it; what is not a terminal gets lines as they are, but
+of a report at most 80 columns."""
 import contextlib
 import fcntl
 import os
@@ -66,7 +67,7 @@ class Terminal(support.TestCase):
             ("compare", older, newer, "--mode", "population"),
             ("compare", older, newer, "-g", "cgroup", "--all", "-s", "run_time_ns"),
             ("metrics",), ("doctor",), ("scopes",), ("why", "-d", "100ms", str(os.getpid())),
-        ] + [("report", run) for run in sorted(RUNS.iterdir())]
+        ] + [("report", run, *more) for run in sorted(RUNS.iterdir()) for more in [(), ("-v",)]]
         for columns in [60, 80, 132]:
             for words in views:
                 with self.subTest(columns=columns, words=words):
@@ -106,6 +107,12 @@ class Terminal(support.TestCase):
         _, cut, _ = support.run(*words, env={**environment, "COLUMNS": "80"})
         self.assertGreater(max(map(width, whole.split("\n"))), 100)
         self.assertLessEqual(max(map(width, cut.split("\n"))), 80)
+
+    def test_a_report_is_narrow_in_a_pipe_too_unless_it_is_the_long_one(self):
+        environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+        for words, is_narrow in [([], True), (["-v"], False)]:
+            _, out, _ = support.run("report", RUNS / "every_key.jsonl", *words, env=environment)
+            self.assertEqual(max(map(width, out.split("\n"))) <= 80, is_narrow)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,23 @@ class Why(TestCase):
         self.assertEqual(sorted(thread["tid"] for thread in answer["threads"]), tids)
         self.assertIn(f"{tids[-1]} is a thread of it", text)
 
+    def test_an_answer_has_at_most_twelve_lines_also_on_a_narrow_terminal(self):
+        script = ("import threading, time\n"
+                  "lock = threading.Lock()\n"
+                  "def work():\n"
+                  "    while True:\n"
+                  "        with lock: time.sleep(0.002)\n"
+                  "for _ in range(20): threading.Thread(target=work, daemon=True).start()\n"
+                  "print('ready', flush=True)\n"
+                  "time.sleep(1000)\n")
+        with Child(sys.executable, "-c", script, stdout=subprocess.PIPE) as child:
+            child.process.stdout.readline()
+            for columns in ("80", "200"):
+                status, out, _ = run("why", child.pid, "-d", "300ms", env={**os.environ, "COLUMNS": columns})
+                self.assertEqual(status, 0)
+                self.assertLessEqual(len(out.splitlines()), 12, out)
+                self.assertLessEqual(max(map(len, out.splitlines())), int(columns), out)
+
     def test_a_name_of_a_stranger_does_not_steer_the_terminal(self):
         script = ("import ctypes, time\n"
                   "ctypes.CDLL(None).prctl(15, b'\\x1b[31m) R\\n(x', 0, 0, 0)\n"

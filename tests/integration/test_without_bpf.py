@@ -47,7 +47,7 @@ class WithoutBpf(support.TestCase):
         self.assertIn(reason, shown["absent"]["allocated_bytes"])
 
     def test_run_follows_a_command(self):
-        done = run("run", "--", "sh", "-c", "exit 3")
+        done = run("run", "-v", "--", "sh", "-c", "exit 3")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn(REASON, done.stderr)
 

@@ -15,10 +15,8 @@
 #include "render/run/verdict_json.h"
 #include "store/run/run_json.h"
 #include "render/run/run_text.h"
-#include "render/page.h"
+#include "render/terminal.h"
 #include "store/recording.h"
-
-#define ROWS_IN_TEXT 10
 
 static struct {
 	struct view_args view;
@@ -26,22 +24,17 @@ static struct {
 
 static const struct option options[] = {
 	FORMAT_OPTION(args.view, "text|json"),
-	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 10)"),
+	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 8)"),
+	VERBOSE_OPTION(args.view, REPORT_VERBOSE_HELP),
 	{ 0 },
 };
 
 static void print_text(const struct run *run, const struct diagnosis *diagnosis)
 {
-	struct run_text_options text = {
-		.rows = view_limit(&args.view, ROWS_IN_TEXT),
-	};
-	struct page page;
+	struct terminal terminal = terminal_of(stdout);
 
-	page_open(&page, stdout);
-	text.color = page.terminal.colour;
-	text.width = page.terminal.width;
-	run_text_report(page.out, run, diagnosis, &text);
-	if (page_close(&page) < 0)
+	if (run_text_page(stdout, &terminal, run, diagnosis, view_limit(&args.view, RUN_TEXT_ROWS),
+			  args.view.verbose) < 0)
 		memory_note_missing();
 }
 
@@ -72,16 +65,16 @@ const struct command command_report = {
 	.summary = "show a saved run again: its verdict and where its time went",
 	.description =
 		"Reads what run and attach write with -o, a .tscope or .jsonl file, or with -\n"
-		"JSON lines from standard input, and prints the same report; --format json\n"
-		"prints the summary as one line. The verdict is made anew from the numbers in\n"
-		"the file.\n"
+		"JSON lines from standard input, and prints the same report, the longer one\n"
+		"with -v; --format json prints the summary as one line. The verdict is made anew\n"
+		"from the numbers in the file.\n"
 		"\n"
 		"A .jsonl file that was cut off has no summary: the report is then put together\n"
 		"from the processes that ended and the last sample, and says so. Lines that\n"
 		"cannot be read are left out and counted. Of several runs in one file the last\n"
 		"is shown.",
 	.examples = "taskscope report build.tscope\tthe report of a build\n"
-		    "taskscope report build.tscope -n 0\twith all rows\n"
+		    "taskscope report build.tscope -v -n 0\twith all tables and rows\n"
 		    "taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
 		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
 	.options = options,

@@ -52,10 +52,17 @@ const struct command command_run = {
 	.description =
 		"Runs the command and watches it and every process that it starts, from its\n"
 		"first instruction on: CPU, memory, I/O, system calls, and what each thread\n"
-		"waited for. At the end a report on standard error says what limited it, with\n"
-		"the evidence. A terminal shows a live line meanwhile. For programs that use\n"
-		"libtaskscope, both also show the scopes with their time; see `taskscope\n"
-		"scopes`.\n"
+		"waited for. A terminal shows a live line meanwhile. At the end a report on\n"
+		"standard error says what limited it, with the evidence, the critical path, what\n"
+		"each program used, which processes failed, and where the time went. For\n"
+		"programs that use libtaskscope, both also show the scopes with their time; see\n"
+		"`taskscope scopes`.\n"
+		"\n"
+		"Single threads are listed where there are at most 8, several of them in one\n"
+		"process; single processes where there are at most 5, several of them of one\n"
+		"program. With -v all are, with the longest waits, the system calls, other use\n"
+		"and the cost of watching. Lines are as wide as the terminal; elsewhere 80\n"
+		"columns, or with -v as wide as they need.\n"
 		"\n"
 		"The command's standard input, output and error, its terminal, signals and exit\n"
 		"status are its own. Ctrl-C goes to the command, and the report still comes;\n"
@@ -67,6 +74,7 @@ const struct command command_run = {
 		"outlive the command are listed as running; --wait-all waits for them.",
 	.examples =
 		"taskscope run -- make -j8\twhere did the time go?\n"
+		"taskscope run -v -- make -j8\tby thread, process and system call, too\n"
 		"taskscope run -o build.tscope -q -- make -j8\tfor later: show, compare and report read it\n"
 		"taskscope run -d 60s -- ./server\ta minute of it, then TERM\n"
 		"taskscope run --no-syscalls -- ./busy\tas little in its way as possible",

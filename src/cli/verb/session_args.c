@@ -17,14 +17,13 @@
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "model/run/run_snapshot.h"
-#include "render/page.h"
 #include "render/run/run_text.h"
+#include "render/terminal.h"
 #include "session/session.h"
 #include "store/snapshot_file.h"
 
 #define INTERVAL_LEAST_NS 1000000ull
 #define INTERVAL_MOST_NS (3600 * 1000000000ull)
-#define REPORT_ROWS 10
 /* If nobody reads the report for so long, its reader is gone. */
 #define REPORT_PATIENCE_S 10
 /* Bytes that a pipe with room takes without waiting. */
@@ -209,15 +208,9 @@ int session_args_save(const struct session_args *args, const struct run *run, st
 int session_args_report(const struct session_args *args, const struct run *run, struct error *error)
 {
 	struct terminal terminal = terminal_of(stderr);
-	struct run_text_options options = {
-		.color = terminal.colour,
-		.width = terminal.width,
-		.rows = REPORT_ROWS,
-	};
 	CLEANUP(free_pointer) char *bytes = NULL;
 	struct diagnosis diagnosis = { 0 };
 	size_t length = 0;
-	struct page page;
 	bool failed;
 	FILE *out;
 
@@ -226,10 +219,8 @@ int session_args_report(const struct session_args *args, const struct run *run, 
 	out = open_memstream(&bytes, &length);
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory: there is no report");
-	page_open_for(&page, terminal, out);
 	diagnose(run, &diagnosis);
-	run_text_report(page.out, run, &diagnosis, &options);
-	failed = page_close(&page) < 0;
+	failed = run_text_page(out, &terminal, run, &diagnosis, RUN_TEXT_ROWS, args->verbose) < 0;
 	if (fclose(out) != 0 || failed)
 		return error_set(error, -ENOMEM, "out of memory: there is no report");
 	write_patiently(STDERR_FILENO, bytes, length);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "cli/option.h"
+#include "cli/verb/view_args.h"
 
 struct error;
 struct run;
@@ -25,6 +26,7 @@ struct session_args {
 	struct option_number interval;
 	struct option_number duration;
 	bool quiet;
+	bool verbose;
 	bool no_syscalls;
 	bool no_critical_path;
 	bool exclude_children;
@@ -38,6 +40,7 @@ struct session_args {
 	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
 	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
+	VERBOSE_OPTION(args, REPORT_VERBOSE_HELP),                                                  \
 	{ 0, "no-syscalls", OPTION_FLAG, &(args).no_syscalls, NULL, "do not count system calls (lower overhead)", NULL }, \
 	{ 0, "no-critical-path", OPTION_FLAG, &(args).no_critical_path, NULL, "do not record each wait: no critical path, no wakers", NULL }, \
 	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \

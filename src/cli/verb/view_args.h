@@ -42,6 +42,7 @@ struct view_args {
 	{ 'n', "limit", OPTION_NUMBER, &(args).limit, "N", help, NULL }
 #define VERBOSE_OPTION(args, help)                                                                 \
 	{ 'v', "verbose", OPTION_FLAG, &(args).verbose, NULL, help, NULL }
+#define REPORT_VERBOSE_HELP "a longer report: also all threads and processes, longest waits, system calls, other use"
 #define METRICS_OPTION(args, help)                                                                 \
 	{ 'm', "metrics", OPTION_NAMES, &(args).metrics, "LIST", help, metric_words }
 #define SORT_OPTION(args, argument, help)                                                          \

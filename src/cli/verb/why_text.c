@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "render/page.h"
 #include "render/table/table.h"
 #include "session/why/why.h"
 
@@ -19,35 +20,30 @@ static void print_escaped(FILE *out, const char *text)
 	fputs(text_string(&shown), out);
 }
 
-/* These return how many lines they print. */
-static size_t print_head(FILE *out, const struct why *why)
+static void print_head(FILE *out, const struct why *why)
 {
 	fprintf(out, "%" PRId32 " ", why->before.pid);
 	print_escaped(out, why->before.comm);
 	fprintf(out, ": %s\n", why->answer);
-	if (why->before.asked == why->before.pid)
-		return 1;
-	fprintf(out, "  %" PRId32 " is a thread of it\n", why->before.asked);
-	return 2;
+	if (why->before.asked != why->before.pid)
+		fprintf(out, "  %" PRId32 " is a thread of it\n", why->before.asked);
 }
 
-static size_t print_verdict(FILE *out, const struct why *why)
+static void print_verdict(FILE *out, const struct why *why)
 {
 	const struct verdict *verdict = &why->diagnosis.verdict;
 
 	if (!why->judged)
-		return 0;
+		return;
 	fprintf(out, "  %s, by %s (%.0f %% sure)\n", class_names[verdict->class],
 		causes[verdict->cause].name, verdict->confidence * 100);
 	for (size_t i = 0; i < verdict->evidence_count; i++)
 		fprintf(out, "  - %s\n", verdict->evidence[i]);
-	if (verdict->cause == CAUSE_NONE)
-		return 1 + verdict->evidence_count;
-	fprintf(out, "  first: %s\n", verdict->hint);
-	return 2 + verdict->evidence_count;
+	if (verdict->cause != CAUSE_NONE)
+		fprintf(out, "  first: %s\n", verdict->hint);
 }
 
-static size_t print_missing(FILE *out, const struct why *why)
+static void print_missing(FILE *out, const struct why *why)
 {
 	if (why->problem.message[0]) {
 		fputs("  not watched: ", out);
@@ -60,7 +56,6 @@ static size_t print_missing(FILE *out, const struct why *why)
 	if (why->after.late)
 		fputs("  its calls and stacks could not be read in time: it holds a lock of its own that this takes\n",
 		      out);
-	return (why->problem.message[0] != 0) + why->after.denied + why->after.late;
 }
 
 static void print_threads(FILE *out, const struct terminal *terminal, const struct why *why,
@@ -90,31 +85,60 @@ static void print_stack(FILE *out, const struct task_state *found)
 	fputc('\n', out);
 }
 
-/* How many threads fit, with a line for those that do not; `lines` are used. */
-static size_t rows_that_fit(const struct why *why, size_t lines)
-{
-	size_t left = lines + 2 < LINES ? LINES - lines - 2 : 0; /* a blank line, and the titles */
+/* What of the answer may be left out. */
+struct extent {
+	size_t stacks, rows;
+};
 
-	if (why->after.thread_count > left && left > 0)
-		left--;
-	return why->threads.count < left ? why->threads.count : left;
+static void print_answer(FILE *out, const struct terminal *terminal, const struct why *why,
+			 struct extent extent)
+{
+	print_head(out, why);
+	print_verdict(out, why);
+	print_missing(out, why);
+	if (why->threads.count == 0 || why->after.is_dead)
+		return;
+	for (size_t i = 0; i < why->threads.count && extent.stacks; i++) {
+		if (why->threads.data[i].found->frames == 0)
+			continue;
+		print_stack(out, why->threads.data[i].found);
+		extent.stacks--;
+	}
+	if (extent.rows)
+		print_threads(out, terminal, why, extent.rows);
+}
+
+/* Whether it fits, on a terminal that breaks its lines. */
+static bool fits(const struct terminal *terminal, const struct why *why, struct extent extent)
+{
+	CLEANUP(free_pointer) char *bytes = NULL;
+	size_t length = 0, lines = 0;
+	FILE *out = open_memstream(&bytes, &length);
+	struct page page;
+	bool failed;
+
+	if (!out)
+		return false;
+	page_open_for(&page, *terminal, out);
+	print_answer(page.out, terminal, why, extent);
+	failed = page_close(&page) < 0;
+	if (fclose(out) != 0 || failed)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		lines += bytes[i] == '\n';
+	return lines <= LINES;
 }
 
 void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all)
 {
-	size_t lines = print_head(out, why), rows, stacks = 0;
+	struct extent extent = { why->threads.count, why->threads.count };
 
-	lines += print_verdict(out, why);
-	lines += print_missing(out, why);
-	if (why->threads.count == 0 || why->after.is_dead)
-		return;
-	for (size_t i = 0; i < why->threads.count && (all || (stacks == 0 && lines < LINES)); i++) {
-		if (why->threads.data[i].found->frames == 0)
-			continue;
-		print_stack(out, why->threads.data[i].found);
-		stacks++;
+	if (!all) {
+		extent.stacks = 1;
+		extent.rows = extent.rows < LINES ? extent.rows : LINES;
+		while (extent.rows && !fits(terminal, why, extent))
+			extent.rows--;
+		extent.stacks = extent.rows || fits(terminal, why, extent);
 	}
-	rows = all ? why->threads.count : rows_that_fit(why, lines + stacks);
-	if (rows)
-		print_threads(out, terminal, why, rows);
+	print_answer(out, terminal, why, extent);
 }

@@ -10,6 +10,7 @@
 #include "model/counter.h"
 #include "model/path/timeline.h"
 #include "model/snapshot/snapshot.h"
+#include "model/tree/run_order.h"
 
 /* In shorter intervals the error of the source's clock is too large. */
 #define CORES_INTERVAL_NS 50000000
@@ -316,11 +317,10 @@ static double most_cores(const struct run *run)
 
 uint64_t run_seen_cpu_ns(const struct run *run)
 {
-	const struct tree *tree = run->tree;
+	uint64_t cpu_ns;
 
-	return amounts_has(&tree->amounts, AMOUNT_run_time_ns) ?
-		       amounts_get(&tree->amounts, AMOUNT_run_time_ns) :
-		       amounts_cpu_ns(&tree->amounts);
+	run_amounts_cpu(&run->tree->amounts, &cpu_ns);
+	return cpu_ns;
 }
 
 uint64_t run_unseen_cpu_ns(const struct run *run)

@@ -124,6 +124,113 @@ const struct tree_process **run_processes_sorted(const struct tree *tree, bool e
 	return processes;
 }
 
+bool run_amounts_cpu(const struct amounts *amounts, uint64_t *ret)
+{
+	bool has_switches = amounts_has(amounts, AMOUNT_run_time_ns);
+
+	*ret = has_switches ? amounts_get(amounts, AMOUNT_run_time_ns) : amounts_cpu_ns(amounts);
+	return has_switches || amounts_has_cpu(amounts);
+}
+
+static uint64_t program_cost(const struct program_sums *program)
+{
+	uint64_t cpu_ns;
+
+	run_amounts_cpu(&program->amounts, &cpu_ns);
+	return cpu_ns + amounts_costly_ns(&program->amounts);
+}
+
+static int by_program_cost(const void *a, const void *b)
+{
+	const struct program_sums *one = a, *other = b;
+	int order = falling(program_cost(one), program_cost(other));
+
+	return order ? order : strcmp(one->comm, other->comm);
+}
+
+static int by_program_name(const void *a, const void *b)
+{
+	return strcmp(((const struct program_sums *)a)->comm,
+		      ((const struct program_sums *)b)->comm);
+}
+
+static int by_process_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct tree_process *const *)a)->comm,
+		      (*(const struct tree_process *const *)b)->comm);
+}
+
+struct program_list {
+	ARRAY_OF(struct program_sums) rows;
+};
+
+/* Adds the processes that are kept to `list`, which has the others by name. */
+static int add_kept(struct program_list *list, const struct tree *tree)
+{
+	size_t folded = list->rows.count, count;
+	struct program_sums *mine = NULL;
+	CLEANUP(free_pointer)
+	const struct tree_process **all = run_processes_sorted(tree, true, true, &count);
+
+	if (count)
+		qsort(all, count, sizeof(*all), by_process_name);
+	for (size_t i = 0; i < count; i++) {
+		struct program_sums wanted = { 0 };
+
+		memcpy(wanted.comm, all[i]->comm, sizeof(wanted.comm));
+		if (!mine || strcmp(mine->comm, wanted.comm) != 0)
+			mine = folded ? bsearch(&wanted, list->rows.data, folded, sizeof(*mine),
+						by_program_name) :
+					NULL;
+		if (!mine) {
+			if (array_append(&list->rows, wanted) < 0)
+				return -ENOMEM;
+			mine = &list->rows.data[list->rows.count - 1];
+		}
+		program_add(mine, all[i]);
+	}
+	return all ? 0 : -ENOMEM;
+}
+
+/* Adds a row for what no process has. */
+static int add_unseen(struct program_list *list, const struct tree *tree)
+{
+	struct program_sums unseen = { .comm = TREE_UNSEEN };
+	struct amounts sums = { 0 };
+
+	for (size_t i = 0; i < list->rows.count; i++)
+		amounts_add(&sums, &list->rows.data[i].amounts);
+	if (!amounts_rest(&tree->amounts, &sums, &unseen.amounts) || !program_cost(&unseen))
+		return 0;
+	return array_append(&list->rows, unseen);
+}
+
+struct program_sums *run_programs_sorted(const struct tree *tree, size_t *ret_count)
+{
+	struct program_list list = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < tree->program_count && status == 0; i++)
+		status = array_append(&list.rows, tree->programs[i]);
+	if (list.rows.count)
+		qsort(list.rows.data, list.rows.count, sizeof(*list.rows.data), by_program_name);
+	if (status == 0)
+		status = add_kept(&list, tree);
+	if (status == 0 && tree->other_programs.processes)
+		status = array_append(&list.rows, tree->other_programs);
+	if (status == 0)
+		status = add_unseen(&list, tree);
+	*ret_count = status == 0 ? list.rows.count : 0;
+	if (status < 0)
+		memory_note_missing();
+	if (!*ret_count) {
+		array_free(&list.rows);
+		return NULL;
+	}
+	qsort(list.rows.data, list.rows.count, sizeof(*list.rows.data), by_program_cost);
+	return list.rows.data;
+}
+
 int run_syscalls_by_time(const void *a, const void *b)
 {
 	const struct syscall_row *one = *(const struct syscall_row *const *)a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts the threads, processes and system calls of a tree as outputs show them.
+ * Sorts the threads, processes, programs and system calls of a tree as outputs show them.
  */
 #ifndef MODEL_RUN_ORDER_H
 #define MODEL_RUN_ORDER_H
@@ -27,6 +27,15 @@ const struct tree_thread **run_threads_sorted(const struct tree *tree, run_threa
 const struct tree_process **run_processes_sorted(const struct tree *tree, bool ended, bool live,
 						 size_t *ret_count);
 
+/*
+ * Sums by program over all processes, also those that were not kept: the same as those of `show -g
+ * pcomm`.  The program with the most CPU time and costly waits comes first.  Processes of programs
+ * that found no room have an empty name.  Time that no process has is in a row TREE_UNSEEN, with 0
+ * processes.  The caller frees it with free(); NULL and a count of 0 when there are none, or no
+ * memory.
+ */
+struct program_sums *run_programs_sorted(const struct tree *tree, size_t *ret_count);
+
 /* Compares two const struct syscall_row **. */
 typedef int run_syscall_order(const void *a, const void *b);
 run_syscall_order run_syscalls_by_time, run_syscalls_by_count; /* the most first, then by name */
@@ -40,6 +49,12 @@ const struct syscall_row **run_syscalls_sorted(const struct syscall_table *table
  * kernel charged.  False where it is not known.
  */
 bool run_cpu_split(const struct run *run, uint64_t *ret_user, uint64_t *ret_kernel);
+
+/*
+ * The time that the ledger has as "on cpu": between switching threads in and out, or, where that is
+ * not known, the time that the kernel charged.  False when neither is known.
+ */
+bool run_amounts_cpu(const struct amounts *amounts, uint64_t *ret);
 
 /*
  * CPU time of a process, as run_seen_cpu_ns() gives it for the tree.  False

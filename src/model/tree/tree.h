@@ -108,7 +108,7 @@ bool tree_process_signal(const struct tree_process *process, int *ret);
 /* Whether it ended by a signal, or with a code other than 0. */
 bool tree_process_failed(const struct tree_process *process);
 
-/* Sums over the processes of one program that ended and were not kept, with all their threads. */
+/* Sums over processes of one program, with all their threads. */
 struct program_sums {
 	char comm[TREE_COMM_SIZE];
 	uint64_t processes, threads, failures;
@@ -117,6 +117,8 @@ struct program_sums {
 	uint64_t peak_rss_bytes; /* of the largest */
 	struct amounts amounts;
 };
+
+void program_add(struct program_sums *program, const struct tree_process *process);
 
 /* One of the longest sums of waits: of one thread for one reason, with the main waker. */
 struct tree_wait {
@@ -182,7 +184,7 @@ struct tree {
 	size_t ended_count;
 	uint64_t folded_threads, folded_processes; /* ended, and not kept */
 	struct amounts folded;			   /* sums of these threads */
-	struct program_sums *programs;		   /* sums of these processes */
+	struct program_sums *programs;		   /* sums of these processes alone */
 	size_t program_count, program_capacity;
 	struct program_sums other_programs; /* those that found no room; its `comm` is empty */
 

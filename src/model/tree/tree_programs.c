@@ -58,10 +58,8 @@ bool tree_process_failed(const struct tree_process *process)
 	return process->facts.present & TREE_PROCESS_STATUS && process->facts.status != 0;
 }
 
-void tree_fold_process(struct tree *tree, const struct tree_process *process)
+void program_add(struct program_sums *program, const struct tree_process *process)
 {
-	struct program_sums *program = find_program(tree, process->comm);
-
 	if (!program->processes || process->begin_ns < program->begin_ns)
 		program->begin_ns = process->begin_ns;
 	counter_raise(&program->end_ns, process->end_ns);
@@ -70,5 +68,10 @@ void tree_fold_process(struct tree *tree, const struct tree_process *process)
 	program->failures += tree_process_failed(process);
 	add_peak(program, &process->facts);
 	amounts_add(&program->amounts, &process->amounts);
+}
+
+void tree_fold_process(struct tree *tree, const struct tree_process *process)
+{
+	program_add(find_program(tree, process->comm), process);
 	tree->folded_processes++;
 }

@@ -11,10 +11,13 @@
 #include "base/kernel_names.h"
 #include "base/text.h"
 #include "metric/unit.h"
+#include "render/page.h"
 #include "render/run/run_text_tables.h"
 
 /* Processes attached to that the headline names. */
 #define SUBJECTS_SHOWN 3
+/* Columns where there is no terminal. */
+#define PLAIN_WIDTH 80
 
 static const char bold_on[] = "\033[1m";
 static const char bold_off[] = "\033[0m";
@@ -115,6 +118,15 @@ static void append_cut_off(struct text *line, const struct run *run)
 		    run->tree->exited == 1 ? "" : "es");
 }
 
+/* Several processes at once: the peak is then a sum over them. */
+static bool has_shared_pages(const struct tree *tree)
+{
+	uint64_t most = tree->unknown & TREE_UNKNOWN_MOST_PROCESSES ? tree->processes :
+								      tree->most_processes;
+
+	return most > 1 && tree->peak_rss_bytes > tree->largest_rss_bytes;
+}
+
 static void append_totals(struct text *line, const struct run *run)
 {
 	const struct tree *tree = run->tree;
@@ -132,6 +144,8 @@ static void append_totals(struct text *line, const struct run *run)
 		text_append_string(line,
 				   bounds & RUN_BOUND_MEMORY ? ", peak at least " : ", peak ");
 		unit_format(line, UNIT_BYTES, peak);
+		if (has_shared_pages(tree))
+			text_append_string(line, " RSS, shared pages counted in each process");
 	}
 }
 
@@ -237,11 +251,33 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 {
 	run_text_verdict(out, run, diagnosis, options);
 	run_text_path(out, run, options);
-	run_text_phases(out, run, options);
+	run_text_programs(out, run, options);
 	run_text_ledger(out, run, options);
+	run_text_phases(out, run, options);
 	run_text_threads(out, run, options);
-	run_text_waits(out, run, options);
+	if (options->is_verbose)
+		run_text_waits(out, run, options);
 	run_text_processes(out, run, options);
-	run_text_syscalls(out, run, options);
-	run_text_notes(out, run);
+	if (options->is_verbose)
+		run_text_syscalls(out, run, options);
+	run_text_notes(out, run, options);
+}
+
+int run_text_page(FILE *to, const struct terminal *terminal, const struct run *run,
+		  const struct diagnosis *diagnosis, size_t rows, bool is_verbose)
+{
+	struct terminal shape = *terminal;
+	struct run_text_options options = {
+		.color = terminal->colour,
+		.rows = rows,
+		.is_verbose = is_verbose,
+	};
+	struct page page;
+
+	if (!shape.width && !is_verbose)
+		shape.width = PLAIN_WIDTH;
+	options.width = shape.width;
+	page_open_for(&page, shape, to);
+	run_text_report(page.out, run, diagnosis, &options);
+	return page_close(&page);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shows a run to people: the verdict in at most ten lines, then the tables.
+ * Shows a run to people: the verdict in at most ten lines, then the tables.  Without -v the report
+ * of most runs fits on one screen.
  */
 #ifndef RENDER_RUN_TEXT_H
 #define RENDER_RUN_TEXT_H
@@ -16,19 +17,33 @@ struct diagnosis;
 struct run_text_options {
 	bool color;
 	size_t width; /* columns of the terminal; 0: no limit */
-	size_t rows;  /* of each table */
+	size_t rows;  /* of each table; 0: all */
+	bool is_verbose;
 };
+
+/* Rows of each table, unless -n says otherwise. */
+#define RUN_TEXT_ROWS 8
 
 /* The outcome, what limited the run, the evidence, the first thing to try: at most ten lines. */
 void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
 		      const struct run_text_options *options);
 
 /*
- * The whole report: verdict, phases, time ledger of the tree, processes, top waits with wakers, the system
- * calls with the columns of strace -c and wall time, losses and what could not be measured.
+ * The whole report: verdict, critical path, programs, processes that failed, time ledger of the
+ * tree, phases, losses and what could not be measured.  With -v, or where there are few, single
+ * threads and processes; with -v also the longest waits with wakers, the system calls with the
+ * columns of strace -c and wall time, other use and what watching cost.
  */
 void run_text_report(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
 		     const struct run_text_options *options);
+
+/*
+ * The same for `terminal`, no line wider than that.  Where there is none, lines have at most 80
+ * columns, with -v as many as they need.  0, or -ENOMEM.
+ */
+struct terminal;
+int run_text_page(FILE *to, const struct terminal *terminal, const struct run *run,
+		  const struct diagnosis *diagnosis, size_t rows, bool is_verbose);
 
 /*
  * The live line, without a newline, at most `width` columns: elapsed,

@@ -74,8 +74,9 @@ static void print_energy(FILE *out, const struct run_hardware *hardware)
 		fputc('\n', out);
 }
 
-void run_text_hardware(FILE *out, const struct run *run)
+void run_text_hardware(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	print_counters(out, &run->hardware);
-	print_energy(out, &run->hardware);
+	if (options->is_verbose)
+		print_energy(out, &run->hardware);
 }

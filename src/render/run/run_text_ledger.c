@@ -7,6 +7,9 @@
 #include "model/tree/run_order.h"
 #include "render/run/run_text_tables.h"
 
+/* Without -v, reasons with a smaller share are only in the sum of their kind. */
+#define LEAST_SHARE 0.01
+
 /* A ledger whose sums differ by more than this says so. */
 #define GAP_SHOWN 0.01
 
@@ -70,8 +73,9 @@ static size_t gather(const struct amounts *amounts, enum wait_kind kind, struct 
 }
 
 static void add_kind(struct table *table, const struct amounts *amounts, const char *name,
-		     enum wait_kind kind)
+		     enum wait_kind kind, double least)
 {
+	uint64_t wall = amounts_get(amounts, AMOUNT_wall_time_ns);
 	struct row rows[WAIT_REASON_COUNT + 1];
 	size_t count = gather(amounts, kind, rows);
 	struct row sum = { .name = name };
@@ -84,9 +88,10 @@ static void add_kind(struct table *table, const struct amounts *amounts, const c
 	}
 	if (!count)
 		return;
-	add_row(table, amounts_get(amounts, AMOUNT_wall_time_ns), "", &sum);
+	add_row(table, wall, "", &sum);
 	for (size_t i = 0; i < count; i++)
-		add_row(table, amounts_get(amounts, AMOUNT_wall_time_ns), "  ", &rows[i]);
+		if ((double)rows[i].ns >= (double)wall * least)
+			add_row(table, wall, "  ", &rows[i]);
 }
 
 /* User time is an estimate: the kernel samples at its tick whether a thread is in user mode. */
@@ -154,6 +159,7 @@ static const struct table_column columns[] = {
 void run_text_ledger(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	const struct tree *tree = run->tree;
+	double least = options->is_verbose ? 0 : LEAST_SHARE;
 	struct table table = { 0 };
 
 	if (!tree->amounts.present)
@@ -161,9 +167,9 @@ void run_text_ledger(FILE *out, const struct run *run, const struct run_text_opt
 	print_heading(out, run, options);
 	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	add_cpu(&table, run);
-	add_kind(&table, &tree->amounts, "costly waits", WAIT_COST);
-	add_kind(&table, &tree->amounts, "waiting for work", WAIT_WORK);
-	add_kind(&table, &tree->amounts, "other waits", WAIT_UNSURE);
+	add_kind(&table, &tree->amounts, "costly waits", WAIT_COST, least);
+	add_kind(&table, &tree->amounts, "waiting for work", WAIT_WORK, least);
+	add_kind(&table, &tree->amounts, "other waits", WAIT_UNSURE, least);
 	add_rest(&table, &tree->amounts);
 	run_text_table(out, &table, options, 0, 0);
 }

@@ -176,13 +176,18 @@ static void print_self(FILE *out, const struct run *run)
 	print_line(out, &line, 0);
 }
 
-void run_text_notes(FILE *out, const struct run *run)
+void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	fputs("\n", out);
 	print_scope(out, run);
-	print_used(out, run);
-	run_text_hardware(out, run);
+	if (options->is_verbose)
+		print_used(out, run);
+	run_text_hardware(out, run, options);
 	print_losses(out, run);
 	print_sources(out, run);
-	print_self(out, run);
+	if (options->is_verbose)
+		print_self(out, run);
+	else
+		fputs("-v also shows all threads, longest waits, processes, system calls, other use\n",
+		      out);
 }

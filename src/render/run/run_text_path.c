@@ -127,12 +127,13 @@ static void print_summary(FILE *out, const struct run *run)
 	append_ways(&line, path);
 	text_append_string(&line, line.length ? "; " : "");
 	unit_format_real(&line, UNIT_COUNT, path_edges_per_second(path));
-	text_append_string(&line, " changes of thread a second\nat most ");
+	text_append_string(&line,
+			   path->parts.data[0].kind == PATH_CPU ?
+				   " changes of thread a second\ndoing the first in parallel" :
+				   " changes of thread a second\ndoing without the first");
+	text_append_string(&line, " saves at most ");
 	unit_format_share(&line, savings(run));
-	text_append_string(&line, path->parts.data[0].kind == PATH_CPU ?
-					  " could be saved by doing the first in parallel" :
-					  " could be saved without the first");
-	text_append_string(&line, ", less if others then take as long");
+	text_append_string(&line, ", less if others take as long");
 	fprintf(out, "%s\n", text_string(&line));
 }
 

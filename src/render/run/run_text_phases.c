@@ -86,12 +86,12 @@ static bool is_exact(const struct phases *phases)
 static void write_heading(FILE *out, const struct phases *phases, const struct shape *shape,
 			  const struct run_text_options *options)
 {
-	const char *sampled = shape->has_counts ? "wall, cpu and off cpu are sampled" : "sampled";
+	const char *sampled = shape->has_counts ? "wall, cpu, off cpu: sampled" : "sampled";
 	char text[128];
 
 	snprintf(text, sizeof(text), "phases (%s%s)",
-		 is_exact(phases) ? "wall and cpu are sampled; off cpu is exact" : sampled,
-		 shape->has_counts ? "; count and total are the program's own" : "");
+		 is_exact(phases) ? "wall, cpu: sampled; off cpu: exact" : sampled,
+		 shape->has_counts ? "; count, total: the program's own" : "");
 	run_text_heading(out, options, text);
 }
 

@@ -11,8 +11,9 @@
 #include "metric/unit.h"
 #include "model/tree/run_order.h"
 
-/* Bytes of a command line, however wide the terminal is. */
-#define COMMAND_MAX 160
+/* A report without -v has a table of single threads or processes where there are at most so many. */
+#define FEW_THREADS 8
+#define FEW_PROCESSES 5
 
 void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading)
 {
@@ -122,6 +123,10 @@ void run_text_threads(FILE *out, const struct run *run, const struct run_text_op
 	/* With one thread the ledger has said it all. */
 	if (count < 2 || !(amounts_has_waits(&run->tree->amounts)))
 		return;
+	/* With one thread in each process the table by program says most of it. */
+	if (!options->is_verbose &&
+	    (run->tree->threads > FEW_THREADS || run->tree->threads <= run->tree->processes))
+		return;
 	print_threads_heading(out, options);
 	table_add_columns(&table, thread_columns, ARRAY_SIZE(thread_columns));
 	shown = run_text_shown(options, count);
@@ -209,22 +214,20 @@ static void append_words(struct text *line, const struct tree_process *process)
 }
 
 /* Cut after escaping, since a file has the words escaped; never cuts a character in half. */
-static void cell_command(struct table *table, const struct tree_process *process)
+void run_text_command(struct text *out, const struct tree_process *process, size_t most)
 {
 	CLEANUP(text_free) struct text words = { 0 };
-	struct text *cell = put_begin(table);
 	bool cut = process->arguments_cut;
 
 	append_words(&words, process);
-	if (words.length > COMMAND_MAX) {
+	if (words.length > most) {
 		cut = true;
-		words.length = COMMAND_MAX;
+		words.length = most;
 		while (words.length && ((unsigned char)words.data[words.length] & 0xc0) == 0x80)
 			words.length--;
 	}
-	text_append(cell, text_string(&words), words.length);
-	text_append_string(cell, cut ? "..." : "");
-	put_end(table);
+	text_append(out, text_string(&words), words.length);
+	text_append_string(out, cut ? "..." : "");
 }
 
 static void cell_exit(struct table *table, const struct tree_process *process)
@@ -260,7 +263,8 @@ static void add_process(struct table *table, const struct run *run,
 	run_cell_known(table, process->facts.present & TREE_PROCESS_PEAK_RSS,
 		       process->facts.peak_rss_bytes);
 	cell_exit(table, process);
-	cell_command(table, process);
+	run_text_command(put_begin(table), process, RUN_TEXT_COMMAND_MAX);
+	put_end(table);
 }
 
 static const struct table_column process_columns[] = {
@@ -275,6 +279,21 @@ static const struct table_column process_columns[] = {
 	/* clang-format on */
 };
 
+/* Few, as far as that is known, and some of one program. */
+static bool are_worth_a_table(const struct run *run)
+{
+	size_t count;
+	CLEANUP(free_pointer)
+	struct program_sums *programs = run_programs_sorted(run->tree, &count);
+
+	if (run->tree->processes > FEW_PROCESSES || run_lower_bounds(run) & RUN_BOUND_PROCESSES)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (programs[i].processes > 1)
+			return true;
+	return false;
+}
+
 void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	struct table table = { 0 };
@@ -282,7 +301,7 @@ void run_text_processes(FILE *out, const struct run *run, const struct run_text_
 	CLEANUP(free_pointer)
 	const struct tree_process **processes = run_processes_sorted(run->tree, true, true, &count);
 
-	if (!count)
+	if (!count || (!options->is_verbose && !are_worth_a_table(run)))
 		return;
 	run_text_heading(out, options, "processes by CPU time");
 	table_add_columns(&table, process_columns, ARRAY_SIZE(process_columns));

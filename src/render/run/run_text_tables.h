@@ -17,10 +17,12 @@ void run_text_threads(FILE *out, const struct run *run, const struct run_text_op
 void run_text_waits(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_processes(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_options *options);
+/* With the processes that failed, the command itself excepted: the first line says how it ended. */
+void run_text_programs(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_path(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
-/* Losses, what was not measured, what watching cost: lines below the tables. */
-void run_text_notes(FILE *out, const struct run *run);
+/* Losses and what was not measured; with -v other use and what watching cost, below the tables. */
+void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options);
 
 void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading);
 /* Prints and clears the table; then prints a line about the rows that were left out. */
@@ -29,10 +31,16 @@ void run_text_table(FILE *out, struct table *table, const struct run_text_option
 /* How many of them to show. */
 size_t run_text_shown(const struct run_text_options *options, size_t count);
 
+/* Bytes of a command line, however wide the terminal is. */
+#define RUN_TEXT_COMMAND_MAX 160
+
+/* Appends the words of its command line, or its name; "..." after the first `most` bytes. */
+void run_text_command(struct text *out, const struct tree_process *process, size_t most);
+
 /* A number in the unit of its column, or absent. */
 void run_cell_known(struct table *table, bool is_known, uint64_t number);
 
-/* Hardware counters and energy, below the tables. */
-void run_text_hardware(FILE *out, const struct run *run);
+/* Hardware counters and, with -v, energy, below the tables. */
+void run_text_hardware(FILE *out, const struct run *run, const struct run_text_options *options);
 
 #endif

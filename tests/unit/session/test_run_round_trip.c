@@ -50,7 +50,7 @@ static struct run *read_back(const char *text, size_t size)
 
 static void report_of(const struct run *run, struct buffer *buffer)
 {
-	struct run_text_options options = { .rows = 10 };
+	struct run_text_options options = { .rows = 10, .is_verbose = true };
 	struct diagnosis diagnosis = { 0 };
 
 	open_buffer(buffer);

@@ -149,7 +149,7 @@ static void the_end_of_the_command_is_told_apart_from_that_of_the_last(void **st
 static void all_figures_of_cpu_time_are_one(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report report = { 0 };
 
 	(void)state;
@@ -223,7 +223,7 @@ static void escapes_are_written_only_when_asked_for(void **state)
 static void costly_waits_and_waits_for_work_are_summed_apart(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report report = report_of(run, &options);
 
 	(void)state;
@@ -235,12 +235,177 @@ static void costly_waits_and_waits_for_work_are_summed_apart(void **state)
 static void rows_beyond_the_limit_are_counted(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { .rows = 1 };
+	struct run_text_options options = { .rows = 1, .is_verbose = true };
 	CLEANUP(free_report) struct report report = report_of(run, &options);
 
 	(void)state;
 	assert_non_null(strstr(report.text, "and 3 more\n"));
 	assert_null(strstr(report.text, "daemon"));
+}
+
+/* The line that begins with the word, up to its end. */
+static void assert_line(const struct report *report, const char *line)
+{
+	const char *at = strstr(report->text, line);
+
+	assert_non_null(at);
+	assert_true(at == report->text || at[-1] == '\n');
+	assert_int_equal(at[strlen(line)], '\n');
+}
+
+static void a_short_report_is_by_program(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .width = 80, .rows = 8 };
+	CLEANUP(free_report) struct report report = report_of(run, &options);
+
+	(void)state;
+	assert_line(&report, "program  count      cpu  costly waits  for work  peak rss  failed");
+	assert_line(&report,
+		    "make         1   600 ms        2.62 s    700 ms  60.0 MiB  1 (exit 2)");
+	assert_line(&report,
+		    "ld           1   300 ms          0 ns      0 ns   700 MiB  1 (OOM kill)");
+	assert_true(strstr(report.text, "make         1") < strstr(report.text, "cc           1"));
+	assert_null(strstr(report.text, "longest waits\n"));
+	assert_null(strstr(report.text, "processes by CPU time"));
+	assert_null(strstr(report.text, "system calls by"));
+	assert_null(strstr(report.text, "used:"));
+	assert_null(strstr(report.text, "itself:"));
+	/* Few threads, and two of one process. */
+	assert_non_null(strstr(report.text, "threads by"));
+}
+
+static void few_processes_have_a_table_where_some_are_of_one_program(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	CLEANUP(free_report) struct report few = { 0 }, more = { 0 }, unsure = { 0 };
+
+	(void)state;
+	memcpy(run_find_process(run, WATCHED_VICTIM)->comm, "cc", 3);
+	few = report_of(run, &options);
+	run->losses.events = 1;
+	unsure = report_of(run, &options);
+	run->losses.events = 0;
+	run->tree->processes = 6;
+	more = report_of(run, &options);
+	assert_non_null(strstr(few.text, "\nprocesses by CPU time\n"));
+	assert_null(strstr(unsure.text, "\nprocesses by CPU time\n"));
+	assert_null(strstr(more.text, "\nprocesses by CPU time\n"));
+}
+
+static void programs_include_processes_that_were_not_kept(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	struct tree_process folded = *run_find_process(run, WATCHED_CHILD);
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	tree_fold_process(run->tree, &folded);
+	memcpy(folded.comm, "as", 3);
+	folded.facts.status = 0;
+	tree_fold_process(run->tree, &folded);
+	report = report_of(run, &options);
+	assert_line(&report,
+		    "cc           2   1.60 s        100 ms      0 ns  90.0 MiB  2 (exit 2)");
+	assert_non_null(strstr(report.text, "\nas           1   800 ms  "));
+	assert_line(&report, "and 1 more failed");
+}
+
+static void failed_processes_are_shown_the_first_first(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .width = 50, .rows = 8 };
+	struct tree_process *victim = run_find_process(run, WATCHED_VICTIM);
+	CLEANUP(free_report) struct report report = report_of(run, &options);
+	CLEANUP(free_report) struct report other = { 0 };
+
+	(void)state;
+	assert_line(&report, "failed: cc exited 2 (pid 110: cc -c a \"b\".c )");
+	assert_line(&report, "failed: ld was killed for lack of memory (pid 120: make -j2)");
+	assert_true(strstr(report.text, "failed: cc ") < strstr(report.text, "failed: ld "));
+	/* The first line says how the command ended. */
+	assert_null(strstr(report.text, "failed: make"));
+	victim->oom_killed = false;
+	victim->facts.status = SIGKILL;
+	memcpy(victim->comm, "cc", 3);
+	other = report_of(run, &options);
+	assert_line(&other, "failed: cc was killed by SIGKILL (pid 120: make -j2)");
+	assert_non_null(strstr(other.text, "2 (exit 2, ...)\n"));
+}
+
+static void only_five_that_failed_are_shown(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	CLEANUP(free_report) struct report report = { 0 };
+	size_t lines = 0;
+
+	(void)state;
+	for (int32_t pid = 200; pid < 210; pid++) {
+		struct tree_process *process = tree_add_process(run->tree);
+
+		assert_non_null(process);
+		process->key.pid = pid;
+		memcpy(process->comm, "test", 5);
+		process->exited = true;
+		process->facts.present = TREE_PROCESS_STATUS;
+		process->facts.status = 1 << 8;
+	}
+	report = report_of(run, &options);
+	for (const char *at = report.text; (at = strstr(at, "\nfailed: ")); at++)
+		lines++;
+	assert_int_equal(lines, 5);
+	assert_line(&report, "and 7 more failed");
+	options.is_verbose = true;
+	free_report(&report);
+	report = report_of(run, &options);
+	assert_line(&report, "and 4 more failed");
+	assert_non_null(strstr(report.text, "10 (exit 1)\n"));
+}
+
+static void how_they_ended_may_not_be_known(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	CLEANUP(free_report) struct report report = { 0 };
+
+	(void)state;
+	run_find_process(run, WATCHED_CHILD)->facts.present &= ~(unsigned)TREE_PROCESS_STATUS;
+	report = report_of(run, &options);
+	assert_line(&report, "cc           1   800 ms       50.0 ms      0 ns  90.0 MiB  -");
+	assert_null(strstr(report.text, "failed: cc"));
+}
+
+static void a_peak_of_several_processes_says_what_it_adds_up(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+
+	(void)state;
+	run->tree->peak_rss_bytes = UINT64_C(800) << 20;
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
+			       "peak 800 MiB RSS, shared pages counted in each process");
+	run->tree->most_processes = 1;
+	assert_first_line(run, "make exited 2 after 2.00 s: 4 processes, 0.85 of 16 cores busy, "
+			       "peak 800 MiB");
+}
+
+static void small_waits_are_only_in_their_sum(void **state)
+{
+	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
+	struct run_text_options options = { .rows = 8 };
+	const struct waited little = { MILLISECOND, 1, MILLISECOND };
+	CLEANUP(free_report) struct report brief = { 0 }, whole = { 0 };
+
+	(void)state;
+	amounts_set_waited(&run->tree->amounts, WAIT_PIPE, little);
+	brief = report_of(run, &options);
+	options.is_verbose = true;
+	whole = report_of(run, &options);
+	assert_null(strstr(brief.text, "\n  pipe "));
+	assert_non_null(strstr(whole.text, "\n  pipe "));
+	assert_non_null(strstr(brief.text, "\n  disk "));
 }
 
 static void losses_are_told_only_where_there_are_any(void **state)
@@ -284,7 +449,7 @@ static void the_rows_of_the_ledger_add_up(void **state)
 static void one_of_a_kind_is_no_plural(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report report = { 0 };
 
 	(void)state;
@@ -299,7 +464,7 @@ static void one_of_a_kind_is_no_plural(void **state)
 static void our_own_share_of_a_short_run_says_nothing(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report whole = report_of(run, &options);
 	CLEANUP(free_report) struct report brief = { 0 };
 
@@ -313,7 +478,7 @@ static void our_own_share_of_a_short_run_says_nothing(void **state)
 static void what_was_used_is_of_processes_that_were_seen(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = watched_run(NULL);
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report report = { 0 };
 
 	(void)state;
@@ -326,7 +491,7 @@ static void what_was_used_is_of_processes_that_were_seen(void **state)
 static void a_report_of_nothing_is_short(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *run = NULL;
-	struct run_text_options options = { 0 };
+	struct run_text_options options = { .is_verbose = true };
 	CLEANUP(free_report) struct report report = { 0 };
 
 	(void)state;
@@ -508,6 +673,14 @@ int main(void)
 		cmocka_unit_test(escapes_are_written_only_when_asked_for),
 		cmocka_unit_test(costly_waits_and_waits_for_work_are_summed_apart),
 		cmocka_unit_test(rows_beyond_the_limit_are_counted),
+		cmocka_unit_test(a_short_report_is_by_program),
+		cmocka_unit_test(few_processes_have_a_table_where_some_are_of_one_program),
+		cmocka_unit_test(programs_include_processes_that_were_not_kept),
+		cmocka_unit_test(failed_processes_are_shown_the_first_first),
+		cmocka_unit_test(only_five_that_failed_are_shown),
+		cmocka_unit_test(how_they_ended_may_not_be_known),
+		cmocka_unit_test(a_peak_of_several_processes_says_what_it_adds_up),
+		cmocka_unit_test(small_waits_are_only_in_their_sum),
 		cmocka_unit_test(losses_are_told_only_where_there_are_any),
 		cmocka_unit_test(the_rows_of_the_ledger_add_up),
 		cmocka_unit_test(one_of_a_kind_is_no_plural),
