@@ -58,6 +58,7 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 	seed_state.user_ns = seed_state.system_ns = 0;
 	seed_state.call_reason = 0;
 	seed_state.object = 0;
+	__builtin_memset(seed_state.counters, 0, sizeof(seed_state.counters));
 	seed_state.seed_pass = seed_pass;
 	if (seed_mode != TREE_SEED_ARM) {
 		usage_begin(task, &seed_state, 0);

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The critical path: what the wall time of a command hung on, found again where it is known."""
 import json
+import os
 import subprocess
 import sys
+import threading
 import unittest
 
 import support
@@ -145,8 +147,9 @@ class Run(PathCase):
 
 @unittest.skipUnless("bpf" in WAYS, "needs BPF")
 class Attach(PathCase):
-    def attach(self, program):
-        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    def attach(self, program, stdin=None):
+        process = subprocess.Popen([sys.executable, "-c", program], stdin=stdin,
+                                   stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -168,6 +171,32 @@ class Attach(PathCase):
         self.assertTrue(path["of_busiest"])
         self.assertNotEqual(path["tid"], pid)
         self.assertGreater(self.share(path, kind="cpu"), 0.9)
+
+    def test_a_wait_that_began_before_has_no_object_of_another_thread(self):
+        reader, writer = os.pipe()
+        is_over = threading.Event()
+
+        def feed():
+            while not is_over.wait(0.1):
+                os.write(writer, b"x")
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        self.addCleanup(feeder.join)
+        self.addCleanup(is_over.set)
+        path, _ = self.attach("import os, threading\n"
+                              "def work():\n"
+                              "    while os.read(0, 1): sum(range(10000))\n"
+                              "threading.Thread(target=work, daemon=True).start()\n"
+                              "print(flush=True)\n"
+                              "threading.Event().wait()\n", stdin=reader)
+        self.assertTrue(path["of_busiest"])
+        objects = {segment.get("object") for segment in path["segments"]
+                   if segment["kind"] == "pipe"}
+        self.assertIn(os.fstat(reader).st_ino, objects)
+        self.assertLessEqual(objects, {None, os.fstat(reader).st_ino})
 
 
 class Elsewhere(PathCase):
