@@ -28,11 +28,4 @@ static inline uint64_t span_ns(span packed)
 	return (uint64_t)(packed & ((1U << SPAN_BITS) - 1)) << (packed >> SPAN_BITS);
 }
 
-static inline span span_add(span one, uint64_t ns)
-{
-	uint64_t sum;
-
-	return span_of(__builtin_add_overflow(span_ns(one), ns, &sum) ? UINT64_MAX : sum);
-}
-
 #endif

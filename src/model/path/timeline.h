@@ -140,7 +140,8 @@ struct timeline {
 	uint32_t thread_places;		      /* how many of them were ever used */
 	uint32_t process_places;
 	uint32_t thread_count;	    /* in use */
-	bool knows_wakers;	    /* of at least one step it is known who ended it */
+	bool knows_wakers;	    /* of at least one wait it is known who ended it */
+	bool lacks_wakers;	    /* of at least one wait that is over it is not */
 	uint64_t threshold_ns;	    /* steps were at least so long; the largest so far */
 	uint64_t folded_below_ns;   /* ended threads with shorter lives may be folded */
 	uint64_t folded_threads;    /* counted */

@@ -60,6 +60,8 @@ static void set_waker(struct timeline *timeline, const struct tree_wait_event *w
 {
 	step->waker_class = wait->waker_class <= WAKER_OUTSIDE ? wait->waker_class : WAKER_UNKNOWN;
 	timeline->knows_wakers |= step->waker_class != WAKER_UNKNOWN;
+	timeline->lacks_wakers |=
+		step->waker_class == WAKER_UNKNOWN && !wait->open && wait->wake_ns > wait->block_ns;
 	if (step->waker_class == WAKER_MEMBER)
 		step->waker = wait->waker;
 	else if (step->waker_class == WAKER_OUTSIDE)

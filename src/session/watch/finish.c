@@ -107,7 +107,7 @@ static const char *path_failure(struct run *run)
 {
 	int status;
 
-	if (run->timeline->steps.count && !run->timeline->knows_wakers)
+	if (run->timeline->lacks_wakers && !run->timeline->knows_wakers)
 		return "this kernel does not show whether a thread or an interrupt ended a wait";
 	status = find_path(run);
 	if (status == -ESRCH)
