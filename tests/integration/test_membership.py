@@ -130,6 +130,10 @@ class SinceProcessStart(MembersCase):
         summary = self.summary()
         for key in ("wall_time_ns", "wait_disk_ns", "offcpu_count", "net_rx_bytes"):
             self.assertNotIn(key, summary)
+        if "bpf" in WAYS:
+            reasons = {row["name"]: row.get("reason") for row in summary["sources"]}
+            for name in ("ledger", "syscalls", "critical_path"):
+                self.assertIn("--since-process-start", reasons[name])
         self.assertEqual(summary["pressure"]["host"].keys() - {"online_cpus"}, set())
         for name in ("run.jsonl", "run.tscope"):
             out, _ = self.succeed("show", self.path(name), "-m", "wait_disk_ns,run_time_ns")

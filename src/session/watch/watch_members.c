@@ -125,7 +125,7 @@ void watch_adapt_event(struct watch *watch, struct tree_event *event)
 
 int watch_report_members(struct watch *watch)
 {
-	static const char *const unknown[] = { "ledger", "syscalls", "wakers" };
+	static const char *const unknown[] = { "ledger", "syscalls", "critical_path" };
 	int status = 0;
 
 	if (!watch->options->since_start)
