@@ -323,7 +323,8 @@ class OtherEnds(TestCase):
             with ours, child("cat", stdin=theirs) as reader:
                 theirs.close()
                 thread = self.ask(reader)
-                name = f"tcp {address}:{port} to {address}:{ours.getsockname()[1]}"
+                shown = f"[{address}]" if family == socket.AF_INET6 else address
+                name = f"tcp {shown}:{port} to {shown}:{ours.getsockname()[1]}"
         self.assertEqual(thread["reason"], "network")
         self.assertEqual(thread["object"]["name"], name)
         self.assertEqual(thread["object"]["peer"]["pid"], os.getpid())

@@ -16,6 +16,7 @@
 #define ANSWER_MS 300
 #define TCP_LISTEN_STATE 10
 #define ALL_STATES 0xffffffffu
+#define ADDRESS_NAME (INET6_ADDRSTRLEN + 8) /* with brackets and port */
 
 static const struct netlink_size answers = { .messages = 8,
 					     .message_bytes = 32768,
@@ -234,17 +235,25 @@ static int find_other_end(const struct socket_end *own, struct search *search)
 	return ask(&message, sizeof(message), search);
 }
 
+/* "127.0.0.1:80", "[::1]:80". */
+static void name_address(int family, const struct socket_address *address, char ret[ADDRESS_NAME])
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, address->bytes, text, sizeof(text));
+	snprintf(ret, ADDRESS_NAME, family == AF_INET6 ? "[%s]:%u" : "%s:%u", text, address->port);
+}
+
 static void name_tcp(const struct socket_end *own, char ret[SOCKET_NAME])
 {
-	char local[INET6_ADDRSTRLEN] = "", remote[INET6_ADDRSTRLEN] = "";
+	char local[ADDRESS_NAME], remote[ADDRESS_NAME];
 
-	inet_ntop(own->family, own->local.bytes, local, sizeof(local));
-	inet_ntop(own->family, own->remote.bytes, remote, sizeof(remote));
+	name_address(own->family, &own->local, local);
+	name_address(own->family, &own->remote, remote);
 	if (own->is_listener)
-		snprintf(ret, SOCKET_NAME, "tcp %s:%u, listening", local, own->local.port);
+		snprintf(ret, SOCKET_NAME, "tcp %s, listening", local);
 	else
-		snprintf(ret, SOCKET_NAME, "tcp %s:%u to %s:%u", local, own->local.port, remote,
-			 own->remote.port);
+		snprintf(ret, SOCKET_NAME, "tcp %s to %s", local, remote);
 }
 
 /* A listener may answer for a connection that is gone: its remote port is not ours. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <netinet/in.h>
 
-#define SOCKET_NAME 112
+#define SOCKET_NAME 128
 
 enum socket_kind {
 	SOCKET_UNIX,
