@@ -42,9 +42,9 @@ enum path_kind {
  */
 struct path_segment {
 	uint64_t begin_ns, end_ns;
-	struct task_key task;
-	uint8_t kind; /* enum wait_reason or path_kind */
-	uint8_t via;  /* the reason of the wait through which the path came here, or PATH_DIRECT */
+	struct task_key task; /* all 0: a thread that the timeline folded */
+	uint8_t kind;	      /* enum wait_reason or path_kind */
+	uint8_t via; /* the reason of the wait through which the path came here, or PATH_DIRECT */
 	uint64_t object; /* that wait's, or the segment's own; as in struct tree_wait_event */
 };
 
@@ -72,7 +72,7 @@ struct critical_path {
 	uint64_t total_ns; /* the wall time; sum of all parts */
 	uint64_t not_seen_ns;
 	uint64_t threshold_ns; /* shorter times off the CPU are added up, not followed */
-	uint64_t edges;	       /* how often the path went to another thread */
+	uint64_t edges; /* how often the path went to another thread; each short time counts */
 	bool of_busiest; /* attach: the first thread only waited for work; this is the busiest one's */
 	struct task_key thread; /* whose path it is */
 	/* Most time first.  When there are many, the last are PATH_OTHERS, one for each kind. */

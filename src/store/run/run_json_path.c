@@ -47,8 +47,11 @@ static void write_segment(struct json *json, const struct path_segment *segment)
 	json_begin_object(json);
 	json_member_u64(json, "begin_ns", segment->begin_ns);
 	json_member_u64(json, "end_ns", segment->end_ns);
-	json_member_i64(json, "pid", segment->task.pid);
-	json_member_i64(json, "tid", segment->task.tid);
+	/* A thread that the timeline folded has no number. */
+	if (segment->task.pid) {
+		json_member_i64(json, "pid", segment->task.pid);
+		json_member_i64(json, "tid", segment->task.tid);
+	}
 	write_count(json, "start_time_ns", segment->task.start_ns);
 	write_kind(json, "kind", segment->kind);
 	write_kind(json, "via", segment->via);
