@@ -22,13 +22,13 @@ struct {
 	__type(value, struct tree_thread_record);
 } last_accounts SEC(".maps");
 
-/* Without memory for its calls, what the thread sent and received is not known. */
+/* If there was no memory for some of its calls, what it sent and received is not known. */
 static __always_inline void traffic_fill(struct task_struct *task, struct thread_state *state,
 					 struct tree_usage_record *usage)
 {
 	struct call_state *found = want_calls ? bpf_task_storage_get(&calls, task, 0, 0) : 0;
 
-	if (!want_calls || (!found && state->lost_calls))
+	if (!want_calls || state->lost_calls)
 		return;
 	usage->present |= 1ULL << TREE_USAGE_net_rx_bytes | 1ULL << TREE_USAGE_net_tx_bytes;
 	usage->values[TREE_USAGE_net_rx_bytes] = found ? found->traffic.received : 0;

@@ -40,10 +40,13 @@ static __always_inline void threshold_raise(void)
 		threshold_ns = next;
 }
 
-/* Two CPUs may count at the same time and lose a count, which does no harm. */
+/*
+ * Two CPUs may count at the same time and lose a count, which does no harm.  Times of different
+ * threads come in any order: an earlier one counts in the current second.
+ */
 static __always_inline void records_count(__u64 now)
 {
-	if (now - records_begin_ns > RECORDS_NS) {
+	if (now > records_begin_ns + RECORDS_NS) {
 		records_begin_ns = now;
 		records_sent = 0;
 	}
@@ -201,7 +204,7 @@ static __always_inline void queued_extend(struct tree_off_cpu_record *record, __
 	record->queued_outside_ns = record->queued_outside_ns * all / known;
 }
 
-/* Who had this CPU while the thread, whose slice is the last one, waited for it. */
+/* Finds out who had this CPU while the thread, whose slice is the last one, waited for it. */
 static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cpu_record *record)
 {
 	__u64 end = record->run_ns, longest_ns = 0;
