@@ -207,7 +207,7 @@ uint32_t timeline_add_peer(struct timeline *timeline, const char comm[TREE_COMM_
 	if (peer || !length)
 		return peer;
 	if (dictionary_count(timeline->peers) >= TIMELINE_PEERS - 1) {
-		comm = "(others)";
+		comm = PATH_OTHERS;
 		length = strlen(comm);
 	}
 	return dictionary_add(timeline->peers, comm, length, &peer) < 0 ? 0 : peer;

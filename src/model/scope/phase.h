@@ -140,9 +140,7 @@ struct thread_sample {
 	bool has_cpu;
 	uint64_t cpu_ns;       /* on a CPU since watching began */
 	bool keeps_statistics; /* its program does */
-	enum phase_following following;
-	uint64_t
-		wait_ns; /* how long it is off the CPU now, if phase_wait() will not say so; else 0 */
+	uint64_t wait_ns; /* off the CPU now for so long, if phase_wait() will not say so; else 0 */
 };
 
 /* 0 or -ENOMEM. */

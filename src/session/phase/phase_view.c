@@ -318,8 +318,8 @@ int phase_view_begin(struct phase_view *view, struct phases *phases)
 	return status < 0 ? status : add_statistics(view, phases, true);
 }
 
-static int take_copy(struct phase_view *view, struct phases *phases,
-		     const struct tree_process *process, uint64_t until_ns)
+int phase_view_sample(struct phase_view *view, struct phases *phases,
+		      const struct tree_process *process, uint64_t until_ns)
 {
 	struct round round = { .view = view, .phases = phases, .process = process };
 	bool is_first = view->read_ns == 0;
@@ -338,14 +338,6 @@ static int take_copy(struct phase_view *view, struct phases *phases,
 	note_changes(view, is_first ? UINT64_MAX : left_of(now_ns, view->read_ns));
 	view->read_ns = now_ns;
 	return status == 0 && until_ns ? add_statistics(view, phases, false) : status;
-}
-
-int phase_view_sample(struct phase_view *view, struct phases *phases,
-		      const struct tree_process *process, uint64_t until_ns)
-{
-	int status = take_copy(view, phases, process, until_ns);
-
-	return status;
 }
 
 int phase_view_end(struct phase_view *view, struct phases *phases)
