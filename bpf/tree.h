@@ -159,7 +159,7 @@ enum tree_stopped {
 	TREE_STOPPED_FROZEN,
 };
 
-/* Who ended a wait, in the order of enum waker_class. */
+/* What ended a wait, in the order of enum waker_class. */
 enum tree_waker_class {
 	TREE_WAKER_UNKNOWN,
 	TREE_WAKER_INTERRUPT,

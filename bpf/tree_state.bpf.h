@@ -42,7 +42,7 @@ struct descriptors {
 	__u64 last_inode;
 };
 
-/* Who woke a thread last. */
+/* The task, or interrupt, that woke a thread last. */
 struct waker {
 	__u32 class; /* enum tree_waker_class */
 	__u32 serial;

@@ -35,7 +35,7 @@ static void set_hostname(const struct host *host, struct snapshot *snapshot)
 		snapshot_set_fact_text(snapshot, FACT_hostname, name);
 }
 
-/* Of the process that was attached to, or ours, which the command inherits. */
+/* The CPUs of the process that was attached to, or ours, which the command inherits. */
 static void set_affinity(int32_t pid, struct snapshot *snapshot)
 {
 	CLEANUP(text_free) struct text list = { 0 };

@@ -6,7 +6,7 @@
 
 /* A condition variable alternates between words that are so close. */
 #define LOCK_WORDS_BYTES 96
-/* Who uses more CPU time between two waits for a lock did something else meanwhile. */
+/* A thread that uses more CPU time than this between two waits did something else meanwhile. */
 #define LOCK_CPU_NS 300000
 #define JOIN_CPU_NS 1000000
 

@@ -43,7 +43,7 @@ struct hardware_kind {
 	unsigned group;
 };
 
-/* Of a group: how long it was meant to count, how long it did, and its values. */
+/* A reading of a group: how long it was meant to count, how long it did, and its values. */
 struct hardware_reading {
 	uint64_t enabled_ns, running_ns;
 	uint64_t values[HARDWARE_GROUP_MAX];

@@ -159,9 +159,9 @@ struct tree_saved {
 	uint64_t peak_fds;
 };
 
-/* Who ended a wait. */
+/* What ended a wait. */
 enum waker_class {
-	WAKER_UNKNOWN,	 /* this kernel does not show whether an interrupt did */
+	WAKER_UNKNOWN,	 /* nobody yet, or this kernel does not show whether an interrupt did */
 	WAKER_INTERRUPT, /* a device, a timer, a packet from elsewhere */
 	WAKER_KERNEL,	 /* a kernel thread */
 	WAKER_MEMBER,	 /* a thread of the tree */
@@ -193,7 +193,7 @@ struct tree_wait_event {
 	 * 2 (a tracer) or 3 (the freezer); 0: none.
 	 */
 	uint64_t object;
-	/* Who had its CPU from wake_ns to run_ns; the rest of that time nobody had it. */
+	/* How long others had its CPU from wake_ns to run_ns; the rest of that time nobody had it. */
 	uint64_t queued_tree_ns, queued_outside_ns;
 	int32_t queued_pid; /* the one outside that had it longest */
 	char queued_comm[TREE_COMM_SIZE];

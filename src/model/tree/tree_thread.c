@@ -9,7 +9,7 @@
 
 /* At most this many wakers are kept for one thread, those with the longest sums. */
 #define WAKERS_MAX 16
-/* Who ended a shorter wait is not kept. */
+/* The wakers of shorter waits are not kept. */
 #define WAKER_WAIT_NS 100000
 
 /*

@@ -61,7 +61,7 @@ static void write_fact(struct json *json, const struct snapshot *host, enum fact
 		json_member_string(json, facts[id].name, fact->text ? fact->text : "");
 }
 
-/* Of each CPU; without any, the reason. */
+/* Writes the governor of each CPU; without any, the reason. */
 static void write_governors(struct json *json, const struct snapshot *host)
 {
 	const struct sheet *sheet = &host->sheets[SHEET_HOST];
