@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A condition variable alternates between words that are so close. */
-#define LOCK_WORDS_BYTES 96
+#include "analyze/wait/futex_word.h"
+
 /* A thread that uses more CPU time than this between two waits did something else meanwhile. */
 #define LOCK_CPU_NS 300000
 #define JOIN_CPU_NS 1000000
@@ -40,11 +40,6 @@ static bool is_lock(const struct timeline_step *step)
 	return (step->reason == WAIT_LOCK || step->reason == WAIT_CONDITION) && step->object;
 }
 
-static bool is_near(uint64_t one, uint64_t other)
-{
-	return (one > other ? one - other : other - one) <= LOCK_WORDS_BYTES;
-}
-
 /* The wait after the one at hand, and what was between them. */
 struct following {
 	uint32_t at; /* UINT32_MAX: none that counts */
@@ -70,7 +65,7 @@ static uint32_t find_source(const struct path_index *index, uint32_t at,
 	source = index->source[next->at];
 	if (path_step(index, source)->waker_class != WAKER_MEMBER)
 		return at;
-	if (is_lock(step) && is_lock(after) && is_near(step->object, after->object) &&
+	if (is_lock(step) && is_lock(after) && futex_may_be_same(step->object, after->object) &&
 	    next->cpu_ns < LOCK_CPU_NS)
 		return has_waker(step) ? at : source;
 	if (step->reason == WAIT_CHILD && after->reason == WAIT_CHILD && !next->forked &&

@@ -18,10 +18,11 @@
 #include "metric/wait.h"
 
 #define FUTEX_WORDS 8
+#define FUTEX_NEAR_BYTES 96
 
 struct futex_wait {
 	uint64_t operation;
-	uint32_t value; /* that the word had when the wait began */
+	uint32_t value;		     /* that the word had when the wait began */
 	uint32_t words[FUTEX_WORDS]; /* memory from the futex's address on */
 	size_t word_count;	     /* how many could be read */
 };
@@ -50,6 +51,12 @@ struct futex_threads {
 	bool (*is_any)(void *context, int32_t tid); /* of any process */
 	void *context;
 };
+
+/* A condition of glibc has several words, which its waiters use in turn: they are near. */
+static inline bool futex_may_be_same(uint64_t address, uint64_t other)
+{
+	return (address > other ? address - other : other - address) <= FUTEX_NEAR_BYTES;
+}
 
 struct futex_judgement futex_judge(const struct futex_wait *wait,
 				   const struct futex_threads *threads);

@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/wait/futex_word.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/why/why.h"
-
-/* The words of one condition variable of glibc are this near to each other. */
-#define CONDITION_BYTES 96
 
 static void add_evidence(struct verdict *verdict, const struct wait_member *member)
 {
@@ -56,12 +54,11 @@ static bool waits_for_condition(const struct why_thread *thread)
 /* Whether it has what the other waits for: it runs, or has just given it up and waits again. */
 static bool takes_turns(const struct why_thread *thread, const struct why_thread *other)
 {
-	uint64_t a = thread->object.address, b = other->object.address;
-
 	if (!other->giver_tid)
 		return false;
 	return other->state == 'R' ||
-	       (waits_for_condition(other) && (a > b ? a - b : b - a) < CONDITION_BYTES);
+	       (waits_for_condition(other) &&
+		futex_may_be_same(thread->object.address, other->object.address));
 }
 
 /*
