@@ -161,6 +161,11 @@ class Attach(PathCase):
         self.assertEqual(path["tid"], pid)
         self.assertGreater(self.share(path, kind="cpu"), 0.9)
 
+    def test_a_process_that_only_waits(self):
+        path, pid = self.attach("import time\nprint(flush=True)\ntime.sleep(1000)\n")
+        self.assertEqual(path["tid"], pid)
+        self.assertGreater(self.share(path, kind="timer"), 0.9)
+
     def test_where_the_first_thread_only_waits_it_is_the_busiest(self):
         path, pid = self.attach("import threading, time\n"
                                 "def work():\n"
