@@ -24,6 +24,8 @@
  */
 #define SERIAL_VIA 0.4
 #define SERIAL_HELD_UP 0.35
+/* Nobody stops a program so often by hand; a tracer does so at each call or signal. */
+#define STOPS_OF_TRACER 10
 /* A stage holds a pipeline up if others wait in pipes for this share of its time on a CPU. */
 #define STAGE_WAIT 0.5
 
@@ -76,12 +78,17 @@ static void take_handovers(struct verdict_facts *facts)
 	}
 }
 
-/* What held it longest, by the path's segments; by the threads' states where these do not say. */
+/*
+ * What held it longest, by the path's segments.  They have no stops that are too short to follow:
+ * then by the threads' states, and by how many there are.
+ */
 static void take_halt(struct verdict_facts *facts)
 {
+	double stops = waited_count(&facts->run->tree->amounts, WAIT_STOPPED);
 	uint64_t ns[HALT_COUNT] = { 0 };
 
-	facts->halt = facts->crew.is_traced ? HALT_TRACED : HALT_STOPPED;
+	facts->halt =
+		facts->crew.is_traced || stops >= STOPS_OF_TRACER ? HALT_TRACED : HALT_STOPPED;
 	for (size_t i = 0; facts->path && i < facts->path->segments.count; i++) {
 		const struct path_segment *segment = &facts->path->segments.data[i];
 

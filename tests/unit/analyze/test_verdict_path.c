@@ -176,6 +176,19 @@ static void what_holds_a_stopped_thread_is_told_apart(void **state)
 	}
 }
 
+static void many_stops_that_are_too_short_to_follow_are_a_tracers(void **state)
+{
+	(void)state;
+	for (uint64_t stops = 9; stops <= 10; stops++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .waits = { { WAIT_STOPPED, 900, stops, 0 } });
+		PART(900, .kind = WAIT_STOPPED);
+		PART(100, .kind = PATH_CPU);
+		assert_cause(run, stops < 10 ? CAUSE_STOPPED : CAUSE_TRACED);
+	}
+}
+
 static void a_circle_of_waits_is_a_deadlock(void **state)
 {
 	struct verdict verdict;
@@ -331,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_program_whose_connect_failed_waits_for_events),
 		cmocka_unit_test(a_condition_that_nobody_signals_is_a_sleep_unless_it_still_waits),
 		cmocka_unit_test(what_holds_a_stopped_thread_is_told_apart),
+		cmocka_unit_test(many_stops_that_are_too_short_to_follow_are_a_tracers),
 		cmocka_unit_test(a_circle_of_waits_is_a_deadlock),
 		cmocka_unit_test(reading_again_what_a_memory_limit_threw_out_is_the_limit),
 		cmocka_unit_test(only_what_was_thrown_out_counts_for_the_memory_limit),
