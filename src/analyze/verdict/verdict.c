@@ -23,6 +23,8 @@
 #define MANY_WAITS 20.0
 /* A wait on a condition may be for a lock or for work: their number is only a hint. */
 #define TURNS_SURE 0.6
+/* Waits that are estimates from samples: short ones are found by chance, their number is unknown. */
+#define SAMPLED_SURE 0.85
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -145,6 +147,8 @@ static double foundation(const struct verdict_facts *facts)
 {
 	double sure = facts->has_ledger ? 1 : 0.6;
 
+	if (facts->is_sampled)
+		sure *= SAMPLED_SURE;
 	if (!facts->has_calls)
 		sure *= 0.9;
 	if (facts->wall < 10 * SHORTEST_NS)

@@ -289,7 +289,7 @@ void evidence_split(const struct verdict_facts *facts, struct text *out)
 		return;
 	said_ns("all threads: on a CPU ", facts->on_cpu, out);
 	said_ns(", ready ", facts->run_queue, out);
-	said_ns(", blocked ", blocked, out);
+	said_ns(facts->is_sampled ? ", blocked (sampled) " : ", blocked ", blocked, out);
 	before = out->length;
 	if (blocked > 0)
 		largest_waits(facts, out);
@@ -342,7 +342,8 @@ void evidence_top_wait(const struct verdict_facts *facts, enum run_cause cause, 
 			continue;
 		text_format(out, "%.15s (%d) waited ", wait->comm, wait->thread.tid);
 		unit_format_real(out, UNIT_NS, (double)wait->total_ns);
-		said_ns(", longest ", (double)wait->longest_ns, out);
+		if (wait->count)
+			said_ns(", longest ", (double)wait->longest_ns, out);
 		waker(wait, out);
 		return;
 	}

@@ -130,6 +130,7 @@ static void gather_ledger(struct verdict_facts *facts)
 	const struct amounts *amounts = &facts->run->tree->amounts;
 
 	facts->has_ledger = amounts_has_waits(amounts);
+	facts->is_sampled = run_is_sampled(facts->run);
 	facts->has_queue = amounts_has(amounts, AMOUNT_wait_time_ns);
 	if (facts->has_queue)
 		facts->run_queue = (double)amounts_get(amounts, AMOUNT_wait_time_ns);
