@@ -10,8 +10,15 @@
 
 void sampled_waits_note(struct sampled_waits *sampled, enum wait_reason reason)
 {
+	sampled->is_sampled = true;
 	sampled->found[reason]++;
 	sampled->uncredited[reason]++;
+}
+
+void sampled_waits_note_running(struct sampled_waits *sampled)
+{
+	sampled->is_sampled = true;
+	sampled->running++;
 }
 
 static uint64_t sum_of(const uint32_t counts[WAIT_REASON_COUNT])
@@ -45,18 +52,33 @@ static void divide(struct sampled_waits *sampled, uint64_t due,
 	sampled->ns[WAIT_OTHER] += due;
 }
 
-void sampled_waits_credit(struct sampled_waits *sampled, uint64_t blocked_ns, bool ended)
+static uint64_t growth(const struct sampled_waits *sampled, uint64_t blocked_ns)
 {
 	uint64_t credited = 0;
 
-	if (!ended && !sum_of(sampled->found))
-		return;
 	for (int i = 0; i < WAIT_REASON_COUNT; i++)
 		credited += sampled->ns[i];
-	if (blocked_ns > credited)
-		divide(sampled, blocked_ns - credited,
-		       sum_of(sampled->uncredited) ? sampled->uncredited : sampled->found);
+	return blocked_ns > credited ? blocked_ns - credited : 0;
+}
+
+void sampled_waits_credit(struct sampled_waits *sampled, uint64_t blocked_ns, bool ended)
+{
+	if (!ended && !sum_of(sampled->found))
+		return;
+	divide(sampled, growth(sampled, blocked_ns),
+	       sum_of(sampled->uncredited) ? sampled->uncredited : sampled->found);
 	memset(sampled->uncredited, 0, sizeof(sampled->uncredited));
+	sampled->running = 0;
+}
+
+void sampled_waits_credit_unseen(struct sampled_waits *sampled, uint64_t off_ns)
+{
+	uint64_t blocked = sum_of(sampled->uncredited);
+
+	if (blocked)
+		divide(sampled,
+		       fraction(growth(sampled, off_ns), blocked, blocked + sampled->running),
+		       sampled->uncredited);
 }
 
 void sampled_waits_fill(const struct sampled_waits *sampled, struct amounts *amounts)

@@ -19,6 +19,7 @@ struct sampled_waits {
 	bool is_sampled;			/* it was found at least once, blocked or not */
 	uint32_t found[WAIT_REASON_COUNT];	/* how often it was found blocked, ever */
 	uint32_t uncredited[WAIT_REASON_COUNT]; /* the same since time was last credited */
+	uint32_t running;			/* how often it was not blocked since then */
 	uint64_t ns[WAIT_REASON_COUNT];		/* credited */
 };
 
@@ -31,7 +32,9 @@ struct wait_sampling {
 		threads_unsampled; /* that ended before they were sampled: their waits are unknown */
 };
 
+/* Notes a sample that found it blocked, or running. */
 void sampled_waits_note(struct sampled_waits *sampled, enum wait_reason reason);
+void sampled_waits_note_running(struct sampled_waits *sampled);
 
 /*
  * Credits what `blocked_ns`, the whole time that the thread was blocked, has grown by.  Goes by the
@@ -40,6 +43,12 @@ void sampled_waits_note(struct sampled_waits *sampled, enum wait_reason reason);
  * known: WAIT_OTHER.
  */
 void sampled_waits_credit(struct sampled_waits *sampled, uint64_t blocked_ns, bool ended);
+
+/*
+ * The same for a thread that ended unseen, so that `off_ns`, all of its wall time that is not known
+ * to be on a CPU, may be in part.  As much of the growth is credited as samples found it blocked.
+ */
+void sampled_waits_credit_unseen(struct sampled_waits *sampled, uint64_t off_ns);
 
 /* Sets the times of all reasons; leaves them absent when it was never sampled. */
 void sampled_waits_fill(const struct sampled_waits *sampled, struct amounts *amounts);

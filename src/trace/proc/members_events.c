@@ -102,14 +102,13 @@ static uint64_t smaller(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/*
- * The time on a CPU is up to date when the thread is not on one.  That of a thread that ended
- * unseen is not known up to its end: time since it was last read is left without a reason.
- */
+/* The time on a CPU is up to date when the thread is not on one, or was read when it had ended. */
 static void fill_waits(struct amounts *amounts, struct member_thread *thread, uint64_t blocked_ns,
 		       bool ended)
 {
-	if (ended ? thread->complete : thread->state != 'R')
+	if (ended && !thread->complete)
+		sampled_waits_credit_unseen(&thread->waits, blocked_ns);
+	else if (ended || thread->state != 'R')
 		sampled_waits_credit(&thread->waits, blocked_ns, ended);
 	sampled_waits_fill(&thread->waits, amounts);
 }

@@ -5,6 +5,10 @@
 #include "trace/proc/members.h"
 
 #define INTERVAL_NS (10 * NS_PER_MS)
+/* With more threads than it can afford, fewer samples of more threads each cost less. */
+#define STRETCH_MOST 5
+/* What being woken costs, beside reading. */
+#define WAKE_NS 50000
 /* One part in this many of a CPU; what was not used is saved for at most this long. */
 #define BUDGET 100
 #define SAVED_NS (100 * NS_PER_MS)
@@ -56,10 +60,11 @@ static void sample_thread(struct members *members, struct member_thread *thread)
 	keep_or_close(sampler, &thread->files, was_open);
 	if (found == THREAD_GONE)
 		return;
-	thread->waits.is_sampled = true;
 	sampler->taken.all_samples++;
-	if (found == THREAD_RUNNING)
+	if (found == THREAD_RUNNING) {
+		sampled_waits_note_running(&thread->waits);
 		return;
+	}
 	sampled_waits_note(&thread->waits, (enum wait_reason)reason);
 	sampler->taken.samples++;
 }
@@ -80,7 +85,8 @@ static size_t affordable(const struct members *members)
 	return count < members->threads.count ? (size_t)count : members->threads.count;
 }
 
-static void take(struct members *members)
+/* Returns how many times as long the next interval is to be. */
+static uint64_t take(struct members *members)
 {
 	uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	size_t count = affordable(members), taken = 0;
@@ -90,13 +96,18 @@ static void take(struct members *members)
 		sample_thread(members, thread);
 	if (taken)
 		note_cost(&members->states, clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns, taken);
+	if (count * STRETCH_MOST <= members->threads.count)
+		return STRETCH_MOST;
+	return (members->threads.count + count - 1) / count;
 }
 
-/* 7.5 to 12.5 ms. */
-static uint64_t next_interval(struct state_sampler *sampler)
+/* Three quarters to five quarters of the interval. */
+static uint64_t next_interval(struct state_sampler *sampler, uint64_t stretch)
 {
+	uint64_t interval = INTERVAL_NS * (stretch ? stretch : 1);
+
 	sampler->random = sampler->random * 1664525 + 1013904223;
-	return INTERVAL_NS * 3 / 4 + (sampler->random >> 8) % (INTERVAL_NS / 2);
+	return interval * 3 / 4 + (sampler->random >> 8) % (interval / 2);
 }
 
 uint64_t state_sampler_take(struct members *members, uint64_t now_ns)
@@ -113,8 +124,8 @@ uint64_t state_sampler_take(struct members *members, uint64_t now_ns)
 	sampler->allowance_ns += passed_ns / BUDGET;
 	if (sampler->allowance_ns > SAVED_NS / BUDGET)
 		sampler->allowance_ns = SAVED_NS / BUDGET;
-	take(members);
-	return now_ns + next_interval(sampler);
+	sampler->allowance_ns -= sampler->allowance_ns < WAKE_NS ? sampler->allowance_ns : WAKE_NS;
+	return now_ns + next_interval(sampler, take(members));
 }
 
 struct wait_sampling state_sampler_taken(const struct members *members)

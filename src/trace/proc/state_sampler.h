@@ -3,8 +3,8 @@
  * Samples what the threads of a tree wait for, about 100 times a second and within a budget of a
  * hundredth of a CPU.
  *
- * When there are too many threads for that, each sample takes the next ones in turn, so that each
- * thread is sampled less often.  The time between two samples varies by a quarter: a program that
+ * When there are too many threads for that, samples are rarer, and each takes the next threads in
+ * turn.  The time between two samples varies by a quarter: a program that
  * does something every 10 ms must not be found in the same state each time.
  */
 #ifndef TRACE_STATE_SAMPLER_H
