@@ -144,7 +144,7 @@ class Sampled(support.TestCase):
         self.watch("sh", "-c", "sleep 0.5; (sleep 0.5; echo) | cat; sleep 0.5")
         before = {}
         for line in map(json.loads, pathlib.Path(self.path("run.jsonl")).read_text().splitlines()):
-            if line["type"] != "sample":
+            if line["kind"] != "sample":
                 continue
             for key, value in waited(line).items():
                 self.assertGreaterEqual(value, before.get(key, 0), key)
@@ -159,7 +159,7 @@ class Sampled(support.TestCase):
 
     def test_files_keep_it(self):
         self.watch("sleep", "1.5", name="run.tscope")
-        done, out, err = support.run("report", "--json", self.path("run.tscope"), prefix=self.prefix)
+        done, out, err = support.run("report", "--format", "json", self.path("run.tscope"), prefix=self.prefix)
         self.assertEqual(done, 0, err)
         self.assertIn("error", json.loads(out.splitlines()[-1])["sampled"])
         done, out, err = support.run("report", self.path("run.tscope"), prefix=self.prefix)

@@ -88,8 +88,8 @@ struct members {
 	struct number_map processes, threads;
 	struct number_map done; /* ended processes that /proc still lists; values mean nothing */
 	ARRAY_OF(struct member *) list;
-	uint64_t lost_threads;		/* threads that ended without a last account */
-	uint64_t round;			/* number of the current sample */
+	uint64_t lost_threads; /* threads that ended without a last account */
+	uint64_t round;	       /* number of the current sample */
 	struct state_sampler states;
 	bool since_start;		/* what found tasks used before they were watched counts */
 	bool seeding;			/* tasks that are added now began before we watched */

@@ -62,13 +62,31 @@ static ssize_t read_again(int fd, char *buffer, size_t capacity)
 	return length;
 }
 
+/* The kernel writes "0" when it hides the channel from us. */
+static bool read_channel(const struct thread_files *files, char channel[CHANNEL_BYTES])
+{
+	return proc_read_start(files->directory, "wchan", channel, CHANNEL_BYTES) > 0 &&
+	       strcmp(channel, "0") != 0;
+}
+
 static int by_channel(const struct thread_files *files)
 {
 	char channel[CHANNEL_BYTES];
 
-	if (proc_read_start(files->directory, "wchan", channel, sizeof(channel)) <= 0)
-		return -1;
-	return channel_reason(channel);
+	return read_channel(files, channel) ? channel_reason(channel) : -1;
+}
+
+/* For a thread whose call we may not read, or must not. */
+static enum thread_found by_channel_alone(const struct thread_files *files, int *ret_reason)
+{
+	char channel[CHANNEL_BYTES];
+	int reason;
+
+	if (!read_channel(files, channel))
+		return THREAD_GONE;
+	reason = channel_reason(channel);
+	*ret_reason = reason >= 0 ? reason : WAIT_OTHER;
+	return THREAD_BLOCKED;
 }
 
 /* The kind of socket is known by where in the kernel it waits; a pipe with a name has a path. */
@@ -191,16 +209,13 @@ static enum thread_found examine_blocked(const struct members *members,
 					 int *ret_reason)
 {
 	char text[CALL_BYTES];
-	int reason = state == 'D' || is_loading ? by_channel(&thread->files) : -1;
+	int reason = state == 'D' ? by_channel(&thread->files) : -1;
 
-	*ret_reason = reason >= 0 ? reason : WAIT_OTHER;
-	if (reason >= 0 || is_loading)
+	*ret_reason = reason;
+	if (reason >= 0)
 		return THREAD_BLOCKED;
-	if (read_again(thread->files.call, text, sizeof(text)) <= 0) {
-		reason = by_channel(&thread->files);
-		*ret_reason = reason >= 0 ? reason : WAIT_OTHER;
-		return THREAD_BLOCKED;
-	}
+	if (is_loading || read_again(thread->files.call, text, sizeof(text)) <= 0)
+		return by_channel_alone(&thread->files, ret_reason);
 	/* It was woken meanwhile. */
 	if (strncmp(text, RUNNING_TEXT, strlen(RUNNING_TEXT)) == 0)
 		return THREAD_RUNNING;
@@ -216,9 +231,8 @@ enum thread_found thread_state_read(const struct members *members, struct member
 
 	if (!open_files(members, thread) ||
 	    read_again(thread->files.stat, text, sizeof(text)) <= 0 ||
-	    !task_stat_parse_to(text, TASK_STAT_START_CODE, &stat)) {
+	    !task_stat_parse_to(text, TASK_STAT_START_CODE, &stat))
 		return THREAD_GONE;
-	}
 	state = task_stat_state(&stat);
 	switch (state) {
 	case 'R':

@@ -25,7 +25,7 @@ struct thread_files {
 };
 
 enum thread_found {
-	THREAD_GONE,	/* or it cannot be read */
+	THREAD_GONE,	/* or it is blocked and we may not see why */
 	THREAD_RUNNING, /* or ready to run */
 	THREAD_BLOCKED,
 };
