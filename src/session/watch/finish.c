@@ -135,12 +135,11 @@ static int finish_sampled(struct watch *watch)
 		.error = { true, sampled_waits_error(&run->tree->amounts, taken.samples) },
 		.threads_unsampled = { true, taken.threads_unsampled },
 	};
-	snprintf(
-		reason, sizeof(reason),
-		"why threads were blocked is estimated from %" PRIu64
-		" samples (shares of the blocked time: 95 %% are right to %.2g %%); how often and how "
-		"long at most is not known: that needs BPF",
-		taken.samples, run->sampled.error.value * 100);
+	snprintf(reason, sizeof(reason),
+		 "why threads were blocked is estimated from %" PRIu64
+		 " samples: shares of the blocked time are off by at most %.2g %%, with 95 %% "
+		 "certainty; how often and how long at most is not known: that needs BPF",
+		 taken.samples, run->sampled.error.value * 100);
 	return run_set_source(run, "ledger", SOURCE_PARTIAL, reason);
 }
 
