@@ -138,7 +138,7 @@ static int finish_sampled(struct watch *watch)
 	snprintf(reason, sizeof(reason),
 		 "why threads were blocked is estimated from %" PRIu64
 		 " samples: shares of the blocked time are off by at most %.2g %%, with 95 %% "
-		 "certainty; how often and how long at most is not known: that needs BPF",
+		 "certainty; counts and longest waits need BPF",
 		 taken.samples, run->sampled.error.value * 100);
 	return run_set_source(run, "ledger", SOURCE_PARTIAL, reason);
 }

@@ -376,9 +376,7 @@ static const struct source_report sources[] = {
 		  "processes is known in the sum of those that their parents waited for, not for each" },
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
-	  .reason =
-		  "process events have the time on CPUs and waiting for one; why a thread is blocked is sampled, "
-		  "and how often and how long at most is not known: that needs BPF" },
+	  .reason = "why threads are blocked is sampled; counts and longest waits need BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "process events do not report system calls: that needs BPF" },

@@ -324,9 +324,7 @@ static const struct source_report sources[] = {
 		  "CAP_PERFMON, or CAP_NET_ADMIN" },
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
-	  .reason =
-		  "proc has the time on CPUs and waiting for one; why a thread is blocked is sampled, and how "
-		  "often and how long at most is not known: that needs BPF" },
+	  .reason = "why threads are blocked is sampled; counts and longest waits need BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not count system calls: that needs BPF" },
