@@ -18,6 +18,7 @@
 
 #include "model/scope/phase.h"
 #include "model/tree/tree_event.h"
+#include "model/wait/sampled_waits.h"
 
 struct error;
 struct host;
@@ -75,6 +76,13 @@ struct tracer_kind {
 	int (*drain)(void *state, tree_event_sink *sink, void *context);
 	/* Sends an account of each live thread, and the facts of each live process, to the sink. */
 	int (*sample)(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);
+	/*
+	 * Samples what threads wait for, and returns when to call it again (CLOCK_MONOTONIC;
+	 * UINT64_MAX: never).  The accounts then have these waits.  These two are NULL in a tracer
+	 * that sees each wait.
+	 */
+	uint64_t (*sample_waits)(void *state, uint64_t now_ns);
+	struct wait_sampling (*wait_sampling)(void *state); /* so far */
 	/*
 	 * Keeps the waits of a program by its open scopes, from now on or already.  These two are
 	 * NULL in a tracer that does not see every switch.

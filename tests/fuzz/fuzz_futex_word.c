@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of another process behind a futex: an owner is never a number that is not a thread. */
-#include "analyze/wait/futex_word.h"
+#include "model/wait/futex_word.h"
 #include "fuzz_text.h"
 
 static bool is_own(void *context, int32_t tid)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/wait/futex_word.h"
+#include "model/wait/futex_word.h"
 
 /* A thread that uses more CPU time than this between two waits did something else meanwhile. */
 #define LOCK_CPU_NS 300000

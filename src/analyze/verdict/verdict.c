@@ -22,6 +22,8 @@
 #define BY_CPU 0.5
 #define WITHOUT_CALLS 0.9
 #define SHORT_RUN 0.7
+/* Waits that are estimates from samples: short ones are found by chance, their number is unknown. */
+#define SAMPLED_SURE 0.85
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -179,6 +181,8 @@ static double foundation(const struct verdict_facts *facts)
 {
 	double sure = facts->path ? 1 : facts->has_ledger ? BY_SUMS : BY_CPU;
 
+	if (facts->is_sampled)
+		sure *= SAMPLED_SURE;
 	if (!facts->has_calls)
 		sure *= WITHOUT_CALLS;
 	if (facts->wall < 10 * SHORTEST_NS)

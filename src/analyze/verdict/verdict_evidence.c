@@ -349,7 +349,7 @@ void evidence_split(const struct verdict_facts *facts, struct text *out)
 		return;
 	said_ns("all threads: on a CPU ", facts->sums.on_cpu, out);
 	said_ns(", ready ", facts->sums.run_queue, out);
-	said_ns(", blocked ", blocked, out);
+	said_ns(facts->is_sampled ? ", blocked (sampled) " : ", blocked ", blocked, out);
 	before = out->length;
 	if (blocked > 0)
 		largest_waits(facts, out);

@@ -52,6 +52,7 @@ static void gather_sums(struct verdict_facts *facts)
 
 	facts->has_cpu = run_knows_cpu(run);
 	facts->has_ledger = amounts_has_waits(amounts);
+	facts->is_sampled = run_is_sampled(facts->run);
 	facts->has_queue = amounts_has(amounts, AMOUNT_wait_time_ns);
 	sums->on_cpu = seen + (double)run_unseen_cpu_ns(run);
 	sums->in_kernel = seen * kernel_share(run);

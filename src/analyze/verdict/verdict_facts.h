@@ -112,6 +112,7 @@ struct verdict_facts {
 	bool has_cpu;			  /* on_cpu is measured */
 	bool has_queue;			  /* the run queue is */
 	bool has_ledger;		  /* waits are, by reason */
+	bool is_sampled;		  /* those are estimates from samples */
 	bool has_calls;			  /* system calls are */
 	bool has_limit_events;		  /* memory limits were reached */
 

@@ -3,6 +3,8 @@
  * A graph of who waits for whom.  Nodes are threads.  An edge leads from a thread that waits to one
  * that can end the wait: the holder of a lock, a thread that is joined, any thread of a process at
  * the other end of a pipe.  One of several is enough.
+ *
+ * This folder judges, without any I/O, whether waits can end.
  */
 #ifndef ANALYZE_WAIT_GRAPH_H
 #define ANALYZE_WAIT_GRAPH_H

@@ -388,7 +388,7 @@ static const char *const section_names[] = {
 	[RUN_SECTION_COUNTS] = "counts",     [RUN_SECTION_HOST] = "host",
 	[RUN_SECTION_CGROUP] = "cgroup",     [RUN_SECTION_HARDWARE] = "hardware",
 	[RUN_SECTION_SAMPLING] = "sampling", [RUN_SECTION_LOSSES] = "losses",
-	[RUN_SECTION_SELF] = "self",
+	[RUN_SECTION_SELF] = "self",	     [RUN_SECTION_SAMPLED] = "sampled",
 };
 
 /*

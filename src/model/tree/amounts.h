@@ -50,7 +50,10 @@ static inline void amounts_set(struct amounts *amounts, enum amount_id id, uint6
 	amounts->present |= UINT64_C(1) << id;
 }
 
-/* The three amounts of a wait reason; either all are measured or none. */
+/*
+ * The three amounts of a wait reason.  Where waits are sampled, only the time is known; otherwise
+ * all are measured or none.
+ */
 struct waited {
 	uint64_t ns, count, max_ns;
 };
@@ -63,6 +66,13 @@ static inline struct waited amounts_waited(const struct amounts *amounts, enum w
 }
 
 void amounts_set_waited(struct amounts *amounts, enum wait_reason reason, struct waited waited);
+
+/* Sets the time alone: how often it waited and how long at most stays unknown. */
+static inline void amounts_set_waited_ns(struct amounts *amounts, enum wait_reason reason,
+					 uint64_t ns)
+{
+	amounts_set(amounts, (enum amount_id)(AMOUNT_wait_disk_ns + 3 * (int)reason), ns);
+}
 
 /* Whether waits by reason were measured. */
 static inline bool amounts_has_waits(const struct amounts *amounts)

@@ -162,6 +162,7 @@ struct run {
 	struct tree *tree;
 	struct run_limits limits;
 	struct run_hardware hardware;
+	struct run_sampled sampled; /* how waits were sampled */
 	struct run_sampling sampling;
 	struct run_sample last;
 	struct run_sample previous; /* the one before `last`; time_ns 0: there was none */
@@ -233,6 +234,12 @@ bool run_sample_cpu(const struct run_sample *sample, uint64_t *ret);
 static inline uint64_t run_wall_ns(const struct run *run)
 {
 	return run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0;
+}
+
+/* Whether waits by reason are estimates from samples. */
+static inline bool run_is_sampled(const struct run *run)
+{
+	return run->sampled.samples.present;
 }
 
 /* Whether the cost of watching is known: a file without a summary lacks it. */

@@ -30,4 +30,15 @@ struct run_hardware {
 	struct run_number platform_uj;	       /* of the whole machine, packages included */
 };
 
+/*
+ * Waits by reason that are estimates, from samples of what each thread waited for.  All are absent
+ * where each wait was measured.
+ */
+struct run_sampled {
+	struct run_number samples;     /* that found a thread blocked */
+	struct run_number interval_ns; /* between two samples of a thread, on average */
+	struct run_real error;	       /* of a reason's share of the blocked time; less with 95 % */
+	struct run_number threads_unsampled; /* ended before their first sample: waits not known */
+};
+
 #endif

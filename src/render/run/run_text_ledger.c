@@ -52,8 +52,9 @@ static int by_time(const void *a, const void *b)
  * Collects the reasons of a kind that took time, the longest first; the CPU
  * queue is among those that cost.
  */
-static size_t gather(const struct amounts *amounts, enum wait_kind kind, struct row *rows)
+static size_t gather(const struct run *run, enum wait_kind kind, struct row *rows)
 {
+	const struct amounts *amounts = &run->tree->amounts;
 	size_t count = 0;
 
 	if (kind == WAIT_COST && amounts_get(amounts, AMOUNT_wait_time_ns))
@@ -66,22 +67,24 @@ static size_t gather(const struct amounts *amounts, enum wait_kind kind, struct 
 
 		if (waits[reason].kind == kind && wait.ns)
 			rows[count++] = (struct row){ waits[reason].name, wait.ns, wait.count,
-						      wait.max_ns, false };
+						      wait.max_ns, run_is_sampled(run) };
 	}
 	qsort(rows, count, sizeof(*rows), by_time);
 	return count;
 }
 
-static void add_kind(struct table *table, const struct amounts *amounts, const char *name,
+static void add_kind(struct table *table, const struct run *run, const char *name,
 		     enum wait_kind kind, double least)
 {
+	const struct amounts *amounts = &run->tree->amounts;
 	uint64_t wall = amounts_get(amounts, AMOUNT_wall_time_ns);
 	struct row rows[WAIT_REASON_COUNT + 1];
-	size_t count = gather(amounts, kind, rows);
+	size_t count = gather(run, kind, rows);
 	struct row sum = { .name = name };
 
 	for (size_t i = 0; i < count; i++) {
 		sum.ns += rows[i].ns;
+		sum.is_estimate |= rows[i].is_estimate;
 		sum.count += rows[i].count;
 		if (rows[i].longest_ns > sum.longest_ns)
 			sum.longest_ns = rows[i].longest_ns;
@@ -115,9 +118,10 @@ static void add_cpu(struct table *table, const struct run *run)
 }
 
 /* A source that does not know why threads were blocked still knows that they were. */
-static void add_rest(struct table *table, const struct amounts *amounts)
+static void add_rest(struct table *table, const struct run *run)
 {
-	bool knows_why = amounts_has_waits(amounts);
+	const struct amounts *amounts = &run->tree->amounts;
+	bool knows_why = amounts_has_waits(amounts) && !run_is_sampled(run);
 	int64_t gap = amounts_gap_ns(amounts);
 	uint64_t wall = amounts_get(amounts, AMOUNT_wall_time_ns);
 	struct row row = {
@@ -167,9 +171,9 @@ void run_text_ledger(FILE *out, const struct run *run, const struct run_text_opt
 	print_heading(out, run, options);
 	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	add_cpu(&table, run);
-	add_kind(&table, &tree->amounts, "costly waits", WAIT_COST, least);
-	add_kind(&table, &tree->amounts, "waiting for work", WAIT_WORK, least);
-	add_kind(&table, &tree->amounts, "other waits", WAIT_UNSURE, least);
-	add_rest(&table, &tree->amounts);
+	add_kind(&table, run, "costly waits", WAIT_COST, least);
+	add_kind(&table, run, "waiting for work", WAIT_WORK, least);
+	add_kind(&table, run, "other waits", WAIT_UNSURE, least);
+	add_rest(&table, run);
 	run_text_table(out, &table, options, 0, 0);
 }

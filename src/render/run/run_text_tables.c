@@ -186,9 +186,10 @@ void run_text_waits(FILE *out, const struct run *run, const struct run_text_opti
 		append_task(put_begin(&table), wait->comm, wait->thread.tid);
 		put_end(&table);
 		put_string(&table, waits[wait->reason].name);
+		table_sign(&table, run_is_sampled(run) ? '~' : 0);
 		put_number(&table, wait->total_ns);
-		put_number(&table, wait->longest_ns);
-		put_number(&table, wait->count);
+		run_cell_known(&table, wait->count, wait->longest_ns);
+		run_cell_known(&table, wait->count, wait->count);
 		cell_waker(&table, wait);
 	}
 	run_text_table(out, &table, options, shown, shown);

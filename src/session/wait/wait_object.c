@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "analyze/wait/futex_word.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/process/namespace_tids.h"
@@ -18,6 +17,7 @@
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 #include "host/wait/file_locks.h"
+#include "model/wait/futex_word.h"
 #include "session/why/process_state.h"
 
 #define STATUS_BYTES 4096

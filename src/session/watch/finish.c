@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends a session: takes the last samples, completes the run, and writes the summary. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -41,9 +43,8 @@ static void finish_end(struct watch *watch)
 }
 
 /*
- * If waits by reason are known, the tracer sees the switches and its end time is exact, even if it
- * is later than the moment at which we learned of the end.  Other tracers only have the time of a
- * sample.
+ * The end time of a tracer that sees the switches is exact, even if it is later than the moment at
+ * which we learned of the end.  Tracers that sample waits only have the time of a sample.
  */
 static uint64_t command_end_ns(const struct watch *watch)
 {
@@ -51,7 +52,7 @@ static uint64_t command_end_ns(const struct watch *watch)
 	const struct tree_process *root = run->tree->root;
 
 	if (root && root->exited && root->end_ns > run->begin_ns &&
-	    (amounts_has_waits(&root->amounts) || root->end_ns < watch->command.end_ns))
+	    (!watch->tracer->kind->sample_waits || root->end_ns < watch->command.end_ns))
 		return root->end_ns;
 	return watch->command.end_ns;
 }
@@ -126,6 +127,31 @@ static void finish_path(struct run *run)
 		run_set_source(run, "critical_path", SOURCE_UNAVAILABLE, failure);
 	timeline_free(run->timeline);
 	run->timeline = NULL;
+}
+
+/* Says how the waits were found, and how far off they may be. */
+static int finish_sampled(struct watch *watch)
+{
+	struct tracer *tracer = watch->tracer;
+	struct run *run = watch->run;
+	struct wait_sampling taken;
+	char reason[256];
+
+	if (!tracer->kind->wait_sampling || !amounts_has_waits(&run->tree->amounts))
+		return 0;
+	taken = tracer->kind->wait_sampling(tracer->state);
+	run->sampled = (struct run_sampled){
+		.samples = { true, taken.samples },
+		.interval_ns = { true, taken.interval_ns },
+		.error = { true, sampled_waits_error(&run->tree->amounts, taken.samples) },
+		.threads_unsampled = { true, taken.threads_unsampled },
+	};
+	snprintf(reason, sizeof(reason),
+		 "why threads were blocked is estimated from %" PRIu64
+		 " samples: shares of the blocked time are off by at most %.2g %%, with 95 %% "
+		 "certainty; counts and longest waits need BPF",
+		 taken.samples, run->sampled.error.value * 100);
+	return run_set_source(run, "ledger", SOURCE_PARTIAL, reason);
 }
 
 static void finish_losses(struct watch *watch)
@@ -206,6 +232,8 @@ int watch_finish(struct watch *watch)
 	status = limits_end(&watch->limits, watch->run);
 	if (status == 0)
 		status = watch_finish_hardware(watch);
+	if (status == 0)
+		status = finish_sampled(watch);
 	if (status == 0)
 		status = phases_finish(&watch->phases);
 	finish_losses(watch);

@@ -94,6 +94,7 @@ struct watch_events {
 struct watch_samples {
 	struct sampler sampler;
 	struct loop_timer due;
+	struct loop_timer waits_due; /* for tracers that sample waits */
 	struct watch_failures failures;
 	uint64_t lost_before;	  /* events that the tracer had lost by the last sample */
 	double cores;		  /* cores busy between the last two samples */

@@ -117,10 +117,22 @@ static void sample_when_due(void *context)
 	watch_sample(context, TRACER_SAMPLE);
 }
 
+static void sample_waits_when_due(void *context)
+{
+	struct watch *watch = context;
+	struct tracer *tracer = watch->tracer;
+
+	watch->samples.waits_due.deadline_ns =
+		tracer->kind->sample_waits(tracer->state, monotonic_ns());
+}
+
 void watch_init_samples(struct watch *watch)
 {
 	watch->samples = (struct watch_samples){
 		.due = { .due = sample_when_due, .context = watch, .deadline_ns = LOOP_NEVER },
+		.waits_due = { .due = sample_waits_when_due,
+			       .context = watch,
+			       .deadline_ns = LOOP_NEVER },
 	};
 }
 
@@ -131,4 +143,7 @@ void watch_start_samples(struct watch *watch)
 	sampler_begin(&samples->sampler, watch->options->interval_ns, watch->begin_ns);
 	samples->due.deadline_ns = samples->sampler.next_ns;
 	loop_add_timer(&watch->loop, &samples->due);
+	if (watch->tracer->kind->sample_waits)
+		samples->waits_due.deadline_ns = watch->begin_ns;
+	loop_add_timer(&watch->loop, &samples->waits_due);
 }

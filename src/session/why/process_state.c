@@ -270,25 +270,6 @@ void process_state_clear(struct process_state *found)
 	*found = (struct process_state){ 0 };
 }
 
-const struct link_kind *link_kind_of(const char *link)
-{
-	static const struct link_kind kinds[] = {
-		{ "pipe:", "pipe", WAIT_PIPE },
-		{ "socket:", "socket", -1 },
-		{ "anon_inode:", "event", WAIT_POLL },
-		{ "/dev/pts/", "terminal", WAIT_POLL },
-		{ "/dev/tty", "terminal", WAIT_POLL },
-		{ "/dev/ptmx", "terminal", WAIT_POLL },
-		{ "/dev/", "device", -1 },
-		{ "/", "file", WAIT_DISK },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strncmp(link, kinds[i].begin, strlen(kinds[i].begin)) == 0)
-			return &kinds[i];
-	return NULL;
-}
-
 int task_state_reason(const struct task_state *thread)
 {
 	const struct link_kind *kind = link_kind_of(thread->link);

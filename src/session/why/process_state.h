@@ -17,6 +17,7 @@
 #include "host/wait/call_text.h"
 #include "host/wait/descriptor_holders.h"
 #include "model/tree/tree_event.h"
+#include "model/wait/link_kind.h"
 
 struct error;
 struct host;
@@ -72,14 +73,6 @@ int process_state_read(const struct host *host, int32_t pid, struct process_stat
  */
 int process_state_open(const struct host *host, int32_t asked, struct process_state *found);
 void process_state_clear(struct process_state *found);
-
-/* What a descriptor is, by the beginning of its link in fd. */
-struct link_kind {
-	const char *begin, *kind;
-	int reason; /* why a thread waits for it, or -1: a socket or a device may be of any kind */
-};
-
-const struct link_kind *link_kind_of(const char *link); /* NULL: not known */
 
 /*
  * What the thread waits for, judged by its call and descriptor alone, or -1 when they do not show it.

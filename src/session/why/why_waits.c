@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/wait/futex_word.h"
+#include "model/wait/futex_word.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/why/why.h"

@@ -114,8 +114,10 @@ static void write_top_waits(struct json *json, const struct tree *tree)
 		json_member_string(json, "comm", wait->comm);
 		json_member_string(json, "reason", waits[wait->reason].name);
 		json_member_u64(json, "total_ns", wait->total_ns);
-		json_member_u64(json, "longest_ns", wait->longest_ns);
-		json_member_u64(json, "count", wait->count);
+		if (wait->count) {
+			json_member_u64(json, "longest_ns", wait->longest_ns);
+			json_member_u64(json, "count", wait->count);
+		}
 		write_waker(json, wait);
 		json_end_object(json);
 	}
@@ -234,6 +236,8 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	write_pressure(&json, run);
 	write_hardware(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
+	if (run_is_sampled(run))
+		write_section(&json, run, "sampled", RUN_SECTION_SAMPLED);
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
 	write_bounds(&json, run);
 	if (run->host && !is_brief) {

@@ -187,6 +187,7 @@ static void read_limits(const json_t *object, struct run *run)
 	run->limits.cgroup = copy_text(run, cgroup, "path");
 	run_read_fields(json_object_get(object, "hardware"), run, RUN_SECTION_HARDWARE);
 	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
+	run_read_fields(json_object_get(object, "sampled"), run, RUN_SECTION_SAMPLED);
 	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);
 	run_read_fields(json_object_get(object, "self"), run, RUN_SECTION_SELF);
 }

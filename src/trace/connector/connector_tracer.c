@@ -188,6 +188,7 @@ static int handle_exit(struct connector_state *state, const struct proc_event *e
 	own_child_forget_held(&state->child, tid);
 	if (!member || member->key.pid != event->event_data.exit.process_tgid)
 		return 0;
+	thread->complete = has_record;
 	if (has_record)
 		learn_record(thread, &record);
 	else
@@ -345,6 +346,20 @@ static int state_sample(void *context, enum tracer_depth depth, tree_event_sink 
 	return status < 0 ? status : members->status;
 }
 
+static uint64_t state_sample_waits(void *context, uint64_t now_ns)
+{
+	struct connector_state *state = context;
+
+	return state_sampler_take(&state->members, now_ns);
+}
+
+static struct wait_sampling state_wait_sampling(void *context)
+{
+	const struct connector_state *state = context;
+
+	return state_sampler_taken(&state->members);
+}
+
 static void state_losses(void *context, struct run_losses *ret)
 {
 	const struct connector_state *state = context;
@@ -361,9 +376,7 @@ static const struct source_report sources[] = {
 		  "processes is known in the sum of those that their parents waited for, not for each" },
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
-	  .reason =
-		  "process events have the time on CPUs and waiting for one, not why a thread is blocked: that "
-		  "needs BPF" },
+	  .reason = "why threads are blocked is sampled; counts and longest waits need BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "process events do not report system calls: that needs BPF" },
@@ -386,6 +399,8 @@ const struct tracer_kind connector_tracer = {
 	.fd = state_fd,
 	.drain = state_drain,
 	.sample = state_sample,
+	.sample_waits = state_sample_waits,
+	.wait_sampling = state_wait_sampling,
 	.losses = state_losses,
 	.close = state_close,
 };

@@ -13,8 +13,10 @@
 
 static void free_member(struct member *member)
 {
-	for (size_t i = 0; i < member->threads.count; i++)
+	for (size_t i = 0; i < member->threads.count; i++) {
+		thread_files_close(&member->threads.data[i]->files);
 		free(member->threads.data[i]);
+	}
 	array_free(&member->threads);
 	if (member->pidfd >= 0)
 		close(member->pidfd);
@@ -230,6 +232,8 @@ static void forget_thread(struct members *members, struct member_thread *thread)
 	/* A newer thread may have the number now. */
 	if (number_map_get(&members->threads, thread->key.tid) == thread)
 		number_map_remove(&members->threads, thread->key.tid);
+	members->states.open -= thread_files_close(&thread->files);
+	members->states.taken.threads_unsampled += !thread->waits.is_sampled;
 	free(thread);
 }
 

@@ -23,6 +23,8 @@
 #include "host/deadline_run.h"
 #include "model/tree/tree_event.h"
 #include "trace/bpf/counters.h"
+#include "trace/proc/state_sampler.h"
+#include "trace/proc/thread_state.h"
 
 struct error;
 struct host;
@@ -41,8 +43,10 @@ struct member_thread {
 	bool started;	       /* `before` is set; a thread that was not found starts at 0 */
 	struct amounts before; /* what it had used when it was first watched */
 	struct amounts since;  /* what it used from then on */
-	bool complete;	       /* `since` is final: it ended */
+	bool complete;	       /* `since` is final: it ended, and was read or reported then */
 	uint64_t round;	       /* the last sample that found it */
+	struct thread_files files;
+	struct sampled_waits waits;
 };
 
 /* A process. */
@@ -84,8 +88,9 @@ struct members {
 	struct number_map processes, threads;
 	struct number_map done; /* ended processes that /proc still lists; values mean nothing */
 	ARRAY_OF(struct member *) list;
-	uint64_t lost_threads;		/* threads that ended without a last account */
-	uint64_t round;			/* number of the current sample */
+	uint64_t lost_threads; /* threads that ended without a last account */
+	uint64_t round;	       /* number of the current sample */
+	struct state_sampler states;
 	bool since_start;		/* what found tasks used before they were watched counts */
 	bool seeding;			/* tasks that are added now began before we watched */
 	bool is_probed, lists_children; /* whether the kernel lists the children of a task */

@@ -102,12 +102,23 @@ static uint64_t smaller(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
+/* The time on a CPU is up to date when the thread is not on one, or was read when it had ended. */
+static void fill_waits(struct amounts *amounts, struct member_thread *thread, uint64_t blocked_ns,
+		       bool ended)
+{
+	if (ended && !thread->complete)
+		sampled_waits_credit_unseen(&thread->waits, blocked_ns);
+	else if (ended || thread->state != 'R')
+		sampled_waits_credit(&thread->waits, blocked_ns, ended);
+	sampled_waits_fill(&thread->waits, amounts);
+}
+
 /*
  * Counters and clock are not read at the same instant; cap the parts so that they never exceed the
  * whole.
  */
 static void fill_amounts(const struct members *members, struct amounts *amounts,
-			 const struct member_thread *thread, uint64_t time_ns)
+			 struct member_thread *thread, uint64_t time_ns, bool ended)
 {
 	uint64_t rest = time_ns > thread->begin_ns ? time_ns - thread->begin_ns : 0;
 
@@ -121,9 +132,12 @@ static void fill_amounts(const struct members *members, struct amounts *amounts,
 		amounts_set(amounts, AMOUNT_run_time_ns, run);
 		rest -= run;
 	}
-	if (amounts_has(amounts, AMOUNT_wait_time_ns))
-		amounts_set(amounts, AMOUNT_wait_time_ns,
-			    smaller(amounts_get(amounts, AMOUNT_wait_time_ns), rest));
+	if (amounts_has(amounts, AMOUNT_wait_time_ns)) {
+		uint64_t queue = smaller(amounts_get(amounts, AMOUNT_wait_time_ns), rest);
+
+		amounts_set(amounts, AMOUNT_wait_time_ns, queue);
+		fill_waits(amounts, thread, rest - queue, ended);
+	}
 }
 
 void members_account(struct members *members, struct member_thread *thread, uint64_t time_ns,
@@ -142,7 +156,7 @@ void members_account(struct members *members, struct member_thread *thread, uint
 
 	members_announce_one(members, thread->process, time_ns);
 	memcpy(event.account.comm, thread->comm, sizeof(event.account.comm));
-	fill_amounts(members, &event.account.amounts, thread, time_ns);
+	fill_amounts(members, &event.account.amounts, thread, time_ns, ended);
 	send_event(members, &event);
 }
 

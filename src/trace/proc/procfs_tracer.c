@@ -295,6 +295,20 @@ static int state_sample(void *context, enum tracer_depth depth, tree_event_sink 
 	return status < 0 ? status : members->status;
 }
 
+static uint64_t state_sample_waits(void *context, uint64_t now_ns)
+{
+	struct procfs_state *state = context;
+
+	return state_sampler_take(&state->members, now_ns);
+}
+
+static struct wait_sampling state_wait_sampling(void *context)
+{
+	const struct procfs_state *state = context;
+
+	return state_sampler_taken(&state->members);
+}
+
 static void state_losses(void *context, struct run_losses *ret)
 {
 	const struct procfs_state *state = context;
@@ -310,9 +324,7 @@ static const struct source_report sources[] = {
 		  "CAP_PERFMON, or CAP_NET_ADMIN" },
 	{ .name = "ledger",
 	  .state = SOURCE_PARTIAL,
-	  .reason =
-		  "proc has the time on CPUs and waiting for one, not why a thread is blocked: that needs "
-		  "BPF" },
+	  .reason = "why threads are blocked is sampled; counts and longest waits need BPF" },
 	{ .name = "syscalls",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not count system calls: that needs BPF" },
@@ -334,6 +346,8 @@ const struct tracer_kind procfs_tracer = {
 	.fd = state_fd,
 	.drain = state_drain,
 	.sample = state_sample,
+	.sample_waits = state_sample_waits,
+	.wait_sampling = state_wait_sampling,
 	.losses = state_losses,
 	.close = state_close,
 };

@@ -111,6 +111,22 @@ static void lost_threads_make_a_verdict_less_sure_and_are_named(void **state)
 	assert_false(says(&before, sentence));
 }
 
+static void sampled_waits_make_a_verdict_less_sure(void **state)
+{
+	struct verdict before, after;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 10, .waits = { { WAIT_TIMER, 1480, 1, 0 } });
+	before = judge(run);
+	run->sampled.samples = KNOWN(150);
+	after = judge(run);
+	assert_int_equal(after.cause, before.cause);
+	assert_true(after.confidence < before.confidence * 0.9);
+	assert_non_null(strstr(after.evidence[after.evidence_count - 1], "sampled"));
+	assert_null(strstr(before.evidence[before.evidence_count - 1], "sampled"));
+}
+
 static void numbers_of_any_size_end_in_a_verdict(void **state)
 {
 	struct verdict verdict;
@@ -140,6 +156,7 @@ int main(void)
 		cmocka_unit_test(without_a_ledger_stalls_on_io_speak_for_the_disk),
 		cmocka_unit_test(stalls_on_io_say_nothing_of_who_moves_less_than_a_megabyte),
 		cmocka_unit_test(lost_threads_make_a_verdict_less_sure_and_are_named),
+		cmocka_unit_test(sampled_waits_make_a_verdict_less_sure),
 		cmocka_unit_test(numbers_of_any_size_end_in_a_verdict),
 	};
 

@@ -9,7 +9,7 @@
 
 #include <linux/futex.h>
 
-#include "analyze/wait/futex_word.h"
+#include "model/wait/futex_word.h"
 
 #define PRIVATE_WAIT (FUTEX_WAIT | FUTEX_PRIVATE_FLAG)
 #define PRIVATE_BITSET (FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)

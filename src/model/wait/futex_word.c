@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/wait/futex_word.h"
+#include "model/wait/futex_word.h"
 
 #include <linux/futex.h>
 

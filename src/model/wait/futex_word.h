@@ -3,13 +3,13 @@
  * Decides what a futex is used for, from the call that waits for it and the memory behind its
  * address, and which thread holds it.
  *
- * This folder judges waits, without any I/O: what they are for, and whether they can end.  The BPF
- * program decides the same at each wait, with what it can read there (futex_reason() in
- * bpf/tree_wait.bpf.h has the same rules); here more memory is known, so that an owner can be
- * named.  Memory of another process may hold anything: an owner counts only if it is a thread.
+ * This is pure: no I/O.  The BPF program decides the same at each wait, with what it can read
+ * there (futex_reason() in bpf/tree_wait.bpf.h has the same rules); here more memory may be known,
+ * so that an owner can be named.  Memory of another process may hold anything: an owner counts only
+ * if it is a thread.
  */
-#ifndef ANALYZE_FUTEX_WORD_H
-#define ANALYZE_FUTEX_WORD_H
+#ifndef MODEL_FUTEX_WORD_H
+#define MODEL_FUTEX_WORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
