@@ -717,7 +717,7 @@ class Tree(RunCase):
                 self.assertEqual(kinds.count("summary"), 1)
                 self.assertGreaterEqual(kinds.count("sample"), 3)
                 self.assertLessEqual(set(kinds), {"env", "metadata", "sample", "tree", "event",
-                                                  "exit", "summary"})
+                                                  "exit", "states", "summary"})
                 self.assertTrue(all("ts_ms" in line for line in lines))
 
     @unittest.skipUnless(EXACT, "needs kernel events")
