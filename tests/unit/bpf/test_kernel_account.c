@@ -218,6 +218,7 @@ static void traffic_is_known_if_calls_are(void **state)
 	assert_int_equal(usage->values[TREE_USAGE_net_rx_bytes], 0);
 	thread->lost_calls = 1;
 	assert_int_equal(look_at(&actor)->usage.present & both, 0);
+	thread->lost_calls = 0;
 	make_calls(1);
 	mine = bpf_task_storage_get(&calls, &actor.task, 0, 0);
 	mine->traffic = (struct traffic){ .received = 5, .sent = 6 };

@@ -310,7 +310,7 @@ static void workers_with_a_time_limit_wait_for_work(void **state)
 	(void)state;
 	/* The thread that wakes it waits for something else. */
 	taking_turns(&scene);
-	scene.threads[0].object.address += 100;
+	scene.threads[0].object.address += 200;
 	why_judge_waits(&scene.why);
 	assert_int_equal(scene.threads[1].reason, WAIT_CONDITION);
 	/* It is never woken by another thread itself. */
