@@ -119,21 +119,30 @@ static double savings(const struct run *run)
 	return share < idle ? share : idle;
 }
 
+/* Nothing can be said of what was not seen, or of several things in one row. */
+static bool can_be_saved(const struct path_part *part)
+{
+	return part->kind != PATH_NOT_SEEN && part->kind != PATH_MUTUAL &&
+	       strcmp(part->program, PATH_OTHERS) != 0;
+}
+
 static void print_summary(FILE *out, const struct run *run)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct critical_path *path = &run->path;
+	const struct path_part *first = &path->parts.data[0];
 
 	append_ways(&line, path);
 	text_append_string(&line, line.length ? "; " : "");
 	unit_format_real(&line, UNIT_COUNT, path_edges_per_second(path));
-	text_append_string(&line,
-			   path->parts.data[0].kind == PATH_CPU ?
-				   " changes of thread a second\ndoing the first in parallel" :
-				   " changes of thread a second\ndoing without the first");
-	text_append_string(&line, " saves at most ");
-	unit_format_share(&line, savings(run));
-	text_append_string(&line, ", less if others take as long");
+	text_append_string(&line, " changes of thread a second");
+	if (can_be_saved(first)) {
+		text_format(&line, "\ndoing %s saves at most ",
+			    first->kind == PATH_CPU ? "the first in parallel" :
+						      "without the first");
+		unit_format_share(&line, savings(run));
+		text_append_string(&line, ", less if others take as long");
+	}
 	fprintf(out, "%s\n", text_string(&line));
 }
 

@@ -113,7 +113,21 @@ static const char *path_failure(struct run *run)
 	status = find_path(run);
 	if (status == -ESRCH)
 		return "the first events of the command were lost";
-	return status < 0 ? strerror(-status) : NULL;
+	return status < 0 ? "it could not be found in the events" : NULL;
+}
+
+/* What the timeline had to leave out is in the path as not seen, where it matters. */
+static void note_path_losses(struct run *run)
+{
+	const struct timeline *timeline = run->timeline;
+	char reason[160];
+
+	if (!timeline->lost_steps && !timeline->untracked_threads)
+		return;
+	snprintf(reason, sizeof(reason),
+		 "%" PRIu64 " waits and %" PRIu64 " threads were lost or found no room",
+		 timeline->lost_steps, timeline->untracked_threads);
+	run_set_source(run, "critical_path", SOURCE_PARTIAL, reason);
 }
 
 static void finish_path(struct run *run)
@@ -125,6 +139,8 @@ static void finish_path(struct run *run)
 	failure = path_failure(run);
 	if (failure)
 		run_set_source(run, "critical_path", SOURCE_UNAVAILABLE, failure);
+	else
+		note_path_losses(run);
 	timeline_free(run->timeline);
 	run->timeline = NULL;
 }
