@@ -141,7 +141,7 @@ static void add_evidence(struct verdict *verdict, const struct verdict_facts *fa
 	add_line(verdict, &line);
 }
 
-/* Who it is about, in the verdict itself and as a line. */
+/* Names the program, thread or peer that it is about, in the verdict itself and as a line. */
 static void add_who(struct verdict *verdict, const struct verdict_facts *facts,
 		    const struct verdict_rule *rule)
 {

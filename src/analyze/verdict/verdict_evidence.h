@@ -38,7 +38,7 @@ extern const struct verdict_rule verdict_rules[CAUSE_COUNT];
 verdict_evidence evidence_split;
 
 /*
- * Who it is about: the program and thread whose part of the path it is, or whoever had the CPU or
+ * It is about the program and thread whose part of the path it is, or whoever had the CPU or
  * ended the waits, if that is known.  The second has more about it, as a line.
  */
 void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *rule,

@@ -164,7 +164,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	take_timed_waits(ret);
 	verdict_path_explain(ret);
 	verdict_limits_gather(ret);
-	/* Who computes says more than that it is in the kernel. */
+	/* The program that computes says more than that it is in the kernel. */
 	if (ret->computing != COMPUTING_ITSELF) {
 		ret->cpu_for[CPU_COMPUTING] += ret->cpu_for[CPU_IN_KERNEL];
 		ret->cpu_for[CPU_IN_KERNEL] = 0;

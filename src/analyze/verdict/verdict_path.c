@@ -15,7 +15,7 @@
  * pipes takes 20 to 200 us each way, by how busy the machine is and how much of it is watched.
  */
 #define HANDOVER_NS 200e3
-/* Of the computing: whoever has this share of it is who it hangs on. */
+/* The run hangs on the thread that has this share of the computing. */
 #define MOST_OF_IT 0.5
 /*
  * One at a time computes if the path came to this share of the computing through waits for a lock,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who a cause is about. */
+/* The program, thread or peer that a cause is about. */
 #include <string.h>
 
 #include "analyze/verdict/verdict_evidence.h"

@@ -19,7 +19,7 @@ static void a_path_decides_whatever_other_threads_did(void **state)
 	assert_cause(run, CAUSE_SLEEP);
 }
 
-/* Of a path of which more than a tenth was not seen, the sums are judged. */
+/* If more than a tenth of the path was not seen, the sums are judged instead. */
 static void a_path_counts_as_long_as_nearly_all_of_it_was_seen(void **state)
 {
 	(void)state;

@@ -120,7 +120,7 @@ static void threads_that_have_no_block_any_more_are_forgotten(void **state)
 	close_scene(&scene);
 }
 
-/* Of a first and a last sample of some threads. */
+/* From a first and a last sample of some threads. */
 static int sample_twice(struct scene *scene)
 {
 	int first = phase_view_sample(scene->view, &scene->phases, &scene->process, 0), last;

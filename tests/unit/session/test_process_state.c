@@ -127,7 +127,7 @@ static void a_thread_in_d_shows_its_kernel_stack(void **state)
 	tree_remove(&tree);
 }
 
-/* Of more threads than are read, all are counted. */
+/* All threads are counted, also those beyond the number that is read. */
 static void so_many_threads_are_read_and_all_are_counted(void **state)
 {
 	CLEANUP(process_state_clear) struct process_state found = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for whom, on a recorded host whose memory the test writes. */
+/* Finds threads that wait for each other, on a recorded host whose memory the test writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
