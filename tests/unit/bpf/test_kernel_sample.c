@@ -182,7 +182,7 @@ static void a_look_at_a_thread_that_came_unseen(void **state)
 	assert_int_equal(record->ledger.off_cpu.longest_ns, 4 * MS);
 	assert_int_equal(sum_of(&record->ledger), 8 * MS);
 	actor.task.sched_info.last_arrival = SCHEDULER_CLOCK(1 * MS);
-	assert_int_equal(look_at(&actor)->since_ns, 3 * MS);
+	assert_int_equal(look_at(&actor)->since_ns, 3 * MS + 1);
 	actor.task.sched_info.last_arrival = SCHEDULER_CLOCK(10 * MS);
 	assert_int_equal(look_at(&actor)->since_ns, 9 * MS);
 }
@@ -198,7 +198,7 @@ static void without_the_scheduler_the_cpu_time_says_when_a_thread_came(void **st
 	kernel_now = 9 * MS;
 	assert_int_equal(look_at(&actor)->since_ns, 7 * MS);
 	actor.task.se.sum_exec_runtime = 100 * MS;
-	assert_int_equal(look_at(&actor)->since_ns, 3 * MS);
+	assert_int_equal(look_at(&actor)->since_ns, 3 * MS + 1);
 }
 
 static void a_thread_that_goes_off_before_it_is_seen_to(void **state)
