@@ -178,7 +178,7 @@ int tree_rename(__u64 *arguments)
 	struct thread_state *state = thread_find(task);
 
 	if (state && state->phase != PHASE_ARMED && task == bpf_get_current_task_btf())
-		scope_announced(task);
+		scope_announced(task, state);
 	return 0;
 }
 
