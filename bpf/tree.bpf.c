@@ -434,7 +434,7 @@ int tree_waking(__u64 *arguments)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (task->on_cpu)
-		waker_find(&state->early_waker, state->reason);
+		waker_find(&state->early_waker, REASON_NOT_KNOWN);
 	else if (now - state->out_ns >= threshold_ns)
 		waker_find(&state->waker, state->reason);
 	return 0;
