@@ -178,7 +178,7 @@ int tree_rename(__u64 *arguments)
 	struct thread_state *state = thread_find(task);
 
 	if (state && state->phase != PHASE_ARMED && task == bpf_get_current_task_btf())
-		scope_announced(task);
+		scope_announced(task, state);
 	return 0;
 }
 
@@ -434,7 +434,7 @@ int tree_waking(__u64 *arguments)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (task->on_cpu)
-		waker_find(&state->early_waker, state->reason);
+		waker_find(&state->early_waker, REASON_NOT_KNOWN);
 	else if (now - state->out_ns >= threshold_ns)
 		waker_find(&state->waker, state->reason);
 	return 0;

@@ -303,6 +303,17 @@ struct tree_scope_place {
 	__u32 reserved;
 };
 
+/*
+ * What a process uses of the sums, by its number, whichever programs it runs.  A process that has
+ * none lost all of its waits in scopes.
+ */
+#define TREE_SCOPE_PATHS_MAX 1024
+
+struct tree_scope_use {
+	__u32 paths; /* that have a sum */
+	__u32 lost;  /* waits that have none */
+};
+
 /* Open scopes of a thread, outermost first; a label without a number is 0. */
 struct tree_scope_key {
 	__u64 area_ns;

@@ -10,7 +10,7 @@
 #define BPF_TREE_OFF_CPU_BPF_H
 
 #include "tree_clock.bpf.h"
-#include "tree_wait.bpf.h"
+#include "tree_waking.bpf.h"
 
 #define RECORDS_NS 1000000000
 #define RECORDS_MAX 5000
@@ -253,14 +253,17 @@ __noinline int off_cpu_report(struct thread_state *state, struct interval *inter
  */
 static __always_inline void off_cpu_begin(struct thread_state *state)
 {
+	__u32 class;
+
 	state->object = 0;
 	if (!want_waits)
 		return;
-	state->waker.class = state->early_waker.class;
-	if (state->early_waker.class) {
+	class = waker_class_read(&state->early_waker);
+	if (class) {
 		state->waker = state->early_waker;
-		state->early_waker.class = TREE_WAKER_UNKNOWN;
+		waker_class_set(&state->early_waker, TREE_WAKER_UNKNOWN);
 	}
+	state->waker.class = class;
 	state->forks_before += state->forks;
 	state->forks = 0;
 }

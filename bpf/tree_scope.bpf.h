@@ -15,6 +15,7 @@
 #include "tree_wait.bpf.h"
 
 #define SCOPE_SUMS_MAX 16384
+#define SCOPE_PROCESSES_MAX 4096
 #define PR_SET_NAME 15
 
 /* Where the threads of a process have the addresses of their blocks; belongs to its leader. */
@@ -33,6 +34,15 @@ struct {
 	__type(value, __u64);
 } scope_sums SEC(".maps");
 
+/* Outlives the process, so that the reader can ask what it lost; the reader deletes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, SCOPE_PROCESSES_MAX);
+	__type(key, __s32);
+	__type(value, struct tree_scope_use);
+} scope_uses SEC(".maps");
+
 __u32 scopes_used = 0; /* also set by the reader, when it finds a program that uses them */
 
 static __always_inline __u64 thread_pointer(struct task_struct *task)
@@ -47,13 +57,22 @@ static __always_inline bool may_have_scopes(struct task_struct *task)
 	       !(task->flags & (PF_EXITING | PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
+static __always_inline void scope_lose(struct thread_state *state)
+{
+	struct tree_scope_use *use = bpf_map_lookup_elem(&scope_uses, &state->pid);
+
+	loss_count(TREE_LOSS_SCOPES);
+	if (use)
+		__sync_fetch_and_add(&use->lost, 1);
+}
+
 static __always_inline void path_read(struct thread_state *state, __u64 block)
 {
 	struct tree_scope_key *key = &state->scope;
 	__u32 depth = 0;
 
 	if (bpf_probe_read_user(&depth, sizeof(depth), (void *)(block + TREE_SCOPE_DEPTH)) < 0) {
-		loss_count(TREE_LOSS_SCOPES);
+		scope_lose(state);
 		return;
 	}
 	if (!depth || depth > TREE_SCOPE_FRAMES)
@@ -64,7 +83,7 @@ static __always_inline void path_read(struct thread_state *state, __u64 block)
 		return;
 	if (bpf_probe_read_user(key->labels, depth * sizeof(key->labels[0]),
 				(void *)(block + TREE_SCOPE_PATH)) < 0) {
-		loss_count(TREE_LOSS_SCOPES);
+		scope_lose(state);
 		return;
 	}
 	key->pid = state->pid;
@@ -85,28 +104,41 @@ static __always_inline void scope_leave(struct task_struct *task, struct thread_
 	state->scope.area_ns = place->area_ns;
 	if (bpf_probe_read_user(&block, sizeof(block),
 				(void *)(thread_pointer(task) + place->self_offset)) < 0)
-		loss_count(TREE_LOSS_SCOPES);
+		scope_lose(state);
 	else if (block)
 		path_read(state, block);
+}
+
+/*
+ * Gives the path a sum.  A process that makes up paths takes no room from others: it has a limit of
+ * its own.
+ */
+static __always_inline __u64 *sum_add(struct thread_state *state)
+{
+	struct tree_scope_use *use = bpf_map_lookup_elem(&scope_uses, &state->pid);
+	__u64 none = 0;
+
+	if (!use || use->paths >= TREE_SCOPE_PATHS_MAX)
+		return 0;
+	if (bpf_map_update_elem(&scope_sums, &state->scope, &none, BPF_NOEXIST) == 0)
+		__sync_fetch_and_add(&use->paths, 1);
+	return bpf_map_lookup_elem(&scope_sums, &state->scope);
 }
 
 /* The task was back after that time, and leaves again. */
 static __always_inline void scope_return(struct thread_state *state, __u64 off_ns)
 {
-	__u64 none = 0;
 	__u64 *sum;
 
 	if (!state->scope.depth)
 		return;
 	sum = bpf_map_lookup_elem(&scope_sums, &state->scope);
-	if (!sum) {
-		bpf_map_update_elem(&scope_sums, &state->scope, &none, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&scope_sums, &state->scope);
-	}
+	if (!sum)
+		sum = sum_add(state);
 	if (sum)
 		__sync_fetch_and_add(sum, off_ns);
 	else
-		loss_count(TREE_LOSS_SCOPES);
+		scope_lose(state);
 	state->scope.depth = 0;
 }
 
@@ -138,8 +170,9 @@ static __always_inline void announcement_read(struct task_struct *task, struct a
 }
 
 /* A thread named itself: perhaps the library says where it has its scopes. */
-static __always_inline void scope_announced(struct task_struct *task)
+static __always_inline void scope_announced(struct task_struct *task, struct thread_state *state)
 {
+	struct tree_scope_use unused = {};
 	struct announcement announcement = {};
 	struct tree_scope_place place = { .is_announced = 1 }, *kept;
 
@@ -149,6 +182,7 @@ static __always_inline void scope_announced(struct task_struct *task)
 				(void *)(announcement.address + TREE_SCOPE_ANCHOR)) < 0)
 		return;
 	place.self_offset = announcement.self_offset;
+	bpf_map_update_elem(&scope_uses, &state->pid, &unused, BPF_NOEXIST);
 	kept = bpf_task_storage_get(&scope_places, task->group_leader, &place,
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!kept) {

@@ -13,9 +13,40 @@
 
 #define PREEMPT_SERVING_SOFTIRQ 0x000100
 #define PREEMPT_HARDIRQ_OR_NMI 0xff0000
+#define REASON_NOT_KNOWN 0xff /* of a wait that has not begun */
 
 /* From the run queue of a CPU to its preemption count; 0: not known. */
 const volatile __s64 preempt_distance = 0;
+
+/*
+ * Another CPU may read a waker meanwhile.  The class says that all the rest is there: it is written
+ * last and read first.  For the order see sequence_step().
+ */
+static __always_inline void waker_class_set(struct waker *waker, __u32 class)
+{
+	barrier();
+	if (is_arm64()) {
+		__u32 before = __sync_lock_test_and_set(&waker->class, class);
+
+		barrier_var(before);
+	} else {
+		*(volatile __u32 *)&waker->class = class;
+	}
+	barrier();
+}
+
+static __always_inline __u32 waker_class_read(struct waker *waker)
+{
+	__u32 class;
+
+	barrier();
+	if (is_arm64())
+		class = __sync_fetch_and_add(&waker->class, 0);
+	else
+		class = *(volatile __u32 *)&waker->class;
+	barrier();
+	return class;
+}
 
 static __always_inline bool interrupts_are_known(void)
 {
@@ -42,7 +73,8 @@ static __always_inline bool is_sending(struct task_struct *waker, __u32 reason)
 	struct call call;
 	__u32 rule;
 
-	if (reason != TREE_WAIT_NETWORK && reason != TREE_WAIT_PIPE && reason != TREE_WAIT_POLL)
+	if (reason != TREE_WAIT_NETWORK && reason != TREE_WAIT_PIPE && reason != TREE_WAIT_POLL &&
+	    reason != REASON_NOT_KNOWN)
 		return false;
 	if (waker->flags & PF_KTHREAD)
 		return false;
@@ -64,10 +96,10 @@ static __always_inline bool is_interrupted(struct task_struct *waker, __u32 reas
 
 static __always_inline void waker_set(struct waker *waker, struct task_struct *task, __u32 class)
 {
-	waker->class = class;
 	waker->pid = process_number(task);
 	waker->tid = thread_number(task);
 	comm_copy(task, waker->comm);
+	waker_class_set(waker, class);
 }
 
 /*
@@ -81,11 +113,12 @@ __noinline int waker_find(struct waker *ret, __u32 reason)
 
 	if (!ret)
 		return 0;
+	waker_class_set(ret, TREE_WAKER_UNKNOWN);
 	__builtin_memset(ret, 0, sizeof(*ret));
 	if (!interrupts_are_known())
 		return 0;
 	if (is_interrupted(task, reason)) {
-		ret->class = TREE_WAKER_INTERRUPT;
+		waker_class_set(ret, TREE_WAKER_INTERRUPT);
 		return 0;
 	}
 	if (task->flags & PF_KTHREAD) {
@@ -96,8 +129,8 @@ __noinline int waker_find(struct waker *ret, __u32 reason)
 	if (!member || member->phase == PHASE_ARMED) {
 		waker_set(ret, task, TREE_WAKER_OUTSIDE);
 	} else {
-		waker_set(ret, task, TREE_WAKER_MEMBER);
 		ret->serial = member->serial;
+		waker_set(ret, task, TREE_WAKER_MEMBER);
 	}
 	return 0;
 }

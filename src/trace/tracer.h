@@ -42,7 +42,6 @@ struct tracer_scopes {
 	struct task_key process;
 	uint64_t area_ns; /* when its scope memory was made */
 	int64_t self_offset;
-	bool has_ended; /* nobody will ask for its waits again */
 };
 
 /* Receives a time off the CPU and the numbers of the labels, outermost first; 0: no number. */
@@ -84,13 +83,15 @@ struct tracer_kind {
 	uint64_t (*sample_waits)(void *state, uint64_t now_ns);
 	struct wait_sampling (*wait_sampling)(void *state); /* so far */
 	/*
-	 * Keeps the waits of a program by its open scopes, from now on or already.  These two are
+	 * Keeps the waits of a program by its open scopes, from now on or already.  These three are
 	 * NULL in a tracer that does not see every switch.
 	 */
 	enum phase_following (*follow_scopes)(void *state, const struct tracer_scopes *scopes);
-	/* Sends all waits of the program that are over. */
+	/* Sends all waits of the program that are over.  -ENODATA: some were lost. */
 	int (*scope_waits)(void *state, const struct tracer_scopes *scopes, scope_wait_sink *sink,
 			   void *context);
+	/* The process ended, and nobody will ask for its waits again. */
+	void (*forget_scopes)(void *state, int32_t pid);
 	/* Sets what was lost so far: the members that it counts, and leaves the others alone. */
 	void (*losses)(void *state, struct run_losses *ret);
 	void (*close)(void *state);

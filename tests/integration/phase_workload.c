@@ -14,6 +14,7 @@
  *	quick N			opens and closes "quick" so often
  *	waits N			so often in "around": waits, also in "within" and "made_3" inside
  *	made N			opens and closes N labels made at run time, twice
+ *	forge N			claims to have a library of its own, and N scopes, one after the other
  *	half MS			burns in "outer half", then as long in "inner half" inside
  *	pause MS		waits, in no scope
  *	die MS			burns in "die", and is killed there
@@ -29,10 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/scope_layout.h"
 #include "taskscope.h"
 
 static bool is_child;
@@ -231,6 +234,23 @@ static void do_made(uint64_t count)
 	}
 }
 
+/* Nothing of this can be found in its memory files; only a tracer in the kernel believes it. */
+static void do_forge(uint64_t count)
+{
+	static _Thread_local struct scope_thread *self;
+	static struct scope_thread block;
+	static struct scope_header header = { .anchor_ns = 1 };
+
+	self = &block;
+	prctl(PR_SET_NAME, "forger", &header, SCOPE_ANNOUNCE,
+	      (char *)&self - (char *)__builtin_thread_pointer());
+	for (uint64_t i = 0; i < count; i++) {
+		block.path[0] = (uint16_t)(i + 1);
+		block.depth = 1;
+		nanosleep(&(struct timespec){ .tv_nsec = 1 }, NULL);
+	}
+}
+
 static void do_half(uint64_t ms)
 {
 	TASKSCOPE("outer half");
@@ -279,7 +299,7 @@ static const struct {
 	{ "busy", do_busy },	     { "sleep", do_sleep }, { "nested", do_nested },
 	{ "progress", do_progress }, { "odd", do_odd },	    { "quick", do_quick },
 	{ "pause", wait_ms },	     { "die", do_die },	    { "waits", do_waits },
-	{ "made", do_made },	     { "half", do_half },
+	{ "made", do_made },	     { "half", do_half },   { "forge", do_forge },
 };
 
 static void do_work(const char *word, const char *number)

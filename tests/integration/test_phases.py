@@ -146,6 +146,35 @@ class Running(PhaseCase):
         self.assertEqual(phases["within"]["self_off_cpu_ns"], phases["within"]["off_cpu_ns"])
         self.assertNotIn("scope_waits", self.summary()["losses"])
 
+    @unittest.skipUnless("bpf" in WAYS, "needs the BPF tracer")
+    def test_a_process_that_makes_up_scopes_takes_nothing_from_others(self):
+        """The kernel side has room for 16,384 stacks of scopes, and 1,024 of each process."""
+        script = '"$0" plain forge 20000; exec "$0" waits 300 pause 10'
+        status, out, err = support.run(
+            "run", "-q", "-o", self.path("run.jsonl"), "-i", "10s", "--source", "bpf", "--",
+            "sh", "-c", script, PROGRAM, env=QUIET, preexec_fn=support.go_first)
+        self.assertEqual(status, 0, err)
+        times = {label: wall - cpu for (_, label), (wall, cpu) in told(out).items()}
+        phases = {label: phase for (_, label), phase in self.phases().items()}
+        for label in ("around", "within", "made_3"):
+            self.assertIs(phases[label]["off_cpu_exact"], True)
+            self.assertAlmostEqual(phases[label]["off_cpu_ns"], times[label],
+                                   delta=times[label] * 0.1 + 5 * MS)
+        lost = self.summary()["losses"]["scope_waits"]
+        self.assertGreater(lost, 16384)
+        self.assertIn({"name": "scopes", "state": "partial",
+                       "reason": f"{lost} waits in scopes were lost"}, self.summary()["sources"])
+
+    @unittest.skipUnless("bpf" in WAYS, "needs the BPF tracer")
+    def test_a_process_that_lost_waits_has_no_exact_times(self):
+        self.run_program("waits", 300, "forge", 2000, "pause", 10,
+                         options=["-i", "10s", "--source", "bpf"])
+        for phase in self.summary()["phases"]:
+            self.assertIs(phase["off_cpu_exact"], False)
+            if not phase["samples"]:
+                self.assertIsNone(phase["off_cpu_ns"])
+                self.assertIsNone(phase["run_time_ns"])
+
     def test_labels_made_at_run_time_are_counted_each_for_itself(self):
         """The first 64; what comes later is one row, and counted."""
         self.run_program("made", 70, "pause", 300, env=COUNTING)

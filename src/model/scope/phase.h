@@ -54,7 +54,7 @@ struct phase {
 	bool is_partial; /* a program of it kept no statistics: count is too low */
 
 	/* From phase_wait(), until phases_sort() puts them in the place of the estimates. */
-	bool lacks_waits, is_unnumbered;
+	bool lacks_waits, has_lost_waits, is_unnumbered;
 	uint64_t waits_ns, self_waits_ns;
 };
 
@@ -158,8 +158,11 @@ int phase_wait(struct phases *phases, struct phase_process *process, const char 
 void phase_wait_thread(struct phases *phases, const struct phase_process *process,
 		       const struct phase_thread *thread, uint64_t ns);
 
-/* Some waits were lost: no time off the CPU is exact. */
-void phases_lack_waits(struct phases *phases);
+/*
+ * Some waits of the process were lost: its times off the CPU are estimates, and not known for labels
+ * that no sample found.
+ */
+void phase_lose_waits(struct phases *phases, struct phase_process *process);
 
 /*
  * Adds the growth of the program's own statistics since the last call.  The first call after

@@ -51,10 +51,11 @@ void phase_wait_thread(struct phases *phases, const struct phase_process *proces
 	add_waits(phases, process, thread->stack, thread->depth, ns);
 }
 
-void phases_lack_waits(struct phases *phases)
+void phase_lose_waits(struct phases *phases, struct phase_process *process)
 {
-	for (size_t i = 0; i < phases->list.count; i++)
-		phases->list.data[i].lacks_waits = true;
+	process->following = PHASE_NOT_FOLLOWED;
+	for (size_t i = 0; i < process->rows.count; i++)
+		phases->list.data[process->rows.data[i].phase].has_lost_waits = true;
 }
 
 /*
@@ -76,6 +77,7 @@ void phase_note_waits(struct phases *phases, const struct phase_process *process
  */
 void phase_take_waits(struct phase *phase)
 {
+	phase->has_waits &= !phase->has_lost_waits;
 	if (!phase->has_waits)
 		return;
 	phase->is_off_cpu_exact = !phase->lacks_waits;

@@ -65,11 +65,17 @@ static int add_wait(void *context, const uint16_t *labels, size_t count, uint64_
 	return phase_wait(target->phases, &target->view->phases, texts, count, ns);
 }
 
+/* With some of its waits lost, sums would be too small: the estimates stay. */
 int phase_view_add_waits(struct phase_view *view, struct phases *phases)
 {
 	struct wait_target target = { view, phases };
+	int status;
 
-	return view->tracer ? view->tracer->kind->scope_waits(view->tracer->state, &view->traced,
-							      add_wait, &target) :
-			      0;
+	if (!view->tracer)
+		return 0;
+	status = view->tracer->kind->scope_waits(view->tracer->state, &view->traced, add_wait,
+						 &target);
+	if (status < 0)
+		phase_lose_waits(phases, &view->phases);
+	return status == -ENODATA ? 0 : status;
 }

@@ -342,10 +342,8 @@ int phase_view_sample(struct phase_view *view, struct phases *phases,
 
 int phase_view_end(struct phase_view *view, struct phases *phases)
 {
-	int status;
+	int status = phase_view_add_waits(view, phases);
 
-	view->traced.has_ended = true;
-	status = phase_view_add_waits(view, phases);
 	close_reader(view);
 	phase_process_forget(&view->phases);
 	scopes_clear(&view->scopes);

@@ -217,6 +217,8 @@ void phases_end(struct phase_watch *watch, const struct tree_process *process)
 	if (!member || !is_member(member, process))
 		return;
 	end_program(watch, member, process, process->end_ns);
+	if (watch->tracer && watch->tracer->kind->forget_scopes)
+		watch->tracer->kind->forget_scopes(watch->tracer->state, member->key.pid);
 	remove_member(watch, member);
 }
 
@@ -243,6 +245,8 @@ static int report(struct phase_watch *watch)
 		     "processes have scopes of another version, or that make no sense");
 	append_count(&reason, watch->run->losses.scopes, "read of scopes failed",
 		     "reads of scopes failed");
+	append_count(&reason, watch->run->losses.scope_waits, "wait in scopes was lost",
+		     "waits in scopes were lost");
 	if (reason.failed)
 		return -ENOMEM;
 	if (!reason.length)
@@ -265,8 +269,6 @@ int phases_finish(struct phase_watch *watch)
 									      view->phases.key.pid),
 								    watch->run->end_ns));
 	}
-	if (watch->run->losses.scope_waits)
-		phases_lack_waits(&watch->run->phases);
 	phases_sort(&watch->run->phases);
 	return report(watch);
 }

@@ -77,8 +77,8 @@ bool phases_sample(struct phase_watch *watch, struct lines *lines, uint64_t now_
 /* Call it for each process that tree_take_ended() returned. */
 void phases_end(struct phase_watch *watch, const struct tree_process *process);
 /*
- * Call it after the last event and sample: adds the statistics of live programs, and updates the
- * manifest.
+ * Call it after the last event and sample, and when the losses of the run are known: adds the
+ * statistics of live programs, and updates the manifest.
  */
 int phases_finish(struct phase_watch *watch);
 /* Returns the CPU time of searches since the last call. */

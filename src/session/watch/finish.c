@@ -245,6 +245,7 @@ int watch_finish(struct watch *watch)
 	finish_time(watch);
 	finish_path(watch->run);
 	tree_sum_up(watch->run->tree);
+	finish_losses(watch);
 	status = limits_end(&watch->limits, watch->run);
 	if (status == 0)
 		status = watch_finish_hardware(watch);
@@ -252,7 +253,6 @@ int watch_finish(struct watch *watch)
 		status = finish_sampled(watch);
 	if (status == 0)
 		status = phases_finish(&watch->phases);
-	finish_losses(watch);
 	finish_self(watch);
 	if (status == 0) {
 		write_states(watch);

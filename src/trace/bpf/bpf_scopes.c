@@ -32,6 +32,15 @@ static int open_process(const struct host *host, const struct task_key *process)
 	return directory < 0 ? directory : TAKE_FD(pidfd);
 }
 
+static int note_use(struct tree_program *program, int32_t pid)
+{
+	static const struct tree_scope_use unused;
+	int status = bpf_map_update_elem(bpf_map__fd(program->maps.scope_uses), &pid, &unused,
+					 BPF_NOEXIST);
+
+	return status == -EEXIST ? 0 : status;
+}
+
 /* A program that announced its scopes is followed already. */
 enum phase_following bpf_follow_scopes(void *context, const struct tracer_scopes *scopes)
 {
@@ -48,16 +57,11 @@ enum phase_following bpf_follow_scopes(void *context, const struct tracer_scopes
 		.area_ns = scopes->area_ns,
 		.self_offset = (uint64_t)scopes->self_offset,
 	};
-	if (bpf_map_update_elem(map, &process, &place, BPF_ANY) < 0)
+	if (note_use(state->program, scopes->process.pid) < 0 ||
+	    bpf_map_update_elem(map, &process, &place, BPF_ANY) < 0)
 		return PHASE_NOT_FOLLOWED;
 	state->program->bss->scopes_used = 1;
 	return PHASE_FOLLOWED_LATE;
-}
-
-static bool is_of(const struct tree_scope_key *key, const struct tracer_scopes *scopes)
-{
-	return key->pid == scopes->process.pid && key->area_ns == scopes->area_ns &&
-	       key->depth <= TREE_SCOPE_FRAMES;
 }
 
 /* One batch of sums, and where it ends. */
@@ -68,29 +72,11 @@ struct batch {
 	uint32_t position;
 };
 
-static int send_batch(const struct batch *batch, const struct tracer_scopes *scopes,
-		      scope_wait_sink *sink, void *context)
-{
-	int status = 0;
+typedef int batch_visitor(int map, const struct batch *batch, void *context);
 
-	for (uint32_t i = 0; i < batch->count && status == 0; i++)
-		if (is_of(&batch->keys[i], scopes))
-			status = sink(context, batch->keys[i].labels, batch->keys[i].depth,
-				      batch->sums[i]);
-	return status;
-}
-
-static void forget_batch(int map, const struct batch *batch, const struct tracer_scopes *scopes)
+/* Visits all sums.  0, or a negative errno, or what the visitor returns if that is not 0. */
+static int visit_sums(const struct bpf_state *state, batch_visitor *visitor, void *context)
 {
-	for (uint32_t i = 0; i < batch->count; i++)
-		if (is_of(&batch->keys[i], scopes))
-			bpf_map_delete_elem(map, &batch->keys[i]);
-}
-
-int bpf_scope_waits(void *context, const struct tracer_scopes *scopes, scope_wait_sink *sink,
-		    void *sink_context)
-{
-	struct bpf_state *state = context;
 	int map = bpf_map__fd(state->program->maps.scope_sums);
 	static struct batch batch;
 	int status = 0, found = 0;
@@ -102,9 +88,72 @@ int bpf_scope_waits(void *context, const struct tracer_scopes *scopes, scope_wai
 					     NULL);
 		if (found < 0 && found != -ENOENT)
 			return found;
-		status = send_batch(&batch, scopes, sink, sink_context);
-		if (scopes->has_ended)
-			forget_batch(map, &batch, scopes);
+		status = visitor(map, &batch, context);
 	}
 	return status;
+}
+
+/* Whose waits are sent, and where. */
+struct wait_sending {
+	const struct tracer_scopes *scopes;
+	scope_wait_sink *sink;
+	void *context;
+};
+
+static bool is_of(const struct tree_scope_key *key, const struct tracer_scopes *scopes)
+{
+	return key->pid == scopes->process.pid && key->area_ns == scopes->area_ns &&
+	       key->depth <= TREE_SCOPE_FRAMES;
+}
+
+static int send_batch(int map, const struct batch *batch, void *context)
+{
+	const struct wait_sending *sending = context;
+	int status = 0;
+
+	(void)map;
+	for (uint32_t i = 0; i < batch->count && status == 0; i++)
+		if (is_of(&batch->keys[i], sending->scopes))
+			status = sending->sink(sending->context, batch->keys[i].labels,
+					       batch->keys[i].depth, batch->sums[i]);
+	return status;
+}
+
+int bpf_scope_waits(void *context, const struct tracer_scopes *scopes, scope_wait_sink *sink,
+		    void *sink_context)
+{
+	struct bpf_state *state = context;
+	struct wait_sending sending = { scopes, sink, sink_context };
+	struct tree_scope_use use;
+	int status = visit_sums(state, send_batch, &sending);
+
+	if (status == 0 && (bpf_map_lookup_elem(bpf_map__fd(state->program->maps.scope_uses),
+						&scopes->process.pid, &use) < 0 ||
+			    use.lost))
+		return -ENODATA;
+	return status;
+}
+
+static int forget_batch(int map, const struct batch *batch, void *context)
+{
+	const int32_t *pid = context;
+
+	for (uint32_t i = 0; i < batch->count; i++)
+		if (batch->keys[i].pid == *pid)
+			bpf_map_delete_elem(map, &batch->keys[i]);
+	return 0;
+}
+
+/* No sum is added to a process whose use is not known. */
+void bpf_forget_scopes(void *context, int32_t pid)
+{
+	struct bpf_state *state = context;
+	int map = bpf_map__fd(state->program->maps.scope_uses);
+	struct tree_scope_use use;
+
+	if (!state->program->bss->scopes_used || bpf_map_lookup_elem(map, &pid, &use) < 0)
+		return;
+	bpf_map_delete_elem(map, &pid);
+	if (use.paths)
+		visit_sums(state, forget_batch, &pid);
 }

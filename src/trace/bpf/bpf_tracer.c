@@ -195,6 +195,7 @@ const struct tracer_kind bpf_tracer = {
 	.sample = bpf_sample,
 	.follow_scopes = bpf_follow_scopes,
 	.scope_waits = bpf_scope_waits,
+	.forget_scopes = bpf_forget_scopes,
 	.losses = losses,
 	.close = close_state,
 };

@@ -77,10 +77,11 @@ int tree_loader_open(const struct host *host, const struct tracer_options *optio
 		     struct tree_program **ret, struct error *error);
 void tree_loader_close(struct tree_program *program); /* NULL is allowed */
 
-/* bpf_scopes.c: struct tracer_kind's follow_scopes() and scope_waits(). */
+/* bpf_scopes.c: struct tracer_kind's follow_scopes(), scope_waits() and forget_scopes(). */
 enum phase_following bpf_follow_scopes(void *state, const struct tracer_scopes *scopes);
 int bpf_scope_waits(void *state, const struct tracer_scopes *scopes, scope_wait_sink *sink,
 		    void *context);
+void bpf_forget_scopes(void *state, int32_t pid);
 
 /* bpf_sample.c: struct tracer_kind's sample(). */
 int bpf_sample(void *state, enum tracer_depth depth, tree_event_sink *sink, void *context);

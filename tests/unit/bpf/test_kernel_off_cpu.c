@@ -225,6 +225,24 @@ static void who_wakes_before_the_thread_has_left_ends_the_next_wait(void **state
 	assert_int_equal(((struct tree_off_cpu_record *)sent(2))->waker_class, TREE_WAKER_UNKNOWN);
 }
 
+/* What the thread waited for before says nothing about the wait that it is about to begin. */
+static void an_early_message_over_loopback_comes_from_its_sender(void **state)
+{
+	(void)state;
+	change(1 * MS, &idle, 0, &actor);
+	cpu.preempt_count = 0x100;
+	member.registers.orig_ax = SEND;
+	thread->reason = TREE_WAIT_LOCK;
+	wake(&member, 2 * MS);
+	assert_int_equal(thread->early_waker.class, TREE_WAKER_MEMBER);
+	assert_int_equal(thread->early_waker.pid, 20);
+	member.registers.orig_ax = SLEEP;
+	thread->reason = TREE_WAIT_NETWORK;
+	wake(&member, 3 * MS);
+	assert_int_equal(thread->early_waker.class, TREE_WAKER_INTERRUPT);
+	assert_int_equal(thread->early_waker.pid, 0);
+}
+
 static void who_had_the_cpu(void **state)
 {
 	struct tree_off_cpu_record *record;
@@ -445,6 +463,7 @@ int main(void)
 		TEST(a_message_over_loopback_comes_from_its_sender),
 		TEST(without_the_count_nobody_is_named),
 		TEST(who_wakes_before_the_thread_has_left_ends_the_next_wait),
+		TEST(an_early_message_over_loopback_comes_from_its_sender),
 		TEST(who_had_the_cpu),
 		TEST(who_had_the_cpu_before_the_thread_wanted_it_does_not_matter),
 		TEST(who_came_unseen_had_the_cpu_as_well),

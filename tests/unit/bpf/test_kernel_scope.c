@@ -78,6 +78,11 @@ static __u64 sum_of(__u64 area_ns, const __u16 *labels, __u32 depth)
 	return sum ? *sum : 0;
 }
 
+static struct tree_scope_use *use_of(__s32 pid)
+{
+	return bpf_map_lookup_elem(&scope_uses, &pid);
+}
+
 #define SUM(...)                                                                                   \
 	sum_of(AREA_NS, (const __u16[]){ __VA_ARGS__ },                                            \
 	       sizeof((const __u16[]){ __VA_ARGS__ }) / sizeof(__u16))
@@ -211,6 +216,51 @@ static void waits_without_room_are_counted(void **nothing)
 	kernel_has_no_memory = true;
 	sleep_for(&actor, MS);
 	assert_int_equal(losses[TREE_LOSS_SCOPES], 1);
+	assert_int_equal(use_of(10)->lost, 1);
+	assert_int_equal(use_of(10)->paths, 0);
+}
+
+/* Neither another announcement nor another program gives it more room. */
+static void a_process_that_makes_up_paths_has_a_limit(void **nothing)
+{
+	__u64 arguments[] = { (__u64)&actor };
+
+	(void)nothing;
+	announce(&actor, &program);
+	SCOPES(&program, 3);
+	sleep_for(&actor, MS);
+	assert_int_equal(use_of(10)->paths, 1);
+	use_of(10)->paths = TREE_SCOPE_PATHS_MAX - 1;
+	SCOPES(&program, 4);
+	sleep_for(&actor, MS);
+	SCOPES(&program, 5);
+	sleep_for(&actor, MS);
+	tree_exec(arguments);
+	announce(&actor, &program);
+	SCOPES(&program, 6);
+	sleep_for(&actor, MS);
+	SCOPES(&program, 3);
+	sleep_for(&actor, MS);
+	assert_int_equal(SUM(3), 2 * MS);
+	assert_int_equal(SUM(4), MS);
+	assert_int_equal(SUM(5), 0);
+	assert_int_equal(SUM(6), 0);
+	assert_int_equal(use_of(10)->paths, TREE_SCOPE_PATHS_MAX);
+	assert_int_equal(use_of(10)->lost, 2);
+	assert_int_equal(losses[TREE_LOSS_SCOPES], 2);
+}
+
+static void a_process_that_was_forgotten_gets_no_sums(void **nothing)
+{
+	__s32 pid = 10;
+
+	(void)nothing;
+	announce(&actor, &program);
+	bpf_map_delete_elem(&scope_uses, &pid);
+	SCOPES(&program, 3);
+	sleep_for(&actor, MS);
+	assert_int_equal(SUM(3), 0);
+	assert_int_equal(losses[TREE_LOSS_SCOPES], 1);
 }
 
 #define SCOPE_TEST(name) cmocka_unit_test_setup(name, setup)
@@ -227,6 +277,8 @@ int main(void)
 		SCOPE_TEST(another_program_of_the_process_starts_without_scopes),
 		SCOPE_TEST(a_thread_that_exits_is_not_read),
 		SCOPE_TEST(waits_without_room_are_counted),
+		SCOPE_TEST(a_process_that_makes_up_paths_has_a_limit),
+		SCOPE_TEST(a_process_that_was_forgotten_gets_no_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,9 +213,9 @@ static void waits_longer_than_the_estimate_make_it_longer(void **state)
 	assert_phase(&scene, "a", 20, 0);
 }
 
-static void what_was_followed_late_or_lost_is_not_exact(void **state)
+static void what_was_followed_late_is_not_exact(void **state)
 {
-	CLEANUP(clear_scene) struct scene late = make_scene(), lost = make_scene();
+	CLEANUP(clear_scene) struct scene late = make_scene();
 
 	(void)state;
 	late.process.following = PHASE_FOLLOWED_LATE;
@@ -225,11 +225,24 @@ static void what_was_followed_late_or_lost_is_not_exact(void **state)
 	phases_sort(&late.phases);
 	assert_phase(&late, "a", 100, 77);
 	assert_false(phase_of(&late, "a")->is_off_cpu_exact);
-	lost.process.following = PHASE_FOLLOWED;
-	sample_at(&lost, 1, 100, 50, SCOPES({ "a", 100 }), 100);
-	phases_lack_waits(&lost.phases);
-	phases_sort(&lost.phases);
-	assert_false(phase_of(&lost, "a")->is_off_cpu_exact);
+}
+
+static void lost_waits_leave_the_estimate_and_never_a_zero(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	sample_at(&scene, 1, 100, 50, SCOPES({ "a", 100 }), 100);
+	WAIT_IN(&scene, 7, "never sampled");
+	phase_lose_waits(&scene.phases, &scene.process);
+	WAIT_IN(&scene, 7, "later");
+	phases_sort(&scene.phases);
+	assert_phase(&scene, "a", 100, 50);
+	assert_false(phase_of(&scene, "a")->is_off_cpu_exact);
+	assert_false(phase_has_off_cpu(phase_of(&scene, "never sampled")));
+	assert_false(phase_of(&scene, "never sampled")->is_off_cpu_exact);
+	assert_false(phase_has_off_cpu(phase_of(&scene, "later")));
 }
 
 /* Its waits are among those of all such labels. */
@@ -466,7 +479,8 @@ int main(void)
 		cmocka_unit_test(waits_take_the_place_of_estimates),
 		cmocka_unit_test(a_label_that_never_waits_is_exact_too),
 		cmocka_unit_test(waits_longer_than_the_estimate_make_it_longer),
-		cmocka_unit_test(what_was_followed_late_or_lost_is_not_exact),
+		cmocka_unit_test(what_was_followed_late_is_not_exact),
+		cmocka_unit_test(lost_waits_leave_the_estimate_and_never_a_zero),
 		cmocka_unit_test(a_label_without_a_number_keeps_its_estimate),
 		cmocka_unit_test(phases_that_follow_each_other_are_exact_to_the_switch),
 		cmocka_unit_test(every_scope_of_a_stack_has_the_time_and_a_label_only_once),
