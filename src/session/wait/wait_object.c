@@ -18,6 +18,7 @@
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 #include "host/wait/file_locks.h"
+#include "session/wait/wait_memory.h"
 #include "session/why/process_state.h"
 
 #define STATUS_BYTES 4096
@@ -28,6 +29,7 @@ struct finder {
 	const struct wait_process *process;
 	struct namespace_tids tids;
 	bool has_tids;
+	struct wait_memory memory; /* where its threads wait for futexes */
 	struct file_locks locks;
 	bool has_locks;
 };
@@ -35,6 +37,7 @@ struct finder {
 static void finder_clear(struct finder *finder)
 {
 	namespace_tids_clear(&finder->tids);
+	wait_memory_clear(&finder->memory);
 	file_locks_clear(&finder->locks);
 }
 
@@ -106,31 +109,21 @@ static bool learn_tids(struct finder *finder)
 	return finder->has_tids;
 }
 
-static void read_words(const struct finder *finder, struct wait_object *object,
-		       struct futex_wait *wait)
-{
-	const struct wait_process *process = finder->process;
-	ssize_t length = deadline_read_at(process->reader, process->state->pid, process->directory,
-					  "mem", object->address, wait->words, sizeof(wait->words));
-
-	object->is_late |= length == -ETIMEDOUT;
-	wait->word_count = length > 0 ? (size_t)length / sizeof(wait->words[0]) : 0;
-}
-
 /* An owner that changes meanwhile is not the one that keeps this thread waiting. */
-static struct futex_judgement judge_twice(struct finder *finder, struct wait_object *object,
+static struct futex_judgement judge_twice(struct finder *finder, const struct wait_words *words,
 					  struct futex_wait *wait)
 {
 	struct futex_threads threads = { is_own_thread, is_any_thread, finder };
-	struct futex_judgement first, second;
+	struct futex_judgement judgements[2];
 
-	read_words(finder, object, wait);
-	first = futex_judge(wait, &threads);
-	read_words(finder, object, wait);
-	second = futex_judge(wait, &threads);
-	if (first.owner != second.owner)
-		second.owner = 0;
-	return second;
+	for (size_t i = 0; i < 2; i++) {
+		wait->word_count = words->is_late ? 0 : words->counts[i];
+		memcpy(wait->words, words->words[i], sizeof(wait->words));
+		judgements[i] = futex_judge(wait, &threads);
+	}
+	if (judgements[0].owner != judgements[1].owner)
+		judgements[1].owner = 0;
+	return judgements[1];
 }
 
 static void find_futex(struct finder *finder, const struct task_state *thread,
@@ -138,12 +131,15 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 {
 	const uint64_t *arguments = thread->call.arguments;
 	struct futex_wait wait = { .operation = arguments[1], .value = (uint32_t)arguments[2] };
+	const struct wait_words *words;
 	struct futex_judgement judgement;
 
-	if (!learn_tids(finder))
+	if (!learn_tids(finder) || !finder->memory.list)
 		return;
+	words = &finder->memory.list[thread - finder->process->state->threads.data];
 	object->address = arguments[0];
-	judgement = judge_twice(finder, object, &wait);
+	object->is_late = words->is_late;
+	judgement = judge_twice(finder, words, &wait);
 	object->kind = futex_use_names[judgement.use];
 	object->reason = judgement.reason;
 	snprintf(object->name, sizeof(object->name), "0x%" PRIx64, object->address);
@@ -300,11 +296,16 @@ static const struct {
 	{ SYS_wait4, find_wait4 }, { SYS_waitid, find_waitid },
 };
 
+static bool is_blocked_in_call(const struct task_state *thread)
+{
+	return thread->in_call && (thread->state == 'S' || thread->state == 'D');
+}
+
 static void find_object(struct finder *finder, const struct task_state *thread,
 			struct wait_object *object)
 {
 	*object = (struct wait_object){ .reason = -1 };
-	if (!thread->in_call || (thread->state != 'S' && thread->state != 'D'))
+	if (!is_blocked_in_call(thread))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].number == thread->call.number) {
@@ -314,10 +315,28 @@ static void find_object(struct finder *finder, const struct task_state *thread,
 	find_descriptor(finder, thread, object);
 }
 
+/* One child reads the memory for all threads. */
+static void read_memory(struct finder *finder)
+{
+	const struct wait_process *process = finder->process;
+
+	if (wait_memory_init(&finder->memory, process->state->threads.count) < 0)
+		return;
+	for (size_t i = 0; i < process->state->threads.count; i++) {
+		const struct task_state *thread = &process->state->threads.data[i];
+
+		finder->memory.list[i].is_wanted =
+			is_blocked_in_call(thread) && thread->call.number == SYS_futex;
+		finder->memory.list[i].address = thread->call.arguments[0];
+	}
+	wait_memory_read(&finder->memory, process->directory, process->deadline_ns);
+}
+
 void wait_objects_find(const struct wait_process *process, struct wait_object *objects)
 {
 	CLEANUP(finder_clear) struct finder finder = { .process = process };
 
+	read_memory(&finder);
 	for (size_t i = 0; i < process->state->threads.count; i++)
 		find_object(&finder, &process->state->threads.data[i], &objects[i]);
 }

@@ -52,6 +52,7 @@ struct wait_process {
 	const struct process_state *state;
 	int directory; /* of the process */
 	struct deadline_threads *reader;
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; what is not found by then is late */
 };
 
 /*

@@ -62,7 +62,8 @@ static void find_objects(struct survey *survey, struct surveyed *process)
 	struct process_state now = { 0 };
 	CLEANUP(close_fd)
 	int directory = process_state_open(survey->host, process->state->pid, &now);
-	struct wait_process wait = { survey->host, process->state, directory, &survey->reader };
+	struct wait_process wait = { survey->host, process->state, directory, &survey->reader,
+				     survey->deadline_ns };
 
 	for (size_t i = 0; i < process->state->threads.count; i++)
 		process->objects[i] = (struct wait_object){ .reason = -1 };
