@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "host/confine/confine.h"
+#include "host/elf/process_maps.h"
 #include "host/elf/target_memory.h"
 
 int wait_memory_init(struct wait_memory *memory, size_t count)
@@ -114,4 +115,43 @@ void wait_memory_read(struct wait_memory *memory, int process, uint64_t deadline
 	}
 	if (is_any)
 		(void)ask_child(read_wanted, &reading, deadline_ns); /* `is_late` says the rest */
+}
+
+struct sharing {
+	int process, other;
+	uint64_t address;
+};
+
+static bool maps_shared(const struct process_maps *maps, const struct process_mapping *wanted)
+{
+	for (size_t i = 0; i < maps->mappings.count; i++) {
+		const struct process_mapping *mapping = &maps->mappings.data[i];
+
+		if (mapping->shared && mapping->device == wanted->device &&
+		    mapping->inode == wanted->inode)
+			return true;
+	}
+	return false;
+}
+
+/* Runs in the child.  0, or -ENOENT when it is not shared. */
+static int find_shared(void *argument)
+{
+	const struct sharing *sharing = argument;
+	CLEANUP(process_maps_clear) struct process_maps own = { 0 };
+	CLEANUP(process_maps_clear) struct process_maps others = { 0 };
+	const struct process_mapping *mapping;
+
+	if (process_maps_read(sharing->process, &own) < 0 ||
+	    process_maps_read(sharing->other, &others) < 0)
+		return -ENOENT;
+	mapping = process_maps_at(&own, sharing->address);
+	return mapping && mapping->shared && maps_shared(&others, mapping) ? 0 : -ENOENT;
+}
+
+bool wait_memory_is_shared(int process, uint64_t address, int other, uint64_t deadline_ns)
+{
+	struct sharing sharing = { process, other, address };
+
+	return ask_child(find_shared, &sharing, deadline_ns) == 0;
 }

@@ -40,4 +40,10 @@ void wait_memory_clear(struct wait_memory *memory);
  */
 void wait_memory_read(struct wait_memory *memory, int process, uint64_t deadline_ns);
 
+/*
+ * Whether another process maps the file or shared memory that a process has at an address, so that
+ * both share what is there.  False when that is not known by the deadline.
+ */
+bool wait_memory_is_shared(int process, uint64_t address, int other, uint64_t deadline_ns);
+
 #endif

@@ -30,6 +30,10 @@ struct finder {
 	struct namespace_tids tids;
 	bool has_tids;
 	struct wait_memory memory; /* where its threads wait for futexes */
+	uint64_t address;	   /* of the futex that is judged */
+	int32_t sharer;		   /* thread that was last asked about, whether it shares a futex */
+	uint64_t sharer_address;
+	bool is_shared;
 	struct file_locks locks;
 	bool has_locks;
 };
@@ -66,25 +70,55 @@ static bool is_own_thread(void *context, int32_t own)
 	return task_exists(finder->process->directory, "task/", tid);
 }
 
+static bool read_status(int directory, const char *key, uint64_t *ret)
+{
+	char text[STATUS_BYTES];
+
+	return proc_read_start(directory, "status", text, sizeof(text)) >= 0 &&
+	       task_status_number(text, key, ret);
+}
+
+static int32_t process_of(const struct host *host, int32_t tid)
+{
+	CLEANUP(close_fd) int directory = proc_open_number(host->proc, tid);
+	uint64_t pid;
+
+	if (directory < 0 || !read_status(directory, "Tgid", &pid) || pid > INT32_MAX)
+		return 0;
+	return (int32_t)pid;
+}
+
+/*
+ * Anybody can write the number of a stranger into memory of his own.  So a thread of another process
+ * is believed to have a lock only if both are the same user's and share the memory of the lock.
+ */
+static bool shares_lock(struct finder *finder, int32_t tid)
+{
+	const struct wait_process *process = finder->process;
+	CLEANUP(close_fd) int other = proc_open_number(process->host->proc, tid);
+	uint64_t user, own_user;
+
+	return other >= 0 && read_status(other, "Uid", &user) &&
+	       read_status(process->directory, "Uid", &own_user) && user == own_user &&
+	       wait_memory_is_shared(process->directory, finder->address, other,
+				     process->deadline_ns);
+}
+
 /* Numbers of other processes are the same only in our own PID namespace. */
 static bool is_any_thread(void *context, int32_t own)
 {
 	struct finder *finder = context;
 
-	return is_own_thread(context, own) ||
-	       (!finder->tids.differ && task_exists(finder->process->host->proc, "", own));
-}
-
-static int32_t process_of(const struct host *host, int32_t tid)
-{
-	char path[32], text[STATUS_BYTES];
-	uint64_t pid;
-
-	snprintf(path, sizeof(path), "%" PRId32 "/status", tid);
-	if (proc_read_start(host->proc, path, text, sizeof(text)) < 0 ||
-	    !task_status_number(text, "Tgid", &pid) || pid > INT32_MAX)
-		return 0;
-	return (int32_t)pid;
+	if (is_own_thread(context, own))
+		return true;
+	if (finder->tids.differ || !task_exists(finder->process->host->proc, "", own))
+		return false;
+	if (finder->sharer != own || finder->sharer_address != finder->address) {
+		finder->sharer = own;
+		finder->sharer_address = finder->address;
+		finder->is_shared = shares_lock(finder, own);
+	}
+	return finder->is_shared;
 }
 
 static void set_holder(struct finder *finder, int32_t own, struct wait_object *object)
@@ -137,7 +171,7 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 	if (!learn_tids(finder) || !finder->memory.list)
 		return;
 	words = &finder->memory.list[thread - finder->process->state->threads.data];
-	object->address = arguments[0];
+	object->address = finder->address = arguments[0];
 	object->is_late = words->is_late;
 	judgement = judge_twice(finder, words, &wait);
 	object->kind = futex_use_names[judgement.use];
