@@ -21,7 +21,7 @@
 
 struct futex_wait {
 	uint64_t operation;
-	uint32_t value; /* that the word had when the wait began */
+	uint32_t value;		     /* that the word had when the wait began */
 	uint32_t words[FUTEX_WORDS]; /* memory from the futex's address on */
 	size_t word_count;	     /* how many could be read */
 };

@@ -312,6 +312,28 @@ static void locks_on_files_have_the_process_that_took_them(void **state)
 	end(&scene);
 }
 
+/* It has the file open twice. */
+static void a_process_can_wait_for_its_own_lock(void **state)
+{
+	struct scene scene;
+	char text[96];
+
+	(void)state;
+	begin(&scene);
+	snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n", SYS_flock);
+	add_thread(&scene, 50, 50, 'S', text);
+	add_descriptor(&scene, 50, 3, 7);
+	add_descriptor(&scene, 50, 4, 7);
+	put(&scene,
+	    "1: FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n"
+	    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n",
+	    "proc/locks");
+	survey(&scene);
+	assert_int_equal(scene.objects[0].holder.pid, 50);
+	assert_int_equal(scene.deadlock.count, 1);
+	end(&scene);
+}
+
 static void a_time_limit_ends_a_wait(void **state)
 {
 	struct scene scene;
@@ -340,6 +362,7 @@ int main(void)
 		cmocka_unit_test(strangers_cannot_be_accused_of_having_a_lock),
 		cmocka_unit_test(locks_on_files_have_the_process_that_took_them),
 		cmocka_unit_test(a_process_that_does_not_have_the_file_open_does_not_hold_its_lock),
+		cmocka_unit_test(a_process_can_wait_for_its_own_lock),
 		cmocka_unit_test(a_time_limit_ends_a_wait),
 	};
 
