@@ -11,6 +11,7 @@
 
 #include "analyze/wait/futex_word.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "collect/process/namespace_tids.h"
 #include "host/deadline_run.h"
@@ -36,6 +37,7 @@ struct finder {
 	bool is_shared;
 	struct file_locks locks;
 	bool has_locks;
+	struct wait_open_files open_files;
 };
 
 static void finder_clear(struct finder *finder)
@@ -43,6 +45,7 @@ static void finder_clear(struct finder *finder)
 	namespace_tids_clear(&finder->tids);
 	wait_memory_clear(&finder->memory);
 	file_locks_clear(&finder->locks);
+	wait_open_files_clear(&finder->open_files);
 }
 
 void wait_party_read_comm(const struct host *host, struct wait_party *party)
@@ -183,11 +186,12 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 	object->is_certain = object->has_holder && !object->is_timed;
 }
 
-static void set_locker(const struct wait_process *process, const struct file_lock *held,
+static void set_locker(struct finder *finder, const struct file_lock *held,
 		       struct wait_object *object)
 {
+	const struct wait_process *process = finder->process;
 	enum wait_answer has_it =
-		wait_has_inode_open(process->host, process->reader, held->pid, held->inode);
+		wait_has_inode_open(process, &finder->open_files, held->pid, held->inode);
 
 	if (has_it == ANSWER_NO)
 		return;
@@ -213,7 +217,7 @@ static void find_file_lock(struct finder *finder, const struct task_state *threa
 				  thread->call.arguments[0], &inode, &object->is_late))
 		held = file_locks_awaited(&finder->locks, process->state->pid, kind, inode);
 	if (held && held->pid > 0)
-		set_locker(process, held, object);
+		set_locker(finder, held, object);
 }
 
 static void find_flock(struct finder *finder, const struct task_state *thread,
@@ -269,6 +273,11 @@ static void add_child(struct finder *finder, int32_t pid, struct wait_object *ob
 		object->peer_count++;
 }
 
+static bool is_past_deadline(const struct finder *finder)
+{
+	return monotonic_ns() >= finder->process->deadline_ns;
+}
+
 /* A thread waits for the children of all threads. */
 static bool add_children(struct finder *finder, struct wait_object *object)
 {
@@ -281,7 +290,8 @@ static bool add_children(struct finder *finder, struct wait_object *object)
 
 		snprintf(path, sizeof(path), "task/%" PRId32 "/children",
 			 state->threads.data[i].tid);
-		if (proc_read_start(finder->process->directory, path, text, sizeof(text)) < 0)
+		if (is_past_deadline(finder) ||
+		    proc_read_start(finder->process->directory, path, text, sizeof(text)) < 0)
 			return false;
 		for (; scan_u64(&cursor, &pid) && pid <= INT32_MAX; cursor += *cursor == ' ') {
 			if (object->peer_count == WAIT_PARTIES)
@@ -340,6 +350,9 @@ static void find_object(struct finder *finder, const struct task_state *thread,
 {
 	*object = (struct wait_object){ .reason = -1 };
 	if (!is_blocked_in_call(thread))
+		return;
+	object->is_late = is_past_deadline(finder);
+	if (object->is_late)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].number == thread->call.number) {
