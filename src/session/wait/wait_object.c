@@ -24,6 +24,7 @@
 
 #define STATUS_BYTES 4096
 #define CHILDREN_BYTES 4096
+#define COMM_BYTES 128
 
 /* A process while its objects are found: what is read for several of its threads is read once. */
 struct finder {
@@ -48,13 +49,19 @@ static void finder_clear(struct finder *finder)
 	wait_open_files_clear(&finder->open_files);
 }
 
-void wait_party_read_comm(const struct host *host, struct wait_party *party)
+/* A name may have newlines of its own, also at its beginning. */
+bool wait_party_read_comm(const struct host *host, struct wait_party *party)
 {
-	char path[64];
+	char path[64], text[COMM_BYTES];
+	ssize_t length;
 
 	snprintf(path, sizeof(path), "%" PRId32 "/comm", party->tid ? party->tid : party->pid);
-	if (!host_read_line(host->proc, path, party->comm, sizeof(party->comm)))
-		party->comm[0] = '\0';
+	length = proc_read_start(host->proc, path, text, sizeof(text));
+	if (length > 0 && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	snprintf(party->comm, sizeof(party->comm), "%.*s", (int)sizeof(party->comm) - 1,
+		 length > 0 ? text : "");
+	return length > 0;
 }
 
 static bool task_exists(int directory, const char *folder, int32_t tid)
@@ -196,8 +203,7 @@ static void set_locker(struct finder *finder, const struct file_lock *held,
 	if (has_it == ANSWER_NO)
 		return;
 	object->holder.pid = held->pid;
-	wait_party_read_comm(process->host, &object->holder);
-	object->has_holder = object->holder.comm[0] != '\0';
+	object->has_holder = wait_party_read_comm(process->host, &object->holder);
 	object->is_certain = object->has_holder && has_it == ANSWER_YES;
 }
 
@@ -268,8 +274,7 @@ static void add_child(struct finder *finder, int32_t pid, struct wait_object *ob
 	struct wait_party *child = &object->peers[object->peer_count];
 
 	*child = (struct wait_party){ .pid = pid };
-	wait_party_read_comm(finder->process->host, child);
-	if (child->comm[0])
+	if (wait_party_read_comm(finder->process->host, child))
 		object->peer_count++;
 }
 

@@ -102,7 +102,7 @@ enum wait_answer wait_has_inode_open(const struct wait_process *asking,
 bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
 			   uint64_t *ret, bool *is_late);
 
-/* Reads the name of a process or thread; "" when it is gone. */
-void wait_party_read_comm(const struct host *host, struct wait_party *party);
+/* Reads the name of a process or thread, which may be empty; false when it is gone. */
+bool wait_party_read_comm(const struct host *host, struct wait_party *party);
 
 #endif

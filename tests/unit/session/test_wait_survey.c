@@ -312,6 +312,40 @@ static void locks_on_files_have_the_process_that_took_them(void **state)
 	end(&scene);
 }
 
+static void a_holder_cannot_hide_behind_its_name(void **state)
+{
+	static const char *const comms[][2] = {
+		{ "\nevil\n", "\nevil" },
+		{ "evil\n\n", "evil\n" },
+		{ "\n", "" },
+		{ "\n23456789012345\n", "\n23456789012345" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++) {
+		struct scene scene;
+		char text[96];
+
+		begin(&scene);
+		snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n",
+			 SYS_flock);
+		add_thread(&scene, 50, 50, 'S', text);
+		add_thread(&scene, 60, 60, 'S', "running\n");
+		put(&scene, comms[i][0], "proc/60/comm");
+		add_descriptor(&scene, 50, 3, 7);
+		add_descriptor(&scene, 60, 4, 7);
+		put(&scene,
+		    "1: FLOCK  ADVISORY  WRITE 60 08:01:7 0 EOF\n"
+		    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n",
+		    "proc/locks");
+		survey(&scene);
+		assert_true(scene.objects[0].has_holder);
+		assert_int_equal(scene.objects[0].holder.pid, 60);
+		assert_string_equal(scene.objects[0].holder.comm, comms[i][1]);
+		end(&scene);
+	}
+}
+
 /* It has the file open twice. */
 static void a_process_can_wait_for_its_own_lock(void **state)
 {
@@ -362,6 +396,7 @@ int main(void)
 		cmocka_unit_test(strangers_cannot_be_accused_of_having_a_lock),
 		cmocka_unit_test(locks_on_files_have_the_process_that_took_them),
 		cmocka_unit_test(a_process_that_does_not_have_the_file_open_does_not_hold_its_lock),
+		cmocka_unit_test(a_holder_cannot_hide_behind_its_name),
 		cmocka_unit_test(a_process_can_wait_for_its_own_lock),
 		cmocka_unit_test(a_time_limit_ends_a_wait),
 	};
