@@ -309,8 +309,8 @@ static bool is_same(const struct wait_deadlock *a, const struct wait_deadlock *b
 	return same;
 }
 
-/* Searches again with states that are read anew. */
-static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *found)
+/* Searches again with states that are read anew; *is_late if that took too long. */
+static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *found, bool *is_late)
 {
 	CLEANUP(process_state_clear) struct process_state state = { 0 };
 	CLEANUP(free_pointer) struct wait_object *objects = NULL;
@@ -326,8 +326,11 @@ static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *f
 	}
 	objects = calloc(state.threads.count + 1, sizeof(*objects));
 	status = objects ? search(host, &state, objects, again) : -ENOMEM;
-	if (status == 0 && !is_same(found, again))
+	if (status == 0 && !is_same(found, again)) {
 		found->count = 0;
+		for (size_t i = 0; i < state.threads.count; i++)
+			*is_late |= objects[i].is_late;
+	}
 	return status;
 }
 
@@ -337,6 +340,6 @@ int wait_survey(const struct host *host, const struct process_state *state,
 	int status = search(host, state, objects, ret);
 
 	if (status == 0 && ret->count)
-		status = confirm(host, state->pid, ret);
+		status = confirm(host, state->pid, ret, &objects[0].is_late);
 	return status;
 }
