@@ -194,7 +194,6 @@ int deadline_run(void (*work)(void *context), void (*release)(void *context), vo
 struct request {
 	int dir; /* a descriptor of its own */
 	char path[64];
-	uint64_t offset;
 	size_t wanted;
 	ssize_t length;
 	char text[DEADLINE_READ_BYTES];
@@ -221,8 +220,7 @@ static void request_read(void *context)
 	ssize_t got = fd < 0 ? -1 : 1;
 
 	while (fd >= 0 && length < request->wanted && (got > 0 || errno == EINTR)) {
-		got = pread(fd, request->text + length, request->wanted - length,
-			    (off_t)(request->offset + length));
+		got = pread(fd, request->text + length, request->wanted - length, (off_t)length);
 		length += got > 0 ? (size_t)got : 0;
 		if (got == 0)
 			break;
@@ -230,8 +228,8 @@ static void request_read(void *context)
 	request->length = got < 0 ? -errno : (ssize_t)length;
 }
 
-ssize_t deadline_read_at(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
-			 uint64_t offset, void *buffer, size_t size)
+ssize_t deadline_read(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
+		      char *buffer, size_t capacity)
 {
 	CLEANUP(request_free_pointer) struct request *request = malloc(sizeof(*request));
 	int status;
@@ -239,8 +237,7 @@ ssize_t deadline_read_at(struct deadline_threads *threads, int32_t pid, int dir,
 	if (!request)
 		return -ENOMEM;
 	snprintf(request->path, sizeof(request->path), "%s", path);
-	request->offset = offset;
-	request->wanted = size < sizeof(request->text) ? size : sizeof(request->text);
+	request->wanted = capacity <= sizeof(request->text) ? capacity - 1 : sizeof(request->text);
 	request->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (request->dir < 0)
 		return -errno;
@@ -249,19 +246,11 @@ ssize_t deadline_read_at(struct deadline_threads *threads, int32_t pid, int dir,
 		request = NULL;
 	if (status < 0)
 		return status;
-	if (request->length > 0)
-		memcpy(buffer, request->text, (size_t)request->length);
+	if (request->length < 0)
+		return request->length;
+	memcpy(buffer, request->text, (size_t)request->length);
+	buffer[request->length] = '\0';
 	return request->length;
-}
-
-ssize_t deadline_read(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
-		      char *buffer, size_t capacity)
-{
-	ssize_t length = deadline_read_at(threads, pid, dir, path, 0, buffer, capacity - 1);
-
-	if (length >= 0)
-		buffer[length] = '\0';
-	return length;
 }
 
 /*

@@ -47,7 +47,8 @@ int deadline_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
 /*
  * Reads a file that can make a reader wait.  To write some files of a process in proc (cmdline,
  * environ, io, maps, smaps, stack, syscall) the kernel takes locks of that process, and a process
- * can hold these for as long as it likes.
+ * can hold these for as long as it likes.  Not for memory (mem): a thread that waits there for a file
+ * system cannot be ended, nor can its process.
  *
  * Reads the file at `path` below the directory `dir` of process `pid` into the buffer and ends it
  * with a NUL; what does not fit is cut.  Returns the number of bytes; -ETIMEDOUT when it is late;
@@ -55,11 +56,4 @@ int deadline_wait(pid_t pid, uint64_t deadline_ns, int *ret_state);
  */
 ssize_t deadline_read(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
 		      char *buffer, size_t capacity);
-/*
- * Reads up to `size` bytes, which is at most DEADLINE_READ_BYTES, from an offset on, without a NUL:
- * the memory of a process, say (mem).  Returns as deadline_read() does.
- */
-ssize_t deadline_read_at(struct deadline_threads *threads, int32_t pid, int dir, const char *path,
-			 uint64_t offset, void *buffer, size_t size);
-
 #endif

@@ -54,7 +54,7 @@ static void print_missing(FILE *out, const struct why *why)
 		fputs("  its calls and wait channels may not be read here: that takes CAP_SYS_PTRACE, or its owner\n",
 		      out);
 	if (why->after.late)
-		fputs("  its calls and stacks could not be read in time: it holds a lock of its own that this takes\n",
+		fputs("  its calls, stacks or what they wait for could not all be read in time: it holds a lock that this takes, or there is too much\n",
 		      out);
 }
 

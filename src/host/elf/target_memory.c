@@ -64,13 +64,12 @@ struct target_memory target_memory_of(pid_t *pid)
 
 #define PAGE_PRESENT ((uint64_t)1 << 63)
 
-/* Whether the page that holds an address is in memory. */
-static bool is_present(const struct present_memory *present, uint64_t address)
+bool target_page_is_present(int pagemap, uint64_t address)
 {
 	uint64_t page = address / (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t entry;
 
-	return pread(present->pagemap, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
+	return pread(pagemap, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
 		       sizeof(entry) &&
 	       entry & PAGE_PRESENT;
 }
@@ -84,7 +83,7 @@ static ssize_t read_present(void *context, uint64_t address, void *buffer, size_
 
 	if (present->pagemap < 0)
 		return read_process(&present->pid, address, buffer, size);
-	while (end < address + size && is_present(present, end))
+	while (end < address + size && target_page_is_present(present->pagemap, end))
 		end = (end / page_size + 1) * page_size;
 	if (end == address)
 		return -EAGAIN;

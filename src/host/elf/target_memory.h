@@ -9,6 +9,7 @@
 #ifndef HOST_TARGET_MEMORY_H
 #define HOST_TARGET_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +45,9 @@ struct target_memory target_memory_present(struct present_memory *present);
  * is undefined.
  */
 int target_read(const struct target_memory *memory, uint64_t address, void *buffer, size_t size);
+
+/* Whether the page that holds an address is in memory, by an fd of the process's pagemap. */
+bool target_page_is_present(int pagemap, uint64_t address);
 
 struct target_cache;
 

@@ -64,9 +64,9 @@ static bool has_descriptors(int process)
 	       !task_stat_is_kernel_thread(&stat) && !task_state_is_dead(task_stat_state(&stat));
 }
 
-/* False when the process is there, but its descriptors may not be read. */
+/* False when the process is there, but its descriptors may not be read, or not in time. */
 static bool examine_process(const struct host *host, int32_t pid,
-			    struct descriptor_search *searches, size_t count)
+			    struct descriptor_search *searches, size_t count, uint64_t deadline_ns)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
 	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
@@ -77,8 +77,11 @@ static bool examine_process(const struct host *host, int32_t pid,
 	if (proc_list(process, "fd", &numbers) < 0)
 		return !has_descriptors(process);
 	fds = proc_open(process, "fd");
-	for (size_t i = 0; fds >= 0 && i < numbers.list.count; i++)
+	for (size_t i = 0; fds >= 0 && i < numbers.list.count; i++) {
+		if (monotonic_ns() >= deadline_ns)
+			return false;
 		examine(fds, numbers.list.data[i], pid, searches, count);
+	}
 	return true;
 }
 
@@ -91,7 +94,8 @@ bool descriptor_holders_find(const struct host *host, struct descriptor_search *
 	for (size_t i = 0; i < pids.list.count; i++) {
 		if (monotonic_ns() >= deadline_ns)
 			return false;
-		is_complete &= examine_process(host, pids.list.data[i], searches, count);
+		is_complete &=
+			examine_process(host, pids.list.data[i], searches, count, deadline_ns);
 	}
 	return is_complete;
 }

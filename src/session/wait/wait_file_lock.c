@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
@@ -28,11 +30,11 @@ bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int pro
 	return length >= 0 && task_status_number(text, "ino", ret);
 }
 
-enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_threads *reader,
-				     int32_t pid, uint64_t inode)
+static enum wait_answer search_descriptors(const struct wait_process *asking, int32_t pid,
+					   uint64_t inode)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
-	CLEANUP(close_fd) int process = proc_open_number(host->proc, pid);
+	CLEANUP(close_fd) int process = proc_open_number(asking->host->proc, pid);
 	bool is_late = false;
 	uint64_t found;
 
@@ -40,10 +42,31 @@ enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_th
 		return ANSWER_NO;
 	if (proc_list(process, "fd", &fds) < 0)
 		return ANSWER_NOT_KNOWN;
-	for (size_t i = 0; i < fds.list.count && i < DESCRIPTORS_MAX && !is_late; i++)
-		if (wait_descriptor_inode(reader, pid, process, (uint64_t)fds.list.data[i], &found,
-					  &is_late) &&
+	for (size_t i = 0; i < fds.list.count && i < DESCRIPTORS_MAX && !is_late; i++) {
+		if (wait_descriptor_inode(asking->reader, pid, process, (uint64_t)fds.list.data[i],
+					  &found, &is_late) &&
 		    found == inode)
 			return ANSWER_YES;
+		is_late |= monotonic_ns() >= asking->deadline_ns;
+	}
 	return is_late || fds.list.count > DESCRIPTORS_MAX ? ANSWER_NOT_KNOWN : ANSWER_NO;
+}
+
+void wait_open_files_clear(struct wait_open_files *files)
+{
+	free(files->list.data);
+	*files = (struct wait_open_files){ 0 };
+}
+
+enum wait_answer wait_has_inode_open(const struct wait_process *asking,
+				     struct wait_open_files *known, int32_t pid, uint64_t inode)
+{
+	struct wait_open_file file = { .pid = pid, .inode = inode };
+
+	for (size_t i = 0; i < known->list.count; i++)
+		if (known->list.data[i].pid == pid && known->list.data[i].inode == inode)
+			return known->list.data[i].answer;
+	file.answer = search_descriptors(asking, pid, inode);
+	(void)array_append(&known->list, file); /* without memory it is searched for again */
+	return file.answer;
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "collect/process/namespace_tids.h"
 #include "host/deadline_run.h"
@@ -18,33 +19,49 @@
 #include "host/proc/task_text.h"
 #include "host/wait/file_locks.h"
 #include "model/wait/futex_word.h"
+#include "session/wait/wait_memory.h"
 #include "session/why/process_state.h"
 
 #define STATUS_BYTES 4096
 #define CHILDREN_BYTES 4096
+#define COMM_BYTES 128
 
 /* A process while its objects are found: what is read for several of its threads is read once. */
 struct finder {
 	const struct wait_process *process;
 	struct namespace_tids tids;
 	bool has_tids;
+	struct wait_memory memory; /* where its threads wait for futexes */
+	uint64_t address;	   /* of the futex that is judged */
+	int32_t sharer;		   /* thread that was last asked about, whether it shares a futex */
+	uint64_t sharer_address;
+	bool is_shared;
 	struct file_locks locks;
 	bool has_locks;
+	struct wait_open_files open_files;
 };
 
 static void finder_clear(struct finder *finder)
 {
 	namespace_tids_clear(&finder->tids);
+	wait_memory_clear(&finder->memory);
 	file_locks_clear(&finder->locks);
+	wait_open_files_clear(&finder->open_files);
 }
 
-void wait_party_read_comm(const struct host *host, struct wait_party *party)
+/* A name may have newlines of its own, also at its beginning. */
+bool wait_party_read_comm(const struct host *host, struct wait_party *party)
 {
-	char path[64];
+	char path[64], text[COMM_BYTES];
+	ssize_t length;
 
 	snprintf(path, sizeof(path), "%" PRId32 "/comm", party->tid ? party->tid : party->pid);
-	if (!host_read_line(host->proc, path, party->comm, sizeof(party->comm)))
-		party->comm[0] = '\0';
+	length = proc_read_start(host->proc, path, text, sizeof(text));
+	if (length > 0 && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	snprintf(party->comm, sizeof(party->comm), "%.*s", (int)sizeof(party->comm) - 1,
+		 length > 0 ? text : "");
+	return length > 0;
 }
 
 static bool task_exists(int directory, const char *folder, int32_t tid)
@@ -63,25 +80,55 @@ static bool is_own_thread(void *context, int32_t own)
 	return task_exists(finder->process->directory, "task/", tid);
 }
 
+static bool read_status(int directory, const char *key, uint64_t *ret)
+{
+	char text[STATUS_BYTES];
+
+	return proc_read_start(directory, "status", text, sizeof(text)) >= 0 &&
+	       task_status_number(text, key, ret);
+}
+
+static int32_t process_of(const struct host *host, int32_t tid)
+{
+	CLEANUP(close_fd) int directory = proc_open_number(host->proc, tid);
+	uint64_t pid;
+
+	if (directory < 0 || !read_status(directory, "Tgid", &pid) || pid > INT32_MAX)
+		return 0;
+	return (int32_t)pid;
+}
+
+/*
+ * Anybody can write the number of a stranger into memory of his own.  So a thread of another process
+ * is believed to have a lock only if both are the same user's and share the memory of the lock.
+ */
+static bool shares_lock(struct finder *finder, int32_t tid)
+{
+	const struct wait_process *process = finder->process;
+	CLEANUP(close_fd) int other = proc_open_number(process->host->proc, tid);
+	uint64_t user, own_user;
+
+	return other >= 0 && read_status(other, "Uid", &user) &&
+	       read_status(process->directory, "Uid", &own_user) && user == own_user &&
+	       wait_memory_is_shared(process->directory, finder->address, other,
+				     process->deadline_ns);
+}
+
 /* Numbers of other processes are the same only in our own PID namespace. */
 static bool is_any_thread(void *context, int32_t own)
 {
 	struct finder *finder = context;
 
-	return is_own_thread(context, own) ||
-	       (!finder->tids.differ && task_exists(finder->process->host->proc, "", own));
-}
-
-static int32_t process_of(const struct host *host, int32_t tid)
-{
-	char path[32], text[STATUS_BYTES];
-	uint64_t pid;
-
-	snprintf(path, sizeof(path), "%" PRId32 "/status", tid);
-	if (proc_read_start(host->proc, path, text, sizeof(text)) < 0 ||
-	    !task_status_number(text, "Tgid", &pid) || pid > INT32_MAX)
-		return 0;
-	return (int32_t)pid;
+	if (is_own_thread(context, own))
+		return true;
+	if (finder->tids.differ || !task_exists(finder->process->host->proc, "", own))
+		return false;
+	if (finder->sharer != own || finder->sharer_address != finder->address) {
+		finder->sharer = own;
+		finder->sharer_address = finder->address;
+		finder->is_shared = shares_lock(finder, own);
+	}
+	return finder->is_shared;
 }
 
 static void set_holder(struct finder *finder, int32_t own, struct wait_object *object)
@@ -106,31 +153,21 @@ static bool learn_tids(struct finder *finder)
 	return finder->has_tids;
 }
 
-static void read_words(const struct finder *finder, struct wait_object *object,
-		       struct futex_wait *wait)
-{
-	const struct wait_process *process = finder->process;
-	ssize_t length = deadline_read_at(process->reader, process->state->pid, process->directory,
-					  "mem", object->address, wait->words, sizeof(wait->words));
-
-	object->is_late |= length == -ETIMEDOUT;
-	wait->word_count = length > 0 ? (size_t)length / sizeof(wait->words[0]) : 0;
-}
-
 /* An owner that changes meanwhile is not the one that keeps this thread waiting. */
-static struct futex_judgement judge_twice(struct finder *finder, struct wait_object *object,
+static struct futex_judgement judge_twice(struct finder *finder, const struct wait_words *words,
 					  struct futex_wait *wait)
 {
 	struct futex_threads threads = { is_own_thread, is_any_thread, finder };
-	struct futex_judgement first, second;
+	struct futex_judgement judgements[2];
 
-	read_words(finder, object, wait);
-	first = futex_judge(wait, &threads);
-	read_words(finder, object, wait);
-	second = futex_judge(wait, &threads);
-	if (first.owner != second.owner)
-		second.owner = 0;
-	return second;
+	for (size_t i = 0; i < 2; i++) {
+		wait->word_count = words->is_late ? 0 : words->counts[i];
+		memcpy(wait->words, words->words[i], sizeof(wait->words));
+		judgements[i] = futex_judge(wait, &threads);
+	}
+	if (judgements[0].owner != judgements[1].owner)
+		judgements[1].owner = 0;
+	return judgements[1];
 }
 
 static void find_futex(struct finder *finder, const struct task_state *thread,
@@ -138,12 +175,15 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 {
 	const uint64_t *arguments = thread->call.arguments;
 	struct futex_wait wait = { .operation = arguments[1], .value = (uint32_t)arguments[2] };
+	const struct wait_words *words;
 	struct futex_judgement judgement;
 
-	if (!learn_tids(finder))
+	if (!learn_tids(finder) || !finder->memory.list)
 		return;
-	object->address = arguments[0];
-	judgement = judge_twice(finder, object, &wait);
+	words = &finder->memory.list[thread - finder->process->state->threads.data];
+	object->address = finder->address = arguments[0];
+	object->is_late = words->is_late;
+	judgement = judge_twice(finder, words, &wait);
 	object->kind = futex_use_names[judgement.use];
 	object->reason = judgement.reason;
 	snprintf(object->name, sizeof(object->name), "0x%" PRIx64, object->address);
@@ -153,17 +193,17 @@ static void find_futex(struct finder *finder, const struct task_state *thread,
 	object->is_certain = object->has_holder && !object->is_timed;
 }
 
-static void set_locker(const struct wait_process *process, const struct file_lock *held,
+static void set_locker(struct finder *finder, const struct file_lock *held,
 		       struct wait_object *object)
 {
+	const struct wait_process *process = finder->process;
 	enum wait_answer has_it =
-		wait_has_inode_open(process->host, process->reader, held->pid, held->inode);
+		wait_has_inode_open(process, &finder->open_files, held->pid, held->inode);
 
 	if (has_it == ANSWER_NO)
 		return;
 	object->holder.pid = held->pid;
-	wait_party_read_comm(process->host, &object->holder);
-	object->has_holder = object->holder.comm[0] != '\0';
+	object->has_holder = wait_party_read_comm(process->host, &object->holder);
 	object->is_certain = object->has_holder && has_it == ANSWER_YES;
 }
 
@@ -183,7 +223,7 @@ static void find_file_lock(struct finder *finder, const struct task_state *threa
 				  thread->call.arguments[0], &inode, &object->is_late))
 		held = file_locks_awaited(&finder->locks, process->state->pid, kind, inode);
 	if (held && held->pid > 0)
-		set_locker(process, held, object);
+		set_locker(finder, held, object);
 }
 
 static void find_flock(struct finder *finder, const struct task_state *thread,
@@ -234,9 +274,13 @@ static void add_child(struct finder *finder, int32_t pid, struct wait_object *ob
 	struct wait_party *child = &object->peers[object->peer_count];
 
 	*child = (struct wait_party){ .pid = pid };
-	wait_party_read_comm(finder->process->host, child);
-	if (child->comm[0])
+	if (wait_party_read_comm(finder->process->host, child))
 		object->peer_count++;
+}
+
+static bool is_past_deadline(const struct finder *finder)
+{
+	return monotonic_ns() >= finder->process->deadline_ns;
 }
 
 /* A thread waits for the children of all threads. */
@@ -251,7 +295,8 @@ static bool add_children(struct finder *finder, struct wait_object *object)
 
 		snprintf(path, sizeof(path), "task/%" PRId32 "/children",
 			 state->threads.data[i].tid);
-		if (proc_read_start(finder->process->directory, path, text, sizeof(text)) < 0)
+		if (is_past_deadline(finder) ||
+		    proc_read_start(finder->process->directory, path, text, sizeof(text)) < 0)
 			return false;
 		for (; scan_u64(&cursor, &pid) && pid <= INT32_MAX; cursor += *cursor == ' ') {
 			if (object->peer_count == WAIT_PARTIES)
@@ -300,11 +345,19 @@ static const struct {
 	{ SYS_wait4, find_wait4 }, { SYS_waitid, find_waitid },
 };
 
+static bool is_blocked_in_call(const struct task_state *thread)
+{
+	return thread->in_call && (thread->state == 'S' || thread->state == 'D');
+}
+
 static void find_object(struct finder *finder, const struct task_state *thread,
 			struct wait_object *object)
 {
 	*object = (struct wait_object){ .reason = -1 };
-	if (!thread->in_call || (thread->state != 'S' && thread->state != 'D'))
+	if (!is_blocked_in_call(thread))
+		return;
+	object->is_late = is_past_deadline(finder);
+	if (object->is_late)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].number == thread->call.number) {
@@ -314,10 +367,28 @@ static void find_object(struct finder *finder, const struct task_state *thread,
 	find_descriptor(finder, thread, object);
 }
 
+/* One child reads the memory for all threads. */
+static void read_memory(struct finder *finder)
+{
+	const struct wait_process *process = finder->process;
+
+	if (wait_memory_init(&finder->memory, process->state->threads.count) < 0)
+		return;
+	for (size_t i = 0; i < process->state->threads.count; i++) {
+		const struct task_state *thread = &process->state->threads.data[i];
+
+		finder->memory.list[i].is_wanted =
+			is_blocked_in_call(thread) && thread->call.number == SYS_futex;
+		finder->memory.list[i].address = thread->call.arguments[0];
+	}
+	wait_memory_read(&finder->memory, process->directory, process->deadline_ns);
+}
+
 void wait_objects_find(const struct wait_process *process, struct wait_object *objects)
 {
 	CLEANUP(finder_clear) struct finder finder = { .process = process };
 
+	read_memory(&finder);
 	for (size_t i = 0; i < process->state->threads.count; i++)
 		find_object(&finder, &process->state->threads.data[i], &objects[i]);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/collection/array.h"
 #include "host/wait/descriptor_holders.h"
 #include "model/tree/tree_event.h"
 
@@ -52,6 +53,7 @@ struct wait_process {
 	const struct process_state *state;
 	int directory; /* of the process */
 	struct deadline_threads *reader;
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; what is not found by then is late */
 };
 
 /*
@@ -76,18 +78,31 @@ enum wait_answer {
 	ANSWER_NOT_KNOWN,
 };
 
+/* Answers that were found already, for the threads of one process that ask the same. */
+struct wait_open_file {
+	int32_t pid;
+	uint64_t inode;
+	enum wait_answer answer;
+};
+
+struct wait_open_files {
+	ARRAY_OF(struct wait_open_file) list;
+};
+
+void wait_open_files_clear(struct wait_open_files *files);
+
 /*
- * Whether a process has a file open.  A lock of flock() has the number of the process that took it;
+ * Whether a process has a file open; not known at the deadline of `asking`.  A lock of flock() has the number of the process that took it;
  * children that inherited the open file keep it locked after the end of that process, and another
  * one may have its number.
  */
-enum wait_answer wait_has_inode_open(const struct host *host, struct deadline_threads *reader,
-				     int32_t pid, uint64_t inode);
+enum wait_answer wait_has_inode_open(const struct wait_process *asking,
+				     struct wait_open_files *known, int32_t pid, uint64_t inode);
 /* The inode of a descriptor, without touching the file. */
 bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
 			   uint64_t *ret, bool *is_late);
 
-/* Reads the name of a process or thread; "" when it is gone. */
-void wait_party_read_comm(const struct host *host, struct wait_party *party);
+/* Reads the name of a process or thread, which may be empty; false when it is gone. */
+bool wait_party_read_comm(const struct host *host, struct wait_party *party);
 
 #endif

@@ -20,7 +20,8 @@ struct surveyed {
 	struct process_state own_state; /* of those that the survey read itself */
 	struct wait_object *objects;	/* one for each thread */
 	bool owns_objects;
-	uint32_t first_node;
+	uint32_t first_node, group;
+	size_t live_count; /* threads that are not dead */
 };
 
 struct survey {
@@ -62,7 +63,8 @@ static void find_objects(struct survey *survey, struct surveyed *process)
 	struct process_state now = { 0 };
 	CLEANUP(close_fd)
 	int directory = process_state_open(survey->host, process->state->pid, &now);
-	struct wait_process wait = { survey->host, process->state, directory, &survey->reader };
+	struct wait_process wait = { survey->host, process->state, directory, &survey->reader,
+				     survey->deadline_ns };
 
 	for (size_t i = 0; i < process->state->threads.count; i++)
 		process->objects[i] = (struct wait_object){ .reason = -1 };
@@ -143,41 +145,75 @@ static bool knows_all(const struct survey *survey, const struct wait_object *obj
 	return known && object->peer_count > 0;
 }
 
-/*
- * Connects a thread with all threads of a party.  A process that only itself could write to a pipe
- * may do so in a signal handler: that is not a circle.
- */
-static int connect_party(struct survey *survey, uint32_t from, const struct wait_party *party,
-			 bool is_holder)
+/* A process's group leads to all its threads that live. */
+static int connect_group(struct survey *survey, struct surveyed *process)
 {
-	const struct surveyed *process = find_process(survey, party->pid);
-	int status = 0;
+	int status = wait_graph_add_group(&survey->graph, &process->group);
 
-	for (size_t i = 0; status == 0 && i < process->state->threads.count; i++) {
-		const struct task_state *thread = &process->state->threads.data[i];
-		uint32_t to = process->first_node + (uint32_t)i;
-
-		if ((party->tid && party->tid != thread->tid) ||
-		    task_state_is_dead(thread->state) || (to == from && !is_holder))
-			continue;
-		status = wait_graph_connect(&survey->graph, from, to);
-	}
+	for (size_t i = 0; status == 0 && i < process->state->threads.count; i++)
+		if (!task_state_is_dead(process->state->threads.data[i].state)) {
+			process->live_count++;
+			status = wait_graph_connect(&survey->graph, process->group,
+						    process->first_node + (uint32_t)i);
+		}
 	return status;
 }
 
-static int connect_thread(struct survey *survey, uint32_t node, const struct wait_object *object)
+/* A thread that is alone can hold a lock that it waits for itself. */
+static int connect_holder(struct survey *survey, const struct surveyed *own, uint32_t from,
+			  const struct wait_party *holder)
 {
-	size_t before = survey->graph.edges.count;
+	const struct surveyed *process = find_process(survey, holder->pid);
+	bool is_alone = process == own && process->live_count == 1;
+
+	if (!holder->tid)
+		return wait_graph_connect(&survey->graph, from, is_alone ? from : process->group);
+	for (size_t i = 0; i < process->state->threads.count; i++) {
+		const struct task_state *thread = &process->state->threads.data[i];
+
+		if (holder->tid == thread->tid && !task_state_is_dead(thread->state))
+			return wait_graph_connect(&survey->graph, from,
+						  process->first_node + (uint32_t)i);
+	}
+	return 0;
+}
+
+/*
+ * A process that only itself could write to a pipe may do so in a signal handler: that is not a
+ * circle.
+ */
+static int connect_peers(struct survey *survey, const struct surveyed *own, uint32_t from,
+			 const struct wait_object *object)
+{
+	bool has_other = false;
 	int status = 0;
 
-	if (survey->graph.goes_on.data[node])
-		return 0;
-	if (object->has_holder)
-		return connect_party(survey, node, &object->holder, true);
-	for (size_t i = 0; status == 0 && i < object->peer_count; i++)
-		status = connect_party(survey, node, &object->peers[i], false);
-	if (survey->graph.edges.count == before)
-		survey->graph.goes_on.data[node] = true;
+	for (size_t i = 0; status == 0 && i < object->peer_count; i++) {
+		const struct surveyed *process = find_process(survey, object->peers[i].pid);
+
+		has_other |= process->live_count > (process == own);
+		status = wait_graph_connect(&survey->graph, from, process->group);
+	}
+	if (!has_other)
+		survey->graph.goes_on.data[from] = true;
+	return status;
+}
+
+static int connect_threads(struct survey *survey, const struct surveyed *process)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < process->state->threads.count; i++) {
+		const struct wait_object *object = &process->objects[i];
+		uint32_t node = process->first_node + (uint32_t)i;
+
+		if (survey->graph.goes_on.data[node])
+			continue;
+		if (object->has_holder)
+			status = connect_holder(survey, process, node, &object->holder);
+		else
+			status = connect_peers(survey, process, node, object);
+	}
 	return status;
 }
 
@@ -194,13 +230,10 @@ static int make_graph(struct survey *survey)
 			status = wait_graph_add(&survey->graph,
 						!knows_all(survey, &process->objects[k]), &node);
 	}
-	for (size_t i = 0; status == 0 && i < survey->count; i++) {
-		const struct surveyed *process = &survey->processes[i];
-
-		for (size_t k = 0; status == 0 && k < process->state->threads.count; k++)
-			status = connect_thread(survey, process->first_node + (uint32_t)k,
-						&process->objects[k]);
-	}
+	for (size_t i = 0; status == 0 && i < survey->count; i++)
+		status = connect_group(survey, &survey->processes[i]);
+	for (size_t i = 0; status == 0 && i < survey->count; i++)
+		status = connect_threads(survey, &survey->processes[i]);
 	return status;
 }
 
@@ -230,10 +263,9 @@ static struct wait_member member_of(const struct survey *survey, uint32_t node)
 static int find_deadlock(struct survey *survey, struct wait_deadlock *ret)
 {
 	uint32_t nodes[WAIT_CYCLE_MAX];
-	int length = 0;
+	uint32_t end = (uint32_t)survey->processes[0].state->threads.count;
+	int length = wait_graph_find_cycle(&survey->graph, 0, end, nodes, WAIT_CYCLE_MAX);
 
-	for (uint32_t i = 0; length == 0 && i < survey->processes[0].state->threads.count; i++)
-		length = wait_graph_find_cycle(&survey->graph, i, nodes, WAIT_CYCLE_MAX);
 	ret->count = 0;
 	if (length == -E2BIG)
 		return 0;
@@ -277,8 +309,8 @@ static bool is_same(const struct wait_deadlock *a, const struct wait_deadlock *b
 	return same;
 }
 
-/* Searches again with states that are read anew. */
-static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *found)
+/* Searches again with states that are read anew; *is_late if that took too long. */
+static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *found, bool *is_late)
 {
 	CLEANUP(process_state_clear) struct process_state state = { 0 };
 	CLEANUP(free_pointer) struct wait_object *objects = NULL;
@@ -294,8 +326,11 @@ static int confirm(const struct host *host, int32_t pid, struct wait_deadlock *f
 	}
 	objects = calloc(state.threads.count + 1, sizeof(*objects));
 	status = objects ? search(host, &state, objects, again) : -ENOMEM;
-	if (status == 0 && !is_same(found, again))
+	if (status == 0 && !is_same(found, again)) {
 		found->count = 0;
+		for (size_t i = 0; i < state.threads.count; i++)
+			*is_late |= objects[i].is_late;
+	}
 	return status;
 }
 
@@ -305,6 +340,6 @@ int wait_survey(const struct host *host, const struct process_state *state,
 	int status = search(host, state, objects, ret);
 
 	if (status == 0 && ret->count)
-		status = confirm(host, state->pid, ret);
+		status = confirm(host, state->pid, ret, &objects[0].is_late);
 	return status;
 }

@@ -38,7 +38,8 @@ static void assert_cycle(unsigned count, const char *going, const char *edges, c
 	int length;
 
 	build(&graph, count, going, edges);
-	length = wait_graph_find_cycle(&graph, (uint32_t)(start - 'a'), found, CAPACITY);
+	length = wait_graph_find_cycle(&graph, (uint32_t)(start - 'a'), (uint32_t)(start - 'a') + 1,
+				       found, CAPACITY);
 	for (int i = 0; i < length; i++)
 		letters[i] = (char)('a' + found[i]);
 	assert_string_equal(letters, expected);
@@ -87,7 +88,7 @@ static void a_circle_that_does_not_fit_is_said_to_be_too_large(void **state)
 
 	(void)state;
 	build(&graph, 3, "", "ab bc ca");
-	assert_int_equal(wait_graph_find_cycle(&graph, 0, found, 2), -E2BIG);
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, 1, found, 2), -E2BIG);
 }
 
 /* Compares with a search of every path, on small graphs of every shape. */
@@ -116,13 +117,68 @@ static void every_small_graph_is_judged_like_a_search_of_all_paths(void **state)
 		for (uint32_t i = 0; i < nodes; i++)
 			for (int k = rand() % 3; k > 0; k--)
 				wait_graph_connect(&graph, i, (uint32_t)rand() % nodes);
-		length = wait_graph_find_cycle(&graph, 0, found, CAPACITY);
+		length = wait_graph_find_cycle(&graph, 0, 1, found, CAPACITY);
 		assert_true(length >= 0);
 		if (length > 0)
 			assert_false(can_end(&graph, 0, 1));
 		for (int i = 0; i < length; i++)
 			assert_false(can_end(&graph, found[i], 1u << found[i]));
 	}
+}
+
+/* The group comes after its threads. */
+static void add_group(struct wait_graph *graph, uint32_t threads)
+{
+	uint32_t group;
+
+	assert_int_equal(wait_graph_add_group(graph, &group), 0);
+	for (uint32_t i = 0; i < threads; i++)
+		assert_int_equal(wait_graph_connect(graph, group, i), 0);
+}
+
+static void a_group_is_never_part_of_a_circle(void **state)
+{
+	CLEANUP(wait_graph_clear) struct wait_graph graph = { 0 };
+	uint32_t found[CAPACITY];
+
+	(void)state;
+	build(&graph, 2, "", "");
+	add_group(&graph, 2);
+	wait_graph_connect(&graph, 0, 2);
+	wait_graph_connect(&graph, 1, 2);
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, 2, found, CAPACITY), 2);
+	assert_int_equal(found[0], 0);
+	assert_int_equal(found[1], 1);
+	graph.goes_on.data[1] = true;
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, 2, found, CAPACITY), 0);
+}
+
+static void a_walk_that_meets_an_earlier_one_is_not_a_circle(void **state)
+{
+	CLEANUP(wait_graph_clear) struct wait_graph graph = { 0 };
+	uint32_t found[CAPACITY];
+
+	(void)state;
+	build(&graph, 5, "", "ab cb de ed");
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, 3, found, CAPACITY), 0);
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, 5, found, CAPACITY), 2);
+	assert_int_equal(found[0], 3);
+}
+
+/* It would take hours with an edge for each pair, or a search for each thread. */
+static void many_that_wait_for_many_are_judged_quickly(void **state)
+{
+	enum { MANY = 1000000 };
+	CLEANUP(wait_graph_clear) struct wait_graph graph = { 0 };
+	uint32_t number, found[CAPACITY];
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(wait_graph_add(&graph, false, &number), 0);
+	add_group(&graph, MANY);
+	for (uint32_t i = 2; i < MANY; i++)
+		assert_int_equal(wait_graph_connect(&graph, i, MANY), 0);
+	assert_int_equal(wait_graph_find_cycle(&graph, 0, MANY, found, CAPACITY), 0);
 }
 
 int main(void)
@@ -133,6 +189,9 @@ int main(void)
 		cmocka_unit_test(a_chain_that_ends_is_none),
 		cmocka_unit_test(one_of_several_that_can_go_on_is_enough),
 		cmocka_unit_test(a_circle_that_does_not_fit_is_said_to_be_too_large),
+		cmocka_unit_test(a_group_is_never_part_of_a_circle),
+		cmocka_unit_test(a_walk_that_meets_an_earlier_one_is_not_a_circle),
+		cmocka_unit_test(many_that_wait_for_many_are_judged_quickly),
 		cmocka_unit_test(every_small_graph_is_judged_like_a_search_of_all_paths),
 	};
 

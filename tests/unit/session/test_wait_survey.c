@@ -186,23 +186,70 @@ static void memory_that_cannot_be_read_gives_no_holder(void **state)
 	end(&scene);
 }
 
+static void set_user(struct scene *scene, int pid, int user)
+{
+	char status[160];
+
+	snprintf(status, sizeof(status),
+		 "Tgid:\t%d\nPid:\t%d\nUid:\t%d\t%d\t%d\t%d\nNStgid:\t%d\nNSpid:\t%d\n", pid, pid,
+		 user, user, user, user, pid, pid);
+	put(scene, status, "proc/%d/status", pid);
+	put(scene, status, "proc/%d/task/%d/status", pid, pid);
+}
+
 /* Robust mutexes of two processes; their owners are in the words. */
+static void survey_two_processes(struct scene *scene, int other_user, const char *other_maps)
+{
+	char text[96];
+
+	begin(scene);
+	scene->memory[16] = FUTEX_WAITERS | 60;
+	scene->memory[32] = FUTEX_WAITERS | 50;
+	add_thread(scene, 50, 50, 'S', futex_call(text, 64, FUTEX_WAIT, FUTEX_WAITERS | 60));
+	add_thread(scene, 60, 60, 'S', futex_call(text, 128, FUTEX_WAIT, FUTEX_WAITERS | 50));
+	set_user(scene, 50, 1000);
+	set_user(scene, 60, other_user);
+	put(scene, "00000000-00001000 rw-s 00000000 00:1a 77 /dev/shm/locks\n", "proc/50/maps");
+	put(scene, other_maps, "proc/60/maps");
+	survey(scene);
+}
+
 static void a_deadlock_reaches_into_other_processes(void **state)
 {
 	struct scene scene;
-	char text[96];
 
 	(void)state;
-	begin(&scene);
-	scene.memory[16] = FUTEX_WAITERS | 60;
-	scene.memory[32] = FUTEX_WAITERS | 50;
-	add_thread(&scene, 50, 50, 'S', futex_call(text, 64, FUTEX_WAIT, FUTEX_WAITERS | 60));
-	add_thread(&scene, 60, 60, 'S', futex_call(text, 128, FUTEX_WAIT, FUTEX_WAITERS | 50));
-	survey(&scene);
+	survey_two_processes(&scene, 1000,
+			     "00000000-00001000 rw-s 00000000 00:1a 77 /dev/shm/locks\n");
 	assert_int_equal(scene.objects[0].holder.pid, 60);
 	assert_int_equal(scene.deadlock.count, 2);
 	assert_int_equal(scene.deadlock.members[1].who.pid, 60);
 	end(&scene);
+}
+
+static void strangers_cannot_be_accused_of_having_a_lock(void **state)
+{
+	static const struct {
+		int user;
+		const char *maps;
+	} others[] = {
+		{ 0, "00000000-00001000 rw-s 00000000 00:1a 77 /dev/shm/locks\n" },
+		{ 1000, "00000000-00001000 rw-s 00000000 00:1a 78 /dev/shm/locks\n" },
+		{ 1000, "00000000-00001000 rw-s 00000000 00:1b 77 /dev/shm/locks\n" },
+		{ 1000, "00000000-00001000 rw-p 00000000 00:1a 77 /dev/shm/locks\n" },
+		{ 1000, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct scene scene;
+
+		survey_two_processes(&scene, others[i].user, others[i].maps);
+		assert_int_equal(scene.objects[0].reason, WAIT_LOCK);
+		assert_false(scene.objects[0].has_holder);
+		assert_int_equal(scene.deadlock.count, 0);
+		end(&scene);
+	}
 }
 
 static void add_descriptor(struct scene *scene, int pid, int fd, unsigned inode)
@@ -265,6 +312,62 @@ static void locks_on_files_have_the_process_that_took_them(void **state)
 	end(&scene);
 }
 
+static void a_holder_cannot_hide_behind_its_name(void **state)
+{
+	static const char *const comms[][2] = {
+		{ "\nevil\n", "\nevil" },
+		{ "evil\n\n", "evil\n" },
+		{ "\n", "" },
+		{ "\n23456789012345\n", "\n23456789012345" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++) {
+		struct scene scene;
+		char text[96];
+
+		begin(&scene);
+		snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n",
+			 SYS_flock);
+		add_thread(&scene, 50, 50, 'S', text);
+		add_thread(&scene, 60, 60, 'S', "running\n");
+		put(&scene, comms[i][0], "proc/60/comm");
+		add_descriptor(&scene, 50, 3, 7);
+		add_descriptor(&scene, 60, 4, 7);
+		put(&scene,
+		    "1: FLOCK  ADVISORY  WRITE 60 08:01:7 0 EOF\n"
+		    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n",
+		    "proc/locks");
+		survey(&scene);
+		assert_true(scene.objects[0].has_holder);
+		assert_int_equal(scene.objects[0].holder.pid, 60);
+		assert_string_equal(scene.objects[0].holder.comm, comms[i][1]);
+		end(&scene);
+	}
+}
+
+/* It has the file open twice. */
+static void a_process_can_wait_for_its_own_lock(void **state)
+{
+	struct scene scene;
+	char text[96];
+
+	(void)state;
+	begin(&scene);
+	snprintf(text, sizeof(text), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ffe 0x7f01\n", SYS_flock);
+	add_thread(&scene, 50, 50, 'S', text);
+	add_descriptor(&scene, 50, 3, 7);
+	add_descriptor(&scene, 50, 4, 7);
+	put(&scene,
+	    "1: FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n"
+	    "1: -> FLOCK  ADVISORY  WRITE 50 08:01:7 0 EOF\n",
+	    "proc/locks");
+	survey(&scene);
+	assert_int_equal(scene.objects[0].holder.pid, 50);
+	assert_int_equal(scene.deadlock.count, 1);
+	end(&scene);
+}
+
 static void a_time_limit_ends_a_wait(void **state)
 {
 	struct scene scene;
@@ -290,8 +393,11 @@ int main(void)
 		cmocka_unit_test(an_owner_that_is_not_a_thread_of_it_is_not_believed),
 		cmocka_unit_test(memory_that_cannot_be_read_gives_no_holder),
 		cmocka_unit_test(a_deadlock_reaches_into_other_processes),
+		cmocka_unit_test(strangers_cannot_be_accused_of_having_a_lock),
 		cmocka_unit_test(locks_on_files_have_the_process_that_took_them),
 		cmocka_unit_test(a_process_that_does_not_have_the_file_open_does_not_hold_its_lock),
+		cmocka_unit_test(a_holder_cannot_hide_behind_its_name),
+		cmocka_unit_test(a_process_can_wait_for_its_own_lock),
 		cmocka_unit_test(a_time_limit_ends_a_wait),
 	};
 
