@@ -98,7 +98,7 @@ class Whole(ReportCase):
             self.assertAlmostEqual(total / summary["wall_time_ns"], 1, delta=0.01)
 
     def test_limits_of_rows(self):
-        few, all_of_them = self.report(self.file, "-n", "2"), self.report(self.file, "-n", "0")
+        few, all_of_them = self.report(self.file, "-n", "1"), self.report(self.file, "-n", "0")
         self.assertIn("more\n", few)
         self.assertNotIn("more\n", all_of_them)
         self.assertLess(len(few), len(all_of_them))
