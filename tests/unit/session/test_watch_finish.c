@@ -14,6 +14,7 @@
 #include "host/host.h"
 
 #define CHILD (PID + 1)
+#define NOBODYS (1 << 23)
 #define EXITED_3 0x300
 
 static void attach_here(struct setting *setting)
@@ -83,8 +84,11 @@ static void an_event_without_memory_is_a_loss(void **state)
 
 	(void)state;
 	attach_here(&setting);
-	/* The tree has room for some: after a hundred it needs more. */
-	for (int32_t pid = 1000; pid < 1100; pid++) {
+	/*
+	 * The tree has room for some: after a hundred it needs more.  No process has these numbers, so
+	 * that none is our own, whose events do not count.
+	 */
+	for (int32_t pid = NOBODYS; pid < NOBODYS + 100; pid++) {
 		begin.task = (struct task_key){ pid, pid, 1 };
 		begin.fork.parent_pid = PID;
 		refuse_from(1);
