@@ -36,6 +36,7 @@ static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 static inline void free_pointer(void *pointer)

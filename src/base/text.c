@@ -175,6 +175,21 @@ size_t text_words(const char *bytes, size_t length, bool *cut)
 	return words;
 }
 
+size_t text_join_words(char *bytes, size_t length, bool cut)
+{
+	static const char mark[] = "...";
+	size_t mark_length = strlen(mark);
+	size_t joined = text_words(bytes, length, &cut);
+
+	for (size_t i = 0; i < joined; i++)
+		if (bytes[i] == '\0')
+			bytes[i] = ' ';
+	if (!cut || length < mark_length)
+		return joined;
+	memcpy(bytes + length - mark_length, mark, mark_length);
+	return length;
+}
+
 /* Ranges of characters that take no column or two; every other one takes one. */
 static const struct {
 	uint32_t first, last;

@@ -52,6 +52,12 @@ size_t text_printable(const char *bytes, size_t length);
  */
 size_t text_words(const char *bytes, size_t length, bool *cut);
 
+/*
+ * Makes one text of the words of a command line, in place, with blanks between them; one that was
+ * cut ends in "...".  Returns its length.
+ */
+size_t text_join_words(char *bytes, size_t length, bool cut);
+
 /* How many terminal columns a UTF-8 text takes: wide characters two, combining ones none. */
 size_t text_width(const char *string);
 size_t text_columns(const char *character); /* of the first character only */

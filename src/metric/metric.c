@@ -77,7 +77,7 @@ static const char *const unit_names[] = {
 	[UNIT_LEVEL] = "level", [UNIT_ID] = "id",         [UNIT_RATIO] = "ratio",
 	[UNIT_POLICY] = "policy", [UNIT_STATE] = "state", [UNIT_BOOL] = "bool",
 	[UNIT_CPUS] = "cpus",     [UNIT_US] = "us",       [UNIT_CENTIPERCENT] = "centipercent",
-	[UNIT_TEXT] = "text",
+	[UNIT_HUNDREDTHS] = "hundredths", [UNIT_TEXT] = "text",
 };
 
 static const char *const kind_names[] = {
@@ -103,6 +103,7 @@ static const char *const section_names[] = {
 	[SECTION_CGROUPS] = "cgroups",   [SECTION_LIMITS] = "limits",
 	[SECTION_MEMORY_STAT] = "memory.stat", [SECTION_MEMORY_EVENTS] = "memory.events",
 	[SECTION_PRESSURE] = "pressure", [SECTION_HOST] = "host",
+	[SECTION_HOST_USAGE] = "host-usage", [SECTION_HOST_DETAILS] = "host-details",
 };
 
 static const char *const gate_names[] = {
@@ -239,6 +240,10 @@ uint64_t metric_from_raw(uint64_t raw, enum raw_unit unit, const struct raw_scal
 		return raw - raw % scale->tick_ns;
 	case RAW_KIB:
 		return saturating_multiply(raw, 1024);
+	case RAW_MS:
+		return saturating_multiply(raw, 1000000);
+	case RAW_SECTORS:
+		return saturating_multiply(raw, 512);
 	case RAW_PAGES:
 		return saturating_multiply(raw, scale->page_bytes);
 	default:

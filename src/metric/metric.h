@@ -40,6 +40,7 @@ enum metric_unit {
 	/* Only readings (metric/reading.h) have these units, which are the kernel's own. */
 	UNIT_US,
 	UNIT_CENTIPERCENT,
+	UNIT_HUNDREDTHS,
 	UNIT_TEXT,
 };
 
@@ -89,6 +90,8 @@ enum metric_section {
 	SECTION_MEMORY_EVENTS,
 	SECTION_PRESSURE,
 	SECTION_HOST,
+	SECTION_HOST_USAGE,
+	SECTION_HOST_DETAILS,
 	SECTION_COUNT,
 };
 
@@ -123,6 +126,8 @@ enum raw_unit {
 	RAW_FLOORED, /* ns, but /proc shows whole ticks: floored so that all sources agree */
 	RAW_KIB,
 	RAW_PAGES,
+	RAW_MS,
+	RAW_SECTORS, /* of 512 bytes, whatever the disk has */
 	RAW_DOTTED, /* milliseconds and six digits, as /proc/PID/sched prints time */
 	RAW_SLEEP,  /* dotted; block_sum is to be subtracted */
 	RAW_STATE,  /* a letter */
@@ -192,6 +197,7 @@ struct metric {
 	enum metric_class class;
 	struct metric_source sources[METRIC_SOURCES];
 	struct formula formula; /* of derived metrics */
+	unsigned family;	/* of readings: where their family is in readings.def */
 	const char *help;
 };
 

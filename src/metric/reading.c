@@ -14,8 +14,8 @@
 #define KIND_FOLD_SETTING FOLD_RANGE
 #define KIND_FOLD_TEXT    FOLD_MODE
 
-/* Shares of time cannot be added up: take the largest. */
-#define FOLD_OF(unit, kind) (unit == UNIT_CENTIPERCENT ? FOLD_MAX : kind)
+/* Shares of time and loads cannot be added up: take the largest. */
+#define FOLD_OF(unit, kind) (unit == UNIT_CENTIPERCENT || unit == UNIT_HUNDREDTHS ? FOLD_MAX : kind)
 
 const struct metric readings[] = {
 #define READING(pattern, unit_, kind_, section_, help_)                                            \
@@ -27,6 +27,12 @@ const struct metric readings[] = {
 /* clang-format on */
 
 const size_t reading_count = ARRAY_SIZE(readings);
+
+/* The first letter of each pattern.  Every reading of every sample is looked up: most rows differ here. */
+static const char first_letters[] = {
+#define READING(pattern, ...) (pattern)[0],
+#include "metric/readings.def"
+};
 
 /* A mismatch goes back to the last star only: enough, since a star matches anything. */
 static bool matches(const char *pattern, const char *name)
@@ -56,15 +62,31 @@ const struct metric *reading_find(const char *name)
 {
 	size_t row = 0;
 
-	while (row + 1 < reading_count && !matches(readings[row].name, name))
+	while (row + 1 < reading_count &&
+	       ((first_letters[row] != *name && first_letters[row] != '*') ||
+		!matches(readings[row].name, name)))
 		row++;
 	return &readings[row];
+}
+
+/* The first row that begins with the same word as the pattern. */
+static unsigned family_of(const char *pattern)
+{
+	size_t length = strcspn(pattern, " ");
+	unsigned row = 0;
+
+	while (first_letters[row] != *pattern ||
+	       strncmp(readings[row].name, pattern, length) != 0 ||
+	       (readings[row].name[length] && readings[row].name[length] != ' '))
+		row++;
+	return row;
 }
 
 struct metric reading_metric(const char *name)
 {
 	struct metric metric = *reading_find(name);
 
+	metric.family = family_of(metric.name);
 	metric.name = name;
 	return metric;
 }
@@ -72,16 +94,4 @@ struct metric reading_metric(const char *name)
 bool reading_is_known(const char *name)
 {
 	return reading_find(name) < &readings[reading_count - 1];
-}
-
-size_t reading_family(const char *name)
-{
-	const char *pattern = reading_find(name)->name;
-	size_t length = strcspn(pattern, " ");
-	size_t row = 0;
-
-	while (strncmp(readings[row].name, pattern, length) != 0 ||
-	       (readings[row].name[length] && readings[row].name[length] != ' '))
-		row++;
-	return row;
 }

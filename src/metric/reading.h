@@ -18,15 +18,13 @@ extern const size_t reading_count;
 /* The first row that the name matches; the last row matches every name. */
 const struct metric *reading_find(const char *name);
 
-/* The descriptor of a reading; it points to the name, which must outlive it. */
+/*
+ * The descriptor of a reading; it points to the name, which must outlive it.  Rows of readings.def
+ * that begin with the same word are a family.
+ */
 struct metric reading_metric(const char *name);
 
 /* Whether a row describes the reading.  One that no row describes is a plain number of the host. */
 bool reading_is_known(const char *name);
-
-/*
- * The place of the name's family in the table.  Rows of a family begin with the same word.
- */
-size_t reading_family(const char *name);
 
 #endif

@@ -31,6 +31,10 @@ static const struct step byte_steps[] = {
 static const struct step count_steps[] = {
 	{ 1, "" }, { 1e3, " K" }, { 1e6, " M" }, { 1e9, " G" }, { 1e12, " T" }, { 0, NULL },
 };
+static const struct step hundredths_steps[] = {
+	{ 100, "" },
+	{ 0, NULL },
+};
 static const struct step plain_steps[] = {
 	{ 1, "" },
 	{ 0, NULL },
@@ -50,6 +54,8 @@ static const struct step *unit_steps(enum metric_unit unit)
 		return byte_steps;
 	case UNIT_COUNT:
 		return count_steps;
+	case UNIT_HUNDREDTHS:
+		return hundredths_steps;
 	default:
 		return plain_steps;
 	}
@@ -95,6 +101,14 @@ static bool is_long(enum metric_unit unit, double value)
 	       (unit == UNIT_US && fabs(value) >= LONG_NS / 1000);
 }
 
+/* The most decimal places that a number in steps of this size has. */
+static int decimals(enum metric_unit unit, double size, double value)
+{
+	if (unit == UNIT_HUNDREDTHS)
+		return 2;
+	return size == 1 && unit != UNIT_RATIO && value == floor(value) ? 0 : 3;
+}
+
 void unit_format(struct text *out, enum metric_unit unit, uint64_t value)
 {
 	const struct step *step = pick_step(unit, (double)value);
@@ -116,9 +130,7 @@ void unit_format_real(struct text *out, enum metric_unit unit, double value)
 	} else if (is_long(unit, value)) {
 		append_long(out, unit == UNIT_US ? value * 1000 : value);
 	} else {
-		append_three(out, value / step->size,
-			     step->size == 1 && unit != UNIT_RATIO && value == floor(value) ? 0 :
-											      3);
+		append_three(out, value / step->size, decimals(unit, step->size, value));
 		text_append_string(out, step->suffix);
 	}
 }
@@ -231,7 +243,5 @@ void unit_format_number(struct text *out, enum metric_unit unit, const struct un
 	else if (value != 0 && fabs(shown) < 0.0005)
 		text_append_string(out, value < 0 ? ">-0.001" : "<0.001");
 	else
-		append_three(out, shown,
-			     scale->size == 1 && unit != UNIT_RATIO && shown == floor(shown) ? 0 :
-											       3);
+		append_three(out, shown, decimals(unit, scale->size, shown));
 }

@@ -73,7 +73,7 @@ struct critical_path {
 	uint64_t not_seen_ns;
 	uint64_t threshold_ns; /* shorter times off the CPU are added up, not followed */
 	uint64_t edges; /* how often the path went to another thread; each short time counts */
-	bool of_busiest; /* attach: the first thread only waited for work; this is the busiest one's */
+	bool of_busiest; /* the first thread only waited or napped; this is another's, which worked */
 	struct task_key thread; /* whose path it is */
 	/* Most time first.  When there are many, the last are PATH_OTHERS, one for each kind. */
 	ARRAY_OF(struct path_part) parts;

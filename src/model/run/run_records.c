@@ -215,6 +215,14 @@ static const struct record_field segment_members[] = {
 	{ 0 },
 };
 
+static const struct record_field waiter_members[] = {
+	MEMBER(run_waiter, "pid", I32, pid)
+	MEMBER(run_waiter, "tid", I32, tid)
+	MEMBER(run_waiter, "comm", CHARS, comm)
+	MEMBER(run_waiter, "waits_for", CHARS, object)
+	{ 0 },
+};
+
 const struct record_kind
 	run_record =     { SHEET_RUN, run_members },
 	tree_record =    { SHEET_RUN, tree_members },
@@ -227,7 +235,8 @@ const struct record_kind
 	sample_record =  { SHEET_SAMPLES, sample_members },
 	path_record =    { SHEET_RUN, path_members },
 	part_record =    { SHEET_PATH, part_members },
-	segment_record = { SHEET_PATH_SEGMENTS, segment_members };
+	segment_record = { SHEET_PATH_SEGMENTS, segment_members },
+	waiter_record =  { SHEET_DEADLOCK, waiter_members };
 /* clang-format on */
 
 static int write_text(struct snapshot *snapshot, struct sheet *sheet, uint32_t row,

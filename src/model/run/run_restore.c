@@ -333,6 +333,19 @@ static int restore_path(struct restorer *restorer)
 	return status;
 }
 
+static int restore_deadlock(struct restorer *restorer)
+{
+	const struct snapshot *snapshot = restorer->snapshot;
+	struct run_deadlock *deadlock = &restorer->run->deadlock;
+	uint32_t count = snapshot->sheets[SHEET_DEADLOCK].row_count;
+	int status = 0;
+
+	for (uint32_t row = 0; row < count && row < RUN_WAITERS_MAX && status == 0; row++)
+		status = record_read(snapshot, &waiter_record, row, NULL,
+				     &deadlock->waiters[deadlock->count++]);
+	return status;
+}
+
 /* Finds the process nearest to its descriptor limit, by its number and start time. */
 static void restore_fullest(struct restorer *restorer)
 {
@@ -357,6 +370,8 @@ static int restore(struct restorer *restorer)
 		status = restore_waits_and_phases(restorer);
 	if (status == 0)
 		status = restore_path(restorer);
+	if (status == 0)
+		status = restore_deadlock(restorer);
 	restore_fullest(restorer);
 	run_find_root(restorer->run);
 	return status;

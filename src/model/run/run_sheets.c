@@ -384,6 +384,9 @@ int run_add_sheets(struct snapshot *snapshot, const struct run *run)
 	if (status == 0)
 		status = add_records(snapshot, &event_record, run->past.events.data,
 				     run->past.events.count, sizeof(run->past.events.data[0]));
+	if (status == 0)
+		status = add_records(snapshot, &waiter_record, run->deadlock.waiters,
+				     run->deadlock.count, sizeof(run->deadlock.waiters[0]));
 	if (status == 0 && run->path.is_known)
 		status = add_path(snapshot, &run->path);
 	return status < 0 ? status : add_samples(snapshot, run);

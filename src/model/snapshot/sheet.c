@@ -2,7 +2,7 @@
 #include "model/snapshot/sheet.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,60 +117,90 @@ const struct column *sheet_find(const struct sheet *sheet, const char *name)
 
 /*
  * The sort key of a column: its family's place in readings.def, then, for each of its words, the
- * number of the name's prefix up to that word.  Prefixes are numbered as they are first seen.  So
- * columns that share words are together, in the order in which the kernel listed them.  Columns in
- * that order already stay in it, so a file that is read and written again does not change.
+ * first column whose name has the same words up to there.  So columns that share words are
+ * together, in the order in which the kernel listed them.  Columns in that order already stay in
+ * it, so a file that is read and written again does not change.
  */
 struct place {
 	struct column column;
-	size_t family;
 	uint32_t levels[LEVELS];
+};
+
+/* The first columns that have each prefix, by the prefix's number. */
+struct prefixes {
+	struct dictionary *numbers;
+	ARRAY_OF(uint32_t) first;
 };
 
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *first = a, *second = b;
+	unsigned families[] = { first->column.metric->family, second->column.metric->family };
 
-	if (first->family != second->family)
-		return first->family < second->family ? -1 : 1;
+	if (families[0] != families[1])
+		return families[0] < families[1] ? -1 : 1;
 	for (int level = 0; level < LEVELS; level++)
 		if (first->levels[level] != second->levels[level])
 			return first->levels[level] < second->levels[level] ? -1 : 1;
 	return 0;
 }
 
-static int find_place(struct dictionary *prefixes, const struct column *column, struct place *ret)
+static int first_with(struct prefixes *prefixes, const char *name, size_t length, uint32_t column,
+		      uint32_t *ret)
 {
-	char name[SHEET_NAME_SIZE + 24]; /* its first word is the family */
-	size_t length;
+	uint32_t number;
+	int status = dictionary_add(prefixes->numbers, name, length, &number);
+
+	if (status == 0)
+		status = array_extend(&prefixes->first, number + 1, column);
+	if (status == 0)
+		*ret = prefixes->first.data[number];
+	return status;
+}
+
+/* The last word of a name needs no search: no other column has the whole name. */
+static int find_place(struct prefixes *prefixes, const struct column *column, uint32_t number,
+		      struct place *ret)
+{
+	char name[sizeof(column->metric->family) + SHEET_NAME_SIZE]; /* the family comes first */
+	size_t length = sizeof(column->metric->family);
 	int status = 0;
 
-	*ret = (struct place){ .column = *column, .family = reading_family(column->metric->name) };
-	length = (size_t)snprintf(name, sizeof(name), "%zu ", ret->family);
-	snprintf(name + length, sizeof(name) - length, "%s", column->metric->name);
-	for (int level = 0; level < LEVELS && name[length] && status == 0; level++) {
-		length += name[length] == ' ';
-		length += level + 1 < LEVELS ? strcspn(name + length, " ") : strlen(name + length);
-		status = dictionary_add(prefixes, name, length, &ret->levels[level]);
+	*ret = (struct place){ .column = *column };
+	memcpy(name, &column->metric->family, length);
+	memcpy(name + length, column->metric->name, strlen(column->metric->name) + 1);
+	for (int level = 0; level < LEVELS && status == 0; level++) {
+		length += strcspn(name + length, " ");
+		if (level + 1 == LEVELS || !name[length]) {
+			ret->levels[level] = number;
+			break;
+		}
+		status = first_with(prefixes, name, length, number, &ret->levels[level]);
+		length++;
 	}
 	return status;
 }
 
-static int order_columns(struct sheet *sheet)
+/* Puts the columns in order; *ret_moved says whether any is at another place now. */
+static int order_columns(struct sheet *sheet, bool *ret_moved)
 {
 	size_t count = sheet->columns.count;
-	struct dictionary *prefixes = dictionary_new();
+	struct prefixes prefixes = { .numbers = dictionary_new() };
 	struct place *places = calloc(count + 1, sizeof(*places));
-	int status = prefixes && places ? 0 : -ENOMEM;
+	int status = prefixes.numbers && places ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = find_place(prefixes, &sheet->columns.data[i], &places[i]);
+		status = find_place(&prefixes, &sheet->columns.data[i], (uint32_t)i, &places[i]);
 	if (status == 0)
 		qsort(places, count, sizeof(*places), compare_places);
-	for (size_t i = 0; i < count && status == 0; i++)
+	*ret_moved = false;
+	for (size_t i = 0; i < count && status == 0; i++) {
+		*ret_moved |= sheet->columns.data[i].metric != places[i].column.metric;
 		sheet->columns.data[i] = places[i].column;
+	}
 	free(places);
-	dictionary_free(prefixes);
+	array_free(&prefixes.first);
+	dictionary_free(prefixes.numbers);
 	return status;
 }
 
@@ -197,7 +227,8 @@ static int number_columns(struct sheet *sheet)
 
 int sheet_finish(struct sheet *sheet)
 {
-	int status = order_columns(sheet);
+	bool has_moved;
+	int status = order_columns(sheet, &has_moved);
 
-	return status < 0 ? status : number_columns(sheet);
+	return status == 0 && has_moved ? number_columns(sheet) : status;
 }

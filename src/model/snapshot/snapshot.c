@@ -32,6 +32,7 @@ static const char *const sheet_names[SHEET_COUNT] = {
 	[SHEET_CGROUPS_BEGIN] = "run.cgroups_begin", [SHEET_HOST_BEGIN] = "run.host_begin",
 	[SHEET_EVENTS] = "run.events", [SHEET_SAMPLES] = "run.samples",
 	[SHEET_PATH] = "run.critical_path", [SHEET_PATH_SEGMENTS] = "run.critical_path_segments",
+	[SHEET_DEADLOCK] = "run.deadlock",
 };
 /* clang-format on */
 

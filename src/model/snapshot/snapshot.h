@@ -105,6 +105,7 @@ enum sheet_id {
 	SHEET_SAMPLES,
 	SHEET_PATH,	     /* parts of the critical path */
 	SHEET_PATH_SEGMENTS, /* its longest stretches */
+	SHEET_DEADLOCK,	     /* threads that waited for each other, in that order */
 	SHEET_COUNT,
 };
 
@@ -227,6 +228,12 @@ int snapshot_process_row(struct snapshot *snapshot, uint32_t process, uint32_t *
 
 /* Drops the tasks for which keep[row] is 0, and processes that have no task left. */
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);
+
+/*
+ * Leaves two rows of each process: its first task, and one with tid 0 that stands for all its other
+ * threads (see struct task).  Values that cannot be added up are absent there.  0 or -ENOMEM.
+ */
+int snapshot_fold_threads(struct snapshot *snapshot);
 
 /* Puts the columns of every sheet in order.  After the last reading.  0 or -ENOMEM. */
 int snapshot_finish_sheets(struct snapshot *snapshot);

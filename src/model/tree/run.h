@@ -52,6 +52,8 @@ bool run_end_find(const char *name, enum run_end *ret);
 struct run_limits {
 	struct run_number host_cpu_some_us, host_memory_some_us, host_memory_full_us;
 	struct run_number host_io_some_us, host_io_full_us;
+	/* Time of all CPUs that the hypervisor took, and that was used; both or none. */
+	struct run_number host_steal_ns, host_busy_ns;
 	const char *cgroup; /* the path, NULL when not known */
 	struct run_number cgroup_periods, cgroup_throttled_periods, cgroup_throttled_ns;
 	struct run_number cgroup_quota_us, cgroup_period_us; /* cpu.max, absent when unlimited */
@@ -64,6 +66,14 @@ struct run_limits {
 	uint32_t online_cpus;
 };
 
+/*
+ * Sockets that the live processes of the tree had at the end: connections to other hosts or over
+ * loopback, and those on which they wait for connections, Unix sockets among them.
+ */
+struct run_sockets {
+	struct run_number connected, listening; /* both or none */
+};
+
 /* One sample of the tree; counters count from the beginning of the run. */
 struct run_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -72,6 +82,22 @@ struct run_sample {
 	uint64_t processes, threads;
 	bool has_rss, has_fds;
 	uint64_t rss_bytes, open_fds;
+};
+
+#define RUN_WAITERS_MAX 16
+#define RUN_OBJECT_SIZE 192
+
+/* A thread that waits for ever. */
+struct run_waiter {
+	int32_t pid, tid;
+	char comm[TREE_COMM_SIZE];
+	char object[RUN_OBJECT_SIZE]; /* what it waits for, and who has it: for people */
+};
+
+/* Threads that wait for each other: each for the next one, the last for the first. */
+struct run_deadlock {
+	struct run_waiter waiters[RUN_WAITERS_MAX];
+	uint32_t count; /* 0: there was none */
 };
 
 /* Something that happened to a member. */
@@ -84,7 +110,6 @@ struct past_event {
 	char comm[TREE_COMM_SIZE];
 };
 
-#define RUN_DEADLOCK_SIZE 160
 #define PAST_EVENTS 16384
 #define PAST_SAMPLES 4096
 
@@ -161,6 +186,7 @@ struct run {
 	size_t source_count;
 	struct tree *tree;
 	struct run_limits limits;
+	struct run_sockets sockets;
 	struct run_hardware hardware;
 	struct run_sampled sampled; /* how waits were sampled */
 	struct run_sampling sampling;
@@ -169,7 +195,7 @@ struct run {
 	struct run_past past;
 	struct timeline *timeline; /* while it is live; NULL: no critical path is wanted */
 	struct critical_path path;
-	char deadlock[RUN_DEADLOCK_SIZE]; /* who waits for whom in a circle; "" when nobody does */
+	struct run_deadlock deadlock; /* when we stopped watching */
 	struct phases phases;
 	struct phase_now now; /* at the last sample */
 	struct run_losses losses;
