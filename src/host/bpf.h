@@ -31,9 +31,13 @@ int host_bpf_explain(int status, struct error *error);
 
 /*
  * The distance from the run queue of a CPU to its preemption count, in which a BPF program sees
- * whether it was called from an interrupt; 0 when this kernel does not say where these are.
+ * whether it was called from an interrupt; 0 when this kernel does not say where these are.  Where
+ * the kernel has its count in pcpu_hot, it is the distance to that.
  */
-int64_t host_bpf_preempt_distance(void);
+int64_t host_bpf_preempt_distance(const struct host *host);
+
+/* The same from the bytes of a description of types (BTF), aligned for 32-bit values. */
+int64_t bpf_percpu_distance(const void *bytes, size_t length);
 
 /*
  * Takes bytes and returns how many it has consumed, or a negative errno that ends the walk.  The
