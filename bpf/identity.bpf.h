@@ -37,7 +37,7 @@ static __always_inline __s32 pid_number(const struct pid *pid)
 {
 	struct upid upid = {};
 
-	if (BPF_CORE_READ(pid, level) < reader_level)
+	if (reader_level && BPF_CORE_READ(pid, level) < reader_level)
 		return 0;
 	upid_read(pid, reader_level, &upid);
 	return (__u64)upid.ns == reader_namespace ? upid.nr : 0;

@@ -243,7 +243,9 @@ struct kernfs_node {
 };
 
 struct cgroup {
+	int level;
 	struct kernfs_node *kn;
+	struct cgroup *ancestors[1];
 };
 
 struct cgroup_subsys_state {
@@ -266,6 +268,11 @@ typedef struct {
 /* Since 6.15: says which thread is the last of its process. */
 struct trace_event_raw_sched_process_exit {
 	_Bool group_dead;
+};
+
+/* Since 6.8 the tracepoint has the task itself as its argument, before only its number. */
+struct trace_event_raw_mark_victim {
+	__u32 uid;
 };
 
 struct list_head {
@@ -383,6 +390,11 @@ struct socket {
 	struct sock *sk;
 };
 
+/* Per CPU, from 6.2 to 6.14. */
+struct pcpu_hot {
+	int preempt_count;
+};
+
 struct kernel_siginfo {
 	int si_code;
 };
@@ -466,6 +478,7 @@ struct task_struct {
 	int exit_code;
 	unsigned long jobctl;
 	unsigned int in_iowait : 1;
+	unsigned int in_execve : 1;
 	unsigned int in_memstall : 1; /* PSI */
 	int pid;
 	int tgid;

@@ -52,16 +52,38 @@ struct counter_sum {
 	__u64 counters[MM_COUNTERS];
 };
 
-static __always_inline void counter_add_cpu(struct counter_sum *sum, __u64 offset)
+/* Since 6.6 the parts that belong to one CPU are next to each other. */
+static __always_inline bool parts_are_adjacent(const struct counter_sum *sum)
 {
-	for (int i = 0; i < MM_COUNTERS; i++) {
-		__s32 part = 0;
+	__u64 first = sum->counters[MM_FILEPAGES];
 
-		if (sum->counters[i])
-			bpf_probe_read_kernel(&part, sizeof(part),
-					      (void *)(sum->counters[i] + offset));
-		sum->pages += part;
+	return sum->counters[MM_ANONPAGES] == first + MM_ANONPAGES * sizeof(__s32) &&
+	       sum->counters[MM_SHMEMPAGES] == first + MM_SHMEMPAGES * sizeof(__s32);
+}
+
+/* Adds what a CPU counts: of `count` counters that are next to each other, from `first` on. */
+static __always_inline void counter_add(struct counter_sum *sum, __u32 first, __u32 count,
+					__u64 offset)
+{
+	__s32 parts[MM_COUNTERS] = {};
+
+	bpf_probe_read_kernel(parts, count * sizeof(parts[0]),
+			      (void *)(sum->counters[first] + offset));
+	sum->pages += parts[0] + parts[1] + parts[3];
+}
+
+static __always_inline __s64 counter_total(struct counter_sum *sum)
+{
+	bool is_adjacent = parts_are_adjacent(sum);
+
+	for (__u32 cpu = 0; cpu < cpu_count && cpu < RESIDENT_CPUS_MAX; cpu++) {
+		counter_add(sum, MM_FILEPAGES, is_adjacent ? MM_COUNTERS : 1, cpu_offsets[cpu]);
+		if (is_adjacent)
+			continue;
+		counter_add(sum, MM_ANONPAGES, 1, cpu_offsets[cpu]);
+		counter_add(sum, MM_SHMEMPAGES, 1, cpu_offsets[cpu]);
 	}
+	return sum->pages;
 }
 
 static __always_inline void counter_open(struct mm_struct *mm, __u32 index, struct counter_sum *sum)
@@ -72,6 +94,11 @@ static __always_inline void counter_open(struct mm_struct *mm, __u32 index, stru
 
 	sum->pages += BPF_CORE_READ(typed, count);
 	sum->counters[index] = (__u64)BPF_CORE_READ(typed, counters);
+}
+
+static __always_inline bool counters_are_plain(void)
+{
+	return bpf_core_field_exists(struct mm_struct___plain, rss_stat.count);
 }
 
 /* Before 6.2: one sum, without the pages that threads have not added yet. */
@@ -87,21 +114,18 @@ static __always_inline __s64 resident_pages(struct mm_struct *mm)
 {
 	struct counter_sum sum = {};
 
-	if (bpf_core_type_exists(struct mm_rss_stat))
+	if (counters_are_plain())
 		return plain_pages((const void *)mm);
 	counter_open(mm, MM_FILEPAGES, &sum);
 	counter_open(mm, MM_ANONPAGES, &sum);
 	counter_open(mm, MM_SHMEMPAGES, &sum);
-	for (__u32 cpu = 0; cpu < cpu_count && cpu < RESIDENT_CPUS_MAX; cpu++)
-		counter_add_cpu(&sum, cpu_offsets[cpu]);
-	return sum.pages;
+	return counter_total(&sum);
 }
 
 /* With more CPUs than there is room for, some parts would be missing. */
 static __always_inline bool resident_is_known(void)
 {
-	return (cpu_count && cpu_count <= RESIDENT_CPUS_MAX) ||
-	       bpf_core_type_exists(struct mm_rss_stat);
+	return (cpu_count && cpu_count <= RESIDENT_CPUS_MAX) || counters_are_plain();
 }
 
 #endif

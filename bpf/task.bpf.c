@@ -13,6 +13,7 @@
  * directly.  Pointers are read with bpf_probe_read_kernel(), whose results are plain numbers to
  * the verifier.  Only pointers with many members behind them are worth the search.
  */
+#include "cgroup.bpf.h"
 #include "identity.bpf.h"
 #include "resident.bpf.h"
 #include "task.h"
@@ -21,10 +22,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 const volatile __u32 want_stats = 0;
 const volatile __u32 want_delays = 0;
-const volatile __u32 cgroup_hierarchy = TASK_CGROUP_UNIFIED;
 const volatile __u32 affinity_words = 1;
 
-/* Set by the reader between walks: write only numbers and start times of leaders. */
+/* Set by the reader between walks: only leaders, with TASK_IDENTITY_FIELDS and numbers. */
 __u32 only_identity = 0;
 
 static struct {
@@ -37,6 +37,8 @@ static struct delay_fields delay_fields;
 static struct stats_fields stats_fields;
 static struct name_fields name_fields;
 static __u64 open_fds[TASK_FDS_MAX / 64];
+static __u64 memory[512]; /* a copy of the mm_struct that is being read */
+static struct mm_struct *memory_original;
 static const struct css_set *latest_set;
 static __u64 latest_cgroup_id;
 
@@ -47,7 +49,7 @@ static __u64 latest_cgroup_id;
 #define FOLLOW_signal(path) signal->path
 #define FOLLOW_delays(path) delays->path
 #define FOLLOW_cred(path) BPF_CORE_READ(cred, path)
-#define FOLLOW_mm(path) BPF_CORE_READ(mm, path)
+#define FOLLOW_mm(path) mm->path
 
 /* Reads one FIELD of the section that is being filled, if this kernel has it. */
 #define READ(section, fields, present, member, base, path)                                         \
@@ -57,37 +59,7 @@ static __u64 latest_cgroup_id;
 	}
 
 #define READ_NOTHING(member)
-
-/*
- * Finds the cgroup of a set in the hierarchy that was asked for.  The kernel remembers few types
- * while it loads a program: those of one kind are used together, so that it searches for each
- * once.
- */
-static __always_inline struct cgroup *cgroup_find(const struct css_set *set)
-{
-	struct cgroup_subsys_state *state = 0;
-	__u64 controller = 0;
-
-	switch (cgroup_hierarchy) {
-	case TASK_CGROUP_UNIFIED:
-		break;
-#define CONTROLLER(name)                                                                           \
-	case TASK_CGROUP_##name:                                                                   \
-		if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, name##_cgrp_id))            \
-			return 0;                                                                  \
-		controller = bpf_core_enum_value(enum cgroup_subsys_id, name##_cgrp_id);           \
-		break;
-		TASK_CGROUP_CONTROLLERS(CONTROLLER)
-#undef CONTROLLER
-	default:
-		return 0;
-	}
-	if (cgroup_hierarchy == TASK_CGROUP_UNIFIED)
-		return BPF_CORE_READ(set, dfl_cgrp);
-	bpf_probe_read_kernel(&state, sizeof(state),
-			      (const char *)&set->subsys + controller * sizeof(state));
-	return BPF_CORE_READ(state, cgroup);
-}
+#define READ_TASK(member, base, path) READ(TASK, fields, present, member, base, path)
 
 /* Most threads of a process have the same set of cgroups: do not read the id again. */
 static __always_inline __u64 cgroup_id_find(struct task_struct *task)
@@ -117,20 +89,25 @@ static __always_inline int ext_enabled_read(struct task_struct *task, __u64 *ret
 	return 1;
 }
 
-static __always_inline void task_fill(struct task_struct *task)
+static __always_inline __u64 identity_fill(struct task_struct *task, struct task_fields *fields)
 {
-	struct task_fields *fields = &record.task;
 	__u64 present = BIT(TASK, pid) | BIT(TASK, tgid);
 
 	fields->pid = thread_number(task);
 	fields->tgid = process_number(task);
+	TASK_IDENTITY_FIELDS(READ_TASK)
+	return present;
+}
+
+static __always_inline void task_fill(struct task_struct *task)
+{
+	struct task_fields *fields = &record.task;
+	__u64 present = identity_fill(task, fields);
+
 	if (ext_enabled_read(task, &fields->ext_enabled))
 		present |= BIT(TASK, ext_enabled);
 	comm_copy(task, fields->comm);
-
-#define READ_TASK(member, base, path) READ(TASK, fields, present, member, base, path)
 	TASK_FIELDS(READ_TASK, READ_NOTHING)
-#undef READ_TASK
 	fields->cgroup_id = cgroup_id_find(task);
 	if (fields->cgroup_id)
 		present |= BIT(TASK, cgroup_id);
@@ -177,21 +154,57 @@ static __always_inline __u64 fds_fill(struct task_struct *task, struct group_fie
 	return BIT(GROUP, open_fds) | BIT(GROUP, scope_fds);
 }
 
-static __always_inline __u64 memory_fill(struct mm_struct *mm, struct group_fields *fields)
+/*
+ * Most of the time of a walk the CPU waits for memory.  What we want of an mm_struct is in seven
+ * cache lines; copied at once, they are waited for together.
+ */
+#define MEMORY ((const struct mm_struct *)memory)
+
+/* The original is kept in memory for the same reason as in section_is_in(). */
+static __always_inline void memory_copy(struct task_struct *task)
 {
-	const struct file *file = BPF_CORE_READ(mm, exe_file);
+	__u32 size = bpf_core_type_size(struct mm_struct);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (size > sizeof(memory) || bpf_probe_read_kernel(memory, size, mm))
+		mm = 0;
+	memory_original = mm;
+	barrier();
+}
+
+/* A macro, since only a constant index is relocated. */
+#define MEMORY_COUNTER(index, sum)                                                                 \
+	((sum)->pages += MEMORY->rss_stat[index].count,                                            \
+	 (sum)->counters[index] = (__u64)MEMORY->rss_stat[index].counters)
+
+static __always_inline __s64 memory_pages(const struct mm_struct *mm)
+{
+	struct counter_sum sum = {};
+
+	if (bpf_core_type_exists(struct mm_rss_stat))
+		return plain_pages((const void *)mm);
+	MEMORY_COUNTER(MM_FILEPAGES, &sum);
+	MEMORY_COUNTER(MM_ANONPAGES, &sum);
+	MEMORY_COUNTER(MM_SHMEMPAGES, &sum);
+	return counter_total(&sum);
+}
+
+static __always_inline __u64 memory_fill(const struct mm_struct *mm, struct group_fields *fields)
+{
+	const struct file *file = MEMORY->exe_file;
+	const struct inode *inode = BPF_CORE_READ(file, f_inode);
 	__u64 present = 0;
 	__s64 pages;
 
 	if (resident_is_known()) {
-		pages = resident_pages(mm);
+		pages = memory_pages(mm);
 		fields->rss = pages > 0 ? pages : 0;
 		present |= BIT(GROUP, rss);
 	}
 	if (!file)
 		return present;
-	fields->exe_inode = BPF_CORE_READ(file, f_inode, i_ino);
-	fields->exe_device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	fields->exe_inode = BPF_CORE_READ(inode, i_ino);
+	fields->exe_device = BPF_CORE_READ(inode, i_sb, s_dev);
 	fields->exe_mount = (__u64)BPF_CORE_READ(file, f_path.mnt);
 	fields->exe_dentry = (__u64)BPF_CORE_READ(file, f_path.dentry);
 	return present | BIT(GROUP, exe_inode) | BIT(GROUP, exe_device) | BIT(GROUP, exe_mount) |
@@ -209,8 +222,9 @@ static __always_inline void group_fill(struct task_struct *task)
 	struct group_fields *fields = &group_fields;
 	struct signal_struct *signal = task->signal;
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	const struct mm_struct *mm = MEMORY, *original;
 
+	memory_copy(task);
 	fields->ppid = parent_number(task);
 	fields->pgid = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_PGID]));
 	fields->session = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_SID]));
@@ -219,13 +233,14 @@ static __always_inline void group_fill(struct task_struct *task)
 	GROUP_FIELDS(READ_GROUP, READ_NOTHING)
 #undef READ_GROUP
 	present |= fds_fill(task, fields);
-	if (mm)
-		present |= memory_fill(mm, fields);
+	original = memory_original;
+	if (original)
+		present |= memory_fill(original, fields);
 	/*
 	 * A kernel thread only borrows memory.  A task that exits drops its pointer before the
 	 * memory is freed: if it still has the pointer, the memory was valid while it was read.
 	 */
-	if (task->flags & PF_KTHREAD || !mm || BPF_CORE_READ(task, mm) != mm)
+	if (task->flags & PF_KTHREAD || !original || BPF_CORE_READ(task, mm) != original)
 		present &= ~of_memory;
 	fields->present = present;
 }
@@ -324,6 +339,11 @@ int dump_task(struct bpf_iter__task *context)
 		cpu_offsets_find();
 	}
 	head_fill(task, size);
+	if (only_identity) {
+		record.task.present = identity_fill(task, &record.task);
+		bpf_seq_write(output, &record, size);
+		return 0;
+	}
 	task_fill(task);
 	cpus_fill(task, words);
 	bpf_seq_write(output, &record, size);

@@ -18,6 +18,7 @@
 
 #ifndef __bpf__
 #include <linux/types.h>
+#include <string.h>
 #endif
 
 #define TASK_COMM_SIZE 16
@@ -58,14 +59,40 @@ enum task_cgroup {
 	TASK_CGROUP_COUNT,
 };
 
+#ifndef __bpf__
+/*
+ * The number of a hierarchy: version 2, or that of a v1 controller.  The programs find no cgroup in
+ * one that has none, TASK_CGROUP_COUNT.
+ */
+static inline __u32 task_cgroup_number(unsigned version, const char *controller)
+{
+	static const char *const names[TASK_CGROUP_COUNT] = {
+#define TASK_CGROUP_NAME(name) [TASK_CGROUP_##name] = #name,
+		TASK_CGROUP_CONTROLLERS(TASK_CGROUP_NAME)
+#undef TASK_CGROUP_NAME
+	};
+
+	if (version == 2)
+		return TASK_CGROUP_UNIFIED;
+	for (__u32 i = TASK_CGROUP_UNIFIED + 1; i < TASK_CGROUP_COUNT; i++)
+		if (strcmp(controller, names[i]) == 0)
+			return i;
+	return TASK_CGROUP_COUNT;
+}
+#endif
+
+/* With these and its numbers a task is known again. */
+#define TASK_IDENTITY_FIELDS(FIELD)                                                                \
+	FIELD(start_boottime,        task, start_boottime)                                         \
+	FIELD(exec_id,               task, self_exec_id)
+
 /* Task numbers are those in the reader's PID namespace. */
 #define TASK_FIELDS(FIELD, COMPUTED)                                                               \
 	COMPUTED(pid)                                                                              \
 	COMPUTED(tgid)                                                                             \
 	COMPUTED(cgroup_id)                                                                        \
 	COMPUTED(ext_enabled)                                                                      \
-	FIELD(start_boottime,        task, start_boottime)                                         \
-	FIELD(exec_id,               task, self_exec_id)                                           \
+	TASK_IDENTITY_FIELDS(FIELD)                                                                \
 	FIELD(state,                 task, __state)                                                \
 	FIELD(exit_state,            task, exit_state)                                             \
 	FIELD(policy,                task, policy)                                                 \

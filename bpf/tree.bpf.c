@@ -4,35 +4,24 @@
  * each thread goes.
  *
  * A child inherits its membership at fork, in the storage of the task itself.  The ledger needs
- * only the switch program; system calls and wake-ups have separate programs, which are loaded only
+ * only the switch program; system calls and wake-ups have separate programs, which are attached only
  * when wanted.  The final account of a thread is taken at its last switch, where its CPU time is
  * final; at sched_process_exit it is not yet.
+ *
+ * The kernel checks all of this while the command waits.  That takes long where a pointer in a task
+ * is followed, since the kernel then searches all its types, and where many paths meet: so such
+ * pointers are read once or by a helper, and what is rare is a function that is not static.
  */
+#include "signal.bpf.h"
 #include "tree_calls.bpf.h"
 #include "tree_end.bpf.h"
 #include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
+#include "tree_signals.bpf.h"
 #include "tree_waking.bpf.h"
 #include "tree_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-#define SIGHUP 1
-#define SIGINT 2
-#define SIGQUIT 3
-#define SIGKILL 9
-#define SIGPIPE 13
-#define SIGTERM 15
-#define SIGCHLD 17
-#define SIGCONT 18
-#define SIGURG 23
-#define SIGWINCH 28
-#define SIGNALS 64
-#define SEND_SIG_PRIV 1 /* instead of a pointer to a siginfo */
-
-/* The outcome of sending a signal. */
-#define SIGNAL_DELIVERED 0
-#define SIGNAL_LOST_INFO 4 /* delivered, but without its details */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -207,9 +196,7 @@ static __always_inline void end_fill(struct task_struct *task, struct process_st
 				     struct tree_process_record *record)
 {
 	const struct signal_struct *signal = BPF_CORE_READ(task, signal);
-	__s32 status = BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT ?
-			       BPF_CORE_READ(signal, group_exit_code) :
-			       BPF_CORE_READ(task, group_leader, exit_code);
+	__s32 status = exit_status(task);
 
 	process_head(task, TREE_RECORD_PROCESS, sizeof(*record), &record->head);
 	record->status = status;
@@ -268,125 +255,34 @@ int tree_exit(__u64 *arguments)
 	return 0;
 }
 
-static __always_inline bool is_fatal(__s32 signal)
-{
-	return signal > 0 && signal <= SIGNALS && signal != SIGCHLD && signal != SIGCONT &&
-	       signal != SIGURG && signal != SIGWINCH;
-}
-
-/*
- * A signal that is marked SEND_SIG_PRIV or has a positive code comes from the kernel.  So does one
- * without details that a process sends to itself (a broken pipe).
- */
-static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sender,
-					   struct task_struct *target)
-{
-	if (info == SEND_SIG_PRIV)
-		return true;
-	if (!info)
-		return sender->tgid == target->tgid;
-	return BPF_CORE_READ((const struct kernel_siginfo *)info, si_code) > 0;
-}
-
-/*
- * Whether to report a signal.  One with a handler says little, unless people use it to end
- * programs.
- */
-static __always_inline bool is_reported(struct task_struct *target, __s32 signal)
-{
-	const struct sighand_struct *handlers = BPF_CORE_READ(target, sighand);
-	const char *actions = (const char *)&handlers->action;
-	const struct k_sigaction *action =
-		(const void *)(actions + (signal - 1) * bpf_core_type_size(struct k_sigaction));
-
-	return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM ||
-	       signal == SIGKILL || !BPF_CORE_READ(action, sa.sa_handler);
-}
-
-/* A signal that is ignored, or was already pending from another sender, ends nothing. */
-static __always_inline bool is_delivered(__s32 result)
-{
-	return result == SIGNAL_DELIVERED || result == SIGNAL_LOST_INFO;
-}
-
-static __always_inline void signal_send(struct task_struct *target,
-					const struct process_state *process)
-{
-	struct tree_signal_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-
-	if (!record) {
-		loss_count(TREE_LOSS_EVENTS);
-		return;
-	}
-	process_head(target, TREE_RECORD_SIGNAL, sizeof(*record), &record->head);
-	record->number = process->signal;
-	record->sender_pid = process->sender_pid;
-	name_copy(record->sender_comm, process->sender_comm);
-	bpf_ringbuf_submit(record, ring_flags());
-}
-
-SEC("tp_btf/signal_generate")
-int tree_signal(__u64 *arguments)
-{
-	__s32 signal = (__s32)arguments[0];
-	struct task_struct *target = (void *)arguments[2];
-	struct task_struct *sender = bpf_get_current_task_btf();
-	struct thread_state *state;
-	struct process_state *process;
-	__u64 info = 0;
-	__u32 tgid;
-
-	/* Read as a number, since to the verifier an argument is never a null pointer. */
-	bpf_probe_read_kernel(&info, sizeof(info), arguments + 1);
-	if (!is_fatal(signal) || !is_delivered((__s32)arguments[4]))
-		return 0;
-	state = thread_find(target);
-	if (!state || state->phase == PHASE_ARMED)
-		return 0;
-	tgid = target->tgid;
-	process = bpf_map_lookup_elem(&processes, &tgid);
-	if (!process)
-		return 0;
-	process->signal = signal;
-	process->sender_pid = 0;
-	process->sender_comm[0] = process->sender_comm[1] = 0;
-	if (!is_from_kernel(info, sender, target)) {
-		process->sender_pid = process_number(sender);
-		comm_copy(sender, process->sender_comm);
-	}
-	if (is_reported(target, signal))
-		signal_send(target, process);
-	return 0;
-}
-
 static __always_inline void switch_out(struct task_struct *task, struct thread_state *state,
-				       __u64 now, __u32 task_state)
+				       __u64 now, __u64 clock, __u32 task_state)
 {
 	if (state->phase == PHASE_ARMED)
 		return;
 	sequence_step(state);
-	thread_leave(task, state, now);
+	thread_leave(task, state, now, clock);
 	off_cpu_begin(state);
 	/* A task that was about to sleep stays runnable when a signal came. */
 	if (!task_state || !task->__state)
 		state->reason = RUNNABLE;
 	else
 		state->reason = wait_reason_of(task, state, task_state, true);
-	scope_leave(task, state);
+	if (may_have_scopes(task))
+		scope_leave(state);
 	sequence_step(state);
 	if (task_state & TASK_DEAD)
-		thread_end(task, state, now);
+		thread_end(state, now);
 }
 
 /* The switch that brings a thread matters only before its exec. */
-static __always_inline void first_await(struct task_struct *prev, struct task_struct *next,
-					struct thread_state *leaving)
+static __always_inline void first_await(struct task_struct *next, struct thread_state *leaving,
+					__u64 now, __u64 clock)
 {
 	struct thread_state *entering = thread_find(next);
-	__u64 now = bpf_ktime_get_ns();
 
-	if (arrivals_are_known())
-		first_clock_offset = now - scheduler_clock(prev);
+	if (clock)
+		first_clock_offset = now - clock;
 	if (entering && entering->phase == PHASE_ARMED) {
 		entering->armed_cpu = next->se.sum_exec_runtime;
 		entering->in_ns = now;
@@ -402,20 +298,19 @@ int tree_switch(__u64 *arguments)
 	struct task_struct *prev = (void *)arguments[1];
 	struct task_struct *next = (void *)arguments[2];
 	__u32 prev_state = arguments[3];
+	__u64 now, clock = scheduler_clock(
+			   prev); /* read here, since the verifier is slow to check it */
 	struct thread_state *leaving = thread_find(prev);
-	struct cpu_past *cpu = cpu_find();
-	__u64 now = 0;
 
-	if (is_first_awaited)
-		first_await(prev, next, leaving);
-	if (cpu) {
-		now = bpf_ktime_get_ns();
-		slice_end(cpu, prev, leaving, now);
-	}
+	if (!leaving && !want_waits && !is_first_awaited)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (want_waits)
+		slices_switch(prev, next, leaving, now, clock);
 	if (leaving)
-		switch_out(prev, leaving, now ? now : bpf_ktime_get_ns(), preempt ? 0 : prev_state);
-	if (cpu)
-		slice_add(cpu, next, now);
+		switch_out(prev, leaving, now, clock, preempt ? 0 : prev_state);
+	if (is_first_awaited)
+		first_await(next, leaving, now, clock);
 	return 0;
 }
 
@@ -430,7 +325,7 @@ int tree_waking(__u64 *arguments)
 	struct thread_state *state = thread_find(task);
 	__u64 now;
 
-	if (!state)
+	if (!state || !want_waits)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (task->on_cpu)
@@ -440,40 +335,13 @@ int tree_waking(__u64 *arguments)
 	return 0;
 }
 
-/* For kernels that report the exit of a process only when its memory is gone. */
-static __always_inline void peak_remember(struct task_struct *task)
-{
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	struct process_state *process;
-	__u32 tgid = task->tgid;
-
-	process = bpf_map_lookup_elem(&processes, &tgid);
-	if (!process || !mm || !resident_is_known())
-		return;
-	process->peak_pages = peak_pages(mm);
-	process->has_peak = 1;
-}
-
-/* A signal without a handler usually ends the process. */
-SEC("tp_btf/signal_deliver")
-int tree_signal_deliver(__u64 *arguments)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	const struct k_sigaction *action = (void *)arguments[2];
-
-	if (is_fatal((__s32)arguments[0]) && thread_find(task) &&
-	    !BPF_CORE_READ(action, sa.sa_handler))
-		peak_remember(task);
-	return 0;
-}
-
 SEC("tp_btf/sys_enter")
 int tree_sys_enter(__u64 *arguments)
 {
 	__s64 number = arguments[1];
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (call_enter(task, number))
+	if (want_calls && call_enter(task, number))
 		peak_remember(task);
 	return 0;
 }
@@ -483,6 +351,8 @@ int tree_sys_exit(__u64 *arguments)
 {
 	struct pt_regs *registers = (void *)arguments[0];
 	__s64 result = arguments[1];
-	call_leave(bpf_get_current_task_btf(), registers, result);
+
+	if (want_calls)
+		call_leave(bpf_get_current_task_btf(), registers, result);
 	return 0;
 }

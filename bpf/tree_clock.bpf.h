@@ -10,8 +10,8 @@
 
 static __always_inline bool arrivals_are_known(void)
 {
-	return bpf_core_field_exists(struct sched_info, last_arrival) &&
-	       bpf_core_field_exists(struct sched_entity, cfs_rq);
+	return bpf_core_field_exists(struct task_struct, sched_info.last_arrival) &&
+	       bpf_core_field_exists(struct task_struct, se.cfs_rq);
 }
 
 /*
@@ -33,14 +33,6 @@ static __always_inline __u64 task_arrival(struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.last_arrival) ?
 		       task->sched_info.last_arrival :
 		       0;
-}
-
-/* How long the task that now leaves its CPU was on it; 0 when that is not known. */
-static __always_inline __u64 task_ran(struct task_struct *task)
-{
-	__u64 clock = scheduler_clock(task), arrival = task_arrival(task);
-
-	return clock > arrival ? clock - arrival : 0;
 }
 
 /* What a sample needs to know about a task; read again for each try. */

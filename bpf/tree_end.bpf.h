@@ -106,23 +106,24 @@ static __always_inline void last_account_send(struct tree_thread_record *record,
 	bpf_ringbuf_submit_dynptr(&target, ring_flags());
 }
 
-/* At the last switch of a thread: nothing of it changes any more. */
-static __always_inline void thread_end(struct task_struct *task, struct thread_state *state,
-				       __u64 now)
+/* At the last switch of the current thread: nothing of it changes any more. */
+__noinline int thread_end(struct thread_state *state, __u64 now)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct tree_thread_record *record;
 	struct tail tail = {};
 	__u32 zero = 0;
 
 	record = bpf_map_lookup_elem(&last_accounts, &zero);
-	if (!record)
-		return;
+	if (!record || !state)
+		return 0;
 	state->phase = PHASE_ENDED;
 	account_fill(task, state, now, record);
 	traffic_fill(task, state, &record->usage);
 	record->ledger = state->ledger;
 	tail_find(task, state, record, &tail);
 	last_account_send(record, &tail);
+	return 0;
 }
 
 #endif

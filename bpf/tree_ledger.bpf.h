@@ -101,16 +101,17 @@ static __always_inline __u32 sequence_read(struct thread_state *state)
 
 /* Ends the time on the CPU, and with that the time off the CPU before it. */
 static __always_inline void thread_leave(struct task_struct *task, struct thread_state *state,
-					 __u64 now)
+					 __u64 now, __u64 clock)
 {
 	__u64 run_delay = task_run_delay(task);
 	__u64 cpu = task->se.sum_exec_runtime;
-	__u64 clock = scheduler_clock(task), arrival = task_arrival(task);
+	__u64 arrival = task_arrival(task);
 
 	if (state->phase == PHASE_LEFT) {
 		state->in_ns =
 			arrival_ns(state, clock ? clock - arrival : cpu - state->cpu_ns, now);
-		scope_return(state, state->in_ns - state->out_ns);
+		if (state->scope.depth)
+			scope_return(state, state->in_ns - state->out_ns);
 		interval_end(state, run_delay);
 	}
 	state->ledger.on_cpu_ns += now - state->in_ns;

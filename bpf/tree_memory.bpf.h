@@ -6,7 +6,6 @@
 #define BPF_TREE_MEMORY_BPF_H
 
 #include "resident.bpf.h"
-#include "tree_state.bpf.h"
 
 /* Before 6.2, pages that a task counted recently are not yet in the sum of its process. */
 static __always_inline __s64 uncounted_pages(void)

@@ -159,14 +159,15 @@ static __always_inline void slice_add(struct cpu_past *cpu, struct task_struct *
  * idle tasks; then the task came without a slice.
  */
 static __always_inline void slice_end(struct cpu_past *cpu, struct task_struct *task,
-				      bool is_member, __u64 now)
+				      bool is_member, __u64 now, __u64 clock)
 {
 	struct cpu_slice *last = slice_at(cpu, cpu->count - 1);
 
 	if (last->pid != task->pid) {
-		__u64 ran = task_ran(task);
+		__u64 arrival = task_arrival(task);
+		__u64 since_ns = clock > arrival ? now - (clock - arrival) : now;
 
-		slice_add(cpu, task, now - ran > last->since_ns ? now - ran : last->since_ns);
+		slice_add(cpu, task, since_ns > last->since_ns ? since_ns : last->since_ns);
 		last = slice_at(cpu, cpu->count - 1);
 	}
 	last->is_member = is_member;
@@ -174,6 +175,17 @@ static __always_inline void slice_end(struct cpu_past *cpu, struct task_struct *
 		return;
 	last->number = process_number(task);
 	comm_copy(task, last->comm);
+}
+
+static __always_inline void slices_switch(struct task_struct *prev, struct task_struct *next,
+					  bool is_member, __u64 now, __u64 clock)
+{
+	struct cpu_past *cpu = cpu_find();
+
+	if (!cpu)
+		return;
+	slice_end(cpu, prev, is_member, now, clock);
+	slice_add(cpu, next, now);
 }
 
 static __always_inline void queued_add(struct tree_off_cpu_record *record,
@@ -204,22 +216,35 @@ static __always_inline void queued_extend(struct tree_off_cpu_record *record, __
 	record->queued_outside_ns = record->queued_outside_ns * all / known;
 }
 
-/* Finds out who had this CPU while the thread, whose slice is the last one, waited for it. */
+struct queued_search {
+	struct cpu_past *cpu;
+	struct tree_off_cpu_record *record;
+	__u64 end_ns; /* of the part that was not searched yet */
+	__u64 longest_ns;
+};
+
+static long examine_slice(__u32 index, struct queued_search *search)
+{
+	struct cpu_slice *slice = slice_at(search->cpu, search->cpu->count - 3 - index);
+	struct tree_off_cpu_record *record = search->record;
+	__u64 begin_ns = slice->since_ns > record->wake_ns ? slice->since_ns : record->wake_ns;
+
+	if (search->end_ns > begin_ns)
+		queued_add(record, slice, search->end_ns - begin_ns, &search->longest_ns);
+	search->end_ns = begin_ns;
+	return begin_ns == record->wake_ns;
+}
+
+/*
+ * Finds out who had this CPU while the thread waited for it.  The last slice is that of the thread
+ * that comes now, the one before that of the thread itself.
+ */
 static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cpu_record *record)
 {
-	__u64 end = record->run_ns, longest_ns = 0;
+	struct queued_search search = { .cpu = cpu, .record = record, .end_ns = record->run_ns };
 
-	for (__u32 i = 2; i <= CPU_SLICES; i++) {
-		struct cpu_slice *slice = slice_at(cpu, cpu->count - i);
-		__u64 begin = slice->since_ns > record->wake_ns ? slice->since_ns : record->wake_ns;
-
-		if (end > begin)
-			queued_add(record, slice, end - begin, &longest_ns);
-		end = begin;
-		if (begin == record->wake_ns)
-			break;
-	}
-	queued_extend(record, end);
+	bpf_loop(CPU_SLICES - 2, examine_slice, &search, 0);
+	queued_extend(record, search.end_ns);
 }
 
 /* The sequence steps on also for a record that is lost, so that its reader sees a gap. */

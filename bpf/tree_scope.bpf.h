@@ -57,9 +57,17 @@ static __always_inline bool may_have_scopes(struct task_struct *task)
 	       !(task->flags & (PF_EXITING | PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
+/* The key is a copy, since 6.1 takes none from the memory that a function was given. */
+static __always_inline struct tree_scope_use *use_find(struct thread_state *state)
+{
+	__s32 pid = state->pid;
+
+	return bpf_map_lookup_elem(&scope_uses, &pid);
+}
+
 static __always_inline void scope_lose(struct thread_state *state)
 {
-	struct tree_scope_use *use = bpf_map_lookup_elem(&scope_uses, &state->pid);
+	struct tree_scope_use *use = use_find(state);
 
 	loss_count(TREE_LOSS_SCOPES);
 	if (use)
@@ -90,56 +98,59 @@ static __always_inline void path_read(struct thread_state *state, __u64 block)
 	key->depth = depth;
 }
 
-/* The task leaves its CPU: notes in which scopes it is. */
-static __always_inline void scope_leave(struct task_struct *task, struct thread_state *state)
+/* The current task leaves its CPU: notes in which scopes it is. */
+__noinline int scope_leave(struct thread_state *state)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct tree_scope_place *place;
 	__u64 block = 0;
 
-	if (!may_have_scopes(task))
-		return;
 	place = bpf_task_storage_get(&scope_places, task->group_leader, 0, 0);
-	if (!place)
-		return;
+	if (!place || !state)
+		return 0;
 	state->scope.area_ns = place->area_ns;
 	if (bpf_probe_read_user(&block, sizeof(block),
 				(void *)(thread_pointer(task) + place->self_offset)) < 0)
 		scope_lose(state);
 	else if (block)
 		path_read(state, block);
+	return 0;
 }
 
 /*
  * Gives the path a sum.  A process that makes up paths takes no room from others: it has a limit of
  * its own.
  */
-static __always_inline __u64 *sum_add(struct thread_state *state)
+static __always_inline __u64 *sum_add(struct thread_state *state, const struct tree_scope_key *key)
 {
-	struct tree_scope_use *use = bpf_map_lookup_elem(&scope_uses, &state->pid);
+	struct tree_scope_use *use = use_find(state);
 	__u64 none = 0;
 
 	if (!use || use->paths >= TREE_SCOPE_PATHS_MAX)
 		return 0;
-	if (bpf_map_update_elem(&scope_sums, &state->scope, &none, BPF_NOEXIST) == 0)
+	if (bpf_map_update_elem(&scope_sums, key, &none, BPF_NOEXIST) == 0)
 		__sync_fetch_and_add(&use->paths, 1);
-	return bpf_map_lookup_elem(&scope_sums, &state->scope);
+	return bpf_map_lookup_elem(&scope_sums, key);
 }
 
 /* The task was back after that time, and leaves again. */
-static __always_inline void scope_return(struct thread_state *state, __u64 off_ns)
+__noinline int scope_return(struct thread_state *state, __u64 off_ns)
 {
+	struct tree_scope_key key;
 	__u64 *sum;
 
-	if (!state->scope.depth)
-		return;
-	sum = bpf_map_lookup_elem(&scope_sums, &state->scope);
+	if (!state)
+		return 0;
+	key = state->scope;
+	sum = bpf_map_lookup_elem(&scope_sums, &key);
 	if (!sum)
-		sum = sum_add(state);
+		sum = sum_add(state, &key);
 	if (sum)
 		__sync_fetch_and_add(sum, off_ns);
 	else
 		scope_lose(state);
 	state->scope.depth = 0;
+	return 0;
 }
 
 /* The arguments that PR_SET_NAME ignores. */

@@ -46,19 +46,23 @@ static __always_inline void files_forget(struct files *files)
 		files->known[i].number = 0;
 }
 
-/* Whether no other thread can open or close descriptors of the current thread. */
-static __always_inline bool has_own_files(void)
+/* The table of descriptors; 0: it ends before `fd`. */
+static __always_inline struct file **file_table(struct files_struct *files, __u32 fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct files_struct *files = task->files;
+	struct fdtable *table;
 
-	return files && files->count.counter == 1;
+	if (!files)
+		return 0;
+	table = files->fdt;
+	if (!table || fd >= table->max_fds)
+		return 0;
+	return table->fd;
 }
 
-static __always_inline __u32 look_up_socket(struct files *files, __u32 fd, bool is_own)
+static __always_inline __u32 look_up_socket(struct files *files, struct file **table, __u32 fd,
+					    bool is_own)
 {
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
-	struct file **table = own_files(fd);
 	struct file *file = 0;
 	__u64 operations = 0;
 
@@ -86,13 +90,15 @@ static __always_inline __u32 look_up_socket(struct files *files, __u32 fd, bool 
 __noinline __u32 socket_kind_of(struct files *files, __u32 fd)
 {
 	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
-	bool is_own = has_own_files();
+	struct files_struct *all = bpf_get_current_task_btf()->files;
+	/* No other thread can open or close them. */
+	bool is_own = all && all->count.counter == 1;
 
 	if (!files)
 		return SOCKET_NONE;
 	if (is_own && files->known[index].number == fd + 1)
 		return files->known[index].kind;
-	return look_up_socket(files, fd, is_own);
+	return look_up_socket(files, file_table(all, fd), fd, is_own);
 }
 
 static __always_inline __u64 second_argument(struct pt_regs *registers, __u32 abi)

@@ -193,41 +193,23 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
 }
 
 /*
- * The descriptor table of the current task, whose members can be read directly; 0: it ends before
- * `fd`.
+ * Not static, so that the verifier checks it once and separately; that makes loading fast.  It reads
+ * through a helper also where it could follow pointers: whenever the verifier meets a pointer in a
+ * task, it searches all types of the kernel.
  */
-static __always_inline struct file **own_files(__u32 fd)
+__noinline __u32 file_class_of(struct descriptors *descriptors, __u64 files, __u32 fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct files_struct *files = task->files;
-	struct fdtable *table;
+	const struct fdtable *table = BPF_CORE_READ((const struct files_struct *)files, fdt);
 
-	if (!files)
-		return 0;
-	table = files->fdt;
-	if (!table || fd >= table->max_fds)
-		return 0;
-	return table->fd;
-}
-
-/* Not static, so that the verifier checks it once and separately; that makes loading fast. */
-__noinline __u32 own_descriptor_class(struct descriptors *descriptors, __u32 fd)
-{
-	struct file **files = own_files(fd);
-
-	if (!files || !descriptors)
-		return TREE_WAIT_OTHER;
-	return descriptor_class(descriptors, files, fd);
-}
-
-static __always_inline __u32 others_descriptor_class(struct task_struct *task,
-						     struct descriptors *descriptors, __u32 fd)
-{
-	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-
-	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+	if (!table || !descriptors || fd >= BPF_CORE_READ(table, max_fds))
 		return TREE_WAIT_OTHER;
 	return descriptor_class(descriptors, BPF_CORE_READ(table, fd), fd);
+}
+
+static __always_inline __u32 descriptor_class_of(struct task_struct *task,
+						 struct descriptors *descriptors, __u32 fd)
+{
+	return file_class_of(descriptors, (__u64)BPF_CORE_READ(task, files), fd);
 }
 
 /*
@@ -235,7 +217,8 @@ static __always_inline __u32 others_descriptor_class(struct task_struct *task,
  * the same call begins this soon after one that was examined, it is taken to be of the same kind:
  * there was hardly time to close the descriptor, open something else, and wait for that.
  */
-static __always_inline __u32 awaited_class(struct thread_state *state, const struct call *call)
+static __always_inline __u32 awaited_class(struct task_struct *task, struct thread_state *state,
+					   const struct call *call)
 {
 	struct descriptors *descriptors = &state->descriptors;
 	__u64 key = (__u64)call->number << 32 | (__u32)call->first;
@@ -243,7 +226,7 @@ static __always_inline __u32 awaited_class(struct thread_state *state, const str
 	if (descriptors->last != key || state->out_ns - descriptors->last_ns >= AWAITED_NS) {
 		descriptors->last = key;
 		descriptors->last_ns = state->out_ns;
-		descriptors->last_class = own_descriptor_class(descriptors, call->first);
+		descriptors->last_class = descriptor_class_of(task, descriptors, call->first);
 	}
 	state->object = descriptors->last_inode;
 	return descriptors->last_class;
@@ -256,6 +239,15 @@ struct exit_word_search {
 	__u32 is_found;
 };
 
+/* It is the first member of each node in every kernel. */
+static __always_inline struct list_head *list_next(const struct list_head *node)
+{
+	struct list_head *next = 0;
+
+	bpf_probe_read_kernel(&next, sizeof(next), node);
+	return next;
+}
+
 static long examine_thread(__u32 index, struct exit_word_search *search)
 {
 	struct list_head *node = search->node;
@@ -266,7 +258,7 @@ static long examine_thread(__u32 index, struct exit_word_search *search)
 	if (!node || node == search->end)
 		return 1;
 	search->is_found = (__u64)BPF_CORE_READ(task, clear_child_tid) == search->word;
-	search->node = BPF_CORE_READ(node, next);
+	search->node = list_next(node);
 	return search->is_found;
 }
 
@@ -283,7 +275,7 @@ __noinline __u32 is_exit_word(__u64 signal, __u64 word)
 
 	if (!word || !signal)
 		return 0;
-	search.node = BPF_CORE_READ(head, next);
+	search.node = list_next(head);
 	bpf_loop(THREADS_SEARCHED, examine_thread, &search, 0);
 	return search.is_found;
 }
@@ -370,8 +362,8 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;
 	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
-		rule = is_current ? awaited_class(state, call) :
-				    others_descriptor_class(task, &state->descriptors, call->first);
+		rule = is_current ? awaited_class(task, state, call) :
+				    descriptor_class_of(task, &state->descriptors, call->first);
 	return rule & 0xff;
 }
 

@@ -15,7 +15,7 @@
 #define PREEMPT_HARDIRQ_OR_NMI 0xff0000
 #define REASON_NOT_KNOWN 0xff /* of a wait that has not begun */
 
-/* From the run queue of a CPU to its preemption count; 0: not known. */
+/* From the run queue of a CPU to its preemption count, or to pcpu_hot, which has it; 0: not known. */
 const volatile __s64 preempt_distance = 0;
 
 /*
@@ -50,17 +50,20 @@ static __always_inline __u32 waker_class_read(struct waker *waker)
 
 static __always_inline bool interrupts_are_known(void)
 {
-	return preempt_distance || bpf_core_field_exists(struct thread_info, preempt);
+	return preempt_distance || bpf_core_field_exists(struct task_struct, thread_info.preempt);
 }
 
 static __always_inline __u32 preempt_count_read(struct task_struct *current)
 {
+	__s64 distance = preempt_distance;
 	__u32 count = 0;
 
-	if (bpf_core_field_exists(struct thread_info, preempt))
+	if (bpf_core_field_exists(struct task_struct, thread_info.preempt))
 		return current->thread_info.preempt.count;
+	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
+		distance += bpf_core_field_offset(struct pcpu_hot, preempt_count);
 	bpf_probe_read_kernel(&count, sizeof(count),
-			      (const char *)current->se.cfs_rq->rq + preempt_distance);
+			      (const char *)BPF_CORE_READ(current, se.cfs_rq, rq) + distance);
 	return count;
 }
 
