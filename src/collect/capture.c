@@ -221,12 +221,18 @@ int sampling_open(const struct host *host, const struct capture_options *options
 	return 0;
 }
 
+void sampling_leave_out(struct sampling *sampling, uint32_t without)
+{
+	sampling->options.without = without;
+}
+
 void sampling_close(struct sampling *sampling)
 {
 	if (!sampling)
 		return;
 	task_iterator_close(sampling->iterator);
 	process_facts_clear(&sampling->facts);
+	host_figure_files_clear(&sampling->figures);
 	jemalloc_close(sampling->jemalloc);
 	free(sampling);
 }

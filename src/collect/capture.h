@@ -78,6 +78,8 @@ struct sampling;
 int sampling_open(const struct host *host, const struct capture_options *options,
 		  struct sampling **ret, struct error *error);
 int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error *error);
+/* From the next sample on, these sources are switched off: a bit for each. */
+void sampling_leave_out(struct sampling *sampling, uint32_t without);
 void sampling_close(struct sampling *sampling); /* NULL is allowed */
 
 static inline void sampling_close_pointer(struct sampling **sampling)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
+#include "collect/host/host_figures.h"
 #include "collect/process/process_facts.h"
 #include "host/host.h"
 #include "metric/metric.h"
@@ -87,6 +88,7 @@ struct sampling {
 	struct task_iterator *iterator; /* NULL: procfs lists the tasks */
 	struct error no_iterator;	/* why the iterator does not work, if it was tried */
 	struct process_facts facts;
+	struct host_figure_files figures;
 	struct jemalloc_source *jemalloc; /* NULL until the first sample with heap counters */
 };
 
@@ -119,7 +121,8 @@ struct capture {
 void walked_processes_sort(struct capture *capture);
 void walked_threads_sort(struct capture *capture); /* there are many: sort only if needed */
 const struct walked_thread *walked_thread_find(const struct capture *capture, int32_t tid);
-const struct walked_process *walked_process_find(const struct capture *capture, int32_t tgid);
+const struct walked_process *walked_process_find(const struct capture *capture,
+						 const struct process *process);
 
 /* Lists tasks from proc.  The caller orders the rows (snapshot_finish).  0 or a negative errno. */
 int procfs_list(struct capture *capture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses small files of the kernel, by the few formats that they have: those of a cgroup, the
- * host's pressure, and the memory of a process by kind of page.
+ * host's pressure and its own figures, and the memory of a process by kind of page.
  *
  * Parsers never fail on a text: a line that makes no sense is left out and counted.  Keys are
  * short and of plain characters, so that they can become names of readings.
@@ -29,7 +29,18 @@ enum kernel_format {
 	 * that fits.  What does not parse is left out without being counted, unless it is all.
 	 */
 	KERNEL_PRESSURE,
-	KERNEL_KIB, /* lines "key: number kB"; other lines are left out without being counted */
+	KERNEL_KIB,	/* lines "key: number kB"; other lines are left out without being counted */
+	KERNEL_STAT,	/* of /proc/stat; "cpu user", "cpu0 idle", "ctxt", "softirq RCU" */
+	KERNEL_LOADS,	/* of loadavg, in hundredths: "1min"; "running", "tasks" */
+	KERNEL_MEMINFO, /* lines "key: number kB" and "key: number" */
+	/*
+	 * Lines of numbers about a device: "vda read_bytes", "eth0 rx_bytes".  Partitions, and
+	 * devices that have done nothing since they exist, are left out.
+	 */
+	KERNEL_DISKS,
+	KERNEL_INTERFACES,
+	KERNEL_SOCKETS,	   /* lines "protocol: key number ..." */
+	KERNEL_INTERRUPTS, /* by line, summed over the CPUs; those that never came are left out */
 	KERNEL_FORMAT_COUNT,
 };
 
@@ -46,6 +57,7 @@ struct kernel_value {
 	char key[KERNEL_KEY_SIZE]; /* "usage_usec", "8:0 rbytes"; "" for a file of one value */
 	enum cell_state state;	   /* never CELL_ABSENT */
 	uint64_t number;	   /* a signed one is two's complement */
+	enum raw_unit raw;	   /* what metric_from_raw() needs, where the format tells */
 	const char *text;	   /* of CELL_TEXT; in the text that is parsed */
 	size_t length;
 };

@@ -47,10 +47,21 @@ const struct walked_thread *walked_thread_find(const struct capture *capture, in
 		       sizeof(struct walked_thread), compare_ids);
 }
 
-const struct walked_process *walked_process_find(const struct capture *capture, int32_t tgid)
+/*
+ * Processes and what was walked of them are in the same order, so the place is mostly known: that
+ * of the row, less the processes that the iterator did not report.
+ */
+const struct walked_process *walked_process_find(const struct capture *capture,
+						 const struct process *process)
 {
-	if (!capture->walked_processes.count)
-		return NULL;
-	return bsearch(&tgid, capture->walked_processes.data, capture->walked_processes.count,
-		       sizeof(struct walked_process), compare_ids);
+	const struct walked_process *walked = capture->walked_processes.data;
+	size_t row = (size_t)(process - capture->snapshot->processes);
+	size_t count = capture->walked_processes.count;
+	size_t missing = capture->snapshot->process_count - count;
+
+	if (row < count && walked[row].tgid == process->tgid)
+		return &walked[row];
+	if (row - missing < count && walked[row - missing].tgid == process->tgid)
+		return &walked[row - missing];
+	return count ? bsearch(&process->tgid, walked, count, sizeof(*walked), compare_ids) : NULL;
 }

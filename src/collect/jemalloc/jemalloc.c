@@ -80,7 +80,7 @@ static int find_candidates(struct collection *collection)
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
 		const struct process_image *image = &capture->images[row];
 		const struct walked_process *walked =
-			walked_process_find(capture, snapshot->processes[row].tgid);
+			walked_process_find(capture, &snapshot->processes[row]);
 		struct candidate candidate = {
 			.row = row,
 			.image = image,

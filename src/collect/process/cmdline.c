@@ -18,48 +18,32 @@
 #include "collect/process/reader_pool.h"
 
 #define WAIT_NS 500000000ll
+#define AT_ONCE 2	   /* half the time on two CPUs, and no more work */
 #define HELP_NS 50000000ll /* when a reader takes longer, another one helps */
 #define QUEUE_MAX 256	   /* fds that may wait in the queue; at most a quarter of our limit */
-
-/* The end of a command line that was cut. */
-static const char cut[] = "...";
 
 static const char late_reason[] =
 	"deadline passed while another thread held the process's memory map";
 
 size_t cmdline_join(char *bytes, size_t length)
 {
-	bool is_cut = length == CMDLINE_MAX;
-	size_t joined = text_words(bytes, length, &is_cut);
-
-	for (size_t i = 0; i < joined; i++)
-		if (bytes[i] == '\0')
-			bytes[i] = ' ';
-	if (!is_cut)
-		return joined;
-	memcpy(bytes + CMDLINE_MAX - strlen(cut), cut, strlen(cut));
-	return CMDLINE_MAX;
-}
-
-static ssize_t read_open(int fd, char *buffer)
-{
-	ssize_t length = read(fd, buffer, CMDLINE_MAX);
-
-	return length < 0 ? -errno : (ssize_t)cmdline_join(buffer, (size_t)length);
-}
-
-static ssize_t read_file(const struct pool_request *request, char *buffer)
-{
-	CLEANUP(close_fd)
-	int fd = file_open_below(request->dir, "cmdline", O_RDONLY | request->flags);
-
-	return fd < 0 ? fd : read_open(fd, buffer);
+	return text_join_words(bytes, length, length == CMDLINE_MAX);
 }
 
 static ssize_t read_cmdline(const struct pool_request *request, char buffer[POOL_BYTES])
 {
 	_Static_assert(CMDLINE_MAX < POOL_BYTES, "an answer has room for a command line");
-	return request->pid ? read_open(request->dir, buffer) : read_file(request, buffer);
+	CLEANUP(close_fd) int fd = -1;
+	char path[32] = "cmdline";
+	ssize_t length;
+
+	if (request->pid)
+		snprintf(path, sizeof(path), "%" PRId32 "/cmdline", request->pid);
+	fd = file_open_below(request->dir, path, O_RDONLY | request->flags);
+	if (fd < 0)
+		return fd;
+	length = read(fd, buffer, CMDLINE_MAX);
+	return length < 0 ? -errno : (ssize_t)cmdline_join(buffer, (size_t)length);
 }
 
 static int take_answer(void *context, const struct pool_answer *answer)
@@ -90,8 +74,9 @@ int cmdline_start(struct capture *capture, struct reader_pool **ret)
 {
 	const struct pool_options options = {
 		.read = read_cmdline,
+		.dir = capture->host->proc,
 		.is_direct = !capture->host->live,
-		.at_once = 1,
+		.at_once = AT_ONCE,
 		.room = find_room(),
 		.help_ns = HELP_NS,
 		.budget_ns = WAIT_NS,
@@ -111,19 +96,15 @@ void cmdline_add(struct reader_pool *pool, uint32_t process_row, int dir)
 	reader_pool_read(pool, &request);
 }
 
-void cmdline_add_number(struct reader_pool *pool, struct capture *capture, uint32_t process_row)
+void cmdline_add_number(struct reader_pool *pool, const struct capture *capture,
+			uint32_t process_row)
 {
-	struct pool_request request = {
+	const struct pool_request request = {
 		.tag = process_row,
+		.dir = -1,
 		.pid = capture->snapshot->processes[process_row].tgid,
 		.patience_ns = WAIT_NS,
 	};
-	char path[32];
 
-	snprintf(path, sizeof(path), "%" PRId32 "/cmdline", request.pid);
-	request.dir = file_open_below(capture->host->proc, path, O_RDONLY);
-	if (request.dir >= 0)
-		reader_pool_read(pool, &request);
-	else
-		source_count(&capture->tallies[SOURCE_CMDLINE], request.dir);
+	reader_pool_read(pool, &request);
 }

@@ -28,7 +28,8 @@ void cmdline_add(struct reader_pool *pool, uint32_t process_row, int dir);
  * Adds a process by its pid alone.  The caller checks afterwards that the pid still belongs to the
  * same process.
  */
-void cmdline_add_number(struct reader_pool *pool, struct capture *capture, uint32_t process_row);
+void cmdline_add_number(struct reader_pool *pool, const struct capture *capture,
+			uint32_t process_row);
 
 /*
  * Turns the bytes of a command line into one line: NULs between words become blanks, and a line of

@@ -38,9 +38,9 @@ struct process_facts {
 void process_facts_clear(struct process_facts *known);
 
 /* What is known about the process; NULL when it is new or has executed another program. */
-const struct process_fact *process_facts_find(const struct process_facts *known,
-					      const struct process *process,
-					      const struct walked_process *walked);
+struct process_fact *process_facts_find(const struct process_facts *known,
+					const struct process *process,
+					const struct walked_process *walked);
 
 /* Replaces the sampling's facts by those of this capture's processes.  0 or -ENOMEM. */
 int process_facts_keep(struct capture *capture);

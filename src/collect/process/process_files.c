@@ -55,9 +55,13 @@ static int lose_process(struct process_files *files, int status)
 		return status;
 	if (is_vanished(status))
 		capture->snapshot->tally.processes_ended++;
-	for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
-		if (!is_vanished(status) && source_wanted(capture, lost[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
+		/* Without readers, the command lines failed as a whole, which was counted. */
+		bool is_counted = lost[i] == SOURCE_CMDLINE && !files->texts.cmdlines;
+
+		if (!is_vanished(status) && source_wanted(capture, lost[i]) && !is_counted)
 			source_count(&capture->tallies[lost[i]], status);
+	}
 	return 0;
 }
 
@@ -228,7 +232,7 @@ static int add_process(struct process_files *files, uint32_t row)
 {
 	struct capture *capture = files->capture;
 	const struct process *process = &capture->snapshot->processes[row];
-	const struct walked_process *walked = walked_process_find(capture, process->tgid);
+	const struct walked_process *walked = walked_process_find(capture, process);
 
 	if (walked && walked->is_sized && walked->is_counted && !files->statm_has_more &&
 	    process->start_time_ns && !task_has_ended(capture->snapshot, process->first_task))

@@ -61,7 +61,7 @@ bool process_lacks_memory(const struct capture *capture, uint32_t row)
 	const struct snapshot *snapshot = capture->snapshot;
 	const struct source_tally *statm = &capture->tallies[SOURCE_STATM];
 	const struct walked_process *walked =
-		walked_process_find(capture, snapshot->processes[row].tgid);
+		walked_process_find(capture, &snapshot->processes[row]);
 	uint64_t size;
 
 	if (snapshot_get(snapshot, METRIC_vm_bytes, row, &size) || statm->failed)

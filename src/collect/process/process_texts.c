@@ -24,7 +24,8 @@ void process_texts_begin(struct process_texts *texts, struct capture *capture)
 	if (status == 0)
 		return;
 	source_count(&capture->tallies[SOURCE_CMDLINE], status);
-	capture->tallies[SOURCE_CMDLINE].reason = "no thread could be started to read it";
+	if (status != -EMFILE && status != -ENFILE)
+		capture->tallies[SOURCE_CMDLINE].reason = "no thread could be started to read it";
 }
 
 /* Uses what an earlier sample read of the process, if it still runs the same program. */

@@ -56,6 +56,54 @@ struct reader_pool {
 	struct text answer; /* the answer being delivered; not guarded */
 };
 
+/*
+ * Reads that nobody waits for any more, of all pools.  A process that is captured again and again
+ * and never lets go of its lock would cost a thread each time: it is not asked again until the
+ * reader is back.  When the table is full, nobody is asked.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct stuck_read {
+		const struct reader_pool *pool; /* NULL: this place is free */
+		uint64_t number;
+		int32_t pid;
+	} reads[POOL_STUCK];
+} stuck = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void add_stuck(const struct reader_pool *pool, uint64_t number, int32_t pid)
+{
+	pthread_mutex_lock(&stuck.lock);
+	for (size_t i = 0; i < POOL_STUCK; i++)
+		if (!stuck.reads[i].pool) {
+			stuck.reads[i] = (struct stuck_read){ pool, number, pid };
+			break;
+		}
+	pthread_mutex_unlock(&stuck.lock);
+}
+
+static void remove_stuck(const struct reader_pool *pool, uint64_t number)
+{
+	pthread_mutex_lock(&stuck.lock);
+	for (size_t i = 0; i < POOL_STUCK; i++)
+		if (stuck.reads[i].pool == pool && stuck.reads[i].number == number)
+			stuck.reads[i].pool = NULL;
+	pthread_mutex_unlock(&stuck.lock);
+}
+
+static bool would_be_stuck(int32_t pid)
+{
+	size_t count = 0;
+	bool found = false;
+
+	pthread_mutex_lock(&stuck.lock);
+	for (size_t i = 0; i < POOL_STUCK; i++) {
+		count += stuck.reads[i].pool != NULL;
+		found |= stuck.reads[i].pool && pid && stuck.reads[i].pid == pid;
+	}
+	pthread_mutex_unlock(&stuck.lock);
+	return found || count > POOL_STUCK - POOL_READERS;
+}
+
 static int64_t now_ns(void)
 {
 	return (int64_t)monotonic_ns();
@@ -63,6 +111,7 @@ static int64_t now_ns(void)
 
 static void reader_pool_free(struct reader_pool *pool)
 {
+	close_fd(&pool->options.dir);
 	array_free(&pool->queue);
 	text_free(&pool->bytes);
 	text_free(&pool->answer);
@@ -122,15 +171,19 @@ static void serve_next(struct reader_pool *pool)
 	uint64_t number = pool->gone + pool->taken;
 	struct queued *queued = &pool->queue.data[pool->taken++];
 	struct pool_request request = queued->request;
+	CLEANUP(close_fd) int own_dir = request.dir;
 	char buffer[POOL_BYTES];
 	ssize_t length;
 
 	queued->state = REQUEST_UNDER_WAY;
 	queued->since_ns = now_ns();
 	pthread_mutex_unlock(&pool->lock);
-	length = pool->options.read(&request, buffer);
-	close_fd(&request.dir);
+	if (request.dir < 0)
+		request.dir = pool->options.dir;
+	length = would_be_stuck(request.pid) ? -ETIMEDOUT : pool->options.read(&request, buffer);
+	close_fd(&own_dir);
 	pthread_mutex_lock(&pool->lock);
+	remove_stuck(pool, number);
 	if (!pool->abandoned)
 		end_request(pool, number, buffer, length);
 }
@@ -185,12 +238,18 @@ static void init_monotonic(pthread_cond_t *condition)
 
 int reader_pool_new(const struct pool_options *options, struct reader_pool **ret)
 {
-	struct reader_pool *pool = calloc(1, sizeof(*pool));
-	int status;
+	struct reader_pool *pool;
+	int dir = -1, status;
 
-	if (!pool)
+	if (options->dir >= 0 && (dir = fcntl(options->dir, F_DUPFD_CLOEXEC, 0)) < 0)
+		return -errno;
+	pool = calloc(1, sizeof(*pool));
+	if (!pool) {
+		close_fd(&dir);
 		return -ENOMEM;
+	}
 	pool->options = *options;
+	pool->options.dir = dir;
 	pool->budget_ns = options->budget_ns;
 	pool->owners = 1;
 	pthread_mutex_init(&pool->lock, NULL);
@@ -211,6 +270,9 @@ static void set_late(struct reader_pool *pool, struct queued *queued)
 {
 	if (queued->state == REQUEST_WAITING)
 		close_fd(&queued->request.dir);
+	else
+		add_stuck(pool, pool->gone + (uint64_t)(queued - pool->queue.data),
+			  queued->request.pid);
 	queued->state = REQUEST_LATE;
 	queued->length = -ETIMEDOUT;
 	queued->since_ns = 0;

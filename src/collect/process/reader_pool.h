@@ -25,11 +25,12 @@
 struct reader_pool;
 
 #define POOL_READERS 8	 /* threads that may ever be started */
+#define POOL_STUCK 64	 /* reads of all pools that nobody waits for any more */
 #define POOL_BYTES 16384 /* of an answer, with a NUL at its end; a longer file is -EFBIG */
 
 struct pool_request {
 	uint32_t tag;
-	int dir; /* taken over and closed */
+	int dir; /* taken over and closed; negative for the directory of the pool */
 	int32_t pid;
 	int64_t patience_ns; /* it is late when reading takes longer than this */
 	int flags; /* set by the pool, for open(): not to wait at a pipe in a recorded tree */
@@ -48,6 +49,7 @@ struct pool_options {
 	 * negative errno.
 	 */
 	ssize_t (*read)(const struct pool_request *request, char buffer[POOL_BYTES]);
+	int dir;	   /* of requests that have none; copied.  Negative when all have one */
 	bool is_direct;	   /* a recorded tree has no locks: the caller's thread reads, at once */
 	unsigned at_once;  /* readers that work at the same time, 1 to POOL_READERS */
 	unsigned room;	   /* requests that may be open before reader_pool_read() waits */

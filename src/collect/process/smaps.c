@@ -172,6 +172,7 @@ static int read_all(struct smaps *smaps)
 	struct capture *capture = smaps->capture;
 	const struct pool_options options = {
 		.read = read_rollup,
+		.dir = -1,
 		.is_direct = !capture->host->live,
 		.at_once = AT_ONCE,
 		.room = AT_ONCE,

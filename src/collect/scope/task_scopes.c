@@ -18,7 +18,7 @@
 #include "model/scope/scopes.h"
 
 static const enum metric_id scope_metrics[] = { METRIC_scope_age_ns, METRIC_scope_count,
-						METRIC_scope_total };
+						METRIC_scope_total, METRIC_scope_stall_ns };
 
 struct scope_walk {
 	struct capture *capture;
@@ -80,6 +80,9 @@ static int keep_scope(struct scope_walk *walk, const struct scope_task *from, st
 	if (from->is_torn)
 		return 0;
 	snapshot_set(snapshot, METRIC_scope_age_ns, row, scope->age_ns);
+	if (walk->scopes.has_heartbeat)
+		snapshot_set(snapshot, METRIC_scope_stall_ns, row,
+			     from->stall == SCOPE_STALL_NONE ? 0 : from->stalled_ns);
 	if (scope->has_progress)
 		snapshot_set(snapshot, METRIC_scope_count, row, scope->count);
 	if (scope->has_progress && scope->total)
@@ -108,7 +111,7 @@ static int keep_scopes(struct scope_walk *walk, const struct task_range *range)
  */
 static int find_first(const struct scope_walk *walk, const struct process *process)
 {
-	const struct walked_process *walked = walked_process_find(walk->capture, process->tgid);
+	const struct walked_process *walked = walked_process_find(walk->capture, process);
 	char path[32], start[1];
 
 	if (walked && walked->is_counted)
@@ -199,7 +202,9 @@ static int read_processes(struct scope_walk *walk)
  */
 static void absent_text(const struct scope_walk *walk, enum metric_id id, struct text *out)
 {
-	const char *none = id == METRIC_scope_age_ns ? "no scope" : "no scope that has a counter";
+	const char *none = id == METRIC_scope_age_ns   ? "no scope" :
+			   id == METRIC_scope_stall_ns ? "no scope that a heartbeat watches" :
+							 "no scope that has a counter";
 	bool failed = walk->capture->tallies[SOURCE_SCOPES].failed;
 
 	if (!walk->users)

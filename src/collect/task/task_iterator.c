@@ -38,26 +38,6 @@ struct walk {
 	size_t affinity_words;
 };
 
-/*
- * The BPF program's number for a cgroup hierarchy.  It reports no cgroup ids for one without a
- * number.
- */
-static uint32_t hierarchy_number(const struct cgroup_hierarchy *hierarchy)
-{
-	static const char *const names[TASK_CGROUP_COUNT] = {
-#define CONTROLLER(name) [TASK_CGROUP_##name] = #name,
-		TASK_CGROUP_CONTROLLERS(CONTROLLER)
-#undef CONTROLLER
-	};
-
-	if (hierarchy->version == 2)
-		return TASK_CGROUP_UNIFIED;
-	for (uint32_t i = TASK_CGROUP_UNIFIED + 1; i < TASK_CGROUP_COUNT; i++)
-		if (strcmp(hierarchy->controller, names[i]) == 0)
-			return i;
-	return TASK_CGROUP_COUNT;
-}
-
 /* Only online CPUs are shown, so the mask is read up to the last online CPU. */
 static size_t affinity_words(const struct host *host)
 {
@@ -77,7 +57,8 @@ static int load(const struct host *host, const struct gate gates[GATE_COUNT],
 	(*program)->rodata->want_stats = gates[GATE_SCHEDSTATS].open;
 	(*program)->rodata->want_delays = gates[GATE_TASK_DELAY_ACCT].open;
 	(*program)->rodata->cpu_count = (uint32_t)(cpus > 0 ? cpus : 0);
-	(*program)->rodata->cgroup_hierarchy = hierarchy_number(&host->cgroup);
+	(*program)->rodata->cgroup_hierarchy =
+		task_cgroup_number(host->cgroup.version, host->cgroup.controller);
 	(*program)->rodata->affinity_words = (uint32_t)affinity_words(host);
 	return task_program__load(*program);
 }
@@ -330,8 +311,7 @@ static enum process_change find_change(const struct confirmation *confirmation,
 				       const struct process *process,
 				       const struct task_record *record)
 {
-	const struct walked_process *walked =
-		walked_process_find(confirmation->capture, process->tgid);
+	const struct walked_process *walked = walked_process_find(confirmation->capture, process);
 
 	if (process->tgid != (int32_t)record->task->tgid ||
 	    process->start_time_ns != task_decoder_start_ns(&confirmation->decoder, record))
