@@ -9,7 +9,7 @@
 #include "host/bpf.h"
 #include "host/host.h"
 #include "trace/bpf/bpf_tracer.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 #define SINGLE_WALKS 16 /* up to this many processes are walked one by one */
 #define FINAL_TRIES 4	/* to read accounts that switches interrupted */
@@ -56,7 +56,7 @@ static bool has_lost(struct bpf_state *state)
 
 static int walk(struct bpf_state *state)
 {
-	int program = bpf_program__fd(state->program->progs.tree_sample);
+	int program = state->program->progs.tree_sample.prog_fd;
 	int status = -ENOTSUP;
 
 	state->sampled.count = 0;

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/scope_layout.h"
 #include "trace/bpf/bpf_tracer.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 #define BATCH 512
 
@@ -35,8 +35,8 @@ static int open_process(const struct host *host, const struct task_key *process)
 static int note_use(struct tree_program *program, int32_t pid)
 {
 	static const struct tree_scope_use unused;
-	int status = bpf_map_update_elem(bpf_map__fd(program->maps.scope_uses), &pid, &unused,
-					 BPF_NOEXIST);
+	int status =
+		bpf_map_update_elem(program->maps.scope_uses.map_fd, &pid, &unused, BPF_NOEXIST);
 
 	return status == -EEXIST ? 0 : status;
 }
@@ -45,7 +45,7 @@ static int note_use(struct tree_program *program, int32_t pid)
 enum phase_following bpf_follow_scopes(void *context, const struct tracer_scopes *scopes)
 {
 	struct bpf_state *state = context;
-	int map = bpf_map__fd(state->program->maps.scope_places);
+	int map = state->program->maps.scope_places.map_fd;
 	CLEANUP(close_fd) int process = open_process(state->host, &scopes->process);
 	struct tree_scope_place place;
 
@@ -77,7 +77,7 @@ typedef int batch_visitor(int map, const struct batch *batch, void *context);
 /* Visits all sums.  0, or a negative errno, or what the visitor returns if that is not 0. */
 static int visit_sums(const struct bpf_state *state, batch_visitor *visitor, void *context)
 {
-	int map = bpf_map__fd(state->program->maps.scope_sums);
+	int map = state->program->maps.scope_sums.map_fd;
 	static struct batch batch;
 	int status = 0, found = 0;
 
@@ -127,7 +127,7 @@ int bpf_scope_waits(void *context, const struct tracer_scopes *scopes, scope_wai
 	struct tree_scope_use use;
 	int status = visit_sums(state, send_batch, &sending);
 
-	if (status == 0 && (bpf_map_lookup_elem(bpf_map__fd(state->program->maps.scope_uses),
+	if (status == 0 && (bpf_map_lookup_elem(state->program->maps.scope_uses.map_fd,
 						&scopes->process.pid, &use) < 0 ||
 			    use.lost))
 		return -ENODATA;
@@ -148,7 +148,7 @@ static int forget_batch(int map, const struct batch *batch, void *context)
 void bpf_forget_scopes(void *context, int32_t pid)
 {
 	struct bpf_state *state = context;
-	int map = bpf_map__fd(state->program->maps.scope_uses);
+	int map = state->program->maps.scope_uses.map_fd;
 	struct tree_scope_use use;
 
 	if (!state->program->bss->scopes_used || bpf_map_lookup_elem(map, &pid, &use) < 0)

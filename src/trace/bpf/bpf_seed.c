@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "trace/bpf/bpf_tracer.h"
 #include "trace/proc/proc_sample.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 #define SEED_PASSES_MAX 64
 #define COMMAND_LINES_NS (500 * NS_PER_MS) /* for all processes together */
@@ -77,7 +77,7 @@ static ssize_t take_found(void *context, const void *bytes, size_t length)
 /* Adds what it finds to `found`.  0 or a negative errno. */
 static int seed(struct bpf_state *state, enum tree_seed mode, int32_t pid)
 {
-	int program = bpf_program__fd(state->program->progs.tree_seed);
+	int program = state->program->progs.tree_seed.prog_fd;
 	int status;
 
 	state->program->bss->seed_mode = mode;

@@ -15,7 +15,7 @@
 #include "host/bpf.h"
 #include "host/host.h"
 #include "model/tree/run.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 static int note_event(struct bpf_state *state, const struct tree_event *event)
 {
@@ -150,8 +150,8 @@ static int listen_to_ring(struct bpf_state *state)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
 	state->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (state->wake_fd < 0 || epoll_ctl(state->wake_fd, EPOLL_CTL_ADD,
-					    bpf_map__fd(state->program->maps.ring), &event) < 0)
+	if (state->wake_fd < 0 ||
+	    epoll_ctl(state->wake_fd, EPOLL_CTL_ADD, state->program->maps.ring.map_fd, &event) < 0)
 		return -errno;
 	return 0;
 }
@@ -171,8 +171,8 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 	status = tree_loader_open(host, options, &state->program, error);
 	if (status < 0)
 		return status;
-	state->ring = ring_buffer__new(bpf_map__fd(state->program->maps.ring), bpf_take_record,
-				       state, NULL);
+	state->ring =
+		ring_buffer__new(state->program->maps.ring.map_fd, bpf_take_record, state, NULL);
 	if (!state->ring)
 		return host_bpf_explain(-errno, error);
 	status = listen_to_ring(state);

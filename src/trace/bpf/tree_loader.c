@@ -6,26 +6,18 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "host/bpf.h"
 #include "model/syscall/syscall.h"
 #include "trace/bpf/bpf_tracer.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
 		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL &&
 		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART &&
 		      (int)WAIT_RULE_POLL == TREE_RULE_POLL,
 	      "rules have the same numbers");
-
-/*
- * Use the types of the kernel itself only.  Otherwise libbpf searches every module for a type that
- * this kernel lacks, and listing modules needs CAP_SYS_ADMIN.
- */
-static const struct bpf_object_open_opts open_options = {
-	.sz = sizeof(open_options),
-	.btf_custom_path = "/sys/kernel/btf/vmlinux",
-};
 
 static const struct {
 	const char *name;
@@ -94,7 +86,8 @@ static void fill_table(uint8_t table[2 * TREE_CALL_NUMBERS],
 	}
 }
 
-static void configure(struct tree_program *program, const struct tracer_options *options)
+static void configure(struct tree_program *program, const struct host *host,
+		      const struct tracer_options *options)
 {
 	int cpus = libbpf_num_possible_cpus();
 
@@ -102,14 +95,35 @@ static void configure(struct tree_program *program, const struct tracer_options 
 	fill_table((uint8_t *)program->rodata->traffic_rules, traffic_rule);
 	program->rodata->want_calls = options->syscalls;
 	program->rodata->want_waits = options->waits;
-	program->rodata->preempt_distance = options->waits ? host_bpf_preempt_distance() : 0;
+	program->rodata->preempt_distance = options->waits ? host_bpf_preempt_distance(host) : 0;
 	program->rodata->since_start = options->since_start;
 	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
-	bpf_program__set_autoload(program->progs.tree_sys_enter, options->syscalls);
-	bpf_program__set_autoload(program->progs.tree_sys_exit, options->syscalls);
-	bpf_program__set_autoload(program->progs.tree_waking, options->waits);
-	bpf_program__set_autoattach(program->progs.tree_seed, false);
-	bpf_program__set_autoattach(program->progs.tree_sample, false);
+}
+
+/* What to attach: the rest was loaded, but is not wanted or is run as a walk. */
+static int attach(struct tree_program *program, const struct tracer_options *options)
+{
+	const struct {
+		int (*attach)(struct tree_program *program);
+		bool is_wanted;
+	} programs[] = {
+		{ tree_program__tree_fork__attach, true },
+		{ tree_program__tree_worker__attach, true },
+		{ tree_program__tree_exec__attach, true },
+		{ tree_program__tree_rename__attach, true },
+		{ tree_program__tree_exit__attach, true },
+		{ tree_program__tree_signal__attach, true },
+		{ tree_program__tree_signal_deliver__attach, true },
+		{ tree_program__tree_switch__attach, true },
+		{ tree_program__tree_waking__attach, options->waits },
+		{ tree_program__tree_sys_enter__attach, options->syscalls },
+		{ tree_program__tree_sys_exit__attach, options->syscalls },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (programs[i].is_wanted && programs[i].attach(program) < 0)
+			return -errno;
+	return 0;
 }
 
 void tree_loader_close(struct tree_program *program)
@@ -127,14 +141,13 @@ int tree_loader_open(const struct host *host, const struct tracer_options *optio
 
 	if (status < 0)
 		return status;
-	libbpf_set_print(NULL);
-	program = tree_program__open_opts(&open_options);
+	program = tree_program__open();
 	if (!program)
-		return host_bpf_explain(-errno, error);
-	configure(program, options);
+		return host_bpf_explain(-ENOMEM, error);
+	configure(program, host, options);
 	status = tree_program__load(program);
 	if (status == 0)
-		status = tree_program__attach(program);
+		status = attach(program, options);
 	if (status < 0)
 		return host_bpf_explain(status, error);
 	*ret = TAKE_PTR(program);
