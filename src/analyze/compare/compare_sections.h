@@ -11,6 +11,9 @@
 
 #define ALL_COMPARE_SECTIONS ((1u << COMPARE_SECTION_COUNT) - 1)
 
+/* Those that a person sees without asking: the details are some hundred rows. */
+#define USUAL_COMPARE_SECTIONS (ALL_COMPARE_SECTIONS & ~(1u << COMPARE_HOST_DETAILS))
+
 /* Sections of metrics; the others hold readings. */
 #define METRIC_COMPARE_SECTIONS                                                                    \
 	(1u << COMPARE_PRIMARY | 1u << COMPARE_DELAYS | 1u << COMPARE_DERIVED | 1u << COMPARE_HEAP)

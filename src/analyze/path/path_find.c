@@ -176,18 +176,24 @@ static int pass_before(struct walk *walk, const struct frame *frame, uint64_t be
 	return follow(walk, frame, timeline_thread(walk->timeline, thread->creator), &to);
 }
 
+static bool can_go_on(const struct walk *walk, const struct timeline_thread *thread)
+{
+	return thread && !walk->on_path[thread - walk->timeline->threads];
+}
+
 /*
- * The thread whose path it is ended before the others, which happens when it is not a main thread:
- * that one goes on.
+ * The thread whose path it is ended before the others, which happens when it is not the first one:
+ * the main thread of its process goes on, or the one that made it.
  */
 static int pass_after_end(struct walk *walk, const struct frame *frame)
 {
-	int32_t pid = walk->timeline->threads[frame->thread].task.pid;
-	const struct timeline_thread *leader = number_map_get(&walk->timeline->by_tid, pid);
-	bool is_outermost = walk->frames.count == 1;
+	const struct timeline_thread *own = &walk->timeline->threads[frame->thread];
+	const struct timeline_thread *next = number_map_get(&walk->timeline->by_tid, own->task.pid);
 
-	if (leader && is_outermost && !walk->on_path[leader - walk->timeline->threads])
-		return enter(walk, leader, frame->end_ns, PATH_DIRECT, 0);
+	if (!can_go_on(walk, next))
+		next = timeline_thread(walk->timeline, own->creator);
+	if (walk->frames.count == 1 && can_go_on(walk, next))
+		return enter(walk, next, frame->end_ns, PATH_DIRECT, 0);
 	add(walk, frame, frame->end_ns, PATH_NOT_SEEN);
 	return 0;
 }

@@ -12,7 +12,7 @@
  *  - Join-all episodes: of consecutive waits for children or joins, with little CPU time and no
  *    forks between them, the last waker counts for all.
  *  - What a thread was before it began is what its creator did.  If the thread whose path it is
- *    ends early, the main thread of its process goes on.
+ *    ends early, the main thread of its process goes on, or the one that made it.
  *  - A thread that is already on the path, further out, cannot be what it waits for: PATH_MUTUAL.
  *  - Times off the CPU below the threshold are taken out of the stretch between two steps in
  *    proportion; segments show them after its CPU time.
@@ -35,12 +35,19 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
 		       uint64_t end_ns, struct critical_path *ret);
 
 /*
- * Whose path is of interest when nobody started the process for us: that of its main thread, unless
- * it spent nearly all the time waiting for work from outside of the tree.  Then it is the thread
- * that used most CPU time, if any is busier, and *ret_of_busiest is set.  Returns 0, -ESRCH or
- * -ENOMEM.
+ * Whose path is of interest: that of the process's main thread, with two exceptions, for which
+ * *ret_of_busiest is set.
+ *
+ *  - Nobody started the process for us (`is_attached`), and its main thread spent nearly all the time
+ *    waiting for work from outside of the tree: the busiest thread, if any is busier.  Where it waited
+ *    for a child or thread that did not end, any that does not wait for another one.
+ *  - It naps again and again, and another worked for most of the time: the one that worked most.  What
+ *    a thread polls for is not visible, but that is what it is most likely to be.
+ *
+ * Returns 0, -ESRCH or -ENOMEM.
  */
-int path_pick_thread(const struct timeline *timeline, int32_t pid, uint64_t begin_ns,
-		     uint64_t end_ns, uint32_t *ret_serial, bool *ret_of_busiest);
+int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attached,
+		     uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial,
+		     bool *ret_of_busiest);
 
 #endif

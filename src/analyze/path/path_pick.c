@@ -8,10 +8,28 @@
 
 /* A thread that waited for work longer than this share of the time did nothing else. */
 #define IDLE_SHARE 0.95
+/* With less CPU time a thread is not what another waits for the end of. */
+#define BUSY_SHARE 0.01
+/* A wait that is not over says more than none, but less than any work. */
+#define OPEN_WEIGHT 0.001
+/*
+ * A thread polls a clock if so many sleeps, none of them longer than a nap, make up this share of the
+ * time: it looks again and again whether others are done.  Few or long sleeps are meant as sleeps.
+ */
+#define NAP_NS 100000000
+#define NAPS_LEAST 10
+#define NAPS_SHARE 0.5
+/* For so much of the time another must have worked, for a thread that naps to have waited for it. */
+#define WORKER_SHARE 0.5
 
 struct use {
 	uint64_t cpu_ns;
-	uint64_t idle_ns; /* waits for work that no member of the tree ended */
+	uint64_t idle_ns;  /* waits for work that no member of the tree ended */
+	uint64_t child_ns; /* of them: for the end of a child or thread */
+	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
+	uint64_t nap_ns, naps;
+	uint64_t cost_ns; /* waits that cost time and that no member ended */
+	uint64_t work_ns; /* CPU, the queue for one, and waits of cost_ns that are over */
 };
 
 struct window {
@@ -37,12 +55,36 @@ static uint64_t stretch_cpu(const struct window *window, uint64_t begin_ns, uint
 	return ns - shorts->queued_ns - shorts->blocked_ns;
 }
 
+static void add_idle(struct use *use, const struct timeline_step *step, uint64_t ns)
+{
+	use->idle_ns += ns;
+	if (step->reason == WAIT_CHILD)
+		use->child_ns += ns;
+	if (step->reason == WAIT_TIMER ||
+	    (step->reason == WAIT_CONDITION && step->waker_class < WAKER_MEMBER))
+		use->clock_ns += ns;
+	if (step->reason == WAIT_TIMER && ns > 0 && ns <= NAP_NS) {
+		use->nap_ns += ns;
+		use->naps++;
+	}
+}
+
+/* A wait that lasts to the end may never be over: it is not known to be work. */
 static void add_step(struct use *use, const struct window *window, const struct timeline_step *step,
 		     const struct timeline_step *source)
 {
-	if (waits[step->reason].kind == WAIT_WORK && source->waker_class != WAKER_MEMBER &&
-	    source->waker_class != WAKER_FOLDED)
-		use->idle_ns += overlap(window, step->block_ns, step_wake_ns(step));
+	uint64_t ns = overlap(window, step->block_ns, step_wake_ns(step));
+
+	use->work_ns += overlap(window, step_wake_ns(step), step_run_ns(step));
+	if (source->waker_class == WAKER_MEMBER || source->waker_class == WAKER_FOLDED)
+		return;
+	if (waits[step->reason].kind == WAIT_WORK)
+		add_idle(use, step, ns);
+	if (waits[step->reason].kind != WAIT_COST)
+		return;
+	use->cost_ns += ns;
+	if (step_wake_ns(step) < window->end_ns)
+		use->work_ns += ns;
 }
 
 static struct use use_of(const struct path_index *index, uint32_t place,
@@ -64,44 +106,127 @@ static struct use use_of(const struct path_index *index, uint32_t place,
 	}
 	use.cpu_ns += stretch_cpu(window, from_ns, timeline_end_ns(index->timeline, thread),
 				  &thread->rest);
+	use.work_ns += use.cpu_ns;
 	return use;
 }
 
-static uint32_t busiest(const struct path_index *index, const struct window *window, uint32_t first,
-			uint64_t most_ns)
+/* What is asked about each thread: how much it counts; negative: not at all. */
+struct choice {
+	const struct path_index *index;
+	struct window window;
+	const struct timeline_thread *first; /* the main thread */
+	bool waits_for_child;		     /* it does, for one that does not end */
+	double least;			     /* others must count more */
+	double (*weight)(const struct choice *choice, const struct timeline_thread *thread,
+			 const struct use *use);
+};
+
+static bool is_most_of(const struct choice *choice, uint64_t ns, double share)
 {
-	uint32_t serial = first;
-
-	for (uint32_t i = 0; i < index->timeline->thread_places; i++) {
-		uint64_t cpu_ns;
-
-		if (!index->timeline->threads[i].serial)
-			continue;
-		cpu_ns = use_of(index, i, window).cpu_ns;
-		if (cpu_ns <= most_ns)
-			continue;
-		most_ns = cpu_ns;
-		serial = index->timeline->threads[i].serial;
-	}
-	return serial;
+	return (double)ns >= share * (double)overlap(&choice->window, 0, UINT64_MAX);
 }
 
-int path_pick_thread(const struct timeline *timeline, int32_t pid, uint64_t begin_ns,
-		     uint64_t end_ns, uint32_t *ret_serial, bool *ret_of_busiest)
+/*
+ * Who only waits for children is no more the reason than the one who waits for it.  A thread beside
+ * the first that is woken by nobody keeps house; only another process's waits are those of the work.
+ */
+static double busy_weight(const struct choice *choice, const struct timeline_thread *thread,
+			  const struct use *use)
+{
+	bool is_same = thread->task.pid == choice->first->task.pid;
+
+	if (is_most_of(choice, use->child_ns, IDLE_SHARE))
+		return -1;
+	if (is_same && is_most_of(choice, use->clock_ns, IDLE_SHARE))
+		return 0;
+	if (is_same && choice->waits_for_child && !is_most_of(choice, use->cpu_ns, BUSY_SHARE))
+		return 0;
+	if (is_same)
+		return (double)use->cpu_ns;
+	return (double)use->work_ns + OPEN_WEIGHT * (double)(use->cost_ns);
+}
+
+static double work_weight(const struct choice *choice, const struct timeline_thread *thread,
+			  const struct use *use)
+{
+	(void)thread;
+	return is_most_of(choice, use->work_ns, WORKER_SHARE) ? (double)use->work_ns : -1;
+}
+
+/* Where several count alike, the one that was made first wins. */
+static uint32_t choose(const struct choice *choice)
+{
+	const struct timeline *timeline = choice->index->timeline;
+	const struct timeline_thread *best = choice->first;
+	double most = choice->least;
+
+	for (uint32_t i = 0; i < timeline->thread_places; i++) {
+		const struct timeline_thread *thread = &timeline->threads[i];
+		struct use use;
+		double weight;
+
+		if (!thread->serial || thread == choice->first)
+			continue;
+		use = use_of(choice->index, i, &choice->window);
+		weight = choice->weight(choice, thread, &use);
+		if (weight < most || (weight <= most &&
+				      (best == choice->first || thread->task.tid > best->task.tid)))
+			continue;
+		most = weight;
+		best = thread;
+	}
+	return best->serial;
+}
+
+/* Below any weight that counts: also a thread that did nothing says more than a wait for it. */
+#define ANY_WEIGHT (-0.5)
+
+static uint32_t pick(struct choice *choice, bool is_attached)
+{
+	const struct timeline *timeline = choice->index->timeline;
+	struct use use = use_of(choice->index, (uint32_t)(choice->first - timeline->threads),
+				&choice->window);
+
+	choice->least = (double)use.cpu_ns;
+	if (is_attached && is_most_of(choice, use.idle_ns, IDLE_SHARE)) {
+		choice->weight = busy_weight;
+		choice->waits_for_child = is_most_of(choice, use.child_ns, IDLE_SHARE);
+		if (choice->waits_for_child)
+			choice->least = ANY_WEIGHT;
+		return choose(choice);
+	}
+	return choice->first->serial;
+}
+
+static uint32_t pick_worker(struct choice *choice, uint32_t picked)
+{
+	const struct timeline *timeline = choice->index->timeline;
+	const struct timeline_thread *thread = timeline_thread(timeline, picked);
+	struct use use =
+		use_of(choice->index, (uint32_t)(thread - timeline->threads), &choice->window);
+
+	if (use.naps < NAPS_LEAST || !is_most_of(choice, use.nap_ns, NAPS_SHARE))
+		return picked;
+	choice->first = thread;
+	choice->least = (double)use.work_ns;
+	choice->weight = work_weight;
+	return choose(choice);
+}
+
+int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attached,
+		     uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial, bool *ret_of_busiest)
 {
 	CLEANUP(path_index_free) struct path_index index = { 0 };
-	struct window window = { begin_ns, end_ns };
-	uint32_t first = timeline_main_thread(timeline, pid), serial = first;
-	const struct timeline_thread *thread = timeline_thread(timeline, first);
-	struct use use;
+	uint32_t first = timeline_main_thread(timeline, pid), serial;
+	struct choice choice = { .index = &index,
+				 .window = { begin_ns, end_ns },
+				 .first = timeline_thread(timeline, first) };
 
-	if (!thread)
+	if (!choice.first)
 		return -ESRCH;
 	if (path_index_init(&index, timeline) < 0)
 		return -ENOMEM;
-	use = use_of(&index, (uint32_t)(thread - timeline->threads), &window);
-	if ((double)use.idle_ns >= IDLE_SHARE * (double)overlap(&window, 0, UINT64_MAX))
-		serial = busiest(&index, &window, first, use.cpu_ns);
+	serial = pick_worker(&choice, pick(&choice, is_attached));
 	*ret_serial = serial;
 	*ret_of_busiest = serial != first;
 	return 0;

@@ -119,6 +119,12 @@ struct diagnosis {
 /* The run must be complete: call tree_sum_up() first. */
 void diagnose(const struct run *run, struct diagnosis *ret);
 
+/* Which share of the answers with that score is right, as measured. */
+double verdict_confidence(double score);
+
+/* A verdict that it waits to be woken becomes that it sleeps: the wait has a time limit. */
+void verdict_say_timed(struct verdict *verdict);
+
 struct verdict_facts;
 
 /* The other parts follow from what the verdict says and is based on, so that none contradicts it. */

@@ -24,6 +24,13 @@
 #define SHORT_RUN 0.7
 /* Waits that are estimates from samples: short ones are found by chance, their number is unknown. */
 #define SAMPLED_SURE 0.85
+/*
+ * What a thread waits for that is to be woken by another is not visible: a queue's next item, or a
+ * lock that is made of a semaphore, as Python's are.
+ */
+#define WOKEN_SURE 0.6
+/* A wait with a time limit is a sleep, or a wait for work that did not come. */
+#define TIMED_SURE 0.65
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -48,25 +55,21 @@ const struct cause_info causes[CAUSE_COUNT] = {
 };
 
 /*
- * Which share of the answers with a score is right.  Figures in between are interpolated; `make
- * verdicts` measures them.
+ * Which share of the answers from a score on is right, rounded down; `make verdicts` measures them.  Of
+ * 758 answers about 183 programs, 703 had a score of 0.7 and more, and 674 of them were right; then 30
+ * of 38, 10 of 14, and none of 3.  151 of the answers are those of programs that the rules had not been
+ * made for.  Rows above 0.7 do not differ by more than chance.
  */
 static const struct {
 	double score, right;
-} calibration[] = {
-	{ 0.0, 0.30 }, { 0.4, 0.50 }, { 0.6, 0.75 }, { 0.8, 0.90 }, { 1.0, 0.95 },
-};
+} calibration[] = { { 0.7, 0.95 }, { 0.6, 0.78 }, { 0.5, 0.71 } };
 
-static double calibrated(double score)
+double verdict_confidence(double score)
 {
-	size_t i = 1;
-
-	while (i + 1 < ARRAY_SIZE(calibration) && score > calibration[i].score)
-		i++;
-	return calibration[i - 1].right +
-	       (calibration[i].right - calibration[i - 1].right) *
-		       share_of(score - calibration[i - 1].score,
-				calibration[i].score - calibration[i - 1].score);
+	for (size_t i = 0; i < ARRAY_SIZE(calibration); i++)
+		if (score >= calibration[i].score)
+			return calibration[i].right;
+	return 0;
 }
 
 struct ranking {
@@ -205,6 +208,18 @@ static double score(const struct ranking *ranking, const struct verdict_facts *f
 	return lead * lesser(1, 0.5 + first) * foundation(facts);
 }
 
+/* The most that the score of a cause can be, where what was measured fits another cause as well. */
+static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
+{
+	if (cause == CAUSE_NONE)
+		return NONE_SCORE;
+	if (cause == CAUSE_POLL && verdict_is_woken(facts))
+		return WOKEN_SURE;
+	if (cause == CAUSE_SLEEP && facts->timed > facts->wait[WAIT_TIMER])
+		return TIMED_SURE;
+	return 1;
+}
+
 static void name_cause(struct verdict *verdict, const struct verdict_facts *facts,
 		       const struct ranking *ranking)
 {
@@ -213,10 +228,8 @@ static void name_cause(struct verdict *verdict, const struct verdict_facts *fact
 	verdict->cause = rule->cause;
 	verdict->class =
 		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
-	verdict->score = score(ranking, facts);
-	if (rule->cause == CAUSE_NONE)
-		verdict->score = lesser(verdict->score, NONE_SCORE);
-	verdict->confidence = calibrated(verdict->score);
+	verdict->score = lesser(score(ranking, facts), sure_of(rule->cause, facts));
+	verdict->confidence = verdict_confidence(verdict->score);
 	add_evidence(verdict, facts, rule->evidence);
 	add_who(verdict, facts, rule);
 }
@@ -272,6 +285,15 @@ static void reach_verdict(const struct verdict_facts *facts, struct verdict *ret
 		add_evidence(ret, facts, evidence_split);
 	}
 	ret->hint = causes[ret->cause].hint;
+}
+
+void verdict_say_timed(struct verdict *verdict)
+{
+	verdict->cause = CAUSE_SLEEP;
+	verdict->class = causes[CAUSE_SLEEP].class;
+	verdict->hint = causes[CAUSE_SLEEP].hint;
+	verdict->score = TIMED_SURE;
+	verdict->confidence = verdict_confidence(verdict->score);
 }
 
 void diagnose(const struct run *run, struct diagnosis *ret)

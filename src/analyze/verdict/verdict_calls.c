@@ -6,6 +6,14 @@
 
 #include "analyze/verdict/verdict_numbers.h"
 
+/* Calls of one kind ask in vain if all but so many of them failed, for the same reason. */
+#define FAILING_SHARE 0.98
+/*
+ * Who has more connections serves others, whoever connected.  A download manager or a browser has a
+ * handful.
+ */
+#define CLIENT_CONNECTIONS 8
+
 static const struct {
 	const char *name;
 	enum call_list list;
@@ -52,6 +60,34 @@ static double failed_with(const struct syscall_stats *stats, uint32_t one, uint3
 	return failed;
 }
 
+/* The most frequent call that nearly always failed; what had nothing to give is counted already. */
+static void take_vain(struct tree_sums *sums, const struct syscall_row *row)
+{
+	double count = (double)row->stats.count;
+
+	for (size_t i = 0; i < SYSCALL_ERRORS; i++) {
+		double failed = (double)row->stats.by_error[i].count;
+
+		if (row->stats.by_error[i].number == EAGAIN || count <= sums->vain.count ||
+		    failed < FAILING_SHARE * count)
+			continue;
+		sums->vain = (struct call_sum){ count, (double)row->stats.total_ns };
+		sums->vain_name = row->name;
+	}
+}
+
+bool verdict_is_client(const struct verdict_facts *facts, bool *ret_sure)
+{
+	const struct run_sockets *sockets = &facts->run->sockets;
+
+	*ret_sure = sockets->connected.present && sockets->connected.value > 0;
+	if (facts->sums.lists[LIST_ACCEPT].count > 0 ||
+	    (sockets->listening.present && sockets->listening.value > 0) ||
+	    (*ret_sure && sockets->connected.value > CLIENT_CONNECTIONS))
+		return false;
+	return *ret_sure || facts->sums.connected >= 1;
+}
+
 void verdict_calls_gather(struct verdict_facts *facts)
 {
 	const struct syscall_table *table = &facts->run->tree->syscalls;
@@ -69,6 +105,7 @@ void verdict_calls_gather(struct verdict_facts *facts)
 			sums->connected += (double)(row->stats.count - row->stats.errors) +
 					   failed_with(&row->stats, EINPROGRESS, EINPROGRESS);
 		sums->again += failed_with(&row->stats, EAGAIN, EAGAIN);
+		take_vain(sums, row);
 		sums->no_descriptor += failed_with(&row->stats, EMFILE, ENFILE);
 	}
 	sums->received = at_least_0((double)table->by_category[SYSCALL_NETWORK] -

@@ -29,6 +29,14 @@
  */
 #define SPINNING_CALLS 0.8
 #define SPINNING_PER_CPU_SECOND 20e3
+/*
+ * So does one whose calls are nearly all of one kind that fails again and again, such as a script
+ * that asks whether a file exists.  An interpreter takes 20 to 50 us for a turn of such a loop, a busy
+ * machine several times that.  Whoever works looks for several files in vain, but finds others, and
+ * reads them.
+ */
+#define FAILING_CALLS 0.9
+#define FAILING_PER_CPU_SECOND 5e3
 /* From this share of the time that nothing else explains, it is the kernel that computes. */
 #define KERNEL_SHARE 0.6
 
@@ -90,10 +98,20 @@ static double vain_calls(const struct tree_sums *sums)
 	return asked + at_least_0(polls - sums->poll_waits - at_least_0(others));
 }
 
+static bool asks_in_vain(const struct tree_sums *sums)
+{
+	double vain = sums->vain.count;
+
+	return vain >= FAILING_CALLS * sums->calls.count &&
+	       vain * 1e9 >= FAILING_PER_CPU_SECOND * sums->on_cpu && vain > 0;
+}
+
 static bool is_spinning(const struct tree_sums *sums)
 {
 	double vain = vain_calls(sums);
 
+	if (asks_in_vain(sums))
+		return true;
 	return vain >= SPINNING_CALLS * sums->calls.count &&
 	       vain * 1e9 >= SPINNING_PER_CPU_SECOND * sums->on_cpu && vain > 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/verdict/verdict_evidence.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/verdict/verdict_numbers.h"
@@ -70,7 +71,15 @@ void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)
 
 void evidence_deadlock(const struct verdict_facts *facts, struct text *out)
 {
-	text_append_string(out, facts->run->deadlock);
+	const struct run_deadlock *deadlock = &facts->run->deadlock;
+
+	if (deadlock->count == 1)
+		text_append_string(out, "a thread waits for itself: ");
+	else
+		text_format(out, "%u threads wait for each other: ", deadlock->count);
+	for (uint32_t i = 0; i < deadlock->count; i++)
+		text_format(out, "%s%.15s (%d)", i ? ", " : "", deadlock->waiters[i].comm,
+			    deadlock->waiters[i].tid);
 }
 
 void evidence_fd_limit(const struct verdict_facts *facts, struct text *out)
@@ -179,9 +188,17 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 void evidence_spinning(const struct verdict_facts *facts, struct text *out)
 {
 	const struct tree_sums *sums = &facts->sums;
+	double ns = facts->cpu_for[CPU_SPINNING];
+	char what[64];
 
-	said_part(facts, "on a CPU without getting anything done", facts->cpu_for[CPU_SPINNING],
-		  out);
+	if (sums->vain.count > sums->calls.count / 2) {
+		snprintf(what, sizeof(what), "on a CPU for failing calls of %.24s",
+			 sums->vain_name);
+		said_part(facts, what, ns, out);
+		said_rate(facts, sums->vain.count, "", out);
+		return;
+	}
+	said_part(facts, "on a CPU without getting anything done", ns, out);
 	said_rate(facts, sums->again + sums->lists[LIST_YIELD].count + sums->lists[LIST_POLL].count,
 		  "vain calls ", out);
 }
@@ -195,23 +212,20 @@ void evidence_tiny_io(const struct verdict_facts *facts, struct text *out)
 	text_format(out, " of %.1f bytes", facts->sums.bytes_per_move);
 }
 
-static void memory_part(const struct verdict_facts *facts, const char *what, struct text *out)
-{
-	said_part(facts, what,
-		  facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING] +
-			  facts->wait[WAIT_MEMORY],
-		  out);
-}
-
 void evidence_mmap_churn(const struct verdict_facts *facts, struct text *out)
 {
-	memory_part(facts, "mapping and faulting memory", out);
+	said_part(facts, "mapping and faulting memory",
+		  facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING] + facts->map_wait,
+		  out);
 	said_rate(facts, facts->sums.mappings.count, "calls ", out);
 }
 
 void evidence_page_faults(const struct verdict_facts *facts, struct text *out)
 {
-	memory_part(facts, "in page faults", out);
+	said_part(facts, "in page faults",
+		  facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING] +
+			  facts->wait[WAIT_MEMORY],
+		  out);
 	said_rate(facts, facts->sums.faults, "faults ", out);
 }
 
@@ -234,7 +248,10 @@ bool evidence_cores(const struct run *run, const char *start, struct text *out)
 void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "ready but without a CPU", facts->queue, out);
-	evidence_cores(facts->run, "; ", out);
+	if (facts->stolen > facts->whole / 100)
+		said_ns("; to the hypervisor ", facts->stolen, out);
+	else
+		evidence_cores(facts->run, "; ", out);
 }
 
 void evidence_oversubscribed(const struct verdict_facts *facts, struct text *out)
@@ -297,8 +314,8 @@ void evidence_poll(const struct verdict_facts *facts, struct text *out)
 	double conditions = facts->wait[WAIT_CONDITION] - facts->timed;
 	double polls = facts->wait[WAIT_POLL] - facts->answers;
 
-	if (conditions > polls)
-		said_part(facts, "waiting for work on condition variables", conditions, out);
+	if (verdict_is_woken(facts))
+		said_part(facts, "waiting to be woken, for work or for a lock", conditions, out);
 	else
 		said_part(facts, "waiting for events", polls, out);
 }

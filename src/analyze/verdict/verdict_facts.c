@@ -12,6 +12,13 @@
  * but it may also be for a person.
  */
 #define ANSWERS_UNSURE 0.6
+/* Where its sockets are known, only a terminal or a pipe beside them may be what it polls for. */
+#define ANSWERS_BY_SOCKETS 0.8
+
+/*
+ * With more page faults per call that changes a map, touching memory is the cause, not mapping it.
+ */
+#define FAULTS_PER_MAPPING 64
 
 /* The kernel's share of charged CPU time.  Time on a CPU may be more: a hypervisor takes some. */
 static double kernel_share(const struct run *run)
@@ -113,11 +120,13 @@ static void drop_accepting(struct verdict_facts *facts)
 /* A client that waits in poll() for its answers, rather than in the read itself. */
 static void take_answers(struct verdict_facts *facts)
 {
-	const struct tree_sums *sums = &facts->sums;
+	bool is_sure;
 
-	if (sums->connected < 1 || sums->received < 1 || sums->lists[LIST_ACCEPT].count > 0)
+	if (facts->answers > 0 || !verdict_is_client(facts, &is_sure))
 		return;
-	if (facts->answers <= 0)
+	if (is_sure)
+		facts->answers = facts->wait[WAIT_POLL] * ANSWERS_BY_SOCKETS;
+	else if (facts->sums.received >= 1)
 		facts->answers = facts->wait[WAIT_POLL] * ANSWERS_UNSURE;
 }
 
@@ -136,6 +145,25 @@ static void divide_cpu(struct verdict_facts *facts)
 			   share_of(facts->sums.lists[LIST_SYNC].ns, facts->sums.wait[WAIT_DISK]);
 }
 
+/*
+ * Its own mapping calls can make it wait only for a lock that another of its threads has, and not for
+ * longer than the calls took.  Other waits for memory are no result of them: someone outside looks at
+ * the map, or there is no memory.
+ */
+static void take_map_waits(struct verdict_facts *facts)
+{
+	const struct tree *tree = facts->run->tree;
+	const struct tree_sums *sums = &facts->sums;
+
+	facts->maps_memory = sums->mappings.count > 0 &&
+			     sums->faults <= sums->mappings.count * FAULTS_PER_MAPPING;
+	if (!facts->maps_memory)
+		return;
+	if (tree->threads > tree->processes)
+		facts->map_wait = lesser(facts->wait[WAIT_MEMORY], sums->mappings.ns);
+	facts->unexplained += facts->wait[WAIT_MEMORY] - facts->map_wait;
+}
+
 /* Waits that nobody ended, and that are over, had a time limit: they were sleeps. */
 static void take_timed_waits(struct verdict_facts *facts)
 {
@@ -143,6 +171,11 @@ static void take_timed_waits(struct verdict_facts *facts)
 
 	if (facts->path && facts->crew.open_conditions < ns / 2)
 		facts->timed = ns;
+}
+
+bool verdict_is_woken(const struct verdict_facts *facts)
+{
+	return facts->wait[WAIT_CONDITION] - facts->timed > facts->wait[WAIT_POLL] - facts->answers;
 }
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
@@ -164,6 +197,7 @@ void verdict_facts_gather(const struct run *run, struct verdict_facts *ret)
 	take_timed_waits(ret);
 	verdict_path_explain(ret);
 	verdict_limits_gather(ret);
+	take_map_waits(ret);
 	/* The program that computes says more than that it is in the kernel. */
 	if (ret->computing != COMPUTING_ITSELF) {
 		ret->cpu_for[CPU_COMPUTING] += ret->cpu_for[CPU_IN_KERNEL];

@@ -45,9 +45,11 @@ struct tree_sums {
 	double blocked_in_calls;       /* in calls that returned */
 	double faults;
 	struct call_sum calls, mappings, lists[LIST_COUNT];
-	double connected;      /* connections that it made */
-	double received;       /* network calls beside those */
-	double again;	       /* calls that had nothing to give (EAGAIN) */
+	double connected;     /* connections that it made */
+	double received;      /* network calls beside those */
+	double again;	      /* calls that had nothing to give (EAGAIN) */
+	struct call_sum vain; /* calls of one kind that nearly all failed alike; else none */
+	const char *vain_name;
 	double no_descriptor;  /* calls that failed because no file descriptor was free */
 	double bytes_per_move; /* of reads and writes; negative: not known */
 	double read_from_disk; /* 0 to 1: of the bytes moved */
@@ -114,6 +116,7 @@ struct verdict_facts {
 	bool has_ledger;		  /* waits are, by reason */
 	bool is_sampled;		  /* those are estimates from samples */
 	bool has_calls;			  /* system calls are */
+	bool maps_memory;		  /* rather than touching what is mapped */
 	bool has_limit_events;		  /* memory limits were reached */
 
 	double wall, whole;   /* ns */
@@ -131,7 +134,8 @@ struct verdict_facts {
 	double queue;
 	double quota;	  /* of it: because of cpu.max */
 	double queue_own; /* the tree itself had the CPU */
-	double starved;	  /* others had it */
+	double starved;	  /* others had it, or the hypervisor */
+	double stolen;	  /* the part of `starved` in which the hypervisor had it */
 	double shared;	  /* others had it, no more than is usual on a machine with others */
 
 	double contended; /* the part of on_cpu in which another waited for a lock, if serialised */
@@ -144,12 +148,22 @@ struct verdict_facts {
 	bool is_io_limited;	     /* it moves about as much as its cgroup may */
 	double limit;		     /* in stalls at a memory limit */
 	double answers;		     /* in polls of a client for the answers of its server */
-	double timed;	/* the part of wait[WAIT_CONDITION] that ended by a time limit */
+	double timed;	 /* the part of wait[WAIT_CONDITION] that ended by a time limit */
+	double map_wait; /* the part of wait[WAIT_MEMORY] that its own mapping calls explain */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
 	double forking; /* 0 to 1: the part of on_cpu that is starting short processes */
 };
 
+/* Whether what it waits for is mainly another thread that wakes it, rather than events. */
+bool verdict_is_woken(const struct verdict_facts *facts);
+
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
+
+/*
+ * Whether it waits for others' answers: it has few connections to servers, and is none itself.
+ * *ret_sure: its sockets were read, so that is known rather than likely.
+ */
+bool verdict_is_client(const struct verdict_facts *facts, bool *ret_sure);
 
 /* Sets sums.calls, sums.lists and what else is about calls. */
 void verdict_calls_gather(struct verdict_facts *facts);

@@ -78,10 +78,22 @@ static double own_queue(const struct verdict_facts *facts)
 	return greater(facts->queue * saturated, crowd);
 }
 
+/*
+ * A CPU for which a thread waits has something to do.  So the part of such time that the hypervisor
+ * took of all CPUs is its part of the queue, whoever of this host seemed to have the CPU.
+ */
+static double stolen_part(const struct verdict_facts *facts)
+{
+	const struct run_limits *around = &facts->run->limits;
+	double stolen = number(&around->host_steal_ns);
+
+	return share_of(stolen, stolen + number(&around->host_busy_ns));
+}
+
 /* Says who had the CPU while the run waited for one. */
 static void divide_queue(struct verdict_facts *facts)
 {
-	double rest;
+	double rest, left;
 
 	facts->quota = quota_ns(facts);
 	rest = 1 - share_of(facts->quota, facts->queue);
@@ -89,10 +101,12 @@ static void divide_queue(struct verdict_facts *facts)
 		facts->queue_own = own_queue(facts);
 		facts->starved = facts->queue - facts->queue_own;
 	}
-	facts->queue_own *= rest;
-	facts->starved *= rest;
+	left = rest * (1 - stolen_part(facts));
+	facts->stolen = facts->queue * (rest - left);
+	facts->queue_own *= left;
+	facts->starved = facts->starved * left + facts->stolen;
 	if (facts->starved < STARVED_SHARE * facts->whole)
-		facts->starved = 0;
+		facts->starved = facts->stolen = 0;
 	facts->shared = at_least_0(facts->queue - facts->quota - facts->queue_own - facts->starved);
 }
 

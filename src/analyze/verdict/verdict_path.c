@@ -56,7 +56,9 @@ static void add_part(struct verdict_facts *facts, const struct path_part *part)
 /* A client whose server, on this host, ended some of its polls. */
 static void take_peers(struct verdict_facts *facts)
 {
-	if (facts->sums.connected < 1 || facts->sums.lists[LIST_ACCEPT].count > 0)
+	bool is_sure;
+
+	if (!verdict_is_client(facts, &is_sure))
 		return;
 	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];

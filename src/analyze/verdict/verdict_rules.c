@@ -10,10 +10,6 @@
 #define DESCRIPTORS_LEFT 2
 /* One refusal may be a probe, or be handled; so many are a state. */
 #define REFUSALS 10
-/*
- * With more page faults per call that changes a map, touching memory is the cause, not mapping it.
- */
-#define FAULTS_PER_MAPPING 64
 /* A cause must explain at least this share of the time. */
 #define LEAST_STRENGTH 0.15
 /* Time behind its own threads counts as computing below this share of all time. */
@@ -131,12 +127,12 @@ static double fsync_calls(const struct verdict_facts *facts)
 
 static double lock(const struct verdict_facts *facts)
 {
-	return facts->run->deadlock[0] ? 0 : share(facts, facts->wait[WAIT_LOCK]);
+	return facts->run->deadlock.count ? 0 : share(facts, facts->wait[WAIT_LOCK]);
 }
 
 static double deadlock(const struct verdict_facts *facts)
 {
-	return facts->run->deadlock[0] ? ENDED_IT : 0;
+	return facts->run->deadlock.count ? ENDED_IT : 0;
 }
 
 static double network(const struct verdict_facts *facts)
@@ -150,26 +146,20 @@ static double pipe_waits(const struct verdict_facts *facts)
 	return share(facts, facts->wait[WAIT_PIPE] + facts->handing_over[WAIT_PIPE]);
 }
 
-static double memory_work(const struct verdict_facts *facts)
+static double page_faults(const struct verdict_facts *facts)
 {
+	if (facts->maps_memory)
+		return 0;
 	return work_share(facts, facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING]) +
 	       share(facts, facts->wait[WAIT_MEMORY]);
 }
 
-static bool maps_rather_than_touches(const struct verdict_facts *facts)
-{
-	return facts->sums.mappings.count > 0 &&
-	       facts->sums.faults <= facts->sums.mappings.count * FAULTS_PER_MAPPING;
-}
-
-static double page_faults(const struct verdict_facts *facts)
-{
-	return maps_rather_than_touches(facts) ? 0 : memory_work(facts);
-}
-
 static double mmap_churn(const struct verdict_facts *facts)
 {
-	return maps_rather_than_touches(facts) ? memory_work(facts) : 0;
+	if (!facts->maps_memory)
+		return 0;
+	return work_share(facts, facts->cpu_for[CPU_FAULTING] + facts->cpu_for[CPU_MAPPING]) +
+	       share(facts, facts->map_wait);
 }
 
 static double memory_limit(const struct verdict_facts *facts)
@@ -275,7 +265,7 @@ static double none(const struct verdict_facts *facts)
 /* clang-format off */
 const struct verdict_rule verdict_rules[CAUSE_COUNT] = {
 	{ CAUSE_OOM_KILL,     oom_kill,     evidence_oom_kill,     PATH_ANY },
-	{ CAUSE_DEADLOCK,     deadlock,     evidence_deadlock,     WAIT_LOCK },
+	{ CAUSE_DEADLOCK,     deadlock,     evidence_deadlock,     PATH_ANY },
 	{ CAUSE_FD_LIMIT,     fd_limit,     evidence_fd_limit,     PATH_ANY },
 	{ CAUSE_STOPPED,      stopped,      evidence_stopped,      WAIT_STOPPED },
 	{ CAUSE_TRACED,       traced,       evidence_stopped,      WAIT_STOPPED },

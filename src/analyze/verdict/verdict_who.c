@@ -73,6 +73,10 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 {
 	const struct path_part *part = part_of(facts, rule);
 
+	if (rule->cause == CAUSE_RUN_QUEUE && facts->stolen > facts->starved / 2) {
+		text_append_string(out, "the hypervisor");
+		return;
+	}
 	if (!part)
 		return;
 	if (rule->kind != PATH_CPU && rule->cause != CAUSE_CPU_QUOTA && part->peer[0])
@@ -93,6 +97,29 @@ static const char *short_command(const struct path_part *part)
 	return start;
 }
 
+/*
+ * Appends a command line so that it can be read: without the backslashes before blanks, and of a
+ * script inside of it the first line.
+ */
+static void said_words(const char *command, struct text *out)
+{
+	char last = ' ';
+
+	for (size_t columns = 0; *command && columns < COMMAND_COLUMNS; command++) {
+		if (*command == '\n' && last != ' ') {
+			text_append_string(out, " ...");
+			return;
+		}
+		if (*command == '\n')
+			continue;
+		if (*command == '\\' && command[1])
+			command++;
+		text_append(out, command, 1);
+		last = *command;
+		columns++;
+	}
+}
+
 /* "sort -k3 big"; "heavy of solver x3 (run --all)": the command says more where it fits. */
 static void said_command(const struct path_part *part, struct text *out)
 {
@@ -103,10 +130,13 @@ static void said_command(const struct path_part *part, struct text *out)
 	said_part_name(part, out);
 	if (part->processes > 1)
 		text_format(out, " x%llu", (unsigned long long)part->processes);
-	if (begins)
-		text_format(out, "%.*s", COMMAND_COLUMNS, command + name);
-	else if (command[0])
-		text_format(out, " (%.*s)", COMMAND_COLUMNS, command);
+	if (begins) {
+		said_words(command + name, out);
+	} else if (command[0]) {
+		text_append_string(out, " (");
+		said_words(command, out);
+		text_append_string(out, ")");
+	}
 }
 
 void evidence_part(const struct verdict_facts *facts, const struct verdict_rule *rule,
@@ -116,6 +146,8 @@ void evidence_part(const struct verdict_facts *facts, const struct verdict_rule 
 
 	if (!part)
 		return;
+	if (facts->path->of_busiest)
+		text_append_string(out, "the first thread only waited: ");
 	unit_format_share(
 		out, share_of(part == facts->who ? facts->who_ns : (double)part->ns, facts->whole));
 	text_append_string(out, " in ");
