@@ -222,6 +222,25 @@ static void write_hardware(struct json *json, const struct run *run)
 	json_end_object(json);
 }
 
+static void write_deadlock(struct json *json, const struct run_deadlock *deadlock)
+{
+	if (!deadlock->count)
+		return;
+	json_key(json, "deadlock");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < deadlock->count; i++) {
+		const struct run_waiter *waiter = &deadlock->waiters[i];
+
+		json_begin_object(json);
+		json_member_i64(json, "pid", waiter->pid);
+		json_member_i64(json, "tid", waiter->tid);
+		json_member_string(json, "comm", waiter->comm);
+		json_member_string(json, "waits_for", waiter->object);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
 		      const void *context, bool is_brief)
 {
@@ -232,6 +251,7 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	json_member_flag(&json, "brief", is_brief);
 	write_tree(&json, run, is_brief);
 	run_json_path(&json, run, is_brief);
+	write_deadlock(&json, &run->deadlock);
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_hardware(&json, run);

@@ -177,6 +177,20 @@ static void read_waits(const json_t *list, struct tree *tree)
 		read_wait(json_array_get(list, i), tree);
 }
 
+static void read_deadlock(const json_t *list, struct run_deadlock *ret)
+{
+	*ret = (struct run_deadlock){ 0 };
+	for (size_t i = 0; i < json_array_size(list) && i < RUN_WAITERS_MAX; i++) {
+		const json_t *object = json_array_get(list, i);
+		struct run_waiter *waiter = &ret->waiters[ret->count++];
+
+		member_i32(object, "pid", &waiter->pid);
+		member_i32(object, "tid", &waiter->tid);
+		member_comm(object, "comm", waiter->comm);
+		member_bytes(object, "waits_for", waiter->object, sizeof(waiter->object));
+	}
+}
+
 static void read_limits(const json_t *object, struct run *run)
 {
 	const json_t *pressure = json_object_get(object, "pressure");
@@ -280,6 +294,7 @@ int run_read_summary(const json_t *object, struct run *run)
 	count_omitted(object, tree);
 	read_memory(object, tree);
 	read_waits(json_object_get(object, "top_waits"), tree);
+	read_deadlock(json_object_get(object, "deadlock"), &run->deadlock);
 	read_limits(object, run);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "store/tscope/container.h"
 #include "store/tscope/decoder.h"
 #include "store/tscope/layout.h"
+#include "store/tscope/payload.h"
 
 #define STEP ((size_t)256 * 1024)
 
@@ -121,50 +122,68 @@ static int decompress(const void *bytes, size_t size, size_t limit, struct bytes
 	return status == 0 && decompressor.frames != 1 ? -EBADMSG : status;
 }
 
-static void decode(struct decoder *decoder, const uint8_t *bytes, size_t size,
-		   const struct container *container)
+static int unseal(const uint8_t *bytes, size_t size, const struct container *container,
+		  struct bytes *ret, const char **ret_problem)
 {
-	CLEANUP(bytes_free) struct bytes payload = { 0 };
-	int status;
+	int status = container_check(bytes, size);
 
-	if (container_check(bytes, size) < 0) {
-		decoder_damaged(decoder, "its checksum differs");
-		return;
-	}
-	decoder->cells_left = size_limit(&container_cells, size);
-	status = decompress(bytes + HEADER_SIZE, container->payload_size,
-			    size_limit(&container_bytes, size), &payload);
+	*ret_problem = "its checksum differs";
+	if (status < 0)
+		return status;
+	*ret_problem = "it cannot be decompressed";
+	return decompress(bytes + HEADER_SIZE, container->payload_size,
+			  size_limit(&container_bytes, size), ret);
+}
+
+static int cannot_decode(const char *name, int status, const char *problem, size_t size,
+			 struct error *error)
+{
 	if (status == -EBADMSG)
-		decoder->problem = "it cannot be decompressed";
-	if (decoder_check(decoder, status))
-		decode_payload(decoder, (struct reader){ .next = payload.data,
-							 .end = payload.data + payload.size });
+		return error_set(error, status, "%s is damaged: %s; copy it again or capture again",
+				 name, problem);
+	if (status == -EFBIG)
+		return error_set(error, status,
+				 "%s is damaged: it claims more than %zu bytes can hold", name,
+				 size);
+	return error_set(error, status, "cannot read %s: not enough memory", name);
+}
+
+int payload_unseal(const char *name, const void *bytes, size_t size, struct bytes *ret,
+		   struct error *error)
+{
+	struct container container;
+	const char *problem;
+	int status = container_open(bytes, size, size, name, &container, error);
+
+	if (status < 0)
+		return status;
+	ret->size = 0;
+	status = unseal(bytes, size, &container, ret, &problem);
+	return status < 0 ? cannot_decode(name, status, problem, size, error) : 0;
+}
+
+int payload_decode(const char *name, const struct bytes *payload, size_t size,
+		   struct snapshot **ret, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct decoder decoder = { .cells_left = size_limit(&container_cells, size) };
+	int status = snapshot_new(&snapshot);
+
+	decoder.snapshot = snapshot;
+	if (decoder_check(&decoder, status))
+		decode_payload(&decoder, (struct reader){ .next = payload->data,
+							  .end = payload->data + payload->size });
+	if (decoder.status < 0)
+		return cannot_decode(name, decoder.status, decoder.problem, size, error);
+	*ret = TAKE_PTR(snapshot);
+	return 0;
 }
 
 int snapshot_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		    struct error *error)
 {
-	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
-	struct decoder decoder = { 0 };
-	struct container container;
-	int status = container_open(bytes, size, size, name, &container, error);
+	CLEANUP(bytes_free) struct bytes payload = { 0 };
+	int status = payload_unseal(name, bytes, size, &payload, error);
 
-	if (status < 0)
-		return status;
-	status = snapshot_new(&snapshot);
-	decoder.snapshot = snapshot;
-	if (decoder_check(&decoder, status))
-		decode(&decoder, bytes, size, &container);
-	status = decoder.status;
-	if (status == -EBADMSG)
-		return error_set(error, status, "%s is damaged: %s; copy it again or capture again",
-				 name, decoder.problem);
-	if (status == -EFBIG)
-		return error_set(error, status,
-				 "%s is damaged: it claims more than %zu bytes can hold", name,
-				 size);
-	if (status < 0)
-		return error_set(error, status, "cannot read %s: not enough memory", name);
-	*ret = TAKE_PTR(snapshot);
-	return 0;
+	return status < 0 ? status : payload_decode(name, &payload, size, ret, error);
 }

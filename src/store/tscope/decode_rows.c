@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "model/snapshot/snapshot.h"
 #include "store/tscope/bytes.h"
+#include "store/tscope/cells.h"
 #include "store/tscope/layout.h"
 #include "store/tscope/series.h"
 
@@ -120,41 +121,6 @@ void decode_field(struct decoder *decoder, const char *name, struct reader *body
 	skip(body);
 }
 
-/* Reads which rows have a cell, and returns how many. */
-static size_t read_presence(struct reader *body, uint8_t *states, size_t rows)
-{
-	uint8_t how = reader_u8(body);
-	struct reader bits;
-	size_t count = 0;
-
-	if (how == PRESENCE_ALL) {
-		memset(states, CELL_NUMBER, rows);
-		return rows;
-	}
-	bits = reader_part(body, (rows + 7) / 8);
-	if (how != PRESENCE_BITS || bits.bad || (rows % 8 && bits.end[-1] >> rows % 8)) {
-		body->bad = true;
-		return 0;
-	}
-	for (size_t row = 0; row < rows; row++) {
-		states[row] = bits.next[row / 8] >> row % 8 & 1 ? CELL_NUMBER : CELL_ABSENT;
-		count += states[row] == CELL_NUMBER;
-	}
-	return count;
-}
-
-/*
- * Moves the first `count` values to the rows that have one; from the end, so
- * that none is overwritten.
- */
-static void spread_values(struct column *column, size_t rows, size_t count)
-{
-	if (count == rows)
-		return;
-	for (size_t row = rows; row-- > 0;)
-		column->values[row] = column->states[row] ? column->values[--count] : 0;
-}
-
 static bool strings_exist(const struct snapshot *snapshot, const uint64_t *numbers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -177,13 +143,13 @@ static void fill_column(struct decoder *decoder, enum metric_id id, struct reade
 	if (!decoder_spend(decoder, rows, 1) ||
 	    !decoder_check(decoder, snapshot_need_column(snapshot, id)))
 		return;
-	count = read_presence(body, column->states, rows);
+	count = presence_read(body, column->states, rows);
 	series_read(body, column->values, count);
 	if (body->bad)
 		return;
 	if (metrics[id].kind == KIND_CPUSET && !strings_exist(snapshot, column->values, count))
 		decoder_damaged(decoder, "a CPU set is not there");
-	spread_values(column, rows, count);
+	values_spread(column->values, column->states, rows, count);
 }
 
 /* If the file's writer gave the metric another meaning, its values would mislead: it is absent. */

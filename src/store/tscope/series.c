@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tscope/series.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "store/tscope/bytes.h"
@@ -52,6 +53,28 @@ static int all_same(const uint64_t *numbers, size_t count)
 	return count && memcmp(numbers, numbers + 1, (count - 1) * sizeof(*numbers)) == 0;
 }
 
+/* Whether each number is one byte: then no other encoding takes fewer. */
+static bool all_small(const uint64_t *numbers, size_t count)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < count && bits < 0x80; i++)
+		bits |= numbers[i];
+	return bits < 0x80;
+}
+
+static void write_small(struct bytes *bytes, const uint64_t *numbers, size_t count)
+{
+	uint8_t *start = bytes_reserve(bytes, 1 + count);
+
+	if (!start)
+		return;
+	*start++ = SERIES_PLAIN;
+	for (size_t i = 0; i < count; i++)
+		start[i] = (uint8_t)numbers[i];
+	bytes->size += 1 + count;
+}
+
 void series_write(struct bytes *bytes, const uint64_t *numbers, size_t count)
 {
 	uint64_t sizes[SERIES_DELTA + 1] = { [SERIES_SAME] = VARINT_SIZE };
@@ -59,6 +82,10 @@ void series_write(struct bytes *bytes, const uint64_t *numbers, size_t count)
 	uint8_t *start;
 
 	if (!all_same(numbers, count)) {
+		if (all_small(numbers, count)) {
+			write_small(bytes, numbers, count);
+			return;
+		}
 		measure(numbers, count, sizes);
 		encoding = smallest(sizes);
 	}
@@ -79,6 +106,17 @@ static void read_same(struct reader *reader, uint64_t *numbers, size_t count)
 		numbers[i] = number;
 }
 
+/* Whether the next 8 numbers are one byte each. */
+static inline bool are_small(const uint8_t *next, const uint8_t *end)
+{
+	uint64_t word;
+
+	if ((size_t)(end - next) < sizeof(word))
+		return false;
+	memcpy(&word, next, sizeof(word));
+	return !(word & 0x8080808080808080);
+}
+
 static inline __attribute__((always_inline)) void
 read_varints(struct reader *reader, enum series_encoding encoding, uint64_t *numbers, size_t count)
 {
@@ -90,6 +128,13 @@ read_varints(struct reader *reader, enum series_encoding encoding, uint64_t *num
 		next = varint_read(next, reader->end, &number);
 		numbers[i] = (has_sign ? unzigzag(number) : number) + previous;
 		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
+		/* Small numbers come together. */
+		while (number < 0x80 && next && count - i > 8 && are_small(next, reader->end))
+			for (int j = 0; j < 8; j++) {
+				number = *next++;
+				numbers[++i] = (has_sign ? unzigzag(number) : number) + previous;
+				previous = encoding == SERIES_DELTA ? numbers[i] : 0;
+			}
 	}
 	reader->bad |= !next;
 	reader->next = next ? next : reader->end;

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a recording for its one writer, or for reading, and closes it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "store/history/history_parts.h"
+#include "store/history/schema.h"
+
+#define HOUR_NS (UINT64_C(3600) * 1000000000)
+
+const struct history_retention history_retention_defaults = {
+	.raw_ns = 24 * HOUR_NS,
+	.minutes_ns = 7 * 24 * HOUR_NS,
+	.events_ns = 30 * 24 * HOUR_NS,
+	.outcomes_ns = 365 * 24 * HOUR_NS,
+	.bytes = UINT64_C(2) << 30,
+};
+
+static int out_of_memory(struct error *error)
+{
+	return error_set(error, -ENOMEM, "not enough memory");
+}
+
+static void finish_writing(struct history *history)
+{
+	struct error ignored = { 0 };
+
+	if (history->database.handle && history->minutes && !history->is_damaged) {
+		if (minutes_flush(history, &ignored) == 0)
+			history_commit(history, &ignored);
+		database_run(&history->database, "DELETE FROM meta WHERE key='writer_pid'",
+			     &ignored);
+	}
+	for (int i = 0; i < STATEMENT_COUNT; i++)
+		sqlite3_finalize(history->statements[i]);
+}
+
+void history_close(struct history *history)
+{
+	CLEANUP(free_pointer) char *name = NULL;
+	struct error ignored = { 0 };
+
+	if (!history)
+		return;
+	if (history->database.lock >= 0)
+		finish_writing(history);
+	if (history->is_damaged)
+		database_set_aside(&history->database, &name, &ignored);
+	frame_writer_free(history->frames);
+	frame_reader_free(history->reader);
+	minutes_free(history->minutes);
+	bytes_free(&history->frame);
+	array_free(&history->episodes);
+	database_close(&history->database);
+	free(history);
+}
+
+void history_close_pointer(struct history **history)
+{
+	history_close(*history);
+}
+
+/*
+ * Whether a file that SQLite cannot read may be renamed: it was a recording, or its name says that
+ * it should be one.
+ */
+static bool was_recording(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	static const char application[] = { 'T', 'S', 'C', 'P' };
+	size_t length = strlen(path);
+	char head[72] = "";
+
+	if (fd < 0 || file_read_at(fd, 0, head, sizeof(head)) != sizeof(head))
+		return false;
+	return memcmp(head + 68, application, sizeof(application)) == 0 ||
+	       (length > 3 && strcmp(path + length - 3, ".db") == 0);
+}
+
+/* Opens the file; one that is damaged is set aside, and a new one begun. */
+static int open_or_set_aside(struct database *database, const char *path, char **ret_note,
+			     struct error *error)
+{
+	CLEANUP(text_free) struct text note = { 0 };
+	CLEANUP(free_pointer) char *name = NULL;
+	struct error damage = { 0 };
+	int status = database_open_writer(database, path, &damage);
+
+	if (status == 0)
+		status = schema_check(database, &damage);
+	if (status == 0)
+		status = schema_update(database, &damage);
+	if (status != -EBADMSG || !database->path || !was_recording(database->path))
+		return status < 0 ? error_set(error, status, "%s", damage.message) : 0;
+	status = database_set_aside(database, &name, error);
+	if (status == 0)
+		status = database_open_writer(database, path, error);
+	if (status == 0)
+		status = schema_update(database, error);
+	text_format(&note, "%s was damaged: it is %s now, and a new one was begun", path, name);
+	*ret_note = status == 0 && !note.failed ? TAKE_PTR(note.data) : NULL;
+	return status;
+}
+
+/* Nobody else can have the file, so episodes that are still open ended with their recorder. */
+static int close_episodes(struct history *history, struct error *error)
+{
+	return database_run(
+		&history->database,
+		"UPDATE anomalies SET end_ns = max(begin_ns, coalesce((SELECT max(ts_ns) "
+		"FROM ticks), begin_ns)), details = coalesce(details, '') || "
+		"' (the recorder ended)' WHERE end_ns IS NULL",
+		error);
+}
+
+static int prepare_writing(struct history *history, struct error *error)
+{
+	char pid[24];
+	int status = close_episodes(history, error);
+
+	history->frames = frame_writer_new();
+	history->minutes = minutes_new();
+	if (!history->frames || !history->minutes)
+		return out_of_memory(error);
+	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+	if (status == 0)
+		status = history_set_meta(history, "writer_pid", pid, error);
+	if (status == 0)
+		status = history_set_meta(history, "taskscope_version", TASKSCOPE_VERSION, error);
+	if (status == 0)
+		status = history_commit(history, error);
+	return status;
+}
+
+int history_create(const char *path, const struct history_retention *retention,
+		   struct history **ret, char **ret_note, struct error *error)
+{
+	CLEANUP(history_close_pointer) struct history *history = calloc(1, sizeof(*history));
+	int status;
+
+	*ret_note = NULL;
+	if (!history)
+		return out_of_memory(error);
+	history->database.lock = -1;
+	history->retention = *retention;
+	status = open_or_set_aside(&history->database, path, ret_note, error);
+	if (status == 0)
+		status = prepare_writing(history, error);
+	if (status < 0)
+		return status;
+	*ret = TAKE_PTR(history);
+	return 0;
+}
+
+int history_open_for(const char *path, bool takes_long, struct history **ret, struct error *error)
+{
+	CLEANUP(history_close_pointer) struct history *history = calloc(1, sizeof(*history));
+	int status;
+
+	if (!history)
+		return out_of_memory(error);
+	history->database.lock = -1;
+	history->reader = frame_reader_new();
+	if (!history->reader)
+		return out_of_memory(error);
+	status = database_open_reader(&history->database, path, takes_long, error);
+	if (status == 0)
+		status = schema_check(&history->database, error);
+	if (status == -EINVAL)
+		status = -EBADMSG;
+	if (status < 0)
+		return status;
+	*ret = TAKE_PTR(history);
+	return 0;
+}
+
+int history_open(const char *path, struct history **ret, struct error *error)
+{
+	return history_open_for(path, false, ret, error);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drops what is too old or too much.  Deleting is done in small transactions, so that the WAL stays
+ * small; then the file gives its free pages back.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/collection/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/history/history_parts.h"
+#include "store/history/schema.h"
+
+#define ROWS_PER_STEP 2000
+#define PAGES_PER_STEP 2000
+/* How much of what is allowed is left after the oldest had to go. */
+#define ROOM_SHARE 0.9
+
+enum age { AGE_RAW, AGE_MINUTES, AGE_EVENTS, AGE_OUTCOMES };
+
+static uint64_t kept_ns(const struct history_retention *retention, enum age age)
+{
+	const uint64_t ages[] = { retention->raw_ns, retention->minutes_ns, retention->events_ns,
+				  retention->outcomes_ns };
+
+	return ages[age];
+}
+
+/* Runs a statement with one time in it until it changes nothing more. */
+static int run_until_done(struct history *history, const char *sql, uint64_t before,
+			  struct error *error)
+{
+	CLEANUP(statement_free) sqlite3_stmt *statement = database_prepare(&history->database, sql);
+	int changed = 1;
+
+	while (statement && changed) {
+		int index = 0;
+
+		sqlite3_reset(statement);
+		bind_number(statement, &index, before);
+		if (sqlite3_step(statement) != SQLITE_DONE)
+			return database_fail(&history->database, "write", error);
+		changed = sqlite3_changes(history->database.handle);
+	}
+	return statement ? 0 : database_fail(&history->database, "write", error);
+}
+
+/* Samples that go become means of minutes; a minute that goes in two parts is weighted. */
+static int roll_up_samples(struct history *history, uint64_t before, struct error *error)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+
+	text_append_string(&sql,
+			   "INSERT OR REPLACE INTO host_minutes(ts_ns, samples, pressure_level,");
+	schema_host_columns(&sql, "", "");
+	text_append_string(
+		&sql, ") SELECT ts_ns/60000000000*60000000000, count(*), max(pressure_level),");
+	schema_host_columns(&sql, "avg(", ")");
+	text_format(&sql,
+		    " FROM host_samples WHERE ts_ns < %" PRIu64 "/60000000000*60000000000 "
+		    "GROUP BY 1",
+		    before);
+	if (sql.failed)
+		return error_set(error, -ENOMEM, "not enough memory");
+	return database_run(&history->database, text_string(&sql), error);
+}
+
+/* Ticks go by whole chains: the first one that stays must have its key frame. */
+static int drop_ticks(struct history *history, uint64_t before, struct error *error)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+	int64_t first;
+
+	text_format(&sql, "SELECT min(chain) FROM ticks WHERE ts_ns >= %" PRIu64, before);
+	first = database_number(&history->database, text_string(&sql), INT64_MAX);
+	text_clear(&sql);
+	text_format(&sql,
+		    "DELETE FROM ticks WHERE id IN (SELECT id FROM ticks WHERE ts_ns < ? AND id < "
+		    "%" PRId64 " AND chain <> %" PRId64 " ORDER BY id LIMIT %d)",
+		    first, history->chain, ROWS_PER_STEP);
+	return run_until_done(history, text_string(&sql), before, error);
+}
+
+/* Whole minutes go. */
+static int drop_samples(struct history *history, uint64_t before, struct error *error)
+{
+	int status = roll_up_samples(history, before, error);
+
+	if (status < 0)
+		return status;
+	return run_until_done(
+		history,
+		"DELETE FROM host_samples WHERE rowid IN (SELECT rowid FROM "
+		"host_samples WHERE ts_ns < ? / 60000000000 * 60000000000 LIMIT 2000)",
+		before, error);
+}
+
+/* Tables whose rows go with their age, in the order in which they go when the file is too large. */
+static const struct aging {
+	const char *table, *time;
+	enum age age;
+	const char *condition; /* that a row must meet as well, or NULL */
+	int (*drop)(struct history *history, uint64_t before, struct error *error);
+} aging[] = {
+	{ "activity", "ts_ns", AGE_RAW, NULL, NULL },
+	{ "ticks", "ts_ns", AGE_RAW, NULL, drop_ticks },
+	{ "host_samples", "ts_ns", AGE_RAW, NULL, drop_samples },
+	{ "events", "ts_ns", AGE_EVENTS, NULL, NULL },
+	{ "process_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
+	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
+	{ "processes", "last_ns", AGE_EVENTS, "id NOT IN (SELECT process FROM process_minutes)",
+	  NULL },
+	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL, NULL },
+	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL, NULL },
+	{ "anomalies", "begin_ns", AGE_OUTCOMES, NULL, NULL },
+	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL, NULL },
+};
+
+static int drop_rows(struct history *history, const struct aging *rows, uint64_t before,
+		     struct error *error)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+
+	if (rows->drop)
+		return rows->drop(history, before, error);
+	text_format(&sql,
+		    "DELETE FROM %s WHERE rowid IN (SELECT rowid FROM %s WHERE %s < ? AND %s LIMIT "
+		    "%d)",
+		    rows->table, rows->table, rows->time, rows->condition ? rows->condition : "1",
+		    ROWS_PER_STEP);
+	return run_until_done(history, text_string(&sql), before, error);
+}
+
+/* Gives free pages back, a few at a time, and the WAL with them. */
+static int shrink(struct history *history, struct error *error)
+{
+	char sql[64];
+	int status = 0;
+	int64_t left = database_number(&history->database, "PRAGMA freelist_count", 0);
+
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", PAGES_PER_STEP);
+	for (int64_t before = left + 1; left > 0 && left < before && status == 0;) {
+		before = left;
+		status = database_run(&history->database, sql, error);
+		sqlite3_wal_checkpoint_v2(history->database.handle, NULL, SQLITE_CHECKPOINT_PASSIVE,
+					  NULL, NULL);
+		left = database_number(&history->database, "PRAGMA freelist_count", 0);
+	}
+	/* A reader may keep the WAL from being cut; the next time will do. */
+	sqlite3_wal_checkpoint_v2(history->database.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+				  NULL);
+	return status;
+}
+
+/* Bytes that are in use, whatever the file has in free pages. */
+static uint64_t used_bytes(struct history *history)
+{
+	int64_t pages = database_number(&history->database, "PRAGMA page_count", 0) -
+			database_number(&history->database, "PRAGMA freelist_count", 0);
+
+	return (uint64_t)(pages * database_number(&history->database, "PRAGMA page_size", 0));
+}
+
+/* The time before which the oldest tenth of a table's rows is; 0 when there is nothing to drop. */
+static uint64_t oldest_tenth(struct history *history, const struct aging *rows)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+	int64_t least, most;
+
+	text_format(&sql, "SELECT min(%s) FROM %s", rows->time, rows->table);
+	least = database_number(&history->database, text_string(&sql), 0);
+	text_clear(&sql);
+	text_format(&sql, "SELECT max(%s) FROM %s", rows->time, rows->table);
+	most = database_number(&history->database, text_string(&sql), 0);
+	return most > least ? (uint64_t)(least + (most - least) / 10 + 1) : 0;
+}
+
+static int drop_oldest(struct history *history, struct error *error)
+{
+	uint64_t wanted = (uint64_t)((double)history->retention.bytes * ROOM_SHARE);
+	uint64_t used = used_bytes(history), before;
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(aging) && status == 0; i++) {
+		uint64_t last = UINT64_MAX;
+
+		while (status == 0 && used > wanted && used < last &&
+		       (before = oldest_tenth(history, &aging[i])) != 0) {
+			last = used;
+			status = drop_rows(history, &aging[i], before, error);
+			used = used_bytes(history);
+		}
+	}
+	return status;
+}
+
+int history_limit_size(struct history *history, struct error *error)
+{
+	int status;
+
+	if (history->retention.bytes == UINT64_MAX ||
+	    database_size(&history->database) <= history->retention.bytes)
+		return 0;
+	/* It may be the WAL alone, or free pages. */
+	status = shrink(history, error);
+	if (status < 0 || database_size(&history->database) <= history->retention.bytes)
+		return status;
+	status = drop_oldest(history, error);
+	return status < 0 ? status : shrink(history, error);
+}
+
+int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error)
+{
+	int status = history_commit(history, error);
+
+	for (size_t i = 0; i < ARRAY_SIZE(aging) && status == 0; i++) {
+		uint64_t kept = kept_ns(&history->retention, aging[i].age);
+
+		if (kept < now_unix_ns)
+			status = drop_rows(history, &aging[i], now_unix_ns - kept, error);
+	}
+	if (status == 0)
+		status = database_run(&history->database,
+				      "DELETE FROM stacks WHERE hash NOT IN "
+				      "(SELECT stack FROM activity WHERE stack IS NOT NULL)",
+				      error);
+	if (status == 0)
+		status = shrink(history, error);
+	if (status == 0)
+		status = history_limit_size(history, error);
+	return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share about a recording that is open. */
+#ifndef STORE_HISTORY_PARTS_H
+#define STORE_HISTORY_PARTS_H
+
+#include "base/collection/array.h"
+#include "store/history/database.h"
+#include "store/history/frame.h"
+#include "store/history/history.h"
+#include "store/tscope/bytes.h"
+
+struct minutes;
+
+/* Statements that are used again and again; each is prepared when it is first needed. */
+enum statement_id {
+	STATEMENT_TICK,
+	STATEMENT_SAMPLE,
+	STATEMENT_PROCESS,
+	STATEMENT_PROCESS_FIND,
+	STATEMENT_PROCESS_SEEN,
+	STATEMENT_PROCESS_RENAMED,
+	STATEMENT_PROCESS_EXIT,
+	STATEMENT_MINUTE,
+	STATEMENT_MINUTE_LONGER,
+	STATEMENT_EVENT,
+	STATEMENT_ANOMALY,
+	STATEMENT_ANOMALY_CHANGE,
+	STATEMENT_META,
+	STATEMENT_COUNT,
+};
+
+/* An episode of the detector, and its row. */
+struct episode {
+	uint64_t id;
+	int64_t row;
+};
+
+struct history {
+	struct database database;
+	struct history_retention retention;
+	bool is_damaged; /* found while writing: it is set aside when it is closed */
+
+	/* Writing. */
+	sqlite3_stmt *statements[STATEMENT_COUNT];
+	bool in_transaction;
+	unsigned commits; /* since the size was looked at */
+	struct frame_writer *frames;
+	struct bytes frame;
+	int64_t chain; /* id of the last key frame's tick; 0: none */
+	char boot_id[64];
+	int64_t boot; /* its row */
+	struct minutes *minutes;
+	ARRAY_OF(struct episode) episodes;
+	/* What the open transaction has, and what was lost with earlier ones. */
+	uint64_t added_ticks, added_events, lost_ticks, lost_events;
+	char lost_reason[160];
+
+	/* Reading: the chain that was read last, and how far. */
+	struct frame_reader *reader;
+	int64_t read_chain, read_tick;
+};
+
+/* Begins a transaction unless there is one.  0 or an error. */
+int history_begin(struct history *history, struct error *error);
+/* The statement, ready to be bound; NULL after a failure of SQLite. */
+sqlite3_stmt *history_statement(struct history *history, enum statement_id id);
+/* Runs a bound statement that gives no rows. */
+int history_step(struct history *history, sqlite3_stmt *statement, struct error *error);
+/* Drops the transaction, because of the error, and counts what was in it.  Returns `status`. */
+int history_drop(struct history *history, int status, struct error *error);
+
+/* The row of a boot that began then, added when it is new; 0 after a failure. */
+int64_t history_boot(struct history *history, const char *boot_id, uint64_t begin_unix_ns);
+
+/* history_event.c: the SQL of its statements. */
+const char *history_event_sql(enum statement_id id);
+/* history_expire.c: drops the oldest when the file is larger than it may be. */
+int history_limit_size(struct history *history, struct error *error);
+
+/* history_minutes.c: one-minute roll-ups of processes. */
+struct minutes *minutes_new(void);
+void minutes_free(struct minutes *minutes);
+/* Adds a tick; writes the minute that it ends. */
+int minutes_add(struct history *history, const struct snapshot *snapshot, uint64_t unix_ns,
+		struct error *error);
+/* Writes the minute that is not over. */
+int minutes_flush(struct history *history, struct error *error);
+/* The rows that were written last are not there: the transaction was dropped. */
+void minutes_forget_rows(struct minutes *minutes);
+
+/* history_open() for something that takes long. */
+int history_open_for(const char *path, bool takes_long, struct history **ret, struct error *error);
+
+/* Reading. */
+struct tick_place {
+	int64_t id, chain;
+	uint64_t unix_ns;
+};
+
+/* Reads the frames of the tick's chain up to it. */
+int history_read_tick(struct history *history, const struct tick_place *tick, struct snapshot **ret,
+		      struct error *error);
+/* The subject of a sentence about a tick. */
+void history_name_tick(const struct history *history, uint64_t unix_ns, char *name, size_t size);
+int history_minute_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,
+			    struct error *error);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/snapshot/snapshot.h"
+#include "store/history/history_parts.h"
+#include "store/history/schema.h"
+#include "store/snapshot_file.h"
+
+bool history_extent(struct history *history, struct history_span *ret)
+{
+	struct error ignored = { 0 };
+	int64_t first, last, minute;
+
+	if (database_refresh(&history->database, &ignored) < 0)
+		return false;
+	first = database_number(&history->database, "SELECT min(ts_ns) FROM ticks", -1);
+	last = database_number(&history->database, "SELECT max(ts_ns) FROM ticks", -1);
+	minute = database_number(&history->database, "SELECT min(ts_ns) FROM process_minutes", -1);
+
+	if (last < 0)
+		return false;
+	if (minute >= 0 && minute < first)
+		first = minute;
+	*ret = (struct history_span){ (uint64_t)first, (uint64_t)last };
+	return true;
+}
+
+void history_name_tick(const struct history *history, uint64_t unix_ns, char *name, size_t size)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	struct tm local;
+	char when[32] = "?";
+
+	if (localtime_r(&seconds, &local))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	snprintf(name, size, "the tick of %s in %s", when, history->database.path);
+}
+
+static int read_frame(struct history *history, sqlite3_stmt *row, bool is_key, const char *name,
+		      struct error *error)
+{
+	const void *bytes = sqlite3_column_blob(row, 1);
+	size_t size = (size_t)sqlite3_column_bytes(row, 1);
+
+	if (!bytes)
+		bytes = "";
+	return (is_key ? frame_read_key : frame_read_change)(history->reader, name, bytes, size,
+							     error);
+}
+
+static int read_chain(struct history *history, const struct tick_place *tick, const char *name,
+		      struct error *error)
+{
+	bool goes_on = history->read_chain == tick->chain && history->read_tick <= tick->id;
+	CLEANUP(statement_free)
+	sqlite3_stmt *statement = database_prepare(
+		&history->database,
+		"SELECT id, frame FROM ticks WHERE chain=? AND id>? AND id<=? ORDER BY id");
+	int index = 0, status = 0, code = SQLITE_ERROR;
+
+	if (!statement)
+		return database_fail(&history->database, "read", error);
+	bind_number(statement, &index, (uint64_t)tick->chain);
+	bind_number(statement, &index, goes_on ? (uint64_t)history->read_tick : 0);
+	bind_number(statement, &index, (uint64_t)tick->id);
+	if (!goes_on)
+		history->read_tick = 0;
+	history->read_chain = 0;
+	while (status == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+
+		status = read_frame(history, statement, id == tick->chain, name, error);
+		history->read_tick = id;
+	}
+	if (status == 0 && code != SQLITE_DONE)
+		return database_fail(&history->database, "read", error);
+	if (status == 0 && history->read_tick != tick->id)
+		return error_set(error, -EBADMSG, "%s is damaged: it is not there", name);
+	if (status == 0)
+		history->read_chain = tick->chain;
+	return status;
+}
+
+int history_read_tick(struct history *history, const struct tick_place *tick, struct snapshot **ret,
+		      struct error *error)
+{
+	char name[4096 + 64];
+	int status;
+
+	history_name_tick(history, tick->unix_ns, name, sizeof(name));
+	status = read_chain(history, tick, name, error);
+	return status < 0 ? status : frame_reader_snapshot(history->reader, name, ret, error);
+}
+
+int history_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,
+		     struct error *error)
+{
+	CLEANUP(statement_free) sqlite3_stmt *statement = NULL;
+	int index = 0, code, status = database_refresh(&history->database, error);
+
+	if (status < 0)
+		return status;
+	statement = database_prepare(&history->database,
+				     "SELECT id, chain, ts_ns FROM ticks WHERE ts_ns <= ? AND "
+				     "NOT is_burst ORDER BY ts_ns DESC, id DESC LIMIT 1");
+	if (!statement)
+		return database_fail(&history->database, "read", error);
+	bind_number(statement, &index, at_unix_ns > INT64_MAX ? INT64_MAX : at_unix_ns);
+	code = sqlite3_step(statement);
+	if (code == SQLITE_ROW) {
+		struct tick_place tick = { sqlite3_column_int64(statement, 0),
+					   sqlite3_column_int64(statement, 1),
+					   column_number_or(statement, 2, 0) };
+
+		return history_read_tick(history, &tick, ret, error);
+	}
+	if (code != SQLITE_DONE)
+		return database_fail(&history->database, "read", error);
+	return history_minute_snapshot(history, at_unix_ns, ret, error);
+}
+
+/* Reads the columns of host_samples or host_minutes: ts_ns, pressure_level, ..., then values. */
+static void read_sample(sqlite3_stmt *row, struct host_sample *ret)
+{
+	const char *level = column_text(row, 1), *zombies = column_text(row, 2);
+	double value;
+
+	*ret = (struct host_sample){ .unix_ns = column_number_or(row, 0, 0),
+				     .pressure_level = PRESSURE_UNKNOWN,
+				     .recorder_pid = (int32_t)column_number_or(row, 3, 0) };
+	for (int i = 0; level && i < PRESSURE_LEVEL_COUNT; i++)
+		if (strcmp(level, pressure_level_names[i]) == 0)
+			ret->pressure_level = (enum pressure_level)i;
+	while (zombies && *zombies && ret->zombie_pid_count < HOST_SAMPLE_ZOMBIES) {
+		uint64_t pid;
+
+		if (!scan_u64(&zombies, &pid))
+			break;
+		ret->zombie_pids[ret->zombie_pid_count++] = (int32_t)pid;
+		zombies += *zombies == ',';
+	}
+	for (int i = 0; i < HOST_VALUE_COUNT; i++)
+		if (column_real(row, 4 + i, &value))
+			host_sample_set(ret, (enum host_value)i, value);
+}
+
+/* A file of an older version lacks columns: they are NULL. */
+static void append_values(struct history *history, const char *table, struct text *sql)
+{
+	for (int i = 0; i < HOST_VALUE_COUNT; i++) {
+		const char *name = host_values[i].name;
+
+		text_format(sql, ", %s",
+			    schema_has_column(&history->database, table, name) ? name : "NULL");
+	}
+}
+
+static sqlite3_stmt *prepare_samples(struct history *history, const struct history_span *span,
+				     size_t limit)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+	sqlite3_stmt *statement;
+	int index = 0;
+
+	text_append_string(&sql, "SELECT * FROM (SELECT ts_ns, pressure_level, zombie_pids, "
+				 "recorder_pid");
+	append_values(history, "host_samples", &sql);
+	text_append_string(&sql,
+			   " FROM host_samples WHERE ts_ns BETWEEN ?1 AND ?2 UNION ALL SELECT "
+			   "ts_ns, pressure_level, NULL, NULL");
+	append_values(history, "host_minutes", &sql);
+	text_append_string(&sql, " FROM host_minutes WHERE ts_ns BETWEEN ?1 AND ?2) ORDER BY ts_ns "
+				 "DESC LIMIT ?3");
+	statement = sql.failed ? NULL : database_prepare(&history->database, text_string(&sql));
+	if (!statement)
+		return NULL;
+	bind_number(statement, &index, span->from_unix_ns);
+	bind_number(statement, &index, span->to_unix_ns > INT64_MAX ? INT64_MAX : span->to_unix_ns);
+	bind_number(statement, &index, limit ? limit : (uint64_t)-1);
+	return statement;
+}
+
+int history_samples(struct history *history, const struct history_span *span, size_t limit,
+		    host_sample_sink *sink, void *context, struct error *error)
+{
+	CLEANUP(statement_free) sqlite3_stmt *statement = NULL;
+	int code = SQLITE_ERROR, status = database_refresh(&history->database, error);
+
+	if (status == 0)
+		statement = prepare_samples(history, span, limit);
+	while (statement && status == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct host_sample sample;
+
+		read_sample(statement, &sample);
+		status = sink(context, &sample);
+	}
+	if (status == 0 && code != SQLITE_DONE)
+		return database_fail(&history->database, "read", error);
+	return status;
+}

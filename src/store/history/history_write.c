@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/snapshot/snapshot.h"
+#include "store/history/history_parts.h"
+#include "store/history/schema.h"
+#include "store/snapshot_file.h"
+
+/* Commits between two looks at the size of the file. */
+#define COMMITS_PER_SIZE 64
+
+static const char *const statements[STATEMENT_COUNT] = {
+	[STATEMENT_TICK] = "INSERT INTO ticks(ts_ns, boot, boottime_ns, chain, is_burst, missed, "
+			   "cost_ns, shed, processes, threads, frame) "
+			   "VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+	[STATEMENT_PROCESS] =
+		"INSERT OR IGNORE INTO processes(boot, pid, start_time_ns, ppid, comm, "
+		"cmd, exe, user, uid, cgroup, first_ns, last_ns) "
+		"VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STATEMENT_PROCESS_FIND] = "SELECT id FROM processes WHERE boot=? AND pid=? AND "
+				   "start_time_ns=?",
+	[STATEMENT_PROCESS_SEEN] = "UPDATE processes SET last_ns=? WHERE id=?",
+	[STATEMENT_PROCESS_RENAMED] = "UPDATE processes SET ppid=?, comm=?, cmd=?, exe=?, user=?, "
+				      "uid=?, cgroup=? WHERE id=?",
+	[STATEMENT_PROCESS_EXIT] = "UPDATE processes SET exit_status=?, last_ns=? WHERE boot=? AND "
+				   "pid=? AND start_time_ns=?",
+	[STATEMENT_MINUTE_LONGER] = "UPDATE process_minutes SET minutes=minutes+1, "
+				    "samples=samples+? WHERE rowid=?",
+	[STATEMENT_META] = "INSERT OR REPLACE INTO meta(key, value) VALUES(?,?)",
+};
+
+/* Statements whose columns come from tables. */
+static void make_sql(enum statement_id id, struct text *sql)
+{
+	if (id == STATEMENT_SAMPLE) {
+		text_append_string(sql, "INSERT OR REPLACE INTO host_samples(");
+		schema_host_columns(sql, "", "");
+		text_append_string(sql, ",ts_ns,pressure_level,zombie_pids,recorder_pid) VALUES(");
+		for (int i = 0; i < HOST_VALUE_COUNT; i++)
+			text_append_string(sql, "?,");
+		text_append_string(sql, "?,?,?,?)");
+	} else if (id == STATEMENT_MINUTE) {
+		text_append_string(sql,
+				   "INSERT INTO process_minutes(process,ts_ns,minutes,samples,");
+		schema_minute_columns(sql);
+		text_append_string(sql, ") VALUES(?,?,1,?");
+#define LEVEL(name, metric) text_append_string(sql, ",?,?,?");
+#define RATE(name, metric, scale) text_append_string(sql, ",?,?,?");
+#include "store/history/minutes.def"
+		text_append_string(sql, ")");
+	} else if (id == STATEMENT_EVENT || id == STATEMENT_ANOMALY ||
+		   id == STATEMENT_ANOMALY_CHANGE) {
+		text_append_string(sql, history_event_sql(id));
+	} else {
+		text_append_string(sql, statements[id]);
+	}
+}
+
+sqlite3_stmt *history_statement(struct history *history, enum statement_id id)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+	sqlite3_stmt **statement = &history->statements[id];
+
+	if (!*statement) {
+		make_sql(id, &sql);
+		if (!sql.failed)
+			*statement = database_prepare(&history->database, text_string(&sql));
+	}
+	if (*statement)
+		sqlite3_reset(*statement);
+	return *statement;
+}
+
+int history_drop(struct history *history, int status, struct error *error)
+{
+	struct error ignored = { 0 };
+	const char *reason = strrchr(error->message, ':');
+
+	for (int i = 0; i < STATEMENT_COUNT; i++)
+		if (history->statements[i])
+			sqlite3_reset(history->statements[i]);
+	if (!sqlite3_get_autocommit(history->database.handle))
+		database_run(&history->database, "ROLLBACK", &ignored);
+	history->lost_ticks += TAKE(history->added_ticks, 0);
+	history->lost_events += TAKE(history->added_events, 0);
+	if (!history->lost_reason[0])
+		snprintf(history->lost_reason, sizeof(history->lost_reason), "%.*s",
+			 reason ? (int)(reason - error->message) : 0, error->message);
+	history->in_transaction = false;
+	history->is_damaged |= status == -EBADMSG;
+	history->chain = history->boot = 0;
+	history->boot_id[0] = '\0';
+	frame_writer_restart(history->frames);
+	minutes_forget_rows(history->minutes);
+	return status;
+}
+
+int history_step(struct history *history, sqlite3_stmt *statement, struct error *error)
+{
+	int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+
+	if (statement)
+		sqlite3_clear_bindings(statement);
+	if (code == SQLITE_DONE)
+		return 0;
+	return history_drop(history, database_fail(&history->database, "write", error), error);
+}
+
+/* What was lost while nothing could be written. */
+static int tell_losses(struct history *history, struct error *error)
+{
+	struct life_event event = { .kind = LIFE_LOST, .lost = history->lost_events };
+	char details[300];
+
+	if (!history->lost_events && !history->lost_ticks)
+		return 0;
+	event.unix_ns = (uint64_t)time(NULL) * 1000000000;
+	snprintf(details, sizeof(details), "%" PRIu64 " ticks and %" PRIu64 " events: %s",
+		 history->lost_ticks, history->lost_events, history->lost_reason);
+	event.details = details;
+	history->lost_events = 0; /* if this fails, they are counted again as one */
+	return history_add_event(history, &event, error);
+}
+
+int history_begin(struct history *history, struct error *error)
+{
+	int status;
+
+	if (history->in_transaction)
+		return 0;
+	status = database_run(&history->database, "BEGIN IMMEDIATE", error);
+	if (status < 0)
+		return history_drop(history, status, error);
+	history->in_transaction = true;
+	return tell_losses(history, error);
+}
+
+int history_set_meta(struct history *history, const char *key, const char *value,
+		     struct error *error)
+{
+	int status = history_begin(history, error), index = 0;
+	sqlite3_stmt *statement;
+
+	if (status < 0)
+		return status;
+	statement = history_statement(history, STATEMENT_META);
+	bind_text(statement, &index, key);
+	bind_text(statement, &index, value);
+	return history_step(history, statement, error);
+}
+
+int64_t history_boot(struct history *history, const char *boot_id, uint64_t begin_unix_ns)
+{
+	CLEANUP(statement_free) sqlite3_stmt *add = NULL, *find = NULL;
+	int index = 0;
+
+	if (history->boot && strcmp(history->boot_id, boot_id) == 0)
+		return history->boot;
+	add = database_prepare(&history->database,
+			       "INSERT OR IGNORE INTO boots(boot_id, begin_ns) VALUES(?,?)");
+	find = database_prepare(&history->database, "SELECT id FROM boots WHERE boot_id=?");
+	if (!add || !find)
+		return 0;
+	bind_text(add, &index, boot_id);
+	bind_optional(add, &index, begin_unix_ns != 0, begin_unix_ns);
+	if (sqlite3_step(add) != SQLITE_DONE)
+		return 0;
+	index = 0;
+	bind_text(find, &index, boot_id);
+	if (sqlite3_step(find) != SQLITE_ROW)
+		return 0;
+	history->boot = sqlite3_column_int64(find, 0);
+	snprintf(history->boot_id, sizeof(history->boot_id), "%s", boot_id);
+	return history->boot;
+}
+
+static int add_sample(struct history *history, const struct host_sample *sample,
+		      struct error *error)
+{
+	sqlite3_stmt *statement = history_statement(history, STATEMENT_SAMPLE);
+	CLEANUP(text_free) struct text zombies = { 0 };
+	int index = 0;
+
+	for (int i = 0; i < HOST_VALUE_COUNT; i++)
+		bind_real(statement, &index, host_sample_has(sample, (enum host_value)i),
+			  sample->values[i]);
+	for (size_t i = 0; i < sample->zombie_pid_count; i++)
+		text_format(&zombies, "%s%" PRId32, i ? "," : "", sample->zombie_pids[i]);
+	bind_number(statement, &index, sample->unix_ns);
+	bind_text(statement, &index, pressure_level_names[sample->pressure_level]);
+	bind_text(statement, &index, zombies.length ? text_string(&zombies) : NULL);
+	bind_number(statement, &index, (uint64_t)(int64_t)sample->recorder_pid);
+	return history_step(history, statement, error);
+}
+
+static uint64_t number_of(const struct snapshot *snapshot, enum fact_id id)
+{
+	return snapshot->facts[id].present ? snapshot->facts[id].number : 0;
+}
+
+/* A burst is a file by itself; the others are frames of a chain. */
+static int encode(struct history *history, const struct history_tick *tick, bool *ret_is_key,
+		  struct error *error)
+{
+	void *bytes = NULL;
+	size_t size;
+	int status;
+
+	if (!tick->is_burst)
+		return frame_write(history->frames, tick->snapshot, &history->frame, ret_is_key,
+				   error);
+	status = snapshot_encode(tick->snapshot, &bytes, &size, error);
+	if (status < 0)
+		return status;
+	bytes_free(&history->frame);
+	history->frame = (struct bytes){ .data = bytes, .size = size, .capacity = size };
+	*ret_is_key = true;
+	return 0;
+}
+
+/* The id that the next tick gets: after all that there are, so that ids are in order of time. */
+static int64_t next_tick(struct history *history)
+{
+	return database_number(&history->database, "SELECT max(id) FROM ticks", 0) + 1;
+}
+
+static int insert_tick(struct history *history, const struct history_tick *tick, bool is_key,
+		       uint64_t unix_ns, struct error *error)
+{
+	const struct snapshot *snapshot = tick->snapshot;
+	const struct fact *boot = &snapshot->facts[FACT_boot_id];
+	uint64_t boottime = number_of(snapshot, FACT_boottime_ns);
+	uint64_t begin = boottime && boottime < unix_ns ? unix_ns - boottime : 0;
+	int64_t boot_row = history_boot(history, boot->present ? boot->text : "", begin);
+	int64_t own = next_tick(history);
+	sqlite3_stmt *statement = history_statement(history, STATEMENT_TICK);
+	int index = 0, status;
+
+	bind_number(statement, &index, unix_ns);
+	bind_number(statement, &index, (uint64_t)boot_row);
+	bind_optional(statement, &index, snapshot->facts[FACT_boottime_ns].present,
+		      number_of(snapshot, FACT_boottime_ns));
+	bind_number(statement, &index, (uint64_t)(is_key ? own : history->chain));
+	bind_number(statement, &index, tick->is_burst);
+	bind_number(statement, &index, tick->missed + history->lost_ticks);
+	bind_number(statement, &index, tick->cost_ns);
+	bind_text(statement, &index, tick->shed);
+	bind_number(statement, &index, snapshot->process_count);
+	bind_number(statement, &index, snapshot->task_count);
+	bind_blob(statement, &index, history->frame.data, history->frame.size);
+	status = history_step(history, statement, error);
+	if (status == 0) {
+		history->lost_ticks = 0;
+		if (is_key && !tick->is_burst)
+			history->chain = own;
+	}
+	return status;
+}
+
+int history_add_tick(struct history *history, const struct history_tick *tick, struct error *error)
+{
+	uint64_t unix_ns = tick->sample ? tick->sample->unix_ns :
+					  number_of(tick->snapshot, FACT_captured_at_unix_ns);
+	bool is_key = false;
+	int status = history_begin(history, error);
+
+	if (status == 0) {
+		status = encode(history, tick, &is_key, error);
+		if (status < 0)
+			return history_drop(history, status, error);
+	}
+	if (status == 0)
+		status = insert_tick(history, tick, is_key, unix_ns, error);
+	if (status == 0 && tick->sample)
+		status = add_sample(history, tick->sample, error);
+	if (status == 0 && !tick->is_burst)
+		status = minutes_add(history, tick->snapshot, unix_ns, error);
+	if (status == 0)
+		history->added_ticks++;
+	else
+		history->lost_ticks++;
+	return status;
+}
+
+int history_commit(struct history *history, struct error *error)
+{
+	int status;
+
+	if (!history->in_transaction)
+		return 0;
+	status = database_run(&history->database, "COMMIT", error);
+	if (status < 0)
+		return history_drop(history, status, error);
+	history->in_transaction = false;
+	history->added_ticks = history->added_events = 0;
+	if (!history->lost_ticks && !history->lost_events)
+		history->lost_reason[0] = '\0';
+	if (++history->commits % COMMITS_PER_SIZE)
+		return 0;
+	return history_limit_size(history, error);
+}

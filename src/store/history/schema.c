@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/history/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/collection/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/record/host_sample.h"
+#include "store/history/database.h"
+
+static const struct {
+	const char *name, *columns;
+} tables[] = {
+#define TABLE(name, columns) { #name, columns },
+#include "store/history/schema.def"
+};
+
+static const struct {
+	const char *name, *columns;
+} indexes[] = {
+#define INDEX(name, columns) { #name, columns },
+#include "store/history/schema.def"
+};
+
+/* Columns that come from tables; a later version may have more of them. */
+static const struct {
+	const char *table, *column;
+} made_columns[] = {
+#define HOST_VALUE(id, ...) { "host_samples", #id }, { "host_minutes", #id },
+#include "model/record/host_samples.def"
+#define COLUMNS(name)                                                                              \
+	{ "process_minutes", #name "_min" }, { "process_minutes", #name "_mean" },                 \
+		{ "process_minutes", #name "_max" },
+#define LEVEL(name, metric) COLUMNS(name)
+#define RATE(name, metric, scale) COLUMNS(name)
+#include "store/history/minutes.def"
+};
+
+/* What brings a recording of version n to version n + 1, at place n.  Making tables is not here. */
+static const char *const migrations[SCHEMA_VERSION] = {
+	NULL, /* an empty file */
+};
+
+void schema_host_columns(struct text *sql, const char *with, const char *after)
+{
+	for (int i = 0; i < HOST_VALUE_COUNT; i++)
+		text_format(sql, "%s%s%s%s", i ? "," : "", with, host_values[i].name, after);
+}
+
+void schema_minute_columns(struct text *sql)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(made_columns); i++) {
+		if (strcmp(made_columns[i].table, "process_minutes") != 0)
+			continue;
+		text_format(sql, "%s%s", is_first ? "" : ",", made_columns[i].column);
+		is_first = false;
+	}
+}
+
+int schema_has_column(struct database *database, const char *table, const char *column)
+{
+	CLEANUP(statement_free)
+	sqlite3_stmt *statement =
+		database_prepare(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+	int index = 0;
+
+	if (!statement)
+		return 0;
+	bind_text(statement, &index, table);
+	bind_text(statement, &index, column);
+	return sqlite3_step(statement) == SQLITE_ROW;
+}
+
+int schema_check(struct database *database, struct error *error)
+{
+	int64_t application = database_number(database, "PRAGMA application_id", -1);
+	int64_t version = database_number(database, "PRAGMA user_version", -1);
+
+	if (application < 0 || version < 0)
+		return database_fail(database, "read", error);
+	if (application == 0 && version == 0 &&
+	    database_number(database, "SELECT count(*) FROM sqlite_schema", -1) == 0)
+		return database->lock >= 0 ?
+			       0 :
+			       error_set(error, -EBADMSG, "%s is not a recording: it is empty",
+					 database->path);
+	if (application != SCHEMA_APPLICATION)
+		return error_set(error, -EINVAL, "%s is a database of another program",
+				 database->path);
+	if (version > SCHEMA_VERSION)
+		return error_set(error, -ENOTSUP,
+				 "%s was written by a newer taskscope (version %lld); this one "
+				 "reads up to %d",
+				 database->path, (long long)version, SCHEMA_VERSION);
+	return 0;
+}
+
+static void add_tables(struct text *sql)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		text_format(sql, "CREATE TABLE IF NOT EXISTS %s(%s);", tables[i].name,
+			    tables[i].columns);
+	for (size_t i = 0; i < ARRAY_SIZE(indexes); i++)
+		text_format(sql, "CREATE INDEX IF NOT EXISTS %s ON %s;", indexes[i].name,
+			    indexes[i].columns);
+}
+
+static void add_columns(struct database *database, struct text *sql)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(made_columns); i++)
+		if (!schema_has_column(database, made_columns[i].table, made_columns[i].column))
+			text_format(sql, "ALTER TABLE %s ADD COLUMN %s REAL;",
+				    made_columns[i].table, made_columns[i].column);
+}
+
+static int run_text(struct database *database, struct text *sql, struct error *error)
+{
+	int status;
+
+	if (sql->failed)
+		return error_set(error, -ENOMEM, "not enough memory");
+	status = database_run(database, text_string(sql), error);
+	text_clear(sql);
+	return status;
+}
+
+static int update(struct database *database, struct error *error)
+{
+	CLEANUP(text_free) struct text sql = { 0 };
+	int64_t version = database_number(database, "PRAGMA user_version", 0);
+	int status;
+
+	for (int64_t i = version; i < SCHEMA_VERSION; i++)
+		if (migrations[i])
+			text_append_string(&sql, migrations[i]);
+	add_tables(&sql);
+	status = run_text(database, &sql, error);
+	if (status < 0)
+		return status;
+	add_columns(database, &sql);
+	text_format(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d;", SCHEMA_APPLICATION,
+		    SCHEMA_VERSION);
+	return run_text(database, &sql, error);
+}
+
+int schema_update(struct database *database, struct error *error)
+{
+	struct error ignored = { 0 };
+	int status = database_run(database, "BEGIN IMMEDIATE", error);
+
+	if (status < 0)
+		return status;
+	status = update(database, error);
+	if (status == 0)
+		status = database_run(database, "COMMIT", error);
+	if (status < 0)
+		database_run(database, "ROLLBACK", &ignored);
+	return status;
+}
