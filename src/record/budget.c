@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/budget.h"
+
+#define SMOOTHING 4		/* one part in so many is new */
+#define PATIENCE 60		/* cheap ticks before something is taken in again */
+#define PATIENCE_MOST (64 * 60) /* it doubles each time that this was a mistake */
+#define CHEAP 2			/* below one part in so many of the budget */
+
+static const char *const words[SHED_COUNT] = {
+	[SHED_HEAPS] = "heap counters",
+	[SHED_SCOPES] = "heap counters, scopes",
+	[SHED_CGROUPS] = "heap counters, scopes, files of cgroups",
+	[SHED_THREADS] = "heap counters, scopes, files of cgroups, rows of threads",
+	[SHED_TICKS] =
+		"heap counters, scopes, files of cgroups, rows of threads, every second tick",
+};
+
+const char *budget_words(enum budget_shed shed)
+{
+	return words[shed];
+}
+
+void budget_begin(struct budget *budget)
+{
+	*budget = (struct budget){ .patience = PATIENCE };
+}
+
+static uint64_t allowed_ns(uint64_t threads)
+{
+	return threads <= BUDGET_TICK_THREADS ? BUDGET_TICK_NS :
+						BUDGET_TICK_NS / BUDGET_TICK_THREADS * threads;
+}
+
+static bool shed_more(struct budget *budget)
+{
+	/* What was taken in again a moment ago was too much: wait longer next time. */
+	if (budget->cheap_ticks < PATIENCE && budget->patience < PATIENCE_MOST)
+		budget->patience *= 2;
+	budget->cheap_ticks = 0;
+	budget->cost_ns = 0;
+	if (budget->shed + 1 == SHED_COUNT)
+		return false;
+	budget->shed++;
+	return true;
+}
+
+static bool shed_less(struct budget *budget)
+{
+	budget->cheap_ticks = 0;
+	if (budget->shed == SHED_NOTHING)
+		return false;
+	budget->shed--;
+	return true;
+}
+
+bool budget_spent(struct budget *budget, uint64_t cost_ns, uint64_t threads, bool has_rss,
+		  uint64_t rss_bytes)
+{
+	uint64_t allowed = allowed_ns(threads);
+	bool is_large = has_rss && rss_bytes > BUDGET_RSS_BYTES;
+	bool is_small = !has_rss || rss_bytes < BUDGET_RSS_BYTES / 4 * 3;
+
+	budget->cost_ns = budget->cost_ns ? budget->cost_ns - budget->cost_ns / SMOOTHING +
+						    cost_ns / SMOOTHING :
+					    cost_ns;
+	if (budget->cost_ns > allowed || is_large)
+		return shed_more(budget);
+	if (budget->cost_ns > allowed / CHEAP || !is_small) {
+		budget->cheap_ticks = 0;
+		return false;
+	}
+	return ++budget->cheap_ticks >= budget->patience && shed_less(budget);
+}

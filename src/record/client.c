@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#define LINE_MOST ((size_t)64 << 20)
+#define READ_SIZE 65536
+
+static int failed(struct error *error, int status)
+{
+	return error_set(error, status, "cannot ask the recorder: %s", strerror(-status));
+}
+
+int client_open(struct client *ret, const char *path, struct error *error)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int status;
+
+	*ret = (struct client){ .fd = -1 };
+	if (strlen(path) >= sizeof(address.sun_path))
+		return failed(error, -ENAMETOOLONG);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	ret->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (ret->fd < 0)
+		return failed(error, -errno);
+	if (connect(ret->fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return 0;
+	status = -errno;
+	close_fd(&ret->fd);
+	return status == -ENOENT || status == -ECONNREFUSED ?
+		       status :
+		       error_set(error, status, "cannot connect to the recorder at '%s': %s", path,
+				 strerror(-status));
+}
+
+void client_close(struct client *client)
+{
+	close_fd(&client->fd);
+	free(client->bytes);
+	client->bytes = NULL;
+}
+
+int client_ask(struct client *client, const char *method, struct error *error)
+{
+	char request[128];
+	int length = snprintf(request, sizeof(request), "{\"id\":1,\"method\":\"%s\"}\n", method);
+
+	if (send(client->fd, request, (size_t)length, MSG_NOSIGNAL) != length)
+		return failed(error, -EPIPE);
+	return 0;
+}
+
+static int receive(struct client *client)
+{
+	ssize_t got;
+
+	if (client->capacity - client->length < READ_SIZE) {
+		size_t capacity = client->capacity ? client->capacity * 2 : 2 * READ_SIZE;
+		char *bytes = capacity > LINE_MOST ? NULL : realloc(client->bytes, capacity);
+
+		if (!bytes)
+			return -ENOMEM;
+		client->bytes = bytes;
+		client->capacity = capacity;
+	}
+	do
+		got = recv(client->fd, client->bytes + client->length, READ_SIZE, 0);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0)
+		return got < 0 ? -errno : -ENODATA;
+	client->length += (size_t)got;
+	return 0;
+}
+
+/* Lines are taken off the front; the caller has used the one before. */
+int client_next(struct client *client, const char **ret, size_t *ret_length, struct error *error)
+{
+	char *end;
+	int status;
+
+	client->length -= client->taken;
+	if (client->taken)
+		memmove(client->bytes, client->bytes + client->taken, client->length);
+	client->taken = 0;
+	while (!(end = client->length ? memchr(client->bytes, '\n', client->length) : NULL)) {
+		status = receive(client);
+		if (status == -ENODATA)
+			return status;
+		if (status < 0)
+			return failed(error, status);
+	}
+	*ret = client->bytes;
+	*ret_length = (size_t)(end - client->bytes);
+	client->taken = *ret_length + 1;
+	*end = '\0';
+	return 0;
+}
+
+/* The only request has the id 1. */
+static const char answer_head[] = "{\"id\":1,\"result\":";
+
+int client_answer(struct client *client, const char **ret, size_t *ret_length, struct error *error)
+{
+	size_t head = sizeof(answer_head) - 1, length = 0;
+	const char *line = NULL;
+	int status = client_next(client, &line, &length, error);
+
+	if (status < 0)
+		return error_set(error, status, "the recorder ended before it answered");
+	if (length <= head || strncmp(line, answer_head, head) != 0)
+		return error_set(error, -EBADMSG, "the recorder refused: %s", line);
+	*ret = line + head;
+	*ret_length = length - head - 1;
+	return 0;
+}

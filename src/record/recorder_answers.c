@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What clients of the recorder's socket can ask.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/anomaly/detector.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "model/record/process_totals.h"
+#include "model/snapshot/snapshot.h"
+#include "record/recorder_state.h"
+#include "record/server.h"
+#include "record/server_request.h"
+#include "render/record/record_json.h"
+
+#define EVENTS_DEFAULT 50
+#define EVENTS_MOST 10000
+
+static struct json reply_writer(FILE *out)
+{
+	struct json json = json_writer(out);
+
+	json.one_line = true;
+	return json;
+}
+
+static bool sees(const struct recorder *recorder, const struct server_client *client, uint32_t row)
+{
+	uint64_t uid;
+
+	return client->sees_all ||
+	       (snapshot_get(recorder->last.snapshot, METRIC_uid, row, &uid) && uid == client->uid);
+}
+
+static int check_tick(const struct recorder *recorder, struct error *error)
+{
+	if (recorder->last.snapshot)
+		return 0;
+	return error_set(error, -EAGAIN, "there is no tick yet");
+}
+
+static void write_open_anomalies(struct json *json, const struct recorder *recorder, int32_t pid)
+{
+	json_key(json, "anomalies");
+	json_begin_array(json);
+	for (size_t i = 0; i < detector_open_count(recorder->detector); i++) {
+		const struct anomaly *anomaly = detector_open(recorder->detector, i);
+
+		if (!pid || anomaly->task.pid == pid)
+			anomaly_json(json, anomaly);
+	}
+	json_end_array(json);
+}
+
+static void write_process(struct json *json, const struct recorder *recorder,
+			  const struct server_client *client, uint32_t row)
+{
+	struct process_figures figures = { .unix_ns = recorder->last.sample.unix_ns };
+
+	figures.has_cpu = recorder_cpu_percent(recorder, row, &figures.cpu_percent);
+	process_json(json, recorder->last.snapshot, row, &figures, sees(recorder, client, row));
+}
+
+static int answer_latest(void *context, const struct server_client *client,
+			 const struct server_request *request, FILE *out, struct error *error)
+{
+	const struct recorder *recorder = context;
+	struct json json = reply_writer(out);
+	int status = check_tick(recorder, error);
+
+	(void)request;
+	if (status < 0)
+		return status;
+	json_begin_object(&json);
+	json_key(&json, "host");
+	host_sample_json(&json, &recorder->last.sample);
+	json_key(&json, "processes");
+	json_begin_array(&json);
+	for (uint32_t row = 0; row < recorder->last.snapshot->process_count; row++)
+		write_process(&json, recorder, client, row);
+	json_end_array(&json);
+	write_open_anomalies(&json, recorder, 0);
+	json_end_object(&json);
+	return 0;
+}
+
+static int answer_stream(void *context, const struct server_client *client,
+			 const struct server_request *request, FILE *out, struct error *error)
+{
+	(void)context;
+	(void)client;
+	(void)request;
+	(void)error;
+	fputs("{\"streaming\":true}", out);
+	return 0;
+}
+
+struct event_writer {
+	struct json *json;
+	const struct server_client *client;
+};
+
+static int write_event(void *context, const struct life_event *event)
+{
+	struct event_writer *writer = context;
+	bool shows = writer->client->sees_all ||
+		     (event->present & LIFE_HAS_UID && event->uid == writer->client->uid);
+
+	life_event_json(writer->json, event, shows);
+	return 0;
+}
+
+static int answer_events(void *context, const struct server_client *client,
+			 const struct server_request *request, FILE *out, struct error *error)
+{
+	struct recorder *recorder = context;
+	struct json json = reply_writer(out);
+	struct event_writer writer = { &json, client };
+	int64_t limit = server_request_number(request, "limit");
+	struct event_query query = {
+		.span = { 0, UINT64_MAX },
+		.pid = (int32_t)server_request_number(request, "pid"),
+		.limit = limit > 0 && limit <= EVENTS_MOST ? (size_t)limit : EVENTS_DEFAULT,
+	};
+	int status;
+
+	json_begin_object(&json);
+	json_key(&json, "events");
+	json_begin_array(&json);
+	status = history_events(recorder->history, &query, write_event, &writer, NULL, error);
+	json_end_array(&json);
+	json_end_object(&json);
+	return status;
+}
+
+/* What surrounds a process, or the host: for other programs that log it beside their own events. */
+static int answer_context(void *context, const struct server_client *client,
+			  const struct server_request *request, FILE *out, struct error *error)
+{
+	const struct recorder *recorder = context;
+	int64_t pid = server_request_number(request, "pid");
+	struct json json = reply_writer(out);
+	int status = check_tick(recorder, error);
+	int64_t row = -1;
+
+	if (status == 0 && pid > 0 && pid <= INT32_MAX)
+		row = snapshot_find_process(recorder->last.snapshot, (int32_t)pid);
+	if (status == 0 && pid && row < 0)
+		status = error_set(error, -ESRCH, "the last tick has no process %" PRId64, pid);
+	if (status < 0)
+		return status;
+	json_begin_object(&json);
+	json_key(&json, row >= 0 ? "process" : "host");
+	if (row >= 0)
+		write_process(&json, recorder, client, (uint32_t)row);
+	else
+		host_sample_json(&json, &recorder->last.sample);
+	write_open_anomalies(&json, recorder, (int32_t)pid);
+	json_end_object(&json);
+	return 0;
+}
+
+static const struct server_method methods[] = {
+	{ "latest", answer_latest, false },
+	{ "stream", answer_stream, true },
+	{ "events", answer_events, false },
+	{ "context", answer_context, false },
+	{ 0 },
+};
+
+int recorder_serve(struct recorder *recorder, struct error *error)
+{
+	return server_open(&recorder->loop, recorder->options->socket, methods, recorder,
+			   &recorder->server, error);
+}

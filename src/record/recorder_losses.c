@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the recorder itself could not do, counted: in the table `meta` of the store, and in a
+ * sentence at the end.  Events that were not kept are events of their own, and ticks that were
+ * missed are counted in the next one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "record/recorder_state.h"
+#include "record/server.h"
+
+static const struct {
+	const char *key;   /* in `meta` */
+	const char *words; /* for people */
+} losses[RECORDER_LOSSES] = {
+	{ "failed_samples", "samples that failed" },
+	{ "failed_writes", "writes to the store that failed" },
+	{ "failed_event_reads", "reads of events that failed" },
+	{ "lost_lines", "JSON lines that could not be written" },
+	{ "skipped_commands", "commands of --on-anomaly not started, because too many ran" },
+	{ "failed_commands", "commands of --on-anomaly that failed" },
+	{ "dropped_clients", "clients dropped or refused" },
+};
+
+static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
+{
+	const uint64_t counts[RECORDER_LOSSES] = {
+		recorder->sample_fault.count,
+		recorder->store_fault.count,
+		recorder->events_fault.count,
+		recorder->lines.lines.lost + recorder->lines.failures,
+		recorder->hooks.skipped,
+		recorder->hooks.failed,
+		recorder->server ? server_dropped(recorder->server) : 0,
+	};
+
+	for (int i = 0; i < RECORDER_LOSSES; i++)
+		ret[i] = counts[i];
+}
+
+void recorder_keep_losses(struct recorder *recorder)
+{
+	uint64_t counts[RECORDER_LOSSES];
+	struct error error = { 0 };
+	char number[32];
+
+	count_losses(recorder, counts);
+	for (int i = 0; i < RECORDER_LOSSES; i++) {
+		if (counts[i] == recorder->losses[i])
+			continue;
+		snprintf(number, sizeof(number), "%" PRIu64, counts[i]);
+		if (history_set_meta(recorder->history, losses[i].key, number, &error) == 0)
+			recorder->losses[i] = counts[i];
+	}
+}
+
+void recorder_say_losses(const struct recorder *recorder)
+{
+	CLEANUP(text_free) struct text sentence = { 0 };
+	uint64_t counts[RECORDER_LOSSES];
+
+	count_losses(recorder, counts);
+	for (int i = 0; i < RECORDER_LOSSES; i++)
+		if (counts[i])
+			text_format(&sentence, "%s%" PRIu64 " %s", sentence.length ? "; " : "",
+				    counts[i], losses[i].words);
+	if (sentence.length)
+		recorder->options->note(text_string(&sentence));
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the recorder share.  Private to src/record.
+ */
+#ifndef RECORD_RECORDER_STATE_H
+#define RECORD_RECORDER_STATE_H
+
+#include "base/loop.h"
+#include "record/budget.h"
+#include "record/hook.h"
+#include "record/recorder.h"
+#include "record/rotated_lines.h"
+#include "record/schedule.h"
+
+struct detector;
+struct host;
+struct lifecycle;
+struct life_event;
+struct process_total;
+struct server;
+struct snapshot;
+
+/* A fault that lasts is reported when it begins and when it is over, not at each tick. */
+struct recorder_fault {
+	bool lasts;
+	uint64_t count;
+};
+
+/* A tick: the snapshot, and what was made from it. */
+struct recorder_tick {
+	struct snapshot *snapshot; /* NULL: there was none yet */
+	struct process_total *cpu; /* by process row */
+	struct host_sample sample;
+};
+
+/* Kinds of losses: see recorder_losses.c. */
+#define RECORDER_LOSSES 7
+
+struct recorder {
+	const struct recorder_options *options;
+	struct host *host;
+	struct loop loop;
+	struct loop_fd signals;
+	int signal_fd;
+	struct loop_timer tick_due, end_due, commit_due, burst_due;
+	struct schedule schedule;
+	struct budget budget;
+	struct sampling *sampling;
+	struct lifecycle *life; /* NULL: no events */
+	struct loop_fd life_ready;
+	struct detector *detector;
+	struct history *history;
+	struct rotated_lines lines;
+	struct hooks hooks;
+	struct server *server; /* NULL: none */
+	struct recorder_tick last, previous;
+	uint64_t ticks;			  /* taken */
+	uint64_t pending;		  /* events since the last commit */
+	uint64_t begin_ns;		  /* CLOCK_MONOTONIC */
+	uint64_t expired_ns;		  /* when old data was last dropped */
+	uint64_t missed;		  /* ticks since the last one that was kept */
+	uint64_t cpu_ns;		  /* of this process at the last tick */
+	uint64_t cpu_read_ns;		  /* when that was read; CLOCK_MONOTONIC */
+	uint64_t losses[RECORDER_LOSSES]; /* as the store has them */
+	struct recorder_fault sample_fault, store_fault, lines_fault, events_fault, anomaly_fault;
+	/* Sampling more often the processes that anomalies concern. */
+	struct sampling *burst;
+	int32_t *burst_pids;
+	size_t burst_count;
+	int failure; /* ended the loop */
+};
+
+/* recorder_tick.c */
+void recorder_take_tick(void *recorder);
+void recorder_take_burst(void *recorder);
+void recorder_tick_clear(struct recorder_tick *tick);
+/* CPU of a process in the last tick, of one core; false when it is not known. */
+bool recorder_cpu_percent(const struct recorder *recorder, uint32_t row, double *ret);
+
+/* recorder_events.c */
+void recorder_drain(void *recorder);
+/* Takes the events up to this snapshot. */
+void recorder_poll(struct recorder *recorder, const struct snapshot *snapshot);
+void recorder_commit(void *recorder);
+/* Sinks; the context is the recorder. */
+int recorder_take_event(void *recorder, const struct life_event *event);
+int recorder_take_anomaly(void *recorder, enum anomaly_change change,
+			  const struct anomaly *anomaly);
+
+/* Counts a fault; says the sentence when it begins, and that it is over when `status` is 0 again. */
+void recorder_judge(struct recorder *recorder, struct recorder_fault *fault, int status,
+		    const struct error *error, const char *what);
+
+/* recorder_losses.c: adds counts that changed to the store; says them to a person. */
+void recorder_keep_losses(struct recorder *recorder);
+void recorder_say_losses(const struct recorder *recorder);
+
+/* recorder_answers.c: starts the server. */
+int recorder_serve(struct recorder *recorder, struct error *error);
+
+#endif

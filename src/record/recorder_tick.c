@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One tick: takes a snapshot, judges it, and keeps and shows it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/anomaly/detector.h"
+#include "analyze/anomaly/host_figures.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "model/record/process_totals.h"
+#include "model/snapshot/snapshot.h"
+#include "record/recorder_state.h"
+#include "record/server.h"
+#include "render/record/record_json.h"
+#include "trace/life/lifecycle.h"
+
+#define EXPIRE_NS (3600 * NS_PER_SECOND)
+
+void recorder_tick_clear(struct recorder_tick *tick)
+{
+	snapshot_free(tick->snapshot);
+	free(tick->cpu);
+	*tick = (struct recorder_tick){ 0 };
+}
+
+/* Drops the tasks of the snapshot that do not belong to the tree that is recorded. */
+static int keep_tree(struct recorder *recorder, struct snapshot *snapshot)
+{
+	CLEANUP(free_pointer) uint8_t *keep = calloc(snapshot->task_count + 1, 1);
+
+	if (!keep)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->task_count; row++) {
+		const struct process *process = &snapshot->processes[snapshot->tasks[row].process];
+
+		keep[row] =
+			lifecycle_is_member(recorder->life, process->tgid, process->start_time_ns);
+	}
+	return snapshot_keep(snapshot, keep);
+}
+
+/* What the recorder knows of itself: read before the snapshot is cut down to its scope. */
+static void note_self(struct recorder *recorder, const struct snapshot *snapshot,
+		      struct host_sample *sample)
+{
+	uint64_t now_ns = monotonic_ns(), cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	int64_t row = snapshot_find_process(snapshot, getpid());
+	uint64_t rss;
+
+	sample->recorder_pid = getpid();
+	if (row >= 0 && snapshot_get(snapshot, METRIC_rss_bytes, (uint32_t)row, &rss))
+		host_sample_set(sample, HOST_VALUE_recorder_rss_bytes, (double)rss);
+	if (recorder->cpu_read_ns && now_ns > recorder->cpu_read_ns)
+		host_sample_set(sample, HOST_VALUE_recorder_cpu_percent,
+				100.0 * (double)(cpu_ns - recorder->cpu_ns) /
+					(double)(now_ns - recorder->cpu_read_ns));
+	host_sample_set(sample, HOST_VALUE_recorder_uptime_seconds,
+			floor((double)(now_ns - recorder->begin_ns) / 1e9));
+	recorder->cpu_ns = cpu_ns;
+	recorder->cpu_read_ns = now_ns;
+}
+
+static void add_self(struct host_sample *sample, const struct host_sample *self)
+{
+	sample->recorder_pid = self->recorder_pid;
+	for (int i = 0; i < HOST_VALUE_COUNT; i++)
+		if (host_sample_has(self, (enum host_value)i))
+			host_sample_set(sample, (enum host_value)i, self->values[i]);
+}
+
+/* Takes a sample into `last`; what was there becomes `previous`. */
+static int take_sample(struct recorder *recorder, struct error *error)
+{
+	CLEANUP(recorder_tick_clear) struct recorder_tick tick = { 0 };
+	struct host_sample self = { 0 };
+	int status = sampling_take(recorder->sampling, &tick.snapshot, error);
+
+	if (status < 0)
+		return status;
+	note_self(recorder, tick.snapshot, &self);
+	/* Events up to now say which processes belong to the tree. */
+	recorder_poll(recorder, tick.snapshot);
+	if (recorder->options->tree_pid && recorder->life)
+		status = keep_tree(recorder, tick.snapshot);
+	if (status == 0)
+		status = process_totals(tick.snapshot, METRIC_run_time_ns, &tick.cpu);
+	if (status < 0)
+		return error_set(error, status, "a sample was lost: %s", strerror(-status));
+	host_figures(recorder->last.snapshot, tick.snapshot, &tick.sample);
+	add_self(&tick.sample, &self);
+	recorder_tick_clear(&recorder->previous);
+	recorder->previous = recorder->last;
+	recorder->last = tick;
+	tick = (struct recorder_tick){ 0 };
+	return 0;
+}
+
+bool recorder_cpu_percent(const struct recorder *recorder, uint32_t row, double *ret)
+{
+	const struct recorder_tick *before = &recorder->previous, *now = &recorder->last;
+	uint64_t used, from, to = now->snapshot->facts[FACT_monotonic_ns].number;
+
+	if (!before->snapshot)
+		return false;
+	from = before->snapshot->facts[FACT_monotonic_ns].number;
+	if (from >= to || !process_total_growth(before->snapshot, before->cpu, now->snapshot,
+						now->cpu, row, &used))
+		return false;
+	*ret = 100.0 * (double)used / (double)(to - from);
+	return true;
+}
+
+/* Whether a line about the process would say anything new. */
+static bool has_changed(const struct recorder *recorder, uint32_t row, double cpu)
+{
+	static const enum metric_id watched[] = { METRIC_rss_bytes, METRIC_nr_threads,
+						  METRIC_open_fds };
+	const struct snapshot *before = recorder->previous.snapshot;
+	const struct snapshot *now = recorder->last.snapshot;
+	int64_t old = before ? process_find_same(before, now, row) : -1;
+
+	if (old < 0 || cpu > 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(watched); i++) {
+		uint64_t was = 0, is = 0;
+		bool had = snapshot_get(before, watched[i], (uint32_t)old, &was);
+
+		if (had != snapshot_get(now, watched[i], row, &is) || was != is)
+			return true;
+	}
+	return false;
+}
+
+static void write_process_lines(struct recorder *recorder)
+{
+	const struct snapshot *snapshot = recorder->last.snapshot;
+
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		struct process_figures figures = { .unix_ns = recorder->last.sample.unix_ns };
+		struct json json;
+		FILE *out;
+
+		figures.has_cpu = recorder_cpu_percent(recorder, row, &figures.cpu_percent);
+		if (!has_changed(recorder, row, figures.has_cpu ? figures.cpu_percent : 0))
+			continue;
+		out = rotated_lines_begin(&recorder->lines);
+		if (!out)
+			return;
+		json = json_line_writer(out);
+		process_json(&json, snapshot, row, &figures, true);
+		rotated_lines_end(&recorder->lines);
+	}
+}
+
+static void write_lines(struct recorder *recorder)
+{
+	FILE *out = rotated_lines_begin(&recorder->lines);
+	struct error error = { 0 };
+	struct json json;
+
+	if (out) {
+		json = json_line_writer(out);
+		host_sample_json(&json, &recorder->last.sample);
+		rotated_lines_end(&recorder->lines);
+		write_process_lines(recorder);
+	}
+	recorder_judge(recorder, &recorder->lines_fault, rotated_lines_flush(&recorder->lines),
+		       &error, "JSON lines can be written");
+}
+
+static void leave_out(struct recorder *recorder)
+{
+	static const uint32_t without[SHED_COUNT] = {
+		[SHED_HEAPS] = 1u << SOURCE_JEMALLOC,
+		[SHED_SCOPES] = 1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES,
+		[SHED_CGROUPS] =
+			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
+		[SHED_THREADS] =
+			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
+		[SHED_TICKS] =
+			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
+	};
+
+	sampling_leave_out(recorder->sampling, without[recorder->budget.shed]);
+	recorder->schedule.interval_ns = recorder->options->interval_ns
+					 << (recorder->budget.shed >= SHED_TICKS);
+}
+
+/* The first tick looks at every program once; that says nothing about those to come. */
+static void spend(struct recorder *recorder, uint64_t cost_ns, uint64_t threads)
+{
+	const struct host_sample *sample = &recorder->last.sample;
+	bool has_rss = host_sample_has(sample, HOST_VALUE_recorder_rss_bytes);
+	double rss = has_rss ? sample->values[HOST_VALUE_recorder_rss_bytes] : 0;
+
+	if (recorder->ticks > 1 &&
+	    budget_spent(&recorder->budget, cost_ns, threads, has_rss, (uint64_t)rss))
+		leave_out(recorder);
+}
+
+/*
+ * Rows of threads are dropped after the tick was judged, so that shedding them changes neither the
+ * figures of the host nor what is an anomaly.  Ticks that could not be kept count as missed.
+ */
+static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *error)
+{
+	struct history_tick tick = {
+		.snapshot = recorder->last.snapshot,
+		.sample = &recorder->last.sample,
+		.missed = recorder->missed,
+		.cost_ns = cost_ns,
+		.shed = budget_words(recorder->budget.shed),
+	};
+	int status = 0, committed;
+
+	if (recorder->budget.shed >= SHED_THREADS)
+		status = snapshot_fold_threads(recorder->last.snapshot);
+	if (status == 0)
+		status = history_add_tick(recorder->history, &tick, error);
+	recorder_keep_losses(recorder);
+	committed = history_commit(recorder->history, error);
+	recorder->pending = 0;
+	recorder->commit_due.deadline_ns = LOOP_NEVER;
+	if (status == 0)
+		status = committed;
+	recorder->missed = status < 0 ? recorder->missed + 1 : 0;
+	return status;
+}
+
+static void expire(struct recorder *recorder, uint64_t now_ns)
+{
+	struct error error = { 0 };
+	int status;
+
+	if (recorder->expired_ns && now_ns - recorder->expired_ns < EXPIRE_NS)
+		return;
+	recorder->expired_ns = now_ns;
+	status = history_expire(recorder->history, clock_ns(CLOCK_REALTIME), &error);
+	recorder_judge(recorder, &recorder->store_fault, status, &error,
+		       "the store can be written");
+}
+
+/* Recording ends with the tree that is recorded. */
+static bool is_over(const struct recorder *recorder)
+{
+	return recorder->options->tree_pid && recorder->last.snapshot->process_count == 0;
+}
+
+static void judge_anomalies(struct recorder *recorder)
+{
+	struct error error = { 0 };
+	int status = detector_take(recorder->detector, recorder->last.snapshot,
+				   &recorder->last.sample, recorder_take_anomaly, recorder);
+
+	recorder_judge(recorder, &recorder->anomaly_fault, status, &error,
+		       "anomalies can be found");
+}
+
+void recorder_take_tick(void *context)
+{
+	struct recorder *recorder = context;
+	uint64_t begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), threads;
+	struct error error = { 0 };
+	int status = take_sample(recorder, &error);
+
+	recorder_judge(recorder, &recorder->sample_fault, status, &error, "samples can be taken");
+	recorder->missed += schedule_taken(&recorder->schedule, monotonic_ns());
+	recorder->tick_due.deadline_ns = recorder->schedule.next_ns;
+	if (status < 0) {
+		recorder->missed++;
+		return;
+	}
+	recorder->ticks++;
+	threads = recorder->last.snapshot->task_count;
+	judge_anomalies(recorder);
+	status = keep_tick(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, &error);
+	recorder_judge(recorder, &recorder->store_fault, status, &error,
+		       "the store can be written");
+	write_lines(recorder);
+	server_publish_sample(recorder->server, &recorder->last.sample);
+	spend(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, threads);
+	expire(recorder, monotonic_ns());
+	if (is_over(recorder))
+		loop_stop(&recorder->loop);
+}
+
+/* The processes that open anomalies concern; a new list takes a new sampling. */
+static int plan_burst(struct recorder *recorder)
+{
+	const struct detector *detector = recorder->detector;
+	const struct snapshot *snapshot = recorder->last.snapshot;
+	int32_t *pids = calloc(snapshot->process_count + 1, sizeof(*pids));
+	size_t count = 0;
+
+	if (!pids)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		const struct process *process = &snapshot->processes[row];
+
+		if (detector_concerns(detector, process->tgid, process->start_time_ns))
+			pids[count++] = process->tgid;
+	}
+	if (count == recorder->burst_count &&
+	    (!count || memcmp(pids, recorder->burst_pids, count * sizeof(*pids)) == 0)) {
+		free(pids);
+		return 0;
+	}
+	sampling_close(recorder->burst);
+	recorder->burst = NULL;
+	free(recorder->burst_pids);
+	recorder->burst_pids = pids;
+	recorder->burst_count = count;
+	return 0;
+}
+
+static int open_burst(struct recorder *recorder, struct error *error)
+{
+	struct capture_options capture = {
+		.lister = recorder->options->lister,
+		.pids = recorder->burst_pids,
+		.pid_count = recorder->burst_count,
+		.no_jemalloc_oracle = true,
+	};
+
+	return sampling_open(recorder->host, &capture, &recorder->burst, error);
+}
+
+static void keep_burst(struct recorder *recorder, const struct snapshot *snapshot, uint64_t cost_ns)
+{
+	const struct history_tick tick = {
+		.snapshot = snapshot,
+		.is_burst = true,
+		.cost_ns = cost_ns,
+	};
+	struct error error = { 0 };
+	int status = history_add_tick(recorder->history, &tick, &error);
+
+	if (status == 0)
+		status = history_commit(recorder->history, &error);
+	recorder_judge(recorder, &recorder->store_fault, status, &error,
+		       "the store can be written");
+}
+
+/* Sampling fails only when a process has ended; the next tick closes its anomaly. */
+void recorder_take_burst(void *context)
+{
+	struct recorder *recorder = context;
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	uint64_t begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct error error = { 0 };
+
+	recorder->burst_due.deadline_ns = monotonic_ns() + NS_PER_SECOND;
+	if (!recorder->last.snapshot || plan_burst(recorder) < 0 || !recorder->burst_count)
+		return;
+	if (!recorder->burst && open_burst(recorder, &error) < 0)
+		return;
+	if (sampling_take(recorder->burst, &snapshot, &error) == 0)
+		keep_burst(recorder, snapshot, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/server_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void connection_flush(struct connection *connection)
+{
+	struct text *backlog = &connection->backlog;
+
+	while (connection->sent < backlog->length) {
+		ssize_t sent =
+			send(connection->fd, backlog->data + connection->sent,
+			     backlog->length - connection->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0) {
+			connection->is_lost |= errno != EAGAIN;
+			return;
+		}
+		connection->sent += (size_t)sent;
+	}
+	text_clear(backlog);
+	connection->sent = 0;
+}
+
+/* Moves what is left to the front, before the buffer grows for ever. */
+static void compact(struct connection *connection)
+{
+	struct text *backlog = &connection->backlog;
+
+	if (connection->sent < backlog->length / 2)
+		return;
+	backlog->length -= connection->sent;
+	memmove(backlog->data, backlog->data + connection->sent, backlog->length);
+	connection->sent = 0;
+}
+
+void connection_send(struct connection *connection, const char *bytes, size_t length)
+{
+	struct text *backlog = &connection->backlog;
+
+	if (connection->is_lost)
+		return;
+	if (backlog->length - connection->sent + length > SERVER_BACKLOG_BYTES) {
+		connection->is_lost = true;
+		return;
+	}
+	if (connection->sent)
+		compact(connection);
+	text_append(backlog, bytes, length);
+	connection->is_lost |= backlog->failed;
+	connection_flush(connection);
+}
+
+bool connection_receive(struct connection *connection)
+{
+	char bytes[4096];
+	ssize_t got = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (got == 0 || connection->request.length + (size_t)got > SERVER_REQUEST_BYTES)
+		return false;
+	text_append(&connection->request, bytes, (size_t)got);
+	return !connection->request.failed;
+}
+
+char *connection_line(struct connection *connection, size_t *ret_length)
+{
+	struct text *request = &connection->request;
+	char *end = request->length ? memchr(request->data, '\n', request->length) : NULL;
+	size_t length = end ? (size_t)(end - request->data) : 0;
+	char *line = end ? strndup(request->data, length) : NULL;
+
+	if (!line)
+		return NULL;
+	request->length -= length + 1;
+	memmove(request->data, end + 1, request->length);
+	*ret_length = strlen(line);
+	return line;
+}
