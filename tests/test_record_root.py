@@ -14,9 +14,9 @@ PROCESS_FILES = {"cmdline", "exe", "io", "limits", "smaps_rollup", "stat",
                  "statm"}
 THREAD_FILES = {"task/TID/" + name
                 for name in ("cgroup", "io", "sched", "schedstat", "stat", "status")}
-HOST_FILES = {"boot_id", "cmdline", "cpuinfo", "loadavg", "meminfo", "osrelease", "ostype",
-              "pressure/cpu", "pressure/io", "pressure/irq", "pressure/memory", "task_delayacct",
-              "uptime"}
+HOST_FILES = {"boot_id", "cmdline", "cpuinfo", "diskstats", "interrupts", "loadavg", "meminfo", "net/dev",
+              "net/sockstat", "osrelease", "ostype", "pressure/cpu", "pressure/io", "pressure/irq",
+              "pressure/memory", "stat", "task_delayacct", "uptime", "vmstat"}
 WORKLOAD = ["/bin/sh", "-c", "read line", SECRET]
 
 

@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_steps(timeline);
 	for (uint32_t i = 1; i < THREADS; i++)
 		check_path(timeline, i);
-	if (path_pick_thread(timeline, 1, BEGIN, END, &serial, &of_busiest) == 0)
+	if (path_pick_thread(timeline, 1, true, BEGIN, END, &serial, &of_busiest) == 0)
 		fuzz_require(timeline_thread(timeline, serial));
 	return 0;
 }

@@ -167,7 +167,7 @@ class CaptureScopes(support.TestCase):
             self.assertNotIn("scope_age_ns", groups[""]["metrics"])
             lines = self.accept("show", path, "-g", "scope", "-m", "scope_*").splitlines()
             self.assertEqual(lines[0].split(), ["group", "tasks", "scope_age_ns", "scope_count",
-                                                "scope_total"])
+                                                "scope_total", "scope_stall_ns"])
             self.assertTrue(any(line.startswith("(none) ") for line in lines))
 
     def test_csv_has_a_column_with_and_without_scopes(self):

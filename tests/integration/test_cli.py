@@ -74,7 +74,7 @@ class Errors(support.TestCase):
 
     def test_a_capture_of_nothing_is_an_error(self):
         self.refuse("capture", "-o", self.path("x.tscope"), prefix=["prlimit", "--nofile=8"],
-                    says="no task")
+                    says="Too many open files")
 
     def test_a_file_that_may_not_grow_is_an_error(self):
         self.refuse("capture", "-o", self.path("x.tscope"), prefix=["prlimit", "--fsize=512"],

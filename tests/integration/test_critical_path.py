@@ -11,12 +11,20 @@ import unittest
 import support
 from kernel import WAYS
 
+# The column of proc/stat with the time that a hypervisor took.
+STEAL = 8
 BUSY = "import time\nwhile time.thread_time() < {}: pass\n"
 
 
 def ns_of(path, **wanted):
     return sum(part["ns"] for part in path["by"]
                if all(part.get(key) == value for key, value in wanted.items()))
+
+
+def stolen_ticks():
+    """Of all CPUs since boot."""
+    with open("/proc/stat", encoding="ascii") as text:
+        return int(text.readline().split()[STEAL])
 
 
 class PathCase(support.TestCase):
@@ -34,7 +42,7 @@ class PathCase(support.TestCase):
         self.assertEqual(path["total_ns"], summary["wall_ns"])
         self.assertEqual(sum(part["ns"] for part in path["by"]), path["total_ns"])
         self.assertEqual(path["not_seen_ns"], ns_of(path, kind="not_seen"))
-        self.assertEqual(path["not_seen_ns"], 0)
+        self.assertEqual(path["not_seen_ns"], 0, {"losses": summary["losses"], "path": path})
         end = 0
         for segment in path["segments"]:
             self.assertLessEqual(end, segment["begin_ns"])
@@ -65,6 +73,19 @@ class Run(PathCase):
         path = self.follow(sys.executable, "-c", BUSY.format(0.3))
         self.assertGreater(self.share(path, kind="cpu"), 0.9)
         self.assertEqual(path["by"][0]["processes"], 1)
+
+    def test_what_a_hypervisor_took_is_known_where_it_is_counted(self):
+        before = stolen_ticks()
+        summary = self.summary("run", "--", sys.executable, "-c", BUSY.format(0.1))
+        host = summary["pressure"]["host"]
+        (source,) = [one for one in summary["sources"] if one["name"] == "steal"]
+        self.assertEqual(source["state"] == "ok", "steal_ns" in host, source)
+        if before:
+            self.assertLessEqual(host["steal_ns"], (stolen_ticks() - before) * 1e9 / os.sysconf("SC_CLK_TCK"))
+            self.assertGreater(host["busy_ns"], 50e6)
+        elif "steal_ns" not in host:
+            self.assertNotIn("busy_ns", host)
+            self.assertIn("since boot", source["reason"])
 
     def test_children_that_run_one_after_the_other(self):
         """Many short ones hide nothing: the sleep is what takes the time."""

@@ -185,6 +185,15 @@ class Doctor(unittest.TestCase):
         self.assertTrue(tracers[-1]["usable"])
         self.assertIsNone(tracers[0]["misses"])
 
+    def test_each_source_of_events_is_tried(self):
+        """They need the same as the ways to follow a tree; the last one always works."""
+        document = json.loads(self.doctor("--format", "json"))
+        sources = document["lifecycle_sources"]
+        self.assertEqual([source["name"] for source in sources], ["bpf", "connector", "polling"])
+        self.assertEqual([source["usable"] for source in sources],
+                         [tracer["usable"] for tracer in document["tracers"]])
+        self.assertTrue(sources[-1]["usable"])
+
     @unittest.skipUnless(support.is_root(), "needs root to become another user")
     def test_better_ways_to_follow_processes_say_what_they_need(self):
         command = [*UNPRIVILEGED, self.public_taskscope(), "doctor"]
@@ -203,7 +212,7 @@ class Doctor(unittest.TestCase):
 
     def test_in_a_recording_there_is_nobody_to_follow(self):
         document = json.loads(self.doctor("--root", ROOT, "--format", "json"))
-        for tracer in document["tracers"]:
+        for tracer in document["tracers"] + document["lifecycle_sources"]:
             self.assertEqual((tracer["state"], tracer["needs"]), ("off", None))
             self.assertFalse(tracer["usable"])
             self.assertTrue(tracer["reason"])

@@ -27,7 +27,7 @@ COUNTERS = {
     "losses.wakers": ("integration/test_branches.py", 'told.losses["wakers"]'),
     "losses.untracked_tasks": ("integration/test_losses.py", "def test_a_full_table"),
     "losses.strays": ("unit/model/test_tree.c", "an_event_of_a_stranger_is_counted"),
-    "losses.lines": ("unit/session/test_lines.c", "lines.lost, 3"),
+    "losses.lines": ("unit/base/test_lines.c", "lines.lost, 3"),
     "losses.looks": ("unit/session/test_watch.c", "watch.samples.failures.all, 1"),
     "losses.scopes": ("unit/session/test_phase_view.c", "losses.scopes, 1"),
     "losses.scope_waits": ("unit/bpf/test_kernel_scope.c", "losses[TREE_LOSS_SCOPES], 1"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`scopes`: what programs with libtaskscope do, read from outside in every state they can be in."""
+import contextlib
 import json
 import os
 import pathlib
@@ -70,8 +71,9 @@ def stacks(found):
 def memory_path(pid):
     """The memory of a process, by the first descriptor of that name."""
     for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        if os.readlink(path) == MEMORY_LINK:
-            return path
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            if os.readlink(path) == MEMORY_LINK:
+                return path
     raise AssertionError("no memory")
 
 

@@ -27,7 +27,7 @@ ROWS = {
 FILES = {name: f"/proc/self/{name}" for name in
          ("stat", "status", "schedstat", "sched", "io", "statm", "limits", "cmdline", "exe", "cgroup")}
 FILES |= {"fds": "/proc/self/fd", "sched_ext": "/sys/kernel/sched_ext/state",
-          "pressure": "/proc/pressure/cpu"}
+          "pressure": "/proc/pressure/cpu", "host_figures": "/proc/stat"}
 
 
 class Ways(support.TestCase):

@@ -2,6 +2,7 @@
 """Stalls in libtaskscope: which threads are told to be stuck, and why, and which are not."""
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -10,7 +11,7 @@ import time
 import unittest
 
 from beating import QUIET, HeartbeatTest
-from support import HANG, is_root, wait_until
+from support import HANG, is_root, run, wait_until
 
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
@@ -81,6 +82,18 @@ class StallTest(HeartbeatTest):
         self.assert_ends(program)
         self.assertEqual(len(program.err.matching(self.STALL)), 1)
         self.assertEqual(len(program.err.matching("RECOVERED")), 1)
+
+    def test_a_capture_says_how_long_it_makes_no_progress(self):
+        program = self.program("deadlock")
+        tid = program.number("locker")
+        program.err.wait(self.STALL)
+        status, out, err = run("show", "-p", program.pid, "-g", "thread", "-m", "scope_stall_ns", "--format", "json")
+        self.assertEqual(status, 0, err)
+        stalls = {thread["tid"]: thread.get("scope_stall_ns") for thread in json.loads(out)["threads"]}
+        self.assertGreater(stalls[tid], 0)
+        program.command()
+        program.err.wait("RECOVERED")
+        self.assert_ends(program)
 
     def test_a_thread_that_burns_is_busy(self):
         # Where others want the CPUs too, it has to come before them.

@@ -10,10 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import unittest
 
 from kernel import has_bpf
-from support import HANG, TestCase, has_namespaces, is_root, main, run, wait_for_idle, wait_until
+from support import HANG, TASKSCOPE, TestCase, has_namespaces, is_root, main, run, wait_for_idle, wait_until
 
 WORKLOAD = os.environ["TASKSCOPE_WAIT_WORKLOAD"]
 CONVOY = pathlib.Path(os.environ["TASKSCOPE_WORKLOADS"]) / "lock_convoy"
@@ -193,6 +194,87 @@ class Locks(TestCase):
             wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 2)
             for _ in range(3):
                 self.assertNotIn("deadlock", self.ask(process.pid))
+
+
+@unittest.skipUnless(is_root(), "becomes somebody else")
+class Watched(TestCase):
+    """`run` and `attach` search for a deadlock while its threads are still there."""
+
+    def watch(self, *words, seconds=None):
+        """The summary of a run that `words` ask for, and what a signal ended after some time."""
+        lines = self.path("run.jsonl")
+        watching = subprocess.Popen([TASKSCOPE, words[0], "-q", "-o", lines, *map(str, words[1:])],
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        with watching:
+            if seconds is not None:
+                watching.stdout.readline()  # the workload is ready
+                time.sleep(seconds)
+                watching.send_signal(signal.SIGINT)
+            watching.stdout.read()  # whoever writes to a pipe without a reader is killed
+        with open(lines, encoding="utf-8") as text:
+            return [json.loads(line) for line in text][-1]
+
+    def assert_found(self, summary, count):
+        found = [member["comm"] for member in summary.get("deadlock", [])]
+        self.assertEqual(sorted(found), [f"ring-{i}" for i in range(count)])
+        self.assertEqual(summary["verdict"]["cause"], "deadlock")
+        self.assertIn("wait for each other", summary["verdict"]["evidence"][0])
+        for i, member in enumerate(summary["deadlock"]):
+            after = summary["deadlock"][(i + 1) % count]
+            self.assertRegex(member["waits_for"], rf"^mutex 0x\w+ held by {after['comm']} \({after['tid']}\)$")
+
+    def until_found(self, *words, count, **options):
+        """On a busy host a search may not be done in its time."""
+        def search():
+            summary = self.watch(*words, **options)
+            return summary if "deadlock" in summary else None
+
+        self.assert_found(wait_until(search), count)
+
+    def test_attaching_for_some_time(self):
+        with role("abba") as process:
+            self.until_found("attach", "-d", SHORT, process.pid, count=2)
+
+    def test_detaching(self):
+        with role("abba") as process:
+            lines = self.path("attach.jsonl")
+
+            def search():
+                with subprocess.Popen([TASKSCOPE, "attach", "-q", "-o", lines, str(process.pid)],
+                                      stderr=subprocess.DEVNULL) as watching:
+                    wait_until(lambda: os.path.exists(lines) and os.path.getsize(lines))
+                    watching.send_signal(signal.SIGINT)
+                with open(lines, encoding="utf-8") as text:
+                    summary = [json.loads(line) for line in text][-1]
+                os.unlink(lines)
+                return summary if "deadlock" in summary else None
+
+            self.assert_found(wait_until(search), 2)
+
+    def test_a_command_whose_time_is_over(self):
+        self.until_found("run", "-d", "1s", "--", WORKLOAD, "three", count=3)
+
+    def test_a_command_that_is_interrupted(self):
+        self.until_found("run", "--", WORKLOAD, "abba", seconds=0.5, count=2)
+
+    def test_both_files_and_the_report_have_it(self):
+        with role("abba") as process:
+            for name in ("run.jsonl", "run.tscope"):
+                def search(path=self.path(name)):
+                    run("attach", "-q", "-d", SHORT, "-o", path, process.pid)
+                    report = self.accept("report", path)
+                    return report if "limited by deadlock" in report else None
+
+                report = wait_until(search)
+                self.assertIn("deadlock: each waits for the next", report)
+                for thread in ("ring-0", "ring-1"):
+                    self.assertRegex(report, rf"mutex 0x\w+ held by {thread} \(\d+\)\n")
+
+    def test_a_command_that_ends_by_itself_had_none(self):
+        """Though others in its tree wait for each other: nobody waits for them."""
+        summary = self.watch("run", "--", "sh", "-c", f"{WORKLOAD} abba & sleep 2.5; kill -9 $!; wait; exit 3")
+        self.assertEqual(summary["exit_code"], 3)
+        self.assertNotIn("deadlock", summary)
 
 
 @unittest.skipUnless(is_root(), "becomes somebody else")

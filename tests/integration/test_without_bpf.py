@@ -20,7 +20,7 @@ class WithoutBpf(support.TestCase):
         found = json.loads(run("doctor", "--format", "json").stdout)
         sources = {source["name"]: source for source in found["sources"]}
         tracers = {tracer["name"]: tracer for tracer in found["tracers"]}
-        for way in sources["task_iterator"], tracers["bpf"]:
+        for way in sources["task_iterator"], tracers["bpf"], found["lifecycle_sources"][0]:
             self.assertEqual((way["state"], way["reason"], way["needs"]),
                              ("unavailable", REASON, NEEDS))
         self.assertEqual(sources["stat"]["state"], "ok")

@@ -52,9 +52,11 @@ def corpus(text):
     """The cases as (case, whether it is blind)."""
     import blind
     import cases_made
+    import cases_once_blind
     import cases_programs
     import cases_watched
-    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched)
+    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched,
+                                                cases_once_blind)
              for case in module.CASES] + [(case, True) for case in blind.CASES]
     names = [case.name for case, _ in cases]
     if len(set(names)) != len(names):

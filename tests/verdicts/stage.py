@@ -312,11 +312,12 @@ class Outsiders:
         """By process: what it and the children that it has reaped used up."""
         ours = set(descendants(os.getpid()))
         found = {"steal": int(pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[8])}
-        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        for name in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
-                if int(path.parent.name) not in ours:
-                    fields = path.read_text(errors="replace").rpartition(")")[2].split()
-                    found[path.parent.name, fields[19]] = sum(map(int, fields[11:15]))
+                if int(name) not in ours:
+                    text = pathlib.Path("/proc", name, "stat").read_text(errors="replace")
+                    fields = text.rpartition(")")[2].split()
+                    found[name, fields[19]] = sum(map(int, fields[11:15]))
         return found
 
 

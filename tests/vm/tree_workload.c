@@ -335,6 +335,9 @@ static int act_locking(void)
 	thread = in_thread(lock_for_once, &tid);
 	while (!__atomic_load_n(&tid, __ATOMIC_RELAXED))
 		sleep_ms(1);
+	/* A new thread may sleep before it wants the lock, too; glibc's 2 is a lock that somebody wants. */
+	while (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) != 2)
+		sleep_ms(1);
 	wait_for_state(tid, 'S');
 	sleep_ms(PAUSE_MS);
 	pthread_mutex_unlock(&mutex);

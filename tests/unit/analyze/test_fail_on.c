@@ -128,6 +128,8 @@ static void mistakes_are_pointed_at(void **state)
 	assert_refused("pcomm=nginx", "metric is missing", 11);
 	assert_refused("pcomm=nginx wait_tim_ns > +20%", "did you mean wait_time_ns?", 12);
 	assert_refused("pid=3 majflt > 1", "not by 'pid'", 0);
+	/* As long as the place for a name. */
+	assert_refused("abcdefghijklmnopqrstuvwxyzabcdef=3 majflt > 1", "not by 'abcdef", 0);
 	assert_refused("pcomm= majflt > 1", "group is missing", 6);
 	assert_refused("pcomm='x majflt > 1", "quote is not closed", 6);
 	assert_refused("pcomm=a[b majflt > 1", "glob", 7);

@@ -183,20 +183,20 @@ static void test_pick_thread(void **state)
 	WAITS(scene, 1, 10, 940, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
 	WAITS(scene, 2, 10, 1000, .reason = WAIT_CONDITION);
 	WAITS(scene, 3, 600, 700, .reason = WAIT_CONDITION);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
 					  &serial, &of_busiest),
 			 0);
 	assert_int_equal(serial, 1);
 	assert_false(of_busiest);
 	WAITS(scene, 1, 960, 1000, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
 					  &serial, &of_busiest),
 			 0);
 	assert_int_equal(serial, 3);
 	assert_true(of_busiest);
-	assert_int_equal(
-		path_pick_thread(scene->timeline, 9, at_us(0), at_us(1000), &serial, &of_busiest),
-		-ESRCH);
+	assert_int_equal(path_pick_thread(scene->timeline, 9, true, at_us(0), at_us(1000), &serial,
+					  &of_busiest),
+			 -ESRCH);
 }
 
 /* A main thread that waits for its workers is on the path: the workers are found through it. */
@@ -210,16 +210,96 @@ static void test_pick_main_thread_with_workers(void **state)
 	add_thread(scene, 1, 0, 0, 0, "main");
 	add_thread(scene, 2, pid_of(1), 1, 0, "worker");
 	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), at_us(0), at_us(1000),
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
 					  &serial, &of_busiest),
 			 0);
 	assert_int_equal(serial, 1);
 	assert_false(of_busiest);
 }
 
+/* make waits for sh, and sh for sleep: neither says more than the one that does not wait for another. */
+static void test_pick_goes_through_those_who_wait_for_children(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	bool of_busiest;
+	uint32_t serial;
+
+	(void)state;
+	add_thread(scene, 1, 0, 0, 0, "make");
+	add_thread(scene, 2, 0, 1, 0, "sh");
+	add_thread(scene, 3, 0, 2, 0, "sleep");
+	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD);
+	WAITS(scene, 2, 20, 1000, .reason = WAIT_CHILD);
+	WAITS(scene, 3, 0, 1000, .reason = WAIT_TIMER);
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
+					  &serial, &of_busiest),
+			 0);
+	assert_int_equal(serial, 3);
+	assert_true(of_busiest);
+}
+
+/* A thread that only the clock wakes keeps house, whatever little CPU time it uses. */
+static void test_pick_passes_over_house_keepers(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	bool of_busiest;
+	uint32_t serial;
+
+	(void)state;
+	add_thread(scene, 1, 0, 0, 0, "java");
+	add_thread(scene, 2, pid_of(1), 1, 0, "main");
+	add_thread(scene, 3, pid_of(1), 1, 0, "ticker");
+	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD);
+	WAITS(scene, 2, 0, 1000, .reason = WAIT_CONDITION);
+	WAITS(scene, 3, 0, 480, .reason = WAIT_CONDITION, .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 3, 485, 1000, .reason = WAIT_CONDITION, .waker_class = WAKER_INTERRUPT);
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
+					  &serial, &of_busiest),
+			 0);
+	assert_int_equal(serial, 2);
+}
+
+/* Naps of 20 ms from the beginning on, `count` of them, and another process that waits for a disk. */
+static uint32_t pick_beside_naps(uint32_t count, uint64_t nap_us, uint64_t worked_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	uint64_t end_us = 400000;
+	bool of_busiest;
+	uint32_t serial;
+
+	add_thread(scene, 1, 0, 0, 0, "parent");
+	add_thread(scene, 2, 0, 1, 0, "job");
+	for (uint32_t i = 0; i < count; i++)
+		WAITS(scene, 1, i * nap_us, (i + 1) * nap_us - 10, .reason = WAIT_TIMER,
+		      .waker_class = WAKER_INTERRUPT);
+	if (count * nap_us < end_us)
+		WAITS(scene, 1, count * nap_us, end_us, .reason = WAIT_POLL);
+	WAITS(scene, 2, 0, worked_us, .reason = WAIT_DISK, .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 2, worked_us, end_us, .reason = WAIT_POLL);
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0),
+					  at_us(end_us), &serial, &of_busiest),
+			 0);
+	assert_int_equal(of_busiest, serial != 1);
+	return serial;
+}
+
+static void test_pick_who_works_while_the_first_naps(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_beside_naps(20, 20000, 390000), 2);
+	assert_int_equal(pick_beside_naps(10, 20000, 390000), 1); /* naps are less than half */
+	assert_int_equal(pick_beside_naps(11, 20000, 390000), 2);
+	assert_int_equal(pick_beside_naps(20, 20000, 190000), 1); /* the other worked less */
+	assert_int_equal(pick_beside_naps(3, 133000, 390000), 1); /* these are sleeps */
+	assert_int_equal(pick_beside_naps(9, 40000, 390000), 1);  /* too few */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pick_goes_through_those_who_wait_for_children),
+		cmocka_unit_test(test_pick_passes_over_house_keepers),
+		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_unknown_threads),
 		cmocka_unit_test(test_short_times_beyond_the_time),

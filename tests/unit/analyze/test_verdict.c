@@ -122,7 +122,7 @@ static void sampled_waits_make_a_verdict_less_sure(void **state)
 	run->sampled.samples = KNOWN(150);
 	after = judge(run);
 	assert_int_equal(after.cause, before.cause);
-	assert_true(after.confidence < before.confidence * 0.9);
+	assert_true(after.score < before.score * 0.9);
 	assert_non_null(strstr(after.evidence[after.evidence_count - 1], "sampled"));
 	assert_null(strstr(before.evidence[before.evidence_count - 1], "sampled"));
 }
@@ -145,9 +145,21 @@ static void numbers_of_any_size_end_in_a_verdict(void **state)
 	assert_in_range(verdict.cause, 0, CAUSE_COUNT - 1);
 }
 
+static void the_confidence_is_what_was_measured_from_a_score_on(void **state)
+{
+	(void)state;
+	assert_true(verdict_confidence(1) < 0.96);
+	assert_true(verdict_confidence(0.7) == verdict_confidence(1));
+	assert_true(verdict_confidence(0.6999) < verdict_confidence(0.7));
+	assert_true(verdict_confidence(0.6) > verdict_confidence(0.5999));
+	assert_true(verdict_confidence(0.5) > verdict_confidence(0.4999));
+	assert_true(verdict_confidence(0.4999) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_confidence_is_what_was_measured_from_a_score_on),
 		cmocka_unit_test(an_empty_run_is_unknown),
 		cmocka_unit_test(a_millisecond_is_not_enough),
 		cmocka_unit_test(what_is_not_known_is_not_sure),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that compute, or would if they were let. */
+#include <errno.h>
+
 #include "verdict_scene.h"
 
 static void a_loop_is_cpu_bound(void **state)
@@ -195,9 +197,55 @@ static void a_storm_whose_children_queue_behind_each_other_is_a_fork_storm(void 
 	assert_cause(run, CAUSE_FORK_STORM);
 }
 
+static void fail_calls(struct run *run, uint64_t count, uint32_t number)
+{
+	struct syscall_stats *stats = &run->tree->syscalls.rows[0].stats;
+
+	stats->errors = count;
+	stats->by_error[0].number = number;
+	stats->by_error[0].count = count;
+}
+
+static void a_loop_of_calls_that_fail_spins(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	for (uint64_t more = 0; more < 2; more++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .comm = "bash", .on_cpu = 1480, .kernel = 700,
+		       .calls = { { "newfstatat", 50000, 600, 0, 0 }, { "read", 90, 1, 0, 0 } });
+		hand_sum_up(run);
+		fail_calls(run, 48999 + more, ENOENT);
+		verdict = judge_as_is(run);
+		assert_string_equal(causes[verdict.cause].name, more ? "spinning" : "cpu");
+		if (more)
+			assert_non_null(strstr(verdict.evidence[0], "newfstatat"));
+	}
+}
+
+static void who_looks_in_vain_beside_other_work_computes(void **state)
+{
+	(void)state;
+	for (uint64_t reads = 5555; reads < 5557; reads++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .comm = "cc1", .on_cpu = 1480, .kernel = 300,
+		       .calls = { { "newfstatat", 50000, 200, 0, 0 },
+				  { "openat", reads, 1, 0, 0 } });
+		hand_sum_up(run);
+		fail_calls(run, 50000, ENOENT);
+		assert_string_equal(causes[judge_as_is(run).cause].name,
+				    reads == 5555 ? "spinning" : "cpu");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loop_of_calls_that_fail_spins),
+		cmocka_unit_test(who_looks_in_vain_beside_other_work_computes),
 		cmocka_unit_test(a_loop_is_cpu_bound),
 		cmocka_unit_test(threads_that_crowd_on_every_cpu_are_oversubscribed),
 		cmocka_unit_test(one_busy_thread_among_idle_ones_is_cpu_bound),

@@ -92,9 +92,50 @@ static void a_parent_of_children_that_nobody_follows_waits_for_them(void **state
 	assert_cause(run, CAUSE_CHILD_WAIT);
 }
 
+static void a_client_that_polls_waits_for_its_server(void **state)
+{
+	static const struct {
+		uint64_t connected, listening;
+		enum run_cause cause;
+	} rows[] = { { 0, 0, CAUSE_POLL },
+		     { 1, 0, CAUSE_NETWORK },
+		     { 8, 0, CAUSE_NETWORK },
+		     { 9, 0, CAUSE_POLL },
+		     { 1, 1, CAUSE_POLL } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .waits = { { WAIT_POLL, 1500, 1, 0 } }, .lives = true,
+		       .now_in = "poll");
+		PART(1500, .kind = WAIT_POLL);
+		run->sockets.connected = KNOWN(rows[i].connected);
+		run->sockets.listening = KNOWN(rows[i].listening);
+		assert_cause(run, rows[i].cause);
+	}
+}
+
+static void whom_a_thread_waits_for_to_wake_it_is_not_known(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .waits = { { WAIT_CONDITION, 1500, 1, 0 } }, .lives = true,
+	       .now_in = "futex");
+	PART(1500, .kind = WAIT_CONDITION);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_POLL);
+	assert_true(verdict.score <= 0.6);
+	assert_non_null(strstr(verdict.evidence[0], "for work or for a lock"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_that_polls_waits_for_its_server),
+		cmocka_unit_test(whom_a_thread_waits_for_to_wake_it_is_not_known),
 		cmocka_unit_test(a_sleeper_is_idle),
 		cmocka_unit_test(a_shell_that_waits_for_a_sleeper_is_idle),
 		cmocka_unit_test(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),

@@ -146,9 +146,26 @@ static void a_full_table_does_no_harm_where_no_call_failed(void **state)
 	assert_cause(run, CAUSE_SLEEP);
 }
 
+static void waits_for_a_map_are_churn_only_where_threads_share_it(void **state)
+{
+	(void)state;
+	for (int threads = 1; threads < 3; threads++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 200, .kernel = 90, .faults = 9000,
+		       .waits = { { WAIT_MEMORY, 1250, 900, 0 } },
+		       .calls = { { "munmap", 9000, 1200, 0, 0 } });
+		if (threads > 1)
+			THREAD(.pid = 10, .tid = 11, .on_cpu = 1,
+			       .waits = { { WAIT_CONDITION, 1499, 1, 0 } });
+		assert_cause(run, threads > 1 ? CAUSE_MMAP_CHURN : CAUSE_NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_for_a_map_are_churn_only_where_threads_share_it),
 		cmocka_unit_test(a_storm_of_page_faults_is_memory_bound),
 		cmocka_unit_test(page_faults_are_named_without_system_calls_too),
 		cmocka_unit_test(mappings_that_come_and_go_are_mmap_churn),

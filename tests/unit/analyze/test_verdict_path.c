@@ -66,6 +66,66 @@ static void queue_behind_others_starves_from_half_of_the_time_on(void **state)
 	}
 }
 
+/* Whoever seemed to have the CPU: the hypervisor had it for its part of the time that it was wanted. */
+static void stolen_time_is_part_of_the_queue(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 200, .run_queue = 800);
+		/* 320 others, 280 its own tree, 200 nobody: the hypervisor had 3/8 of each. */
+		PART(800, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(320),
+		     .by_tree_ns = hand_ns(280), .peer = "hog", .peer_ns = hand_ns(320));
+		PART(200, .kind = PATH_CPU);
+		run->limits.host_steal_ns = KNOWN(3000 - 600 * (uint64_t)less);
+		run->limits.host_busy_ns = KNOWN(5000 + 600 * (uint64_t)less);
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, less ? CAUSE_CPU : CAUSE_RUN_QUEUE);
+		if (less)
+			continue;
+		/* 800 * 3/8 = 300, and 320 * 5/8 = 200 for which others had it: half of the time */
+		assert_string_equal(verdict.who, "the hypervisor");
+		assert_non_null(strstr(verdict.evidence[0], "; to the hypervisor 300 ms"));
+	}
+}
+
+/* The quota's part comes first; and all of the queue is not more than the queue. */
+static void stolen_time_is_never_more_than_the_queue(void **state)
+{
+	struct verdict verdict;
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 450, .run_queue = 1050);
+	PART(1050, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(1050), .peer = "cc1");
+	PART(450, .kind = PATH_CPU);
+	run->limits.host_steal_ns = KNOWN(UINT64_MAX);
+	run->limits.host_busy_ns = KNOWN(0);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_RUN_QUEUE);
+	assert_non_null(strstr(verdict.evidence[0], "; to the hypervisor 1.05 s"));
+	throttle(run, 1000);
+	assert_cause(run, CAUSE_CPU_QUOTA);
+}
+
+static void without_stolen_time_others_are_named(void **state)
+{
+	struct verdict verdict;
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 200, .run_queue = 800);
+	PART(800, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(800), .peer = "hog");
+	PART(200, .kind = PATH_CPU);
+	run->limits.host_steal_ns = KNOWN(0);
+	run->limits.host_busy_ns = KNOWN(5000);
+	verdict = judge(run);
+	assert_string_equal(verdict.who, "hog");
+	assert_null(strstr(verdict.evidence[0], "hypervisor"));
+}
+
 /* Up to the usual, a queue behind others says nothing about the program. */
 static void queue_behind_others_does_not_hide_a_wait(void **state)
 {
@@ -196,11 +256,15 @@ static void a_circle_of_waits_is_a_deadlock(void **state)
 
 	(void)state;
 	PART(1000, .kind = WAIT_LOCK);
-	snprintf(run->deadlock, sizeof(run->deadlock),
-		 "left (11) waits for right (12), which waits for left (11)");
+	run->deadlock = (struct run_deadlock){
+		{ { 10, 11, "left", "a lock" }, { 10, 12, "ri\033ght", "a lock" } }, 2
+	};
 	verdict = judge(run);
 	assert_int_equal(verdict.cause, CAUSE_DEADLOCK);
-	assert_string_equal(verdict.evidence[0], run->deadlock);
+	assert_string_equal(verdict.evidence[0],
+			    "2 threads wait for each other: left (11), ri\\x1bght (12)");
+	run->deadlock.count = 1;
+	assert_string_equal(judge(run).evidence[0], "a thread waits for itself: left (11)");
 }
 
 /* Pages that come back after they were thrown out are read because of the limit. */
@@ -337,6 +401,9 @@ int main(void)
 		cmocka_unit_test(a_path_counts_as_long_as_nearly_all_of_it_was_seen),
 		cmocka_unit_test(who_sleeps_and_its_command_are_named),
 		cmocka_unit_test(queue_behind_others_starves_from_half_of_the_time_on),
+		cmocka_unit_test(stolen_time_is_part_of_the_queue),
+		cmocka_unit_test(stolen_time_is_never_more_than_the_queue),
+		cmocka_unit_test(without_stolen_time_others_are_named),
 		cmocka_unit_test(queue_behind_others_does_not_hide_a_wait),
 		cmocka_unit_test(queue_behind_its_own_tree_counts_from_three_tenths_on),
 		cmocka_unit_test(a_quota_is_named_rather_than_who_ran_meanwhile),

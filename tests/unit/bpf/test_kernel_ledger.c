@@ -137,7 +137,7 @@ static void the_scheduler_knows_when_a_thread_came(void **state)
 static void without_the_scheduler_a_thread_is_charged_what_it_ran(void **state)
 {
 	(void)state;
-	kernel_lacks = "struct sched_info, last_arrival";
+	kernel_lacks = "struct task_struct, sched_info.last_arrival";
 	actor.task.se.sum_exec_runtime = thread->cpu_ns + MS;
 	switch_at(3 * MS, &actor, SLEEPING, &idle);
 	actor.task.se.sum_exec_runtime += 2 * MS;

@@ -190,7 +190,7 @@ static void a_look_at_a_thread_that_came_unseen(void **state)
 static void without_the_scheduler_the_cpu_time_says_when_a_thread_came(void **state)
 {
 	(void)state;
-	kernel_lacks = "struct sched_info, last_arrival";
+	kernel_lacks = "struct task_struct, sched_info.last_arrival";
 	actor.registers.orig_ax = SLEEP;
 	switch_at(3 * MS, &actor, SLEEPING, &idle);
 	actor.task.on_cpu = 1;

@@ -92,7 +92,7 @@ static void come_back(__u64 now, struct actor *who)
 {
 	switch_at(now, &idle, 0, who);
 	who->queue.clock = SCHEDULER_CLOCK(now);
-	thread_leave(&who->task, thread_find(&who->task), now);
+	thread_leave(&who->task, thread_find(&who->task), now, scheduler_clock(&who->task));
 }
 
 static void sleep_for(struct actor *who, __u64 ns)

@@ -189,12 +189,12 @@ static void a_word_that_counts_is_not_a_lock(void **state)
 }
 
 /* Threads of the actor's process, as its list has them. */
-static void list_threads(struct actor *threads[], size_t count)
+static void list_threads(struct actor *actors[], size_t count)
 {
 	struct list_head *last = &actor.signal.thread_head;
 
 	for (size_t i = 0; i < count; i++) {
-		last->next = &threads[i]->task.thread_node;
+		last->next = &actors[i]->task.thread_node;
 		last = last->next;
 	}
 	last->next = &actor.signal.thread_head;
@@ -344,11 +344,12 @@ static void what_is_no_file_is_something_else(void **state)
 	actor.task.files = NULL;
 	thread->descriptors.last = 0;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
-	assert_int_equal(own_descriptor_class(&thread->descriptors, 5), TREE_WAIT_OTHER);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5),
+			 TREE_WAIT_OTHER);
 }
 
-/* Who is asked about itself has the files of the current task. */
-static void another_has_files_of_its_own(void **state)
+/* Whoever is the current task. */
+static void a_task_has_files_of_its_own(void **state)
 {
 	static struct inode pipe = { .i_mode = S_IFIFO };
 	static struct file other = { .f_op = "pipe", .f_inode = &pipe };
@@ -359,20 +360,20 @@ static void another_has_files_of_its_own(void **state)
 	current.descriptors[5] = &other;
 	kernel_current = &current.task;
 	assert_int_equal(reason_of_another(), TREE_WAIT_DISK);
-	assert_int_equal(reason(), TREE_WAIT_PIPE);
+	assert_int_equal(reason(), TREE_WAIT_DISK);
 }
 
 static void a_kind_is_remembered_by_its_operations(void **state)
 {
 	(void)state;
 	inode.i_mode = S_IFIFO;
-	assert_int_equal(own_descriptor_class(&thread->descriptors, 5), TREE_WAIT_PIPE);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_PIPE);
 	assert_int_equal(thread->descriptors.known[1].operations, (__u64)file.f_op);
 	assert_int_equal(thread->descriptors.known[1].class, TREE_WAIT_PIPE);
 	inode.i_mode = S_IFDIR;
-	assert_int_equal(own_descriptor_class(&thread->descriptors, 5), TREE_WAIT_PIPE);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_PIPE);
 	file.f_op = "other";
-	assert_int_equal(own_descriptor_class(&thread->descriptors, 5), TREE_WAIT_DISK);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_DISK);
 }
 
 static void a_wait_soon_after_is_of_the_same_kind(void **state)
@@ -439,7 +440,7 @@ int main(void)
 		TEST(descriptors_are_judged_by_what_they_are),
 		TEST(terminals_are_polled),
 		TEST(what_is_no_file_is_something_else),
-		TEST(another_has_files_of_its_own),
+		TEST(a_task_has_files_of_its_own),
 		TEST(a_kind_is_remembered_by_its_operations),
 		TEST(a_wait_soon_after_is_of_the_same_kind),
 		TEST(a_thread_that_leaves_the_cpu_is_judged_by_its_own_files),

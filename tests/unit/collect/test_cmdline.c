@@ -83,9 +83,36 @@ static void a_pipe_in_a_recorded_tree_is_an_empty_command_line(void **state)
 	assert_int_equal(scene->capture.snapshot->processes[0].cmdline, 0);
 }
 
+/* The pool outlives the host while a reader is stuck, so it needs a descriptor of its own. */
+static void processes_are_also_read_by_number(void **state)
+{
+	struct scene *scene = *state;
+	struct reader_pool *pool;
+	struct snapshot *snapshot;
+	uint32_t row;
+
+	tree_text(&scene->tree, "proc/7/cmdline", "seven");
+	tree_text(&scene->tree, "proc/8/cmdline", "eight");
+	scene_open(scene, scene->tree.root);
+	scene->host->live = true;
+	snapshot = scene->capture.snapshot;
+	assert_int_equal(cmdline_start(&scene->capture, &pool), 0);
+	close_fd(&scene->host->proc);
+	for (int32_t tgid = 7; tgid <= 9; tgid++) {
+		assert_int_equal(snapshot_process(snapshot, tgid, &row), 0);
+		cmdline_add_number(pool, &scene->capture, row);
+	}
+	assert_int_equal(reader_pool_finish(pool), 0);
+	assert_string_equal(snapshot_text(snapshot, snapshot->processes[0].cmdline), "seven");
+	assert_string_equal(snapshot_text(snapshot, snapshot->processes[1].cmdline), "eight");
+	assert_int_equal(snapshot->processes[2].cmdline, 0);
+	assert_int_equal(scene->capture.tallies[SOURCE_CMDLINE].read, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SCENE_TEST(processes_are_also_read_by_number),
 		cmocka_unit_test(a_command_line_becomes_one_line),
 		cmocka_unit_test(a_long_command_line_is_cut_and_a_padded_title_is_not),
 		SCENE_TEST(a_command_line_that_blocks_holds_up_nobody),

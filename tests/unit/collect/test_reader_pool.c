@@ -21,6 +21,7 @@ struct stage {
 	struct tree tree;
 	struct reader_pool *pool;
 	int64_t patience_ns;
+	int32_t pid;	     /* of all requests; 0 when it is not known */
 	ssize_t lengths[64]; /* of the answers, by tag */
 	char first[64];	     /* and their first bytes */
 	unsigned answers;
@@ -51,6 +52,7 @@ static void begin(struct stage *stage, unsigned at_once, int64_t patience_ns)
 {
 	const struct pool_options options = {
 		.read = read_one,
+		.dir = -1,
 		.at_once = at_once,
 		.room = at_once,
 		.help_ns = INT64_MAX,
@@ -102,7 +104,9 @@ static void release_pipe(const struct stage *stage, unsigned number)
 
 static void ask(struct stage *stage, unsigned number)
 {
-	struct pool_request request = { .tag = number, .patience_ns = stage->patience_ns };
+	struct pool_request request = { .tag = number,
+					.pid = stage->pid,
+					.patience_ns = stage->patience_ns };
 	char path[32];
 
 	snprintf(path, sizeof(path), "%u", number);
@@ -149,6 +153,45 @@ static void every_file_is_read_once(void **state)
 		assert_int_equal(stage->lengths[i], 1);
 		assert_int_equal(stage->first[i], 'a' + i % 26);
 	}
+}
+
+static unsigned readers_met;
+
+/* Each of the first three waits for the others. */
+static ssize_t read_together(const struct pool_request *request, char buffer[POOL_BYTES])
+{
+	__atomic_add_fetch(&readers_met, 1, __ATOMIC_ACQ_REL);
+	for (unsigned waited_ms = 0; __atomic_load_n(&readers_met, __ATOMIC_ACQUIRE) < 3;
+	     waited_ms++) {
+		if (waited_ms == HANG_MS)
+			return -ETIMEDOUT;
+		usleep(1000);
+	}
+	return count_threads() <= 1 + 3 ? read_one(request, buffer) : -E2BIG;
+}
+
+static void as_many_are_read_at_once_as_was_asked_for(void **state)
+{
+	struct stage *stage = *state;
+	const struct pool_options options = {
+		.read = read_together,
+		.at_once = 3,
+		.room = 3,
+		.help_ns = PLENTY,
+		.budget_ns = INT64_MAX,
+		.answer = note,
+		.context = stage,
+	};
+
+	stage->patience_ns = PLENTY;
+	assert_int_equal(reader_pool_new(&options, &stage->pool), 0);
+	for (unsigned i = 0; i < 64; i++) {
+		write_file(stage, i, "a");
+		ask(stage, i);
+	}
+	assert_int_equal(reader_pool_finish(stage->pool), 0);
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(stage->lengths[i], 1);
 }
 
 static void a_file_that_is_not_there_says_why(void **state)
@@ -198,6 +241,29 @@ static void one_that_blocks_is_late_and_holds_up_nobody(void **state)
 	assert_int_equal(stage->answers, 2);
 	assert_int_equal(stage->lengths[0], -ETIMEDOUT);
 	assert_int_equal(stage->lengths[1], 5);
+	release_pipe(stage, 0);
+}
+
+/* Else a recorder would have one thread more after each sample. */
+static void a_process_that_blocks_for_ever_costs_one_thread(void **state)
+{
+	struct stage *stage = *state;
+	unsigned threads = 0;
+
+	write_pipe(stage, 0);
+	stage->pid = 7;
+	for (unsigned round = 0; round < 5; round++) {
+		begin(stage, 1, SHORT);
+		ask(stage, 0);
+		assert_int_equal(reader_pool_finish(stage->pool), 0);
+		assert_int_equal(stage->lengths[0], -ETIMEDOUT);
+		if (round == 0)
+			threads = count_threads();
+	}
+	/* Readers that are not stuck end by themselves. */
+	for (int64_t end_ns = now_ns() + PLENTY; count_threads() > threads && now_ns() < end_ns;)
+		usleep(1000);
+	assert_true(count_threads() <= threads);
 	release_pipe(stage, 0);
 }
 
@@ -293,9 +359,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STAGE_TEST(every_file_is_read_once),
+		STAGE_TEST(as_many_are_read_at_once_as_was_asked_for),
 		STAGE_TEST(a_file_that_is_not_there_says_why),
 		STAGE_TEST(a_file_without_end_is_refused),
 		STAGE_TEST(one_that_blocks_is_late_and_holds_up_nobody),
+		STAGE_TEST(a_process_that_blocks_for_ever_costs_one_thread),
 		STAGE_TEST(once_all_readers_are_stuck_the_rest_is_late_at_once),
 		STAGE_TEST(a_reader_that_comes_back_works_on),
 		STAGE_TEST(an_answer_that_fails_is_told_at_the_end),

@@ -148,7 +148,7 @@ static void another_reason_needs_something_else(void **state)
 	(void)state;
 	assert_non_null(strstr(needs, "hidepid"));
 	needs = source_needs(SOURCE_CMDLINE,
-			    "deadline passed while another thread held it (1 of 9 reads)");
+			     "deadline passed while another thread held it (1 of 9 reads)");
 	assert_null(strstr(needs, "hidepid"));
 	assert_non_null(strstr(needs, "another try"));
 	needs = source_needs(SOURCE_CMDLINE, "no thread could be started to read it");
@@ -239,6 +239,34 @@ static void what_was_not_recorded_of_one_process_is_counted(void **state)
 	assert_int_equal(report_of(scene->capture.snapshot, "exe")->failed, 2);
 }
 
+/* What is missing of a process that the iterator walked, of which these threads were listed. */
+static const char *reason_with_threads(struct scene *scene, bool has_leader)
+{
+	tree_task_text(&scene->tree, 7, 0, "stat", STAT);
+	tree_task_text(&scene->tree, 7, has_leader ? 7 : 8, "stat", STAT);
+	scene_open(scene, scene->tree.root);
+	scene->host->live = true;
+	scene_collect(scene);
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		scene->capture.tallies[i] = (struct source_tally){ 0 };
+	scene->capture.tallies[SOURCE_TASK_ITERATOR].read = 1;
+	assert_int_equal(source_absent_reasons(&scene->capture), 0);
+	return scene->capture.snapshot->columns[METRIC_rss_bytes].absent;
+}
+
+static void a_leader_that_was_not_listed_is_a_reason(void **state)
+{
+	assert_string_equal(reason_with_threads(*state, false),
+			    "the leader of the process was not listed: it is in another cgroup, or "
+			    "has ended");
+}
+
+static void a_leader_that_was_listed_may_have_no_memory(void **state)
+{
+	assert_string_equal(reason_with_threads(*state, true),
+			    "kernel threads and zombies have no memory of their own");
+}
+
 /* The sum over the process and that over its threads do not go together. */
 static void a_share_of_dead_threads_that_cannot_be_told_has_a_reason_of_its_own(void **state)
 {
@@ -290,6 +318,8 @@ int main(void)
 		SCENE_TEST(an_open_gate_has_no_reason),
 		SCENE_TEST(cpus_that_no_status_file_tells_are_missing_for_that_reason),
 		SCENE_TEST(a_zombie_has_no_descriptors),
+		SCENE_TEST(a_leader_that_was_not_listed_is_a_reason),
+		SCENE_TEST(a_leader_that_was_listed_may_have_no_memory),
 		SCENE_TEST(what_was_not_recorded_of_one_process_is_counted),
 		SCENE_TEST(a_share_of_dead_threads_that_cannot_be_told_has_a_reason_of_its_own),
 		SCENE_TEST(a_source_is_not_both_asked_for_and_switched_off),

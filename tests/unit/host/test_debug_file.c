@@ -130,6 +130,19 @@ static void each_place_of_a_debuglink_is_tried(void **state)
 	}
 }
 
+/* The name is the program's own, and could lead anywhere. */
+static void a_debuglink_does_not_leave_its_places(void **state)
+{
+	struct elf_findings findings = inspect("linked");
+	size_t matching;
+
+	findings.build_id_size = 0;
+	put(*state, "linked.debug", "/opt/linked.debug");
+	put(*state, "linked", "/opt/bin/linked");
+	snprintf(findings.debuglink, sizeof(findings.debuglink), "../linked.debug");
+	assert_int_equal(search(*state, &findings, &matching), 0);
+}
+
 static void a_debuglink_file_with_another_checksum_is_not_taken(void **state)
 {
 	struct elf_findings findings = inspect("linked");
@@ -255,6 +268,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_place_of_a_debuglink_is_tried, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(a_debuglink_does_not_leave_its_places, make_place,
 						remove_place),
 		cmocka_unit_test_setup_teardown(a_debuglink_file_with_another_checksum_is_not_taken,
 						make_place, remove_place),

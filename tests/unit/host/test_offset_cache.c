@@ -220,7 +220,7 @@ static void that_nobody_answered_is_known_for_an_hour(void **state)
 	assert_int_equal(found.allocated, 1);
 	set_age(place, OFFSET_CACHE_FAILURE_SECONDS - 60);
 	assert_int_equal(offset_cache_find(&place->cache, &place->key, &found), -ETIMEDOUT);
-	set_age(place, OFFSET_CACHE_FAILURE_SECONDS + 1);
+	set_age(place, OFFSET_CACHE_FAILURE_SECONDS);
 	assert_missing(place);
 	set_age(place, -60); /* no clock of ours wrote that */
 	assert_missing(place);

@@ -72,6 +72,24 @@ static void each_lock_is_read(void **state)
 	assert_int_equal(locks.list.data[6].pid, -1);
 }
 
+static void a_line_without_a_whole_file_is_no_lock(void **state)
+{
+	static const char *const lines[] = {
+		"1: POSIX  ADVISORY  WRITE 812 08 77 EOF\n",
+		"1: POSIX  ADVISORY  WRITE 812 08:01 77 EOF\n",
+		"1: POSIX  ADVISORY  WRITE 812 08:01: EOF\n",
+		"1: POSIX  ADVISORY  WRITE 812 08:123456789:77 0 EOF\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(file_locks_clear) struct file_locks locks = { 0 };
+
+		file_locks_parse(lines[i], &locks);
+		assert_int_equal(locks.list.count, 0);
+	}
+}
+
 static void one_that_waits_finds_the_lock_that_is_held(void **state)
 {
 	CLEANUP(file_locks_clear) struct file_locks locks = { 0 };
@@ -116,6 +134,7 @@ int main(void)
 		cmocka_unit_test(a_call_has_its_number_and_arguments),
 		cmocka_unit_test(a_task_outside_of_a_call_has_none),
 		cmocka_unit_test(each_lock_is_read),
+		cmocka_unit_test(a_line_without_a_whole_file_is_no_lock),
 		cmocka_unit_test(one_that_waits_finds_the_lock_that_is_held),
 		cmocka_unit_test(lines_that_are_not_understood_are_left_out),
 	};

@@ -145,6 +145,8 @@ static void only_what_was_used_since_the_mark_counts(void **state)
 {
 	(void)state;
 	used_ns[0] = 900 * MS;
+	used_ns[1] = 180 * MS; /* as if another thread had had its number */
+	burners_mark(&burners, MARKED);
 	used_ns[1] = UINT64_MAX; /* not known */
 	burners_mark(&burners, MARKED);
 	used_ns[0] += 10 * MS;

@@ -88,6 +88,50 @@ static void limits_of_scopes_that_come_and_go_wake_it_once(void **state)
 	assert_in_range(looks, 2, 60); /* 50, at ten milliseconds a tick */
 }
 
+static unsigned int lines;
+static bool has_stopped;
+
+/* On the heartbeat thread, which ends without looking again. */
+static void want_lines_and_stop(void *context, enum taskscope_level level, const char *line)
+{
+	lines_ignore(context, level, line);
+	taskscope_dump();
+	taskscope_stop();
+	__atomic_store_n(&has_stopped, true, __ATOMIC_RELEASE);
+}
+
+static void count_line(void *context, enum taskscope_level level, const char *line)
+{
+	lines_ignore(context, level, line);
+	__atomic_add_fetch(&lines, 1, __ATOMIC_RELEASE);
+}
+
+static void start_with(void (*log)(void *context, enum taskscope_level level, const char *line))
+{
+	assert_int_equal(taskscope_start(&(struct taskscope_options){
+				 .size = sizeof(struct taskscope_options),
+				 .heartbeat_ms = TASKSCOPE_NEVER,
+				 .log = log,
+			 }),
+			 0);
+}
+
+static void lines_that_were_wanted_before_a_stop_are_not_printed_after_it(void **state)
+{
+	uint64_t last;
+
+	(void)state;
+	taskscope_stop();
+	start_with(want_lines_and_stop);
+	taskscope_dump();
+	WAIT_UNTIL(__atomic_load_n(&has_stopped, __ATOMIC_ACQUIRE));
+	last = last_look_ns();
+	start_with(count_line);
+	WAIT_UNTIL(last_look_ns() != last);
+	taskscope_stop();
+	assert_int_equal(__atomic_load_n(&lines, __ATOMIC_ACQUIRE), 0);
+}
+
 #define HEARTBEAT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -96,6 +140,7 @@ int main(void)
 		HEARTBEAT_TEST(a_short_limit_is_looked_at_often_while_its_scope_is_open),
 		HEARTBEAT_TEST(a_limit_that_is_raised_is_looked_at_less_often),
 		HEARTBEAT_TEST(limits_of_scopes_that_come_and_go_wake_it_once),
+		HEARTBEAT_TEST(lines_that_were_wanted_before_a_stop_are_not_printed_after_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

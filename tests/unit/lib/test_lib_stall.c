@@ -242,6 +242,24 @@ static void a_thread_that_cannot_be_copied_is_moving(void **state)
 	assert_int_equal(pass_ticks(&scene, 100), STALL_QUIET);
 }
 
+static void closing_a_scope_and_changing_one_are_moves(void **state)
+{
+	struct scene scene = scene_begin();
+
+	(void)state;
+	scene_open(&scene, 0, false);
+	scene_open(&scene, 0, false);
+	assert_true(stall_moved(&scene.stall, &scene.thread));
+	assert_false(stall_moved(&scene.stall, &scene.thread));
+	scene_close(&scene);
+	assert_true(stall_moved(&scene.stall, &scene.thread));
+	assert_false(stall_moved(&scene.stall, &scene.thread));
+	scene.thread.is_changing = true;
+	assert_true(stall_moved(&scene.stall, &scene.thread));
+	scene.thread.is_changing = false;
+	assert_false(stall_moved(&scene.stall, &scene.thread));
+}
+
 static void only_what_can_stall_needs_a_closer_look(void **state)
 {
 	struct scene scene = scene_begin();
@@ -299,6 +317,8 @@ static void what_could_not_be_read_is_not_taken_for_zero_use(void **state)
 	first.cpu_ns.is_known = false;
 	assert_int_equal(stall_judge(&first, &last), SCOPE_STALL_WAITING);
 	assert_int_equal(stall_judge(&last, &last), SCOPE_STALL_WAITING);
+	last.state = 'R'; /* in no time nobody starves */
+	assert_int_equal(stall_judge(&last, &last), SCOPE_STALL_BUSY);
 }
 
 static void a_gap_counts_as_one_tick(void **state)
@@ -338,6 +358,7 @@ int main(void)
 		cmocka_unit_test(time_that_does_not_count_is_no_silence),
 		cmocka_unit_test(another_thread_in_the_same_place_begins_anew),
 		cmocka_unit_test(a_thread_that_cannot_be_copied_is_moving),
+		cmocka_unit_test(closing_a_scope_and_changing_one_are_moves),
 		cmocka_unit_test(only_what_can_stall_needs_a_closer_look),
 		cmocka_unit_test(the_reason_of_a_stall_is_what_the_thread_did),
 		cmocka_unit_test(what_could_not_be_read_is_not_taken_for_zero_use),

@@ -2,6 +2,8 @@
 /* Counts and times by label, of threads that live and that ended. */
 #include "lib_support.h"
 
+#include "lib/scope/statistics.h"
+
 enum { LABELS = 80, TIMES = 3 };
 
 static struct taskscope_site sites[LABELS];
@@ -202,6 +204,39 @@ static void what_has_no_label_retires_together(void **state)
 	assert_int_equal(area_retired()[SCOPE_RETIRED - 1].count, before + 2);
 }
 
+static void the_times_of_threads_that_ended_add_up(void **state)
+{
+	static struct scope_thread thread;
+	enum { LABEL = SCOPE_LABELS - 1 }; /* no call site of this test */
+	const struct scope_statistic *sum = &area_retired()[LABEL];
+
+	(void)state;
+	for (uint64_t longest = 40; longest >= 30; longest -= 10) {
+		thread.statistic_count = 3;
+		thread.statistics[2] = (struct scope_statistic){
+			.label = LABEL,
+			.count = 2,
+			.total_ticks = 50,
+			.self_ticks = 35,
+			.longest_ticks = longest,
+			.cpu_ns = 700,
+			.cpu_samples = 3,
+			.buckets[4] = 2,
+		};
+		statistics_retire(&thread);
+		assert_int_equal(thread.statistic_count, 0);
+		assert_int_equal(thread.statistics[2].count, 0);
+	}
+	assert_int_equal(sum->label, LABEL);
+	assert_int_equal(sum->count, 4);
+	assert_int_equal(sum->total_ticks, 100);
+	assert_int_equal(sum->self_ticks, 70);
+	assert_int_equal(sum->longest_ticks, 40);
+	assert_int_equal(sum->cpu_ns, 1400);
+	assert_int_equal(sum->cpu_samples, 6);
+	assert_int_equal(sum->buckets[4], 4);
+}
+
 /* A thread's number of scopes of one length is at its end: no more fit in 32 bits. */
 static void *fill_buckets(void *argument)
 {
@@ -259,6 +294,7 @@ int main(void)
 		STATISTICS_TEST(nothing_is_lost_when_threads_end),
 		STATISTICS_TEST(no_label_falls_when_its_threads_end),
 		STATISTICS_TEST(what_has_no_label_retires_together),
+		STATISTICS_TEST(the_times_of_threads_that_ended_add_up),
 		STATISTICS_TEST(without_statistics_nothing_is_counted),
 		STATISTICS_TEST(a_full_bucket_stays_full),
 	};

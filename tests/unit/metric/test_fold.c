@@ -183,6 +183,22 @@ static void cpu_sets_are_uniform_only_when_every_one_is_the_same(void **state)
 	assert_int_equal(fold.measured, 4);
 }
 
+static void cpu_sets_are_equal_by_their_lists_or_else_their_sizes(void **state)
+{
+	static const struct cpu_list first[] = { { "0-3", 4 }, { "4-7", 4 } };
+	static const struct cpu_list second[] = { { "4-7", 4 }, { "8-11", 4 }, { "0", 1 } };
+	struct fold one = fold_cpus(first, 1), again = fold_cpus(first, 1);
+	struct fold other = fold_cpus(second, 1), mixed = fold_cpus(first, 2);
+	struct fold as_large = fold_cpus(second, 2), smaller = fold_cpus(second, 3);
+
+	(void)state;
+	assert_true(fold_equals(&one, &again));
+	assert_false(fold_equals(&one, &other)); /* as many, but others */
+	assert_false(fold_equals(&one, &mixed));
+	assert_true(fold_equals(&mixed, &as_large));
+	assert_false(fold_equals(&mixed, &smaller));
+}
+
 static void a_ratio_is_undefined_without_a_denominator(void **state)
 {
 	struct fold inputs[2] = { FOLD(METRIC_wait_sum, 30, 30), FOLD(METRIC_wait_count, 4, 0) };
@@ -280,6 +296,8 @@ static void the_most_frequent_text_stands_for_all(void **state)
 	assert_int_equal(fold.shape, SHAPE_TEXT);
 	assert_string_equal(fold.text, "b");
 	assert_int_equal(fold.mode_count, 2);
+	assert_int_equal(fold.measured, 3);
+	assert_int_equal(fold.population, 3);
 	assert_string_equal(tie.text, "a");
 	assert_true(fold_equals(&tie, &twice));
 	assert_false(fold_equals(&fold, &tie));
@@ -336,6 +354,8 @@ static void numbers_count_among_words(void **state)
 	assert_int_equal(fold.max, 5);
 	fold_add(&fold, 4);
 	assert_int_equal(fold.min, 4);
+	assert_int_equal(fold.measured, 4);
+	assert_int_equal(fold.population, 4);
 }
 
 static void settings_of_one_level_may_be_negative(void **state)
@@ -369,6 +389,7 @@ int main(void)
 		cmocka_unit_test(limits_are_the_same_a_range_or_unlimited),
 		cmocka_unit_test(numbers_count_among_words),
 		cmocka_unit_test(settings_of_one_level_may_be_negative),
+		cmocka_unit_test(cpu_sets_are_equal_by_their_lists_or_else_their_sizes),
 		cmocka_unit_test(a_ratio_is_undefined_without_a_denominator),
 		cmocka_unit_test(a_share_is_of_both_together),
 		cmocka_unit_test(a_difference_has_a_sign_and_is_exact),

@@ -241,6 +241,35 @@ static void a_process_after_a_dropped_one_starts_empty(void **state)
 	assert_int_equal(snapshot->processes[row].start_time_ns, 0);
 }
 
+static void threads_fold_into_one_row_beside_the_first(void **state)
+{
+	struct snapshot *snapshot = *state;
+	uint64_t value;
+
+	for (int32_t tid = 10; tid < 14; tid++) {
+		uint32_t row = hand_task(snapshot, 10, tid, "a", "/");
+
+		assert_int_equal(snapshot_need_column(snapshot, METRIC_majflt), 0);
+		assert_int_equal(snapshot_need_column(snapshot, METRIC_nice), 0);
+		assert_int_equal(snapshot_need_column(snapshot, METRIC_thread_count), 0);
+		snapshot_set(snapshot, METRIC_majflt, row, (uint64_t)tid);
+		snapshot_set(snapshot, METRIC_nice, row, tid == 13);
+		snapshot_set(snapshot, METRIC_thread_count, row, 1);
+	}
+	hand_task(snapshot, 20, 20, "b", "/");
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(snapshot_fold_threads(snapshot), 0);
+	assert_true(snapshot_is_finished(snapshot));
+	assert_int_equal(snapshot->task_count, 3);
+	assert_int_equal(snapshot->tasks[0].tid, 0);
+	assert_int_equal(get(snapshot, METRIC_majflt, 0), 11 + 12 + 13);
+	assert_int_equal(get(snapshot, METRIC_thread_count, 0), 3);
+	assert_false(snapshot_get(snapshot, METRIC_nice, 0, &value));
+	assert_int_equal(snapshot->processes[0].first_task, 1);
+	assert_int_equal(get(snapshot, METRIC_majflt, 1), 10);
+	assert_false(snapshot_get(snapshot, METRIC_majflt, 2, &value));
+}
+
 static void the_first_reason_for_a_metric_is_kept(void **state)
 {
 	struct snapshot *snapshot = *state;
@@ -336,6 +365,7 @@ int main(void)
 		cmocka_unit_test(without_memory_rows_are_not_said_to_be_moved),
 		WITH_SNAPSHOT(a_row_after_a_dropped_one_starts_without_cells),
 		WITH_SNAPSHOT(a_process_after_a_dropped_one_starts_empty),
+		WITH_SNAPSHOT(threads_fold_into_one_row_beside_the_first),
 		WITH_SNAPSHOT(the_first_reason_for_a_metric_is_kept),
 		WITH_SNAPSHOT(a_fact_is_a_text_or_a_number_or_absent),
 		WITH_SNAPSHOT(a_source_has_one_report_and_the_table_has_an_end),

@@ -116,6 +116,8 @@ static void each_is_listed_in_its_section(void **state)
 		"\nLimits reached by cgroups (memory.events)\n",
 		"\nPressure\n",
 		"\nHost\n",
+		"\nWhat the host did\n",
+		"\nWhat the host did, in detail\n",
 	};
 	static const char *const headings[SECTION_COUNT] = {
 		"\n# IDENTITY\n",
@@ -132,6 +134,8 @@ static void each_is_listed_in_its_section(void **state)
 		"\n# LIMITS REACHED BY CGROUPS (MEMORY.EVENTS)\n",
 		"\n# PRESSURE\n",
 		"\n# HOST\n",
+		"\n# WHAT THE HOST DID\n",
+		"\n# WHAT THE HOST DID, IN DETAIL\n",
 	};
 	CLEANUP(free_pointer) char *listed = printed_by(text);
 	CLEANUP(free_pointer) char *page = printed_by(man);

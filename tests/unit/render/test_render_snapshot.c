@@ -466,7 +466,7 @@ static void of_a_group_the_scope_of_longest_standing_is_shown(void **state)
 
 static void a_thread_tells_its_scope_to_programs(void **state)
 {
-	struct question question = { AXIS_THREAD, "scope_*", NULL, 0 };
+	struct question question = { AXIS_THREAD, "scope_age_ns,scope_count,scope_total", NULL, 0 };
 
 	(void)state;
 	assert_scoped(question, JSON,

@@ -97,6 +97,15 @@ static void add_path(struct run *run)
 	assert_int_equal(critical_path_add_segment(path, &segment), 0);
 }
 
+static void add_deadlock(struct run *run)
+{
+	run->deadlock = (struct run_deadlock){
+		{ { WATCHED_ROOT, WATCHED_ROOT, "le\033ft", "mutex 0x40 held by right (12)" },
+		  { 99, 12, "right", "pipe:[7], other end: ? (99)" } },
+		2
+	};
+}
+
 static void summary_of(const struct run *run, struct buffer *buffer)
 {
 	open_buffer(buffer);
@@ -129,10 +138,12 @@ static void a_whole_file_gives_the_same_summary_and_report(void **state)
 	open_buffer(&lines);
 	live = watched_run(lines.file);
 	add_path(live);
+	add_deadlock(live);
 	watched_summary(live, lines.file);
 	close_buffer(&lines);
 	saved = read_back(lines.text, lines.size);
 	assert_same_run(live, saved);
+	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
 }
 
 /* The same by way of the bytes of a .tscope file. */
@@ -160,12 +171,20 @@ static void a_tscope_file_gives_the_same_summary_and_report(void **state)
 {
 	CLEANUP(run_free_pointer) struct run *live = watched_run(NULL);
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
+	CLEANUP(free_buffer) struct buffer report = { 0 };
 
 	(void)state;
 	watched_phases(live);
 	add_path(live);
+	add_deadlock(live);
 	saved = through_tscope(live);
 	assert_same_run(live, saved);
+	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
+	report_of(saved, &report);
+	assert_non_null(strstr(report.text, "  2 threads wait for each other: le\\x1bft (100)"));
+	assert_non_null(strstr(report.text, "deadlock: each waits for the next"));
+	assert_non_null(strstr(report.text, "le\\x1bft"));
+	assert_non_null(strstr(report.text, "mutex 0x40 held by right (12)\n"));
 	assert_int_equal(saved->phases.list.count, 3);
 	assert_int_equal(saved->tree->root->key.pid, WATCHED_ROOT);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds threads that wait for each other, on a recorded host whose memory the test writes. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,6 +135,45 @@ static void two_threads_with_two_locks_are_a_deadlock(void **state)
 	assert_int_equal(scene.deadlock.members[0].who.tid, 50);
 	assert_int_equal(scene.deadlock.members[1].who.tid, 51);
 	end(&scene);
+}
+
+/* Process 50 sleeps; the circle is in process 60. */
+static size_t found_from(struct scene *scene, const struct task_key *processes, size_t count,
+			 uint64_t deadline_ns)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	struct error error = { 0 };
+	struct wait_deadlock found = { 0 };
+	int status;
+
+	begin(scene);
+	add_thread(scene, 50, 50, 'S', "running\n");
+	add_waiter(scene, 60, 60, 64);
+	add_waiter(scene, 60, 61, 128);
+	set_mutex(scene, 64, 61);
+	set_mutex(scene, 128, 60);
+	tree_bytes(&scene->tree, "proc/60/mem", scene->memory, sizeof(scene->memory));
+	assert_int_equal(host_open(&host, scene->tree.root, &error), 0);
+	status = wait_deadlock_find(host, processes, count, deadline_ns, &found);
+	assert_int_equal(status, deadline_ns ? 0 : -ETIMEDOUT);
+	end(scene);
+	return found.count;
+}
+
+static void a_deadlock_is_found_from_several_processes(void **state)
+{
+	/* They began at tick 777, of which there are 100 a second. */
+	static const struct task_key known = { 60, 60, UINT64_C(7770000000) };
+	static const struct task_key reused = { 60, 60, UINT64_C(9990000000) };
+	static const struct task_key all[] = { { 50, 50, 0 }, { 4711, 4711, 0 }, { 60, 60, 0 } };
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(found_from(&scene, all, 3, UINT64_MAX), 2);
+	assert_int_equal(found_from(&scene, all, 2, UINT64_MAX), 0);
+	assert_int_equal(found_from(&scene, all, 3, 0), 0);
+	assert_int_equal(found_from(&scene, &known, 1, UINT64_MAX), 2);
+	assert_int_equal(found_from(&scene, &reused, 1, UINT64_MAX), 0);
 }
 
 static void a_holder_that_runs_is_not_one(void **state)
@@ -389,6 +429,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_threads_with_two_locks_are_a_deadlock),
+		cmocka_unit_test(a_deadlock_is_found_from_several_processes),
 		cmocka_unit_test(a_holder_that_runs_is_not_one),
 		cmocka_unit_test(an_owner_that_is_not_a_thread_of_it_is_not_believed),
 		cmocka_unit_test(memory_that_cannot_be_read_gives_no_holder),

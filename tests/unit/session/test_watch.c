@@ -249,6 +249,24 @@ static void members_stay_when_a_look_after_lost_events_failed(void **state)
 	detach(&setting);
 }
 
+static void a_loss_closes_only_those_that_the_next_look_does_not_see(void **state)
+{
+	struct setting setting = { .fake = { .lost = 5 } };
+
+	(void)state;
+	attach(&setting);
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.run->tree->live_processes, 1);
+	/* Nothing more was lost: an event would have said that it ended. */
+	setting.fake.is_empty = true;
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.run->tree->live_processes, 1);
+	setting.fake.lost++;
+	watch_sample(&setting.watch, TRACER_SAMPLE);
+	assert_int_equal(setting.watch.run->tree->live_processes, 0);
+	detach(&setting);
+}
+
 static void the_descriptor_of_a_tracer_that_misses_nothing_is_heard(void **state)
 {
 	struct setting setting = { 0 };
@@ -307,6 +325,7 @@ int main(void)
 		cmocka_unit_test(events_that_cannot_be_taken_detach_too),
 		cmocka_unit_test(a_command_is_waited_for_however_many_looks_fail),
 		cmocka_unit_test(members_stay_when_a_look_after_lost_events_failed),
+		cmocka_unit_test(a_loss_closes_only_those_that_the_next_look_does_not_see),
 		cmocka_unit_test(the_descriptor_of_a_tracer_that_misses_nothing_is_heard),
 		cmocka_unit_test(a_limit_on_descriptors_does_not_keep_it_from_waiting),
 	};

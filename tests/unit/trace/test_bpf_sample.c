@@ -15,7 +15,7 @@
 #include "host/bpf.h"
 #include "host/host.h"
 #include "trace/bpf/bpf_tracer.h"
-#include "tree.skel.h"
+#include "trace/bpf/tree_program.h"
 
 #define SINGLE_WALKS 16
 #define FINAL_TRIES 4

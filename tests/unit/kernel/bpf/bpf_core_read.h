@@ -10,8 +10,9 @@ static const char *kernel_lacks = "";
 static int kernel_has(const char *what)
 {
 	static const char *const others[] = { "struct pt_regs___arm64, syscallno",
-					      "struct thread_info, preempt",
-					      "struct mm_rss_stat" };
+					      "struct task_struct, thread_info.preempt",
+					      "struct pcpu_hot, preempt_count",
+					      "struct mm_struct___plain, rss_stat.count" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(what, others[i]) == 0)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "session/watch/lines.h"
+#include "base/lines.h"
 
 #define SECOND UINT64_C(1000000000)
 

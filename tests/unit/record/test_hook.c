@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "record/hook.h"
+
+static char path[64];
+static struct loop loop;
+static struct hooks hooks;
+static struct loop_timer limit;
+
+static void stop(void *context)
+{
+	loop_stop(context);
+}
+
+static int open_loop(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/hook.XXXXXX");
+	close(mkstemp(path));
+	assert_int_equal(loop_open(&loop), 0);
+	limit = (struct loop_timer){ .due = stop, .context = &loop, .deadline_ns = LOOP_NEVER };
+	loop_add_timer(&loop, &limit);
+	return 0;
+}
+
+static int close_loop(void **state)
+{
+	(void)state;
+	hooks_close(&hooks);
+	loop_close(&loop);
+	return unlink(path);
+}
+
+static size_t running(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		count += hooks.children[i].pidfd >= 0;
+	return count;
+}
+
+static void stop_when_done(void *context)
+{
+	(void)context;
+	if (!running())
+		loop_stop(&loop);
+}
+
+static void wait_for_all(void)
+{
+	loop.is_stopped = false;
+	if (running())
+		assert_int_equal(loop_run(&loop, stop_when_done, NULL), 0);
+}
+
+static void open_hooks(const char *format)
+{
+	struct error error = { 0 };
+	char command[128];
+
+	snprintf(command, sizeof(command), format, path);
+	assert_int_equal(hooks_open(&hooks, &loop, command, &error), 0);
+}
+
+static void the_command_gets_the_json_on_its_input(void **state)
+{
+	char bytes[64] = "";
+	FILE *file;
+
+	(void)state;
+	/* No shell: the redirection is a word like any other. */
+	open_hooks("dd  of=%s status=none");
+	hooks_start(&hooks, "{\"rule\":\"x; y\"}\n", 16);
+	wait_for_all();
+	file = fopen(path, "r");
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), 16);
+	fclose(file);
+	assert_string_equal(bytes, "{\"rule\":\"x; y\"}\n");
+	assert_int_equal(hooks.started, 1);
+	assert_int_equal(hooks.failed, 0);
+}
+
+static void at_most_four_run_and_the_rest_is_counted(void **state)
+{
+	(void)state;
+	/* It runs until it is killed. */
+	open_hooks("tail -f --pid=1 %s");
+	for (int i = 0; i < HOOKS + 3; i++)
+		hooks_start(&hooks, "{}\n", 3);
+	assert_int_equal(hooks.started, HOOKS);
+	assert_int_equal(hooks.skipped, 3);
+	for (size_t i = 0; i < HOOKS; i++)
+		kill(hooks.children[i].pid, SIGKILL);
+	wait_for_all();
+	assert_int_equal(hooks.failed, HOOKS);
+}
+
+static void a_command_that_cannot_run_is_counted(void **state)
+{
+	(void)state;
+	open_hooks("/nonexistent/command %s");
+	hooks_start(&hooks, "{}\n", 3);
+	wait_for_all();
+	assert_int_equal(hooks.failed, 1);
+}
+
+static void without_a_command_nothing_runs(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(hooks_open(&hooks, &loop, NULL, &error), 0);
+	hooks_start(&hooks, "{}\n", 3);
+	assert_int_equal(running(), 0);
+	assert_int_equal(hooks_open(&hooks, &loop, "  ", &error), -EINVAL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, open_loop, close_loop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_command_gets_the_json_on_its_input),
+		TEST(at_most_four_run_and_the_rest_is_counted),
+		TEST(a_command_that_cannot_run_is_counted),
+		TEST(without_a_command_nothing_runs),
+	};
+
+	return cmocka_run_group_tests_name("hook", tests, NULL, NULL);
+}

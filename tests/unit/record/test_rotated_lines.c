@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "record/rotated_lines.h"
+
+static char folder[64];
+static char path[96];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/rotated.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/lines.jsonl", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	char name[128];
+
+	(void)state;
+	unlink(path);
+	for (int i = 1; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		unlink(name);
+	}
+	return rmdir(folder);
+}
+
+static off_t size_of(const char *suffix)
+{
+	char name[128];
+	struct stat file;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return stat(name, &file) < 0 ? -1 : file.st_size;
+}
+
+static void write_line(struct rotated_lines *lines, const char *line)
+{
+	FILE *out = rotated_lines_begin(lines);
+
+	assert_non_null(out);
+	fprintf(out, "%s\n", line);
+	rotated_lines_end(lines);
+	assert_int_equal(rotated_lines_flush(lines), 0);
+}
+
+static void lines_go_on_where_a_file_ended(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(rotated_lines_open(&lines, path, 1000, 2, &error), 0);
+		write_line(&lines, "123456789");
+		rotated_lines_close(&lines);
+	}
+	assert_int_equal(size_of(""), 20);
+}
+
+static void a_full_file_is_rotated_and_the_oldest_dropped(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+
+	(void)state;
+	assert_int_equal(rotated_lines_open(&lines, path, 10, 2, &error), 0);
+	write_line(&lines, "first");
+	assert_int_equal(size_of(".1"), -1);
+	write_line(&lines, "second");
+	assert_int_equal(size_of(".1"), 13);
+	assert_int_equal(size_of(""), 0);
+	write_line(&lines, "a line of twenty");
+	write_line(&lines, "a line of twenty-one");
+	assert_int_equal(size_of(".1"), 21);
+	assert_int_equal(size_of(".2"), 17);
+	assert_int_equal(size_of(".3"), -1);
+	rotated_lines_close(&lines);
+}
+
+static void nothing_older_need_be_kept(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+
+	(void)state;
+	assert_int_equal(rotated_lines_open(&lines, path, 5, 0, &error), 0);
+	write_line(&lines, "123456");
+	assert_int_equal(size_of(""), 0);
+	assert_int_equal(size_of(".1"), -1);
+	rotated_lines_close(&lines);
+}
+
+static void a_rotation_that_fails_is_said(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+	char in_the_way[128];
+	FILE *out;
+
+	(void)state;
+	snprintf(in_the_way, sizeof(in_the_way), "%s.1", path);
+	assert_int_equal(mkdir(in_the_way, 0700), 0);
+	assert_int_equal(rotated_lines_open(&lines, path, 5, 1, &error), 0);
+	out = rotated_lines_begin(&lines);
+	fputs("123456\n", out);
+	rotated_lines_end(&lines);
+	assert_int_equal(rotated_lines_flush(&lines), -EISDIR);
+	assert_int_equal(lines.failures, 1);
+	rotated_lines_close(&lines);
+	rmdir(in_the_way);
+}
+
+static void links_of_others_are_not_followed(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+	char other[128];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", folder);
+	fclose(fopen(other, "w"));
+	assert_int_equal(link(other, path), 0);
+	assert_int_equal(rotated_lines_open(&lines, path, 10, 2, &error), -EACCES);
+	assert_non_null(strstr(error.message, path));
+	unlink(other);
+}
+
+static void without_a_file_lines_go_nowhere(void **state)
+{
+	struct rotated_lines lines = { 0 };
+
+	(void)state;
+	assert_null(rotated_lines_begin(&lines));
+	assert_int_equal(rotated_lines_flush(&lines), 0);
+	rotated_lines_close(&lines);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lines_go_on_where_a_file_ended, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_full_file_is_rotated_and_the_oldest_dropped,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(nothing_older_need_be_kept, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_rotation_that_fails_is_said, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(links_of_others_are_not_followed, make_folder,
+						remove_folder),
+		cmocka_unit_test(without_a_file_lines_go_nowhere),
+	};
+
+	return cmocka_run_group_tests_name("rotated_lines", tests, NULL, NULL);
+}
