@@ -74,6 +74,29 @@ static int not_a_choice(const struct option *option, const char *value, struct e
 			 suggestion_hint(&suggestion, "", ""));
 }
 
+/* K, M and G mean KiB, MiB and GiB here. */
+static bool scan_bytes(const char *value, uint64_t *ret)
+{
+	static const char suffixes[] = "KMGT";
+	const char *cursor = value, *suffix;
+	uint64_t number, shift = 0;
+
+	if (!scan_u64(&cursor, &number))
+		return false;
+	suffix = *cursor ? strchr(suffixes, *cursor) : NULL;
+	if (suffix) {
+		shift = 10 * (uint64_t)(suffix - suffixes + 1);
+		cursor++;
+		cursor += strncmp(cursor, "iB", 2) == 0 ? 2 : 0;
+	} else if (*cursor == 'B') {
+		cursor++;
+	}
+	if (*cursor || (shift && number >> (64 - shift)))
+		return false;
+	*ret = number << shift;
+	return true;
+}
+
 static int store(const struct option *option, const char *value, struct error *error)
 {
 	struct option_number *number = option->target;
@@ -103,6 +126,13 @@ static int store(const struct option *option, const char *value, struct error *e
 					 option->name, value);
 		*number = (struct option_number){ .given = true, .value = parsed };
 		return 0;
+	case OPTION_BYTES:
+		if (!scan_bytes(value, &parsed))
+			return error_set(error, -EINVAL,
+					 "--%s takes a size such as 64MiB or 2G, not '%s'",
+					 option->name, value);
+		*number = (struct option_number){ .given = true, .value = parsed };
+		return 0;
 	case OPTION_LIST:
 		return store_in_list(option, value, error);
 	case OPTION_SET:
@@ -111,6 +141,41 @@ static int store(const struct option *option, const char *value, struct error *e
 		return 0;
 	}
 	return -EINVAL;
+}
+
+const struct option *option_find(const struct option *options, const char *name)
+{
+	return find_long(options, name, strlen(name));
+}
+
+bool option_is_given(const struct option *option)
+{
+	switch (option->type) {
+	case OPTION_FLAG:
+		return *(const bool *)option->target;
+	case OPTION_TEXT:
+	case OPTION_NAMES:
+		return *(const char *const *)option->target != NULL;
+	case OPTION_NUMBER:
+	case OPTION_DURATION:
+	case OPTION_BYTES:
+		return ((const struct option_number *)option->target)->given;
+	case OPTION_LIST:
+		return ((const struct option_list *)option->target)->count > 0;
+	case OPTION_SET:
+		return *(const unsigned *)option->target != 0;
+	}
+	return false;
+}
+
+int option_set(const struct option *option, const char *value, struct error *error)
+{
+	if (option->type != OPTION_FLAG)
+		return store(option, value, error);
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return error_set(error, -EINVAL, "%s is yes or no, not '%s'", option->name, value);
+	*(bool *)option->target = strcmp(value, "yes") == 0;
+	return 0;
 }
 
 /* Takes the option's argument: the attached text, else the next word. */

@@ -22,6 +22,7 @@ enum option_type {
 	OPTION_NAMES,	 /* the same; the choices are suggestions, other values are allowed */
 	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* struct option_number, in ns */
+	OPTION_BYTES,	 /* struct option_number: 64MiB, 2G */
 	OPTION_LIST,	 /* struct option_list: each one given counts */
 	OPTION_SET,	 /* unsigned: a bit for each choice given, all without an argument */
 };
@@ -65,6 +66,15 @@ struct option {
  */
 int options_parse(const struct option *options, int count, char **arguments, char **words,
 		  struct error *error);
+
+/*
+ * The same options from another place, such as a file: the option of that name, or NULL; whether it
+ * was given; and giving it a value, which must live as long as the options do.  A flag takes "yes"
+ * or "no".  option_set() returns 0, or -EINVAL with a sentence.
+ */
+const struct option *option_find(const struct option *options, const char *name);
+bool option_is_given(const struct option *option);
+int option_set(const struct option *option, const char *value, struct error *error);
 
 /*
  * How many arguments come before the first word, including a "--" in front of

@@ -30,6 +30,8 @@ static const char *const section_titles[SECTION_COUNT] = {
 	[SECTION_MEMORY_EVENTS] = "Limits reached by cgroups (memory.events)",
 	[SECTION_PRESSURE] = "Pressure",
 	[SECTION_HOST] = "Host",
+	[SECTION_HOST_USAGE] = "What the host did",
+	[SECTION_HOST_DETAILS] = "What the host did, in detail",
 };
 
 static const char introduction[] =

@@ -26,6 +26,7 @@ struct session_options {
 	bool since_start;      /* of attach: counters begin with the process */
 	bool hardware_counters;
 	bool wait_all;	      /* wait also for members that outlive the command */
+	bool no_deadlocks;    /* do not search for them: the caller does */
 	bool quiet;	      /* no live line */
 	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */
 	uint64_t duration_ns; /* 0: no limit */

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "cli/command.h"
-#include "cli/verb/pid_list.h"
-#include "cli/verb/session_args.h"
+#include "cli/args/pid_list.h"
+#include "cli/args/session_args.h"
 #include "model/tree/run.h"
 #include "session/session.h"
 

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/verb/capture_args.h"
+#include "cli/args/capture_args.h"
 #include "cli/command.h"
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"

@@ -14,11 +14,11 @@
 #include "analyze/group/sort_spec.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
-#include "cli/verb/capture_args.h"
+#include "cli/args/capture_args.h"
 #include "cli/command.h"
 #include "cli/verb/compare_input.h"
 #include "cli/verb/compare_judge.h"
-#include "cli/verb/grouping_args.h"
+#include "cli/args/grouping_args.h"
 #include "render/compare/compare_view.h"
 #include "render/page.h"
 
@@ -112,7 +112,7 @@ static int check_words(char **words, int count, struct error *error)
 	return 0;
 }
 
-/* Without a list of sections: only the metrics of -m if it is given, else everything. */
+/* Without a list of sections: only the metrics of -m if it is given, else all, or as text the usual. */
 static int parse_metrics(struct request *request, struct error *error)
 {
 	struct selection *wanted = &request->options.metrics;
@@ -123,7 +123,7 @@ static int parse_metrics(struct request *request, struct error *error)
 		status = selection_parse(args.view.metrics, wanted, error);
 	else
 		selection_all(wanted);
-	*sections = ALL_COMPARE_SECTIONS;
+	*sections = request->format == FORMAT_TEXT ? USUAL_COMPARE_SECTIONS : ALL_COMPARE_SECTIONS;
 	request->options.metrics_only = args.view.metrics && !args.view.sections;
 	if (status == 0 && args.view.sections)
 		status = compare_sections_parse(args.view.sections, sections, error);

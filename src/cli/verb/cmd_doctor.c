@@ -15,7 +15,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
+#include "cli/verb/doctor_attempts.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
 #include "host/host.h"
@@ -23,7 +24,6 @@
 #include "render/page.h"
 #include "render/sheet/sheet_view.h"
 #include "render/snapshot/capture_note.h"
-#include "trace/tracer.h"
 
 /*
  * Up to so many tasks, reading the files of every thread is quick; above, two
@@ -32,7 +32,6 @@
 #define PROCFS_TASKS_MAX 2000
 /* As wide as the longest name of a gate. */
 #define GATE_WIDTH 24
-#define TRACERS_MAX 8
 
 static struct {
 	struct view_args view;
@@ -46,13 +45,6 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* The result of trying one way of following processes. */
-struct attempt {
-	const struct tracer_kind *kind;
-	enum source_state state;
-	struct error reason; /* unless it works */
-};
-
 /* What was found: by the best way of listing tasks, by procfs, about memory in detail. */
 struct findings {
 	struct host *host;
@@ -60,8 +52,7 @@ struct findings {
 	struct snapshot *procfs; /* or NULL */
 	struct snapshot *memory; /* or NULL */
 	struct gate gates[GATE_COUNT];
-	struct attempt tracers[TRACERS_MAX];
-	size_t tracer_count;
+	struct attempts tracers, lives;
 };
 
 static void findings_free(struct findings *findings)
@@ -114,26 +105,6 @@ static void examine_memory(struct findings *findings)
 	(void)capture_take(findings->host, &capture, &findings->memory, &ignored);
 }
 
-/* Prepares each way of following a tree, follows nobody, and ends it again. */
-static void examine_tracers(struct findings *findings)
-{
-	const struct tracer_kind *kind;
-
-	while (findings->tracer_count < TRACERS_MAX &&
-	       (kind = tracer_kind(findings->tracer_count))) {
-		struct attempt *attempt = &findings->tracers[findings->tracer_count++];
-
-		attempt->kind = kind;
-		attempt->state = SOURCE_OFF;
-		if (!findings->host->live)
-			error_set(&attempt->reason, 0, "a recorded tree has nobody to follow");
-		else if (tracer_try(kind, findings->host, &attempt->reason) == 0)
-			attempt->state = SOURCE_OK;
-		else
-			attempt->state = SOURCE_UNAVAILABLE;
-	}
-}
-
 /* For a recording, everything is read at once. */
 static int examine(struct findings *findings, struct error *error)
 {
@@ -145,7 +116,7 @@ static int examine(struct findings *findings, struct error *error)
 	if (status < 0)
 		return status;
 	gates_read(findings->host, findings->gates);
-	examine_tracers(findings);
+	attempts_examine(findings->host, &findings->tracers, &findings->lives);
 	if (!findings->host->live)
 		return 0;
 	examine_procfs(findings);
@@ -195,19 +166,6 @@ static void print_source(FILE *out, const struct findings *findings,
 		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", needs);
 }
 
-static void print_tracer(FILE *out, const struct attempt *attempt)
-{
-	const struct tracer_kind *kind = attempt->kind;
-
-	fprintf(out, "  %-14s %-12s %s%s\n", kind->name, source_state_name(attempt->state),
-		kind->misses ? "can miss " : "misses nothing", kind->misses ? kind->misses : "");
-	if (attempt->state == SOURCE_OK)
-		return;
-	fprintf(out, "  %-14s %-12s why: %s\n", "", "", attempt->reason.message);
-	if (attempt->state == SOURCE_UNAVAILABLE)
-		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", kind->needs);
-}
-
 /* Prints what is missing although its source works, by reason, as `show` does below its tables. */
 static void print_absences(FILE *out, const struct snapshot *snapshot)
 {
@@ -243,9 +201,8 @@ static void print_text(FILE *out, const struct findings *findings)
 	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		print_source(out, findings, report_of(findings, i));
-	fputs("\nFollowing a tree of processes, the first that works is used:\n", out);
-	for (size_t i = 0; i < findings->tracer_count; i++)
-		print_tracer(out, &findings->tracers[i]);
+	attempts_print(out, "Following a tree of processes", &findings->tracers);
+	attempts_print(out, "Events of a recording", &findings->lives);
 	fputs("\nKernel:\n", out);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		print_gate(out, id, &findings->gates[id]);
@@ -276,20 +233,6 @@ static void json_source(struct json *json, const struct findings *findings,
 		json_member_string(json, "gives", sources[id].gives);
 		json_member_text(json, "needs", needs_of(findings, report));
 	}
-	json_end_object(json);
-}
-
-static void json_tracer(struct json *json, const struct attempt *attempt)
-{
-	bool is_ok = attempt->state == SOURCE_OK;
-
-	json_begin_object(json);
-	json_member_string(json, "name", attempt->kind->name);
-	json_member_string(json, "state", source_state_name(attempt->state));
-	json_member_text(json, "reason", is_ok ? NULL : attempt->reason.message);
-	json_member_bool(json, "usable", is_ok);
-	json_member_text(json, "misses", attempt->kind->misses);
-	json_member_text(json, "needs", attempt->state == SOURCE_OFF ? NULL : attempt->kind->needs);
 	json_end_object(json);
 }
 
@@ -326,11 +269,8 @@ static void print_json(FILE *out, const struct findings *findings)
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		json_source(&json, findings, report_of(findings, i));
 	json_end_array(&json);
-	json_key(&json, "tracers");
-	json_begin_array(&json);
-	for (size_t i = 0; i < findings->tracer_count; i++)
-		json_tracer(&json, &findings->tracers[i]);
-	json_end_array(&json);
+	attempts_json(&json, "tracers", &findings->tracers);
+	attempts_json(&json, "lifecycle_sources", &findings->lives);
 	json_key(&json, "gates");
 	json_begin_array(&json);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 #include "render/metric_list.h"
 #include "render/page.h"
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 #include "cli/option.h"
 #include "model/tree/run.h"
 #include "render/run/verdict_json.h"

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/verb/session_args.h"
+#include "cli/args/session_args.h"
 #include "model/tree/run.h"
 #include "session/session.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/verb/view_args.h"
-#include "cli/verb/pid_list.h"
+#include "cli/args/view_args.h"
+#include "cli/args/pid_list.h"
 #include "host/host.h"
 #include "model/scope/scope_survey.h"
 #include "render/page.h"

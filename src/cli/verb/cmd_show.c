@@ -14,8 +14,8 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/verb/capture_args.h"
-#include "cli/verb/grouping_args.h"
+#include "cli/args/capture_args.h"
+#include "cli/args/grouping_args.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
 #include "render/sheet/sheet_view.h"
@@ -140,7 +140,7 @@ static int check_csv(const struct request *request, struct error *error)
 		return 0;
 	return error_set(error, -EINVAL,
 			 "csv is one table: ask for sections of tasks (identity to scopes) or of "
-			 "readings (cgroups to host), not both");
+			 "readings (cgroups to host-details), not both");
 }
 
 /* Without a list: text has its overview; else only the metrics of -m if given; else everything. */

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 #include "cli/verb/why_print.h"
 #include "host/host.h"
 #include "render/page.h"

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb/capture_args.h"
+#include "cli/args/capture_args.h"
 #include "collect/capture.h"
 #include "model/snapshot/snapshot.h"
 #include "render/terminal.h"

@@ -250,6 +250,7 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 		     const struct run_text_options *options)
 {
 	run_text_verdict(out, run, diagnosis, options);
+	run_text_deadlock(out, run, options);
 	run_text_path(out, run, options);
 	run_text_programs(out, run, options);
 	run_text_ledger(out, run, options);

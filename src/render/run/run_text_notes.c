@@ -120,10 +120,32 @@ static void print_source(FILE *out, const struct source_report *source)
 	print_line(out, &line, 0);
 }
 
-/* Most hosts have no energy counters that we may read, and few people ask for the others. */
+/* With less it does not matter. */
+#define STEAL_SHOWN 0.05
+
+static void print_steal(FILE *out, const struct run *run, bool is_verbose)
+{
+	double stolen = (double)run->limits.host_steal_ns.value;
+	double wanted = stolen + (double)run->limits.host_busy_ns.value;
+	CLEANUP(text_free) struct text line = { 0 };
+
+	if (stolen < (is_verbose ? 1 : STEAL_SHOWN * wanted + 1))
+		return;
+	text_append_string(&line, "steal: the hypervisor took ");
+	unit_format(&line, UNIT_NS, run->limits.host_steal_ns.value);
+	text_append_string(&line, " from this host's CPUs, ");
+	unit_format_share(&line, stolen / wanted);
+	text_append_string(&line, " of the time in which they had work");
+	print_line(out, &line, 0);
+}
+
+/*
+ * Most hosts have no energy counters that we may read and no hypervisor that takes their CPUs, and
+ * few people ask for the others.
+ */
 static bool is_missed(const struct source_report *source)
 {
-	return strcmp(source->name, "energy") != 0 &&
+	return strcmp(source->name, "energy") != 0 && strcmp(source->name, "steal") != 0 &&
 	       (source->state != SOURCE_OFF || strcmp(source->name, "hardware_counters") != 0);
 }
 
@@ -183,6 +205,7 @@ void run_text_notes(FILE *out, const struct run *run, const struct run_text_opti
 	if (options->is_verbose)
 		print_used(out, run);
 	run_text_hardware(out, run, options);
+	print_steal(out, run, options->is_verbose);
 	print_losses(out, run);
 	print_sources(out, run);
 	if (options->is_verbose)

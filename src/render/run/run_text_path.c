@@ -155,7 +155,7 @@ static void print_heading(FILE *out, const struct run *run, const struct run_tex
 	text_append_string(&heading, " hung on");
 	if (run->path.of_busiest)
 		text_format(&heading,
-			    " of its busiest thread, %" PRId32 ", since the first waited for work",
+			    " of its busiest thread, %" PRId32 ", since the first only waited",
 			    run->path.thread.tid);
 	run_text_heading(out, options, text_string(&heading));
 }

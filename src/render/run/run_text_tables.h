@@ -20,6 +20,7 @@ void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_o
 /* With the processes that failed, the command itself excepted: the first line says how it ended. */
 void run_text_programs(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_path(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_deadlock(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
 /* Losses and what was not measured; with -v other use and what watching cost, below the tables. */
 void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options);

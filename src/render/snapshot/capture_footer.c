@@ -175,6 +175,7 @@ static const struct {
 	{ "pressure", 1u << SECTION_PRESSURE },
 	{ "sched_ext", 1u << SECTION_HOST },
 	{ "host_context", 1u << SECTION_HOST },
+	{ "host_figures", 1u << SECTION_HOST_USAGE | 1u << SECTION_HOST_DETAILS },
 };
 
 static bool concerns(const struct source_report *source, uint32_t sections)

@@ -11,7 +11,7 @@
 #include "base/scope_layout.h"
 #include "base/text.h"
 #include "store/run/run_json.h"
-#include "session/watch/lines.h"
+#include "base/lines.h"
 #include "session/phase/phase_search.h"
 
 /* At most this many processes in a line; the others are counted. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process still has the file open that it locked. */
+/* Whether a process still has the file open that it locked, or the open file of one that has ended. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -11,6 +13,7 @@
 #include "host/host.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
+#include "host/wait/file_locks.h"
 #include "session/wait/wait_object.h"
 
 #define DESCRIPTORS_MAX 4096
@@ -50,6 +53,55 @@ static enum wait_answer search_descriptors(const struct wait_process *asking, in
 		is_late |= monotonic_ns() >= asking->deadline_ns;
 	}
 	return is_late || fds.list.count > DESCRIPTORS_MAX ? ANSWER_NOT_KNOWN : ANSWER_NO;
+}
+
+/* A line "lock:" of fdinfo has a lock of that open file, as /proc/locks would. */
+static bool tells_flock(const char *info)
+{
+	static const char key[] = "\nlock:\t";
+	CLEANUP(file_locks_clear) struct file_locks locks = { 0 };
+	const char *line = strstr(info, key);
+
+	return line && file_locks_parse(line + sizeof(key) - 1, &locks) == 0 && locks.list.count &&
+	       locks.list.data[0].kind == FILE_LOCK_FLOCK;
+}
+
+static bool links_to(int process, int32_t fd, const char *path)
+{
+	char name[32], link[WAIT_OBJECT_NAME];
+	ssize_t length;
+
+	snprintf(name, sizeof(name), "fd/%" PRId32, fd);
+	length = readlinkat(process, name, link, sizeof(link) - 1);
+	if (length <= 0)
+		return false;
+	link[length] = '\0';
+	return strcmp(link, path) == 0;
+}
+
+enum wait_answer wait_has_flock(const struct wait_process *asking, int32_t pid, const char *path)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
+	CLEANUP(close_fd) int process = proc_open_number(asking->host->proc, pid);
+
+	if (process < 0)
+		return ANSWER_NO;
+	if (proc_list(process, "fd", &fds) < 0 || fds.list.count > DESCRIPTORS_MAX)
+		return ANSWER_NOT_KNOWN;
+	for (size_t i = 0; i < fds.list.count; i++) {
+		char name[32], info[INFO_BYTES];
+
+		if (monotonic_ns() >= asking->deadline_ns)
+			return ANSWER_NOT_KNOWN;
+		if (!links_to(process, fds.list.data[i], path))
+			continue;
+		snprintf(name, sizeof(name), "fdinfo/%" PRId32, fds.list.data[i]);
+		if (deadline_read(asking->reader, pid, process, name, info, sizeof(info)) < 0)
+			return ANSWER_NOT_KNOWN;
+		if (tells_flock(info))
+			return ANSWER_YES;
+	}
+	return ANSWER_NO;
 }
 
 void wait_open_files_clear(struct wait_open_files *files)

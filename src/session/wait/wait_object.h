@@ -63,11 +63,10 @@ struct wait_process {
 void wait_objects_find(const struct wait_process *process, struct wait_object *objects);
 
 /*
- * Fills in the peers of pipes and sockets, with one walk over all processes until the deadline
- * (CLOCK_MONOTONIC).
+ * Fills in the peers of pipes and sockets, and who else has an open file that is locked, with one walk
+ * over all processes until the deadline.
  */
-void wait_objects_find_peers(const struct host *host, const struct process_state *state,
-			     struct wait_object *objects, uint64_t deadline_ns);
+void wait_objects_find_peers(const struct wait_process *process, struct wait_object *objects);
 
 /* Appends it for people: "mutex 0x55d0c8 held by writer (812)", "pipe:[77], other end: cat (9)". */
 void wait_object_describe(const struct wait_object *object, struct text *out);
@@ -98,6 +97,8 @@ void wait_open_files_clear(struct wait_open_files *files);
  */
 enum wait_answer wait_has_inode_open(const struct wait_process *asking,
 				     struct wait_open_files *known, int32_t pid, uint64_t inode);
+/* Whether a process has an open file of that path that is locked by flock(); not known at the deadline. */
+enum wait_answer wait_has_flock(const struct wait_process *asking, int32_t pid, const char *path);
 /* The inode of a descriptor, without touching the file. */
 bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
 			   uint64_t *ret, bool *is_late);

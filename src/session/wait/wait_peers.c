@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "host/wait/process_sockets.h"
 #include "host/wait/socket_peer.h"
 #include "metric/wait.h"
 #include "session/wait/wait_object.h"
@@ -63,6 +64,9 @@ static size_t begin_search(struct searches *searches, struct wait_object *object
 		return search_for(searches, object->name);
 	if (strcmp(object->kind, "socket") == 0)
 		return search_for_socket(searches, object);
+	/* Who took the lock may have ended, and others have the open file that it belongs to. */
+	if (strcmp(object->kind, "file_lock") == 0 && !object->has_holder && object->file[0] == '/')
+		return search_for(searches, object->file);
 	return NO_SEARCH;
 }
 
@@ -77,27 +81,96 @@ static bool is_writing(const struct task_state *thread)
 	return false;
 }
 
+static void add_peer(const struct host *host, int32_t pid, struct wait_object *object)
+{
+	object->peers[object->peer_count] = (struct wait_party){ .pid = pid };
+	wait_party_read_comm(host, &object->peers[object->peer_count++]);
+}
+
+/* Only the open file that is locked keeps others waiting, not any that leads to the same file. */
+static void take_lockers(const struct wait_process *process, const struct descriptor_search *search,
+			 bool is_complete, struct wait_object *object)
+{
+	bool is_known = is_complete && !search->has_more;
+
+	for (size_t i = 0; i < search->count && object->peer_count < WAIT_PARTIES; i++) {
+		enum wait_answer answer =
+			wait_has_flock(process, search->holders[i].pid, search->link);
+
+		is_known &= answer != ANSWER_NOT_KNOWN;
+		if (answer == ANSWER_YES)
+			add_peer(process->host, search->holders[i].pid, object);
+	}
+	object->is_certain = is_known && object->peer_count > 0;
+}
+
 /* A reader waits for those that can write, and a writer for those that can read. */
-static void take_peers(const struct host *host, const struct descriptor_search *search,
-		       bool is_complete, bool is_writing_thread, struct wait_object *object)
+static void take_ends(const struct host *host, const struct descriptor_search *search,
+		      bool is_complete, bool is_writing_thread, struct wait_object *object)
 {
 	bool is_pipe = strcmp(object->kind, "pipe") == 0;
 
 	for (size_t i = 0; i < search->count && object->peer_count < WAIT_PARTIES; i++) {
 		const struct descriptor_holder *holder = &search->holders[i];
 
-		if (is_pipe && !(is_writing_thread ? holder->reads : holder->writes))
-			continue;
-		object->peers[object->peer_count] = (struct wait_party){ .pid = holder->pid };
-		wait_party_read_comm(host, &object->peers[object->peer_count++]);
+		if (!is_pipe || (is_writing_thread ? holder->reads : holder->writes))
+			add_peer(host, holder->pid, object);
 	}
 	/* A socket can have a time limit that is not visible from outside. */
 	object->is_certain = is_pipe && is_complete && !search->has_more && object->peer_count > 0;
 }
 
-void wait_objects_find_peers(const struct host *host, const struct process_state *state,
-			     struct wait_object *objects, uint64_t deadline_ns)
+static void take_peers(const struct wait_process *process, const struct descriptor_search *search,
+		       bool is_complete, const struct task_state *thread,
+		       struct wait_object *object)
 {
+	if (strcmp(object->kind, "file_lock") != 0)
+		take_ends(process->host, search, is_complete, is_writing(thread), object);
+	else if (thread->call.number == SYS_flock)
+		take_lockers(process, search, is_complete, object);
+}
+
+static bool is_polling(const struct task_state *thread)
+{
+	static const uint32_t numbers[] = {
+#ifdef SYS_poll
+		SYS_poll,  SYS_select,	 SYS_epoll_wait,
+#endif
+		SYS_ppoll, SYS_pselect6, SYS_epoll_pwait, SYS_epoll_pwait2,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (thread->in_call && numbers[i] == thread->call.number)
+			return true;
+	return false;
+}
+
+/*
+ * A process that has one connection, and waits for none itself, most likely polls for that: then it is
+ * the object of its threads that poll.
+ */
+static void name_connection(const struct host *host, const struct process_state *state,
+			    struct wait_object *objects, uint64_t deadline_ns)
+{
+	struct process_sockets sockets = { 0 };
+	bool is_read = false;
+
+	for (size_t i = 0; i < state->threads.count; i++) {
+		if (objects[i].kind || !is_polling(&state->threads.data[i]))
+			continue;
+		if (!is_read && process_sockets_add(host, state->pid, deadline_ns, &sockets) < 0)
+			return;
+		is_read = true;
+		if (sockets.connected != 1 || sockets.listening)
+			return;
+		objects[i].kind = "socket";
+		snprintf(objects[i].name, sizeof(objects[i].name), "%s", sockets.link);
+	}
+}
+
+void wait_objects_find_peers(const struct wait_process *process, struct wait_object *objects)
+{
+	const struct process_state *state = process->state;
 	size_t count = state->threads.count;
 	CLEANUP(free_pointer) struct searches *searches = calloc(1, sizeof(*searches));
 	CLEANUP(free_pointer) size_t *numbers = calloc(count + 1, sizeof(*numbers));
@@ -105,13 +178,15 @@ void wait_objects_find_peers(const struct host *host, const struct process_state
 
 	if (!searches || !numbers)
 		return;
+	name_connection(process->host, state, objects, process->deadline_ns);
 	for (size_t i = 0; i < count; i++)
-		numbers[i] = begin_search(searches, &objects[i], deadline_ns);
+		numbers[i] = begin_search(searches, &objects[i], process->deadline_ns);
 	if (!searches->count)
 		return;
-	is_complete = descriptor_holders_find(host, searches->list, searches->count, deadline_ns);
+	is_complete = descriptor_holders_find(process->host, searches->list, searches->count,
+					      process->deadline_ns);
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] != NO_SEARCH)
-			take_peers(host, &searches->list[numbers[i]], is_complete,
-				   is_writing(&state->threads.data[i]), &objects[i]);
+			take_peers(process, &searches->list[numbers[i]], is_complete,
+				   &state->threads.data[i], &objects[i]);
 }

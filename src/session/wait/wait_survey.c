@@ -9,10 +9,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/deadline_run.h"
+#include "host/host.h"
 #include "host/proc/task_text.h"
 #include "session/why/process_state.h"
+#include "trace/proc/proc_sample.h"
 
-#define PROCESSES_MAX 32
 #define SURVEY_NS (1000 * NS_PER_MS)
 
 struct surveyed {
@@ -28,8 +29,9 @@ struct survey {
 	const struct host *host;
 	struct deadline_threads reader;
 	uint64_t deadline_ns;
-	struct surveyed processes[PROCESSES_MAX];
+	struct surveyed processes[WAIT_PROCESSES_MAX];
 	size_t count;
+	size_t start_count; /* the first ones: a deadlock that keeps one of them waiting is wanted */
 	struct wait_graph graph;
 };
 
@@ -71,8 +73,7 @@ static void find_objects(struct survey *survey, struct surveyed *process)
 	if (directory < 0 || now.start_ticks != process->state->start_ticks)
 		return;
 	wait_objects_find(&wait, process->objects);
-	wait_objects_find_peers(survey->host, process->state, process->objects,
-				survey->deadline_ns);
+	wait_objects_find_peers(&wait, process->objects);
 }
 
 /* Adds a process unless it is there, is gone, or there are too many. */
@@ -81,7 +82,7 @@ static int add_process(struct survey *survey, int32_t pid)
 	struct surveyed *process = &survey->processes[survey->count];
 	struct error ignored = { 0 };
 
-	if (survey->count == PROCESSES_MAX || monotonic_ns() >= survey->deadline_ns ||
+	if (survey->count == WAIT_PROCESSES_MAX || monotonic_ns() >= survey->deadline_ns ||
 	    find_process(survey, pid) ||
 	    process_state_read(survey->host, pid, &process->own_state, &ignored) < 0)
 		return 0;
@@ -263,9 +264,12 @@ static struct wait_member member_of(const struct survey *survey, uint32_t node)
 static int find_deadlock(struct survey *survey, struct wait_deadlock *ret)
 {
 	uint32_t nodes[WAIT_CYCLE_MAX];
-	uint32_t end = (uint32_t)survey->processes[0].state->threads.count;
-	int length = wait_graph_find_cycle(&survey->graph, 0, end, nodes, WAIT_CYCLE_MAX);
+	uint32_t end = 0;
+	int length;
 
+	for (size_t i = 0; i < survey->start_count; i++)
+		end += (uint32_t)survey->processes[i].state->threads.count;
+	length = wait_graph_find_cycle(&survey->graph, 0, end, nodes, WAIT_CYCLE_MAX);
 	ret->count = 0;
 	if (length == -E2BIG)
 		return 0;
@@ -274,23 +278,87 @@ static int find_deadlock(struct survey *survey, struct wait_deadlock *ret)
 	return length < 0 ? length : 0;
 }
 
-/* Searches once.  `state` and `objects` are the first process's. */
-static int search(const struct host *host, const struct process_state *state,
-		  struct wait_object *objects, struct wait_deadlock *ret)
+static struct survey *survey_new(const struct host *host, uint64_t deadline_ns)
 {
-	CLEANUP(survey_free_pointer) struct survey *survey = calloc(1, sizeof(*survey));
+	struct survey *survey = calloc(1, sizeof(*survey));
+
+	if (survey) {
+		survey->host = host;
+		survey->deadline_ns = deadline_ns;
+	}
+	return survey;
+}
+
+static int search_on(struct survey *survey, struct wait_deadlock *ret)
+{
 	int status;
 
-	if (!survey)
-		return -ENOMEM;
-	survey->host = host;
-	survey->deadline_ns = monotonic_ns() + SURVEY_NS;
-	survey->processes[0] = (struct surveyed){ .state = state, .objects = objects };
-	survey->count = 1;
+	survey->start_count = survey->count;
 	status = read_all(survey);
 	if (status == 0)
 		status = make_graph(survey);
 	return status < 0 ? status : find_deadlock(survey, ret);
+}
+
+/* Searches once.  `state` and `objects` are the first process's. */
+static int search(const struct host *host, const struct process_state *state,
+		  struct wait_object *objects, struct wait_deadlock *ret)
+{
+	CLEANUP(survey_free_pointer)
+	struct survey *survey = survey_new(host, monotonic_ns() + SURVEY_NS);
+
+	if (!survey)
+		return -ENOMEM;
+	survey->processes[0] = (struct surveyed){ .state = state, .objects = objects };
+	survey->count = 1;
+	return search_on(survey, ret);
+}
+
+/* Adds a process unless another one has its number by now. */
+static int add_start(struct survey *survey, const struct task_key *process)
+{
+	struct surveyed *added = &survey->processes[survey->count];
+	size_t count = survey->count;
+	int status = add_process(survey, process->pid);
+
+	if (status == 0 && survey->count > count && process->start_ns &&
+	    !proc_sample_is_start(survey->host, process->start_ns,
+				  added->own_state.start_ticks * survey->host->tick_ns)) {
+		survey->count--;
+		free(added->objects);
+		process_state_clear(&added->own_state);
+		*added = (struct surveyed){ 0 };
+	}
+	return status;
+}
+
+/* Whether something could not be read in time. */
+static bool is_late(const struct survey *survey)
+{
+	bool late = monotonic_ns() >= survey->deadline_ns;
+
+	for (size_t i = 0; i < survey->count && !late; i++) {
+		const struct surveyed *process = &survey->processes[i];
+
+		late = process->state->late;
+		for (size_t k = 0; k < process->state->threads.count && !late; k++)
+			late = process->objects[k].is_late;
+	}
+	return late;
+}
+
+/* Searches once, with states that it reads itself. */
+static int search_all(const struct host *host, const struct task_key *processes, size_t count,
+		      uint64_t deadline_ns, struct wait_deadlock *ret)
+{
+	CLEANUP(survey_free_pointer) struct survey *survey = survey_new(host, deadline_ns);
+	int status = survey ? 0 : -ENOMEM;
+
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = add_start(survey, &processes[i]);
+	if (status == 0)
+		status = search_on(survey, ret);
+	return status == 0 && !ret->count && is_late(survey) ? -ETIMEDOUT : status;
 }
 
 static bool is_same_member(const struct wait_member *a, const struct wait_member *b)
@@ -341,5 +409,18 @@ int wait_survey(const struct host *host, const struct process_state *state,
 
 	if (status == 0 && ret->count)
 		status = confirm(host, state->pid, ret, &objects[0].is_late);
+	return status;
+}
+
+int wait_deadlock_find(const struct host *host, const struct task_key *processes, size_t count,
+		       uint64_t deadline_ns, struct wait_deadlock *ret)
+{
+	CLEANUP(free_pointer) struct wait_deadlock *again = calloc(1, sizeof(*again));
+	int status = again ? search_all(host, processes, count, deadline_ns, ret) : -ENOMEM;
+
+	if (status == 0 && ret->count)
+		status = search_all(host, processes, count, deadline_ns, again);
+	if (status < 0 || !is_same(ret, again))
+		ret->count = 0;
 	return status;
 }

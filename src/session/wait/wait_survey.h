@@ -12,6 +12,7 @@
 #include "session/wait/wait_object.h"
 
 #define WAIT_CYCLE_MAX 16
+#define WAIT_PROCESSES_MAX 32
 
 struct wait_member {
 	struct wait_party who;
@@ -32,5 +33,13 @@ struct wait_deadlock {
  */
 int wait_survey(const struct host *host, const struct process_state *state,
 		struct wait_object *objects, struct wait_deadlock *ret);
+
+/*
+ * The same for several processes, of which the first WAIT_PROCESSES_MAX count, without their objects
+ * and until a deadline (CLOCK_MONOTONIC).  0, -ENOMEM, or -ETIMEDOUT: none was found, but there was
+ * not enough time to find one.
+ */
+int wait_deadlock_find(const struct host *host, const struct task_key *processes, size_t count,
+		       uint64_t deadline_ns, struct wait_deadlock *ret);
 
 #endif

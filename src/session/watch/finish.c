@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "analyze/path/path_find.h"
 #include "analyze/verdict/diagnosis.h"
+#include "host/wait/process_sockets.h"
 #include "model/tree/run.h"
 #include "render/run/verdict_json.h"
 #include "store/run/run_json.h"
@@ -18,6 +20,8 @@
 #define LAST_ACCOUNT_NS (200 * NS_PER_MS)
 /* A reader that takes no lines for this long counts as gone. */
 #define PATIENCE_MS 10000
+#define SOCKETS_NS (200 * NS_PER_MS)
+#define SOCKETS_PROCESSES 8
 
 /* We learn of the command's end a moment before its last account arrives. */
 static void await_last_account(struct watch *watch)
@@ -89,13 +93,9 @@ static int find_path(struct run *run)
 	uint64_t end_ns = path_end_ns(run);
 	bool of_busiest = false;
 	uint32_t serial = 0;
-	int status = 0;
+	int status = path_pick_thread(run->timeline, run->pid, run->mode == RUN_ATTACH,
+				      run->begin_ns, end_ns, &serial, &of_busiest);
 
-	if (run->mode == RUN_ATTACH)
-		status = path_pick_thread(run->timeline, run->pid, run->begin_ns, end_ns, &serial,
-					  &of_busiest);
-	else
-		serial = timeline_main_thread(run->timeline, run->pid);
 	if (status == 0)
 		status = critical_path_find(run->timeline, serial, run->begin_ns, end_ns,
 					    &run->path);
@@ -114,6 +114,32 @@ static const char *path_failure(struct run *run)
 	if (status == -ESRCH)
 		return "the first events of the command were lost";
 	return status < 0 ? "it could not be found in the events" : NULL;
+}
+
+/*
+ * Whether processes that were there before us are clients or servers: who connected to whom is no
+ * longer to be seen.  What a tree beyond a few processes does is not about single connections.
+ */
+static void finish_sockets(struct watch *watch)
+{
+	uint64_t deadline_ns = monotonic_ns() + SOCKETS_NS;
+	struct process_sockets sockets = { 0 };
+	struct run *run = watch->run;
+	size_t count = 0;
+
+	if (run->mode != RUN_ATTACH)
+		return;
+	for (size_t i = 0; i < run->tree->count; i++) {
+		const struct tree_process *process = run->tree->all[i];
+
+		if (process->exited)
+			continue;
+		if (count++ == SOCKETS_PROCESSES ||
+		    process_sockets_add(watch->host, process->key.pid, deadline_ns, &sockets) < 0)
+			return;
+	}
+	run->sockets.connected = (struct run_number){ true, sockets.connected };
+	run->sockets.listening = (struct run_number){ true, sockets.listening };
 }
 
 /* What the timeline had to leave out is in the path as not seen, where it matters. */
@@ -143,6 +169,21 @@ static void finish_path(struct run *run)
 		note_path_losses(run);
 	timeline_free(run->timeline);
 	run->timeline = NULL;
+}
+
+/* Threads that waited for each other did not do so for ever if the command ended by itself. */
+static int finish_deadlock(struct watch *watch)
+{
+	const struct watch_command *command = &watch->command;
+
+	if (watch_is_attached(watch) || (command->ended && watch->signals.interrupted))
+		watch_find_deadlock(watch);
+	else if (!command->timed_out && !watch->signals.asked_to_end && WIFEXITED(command->status))
+		watch_forget_deadlock(watch);
+	if (!watch->deadlock.is_late)
+		return 0;
+	return run_set_source(watch->run, "deadlock", SOURCE_UNAVAILABLE,
+			      "the host was too busy to find out who waits for whom");
 }
 
 /* Says how the waits were found, and how far off they may be. */
@@ -244,6 +285,7 @@ int watch_finish(struct watch *watch)
 	finish_end(watch);
 	finish_time(watch);
 	finish_path(watch->run);
+	finish_sockets(watch);
 	tree_sum_up(watch->run->tree);
 	finish_losses(watch);
 	status = limits_end(&watch->limits, watch->run);
@@ -253,6 +295,8 @@ int watch_finish(struct watch *watch)
 		status = finish_sampled(watch);
 	if (status == 0)
 		status = phases_finish(&watch->phases);
+	if (status == 0)
+		status = finish_deadlock(watch);
 	finish_self(watch);
 	if (status == 0) {
 		write_states(watch);

@@ -21,6 +21,9 @@
 #define PLACES_LIMIT 65536
 #define NS_PER_US 1000
 #define NO_ROW UINT32_MAX
+/* A virtual machine without a clock for it counts none, like a host that never lost any. */
+#define NO_STEAL                                                                                   \
+	"the kernel has counted no stolen time since boot: there was none, or it cannot tell"
 
 #define NUMBER(member) offsetof(struct run_limits, member)
 
@@ -214,6 +217,9 @@ int limits_begin(struct limits *limits, const struct host *host, int32_t pid)
 		return status;
 	if (status == 0)
 		limits->places = TAKE_PTR(places.data);
+	status = cpu_times_read(host, &limits->times);
+	if (status == -ENOMEM)
+		return status;
 	status = read_all(limits, &limits->begin);
 	limits->cgroups = limits->begin;
 	return status;
@@ -266,6 +272,25 @@ static int keep_path(const struct limits *limits, struct run *run)
 	return run->limits.cgroup ? 0 : -ENOMEM;
 }
 
+/* What the hypervisor took is known where the kernel has ever counted any. */
+static int take_steal(const struct limits *limits, struct run *run)
+{
+	CLEANUP(cpu_times_clear) struct cpu_times end = { 0 };
+	struct cpu_time grown;
+	int status = run->since_start ? 0 : cpu_times_read(limits->host, &end);
+
+	if (status == -ENOMEM)
+		return status;
+	if (!cpu_times_between(&limits->times, &end, &grown))
+		return run_set_source(run, "steal", SOURCE_UNAVAILABLE,
+				      run->since_start ? "it is not known since the start" :
+							 NO_STEAL);
+	run->limits.host_steal_ns =
+		(struct run_number){ true, grown.stolen * limits->host->tick_ns };
+	run->limits.host_busy_ns = (struct run_number){ true, grown.busy * limits->host->tick_ns };
+	return run_set_source(run, "steal", SOURCE_OK, NULL);
+}
+
 int limits_end(struct limits *limits, struct run *run)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *end = NULL;
@@ -278,6 +303,9 @@ int limits_end(struct limits *limits, struct run *run)
 	};
 	if (!limits->begin)
 		return keep_path(limits, run);
+	status = take_steal(limits, run);
+	if (status < 0)
+		return status;
 	limits_between(limits->begin, limits->cgroups, end, &limits->trees,
 		       limits->places ? limits->places : "", &run->limits);
 	/* Nobody knows how much of a counter is of the time from the start of the processes. */
@@ -339,6 +367,7 @@ void limits_close(struct limits *limits)
 		hierarchies_close(&limits->trees);
 	forget_cgroups(limits);
 	snapshot_free(limits->begin);
+	cpu_times_clear(&limits->times);
 	free(limits->places);
 	*limits = (struct limits){ 0 };
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "host/hierarchy.h"
+#include "host/proc/cpu_times.h"
 #include "model/tree/run.h"
 
 struct host;
@@ -26,6 +27,7 @@ struct limits {
 	bool is_open;
 	uint64_t start_ticks;	  /* of the root process; 0: not known */
 	char *places;		  /* the root process's cgroup file, or NULL */
+	struct cpu_times times;	  /* of the host's CPUs at the beginning */
 	struct snapshot *begin;	  /* with the sheet of the host */
 	struct snapshot *cgroups; /* with the sheet of the cgroups, from when it got there */
 };

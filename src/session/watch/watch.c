@@ -109,6 +109,7 @@ int watch_open(struct watch *ret, const struct session_options *options)
 	watch_init_signals(ret);
 	watch_init_events(ret);
 	watch_init_samples(ret);
+	watch_init_deadlock(ret);
 	ret->output.lines.fd = -1;
 	ret->output.due = (struct loop_timer){ .due = write_lines,
 					       .context = ret,
@@ -126,6 +127,7 @@ int watch_start(struct watch *watch)
 	if (status == 0)
 		status = watch_start_events(watch);
 	watch_start_samples(watch);
+	watch_start_deadlock(watch);
 	if (status == 0)
 		status = watch_start_command(watch);
 	loop_add_timer(&watch->loop, &watch->output.due);

@@ -11,8 +11,9 @@
  *	watch_events	events from the tracer				watch_events.c
  *	watch_samples	samples of all members, on deadlines		watch_samples.c
  *	watch_members	which members count, and since when		watch_members.c
+ *	watch_deadlock	threads that wait for each other		watch_deadlock.c
  *	hardware	counters of the processors, energy		watch_hardware.c
- *	watch_output	JSON lines					watch.c, lines.c
+ *	watch_output	JSON lines					watch.c, base/lines.c
  */
 #ifndef SESSION_WATCH_H
 #define SESSION_WATCH_H
@@ -29,7 +30,7 @@
 #include "model/tree/run.h"
 #include "session/phase/phases.h"
 #include "session/watch/launch.h"
-#include "session/watch/lines.h"
+#include "base/lines.h"
 #include "session/watch/live.h"
 #include "session/watch/sampler.h"
 #include "session/watch/limits.h"
@@ -75,6 +76,7 @@ struct watch_signals {
 	uint64_t empty_ns;    /* when there were no more to read */
 	uint64_t judged_ns;   /* up to when all that arrived were judged */
 	bool interrupted;
+	bool asked_to_end; /* the command got a signal that may end it */
 };
 
 struct watch_events {
@@ -100,6 +102,12 @@ struct watch_samples {
 	double cores;		  /* cores busy between the last two samples */
 	uint64_t tree_line_ns;	  /* when the last `tree` line was written */
 	uint64_t tree_line_forks; /* the number of forks in that line */
+};
+
+struct watch_deadlock {
+	struct loop_timer due;
+	uint64_t pause_ns; /* until the next search */
+	bool is_late;	   /* the last search could not be done in its time */
 };
 
 /* The processes that were started or attached to, by their numbers; start_ns 0: not known yet. */
@@ -128,6 +136,7 @@ struct watch {
 	struct watch_events events;
 	struct watch_samples samples;
 	struct watch_members members;
+	struct watch_deadlock deadlock;
 	struct watch_output output;
 	struct live live;
 	struct phase_watch phases;
@@ -172,6 +181,12 @@ bool watch_read_signals(struct watch *watch);
  * watch.
  */
 void watch_judge_signals(struct watch *watch);
+
+void watch_init_deadlock(struct watch *watch);
+void watch_start_deadlock(struct watch *watch);
+/* Searches for a deadlock of members, if some are blocked; takes a second at most. */
+void watch_find_deadlock(struct watch *watch);
+void watch_forget_deadlock(struct watch *watch);
 
 void watch_init_events(struct watch *watch);
 int watch_start_events(struct watch *watch);

@@ -66,6 +66,8 @@ static void time_out(void *context)
 		loop_stop(&watch->loop);
 		return;
 	}
+	watch_sample(watch, TRACER_SAMPLE);
+	watch_find_deadlock(watch);
 	command->kill.deadline_ns = monotonic_ns() + KILL_AFTER_NS;
 	ask_to_end(watch, SIGTERM);
 	ask_to_end(watch, SIGCONT);

@@ -41,6 +41,12 @@ static bool is_ignored(uint32_t number)
 	       action.sa_handler == SIG_IGN;
 }
 
+/* By which a command ends, if it does not handle them. */
+static bool asks_to_end(uint32_t number)
+{
+	return number != SIGUSR1 && number != SIGUSR2;
+}
+
 static void take_signal(struct watch *watch, const struct signalfd_siginfo *info)
 {
 	if (watch_is_attached(watch) || watch->command.ended) {
@@ -50,8 +56,12 @@ static void take_signal(struct watch *watch, const struct signalfd_siginfo *info
 		loop_stop(&watch->loop);
 		return;
 	}
-	if (is_for_command(watch, info))
-		kill(watch->command.launch.pid, (int)info->ssi_signo);
+	watch->signals.asked_to_end |= asks_to_end(info->ssi_signo);
+	if (!is_for_command(watch, info))
+		return;
+	if (asks_to_end(info->ssi_signo))
+		watch_find_deadlock(watch);
+	kill(watch->command.launch.pid, (int)info->ssi_signo);
 }
 
 bool watch_read_signals(struct watch *watch)

@@ -18,6 +18,8 @@
 #define WAITS_SHARE 0.5
 /* A wait that began this soon after watching began was already there before. */
 #define BEGINNING_NS 20000000
+/* For how long a deadlock of another process is searched for. */
+#define OTHER_NS NS_PER_SECOND
 
 static void sleep_for(uint64_t ns)
 {
@@ -42,9 +44,9 @@ static bool can_be_watched(const struct process_state *found)
 
 static void watch(struct why *why, uint64_t duration_ns)
 {
-	struct session_options options = { .quiet = true,
-					   .duration_ns = duration_ns,
-					   .live_fd = -1 };
+	struct session_options options = {
+		.no_deadlocks = true, .quiet = true, .duration_ns = duration_ns, .live_fd = -1
+	};
 	uint64_t begin = monotonic_ns();
 	uint64_t spent;
 	int status = 0;
@@ -310,6 +312,23 @@ static int merge_threads(struct why *why, const struct wait_object *objects)
 	return status;
 }
 
+/* Whether the process that it waits for, if the verdict is about that one, is in a deadlock. */
+static int find_deadlock_of_other(const struct host *host, struct why *why)
+{
+	const struct critical_path *path = why->run ? &why->run->path : NULL;
+	const struct tree_process *other;
+	int status;
+
+	if (why->deadlock.count || !path || !path->is_known || path->thread.pid == why->before.pid)
+		return 0;
+	other = find_process(why->run, path->thread.pid);
+	if (!other || other->exited)
+		return 0;
+	status =
+		wait_deadlock_find(host, &other->key, 1, monotonic_ns() + OTHER_NS, &why->deadlock);
+	return status == -ETIMEDOUT ? 0 : status;
+}
+
 /* Finds what its threads wait for, and adds that to what was measured. */
 static int add_threads(const struct host *host, struct why *why)
 {
@@ -319,6 +338,8 @@ static int add_threads(const struct host *host, struct why *why)
 
 	if (status == 0)
 		status = wait_survey(host, &why->after, objects, &why->deadlock);
+	if (status == 0)
+		status = find_deadlock_of_other(host, why);
 	if (status == 0)
 		status = merge_threads(why, objects);
 	return status;

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "host/proc/task_text.h"
 #include "metric/unit.h"
-#include "session/why/why.h"
+#include "session/why/why_sentence.h"
 
 /* A state letter in words, or NULL when it is not known. */
 static const char *state_text(char state)
@@ -35,7 +35,7 @@ static const char *state_text(char state)
 	return NULL;
 }
 
-static void append_name(struct text *out, const char *comm)
+void why_append_name(struct text *out, const char *comm)
 {
 	text_append_escaped(out, comm, strlen(comm));
 }
@@ -53,7 +53,7 @@ static void append_end(struct text *out, const struct why *why)
 }
 
 /* The first thread; if it ended before the others, the busiest of them. */
-static const struct why_thread *leader_of(const struct why *why)
+const struct why_thread *why_leader(const struct why *why)
 {
 	const struct why_thread *busiest = NULL;
 
@@ -75,7 +75,7 @@ static bool is_dead(const struct why *why)
 
 static char state_of(const struct why *why)
 {
-	const struct why_thread *leader = leader_of(why);
+	const struct why_thread *leader = why_leader(why);
 	char state = why->after.state ? why->after.state : why->before.state;
 
 	return task_state_is_dead(state) && leader ? leader->state : state;
@@ -90,7 +90,7 @@ static bool say_zombie(const struct why *why, struct text *out)
 	text_format(out, ", and waits for its parent %" PRId32, why->after.parent_pid);
 	if (why->after.parent_comm[0]) {
 		text_append_string(out, " (");
-		append_name(out, why->after.parent_comm);
+		why_append_name(out, why->after.parent_comm);
 		text_append_string(out, ")");
 	}
 	text_append_string(out, " to reap it");
@@ -107,8 +107,8 @@ static bool say_ended(const struct why *why, struct text *out)
 }
 
 /* Appends the CPU time of these threads while they were watched, as a share of one CPU. */
-static void append_cpu(struct text *out, const struct why *why, const struct why_thread *threads,
-		       size_t count)
+void why_append_cpu(struct text *out, const struct why *why, const struct why_thread *threads,
+		    size_t count)
 {
 	uint64_t run_time_ns = 0;
 	bool is_known = false;
@@ -129,7 +129,7 @@ static void append_channel(struct text *out, const struct why_thread *thread)
 {
 	if (thread && thread->found && thread->found->channel[0]) {
 		text_append_string(out, ", waits in ");
-		append_name(out, thread->found->channel);
+		why_append_name(out, thread->found->channel);
 	}
 }
 
@@ -138,8 +138,8 @@ static bool say_kernel_thread(const struct why *why, struct text *out)
 	if (!why->before.is_kernel_thread)
 		return false;
 	text_append_string(out, "it is a kernel thread");
-	append_cpu(out, why, why->threads.data, why->threads.count);
-	append_channel(out, leader_of(why));
+	why_append_cpu(out, why, why->threads.data, why->threads.count);
+	append_channel(out, why_leader(why));
 	return true;
 }
 
@@ -152,7 +152,7 @@ static bool say_stopped(const struct why *why, struct text *out)
 	if (why->after.tracer_pid > 0) {
 		text_format(out, "it is stopped by a debugger, %" PRId32, why->after.tracer_pid);
 		text_append_string(out, " (");
-		append_name(out, why->after.tracer_comm);
+		why_append_name(out, why->after.tracer_comm);
 		text_append_string(out, ")");
 		return true;
 	}
@@ -161,7 +161,7 @@ static bool say_stopped(const struct why *why, struct text *out)
 }
 
 /* Appends how long a thread has been blocked. */
-static void append_since(struct text *out, const struct why_thread *thread)
+void why_append_since(struct text *out, const struct why_thread *thread)
 {
 	if (!thread->has_since)
 		return;
@@ -187,7 +187,7 @@ static bool say_deadlock(const struct why *why, struct text *out)
 		text_format(out, "%zu threads wait for each other", deadlock->count);
 	for (size_t i = 0; i < why->threads.count; i++)
 		if (why->threads.data[i].tid == deadlock->members[0].who.tid)
-			append_since(out, &why->threads.data[i]);
+			why_append_since(out, &why->threads.data[i]);
 	return true;
 }
 
@@ -227,7 +227,7 @@ static bool say_stuck(const struct why *why, struct text *out)
 	if (thread->call[0])
 		text_format(out, " called by %s", thread->call);
 	if (thread->has_since) {
-		append_since(out, thread);
+		why_append_since(out, thread);
 	} else {
 		text_append_string(out, ", for at least ");
 		unit_format_real(out, UNIT_NS, (double)why->watched_ns);
@@ -235,139 +235,19 @@ static bool say_stuck(const struct why *why, struct text *out)
 	return true;
 }
 
-/* What the process does, by cause. */
-static const char *const doing[CAUSE_COUNT] = {
-	[CAUSE_CPU] = "computing",
-	[CAUSE_KERNEL_CPU] = "computing in the kernel",
-	[CAUSE_CHILD] = "waiting for a child that computes",
-	[CAUSE_PIPE_STAGE] = "waiting for a stage of a pipeline that computes",
-	[CAUSE_IMBALANCE] = "waiting for its busiest thread",
-	[CAUSE_SPINNING] = "asking again and again in vain",
-	[CAUSE_GC] = "collecting garbage",
-	[CAUSE_OVERSUBSCRIBED] = "ready to run, but its other threads have the CPUs",
-	[CAUSE_BLKIO_LIMIT] = "held back by the I/O limit of its cgroup",
-	[CAUSE_SERIALISED] = "computing one thread at a time",
-	[CAUSE_CHILD_WAIT] = "waiting for the end of a child or thread",
-	[CAUSE_STOPPED] = "stopped by a signal",
-	[CAUSE_TRACED] = "stopped by a debugger or tracer",
-	[CAUSE_FROZEN] = "frozen with its cgroup",
-	[CAUSE_CPU_QUOTA] = "held back by the CPU quota of its cgroup",
-	[CAUSE_RUN_QUEUE] = "ready to run, but without a CPU",
-	[CAUSE_DISK] = "waiting for disks",
-	[CAUSE_FSYNC] = "syncing files",
-	[CAUSE_LOCK] = "waiting for locks",
-	[CAUSE_DEADLOCK] = "deadlocked",
-	[CAUSE_NETWORK] = "waiting for the other end of sockets",
-	[CAUSE_PIPE] = "waiting for the other end of pipes",
-	[CAUSE_PAGE_FAULTS] = "taking page faults",
-	[CAUSE_MMAP_CHURN] = "mapping and unmapping memory",
-	[CAUSE_MEMORY_LIMIT] = "held back by a memory limit",
-	[CAUSE_OOM_KILL] = "short of memory: a process was killed for it",
-	[CAUSE_FORK_STORM] = "starting short processes",
-	[CAUSE_TINY_IO] = "reading and writing a few bytes at a time",
-	[CAUSE_FD_LIMIT] = "out of file descriptors",
-	[CAUSE_SLEEP] = "asleep",
-	[CAUSE_POLL] = "waiting for events",
-};
-
-/*
- * Appends where the first thread is blocked: "in read of pipe:[123], for 2.0 s, last woken by x
- * (12)".
- */
-static void append_blocked(struct text *out, const struct why_thread *thread)
-{
-	if (!thread || thread->reason < 0)
-		return;
-	if (thread->call[0])
-		text_format(out, ", in %s", thread->call);
-	if (thread->object.kind) {
-		text_append_string(out, thread->call[0] ? " of " : ", waits for ");
-		wait_object_describe(&thread->object, out);
-	}
-	append_since(out, thread);
-	if (thread->has_waker && thread->waker.waker_tid > 0) {
-		text_append_string(out, ", woken by ");
-		append_name(out, thread->waker.waker_comm);
-		text_format(out, " (%" PRId32 ")", thread->waker.waker_tid);
-	}
-}
-
-static const struct tree_process *busiest_child(const struct why *why)
-{
-	const struct tree_process *best = NULL;
-
-	for (size_t i = 0; i < why->run->tree->count; i++) {
-		const struct tree_process *process = why->run->tree->all[i];
-
-		if (process->key.pid == why->before.pid)
-			continue;
-		if (!best || amounts_get(&process->amounts, AMOUNT_run_time_ns) >
-				     amounts_get(&best->amounts, AMOUNT_run_time_ns))
-			best = process;
-	}
-	return best;
-}
-
-static bool say_children(const struct why *why, struct text *out)
-{
-	const struct tree_process *child = why->by_children ? busiest_child(why) : NULL;
-	const char *what = doing[why->diagnosis.verdict.cause];
-
-	if (!child)
-		return false;
-	text_append_string(out, "it waits for its children");
-	if (what)
-		text_format(out, ", which are %s", what);
-	text_append_string(out, "; the busiest is ");
-	append_name(out, child->comm);
-	text_format(out, " (%" PRId32 ")", child->key.pid);
-	return true;
-}
-
-static bool is_busy(enum run_cause cause)
-{
-	switch (causes[cause].class) {
-	case CLASS_CPU_BOUND:
-	case CLASS_MEMORY_BOUND:
-	case CLASS_STARVED:
-		return true;
-	default:
-		return cause == CAUSE_TINY_IO;
-	}
-}
-
-static bool say_verdict(const struct why *why, struct text *out)
-{
-	const char *what = why->judged ? doing[why->diagnosis.verdict.cause] : NULL;
-	const struct why_thread *busiest = why->threads.count ? why->threads.data : NULL;
-
-	if (!what)
-		return false;
-	text_format(out, "it is %s", what);
-	if (!is_busy(why->diagnosis.verdict.cause)) {
-		append_blocked(out, leader_of(why));
-	} else if (busiest && why_has_times(busiest)) {
-		text_format(out, "; most of all thread %" PRId32 " (", busiest->tid);
-		append_name(out, busiest->comm);
-		text_append_string(out, ")");
-		append_cpu(out, why, busiest, 1);
-	}
-	return true;
-}
-
 /* Without a verdict: says what the first thread does, which is all that is known. */
 static bool say_leader(const struct why *why, struct text *out)
 {
-	const struct why_thread *leader = leader_of(why);
+	const struct why_thread *leader = why_leader(why);
 	const char *state = state_text(state_of(why));
 
 	text_format(out, "it is %s", state ? state : "in a state that is not known");
-	append_cpu(out, why, why->threads.data, why->threads.count);
+	why_append_cpu(out, why, why->threads.data, why->threads.count);
 	if (!leader)
 		return true;
 	if (leader->reason >= 0)
 		text_format(out, ", waits for: %s", waits[leader->reason].name);
-	append_blocked(out, leader);
+	why_append_blocked(out, leader);
 	if (!leader->call[0])
 		append_channel(out, leader);
 	return true;
@@ -378,8 +258,8 @@ typedef bool situation(const struct why *why, struct text *out);
 void why_answer(struct why *why)
 {
 	static situation *const situations[] = {
-		say_zombie, say_ended,	  say_kernel_thread, say_stopped, say_deadlock,
-		say_stuck,  say_children, say_verdict,	     say_leader,
+		say_zombie, say_ended,	      say_kernel_thread, say_stopped, say_deadlock,
+		say_stuck,  why_say_children, why_say_verdict,	 say_leader,
 	};
 	CLEANUP(text_free) struct text sentence = { 0 };
 

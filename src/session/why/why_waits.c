@@ -30,7 +30,8 @@ static void judge_deadlock(struct why *why)
 		return;
 	*verdict = (struct verdict){ .class = causes[CAUSE_DEADLOCK].class,
 				     .cause = CAUSE_DEADLOCK,
-				     .confidence = 1,
+				     .score = 1,
+				     .confidence = verdict_confidence(1),
 				     .hint = causes[CAUSE_DEADLOCK].hint };
 	for (size_t i = 0; i < why->deadlock.count; i++)
 		add_evidence(verdict, &why->deadlock.members[i]);
@@ -79,9 +80,34 @@ static void judge_turns(const struct why *why, struct why_thread *thread)
 	memcpy(thread->object.holder.comm, giver->comm, sizeof(giver->comm));
 }
 
+/*
+ * Nobody woke the thread that it is about, and its wait has a time limit: it sleeps, as far as that
+ * can be known.
+ */
+static void judge_timed(struct why *why)
+{
+	struct verdict *verdict = &why->diagnosis.verdict;
+	const struct why_thread *thread;
+	CLEANUP(text_free) struct text line = { 0 };
+
+	if (!why->judged || verdict->cause != CAUSE_POLL || !why->run ||
+	    !why->run->path.is_known)
+		return;
+	thread = thread_of(why, why->run->path.thread.tid);
+	if (!thread || !thread->object.address || !thread->object.is_timed || thread->has_waker ||
+	    thread->reason != WAIT_CONDITION)
+		return;
+	verdict_say_timed(verdict);
+	text_format(&line, "thread %" PRId32 " (", thread->tid);
+	text_append_escaped(&line, thread->comm, strlen(thread->comm));
+	text_append_string(&line, ") waits with a time limit, and nobody wakes it");
+	snprintf(verdict->evidence[0], DIAGNOSIS_TEXT, "%s", text_string(&line));
+}
+
 void why_judge_waits(struct why *why)
 {
 	for (size_t i = 0; i < why->threads.count; i++)
 		judge_turns(why, &why->threads.data[i]);
+	judge_timed(why);
 	judge_deadlock(why);
 }

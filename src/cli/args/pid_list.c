@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/pid_list.h"
+#include "cli/args/pid_list.h"
 
 #include "base/error.h"
 #include "base/text.h"

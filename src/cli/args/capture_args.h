@@ -13,9 +13,9 @@
 
 #include <stdbool.h>
 
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 
-#include "cli/verb/pid_list.h"
+#include "cli/args/pid_list.h"
 
 struct error;
 struct host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/grouping_args.h"
+#include "cli/args/grouping_args.h"
 
 /* In the order of NORMALIZED_NAMES. */
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/session_args.h"
+#include "cli/args/session_args.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 
 #include <errno.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "cli/option.h"
-#include "cli/verb/view_args.h"
+#include "cli/args/view_args.h"
 
 struct error;
 struct run;

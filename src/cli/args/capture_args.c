@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/capture_args.h"
+#include "cli/args/capture_args.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/verb/pid_list.h"
+#include "cli/args/pid_list.h"
 #include "collect/capture.h"
 #include "host/host.h"
 

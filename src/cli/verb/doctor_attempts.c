@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb/doctor_attempts.h"
+
+#include "base/json.h"
+#include "host/host.h"
+#include "trace/life/lifecycle.h"
+#include "trace/tracer.h"
+
+static struct attempt *begin(const struct host *host, struct attempts *attempts)
+{
+	struct attempt *attempt = &attempts->list[attempts->count++];
+
+	attempt->state = SOURCE_OFF;
+	if (!host->live)
+		error_set(&attempt->reason, 0, "a recorded tree has nobody to follow");
+	return attempt;
+}
+
+static void end(struct attempt *attempt, int status)
+{
+	attempt->state = status == 0 ? SOURCE_OK : SOURCE_UNAVAILABLE;
+}
+
+/* Prepares each way of following a tree, follows nobody, and ends it again. */
+static void examine_tracers(const struct host *host, struct attempts *attempts)
+{
+	const struct tracer_kind *kind;
+
+	while (attempts->count < ATTEMPTS_MAX && (kind = tracer_kind(attempts->count))) {
+		struct attempt *attempt = begin(host, attempts);
+
+		attempt->name = kind->name;
+		attempt->needs = kind->needs;
+		attempt->misses = kind->misses;
+		if (host->live)
+			end(attempt, tracer_try(kind, host, &attempt->reason));
+	}
+}
+
+static int try_source(const struct host *host, const char *name, struct error *error)
+{
+	const struct lifecycle_options wanted = { .source = name };
+	struct lifecycle *opened = NULL;
+	int status = lifecycle_open(host, &wanted, &opened, error);
+
+	lifecycle_close(opened);
+	return status;
+}
+
+static void examine_lives(const struct host *host, struct attempts *attempts)
+{
+	struct lifecycle_kind kind;
+
+	while (attempts->count < ATTEMPTS_MAX && lifecycle_kind(attempts->count, &kind)) {
+		struct attempt *attempt = begin(host, attempts);
+
+		attempt->name = kind.name;
+		attempt->needs = kind.needs;
+		attempt->misses = kind.misses;
+		if (host->live)
+			end(attempt, try_source(host, kind.name, &attempt->reason));
+	}
+}
+
+void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives)
+{
+	examine_tracers(host, tracers);
+	examine_lives(host, lives);
+}
+
+static void print_attempt(FILE *out, const struct attempt *attempt)
+{
+	fprintf(out, "  %-14s %-12s %s%s\n", attempt->name, source_state_name(attempt->state),
+		attempt->misses ? "can miss " : "misses nothing",
+		attempt->misses ? attempt->misses : "");
+	if (attempt->state == SOURCE_OK)
+		return;
+	fprintf(out, "  %-14s %-12s why: %s\n", "", "", attempt->reason.message);
+	if (attempt->state == SOURCE_UNAVAILABLE)
+		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", attempt->needs);
+}
+
+void attempts_print(FILE *out, const char *title, const struct attempts *attempts)
+{
+	fprintf(out, "\n%s, the first that works is used:\n", title);
+	for (size_t i = 0; i < attempts->count; i++)
+		print_attempt(out, &attempts->list[i]);
+}
+
+static void json_attempt(struct json *json, const struct attempt *attempt)
+{
+	bool is_ok = attempt->state == SOURCE_OK;
+
+	json_begin_object(json);
+	json_member_string(json, "name", attempt->name);
+	json_member_string(json, "state", source_state_name(attempt->state));
+	json_member_text(json, "reason", is_ok ? NULL : attempt->reason.message);
+	json_member_bool(json, "usable", is_ok);
+	json_member_text(json, "misses", attempt->misses);
+	json_member_text(json, "needs", attempt->state == SOURCE_OFF ? NULL : attempt->needs);
+	json_end_object(json);
+}
+
+void attempts_json(struct json *json, const char *key, const struct attempts *attempts)
+{
+	json_key(json, key);
+	json_begin_array(json);
+	for (size_t i = 0; i < attempts->count; i++)
+		json_attempt(json, &attempts->list[i]);
+	json_end_array(json);
+}

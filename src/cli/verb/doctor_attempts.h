@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What `doctor` finds out about ways of following processes: each is tried. */
+#ifndef CLI_DOCTOR_ATTEMPTS_H
+#define CLI_DOCTOR_ATTEMPTS_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "model/snapshot/source_report.h"
+
+#define ATTEMPTS_MAX 8
+
+struct host;
+struct json;
+
+struct attempt {
+	const char *name, *needs, *misses;
+	enum source_state state;
+	struct error reason; /* unless it works */
+};
+
+struct attempts {
+	struct attempt list[ATTEMPTS_MAX];
+	size_t count;
+};
+
+/* Tries all ways to follow a tree, and all sources of the events of a recording. */
+void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives);
+
+void attempts_print(FILE *out, const char *title, const struct attempts *attempts);
+void attempts_json(struct json *json, const char *key, const struct attempts *attempts);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb/latest_document.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/args/store_args.h"
+#include "model/snapshot/snapshot.h"
+#include "record/client.h"
+#include "record/record_paths.h"
+#include "render/record/record_json.h"
+
+int latest_from_recorder(const char *socket, char **ret, struct error *error)
+{
+	CLEANUP(client_close) struct client client = { .fd = -1 };
+	const char *result = NULL;
+	size_t length = 0;
+	char path[PATH_MAX];
+	int status = socket ? 0 : record_socket_path(path);
+
+	if (status == 0)
+		status = client_open(&client, socket ? socket : path, error);
+	if (status == 0)
+		status = client_ask(&client, "latest", error);
+	if (status == 0)
+		status = client_answer(&client, &result, &length, error);
+	if (status < 0)
+		return status;
+	*ret = strndup(result, length);
+	return *ret ? 0 : error_set(error, -ENOMEM, "out of memory");
+}
+
+static int write_sample(void *context, const struct host_sample *sample)
+{
+	host_sample_json(context, sample);
+	return 1; /* the newest is enough */
+}
+
+static int write_anomaly(void *context, enum anomaly_change change, const struct anomaly *anomaly)
+{
+	(void)change;
+	anomaly_json(context, anomaly);
+	return 0;
+}
+
+static void write_processes(struct json *json, const struct snapshot *snapshot)
+{
+	struct process_figures figures = {
+		.unix_ns = snapshot->facts[FACT_captured_at_unix_ns].number,
+	};
+
+	json_key(json, "processes");
+	json_begin_array(json);
+	for (uint32_t row = 0; row < snapshot->process_count; row++)
+		process_json(json, snapshot, row, &figures, true);
+	json_end_array(json);
+}
+
+static int write_document(struct json *json, struct history *history, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	const struct history_span all = { 0, UINT64_MAX };
+	const struct anomaly_query open = { .span = all, .open_only = true };
+	int status = history_snapshot(history, UINT64_MAX, &snapshot, error);
+
+	if (status < 0)
+		return status;
+	json_begin_object(json);
+	json_key(json, "host");
+	status = history_samples(history, &all, 1, write_sample, json, error);
+	write_processes(json, snapshot);
+	json_key(json, "anomalies");
+	json_begin_array(json);
+	if (status >= 0)
+		status = history_anomalies(history, &open, write_anomaly, json, error);
+	json_end_array(json);
+	json_end_object(json);
+	return status < 0 ? status : 0;
+}
+
+int latest_from_store(const struct store_args *args, char **ret, struct error *error)
+{
+	CLEANUP(history_close_pointer) struct history *history = NULL;
+	size_t length = 0;
+	struct json json;
+	FILE *out;
+	int status = store_args_open(args, &history, error);
+
+	if (status < 0)
+		return status;
+	out = open_memstream(ret, &length);
+	if (!out)
+		return error_set(error, -ENOMEM, "out of memory");
+	json = json_writer(out);
+	json.one_line = true;
+	status = write_document(&json, history, error);
+	return fclose(out) != 0 ? error_set(error, -ENOMEM, "out of memory") : status;
+}

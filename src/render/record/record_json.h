@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * This room shows recordings.  This header writes what they have besides snapshots as JSON: the
+ * same objects go to the lines of `record --jsonl`, through the recorder's socket, and to the
+ * output of the verbs that read a recording.  docs/json.md lists the keys.
+ */
+#ifndef RENDER_RECORD_JSON_H
+#define RENDER_RECORD_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct anomaly;
+struct host_sample;
+struct json;
+struct life_event;
+struct snapshot;
+
+/* Each writes one object with the key "kind".  With `shows_command`, command lines are included. */
+void life_event_json(struct json *json, const struct life_event *event, bool shows_command);
+void anomaly_json(struct json *json, const struct anomaly *anomaly);
+void host_sample_json(struct json *json, const struct host_sample *sample);
+
+/* What is not in the snapshot itself. */
+struct process_figures {
+	uint64_t unix_ns;
+	bool has_cpu;
+	double cpu_percent; /* of one core, since the tick before */
+};
+
+/* A process at one tick: its identity, and its metrics folded over its threads by their ids. */
+void process_json(struct json *json, const struct snapshot *snapshot, uint32_t process,
+		  const struct process_figures *figures, bool shows_command);
+
+#endif
