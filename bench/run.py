@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a capture costs, next to the tools people use today, what a comparison costs, what it costs to
-run a command under taskscope (trees.py), and to open a scope (scopes.py): usage: run.py BUILD-FOLDER
+run a command under taskscope (trees.py), to open a scope (scopes.py), and to keep a recording
+(recording.py): usage: run.py BUILD-FOLDER
 
 Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
 three, the ratios, and whether each goal is met.  A missed goal is a word in the table, not an exit
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import typing
 
+import recording
 import scopes
 import trees
 
@@ -254,7 +256,7 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
 
 
 def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared,
-           watched, scoped):
+           watched, scoped, recorded):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -271,11 +273,11 @@ def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, h
         print(f"heap counters of {HEAP_THREADS:,} threads: {heap[0] * 1e3:.1f} ms, of which "
               f"{heap[1] * 1e3:.1f} ms are reading; the rest is finding out that the process has "
               "jemalloc\n")
-    for rows in [*trees.tables(watched), *scopes.tables(scoped)]:
+    for rows in [*trees.tables(watched), *scopes.tables(scoped), *recording.tables(recorded)]:
         table(rows)
     promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
                 *sample_goals(costs, sampled),
-                *trees.goals(watched), *scopes.goals(scoped)]
+                *trees.goals(watched), *scopes.goals(scoped), *recording.goals(recorded)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
            for text, value, limit, show in promised])
@@ -304,8 +306,9 @@ def main():
         compared = measure_compare(build, scratch)
         watched = trees.measure(build, scratch)
         scoped = scopes.measure(build)
+        recorded = recording.measure(build, scratch, Load)
     report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
-           scoped)
+           scoped, recorded)
 
 
 if __name__ == "__main__":

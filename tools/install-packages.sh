@@ -27,6 +27,7 @@ packages() {
 	build	zlib1g-dev		needed by libbpf
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
+	build	libsqlite3-dev		recordings
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
 	test	libcmocka-dev		unit tests
@@ -48,20 +49,49 @@ packages() {
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
-	verdicts	curl			client; this and the next are programs of the corpus
+	verdicts	age			a program in Go; this and the next are programs of the corpus
+	verdicts	apache2-utils		ab, a client
+	verdicts	bc			computes
+	verdicts	brotli			compressor
+	verdicts	bzip2			compressor
+	verdicts	curl			client
+	verdicts	expect			has a terminal for others
+	verdicts	fio			reads and writes files
+	verdicts	gawk			language
+	verdicts	gcc			waits for a child of its own
+	verdicts	gdb			stops what it debugs
 	verdicts	git			waits for a child of its own
+	verdicts	guile-3.0		language
 	verdicts	jq			end of a pipeline
+	verdicts	lighttpd		server
+	verdicts	lua5.4			language
+	verdicts	luajit			language
+	verdicts	lz4			compressor
+	verdicts	m4			language
+	verdicts	nginx-light		server
+	verdicts	ninja-build		waits for children
+	verdicts	nodejs			language
+	verdicts	openjdk-17-jre-headless	language, which collects garbage
+	verdicts	openssh-client		ssh-keygen computes
 	verdicts	openssl			computes
 	verdicts	perl			language
+	verdicts	php-cli			language
 	verdicts	pigz			compressor with threads
+	verdicts	plzip			compressor with threads
+	verdicts	pv			limits the rate of a pipeline
 	verdicts	python3			language, whose threads take turns
+	verdicts	python3-pytest		runs tests
 	verdicts	redis-tools		server and client
+	verdicts	rhino			language on top of Java
 	verdicts	rsync			three processes
 	verdicts	ruby			language, whose threads take turns
 	verdicts	socat			server
 	verdicts	sqlite3			syncs
 	verdicts	strace			stops what it traces
+	verdicts	stress-ng		more processes than CPUs
 	verdicts	tcl			language
+	verdicts	vim-tiny		waits at a terminal
+	verdicts	wget			client
 	verdicts	xz-utils		compressor
 	deb	debhelper		make deb: builds Debian packages
 	deb	build-essential		what every Debian package may count on

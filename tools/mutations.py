@@ -20,7 +20,7 @@ SPARED = re.compile(r"assert|\bkill\(|pidfd_send_signal|unlink|\bfree\(|_free\(|
 
 # Where both sides are equal these do the same either way: the larger, or smaller, of two.
 CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = (?P=a);|(?P=a) = (?P=b);|STORE\((?P=b), (?P=a)\))|"
-                    r"(?P<c>[\w>.-]+) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
+                    r"(?P<c>[\w>.-]+(?: - [\w>.-]+)?) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
 # A descriptor that is 0 is standard input, and never one that we opened.
 DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory|process) (?:<|>=) 0\b")

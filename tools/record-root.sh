@@ -18,8 +18,8 @@ export LC_ALL=C
 
 PROCESS_FILES="statm limits stat io"
 THREAD_FILES="cgroup stat status schedstat sched io"
-HOST_FILES="loadavg meminfo pressure/cpu pressure/io pressure/irq pressure/memory
-	sys/kernel/osrelease sys/kernel/ostype sys/kernel/task_delayacct uptime"
+HOST_FILES="diskstats interrupts loadavg meminfo net/dev net/sockstat pressure/cpu pressure/io pressure/irq pressure/memory
+	stat sys/kernel/osrelease sys/kernel/ostype sys/kernel/task_delayacct uptime vmstat"
 SYS_FILES="devices/system/cpu/online devices/system/cpu/smt/control devices/system/node/has_cpu
 	kernel/mm/transparent_hugepage/defrag kernel/mm/transparent_hugepage/enabled
 	kernel/sched_ext/enable_seq kernel/sched_ext/hotplug_seq kernel/sched_ext/nr_rejected
