@@ -57,6 +57,7 @@ struct capture_options {
 	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
 	bool smaps;		 /* also read memory by kind of page, which is slow */
 	bool no_jemalloc_oracle; /* run no code, not even trusted code, to find heap counters */
+	unsigned jemalloc_ms;	 /* time for finding heap counters; 0: JEMALLOC_BUDGET_MS */
 };
 
 /*

@@ -225,7 +225,7 @@ static int take_slow_turns(struct collection *collection, struct time_budget who
 			continue;
 		collection->slow_user = user->user;
 		collection->reader.learning = collection->reader.reading =
-			time_budget_start(time_budget_allow(whole, JEMALLOC_BUDGET_MS) / waiting--);
+			time_budget_start(time_budget_allow(whole, UINT32_MAX) / waiting--);
 		status = take_turn(collection, TURN_SLOW);
 	}
 	return status;
@@ -235,12 +235,13 @@ static int take_slow_turns(struct collection *collection, struct time_budget who
 static int read_all(struct collection *collection)
 {
 	struct heap_reader *reader = &collection->reader;
-	struct time_budget whole = time_budget_start(JEMALLOC_BUDGET_MS);
+	unsigned asked_ms = reader->capture->options->jemalloc_ms;
+	unsigned ms = asked_ms ? asked_ms : JEMALLOC_BUDGET_MS;
+	struct time_budget whole = time_budget_start(ms);
 	int status;
 
 	reader->learning = whole;
-	reader->reading = time_budget_start(JEMALLOC_BUDGET_MS +
-					    collection->candidates.count / PROCESSES_PER_MS);
+	reader->reading = time_budget_start(ms + collection->candidates.count / PROCESSES_PER_MS);
 	status = take_turn(collection, TURN_ROOT);
 	if (status == 0)
 		status = take_turn(collection, TURN_OTHERS);
