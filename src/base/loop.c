@@ -70,6 +70,17 @@ void loop_add_timer(struct loop *loop, struct loop_timer *timer)
 	*last = timer;
 }
 
+/* Its own link stays, so that whoever goes along the list and stands there can go on. */
+void loop_remove_timer(struct loop *loop, struct loop_timer *timer)
+{
+	struct loop_timer **link = &loop->timers;
+
+	while (*link && *link != timer)
+		link = &(*link)->next;
+	if (*link)
+		*link = timer->next;
+}
+
 /* A kernel timer that is set to 0 would be switched off, so 0 becomes 1. */
 static int set_wake_up(struct loop *loop)
 {

@@ -61,6 +61,8 @@ void loop_remove_fd(struct loop *loop, struct loop_fd *watched);
  * which they were added.
  */
 void loop_add_timer(struct loop *loop, struct loop_timer *timer);
+/* Does nothing when it was not added. */
+void loop_remove_timer(struct loop *loop, struct loop_timer *timer);
 
 /*
  * Waits, then calls what is ready, then what is due, then after_round(context) unless that is

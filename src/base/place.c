@@ -190,6 +190,9 @@ static int arrive(struct walk *walk, struct place *place, const char *name, bool
 		return follow(walk, name, "");
 	snprintf(place->name, sizeof(place->name), "%s", name);
 	place->is_shared = walk->is_strange || walk->directory.st_mode & (S_IWGRP | S_IWOTH);
+	/* In a sticky directory nobody can rename what is not theirs. */
+	place->is_exposed =
+		walk->is_strange || (place->is_shared && !(walk->directory.st_mode & S_ISVTX));
 	place->dir = TAKE_FD(walk->dir);
 	return 0;
 }

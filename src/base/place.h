@@ -25,6 +25,7 @@ struct place {
 	char name[NAME_MAX + 1]; /* never a link to follow; need not exist */
 	bool is_linked;		 /* a link at the end of the path led here */
 	bool is_shared;		 /* others can put files into the directory */
+	bool is_exposed;	 /* others can put another file in the place of one of ours */
 	bool is_kernels;	 /* the name is a link of procfs: it must be opened as it is */
 };
 

@@ -113,19 +113,27 @@ static int read_all(const char *path, int fd, struct text *text, struct error *e
 int config_read(const char *path, const struct option *options, struct text *text,
 		struct error *error)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int status;
+	CLEANUP(place_close) struct place place = { .dir = -1 };
+	CLEANUP(close_fd) int fd = -1;
+	int status = place_open(&place, path);
 
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
-	if (fd < 0)
-		return error_set(error, -errno, "cannot read '%s': %s", path, strerror(errno));
-	if (!is_trusted(fd))
+	if (status == 0)
+		fd = openat(place.dir, place.name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (status == 0 && fd < 0)
+		status = -errno;
+	if (status == -ENOENT)
+		return status;
+	/* The way to it is refused in the same words; a file of ours says itself that it cannot be read. */
+	if ((fd < 0 && place.dir < 0 && status == -EACCES) ||
+	    (fd >= 0 && (place.is_exposed || !is_trusted(fd))))
 		return error_set(
 			error, -EACCES,
 			"'%s' is not used, because others can change it: it must be a file "
-			"of root or yours, with mode 0644 or less",
+			"of root or yours, with mode 0644 or less, in a directory of such a "
+			"one, and so must be all links that lead to it",
 			path);
+	if (status < 0)
+		return error_set(error, status, "cannot read '%s': %s", path, strerror(-status));
 	status = read_all(path, fd, text, error);
 	return status < 0 || !text->length ? status : take_lines(path, text->data, options, error);
 }

@@ -2,6 +2,8 @@
 #include "record/hook.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -12,7 +14,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
+
+#define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static int split_words(struct hooks *hooks)
 {
@@ -84,25 +89,58 @@ static int make_input(const char *bytes, size_t length)
 	return TAKE_FD(fd);
 }
 
+static bool is_passed_on(const char *variable)
+{
+	static const char *const starts[] = { "PATH=", "HOME=", "LANG=", "TZ=", "XDG_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What the recorder was started with may be secret, or change what the command does. */
+static char **make_environment(void)
+{
+	static char path[] = DEFAULT_PATH;
+	size_t count = 0, kept = 0;
+	char **variables;
+
+	while (environ[count])
+		count++;
+	variables = calloc(count + 2, sizeof(*variables));
+	for (size_t i = 0; variables && i < count; i++)
+		if (is_passed_on(environ[i]))
+			variables[kept++] = environ[i];
+	if (variables && !getenv("PATH"))
+		variables[kept++] = path;
+	return variables;
+}
+
 /* The command gets default signals and an empty mask; all our other descriptors close at exec. */
 static int spawn(char **words, int input, pid_t *ret)
 {
+	CLEANUP(free_pointer) char **environment = make_environment();
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
 	int status;
 
+	if (!environment)
+		return -ENOMEM;
+	/* Ours do anyway, but not those that we inherited. */
+	(void)syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						      POSIX_SPAWN_SETPGROUP);
+						      POSIX_SPAWN_SETSID);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	status = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	if (status == 0)
-		status = posix_spawnp(ret, words[0], &files, &attributes, words, environ);
+		status = posix_spawnp(ret, words[0], &files, &attributes, words, environment);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
 	return -status;

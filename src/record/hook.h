@@ -3,6 +3,9 @@
  * Runs a command for each anomaly, with the JSON of the anomaly on its standard input.  No shell
  * is involved: the words of the command are separated by blanks.  The recorder never waits for the
  * command; at most HOOKS run at once, and those that could not be started are counted.
+ *
+ * The command is a session of its own.  It has the recorder's standard output and error and no other
+ * descriptors, and of the environment only PATH, HOME, LANG, TZ and what begins with XDG_.
  */
 #ifndef RECORD_HOOK_H
 #define RECORD_HOOK_H

@@ -3,15 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
@@ -21,19 +19,8 @@
 #include "record/server_request.h"
 #include "render/record/record_json.h"
 
-#define SOCKET_GROUP "taskscope"
-#define LISTEN_BACKLOG 16
-
-struct server {
-	struct loop *loop;
-	const struct server_method *methods;
-	void *context;
-	struct sockaddr_un address;
-	int fd;
-	struct loop_fd arrival;
-	struct connection connections[SERVER_CLIENTS];
-	uint64_t dropped, refused;
-};
+/* After an answer the server rests so many times as long as it took: others have work, too. */
+#define REST_FACTOR 4
 
 static void disconnect(struct connection *connection)
 {
@@ -48,20 +35,36 @@ static void disconnect(struct connection *connection)
 	connection->streams = connection->is_lost = false;
 }
 
-/* After sending: waits for room where something is left, and drops who does not read. */
-static void settle_output(struct connection *connection)
+static bool is_answerable(const struct connection *connection)
+{
+	return connection->fd >= 0 && !connection->backlog.length &&
+	       connection_has_line(connection);
+}
+
+/*
+ * Decides what to wait for.  A client whose request is not answered yet, or who has not read the
+ * answer, is not read from: so it can neither queue work nor fill memory.
+ */
+void server_settle(struct connection *connection)
 {
 	struct server *server = connection->server;
 
 	if (connection->is_lost) {
 		server->dropped++;
 		disconnect(connection);
-	} else if (connection->backlog.length) {
+		return;
+	}
+	if (connection->backlog.length)
 		(void)loop_add_fd(server->loop, &connection->output, connection->output_fd,
 				  EPOLLOUT);
-	} else {
+	else
 		loop_remove_fd(server->loop, &connection->output);
-	}
+	if (connection->backlog.length || connection_has_line(connection))
+		loop_remove_fd(server->loop, &connection->input);
+	else
+		(void)loop_add_fd(server->loop, &connection->input, connection->fd, EPOLLIN);
+	if (is_answerable(connection) && server->work_due.deadline_ns == LOOP_NEVER)
+		server->work_due.deadline_ns = server->rest_end_ns;
 }
 
 static void take_room(void *context)
@@ -69,7 +72,17 @@ static void take_room(void *context)
 	struct connection *connection = context;
 
 	connection_flush(connection);
-	settle_output(connection);
+	server_settle(connection);
+}
+
+/* What waits to be read by all clients together. */
+static size_t waiting_bytes(const struct server *server)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < SERVER_CLIENTS; i++)
+		bytes += server->connections[i].backlog.length - server->connections[i].sent;
+	return bytes;
 }
 
 static const struct server_method *find_method(const struct server *server, const char *name)
@@ -98,33 +111,51 @@ static void send_error(struct connection *connection, const char *id, const char
 		connection_send(connection, reply, length);
 }
 
+/* Prints the reply, with room for its end.  0, or a negative errno with a sentence. */
+static int print_reply(struct connection *connection, const struct server_method *method,
+		       const struct server_request *request, FILE *out, struct error *error)
+{
+	int status;
+
+	fprintf(out, "{\"id\":%s,\"result\":", server_request_id(request));
+	status = method->answer(connection->server->context, &connection->client, request, out,
+				error);
+	fputs("\n\n", out);
+	return status;
+}
+
+/* The result may end with a newline of its own. */
+static size_t end_reply(char *reply, size_t length)
+{
+	while (reply[length - 1] == '\n')
+		length--;
+	reply[length++] = '}';
+	reply[length++] = '\n';
+	return length;
+}
+
 static void answer(struct connection *connection, const struct server_method *method,
 		   const struct server_request *request)
 {
-	CLEANUP(free_pointer) char *result = NULL;
-	CLEANUP(text_free) struct text reply = { 0 };
+	CLEANUP(free_pointer) char *reply = NULL;
 	struct error error = { 0 };
 	size_t length = 0;
-	FILE *out = open_memstream(&result, &length);
-	int status;
+	FILE *out = open_memstream(&reply, &length);
+	int status = out ? print_reply(connection, method, request, out, &error) : -ENOMEM;
 
-	if (!out)
-		return;
-	status = method->answer(connection->server->context, &connection->client, request, out,
-				&error);
-	if (fclose(out) != 0)
+	if (out && fclose(out) != 0)
 		status = -ENOMEM;
+	if (status == 0 && !connection->client.sees_all &&
+	    waiting_bytes(connection->server) + length > SERVER_WAITING_BYTES)
+		status = error_set(&error, -ENOBUFS, "the answer is too long for now: %zu bytes",
+				   length);
 	if (status < 0) {
 		send_error(connection, server_request_id(request),
 			   error.message[0] ? error.message : strerror(-status));
 		return;
 	}
-	text_format(&reply, "{\"id\":%s,\"result\":", server_request_id(request));
-	text_append(&reply, result, length && result[length - 1] == '\n' ? length - 1 : length);
-	text_append_string(&reply, "}\n");
 	connection->streams |= method->streams;
-	connection->is_lost |= reply.failed;
-	connection_send(connection, text_string(&reply), reply.length);
+	connection_send(connection, reply, end_reply(reply, length));
 }
 
 static void take_request(struct connection *connection, const char *line, size_t length)
@@ -149,32 +180,56 @@ static void take_request(struct connection *connection, const char *line, size_t
 static void take_input(void *context)
 {
 	struct connection *connection = context;
-	size_t length;
-	char *line;
 
-	if (!connection_receive(connection)) {
+	if (connection_receive(connection))
+		server_settle(connection);
+	else
 		disconnect(connection);
-		return;
-	}
-	while (!connection->is_lost && (line = connection_line(connection, &length))) {
-		take_request(connection, line, length);
-		free(line);
-	}
-	settle_output(connection);
 }
 
-static int connect_client(struct server *server, struct connection *connection, int fd)
+/* The next client, in turn, whose request can be answered; NULL when there is none. */
+static struct connection *find_answerable(struct server *server)
 {
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
+	for (size_t i = 1; i <= SERVER_CLIENTS; i++) {
+		size_t place = (server->turn + i) % SERVER_CLIENTS;
+
+		if (is_answerable(&server->connections[place]))
+			return &server->connections[place];
+	}
+	return NULL;
+}
+
+/*
+ * Answers one request, then rests: however many clients ask however much, the recorder has most of
+ * its time for other things.
+ */
+static void work(void *context)
+{
+	struct server *server = context;
+	struct connection *connection = find_answerable(server);
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	size_t length;
+	char *line = connection ? connection_line(connection, &length) : NULL;
+
+	if (line)
+		take_request(connection, line, length);
+	free(line);
+	server->rest_end_ns =
+		monotonic_ns() + REST_FACTOR * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	if (connection) {
+		server->turn = (size_t)(connection - server->connections);
+		server_settle(connection);
+	}
+	if (find_answerable(server))
+		server->work_due.deadline_ns = server->rest_end_ns;
+}
+
+static int connect_client(struct server *server, struct connection *connection, int fd,
+			  const struct server_client *client)
+{
 	int status;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return -errno;
-	connection->client = (struct server_client){
-		.uid = peer.uid,
-		.sees_all = peer.uid == 0 || peer.uid == geteuid(),
-	};
+	connection->client = *client;
 	connection->output_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (connection->output_fd < 0)
 		return -errno;
@@ -182,103 +237,72 @@ static int connect_client(struct server *server, struct connection *connection, 
 	connection->output = (struct loop_fd){ .ready = take_room, .context = connection };
 	connection->fd = fd;
 	status = loop_add_fd(server->loop, &connection->input, fd, EPOLLIN);
-	if (status < 0)
+	if (status < 0) {
+		connection->fd = -1; /* it is the caller's */
 		disconnect(connection);
+	}
 	return status;
 }
 
-static struct connection *free_connection(struct server *server)
+/* A free place for the client; NULL with a sentence when it, or all together, have too many. */
+static struct connection *find_place(struct server *server, const struct server_client *client,
+				     const char **ret_reason)
 {
-	for (size_t i = 0; i < SERVER_CLIENTS; i++)
-		if (server->connections[i].fd < 0)
-			return &server->connections[i];
-	return NULL;
+	struct connection *place = NULL;
+	size_t own = 0, strangers = 0;
+
+	for (size_t i = 0; i < SERVER_CLIENTS; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->fd < 0)
+			place = connection;
+		else if (!connection->client.sees_all)
+			strangers++;
+		own += connection->fd >= 0 && connection->client.uid == client->uid;
+	}
+	*ret_reason = "the recorder has too many clients; try again later";
+	if (client->sees_all)
+		return place;
+	if (own >= SERVER_CLIENTS_PER_USER) {
+		*ret_reason = "you have too many connections to the recorder; close one";
+		return NULL;
+	}
+	return strangers < SERVER_CLIENTS - SERVER_CLIENTS_KEPT ? place : NULL;
+}
+
+/* The socket is new, so that the sentence fits into it. */
+static void refuse(struct server *server, int fd, const char *reason)
+{
+	server->refused++;
+	(void)!dprintf(fd, "{\"id\":null,\"error\":\"%s\"}\n", reason);
+	close(fd);
 }
 
 static void take_client(void *context)
 {
 	struct server *server = context;
 	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct connection *connection = fd < 0 ? NULL : free_connection(server);
+	struct connection *connection = NULL;
+	const char *reason = "the recorder cannot serve you";
+	struct server_client client;
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* Without descriptors it would be tried for ever; the next sample tries again. */
+		if (errno == EMFILE || errno == ENFILE)
+			loop_remove_fd(server->loop, &server->arrival);
 		return;
-	if (connection && connect_client(server, connection, fd) == 0)
-		return;
-	server->refused++;
-	if (!connection || connection->fd < 0)
-		close(fd);
-}
-
-/* A socket that nobody listens at any more is in the way; it is removed only if it is ours. */
-static int make_way(const struct sockaddr_un *address)
-{
-	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct stat file;
-
-	if (fd < 0)
-		return -errno;
-	if (lstat(address->sun_path, &file) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(file.st_mode) || file.st_uid != geteuid())
-		return -EEXIST;
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
-	    errno != ECONNREFUSED)
-		return -EADDRINUSE;
-	return unlink(address->sun_path) < 0 ? -errno : 0;
-}
-
-/* Members of the group may connect, too; the kernel says who they are. */
-static void share_with_group(const char *path)
-{
-	const struct group *group = getgrnam(SOCKET_GROUP);
-
-	if (group && lchown(path, (uid_t)-1, group->gr_gid) < 0)
-		return;
-	/* Who can write to the directory may have put a link in its place. */
-	(void)!fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW);
-}
-
-static int make_folder(const char *path)
-{
-	CLEANUP(free_pointer) char *folder = strdup(path);
-	char *slash = folder ? strrchr(folder, '/') : NULL;
-
-	if (!folder)
-		return -ENOMEM;
-	if (!slash || slash == folder)
-		return 0;
-	*slash = '\0';
-	return mkdir(folder, 0755) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int listen_at(struct server *server)
-{
-	int status = make_folder(server->address.sun_path);
-	mode_t mask;
-
-	if (status == 0)
-		status = make_way(&server->address);
-	if (status < 0)
-		return status;
-	server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (server->fd < 0)
-		return -errno;
-	mask = umask(0177);
-	status = bind(server->fd, (const struct sockaddr *)&server->address,
-		      sizeof(server->address)) < 0 ?
-			 -errno :
-			 0;
-	umask(mask);
-	if (status < 0) {
-		close_fd(&server->fd);
-		return status;
 	}
-	share_with_group(server->address.sun_path);
-	if (listen(server->fd, LISTEN_BACKLOG) < 0)
-		return -errno;
-	server->arrival = (struct loop_fd){ .ready = take_client, .context = server };
-	return loop_add_fd(server->loop, &server->arrival, server->fd, EPOLLIN);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+		client = (struct server_client){
+			.uid = peer.uid,
+			.sees_all = peer.uid == 0 || peer.uid == geteuid(),
+		};
+		connection = find_place(server, &client, &reason);
+	}
+	if (!connection || connect_client(server, connection, fd, &client) < 0)
+		refuse(server, fd, reason);
 }
 
 int server_open(struct loop *loop, const char *path, const struct server_method *methods,
@@ -303,13 +327,19 @@ int server_open(struct loop *loop, const char *path, const struct server_method 
 				 path);
 	}
 	memcpy(server->address.sun_path, path, strlen(path) + 1);
-	status = listen_at(server);
+	server->work_due =
+		(struct loop_timer){ .due = work, .context = server, .deadline_ns = LOOP_NEVER };
+	server->arrival = (struct loop_fd){ .ready = take_client, .context = server };
+	status = server_listen(&server->address, &server->fd);
+	if (status == 0)
+		status = loop_add_fd(loop, &server->arrival, server->fd, EPOLLIN);
 	if (status < 0) {
 		server_close(server);
 		return error_set(error, status, "cannot listen at '%s': %s%s", path,
 				 strerror(-status),
 				 status == -EADDRINUSE ? ": another recorder does" : "");
 	}
+	loop_add_timer(loop, &server->work_due);
 	*ret = server;
 	return 0;
 }
@@ -321,6 +351,7 @@ void server_close(struct server *server)
 	for (size_t i = 0; i < SERVER_CLIENTS; i++)
 		if (server->connections[i].fd >= 0)
 			disconnect(&server->connections[i]);
+	loop_remove_timer(server->loop, &server->work_due);
 	if (server->fd >= 0) {
 		loop_remove_fd(server->loop, &server->arrival);
 		unlink(server->address.sun_path);
@@ -332,75 +363,4 @@ void server_close(struct server *server)
 uint64_t server_dropped(const struct server *server)
 {
 	return server->dropped + server->refused;
-}
-
-/* A line in two forms: with command lines, and without. */
-struct published {
-	uint32_t uid;
-	bool has_uid;
-	void (*write)(struct json *json, const void *item, bool shows_command);
-	const void *item;
-};
-
-static void publish(struct server *server, const struct published *published)
-{
-	char *lines[2] = { NULL, NULL };
-	size_t lengths[2] = { 0 };
-
-	for (size_t i = 0; server && i < SERVER_CLIENTS; i++) {
-		struct connection *connection = &server->connections[i];
-		const struct server_client *client = &connection->client;
-		bool shows =
-			client->sees_all || (published->has_uid && published->uid == client->uid);
-
-		if (connection->fd < 0 || !connection->streams)
-			continue;
-		if (!lines[shows]) {
-			FILE *out = open_memstream(&lines[shows], &lengths[shows]);
-			struct json json = json_line_writer(out);
-
-			if (!out)
-				break;
-			published->write(&json, published->item, shows);
-			if (fclose(out) != 0)
-				break;
-		}
-		connection_send(connection, lines[shows], lengths[shows]);
-		settle_output(connection);
-	}
-	free(lines[0]);
-	free(lines[1]);
-}
-
-static void write_event(struct json *json, const void *item, bool shows_command)
-{
-	life_event_json(json, item, shows_command);
-}
-
-static void write_anomaly(struct json *json, const void *item, bool shows_command)
-{
-	(void)shows_command;
-	anomaly_json(json, item);
-}
-
-static void write_sample(struct json *json, const void *item, bool shows_command)
-{
-	(void)shows_command;
-	host_sample_json(json, item);
-}
-
-void server_publish_event(struct server *server, const struct life_event *event)
-{
-	publish(server, &(struct published){ event->uid, event->present & LIFE_HAS_UID, write_event,
-					     event });
-}
-
-void server_publish_anomaly(struct server *server, const struct anomaly *anomaly)
-{
-	publish(server, &(struct published){ .write = write_anomaly, .item = anomaly });
-}
-
-void server_publish_sample(struct server *server, const struct host_sample *sample)
-{
-	publish(server, &(struct published){ .write = write_sample, .item = sample });
 }

@@ -9,7 +9,8 @@
  *
  * Clients are strangers: their credentials come from the kernel, messages and their number are
  * limited, and a client that does not read is dropped and counted.  Other users see command lines
- * only of their own processes.
+ * only of their own processes.  Requests are answered one by one, of each client in turn, with
+ * rests in between: all of them together take at most a fifth of one core.
  */
 #ifndef RECORD_SERVER_H
 #define RECORD_SERVER_H
@@ -28,9 +29,16 @@ struct server;
 struct server_request;
 
 #define SERVER_CLIENTS 64
+/* Of a user who is neither root nor the one who records; so many places are kept for these two. */
+#define SERVER_CLIENTS_PER_USER 8
+#define SERVER_CLIENTS_KEPT 16
 #define SERVER_REQUEST_BYTES (64 * 1024)
-/* What may wait for a client to read it; then the client is dropped. */
+/* What may wait for a client that streams to read it; then the client is dropped. */
 #define SERVER_BACKLOG_BYTES ((size_t)4 * 1024 * 1024)
+/* A client that takes nothing for so long of what waits for it is dropped. */
+#define SERVER_PATIENCE_NS (UINT64_C(10) * 1000000000)
+/* What may wait for all clients together; then other users get no answer. */
+#define SERVER_WAITING_BYTES ((size_t)16 * 1024 * 1024)
 
 struct server_client {
 	uid_t uid;

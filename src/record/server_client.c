@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
+
 void connection_flush(struct connection *connection)
 {
 	struct text *backlog = &connection->backlog;
@@ -22,8 +24,11 @@ void connection_flush(struct connection *connection)
 			return;
 		}
 		connection->sent += (size_t)sent;
+		connection->taken_ns = monotonic_ns();
 	}
-	text_clear(backlog);
+	/* Most of the time nothing waits, and then no memory is kept for it. */
+	text_free(backlog);
+	*backlog = (struct text){ 0 };
 	connection->sent = 0;
 }
 
@@ -45,12 +50,14 @@ void connection_send(struct connection *connection, const char *bytes, size_t le
 
 	if (connection->is_lost)
 		return;
-	if (backlog->length - connection->sent + length > SERVER_BACKLOG_BYTES) {
+	if (backlog->length && backlog->length - connection->sent + length > SERVER_BACKLOG_BYTES) {
 		connection->is_lost = true;
 		return;
 	}
 	if (connection->sent)
 		compact(connection);
+	if (!backlog->length)
+		connection->taken_ns = monotonic_ns();
 	text_append(backlog, bytes, length);
 	connection->is_lost |= backlog->failed;
 	connection_flush(connection);
@@ -67,6 +74,13 @@ bool connection_receive(struct connection *connection)
 		return false;
 	text_append(&connection->request, bytes, (size_t)got);
 	return !connection->request.failed;
+}
+
+bool connection_has_line(const struct connection *connection)
+{
+	const struct text *request = &connection->request;
+
+	return request->length && memchr(request->data, '\n', request->length);
 }
 
 char *connection_line(struct connection *connection, size_t *ret_length)

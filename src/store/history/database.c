@@ -166,14 +166,6 @@ static int open_handle(struct database *database, const char *path, int flags, s
 	return 0;
 }
 
-/* Whether others could swap the file for a link while SQLite opens it by its name. */
-static bool is_exposed(const struct place *place)
-{
-	struct stat folder;
-
-	return place->is_shared && (fstat(place->dir, &folder) < 0 || !(folder.st_mode & S_ISVTX));
-}
-
 int database_open_writer(struct database *database, const char *path, struct error *error)
 {
 	CLEANUP(place_close) struct place place = { .dir = -1 };
@@ -185,7 +177,8 @@ int database_open_writer(struct database *database, const char *path, struct err
 		status = place_open(&place, path);
 	if (status < 0)
 		return cannot("write", path, status, error);
-	if (is_exposed(&place))
+	/* Others could swap the file for a link while SQLite opens it by its name. */
+	if (place.is_exposed)
 		return not_ours(path, error);
 	status = lock_file(database, &place, path, error);
 	if (status < 0)

@@ -115,6 +115,36 @@ static void a_file_that_others_can_change_is_refused(void **state)
 	assert_false(args.quiet);
 }
 
+/* Who can rename files of the directory decides which file is read. */
+static void a_directory_of_others_and_links_in_it_are_refused(void **state)
+{
+	char folder[] = "/tmp/configs.XXXXXX", inside[80], link[80];
+
+	(void)state;
+	assert_int_equal(read_config("quiet = yes\n"), 0);
+	assert_non_null(mkdtemp(folder));
+	snprintf(inside, sizeof(inside), "%s/r.conf", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(symlink(path, link), 0);
+	text_clear(&text);
+	assert_int_equal(config_read(link, options, &text, &error), 0);
+	assert_int_equal(rename(path, inside), 0);
+	assert_int_equal(symlink(inside, path), 0);
+	text_clear(&text);
+	assert_int_equal(config_read(path, options, &text, &error), 0);
+	assert_int_equal(chmod(folder, 0777), 0);
+	assert_int_equal(config_read(inside, options, &text, &error), -EACCES);
+	assert_non_null(strstr(error.message, "because others can change it"));
+	memset(&error, 0, sizeof(error));
+	assert_int_equal(config_read(link, options, &text, &error), -EACCES);
+	assert_non_null(strstr(error.message, "because others can change it"));
+	memset(&error, 0, sizeof(error));
+	assert_int_equal(config_read(path, options, &text, &error), -EACCES);
+	unlink(link);
+	unlink(inside);
+	rmdir(folder);
+}
+
 static void a_missing_file_is_told_apart(void **state)
 {
 	(void)state;
@@ -145,9 +175,13 @@ static void what_is_printed_can_be_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_line_gives_an_option),	    TEST(the_command_line_comes_first),
-		TEST(a_mistake_names_the_line),	    TEST(a_file_that_others_can_change_is_refused),
-		TEST(a_missing_file_is_told_apart), TEST(what_is_printed_can_be_read),
+		TEST(a_line_gives_an_option),
+		TEST(the_command_line_comes_first),
+		TEST(a_mistake_names_the_line),
+		TEST(a_file_that_others_can_change_is_refused),
+		TEST(a_directory_of_others_and_links_in_it_are_refused),
+		TEST(a_missing_file_is_told_apart),
+		TEST(what_is_printed_can_be_read),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);

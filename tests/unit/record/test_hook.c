@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -96,6 +97,59 @@ static void the_command_gets_the_json_on_its_input(void **state)
 	assert_int_equal(hooks.failed, 0);
 }
 
+static char *read_file(const char *from)
+{
+	static char bytes[8192];
+	FILE *file = fopen(from, "r");
+
+	assert_non_null(file);
+	memset(bytes, 0, sizeof(bytes));
+	assert_true(fread(bytes, 1, sizeof(bytes) - 1, file) > 0);
+	fclose(file);
+	return bytes;
+}
+
+static void make_script(const char *script, const char *lines)
+{
+	FILE *file = fopen(script, "w");
+
+	assert_non_null(file);
+	fputs(lines, file);
+	fclose(file);
+	assert_int_equal(chmod(script, 0755), 0);
+}
+
+static void the_command_inherits_nothing_but_what_is_said(void **state)
+{
+	int leaked = dup(STDERR_FILENO); /* without O_CLOEXEC, as a careless parent leaves it */
+	char script[80], session[32], *seen;
+
+	(void)state;
+	snprintf(script, sizeof(script), "%s.sh", path);
+	make_script(script, "#!/bin/sh\nexec >$1\nenv\nls /proc/$$/fd | tr '\\n' ' '\n"
+			    "echo end; cut -d' ' -f6 /proc/$$/stat\n");
+	assert_int_equal(setenv("SECRET_TOKEN", "x", 1), 0);
+	assert_int_equal(setenv("LD_PRELOAD_OF_TEST", "x", 1), 0);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/run/made", 1), 0);
+	memmove(script + strlen(script), " %s", 4);
+	open_hooks(script);
+	script[strlen(script) - 3] = '\0';
+	hooks_start(&hooks, "{}\n", 3);
+	snprintf(session, sizeof(session), "\n%d\n", (int)hooks.children[0].pid);
+	wait_for_all();
+	unlink(script);
+	close(leaked);
+	seen = read_file(path);
+	assert_null(strstr(seen, "SECRET_TOKEN"));
+	assert_null(strstr(seen, "LD_PRELOAD"));
+	assert_non_null(strstr(seen, "PATH="));
+	assert_non_null(strstr(seen, "XDG_RUNTIME_DIR=/run/made\n"));
+	/* The shell has its script open at 10 or beyond. */
+	assert_non_null(strstr(seen, "\n0 1 10 2 end\n"));
+	assert_non_null(strstr(seen, session));
+	assert_int_equal(hooks.failed, 0);
+}
+
 static void at_most_four_run_and_the_rest_is_counted(void **state)
 {
 	(void)state;
@@ -137,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_command_gets_the_json_on_its_input),
+		TEST(the_command_inherits_nothing_but_what_is_said),
 		TEST(at_most_four_run_and_the_rest_is_counted),
 		TEST(a_command_that_cannot_run_is_counted),
 		TEST(without_a_command_nothing_runs),

@@ -27,6 +27,23 @@ static struct loop loop;
 static struct server *server;
 static struct loop_timer limit;
 
+#define LONG_ANSWER 1000000
+static int long_answers;
+
+/* The peer's user as the kernel says it, unless a test has another one. */
+static uid_t made_uid = (uid_t)-1;
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+	int status = __real_getsockopt(fd, level, name, value, size);
+
+	if (status == 0 && name == SO_PEERCRED && made_uid != (uid_t)-1)
+		((struct ucred *)value)->uid = made_uid;
+	return status;
+}
+
 static int answer_echo(void *context, const struct server_client *client,
 		       const struct server_request *request, FILE *out, struct error *error)
 {
@@ -51,8 +68,20 @@ static int answer_stream(void *context, const struct server_client *client,
 	return 0;
 }
 
+static int answer_long(void *context, const struct server_client *client,
+		       const struct server_request *request, FILE *out, struct error *error)
+{
+	(void)context;
+	(void)client;
+	(void)request;
+	(void)error;
+	fprintf(out, "\"%0*d\"\n", LONG_ANSWER, ++long_answers);
+	return 0;
+}
+
 static const struct server_method methods[] = {
 	{ "echo", answer_echo, false },
+	{ "long", answer_long, false },
 	{ "stream", answer_stream, true },
 	{ 0 },
 };
@@ -73,6 +102,8 @@ static int open_server(void **state)
 	assert_int_equal(loop_open(&loop), 0);
 	limit = (struct loop_timer){ .due = stop, .context = &loop, .deadline_ns = LOOP_NEVER };
 	loop_add_timer(&loop, &limit);
+	made_uid = (uid_t)-1;
+	long_answers = 0;
 	assert_int_equal(server_open(&loop, path, methods, NULL, &server, &error), 0);
 	return 0;
 }
@@ -222,6 +253,110 @@ static void too_many_clients_are_refused(void **state)
 		close(fds[i]);
 }
 
+static void a_user_has_some_connections_and_hears_why_not_more(void **state)
+{
+	int fds[SERVER_CLIENTS_PER_USER + 1], own;
+	char reply[256] = "";
+
+	(void)state;
+	made_uid = 4711;
+	for (int i = 0; i <= SERVER_CLIENTS_PER_USER; i++) {
+		fds[i] = connect_raw();
+		serve();
+	}
+	assert_int_equal(server_dropped(server), 1);
+	assert_true(recv(fds[SERVER_CLIENTS_PER_USER], reply, sizeof(reply) - 1, 0) > 0);
+	assert_string_equal(reply, "{\"id\":null,\"error\":\"you have too many connections to the "
+				   "recorder; close one\"}\n");
+	made_uid = 4712;
+	exchange("{\"id\":1,\"method\":\"stream\"}\n", "{\"id\":1,\"result\":{}}\n");
+	close(fds[0]);
+	serve();
+	made_uid = 4711;
+	own = connect_raw();
+	serve();
+	assert_int_equal(server_dropped(server), 1);
+	close(own);
+	for (int i = 1; i <= SERVER_CLIENTS_PER_USER; i++)
+		close(fds[i]);
+}
+
+static void strangers_leave_places_for_root(void **state)
+{
+	int fds[SERVER_CLIENTS];
+
+	(void)state;
+	for (int i = 0; i < SERVER_CLIENTS; i++) {
+		made_uid = 5000 + (uid_t)i / SERVER_CLIENTS_PER_USER;
+		fds[i] = connect_raw();
+		serve();
+	}
+	assert_int_equal(server_dropped(server), SERVER_CLIENTS_KEPT);
+	made_uid = 0;
+	exchange("{\"id\":1,\"method\":\"stream\"}\n", "{\"id\":1,\"result\":{}}\n");
+	for (int i = 0; i < SERVER_CLIENTS; i++)
+		close(fds[i]);
+}
+
+/* A second request is not even looked at before the first answer was read. */
+static void who_asks_much_at_once_gets_one_answer_at_a_time(void **state)
+{
+	static char answer[LONG_ANSWER + 64];
+	int fd = connect_raw();
+	size_t got = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		assert_true(send(fd, "{\"method\":\"long\"}\n", 18, 0) == 18);
+	serve();
+	assert_int_equal(long_answers, 1);
+	while (got < LONG_ANSWER + 4 && long_answers == 1) {
+		ssize_t part = recv(fd, answer + got, sizeof(answer) - got, MSG_DONTWAIT);
+
+		got += part > 0 ? (size_t)part : 0;
+		serve();
+	}
+	assert_in_range(long_answers, 2, 3);
+	assert_int_equal(server_dropped(server), 0);
+	close(fd);
+	serve();
+}
+
+static void a_request_is_answered_though_its_sender_has_said_all(void **state)
+{
+	char reply[128] = "";
+	int fd = connect_raw();
+
+	(void)state;
+	assert_true(send(fd, "{\"method\":\"stream\"}\n{\"method\":\"echo\"}\n", 38, 0) == 38);
+	shutdown(fd, SHUT_WR);
+	serve();
+	assert_true(recv(fd, reply, sizeof(reply) - 1, 0) > 0);
+	assert_string_equal(reply, "{\"id\":null,\"result\":{}}\n"
+				   "{\"id\":null,\"error\":\"there is no \\\"text\\\"\"}\n");
+	close(fd);
+}
+
+/* What others do not read must not use up the recorder's memory. */
+static void unread_answers_of_strangers_are_bounded_in_all(void **state)
+{
+	int most = SERVER_WAITING_BYTES / LONG_ANSWER + 16, fds[SERVER_CLIENTS];
+	char reply[256] = "";
+
+	(void)state;
+	for (int i = 0; i < most; i++) {
+		made_uid = 5000 + (uid_t)i / SERVER_CLIENTS_PER_USER;
+		fds[i] = connect_raw();
+		assert_true(send(fds[i], "{\"method\":\"long\"}\n", 18, 0) == 18);
+		serve();
+	}
+	assert_true(recv(fds[most - 1], reply, sizeof(reply) - 1, 0) > 0);
+	assert_non_null(strstr(reply, "{\"id\":null,\"error\":\"the answer is too long for now"));
+	for (int i = 0; i < most; i++)
+		close(fds[i]);
+	serve();
+}
+
 static void a_second_server_is_refused_and_a_dead_socket_replaced(void **state)
 {
 	struct error error = { 0 };
@@ -276,6 +411,11 @@ int main(void)
 		TEST(a_stream_gets_events_of_others_without_command_lines),
 		TEST(who_does_not_read_is_dropped_and_counted),
 		TEST(too_many_clients_are_refused),
+		TEST(a_user_has_some_connections_and_hears_why_not_more),
+		TEST(strangers_leave_places_for_root),
+		TEST(who_asks_much_at_once_gets_one_answer_at_a_time),
+		TEST(a_request_is_answered_though_its_sender_has_said_all),
+		TEST(unread_answers_of_strangers_are_bounded_in_all),
 		TEST(a_second_server_is_refused_and_a_dead_socket_replaced),
 		TEST(a_client_reads_line_by_line),
 	};
