@@ -6,13 +6,14 @@
 #define PATIENCE_MOST (64 * 60) /* it doubles each time that this was a mistake */
 #define CHEAP 2			/* below one part in so many of the budget */
 
+#define WORDS_CGROUPS "heap counters, scopes, files of cgroups"
+#define WORDS_BURSTS WORDS_CGROUPS ", samples out of turn"
+#define WORDS_THREADS WORDS_BURSTS ", rows of threads"
+
 static const char *const words[SHED_COUNT] = {
-	[SHED_HEAPS] = "heap counters",
-	[SHED_SCOPES] = "heap counters, scopes",
-	[SHED_CGROUPS] = "heap counters, scopes, files of cgroups",
-	[SHED_THREADS] = "heap counters, scopes, files of cgroups, rows of threads",
-	[SHED_TICKS] =
-		"heap counters, scopes, files of cgroups, rows of threads, every second tick",
+	[SHED_HEAPS] = "heap counters", [SHED_SCOPES] = "heap counters, scopes",
+	[SHED_CGROUPS] = WORDS_CGROUPS, [SHED_BURSTS] = WORDS_BURSTS,
+	[SHED_THREADS] = WORDS_THREADS, [SHED_TICKS] = WORDS_THREADS ", every second tick",
 };
 
 const char *budget_words(enum budget_shed shed)

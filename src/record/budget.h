@@ -22,6 +22,7 @@ enum budget_shed {
 	SHED_HEAPS,   /* heap counters of threads */
 	SHED_SCOPES,  /* what programs say about themselves */
 	SHED_CGROUPS, /* files of cgroups */
+	SHED_BURSTS,  /* samples out of turn, of processes with an anomaly */
 	SHED_THREADS, /* rows of threads: the sums of their processes stay */
 	SHED_TICKS,   /* every second tick */
 	SHED_COUNT,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens between ticks: events of processes, and anomalies that open and close.
+ * What happens between ticks: events of processes, anomalies that open and close, and samples out of
+ * turn of the processes that these concern.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/anomaly/detector.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
 #include "record/server.h"
 #include "render/record/record_json.h"
@@ -96,7 +99,7 @@ static void write_anomaly_line(struct recorder *recorder, const char *line, size
 }
 
 /* Processes that an anomaly concerns are sampled each second until it is over. */
-static void plan_burst(struct recorder *recorder)
+static void set_burst(struct recorder *recorder)
 {
 	bool is_wanted = detector_open_count(recorder->detector) > 0 &&
 			 recorder->options->interval_ns > NS_PER_SECOND;
@@ -120,7 +123,7 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
 	note_pending(recorder);
-	plan_burst(recorder);
+	set_burst(recorder);
 	out = open_memstream(&line, &length);
 	if (!out)
 		return -ENOMEM;
@@ -133,4 +136,80 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 	if (change != ANOMALY_GREW)
 		hooks_start(&recorder->hooks, line, length);
 	return 0;
+}
+
+/* The processes that open anomalies concern; a new list takes a new sampling. */
+static int plan_burst(struct recorder *recorder)
+{
+	const struct detector *detector = recorder->detector;
+	const struct snapshot *snapshot = recorder->last.snapshot;
+	int32_t *pids = calloc(snapshot->process_count + 1, sizeof(*pids));
+	size_t count = 0;
+
+	if (!pids)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		const struct process *process = &snapshot->processes[row];
+
+		if (detector_concerns(detector, process->tgid, process->start_time_ns))
+			pids[count++] = process->tgid;
+	}
+	if (count == recorder->burst_count &&
+	    (!count || memcmp(pids, recorder->burst_pids, count * sizeof(*pids)) == 0)) {
+		free(pids);
+		return 0;
+	}
+	sampling_close(recorder->burst);
+	recorder->burst = NULL;
+	free(recorder->burst_pids);
+	recorder->burst_pids = pids;
+	recorder->burst_count = count;
+	return 0;
+}
+
+static int open_burst(struct recorder *recorder, struct error *error)
+{
+	struct capture_options capture = {
+		.lister = recorder->options->lister,
+		.pids = recorder->burst_pids,
+		.pid_count = recorder->burst_count,
+		.no_jemalloc_oracle = true,
+	};
+
+	return sampling_open(recorder->host, &capture, &recorder->burst, error);
+}
+
+static void keep_burst(struct recorder *recorder, const struct snapshot *snapshot, uint64_t cost_ns)
+{
+	const struct history_tick tick = {
+		.snapshot = snapshot,
+		.is_burst = true,
+		.cost_ns = cost_ns,
+	};
+	struct error error = { 0 };
+	int status = history_add_tick(recorder->history, &tick, &error);
+
+	if (status == 0)
+		status = history_commit(recorder->history, &error);
+	recorder_judge(recorder, &recorder->store_fault, status, &error,
+		       "the store can be written");
+}
+
+/* Sampling fails only when a process has ended; the next tick closes its anomaly. */
+void recorder_take_burst(void *context)
+{
+	struct recorder *recorder = context;
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	uint64_t begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct error error = { 0 };
+
+	recorder->burst_due.deadline_ns = monotonic_ns() + NS_PER_SECOND;
+	if (recorder->budget.shed >= SHED_BURSTS || !recorder->last.snapshot ||
+	    plan_burst(recorder) < 0 || !recorder->burst_count)
+		return;
+	if (!recorder->burst && open_burst(recorder, &error) < 0)
+		return;
+	if (sampling_take(recorder->burst, &snapshot, &error) == 0)
+		keep_burst(recorder, snapshot, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns);
+	recorder->burst_cost_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns;
 }

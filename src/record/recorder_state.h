@@ -58,6 +58,7 @@ struct recorder {
 	uint64_t pending;		  /* events since the last commit */
 	uint64_t begin_ns;		  /* CLOCK_MONOTONIC */
 	uint64_t expired_ns;		  /* when old data was last dropped */
+	uint64_t boot_unix_ns;		  /* when the host booted, by the wall clock at that time */
 	uint64_t missed;		  /* ticks since the last one that was kept */
 	uint64_t cpu_ns;		  /* of this process at the last tick */
 	uint64_t cpu_read_ns;		  /* when that was read; CLOCK_MONOTONIC */
@@ -67,18 +68,19 @@ struct recorder {
 	struct sampling *burst;
 	int32_t *burst_pids;
 	size_t burst_count;
-	int failure; /* ended the loop */
+	uint64_t burst_cost_ns; /* CPU since the last tick */
+	int failure;		/* ended the loop */
 };
 
 /* recorder_tick.c */
 void recorder_take_tick(void *recorder);
-void recorder_take_burst(void *recorder);
 void recorder_tick_clear(struct recorder_tick *tick);
 /* CPU of a process in the last tick, of one core; false when it is not known. */
 bool recorder_cpu_percent(const struct recorder *recorder, uint32_t row, double *ret);
 
 /* recorder_events.c */
 void recorder_drain(void *recorder);
+void recorder_take_burst(void *recorder);
 /* Takes the events up to this snapshot. */
 void recorder_poll(struct recorder *recorder, const struct snapshot *snapshot);
 void recorder_commit(void *recorder);

@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "host/host.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
@@ -23,6 +25,8 @@
 #include "trace/life/lifecycle.h"
 
 #define EXPIRE_NS (3600 * NS_PER_SECOND)
+/* Smaller corrections of the clock are normal. */
+#define CLOCK_STEP_NS (60 * NS_PER_SECOND)
 
 void recorder_tick_clear(struct recorder_tick *tick)
 {
@@ -47,16 +51,31 @@ static int keep_tree(struct recorder *recorder, struct snapshot *snapshot)
 	return snapshot_keep(snapshot, keep);
 }
 
-/* What the recorder knows of itself: read before the snapshot is cut down to its scope. */
-static void note_self(struct recorder *recorder, const struct snapshot *snapshot,
-		      struct host_sample *sample)
+/* The second number of statm is what is in memory, in pages. */
+static bool read_own_rss(const struct host *host, uint64_t *ret)
+{
+	char line[128];
+	const char *cursor = line;
+	uint64_t pages;
+
+	if (!host_read_line(host->proc, "self/statm", line, sizeof(line)) ||
+	    !scan_u64(&cursor, &pages))
+		return false;
+	cursor += *cursor == ' ';
+	if (!scan_u64(&cursor, &pages))
+		return false;
+	*ret = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+/* What the recorder knows of itself, whether or not it is in the scope that is recorded. */
+static void note_self(struct recorder *recorder, struct host_sample *sample)
 {
 	uint64_t now_ns = monotonic_ns(), cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	int64_t row = snapshot_find_process(snapshot, getpid());
 	uint64_t rss;
 
 	sample->recorder_pid = getpid();
-	if (row >= 0 && snapshot_get(snapshot, METRIC_rss_bytes, (uint32_t)row, &rss))
+	if (read_own_rss(recorder->host, &rss))
 		host_sample_set(sample, HOST_VALUE_recorder_rss_bytes, (double)rss);
 	if (recorder->cpu_read_ns && now_ns > recorder->cpu_read_ns)
 		host_sample_set(sample, HOST_VALUE_recorder_cpu_percent,
@@ -85,7 +104,7 @@ static int take_sample(struct recorder *recorder, struct error *error)
 
 	if (status < 0)
 		return status;
-	note_self(recorder, tick.snapshot, &self);
+	note_self(recorder, &self);
 	/* Events up to now say which processes belong to the tree. */
 	recorder_poll(recorder, tick.snapshot);
 	if (recorder->options->tree_pid && recorder->life)
@@ -178,29 +197,35 @@ static void write_lines(struct recorder *recorder)
 
 static void leave_out(struct recorder *recorder)
 {
-	static const uint32_t without[SHED_COUNT] = {
-		[SHED_HEAPS] = 1u << SOURCE_JEMALLOC,
-		[SHED_SCOPES] = 1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES,
-		[SHED_CGROUPS] =
-			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
-		[SHED_THREADS] =
-			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
-		[SHED_TICKS] =
-			1u << SOURCE_JEMALLOC | 1u << SOURCE_SCOPES | 1u << SOURCE_CGROUP_FILES,
+	static const struct {
+		enum budget_shed from;
+		int source;
+	} shed[] = {
+		{ SHED_HEAPS, SOURCE_JEMALLOC },
+		{ SHED_SCOPES, SOURCE_SCOPES },
+		{ SHED_CGROUPS, SOURCE_CGROUP_FILES },
 	};
+	uint32_t without = 0;
 
-	sampling_leave_out(recorder->sampling, without[recorder->budget.shed]);
+	for (size_t i = 0; i < ARRAY_SIZE(shed); i++)
+		if (recorder->budget.shed >= shed[i].from)
+			without |= 1u << shed[i].source;
+	sampling_leave_out(recorder->sampling, without);
 	recorder->schedule.interval_ns = recorder->options->interval_ns
 					 << (recorder->budget.shed >= SHED_TICKS);
 }
 
-/* The first tick looks at every program once; that says nothing about those to come. */
+/*
+ * The first tick looks at every program once; that says nothing about those to come.  Samples out of
+ * turn since the tick before count with it.
+ */
 static void spend(struct recorder *recorder, uint64_t cost_ns, uint64_t threads)
 {
 	const struct host_sample *sample = &recorder->last.sample;
 	bool has_rss = host_sample_has(sample, HOST_VALUE_recorder_rss_bytes);
 	double rss = has_rss ? sample->values[HOST_VALUE_recorder_rss_bytes] : 0;
 
+	cost_ns += TAKE(recorder->burst_cost_ns, 0);
 	if (recorder->ticks > 1 &&
 	    budget_spent(&recorder->budget, cost_ns, threads, has_rss, (uint64_t)rss))
 		leave_out(recorder);
@@ -235,6 +260,19 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 	return status;
 }
 
+/*
+ * Whether the wall clock was set since old data was last looked at.  It may be wrong now, and what
+ * it calls old would be lost.
+ */
+static bool was_clock_set(struct recorder *recorder)
+{
+	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	uint64_t was_ns = TAKE(recorder->boot_unix_ns, boot_ns);
+	uint64_t step_ns = boot_ns > was_ns ? boot_ns - was_ns : was_ns - boot_ns;
+
+	return was_ns && step_ns > CLOCK_STEP_NS;
+}
+
 static void expire(struct recorder *recorder, uint64_t now_ns)
 {
 	struct error error = { 0 };
@@ -243,6 +281,11 @@ static void expire(struct recorder *recorder, uint64_t now_ns)
 	if (recorder->expired_ns && now_ns - recorder->expired_ns < EXPIRE_NS)
 		return;
 	recorder->expired_ns = now_ns;
+	if (was_clock_set(recorder)) {
+		recorder->options->note("the clock was set: nothing is dropped by its age before "
+					"an hour has passed");
+		return;
+	}
 	status = history_expire(recorder->history, clock_ns(CLOCK_REALTIME), &error);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
@@ -252,6 +295,17 @@ static void expire(struct recorder *recorder, uint64_t now_ns)
 static bool is_over(const struct recorder *recorder)
 {
 	return recorder->options->tree_pid && recorder->last.snapshot->process_count == 0;
+}
+
+/* A store that was damaged has been set aside; the new one knows nothing of our losses. */
+static void say_renewal(struct recorder *recorder)
+{
+	CLEANUP(free_pointer) char *note = history_take_note(recorder->history);
+
+	if (!note)
+		return;
+	memset(recorder->losses, 0, sizeof(recorder->losses));
+	recorder->options->note(note);
 }
 
 static void judge_anomalies(struct recorder *recorder)
@@ -284,84 +338,11 @@ void recorder_take_tick(void *context)
 	status = keep_tick(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, &error);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
+	say_renewal(recorder);
 	write_lines(recorder);
 	server_publish_sample(recorder->server, &recorder->last.sample);
 	spend(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, threads);
 	expire(recorder, monotonic_ns());
 	if (is_over(recorder))
 		loop_stop(&recorder->loop);
-}
-
-/* The processes that open anomalies concern; a new list takes a new sampling. */
-static int plan_burst(struct recorder *recorder)
-{
-	const struct detector *detector = recorder->detector;
-	const struct snapshot *snapshot = recorder->last.snapshot;
-	int32_t *pids = calloc(snapshot->process_count + 1, sizeof(*pids));
-	size_t count = 0;
-
-	if (!pids)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < snapshot->process_count; row++) {
-		const struct process *process = &snapshot->processes[row];
-
-		if (detector_concerns(detector, process->tgid, process->start_time_ns))
-			pids[count++] = process->tgid;
-	}
-	if (count == recorder->burst_count &&
-	    (!count || memcmp(pids, recorder->burst_pids, count * sizeof(*pids)) == 0)) {
-		free(pids);
-		return 0;
-	}
-	sampling_close(recorder->burst);
-	recorder->burst = NULL;
-	free(recorder->burst_pids);
-	recorder->burst_pids = pids;
-	recorder->burst_count = count;
-	return 0;
-}
-
-static int open_burst(struct recorder *recorder, struct error *error)
-{
-	struct capture_options capture = {
-		.lister = recorder->options->lister,
-		.pids = recorder->burst_pids,
-		.pid_count = recorder->burst_count,
-		.no_jemalloc_oracle = true,
-	};
-
-	return sampling_open(recorder->host, &capture, &recorder->burst, error);
-}
-
-static void keep_burst(struct recorder *recorder, const struct snapshot *snapshot, uint64_t cost_ns)
-{
-	const struct history_tick tick = {
-		.snapshot = snapshot,
-		.is_burst = true,
-		.cost_ns = cost_ns,
-	};
-	struct error error = { 0 };
-	int status = history_add_tick(recorder->history, &tick, &error);
-
-	if (status == 0)
-		status = history_commit(recorder->history, &error);
-	recorder_judge(recorder, &recorder->store_fault, status, &error,
-		       "the store can be written");
-}
-
-/* Sampling fails only when a process has ended; the next tick closes its anomaly. */
-void recorder_take_burst(void *context)
-{
-	struct recorder *recorder = context;
-	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
-	uint64_t begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	struct error error = { 0 };
-
-	recorder->burst_due.deadline_ns = monotonic_ns() + NS_PER_SECOND;
-	if (!recorder->last.snapshot || plan_burst(recorder) < 0 || !recorder->burst_count)
-		return;
-	if (!recorder->burst && open_burst(recorder, &error) < 0)
-		return;
-	if (sampling_take(recorder->burst, &snapshot, &error) == 0)
-		keep_burst(recorder, snapshot, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns);
 }

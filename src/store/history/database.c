@@ -266,7 +266,7 @@ static int open_immutable(struct database *database, const char *path, struct er
 			   error);
 }
 
-static int check_file(const char *path, bool *ret_is_own, struct error *error)
+static int check_file(const char *path, struct error *error)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char magic[16] = "";
@@ -282,8 +282,29 @@ static int check_file(const char *path, bool *ret_is_own, struct error *error)
 	    memcmp(magic, "SQLite format 3", sizeof(magic)) != 0)
 		return error_set(error, -EBADMSG,
 				 "%s is not a recording: `taskscope record` makes one", path);
-	*ret_is_own = geteuid() == 0 || geteuid() == file.st_uid;
 	return 0;
+}
+
+static bool exists_beside(const struct place *place, const char *ending)
+{
+	char name[sizeof(place->name) + 16];
+	struct stat file;
+
+	snprintf(name, sizeof(name), "%s%s", place->name, ending);
+	return fstatat(place->dir, name, &file, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/*
+ * Whether SQLite may open the file together with those beside it, which it believes, makes and maps
+ * into memory: only where nobody but root and the caller can have put them, or can put them now.
+ */
+static bool may_share(const char *path)
+{
+	CLEANUP(place_close) struct place place = { .dir = -1 };
+
+	if (place_open(&place, path) < 0 || place.is_exposed || !are_ours(&place))
+		return false;
+	return !place.is_shared || (exists_beside(&place, "-wal") && exists_beside(&place, "-shm"));
 }
 
 /* Reads something, so that what SQLite cannot open is noticed here. */
@@ -295,39 +316,48 @@ static int start_reading(struct database *database, int status, struct error *er
 			    database_run(database, "SELECT count(*) FROM sqlite_schema", error);
 }
 
-/*
- * What a reader leaves beside the file when it is another user's would keep its owner from writing:
- * SQLite opens such a file only while a recorder has it open.
- */
 static int open_shared(struct database *database, const char *path, struct error *error)
 {
 	return start_reading(database, open_handle(database, path, SQLITE_OPEN_READONLY, error),
 			     error);
 }
 
+/* A WAL that cannot be read, or must not be believed. */
+static int refuse_wal(const char *path, int status, bool is_ours, struct error *error)
+{
+	return error_set(error, status,
+			 is_ours ?
+				 "cannot read %s: its recorder is running, or was killed: read "
+				 "it as the user who records" :
+				 "cannot read %s: its recorder is running, or was killed, and "
+				 "others can change the file %s-wal beside it: read it as the user "
+				 "who records",
+			 path, path);
+}
+
 int database_open_reader(struct database *database, const char *path, bool takes_long,
 			 struct error *error)
 {
 	struct error first = { 0 };
-	bool is_own = false;
+	bool is_ours;
 	int status;
 
 	*database = (struct database){ .lock = -1 };
-	status = check_file(path, &is_own, error);
+	status = check_file(path, error);
 	if (status < 0)
 		return status;
 	database->path = strdup(path);
 	if (!database->path)
 		return error_set(error, -ENOMEM, "not enough memory");
-	if (!has_no_wal(path) || (takes_long && is_own)) {
+	is_ours = may_share(path);
+	if (!is_ours && !has_no_wal(path))
+		return refuse_wal(path, -EACCES, false, error);
+	if (is_ours && (takes_long || !has_no_wal(path))) {
 		status = open_shared(database, path, &first);
 		if (status != -EACCES && status != -EROFS)
 			return status < 0 ? error_set(error, status, "%s", first.message) : 0;
 		if (!has_no_wal(path))
-			return error_set(error, status,
-					 "cannot read %s: its recorder is running, or was killed: "
-					 "read it as the user who records",
-					 path);
+			return refuse_wal(path, status, true, error);
 	}
 	database->is_immutable = true;
 	return start_reading(database, open_immutable(database, path, error), error);

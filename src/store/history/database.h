@@ -30,7 +30,8 @@ int database_set_aside(struct database *database, char **ret_name, struct error 
 
 /*
  * -ENOENT, -EACCES or -EBADMSG, with a sentence.  A file that no recorder has open is read without
- * others beside it, unless reading takes long: a recorder may begin meanwhile.
+ * others beside it, unless reading takes long: a recorder may begin meanwhile.  Files beside it that
+ * somebody else can have put there are never opened: then one with a WAL is refused.
  */
 int database_open_reader(struct database *database, const char *path, bool takes_long,
 			 struct error *error);

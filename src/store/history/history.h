@@ -67,8 +67,8 @@ struct history_tick {
 
 /*
  * Each adds to the transaction.  0, or a negative errno with a sentence: -ENOSPC, -EROFS, -EIO ...;
- * the transaction is dropped then.  -EBADMSG: the file is damaged; closing it sets it aside, so
- * close it and create it again.
+ * the transaction is dropped then.  -EBADMSG: the file is damaged; with what is added next, or when it
+ * is closed, it is set aside and a new one is begun.
  */
 int history_add_tick(struct history *history, const struct history_tick *tick, struct error *error);
 int history_add_event(struct history *history, const struct life_event *event, struct error *error);
@@ -83,6 +83,8 @@ int history_set_meta(struct history *history, const char *key, const char *value
  * frame, and events as a LIFE_LOST.
  */
 int history_commit(struct history *history, struct error *error);
+/* The sentence that a new file was begun, once; the caller frees it.  NULL: none was. */
+char *history_take_note(struct history *history);
 /* Drops what is too old or too much, and gives the space back.  Call it at the start and hourly. */
 int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error);
 
@@ -99,12 +101,12 @@ struct history_span {
 	uint64_t from_unix_ns, to_unix_ns;
 };
 
-/* The span of all ticks; false when there is none. */
+/* From the earliest tick or minute to the tick that was added last; false when there is none. */
 bool history_extent(struct history *history, struct history_span *ret);
 
 /*
  * The snapshot of the newest tick at or before that time; 0: before the first one is -ENOENT with a
- * sentence.  Beyond the raw retention it has the rows of the minute's processes, and says so in
+ * sentence.  Of a time that came twice, because the clock was set back, it is the second.  Beyond the raw retention it has the rows of the minute's processes, and says so in
  * FACT_resolution.  The caller frees it.
  */
 int history_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,

@@ -30,18 +30,23 @@ static int out_of_memory(struct error *error)
 	return error_set(error, -ENOMEM, "not enough memory");
 }
 
+static void finish_statements(struct history *history)
+{
+	for (int i = 0; i < STATEMENT_COUNT; i++)
+		sqlite3_finalize(TAKE_PTR(history->statements[i]));
+}
+
 static void finish_writing(struct history *history)
 {
 	struct error ignored = { 0 };
 
-	if (history->database.handle && history->minutes && !history->is_damaged) {
+	if (history->database.handle && history->is_begun && !history->is_damaged) {
 		if (minutes_flush(history, &ignored) == 0)
 			history_commit(history, &ignored);
 		database_run(&history->database, "DELETE FROM meta WHERE key='writer_pid'",
 			     &ignored);
 	}
-	for (int i = 0; i < STATEMENT_COUNT; i++)
-		sqlite3_finalize(history->statements[i]);
+	finish_statements(history);
 }
 
 void history_close(struct history *history)
@@ -53,7 +58,7 @@ void history_close(struct history *history)
 		return;
 	if (history->database.lock >= 0)
 		finish_writing(history);
-	if (history->is_damaged)
+	if (history->is_damaged && history->is_begun && history->database.path)
 		database_set_aside(&history->database, &name, &ignored);
 	frame_writer_free(history->frames);
 	frame_reader_free(history->reader);
@@ -61,6 +66,8 @@ void history_close(struct history *history)
 	bytes_free(&history->frame);
 	array_free(&history->episodes);
 	database_close(&history->database);
+	free(history->path);
+	free(history->note);
 	free(history);
 }
 
@@ -122,15 +129,12 @@ static int close_episodes(struct history *history, struct error *error)
 		error);
 }
 
-static int prepare_writing(struct history *history, struct error *error)
+/* Writes down who writes. */
+static int begin_writing(struct history *history, struct error *error)
 {
 	char pid[24];
 	int status = close_episodes(history, error);
 
-	history->frames = frame_writer_new();
-	history->minutes = minutes_new();
-	if (!history->frames || !history->minutes)
-		return out_of_memory(error);
 	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
 	if (status == 0)
 		status = history_set_meta(history, "writer_pid", pid, error);
@@ -138,13 +142,52 @@ static int prepare_writing(struct history *history, struct error *error)
 		status = history_set_meta(history, "taskscope_version", TASKSCOPE_VERSION, error);
 	if (status == 0)
 		status = history_commit(history, error);
+	if (status == 0)
+		history->last_unix_ns = (uint64_t)database_number(
+			&history->database, "SELECT ts_ns FROM ticks ORDER BY id DESC LIMIT 1", 0);
 	return status;
+}
+
+/* A file that cannot be renamed now is opened again with the next attempt. */
+int history_renew(struct history *history, struct error *error)
+{
+	CLEANUP(free_pointer) char *name = NULL, *note = NULL;
+	CLEANUP(text_free) struct text sentence = { 0 };
+	int status = 0;
+
+	finish_statements(history);
+	history->in_transaction = false;
+	if (history->database.path)
+		status = database_set_aside(&history->database, &name, error);
+	if (status == 0)
+		status = open_or_set_aside(&history->database, history->path, &note, error);
+	if (status < 0) {
+		database_close(&history->database);
+		return status;
+	}
+	history->is_damaged = false;
+	history->chain = history->boot = 0;
+	history->boot_id[0] = '\0';
+	history->episodes.count = 0;
+	frame_writer_restart(history->frames);
+	minutes_forget_rows(history->minutes);
+	text_format(&sentence, "%s was damaged: it is %s now, and a new one was begun",
+		    history->path, name ? name : "set aside");
+	free(history->note);
+	history->note = sentence.failed ? NULL : TAKE_PTR(sentence.data);
+	return begin_writing(history, error);
+}
+
+char *history_take_note(struct history *history)
+{
+	return TAKE_PTR(history->note);
 }
 
 int history_create(const char *path, const struct history_retention *retention,
 		   struct history **ret, char **ret_note, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = calloc(1, sizeof(*history));
+	struct error damage = { 0 };
 	int status;
 
 	*ret_note = NULL;
@@ -152,11 +195,22 @@ int history_create(const char *path, const struct history_retention *retention,
 		return out_of_memory(error);
 	history->database.lock = -1;
 	history->retention = *retention;
+	history->path = strdup(path);
+	history->frames = frame_writer_new();
+	history->minutes = minutes_new();
+	if (!history->path || !history->frames || !history->minutes)
+		return out_of_memory(error);
 	status = open_or_set_aside(&history->database, path, ret_note, error);
-	if (status == 0)
-		status = prepare_writing(history, error);
 	if (status < 0)
 		return status;
+	history->is_begun = true;
+	status = begin_writing(history, &damage);
+	if (status == -EBADMSG) {
+		status = history_renew(history, error);
+		*ret_note = history_take_note(history);
+	}
+	if (status < 0)
+		return error_set(error, status, "%s", damage.message);
 	*ret = TAKE_PTR(history);
 	return 0;
 }

@@ -3,6 +3,7 @@
  * Drops what is too old or too much.  Deleting is done in small transactions, so that the WAL stays
  * small; then the file gives its free pages back.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -196,7 +197,7 @@ static int drop_oldest(struct history *history, struct error *error)
 	return status;
 }
 
-int history_limit_size(struct history *history, struct error *error)
+static int limit_size(struct history *history, struct error *error)
 {
 	int status;
 
@@ -211,7 +212,19 @@ int history_limit_size(struct history *history, struct error *error)
 	return status < 0 ? status : shrink(history, error);
 }
 
-int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error)
+/* Damage that is found here counts like that of a write. */
+static int note_damage(struct history *history, int status)
+{
+	history->is_damaged |= status == -EBADMSG;
+	return status;
+}
+
+int history_limit_size(struct history *history, struct error *error)
+{
+	return note_damage(history, limit_size(history, error));
+}
+
+static int expire(struct history *history, uint64_t now_unix_ns, struct error *error)
 {
 	int status = history_commit(history, error);
 
@@ -229,6 +242,11 @@ int history_expire(struct history *history, uint64_t now_unix_ns, struct error *
 	if (status == 0)
 		status = shrink(history, error);
 	if (status == 0)
-		status = history_limit_size(history, error);
+		status = limit_size(history, error);
 	return status;
+}
+
+int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error)
+{
+	return history->is_damaged ? 0 : note_damage(history, expire(history, now_unix_ns, error));
 }

@@ -38,21 +38,26 @@ struct episode {
 struct history {
 	struct database database;
 	struct history_retention retention;
-	bool is_damaged; /* found while writing: it is set aside when it is closed */
+	bool is_damaged; /* found while writing: it is set aside when more is written, or at the end */
 
 	/* Writing. */
+	char *path;    /* as the caller wrote it */
+	char *note;    /* that a new file was begun; NULL: none */
+	bool is_begun; /* the file was found to be a recording, or made one */
 	sqlite3_stmt *statements[STATEMENT_COUNT];
 	bool in_transaction;
 	unsigned commits; /* since the size was looked at */
 	struct frame_writer *frames;
 	struct bytes frame;
-	int64_t chain; /* id of the last key frame's tick; 0: none */
+	int64_t chain;	       /* id of the last key frame's tick; 0: none */
+	uint64_t last_unix_ns; /* of the last tick */
 	char boot_id[64];
 	int64_t boot; /* its row */
 	struct minutes *minutes;
 	ARRAY_OF(struct episode) episodes;
 	/* What the open transaction has, and what was lost with earlier ones. */
 	uint64_t added_ticks, added_events, lost_ticks, lost_events;
+	uint64_t told_ticks; /* of those that were lost: an event has them */
 	char lost_reason[160];
 
 	/* Reading: the chain that was read last, and how far. */
@@ -87,6 +92,23 @@ int minutes_add(struct history *history, const struct snapshot *snapshot, uint64
 int minutes_flush(struct history *history, struct error *error);
 /* The rows that were written last are not there: the transaction was dropped. */
 void minutes_forget_rows(struct minutes *minutes);
+
+/* history_create.c: sets the damaged file aside and begins a new one. */
+int history_renew(struct history *history, struct error *error);
+
+/*
+ * history_clock.c: where the wall clock was set back.  Between two such ticks, times are in order of
+ * their ids.
+ */
+#define CLOCK_STEPS 32
+struct clock_steps {
+	int64_t ticks[CLOCK_STEPS]; /* the first after each step, in order */
+	size_t count;
+};
+
+void clock_steps_read(struct history *history, struct clock_steps *ret);
+/* Call it before the tick is added.  0 or an error. */
+int clock_steps_note(struct history *history, int64_t tick, uint64_t unix_ns, struct error *error);
 
 /* history_open() for something that takes long. */
 int history_open_for(const char *path, bool takes_long, struct history **ret, struct error *error);

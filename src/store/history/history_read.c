@@ -21,7 +21,8 @@ bool history_extent(struct history *history, struct history_span *ret)
 	if (database_refresh(&history->database, &ignored) < 0)
 		return false;
 	first = database_number(&history->database, "SELECT min(ts_ns) FROM ticks", -1);
-	last = database_number(&history->database, "SELECT max(ts_ns) FROM ticks", -1);
+	last = database_number(&history->database,
+			       "SELECT ts_ns FROM ticks ORDER BY id DESC LIMIT 1", -1);
 	minute = database_number(&history->database, "SELECT min(ts_ns) FROM process_minutes", -1);
 
 	if (last < 0)
@@ -99,31 +100,78 @@ int history_read_tick(struct history *history, const struct tick_place *tick, st
 	return status < 0 ? status : frame_reader_snapshot(history->reader, name, ret, error);
 }
 
-int history_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,
-		     struct error *error)
+/*
+ * Finds the newest tick at or before the time among those with ids from `from` to before `to`.  1, 0
+ * when there is none, or an error.
+ */
+static int find_tick(struct history *history, uint64_t at_unix_ns, int64_t from, int64_t to,
+		     struct tick_place *ret, struct error *error)
 {
-	CLEANUP(statement_free) sqlite3_stmt *statement = NULL;
-	int index = 0, code, status = database_refresh(&history->database, error);
+	CLEANUP(statement_free)
+	sqlite3_stmt *statement = database_prepare(
+		&history->database,
+		"SELECT id, chain, ts_ns FROM ticks WHERE ts_ns <= ? AND id >= ? AND id < ? AND "
+		"NOT is_burst ORDER BY ts_ns DESC, id DESC LIMIT 1");
+	int index = 0, code;
 
-	if (status < 0)
-		return status;
-	statement = database_prepare(&history->database,
-				     "SELECT id, chain, ts_ns FROM ticks WHERE ts_ns <= ? AND "
-				     "NOT is_burst ORDER BY ts_ns DESC, id DESC LIMIT 1");
 	if (!statement)
 		return database_fail(&history->database, "read", error);
 	bind_number(statement, &index, at_unix_ns > INT64_MAX ? INT64_MAX : at_unix_ns);
+	bind_number(statement, &index, (uint64_t)from);
+	bind_number(statement, &index, (uint64_t)to);
 	code = sqlite3_step(statement);
-	if (code == SQLITE_ROW) {
-		struct tick_place tick = { sqlite3_column_int64(statement, 0),
-					   sqlite3_column_int64(statement, 1),
-					   column_number_or(statement, 2, 0) };
+	if (code != SQLITE_ROW)
+		return code == SQLITE_DONE ? 0 : database_fail(&history->database, "read", error);
+	*ret = (struct tick_place){ sqlite3_column_int64(statement, 0),
+				    sqlite3_column_int64(statement, 1),
+				    column_number_or(statement, 2, 0) };
+	return 1;
+}
 
-		return history_read_tick(history, &tick, ret, error);
+/*
+ * Where the clock was set back, a time may have come more than once: the newest stretch that reaches
+ * beyond it has it; when none does, it is the end of the newest that begins before it.
+ */
+static int find_newest(struct history *history, uint64_t at_unix_ns, struct tick_place *ret,
+		       struct error *error)
+{
+	struct clock_steps steps;
+	int64_t to = INT64_MAX;
+	int found = 0;
+
+	clock_steps_read(history, &steps);
+	for (size_t i = steps.count + 1; i-- > 0;) {
+		int64_t from = i ? steps.ticks[i - 1] : 0;
+		struct tick_place tick, last;
+		int status = find_tick(history, at_unix_ns, from, to, &tick, error);
+
+		if (status < 0)
+			return status;
+		if (status && !found)
+			*ret = tick;
+		found |= status;
+		if (status && find_tick(history, UINT64_MAX, from, to, &last, error) == 1 &&
+		    at_unix_ns <= last.unix_ns) {
+			*ret = tick;
+			return 1;
+		}
+		to = from;
 	}
-	if (code != SQLITE_DONE)
-		return database_fail(&history->database, "read", error);
-	return history_minute_snapshot(history, at_unix_ns, ret, error);
+	return found;
+}
+
+int history_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,
+		     struct error *error)
+{
+	struct tick_place tick;
+	int status = database_refresh(&history->database, error);
+
+	if (status == 0)
+		status = find_newest(history, at_unix_ns, &tick, error);
+	if (status < 0)
+		return status;
+	return status ? history_read_tick(history, &tick, ret, error) :
+			history_minute_snapshot(history, at_unix_ns, ret, error);
 }
 
 /* Reads the columns of host_samples or host_minutes: ts_ns, pressure_level, ..., then values. */

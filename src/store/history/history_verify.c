@@ -37,6 +37,9 @@ struct verifier {
 	uint64_t minute;
 	struct number_map seen;
 	ARRAY_OF(struct seen_process *) processes;
+	/* Minutes that came twice, because the clock was set back: their rows cannot be told apart. */
+	struct history_span repeated[CLOCK_STEPS];
+	size_t repeated_count;
 };
 
 static void forget_minute(struct verifier *verifier)
@@ -136,6 +139,34 @@ static void check_minute_row(struct verifier *verifier, sqlite3_stmt *row)
 		     pid, verifier->minute * MINUTE_NS);
 }
 
+static void find_repeated(struct verifier *verifier)
+{
+	struct database *database = &verifier->history->database;
+	struct clock_steps steps;
+	char sql[96];
+
+	clock_steps_read(verifier->history, &steps);
+	for (size_t i = 0; i < steps.count; i++) {
+		struct history_span *span = &verifier->repeated[verifier->repeated_count++];
+
+		snprintf(sql, sizeof(sql), "SELECT min(ts_ns) FROM ticks WHERE id >= %" PRId64,
+			 steps.ticks[i]);
+		span->from_unix_ns = (uint64_t)database_number(database, sql, 0) / MINUTE_NS;
+		snprintf(sql, sizeof(sql), "SELECT max(ts_ns) FROM ticks WHERE id < %" PRId64,
+			 steps.ticks[i]);
+		span->to_unix_ns = (uint64_t)database_number(database, sql, 0) / MINUTE_NS;
+	}
+}
+
+static bool is_repeated(const struct verifier *verifier)
+{
+	for (size_t i = 0; i < verifier->repeated_count; i++)
+		if (verifier->minute >= verifier->repeated[i].from_unix_ns &&
+		    verifier->minute <= verifier->repeated[i].to_unix_ns)
+			return true;
+	return false;
+}
+
 static void check_minute(struct verifier *verifier)
 {
 	CLEANUP(text_free) struct text sql = { 0 };
@@ -146,7 +177,7 @@ static void check_minute(struct verifier *verifier)
 		    "process_minutes AS m JOIN processes AS p ON p.id = m.process WHERE m.ts_ns = "
 		    "%" PRIu64 " AND minutes = 1",
 		    verifier->minute * MINUTE_NS);
-	if (!sql.failed)
+	if (!sql.failed && !is_repeated(verifier))
 		statement = database_prepare(&verifier->history->database, text_string(&sql));
 	while (statement && sqlite3_step(statement) == SQLITE_ROW)
 		check_minute_row(verifier, statement);
@@ -273,6 +304,7 @@ int history_verify(const char *path, history_fault *found, void *context, struct
 	if (status < 0)
 		return status;
 	check_structure(&verifier);
+	find_repeated(&verifier);
 	if (check_ticks(&verifier) < 0)
 		return error_set(error, -ENOMEM, "not enough memory");
 	check_minute(&verifier);

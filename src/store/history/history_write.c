@@ -87,7 +87,7 @@ int history_drop(struct history *history, int status, struct error *error)
 	for (int i = 0; i < STATEMENT_COUNT; i++)
 		if (history->statements[i])
 			sqlite3_reset(history->statements[i]);
-	if (!sqlite3_get_autocommit(history->database.handle))
+	if (history->database.handle && !sqlite3_get_autocommit(history->database.handle))
 		database_run(&history->database, "ROLLBACK", &ignored);
 	history->lost_ticks += TAKE(history->added_ticks, 0);
 	history->lost_events += TAKE(history->added_events, 0);
@@ -120,23 +120,27 @@ static int tell_losses(struct history *history, struct error *error)
 	struct life_event event = { .kind = LIFE_LOST, .lost = history->lost_events };
 	char details[300];
 
-	if (!history->lost_events && !history->lost_ticks)
+	if (!history->lost_events && history->lost_ticks == history->told_ticks)
 		return 0;
 	event.unix_ns = (uint64_t)time(NULL) * 1000000000;
 	snprintf(details, sizeof(details), "%" PRIu64 " ticks and %" PRIu64 " events: %s",
 		 history->lost_ticks, history->lost_events, history->lost_reason);
 	event.details = details;
+	history->told_ticks = history->lost_ticks;
 	history->lost_events = 0; /* if this fails, they are counted again as one */
 	return history_add_event(history, &event, error);
 }
 
 int history_begin(struct history *history, struct error *error)
 {
-	int status;
+	int status = 0;
 
 	if (history->in_transaction)
 		return 0;
-	status = database_run(&history->database, "BEGIN IMMEDIATE", error);
+	if (history->is_damaged)
+		status = history_renew(history, error);
+	if (status == 0 && !history->in_transaction)
+		status = database_run(&history->database, "BEGIN IMMEDIATE", error);
 	if (status < 0)
 		return history_drop(history, status, error);
 	history->in_transaction = true;
@@ -241,9 +245,11 @@ static int insert_tick(struct history *history, const struct history_tick *tick,
 	uint64_t begin = boottime && boottime < unix_ns ? unix_ns - boottime : 0;
 	int64_t boot_row = history_boot(history, boot->present ? boot->text : "", begin);
 	int64_t own = next_tick(history);
+	int index = 0, status = tick->is_burst ? 0 : clock_steps_note(history, own, unix_ns, error);
 	sqlite3_stmt *statement = history_statement(history, STATEMENT_TICK);
-	int index = 0, status;
 
+	if (status < 0)
+		return status;
 	bind_number(statement, &index, unix_ns);
 	bind_number(statement, &index, (uint64_t)boot_row);
 	bind_optional(statement, &index, snapshot->facts[FACT_boottime_ns].present,
@@ -258,7 +264,9 @@ static int insert_tick(struct history *history, const struct history_tick *tick,
 	bind_blob(statement, &index, history->frame.data, history->frame.size);
 	status = history_step(history, statement, error);
 	if (status == 0) {
-		history->lost_ticks = 0;
+		history->lost_ticks = history->told_ticks = 0;
+		if (!tick->is_burst)
+			history->last_unix_ns = unix_ns;
 		if (is_key && !tick->is_burst)
 			history->chain = own;
 	}
