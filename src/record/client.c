@@ -11,6 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "store/json_parse.h"
 
 #define LINE_MOST ((size_t)64 << 20)
 #define READ_SIZE 65536
@@ -105,6 +107,24 @@ int client_next(struct client *client, const char **ret, size_t *ret_length, str
 	return 0;
 }
 
+/* What the recorder wrote is for people, but comes from another process. */
+static int refused(const char *line, size_t length, struct error *error)
+{
+	CLEANUP(text_free) struct text sentence = { 0 };
+	json_t *reply = NULL;
+	const char *words = NULL;
+	json_error_t why;
+
+	if (json_parse(line, length, 0, &reply, &why) == 0)
+		words = json_string_value(json_object_get(reply, "error"));
+	if (words)
+		text_append_escaped(&sentence, words, strlen(words));
+	json_decref(reply);
+	return error_set(error, -EBADMSG, "%s%s",
+			 words ? "the recorder refused: " : "the recorder answered nonsense",
+			 text_string(&sentence));
+}
+
 /* The only request has the id 1. */
 static const char answer_head[] = "{\"id\":1,\"result\":";
 
@@ -117,7 +137,7 @@ int client_answer(struct client *client, const char **ret, size_t *ret_length, s
 	if (status < 0)
 		return error_set(error, status, "the recorder ended before it answered");
 	if (length <= head || strncmp(line, answer_head, head) != 0)
-		return error_set(error, -EBADMSG, "the recorder refused: %s", line);
+		return refused(line, length, error);
 	*ret = line + head;
 	*ret_length = length - head - 1;
 	return 0;

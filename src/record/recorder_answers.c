@@ -58,9 +58,8 @@ static void write_open_anomalies(struct json *json, const struct recorder *recor
 static void write_process(struct json *json, const struct recorder *recorder,
 			  const struct server_client *client, uint32_t row)
 {
-	struct process_figures figures = { .unix_ns = recorder->last.sample.unix_ns };
+	struct process_figures figures = recorder_figures(recorder, row);
 
-	figures.has_cpu = recorder_cpu_percent(recorder, row, &figures.cpu_percent);
 	process_json(json, recorder->last.snapshot, row, &figures, sees(recorder, client, row));
 }
 

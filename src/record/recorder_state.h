@@ -11,6 +11,7 @@
 #include "record/recorder.h"
 #include "record/rotated_lines.h"
 #include "record/schedule.h"
+#include "render/record/record_json.h"
 
 struct detector;
 struct host;
@@ -75,8 +76,8 @@ struct recorder {
 /* recorder_tick.c */
 void recorder_take_tick(void *recorder);
 void recorder_tick_clear(struct recorder_tick *tick);
-/* CPU of a process in the last tick, of one core; false when it is not known. */
-bool recorder_cpu_percent(const struct recorder *recorder, uint32_t row, double *ret);
+/* What a process of the last tick did since the one before. */
+struct process_figures recorder_figures(const struct recorder *recorder, uint32_t row);
 
 /* recorder_events.c */
 void recorder_drain(void *recorder);

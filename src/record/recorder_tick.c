@@ -122,19 +122,16 @@ static int take_sample(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
-bool recorder_cpu_percent(const struct recorder *recorder, uint32_t row, double *ret)
+struct process_figures recorder_figures(const struct recorder *recorder, uint32_t row)
 {
 	const struct recorder_tick *before = &recorder->previous, *now = &recorder->last;
-	uint64_t used, from, to = now->snapshot->facts[FACT_monotonic_ns].number;
+	struct process_figures figures = { .unix_ns = now->sample.unix_ns };
 
-	if (!before->snapshot)
-		return false;
-	from = before->snapshot->facts[FACT_monotonic_ns].number;
-	if (from >= to || !process_total_growth(before->snapshot, before->cpu, now->snapshot,
-						now->cpu, row, &used))
-		return false;
-	*ret = 100.0 * (double)used / (double)(to - from);
-	return true;
+	figures.has_cpu = before->snapshot &&
+			  process_cpu_percent(before->snapshot, before->cpu, now->snapshot,
+					      now->cpu, row, &figures.cpu_percent);
+	figures.cpu_is_least = now->cpu[row].is_least;
+	return figures;
 }
 
 /* Whether a line about the process would say anything new. */
@@ -163,11 +160,10 @@ static void write_process_lines(struct recorder *recorder)
 	const struct snapshot *snapshot = recorder->last.snapshot;
 
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
-		struct process_figures figures = { .unix_ns = recorder->last.sample.unix_ns };
+		struct process_figures figures = recorder_figures(recorder, row);
 		struct json json;
 		FILE *out;
 
-		figures.has_cpu = recorder_cpu_percent(recorder, row, &figures.cpu_percent);
 		if (!has_changed(recorder, row, figures.has_cpu ? figures.cpu_percent : 0))
 			continue;
 		out = rotated_lines_begin(&recorder->lines);

@@ -124,8 +124,11 @@ static void show_samples(struct shown *shown, const struct kept_samples *kept)
 	for (size_t i = kept->samples.count; i > 0; i--) {
 		const struct host_sample *sample = &kept->samples.data[i - 1];
 
-		if (shown->output.format == FORMAT_JSON)
+		if (shown->output.format == FORMAT_JSON && !args.view.metrics)
 			host_sample_json(shown->output.json, sample);
+		else if (shown->output.format == FORMAT_JSON)
+			host_values_json(shown->output.json, sample, shown->columns.values,
+					 shown->columns.count);
 		else
 			put_sample(shown->output.table, sample, shown->columns.values,
 				   shown->columns.count);
@@ -281,7 +284,7 @@ const struct command command_history = {
 		"Prints how a metric of a recording changed, oldest first. Counters are shown as\n"
 		"what was added in a second. Where full samples are gone, or the time is long, a\n"
 		"row is a minute: its least, mean and largest value. Without -p and --name it\n"
-		"shows figures of the host.",
+		"shows figures of the host; as JSON all of them, unless -m names some.",
 	.examples = "taskscope history --since 2h\tCPU, memory, load and pressure of the host\n"
 		    "taskscope history -p 1234 --since 2h -m rss_bytes\tmemory of a process\n"
 		    "taskscope history --name nginx -m run_time_ns\tCPU of all nginx processes\n"

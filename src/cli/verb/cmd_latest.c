@@ -171,7 +171,7 @@ int verb_latest(char **words, int count, struct error *error)
 		status = latest_from_recorder(args.socket, &document, error);
 	if ((status == -ENOENT || status == -ECONNREFUSED) && !args.socket)
 		status = latest_from_store(&args.store, &document, error);
-	else if (status < 0)
+	else if (status == -ENOENT || status == -ECONNREFUSED)
 		error_set(error, status, "no recorder listens at '%s'", args.socket);
 	if (status < 0)
 		return status;

@@ -7,51 +7,172 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/verb/latest_document.h"
 #include "cli/args/store_args.h"
+#include "metric/unit.h"
 #include "record/client.h"
 #include "record/record_paths.h"
+#include "render/record/record_table.h"
+#include "render/table/table.h"
+#include "store/json_parse.h"
 
 static struct {
 	struct store_args store;
+	struct view_args view;
 	const char *socket;
-	struct option_number limit;
 } args;
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
 	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
-	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "end after N lines", NULL },
+	LIMIT_OPTION(args.view, "end after N lines"),
+	{ 0, "format", OPTION_TEXT, &args.view.format, "FORMAT", "how to print it (default: json)",
+	  "text|json|csv" },
 	{ 0 },
 };
 
+/* Columns of CSV; the ids are keys of the objects.  What people see of them is in print_text(). */
+static const struct table_column columns[] = {
+	{ .id = "ts_ns", .unit = UNIT_NS },
+	{ .id = "kind" },
+	{ .id = "pid", .unit = UNIT_ID },
+	{ .id = "start_time_ns", .unit = UNIT_NS },
+	{ .id = "comm" },
+	{ .id = "exit_code", .unit = UNIT_ID },
+	{ .id = "signal", .unit = UNIT_ID },
+	{ .id = "sender_pid", .unit = UNIT_ID },
+	{ .id = "lost", .unit = UNIT_COUNT },
+	{ .id = "rule" },
+	{ .id = "state" },
+	{ .id = "severity" },
+	{ .id = "value", .unit = UNIT_LEVEL },
+	{ .id = "cpu_busy_percent", .unit = UNIT_LEVEL },
+	{ .id = "memory_available_bytes", .unit = UNIT_BYTES },
+	{ .id = "pressure_level" },
+	{ .id = "cmd" },
+	{ .id = "details" },
+};
+
+/* Anomalies have the time of what happened: their end, or their beginning. */
+static const json_t *time_of(const json_t *object)
+{
+	static const char *const keys[] = { "ts_ns", "end_ns", "begin_ns" };
+	const json_t *value = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && !value; i++)
+		value = json_object_get(object, keys[i]);
+	return value;
+}
+
+static void put_object(struct table *table, const json_t *object)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		const json_t *value = i ? json_object_get(object, columns[i].id) : time_of(object);
+
+		if (json_is_real(value))
+			put_real(table, json_real_value(value));
+		else if (json_is_integer(value))
+			put_number(table, (uint64_t)json_integer_value(value));
+		else
+			put_string(table, json_string_value(value));
+	}
+}
+
+/* The time, the kind, then the other columns that the object has: "pid 12 comm sh exit_code 1". */
+static void print_text(const json_t *object)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	record_append_time(&line, (uint64_t)json_integer_value(time_of(object)));
+	for (size_t i = 1; i < ARRAY_SIZE(columns); i++) {
+		const json_t *value = json_object_get(object, columns[i].id);
+		const char *words = json_string_value(value);
+
+		if (!value || (words && !*words))
+			continue;
+		text_format(&line, "  %s%s", i > 1 ? columns[i].id : "", i > 1 ? " " : "");
+		if (words)
+			text_append_escaped(&line, words, strlen(words));
+		else if (json_is_integer(value))
+			text_format(&line, "%lld", (long long)json_integer_value(value));
+		else
+			unit_format_real(&line, columns[i].unit, json_number_value(value));
+	}
+	puts(text_string(&line));
+}
+
+static enum view_format format(void)
+{
+	return args.view.format ? view_format(&args.view) : FORMAT_JSON;
+}
+
+static void begin_table(struct table *table)
+{
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
+	if (format() == FORMAT_CSV)
+		table_stream_csv(table, stdout);
+}
+
+/*
+ * What the recorder sends is shown as it is, or as people and spreadsheets like it; of a whole tick
+ * these get the line of the host.
+ */
+static int print_line(struct table *table, const char *line, size_t length, struct error *error)
+{
+	json_t *root = NULL;
+	const json_t *object;
+	json_error_t why;
+	int status = 0;
+
+	if (format() == FORMAT_JSON)
+		printf("%.*s\n", (int)length, line);
+	else
+		status = json_parse(line, length, 0, &root, &why);
+	if (status < 0)
+		return error_set(error, status, "the recorder sent nonsense: %s", why.text);
+	object = json_object_get(root, "host");
+	if (!object)
+		object = root;
+	if (format() == FORMAT_CSV)
+		put_object(table, object);
+	else if (format() == FORMAT_TEXT)
+		print_text(object);
+	json_decref(root);
+	return fflush(stdout) == 0 ? 0 : -EIO;
+}
+
 static int print_lines(struct client *client, struct error *error)
 {
+	CLEANUP(table_clear) struct table table = { 0 };
 	const char *line = NULL;
 	size_t length = 0;
 	unsigned long long printed = 0;
 	int status = client_answer(client, &line, &length, error);
 
-	while (status == 0 && (!args.limit.value || printed < args.limit.value)) {
+	begin_table(&table);
+	while (status == 0 && (!args.view.limit.value || printed++ < args.view.limit.value)) {
 		status = client_next(client, &line, &length, error);
-		if (status < 0 || printf("%s\n", line) < 0 || fflush(stdout) != 0)
-			break;
-		printed++;
+		if (status == 0)
+			status = print_line(&table, line, length, error);
 	}
 	return status == -ENODATA ? error_set(error, status, "the recorder ended") : status;
 }
 
 static int print_latest(const char *remark, struct error *error)
 {
+	CLEANUP(table_clear) struct table table = { 0 };
 	CLEANUP(free_pointer) char *document = NULL;
 	int status = latest_from_store(&args.store, &document, error);
 
 	if (status < 0)
 		return status;
 	fputs(remark, stderr);
-	return printf("%.*s\n", (int)strcspn(document, "\n"), document) < 0 ? -EIO : 0;
+	begin_table(&table);
+	return print_line(&table, document, strcspn(document, "\n"), error);
 }
 
 int verb_stream(char **words, int count, struct error *error)
@@ -83,9 +204,9 @@ const struct command command_stream = {
 	.summary = "what a recorder sees, as it happens",
 	.description =
 		"Prints a line of JSON for each sample of the host, event and anomaly that the\n"
-		"running recorder sees, until Ctrl-C; `kind` says which it is. A reader that is\n"
-		"too slow is disconnected. Where no recorder runs, or with --store, it prints the\n"
-		"newest tick of the store.",
+		"running recorder sees, until Ctrl-C; `kind` says which it is. --format has lines\n"
+		"for people, too. A reader that is too slow is disconnected. Where no recorder\n"
+		"runs, or with --store, it prints the newest tick of the store.",
 	.examples = "taskscope stream | jq 'select(.kind == \"oom\")'\tonly OOM kills",
 	.options = options,
 	.words_max = 0,

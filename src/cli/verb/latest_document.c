@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/args/store_args.h"
+#include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
 #include "record/client.h"
 #include "record/record_paths.h"
@@ -48,32 +49,76 @@ static int write_anomaly(void *context, enum anomaly_change change, const struct
 	return 0;
 }
 
-static void write_processes(struct json *json, const struct snapshot *snapshot)
+/* The newest tick, the one before it if it is of the same boot, and what processes had used. */
+struct newest {
+	struct snapshot *now, *before;
+	struct process_total *totals, *totals_before;
+};
+
+static void newest_clear(struct newest *newest)
 {
-	struct process_figures figures = {
-		.unix_ns = snapshot->facts[FACT_captured_at_unix_ns].number,
-	};
+	snapshot_free(newest->now);
+	snapshot_free(newest->before);
+	free(newest->totals);
+	free(newest->totals_before);
+}
+
+static int read_newest(struct history *history, struct newest *ret, struct error *error)
+{
+	const struct fact *now, *then;
+	struct error ignored = { 0 };
+	int status = history_snapshot(history, UINT64_MAX, &ret->now, error);
+
+	if (status < 0)
+		return status;
+	now = ret->now->facts;
+	status = process_totals(ret->now, METRIC_run_time_ns, &ret->totals);
+	/* A recording may have one tick only, or minutes before it: then there is no rate. */
+	if (status == 0 && history_snapshot(history, now[FACT_captured_at_unix_ns].number - 1,
+					    &ret->before, &ignored) == 0)
+		status = process_totals(ret->before, METRIC_run_time_ns, &ret->totals_before);
+	then = ret->before ? ret->before->facts : NULL;
+	if (then && (!then[FACT_boot_id].present || !now[FACT_boot_id].present ||
+		     strcmp(then[FACT_boot_id].text, now[FACT_boot_id].text) != 0))
+		snapshot_free(TAKE_PTR(ret->before));
+	return status < 0 ? error_set(error, status, "out of memory") : 0;
+}
+
+static void write_processes(struct json *json, const struct newest *newest)
+{
+	const struct snapshot *now = newest->now;
 
 	json_key(json, "processes");
 	json_begin_array(json);
-	for (uint32_t row = 0; row < snapshot->process_count; row++)
-		process_json(json, snapshot, row, &figures, true);
+	for (uint32_t row = 0; row < now->process_count; row++) {
+		struct process_figures figures = {
+			.unix_ns = now->facts[FACT_captured_at_unix_ns].number,
+			.cpu_is_least = newest->totals[row].is_least,
+		};
+
+		figures.has_cpu = newest->before &&
+				  process_cpu_percent(newest->before, newest->totals_before, now,
+						      newest->totals, row, &figures.cpu_percent);
+		process_json(json, now, row, &figures, true);
+	}
 	json_end_array(json);
 }
 
 static int write_document(struct json *json, struct history *history, struct error *error)
 {
-	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	CLEANUP(newest_clear) struct newest newest = { 0 };
 	const struct history_span all = { 0, UINT64_MAX };
 	const struct anomaly_query open = { .span = all, .open_only = true };
-	int status = history_snapshot(history, UINT64_MAX, &snapshot, error);
+	int status = read_newest(history, &newest, error);
+	struct history_span then;
 
 	if (status < 0)
 		return status;
+	then.from_unix_ns = then.to_unix_ns = newest.now->facts[FACT_captured_at_unix_ns].number;
 	json_begin_object(json);
 	json_key(json, "host");
-	status = history_samples(history, &all, 1, write_sample, json, error);
-	write_processes(json, snapshot);
+	status = history_samples(history, &then, 1, write_sample, json, error);
+	write_processes(json, &newest);
 	json_key(json, "anomalies");
 	json_begin_array(json);
 	if (status >= 0)

@@ -34,6 +34,8 @@ static void add_exited(const struct snapshot *snapshot, enum metric_id id,
 
 			if (snapshot_get(snapshot, twins[i].exited, row, &value))
 				totals[row].value += value;
+			else
+				totals[row].is_least = true;
 		}
 }
 
@@ -79,7 +81,8 @@ bool process_total_growth(const struct snapshot *before, const struct process_to
 
 	if (!totals_now[row].is_known)
 		return false;
-	if (old >= 0 && !totals_before[old].is_known)
+	if (old >= 0 && (!totals_before[old].is_known ||
+			 totals_before[old].is_least != totals_now[row].is_least))
 		return false;
 	if (old >= 0)
 		start = totals_before[old].value;
@@ -88,5 +91,18 @@ bool process_total_growth(const struct snapshot *before, const struct process_to
 	if (totals_now[row].value < start)
 		return false;
 	*ret = totals_now[row].value - start;
+	return true;
+}
+
+bool process_cpu_percent(const struct snapshot *before, const struct process_total *totals_before,
+			 const struct snapshot *now, const struct process_total *totals_now,
+			 uint32_t row, double *ret)
+{
+	uint64_t from = before->facts[FACT_monotonic_ns].number, used;
+	uint64_t to = now->facts[FACT_monotonic_ns].number;
+
+	if (from >= to || !process_total_growth(before, totals_before, now, totals_now, row, &used))
+		return false;
+	*ret = 100.0 * (double)used / (double)(to - from);
 	return true;
 }

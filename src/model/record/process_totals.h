@@ -16,6 +16,7 @@ struct snapshot;
 
 struct process_total {
 	bool is_known; /* every thread that the snapshot has was measured */
+	bool is_least; /* but not what exited threads used: it is at least the value, and may fall */
 	uint64_t value;
 };
 
@@ -36,5 +37,13 @@ int64_t process_find_same(const struct snapshot *there, const struct snapshot *h
 bool process_total_growth(const struct snapshot *before, const struct process_total *totals_before,
 			  const struct snapshot *now, const struct process_total *totals_now,
 			  uint32_t row, uint64_t *ret);
+
+/*
+ * CPU that a process used in between, in percent of one core; the totals are those of run_time_ns.
+ * False when it is not known.
+ */
+bool process_cpu_percent(const struct snapshot *before, const struct process_total *totals_before,
+			 const struct snapshot *now, const struct process_total *totals_now,
+			 uint32_t row, double *ret);
 
 #endif

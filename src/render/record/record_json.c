@@ -129,6 +129,19 @@ void host_sample_json(struct json *json, const struct host_sample *sample)
 	json_end_object(json);
 }
 
+void host_values_json(struct json *json, const struct host_sample *sample,
+		      const enum host_value *values, size_t count)
+{
+	json_begin_object(json);
+	json_member_string(json, "kind", "host");
+	json_member_u64(json, "ts_ns", sample->unix_ns);
+	for (size_t i = 0; i < count; i++)
+		if (host_sample_has(sample, values[i]))
+			json_member_double(json, host_values[values[i]].name,
+					   sample->values[values[i]]);
+	json_end_object(json);
+}
+
 /* What a line about a process has; thread metrics are those of its first task. */
 static const enum metric_id shown[] = {
 	METRIC_rss_bytes, METRIC_vm_bytes, METRIC_nr_threads,
@@ -158,6 +171,8 @@ void process_json(struct json *json, const struct snapshot *snapshot, uint32_t r
 		json_member_string(json, "state", (const char[]){ (char)value, '\0' });
 	if (figures->has_cpu)
 		json_member_fixed(json, "cpu_percent", figures->cpu_percent, 2);
+	if (figures->has_cpu && figures->cpu_is_least)
+		json_member_bool(json, "cpu_is_least", true);
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
 		if (snapshot_get(snapshot, shown[i], row, &value))
 			json_member_u64(json, metrics[shown[i]].name, value);

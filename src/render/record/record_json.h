@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/record/host_sample.h"
+
 struct anomaly;
-struct host_sample;
 struct json;
 struct life_event;
 struct snapshot;
@@ -21,12 +22,16 @@ struct snapshot;
 void life_event_json(struct json *json, const struct life_event *event, bool shows_command);
 void anomaly_json(struct json *json, const struct anomaly *anomaly);
 void host_sample_json(struct json *json, const struct host_sample *sample);
+/* The same with these figures alone. */
+void host_values_json(struct json *json, const struct host_sample *sample,
+		      const enum host_value *values, size_t count);
 
 /* What is not in the snapshot itself. */
 struct process_figures {
 	uint64_t unix_ns;
 	bool has_cpu;
 	double cpu_percent; /* of one core, since the tick before */
+	bool cpu_is_least;  /* threads that exited since are not in it */
 };
 
 /* A process at one tick: its identity, and its metrics folded over its threads by their ids. */

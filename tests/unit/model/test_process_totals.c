@@ -61,6 +61,28 @@ static void a_thread_that_was_not_measured_makes_the_sum_unknown(void **state)
 	snapshot_free(snapshot);
 }
 
+/* Without what exited threads used, the sum is a bound, and no difference to one that has it. */
+static void without_exited_threads_it_is_at_least(void **state)
+{
+	struct snapshot *before = make(5, 7, 100, 50), *now = make(6, 9, 0, 50);
+	struct process_total *totals, *then;
+	uint64_t grown;
+
+	(void)state;
+	snapshot_clear(now, METRIC_dead_run_time_ns, 0);
+	assert_int_equal(process_totals(before, METRIC_run_time_ns, &then), 0);
+	assert_int_equal(process_totals(now, METRIC_run_time_ns, &totals), 0);
+	assert_false(then[0].is_least);
+	assert_true(totals[0].is_least);
+	assert_true(totals[0].is_known);
+	assert_int_equal(totals[0].value, 15);
+	assert_false(process_total_growth(now, totals, before, then, 0, &grown));
+	free(totals);
+	free(then);
+	snapshot_free(before);
+	snapshot_free(now);
+}
+
 static bool growth(struct snapshot *before, struct snapshot *now, uint64_t *ret)
 {
 	struct process_total *then, *totals;
@@ -97,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exited_threads_count),
 		cmocka_unit_test(a_thread_that_was_not_measured_makes_the_sum_unknown),
+		cmocka_unit_test(without_exited_threads_it_is_at_least),
 		cmocka_unit_test(growth_is_of_the_same_process_only),
 	};
 
