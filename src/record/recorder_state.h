@@ -45,6 +45,7 @@ struct recorder {
 	int signal_fd;
 	struct loop_timer tick_due, end_due, commit_due, burst_due;
 	struct schedule schedule;
+	struct expiry expiry;
 	struct budget budget;
 	struct sampling *sampling;
 	struct lifecycle *life; /* NULL: no events */
@@ -58,8 +59,6 @@ struct recorder {
 	uint64_t ticks;			  /* taken */
 	uint64_t pending;		  /* events since the last commit */
 	uint64_t begin_ns;		  /* CLOCK_MONOTONIC */
-	uint64_t expired_ns;		  /* when old data was last dropped */
-	uint64_t boot_unix_ns;		  /* when the host booted, by the wall clock at that time */
 	uint64_t missed;		  /* ticks since the last one that was kept */
 	uint64_t cpu_ns;		  /* of this process at the last tick */
 	uint64_t cpu_read_ns;		  /* when that was read; CLOCK_MONOTONIC */

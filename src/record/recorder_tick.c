@@ -24,10 +24,6 @@
 #include "render/record/record_json.h"
 #include "trace/life/lifecycle.h"
 
-#define EXPIRE_NS (3600 * NS_PER_SECOND)
-/* Smaller corrections of the clock are normal. */
-#define CLOCK_STEP_NS (60 * NS_PER_SECOND)
-
 void recorder_tick_clear(struct recorder_tick *tick)
 {
 	snapshot_free(tick->snapshot);
@@ -256,34 +252,20 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 	return status;
 }
 
-/*
- * Whether the wall clock was set since old data was last looked at.  It may be wrong now, and what
- * it calls old would be lost.
- */
-static bool was_clock_set(struct recorder *recorder)
+static void expire(struct recorder *recorder)
 {
-	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
-	uint64_t was_ns = TAKE(recorder->boot_unix_ns, boot_ns);
-	uint64_t step_ns = boot_ns > was_ns ? boot_ns - was_ns : was_ns - boot_ns;
-
-	return was_ns && step_ns > CLOCK_STEP_NS;
-}
-
-static void expire(struct recorder *recorder, uint64_t now_ns)
-{
+	uint64_t unix_ns = clock_ns(CLOCK_REALTIME);
+	enum expiry_answer answer =
+		expiry_ask(&recorder->expiry, clock_ns(CLOCK_BOOTTIME), unix_ns);
 	struct error error = { 0 };
-	int status;
 
-	if (recorder->expired_ns && now_ns - recorder->expired_ns < EXPIRE_NS)
-		return;
-	recorder->expired_ns = now_ns;
-	if (was_clock_set(recorder)) {
+	if (answer == EXPIRY_CLOCK_WAS_SET)
 		recorder->options->note("the clock was set: nothing is dropped by its age before "
 					"an hour has passed");
+	if (answer != EXPIRY_NOW)
 		return;
-	}
-	status = history_expire(recorder->history, clock_ns(CLOCK_REALTIME), &error);
-	recorder_judge(recorder, &recorder->store_fault, status, &error,
+	recorder_judge(recorder, &recorder->store_fault,
+		       history_expire(recorder->history, unix_ns, &error), &error,
 		       "the store can be written");
 }
 
@@ -338,7 +320,7 @@ void recorder_take_tick(void *context)
 	write_lines(recorder);
 	server_publish_sample(recorder->server, &recorder->last.sample);
 	spend(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, threads);
-	expire(recorder, monotonic_ns());
+	expire(recorder);
 	if (is_over(recorder))
 		loop_stop(&recorder->loop);
 }
