@@ -3,6 +3,7 @@
  * One tick: takes a snapshot, judges it, and keeps and shows it.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,9 @@ static void spend(struct recorder *recorder, uint64_t cost_ns, uint64_t threads)
 	bool has_rss = host_sample_has(sample, HOST_VALUE_recorder_rss_bytes);
 	double rss = has_rss ? sample->values[HOST_VALUE_recorder_rss_bytes] : 0;
 
+	/* What was freed is given back where it counts: one large tick would look like all others. */
+	if (rss > (double)BUDGET_RSS_BYTES)
+		malloc_trim(0);
 	cost_ns += TAKE(recorder->burst_cost_ns, 0);
 	if (recorder->ticks > 1 &&
 	    budget_spent(&recorder->budget, cost_ns, threads, has_rss, (uint64_t)rss))
