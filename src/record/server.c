@@ -32,7 +32,7 @@ static void disconnect(struct connection *connection)
 	text_free(&connection->backlog);
 	connection->request = connection->backlog = (struct text){ 0 };
 	connection->sent = 0;
-	connection->streams = connection->is_lost = false;
+	connection->streams = connection->is_lost = connection->has_left = false;
 }
 
 static bool is_answerable(const struct connection *connection)
@@ -50,7 +50,7 @@ void server_settle(struct connection *connection)
 	struct server *server = connection->server;
 
 	if (connection->is_lost) {
-		server->dropped++;
+		server->dropped += !connection->has_left;
 		disconnect(connection);
 		return;
 	}

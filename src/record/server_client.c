@@ -20,6 +20,7 @@ void connection_flush(struct connection *connection)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0) {
+			connection->has_left |= errno == EPIPE || errno == ECONNRESET;
 			connection->is_lost |= errno != EAGAIN;
 			return;
 		}

@@ -23,7 +23,8 @@ struct connection {
 	size_t sent;	     /* of the backlog */
 	uint64_t taken_ns;   /* when the client last took some of it; CLOCK_MONOTONIC */
 	bool streams;
-	bool is_lost; /* to be closed: it did not read, or broke the rules */
+	bool is_lost;  /* to be closed: it did not read, or broke the rules */
+	bool has_left; /* to be closed: the other side did */
 };
 
 struct server {

@@ -239,6 +239,20 @@ static void who_does_not_read_is_dropped_and_counted(void **state)
 	close(fd);
 }
 
+static void who_leaves_is_not_dropped(void **state)
+{
+	const struct life_event event = { .kind = LIFE_EXEC, .comm = "x" };
+	int fd = connect_raw();
+
+	(void)state;
+	assert_true(send(fd, "{\"method\":\"stream\"}\n", 20, 0) == 20);
+	serve();
+	close(fd);
+	server_publish_event(server, &event);
+	server_publish_event(server, &event);
+	assert_int_equal(server_dropped(server), 0);
+}
+
 static void too_many_clients_are_refused(void **state)
 {
 	int fds[SERVER_CLIENTS + 1];
@@ -410,6 +424,7 @@ int main(void)
 		TEST(an_endless_line_ends_the_connection),
 		TEST(a_stream_gets_events_of_others_without_command_lines),
 		TEST(who_does_not_read_is_dropped_and_counted),
+		TEST(who_leaves_is_not_dropped),
 		TEST(too_many_clients_are_refused),
 		TEST(a_user_has_some_connections_and_hears_why_not_more),
 		TEST(strangers_leave_places_for_root),
