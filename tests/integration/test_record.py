@@ -92,6 +92,9 @@ class Ticks(Case):
             self.assertEqual(len(found), 1)
             self.assertEqual(found[0]["nr_threads"], len(support.threads_of(workload.pid)))
             self.assertGreater(found[0]["rss_bytes"], 0)
+            self.assertEqual(found[0]["ppid"], os.getpid())
+            self.assertEqual(rows(recorder.store, "SELECT ppid FROM processes WHERE pid = ?", workload.pid),
+                             [(os.getpid(),)])
             host = latest["host"]
             self.assertGreater(host["memory_total_bytes"], host["memory_available_bytes"])
             self.assertIn(host["pressure_level"], ["none", "low", "medium", "high", "critical", "unknown"])

@@ -94,13 +94,15 @@ void describe_zombies(const struct rule_subject *subject, const struct rule_meas
 					" processes have ended and nobody waits for them:");
 	for (size_t i = 0; i < processes->list.count && named < ZOMBIES_NAMED; i++) {
 		const struct followed *process = processes->list.data[i];
+		int32_t parent;
 
 		if (!rule_is_old_zombie(subject, process))
 			continue;
 		text_append_string(out, named++ ? ", " : " ");
 		append_name(out, process);
-		text_format(out, " of parent %" PRId32,
-			    subject->now->processes[process->row].parent);
+		parent = snapshot_parent(subject->now, process->row);
+		if (parent)
+			text_format(out, " of parent %" PRId32, parent);
 	}
 }
 

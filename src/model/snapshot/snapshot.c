@@ -152,6 +152,15 @@ int64_t snapshot_find_process(const struct snapshot *snapshot, int32_t tgid)
 	return (int64_t)(uintptr_t)number_map_get(&snapshot->process_index, tgid) - 1;
 }
 
+int32_t snapshot_parent(const struct snapshot *snapshot, uint32_t row)
+{
+	uint64_t parent;
+
+	if (snapshot->processes[row].parent)
+		return snapshot->processes[row].parent;
+	return snapshot_get(snapshot, METRIC_ppid, row, &parent) ? (int32_t)parent : 0;
+}
+
 int snapshot_add_task(struct snapshot *snapshot, const struct task *task, uint32_t *ret_row)
 {
 	size_t row = snapshot->task_count;

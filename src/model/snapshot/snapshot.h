@@ -144,6 +144,8 @@ int snapshot_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row)
 int snapshot_add_process(struct snapshot *snapshot, int32_t tgid, uint32_t *ret_row);
 /* The row of `tgid`, the last one if there are several, or -1. */
 int64_t snapshot_find_process(const struct snapshot *snapshot, int32_t tgid);
+/* The parent of a process: a run has it in the row, a capture as a metric.  0: not known, or none. */
+int32_t snapshot_parent(const struct snapshot *snapshot, uint32_t row);
 
 /* Makes room for so many tasks in all, at best before the first one is added.  0 or -ENOMEM. */
 int snapshot_reserve(struct snapshot *snapshot, size_t tasks);

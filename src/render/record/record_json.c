@@ -153,6 +153,7 @@ void process_json(struct json *json, const struct snapshot *snapshot, uint32_t r
 {
 	const struct process *process = &snapshot->processes[row];
 	const char *pcomm = snapshot_text(snapshot, process->pcomm);
+	int32_t parent = snapshot_parent(snapshot, row);
 	uint64_t value;
 
 	json_begin_object(json);
@@ -160,8 +161,8 @@ void process_json(struct json *json, const struct snapshot *snapshot, uint32_t r
 	json_member_u64(json, "ts_ns", figures->unix_ns);
 	json_member_i64(json, "pid", process->tgid);
 	json_member_u64(json, "start_time_ns", process->start_time_ns);
-	if (process->parent)
-		json_member_i64(json, "ppid", process->parent);
+	if (parent)
+		json_member_i64(json, "ppid", parent);
 	json_member_string(json, "comm", pcomm);
 	if (process->cmdline && shows_command)
 		json_member_string(json, "cmd", snapshot_text(snapshot, process->cmdline));

@@ -254,7 +254,7 @@ static struct names names_of(const struct snapshot *snapshot, uint32_t row,
 		.exe = process->exe ? snapshot_text(snapshot, process->exe) : NULL,
 		.user = process->user ? snapshot_text(snapshot, process->user) : NULL,
 		.cgroup = first && first->cgroup ? snapshot_text(snapshot, first->cgroup) : NULL,
-		.parent = process->parent,
+		.parent = snapshot_parent(snapshot, row),
 	};
 
 	names.has_uid = snapshot_get(snapshot, METRIC_uid, row, &names.uid);

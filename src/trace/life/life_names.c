@@ -17,22 +17,13 @@
 #define GENERATIONS_MAX 64
 #define ABSENCES_MAX 2 /* the exit of a process may arrive after a snapshot that lacks it */
 
-/* A run has the parent of a process in its row, a capture as a metric. */
-int32_t life_parent(const struct snapshot *snapshot, size_t row)
-{
-	uint64_t parent;
-
-	if (snapshot->processes[row].parent)
-		return snapshot->processes[row].parent;
-	return snapshot_get(snapshot, METRIC_ppid, (uint32_t)row, &parent) ? (int32_t)parent : 0;
-}
-
 bool life_is_kernel_thread(const struct snapshot *snapshot, size_t row)
 {
 	const struct process *process = &snapshot->processes[row];
 
 	return !process->cmdline && !process->exe &&
-	       (life_parent(snapshot, row) == KERNEL_PARENT || process->tgid == KERNEL_PARENT) &&
+	       (snapshot_parent(snapshot, (uint32_t)row) == KERNEL_PARENT ||
+		process->tgid == KERNEL_PARENT) &&
 	       snapshot_find_process(snapshot, KERNEL_PARENT) >= 0;
 }
 
@@ -62,7 +53,7 @@ static void learn(struct lifecycle *lifecycle, const struct snapshot *snapshot, 
 			return;
 		snprintf(entry->comm, sizeof(entry->comm), "%s",
 			 snapshot_text(snapshot, process->pcomm));
-		entry->parent_pid = life_parent(snapshot, row);
+		entry->parent_pid = snapshot_parent(snapshot, (uint32_t)row);
 	}
 	entry->absences = 0;
 	if (!entry->has_uid && snapshot_get(snapshot, METRIC_uid, (uint32_t)row, &uid)) {
@@ -137,7 +128,7 @@ bool life_is_in_scope(const struct lifecycle *lifecycle, const struct snapshot *
 		return true;
 	if (is_member(lifecycle, process->tgid, process->start_time_ns))
 		return true;
-	parent = life_parent(snapshot, row);
+	parent = snapshot_parent(snapshot, (uint32_t)row);
 	return parent && is_member(lifecycle, parent, 0);
 }
 
@@ -149,7 +140,7 @@ static int mark(struct lifecycle *lifecycle, const struct snapshot *snapshot, si
 		.is_found = true,
 		.event.kind = LIFE_SPAWN,
 		.event.task = { process->tgid, process->tgid, process->start_time_ns },
-		.event.parent_pid = life_parent(snapshot, row),
+		.event.parent_pid = snapshot_parent(snapshot, (uint32_t)row),
 	};
 	struct life_entry *entry =
 		life_table_find(&lifecycle->table, process->tgid, process->start_time_ns);

@@ -25,7 +25,7 @@ static void begin_report(const struct snapshot *snapshot, size_t row, enum life_
 	*ret = (struct life_report){
 		.event.kind = kind,
 		.event.task = { process->tgid, process->tgid, process->start_time_ns },
-		.event.parent_pid = life_parent(snapshot, row),
+		.event.parent_pid = snapshot_parent(snapshot, (uint32_t)row),
 		.time_ns = monotonic_ns(),
 	};
 	snprintf(ret->event.comm, sizeof(ret->event.comm), "%s",

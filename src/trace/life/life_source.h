@@ -95,7 +95,6 @@ int life_find_scope(struct lifecycle *lifecycle, struct error *error);
 
 /* What a snapshot says of a process: whether it is a kernel thread, ... */
 bool life_is_kernel_thread(const struct snapshot *snapshot, size_t row);
-int32_t life_parent(const struct snapshot *snapshot, size_t row); /* 0: not known */
 /* ... and a number that stands for its program's path; 0: not known. */
 uint64_t life_program(const struct snapshot *snapshot, size_t row);
 
