@@ -55,9 +55,13 @@ struct bpf_dynptr {
 #define PF_KTHREAD 0x00200000
 
 /* Values of task_struct.__state. */
+#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
 #define __TASK_STOPPED 0x0004
 #define __TASK_TRACED 0x0008
 #define TASK_DEAD 0x0080
+#define TASK_NOLOAD 0x0400 /* with TASK_UNINTERRUPTIBLE: idle */
+#define TASK_RTLOCK_WAIT 0x1000
 #define TASK_FROZEN 0x8000 /* since 6.1 */
 
 /* Values of thread_info, which mark a 32-bit system call. */

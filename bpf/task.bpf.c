@@ -13,6 +13,7 @@
  * directly.  Pointers are read with bpf_probe_read_kernel(), whose results are plain numbers to
  * the verifier.  Only pointers with many members behind them are worth the search.
  */
+#include "activity.bpf.h"
 #include "cgroup.bpf.h"
 #include "identity.bpf.h"
 #include "resident.bpf.h"
@@ -304,11 +305,13 @@ static __always_inline int section_is_in(enum task_section section)
 	return record.head.sections & 1 << section;
 }
 
-static __always_inline void head_fill(struct task_struct *task, __u32 size)
+static __always_inline void head_fill(struct task_struct *task, __u32 size, __u64 activity)
 {
 	record.head.sections = 1 << TASK_SECTION_TASK | 1 << TASK_SECTION_CPUS;
 	record.head.size = size;
-	if (only_identity)
+	if (activity)
+		section_add(TASK_SECTION_ACTIVITY, sizeof(activity_fields));
+	if (only_identity || only_activity)
 		return;
 	if (task->pid == task->tgid)
 		section_add(TASK_SECTION_GROUP, sizeof(group_fields));
@@ -321,6 +324,21 @@ static __always_inline void head_fill(struct task_struct *task, __u32 size)
 		section_add(TASK_SECTION_NAME, sizeof(name_fields));
 }
 
+/* A record of an active thread, in a walk for these alone. */
+static __always_inline void active_write(struct task_struct *task, struct seq_file *output,
+					 __u32 size, __u64 state)
+{
+	record.task.present = identity_fill(task, &record.task);
+	comm_copy(task, record.task.comm);
+	latest_set = 0;
+	record.task.cgroup_id = cgroup_id_find(task);
+	if (record.task.cgroup_id)
+		record.task.present |= BIT(TASK, cgroup_id);
+	bpf_seq_write(output, &record, size);
+	activity_fill(task, state);
+	bpf_seq_write(output, &activity_fields, sizeof(activity_fields));
+}
+
 SEC("iter/task")
 int dump_task(struct bpf_iter__task *context)
 {
@@ -328,6 +346,7 @@ int dump_task(struct bpf_iter__task *context)
 	struct task_struct *task = context->task;
 	__u32 words = affinity_words;
 	__u32 size = sizeof(record.head) + sizeof(record.task) + words * sizeof(__u64);
+	__u64 activity = 0;
 
 	if (!task || words > TASK_AFFINITY_WORDS_MAX)
 		return 0;
@@ -337,8 +356,19 @@ int dump_task(struct bpf_iter__task *context)
 	if (context->meta->seq_num == 0) {
 		reader_find();
 		cpu_offsets_find();
+		if (with_activity)
+			activity_begin();
 	}
-	head_fill(task, size);
+	if (with_activity) {
+		activity = active_state(task);
+		if (only_activity && !activity)
+			return 0;
+	}
+	head_fill(task, size, activity);
+	if (only_activity) {
+		active_write(task, output, size, activity);
+		return 0;
+	}
 	if (only_identity) {
 		record.task.present = identity_fill(task, &record.task);
 		bpf_seq_write(output, &record, size);
@@ -363,6 +393,10 @@ int dump_task(struct bpf_iter__task *context)
 	if (section_is_in(TASK_SECTION_NAME)) {
 		name_fill(task);
 		bpf_seq_write(output, &name_fields, sizeof(name_fields));
+	}
+	if (activity && section_is_in(TASK_SECTION_ACTIVITY)) {
+		activity_fill(task, activity);
+		bpf_seq_write(output, &activity_fields, sizeof(activity_fields));
 	}
 	return 0;
 }

@@ -27,6 +27,7 @@
 #define TASK_FDS_MAX 4096 /* descriptors of larger tables are not counted */
 #define TASK_SCOPE_FD 200 /* the same as SCOPE_FD, which BPF code cannot include */
 #define TASK_SCOPE_FD_COUNT 8
+#define TASK_STACK_FRAMES 32
 #define TASK_AFFINITY_WORDS_MAX 128 /* 8192 CPUs, the largest NR_CPUS of the supported kernels */
 
 enum task_section {
@@ -36,6 +37,7 @@ enum task_section {
 	TASK_SECTION_DELAY, /* tasks that have delay accounting */
 	TASK_SECTION_STATS, /* when asked for, on kernels that have them */
 	TASK_SECTION_NAME,  /* kernel threads */
+	TASK_SECTION_ACTIVITY, /* active threads, when asked for: see activity.bpf.h */
 	TASK_SECTION_COUNT,
 };
 
@@ -260,6 +262,24 @@ struct name_fields {
 	__u64 has_full_worker_name; /* this kernel does not cut a worker's name to comm's size */
 	char full[TASK_NAME_SIZE];  /* empty when comm is the whole name */
 	char description[TASK_DESCRIPTION_SIZE];
+};
+
+enum task_activity_flag {
+	TASK_ACTIVITY_ON_CPU = 1 << 0,
+	TASK_ACTIVITY_IN_CALL = 1 << 1,	 /* `number` of `abi`; not known while it is on a CPU */
+	TASK_ACTIVITY_NO_STACK = 1 << 2, /* there were as many stacks as the reader wanted */
+};
+
+struct activity_fields {
+	__u64 state; /* 'R', 'S' or 'D', as ps shows it */
+	__u64 flags;
+	__u64 reason; /* enum tree_wait_reason, of one that waits */
+	__u64 abi;    /* enum tree_abi */
+	__u64 number;
+	__u64 process_start; /* start_boottime of the leader */
+	char process_comm[TASK_COMM_SIZE];
+	__u64 frame_count;		 /* 0 while it is on a CPU */
+	__u64 frames[TASK_STACK_FRAMES]; /* return addresses in the kernel, the innermost first */
 };
 
 enum { TASK_FIELDS(TASK_BIT_TASK, TASK_BIT_TASK) TASK_BIT_COUNT };

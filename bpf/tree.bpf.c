@@ -263,11 +263,12 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 	sequence_step(state);
 	thread_leave(task, state, now, clock);
 	off_cpu_begin(state);
+	state->wait.now_ns = state->out_ns;
 	/* A task that was about to sleep stays runnable when a signal came. */
 	if (!task_state || !task->__state)
 		state->reason = RUNNABLE;
 	else
-		state->reason = wait_reason_of(task, state, task_state, true);
+		state->reason = wait_reason_of(task, &state->wait, task_state, true);
 	if (may_have_scopes(task))
 		scope_leave(state);
 	sequence_step(state);

@@ -88,7 +88,7 @@ __noinline int off_cpu_fill(struct thread_state *state, struct interval *interva
 	record->sequence = state->off_sequence + 1;
 	record->block_ns = state->out_ns;
 	record->wake_ns = run_ns - interval->queued_ns;
-	record->object = interval->reason == RUNNABLE ? 0 : state->object;
+	record->object = interval->reason == RUNNABLE ? 0 : state->wait.object;
 	record->reason = interval->reason == RUNNABLE ? TREE_WAIT_OTHER : interval->reason;
 	record->open = 0;
 	record->threshold_ns = threshold_ns;
@@ -280,7 +280,7 @@ static __always_inline void off_cpu_begin(struct thread_state *state)
 {
 	__u32 class;
 
-	state->object = 0;
+	state->wait.object = 0;
 	if (!want_waits)
 		return;
 	class = waker_class_read(&state->early_waker);

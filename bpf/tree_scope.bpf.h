@@ -12,7 +12,7 @@
 #ifndef BPF_TREE_SCOPE_BPF_H
 #define BPF_TREE_SCOPE_BPF_H
 
-#include "tree_wait.bpf.h"
+#include "tree_state.bpf.h"
 
 #define SCOPE_SUMS_MAX 16384
 #define SCOPE_PROCESSES_MAX 4096

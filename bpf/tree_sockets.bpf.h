@@ -6,7 +6,7 @@
 #ifndef BPF_TREE_SOCKETS_BPF_H
 #define BPF_TREE_SOCKETS_BPF_H
 
-#include "tree_wait.bpf.h"
+#include "tree_state.bpf.h"
 
 #define MSG_PEEK 2
 #define MSG_ERRQUEUE 0x2000

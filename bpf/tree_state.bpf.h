@@ -10,6 +10,7 @@
 
 #include "identity.bpf.h"
 #include "tree.h"
+#include "wait.bpf.h"
 
 /*
  * Room for the final accounts of some 5,000 threads that end at once, before their reader gets a
@@ -18,28 +19,12 @@
 #define RING_BYTES (16 << 20)
 #define PROCESSES_MAX (1 << 16)
 #define RUNNABLE 0xff /* a reason: off its CPU, but ready to run */
-#define DESCRIPTORS_CACHED 4
-#define COUNTERS_KNOWN 4
 
 enum phase {
 	PHASE_ARMED,  /* nothing counts before its exec */
 	PHASE_JOINED, /* on its CPU since it joined, at in_ns */
 	PHASE_LEFT,   /* left its CPU at out_ns; it may be on one again */
 	PHASE_ENDED,
-};
-
-/*
- * The kinds of the descriptors that a thread waited for last, by the lowest bits of their numbers.
- */
-struct descriptors {
-	struct {
-		__u64 operations; /* the file's; each kind of file has its own */
-		__u64 class;	  /* a reason, or CLASS_SOCKET */
-	} known[DESCRIPTORS_CACHED];
-	__u64 last; /* call and descriptor of the last wait that was examined */
-	__u64 last_ns;
-	__u64 last_class;
-	__u64 last_inode;
 };
 
 /* The task, or interrupt, that woke a thread last. */
@@ -69,22 +54,19 @@ struct thread_state {
 	__u32 sequence;
 	__u8 phase;
 	__u8 reason;
-	__u8 call_reason; /* reason of the last call that blocked it, plus 1; 0: none yet */
-	__u64 in_ns;	  /* when it came onto the CPU that it left at out_ns */
+	__u64 in_ns; /* when it came onto the CPU that it left at out_ns */
 	__u64 out_ns;
 	__u64 arrival;	    /* the same as in_ns, by the scheduler's clock */
 	__u64 clock_offset; /* from the scheduler's clock to ours, at out_ns */
 	__u64 run_delay;    /* at out_ns */
 	__u64 cpu_ns;	    /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
-	struct descriptors descriptors;
-	__u64 counters[COUNTERS_KNOWN]; /* addresses of futexes that it knows not to be locks */
+	struct wait_memory wait;
 	__u32 serial;
 	__u32 off_sequence; /* of times off the CPU that were sent */
 	__u32 forks;	    /* since out_ns */
 	__u32 forks_before; /* before out_ns, since the last that was sent */
 	__u32 creator;
-	__u64 object;		  /* that it waits for */
 	struct waker waker;	  /* who ended the time off the CPU since out_ns */
 	struct waker early_waker; /* who woke it before it left: ends the next one */
 	struct short_waits shorts;
@@ -132,7 +114,6 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
-const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 const volatile __u32 want_calls = 0;
 const volatile __u32 want_waits = 0;
 const volatile __u32 since_start = 0; /* tasks that are found have counted from their start */

@@ -9,7 +9,7 @@
 #ifndef BPF_TREE_WAKING_BPF_H
 #define BPF_TREE_WAKING_BPF_H
 
-#include "tree_wait.bpf.h"
+#include "tree_state.bpf.h"
 
 #define PREEMPT_SERVING_SOFTIRQ 0x000100
 #define PREEMPT_HARDIRQ_OR_NMI 0xff0000

@@ -56,9 +56,9 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 
 	identity_fill(task, &seed_state);
 	seed_state.user_ns = seed_state.system_ns = 0;
-	seed_state.call_reason = 0;
-	seed_state.object = 0;
-	__builtin_memset(seed_state.counters, 0, sizeof(seed_state.counters));
+	seed_state.wait.call_reason = 0;
+	seed_state.wait.object = 0;
+	__builtin_memset(seed_state.wait.counters, 0, sizeof(seed_state.wait.counters));
 	seed_state.seed_pass = seed_pass;
 	if (seed_mode != TREE_SEED_ARM) {
 		usage_begin(task, &seed_state, 0);
@@ -71,7 +71,7 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		seed_state.phase = task->on_cpu ? PHASE_JOINED : PHASE_LEFT;
 		seed_state.arrival = seed_state.phase == PHASE_LEFT ? task_arrival(task) : 0;
 		seed_state.reason =
-			task->__state ? wait_reason_of(task, &seed_state, task->__state, false) :
+			task->__state ? wait_reason_of(task, &seed_state.wait, task->__state, false) :
 					RUNNABLE;
 	}
 	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);

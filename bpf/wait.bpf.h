@@ -3,10 +3,10 @@
  * Finds out why a thread leaves its CPU: from its state, from what the kernel does for it, and
  * from the system call that it is in, with that call's arguments.
  */
-#ifndef BPF_TREE_WAIT_BPF_H
-#define BPF_TREE_WAIT_BPF_H
+#ifndef BPF_WAIT_BPF_H
+#define BPF_WAIT_BPF_H
 
-#include "tree_state.bpf.h"
+#include "call.bpf.h"
 
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
@@ -42,51 +42,39 @@
 #define UNIX98_PTY_MAJORS 8
 #define MAJOR_SHIFT 20
 
-/* A system call, read from the registers on the kernel stack. */
-struct call {
-	__u32 abi;
-	__s32 number; /* negative: not in one */
-	__u64 first;
-	__u64 second;
-	__u64 third;
+#define DESCRIPTORS_CACHED 4
+#define COUNTERS_KNOWN 4
+
+/*
+ * The kinds of the descriptors that a thread waited for last, by the lowest bits of their numbers.
+ */
+struct descriptors {
+	struct {
+		__u64 operations; /* the file's; each kind of file has its own */
+		__u64 class;	  /* a reason, or CLASS_SOCKET */
+	} known[DESCRIPTORS_CACHED];
+	__u64 last; /* call and descriptor of the last wait that was examined */
+	__u64 last_ns;
+	__u64 last_class;
+	__u64 last_inode;
 };
 
-static __always_inline bool is_arm64(void)
-{
-	return bpf_core_field_exists(struct pt_regs___arm64, syscallno);
-}
+/* What is known from a thread's earlier waits.  All zeros: nothing. */
+struct wait_memory {
+	__u64 now_ns; /* set before a thread examines its own wait */
+	__u64 object; /* that it waits for; found with the reason */
+	struct descriptors descriptors;
+	__u64 counters[COUNTERS_KNOWN]; /* addresses of futexes that it knows not to be locks */
+	__u32 call_reason; /* reason of the last call that blocked it, plus 1; 0: none yet */
+};
 
-static __always_inline __u32 task_abi(struct task_struct *task)
-{
-	if (is_arm64())
-		return task->thread_info.flags & TIF_32BIT_ARM64 ? TREE_ABI_COMPAT :
-								   TREE_ABI_NATIVE;
-	if (bpf_core_field_exists(task->thread_info.status) && task->thread_info.status & TS_COMPAT)
-		return TREE_ABI_COMPAT;
-	return TREE_ABI_NATIVE;
-}
+/* How the functions are declared that are worth checking by themselves, where there are many calls. */
+#ifndef WAIT_FUNCTION
+#define WAIT_FUNCTION __noinline
+#endif
 
-static __always_inline void call_read(struct task_struct *task, struct call *ret)
-{
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
-
-	ret->abi = task_abi(task);
-	if (is_arm64()) {
-		struct pt_regs___arm64 *arm64 = (void *)registers;
-
-		ret->number = arm64->syscallno;
-		ret->first = arm64->orig_x0;
-		ret->second = arm64->user_regs.regs[1];
-		ret->third = arm64->user_regs.regs[2];
-	} else {
-		ret->number = (__s32)registers->orig_ax;
-		ret->first = ret->abi == TREE_ABI_COMPAT ? registers->bx : registers->di;
-		ret->second = ret->abi == TREE_ABI_COMPAT ? registers->cx : registers->si;
-		ret->third = registers->dx;
-		if (ret->number > 0 && ret->number & X32_SYSCALL_BIT)
-			ret->abi = TREE_ABI_UNKNOWN;
-	}
-}
+/* By number: native system calls, then compatible ones. */
+const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
 
 static __always_inline __u32 rule_of(__u32 abi, __u32 number)
 {
@@ -197,7 +185,7 @@ static __always_inline __u32 descriptor_class(struct descriptors *descriptors, s
  * through a helper also where it could follow pointers: whenever the verifier meets a pointer in a
  * task, it searches all types of the kernel.
  */
-__noinline __u32 file_class_of(struct descriptors *descriptors, __u64 files, __u32 fd)
+WAIT_FUNCTION __u32 file_class_of(struct descriptors *descriptors, __u64 files, __u32 fd)
 {
 	const struct fdtable *table = BPF_CORE_READ((const struct files_struct *)files, fdt);
 
@@ -217,18 +205,18 @@ static __always_inline __u32 descriptor_class_of(struct task_struct *task,
  * the same call begins this soon after one that was examined, it is taken to be of the same kind:
  * there was hardly time to close the descriptor, open something else, and wait for that.
  */
-static __always_inline __u32 awaited_class(struct task_struct *task, struct thread_state *state,
+static __always_inline __u32 awaited_class(struct task_struct *task, struct wait_memory *memory,
 					   const struct call *call)
 {
-	struct descriptors *descriptors = &state->descriptors;
+	struct descriptors *descriptors = &memory->descriptors;
 	__u64 key = (__u64)call->number << 32 | (__u32)call->first;
 
-	if (descriptors->last != key || state->out_ns - descriptors->last_ns >= AWAITED_NS) {
+	if (descriptors->last != key || memory->now_ns - descriptors->last_ns >= AWAITED_NS) {
 		descriptors->last = key;
-		descriptors->last_ns = state->out_ns;
+		descriptors->last_ns = memory->now_ns;
 		descriptors->last_class = descriptor_class_of(task, descriptors, call->first);
 	}
-	state->object = descriptors->last_inode;
+	memory->object = descriptors->last_inode;
 	return descriptors->last_class;
 }
 
@@ -267,7 +255,7 @@ static long examine_thread(__u32 index, struct exit_word_search *search)
  * process ends: that is how threads are joined.  Few waits get this far, and threads are usually
  * joined in the order of the list.
  */
-__noinline __u32 is_exit_word(__u64 signal, __u64 word)
+WAIT_FUNCTION __u32 is_exit_word(__u64 signal, __u64 word)
 {
 	struct list_head *head =
 		(void *)(signal + bpf_core_field_offset(struct signal_struct, thread_head));
@@ -297,10 +285,10 @@ static __always_inline bool is_lock_value(__u64 command, __u32 value)
  * Counters (conditions of Rust and newer glibc, barriers) have such values as well when they pass
  * them.  They are known by the other values that the thread found in the same word before.
  */
-static __always_inline __u32 word_reason(struct thread_state *state, __u64 word, __u64 command,
+static __always_inline __u32 word_reason(struct wait_memory *memory, __u64 word, __u64 command,
 					 __u32 value)
 {
-	__u64 *counter = &state->counters[(word >> 2) & (COUNTERS_KNOWN - 1)];
+	__u64 *counter = &memory->counters[(word >> 2) & (COUNTERS_KNOWN - 1)];
 
 	if (!is_lock_value(command, value)) {
 		*counter = word;
@@ -329,7 +317,7 @@ static __always_inline bool is_shared_semaphore(__u64 word, bool is_current)
  * What a word is used for.  Where that cannot be known it counts as a condition: parked workers of
  * Go (FUTEX_WAIT for a change from 0) and Java (conditions of glibc) are among these.
  */
-static __always_inline __u32 futex_reason(struct task_struct *task, struct thread_state *state,
+static __always_inline __u32 futex_reason(struct task_struct *task, struct wait_memory *memory,
 					  const struct call *call, bool is_current)
 {
 	__u64 command = call->second & FUTEX_COMMAND_MASK;
@@ -346,15 +334,15 @@ static __always_inline __u32 futex_reason(struct task_struct *task, struct threa
 	if (is_shared && command == FUTEX_WAIT_BITSET && value == 0 &&
 	    is_shared_semaphore(call->first, is_current))
 		return TREE_WAIT_LOCK;
-	return word_reason(state, call->first, command, value);
+	return word_reason(memory, call->first, command, value);
 }
 
-static __always_inline __u32 rule_reason(struct task_struct *task, struct thread_state *state,
+static __always_inline __u32 rule_reason(struct task_struct *task, struct wait_memory *memory,
 					 const struct call *call, __u32 rule, bool is_current)
 {
 	if (rule == TREE_RULE_FUTEX) {
-		state->object = call->first;
-		return futex_reason(task, state, call, is_current);
+		memory->object = call->first;
+		return futex_reason(task, memory, call, is_current);
 	}
 	if (rule == TREE_RULE_POLL)
 		return call->first || call->second ? TREE_WAIT_POLL : TREE_WAIT_TIMER;
@@ -362,8 +350,8 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;
 	if (rule == TREE_RULE_BY_FD || rule == TREE_RULE_FCNTL)
-		rule = is_current ? awaited_class(task, state, call) :
-				    descriptor_class_of(task, &state->descriptors, call->first);
+		rule = is_current ? awaited_class(task, memory, call) :
+				    descriptor_class_of(task, &memory->descriptors, call->first);
 	return rule & 0xff;
 }
 
@@ -371,7 +359,7 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct thread
  * After a stop or a signal, some calls continue as restart_syscall, which does not say which call
  * it was.
  */
-static __always_inline __u32 call_reason(struct task_struct *task, struct thread_state *state,
+static __always_inline __u32 call_reason(struct task_struct *task, struct wait_memory *memory,
 					 bool is_current)
 {
 	__u32 rule, reason;
@@ -382,27 +370,27 @@ static __always_inline __u32 call_reason(struct task_struct *task, struct thread
 		return TREE_WAIT_MEMORY;
 	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
 	if (rule == TREE_RULE_RESTART)
-		return state->call_reason ? state->call_reason - 1 : TREE_WAIT_OTHER;
-	reason = rule_reason(task, state, &call, rule, is_current);
-	state->call_reason = reason + 1;
+		return memory->call_reason ? memory->call_reason - 1 : TREE_WAIT_OTHER;
+	reason = rule_reason(task, memory, &call, rule, is_current);
+	memory->call_reason = reason + 1;
 	return reason;
 }
 
-static __always_inline __u32 stopped_by(struct thread_state *state, __u64 what)
+static __always_inline __u32 stopped_by(struct wait_memory *memory, __u64 what)
 {
-	state->object = what;
+	memory->object = what;
 	return TREE_WAIT_STOPPED;
 }
 
-static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thread_state *state,
+static __always_inline __u32 wait_reason_of(struct task_struct *task, struct wait_memory *memory,
 					    __u32 task_state, bool is_current)
 {
 	if (task->jobctl & JOBCTL_TRAP_FREEZE || task_state & TASK_FROZEN)
-		return stopped_by(state, TREE_STOPPED_FROZEN);
+		return stopped_by(memory, TREE_STOPPED_FROZEN);
 	if (task_state & __TASK_TRACED)
-		return stopped_by(state, TREE_STOPPED_TRACED);
+		return stopped_by(memory, TREE_STOPPED_TRACED);
 	if (task_state & __TASK_STOPPED)
-		return stopped_by(state, TREE_STOPPED_SIGNAL);
+		return stopped_by(memory, TREE_STOPPED_SIGNAL);
 	if (task->flags & PF_MEMALLOC)
 		return TREE_WAIT_MEMORY;
 	if (bpf_core_field_exists(task->in_memstall) && BPF_CORE_READ_BITFIELD(task, in_memstall))
@@ -411,7 +399,7 @@ static __always_inline __u32 wait_reason_of(struct task_struct *task, struct thr
 		return TREE_WAIT_DISK;
 	if (task->flags & PF_EXITING)
 		return TREE_WAIT_OTHER;
-	return call_reason(task, state, is_current);
+	return call_reason(task, memory, is_current);
 }
 
 #endif
