@@ -192,8 +192,8 @@ static bool tries_iterator(const struct sampling *sampling)
  */
 static int open_iterator(struct sampling *sampling, struct error *error)
 {
-	int status = task_iterator_open(sampling->host, sampling->gates, &sampling->iterator,
-					&sampling->no_iterator);
+	int status = task_iterator_open(sampling->host, sampling->gates, sampling->options.activity,
+					&sampling->iterator, &sampling->no_iterator);
 
 	if (status == -ENOMEM || (status < 0 && sampling->options.lister == LIST_BPF))
 		return error_set(error, status, "%s", sampling->no_iterator.message);
@@ -211,6 +211,9 @@ int sampling_open(const struct host *host, const struct capture_options *options
 	sampling->host = host;
 	sampling->options = *options;
 	gates_read(host, sampling->gates);
+	status = activity_reader_init(&sampling->activity, host);
+	if (status < 0)
+		return error_set(error, status, "out of memory");
 	sampling->proc_is_foreign = tries_iterator(sampling) && !proc_numbers_are_ours(host);
 	status = sampling_check(sampling, error);
 	if (status == 0 && tries_iterator(sampling))
@@ -234,14 +237,18 @@ void sampling_close(struct sampling *sampling)
 	process_facts_clear(&sampling->facts);
 	host_figure_files_clear(&sampling->figures);
 	jemalloc_close(sampling->jemalloc);
+	activity_reader_clear(&sampling->activity);
 	free(sampling);
 }
 
 int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error *error)
 {
-	int status = take(sampling, ret, error);
-	bool iterator_failed = sampling->iterator && sampling->no_iterator.message[0];
+	bool iterator_failed;
+	int status;
 
+	sampling_begin_activity(sampling);
+	status = take(sampling, ret, error);
+	iterator_failed = sampling->iterator && sampling->no_iterator.message[0];
 	if (status < 0 && iterator_failed && sampling->options.lister == LIST_BPF)
 		error_set(error, status, "%s", sampling->no_iterator.message);
 	else if (status < 0 && iterator_failed && status != -ENOMEM) {
@@ -250,6 +257,7 @@ int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error
 		sampling->iterator = NULL;
 		status = take(sampling, ret, error);
 	}
+	sampling_end_activity(sampling);
 	return status < 0 ? error_set(error, status, "the capture failed: %s", strerror(-status)) :
 			    0;
 }

@@ -15,6 +15,7 @@
 
 #include "metric/metric.h"
 
+struct activity;
 struct error;
 struct host;
 struct snapshot;
@@ -56,6 +57,7 @@ struct capture_options {
 	size_t pid_count;
 	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
 	bool smaps;		 /* also read memory by kind of page, which is slow */
+	bool activity;		 /* load what sampling_activity() needs */
 	bool no_jemalloc_oracle; /* run no code, not even trusted code, to find heap counters */
 	unsigned jemalloc_ms;	 /* time for finding heap counters; 0: JEMALLOC_BUDGET_MS */
 };
@@ -87,6 +89,21 @@ static inline void sampling_close_pointer(struct sampling **sampling)
 {
 	sampling_close(*sampling);
 }
+
+/*
+ * What active threads do (model/record/activity.h), of a sampling that was opened for it.
+ *
+ * sampling_plan_activity() makes the next sample's walk look at it, too; sampling_take_activity()
+ * walks for it alone: 0, or a negative errno with a sentence.  Which threads are active depends on
+ * the walk before, whatever kind it was.  sampling_activity() is what the last sample or walk found,
+ * until the next one, and may be
+ * cut down; NULL when it did not look.  sampling_lacks_activity() says why it cannot be
+ * had; NULL when it can.
+ */
+void sampling_plan_activity(struct sampling *sampling);
+int sampling_take_activity(struct sampling *sampling, struct error *error);
+struct activity *sampling_activity(struct sampling *sampling);
+const char *sampling_lacks_activity(const struct sampling *sampling);
 
 /* A sampling of one snapshot: opens, takes, closes. */
 int capture_take(const struct host *host, const struct capture_options *options,

@@ -12,6 +12,7 @@
 
 #include "base/collection/array.h"
 #include "base/error.h"
+#include "collect/activity/activity_reader.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
 #include "collect/host/host_figures.h"
@@ -89,6 +90,7 @@ struct sampling {
 	struct error no_iterator;	/* why the iterator does not work, if it was tried */
 	struct process_facts facts;
 	struct host_figure_files figures;
+	struct activity_reader activity;
 	struct jemalloc_source *jemalloc; /* NULL until the first sample with heap counters */
 };
 
@@ -232,6 +234,10 @@ int procfs_fill_gaps(struct capture *capture);
  * snapshot_finish(), while the rows of these tasks are still the last ones.  0 or -ENOMEM.
  */
 int taskstats_collect(struct capture *capture);
+
+/* Around each sample, for its activity. */
+void sampling_begin_activity(struct sampling *sampling);
+void sampling_end_activity(struct sampling *sampling);
 
 /* The steps of a sample.  Each returns 0, or a negative errno where the sample cannot go on. */
 #define COLLECTOR(function, needs_proc) int function(struct capture *capture);

@@ -173,6 +173,9 @@ static int read_process(struct scope_walk *walk, const struct process *process,
 	if (status == -ENOENT)
 		return 0;
 	walk->users++;
+	if (walk->capture->sampling)
+		activity_scopes_note(&walk->capture->sampling->activity.scopes, process->tgid,
+				     process->start_time_ns);
 	return walk->scopes.is_on ? keep_scopes(walk, range) : 0; /* off: they are outdated */
 }
 

@@ -8,10 +8,11 @@
 #include "host/bpf.h"
 
 int task_iterator_open(const struct host *host, const struct gate gates[GATE_COUNT],
-		       struct task_iterator **ret, struct error *error)
+		       bool with_activity, struct task_iterator **ret, struct error *error)
 {
 	(void)host;
 	(void)gates;
+	(void)with_activity;
 	*ret = NULL;
 	return error_set(error, -ENOTSUP, HOST_NO_BPF);
 }
@@ -22,6 +23,14 @@ void task_iterator_close(struct task_iterator *iterator)
 }
 
 int task_iterator_list(struct task_iterator *iterator, struct capture *capture, struct error *error)
+{
+	(void)iterator;
+	(void)capture;
+	return error_set(error, -ENOTSUP, HOST_NO_BPF);
+}
+
+int task_iterator_activity(struct task_iterator *iterator, struct capture *capture,
+			   struct error *error)
 {
 	(void)iterator;
 	(void)capture;

@@ -173,11 +173,15 @@ static int decode(struct task_decoder *decoder, const struct task_record *record
 	return status;
 }
 
+uint64_t task_decoder_time_ns(const struct task_decoder *decoder, uint64_t start_boottime)
+{
+	return metric_from_raw(start_boottime + (uint64_t)decoder->boottime_offset_ns, RAW_FLOORED,
+			       &decoder->scale);
+}
+
 uint64_t task_decoder_start_ns(const struct task_decoder *decoder, const struct task_record *record)
 {
-	uint64_t start = record->task->start_boottime + (uint64_t)decoder->boottime_offset_ns;
-
-	return metric_from_raw(start, RAW_FLOORED, &decoder->scale);
+	return task_decoder_time_ns(decoder, record->task->start_boottime);
 }
 
 static int intern_comm(struct task_decoder *decoder, const struct task_record *record,

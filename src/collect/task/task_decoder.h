@@ -44,6 +44,9 @@ int task_decoder_add(struct task_decoder *decoder, const struct task_record *rec
 uint64_t task_decoder_start_ns(const struct task_decoder *decoder,
 			       const struct task_record *record);
 
+/* The same of any time since boot that the kernel has in a record. */
+uint64_t task_decoder_time_ns(const struct task_decoder *decoder, uint64_t start_boottime);
+
 /* Call after the last record: notes which metrics this kernel does not have.  0 or -ENOMEM. */
 int task_decoder_finish(const struct task_decoder *decoder);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/task/task_iterator.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +9,17 @@
 #include "base/error.h"
 #include "base/scope_layout.h"
 #include "bpf/task.h"
-#include "task.skel.h"
 #include "collect/proc/affinity.h"
 #include "collect/cgroup/cgroup_paths.h"
 #include "collect/collector.h"
+#include "collect/activity/activity_reader.h"
 #include "collect/task/task_decoder.h"
+#include "collect/task/task_iterator_parts.h"
 #include "collect/task/task_record.h"
 #include "host/bpf.h"
 
 /* Up to this many processes are walked one by one; for more, a walk over all tasks is filtered. */
 #define SINGLE_WALKS 256
-#define FEW 16 /* the same for a walk that writes little */
-
-_Static_assert(TASK_SCOPE_FD == SCOPE_FD && TASK_SCOPE_FD_COUNT == SCOPE_FD_TRIES,
-	       "the program looks at the descriptors that the library takes");
-
-struct task_iterator {
-	struct task_program *program;
-};
 
 /* One run of the program. */
 struct walk {
@@ -36,58 +28,9 @@ struct walk {
 	struct affinity_lists *affinity;
 	struct cgroup_paths *cgroups; /* NULL when paths are not wanted */
 	size_t affinity_words;
-};
-
-/* Only online CPUs are shown, so the mask is read up to the last online CPU. */
-static size_t affinity_words(const struct host *host)
-{
-	size_t words = host->online.word_count ? host->online.word_count : 1;
-
-	return words < TASK_AFFINITY_WORDS_MAX ? words : TASK_AFFINITY_WORDS_MAX;
-}
-
-static int load(const struct host *host, const struct gate gates[GATE_COUNT],
-		struct task_program **program)
-{
-	int cpus = libbpf_num_possible_cpus();
-
-	*program = task_program__open();
-	if (!*program)
-		return -ENOMEM;
-	(*program)->rodata->want_stats = gates[GATE_SCHEDSTATS].open;
-	(*program)->rodata->want_delays = gates[GATE_TASK_DELAY_ACCT].open;
-	(*program)->rodata->cpu_count = (uint32_t)(cpus > 0 ? cpus : 0);
-	(*program)->rodata->cgroup_hierarchy =
-		task_cgroup_number(host->cgroup.version, host->cgroup.controller);
-	(*program)->rodata->affinity_words = (uint32_t)affinity_words(host);
-	return task_program__load(*program);
-}
-
-void task_iterator_close(struct task_iterator *iterator)
-{
-	if (!iterator)
-		return;
-	task_program__destroy(iterator->program);
-	free(iterator);
-}
-
-int task_iterator_open(const struct host *host, const struct gate gates[GATE_COUNT],
-		       struct task_iterator **ret, struct error *error)
-{
+	struct activity_reader *activity; /* NULL: this walk does not look at it */
 	struct task_iterator *iterator;
-	int status = host_bpf_check(host, error);
-
-	if (status < 0)
-		return status;
-	iterator = calloc(1, sizeof(*iterator));
-	status = iterator ? load(host, gates, &iterator->program) : -ENOMEM;
-	if (status < 0) {
-		task_iterator_close(iterator);
-		return host_bpf_explain(status, error);
-	}
-	*ret = iterator;
-	return 0;
-}
+};
 
 static bool has_task_bit(const struct task_fields *task, unsigned bit)
 {
@@ -177,31 +120,13 @@ static int add(struct walk *walk, const struct task_record *record)
 	}
 	source_count(&capture->tallies[SOURCE_TASK_ITERATOR], 0);
 	status = task_decoder_add(&walk->decoder, record, cgroup);
+	if (status == 0 && walk->activity && record->activity)
+		status = task_activity_take(walk->iterator, walk->activity, &walk->decoder, record);
 	if (status == 0 && source_wanted(capture, SOURCE_JEMALLOC))
 		status = note_thread(capture, task);
 	if (status == 0 && record->group)
 		status = note_process(capture, record);
 	return status;
-}
-
-/* Takes all complete records.  Returns how many bytes they have, or a negative errno. */
-static ssize_t each_record(const char *bytes, size_t length, size_t words,
-			   int (*take)(void *context, struct task_record *record), void *context)
-{
-	size_t used = 0;
-
-	for (;;) {
-		struct task_record record;
-		int size = task_record_parse(bytes + used, length - used, words, &record);
-		int status;
-
-		if (size <= 0)
-			return size < 0 ? size : (ssize_t)used;
-		status = take(context, &record);
-		if (status < 0)
-			return status;
-		used += (size_t)size;
-	}
 }
 
 static int take_record(void *context, struct task_record *record)
@@ -216,7 +141,7 @@ static ssize_t consume(void *context, const void *bytes, size_t length)
 
 	if (host_clock(walk->capture->host, &now))
 		walk->decoder.boottime_ns = now.boottime_ns;
-	return each_record(bytes, length, walk->affinity_words, take_record, walk);
+	return task_records_each(bytes, length, walk->affinity_words, take_record, walk);
 }
 
 static bool was_named_before(const int32_t *pids, size_t index)
@@ -257,7 +182,7 @@ static int walk_init(struct walk *walk, struct capture *capture)
 	const struct host *host = capture->host;
 
 	walk->capture = capture;
-	walk->affinity_words = affinity_words(host);
+	walk->affinity_words = task_affinity_words(host);
 	walk->decoder.snapshot = capture->snapshot;
 	walk->decoder.scale = capture->scale;
 	if (!capture->gates[GATE_IRQ_DELAY].open)
@@ -287,90 +212,18 @@ static void walk_clear(struct walk *walk)
 
 int task_iterator_list(struct task_iterator *iterator, struct capture *capture, struct error *error)
 {
-	CLEANUP(walk_clear) struct walk walk = { 0 };
+	CLEANUP(walk_clear) struct walk walk = { .iterator = iterator };
 	int status = walk_init(&walk, capture);
 
+	if (status == 0 && capture->sampling && capture->sampling->activity.is_due)
+		walk.activity = &capture->sampling->activity;
+	if (status == 0 && walk.activity)
+		task_activity_begin(iterator, walk.activity, false);
 	if (status == 0)
-		status = walk_wanted(&walk, iterator->program->progs.dump_task.prog_fd);
+		status = walk_wanted(&walk, iterator->fd);
+	if (walk.activity)
+		task_activity_end(iterator);
 	if (status == 0)
 		status = task_decoder_finish(&walk.decoder);
 	return status < 0 ? host_bpf_explain(status, error) : 0;
-}
-
-/* The processes whose identity is checked again. */
-struct confirmation {
-	const struct capture *capture;
-	struct task_decoder decoder;
-	size_t affinity_words;
-	const uint32_t *rows;
-	enum process_change *changes;
-	size_t count;
-};
-
-static enum process_change find_change(const struct confirmation *confirmation,
-				       const struct process *process,
-				       const struct task_record *record)
-{
-	const struct walked_process *walked = walked_process_find(confirmation->capture, process);
-
-	if (process->tgid != (int32_t)record->task->tgid ||
-	    process->start_time_ns != task_decoder_start_ns(&confirmation->decoder, record))
-		return PROCESS_GONE;
-	return walked && walked->exec_id == record->task->exec_id ? PROCESS_SAME : PROCESS_EXECUTED;
-}
-
-static int confirm_process(void *context, struct task_record *record)
-{
-	struct confirmation *confirmation = context;
-	const struct snapshot *snapshot = confirmation->capture->snapshot;
-	size_t low = 0, high = confirmation->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct process *process = &snapshot->processes[confirmation->rows[middle]];
-
-		if (process->tgid < (int32_t)record->task->tgid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < confirmation->count && confirmation->changes[low] == PROCESS_GONE)
-		confirmation->changes[low] = find_change(
-			confirmation, &snapshot->processes[confirmation->rows[low]], record);
-	return 0;
-}
-
-static ssize_t consume_identities(void *context, const void *bytes, size_t length)
-{
-	struct confirmation *confirmation = context;
-
-	return each_record(bytes, length, confirmation->affinity_words, confirm_process,
-			   confirmation);
-}
-
-int task_iterator_confirm(struct task_iterator *iterator, const struct capture *capture,
-			  const uint32_t *rows, enum process_change *ret, size_t count,
-			  struct error *error)
-{
-	int program = iterator->program->progs.dump_task.prog_fd;
-	struct confirmation confirmation = {
-		.capture = capture,
-		.decoder = { .scale = capture->scale,
-			     .boottime_offset_ns = host_boottime_offset_ns(capture->host) },
-		.affinity_words = affinity_words(capture->host),
-		.rows = rows,
-		.changes = ret,
-		.count = count,
-	};
-	int status = 0;
-
-	memset(ret, 0, count * sizeof(*ret)); /* PROCESS_GONE */
-	iterator->program->bss->only_identity = 1;
-	for (size_t i = 0; i < count && count <= FEW && (status == 0 || status == -ESRCH); i++)
-		status = host_bpf_iterate(program, capture->snapshot->processes[rows[i]].tgid,
-					  consume_identities, &confirmation);
-	if (count > FEW || status == -ENOTSUP)
-		status = host_bpf_iterate(program, 0, consume_identities, &confirmation);
-	iterator->program->bss->only_identity = 0;
-	return status < 0 && status != -ESRCH ? host_bpf_explain(status, error) : 0;
 }

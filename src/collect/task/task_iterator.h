@@ -17,17 +17,27 @@ struct error;
 struct host;
 struct task_iterator;
 
-/* Loads the program.  0, or a negative errno with a sentence that a person can act on. */
+/*
+ * Loads the program, with_activity the one that can also look at that.  0, or a negative errno with a
+ * sentence that a person can act on.
+ */
 int task_iterator_open(const struct host *host, const struct gate gates[GATE_COUNT],
-		       struct task_iterator **ret, struct error *error);
+		       bool with_activity, struct task_iterator **ret, struct error *error);
 void task_iterator_close(struct task_iterator *iterator); /* NULL is allowed */
 
 /*
  * Adds the rows and values of the tasks that are wanted; leaves ordering (snapshot_finish) and the
- * reasons for absent values to the caller.  0, or a negative errno with a sentence.
+ * reasons for absent values to the caller.  If activity is due, this walk looks at it, too.  0, or a negative errno with a sentence.
  */
 int task_iterator_list(struct task_iterator *iterator, struct capture *capture,
 		       struct error *error);
+
+/*
+ * Walks only for the sampling's activity, of the tasks that are wanted; needs a program that was
+ * loaded for that.  0, or a negative errno with a sentence.
+ */
+int task_iterator_activity(struct task_iterator *iterator, struct capture *capture,
+			   struct error *error);
 
 enum process_change {
 	PROCESS_GONE,

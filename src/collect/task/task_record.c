@@ -13,6 +13,7 @@ static const size_t section_sizes[TASK_SECTION_COUNT] = {
 	[TASK_SECTION_DELAY] = sizeof(struct delay_fields),
 	[TASK_SECTION_STATS] = sizeof(struct stats_fields),
 	[TASK_SECTION_NAME] = sizeof(struct name_fields),
+	[TASK_SECTION_ACTIVITY] = sizeof(struct activity_fields),
 };
 
 /* Finds where the sections are, and the size of it all. */
@@ -62,6 +63,7 @@ int task_record_parse(const void *bytes, size_t length, size_t affinity_words,
 		.delay = sections[TASK_SECTION_DELAY],
 		.stats = sections[TASK_SECTION_STATS],
 		.name = sections[TASK_SECTION_NAME],
+		.activity = sections[TASK_SECTION_ACTIVITY],
 	};
 	return (int)size;
 }

@@ -16,6 +16,7 @@ struct task_record {
 	const struct delay_fields *delay;
 	const struct stats_fields *stats;
 	const struct name_fields *name;
+	const struct activity_fields *activity;
 };
 
 /*
