@@ -106,12 +106,14 @@ static const struct aging {
 	int (*drop)(struct history *history, uint64_t before, struct error *error);
 } aging[] = {
 	{ "activity", "ts_ns", AGE_RAW, NULL, NULL },
+	{ "activity_walks", "ts_ns", AGE_RAW, NULL, NULL },
 	{ "ticks", "ts_ns", AGE_RAW, NULL, drop_ticks },
 	{ "host_samples", "ts_ns", AGE_RAW, NULL, drop_samples },
 	{ "events", "ts_ns", AGE_EVENTS, NULL, NULL },
 	{ "process_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
 	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
-	{ "processes", "last_ns", AGE_EVENTS, "id NOT IN (SELECT process FROM process_minutes)",
+	{ "processes", "last_ns", AGE_EVENTS,
+	  "id NOT IN (SELECT process FROM process_minutes) AND id NOT IN (SELECT process FROM activity)",
 	  NULL },
 	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL, NULL },
 	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL, NULL },
@@ -239,6 +241,7 @@ static int expire(struct history *history, uint64_t now_unix_ns, struct error *e
 				      "DELETE FROM stacks WHERE hash NOT IN "
 				      "(SELECT stack FROM activity WHERE stack IS NOT NULL)",
 				      error);
+	known_rows_forget(&history->known);
 	if (status == 0)
 		status = shrink(history, error);
 	if (status == 0)

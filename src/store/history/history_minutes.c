@@ -311,6 +311,7 @@ static int write_names(struct history *history, struct minute_process *process,
 {
 	sqlite3_stmt *statement;
 	int index = 0, status = 0;
+	bool is_added;
 
 	if (!process->row) {
 		statement = history_statement(history, STATEMENT_PROCESS);
@@ -321,7 +322,12 @@ static int write_names(struct history *history, struct minute_process *process,
 		bind_number(statement, &index, unix_ns);
 		bind_number(statement, &index, unix_ns);
 		status = history_step(history, statement, error);
-		return status < 0 ? status : find_row(history, process, error);
+		is_added = sqlite3_changes(history->database.handle) > 0;
+		if (status == 0)
+			status = find_row(history, process, error);
+		if (status < 0 || is_added)
+			return status;
+		index = 0;
 	}
 	statement = history_statement(history, STATEMENT_PROCESS_RENAMED);
 	bind_names(statement, &index, names);

@@ -26,6 +26,9 @@ enum statement_id {
 	STATEMENT_ANOMALY,
 	STATEMENT_ANOMALY_CHANGE,
 	STATEMENT_META,
+	STATEMENT_WALK,
+	STATEMENT_STACK,
+	STATEMENT_ACTIVITY,
 	STATEMENT_COUNT,
 };
 
@@ -34,6 +37,22 @@ struct episode {
 	uint64_t id;
 	int64_t row;
 };
+
+#define KNOWN_PROCESSES 1024
+#define KNOWN_STACKS 4096
+
+/* Rows that were found or written lately; a place has the last that fell into it. */
+struct known_rows {
+	struct known_process {
+		int32_t pid;
+		uint64_t start_ns;
+		int64_t row;
+	} processes[KNOWN_PROCESSES];
+	uint64_t stacks[KNOWN_STACKS]; /* their hashes */
+};
+
+/* history_activity.c: they may not be there any more. */
+void known_rows_forget(struct known_rows *known);
 
 struct history {
 	struct database database;
@@ -54,6 +73,7 @@ struct history {
 	char boot_id[64];
 	int64_t boot; /* its row */
 	struct minutes *minutes;
+	struct known_rows known;
 	ARRAY_OF(struct episode) episodes;
 	/* What the open transaction has, and what was lost with earlier ones. */
 	uint64_t added_ticks, added_events, lost_ticks, lost_events;

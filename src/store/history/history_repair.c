@@ -232,6 +232,21 @@ static int copy_all(struct repair *repair, struct error *error)
 	if (status == 0)
 		repair->left_out += sqlite3_changes(repair->to.handle);
 	if (status == 0)
+		status = database_run(
+			&repair->to,
+			"DELETE FROM activity WHERE process NOT IN (SELECT id FROM "
+			"processes) OR ts_ns NOT IN (SELECT ts_ns FROM activity_walks)",
+			error);
+	if (status == 0)
+		repair->left_out += sqlite3_changes(repair->to.handle);
+	if (status == 0)
+		status = database_run(&repair->to,
+				      "UPDATE activity SET stack = NULL WHERE stack NOT IN "
+				      "(SELECT hash FROM stacks)",
+				      error);
+	if (status == 0)
+		repair->left_out += sqlite3_changes(repair->to.handle);
+	if (status == 0)
 		status = database_run(&repair->to,
 				      "DELETE FROM meta WHERE key='writer_pid'; COMMIT; "
 				      "PRAGMA wal_checkpoint(TRUNCATE)",

@@ -34,6 +34,11 @@ static const char *const statements[STATEMENT_COUNT] = {
 				   "pid=? AND start_time_ns=?",
 	[STATEMENT_MINUTE_LONGER] = "UPDATE process_minutes SET minutes=minutes+1, "
 				    "samples=samples+? WHERE rowid=?",
+	[STATEMENT_WALK] = "INSERT OR REPLACE INTO activity_walks(ts_ns, missed, threads, "
+			   "stacks_left_out, cost_ns) VALUES(?,?,?,?,?)",
+	[STATEMENT_STACK] = "INSERT OR IGNORE INTO stacks(hash, frames) VALUES(?,?)",
+	[STATEMENT_ACTIVITY] = "INSERT INTO activity(ts_ns, process, tid, comm, state, syscall, "
+			       "wait, stack, scope) VALUES(?,?,?,?,?,?,?,?,?)",
 	[STATEMENT_META] = "INSERT OR REPLACE INTO meta(key, value) VALUES(?,?)",
 };
 
@@ -100,6 +105,7 @@ int history_drop(struct history *history, int status, struct error *error)
 	history->boot_id[0] = '\0';
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
+	known_rows_forget(&history->known);
 	return status;
 }
 
