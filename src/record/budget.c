@@ -6,14 +6,15 @@
 #define PATIENCE_MOST (64 * 60) /* it doubles each time that this was a mistake */
 #define CHEAP 2			/* below one part in so many of the budget */
 
-#define WORDS_CGROUPS "heap counters, scopes, files of cgroups"
+#define WORDS_CGROUPS "activity, heap counters, scopes, files of cgroups"
 #define WORDS_BURSTS WORDS_CGROUPS ", samples out of turn"
 #define WORDS_THREADS WORDS_BURSTS ", rows of threads"
 
 static const char *const words[SHED_COUNT] = {
-	[SHED_HEAPS] = "heap counters", [SHED_SCOPES] = "heap counters, scopes",
-	[SHED_CGROUPS] = WORDS_CGROUPS, [SHED_BURSTS] = WORDS_BURSTS,
-	[SHED_THREADS] = WORDS_THREADS, [SHED_TICKS] = WORDS_THREADS ", every second tick",
+	[SHED_ACTIVITY] = "activity", [SHED_HEAPS] = "activity, heap counters",
+	[SHED_SCOPES] = "activity, heap counters, scopes", [SHED_CGROUPS] = WORDS_CGROUPS,
+	[SHED_BURSTS] = WORDS_BURSTS, [SHED_THREADS] = WORDS_THREADS,
+	[SHED_TICKS] = WORDS_THREADS ", every second tick",
 };
 
 const char *budget_words(enum budget_shed shed)
@@ -23,7 +24,12 @@ const char *budget_words(enum budget_shed shed)
 
 void budget_begin(struct budget *budget)
 {
-	*budget = (struct budget){ .patience = PATIENCE };
+	*budget = (struct budget){ .patience = PATIENCE, .most = SHED_COUNT - 1 };
+}
+
+void budget_begin_activity(struct budget *budget)
+{
+	*budget = (struct budget){ .patience = PATIENCE, .most = SHED_ACTIVITY };
 }
 
 static uint64_t allowed_ns(uint64_t threads)
@@ -39,7 +45,7 @@ static bool shed_more(struct budget *budget)
 		budget->patience *= 2;
 	budget->cheap_ticks = 0;
 	budget->cost_ns = 0;
-	if (budget->shed + 1 == SHED_COUNT)
+	if (budget->shed == budget->most)
 		return false;
 	budget->shed++;
 	return true;
@@ -54,13 +60,9 @@ static bool shed_less(struct budget *budget)
 	return true;
 }
 
-bool budget_spent(struct budget *budget, uint64_t cost_ns, uint64_t threads, bool has_rss,
-		  uint64_t rss_bytes)
+static bool spent(struct budget *budget, uint64_t cost_ns, uint64_t allowed, bool is_large,
+		  bool is_small)
 {
-	uint64_t allowed = allowed_ns(threads);
-	bool is_large = has_rss && rss_bytes > BUDGET_RSS_BYTES;
-	bool is_small = !has_rss || rss_bytes < BUDGET_RSS_BYTES / 4 * 3;
-
 	budget->cost_ns = budget->cost_ns ? budget->cost_ns - budget->cost_ns / SMOOTHING +
 						    cost_ns / SMOOTHING :
 					    cost_ns;
@@ -71,4 +73,19 @@ bool budget_spent(struct budget *budget, uint64_t cost_ns, uint64_t threads, boo
 		return false;
 	}
 	return ++budget->cheap_ticks >= budget->patience && shed_less(budget);
+}
+
+bool budget_spent(struct budget *budget, uint64_t cost_ns, uint64_t threads, bool has_rss,
+		  uint64_t rss_bytes)
+{
+	return spent(budget, cost_ns, allowed_ns(threads), has_rss && rss_bytes > BUDGET_RSS_BYTES,
+		     !has_rss || rss_bytes < BUDGET_RSS_BYTES / 4 * 3);
+}
+
+bool budget_spent_activity(struct budget *budget, uint64_t cost_ns, uint64_t threads)
+{
+	uint64_t allowed = threads * BUDGET_ACTIVITY_THREAD_NS;
+
+	return spent(budget, cost_ns, allowed > BUDGET_ACTIVITY_NS ? allowed : BUDGET_ACTIVITY_NS,
+		     false, true);
 }

@@ -69,6 +69,7 @@ static int open_sampling(struct recorder *recorder, struct error *error)
 	struct capture_options capture = {
 		.lister = options->lister,
 		.cgroup = options->cgroup,
+		.activity = !options->no_activity,
 		.no_jemalloc_oracle = true,
 	};
 
@@ -122,9 +123,12 @@ static void start_timers(struct recorder *recorder)
 	recorder->tick_due = timer(recorder_take_tick, recorder, recorder->schedule.next_ns);
 	recorder->burst_due = timer(recorder_take_burst, recorder, LOOP_NEVER);
 	recorder->commit_due = timer(recorder_commit, recorder, LOOP_NEVER);
+	recorder->activity_due = timer(recorder_take_activity, recorder, LOOP_NEVER);
 	recorder->end_due =
 		timer(stop, recorder, duration_ns ? recorder->begin_ns + duration_ns : LOOP_NEVER);
 	loop_add_timer(&recorder->loop, &recorder->tick_due);
+	loop_add_timer(&recorder->loop,
+		       &recorder->activity_due); /* after the tick, which may do it */
 	loop_add_timer(&recorder->loop, &recorder->burst_due);
 	loop_add_timer(&recorder->loop, &recorder->commit_due);
 	loop_add_timer(&recorder->loop, &recorder->end_due);
@@ -166,6 +170,9 @@ static void say_begin(struct recorder *recorder)
 		text_format(&sentence, "; events by %s", lifecycle_source(life));
 	if (life && lifecycle_reason(life))
 		text_format(&sentence, " (%s)", lifecycle_reason(life));
+	if (!recorder->has_activity && !recorder->options->no_activity)
+		text_format(&sentence, "; no activity (%s)",
+			    sampling_lacks_activity(recorder->sampling));
 	recorder->options->note(text_string(&sentence));
 }
 
@@ -220,6 +227,7 @@ int recorder_run(const struct recorder_options *options, struct error *error)
 	if (status < 0)
 		return error_set(error, status, "cannot record: %s", strerror(-status));
 	start_timers(&recorder);
+	recorder_begin_activity(&recorder);
 	say_begin(&recorder);
 	status = loop_run(&recorder.loop, NULL, NULL);
 	finish(&recorder);

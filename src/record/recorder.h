@@ -6,6 +6,7 @@
  *	recorder.c		opens and closes everything; the event loop
  *	recorder_tick.c		one tick: sample, judge, keep, show
  *	recorder_events.c	what happens between ticks
+ *	recorder_activity.c	what active threads do, each second
  *	recorder_losses.c	what the recorder itself could not do, counted
  *	recorder_answers.c	what clients of the socket can ask
  *	schedule, budget	when a tick is due, what it may cost
@@ -39,6 +40,7 @@ struct recorder_options {
 	enum task_lister lister;
 	const char *events; /* "bpf", "connector", "polling"; NULL: the best that works */
 	bool no_events;
+	bool no_activity;
 	uint32_t events_per_second; /* beyond that, events are counted instead of kept */
 	struct history_retention retention;
 	uint64_t jsonl_bytes;

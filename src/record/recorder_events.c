@@ -22,7 +22,7 @@
 /* Events are kept at most this long before they are durable and others can read them. */
 #define COMMIT_WAIT_NS NS_PER_SECOND
 
-static void note_pending(struct recorder *recorder)
+void recorder_note_pending(struct recorder *recorder)
 {
 	recorder->pending++;
 	if (recorder->commit_due.deadline_ns == LOOP_NEVER)
@@ -61,7 +61,7 @@ int recorder_take_event(void *context, const struct life_event *event)
 
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
-	note_pending(recorder);
+	recorder_note_pending(recorder);
 	write_event_line(recorder, event);
 	server_publish_event(recorder->server, event);
 	return detector_take_event(recorder->detector, event, recorder_take_anomaly, recorder);
@@ -122,7 +122,7 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
-	note_pending(recorder);
+	recorder_note_pending(recorder);
 	set_burst(recorder);
 	out = open_memstream(&line, &length);
 	if (!out)

@@ -24,6 +24,8 @@ static const struct {
 	{ "skipped_commands", "commands of --on-anomaly not started, because too many ran" },
 	{ "failed_commands", "commands of --on-anomaly that failed" },
 	{ "dropped_clients", "clients dropped or refused" },
+	{ "failed_activity", "looks at activity that failed" },
+	{ "missed_activity", "seconds without a look at activity, which came too late" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
@@ -36,6 +38,8 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		recorder->hooks.skipped,
 		recorder->hooks.failed,
 		recorder->server ? server_dropped(recorder->server) : 0,
+		recorder->activity_fault.count,
+		recorder->has_activity ? recorder->activity_schedule.missed : 0,
 	};
 
 	for (int i = 0; i < RECORDER_LOSSES; i++)

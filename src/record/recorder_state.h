@@ -35,7 +35,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 7
+#define RECORDER_LOSSES 9
 
 struct recorder {
 	const struct recorder_options *options;
@@ -43,7 +43,7 @@ struct recorder {
 	struct loop loop;
 	struct loop_fd signals;
 	int signal_fd;
-	struct loop_timer tick_due, end_due, commit_due, burst_due;
+	struct loop_timer tick_due, end_due, commit_due, burst_due, activity_due;
 	struct schedule schedule;
 	struct expiry expiry;
 	struct budget budget;
@@ -69,7 +69,13 @@ struct recorder {
 	int32_t *burst_pids;
 	size_t burst_count;
 	uint64_t burst_cost_ns; /* CPU since the last tick */
-	int failure;		/* ended the loop */
+	/* Activity: see recorder_activity.c. */
+	bool has_activity, has_noted_stacks;
+	struct schedule activity_schedule;
+	struct budget activity_budget;
+	uint64_t activity_missed; /* seconds since the last walk that was kept */
+	struct recorder_fault activity_fault;
+	int failure; /* ended the loop */
 };
 
 /* recorder_tick.c */
@@ -78,7 +84,19 @@ void recorder_tick_clear(struct recorder_tick *tick);
 /* What a process of the last tick did since the one before. */
 struct process_figures recorder_figures(const struct recorder *recorder, uint32_t row);
 
+/* recorder_activity.c */
+void recorder_begin_activity(struct recorder *recorder);
+/* Before a tick: lets its walk look at activity if that is due. */
+void recorder_plan_activity(struct recorder *recorder);
+/* After a walk that was to look at it; begin_cpu_ns is our CPU time when its cost began. */
+int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, struct error *error);
+void recorder_take_activity(void *recorder);
+/* Whether it is left out to stay within the budget. */
+bool recorder_sheds_activity(const struct recorder *recorder);
+
 /* recorder_events.c */
+/* What was added is committed soon. */
+void recorder_note_pending(struct recorder *recorder);
 void recorder_drain(void *recorder);
 void recorder_take_burst(void *recorder);
 /* Takes the events up to this snapshot. */

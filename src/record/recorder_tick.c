@@ -238,7 +238,9 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 		.sample = &recorder->last.sample,
 		.missed = recorder->missed,
 		.cost_ns = cost_ns,
-		.shed = budget_words(recorder->budget.shed),
+		.shed = budget_words(recorder->budget.shed == SHED_NOTHING ?
+					     recorder->activity_budget.shed :
+					     recorder->budget.shed),
 	};
 	int status = 0, committed;
 
@@ -246,6 +248,9 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 		status = snapshot_fold_threads(recorder->last.snapshot);
 	if (status == 0)
 		status = history_add_tick(recorder->history, &tick, error);
+	if (status == 0 && sampling_activity(recorder->sampling))
+		status =
+			recorder_keep_activity(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID), error);
 	recorder_keep_losses(recorder);
 	committed = history_commit(recorder->history, error);
 	recorder->pending = 0;
@@ -305,8 +310,10 @@ void recorder_take_tick(void *context)
 	struct recorder *recorder = context;
 	uint64_t begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), threads;
 	struct error error = { 0 };
-	int status = take_sample(recorder, &error);
+	int status;
 
+	recorder_plan_activity(recorder);
+	status = take_sample(recorder, &error);
 	recorder_judge(recorder, &recorder->sample_fault, status, &error, "samples can be taken");
 	recorder->missed += schedule_taken(&recorder->schedule, monotonic_ns());
 	recorder->tick_due.deadline_ns = recorder->schedule.next_ns;

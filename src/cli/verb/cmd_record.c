@@ -26,7 +26,7 @@ static struct {
 	struct option_number keep_raw, keep_minutes, keep_events, keep_outcomes, keep_bytes;
 	struct option_number jsonl_bytes, jsonl_files;
 	struct option_list thresholds;
-	bool no_socket, no_events, quiet, print_config;
+	bool no_socket, no_events, activity, no_activity, quiet, print_config;
 } args = {
 	.interval = { .value = 5 * NS_PER_SECOND },
 	.events_per_second = { .value = 2000 },
@@ -56,6 +56,8 @@ static const struct option options[] = {
 	{ 0, "source", OPTION_TEXT, &args.source, "WAY", "how tasks are listed", "auto|bpf|procfs" },
 	{ 0, "events", OPTION_TEXT, &args.events, "WAY", "how events of processes are found", "auto|bpf|connector|polling" },
 	{ 0, "no-events", OPTION_FLAG, &args.no_events, NULL, "record no events of processes", NULL },
+	{ 0, "activity", OPTION_FLAG, &args.activity, NULL, "record what active threads do, each second (default, where BPF works)", NULL },
+	{ 0, "no-activity", OPTION_FLAG, &args.no_activity, NULL, "do not record that", NULL },
 	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 2000)", NULL },
 	{ 0, "keep-raw", OPTION_DURATION, &args.keep_raw, "TIME", "keep full samples this long (default: 24h)", NULL },
 	{ 0, "keep-minutes", OPTION_DURATION, &args.keep_minutes, "TIME", "keep figures of each minute this long (default: 7d)", NULL },
@@ -109,6 +111,9 @@ static int check(struct error *error)
 		return error_set(error, -EINVAL, "--duration is more than 0");
 	if (args.tree.given && (args.tree.value == 0 || args.tree.value > INT_MAX))
 		return error_set(error, -EINVAL, "--tree takes the number of a process");
+	if (args.activity && args.no_activity)
+		return error_set(error, -EINVAL,
+				 "--activity and --no-activity exclude each other");
 	if (args.tree.given && args.cgroup)
 		return error_set(error, -EINVAL, "--tree and --cgroup exclude each other");
 	if (args.tree.given && args.no_events)
@@ -151,6 +156,7 @@ static struct recorder_options recorder_options(void)
 		.lister = lister(),
 		.events = chosen(args.events),
 		.no_events = args.no_events,
+		.no_activity = args.no_activity,
 		.events_per_second = (uint32_t)args.events_per_second.value,
 		.retention = { args.keep_raw.value, args.keep_minutes.value, args.keep_events.value,
 			       args.keep_outcomes.value, args.keep_bytes.value },
@@ -198,7 +204,8 @@ const struct command command_record = {
 		"used. All of it goes into one SQLite file that people can query, and any instant\n"
 		"of it can be used wherever a snapshot can: `taskscope show FILE@10:00`. Anomalies\n"
 		"(memory leaks, runaway processes, stalls, OOM kills and others) are episodes with\n"
-		"a beginning and an end.\n"
+		"a beginning and an end. Each second it also notes what active threads do, and in\n"
+		"which function of the kernel: `taskscope activity` sums it.\n"
 		"\n"
 		"It runs in the foreground until Ctrl-C, -d, or the end of --tree. Old data is\n"
 		"dropped by age and size. Its own cost is bounded, and it says what it left out to\n"
