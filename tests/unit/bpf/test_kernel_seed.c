@@ -96,7 +96,7 @@ static void what_waits_is_asked_what_for(void **state)
 	assert_int_equal(found->reason, TREE_WAIT_TIMER);
 	seed(&thread, TREE_SEED_PROCESS, 1);
 	assert_int_equal(thread_find(&thread.task)->reason, RUNNABLE);
-	assert_int_equal(thread_find(&thread.task)->call_reason, 0);
+	assert_int_equal(thread_find(&thread.task)->wait.call_reason, 0);
 }
 
 /* Each state is its own, though all are made in one place. */
@@ -109,11 +109,11 @@ static void nothing_of_one_task_is_left_in_the_next(void **state)
 	root.registers.orig_ax = CALL;
 	seed(&root, TREE_SEED_PROCESS, 1);
 	assert_int_equal(thread_find(&root.task)->user_ns, 350);
-	assert_int_equal(thread_find(&root.task)->call_reason, TREE_WAIT_TIMER + 1);
+	assert_int_equal(thread_find(&root.task)->wait.call_reason, TREE_WAIT_TIMER + 1);
 	seed(&thread, TREE_SEED_PROCESS, 1);
 	assert_int_equal(thread_find(&thread.task)->user_ns, 0);
 	assert_int_equal(thread_find(&thread.task)->system_ns, 0);
-	assert_int_equal(thread_find(&thread.task)->call_reason, 0);
+	assert_int_equal(thread_find(&thread.task)->wait.call_reason, 0);
 	assert_int_equal(thread_find(&thread.task)->seed_pass, 1);
 	assert_int_equal(process_of(10)->threads, 2);
 }

@@ -35,18 +35,18 @@ static void rule(__u8 value)
 
 static __u32 reason(void)
 {
-	return wait_reason_of(&actor.task, thread, SLEEPING, true);
+	return wait_reason_of(&actor.task, &thread->wait, SLEEPING, true);
 }
 
 static __u32 reason_of_another(void)
 {
-	return wait_reason_of(&actor.task, thread, SLEEPING, false);
+	return wait_reason_of(&actor.task, &thread->wait, SLEEPING, false);
 }
 
 /* By mode, and what is behind it. */
 static __u32 class_of(unsigned short mode)
 {
-	memset(&thread->descriptors, 0, sizeof(thread->descriptors));
+	memset(&thread->wait.descriptors, 0, sizeof(thread->wait.descriptors));
 	inode.i_mode = mode;
 	assert_int_equal(reason_of_another(), reason());
 	return reason();
@@ -60,9 +60,9 @@ static void the_state_comes_before_the_call(void **state)
 	rule(TREE_WAIT_TIMER);
 	assert_int_equal(reason(), TREE_WAIT_TIMER);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(wait_reason_of(&actor.task, thread, stops[i], true),
+		assert_int_equal(wait_reason_of(&actor.task, &thread->wait, stops[i], true),
 				 TREE_WAIT_STOPPED);
-		assert_int_equal(thread->object, TREE_STOPPED_SIGNAL + i);
+		assert_int_equal(thread->wait.object, TREE_STOPPED_SIGNAL + i);
 	}
 	actor.task.flags = PF_EXITING;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
@@ -78,7 +78,7 @@ static void the_state_comes_before_the_call(void **state)
 	assert_int_equal(reason(), TREE_WAIT_MEMORY);
 	actor.task.jobctl = JOBCTL_TRAP_FREEZE;
 	assert_int_equal(reason(), TREE_WAIT_STOPPED);
-	assert_int_equal(thread->object, TREE_STOPPED_FROZEN);
+	assert_int_equal(thread->wait.object, TREE_STOPPED_FROZEN);
 }
 
 static void who_is_in_no_call_waits_for_memory(void **state)
@@ -334,17 +334,17 @@ static void what_is_no_file_is_something_else(void **state)
 	assert_int_equal(reason(), TREE_WAIT_PIPE);
 	assert_int_equal(reason_of_another(), TREE_WAIT_PIPE);
 	actor.table.max_fds = 63;
-	thread->descriptors.last = 0;
+	thread->wait.descriptors.last = 0;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	assert_int_equal(reason_of_another(), TREE_WAIT_OTHER);
 	actor.files.fdt = NULL;
-	thread->descriptors.last = 0;
+	thread->wait.descriptors.last = 0;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	assert_int_equal(reason_of_another(), TREE_WAIT_OTHER);
 	actor.task.files = NULL;
-	thread->descriptors.last = 0;
+	thread->wait.descriptors.last = 0;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
-	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5),
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->wait.descriptors, 5),
 			 TREE_WAIT_OTHER);
 }
 
@@ -367,13 +367,16 @@ static void a_kind_is_remembered_by_its_operations(void **state)
 {
 	(void)state;
 	inode.i_mode = S_IFIFO;
-	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_PIPE);
-	assert_int_equal(thread->descriptors.known[1].operations, (__u64)file.f_op);
-	assert_int_equal(thread->descriptors.known[1].class, TREE_WAIT_PIPE);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->wait.descriptors, 5),
+			 TREE_WAIT_PIPE);
+	assert_int_equal(thread->wait.descriptors.known[1].operations, (__u64)file.f_op);
+	assert_int_equal(thread->wait.descriptors.known[1].class, TREE_WAIT_PIPE);
 	inode.i_mode = S_IFDIR;
-	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_PIPE);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->wait.descriptors, 5),
+			 TREE_WAIT_PIPE);
 	file.f_op = "other";
-	assert_int_equal(descriptor_class_of(&actor.task, &thread->descriptors, 5), TREE_WAIT_DISK);
+	assert_int_equal(descriptor_class_of(&actor.task, &thread->wait.descriptors, 5),
+			 TREE_WAIT_DISK);
 }
 
 static void a_wait_soon_after_is_of_the_same_kind(void **state)
@@ -381,14 +384,14 @@ static void a_wait_soon_after_is_of_the_same_kind(void **state)
 	(void)state;
 	rule(TREE_RULE_BY_FD);
 	inode.i_mode = S_IFIFO;
-	thread->out_ns = 50000;
+	thread->wait.now_ns = 50000;
 	assert_int_equal(reason(), TREE_WAIT_PIPE);
-	assert_int_equal(thread->descriptors.last, (__u64)CALL << 32 | 5);
-	assert_int_equal(thread->descriptors.last_ns, 50000);
+	assert_int_equal(thread->wait.descriptors.last, (__u64)CALL << 32 | 5);
+	assert_int_equal(thread->wait.descriptors.last_ns, 50000);
 	actor.descriptors[5] = NULL;
-	thread->out_ns += AWAITED_NS - 1;
+	thread->wait.now_ns += AWAITED_NS - 1;
 	assert_int_equal(reason(), TREE_WAIT_PIPE);
-	thread->out_ns++;
+	thread->wait.now_ns++;
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	actor.descriptors[5] = actor.descriptors[6] = &file;
 	actor.registers.di = 6;
@@ -403,8 +406,8 @@ static void a_thread_that_leaves_the_cpu_is_judged_by_its_own_files(void **state
 	inode.i_mode = S_IFIFO;
 	switch_at(1000, &actor, SLEEPING, &current);
 	assert_int_equal(thread->reason, TREE_WAIT_PIPE);
-	assert_int_equal(thread->descriptors.last, (__u64)CALL << 32 | 5);
-	assert_int_equal(thread->descriptors.last_ns, 1000);
+	assert_int_equal(thread->wait.descriptors.last, (__u64)CALL << 32 | 5);
+	assert_int_equal(thread->wait.descriptors.last_ns, 1000);
 }
 
 static void what_goes_on_is_what_it_was(void **state)
@@ -414,7 +417,7 @@ static void what_goes_on_is_what_it_was(void **state)
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	rule(TREE_WAIT_DISK);
 	reason();
-	assert_int_equal(thread->call_reason, TREE_WAIT_DISK + 1);
+	assert_int_equal(thread->wait.call_reason, TREE_WAIT_DISK + 1);
 	rule(TREE_RULE_RESTART | TREE_RULE_ENDLESS);
 	assert_int_equal(reason(), TREE_WAIT_DISK);
 	rule(TREE_WAIT_CHILD | TREE_RULE_NO_RESULT);

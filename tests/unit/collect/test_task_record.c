@@ -21,6 +21,7 @@ static struct {
 	struct delay_fields delay;
 	struct stats_fields stats;
 	struct name_fields name;
+	struct activity_fields activity;
 } full;
 
 static int make_record(void **state)
@@ -52,6 +53,7 @@ static void sections_are_found_in_their_order(void **state)
 	assert_ptr_equal(record.delay, &full.delay);
 	assert_ptr_equal(record.stats, &full.stats);
 	assert_ptr_equal(record.name, &full.name);
+	assert_ptr_equal(record.activity, &full.activity);
 }
 
 static void a_section_that_is_left_out_is_null(void **state)

@@ -38,7 +38,7 @@ static void costly_ticks_leave_out_more_and_more(void **state)
 
 	(void)state;
 	budget_begin(&budget);
-	for (int shed = SHED_HEAPS; shed < SHED_COUNT; shed++) {
+	for (int shed = SHED_ACTIVITY; shed < SHED_COUNT; shed++) {
 		assert_true(spend(&budget, BUDGET_TICK_NS + 1, 100));
 		assert_int_equal(budget.shed, shed);
 		/* Each step includes those before it. */
@@ -106,6 +106,25 @@ static void a_budget_that_is_half_used_regains_nothing(void **state)
 		assert_false(spend(&budget, BUDGET_TICK_NS * 3 / 4, 100));
 }
 
+static void activity_has_a_budget_of_its_own(void **state)
+{
+	struct budget budget;
+	int seconds = 1;
+
+	(void)state;
+	budget_begin_activity(&budget);
+	assert_false(budget_spent_activity(&budget, BUDGET_ACTIVITY_NS, 2000));
+	assert_false(budget_spent_activity(&budget, 4 * BUDGET_ACTIVITY_NS, 10000));
+	assert_true(budget_spent_activity(&budget, 20 * BUDGET_ACTIVITY_NS, 10000));
+	assert_int_equal(budget.shed, SHED_ACTIVITY);
+	/* There is nothing else that it could leave out. */
+	assert_false(budget_spent_activity(&budget, 20 * BUDGET_ACTIVITY_NS, 2000));
+	assert_int_equal(budget.shed, SHED_ACTIVITY);
+	while (!budget_spent_activity(&budget, 0, 2000))
+		assert_true(++seconds < 100000);
+	assert_int_equal(budget.shed, SHED_NOTHING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +134,7 @@ int main(void)
 		cmocka_unit_test(memory_counts_too),
 		cmocka_unit_test(what_was_left_out_comes_back_and_later_after_a_mistake),
 		cmocka_unit_test(a_budget_that_is_half_used_regains_nothing),
+		cmocka_unit_test(activity_has_a_budget_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
