@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How many bytes a recording takes, next to atop's raw file of the same host, each second in the same
-seconds; and what CPU time storing a tick takes: see recording.c.
+seconds; what CPU time storing a tick takes: see recording.c; and what looking at active threads each second
+adds to the CPU time of a recorder, as it counts that itself.
 
 Bytes are those by which the whole file grows after its first tick, tables for people and indexes
 included, and the share of a key frame.
@@ -14,6 +15,7 @@ import subprocess
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
 TICKS = 15 if QUICK else 60
+RECORDED = 21 if QUICK else 61 # seconds of a recorder, with a tick every 5
 CHAIN = 120 # ticks for each key frame
 
 
@@ -48,12 +50,32 @@ def measure_one(build, scratch, name):
             "atop": os.path.getsize(raw) / TICKS if atop and os.path.exists(raw) else None}
 
 
+def recorder_share(build, store, *options):
+    """CPU time of a recorder after its first two ticks, of one core."""
+    subprocess.run([build / "taskscope", "record", "--store", store, "-i", "5s", "-d", f"{RECORDED}s",
+                    "--no-socket", "-q", *options], check=True)
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        percents = [row[0] for row in database.execute("SELECT recorder_cpu_percent FROM host_samples ORDER BY ts_ns")]
+    return statistics.median(percents[2:]) / 100
+
+
+def measure_activity(build, scratch, name):
+    """What activity adds, and how many threads were active at once."""
+    store = f"{scratch}/{name}-active.db"
+    with_it, without = (recorder_share(build, store, "--activity"),
+                        recorder_share(build, f"{scratch}/{name}-without.db", "--no-activity"))
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        active, = database.execute("SELECT avg(threads) FROM activity_walks").fetchone()
+    return {"added": max(with_it - without, 0), "active": active}
+
+
 def measure(build, scratch, load):
-    """By population: this host as it is, and with 10,000 idle threads."""
+    """By population: this host as it is, and with 2,000 and 10,000 idle threads."""
     costs = {"this host as it is": measure_one(build, scratch, "idle")}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(load(build, 10, 1000))
-        costs["10,000 threads"] = measure_one(build, scratch, "many")
+    for name, processes in ("2,000 threads", 2), ("10,000 threads", 10):
+        with load(build, processes, 1000):
+            costs[name] = measure_one(build, scratch, str(processes))
+            costs[name]["activity"] = measure_activity(build, scratch, str(processes))
     return costs
 
 
@@ -64,12 +86,18 @@ def tables(costs):
     rows.append(["atop -w, bytes a sample",
                  *(f"{cost['atop']:,.0f}" if cost["atop"] else "-" for cost in costs.values())])
     rows.append(["CPU of storing a tick, ms", *(f"{cost['cpu'] * 1e3:.1f}" for cost in costs.values())])
+    rows.append(["threads active at once", *(f"{cost['activity']['active']:,.1f}" if "activity" in cost else "-"
+                                            for cost in costs.values())])
+    rows.append(["CPU that activity adds, of one core",
+                 *(f"{cost['activity']['added']:.2%}" if "activity" in cost else "-" for cost in costs.values())])
     yield rows
 
 
 def goals(costs):
     """As bench/run.py has them."""
     many = costs["10,000 threads"]
+    for name, most in ("2,000 threads", 0.005), ("10,000 threads", 0.02):
+        yield (f"CPU that activity adds, {name}", costs[name]["activity"]["added"], most, lambda share: f"{share:.2%}")
     if many["atop"]:
         yield ("bytes of a recording to atop's raw file, 10,000 threads", many["bytes"] / many["atop"], 1 / 5,
                lambda ratio: f"1/{1 / ratio:.1f}")

@@ -112,8 +112,7 @@ static int check(struct error *error)
 	if (args.tree.given && (args.tree.value == 0 || args.tree.value > INT_MAX))
 		return error_set(error, -EINVAL, "--tree takes the number of a process");
 	if (args.activity && args.no_activity)
-		return error_set(error, -EINVAL,
-				 "--activity and --no-activity exclude each other");
+		return error_set(error, -EINVAL, "--activity and --no-activity exclude each other");
 	if (args.tree.given && args.cgroup)
 		return error_set(error, -EINVAL, "--tree and --cgroup exclude each other");
 	if (args.tree.given && args.no_events)

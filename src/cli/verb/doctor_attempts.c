@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb/doctor_attempts.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
+#include "collect/capture.h"
 #include "host/host.h"
 #include "trace/life/lifecycle.h"
 #include "trace/tracer.h"
@@ -62,8 +64,23 @@ static void examine_lives(const struct host *host, struct attempts *attempts)
 	}
 }
 
-void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives)
+static void examine_activity(const struct host *host, struct attempts *attempts)
 {
+	CLEANUP(sampling_close_pointer) struct sampling *sampling = NULL;
+	const struct capture_options wanted = { .lister = LIST_BPF, .activity = true };
+	struct attempt *attempt = begin(host, attempts);
+
+	attempt->name = "bpf";
+	attempt->needs = sources[SOURCE_TASK_ITERATOR].needs;
+	attempt->misses = "what happens between two looks, a second apart";
+	if (host->live)
+		end(attempt, sampling_open(host, &wanted, &sampling, &attempt->reason));
+}
+
+void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives,
+		      struct attempts *activity)
+{
+	examine_activity(host, activity);
 	examine_tracers(host, tracers);
 	examine_lives(host, lives);
 }

@@ -24,8 +24,9 @@ struct attempts {
 	size_t count;
 };
 
-/* Tries all ways to follow a tree, and all sources of the events of a recording. */
-void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives);
+/* Tries all ways to follow a tree, and all sources of the events and the activity of a recording. */
+void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives,
+		      struct attempts *activity);
 
 void attempts_print(FILE *out, const char *title, const struct attempts *attempts);
 void attempts_json(struct json *json, const char *key, const struct attempts *attempts);

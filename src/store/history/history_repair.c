@@ -240,10 +240,11 @@ static int copy_all(struct repair *repair, struct error *error)
 	if (status == 0)
 		repair->left_out += sqlite3_changes(repair->to.handle);
 	if (status == 0)
-		status = database_run(&repair->to,
-				      "UPDATE activity SET stack = NULL WHERE stack NOT IN "
-				      "(SELECT hash FROM stacks)",
-				      error);
+		status = database_run(
+			&repair->to,
+			"UPDATE activity SET stack = NULL WHERE stack IS NOT NULL AND stack NOT IN "
+			"(SELECT hash FROM stacks)",
+			error);
 	if (status == 0)
 		repair->left_out += sqlite3_changes(repair->to.handle);
 	if (status == 0)

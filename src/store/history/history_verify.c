@@ -279,7 +279,7 @@ static const struct {
 	  "rows of activity are of no process" },
 	{ "SELECT count(*) FROM activity WHERE ts_ns NOT IN (SELECT ts_ns FROM activity_walks)",
 	  "rows of activity are of no walk" },
-	{ "SELECT count(*) FROM activity WHERE stack NOT IN (SELECT hash FROM stacks)",
+	{ "SELECT count(*) FROM activity WHERE stack IS NOT NULL AND stack NOT IN (SELECT hash FROM stacks)",
 	  "rows of activity have a stack that is not there" },
 	{ "SELECT count(*) FROM activity WHERE state NOT IN ('R', 'S', 'D') OR wait IS NULL",
 	  "rows of activity have no state or no wait" },
