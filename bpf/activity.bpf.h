@@ -81,11 +81,14 @@ static __always_inline bool has_switched(struct task_struct *task)
 	return last_walk_ns && switches->is_known && switches->latest != switches->before;
 }
 
+/* Threads of the kernel never entered it: their registers mean nothing. */
+#define PF_NO_CALL (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+
 static __always_inline bool is_in_call(struct task_struct *task)
 {
 	struct call call;
 
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER | PF_EXITING))
+	if (task->flags & (PF_NO_CALL | PF_EXITING))
 		return false;
 	call_read(task, &call);
 	activity_fields.abi = call.abi;
@@ -113,7 +116,7 @@ static __always_inline __u32 activity_reason(struct task_struct *task)
 	__u32 state = task->__state;
 
 	__builtin_memset(&activity_memory, 0, sizeof(activity_memory));
-	if (!(activity_fields.flags & TASK_ACTIVITY_IN_CALL) && task->flags & PF_KTHREAD)
+	if (task->flags & PF_NO_CALL)
 		return BPF_CORE_READ_BITFIELD(task, in_iowait) ? TREE_WAIT_DISK : TREE_WAIT_OTHER;
 	return wait_reason_of(task, &activity_memory, state, false);
 }

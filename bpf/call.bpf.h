@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The system call that a thread is in, with its first arguments.
+ * The system call that a thread is in, with its first arguments, and the rule that says what one
+ * waits for that is blocked in it.
  */
 #ifndef BPF_CALL_BPF_H
 #define BPF_CALL_BPF_H
@@ -52,6 +53,19 @@ static __always_inline void call_read(struct task_struct *task, struct call *ret
 		if (ret->number > 0 && ret->number & X32_SYSCALL_BIT)
 			ret->abi = TREE_ABI_UNKNOWN;
 	}
+}
+
+/* By number: native system calls, then compatible ones. */
+const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
+
+static __always_inline __u32 rule_of(__u32 abi, __u32 number)
+{
+	__u32 index = abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
+
+	if (number >= TREE_CALL_NUMBERS || abi == TREE_ABI_UNKNOWN)
+		return TREE_WAIT_OTHER;
+	barrier_var(index);
+	return rules[index & (2 * TREE_CALL_NUMBERS - 1)];
 }
 
 #endif

@@ -73,19 +73,6 @@ struct wait_memory {
 #define WAIT_FUNCTION __noinline
 #endif
 
-/* By number: native system calls, then compatible ones. */
-const volatile __u8 rules[2 * TREE_CALL_NUMBERS] = {};
-
-static __always_inline __u32 rule_of(__u32 abi, __u32 number)
-{
-	__u32 index = abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
-
-	if (number >= TREE_CALL_NUMBERS || abi == TREE_ABI_UNKNOWN)
-		return TREE_WAIT_OTHER;
-	barrier_var(index);
-	return rules[index & (2 * TREE_CALL_NUMBERS - 1)];
-}
-
 /* Some file systems have no files on a disk: a wait there is for what the file stands for. */
 static __always_inline __u32 file_class(const struct inode *inode)
 {

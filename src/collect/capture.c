@@ -211,7 +211,7 @@ int sampling_open(const struct host *host, const struct capture_options *options
 	sampling->host = host;
 	sampling->options = *options;
 	gates_read(host, sampling->gates);
-	status = activity_reader_init(&sampling->activity, host);
+	status = options->activity ? activity_reader_init(&sampling->activity, host) : 0;
 	if (status < 0)
 		return error_set(error, status, "out of memory");
 	sampling->proc_is_foreign = tries_iterator(sampling) && !proc_numbers_are_ours(host);

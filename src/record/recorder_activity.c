@@ -36,6 +36,8 @@ void recorder_begin_activity(struct recorder *recorder)
 	if (recorder->has_activity)
 		recorder->activity_due.deadline_ns = recorder->activity_schedule.next_ns;
 	(void)history_set_meta(recorder->history, "activity", why ? why : "each second", &error);
+	/* What an earlier recorder could not do may work now. */
+	(void)history_set_meta(recorder->history, "activity_stacks", NULL, &error);
 }
 
 void recorder_plan_activity(struct recorder *recorder)

@@ -173,7 +173,7 @@ static int read_process(struct scope_walk *walk, const struct process *process,
 	if (status == -ENOENT)
 		return 0;
 	walk->users++;
-	if (walk->capture->sampling)
+	if (walk->capture->options->activity)
 		activity_scopes_note(&walk->capture->sampling->activity.scopes, process->tgid,
 				     process->start_time_ns);
 	return walk->scopes.is_on ? keep_scopes(walk, range) : 0; /* off: they are outdated */
