@@ -31,6 +31,10 @@
 #define WOKEN_SURE 0.6
 /* A wait with a time limit is a sleep, or a wait for work that did not come. */
 #define TIMED_SURE 0.65
+/* A thread that may collect garbage, by its name, also does other work. */
+#define COLLECTOR_SURE 0.65
+/* Threads that do not get a lock at all may have nothing to do: some park idle workers like that. */
+#define KEPT_OUT_SURE 0.65
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -217,6 +221,10 @@ static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
 		return WOKEN_SURE;
 	if (cause == CAUSE_SLEEP && facts->timed > facts->wait[WAIT_TIMER])
 		return TIMED_SURE;
+	if (cause == CAUSE_GC && crew_may_be_collector(facts->who->thread))
+		return COLLECTOR_SURE;
+	if (cause == CAUSE_CPU && verdict_is_kept_out(facts))
+		return KEPT_OUT_SURE;
 	return 1;
 }
 

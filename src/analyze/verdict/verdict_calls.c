@@ -33,7 +33,8 @@ static const struct {
 	{ "epoll_wait", LIST_POLL },	 { "epoll_pwait", LIST_POLL },
 	{ "epoll_pwait2", LIST_POLL },	 { "sched_yield", LIST_YIELD },
 	{ "connect", LIST_CONNECT },	 { "accept", LIST_ACCEPT },
-	{ "accept4", LIST_ACCEPT },
+	{ "accept4", LIST_ACCEPT },	 { "wait4", LIST_WAIT },
+	{ "waitid", LIST_WAIT },	 { "waitpid", LIST_WAIT },
 };
 
 enum call_list call_list_of(const char *name)

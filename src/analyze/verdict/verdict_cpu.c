@@ -88,10 +88,16 @@ static void take(struct split *split, enum cpu_purpose purpose, double wanted)
 	split->kernel = at_least_0(split->kernel - taken);
 }
 
+/* Calls for the end of a child that neither waited for it nor can have found one that ended. */
+static double vain_child_calls(const struct tree_sums *sums)
+{
+	return at_least_0(sums->lists[LIST_WAIT].count - sums->child_waits - sums->processes);
+}
+
 /* Calls that asked in vain.  A poll did not, if it waited or if others then did something. */
 static double vain_calls(const struct tree_sums *sums)
 {
-	double asked = sums->again + sums->lists[LIST_YIELD].count;
+	double asked = sums->again + sums->lists[LIST_YIELD].count + vain_child_calls(sums);
 	double polls = sums->lists[LIST_POLL].count;
 	double others = sums->calls.count - polls - asked;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What single threads show that neither the sums of a tree nor its critical path do. */
 #include <string.h>
+#include <strings.h>
 
 #include "analyze/verdict/verdict_facts.h"
 #include "analyze/verdict/verdict_numbers.h"
@@ -13,8 +14,36 @@
 struct walk {
 	const struct run *run;
 	struct crew *crew;
-	double cpu, held; /* sums; the second by CPU time */
+	double cpu, held;    /* sums; the second by CPU time */
+	double lives, locks; /* of the others: all time but that in the queue, and that on locks */
 };
+
+/* Names that virtual machines and interpreters give to the threads that collect garbage. */
+static bool is_collector(const char *thread)
+{
+	static const char *const names[] = { "GC Thread", "G1 ",   "Shenandoah", "ZWorker",
+					     "XWorker",	  "ParGC", ".NET GC",	 ".NET BGC" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strncmp(thread, names[i], strlen(names[i])) == 0)
+			return true;
+	return strcasecmp(thread, "gc") == 0 || strncasecmp(thread, "gc-", 3) == 0 ||
+	       strncasecmp(thread, "gc ", 3) == 0;
+}
+
+/*
+ * This thread of a Java virtual machine does that for which all others must stop.  Where no threads
+ * are there to collect, it collects; what else it does is short, unless somebody dumps the heap.
+ */
+bool crew_may_be_collector(const char *thread)
+{
+	return strcmp(thread, "VM Thread") == 0;
+}
+
+bool crew_is_collector(const struct crew *crew, const char *thread)
+{
+	return is_collector(thread) || (!crew->has_collectors && crew_may_be_collector(thread));
+}
 
 static double cpu_of(const struct tree_thread *thread)
 {
@@ -53,6 +82,7 @@ static int add_thread(void *context, const struct tree_process *process,
 	if (open > 0 && is_accepting(&thread->now))
 		walk->crew->open_accepts += open;
 	walk->crew->is_traced |= thread->now.state == 't';
+	walk->crew->has_collectors |= is_collector(thread->comm);
 	walk->cpu += cpu_of(thread);
 	walk->held += cpu_of(thread) * share_of(held, held + cpu_of(thread));
 	if (cpu_of(thread) > walk->crew->busiest_ns) {
@@ -89,24 +119,28 @@ static int add_other(void *context, const struct tree_process *process,
 	bool is_worker = busiest->tid != busiest->pid && thread->key.tid != thread->key.pid;
 
 	(void)process;
-	if (thread->key.pid != busiest->pid || thread->key.tid == busiest->tid ||
-	    cpu_of(thread) < PART_LEAST * (double)run_wall_ns(walk->run))
+	if (thread->key.pid != busiest->pid || thread->key.tid == busiest->tid)
 		return 0;
-	if ((is_worker && strcmp(thread->comm, walk->crew->name) == 0) ||
-	    waits_for_busiest(walk, thread))
+	if (!(is_worker && strcmp(thread->comm, walk->crew->name) == 0) &&
+	    !waits_for_busiest(walk, thread))
+		return 0;
+	walk->lives += (double)amounts_get(&thread->amounts, AMOUNT_wall_time_ns) -
+		       (double)amounts_get(&thread->amounts, AMOUNT_wait_time_ns);
+	walk->locks += waited_ns(&thread->amounts, WAIT_LOCK);
+	if (cpu_of(thread) >= PART_LEAST * (double)run_wall_ns(walk->run))
 		walk->crew->others_ns += cpu_of(thread);
 	return 0;
 }
 
 void crew_gather(const struct run *run, struct crew *ret)
 {
-	struct walk walk = { run, ret, 0, 0 };
+	struct walk walk = { .run = run, .crew = ret };
 
 	*ret = (struct crew){ 0 };
 	tree_visit_threads(run->tree, add_thread, &walk);
 	ret->held_up = share_of(walk.held, walk.cpu);
 	tree_visit_threads(run->tree, add_other, &walk);
-	if (ret->others_ns <= 0 ||
-	    ret->busiest_ns < UNEVEN_SHARE * (ret->busiest_ns + ret->others_ns))
-		ret->busiest = (struct task_key){ 0 };
+	ret->kept_out = share_of(walk.locks, walk.lives);
+	ret->is_uneven = ret->others_ns > 0 &&
+			 ret->busiest_ns >= UNEVEN_SHARE * (ret->busiest_ns + ret->others_ns);
 }

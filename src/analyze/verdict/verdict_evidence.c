@@ -188,6 +188,7 @@ void evidence_fork_storm(const struct verdict_facts *facts, struct text *out)
 void evidence_spinning(const struct verdict_facts *facts, struct text *out)
 {
 	const struct tree_sums *sums = &facts->sums;
+	const struct call_sum *lists = sums->lists;
 	double ns = facts->cpu_for[CPU_SPINNING];
 	char what[64];
 
@@ -199,7 +200,9 @@ void evidence_spinning(const struct verdict_facts *facts, struct text *out)
 		return;
 	}
 	said_part(facts, "on a CPU without getting anything done", ns, out);
-	said_rate(facts, sums->again + sums->lists[LIST_YIELD].count + sums->lists[LIST_POLL].count,
+	said_rate(facts,
+		  sums->again + lists[LIST_YIELD].count + lists[LIST_POLL].count +
+			  lists[LIST_WAIT].count,
 		  "vain calls ", out);
 }
 
@@ -288,7 +291,7 @@ void evidence_serialised(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "one at a time on a CPU", facts->on_cpu, out);
 	text_append_string(out, "; by locks held up ");
-	unit_format_share(out, facts->crew.held_up);
+	unit_format_share(out, greater(facts->crew.held_up, facts->crew.kept_out));
 }
 
 void evidence_imbalance(const struct verdict_facts *facts, struct text *out)

@@ -69,6 +69,8 @@ static void gather_sums(struct verdict_facts *facts)
 		sums->wait[i] = waited_ns(amounts, i);
 	sums->disk_waits = waited_count(amounts, WAIT_DISK);
 	sums->poll_waits = waited_count(amounts, WAIT_POLL);
+	sums->child_waits = waited_count(amounts, WAIT_CHILD);
+	sums->processes = (double)run->tree->processes;
 	sums->blocked_in_calls = (double)amounts_blocked_ns(amounts) - facts->crew.open;
 	sums->faults = amount_of(run, AMOUNT_minflt);
 }

@@ -31,6 +31,7 @@ enum call_list {
 	LIST_YIELD,
 	LIST_CONNECT,
 	LIST_ACCEPT,
+	LIST_WAIT, /* for children */
 	LIST_REST,
 	LIST_COUNT,
 };
@@ -41,7 +42,8 @@ enum call_list call_list_of(const char *name);
 struct tree_sums {
 	double on_cpu, in_kernel, run_queue;
 	double wait[WAIT_REASON_COUNT];
-	double disk_waits, poll_waits; /* how many */
+	double disk_waits, poll_waits, child_waits; /* how many */
+	double processes;	       /* ever; so many can have been waited for */
 	double blocked_in_calls;       /* in calls that returned */
 	double faults;
 	struct call_sum calls, mappings, lists[LIST_COUNT];
@@ -78,10 +80,13 @@ struct crew {
 	 * and their time on a CPU; a thread counts by its CPU time.
 	 */
 	double held_up;
-	/* The busiest of threads that do the same or wait for each other; tid 0: they share evenly. */
+	/* Of threads that do the same or wait for each other: the busiest, and all the others. */
 	struct task_key busiest;
 	char name[TREE_COMM_SIZE];
 	double busiest_ns, others_ns; /* CPU time */
+	bool is_uneven;		      /* the busiest has by far the most */
+	double kept_out;	      /* 0 to 1: how long the others are blocked on locks */
+	bool has_collectors;	      /* threads that do nothing but collect garbage */
 	double open;		      /* waits in calls that had not returned at the end */
 	double open_conditions;	      /* those on conditions */
 	double open_accepts;	      /* those in accept() */
@@ -89,6 +94,11 @@ struct crew {
 };
 
 void crew_gather(const struct run *run, struct crew *ret);
+
+/* Whether a thread of that name collects garbage. */
+bool crew_is_collector(const struct crew *crew, const char *thread);
+/* Whether it is known only by what else there is not: it may have done other work for the program. */
+bool crew_may_be_collector(const char *thread);
 
 /* Why the computing on the path took so long; the first that holds. */
 enum computing {
@@ -156,6 +166,9 @@ struct verdict_facts {
 
 /* Whether what it waits for is mainly another thread that wakes it, rather than events. */
 bool verdict_is_woken(const struct verdict_facts *facts);
+
+/* Whether others of the busiest thread's kind do not get a lock, so that it has the work. */
+bool verdict_is_kept_out(const struct verdict_facts *facts);
 
 void verdict_facts_gather(const struct run *run, struct verdict_facts *ret);
 

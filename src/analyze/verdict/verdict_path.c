@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes the facts from the critical path. */
 #include <string.h>
-#include <strings.h>
 
 #include "analyze/path/path_shares.h"
 #include "analyze/verdict/verdict_facts.h"
@@ -24,6 +23,14 @@
  */
 #define SERIAL_VIA 0.4
 #define SERIAL_HELD_UP 0.35
+/*
+ * A lock that is not fair leaves most of the work to one thread, which hardly waits.  The others are not
+ * done early: they are blocked on locks for the first share of their time, and all together do not
+ * compute for more than the second, which is that of one thread and what they do without the lock.  Of
+ * two threads that take turns, each is blocked for half of its time.
+ */
+#define KEPT_OUT 0.5
+#define ONE_AT_A_TIME 1.2
 /* Nobody stops a program so often by hand; a tracer does so at each call or signal. */
 #define STOPS_OF_TRACER 10
 /* A stage holds a pipeline up if others wait in pipes for this share of its time on a CPU. */
@@ -144,19 +151,6 @@ void verdict_path_gather(struct verdict_facts *facts)
 	take_handovers(facts);
 }
 
-/* Names that virtual machines and interpreters give to the threads that collect garbage. */
-static bool is_collector(const char *thread)
-{
-	static const char *const names[] = { "GC Thread", "G1 ",   "Shenandoah", "ZWorker",
-					     "XWorker",	  "ParGC", ".NET GC",	 ".NET BGC" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strncmp(thread, names[i], strlen(names[i])) == 0)
-			return true;
-	return strcasecmp(thread, "gc") == 0 || strncasecmp(thread, "gc-", 3) == 0 ||
-	       strncasecmp(thread, "gc ", 3) == 0;
-}
-
 /* Computing, or waiting for a thread of the tree that has the CPU. */
 static double work_of(const struct path_part *part)
 {
@@ -247,7 +241,7 @@ static const struct path_part *find_collector(const struct verdict_facts *facts)
 	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];
 
-		if (!is_collector(part->thread))
+		if (!crew_is_collector(&facts->crew, part->thread))
 			continue;
 		work += work_of(part);
 		if (part->kind == PATH_CPU && (!best || part->ns > best->ns))
@@ -256,9 +250,10 @@ static const struct path_part *find_collector(const struct verdict_facts *facts)
 	return work >= MOST_OF_IT * (facts->on_cpu + facts->queue_own) ? best : NULL;
 }
 
-static const struct path_part *find_uneven(const struct verdict_facts *facts)
+/* The part of the busiest thread, if most of the computing is its. */
+static const struct path_part *find_busiest(const struct verdict_facts *facts)
 {
-	for (size_t i = 0; facts->crew.busiest.tid && i < facts->path->parts.count; i++) {
+	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];
 
 		if (part->kind == PATH_CPU && strcmp(part->thread, facts->crew.name) == 0 &&
@@ -268,9 +263,15 @@ static const struct path_part *find_uneven(const struct verdict_facts *facts)
 	return NULL;
 }
 
+bool verdict_is_kept_out(const struct verdict_facts *facts)
+{
+	return facts->crew.kept_out >= KEPT_OUT &&
+	       facts->crew.busiest_ns + facts->crew.others_ns <= ONE_AT_A_TIME * facts->wall;
+}
+
 void verdict_path_explain(struct verdict_facts *facts)
 {
-	const struct path_part *collector, *uneven;
+	const struct path_part *collector, *busiest;
 
 	take_halt(facts);
 	facts->computing = COMPUTING_ITSELF;
@@ -281,16 +282,19 @@ void verdict_path_explain(struct verdict_facts *facts)
 		return;
 	facts->who_ns = program_cpu(facts, facts->who);
 	collector = find_collector(facts);
-	uneven = find_uneven(facts);
+	busiest = facts->crew.others_ns > 0 ? find_busiest(facts) : NULL;
 	if (collector) {
 		facts->computing = COMPUTING_COLLECTOR;
 		facts->who = collector;
 	} else if (is_serialised(facts)) {
 		facts->computing = COMPUTING_SERIALISED;
 		facts->contended = contended_ns(facts);
-	} else if (uneven) {
+	} else if (busiest && verdict_is_kept_out(facts)) {
+		facts->computing = COMPUTING_SERIALISED;
+		facts->contended = (double)busiest->ns;
+	} else if (busiest && facts->crew.is_uneven) {
 		facts->computing = COMPUTING_UNEVEN;
-		facts->who = uneven;
+		facts->who = busiest;
 	} else if (!is_first_process(facts, facts->who) &&
 		   facts->who_ns >= MOST_OF_IT * facts->on_cpu) {
 		facts->computing = is_stage(facts) ? COMPUTING_STAGE : COMPUTING_CHILD;

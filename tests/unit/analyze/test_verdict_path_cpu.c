@@ -161,6 +161,52 @@ static void one_worker_with_twice_the_work_of_the_others_is_an_imbalance(void **
 	}
 }
 
+static void keep_out(struct run *run, double heavy, double light, double locked)
+{
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1000, 2, 0 } });
+	THREAD(.pid = 10, .tid = 11, .comm = "work", .on_cpu = heavy);
+	THREAD(.pid = 10, .tid = 12, .comm = "work", .on_cpu = light, .run_queue = 200,
+	       .waits = { { WAIT_LOCK, locked, 90, 0 } });
+	PART(900, .kind = PATH_CPU, .via = WAIT_CHILD, .thread = "work");
+	PART(100, .kind = PATH_CPU);
+}
+
+static void who_is_kept_out_by_a_lock_is_not_done_early(void **state)
+{
+	static const struct {
+		double heavy, light, locked;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 900, 50, 400, CAUSE_SERIALISED }, /* half of 800 ms */
+		{ 900, 50, 399, CAUSE_IMBALANCE },
+		{ 700, 351, 400, CAUSE_SERIALISED }, /* also if the work is not that uneven */
+		{ 950, 250, 400, CAUSE_SERIALISED },
+		{ 950, 251, 400, CAUSE_IMBALANCE }, /* more than one computes at a time */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		keep_out(run, scenes[i].heavy, scenes[i].light, scenes[i].locked);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+static void who_never_gets_a_lock_may_have_nothing_to_do(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		keep_out(run, 900, 5, 400 - less);
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, CAUSE_CPU);
+		assert_int_equal(verdict.score >= 0.7, less);
+	}
+}
+
 static void a_collector_is_known_by_the_name_of_its_threads(void **state)
 {
 	static const struct {
@@ -181,6 +227,38 @@ static void a_collector_is_known_by_the_name_of_its_threads(void **state)
 		hand_part(run, 500, &part);
 		PART(500, .kind = PATH_CPU);
 		assert_cause(run, names[i].is_one ? CAUSE_GC : CAUSE_CPU);
+	}
+}
+
+static void virtual_machine(struct run *run, const char *other, double collecting)
+{
+	THREAD(.pid = 10, .comm = "java", .on_cpu = 1000 - collecting);
+	THREAD(.pid = 10, .tid = 11, .comm = "VM Thread", .on_cpu = collecting);
+	THREAD(.pid = 10, .tid = 12, .comm = other);
+	PART(collecting, .kind = PATH_CPU, .via = WAIT_CONDITION, .thread = "VM Thread");
+	PART(1000 - collecting, .kind = PATH_CPU, .thread = "java");
+}
+
+static void the_thread_of_a_virtual_machine_collects_if_no_other_can(void **state)
+{
+	static const struct {
+		const char *other;
+		double collecting;
+		enum run_cause cause;
+	} scenes[] = {
+		{ "C2 CompilerThre", 500, CAUSE_GC },
+		{ "C2 CompilerThre", 499, CAUSE_CPU },
+		{ "GC Thread#0", 500, CAUSE_CPU }, /* what it did was something else */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		virtual_machine(run, scenes[i].other, scenes[i].collecting);
+		assert_cause(run, scenes[i].cause);
+		if (scenes[i].cause == CAUSE_GC)
+			assert_true(judge_as_is(run).score < 0.7);
 	}
 }
 
@@ -252,6 +330,8 @@ static void calls_in_vain_all_the_time_are_spinning(void **state)
 		  CAUSE_CPU }, /* every second one brings something */
 		{ "poll", 200000, 0, 10, CAUSE_SPINNING },
 		{ "poll", 200000, 0, 200000, CAUSE_CPU },
+		{ "wait4", 200005, 0, 50000, CAUSE_SPINNING }, /* one may have found its process */
+		{ "wait4", 200004, 0, 50000, CAUSE_CPU },
 	};
 
 	(void)state;
@@ -260,6 +340,22 @@ static void calls_in_vain_all_the_time_are_spinning(void **state)
 
 		spin(run, scenes[i].call, scenes[i].count, scenes[i].vain, scenes[i].others);
 		assert_cause(run, scenes[i].cause);
+	}
+}
+
+/* A shell that waits for each of its children asks for none of them in vain. */
+static void calls_that_waited_for_a_child_are_not_in_vain(void **state)
+{
+	(void)state;
+	for (uint64_t more = 0; more < 2; more++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 900, .kernel = 300,
+		       .waits = { { WAIT_CHILD, 100, 19999 + more, 0 } },
+		       .calls = { { "wait4", 100000, 200, 0, 0 } });
+		PART(900, .kind = PATH_CPU);
+		PART(100, .kind = WAIT_CHILD);
+		assert_cause(run, more ? CAUSE_CPU : CAUSE_SPINNING);
 	}
 }
 
@@ -342,10 +438,14 @@ int main(void)
 		cmocka_unit_test(the_off_cpu_analysis_of_one_at_a_time_is_of_locks),
 		cmocka_unit_test(queue_behind_the_holder_is_part_of_being_serialised),
 		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
+		cmocka_unit_test(who_is_kept_out_by_a_lock_is_not_done_early),
+		cmocka_unit_test(who_never_gets_a_lock_may_have_nothing_to_do),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
+		cmocka_unit_test(the_thread_of_a_virtual_machine_collects_if_no_other_can),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
 		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
 		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),
+		cmocka_unit_test(calls_that_waited_for_a_child_are_not_in_vain),
 		cmocka_unit_test(the_kernel_computes_from_six_tenths_on),
 		cmocka_unit_test(short_processes_make_a_storm),
 		cmocka_unit_test(a_program_that_computes_after_many_short_children_is_no_storm),
