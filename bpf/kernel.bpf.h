@@ -128,6 +128,7 @@ struct preempt_info {
 
 struct rq {
 	__u64 clock;
+	struct task_struct *curr;
 };
 
 struct cfs_rq {

@@ -219,20 +219,27 @@ static __always_inline void queued_extend(struct tree_off_cpu_record *record, __
 struct queued_search {
 	struct cpu_past *cpu;
 	struct tree_off_cpu_record *record;
+	__u64 last;   /* the number of the slice to begin with */
 	__u64 end_ns; /* of the part that was not searched yet */
 	__u64 longest_ns;
 };
 
-static long examine_slice(__u32 index, struct queued_search *search)
+static __always_inline void slice_search(struct queued_search *search,
+					 const struct cpu_slice *slice)
 {
-	struct cpu_slice *slice = slice_at(search->cpu, search->cpu->count - 3 - index);
 	struct tree_off_cpu_record *record = search->record;
 	__u64 begin_ns = slice->since_ns > record->wake_ns ? slice->since_ns : record->wake_ns;
 
-	if (search->end_ns > begin_ns)
-		queued_add(record, slice, search->end_ns - begin_ns, &search->longest_ns);
+	if (search->end_ns <= begin_ns)
+		return;
+	queued_add(record, slice, search->end_ns - begin_ns, &search->longest_ns);
 	search->end_ns = begin_ns;
-	return begin_ns == record->wake_ns;
+}
+
+static long examine_slice(__u32 index, struct queued_search *search)
+{
+	slice_search(search, slice_at(search->cpu, search->last - index));
+	return search->end_ns == search->record->wake_ns;
 }
 
 /*
@@ -241,8 +248,49 @@ static long examine_slice(__u32 index, struct queued_search *search)
  */
 static __always_inline void queued_find(struct cpu_past *cpu, struct tree_off_cpu_record *record)
 {
-	struct queued_search search = { .cpu = cpu, .record = record, .end_ns = record->run_ns };
+	struct queued_search search = {
+		.cpu = cpu, .record = record, .last = cpu->count - 3, .end_ns = record->run_ns
+	};
 
+	bpf_loop(CPU_SLICES - 2, examine_slice, &search, 0);
+	queued_extend(record, search.end_ns);
+}
+
+/* The task that has a CPU now.  Whether it is a member is known by its process. */
+static __always_inline void slice_of_current(struct task_struct *task, struct cpu_slice *ret)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+
+	ret->pid = BPF_CORE_READ(task, pid);
+	ret->is_member = bpf_map_lookup_elem(&processes, &tgid) != 0;
+	ret->number =
+		reader_level ? pid_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID])) : tgid;
+	bpf_probe_read_kernel(ret->comm, sizeof(ret->comm),
+			      (const char *)task + bpf_core_field_offset(struct task_struct, comm));
+}
+
+/*
+ * The same for a time off the CPU that is not sent yet, of a task that waits in the queue of that CPU
+ * or has it by now.  The last slice is not complete.  It may end meanwhile, which puts a little of the
+ * time down to the wrong one.
+ */
+static __always_inline void queued_find_now(struct tree_off_cpu_record *record, __u64 current,
+					    __u32 cpu_number)
+{
+	struct queued_search search = { .record = record };
+	struct cpu_slice slice = {};
+	__u32 zero = 0;
+
+	search.cpu = bpf_map_lookup_percpu_elem(&cpus, &zero, cpu_number);
+	if (!search.cpu)
+		return;
+	search.end_ns = record->run_ns;
+	search.last = search.cpu->count - 2;
+	if (record->open && current) {
+		slice.since_ns = slice_at(search.cpu, search.last + 1)->since_ns;
+		slice_of_current((struct task_struct *)current, &slice);
+		slice_search(&search, &slice);
+	}
 	bpf_loop(CPU_SLICES - 2, examine_slice, &search, 0);
 	queued_extend(record, search.end_ns);
 }

@@ -131,6 +131,14 @@ int tree_seed(struct bpf_iter__task *context)
 	return 0;
 }
 
+/* Who has or had the CPU that the task waits for, or waited for until it came. */
+static __always_inline void queue_find(struct task_struct *task)
+{
+	if (arrivals_are_known() && bpf_core_field_exists(task->thread_info.cpu))
+		queued_find_now(&open_record, (__u64)BPF_CORE_READ(task, se.cfs_rq, rq, curr),
+				task->thread_info.cpu);
+}
+
 /* Writes the account of each living thread. */
 SEC("iter/task")
 int tree_sample(struct bpf_iter__task *context)
@@ -165,8 +173,11 @@ int tree_sample(struct bpf_iter__task *context)
 	if (tail.more)
 		bpf_seq_write(output, tail.more,
 			      more_calls(record) * sizeof(struct tree_call_record));
-	if (want_waits && open_record.head.size)
-		bpf_seq_write(output, &open_record, sizeof(open_record));
+	if (!want_waits || !open_record.head.size)
+		return 0;
+	if (open_record.run_ns > open_record.wake_ns)
+		queue_find(task);
+	bpf_seq_write(output, &open_record, sizeof(open_record));
 	return 0;
 }
 

@@ -43,8 +43,8 @@ struct tree_sums {
 	double on_cpu, in_kernel, run_queue;
 	double wait[WAIT_REASON_COUNT];
 	double disk_waits, poll_waits, child_waits; /* how many */
-	double processes;	       /* ever; so many can have been waited for */
-	double blocked_in_calls;       /* in calls that returned */
+	double processes;			    /* ever; so many can have been waited for */
+	double blocked_in_calls;		    /* in calls that returned */
 	double faults;
 	struct call_sum calls, mappings, lists[LIST_COUNT];
 	double connected;     /* connections that it made */

@@ -326,6 +326,65 @@ static void more_tasks_had_the_cpu_than_are_remembered(void **state)
 			CPU_SLICES * 4 * MS - 10, CPU_SLICES * 4 * MS);
 }
 
+/* The time off the CPU that the final sample has of the actor. */
+static struct tree_off_cpu_record *look_at_end(__u64 now, struct actor *current)
+{
+	struct tree_thread_record *account;
+
+	kernel_now = now;
+	kernel_current = &idle.task;
+	cpu.queue.curr = &current->task;
+	sample_calls = 1;
+	account = look_at(&actor);
+	return (void *)((char *)account + account->head.size);
+}
+
+/* It was in the queue when it was found, and has not had the CPU since. */
+static void who_has_the_cpu_that_a_thread_still_waits_for(void **state)
+{
+	struct bpf_iter_meta meta = { 0 };
+	struct bpf_iter__task context = { &meta, &actor.task };
+	struct tree_off_cpu_record *record;
+
+	(void)state;
+	bpf_task_storage_delete(&threads, &actor.task);
+	change(1 * MS, &idle, 0, &stranger);
+	kernel_now = 2 * MS;
+	seed_mode = TREE_SEED_PROCESS;
+	seed_pid = 10;
+	seed_pass = 1;
+	tree_seed(&context);
+	change(5 * MS, &stranger, 0, &member);
+	change(7 * MS, &member, 0, &stranger);
+	record = look_at_end(8 * MS, &stranger);
+	assert_true(record->open);
+	assert_int_equal(record->wake_ns, 2 * MS);
+	assert_int_equal(record->queued_outside_ns, 4 * MS);
+	assert_int_equal(record->queued_tree_ns, 2 * MS);
+	assert_int_equal(record->queued_pid, 30);
+	assert_string_equal((char *)record->queued_comm, stranger.task.comm);
+	change(8 * MS, &stranger, 0, &member);
+	record = look_at_end(11 * MS, &member);
+	assert_int_equal(record->queued_outside_ns, 4 * MS);
+	assert_int_equal(record->queued_tree_ns, 5 * MS);
+}
+
+/* It has the CPU, but who had it before is reported only when it leaves. */
+static void who_had_the_cpu_that_a_thread_has_at_the_end(void **state)
+{
+	struct tree_off_cpu_record *record;
+
+	(void)state;
+	change(1 * MS, &idle, 0, &actor);
+	change(2 * MS, &actor, 0, &stranger);
+	change(5 * MS, &stranger, 0, &actor);
+	record = look_at_end(9 * MS, &actor);
+	assert_false(record->open);
+	assert_int_equal(record->run_ns, 5 * MS);
+	assert_int_equal(record->queued_outside_ns, 3 * MS);
+	assert_int_equal(record->queued_tree_ns, 0);
+}
+
 static void short_waits_are_added_up(void **state)
 {
 	struct tree_off_cpu_record *record;
@@ -468,6 +527,8 @@ int main(void)
 		TEST(who_had_the_cpu_before_the_thread_wanted_it_does_not_matter),
 		TEST(who_came_unseen_had_the_cpu_as_well),
 		TEST(more_tasks_had_the_cpu_than_are_remembered),
+		TEST(who_has_the_cpu_that_a_thread_still_waits_for),
+		TEST(who_had_the_cpu_that_a_thread_has_at_the_end),
 		TEST(short_waits_are_added_up),
 		TEST(many_records_raise_the_threshold),
 		TEST(a_record_that_found_the_ring_full_is_a_gap),

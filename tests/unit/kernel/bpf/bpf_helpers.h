@@ -145,10 +145,16 @@ static __u64 kernel_key(const void *key, size_t size)
 		      (flags) == BPF_NOEXIST)
 #define bpf_map_delete_elem(map, key) kernel_delete(map, kernel_key(key, sizeof(*(key))))
 
-/* Per-CPU memory: that of a CPU lies so far behind the pointer that all share. */
+/*
+ * Per-CPU memory: that of a CPU lies so far behind the pointer that all share.  What does not fit is that
+ * of the only CPU.
+ */
 #define KERNEL_CPU_BYTES 256
 static char kernel_cpu_memory[4 * KERNEL_CPU_BYTES];
-#define bpf_map_lookup_percpu_elem(map, key, cpu) (kernel_cpu_memory + (cpu)*KERNEL_CPU_BYTES)
+#define bpf_map_lookup_percpu_elem(map, key, cpu)                                                  \
+	(sizeof(*(map)->value) > KERNEL_CPU_BYTES ?                                                \
+		 bpf_map_lookup_elem(map, key) :                                                   \
+		 (void *)(kernel_cpu_memory + (cpu)*KERNEL_CPU_BYTES))
 
 /* What came through the ring, and through an iterator. */
 static struct kernel_record {
