@@ -135,6 +135,14 @@ class Run(PathCase):
         self.assertGreater(sum(part["ns"] for part in slept), 400e6)
         self.assertTrue(all(part.get("via") for part in slept), slept)
 
+    def test_a_main_thread_that_ends_before_the_others(self):
+        """The process goes on with them, and so does the path."""
+        leaver = ("import ctypes, threading, time\n"
+                  "threading.Thread(target=time.sleep, args=(0.4,)).start()\n"
+                  "ctypes.CDLL(None).pthread_exit(None)\n")
+        path = self.follow(sys.executable, "-c", leaver)
+        self.assertGreater(ns_of(path, kind="timer"), 300e6)
+
     def test_the_threshold_rises_with_the_number_of_waits(self):
         turns = ("import os\n"
                  "a, b = os.pipe(), os.pipe()\n"

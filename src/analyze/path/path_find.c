@@ -181,9 +181,29 @@ static bool can_go_on(const struct walk *walk, const struct timeline_thread *thr
 	return thread && !walk->on_path[thread - walk->timeline->threads];
 }
 
+/* Of the other threads of its process, the one that lives longest; NULL: all have ended. */
+static const struct timeline_thread *last_thread(const struct walk *walk,
+						 const struct timeline_thread *own)
+{
+	const struct timeline_thread *best = NULL;
+	uint64_t latest_ns = walk->tally.now_ns;
+
+	for (uint32_t i = 0; i < walk->timeline->thread_places; i++) {
+		const struct timeline_thread *thread = &walk->timeline->threads[i];
+		uint64_t end_ns = timeline_end_ns(walk->timeline, thread);
+
+		if (!thread->serial || thread->process != own->process || end_ns <= latest_ns ||
+		    !can_go_on(walk, thread))
+			continue;
+		latest_ns = end_ns;
+		best = thread;
+	}
+	return best;
+}
+
 /*
- * The thread whose path it is ended before the others, which happens when it is not the first one:
- * the main thread of its process goes on, or the one that made it.
+ * The thread whose path it is ended before its process, which ends with its last thread: the main
+ * thread goes on if it is another one, or who keeps the process alive, or else the one that made it.
  */
 static int pass_after_end(struct walk *walk, const struct frame *frame)
 {
@@ -191,6 +211,8 @@ static int pass_after_end(struct walk *walk, const struct frame *frame)
 	const struct timeline_thread *next = number_map_get(&walk->timeline->by_tid, own->task.pid);
 
 	if (!can_go_on(walk, next))
+		next = last_thread(walk, own);
+	if (!next)
 		next = timeline_thread(walk->timeline, own->creator);
 	if (walk->frames.count == 1 && can_go_on(walk, next))
 		return enter(walk, next, frame->end_ns, PATH_DIRECT, 0);

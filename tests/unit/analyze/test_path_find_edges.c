@@ -101,6 +101,31 @@ static void test_thread_of_the_path_ends_early(void **state)
 }
 
 /* An attach: what a thread did before its first step, and one that is still blocked at the end. */
+/* The process of a main thread that ends first ends with its last thread. */
+static void test_main_thread_ends_before_the_others(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	const struct critical_path *path;
+
+	(void)state;
+	add_thread(scene, 1, 0, 0, 0, "main");
+	add_thread(scene, 2, pid_of(1), 1, 1000, "early");
+	add_thread(scene, 3, pid_of(1), 1, 1000, "late");
+	add_thread(scene, 4, 0, 1, 1000, "child");
+	WAITS(scene, 3, 2000, 40000, .reason = WAIT_TIMER);
+	end_thread(scene, 1, 10000);
+	end_thread(scene, 2, 30000);
+	end_thread(scene, 3, 50000);
+	end_thread(scene, 4, 60000);
+	path = find_path(scene, 1, 0, 50000);
+	assert_int_equal(path->not_seen_ns, 0);
+	assert_int_equal(part_us(path, NULL, PATH_CPU, PATH_ANY), 20000);
+	assert_int_equal(part_us(path, NULL, WAIT_TIMER, PATH_ANY), 30000);
+	/* After that nobody of the process is left. */
+	path = find_path(scene, 1, 0, 60001);
+	assert_int_equal(path->not_seen_ns, 10001 * US);
+}
+
 static void test_attach(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
@@ -305,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_short_times_beyond_the_time),
 		cmocka_unit_test(test_after_the_end),
 		cmocka_unit_test(test_thread_of_the_path_ends_early),
+		cmocka_unit_test(test_main_thread_ends_before_the_others),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_wakings_at_the_edge),
 		cmocka_unit_test(test_many_parts),
