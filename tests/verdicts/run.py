@@ -53,10 +53,11 @@ def corpus(text):
     import blind
     import cases_made
     import cases_once_blind
+    import cases_once_blind_second
     import cases_programs
     import cases_watched
-    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched,
-                                                cases_once_blind)
+    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched, cases_once_blind,
+                                          cases_once_blind_second)
              for case in module.CASES] + [(case, True) for case in blind.CASES]
     names = [case.name for case, _ in cases]
     if len(set(names)) != len(names):
