@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -337,7 +338,7 @@ class Files(TestCase):
             for process in (a, b):
                 process.stdin.write(b"\n")
                 process.stdin.flush()
-            wait_until(lambda: all("lock" in pathlib.Path(f"/proc/{process.pid}/wchan").read_text()
+            wait_until(lambda: all(re.search("lock|setlk", pathlib.Path(f"/proc/{process.pid}/wchan").read_text())
                                    for process in (a, b)))
             answer = why(a.pid)
         self.assertEqual(answer["verdict"]["cause"], "deadlock")
@@ -348,6 +349,11 @@ class Files(TestCase):
     def test_two_processes_that_lock_two_files_in_both_orders(self):
         # With fcntl() the kernel itself finds the circle.
         self.check_ring("flock")
+
+    @unittest.skipUnless(is_root(), "wait channels are seen by root")
+    def test_two_processes_that_lock_two_open_files_in_both_orders(self):
+        """The kernel does not say who has such a lock, but which open file has one."""
+        self.check_ring("ofd")
 
 
 class OtherEnds(TestCase):

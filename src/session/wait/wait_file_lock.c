@@ -56,14 +56,19 @@ static enum wait_answer search_descriptors(const struct wait_process *asking, in
 }
 
 /* A line "lock:" of fdinfo has a lock of that open file, as /proc/locks would. */
-static bool tells_flock(const char *info)
+static bool tells_lock(const char *info, enum file_lock_kind kind)
 {
 	static const char key[] = "\nlock:\t";
-	CLEANUP(file_locks_clear) struct file_locks locks = { 0 };
 	const char *line = strstr(info, key);
 
-	return line && file_locks_parse(line + sizeof(key) - 1, &locks) == 0 && locks.list.count &&
-	       locks.list.data[0].kind == FILE_LOCK_FLOCK;
+	for (; line; line = strstr(line + 1, key)) {
+		CLEANUP(file_locks_clear) struct file_locks locks = { 0 };
+
+		if (file_locks_parse(line + sizeof(key) - 1, &locks) == 0 && locks.list.count &&
+		    locks.list.data[0].kind == kind)
+			return true;
+	}
+	return false;
 }
 
 static bool links_to(int process, int32_t fd, const char *path)
@@ -79,7 +84,8 @@ static bool links_to(int process, int32_t fd, const char *path)
 	return strcmp(link, path) == 0;
 }
 
-enum wait_answer wait_has_flock(const struct wait_process *asking, int32_t pid, const char *path)
+enum wait_answer wait_has_lock(const struct wait_process *asking, int32_t pid, const char *path,
+			       enum file_lock_kind kind)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers fds = { 0 };
 	CLEANUP(close_fd) int process = proc_open_number(asking->host->proc, pid);
@@ -98,7 +104,7 @@ enum wait_answer wait_has_flock(const struct wait_process *asking, int32_t pid, 
 		snprintf(name, sizeof(name), "fdinfo/%" PRId32, fds.list.data[i]);
 		if (deadline_read(asking->reader, pid, process, name, info, sizeof(info)) < 0)
 			return ANSWER_NOT_KNOWN;
-		if (tells_flock(info))
+		if (tells_lock(info, kind))
 			return ANSWER_YES;
 	}
 	return ANSWER_NO;

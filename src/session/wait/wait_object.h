@@ -14,6 +14,7 @@
 
 #include "base/collection/array.h"
 #include "host/wait/descriptor_holders.h"
+#include "host/wait/file_locks.h"
 #include "model/tree/tree_event.h"
 
 #define WAIT_OBJECT_NAME DESCRIPTOR_LINK
@@ -97,8 +98,12 @@ void wait_open_files_clear(struct wait_open_files *files);
  */
 enum wait_answer wait_has_inode_open(const struct wait_process *asking,
 				     struct wait_open_files *known, int32_t pid, uint64_t inode);
-/* Whether a process has an open file of that path that is locked by flock(); not known at the deadline. */
-enum wait_answer wait_has_flock(const struct wait_process *asking, int32_t pid, const char *path);
+/*
+ * Whether a process has an open file of that path with a lock of that kind: FILE_LOCK_FLOCK or
+ * FILE_LOCK_OPEN, since others are not those of an open file.  Not known at the deadline.
+ */
+enum wait_answer wait_has_lock(const struct wait_process *asking, int32_t pid, const char *path,
+			       enum file_lock_kind kind);
 /* The inode of a descriptor, without touching the file. */
 bool wait_descriptor_inode(struct deadline_threads *reader, int32_t pid, int process, uint64_t fd,
 			   uint64_t *ret, bool *is_late);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the processes at the other ends of pipes and sockets. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,15 +88,18 @@ static void add_peer(const struct host *host, int32_t pid, struct wait_object *o
 	wait_party_read_comm(host, &object->peers[object->peer_count++]);
 }
 
-/* Only the open file that is locked keeps others waiting, not any that leads to the same file. */
+/*
+ * Only the open file that is locked keeps others waiting, not any that leads to the same file.  Of several
+ * that have locked parts of it, each may be the one.
+ */
 static void take_lockers(const struct wait_process *process, const struct descriptor_search *search,
-			 bool is_complete, struct wait_object *object)
+			 bool is_complete, enum file_lock_kind kind, struct wait_object *object)
 {
 	bool is_known = is_complete && !search->has_more;
 
 	for (size_t i = 0; i < search->count && object->peer_count < WAIT_PARTIES; i++) {
 		enum wait_answer answer =
-			wait_has_flock(process, search->holders[i].pid, search->link);
+			wait_has_lock(process, search->holders[i].pid, search->link, kind);
 
 		is_known &= answer != ANSWER_NOT_KNOWN;
 		if (answer == ANSWER_YES)
@@ -127,7 +131,9 @@ static void take_peers(const struct wait_process *process, const struct descript
 	if (strcmp(object->kind, "file_lock") != 0)
 		take_ends(process->host, search, is_complete, is_writing(thread), object);
 	else if (thread->call.number == SYS_flock)
-		take_lockers(process, search, is_complete, object);
+		take_lockers(process, search, is_complete, FILE_LOCK_FLOCK, object);
+	else if (thread->call.arguments[1] == F_OFD_SETLKW)
+		take_lockers(process, search, is_complete, FILE_LOCK_OPEN, object);
 }
 
 static bool is_polling(const struct task_state *thread)
