@@ -140,8 +140,7 @@ static void add_outcome(struct snapshot *snapshot, const struct run *run)
 	snapshot_set_fact_text(snapshot, FACT_outcome, text);
 }
 
-/* What is of one capture or run, and not of its host. */
-static bool is_of_recording(int id)
+bool fact_is_of_recording(int id)
 {
 	return id == FACT_filter || id == FACT_recording || id == FACT_counters_since ||
 	       id == FACT_command || id == FACT_outcome || id == FACT_duration_ns ||
@@ -156,7 +155,7 @@ int run_copy_host(struct snapshot *snapshot, const struct snapshot *host)
 	for (int id = 0; id < FACT_COUNT; id++) {
 		const struct fact *fact = &host->facts[id];
 
-		if (!fact->present || is_of_recording(id))
+		if (!fact->present || fact_is_of_recording(id))
 			continue;
 		if (facts[id].is_text)
 			snapshot_set_fact_text(snapshot, (enum fact_id)id, fact->text);

@@ -6,8 +6,13 @@
 #ifndef MODEL_RUN_SHEETS_H
 #define MODEL_RUN_SHEETS_H
 
+#include <stdbool.h>
+
 struct run;
 struct snapshot;
+
+/* Whether a fact (enum fact_id) is of one capture or run, and not of its host. */
+bool fact_is_of_recording(int id);
 
 /* Copies facts and readings of the host, but none about the capture.  0 or -ENOMEM. */
 int run_copy_host(struct snapshot *snapshot, const struct snapshot *host);

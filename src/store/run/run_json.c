@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/kernel_names.h"
+#include "model/run/run_sheets.h"
 #include "model/snapshot/snapshot.h"
 #include "store/run/run_json_parts.h"
 #include "model/tree/run_order.h"
@@ -116,9 +117,7 @@ static bool is_any(int id)
 static bool is_lasting(int id)
 {
 	return id != FACT_captured_at_unix_ns && id != FACT_monotonic_ns &&
-	       id != FACT_boottime_ns && id != FACT_duration_ns && id != FACT_task_source &&
-	       id != FACT_filter && id != FACT_recording && id != FACT_counters_since &&
-	       id != FACT_command && id != FACT_outcome;
+	       id != FACT_boottime_ns && !fact_is_of_recording(id);
 }
 
 void run_json_environment(struct json *json, const struct snapshot *host)
