@@ -33,6 +33,8 @@
 #define TIMED_SURE 0.65
 /* A thread that may collect garbage, by its name, also does other work. */
 #define COLLECTOR_SURE 0.65
+/* Where collecting has this share of the computing, that it is not most of it may be chance. */
+#define COLLECTING_MUCH 0.25
 /* Threads that do not get a lock at all may have nothing to do: some park idle workers like that. */
 #define KEPT_OUT_SURE 0.65
 /* Lost threads are mentioned when they are at least this part of all threads. */
@@ -222,6 +224,9 @@ static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
 	if (cause == CAUSE_SLEEP && facts->timed > facts->wait[WAIT_TIMER])
 		return TIMED_SURE;
 	if (cause == CAUSE_GC && crew_may_be_collector(facts->who->thread))
+		return COLLECTOR_SURE;
+	if ((cause == CAUSE_CPU || cause == CAUSE_SERIALISED) &&
+	    facts->collecting >= COLLECTING_MUCH)
 		return COLLECTOR_SURE;
 	if (cause == CAUSE_CPU && verdict_is_kept_out(facts))
 		return KEPT_OUT_SURE;

@@ -157,10 +157,20 @@ static double work_of(const struct path_part *part)
 	return part->kind == PATH_CPU ? (double)part->ns : (double)part->by_tree_ns;
 }
 
+/* Who waits for a collector does not wait for a lock. */
 static double contended_ns(const struct verdict_facts *facts)
 {
-	return facts->whole * (path_share(facts->path, PATH_CPU, WAIT_LOCK) +
-			       path_share(facts->path, PATH_CPU, WAIT_CONDITION));
+	double ns = 0;
+
+	for (size_t i = 0; i < facts->path->parts.count; i++) {
+		const struct path_part *part = &facts->path->parts.data[i];
+
+		if (part->kind == PATH_CPU &&
+		    (part->via == WAIT_LOCK || part->via == WAIT_CONDITION) &&
+		    !crew_is_collector(&facts->crew, part->thread))
+			ns += (double)part->ns;
+	}
+	return ns;
 }
 
 static bool is_serialised(const struct verdict_facts *facts)
@@ -233,7 +243,8 @@ static bool is_stage(const struct verdict_facts *facts)
 	return facts->sums.wait[WAIT_PIPE] - own >= STAGE_WAIT * facts->on_cpu;
 }
 
-static const struct path_part *find_collector(const struct verdict_facts *facts)
+/* Sets how much of the work is collecting; the main part of that, if most of it is. */
+static const struct path_part *find_collector(struct verdict_facts *facts)
 {
 	const struct path_part *best = NULL;
 	double work = 0;
@@ -247,7 +258,8 @@ static const struct path_part *find_collector(const struct verdict_facts *facts)
 		if (part->kind == PATH_CPU && (!best || part->ns > best->ns))
 			best = part;
 	}
-	return work >= MOST_OF_IT * (facts->on_cpu + facts->queue_own) ? best : NULL;
+	facts->collecting = share_of(work, facts->on_cpu + facts->queue_own);
+	return facts->collecting >= MOST_OF_IT ? best : NULL;
 }
 
 /* The part of the busiest thread, if most of the computing is its. */
