@@ -151,12 +151,6 @@ void verdict_path_gather(struct verdict_facts *facts)
 	take_handovers(facts);
 }
 
-/* Computing, or waiting for a thread of the tree that has the CPU. */
-static double work_of(const struct path_part *part)
-{
-	return part->kind == PATH_CPU ? (double)part->ns : (double)part->by_tree_ns;
-}
-
 /* Who waits for a collector does not wait for a lock. */
 static double contended_ns(const struct verdict_facts *facts)
 {
@@ -243,22 +237,25 @@ static bool is_stage(const struct verdict_facts *facts)
 	return facts->sums.wait[WAIT_PIPE] - own >= STAGE_WAIT * facts->on_cpu;
 }
 
-/* Sets how much of the work is collecting; the main part of that, if most of it is. */
+/*
+ * Sets how much of the computing is collecting; the main part of that, if most of it is.  The queue behind
+ * threads of the tree does not count: who waits there is not who has the CPU.
+ */
 static const struct path_part *find_collector(struct verdict_facts *facts)
 {
 	const struct path_part *best = NULL;
-	double work = 0;
+	double ns = 0;
 
 	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];
 
-		if (!crew_is_collector(&facts->crew, part->thread))
+		if (part->kind != PATH_CPU || !crew_is_collector(&facts->crew, part->thread))
 			continue;
-		work += work_of(part);
-		if (part->kind == PATH_CPU && (!best || part->ns > best->ns))
+		ns += (double)part->ns;
+		if (!best || part->ns > best->ns)
 			best = part;
 	}
-	facts->collecting = share_of(work, facts->on_cpu + facts->queue_own);
+	facts->collecting = share_of(ns, facts->on_cpu);
 	return facts->collecting >= MOST_OF_IT ? best : NULL;
 }
 

@@ -191,6 +191,21 @@ static void the_thread_of_a_virtual_machine_collects_if_no_other_can(void **stat
 	}
 }
 
+/* The virtual machine waits for a CPU that its collectors have. */
+static void the_queue_behind_a_collector_is_not_computing(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 800);
+		PART(400 - less, .kind = PATH_CPU, .via = WAIT_CONDITION, .thread = "GC Thread#0");
+		PART(400 + less, .kind = PATH_CPU);
+		PART(200, .kind = PATH_RUN_QUEUE, .by_tree_ns = hand_ns(200));
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_GC);
+	}
+}
+
 /* Less than half of the computing: the others wait for the collector, not for a lock. */
 static void waits_for_a_collector_are_not_waits_for_a_lock(void **state)
 {
@@ -233,6 +248,7 @@ int main(void)
 		cmocka_unit_test(who_never_gets_a_lock_may_have_nothing_to_do),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
 		cmocka_unit_test(the_thread_of_a_virtual_machine_collects_if_no_other_can),
+		cmocka_unit_test(the_queue_behind_a_collector_is_not_computing),
 		cmocka_unit_test(waits_for_a_collector_are_not_waits_for_a_lock),
 	};
 
