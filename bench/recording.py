@@ -1,106 +1,219 @@
 # SPDX-License-Identifier: MIT
-"""How many bytes a recording takes, next to atop's raw file of the same host, each second in the same
-seconds; what CPU time storing a tick takes: see recording.c; and what looking at active threads each second
-adds to the CPU time of a recorder, as it counts that itself.
+"""What `taskscope record` costs: CPU time and bytes each second next to atop and Debian's
+prometheus-process-exporter, all in the same seconds; its budget; and reading a week of it.
 
-Bytes are those by which the whole file grows after its first tick, tables for people and indexes
-included, and the share of a key frame.
+Bytes are those by which the file of a second recorder, without events, grows after its first tick,
+tables for people and indexes included, and the share of a key frame: atop's file has no events.
 """
 import contextlib
 import os
+import pathlib
 import shutil
+import signal
 import sqlite3
-import statistics
 import subprocess
+import sys
+import time
+import urllib.request
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
-TICKS = 15 if QUICK else 60
-RECORDED = 21 if QUICK else 61 # seconds of a recorder, with a tick every 5
+SECONDS = 15 if QUICK else 60
+WARM = 5 # seconds until every tool has seen every task
 CHAIN = 120 # ticks for each key frame
+BUSY = 20
+MIB = 1024 * 1024
+EXPORTER = "prometheus-process-exporter"
+ADDRESS = "127.0.0.1:19256"
+# processes, threads in each, busy processes more
+POPULATIONS = {"this host as it is": (0, 0, 0), "1,000 processes, 20 more busy": (1000, 1, BUSY),
+               "10,000 threads": (10, 1000, 0)}
+EXPORTER_CONFIG = """process_names:
+  - name: "{{.Comm}}"
+    cmdline:
+    - '.+'
+"""
+WAKER = [sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"]
+STORM = [sys.executable, "-c", """
+import os
+while True:
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+"""]
 
 
-def record(build, store, ticks):
-    """What each tick took: threads, processes, CPU time in ns."""
-    lines = subprocess.run([build / "bench/recording", store, str(ticks), "1000"], stdout=subprocess.PIPE,
-                           check=True, text=True).stdout.splitlines()
-    return [[int(word) for word in line.split()] for line in lines]
+@contextlib.contextmanager
+def running(command, end=signal.SIGTERM):
+    """The process, for as long as the block runs."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.send_signal(end)
+        process.wait()
 
 
-def bytes_per_tick(first, store):
-    """The growth after the first tick, which has a key frame, and that frame's share."""
+def record(build, store, *options):
+    return [build / "taskscope", "record", "-q", "--no-socket", "--store", store, *options]
+
+
+def cpu_seconds(process):
+    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_bytes(process):
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def scrape():
+    try:
+        with urllib.request.urlopen(f"http://{ADDRESS}/metrics", timeout=60) as answer:
+            return bool(answer.read())
+    except OSError: # it may also close the connection without an answer
+        return False
+
+
+def pass_time(seconds, is_scraped):
+    """Waits, and scrapes each second, or as soon as the last answer is complete."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        next_time = min(end, time.monotonic() + 1)
+        if is_scraped:
+            scrape()
+        time.sleep(max(0, next_time - time.monotonic()))
+
+
+def cpu_of(processes, seconds):
+    """By name, of one core, while the time passes."""
+    begin = time.monotonic()
+    before = {name: cpu_seconds(process) for name, process in processes.items()}
+    pass_time(seconds, EXPORTER in processes)
+    passed = time.monotonic() - begin
+    return {name: (cpu_seconds(process) - before[name]) / passed
+            for name, process in processes.items()}
+
+
+def peers(scratch):
+    """Those that are installed, by name."""
+    config = pathlib.Path(scratch, "exporter.yaml")
+    config.write_text(EXPORTER_CONFIG)
+    commands = {"atop -w": ["atop", "-w", f"{scratch}/atop.raw", "1"],
+                EXPORTER: [EXPORTER, "-config.path", config, "-web.listen-address", ADDRESS]}
+    return {name: command for name, command in commands.items() if shutil.which(command[0])}
+
+
+def growth(first, store):
+    """Bytes a tick, after the first one, which has a key frame, and that frame's share."""
     with contextlib.closing(sqlite3.connect(store)) as database:
+        count, = database.execute("SELECT count(*) FROM ticks").fetchone()
         key, = database.execute("SELECT length(frame) FROM ticks ORDER BY id").fetchone()
-    return (os.path.getsize(store) - os.path.getsize(first)) / (TICKS - 1) + key / CHAIN
+        threads, = database.execute("SELECT avg(threads) FROM ticks").fetchone()
+    return (os.path.getsize(store) - os.path.getsize(first)) / (count - 1) + key / CHAIN, threads
 
 
-def measure_one(build, scratch, name):
-    store, raw = f"{scratch}/{name}.db", f"{scratch}/{name}.raw"
-    first = f"{scratch}/{name}-first.db"
-    record(build, first, 1)
-    atop = None
-    if shutil.which("atop"):
-        atop = subprocess.Popen(["atop", "-w", raw, "1", str(TICKS)], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    ticks = record(build, store, TICKS)
-    if atop:
-        atop.wait()
-    threads = statistics.mean(tick[0] for tick in ticks)
-    return {"threads": threads, "bytes": bytes_per_tick(first, store),
-            "cpu": statistics.median(tick[2] for tick in ticks) / 1e9,
-            "atop": os.path.getsize(raw) / TICKS if atop and os.path.exists(raw) else None}
+def measure_one(build, scratch):
+    first, plain = f"{scratch}/first.db", f"{scratch}/plain.db"
+    commands = {"record": record(build, f"{scratch}/events.db", "-i", "1s"),
+                "record --no-events": record(build, plain, "-i", "1s", "--no-events"), **peers(scratch)}
+    subprocess.run(record(build, first, "-d", "100ms", "--no-events"), check=True)
+    with contextlib.ExitStack() as stack:
+        processes = {name: stack.enter_context(running(command)) for name, command in commands.items()}
+        while EXPORTER in processes and processes[EXPORTER].poll() is None and not scrape():
+            time.sleep(1)
+        pass_time(WARM, EXPORTER in processes)
+        raw = pathlib.Path(scratch, "atop.raw")
+        raw_before = raw.stat().st_size if "atop -w" in processes else 0
+        cost = {"cpu": cpu_of(processes, SECONDS)}
+        cost["atop"] = (raw.stat().st_size - raw_before) / SECONDS if raw_before else None
+    cost["bytes"], cost["threads"] = growth(first, plain)
+    for path in pathlib.Path(scratch).glob("*.db"):
+        path.unlink()
+    raw.unlink(missing_ok=True)
+    return cost
 
 
-def recorder_share(build, store, *options):
-    """CPU time of a recorder after its first two ticks, of one core."""
-    subprocess.run([build / "taskscope", "record", "--store", store, "-i", "5s", "-d", f"{RECORDED}s",
-                    "--no-socket", "-q", *options], check=True)
-    with contextlib.closing(sqlite3.connect(store)) as database:
-        percents = [row[0] for row in database.execute("SELECT recorder_cpu_percent FROM host_samples ORDER BY ts_ns")]
-    return statistics.median(percents[2:]) / 100
+def measure_budget(build, scratch, load):
+    """Sampling at 5 s with 2,000 threads; what a storm of processes adds; memory."""
+    costs = {}
+    slow = {name: record(build, f"{scratch}/{name}.db", "-i", "5s", *options)
+            for name, options in {"events": [], "plain": ["--no-events"]}.items()}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(load(build, 2, 1000))
+        processes = {name: stack.enter_context(running(command)) for name, command in slow.items()}
+        pass_time(WARM + 1, False)
+        costs["sampling"] = cpu_of(processes, SECONDS)["plain"]
+        stack.enter_context(running(STORM, signal.SIGKILL))
+        pass_time(1, False)
+        storm = cpu_of(processes, SECONDS)
+        costs["events"] = storm["events"] - storm["plain"]
+    with load(build, 10 if QUICK else 30, 1000):
+        with running(record(build, f"{scratch}/many.db", "-i", "1s")) as process:
+            pass_time(SECONDS, False)
+            costs["peak"] = peak_bytes(process)
+    return costs
 
 
-def measure_activity(build, scratch, name):
-    """What activity adds, and how many threads were active at once."""
-    store = f"{scratch}/{name}-active.db"
-    with_it, without = (recorder_share(build, store, "--activity"),
-                        recorder_share(build, f"{scratch}/{name}-without.db", "--no-activity"))
-    with contextlib.closing(sqlite3.connect(store)) as database:
-        active, = database.execute("SELECT avg(threads) FROM activity_walks").fetchone()
-    return {"added": max(with_it - without, 0), "active": active}
+def measure_week(build, scratch, best):
+    """Seconds of wall time for reading a week of a made host."""
+    store = f"{scratch}/week.db"
+    subprocess.run([build / "bench/days", "days", store, "7", str(2048 * MIB)], check=True)
+    ask = [build / "taskscope"]
+    some = ["--store", store, "--since", "36500d"] # the made host lived long ago
+    costs = best(build, {"events": [*ask, "events", *some], "history": [*ask, "history", *some],
+                         "history of a process": [*ask, "history", *some, "-p", "1300", "-m", "rss_bytes"],
+                         "open": [*ask, "show", f"{store}@latest", "-n", "1"]}, scratch)
+    return {name: cost.wall for name, cost in costs.items()}
 
 
-def measure(build, scratch, load):
-    """By population: this host as it is, and with 2,000 and 10,000 idle threads."""
-    costs = {"this host as it is": measure_one(build, scratch, "idle")}
-    for name, processes in ("2,000 threads", 2), ("10,000 threads", 10):
-        with load(build, processes, 1000):
-            costs[name] = measure_one(build, scratch, str(processes))
-            if os.geteuid() == 0:
-                costs[name]["activity"] = measure_activity(build, scratch, str(processes))
+def measure(build, scratch, load, best):
+    costs = {"by population": {}}
+    for name, (processes, threads, busy) in POPULATIONS.items():
+        with contextlib.ExitStack() as stack:
+            if processes:
+                stack.enter_context(load(build, processes, threads))
+            for _ in range(busy):
+                stack.enter_context(running(WAKER, signal.SIGKILL))
+            costs["by population"][name] = measure_one(build, scratch)
+    costs["budget"] = measure_budget(build, scratch, load)
+    costs["week"] = measure_week(build, scratch, best)
     return costs
 
 
 def tables(costs):
-    rows = [["a recording, each second", *costs]]
-    rows.append(["threads", *(f"{cost['threads']:,.0f}" for cost in costs.values())])
-    rows.append(["bytes a tick", *(f"{cost['bytes']:,.0f}" for cost in costs.values())])
+    seen = costs["by population"]
+    rows = [["a recording, each second", *seen]]
+    rows.append(["threads", *(f"{cost['threads']:,.0f}" for cost in seen.values())])
+    rows.append(["bytes a tick", *(f"{cost['bytes']:,.0f}" for cost in seen.values())])
     rows.append(["atop -w, bytes a sample",
-                 *(f"{cost['atop']:,.0f}" if cost["atop"] else "-" for cost in costs.values())])
-    rows.append(["CPU of storing a tick, ms", *(f"{cost['cpu'] * 1e3:.1f}" for cost in costs.values())])
-    rows.append(["threads active at once", *(f"{cost['activity']['active']:,.1f}" if "activity" in cost else "-"
-                                            for cost in costs.values())])
-    rows.append(["CPU that activity adds, of one core",
-                 *(f"{cost['activity']['added']:.2%}" if "activity" in cost else "-" for cost in costs.values())])
+                 *(f"{cost['atop']:,.0f}" if cost["atop"] else "-" for cost in seen.values())])
+    for name in next(iter(seen.values()))["cpu"]:
+        rows.append([f"CPU of {name}, % of one core",
+                     *(f"{cost['cpu'][name] * 100:.1f}" for cost in seen.values())])
     yield rows
+
+
+def peer_goals(seen):
+    fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
+    many = seen["10,000 threads"]["cpu"]
+    for peer in ["atop -w", EXPORTER]:
+        if peer in many:
+            yield (f"CPU of record to {peer}, each second, 10,000 threads", many["record"] / many[peer],
+                   1 / 10, fraction)
+    for name, cost in seen.items():
+        if cost["atop"]:
+            yield f"bytes of a recording to atop's raw file, {name}", cost["bytes"] / cost["atop"], 1 / 5, fraction
 
 
 def goals(costs):
     """As bench/run.py has them."""
-    many = costs["10,000 threads"]
-    for name, most in ("2,000 threads", 0.005), ("10,000 threads", 0.02):
-        if "activity" not in costs[name]:
-            continue
-        yield (f"CPU that activity adds, {name}", costs[name]["activity"]["added"], most, lambda share: f"{share:.2%}")
-    if many["atop"]:
-        yield ("bytes of a recording to atop's raw file, 10,000 threads", many["bytes"] / many["atop"], 1 / 5,
-               lambda ratio: f"1/{1 / ratio:.1f}")
+    percent = (lambda value: f"{value * 100:.2f} %")
+    budget, week = costs["budget"], costs["week"]
+    yield from peer_goals(costs["by population"])
+    yield "record, 2,000 threads each 5 s, of one core", budget["sampling"], 0.005, percent
+    yield "events of a storm of processes, of one core more", budget["events"], 0.05, percent
+    yield (f"peak memory of record, {10 if QUICK else 30},000 threads", budget["peak"] / MIB, 64,
+           lambda value: f"{value:.1f} MiB")
+    for name, wall in week.items():
+        yield (f"{name}, 7 days of a recording, wall time", wall, 0.05 if name == "open" else 0.3,
+               lambda value: f"{value * 1000:.0f} ms")

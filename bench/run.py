@@ -306,7 +306,7 @@ def main():
         compared = measure_compare(build, scratch)
         watched = trees.measure(build, scratch)
         scoped = scopes.measure(build)
-        recorded = recording.measure(build, scratch, Load)
+        recorded = recording.measure(build, scratch, Load, best)
     report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
            scoped, recorded)
 

@@ -45,6 +45,7 @@ packages() {
 	bench	libjemalloc2		allocator whose counters are read
 	bench	sysstat			peer: pidstat
 	bench	atop			peer
+	bench	prometheus-process-exporter	peer
 	bench	python3-psutil		peer
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
