@@ -75,20 +75,20 @@ def scrape():
 
 
 def pass_time(seconds, is_scraped):
-    """Waits, and scrapes each second, or as soon as the last answer is complete."""
-    end = time.monotonic() + seconds
+    """Waits, and scrapes each second, or as soon as the last answer is complete.  How many were."""
+    end, answers = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         next_time = min(end, time.monotonic() + 1)
-        if is_scraped:
-            scrape()
+        answers += is_scraped and scrape()
         time.sleep(max(0, next_time - time.monotonic()))
+    return answers
 
 
 def cpu_of(processes, seconds):
     """By name, of one core, while the time passes."""
     begin = time.monotonic()
     before = {name: cpu_seconds(process) for name, process in processes.items()}
-    pass_time(seconds, EXPORTER in processes)
+    pass_time(seconds, False)
     passed = time.monotonic() - begin
     return {name: (cpu_seconds(process) - before[name]) / passed
             for name, process in processes.items()}
@@ -112,9 +112,24 @@ def growth(first, store):
     return (os.path.getsize(store) - os.path.getsize(first)) / (count - 1) + key / CHAIN, threads
 
 
+def ticks_of(store, begin, end):
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        return database.execute("SELECT count(*) FROM ticks WHERE ts_ns BETWEEN ? AND ?",
+                                [begin * 10**9, end * 10**9]).fetchone()[0]
+
+
+def atop_samples(raw, begin, end):
+    """How many it took: a busy host makes it late.  The third word of a line is when."""
+    lines = subprocess.run(["atop", "-r", raw, "-P", "CPL"], stdout=subprocess.PIPE, text=True).stdout
+    return sum(begin <= int(line.split()[2]) <= end for line in lines.splitlines()
+               if line.startswith("CPL"))
+
+
 def measure_one(build, scratch):
-    first, plain = f"{scratch}/first.db", f"{scratch}/plain.db"
-    commands = {"record": record(build, f"{scratch}/events.db", "-i", "1s"),
+    """Seconds of CPU for each sample, and its bytes: a busy host lets every tool miss some."""
+    first, plain, raw = f"{scratch}/first.db", f"{scratch}/plain.db", pathlib.Path(scratch, "atop.raw")
+    stores = {"record": f"{scratch}/events.db", "record --no-events": plain}
+    commands = {"record": record(build, stores["record"], "-i", "1s"),
                 "record --no-events": record(build, plain, "-i", "1s", "--no-events"), **peers(scratch)}
     subprocess.run(record(build, first, "-d", "100ms", "--no-events"), check=True)
     with contextlib.ExitStack() as stack:
@@ -122,14 +137,19 @@ def measure_one(build, scratch):
         while EXPORTER in processes and processes[EXPORTER].poll() is None and not scrape():
             time.sleep(1)
         pass_time(WARM, EXPORTER in processes)
-        raw = pathlib.Path(scratch, "atop.raw")
-        raw_before = raw.stat().st_size if "atop -w" in processes else 0
-        cost = {"cpu": cpu_of(processes, SECONDS)}
-        cost["atop"] = (raw.stat().st_size - raw_before) / SECONDS if raw_before else None
+        begin, before = int(time.time()), {name: cpu_seconds(of) for name, of in processes.items()}
+        size = raw.stat().st_size if raw.exists() else 0
+        samples = {EXPORTER: pass_time(SECONDS, EXPORTER in processes)}
+        end, cpu = int(time.time()), {name: cpu_seconds(of) - before[name] for name, of in processes.items()}
+        size = raw.stat().st_size - size if raw.exists() else 0
+    samples.update({name: ticks_of(store, begin, end) for name, store in stores.items()})
+    if "atop -w" in processes:
+        samples["atop -w"] = atop_samples(raw, begin, end)
+    cost = {"cpu": {name: cpu[name] / max(samples[name], 1) for name in cpu}, "samples": samples,
+            "atop": size / max(samples["atop -w"], 1) if size else None}
     cost["bytes"], cost["threads"] = growth(first, plain)
-    for path in pathlib.Path(scratch).glob("*.db"):
-        path.unlink()
-    raw.unlink(missing_ok=True)
+    for path in [*pathlib.Path(scratch).glob("*.db"), raw]:
+        path.unlink(missing_ok=True)
     return cost
 
 
@@ -188,8 +208,8 @@ def tables(costs):
     rows.append(["atop -w, bytes a sample",
                  *(f"{cost['atop']:,.0f}" if cost["atop"] else "-" for cost in seen.values())])
     for name in next(iter(seen.values()))["cpu"]:
-        rows.append([f"CPU of {name}, % of one core",
-                     *(f"{cost['cpu'][name] * 100:.1f}" for cost in seen.values())])
+        rows.append([f"CPU of {name}, ms a sample",
+                     *(f"{cost['cpu'][name] * 1000:.1f}" for cost in seen.values())])
     yield rows
 
 
@@ -198,7 +218,7 @@ def peer_goals(seen):
     many = seen["10,000 threads"]["cpu"]
     for peer in ["atop -w", EXPORTER]:
         if peer in many:
-            yield (f"CPU of record to {peer}, each second, 10,000 threads", many["record"] / many[peer],
+            yield (f"CPU of record to {peer}, a sample, 10,000 threads", many["record"] / many[peer],
                    1 / 10, fraction)
     for name, cost in seen.items():
         if cost["atop"]:
