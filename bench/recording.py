@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What `taskscope record` costs: CPU time and bytes each second next to atop and Debian's
-prometheus-process-exporter, all in the same seconds; its budget; and reading a week of it.
+prometheus-process-exporter, all in the same seconds; its budget; what looking at active threads each
+second adds; and reading a week of it.
 
-Bytes are those by which the file of a second recorder, without events, grows after its first tick,
-tables for people and indexes included, and the share of a key frame: atop's file has no events.
+Bytes are those by which the file of a second recorder, which samples only, grows after its first tick,
+tables for people and indexes included, and the share of a key frame: atop's file has no events either.
 """
 import contextlib
 import os
@@ -11,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -19,7 +21,9 @@ import urllib.request
 QUICK = bool(os.environ.get("BENCH_QUICK"))
 SECONDS = 15 if QUICK else 60
 WARM = 5 # seconds until every tool has seen every task
+RECORDED = 21 if QUICK else 61 # seconds of a recorder, with a tick every 5
 CHAIN = 120 # ticks for each key frame
+SAMPLES_ONLY = ["--no-events", "--no-activity"]
 BUSY = 20
 MIB = 1024 * 1024
 EXPORTER = "prometheus-process-exporter"
@@ -128,10 +132,10 @@ def atop_samples(raw, begin, end):
 def measure_one(build, scratch):
     """Seconds of CPU for each sample, and its bytes: a busy host lets every tool miss some."""
     first, plain, raw = f"{scratch}/first.db", f"{scratch}/plain.db", pathlib.Path(scratch, "atop.raw")
-    stores = {"record": f"{scratch}/events.db", "record --no-events": plain}
+    stores = {"record": f"{scratch}/events.db", "record, samples only": plain}
     commands = {"record": record(build, stores["record"], "-i", "1s"),
-                "record --no-events": record(build, plain, "-i", "1s", "--no-events"), **peers(scratch)}
-    subprocess.run(record(build, first, "-d", "100ms", "--no-events"), check=True)
+                "record, samples only": record(build, plain, "-i", "1s", *SAMPLES_ONLY), **peers(scratch)}
+    subprocess.run(record(build, first, "-d", "100ms", *SAMPLES_ONLY), check=True)
     with contextlib.ExitStack() as stack:
         processes = {name: stack.enter_context(running(command)) for name, command in commands.items()}
         while EXPORTER in processes and processes[EXPORTER].poll() is None and not scrape():
@@ -157,7 +161,7 @@ def measure_budget(build, scratch, load):
     """Sampling at 5 s with 2,000 threads; what a storm of processes adds; memory."""
     costs = {}
     slow = {name: record(build, f"{scratch}/{name}.db", "-i", "5s", *options)
-            for name, options in {"events": [], "plain": ["--no-events"]}.items()}
+            for name, options in {"events": ["--no-activity"], "plain": SAMPLES_ONLY}.items()}
     with contextlib.ExitStack() as stack:
         stack.enter_context(load(build, 2, 1000))
         processes = {name: stack.enter_context(running(command)) for name, command in slow.items()}
@@ -171,6 +175,28 @@ def measure_budget(build, scratch, load):
         with running(record(build, f"{scratch}/many.db", "-i", "1s")) as process:
             pass_time(SECONDS, False)
             costs["peak"] = peak_bytes(process)
+    return costs
+
+
+def recorder_share(build, store, *options):
+    """CPU time of a recorder after its first two ticks, of one core, as it counts that itself."""
+    subprocess.run(record(build, store, "-i", "5s", "-d", f"{RECORDED}s", *options), check=True)
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        percents = [row[0] for row in database.execute("SELECT recorder_cpu_percent FROM host_samples ORDER BY ts_ns")]
+    return statistics.median(percents[2:]) / 100
+
+
+def measure_activity(build, scratch, load):
+    """By population: what looking at active threads adds, and how many of them there were at once."""
+    costs = {}
+    for name, processes in ("2,000 threads", 2), ("10,000 threads", 10):
+        store = f"{scratch}/active-{processes}.db"
+        with load(build, processes, 1000):
+            added = (recorder_share(build, store, "--activity") -
+                     recorder_share(build, f"{scratch}/without-{processes}.db", "--no-activity"))
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            active, = database.execute("SELECT avg(threads) FROM activity_walks").fetchone()
+        costs[name] = {"added": max(added, 0), "active": active}
     return costs
 
 
@@ -196,6 +222,7 @@ def measure(build, scratch, load, best):
                 stack.enter_context(running(WAKER, signal.SIGKILL))
             costs["by population"][name] = measure_one(build, scratch)
     costs["budget"] = measure_budget(build, scratch, load)
+    costs["activity"] = measure_activity(build, scratch, load) if os.geteuid() == 0 else {}
     costs["week"] = measure_week(build, scratch, best)
     return costs
 
@@ -210,6 +237,12 @@ def tables(costs):
     for name in next(iter(seen.values()))["cpu"]:
         rows.append([f"CPU of {name}, ms a sample",
                      *(f"{cost['cpu'][name] * 1000:.1f}" for cost in seen.values())])
+    yield rows
+    if not costs["activity"]:
+        return
+    rows = [["activity, each second", *costs["activity"]]]
+    rows.append(["threads active at once", *(f"{cost['active']:,.1f}" for cost in costs["activity"].values())])
+    rows.append(["CPU that it adds, of one core", *(f"{cost['added']:.2%}" for cost in costs["activity"].values())])
     yield rows
 
 
@@ -234,6 +267,9 @@ def goals(costs):
     yield "events of a storm of processes, of one core more", budget["events"], 0.05, percent
     yield (f"peak memory of record, {10 if QUICK else 30},000 threads", budget["peak"] / MIB, 64,
            lambda value: f"{value:.1f} MiB")
+    for name, most in ("2,000 threads", 0.005), ("10,000 threads", 0.02):
+        if name in costs["activity"]:
+            yield f"CPU that activity adds, {name}", costs["activity"][name]["added"], most, percent
     for name, wall in week.items():
         yield (f"{name}, 7 days of a recording, wall time", wall, 0.05 if name == "open" else 0.3,
                lambda value: f"{value * 1000:.0f} ms")
