@@ -167,12 +167,13 @@ static void print_intro(FILE *out, const struct activity_view *view)
 {
 	CLEANUP(text_free) struct text time = { 0 };
 	const struct activity_totals *totals = &view->totals;
-	uint64_t seconds = (totals->span.to_unix_ns - totals->span.from_unix_ns) / NS_PER_SECOND;
+	uint64_t span_ns = totals->span.to_unix_ns - totals->span.from_unix_ns;
 
 	record_append_time(&time, totals->span.from_unix_ns);
 	fputs(text_string(&time), out);
 	if (totals->walks > 1)
-		fprintf(out, " and the %" PRIu64 " seconds after it", seconds);
+		fprintf(out, " and the %" PRIu64 " seconds after it",
+			(span_ns + NS_PER_SECOND / 2) / NS_PER_SECOND);
 	fprintf(out, ": %.1f threads active at once\n\n", per_walk(view, totals->samples));
 }
 
