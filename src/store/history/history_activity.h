@@ -18,7 +18,7 @@ struct activity;
 struct history_walk {
 	const struct activity *activity;
 	uint64_t missed;  /* seconds before this one that were not looked at */
-	uint64_t cost_ns; /* what it cost, without the part of a tick's walk */
+	uint64_t cost_ns; /* before its rows are written; without the walk of a tick */
 };
 
 /*
