@@ -63,9 +63,10 @@ def make_read_only(copy, opened):
     mount = lambda *words: subprocess.run(["mount", "--no-canonicalize", *map(str, words)], check=True)  # noqa: E731
     mount("--make-rprivate", "/")
     places = {line.split()[4] for line in open("/proc/self/mountinfo", encoding="utf-8")}
-    cache = subprocess.run(["ccache", "-k", "cache_dir"], capture_output=True, text=True, check=False)
-    if os.path.isdir(cache := cache.stdout.strip()):
-        mount("--bind", cache, cache)
+    if shutil.which("ccache"):
+        cache = subprocess.check_output(["ccache", "-k", "cache_dir"], text=True).strip()
+        if os.path.isdir(cache):
+            mount("--bind", cache, cache)
     for place, mode in SCRATCH.items():
         scratch = opened / f"scratch-{os.getpid()}" / place[1:]
         scratch.mkdir(parents=True)

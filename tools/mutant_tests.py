@@ -38,26 +38,42 @@ INTEGRATION = {
     "src/collect/jemalloc": ["jemalloc"],
     "src/collect/task/taskstats": ["taskstats"],
     "src/trace": ["tracers", "sources", "losses", "attach"],
+    "src/trace/life": ["life", "record"],
     "src/trace/bpf": ["sources", "branches", "losses", "tracers"],
     "src/analyze": ["compare", "compare_properties"],
+    "src/analyze/anomaly": ["record"],
     "src/analyze/verdict": ["verdict"],
     "src/store": ["ctprof", "cli"],
+    "src/store/change": ["store", "record"],
+    "src/store/history": ["store", "record"],
+    "src/store/recording": ["store", "cli"],
     "src/store/run": ["report", "run"],
     "src/render": ["cli"],
     "src/render/compare": ["compare"],
+    "src/render/record": ["record"],
     "src/render/run": ["report", "run"],
     "src/render/scope": ["scopes"],
+    "src/record": ["record"],
     "src/session": ["run", "attach"],
     "src/session/phase": ["phases", "scopes"],
     "src/session/why": ["why"],
     "src/cli": ["cli"],
+    "src/cli/config": ["record"],
+    "src/cli/verb/cmd_anomalies": ["record"],
     "src/cli/verb/cmd_attach": ["attach"],
     "src/cli/verb/cmd_compare": ["compare", "compare_now"],
     "src/cli/verb/compare": ["compare", "compare_now"],
     "src/cli/verb/cmd_doctor": ["doctor"],
+    "src/cli/verb/cmd_events": ["record"],
+    "src/cli/verb/cmd_history": ["record"],
+    "src/cli/verb/cmd_latest": ["record"],
+    "src/cli/verb/latest": ["record"],
+    "src/cli/verb/cmd_record": ["record"],
     "src/cli/verb/cmd_report": ["report"],
     "src/cli/verb/cmd_run": ["run"],
     "src/cli/verb/cmd_scopes": ["scopes"],
+    "src/cli/verb/cmd_stream": ["record"],
+    "src/cli/verb/cmd_verify": ["store", "record", "cli"],
     "src/cli/args/pid_list": ["scopes", "cli"],
     "src/cli/args/session_args": ["run", "attach"],
     "src/cli/verb/cmd_why": ["why"],
@@ -65,14 +81,17 @@ INTEGRATION = {
     "src/lib": ["lib-edges", "library", "heartbeat", "heartbeat_output"],
     "src/lib/heartbeat": ["heartbeat", "stalls", "heartbeat_output"],
     "bpf": ["branches", "sources", "losses", "tracers"],
+    "bpf/cgroup": ["agree", "life"],
+    "bpf/life": ["life", "record"],
+    "bpf/signal": ["branches", "life"],
     "bpf/task": ["agree", "sources"],
 }
 
 # Golden files come from recorded roots and files, which need none of these.
-WITHOUT_GOLDEN = ("trace", "session", "lib", "bpf")
+WITHOUT_GOLDEN = ("trace", "record", "session", "lib", "bpf")
 
 # Who carries the programs of the kernel side, or is their kernel.
-LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
+LOADERS = {"bpf": ["src/trace/bpf/tree_loader.c", "src/trace/life/life_bpf.c", "src/collect/task/task_iterator.c", "tests/unit/bpf/test_kernel_"]}
 
 
 class Test:

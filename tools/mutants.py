@@ -43,6 +43,7 @@ from mutant_tests import INTEGRATION, WITHOUT_GOLDEN, History, Test, SECONDS, te
 ENOUGH = 0.85
 JOBS = 2
 BY_CHANCE = ("unit", "integration")  # suites with tests that a busy machine might fail: they are asked twice
+PROGRAMS = ("task", "life", "tree")  # of the kernel side
 BATCH = 4  # unit tests that are linked and run together
 
 
@@ -103,7 +104,7 @@ class Copy:
     def objects_of(self, mutant):
         """What the compiler makes of the file; none if it is no part of this build."""
         if mutant.layer == "bpf":
-            return [self.build / "bpf" / f"{name}.bpf.o" for name in ("task", "tree")]
+            return [self.build / "bpf" / f"{name}.bpf.o" for name in PROGRAMS]
         return [self.objects[str(mutant.path)]] if str(mutant.path) in self.objects else []
 
     def code(self, objects):
@@ -120,7 +121,7 @@ class Copy:
         if mutant.layer != "bpf" or os.geteuid() != 0:
             return True
         pins = pathlib.Path(f"/sys/fs/bpf/mutants-{os.getpid()}")
-        objects = (self.build / "bpf" / f"{name}.full.bpf.o" for name in ("task", "tree"))
+        objects = (self.build / "bpf" / f"{name}.full.bpf.o" for name in PROGRAMS)
         for path in objects:
             status = subprocess.run(["bpftool", "prog", "loadall", path, pins],
                                     capture_output=True).returncode

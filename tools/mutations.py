@@ -88,7 +88,7 @@ def mutants_of_body(layer, path, code, text, start, end):
 
 
 # What a program of the kernel side returns to a tracepoint nobody reads.
-UNREAD = re.compile(r"^int tree_\w+\(__u64 \*arguments\)$")
+UNREAD = re.compile(r"^int (?:life|tree)_\w+\(__u64 \*arguments\)$")
 
 
 def early_return(layer, path, code, found):
