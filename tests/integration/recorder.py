@@ -2,6 +2,7 @@
 """A recorder for tests, and what they ask of its store."""
 import contextlib
 import json
+import os
 import pathlib
 import random
 import signal
@@ -29,20 +30,29 @@ class Recorder:
             support.wait_until(lambda: self.ask("latest", alive=True) is not None)
         return self
 
-    def ask(self, method, alive=False, **params):
-        """The answer of the socket; None as long as there is none."""
-        if alive and self.process.poll() is not None:
-            raise AssertionError(f"the recorder ended: {self.process.stderr.read().decode()}")
+    def reply(self, method, uid=None, **params):
+        """The whole answer of the socket, as that user; None as long as there is none."""
         client = socket.socket(socket.AF_UNIX)
         with client:
             try:
+                if uid is not None:
+                    os.seteuid(uid)
                 client.connect(self.socket)
             except OSError:
                 return None
+            finally:
+                if uid is not None:
+                    os.seteuid(0)
             client.sendall(json.dumps({"id": 5, "method": method, "params": params}).encode() + b"\n")
             reply = json.loads(client.makefile().readline())
         assert reply["id"] == 5
-        return reply.get("result")
+        return reply
+
+    def ask(self, method, alive=False, **params):
+        """The result; None as long as there is none."""
+        if alive and self.process.poll() is not None:
+            raise AssertionError(f"the recorder ended: {self.process.stderr.read().decode()}")
+        return (self.reply(method, **params) or {}).get("result")
 
     def ticks(self):
         return self.ask("latest")["host"]["ts_ns"]
