@@ -229,7 +229,7 @@ static void spend(struct recorder *recorder, uint64_t cost_ns, uint64_t threads)
 
 /*
  * Rows of threads are dropped after the tick was judged, so that shedding them changes neither the
- * figures of the host nor what is an anomaly.  Ticks that could not be kept count as missed.
+ * figures of the host nor what is an anomaly.  A tick that the store could not keep is counted there.
  */
 static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *error)
 {
@@ -246,7 +246,9 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 
 	if (recorder->budget.shed >= SHED_THREADS)
 		status = snapshot_fold_threads(recorder->last.snapshot);
-	if (status == 0)
+	if (status < 0)
+		recorder->missed++;
+	else
 		status = history_add_tick(recorder->history, &tick, error);
 	if (status == 0 && sampling_activity(recorder->sampling))
 		status =
@@ -257,7 +259,8 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 	recorder->commit_due.deadline_ns = LOOP_NEVER;
 	if (status == 0)
 		status = committed;
-	recorder->missed = status < 0 ? recorder->missed + 1 : 0;
+	if (status == 0)
+		recorder->missed = 0;
 	return status;
 }
 

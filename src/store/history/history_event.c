@@ -106,10 +106,8 @@ int history_add_event(struct history *history, const struct life_event *event, s
 	}
 	if (status == 0)
 		status = note_exit(history, event, error);
-	if (status == 0)
-		history->added_events++;
-	else
-		history->lost_events += event->kind == LIFE_LOST ? event->lost : 1;
+	*(status == 0 ? &history->added_events : &history->lost_events) +=
+		event->kind == LIFE_LOST ? event->lost : 1;
 	return status;
 }
 
@@ -161,23 +159,29 @@ static struct episode *find_episode(struct history *history, uint64_t id)
 	return NULL;
 }
 
-/* An episode whose opening could not be written gets its row when it grows or closes. */
+/*
+ * An episode whose opening could not be written, or was lost with its transaction, gets its row when
+ * it grows or closes.
+ */
 int history_put_anomaly(struct history *history, enum anomaly_change change,
 			const struct anomaly *anomaly, struct error *error)
 {
 	int status = history_begin(history, error);
 	struct episode *episode = find_episode(history, anomaly->id);
-	enum statement_id id = episode ? STATEMENT_ANOMALY_CHANGE : STATEMENT_ANOMALY;
+	int64_t row = episode ? episode->row : 0;
 	struct episode opened = { .id = anomaly->id };
 
 	if (status == 0)
-		status = write_anomaly(history, history_statement(history, id),
-				       episode ? episode->row : 0, anomaly, error);
-	if (status < 0) {
-		history->lost_events++;
+		status = write_anomaly(history,
+				       history_statement(history, row ? STATEMENT_ANOMALY_CHANGE :
+									STATEMENT_ANOMALY),
+				       row, anomaly, error);
+	*(status == 0 ? &history->added_events : &history->lost_events) += 1;
+	if (status < 0)
 		return status;
-	}
 	opened.row = sqlite3_last_insert_rowid(history->database.handle);
+	if (episode && !row)
+		*episode = opened;
 	if (!episode && change != ANOMALY_CLOSED && array_append(&history->episodes, opened) < 0)
 		return error_set(error, -ENOMEM, "not enough memory");
 	if (episode && change == ANOMALY_CLOSED)

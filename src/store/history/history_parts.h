@@ -35,7 +35,8 @@ enum statement_id {
 /* An episode of the detector, and its row. */
 struct episode {
 	uint64_t id;
-	int64_t row;
+	int64_t row;  /* 0: it was lost with its transaction */
+	bool is_kept; /* the row is part of an earlier transaction */
 };
 
 #define KNOWN_PROCESSES 1024

@@ -84,6 +84,17 @@ sqlite3_stmt *history_statement(struct history *history, enum statement_id id)
 	return *statement;
 }
 
+static void settle_episodes(struct history *history, bool is_kept)
+{
+	for (size_t i = 0; i < history->episodes.count; i++) {
+		struct episode *episode = &history->episodes.data[i];
+
+		if (!is_kept && !episode->is_kept)
+			episode->row = 0;
+		episode->is_kept |= is_kept;
+	}
+}
+
 int history_drop(struct history *history, int status, struct error *error)
 {
 	struct error ignored = { 0 };
@@ -96,6 +107,7 @@ int history_drop(struct history *history, int status, struct error *error)
 		database_run(&history->database, "ROLLBACK", &ignored);
 	history->lost_ticks += TAKE(history->added_ticks, 0);
 	history->lost_events += TAKE(history->added_events, 0);
+	history->told_ticks = 0;
 	if (!history->lost_reason[0])
 		snprintf(history->lost_reason, sizeof(history->lost_reason), "%.*s",
 			 reason ? (int)(reason - error->message) : 0, error->message);
@@ -106,6 +118,7 @@ int history_drop(struct history *history, int status, struct error *error)
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
 	known_rows_forget(&history->known);
+	settle_episodes(history, false);
 	return status;
 }
 
@@ -133,7 +146,7 @@ static int tell_losses(struct history *history, struct error *error)
 		 history->lost_ticks, history->lost_events, history->lost_reason);
 	event.details = details;
 	history->told_ticks = history->lost_ticks;
-	history->lost_events = 0; /* if this fails, they are counted again as one */
+	history->lost_events = 0; /* if this fails, they are counted again */
 	return history_add_event(history, &event, error);
 }
 
@@ -270,7 +283,8 @@ static int insert_tick(struct history *history, const struct history_tick *tick,
 	bind_blob(statement, &index, history->frame.data, history->frame.size);
 	status = history_step(history, statement, error);
 	if (status == 0) {
-		history->lost_ticks = history->told_ticks = 0;
+		history->added_ticks += TAKE(history->lost_ticks, 0);
+		history->told_ticks = 0;
 		if (!tick->is_burst)
 			history->last_unix_ns = unix_ns;
 		if (is_key && !tick->is_burst)
@@ -315,6 +329,7 @@ int history_commit(struct history *history, struct error *error)
 		return history_drop(history, status, error);
 	history->in_transaction = false;
 	history->added_ticks = history->added_events = 0;
+	settle_episodes(history, true);
 	if (!history->lost_ticks && !history->lost_events)
 		history->lost_reason[0] = '\0';
 	if (++history->commits % COMMITS_PER_SIZE)
