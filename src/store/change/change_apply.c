@@ -185,7 +185,7 @@ int change_apply(const struct bytes *base, const void *changes, size_t size,
 	int status = parts_read(base, &change.base);
 	size_t next = 0;
 
-	ret->size = 0;
+	bytes_clear(ret);
 	while (status == 0 && reader_left(&reader)) {
 		status = apply_next(&change, &next, &body);
 		if (status == 0 && ret->size > limits->bytes)

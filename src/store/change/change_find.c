@@ -308,7 +308,7 @@ int change_find(const struct bytes *base, const struct bytes *now, struct bytes 
 	CLEANUP(change_clear) struct change change = { .out = ret };
 	int status = parts_read(base, &change.base);
 
-	ret->size = 0;
+	bytes_clear(ret);
 	if (status == 0)
 		status = parts_read(now, &change.now);
 	if (status == 0)

@@ -46,12 +46,15 @@ static uint32_t find_families(const struct snapshot *snapshot, uint32_t row)
 	return found;
 }
 
-static void write_cpus(struct json *json, const char *list)
+static void write_cpus(struct ctprof_writer *writer, const char *list)
 {
+	struct json *json = &writer->json;
 	struct cpuset set = { 0 };
+	int status = *list ? cpulist_parse(list, &set) : -EINVAL;
 
+	writer->compressor.file.failed |= status == -ENOMEM;
 	json_begin_array(json);
-	if (*list && cpulist_parse(list, &set) == 0) {
+	if (status == 0) {
 		for (size_t cpu = 0; cpu < set.word_count * 64; cpu++)
 			if (set.words[cpu / 64] >> cpu % 64 & 1)
 				json_u64(json, cpu);
@@ -99,7 +102,7 @@ static void write_metric(struct ctprof_writer *writer, const struct ctprof_field
 		json_bool(json, value);
 		break;
 	case CTPROF_CPUS:
-		write_cpus(json, snapshot_text(snapshot, (uint32_t)value));
+		write_cpus(writer, snapshot_text(snapshot, (uint32_t)value));
 		break;
 	case CTPROF_POLICY:
 		json_string(json, measured ? metric_category_text(UNIT_POLICY, value, buffer) : "");

@@ -92,7 +92,7 @@ static void swap(struct bytes *a, struct bytes *b)
 /* Begins the window of a chain: texts come early in a payload. */
 static void window_begin(struct bytes *window, const struct bytes *payload)
 {
-	window->size = 0;
+	bytes_clear(window);
 	bytes_put(window, payload->data, payload->size < WINDOW_SIZE ? payload->size : WINDOW_SIZE);
 }
 
@@ -175,7 +175,7 @@ static int write_change(struct frame_writer *writer, struct bytes *ret)
 		status = -EBADMSG;
 	if (status < 0)
 		return status;
-	ret->size = 0;
+	bytes_clear(ret);
 	bytes_put_u8(ret, FRAME_VERSION);
 	bytes_put_varint(ret, writer->changes.size);
 	put_checksum(ret, checksum_of(&writer->next_payload, 0));
@@ -291,7 +291,7 @@ static int decompress_changes(struct frame_reader *reader, struct reader frame, 
 {
 	size_t got;
 
-	reader->changes.size = 0;
+	bytes_clear(&reader->changes);
 	if (size > size_limit(&container_bytes, reader->key_size + reader_left(&frame)))
 		return -EFBIG;
 	if (!bytes_reserve(&reader->changes, size + 1) ||

@@ -42,6 +42,12 @@ void bytes_put_string(struct bytes *bytes, const char *string)
 	bytes_put(bytes, string, length);
 }
 
+void bytes_clear(struct bytes *bytes)
+{
+	bytes->size = 0;
+	bytes->failed = false;
+}
+
 void bytes_free(struct bytes *bytes)
 {
 	free(bytes->data);

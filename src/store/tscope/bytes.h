@@ -33,6 +33,8 @@ void bytes_put(struct bytes *bytes, const void *data, size_t size);
 void bytes_put_u8(struct bytes *bytes, uint8_t value);
 void bytes_put_varint(struct bytes *bytes, uint64_t value);
 void bytes_put_string(struct bytes *bytes, const char *string); /* its length, its bytes */
+/* Empty again, as good as new. */
+void bytes_clear(struct bytes *bytes);
 void bytes_free(struct bytes *bytes);
 
 struct reader {

@@ -157,7 +157,7 @@ int payload_unseal(const char *name, const void *bytes, size_t size, struct byte
 
 	if (status < 0)
 		return status;
-	ret->size = 0;
+	bytes_clear(ret);
 	status = unseal(bytes, size, &container, ret, &problem);
 	return status < 0 ? cannot_decode(name, status, problem, size, error) : 0;
 }

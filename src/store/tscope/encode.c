@@ -154,7 +154,7 @@ int payload_encode(const struct snapshot *snapshot, struct dictionary *texts, st
 
 	if (!snapshot_is_finished(snapshot))
 		return -EINVAL;
-	ret->size = 0;
+	bytes_clear(ret);
 	encoder_open(&encoder);
 	encode_blocks(&encoder);
 	*ret_cells = encoder.cells;
