@@ -561,6 +561,8 @@ static const struct {
 	{ THREAD("\"smaps_rollup_kib\":{\"Rss\":\"x\"}"), "no whole number" },
 	{ "{\"threads\":[],\"cgroup_stats\":{\"/\":{},\"\\/\":{}}}", "cgroup is there twice" },
 	{ "{\"threads\":[],\"cgroup_stats\":[]}", "in cgroup_stats, it is no object" },
+	{ "{\"threads\":[{\"tid\":1,\"tgid\":1}],\"cgroup_stats\":[]}",
+	  "in cgroup_stats, it is no object" },
 	{ "{\"threads\":[],\"host\":5}", "in host, it is no object" },
 	{ "{\"threads\":[],\"psi\":{\"cpu\":5}}", "in psi, cpu is no object" },
 };

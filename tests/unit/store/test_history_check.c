@@ -198,6 +198,12 @@ static int see_point(void *context, const struct history_point *point)
 	struct points *points = context;
 
 	assert_string_equal(point->comm, "made-0");
+	assert_int_equal(point->task.pid, 1000);
+	assert_int_equal(point->task.tid, 1000);
+	assert_int_equal(point->task.start_ns, SECOND_NS);
+	assert_true(point->least <= point->mean && point->mean <= point->most);
+	if (points->count > 0 && points->count < 400)
+		assert_true(point->unix_ns > points->list[points->count - 1].unix_ns);
 	if (points->count < 400)
 		points->list[points->count] = *point;
 	points->count++;
