@@ -181,6 +181,15 @@ class Tracers(unittest.TestCase):
         self.assertLess(told.tree["cpu_ns"], told.wait["cpu_ns"])
 
     @each()
+    def test_threads_that_run_are_found_but_only_a_process_has_a_program(self, source):
+        script = "import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, args=(2,)).start()"
+        told = followed(source, sys.executable, "-c", script, options=["-a"])
+        found = told.events("fork", found=1)
+        self.assertGreater(len(found), 1)
+        self.assertEqual({line["pid"] for line in found}, {str(told.wait["pid"])})
+        self.assertEqual([line["tid"] for line in told.events("exec")], [str(told.wait["pid"])])
+
+    @each()
     def test_memory_peaks_are_of_the_last_program(self, source):
         script = ("import os\nmemory = bytearray(64 << 20)\nmemory = None\n"
                   "os.execv('/bin/sh', ['sh', '-c', 'sleep 0.3; exit 1'])")

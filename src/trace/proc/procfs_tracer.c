@@ -136,7 +136,7 @@ static int state_fd(void *context)
 static bool listed_status(const struct members *members, const struct member *member,
 			  const struct proc_sample *sample, int *ret)
 {
-	if (!sample->is_dead || !proc_sample_may_see_status(members->host, member->key.pid))
+	if (!proc_sample_may_see_status(members->host, member->key.pid))
 		return false;
 	*ret = sample->status;
 	return true;
