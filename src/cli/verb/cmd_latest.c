@@ -89,7 +89,6 @@ static int put_processes(struct table *table, const json_t *processes, size_t mo
 	for (size_t i = 0; i < count; i++)
 		order[i] = json_array_get(processes, i);
 	qsort(order, count, sizeof(*order), compare_processes);
-	table_add_columns(table, process_columns, ARRAY_SIZE(process_columns));
 	for (size_t i = 0; i < count && (!most || i < most); i++)
 		put_process(table, order[i]);
 	return table->failed ? -ENOMEM : 0;
@@ -146,6 +145,7 @@ static int show(const char *document, struct error *error)
 		return error_set(error, status, "the newest tick cannot be read: %s", why.text);
 	host = json_object_get(root, "host");
 	processes = json_object_get(root, "processes");
+	table_add_columns(&table, process_columns, ARRAY_SIZE(process_columns));
 	if (view_format(&args.view) == FORMAT_CSV) {
 		table_stream_csv(&table, stdout);
 		return put_processes(&table, processes, view_limit(&args.view, 0));
