@@ -149,6 +149,25 @@ static void test_many_short_and_a_sleep(void **state)
 	assert_int_equal(path_main_part(path, PATH_CPU, WAIT_CHILD)->processes, 100);
 }
 
+/* Those that ended early are folded; they count all the same. */
+static void test_more_short_ones_than_there_is_room_for(void **state)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	const uint32_t count = TIMELINE_THREADS + 100;
+	const struct critical_path *path;
+	uint64_t us = 0;
+
+	(void)state;
+	add_program(scene, 1, 0, 0, "sh");
+	for (uint32_t i = 2; i < count + 2; i++, us += 800) {
+		add_program(scene, i, 1, us + 200, "true");
+		WAITS(scene, 1, us + 250, us + 800, .reason = WAIT_CHILD, .forks = 1, BY_MEMBER(i));
+		end_thread(scene, i, us + 798);
+	}
+	path = find_path(scene, 1, 0, us);
+	assert_int_equal(path_main_part(path, PATH_CPU, WAIT_CHILD)->processes, count);
+}
+
 static void test_many_sleepers(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
@@ -378,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_slow_writer),
 		cmocka_unit_test(test_one_long_compile),
 		cmocka_unit_test(test_many_short_and_a_sleep),
+		cmocka_unit_test(test_more_short_ones_than_there_is_room_for),
 		cmocka_unit_test(test_many_sleepers),
 		cmocka_unit_test(test_serialised),
 		cmocka_unit_test(test_producer_and_consumer),

@@ -15,7 +15,7 @@
 
 #define US UINT64_C(1000)
 #define SCENE_BEGIN (1000000000 * US)
-#define SCENE_THREADS 4096
+#define SCENE_THREADS (2 * TIMELINE_THREADS)
 
 struct scene {
 	struct timeline *timeline;
