@@ -166,6 +166,28 @@ static void in_less_than_a_tenth_of_a_second_the_data_is_insufficient(void **sta
 	assert_insufficient(run);
 }
 
+static enum run_class class_of(const char *name, uint64_t count, uint64_t others)
+{
+	RUN(1000);
+
+	THREAD(.pid = 10, .on_cpu = 300,
+	       .calls = { { name, count, 0, 0, 0 }, { "getpid", others, 0, 0, 0 } });
+	return analyze(run).behavior;
+}
+
+static void exactly_as_much_is_not_more(void **state)
+{
+	(void)state;
+	assert_int_equal(class_of("read", 70, 31), CLASS_IO_BOUND);
+	assert_int_not_equal(class_of("read", 70, 30), CLASS_IO_BOUND);
+	assert_int_equal(class_of("read", 601, 399), CLASS_IO_BOUND);
+	assert_int_not_equal(class_of("read", 600, 400), CLASS_IO_BOUND);
+	assert_int_equal(class_of("recvfrom", 401, 599), CLASS_NETWORK_BOUND);
+	assert_int_not_equal(class_of("recvfrom", 400, 600), CLASS_NETWORK_BOUND);
+	assert_int_equal(class_of("mmap", 301, 699), CLASS_MEMORY_BOUND);
+	assert_int_not_equal(class_of("mmap", 300, 700), CLASS_MEMORY_BOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +200,7 @@ int main(void)
 		cmocka_unit_test(counts_stand_in_where_time_is_not_known),
 		cmocka_unit_test(without_calls_the_data_is_insufficient),
 		cmocka_unit_test(in_less_than_a_tenth_of_a_second_the_data_is_insufficient),
+		cmocka_unit_test(exactly_as_much_is_not_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
