@@ -53,7 +53,7 @@ INTEGRATION = {
     "src/render/record": ["record_verbs", "record"],
     "src/render/run": ["report", "run"],
     "src/render/scope": ["scopes"],
-    "src/record": ["record", "record_answers", "record_between"],
+    "src/record": ["record", "record_answers", "record_between", "record_trouble"],
     "src/session": ["run", "attach"],
     "src/session/phase": ["phases", "scopes"],
     "src/session/why": ["why"],
