@@ -344,6 +344,29 @@ static void a_minute_in_d_without_a_switch_is_stuck(void **state)
 	assert_true(scene->last.peak == 60e9);
 }
 
+/* Threads of several processes: their numbers are in no order. */
+static void each_thread_in_d_is_followed_by_itself(void **state)
+{
+	static const struct {
+		int32_t pid, tid;
+	} threads[] = { { 70, 70 }, { 70, 95 }, { 80, 80 }, { 90, 90 } };
+	struct anomaly_scene *scene = *state;
+
+	for (int t = 0; t <= 60; t += 5) {
+		scene_tick(scene, t);
+		for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+			uint32_t row = hand_task(scene->now, threads[i].pid, threads[i].tid,
+						 "reader", "/");
+
+			hand_set(scene->now, METRIC_state, row, i ? 'D' : 'S');
+			hand_set(scene->now, METRIC_voluntary_csw, row, 7);
+			hand_set(scene->now, METRIC_nonvoluntary_csw, row, 0);
+		}
+		scene_take(scene);
+	}
+	scene_expect(scene, "open stuck_d medium;open stuck_d medium;open stuck_d medium;");
+}
+
 /* A busy disk: always in D, but never for long. */
 static void a_thread_that_runs_in_between_is_not_stuck(void **state)
 {
@@ -492,6 +515,7 @@ int main(void)
 		DETECTOR_TEST(twice_the_threads_and_a_hundred_more_are_a_leak),
 		DETECTOR_TEST(few_threads_may_double),
 		DETECTOR_TEST(a_minute_in_d_without_a_switch_is_stuck),
+		DETECTOR_TEST(each_thread_in_d_is_followed_by_itself),
 		DETECTOR_TEST(a_thread_that_runs_in_between_is_not_stuck),
 		DETECTOR_TEST(a_fifth_of_the_time_in_io_is_a_stall_of_the_host),
 		DETECTOR_TEST(what_a_program_calls_a_stall_is_one),
