@@ -64,6 +64,7 @@ INTEGRATION = {
     "src/cli/verb/cmd_compare": ["compare", "compare_now"],
     "src/cli/verb/compare": ["compare", "compare_now"],
     "src/cli/verb/cmd_doctor": ["doctor"],
+    "src/cli/verb/doctor": ["doctor"],
     "src/cli/verb/cmd_events": ["record_verbs", "record"],
     "src/cli/verb/cmd_history": ["record_verbs", "record"],
     "src/cli/verb/cmd_latest": ["record_verbs", "record"],

@@ -217,6 +217,11 @@ class Doctor(unittest.TestCase):
             self.assertFalse(tracer["usable"])
             self.assertTrue(tracer["reason"])
 
+    def test_a_recording_that_is_not_there_is_said(self):
+        status, out, err = support.run("doctor", "--root", self.scratch / "none")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("none", err)
+
     def test_no_cgroup_hierarchy_is_null(self):
         root = self.recorded()
         before = json.loads(self.doctor("--root", root, "--format", "json"))

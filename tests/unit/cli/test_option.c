@@ -210,6 +210,22 @@ static void names_are_offered_but_others_are_taken_too(void **state)
 	assert_string_equal(args.metrics, "majflt,nr_*");
 }
 
+static void a_flag_of_a_file_is_yes_or_no(void **state)
+{
+	bool flag = false;
+	const struct option option = { 0, "quiet", OPTION_FLAG, &flag, NULL, "", NULL };
+
+	(void)state;
+	error.message[0] = '\0';
+	assert_int_equal(option_set(&option, "yes", &error), 0);
+	assert_true(flag);
+	assert_int_equal(option_set(&option, "maybe", &error), -EINVAL);
+	assert_string_equal(error.message, "quiet is yes or no, not 'maybe'");
+	assert_true(flag);
+	assert_int_equal(option_set(&option, "no", &error), 0);
+	assert_false(flag);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +241,7 @@ int main(void)
 		cmocka_unit_test_setup(a_set_has_a_bit_for_each_choice_and_all_without_one, forget),
 		cmocka_unit_test_setup(bad_input_is_refused_with_a_sentence, forget),
 		cmocka_unit_test(options_before_a_command_end_at_its_first_word),
+		cmocka_unit_test(a_flag_of_a_file_is_yes_or_no),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
