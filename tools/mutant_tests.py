@@ -17,6 +17,7 @@ LIKELY = 12  # integration cases that are tried before all of them are
 # minutes are left out.
 INTEGRATION = {
     "src/base": ["cli", "ctprof"],
+    "src/base/lines": ["run", "cli"],
     "src/base/place": ["output", "cli"],
     "src/metric": ["cli", "compare"],
     "src/model": ["run", "report"],

@@ -309,6 +309,9 @@ static void a_reader_that_pauses_is_not_waited_for_and_gets_all_later(void **sta
 	assert_int_equal(channel.lines.lost, 0);
 	assert_int_equal(read_lines(&channel), 20000);
 	assert_int_equal(lines_awaited_fd(&channel.lines), -1);
+	add(&channel.lines, "and more");
+	assert_int_equal(lines_flush(&channel.lines), 0);
+	assert_int_equal(read_lines(&channel), 1);
 	channel_close(&channel);
 }
 
