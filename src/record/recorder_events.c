@@ -124,6 +124,8 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 		       "the store can be written");
 	recorder_note_pending(recorder);
 	set_burst(recorder);
+	if (change == ANOMALY_CHANGED)
+		return 0;
 	out = open_memstream(&line, &length);
 	if (!out)
 		return -ENOMEM;

@@ -150,19 +150,25 @@ static int update_episode(const struct reporter *reporter, const struct rule_mea
 	const struct rule *rule = &rules[anomaly->rule];
 	double open = (double)(reporter->detector->processes.ns - episode->opened_ns) / 1e9;
 	enum anomaly_severity severity = rule_severity(rule, measure->far, open);
-	int status;
+	bool has_changed = measure->value != anomaly->value;
+	bool has_grown = severity > anomaly->severity, is_peak = measure->value > anomaly->peak;
+	int status = 0;
 
 	anomaly->value = measure->value;
-	if (measure->value > anomaly->peak)
+	if (is_peak)
 		anomaly->peak = measure->value;
 	if (measure->far < rule->closes_below)
 		return close_episode(reporter->detector, episode, reporter->unix_ns, reporter->sink,
 				     reporter->context);
-	if (severity <= anomaly->severity)
-		return 0;
-	anomaly->severity = severity;
-	status = describe(reporter, measure, anomaly);
-	return status < 0 ? status : reporter->sink(reporter->context, ANOMALY_GREW, anomaly);
+	if (has_grown)
+		anomaly->severity = severity;
+	/* What people read is of the worst instant, as the peak is. */
+	if (has_grown || is_peak)
+		status = describe(reporter, measure, anomaly);
+	if (status < 0 || !(has_grown || has_changed))
+		return status;
+	return reporter->sink(reporter->context, has_grown ? ANOMALY_GREW : ANOMALY_CHANGED,
+			      anomaly);
 }
 
 /* What is not known opens nothing and closes nothing. */

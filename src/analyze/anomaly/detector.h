@@ -27,7 +27,7 @@ void detector_free(struct detector *detector); /* NULL is allowed */
 
 /*
  * Takes a tick: the snapshot, and the sample of the host made from it.  The sink gets every episode
- * that opens, becomes more severe, or closes.  0, -ENOMEM, or what the sink returned.
+ * that opens, changes its value, becomes more severe, or closes.  0, -ENOMEM, or what the sink returned.
  */
 int detector_take(struct detector *detector, const struct snapshot *now,
 		  const struct host_sample *host, anomaly_sink *sink, void *context);

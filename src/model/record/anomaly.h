@@ -79,6 +79,7 @@ enum anomaly_change {
 	ANOMALY_OPENED,
 	ANOMALY_GREW, /* its severity rose */
 	ANOMALY_CLOSED,
+	ANOMALY_CHANGED, /* its value did, and nothing else: for the store, not worth a message */
 };
 
 /* Returns 0, or a negative errno that ends the walk. */

@@ -62,6 +62,23 @@ static void a_larger_spike_is_more_severe(void **state)
 		     "open memory_spike low;grow memory_spike high;grow memory_spike critical;");
 }
 
+static void the_text_is_of_the_peak(void **state)
+{
+	struct anomaly_scene *scene = *state;
+
+	scene_value(scene, 0, METRIC_rss_bytes, 200 * MIB);
+	scene_value(scene, 5, METRIC_rss_bytes, 300 * MIB);
+	assert_int_equal(scene->changed, 0);
+	scene_value(scene, 10, METRIC_rss_bytes, 400 * MIB);
+	scene_value(scene, 15, METRIC_rss_bytes, 350 * MIB);
+	scene_value(scene, 20, METRIC_rss_bytes, 350 * MIB);
+	scene_expect(scene, "open memory_spike low;");
+	assert_int_equal(scene->changed, 2);
+	assert_true(scene->last.value == 350.0 * (double)MIB);
+	assert_true(scene->last.peak == 400.0 * (double)MIB);
+	assert_non_null(strstr(scene->last.details, "from 200 MiB to 400 MiB"));
+}
+
 static void a_mib_a_minute_for_half_an_hour_is_a_leak(void **state)
 {
 	struct anomaly_scene *scene = *state;
@@ -477,8 +494,7 @@ static void the_guide_has_every_setting_and_its_default(void **state)
 		double value = settings[i].value;
 
 		text_clear(&line);
-		for (const char *byte = settings[i].name; *byte; byte++)
-			text_format(&line, "%c", *byte == '_' ? '-' : *byte);
+		text_append_string(&line, settings[i].name);
 		if (strcmp(settings[i].type, "BYTES") == 0)
 			text_format(&line, "` | %g MiB |", value / (double)MIB);
 		else if (strcmp(settings[i].type, "PERCENT") == 0)

@@ -24,7 +24,7 @@ struct anomaly_scene {
 	const char *boot_id;
 	double seconds;	 /* of the tick */
 	struct text log; /* "open memory_spike low;close memory_spike low;" */
-	size_t opened, closed;
+	size_t opened, closed, changed;
 	uint64_t last_id;
 	struct anomaly last; /* that was reported */
 };
@@ -35,8 +35,11 @@ static inline int scene_note(void *context, enum anomaly_change change,
 	static const char *const words[] = { "open", "grow", "close" };
 	struct anomaly_scene *scene = context;
 
-	text_format(&scene->log, "%s %s %s;", words[change], anomaly_rules[anomaly->rule].name,
-		    severity_names[anomaly->severity]);
+	if (change == ANOMALY_CHANGED)
+		scene->changed++;
+	else
+		text_format(&scene->log, "%s %s %s;", words[change],
+			    anomaly_rules[anomaly->rule].name, severity_names[anomaly->severity]);
 	if (change == ANOMALY_OPENED) {
 		assert_int_equal(anomaly->id, scene->last_id + 1);
 		scene->last_id = anomaly->id;
