@@ -515,6 +515,7 @@ int main(void)
 		DETECTOR_TEST(a_spike_needs_64_mib),
 		DETECTOR_TEST(slow_growth_is_no_spike),
 		DETECTOR_TEST(a_larger_spike_is_more_severe),
+		DETECTOR_TEST(the_text_is_of_the_peak),
 		DETECTOR_TEST(a_mib_a_minute_for_half_an_hour_is_a_leak),
 		DETECTOR_TEST(less_than_that_is_no_leak),
 		DETECTOR_TEST(a_leak_is_a_fifth_of_the_start_at_least),
