@@ -266,7 +266,10 @@ int history_repair(const char *path, const char *out, history_fault *found, void
 		return status;
 	if (access(out, F_OK) == 0)
 		return error_set(error, -EEXIST, "%s exists already: name a new file", out);
-	status = database_open_writer(&repair.to, out, error);
+	/* One view of it, whatever a recorder adds meanwhile. */
+	status = database_run(&repair.from->database, "BEGIN", error);
+	if (status == 0)
+		status = database_open_writer(&repair.to, out, error);
 	if (status == 0)
 		status = schema_update(&repair.to, error);
 	if (status == 0)
