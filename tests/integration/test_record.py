@@ -279,8 +279,20 @@ class Hardship(Case):
                             "--print-config")
         self.assertIn("interval = 2s", printed)
         self.assertIn("zombie_duration=5s", printed)
+        self.assertIn("\nactivity = yes\n", printed)
         config.write_text(printed)
         self.assertEqual(self.read("record", "--config", config, "--print-config"), printed)
+
+    def test_the_command_line_changes_only_what_it_names(self):
+        config = pathlib.Path(self.path("r.conf"))
+        config.touch(mode=0o600)
+        config.write_text("threshold = zombie_duration=5s\nthreshold = stuck_d_duration=7s\nactivity = yes\n")
+        printed = self.read("record", "--config", config, "--threshold", "stuck_d_duration=9s", "--no-activity",
+                            "--print-config")
+        self.assertIn("zombie_duration=5s", printed)
+        self.assertIn("stuck_d_duration=9s", printed)
+        self.assertIn("\nactivity = no\n", printed)
+        self.assertIn("\nno-activity = yes\n", printed)
 
     @unittest.skipUnless(support.is_root(), "mounting takes root")
     def test_a_full_disk_is_said_and_survived(self):

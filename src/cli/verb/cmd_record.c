@@ -77,11 +77,17 @@ static void say(const char *sentence)
 		fprintf(stderr, "taskscope: %s\n", sentence);
 }
 
+/* Of two flags that exclude each other, that of the command line comes before that of the file. */
 static int read_config(struct text *text, struct error *error)
 {
 	const char *path = args.config ? args.config : RECORD_CONFIG;
+	bool activity = args.activity, no_activity = args.no_activity;
 	int status = config_read(path, options, text, error);
 
+	if (activity != no_activity) {
+		args.activity = activity;
+		args.no_activity = no_activity;
+	}
 	if (status == -ENOENT && args.config)
 		return error_set(error, status, "there is no file '%s'", path);
 	return status == -ENOENT ? 0 : status;
@@ -172,10 +178,13 @@ int verb_record(char **words, int count, struct error *error)
 	CLEANUP(text_free) struct text text = { 0 };
 	char store[PATH_MAX], socket[PATH_MAX];
 	struct recorder_options recorder;
-	int status = read_config(&text, error);
+	struct option_list thresholds = args.thresholds;
+	int status;
 
 	(void)words;
 	(void)count;
+	args.thresholds.count = 0; /* those of the file are read first, and stay unless changed */
+	status = read_config(&text, error);
 	if (status == 0)
 		status = choose_paths(store, socket, error);
 	if (status == 0)
@@ -184,8 +193,11 @@ int verb_record(char **words, int count, struct error *error)
 		return status;
 	recorder = recorder_options();
 	status = threshold_args_read(&args.thresholds, &recorder.anomalies, error);
+	if (status == 0)
+		status = threshold_args_read(&thresholds, &recorder.anomalies, error);
 	if (status == 0 && args.print_config) {
 		args.thresholds.count = 0;
+		args.activity = !args.no_activity;
 		config_print(stdout, options);
 		threshold_args_print(stdout, &recorder.anomalies);
 		return EXIT_DONE;
