@@ -132,12 +132,13 @@ static int read_rows(struct history *history, uint64_t minute, struct snapshot *
 static int nothing_before(struct history *history, struct error *error)
 {
 	struct history_span span;
-	char name[4096 + 64];
+	char name[32];
 
 	if (!history_extent(history, &span))
 		return error_set(error, -ENOENT, "%s has no ticks yet", history->database.path);
-	history_name_tick(history, span.from_unix_ns, name, sizeof(name));
-	return error_set(error, -ENOENT, "there is nothing before %s", name);
+	history_name_time(span.from_unix_ns, name, sizeof(name));
+	return error_set(error, -ENOENT, "there is nothing before %s in %s", name,
+			 history->database.path);
 }
 
 int history_minute_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,

@@ -144,6 +144,7 @@ struct tick_place {
 int history_read_tick(struct history *history, const struct tick_place *tick, struct snapshot **ret,
 		      struct error *error);
 /* The subject of a sentence about a tick. */
+void history_name_time(uint64_t unix_ns, char *name, size_t size);
 void history_name_tick(const struct history *history, uint64_t unix_ns, char *name, size_t size);
 int history_minute_snapshot(struct history *history, uint64_t at_unix_ns, struct snapshot **ret,
 			    struct error *error);

@@ -33,14 +33,20 @@ bool history_extent(struct history *history, struct history_span *ret)
 	return true;
 }
 
-void history_name_tick(const struct history *history, uint64_t unix_ns, char *name, size_t size)
+void history_name_time(uint64_t unix_ns, char *name, size_t size)
 {
 	time_t seconds = (time_t)(unix_ns / 1000000000);
 	struct tm local;
-	char when[32] = "?";
 
-	if (localtime_r(&seconds, &local))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	if (!localtime_r(&seconds, &local) || !strftime(name, size, "%Y-%m-%d %H:%M:%S", &local))
+		snprintf(name, size, "?");
+}
+
+void history_name_tick(const struct history *history, uint64_t unix_ns, char *name, size_t size)
+{
+	char when[32];
+
+	history_name_time(unix_ns, when, sizeof(when));
 	snprintf(name, size, "the tick of %s in %s", when, history->database.path);
 }
 
