@@ -71,7 +71,9 @@ void describe_runaway(const struct rule_subject *subject, const struct rule_meas
 	append_name(out, subject->process);
 	text_append_string(out, " uses ");
 	unit_format_share(out, measure->value / 100);
-	text_append_string(out, " of a CPU, and has used a whole one for ");
+	text_append_string(out, " of a CPU, and has used ");
+	unit_format_share(out, measure->threshold / 100);
+	text_append_string(out, " or more for ");
 	append_amount(out, UNIT_NS, measure->elapsed_ns);
 }
 
@@ -118,8 +120,8 @@ void describe_thread_leak(const struct rule_subject *subject, const struct rule_
 			  struct text *out)
 {
 	append_name(out, subject->process);
-	text_format(out, " had %.0f threads and has %.0f after at most ", measure->before,
-		    measure->value);
+	text_format(out, " went from %.0f thread%s to %.0f within ", measure->before,
+		    measure->before == 1 ? "" : "s", measure->value);
 	append_amount(out, UNIT_NS, measure->elapsed_ns);
 }
 

@@ -182,11 +182,16 @@ static void put_length(struct table *table, const struct anomaly *anomaly)
 /* Values of anomalies are real numbers; people read them in the unit of the rule. */
 static void put_value(struct table *table, const struct anomaly *anomaly, double value)
 {
+	enum metric_unit unit = anomaly_rules[anomaly->rule].unit;
+	struct text *text;
+
 	if (!table_is_for_people(table)) {
 		put_real(table, value);
 		return;
 	}
-	unit_format_real(put_begin(table), anomaly_rules[anomaly->rule].unit, value);
+	text = put_begin(table);
+	unit_format_real(text, unit, value);
+	text_append_string(text, unit == UNIT_LEVEL ? " %" : "");
 	put_end(table);
 }
 
