@@ -156,10 +156,10 @@ static const char *why_none(const struct activity_view *view)
 
 	if (totals->walks)
 		return NULL;
-	if (totals->ticks_without)
-		return "it was left out, to stay within the recorder's budget";
 	if (view->lacks && strcmp(view->lacks, EACH_SECOND) != 0)
 		return view->lacks;
+	if (totals->ticks_without)
+		return "it was left out, to stay within the recorder's budget";
 	return "the recorder did not look at that time";
 }
 
@@ -216,6 +216,8 @@ static int print_text(struct history *history, struct printing *printing, struct
 	status = history_activity(history, view->query, show_group, printing, error);
 	if (status == 0 && why_none(view))
 		fprintf(page.out, "no activity was recorded: %s\n", why_none(view));
+	else if (status == 0 && view->query->pid && !view->totals.samples)
+		fprintf(page.out, "no thread of process %d was seen active\n", view->query->pid);
 	else if (status == 0) {
 		print_intro(page.out, view);
 		if (view->totals.samples)

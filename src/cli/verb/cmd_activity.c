@@ -101,20 +101,35 @@ static int check(struct activity_query *query, struct error *error)
 	return read_keys(query, args.keys ? args.keys : DEFAULT_KEYS, error);
 }
 
+/* All of the recording; its last second may come after its last tick. */
+static bool find_extent(struct history *history, struct history_span *ret)
+{
+	uint64_t newest = history_activity_at(history, UINT64_MAX);
+
+	if (!history_extent(history, ret))
+		return false;
+	if (newest > ret->to_unix_ns)
+		ret->to_unix_ns = newest;
+	return true;
+}
+
 static int read_instant(struct history *history, const char *text, uint64_t *ret,
 			struct error *error)
 {
-	uint64_t newest = history_activity_at(history, UINT64_MAX);
 	struct history_span extent = { 0 };
+	struct error ignored = { 0 };
 
-	if (!history_extent(history, &extent))
+	if (!find_extent(history, &extent))
 		return error_set(error, -ENODATA, "the recording has no tick yet");
-	if (newest > extent.to_unix_ns)
-		extent.to_unix_ns = newest;
-	return instant_parse(text, &extent, ret, error);
+	if (instant_parse(text, &extent, ret, &ignored) == 0)
+		return 0;
+	return error_set(error, -EINVAL,
+			 "'%s' is no time: write latest, 10:04, 10:04:31, -5m or "
+			 "2024-05-01T10:04:31",
+			 text);
 }
 
-/* The walk of that second. */
+/* The walk of that second; if there is none, the ticks before it say why. */
 static int find_second(struct history *history, struct history_span *ret, struct error *error)
 {
 	uint64_t at = 0, walk;
@@ -125,20 +140,21 @@ static int find_second(struct history *history, struct history_span *ret, struct
 	walk = history_activity_at(history, at / NS_PER_SECOND * NS_PER_SECOND + NS_PER_SECOND - 1);
 	*ret = (struct history_span){ walk, walk };
 	if (!walk || at > walk + NEAR_NS)
-		ret->from_unix_ns = ret->to_unix_ns = at;
+		*ret = (struct history_span){ at > NEAR_NS ? at - NEAR_NS : 0, at };
 	return 0;
 }
 
 static int find_span(struct history *history, struct history_span *ret, struct error *error)
 {
 	uint64_t age = args.store.since.given ? args.store.since.value : DEFAULT_AGE_NS;
-	uint64_t end = UINT64_MAX, newest = history_activity_at(history, UINT64_MAX);
+	uint64_t end = UINT64_MAX;
 	int status = args.until ? read_instant(history, args.until, &end, error) : 0;
 
-	if (!newest || newest > end)
-		newest = end;
+	if (!find_extent(history, ret))
+		ret->to_unix_ns = end;
+	ret->from_unix_ns = ret->to_unix_ns < end ? ret->to_unix_ns : end;
+	ret->from_unix_ns -= ret->from_unix_ns > age ? age : ret->from_unix_ns;
 	ret->to_unix_ns = end;
-	ret->from_unix_ns = newest > age ? newest - age : 0;
 	return status;
 }
 
