@@ -21,6 +21,8 @@
 #include "render/table/table.h"
 #include "store/json_parse.h"
 
+#define ANOMALIES_SHOWN 5
+
 static struct {
 	struct store_args store;
 	struct view_args view;
@@ -94,6 +96,7 @@ static int put_processes(struct table *table, const json_t *processes, size_t mo
 	return table->failed ? -ENOMEM : 0;
 }
 
+/* Words that begin with a comma go on with what is before them. */
 static void append_figure(struct text *out, const json_t *host, const char *key, const char *words,
 			  enum metric_unit unit)
 {
@@ -101,14 +104,37 @@ static void append_figure(struct text *out, const json_t *host, const char *key,
 
 	if (!json_is_number(value))
 		return;
-	text_append_string(out, out->length ? ", " : "");
-	text_append_string(out, words);
-	text_append_string(out, " ");
+	text_append_string(out, words + (out->length ? 0 : strspn(words, ", ")));
 	unit_format_real(out, unit, json_number_value(value));
 	text_append_string(out, unit == UNIT_LEVEL ? " %" : "");
 }
 
-static void print_host(FILE *out, const json_t *host, size_t anomalies)
+/* The first ones, each with its sentence. */
+static void print_anomalies(FILE *out, const json_t *anomalies)
+{
+	size_t count = json_array_size(anomalies);
+
+	fprintf(out, "%zu open anomal%s\n", count, count == 1 ? "y" : "ies");
+	for (size_t i = 0; i < count && i < ANOMALIES_SHOWN; i++) {
+		const json_t *anomaly = json_array_get(anomalies, i);
+		static const char *const keys[] = { "severity", "rule", "details" };
+		CLEANUP(text_free) struct text line = { 0 };
+
+		for (size_t key = 0; key < ARRAY_SIZE(keys); key++) {
+			const char *words = json_string_value(json_object_get(anomaly, keys[key]));
+
+			text_append_string(&line, key == 0 ? "  " : key == 1 ? " " : ": ");
+			text_append_escaped(&line, words ? words : "-", words ? strlen(words) : 1);
+		}
+		fprintf(out, "%s\n", text_string(&line));
+	}
+	if (count > ANOMALIES_SHOWN)
+		fprintf(out, "  … %zu more: `taskscope anomalies --open` lists them\n",
+			count - ANOMALIES_SHOWN);
+	fputs("\n", out);
+}
+
+static void print_host(FILE *out, const json_t *host)
 {
 	CLEANUP(text_free) struct text when = { 0 };
 	CLEANUP(text_free) struct text line = { 0 };
@@ -118,13 +144,12 @@ static void print_host(FILE *out, const json_t *host, size_t anomalies)
 	record_append_time(&when, then_ns);
 	text_append_string(&when, ", ");
 	unit_format(&when, UNIT_NS, now_ns > then_ns ? now_ns - then_ns : 0);
-	append_figure(&line, host, "cpu_busy_percent", "CPU", UNIT_LEVEL);
-	append_figure(&line, host, "memory_used_bytes", "memory used", UNIT_BYTES);
-	append_figure(&line, host, "memory_total_bytes", "of", UNIT_BYTES);
-	append_figure(&line, host, "pressure_io_some_percent", "I/O pressure", UNIT_LEVEL);
-	append_figure(&line, host, "threads", "threads", UNIT_COUNT);
-	fprintf(out, "%s ago; %s\n%zu open anomal%s\n\n", text_string(&when), text_string(&line),
-		anomalies, anomalies == 1 ? "y" : "ies");
+	append_figure(&line, host, "cpu_busy_percent", "CPU ", UNIT_LEVEL);
+	append_figure(&line, host, "memory_used_bytes", ", memory used ", UNIT_BYTES);
+	append_figure(&line, host, "memory_total_bytes", " of ", UNIT_BYTES);
+	append_figure(&line, host, "pressure_io_some_percent", ", I/O pressure ", UNIT_LEVEL);
+	append_figure(&line, host, "threads", ", threads ", UNIT_COUNT);
+	fprintf(out, "%s ago; %s\n", text_string(&when), text_string(&line));
 }
 
 static void release(json_t **value)
@@ -151,7 +176,8 @@ static int show(const char *document, struct error *error)
 		return put_processes(&table, processes, view_limit(&args.view, 0));
 	}
 	page_open(&page, stdout);
-	print_host(page.out, host, json_array_size(json_object_get(root, "anomalies")));
+	print_host(page.out, host);
+	print_anomalies(page.out, json_object_get(root, "anomalies"));
 	status = put_processes(&table, processes, view_limit(&args.view, 15));
 	if (status == 0)
 		status = table_print(&table, &page.terminal, page.out);
