@@ -173,6 +173,8 @@ class Anomalies(Case):
                 self.assertTrue(any(anomaly["pid"] == busy.pid for anomaly in
                                     recorder.ask("context", pid=busy.pid)["anomalies"]))
                 self.assertIn("runaway_cpu", self.read("anomalies", "--open", "--store", recorder.store))
+                self.assertRegex(self.read("latest", "--socket", recorder.socket),
+                                 r"\n  [a-z]+ runaway_cpu: .* of a CPU, and has used 5.00 % or more for ")
             finally:
                 busy.kill()
             busy.wait()
@@ -219,6 +221,21 @@ class Reading(Case):
         self.refuse("latest", "--socket", recorder.socket, says="no recorder")
         self.refuse("events", "--store", self.path("none.db"), says="none.db")
         self.refuse("events", "--store", recorder.store, "--kind", "exlt", says="exit")
+
+    def test_a_reader_who_has_seen_enough_is_no_error(self):
+        with Recorder(self, "-i", "200ms") as recorder:
+            recorder.next_tick()
+            for words in (["stream", "--socket", recorder.socket], ["events", "--follow", "--store", recorder.store]):
+                with subprocess.Popen([support.TASKSCOPE, *words], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE) as reader:
+                    reader.stdout.close()
+
+                    def ended(reader=reader):
+                        subprocess.run(["sleep", "0.3"], check=True)  # an event, also for one who polls
+                        return reader.poll() is not None
+
+                    support.wait_until(ended)
+                    self.assertEqual((reader.returncode, reader.stderr.read()), (0, b""))
 
     @unittest.skipUnless(support.is_root(), "only root sees every event")
     def test_a_stream_has_samples_and_events(self):

@@ -188,8 +188,12 @@ static int follow(struct history *history, struct event_query *query, struct err
 	if (status == 0)
 		status = send_kept(&kept, print_event, NULL);
 	query->limit = 0;
-	while (status == 0 && !ferror(stdout)) {
-		fflush(stdout);
+	while (status == 0) {
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			if (errno == EPIPE) /* the reader has seen enough */
+				clearerr(stdout);
+			break;
+		}
 		usleep(FOLLOW_US);
 		query->after_id = last_id;
 		status = history_events(history, query, print_event, NULL, &last_id, error);

@@ -16,6 +16,7 @@
 #include "metric/unit.h"
 #include "record/client.h"
 #include "record/record_paths.h"
+#include "render/page.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"
 #include "store/json_parse.h"
@@ -83,26 +84,29 @@ static void put_object(struct table *table, const json_t *object)
 }
 
 /* The time, the kind, then the other columns that the object has: "pid 12 comm sh exit_code 1". */
-static void print_text(const json_t *object)
+static int print_text(const json_t *object)
 {
 	CLEANUP(text_free) struct text line = { 0 };
+	struct page page;
 
 	record_append_time(&line, (uint64_t)json_integer_value(time_of(object)));
 	for (size_t i = 1; i < ARRAY_SIZE(columns); i++) {
 		const json_t *value = json_object_get(object, columns[i].id);
 		const char *words = json_string_value(value);
 
-		if (!value || (words && !*words))
+		if (!value || (words && !*words) || strcmp(columns[i].id, "start_time_ns") == 0)
 			continue;
 		text_format(&line, "  %s%s", i > 1 ? columns[i].id : "", i > 1 ? " " : "");
 		if (words)
 			text_append_escaped(&line, words, strlen(words));
-		else if (json_is_integer(value))
+		else if (json_is_integer(value) && columns[i].unit != UNIT_BYTES)
 			text_format(&line, "%lld", (long long)json_integer_value(value));
 		else
 			unit_format_real(&line, columns[i].unit, json_number_value(value));
 	}
-	puts(text_string(&line));
+	page_open(&page, stdout);
+	fprintf(page.out, "%s\n", text_string(&line));
+	return page_close(&page);
 }
 
 static enum view_format format(void)
@@ -140,9 +144,9 @@ static int print_line(struct table *table, const char *line, size_t length, stru
 	if (format() == FORMAT_CSV)
 		put_object(table, object);
 	else if (format() == FORMAT_TEXT)
-		print_text(object);
+		status = print_text(object);
 	json_decref(root);
-	return fflush(stdout) == 0 ? 0 : -EIO;
+	return status < 0 ? status : fflush(stdout) == 0 ? 0 : -errno;
 }
 
 static int print_lines(struct client *client, struct error *error)
@@ -158,6 +162,10 @@ static int print_lines(struct client *client, struct error *error)
 		status = client_next(client, &line, &length, error);
 		if (status == 0)
 			status = print_line(&table, line, length, error);
+	}
+	if (status == -EPIPE && ferror(stdout)) { /* the reader has seen enough */
+		clearerr(stdout);
+		return 0;
 	}
 	return status == -ENODATA ? error_set(error, status, "the recorder ended") : status;
 }
