@@ -2,6 +2,7 @@
 #include "record/budget.h"
 
 #define SMOOTHING 4		/* one part in so many is new */
+#define OUTLIER 2		/* a tick counts at most as so many times the budget */
 #define PATIENCE 60		/* cheap ticks before something is taken in again */
 #define PATIENCE_MOST (64 * 60) /* it doubles each time that this was a mistake */
 #define CHEAP 2			/* below one part in so many of the budget */
@@ -63,9 +64,10 @@ static bool shed_less(struct budget *budget)
 static bool spent(struct budget *budget, uint64_t cost_ns, uint64_t allowed, bool is_large,
 		  bool is_small)
 {
-	budget->cost_ns = budget->cost_ns ? budget->cost_ns - budget->cost_ns / SMOOTHING +
-						    cost_ns / SMOOTHING :
-					    cost_ns;
+	/* Some costs come once, like loading a program: one tick alone is no reason. */
+	if (cost_ns > OUTLIER * allowed)
+		cost_ns = OUTLIER * allowed;
+	budget->cost_ns = budget->cost_ns - budget->cost_ns / SMOOTHING + cost_ns / SMOOTHING;
 	if (budget->cost_ns > allowed || is_large)
 		return shed_more(budget);
 	if (budget->cost_ns > allowed / CHEAP || !is_small) {
