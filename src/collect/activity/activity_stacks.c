@@ -19,6 +19,9 @@
 #define SLOTS 8192 /* a power of two, far more than are ever used */
 #define STACKS_KEPT 2048
 #define MODULES_LIMIT ((size_t)1 << 20)
+/* Words of a line of /proc/modules. */
+#define MODULE_NAME 0
+#define MODULE_ADDRESS 5
 
 struct stack {
 	struct kernel_stack named; /* first: what others see */
@@ -33,7 +36,7 @@ struct activity_stacks {
 	struct kernel_symbols symbols;
 	struct error no_symbols; /* why there are none, once they were tried */
 	bool is_read;
-	uint64_t modules; /* a hash of the list: a new module brings new functions */
+	uint64_t modules; /* a hash of which there are: a new module brings new functions */
 	struct stack *slots[SLOTS];
 	size_t count, added; /* in all, and in this walk */
 	bool has_new;
@@ -109,13 +112,26 @@ const struct kernel_stack *activity_stacks_add(struct activity_stacks *stacks,
 	return &stacks->slots[slot]->named;
 }
 
+/* Of each line the name and the address; how often a module is used changes all the time. */
 static uint64_t hash_modules(const struct activity_stacks *stacks)
 {
 	CLEANUP(text_free) struct text text = { 0 };
+	const char *cursor;
+	uint64_t hash = 0;
+	unsigned word = 0;
 
 	if (file_read_text(stacks->host->proc, "modules", MODULES_LIMIT, &text) < 0)
 		return 0;
-	return XXH3_64bits(text_string(&text), text.length);
+	cursor = text_string(&text);
+	while (*cursor) {
+		size_t length = strcspn(cursor, " \n");
+
+		if (word == MODULE_NAME || word == MODULE_ADDRESS)
+			hash = XXH3_64bits_withSeed(cursor, length, hash);
+		word = cursor[length] == '\n' ? 0 : word + 1;
+		cursor += length + (cursor[length] != '\0');
+	}
+	return hash;
 }
 
 /* All are to be named again. */
