@@ -171,6 +171,7 @@ int history_renew(struct history *history, struct error *error)
 	history->episodes.count = 0;
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
+	known_rows_forget(&history->known);
 	text_format(&sentence, "%s was damaged: it is %s now, and a new one was begun",
 		    history->path, name ? name : "set aside");
 	free(history->note);

@@ -196,6 +196,7 @@ static int drop_oldest(struct history *history, struct error *error)
 			used = used_bytes(history);
 		}
 	}
+	known_rows_forget(&history->known);
 	return status;
 }
 
