@@ -167,6 +167,16 @@ class Activity(Case):
         shown = self.read_json("activity", "--store", self.store, "-g", "comm")
         self.assertIn(EVIL, {group["comm"] for group in shown["activity"]})
 
+    def test_damage_is_named(self):
+        lost = self.path("no-stacks.db")
+        shutil.copy(self.store, lost)
+        with contextlib.closing(sqlite3.connect(lost)) as database:
+            database.execute("DROP TABLE stacks")
+        for kind in "text", "json", "csv":
+            status, _, err = support.run("activity", "--store", lost, "-g", "stack", "--format", kind)
+            self.assertEqual(status, 2)
+            self.assertIn(f"cannot read {lost}: it is damaged", err)
+
     def test_verify_and_repair_keep_it(self):
         self.assertIn("complete", self.read("verify", self.store))
         copy, lost = self.path("copy.db"), self.path("lost.db")

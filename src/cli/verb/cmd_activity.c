@@ -177,6 +177,9 @@ int verb_activity(char **words, int count, struct error *error)
 		status = history_activity_totals(history, &query, &view.totals, error);
 	if (status < 0)
 		return status;
+	/* What a recorder adds from now on is not in the totals. */
+	if (view.totals.walks)
+		query.span = view.totals.span;
 	view.lacks = lacks = history_meta(history, "activity");
 	view.no_stacks = no_stacks = history_meta(history, "activity_stacks");
 	return activity_print(history, &view, error);

@@ -201,8 +201,10 @@ int history_activity_totals(struct history *history, const struct activity_query
 	text_append_string(&sql, "SELECT count(*) FROM activity WHERE ts_ns BETWEEN ? AND ?");
 	if (query->pid)
 		text_format(&sql, OF_PROCESS, query->pid);
+	/* A recorder may have added walks meanwhile, which were not counted. */
 	return status < 0 ? status :
-			    read_totals(history, text_string(&sql), &query->span, samples,
+			    read_totals(history, text_string(&sql),
+					ret->walks ? &ret->span : &query->span, samples,
 					ARRAY_SIZE(samples), error);
 }
 
