@@ -254,6 +254,16 @@ class Reading(Case):
         found = [process for process in latest["processes"] if process["pid"] == workload.pid]
         self.assertGreaterEqual(found[0]["cpu_percent"], 0)
 
+    def test_what_is_at_least_that_is_marked(self):
+        with Recorder(self, "-i", "200ms", "--source", "procfs") as recorder:
+            recorder.next_tick(2)
+        processes = self.read_json("latest", "--store", recorder.store)["processes"]
+        least = sum("cpu_is_least" in process for process in processes)
+        text = self.read("latest", "--store", recorder.store)
+        said = f"% CPU of {least} of {len(processes)} processes is at least that: "
+        self.assertEqual(said in text, least > 0)
+        self.assertGreater(least, 0)
+
     def test_the_recorder_knows_its_memory_when_it_is_not_in_the_tree(self):
         with subprocess.Popen(["sleep", "1000"]) as child:
             with Recorder(self, "-i", "200ms", "--tree", child.pid) as recorder:

@@ -152,6 +152,20 @@ static void print_host(FILE *out, const json_t *host)
 	fprintf(out, "%s ago; %s\n", text_string(&when), text_string(&line));
 }
 
+static void print_least(FILE *out, const json_t *processes)
+{
+	size_t count = json_array_size(processes), least = 0;
+
+	for (size_t i = 0; i < count; i++)
+		least +=
+			json_is_true(json_object_get(json_array_get(processes, i), "cpu_is_least"));
+	if (least)
+		fprintf(out,
+			"%% CPU of %zu of %zu processes is at least that: what threads used that have "
+			"ended is not known.\n",
+			least, count);
+}
+
 static void release(json_t **value)
 {
 	json_decref(*value);
@@ -181,6 +195,7 @@ static int show(const char *document, struct error *error)
 	status = put_processes(&table, processes, view_limit(&args.view, 15));
 	if (status == 0)
 		status = table_print(&table, &page.terminal, page.out);
+	print_least(page.out, processes);
 	if (page_close(&page) < 0 || status < 0)
 		return error_set(error, -ENOMEM, "out of memory");
 	return 0;
