@@ -197,7 +197,7 @@ const struct command command_activity = {
 		"100 samples in 10 seconds are 10 threads at once on average. Kernel stacks are\n"
 		"known of all but threads that were on a CPU.",
 	.examples =
-		"taskscope activity\twhat the host was doing in the last ten minutes\n"
+		"taskscope activity\twhat the host was doing in the last ten minutes of it\n"
 		"taskscope activity --at 10:04:31 -g pcomm,syscall,stack\tthat second, and where\n"
 		"taskscope activity --since 1h -g wait,stack -n 10\tin which functions\n"
 		"taskscope activity -p 1234 -g comm,wait\tthe threads of a process",
