@@ -89,7 +89,7 @@ class Verbs(support.TestCase):
         rows = self.cells("anomalies", "--since", "9999d")[1:]
         self.assertEqual([row[2:] for row in rows], [
             ["open", "zombie", "low", "8", "sleep", "31", "nobody", "waits"],
-            ["60.0", "s", "runaway_cpu", "medium", "7", "sh", "99", "it", "runs"]])
+            ["60.0", "s", "runaway_cpu", "medium", "7", "sh", "99", "%", "it", "runs"]])
         self.assertEqual(self.lines("anomalies", "--open", "--format", "csv")[1:], [
             f"{BEGIN + 1}000000000,,zombie,open,low,8,80,sleep,31,31,30,count,,nobody waits"])
         self.assertEqual(self.lines("latest")[1], "1 open anomaly")

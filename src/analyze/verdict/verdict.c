@@ -228,7 +228,7 @@ static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
 	if ((cause == CAUSE_CPU || cause == CAUSE_SERIALISED) &&
 	    facts->collecting >= COLLECTING_MUCH)
 		return COLLECTOR_SURE;
-	if (cause == CAUSE_CPU && verdict_is_kept_out(facts))
+	if ((cause == CAUSE_CPU || cause == CAUSE_SERIALISED) && verdict_is_kept_out(facts))
 		return KEPT_OUT_SURE;
 	return 1;
 }

@@ -88,8 +88,7 @@ static void take(struct split *split, enum cpu_purpose purpose, double wanted)
 	split->kernel = at_least_0(split->kernel - taken);
 }
 
-/* Calls for the end of a child that neither waited for it nor can have found one that ended. */
-static double vain_child_calls(const struct tree_sums *sums)
+double vain_child_calls(const struct tree_sums *sums)
 {
 	return at_least_0(sums->lists[LIST_WAIT].count - sums->child_waits - sums->processes);
 }

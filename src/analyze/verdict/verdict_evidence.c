@@ -202,7 +202,7 @@ void evidence_spinning(const struct verdict_facts *facts, struct text *out)
 	said_part(facts, "on a CPU without getting anything done", ns, out);
 	said_rate(facts,
 		  sums->again + lists[LIST_YIELD].count + lists[LIST_POLL].count +
-			  lists[LIST_WAIT].count,
+			  vain_child_calls(sums),
 		  "vain calls ", out);
 }
 

@@ -70,6 +70,8 @@ enum cpu_purpose {
 	CPU_PURPOSES,
 };
 
+/* Calls for the end of a child that neither waited for it nor can have found one that ended. */
+double vain_child_calls(const struct tree_sums *sums);
 /* Divides the CPU time of the tree: fractions of 1, or all 0 when it used none. */
 void verdict_cpu_split(const struct tree_sums *sums, double fractions[CPU_PURPOSES]);
 

@@ -274,7 +274,7 @@ static const struct path_part *find_busiest(const struct verdict_facts *facts)
 
 bool verdict_is_kept_out(const struct verdict_facts *facts)
 {
-	return facts->crew.kept_out >= KEPT_OUT &&
+	return facts->crew.kept_out >= KEPT_OUT && !is_serialised(facts) &&
 	       facts->crew.busiest_ns + facts->crew.others_ns <= ONE_AT_A_TIME * facts->wall;
 }
 

@@ -96,16 +96,20 @@ enum wait_answer wait_has_lock(const struct wait_process *asking, int32_t pid, c
 		return ANSWER_NOT_KNOWN;
 	for (size_t i = 0; i < fds.list.count; i++) {
 		char name[32], info[INFO_BYTES];
+		ssize_t length;
 
 		if (monotonic_ns() >= asking->deadline_ns)
 			return ANSWER_NOT_KNOWN;
 		if (!links_to(process, fds.list.data[i], path))
 			continue;
 		snprintf(name, sizeof(name), "fdinfo/%" PRId32, fds.list.data[i]);
-		if (deadline_read(asking->reader, pid, process, name, info, sizeof(info)) < 0)
+		length = deadline_read(asking->reader, pid, process, name, info, sizeof(info));
+		if (length < 0)
 			return ANSWER_NOT_KNOWN;
 		if (tells_lock(info, kind))
 			return ANSWER_YES;
+		if (length == sizeof(info) - 1) /* there may be more */
+			return ANSWER_NOT_KNOWN;
 	}
 	return ANSWER_NO;
 }
