@@ -13,7 +13,10 @@
 #include "base/file.h"
 #include "base/place.h"
 
-/* Opens the file in its place to append: nobody else's link is followed, and no other file of ours. */
+/*
+ * Opens the file in its place to append: nobody else's link is followed, no other file of ours, and no
+ * pipe that others put there to read along.
+ */
 static int open_appending(const struct place *place)
 {
 	int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
@@ -24,7 +27,9 @@ static int open_appending(const struct place *place)
 		return -errno;
 	if (fstat(fd, &file) < 0)
 		return -errno;
-	if (S_ISREG(file.st_mode) && (!place_trusts(file.st_uid) || file.st_nlink > 1))
+	if ((S_ISREG(file.st_mode) || place->is_shared) && !place_trusts(file.st_uid))
+		return -EACCES;
+	if (S_ISREG(file.st_mode) && file.st_nlink > 1)
 		return -EACCES;
 	return TAKE_FD(fd);
 }

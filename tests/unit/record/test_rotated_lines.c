@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,6 +144,27 @@ static void links_of_others_are_not_followed(void **state)
 	unlink(other);
 }
 
+static void a_pipe_of_others_gets_nothing(void **state)
+{
+	const uid_t nobody = 65534;
+	struct error error = { 0 };
+	struct rotated_lines lines;
+	int reader;
+
+	(void)state;
+	if (geteuid() != 0)
+		return; /* nobody else can own anything */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_equal(rotated_lines_open(&lines, path, 10, 2, &error), 0);
+	rotated_lines_close(&lines);
+	assert_int_equal(chown(path, nobody, (gid_t)-1), 0);
+	assert_int_equal(chown(folder, nobody, (gid_t)-1), 0);
+	assert_int_equal(rotated_lines_open(&lines, path, 10, 2, &error), -EACCES);
+	close(reader);
+}
+
 static void without_a_file_lines_go_nowhere(void **state)
 {
 	struct rotated_lines lines = { 0 };
@@ -165,6 +187,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rotation_that_fails_is_said, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(links_of_others_are_not_followed, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_pipe_of_others_gets_nothing, make_folder,
 						remove_folder),
 		cmocka_unit_test(without_a_file_lines_go_nowhere),
 	};
