@@ -216,17 +216,17 @@ int database_set_aside(struct database *database, char **ret_name, struct error 
 {
 	CLEANUP(place_close) struct place place = { .dir = -1 };
 	CLEANUP(free_pointer) char *path = TAKE_PTR(database->path);
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 1], when[32];
 	time_t now = time(NULL);
 	struct tm local;
-	size_t length;
 	int status = path ? place_open(&place, path) : -ENOMEM;
 
 	if (status < 0)
 		return cannot("rename", path ? path : "", status, error);
 	localtime_r(&now, &local);
-	length = (size_t)snprintf(name, sizeof(name) - 32, "%s.damaged-", place.name);
-	strftime(name + length, 32, "%Y%m%dT%H%M%S", &local);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &local);
+	/* A long name is cut, so that there is room for the time and for -wal. */
+	snprintf(name, sizeof(name), "%.*s.damaged-%s", NAME_MAX - 48, place.name, when);
 	sqlite3_close(database->handle);
 	database->handle = NULL;
 	status = move_beside(&place, name, "");

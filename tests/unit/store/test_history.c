@@ -472,6 +472,27 @@ static void a_damaged_one_is_set_aside(void **state)
 	remove_room(&room);
 }
 
+static void one_with_a_long_name_is_set_aside(void **state)
+{
+	struct room room = make_room();
+	char garbage[4096], path[400], *note = NULL;
+	struct error error = { 0 };
+	struct history *history;
+
+	(void)state;
+	history_close(create(&room));
+	memset(garbage, 0xa5, sizeof(garbage));
+	change_bytes(&room, 100, garbage, sizeof(garbage) - 100);
+	snprintf(path, sizeof(path), "%s/%0240d", room.directory, 0);
+	assert_int_equal(rename(room.path, path), 0);
+	assert_int_equal(
+		history_create(path, &history_retention_defaults, &history, &note, &error), 0);
+	assert_non_null(strstr(note, "000.damaged-"));
+	free(note);
+	history_close(history);
+	remove_room(&room);
+}
+
 static void other_files_are_left_alone(void **state)
 {
 	struct room room = make_room();
@@ -521,6 +542,7 @@ int main(void)
 		cmocka_unit_test(a_folder_where_others_can_rename_is_refused),
 		cmocka_unit_test(a_newer_version_is_refused),
 		cmocka_unit_test(a_damaged_one_is_set_aside),
+		cmocka_unit_test(one_with_a_long_name_is_set_aside),
 		cmocka_unit_test(other_files_are_left_alone),
 	};
 
