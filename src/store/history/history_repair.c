@@ -16,6 +16,8 @@
 
 /* Row numbers that are tried after a damaged place. */
 #define ROWS_ONE_BY_ONE 5000000
+/* Stands for the number of the last row as long as none was read: numbers may be negative. */
+#define BEFORE_ALL INT64_MIN
 
 static const char *const tables[] = {
 #define TABLE(name, columns) #name,
@@ -150,12 +152,12 @@ static int copy_one_by_one(struct repair *repair, const char *table, sqlite3_stm
 {
 	int status = 0;
 
-	for (int64_t id = after + 1; id <= end && status == 0; id++) {
+	for (int64_t id = after; id < end && status == 0;) {
 		bool ignored;
 		int64_t last;
 
 		sqlite3_reset(row);
-		sqlite3_bind_int64(row, 1, id);
+		sqlite3_bind_int64(row, 1, ++id);
 		status = copy_rows(repair, table, row, insert, &last, &ignored);
 	}
 	return status;
@@ -173,7 +175,9 @@ static int copy_rest(struct repair *repair, const char *table, const char *names
 	text_format(&sql, "SELECT max(rowid) FROM %s", table);
 	end = database_number(&repair->from->database, text_string(&sql), last);
 	text_clear(&sql);
-	if (end - last <= ROWS_ONE_BY_ONE) {
+	if (last == BEFORE_ALL && end >= 0 && end <= ROWS_ONE_BY_ONE)
+		last = 0; /* it counts from 1 */
+	if (end >= last && (uint64_t)end - (uint64_t)last <= ROWS_ONE_BY_ONE) {
 		text_format(&sql, "SELECT rowid, %s FROM %s NOT INDEXED WHERE rowid = ?", names,
 			    table);
 		rows = database_prepare(&repair->from->database, text_string(&sql));
@@ -191,7 +195,7 @@ static int copy_table(struct repair *repair, const char *table, struct error *er
 {
 	CLEANUP(text_free) struct text names = { 0 }, places = { 0 }, sql = { 0 };
 	CLEANUP(statement_free) sqlite3_stmt *rows = NULL, *insert = NULL;
-	int64_t last = 0;
+	int64_t last = BEFORE_ALL;
 	bool done = false;
 	int status = 0;
 
@@ -210,8 +214,11 @@ static int copy_table(struct repair *repair, const char *table, struct error *er
 	if (insert && rows)
 		status = copy_rows(repair, table, rows, insert, &last, &done);
 	if (status == 0 && insert && !done) {
-		tell(repair, "rows of %s after the one with number %" PRId64 " are damaged", table,
-		     last);
+		if (last == BEFORE_ALL)
+			tell(repair, "the first rows of %s are damaged", table);
+		else
+			tell(repair, "rows of %s after the one with number %" PRId64 " are damaged",
+			     table, last);
 		repair->left_out++;
 		status = copy_rest(repair, table, text_string(&names), insert, last);
 	}

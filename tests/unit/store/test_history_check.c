@@ -188,6 +188,45 @@ static void damaged_pages_are_told_and_survived(void **state)
 	remove_room(&original);
 }
 
+/* Overwrites the page that has the text. */
+static void damage_page_of(const struct room *room, const char *text)
+{
+	char page[4096], garbage[sizeof(page)];
+	int fd = open(room->path, O_RDONLY | O_CLOEXEC);
+	off_t place = 0;
+
+	while (pread(fd, page, sizeof(page), place) == sizeof(page) &&
+	       !memmem(page, sizeof(page), text, strlen(text)))
+		place += (off_t)sizeof(page);
+	close(fd);
+	memset(garbage, 0x5a, sizeof(garbage));
+	change_bytes(room, place, garbage, sizeof(garbage));
+}
+
+/* Numbers of stacks are hashes, so they go from one end of all numbers to the other. */
+static void rows_with_any_numbers_are_saved(void **state)
+{
+	static const char *const rows[] = { "function_1;", "function_250;" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct room room = make_recording(), copy = room;
+		struct faults faults = { 0 };
+		struct error error = { 0 };
+
+		change(&room,
+		       "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
+		       "INSERT INTO stacks SELECT (i - 500) * 18446744073709551, "
+		       "printf('function_%d;%0100d', i, i) FROM n");
+		change(&room, "INSERT INTO stacks VALUES(9223372036854775807, 'last')");
+		damage_page_of(&room, rows[i]);
+		snprintf(copy.path, sizeof(copy.path), "%s/copy.db", room.directory);
+		assert_true(history_repair(room.path, copy.path, note, &faults, &error) > 0);
+		assert_true(ask(&copy, "SELECT count(*) FROM stacks") > 900);
+		remove_room(&room);
+	}
+}
+
 struct points {
 	struct history_point list[400];
 	size_t count;
@@ -287,6 +326,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_damage_is_found),
 		cmocka_unit_test(what_can_be_read_is_copied),
 		cmocka_unit_test(damaged_pages_are_told_and_survived),
+		cmocka_unit_test(rows_with_any_numbers_are_saved),
 		cmocka_unit_test(a_series_is_of_ticks_or_of_minutes),
 	};
 
