@@ -52,6 +52,8 @@ static int configure(struct database *database, struct error *error)
 		sqlite3_limit(database->handle, limits[i].id, limits[i].limit);
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
 		sqlite3_db_config(database->handle, switches[i].option, switches[i].value, NULL);
+	/* A stranger's table could be one of text search, and would be read by all of its code. */
+	sqlite3_drop_modules(database->handle, NULL);
 	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-%d; "

@@ -485,8 +485,8 @@ static void one_with_a_long_name_is_set_aside(void **state)
 	change_bytes(&room, 100, garbage, sizeof(garbage) - 100);
 	snprintf(path, sizeof(path), "%s/%0240d", room.directory, 0);
 	assert_int_equal(rename(room.path, path), 0);
-	assert_int_equal(
-		history_create(path, &history_retention_defaults, &history, &note, &error), 0);
+	assert_int_equal(history_create(path, &history_retention_defaults, &history, &note, &error),
+			 0);
 	assert_non_null(strstr(note, "000.damaged-"));
 	free(note);
 	history_close(history);

@@ -227,6 +227,19 @@ static void rows_with_any_numbers_are_saved(void **state)
 	}
 }
 
+static void a_table_with_code_behind_it_is_refused(void **state)
+{
+	struct room room = make_recording();
+	struct faults faults;
+
+	(void)state;
+	change(&room,
+	       "DROP TABLE stacks; CREATE VIRTUAL TABLE stacks USING rtree(hash, low, high)");
+	assert_true(verify(room.path, &faults) > 0);
+	assert_non_null(strstr(faults.sentences[0], "no such module"));
+	remove_room(&room);
+}
+
 struct points {
 	struct history_point list[400];
 	size_t count;
@@ -326,6 +339,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_damage_is_found),
 		cmocka_unit_test(what_can_be_read_is_copied),
 		cmocka_unit_test(damaged_pages_are_told_and_survived),
+		cmocka_unit_test(a_table_with_code_behind_it_is_refused),
 		cmocka_unit_test(rows_with_any_numbers_are_saved),
 		cmocka_unit_test(a_series_is_of_ticks_or_of_minutes),
 	};
