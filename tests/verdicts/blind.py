@@ -56,7 +56,7 @@ def serve(one):
         one.close()
     except OSError:
         pass
-open(os.environ['READY'], 'w')
+open('$READY', 'w')
 while True:
     threading.Thread(target=serve, args=[server.accept()[0]], daemon=True).start()" """
 
@@ -64,7 +64,7 @@ while True:
 SLOW_ANSWERS = """exec python3 -c "
 import os, socket, time
 server = socket.create_server(('127.0.0.1', int(os.environ['PORT'])))
-open(os.environ['READY'], 'w')
+open('$READY', 'w')
 one = server.accept()[0]
 while one.recv(100):
     time.sleep(0.025)
@@ -214,8 +214,9 @@ SPINNERS = [
     Case("blind-perl-nonblocking", ("perl", "-MIO::Socket", "-e", "($a, $b) = IO::Socket->socketpair(AF_UNIX, "
          "SOCK_STREAM, PF_UNSPEC); $a->blocking(0); 1 until sysread $a, $x, 100"), "spinning",
          "reads a socket without blocking, which never has anything", verb="attach"),
-    Case("blind-php-stream-select", ("php", "-r", "$s = stream_socket_server('tcp://127.0.0.1:0'); $e = microtime(true) "
-         "+ 2; while (microtime(true) < $e) { $r = [$s]; $w = null; $x = null; stream_select($r, $w, $x, 0); }"),
+    Case("blind-php-stream-select", ("php", "-r", "$s = stream_socket_server('tcp://127.0.0.1:0'); $e = "
+         "microtime(true) + 2; while (microtime(true) < $e) { $r = [$s]; $w = null; $x = null; "
+         "stream_select($r, $w, $x, 0); }"),
          "spinning", "asks without waiting for a connection that never comes", needs="php"),
     Case("blind-yield-for-flag", "./program", "spinning", "yields the CPU until a flag is set, which a sleeper does",
          needs="gcc", prepare=c_program("""static volatile int flag;
@@ -269,8 +270,8 @@ STARVED = [
          "run_queue", "three loops of the same weight want the one CPU that it may use", beside=HOGS),
     Case("blind-stress-eight", "stress-ng --cpu 8 --cpu-method int64 --timeout 3 --quiet", "oversubscribed",
          "eight loops share the CPUs, of which there are fewer", needs="stress-ng"),
-    Case("blind-pigz-one-cpu", sh("taskset -c 1 pigz -9 -p 8 -c $DATA/text $DATA/text $DATA/text > packed"), "oversubscribed",
-         "eight threads that pack may use one CPU", needs="pigz"),
+    Case("blind-pigz-one-cpu", sh("taskset -c 1 pigz -9 -p 8 -c $DATA/text $DATA/text $DATA/text > packed"),
+         "oversubscribed", "eight threads that pack may use one CPU", needs="pigz"),
     Case("blind-java-many-busy", "java Program", "oversubscribed", "ten busy threads share two CPUs", verb="why",
          prepare=java_program("""public static void main(String[] a) { for (int t = 0; t < 10; t++)
              new Thread(() -> { while (more()) burn(100000); }).start(); }"""), needs="java javac"),
@@ -420,9 +421,10 @@ IDLE = [
     Case("blind-shell-sleeps", sh("for i in 1 2 3 4 5 6 7 8; do sleep 0.3; done"), "sleep",
          "eight sleeps, one after the other"),
     Case("blind-java-sleep", "java Program", "sleep", "sleeps 50 ms again and again", verb="why", needs="java javac",
-         prepare=java_program("public static void main(String[] a) throws Exception { while (more()) Thread.sleep(50); }")),
-    Case("blind-node-timers", ("node", "-e", "let n = 0; const i = setInterval(() => { if (++n == 12) clearInterval(i) }, "
-         "200)"), "sleep poll", "a timer each 200 ms, and nothing else", needs="node"),
+         prepare=java_program("public static void main(String[] a) throws Exception "
+                              "{ while (more()) Thread.sleep(50); }")),
+    Case("blind-node-timers", ("node", "-e", "let n = 0; const i = setInterval(() => { if (++n == 12) "
+         "clearInterval(i) }, 200)"), "sleep poll", "a timer each 200 ms, and nothing else", needs="node"),
     Case("blind-http-server-idle", sh("exec python3 -m http.server --bind 127.0.0.1 $PORT"), "poll network",
          "a server that nobody asks", verb="attach"),
     Case("blind-tail-follow", "tail -f quiet.log", "poll", "follows a file that does not grow", verb="why",
@@ -435,8 +437,8 @@ IDLE = [
     Case("blind-stops-itself", sh("kill -STOP $$"), "stopped", "it has sent SIGSTOP to itself", verb="why"),
     Case("blind-perl-stopped", sh("exec perl -e 'if (!fork) { sleep 1; kill STOP => getppid; sleep 1; "
          "open F, q(>), $ARGV[0]; exit } 1 while 1' $BEGUN"), "stopped", "its child has stopped it", verb="attach"),
-    Case("blind-gdb-holds", sh("tail -f /dev/null | gdb -q -nx -ex starti --args sleep 60"), "traced", "gdb has halted it at its start",
-         verb="why", target="sleep", needs="gdb"),
+    Case("blind-gdb-holds", sh("tail -f /dev/null | gdb -q -nx -ex starti --args sleep 60"), "traced",
+         "gdb has halted it at its start", verb="why", target="sleep", needs="gdb"),
     Case("blind-frozen-loop", perl(LOOP), "frozen", "its cgroup is frozen", verb="why", limit="frozen"),
     Case("blind-descriptors", sh("ulimit -n 24; exec python3 -c \"\nimport socket, time\nall = []\nwhile True:\n  try: "
          "all.append(socket.socket())\n  except OSError: time.sleep(0.002)\""), "fd_limit sleep",
