@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/store_args.h"
-#include "cli/verb/activity_print.h"
+#include "cli/parts/activity_print.h"
 #include "store/history/history_activity.h"
 #include "store/history/instant.h"
 

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/view_args.h"
-#include "cli/verb/doctor_attempts.h"
+#include "cli/parts/doctor_attempts.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
 #include "host/host.h"

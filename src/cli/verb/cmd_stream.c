@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/verb/latest_document.h"
+#include "cli/parts/latest_document.h"
 #include "cli/args/store_args.h"
 #include "metric/unit.h"
 #include "record/client.h"

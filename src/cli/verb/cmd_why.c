@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/view_args.h"
-#include "cli/verb/why_print.h"
+#include "cli/parts/why_print.h"
 #include "host/host.h"
 #include "render/page.h"
 #include "session/why/why.h"

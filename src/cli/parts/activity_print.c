@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/activity_print.h"
+#include "cli/parts/activity_print.h"
 
 #include <errno.h>
 #include <inttypes.h>

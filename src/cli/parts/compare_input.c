@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/compare_input.h"
+#include "cli/parts/compare_input.h"
 
 #include <errno.h>
 #include <inttypes.h>

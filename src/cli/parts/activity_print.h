@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How `taskscope activity` prints what it summed. */
+/*
+ * This room has what verbs read, judge or print that takes more than the verb's own file.
+ *
+ * Here: how `taskscope activity` prints what it summed.
+ */
 #ifndef CLI_ACTIVITY_PRINT_H
 #define CLI_ACTIVITY_PRINT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/why_print.h"
+#include "cli/parts/why_print.h"
 
 #include <inttypes.h>
 #include <string.h>

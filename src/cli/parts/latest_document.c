@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb/latest_document.h"
+#include "cli/parts/latest_document.h"
 
 #include <errno.h>
 #include <stdio.h>
