@@ -121,11 +121,12 @@ static int answer_events(void *context, const struct server_client *client,
 	int64_t limit = server_request_number(request, "limit");
 	struct event_query query = {
 		.span = { 0, UINT64_MAX },
-		.pid = (int32_t)server_request_number(request, "pid"),
 		.limit = limit > 0 && limit <= EVENTS_MOST ? (size_t)limit : EVENTS_DEFAULT,
 	};
-	int status;
+	int status = server_request_pid(request, &query.pid, error);
 
+	if (status < 0)
+		return status;
 	json_begin_object(&json);
 	json_key(&json, "events");
 	json_begin_array(&json);
@@ -140,15 +141,17 @@ static int answer_context(void *context, const struct server_client *client,
 			  const struct server_request *request, FILE *out, struct error *error)
 {
 	const struct recorder *recorder = context;
-	int64_t pid = server_request_number(request, "pid");
+	int32_t pid = 0;
 	struct json json = reply_writer(out);
 	int status = check_tick(recorder, error);
 	int64_t row = -1;
 
-	if (status == 0 && pid > 0 && pid <= INT32_MAX)
-		row = snapshot_find_process(recorder->last.snapshot, (int32_t)pid);
+	if (status == 0)
+		status = server_request_pid(request, &pid, error);
+	if (status == 0 && pid)
+		row = snapshot_find_process(recorder->last.snapshot, pid);
 	if (status == 0 && pid && row < 0)
-		status = error_set(error, -ESRCH, "the last tick has no process %" PRId64, pid);
+		status = error_set(error, -ESRCH, "the last tick has no process %" PRId32, pid);
 	if (status < 0)
 		return status;
 	json_begin_object(&json);
@@ -157,7 +160,7 @@ static int answer_context(void *context, const struct server_client *client,
 		write_process(&json, recorder, client, (uint32_t)row);
 	else
 		host_sample_json(&json, &recorder->last.sample);
-	write_open_anomalies(&json, recorder, (int32_t)pid);
+	write_open_anomalies(&json, recorder, pid);
 	json_end_object(&json);
 	return 0;
 }

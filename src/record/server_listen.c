@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/place.h"
 #include "record/server_client.h"
 
 #define SOCKET_GROUP "taskscope"
@@ -59,10 +60,16 @@ static int make_folder(const char *path)
 
 int server_listen(const struct sockaddr_un *address, int *ret)
 {
+	CLEANUP(place_close) struct place place = { .dir = -1 };
 	CLEANUP(close_fd) int fd = -1;
 	int status = make_folder(address->sun_path);
 	mode_t mask;
 
+	if (status == 0)
+		status = place_open(&place, address->sun_path);
+	/* A socket is made and shared by its name, which others could lead elsewhere meanwhile. */
+	if (status == 0 && place.is_exposed)
+		status = -EACCES;
 	if (status == 0)
 		status = make_way(address);
 	if (status < 0)

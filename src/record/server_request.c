@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "store/json_parse.h"
 
 #define ID_SIZE 128
@@ -76,6 +77,17 @@ static const json_t *parameter(const struct server_request *request, const char 
 int64_t server_request_number(const struct server_request *request, const char *name)
 {
 	return json_integer_value(parameter(request, name));
+}
+
+int server_request_pid(const struct server_request *request, int32_t *ret, struct error *error)
+{
+	const json_t *pid = parameter(request, "pid");
+	int64_t number = json_integer_value(pid);
+
+	if (pid && (!json_is_integer(pid) || number < 0 || number > INT32_MAX))
+		return error_set(error, -EINVAL, "pid is not the number of a process");
+	*ret = (int32_t)number;
+	return 0;
 }
 
 const char *server_request_text(const struct server_request *request, const char *name)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
 struct server_request;
 
 /* 0; -EBADMSG for anything but an object with a method; or -ENOMEM. */
@@ -20,6 +21,8 @@ const char *server_request_id(const struct server_request *request);
 
 /* A parameter: 0, or NULL, when it is missing or of another type. */
 int64_t server_request_number(const struct server_request *request, const char *name);
+/* The process that is asked for, 0 for all; or -EINVAL where `pid` can be no process. */
+int server_request_pid(const struct server_request *request, int32_t *ret, struct error *error);
 const char *server_request_text(const struct server_request *request, const char *name);
 
 #endif

@@ -37,9 +37,23 @@ class Answers(Case):
             context = recorder.ask("context")
             self.assertGreater(context["host"]["memory_total_bytes"], 0)
             self.assertNotIn("process", context)
-            for pid in -1, 2**31, 2**32 + os.getpid():
-                self.assertEqual(recorder.reply("context", pid=pid)["error"],
-                                 f"the last tick has no process {pid}")
+            self.assertEqual(recorder.reply("context", pid=2**31 - 1)["error"],
+                             f"the last tick has no process {2**31 - 1}")
+            for pid in -1, 2**31, 2**32 + os.getpid(), "x":
+                for method in "context", "events":
+                    self.assertEqual(recorder.reply(method, pid=pid)["error"],
+                                     "pid is not the number of a process")
+
+    @unittest.skipUnless(support.is_root(), "needs root to make a directory of somebody else")
+    def test_no_socket_where_others_could_swap_it(self):
+        place = pathlib.Path(self.folder.name, "theirs")
+        place.mkdir()
+        os.chown(place, NOBODY, NOBODY)
+        done = subprocess.run([support.TASKSCOPE, "record", "--store", self.path("r.db"), "--socket", place / "s"],
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot listen at", done.stderr)
+        self.assertEqual(list(place.iterdir()), [])
 
     @unittest.skipUnless(support.is_root(), "becomes somebody else")
     def test_command_lines_are_for_their_owner(self):
