@@ -134,16 +134,21 @@ static void start_timers(struct recorder *recorder)
 	loop_add_timer(&recorder->loop, &recorder->end_due);
 }
 
-/* The store comes first: whoever cannot have it must not disturb the one who does. */
+/*
+ * A store is begun only for what can be followed.  All else comes after it: whoever cannot have the
+ * store must not disturb the one who does.
+ */
 static int open_all(struct recorder *recorder, struct error *error)
 {
 	const struct recorder_options *options = recorder->options;
-	int status = open_store(recorder, error);
+	int status = host_open(&recorder->host, NULL, error);
 
 	if (status == 0)
-		status = host_open(&recorder->host, NULL, error);
-	if (status == 0)
 		status = open_sampling(recorder, error);
+	if (status == 0)
+		status = open_events(recorder, error);
+	if (status == 0)
+		status = open_store(recorder, error);
 	if (status == 0 && options->jsonl)
 		status = rotated_lines_open(&recorder->lines, options->jsonl, options->jsonl_bytes,
 					    options->jsonl_files, error);
@@ -151,8 +156,6 @@ static int open_all(struct recorder *recorder, struct error *error)
 		status = hooks_open(&recorder->hooks, &recorder->loop, options->on_anomaly, error);
 	if (status == 0)
 		status = detector_new(&options->anomalies, &recorder->detector);
-	if (status == 0)
-		status = open_events(recorder, error);
 	if (status == 0 && options->socket)
 		status = recorder_serve(recorder, error);
 	return status;

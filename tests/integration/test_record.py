@@ -289,6 +289,12 @@ class Hardship(Case):
         config.chmod(0o600)
         self.refuse("record", "--config", config, says="line 2")
 
+    def test_what_cannot_be_followed_leaves_no_store(self):
+        store = self.path("none.db")
+        for words in (["--tree", str(2**22 + 1)], ["--cgroup", "/no/such/group"]):
+            self.refuse("record", *words, "--store", store, "--no-socket", says=words[1])
+            self.assertFalse(os.path.exists(store))
+
     def test_settings_can_be_printed_and_read_again(self):
         config = pathlib.Path(self.path("r.conf"))
         config.touch(mode=0o600)

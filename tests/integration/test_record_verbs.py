@@ -73,6 +73,10 @@ class Verbs(support.TestCase):
         self.assertEqual(found[2:5], [f"{BEGIN}000000001,exit,7,1,70,sh,3,,,,2000000000,4194304,,,sh -c x,",
                                       f"{BEGIN}000000002,exit,8,1,80,sleep,,9,5,,,,,,,",
                                       f"{BEGIN}000000003,lost,,,,true,,,,12,,,,,,too many"])
+        with subprocess.Popen([support.TASKSCOPE, "events", "--store", self.store, "--since", "9999d", "--format", "csv",
+                               "--follow", "-n", "100"], stdout=subprocess.PIPE, text=True) as reader:
+            self.assertEqual([reader.stdout.readline().rstrip("\n") for _ in found], found)
+            reader.terminate()
         self.assertEqual([row[2:4] for row in self.cells("events", "--since", "9999d", "--kind", "exit")[1:]],
                          [["exit", "7"], ["exit", "8"]])
         self.assertEqual([row[2:4] for row in self.cells("events", "--since", "9999d", "-p", "8")[1:]],

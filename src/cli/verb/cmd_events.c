@@ -162,16 +162,20 @@ static int show_past(struct history *history, const struct event_query *query, s
 			    row_output_end(&output, "no events", error);
 }
 
-/* Prints each event as a line of its own: JSON, or a row without a header. */
+/* Prints each event as a line of its own: JSON, CSV by the table, or text without a header. */
 static int print_event(void *context, const struct life_event *event)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	struct json json = json_line_writer(stdout);
+	struct table *table = context;
 
-	(void)context;
 	if (view_format(&args.view) == FORMAT_JSON) {
 		life_event_json(&json, event, true);
 		return 0;
+	}
+	if (view_format(&args.view) == FORMAT_CSV) {
+		put_event(table, event);
+		return table->failed ? -ENOMEM : 0;
 	}
 	event_line(&line, event);
 	printf("%s\n", text_string(&line));
@@ -182,11 +186,15 @@ static int print_event(void *context, const struct life_event *event)
 static int follow(struct history *history, struct event_query *query, struct error *error)
 {
 	CLEANUP(kept_events_free) struct kept_events kept = { 0 };
+	CLEANUP(table_clear) struct table table = { 0 };
 	uint64_t last_id = 0;
 	int status = history_events(history, query, keep_event, &kept, &last_id, error);
 
+	event_columns(&table);
+	if (view_format(&args.view) == FORMAT_CSV)
+		table_stream_csv(&table, stdout);
 	if (status == 0)
-		status = send_kept(&kept, print_event, NULL);
+		status = send_kept(&kept, print_event, &table);
 	query->limit = 0;
 	while (status == 0) {
 		if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -196,7 +204,7 @@ static int follow(struct history *history, struct event_query *query, struct err
 		}
 		usleep(FOLLOW_US);
 		query->after_id = last_id;
-		status = history_events(history, query, print_event, NULL, &last_id, error);
+		status = history_events(history, query, print_event, &table, &last_id, error);
 	}
 	return status;
 }
@@ -215,8 +223,6 @@ int verb_events(char **words, int count, struct error *error)
 	(void)count;
 	if (status == 0 && args.pid.given && (args.pid.value == 0 || args.pid.value > INT_MAX))
 		status = error_set(error, -EINVAL, "-p takes the number of a process");
-	if (status == 0 && args.follow && view_format(&args.view) == FORMAT_CSV)
-		status = error_set(error, -EINVAL, "--follow prints text or JSON lines, not CSV");
 	if (status == 0)
 		status = store_args_open(&args.store, &history, error);
 	if (status < 0)
