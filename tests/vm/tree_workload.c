@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,23 +111,35 @@ static void read_file(pid_t tid, const char *name, char text[512])
 	text[length] = '\0';
 }
 
-/*
- * Until a task has this state and has left its CPU, as the kernel tells it: a task has the state a
- * moment before, and that can take long where the machine is emulated.
- */
-static void wait_for_state(pid_t tid, char state)
+/* Whether a task has this state and has left its CPU: it has the state a moment before. */
+static bool has_state(pid_t tid, char state)
 {
 	char stat[512], wchan[512];
 	const char *found;
 
+	read_file(tid, "stat", stat);
+	found = strrchr(stat, ')');
+	need(found != NULL);
+	read_file(tid, "wchan", wchan);
+	return found[2] == state && strcmp(wchan, "0") != 0;
+}
+
+/*
+ * Until a task has this state and has not run for a while: it may wait for something else first,
+ * and all takes long where the machine is emulated.
+ */
+static void wait_for_state(pid_t tid, char state)
+{
+	char before[512], after[512];
+
 	for (;;) {
-		read_file(tid, "stat", stat);
-		found = strrchr(stat, ')');
-		need(found != NULL);
-		read_file(tid, "wchan", wchan);
-		if (found[2] == state && strcmp(wchan, "0") != 0)
-			return;
-		sleep_ms(1);
+		read_file(tid, "schedstat", before);
+		sleep_ms(20);
+		if (has_state(tid, state)) {
+			read_file(tid, "schedstat", after);
+			if (strcmp(before, after) == 0)
+				return;
+		}
 	}
 }
 
