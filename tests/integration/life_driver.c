@@ -43,6 +43,7 @@ struct driver {
 	pid_t pid;
 	int pidfd, hold;
 	bool has_ended; /* the command, by an event */
+	int64_t others; /* spawned, and not yet ended */
 	uint64_t last_unix_ns, counts[LIFE_KIND_COUNT], backwards;
 };
 
@@ -88,7 +89,9 @@ static int take_event(void *context, const struct life_event *event)
 	struct driver *driver = context;
 
 	driver->counts[event->kind]++;
-	if (event->kind == LIFE_EXIT && event->task.pid == driver->pid)
+	if (event->task.pid != driver->pid)
+		driver->others += (event->kind == LIFE_SPAWN) - (event->kind == LIFE_EXIT);
+	else if (event->kind == LIFE_EXIT)
 		driver->has_ended = true;
 	driver->backwards += event->kind != LIFE_LOST && event->unix_ns < driver->last_unix_ns;
 	if (event->kind != LIFE_LOST)
@@ -225,7 +228,8 @@ static void await_end(struct driver *driver)
 		return;
 	do
 		check(lifecycle_drain(driver->lifecycle, take_event, driver), "drain");
-	while (!driver->has_ended && now_ms() < most && usleep(1000) == 0);
+	while ((!driver->has_ended || (driver->options.tree_pid && driver->others > 0)) &&
+	       now_ms() < most && usleep(1000) == 0);
 }
 
 static void finish(struct driver *driver)
