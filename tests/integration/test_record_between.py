@@ -62,7 +62,7 @@ class End(Case):
 
     def test_after_its_duration(self):
         began = time.monotonic()
-        with Recorder(self, "-i", "100ms", "-d", "1s", "--no-events", wait=False) as recorder:
+        with Recorder(self, "-i", "100ms", "-d", "1s", "--no-events", "--no-activity", wait=False) as recorder:
             self.assertEqual(recorder.process.wait(timeout=support.HANG), 0)
             self.assertGreaterEqual(time.monotonic() - began, 1)
         self.assertEqual(recorder.said, f"taskscope: recording to {recorder.store}, socket {recorder.socket}\n")
