@@ -131,7 +131,7 @@ int tree_seed(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Who has or had the CPU that the task waits for, or waited for until it came. */
+/* Finds which task occupies the CPU that this one waits for, or did until this one got it. */
 static __always_inline void queue_find(struct task_struct *task)
 {
 	if (arrivals_are_known() && bpf_core_field_exists(task->thread_info.cpu))

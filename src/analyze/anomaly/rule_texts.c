@@ -220,7 +220,7 @@ void concern_process(const struct rule_subject *subject, struct anomaly *anomaly
 	add_task(anomaly, subject->process->key);
 }
 
-/* Of a process those that are stuck; of the host all that wait. */
+/* An anomaly of a process concerns its stuck threads; one of the host, all threads that wait. */
 void concern_sleepers(const struct rule_subject *subject, struct anomaly *anomaly)
 {
 	for (size_t i = 0; i < subject->processes->sleepers.count; i++) {

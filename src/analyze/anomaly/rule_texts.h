@@ -22,7 +22,7 @@ typedef void rule_concern(const struct rule_subject *subject, struct anomaly *an
 
 rule_concern concern_process, concern_sleepers, concern_zombies, concern_largest;
 
-/* Of an OOM kill: who it was, and who was large or grew in the minute before. */
+/* Describes an OOM kill: its victim, and which processes were large or had grown in the last minute. */
 void describe_oom(const struct followed_processes *processes, const struct life_event *event,
 		  struct text *out);
 

@@ -181,7 +181,7 @@ static bool can_go_on(const struct walk *walk, const struct timeline_thread *thr
 	return thread && !walk->on_path[thread - walk->timeline->threads];
 }
 
-/* Of the other threads of its process, the one that lives longest; NULL: all have ended. */
+/* The other thread of the same process that lives longest; NULL if all have ended. */
 static const struct timeline_thread *last_thread(const struct walk *walk,
 						 const struct timeline_thread *own)
 {

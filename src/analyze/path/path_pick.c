@@ -127,8 +127,9 @@ static bool is_most_of(const struct choice *choice, uint64_t ns, double share)
 }
 
 /*
- * Who only waits for children is no more the reason than the one who waits for it.  A thread beside
- * the first that is woken by nobody keeps house; only another process's waits are those of the work.
+ * A process that only waits for its children explains no more than the one that waits for it.
+ * A thread beside the first that nobody wakes does housekeeping; only waits of another process
+ * are waits of the work.
  */
 static double busy_weight(const struct choice *choice, const struct timeline_thread *thread,
 			  const struct use *use)

@@ -9,8 +9,8 @@
 /* Calls of one kind ask in vain if all but so many of them failed, for the same reason. */
 #define FAILING_SHARE 0.98
 /*
- * Who has more connections serves others, whoever connected.  A download manager or a browser has a
- * handful.
+ * A process with more connections than this is a server, whoever connected.  A download manager
+ * or a browser has a handful.
  */
 #define CLIENT_CONNECTIONS 8
 

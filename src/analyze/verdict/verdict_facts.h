@@ -82,7 +82,7 @@ struct crew {
 	 * and their time on a CPU; a thread counts by its CPU time.
 	 */
 	double held_up;
-	/* Of threads that do the same or wait for each other: the busiest, and all the others. */
+	/* Threads that do the same, or wait for each other: the busiest one, then the others. */
 	struct task_key busiest;
 	char name[TREE_COMM_SIZE];
 	double busiest_ns, others_ns; /* CPU time */

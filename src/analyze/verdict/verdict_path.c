@@ -151,7 +151,7 @@ void verdict_path_gather(struct verdict_facts *facts)
 	take_handovers(facts);
 }
 
-/* Who waits for a collector does not wait for a lock. */
+/* Threads that wait for a garbage collector do not compete for a lock. */
 static double contended_ns(const struct verdict_facts *facts)
 {
 	double ns = 0;
