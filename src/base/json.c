@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "base/text.h"
 
 #define LINES_DEPTH 2
@@ -167,11 +168,11 @@ void json_difference(struct json *json, bool is_negative, uint64_t magnitude)
 
 void json_double(struct json *json, double value)
 {
+	char buffer[REAL_SIZE];
+
 	separate(json);
-	if (value >= 0 && value < 1e15 && value == (double)(uint64_t)value && !signbit(value))
-		write_u64(json->out, (uint64_t)value);
-	else if (isfinite(value))
-		fprintf(json->out, "%.17g", value);
+	if (isfinite(value))
+		fwrite(buffer, 1, real_write(value, buffer), json->out);
 	else
 		fputs("null", json->out);
 }

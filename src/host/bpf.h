@@ -26,6 +26,13 @@ struct host;
  */
 int host_bpf_check(const struct host *host, struct error *error);
 
+/*
+ * Keeps what is mapped of BPF maps from children that are forked later, as far as this kernel says where it is.  A
+ * confined child that parses strangers' files shall not see what the kernel sends us about others, and it would
+ * count as that child's memory.
+ */
+void host_bpf_keep_from_forks(const struct host *host);
+
 /* Turns a failure to load or run one into a sentence that a person can act on; returns `status`. */
 int host_bpf_explain(int status, struct error *error);
 

@@ -3,22 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/auxv.h>
+
+#include "base/collection/secret.h"
 
 #define FIRST_CAPACITY 64
-
-/* A random odd number of this process: nobody can write a file whose numbers meet in the map. */
-static uint64_t multiplier = 0x9e3779b97f4a7c15u;
-
-__attribute__((constructor)) static void choose_multiplier(void)
-{
-	const void *random = (const void *)getauxval(AT_RANDOM);
-
-	if (random)
-		memcpy(&multiplier, random, sizeof(multiplier));
-	multiplier |= 1;
-}
 
 /* Spreads neighbouring numbers, which are common; no two become the same. */
 static uint32_t scatter(uint32_t number)
@@ -28,10 +16,13 @@ static uint32_t scatter(uint32_t number)
 	return number ^ number >> 16;
 }
 
-/* The upper half counts: the lower bits of a product depend on few bits of its factors. */
+/*
+ * The secret is made odd, so that it loses no bit.  The upper half counts: the lower bits of a
+ * product depend on few bits of its factors.
+ */
 static size_t home_of(const struct number_map *map, int32_t number)
 {
-	return (scatter((uint32_t)number) * multiplier >> 32) & (map->capacity - 1);
+	return (scatter((uint32_t)number) * (process_secret() | 1) >> 32) & (map->capacity - 1);
 }
 
 /* The slot that has the number, or the free one where it belongs. */

@@ -120,6 +120,11 @@ static int die_with_parent(void)
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0;
 }
 
+static rlim_t memory_limit(uint64_t bytes)
+{
+	return bytes && !SANITIZED ? bytes : RLIM_INFINITY;
+}
+
 /*
  * RLIMIT_NPROC counts all processes of the user.  0 keeps this process from starting new ones and
  * does not affect the others.
@@ -127,7 +132,6 @@ static int die_with_parent(void)
 static int set_limits(const struct confine_limits *limits)
 {
 	rlim_t cpu = limits->cpu_seconds ? limits->cpu_seconds : RLIM_INFINITY;
-	rlim_t memory = limits->memory_bytes && !SANITIZED ? limits->memory_bytes : RLIM_INFINITY;
 	const struct {
 		int resource;
 		rlim_t value;
@@ -137,7 +141,8 @@ static int set_limits(const struct confine_limits *limits)
 		{ RLIMIT_NPROC, 0 },
 		{ RLIMIT_MEMLOCK, 0 },
 		{ RLIMIT_CPU, cpu },
-		{ RLIMIT_AS, memory },
+		{ RLIMIT_AS, memory_limit(limits->memory_bytes) },
+		{ RLIMIT_DATA, memory_limit(limits->own_bytes) },
 		{ RLIMIT_STACK, STACK_BYTES },
 		{ RLIMIT_NOFILE, OPEN_FILES },
 	};

@@ -23,6 +23,11 @@
 enum confine_rules {
 	CONFINE_PARSER, /* works on files that are already open, and on memory */
 	/*
+	 * Also receives messages, with open files in them, from a socket that it was given.  It
+	 * lives long, and answers many questions.
+	 */
+	CONFINE_SERVICE,
+	/*
 	 * Also opens files for reading and executes program_fd.  Must be traced, since its tracer
 	 * is asked about each file that it maps (SECCOMP_RET_TRACE).  If we are root but may not
 	 * become another user, this fails, while a parser then stays root, without capabilities.
@@ -33,6 +38,7 @@ enum confine_rules {
 struct confine_limits {
 	enum confine_rules rules;
 	uint64_t memory_bytes; /* of address space; 0: no limit.  Sanitizer builds have none */
+	uint64_t own_bytes;    /* of memory of its own, without mapped files; as memory_bytes */
 	unsigned cpu_seconds;  /* 0: no limit */
 	int program_fd;	       /* CONFINE_PROGRAM only */
 	const int *keep;       /* fds that stay open, besides program_fd; all others are closed */

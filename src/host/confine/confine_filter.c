@@ -24,9 +24,10 @@
 #error "say which system calls this architecture has"
 #endif
 
-#define IN_PARSER (1u << CONFINE_PARSER)
+#define IN_SERVICE (1u << CONFINE_SERVICE)
+#define IN_PARSER (1u << CONFINE_PARSER | IN_SERVICE)
 #define IN_PROGRAM (1u << CONFINE_PROGRAM)
-#define IN_BOTH (IN_PARSER | IN_PROGRAM)
+#define IN_ALL (IN_PARSER | IN_PROGRAM)
 
 #define CONDITIONS 2
 #define INSTRUCTIONS 1024
@@ -73,49 +74,50 @@ struct rule {
  * come first, since the kernel checks the rows in order.
  */
 static const struct rule rules[] = {
-	{ SYS_pread64, IN_BOTH, {}, false, false },
-	{ SYS_read, IN_BOTH, {}, false, false },
-	{ SYS_write, IN_BOTH, {}, false, false },
+	{ SYS_pread64, IN_ALL, {}, false, false },
+	{ SYS_read, IN_ALL, {}, false, false },
+	{ SYS_write, IN_ALL, {}, false, false },
 	{ SYS_mmap, IN_PARSER, {}, false, false },
 	{ SYS_mmap, IN_PROGRAM, { IS_ANONYMOUS(3) }, false, false },
 	{ SYS_mmap, IN_PROGRAM, {}, false, true },
-	{ SYS_munmap, IN_BOTH, {}, false, false },
-	{ SYS_mremap, IN_BOTH, {}, false, false },
-	{ SYS_mprotect, IN_BOTH, {}, false, false },
-	{ SYS_madvise, IN_BOTH, {}, false, false },
-	{ SYS_brk, IN_BOTH, {}, false, false },
-	{ SYS_lseek, IN_BOTH, {}, false, false },
-	{ SYS_fstat, IN_BOTH, {}, false, false },
-	{ SYS_newfstatat, IN_BOTH, {}, false, false },
-	{ SYS_readv, IN_BOTH, {}, false, false },
-	{ SYS_writev, IN_BOTH, {}, false, false },
-	{ SYS_preadv, IN_BOTH, {}, false, false },
-	{ SYS_close, IN_BOTH, {}, false, false },
-	{ SYS_exit, IN_BOTH, {}, false, false },
-	{ SYS_exit_group, IN_BOTH, {}, false, false },
-	{ SYS_futex, IN_BOTH, {}, false, false },
-	{ SYS_sched_yield, IN_BOTH, {}, false, false },
-	{ SYS_sched_getaffinity, IN_BOTH, {}, false, false },
-	{ SYS_rt_sigaction, IN_BOTH, {}, false, false },
-	{ SYS_rt_sigprocmask, IN_BOTH, {}, false, false },
-	{ SYS_rt_sigreturn, IN_BOTH, {}, false, false },
-	{ SYS_sigaltstack, IN_BOTH, {}, false, false },
-	{ SYS_clock_gettime, IN_BOTH, {}, false, false },
-	{ SYS_clock_getres, IN_BOTH, {}, false, false },
-	{ SYS_gettimeofday, IN_BOTH, {}, false, false },
-	{ SYS_getpid, IN_BOTH, {}, false, false },
-	{ SYS_gettid, IN_BOTH, {}, false, false },
-	{ SYS_getppid, IN_BOTH, {}, false, false },
-	{ SYS_getrandom, IN_BOTH, {}, false, false },
-	{ SYS_restart_syscall, IN_BOTH, {}, false, false },
+	{ SYS_munmap, IN_ALL, {}, false, false },
+	{ SYS_mremap, IN_ALL, {}, false, false },
+	{ SYS_mprotect, IN_ALL, {}, false, false },
+	{ SYS_madvise, IN_ALL, {}, false, false },
+	{ SYS_brk, IN_ALL, {}, false, false },
+	{ SYS_lseek, IN_ALL, {}, false, false },
+	{ SYS_fstat, IN_ALL, {}, false, false },
+	{ SYS_newfstatat, IN_ALL, {}, false, false },
+	{ SYS_readv, IN_ALL, {}, false, false },
+	{ SYS_writev, IN_ALL, {}, false, false },
+	{ SYS_preadv, IN_ALL, {}, false, false },
+	{ SYS_close, IN_ALL, {}, false, false },
+	{ SYS_exit, IN_ALL, {}, false, false },
+	{ SYS_exit_group, IN_ALL, {}, false, false },
+	{ SYS_futex, IN_ALL, {}, false, false },
+	{ SYS_sched_yield, IN_ALL, {}, false, false },
+	{ SYS_sched_getaffinity, IN_ALL, {}, false, false },
+	{ SYS_rt_sigaction, IN_ALL, {}, false, false },
+	{ SYS_rt_sigprocmask, IN_ALL, {}, false, false },
+	{ SYS_rt_sigreturn, IN_ALL, {}, false, false },
+	{ SYS_sigaltstack, IN_ALL, {}, false, false },
+	{ SYS_clock_gettime, IN_ALL, {}, false, false },
+	{ SYS_clock_getres, IN_ALL, {}, false, false },
+	{ SYS_gettimeofday, IN_ALL, {}, false, false },
+	{ SYS_getpid, IN_ALL, {}, false, false },
+	{ SYS_gettid, IN_ALL, {}, false, false },
+	{ SYS_getppid, IN_ALL, {}, false, false },
+	{ SYS_getrandom, IN_ALL, {}, false, false },
+	{ SYS_restart_syscall, IN_ALL, {}, false, false },
 	/* Not the commands that make the kernel send signals for a file. */
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFL) }, false, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_GETFD) }, false, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_SETFD) }, false, false },
-	{ SYS_fcntl, IN_BOTH, { INT_IS(1, F_DUPFD_CLOEXEC) }, false, false },
+	{ SYS_fcntl, IN_ALL, { INT_IS(1, F_GETFL) }, false, false },
+	{ SYS_fcntl, IN_ALL, { INT_IS(1, F_GETFD) }, false, false },
+	{ SYS_fcntl, IN_ALL, { INT_IS(1, F_SETFD) }, false, false },
+	{ SYS_fcntl, IN_ALL, { INT_IS(1, F_DUPFD_CLOEXEC) }, false, false },
 	/* Only reading its own limits. */
-	{ SYS_prlimit64, IN_BOTH, { INT_IS(0, 0), POINTER_IS_NULL(2) }, false, false },
+	{ SYS_prlimit64, IN_ALL, { INT_IS(0, 0), POINTER_IS_NULL(2) }, false, false },
 
+	{ SYS_recvmsg, IN_SERVICE, {}, false, false },
 	{ SYS_execveat, IN_PROGRAM, { INT_IS(4, AT_EMPTY_PATH) }, true, false },
 	{ SYS_openat, IN_PROGRAM, { READS_ONLY(2) }, false, false },
 	{ SYS_set_tid_address, IN_PROGRAM, {}, false, false },

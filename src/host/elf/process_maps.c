@@ -124,7 +124,7 @@ static int parse_line(const char *line, size_t length, struct process_maps *maps
 
 	if (!take_range(&cursor, &mapping) || memchr(line, '\0', length))
 		return -EBADMSG;
-	if (mapping.inode == 0)
+	if (maps->is_of_code ? !mapping.executable : mapping.inode == 0)
 		return 0;
 	if (count && maps->mappings.data[count - 1].end > mapping.start)
 		return -EBADMSG;
@@ -178,9 +178,9 @@ static int finish(struct process_maps *maps, int status, struct process_maps *re
 	return status;
 }
 
-int process_maps_parse(const char *text, size_t length, struct process_maps *ret)
+static int parse(const char *text, size_t length, bool is_of_code, struct process_maps *ret)
 {
-	struct process_maps maps = { 0 };
+	struct process_maps maps = { .is_of_code = is_of_code };
 	const char *end = text + length;
 	int status = 0;
 
@@ -194,17 +194,27 @@ int process_maps_parse(const char *text, size_t length, struct process_maps *ret
 	return finish(&maps, status, ret);
 }
 
+int process_maps_parse(const char *text, size_t length, struct process_maps *ret)
+{
+	return parse(text, length, false, ret);
+}
+
+int process_maps_parse_code(const char *text, size_t length, struct process_maps *ret)
+{
+	return parse(text, length, true, ret);
+}
+
 /* The error of opening a file; if the process has ended, its directory has no entries: -ESRCH. */
 static int open_error(void)
 {
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-int process_maps_read(int process, struct process_maps *ret)
+static int read_maps(int process, bool is_of_code, struct process_maps *ret)
 {
 	CLEANUP(close_fd) int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
 	CLEANUP(text_free) struct text text = { 0 };
-	struct process_maps maps = { 0 };
+	struct process_maps maps = { .is_of_code = is_of_code };
 	int status;
 
 	if (fd < 0)
@@ -216,7 +226,17 @@ int process_maps_read(int process, struct process_maps *ret)
 	status = file_read_text(process, "maps", TEXT_MAX, &text);
 	if (status < 0)
 		return status == -EFBIG ? -E2BIG : status == -ENOENT ? -ESRCH : status;
-	return process_maps_parse(text_string(&text), text.length, ret);
+	return parse(text_string(&text), text.length, is_of_code, ret);
+}
+
+int process_maps_read(int process, struct process_maps *ret)
+{
+	return read_maps(process, false, ret);
+}
+
+int process_maps_read_code(int process, struct process_maps *ret)
+{
+	return read_maps(process, true, ret);
 }
 
 void process_maps_clear(struct process_maps *maps)

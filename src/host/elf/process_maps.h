@@ -34,6 +34,7 @@ struct process_mapping {
 
 /* Ascending addresses.  All zeros is empty and valid. */
 struct process_maps {
+	bool is_of_code; /* all that can be executed, and nothing else; not: all files */
 	ARRAY_OF(struct process_mapping) mappings;
 	struct arena names;
 };
@@ -44,13 +45,16 @@ struct process_maps {
  * list.
  */
 int process_maps_read(int process, struct process_maps *ret);
+/* The same: executable mappings only, and also those of no file, whose inode is 0: "[vdso]", "". */
+int process_maps_read_code(int process, struct process_maps *ret);
 void process_maps_clear(struct process_maps *maps);
 
 /* The same from a text, which need not end with a newline. */
 int process_maps_parse(const char *text, size_t length, struct process_maps *ret);
+int process_maps_parse_code(const char *text, size_t length, struct process_maps *ret);
 
 /*
- * Asks the kernel for the mapped files, one mapping at a time, through an fd of the process's
+ * Asks the kernel for the mappings that are wanted, one at a time, through an fd of the process's
  * `maps`.  That is much quicker than reading the text of a process with a thousand threads, whose
  * stacks are mappings too.  Only for process_maps_read().  Returns 0, -ENOMEM, or another negative
  * errno when this kernel (older than 6.11) or this process cannot be asked; then the caller must

@@ -54,7 +54,7 @@ int procmap_query_files(int fd, struct process_maps *maps)
 	for (;;) {
 		struct query query = {
 			.size = sizeof(query),
-			.flags = COVERING_OR_NEXT | FILE_BACKED,
+			.flags = COVERING_OR_NEXT | (maps->is_of_code ? EXECUTABLE : FILE_BACKED),
 			.address = address,
 			.name_size = sizeof(name),
 			.name = (uintptr_t)name,
@@ -69,7 +69,7 @@ int procmap_query_files(int fd, struct process_maps *maps)
 		if (query.end <= address)
 			return -EBADMSG;
 		address = query.end;
-		if (query.inode)
+		if (query.inode || maps->is_of_code)
 			status = add_mapping(&query, query.name_size ? name : "", maps);
 		if (status < 0)
 			return status;

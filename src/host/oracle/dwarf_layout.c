@@ -11,105 +11,19 @@
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "host/elf/debug_sections.h"
 #include "host/elf/elf_inspect.h"
 
 #define MEMBER_PREFIX "cant_access_tsd_items_directly_use_a_getter_or_setter_"
 
-/* The most bytes that zlib can make out of one, and some slack for short sections. */
-#define EXPANSION_MAX 1032
-#define EXPANSION_SLACK 65536
-
-/* The bytes of one section, as the library has them in memory. */
-struct range {
-	const char *start, *end;
-};
-
-#define RANGES_MAX 16 /* .debug_info, .debug_str, .debug_line_str, and any .debug_types */
-
 struct walk {
 	uint64_t units, entries;
-	struct range ranges[RANGES_MAX];
-	size_t range_count;
-};
-
-/* A section by name, and its header. */
-struct named_section {
-	Elf_Scn *section;
-	GElf_Shdr header;
-	const char *name;
+	struct debug_texts texts;
 };
 
 static void end_dwarf(Dwarf **dwarf)
 {
 	dwarf_end(*dwarf);
-}
-
-/* Moves on to the next section with debug information that has bytes in the file. */
-static bool next_debug_section(Elf *elf, struct named_section *section)
-{
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) < 0)
-		return false;
-	while ((section->section = elf_nextscn(elf, section->section))) {
-		if (!gelf_getshdr(section->section, &section->header) ||
-		    section->header.sh_type == SHT_NOBITS)
-			continue;
-		section->name = elf_strptr(elf, names, section->header.sh_name);
-		if (section->name && (strncmp(section->name, ".debug_", 7) == 0 ||
-				      strncmp(section->name, ".zdebug_", 8) == 0))
-			return true;
-	}
-	return false;
-}
-
-/* The size that an old-style compressed section claims: big-endian, behind four letters. */
-static uint64_t old_style_size(Elf_Scn *section)
-{
-	Elf_Data *data = elf_rawdata(section, NULL);
-	const uint8_t *bytes = data ? data->d_buf : NULL;
-	uint64_t size = 0;
-
-	if (!bytes || data->d_size < 12)
-		return 0;
-	for (int i = 4; i < 12; i++)
-		size = size << 8 | bytes[i];
-	return size;
-}
-
-static uint64_t unpacked_size(const struct named_section *section)
-{
-	GElf_Chdr compression;
-
-	if (section->header.sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section->section, &compression) ? compression.ch_size : 0;
-	if (section->name[1] == 'z')
-		return old_style_size(section->section);
-	return section->header.sh_size;
-}
-
-/*
- * Checks how much memory the sections would take before any of them is unpacked.  A size that no
- * compression can reach is refused.
- */
-static int check_sizes(Elf *elf, uint64_t file_size)
-{
-	struct named_section section = { 0 };
-	uint64_t total = 0;
-
-	while (next_debug_section(elf, &section)) {
-		uint64_t stored = section.header.sh_size;
-		uint64_t unpacked = unpacked_size(&section);
-
-		if (stored > file_size)
-			return -EBADMSG;
-		if (unpacked > stored * EXPANSION_MAX + EXPANSION_SLACK)
-			return -EBADMSG;
-		total += unpacked;
-		if (total > DWARF_BYTES_MAX)
-			return -EFBIG;
-	}
-	return 0;
 }
 
 static bool mentions_member(Elf_Scn *section)
@@ -128,26 +42,18 @@ static bool may_have_layout(Elf *elf)
 {
 	struct named_section section = { 0 };
 
-	while (next_debug_section(elf, &section)) {
-		if (section.header.sh_flags & SHF_COMPRESSED || section.name[1] == 'z')
+	while (named_section_next(elf, &section)) {
+		if (strncmp(section.name, ".zdebug_", 8) == 0)
+			return true;
+		if (strncmp(section.name, ".debug_", 7) != 0)
+			continue;
+		if (section.header.sh_flags & SHF_COMPRESSED)
 			return true;
 		if (strcmp(section.name, ".debug_str") != 0 &&
 		    strcmp(section.name, ".debug_info") != 0)
 			continue;
 		if (mentions_member(section.section))
 			return true;
-	}
-	return false;
-}
-
-/* Whether a text ends within its section: the library does not check that. */
-static bool has_end(const struct walk *walk, const char *text)
-{
-	for (size_t i = 0; text && i < walk->range_count; i++) {
-		const struct range *range = &walk->ranges[i];
-
-		if (text >= range->start && text < range->end)
-			return memchr(text, '\0', (size_t)(range->end - text));
 	}
 	return false;
 }
@@ -166,7 +72,7 @@ static const char *entry_name(const struct walk *walk, Dwarf_Die *entry)
 		return NULL;
 	default:
 		text = dwarf_formstring(&attribute);
-		return has_end(walk, text) ? text : NULL;
+		return debug_text_has_end(&walk->texts, text) ? text : NULL;
 	}
 }
 
@@ -283,25 +189,6 @@ static bool may_be_c(Dwarf_Die *unit)
 	}
 }
 
-/* Must follow the library's unpacking of the sections, which it does in place. */
-static void find_ranges(struct walk *walk, Elf *elf)
-{
-	struct named_section section = { 0 };
-
-	while (walk->range_count < RANGES_MAX && next_debug_section(elf, &section)) {
-		Elf_Data *data;
-
-		if (!strstr(section.name, "debug_info") && !strstr(section.name, "debug_types") &&
-		    !strstr(section.name, "_str"))
-			continue;
-		data = elf_rawdata(section.section, NULL);
-		if (data && data->d_buf)
-			walk->ranges[walk->range_count++] =
-				(struct range){ data->d_buf,
-						(const char *)data->d_buf + data->d_size };
-	}
-}
-
 /* Goes on after a broken unit: a later one may be valid. */
 static int search_units(Elf *elf, Dwarf *dwarf, struct tsd_layout *ret)
 {
@@ -311,7 +198,7 @@ static int search_units(Elf *elf, Dwarf *dwarf, struct tsd_layout *ret)
 	int missing = -ENODATA;
 	int status;
 
-	find_ranges(&walk, elf);
+	debug_texts_find(elf, &walk.texts);
 	while ((status = dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &entry, NULL)) == 0) {
 		int found;
 
@@ -336,7 +223,7 @@ static int search_elf(Elf *elf, uint64_t file_size, struct tsd_layout *ret)
 
 	if (elf_kind(elf) != ELF_K_ELF)
 		return -EBADMSG;
-	status = check_sizes(elf, file_size);
+	status = debug_sections_check(elf, file_size, DWARF_BYTES_MAX, DWARF_BYTES_MAX);
 	if (status < 0)
 		return status;
 	if (!may_have_layout(elf))

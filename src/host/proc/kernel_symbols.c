@@ -18,6 +18,7 @@
 #define SYMBOLS_MAX (1u << 20)
 #define NAMES_MAX (64u << 20)
 #define NAME_MAX_LENGTH 512
+#define MODULE_MAX_LENGTH 64
 /* No function is this long: what is further from the last one before it belongs to none. */
 #define FUNCTION_MAX (UINT64_C(1) << 20)
 /* Padding in front of a function, where a tracer may put a call. */
@@ -27,6 +28,7 @@ void kernel_symbols_clear(struct kernel_symbols *symbols)
 {
 	array_free(&symbols->list);
 	text_free(&symbols->names);
+	symbols->module = 0;
 	symbols->hidden = 0;
 }
 
@@ -57,6 +59,24 @@ static size_t name_length(const char *name, const char *end)
 	return name + length == end || name[length] == '\t' || name[length] == ' ' ? length : 0;
 }
 
+/* The module at the end of a line.  Lines of one module follow each other, so its name is kept once. */
+static uint32_t keep_module(struct kernel_symbols *symbols, const char *text, const char *end)
+{
+	size_t length = end - text > 2 && text[0] == '\t' && text[1] == '[' ?
+				name_length(text + 1, end) :
+				0;
+
+	if (length < 3 || length > MODULE_MAX_LENGTH || text[length] != ']')
+		return 0;
+	if (strncmp(symbols->names.data + symbols->module, text + 1, length) != 0 ||
+	    symbols->names.data[symbols->module + length]) {
+		symbols->module = (uint32_t)symbols->names.length;
+		text_append(&symbols->names, text + 1, length);
+		text_append(&symbols->names, "", 1);
+	}
+	return symbols->names.failed ? 0 : symbols->module;
+}
+
 /* ADDRESS TYPE NAME, and [MODULE] after a tab. */
 static void parse_line(struct kernel_symbols *symbols, const char *line, const char *end)
 {
@@ -76,6 +96,11 @@ static void parse_line(struct kernel_symbols *symbols, const char *line, const c
 	}
 	if (symbols->list.count >= SYMBOLS_MAX || symbols->names.length >= NAMES_MAX)
 		return;
+	if (!symbols->names.length)
+		text_append(&symbols->names, "", 1);
+	if (symbols->names.failed)
+		return;
+	symbol.module = keep_module(symbols, rest + length, end);
 	symbol.name = (uint32_t)symbols->names.length;
 	text_append(&symbols->names, rest, length);
 	text_append(&symbols->names, "", 1);
@@ -111,7 +136,7 @@ int kernel_symbols_finish(struct kernel_symbols *symbols, struct error *error)
 	if (symbols->list.count == 0 && symbols->hidden)
 		return error_set(error, -EPERM,
 				 "the kernel hides the addresses of its functions: that takes "
-				 "CAP_SYSLOG, or kernel.kptr_restrict below 2");
+				 "CAP_SYSLOG and kernel.kptr_restrict below 2");
 	if (symbols->list.count == 0)
 		return error_set(error, -ENODATA,
 				 "this kernel does not list its functions "
@@ -156,7 +181,8 @@ int kernel_symbols_read(struct kernel_symbols *symbols, const struct host *host,
 	return kernel_symbols_finish(symbols, error);
 }
 
-const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address)
+/* The first of those at the same address. */
+static const struct kernel_symbol *find(const struct kernel_symbols *symbols, uint64_t address)
 {
 	const struct kernel_symbol *list = symbols->list.data;
 	size_t low = 0, high = symbols->list.count;
@@ -173,5 +199,19 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t a
 		return NULL;
 	for (low--; low > 0 && list[low - 1].address == list[low].address;)
 		low--;
-	return symbols->names.data + list[low].name;
+	return &list[low];
+}
+
+const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address)
+{
+	const struct kernel_symbol *symbol = find(symbols, address);
+
+	return symbol ? symbols->names.data + symbol->name : NULL;
+}
+
+const char *kernel_symbols_module(const struct kernel_symbols *symbols, uint64_t address)
+{
+	const struct kernel_symbol *symbol = find(symbols, address);
+
+	return symbol && symbol->module ? symbols->names.data + symbol->module : NULL;
 }

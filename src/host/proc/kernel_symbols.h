@@ -19,14 +19,16 @@ struct host;
 
 struct kernel_symbol {
 	uint64_t address;
-	uint32_t name; /* where it starts in `names` */
+	uint32_t name;	 /* where it starts in `names` */
+	uint32_t module; /* the same for "[ext4]"; 0: the kernel itself */
 };
 
 /* All zeros is empty and valid. */
 struct kernel_symbols {
 	ARRAY_OF(struct kernel_symbol) list;
-	struct text names;
-	uint64_t hidden; /* functions whose address the kernel does not tell us */
+	struct text names; /* begins with a NUL */
+	uint32_t module;   /* of the line before */
+	uint64_t hidden;   /* functions whose address the kernel does not tell us */
 };
 
 void kernel_symbols_clear(struct kernel_symbols *symbols);
@@ -45,5 +47,7 @@ int kernel_symbols_finish(struct kernel_symbols *symbols, struct error *error);
 
 /* The function that has this address; NULL when there is none. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address);
+/* The module that the function at this address belongs to, "[ext4]"; NULL when there is none. */
+const char *kernel_symbols_module(const struct kernel_symbols *symbols, uint64_t address);
 
 #endif

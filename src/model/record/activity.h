@@ -40,7 +40,9 @@ struct activity_sample {
 struct activity {
 	uint64_t unix_ns;
 	ARRAY_OF(struct activity_sample) samples;
-	uint64_t stacks_left_out; /* because there were too many */
+	uint64_t stacks_left_out;  /* because there were too many */
+	uint64_t threads_left_out; /* of users who had more than their share, in the scope or not */
+	uint64_t walk_ns;	   /* CPU time of the walk, which a tick may have shared */
 	const char *no_stacks;	  /* why none has a stack; NULL: they have */
 };
 

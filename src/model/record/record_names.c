@@ -45,6 +45,14 @@ int life_kind_find(const char *name)
 	return -1;
 }
 
+bool host_value_is_of_host(enum host_value value)
+{
+	const char *name = host_values[value].name;
+
+	return strncmp(name, "scope_", strlen("scope_")) != 0 &&
+	       strncmp(name, "recorder_", strlen("recorder_")) != 0;
+}
+
 int host_value_find(const char *name)
 {
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)

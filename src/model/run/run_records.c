@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/collection/dictionary.h"
+#include "model/profile/profile.h"
 #include "model/tree/run_fields.h"
 
 #define MEMBER(owner, name_, type_, member)                                                        \
@@ -223,6 +224,53 @@ static const struct record_field waiter_members[] = {
 	{ 0 },
 };
 
+static const struct record_field stretch_members[] = {
+	MEMBER(run_segment, "begin_ns", U64, begin_ns)
+	MEMBER(run_segment, "end_ns", U64, end_ns)
+	MEMBER(run_segment, "cores", REAL, cores)
+	MEMBER(run_segment, "rss_bytes", OPTIONAL, rss_bytes)
+	MEMBER(run_segment, "read_bytes_per_s", OPTIONAL, read_bytes_per_s)
+	MEMBER(run_segment, "write_bytes_per_s", OPTIONAL, write_bytes_per_s)
+	MEMBER(run_segment, "threads", OPTIONAL, threads)
+	MEMBER(run_segment, "what", CHARS, what)
+	{ 0 },
+};
+
+static const struct record_field frame_members[] = {
+	MEMBER(profile_frame, "function", STRING, function)
+	MEMBER(profile_frame, "module", STRING, module)
+	MEMBER(profile_frame, "build_id", STRING, build_id)
+	MEMBER(profile_frame, "source", STRING, source)
+	MEMBER(profile_frame, "line", U32, line)
+	MEMBER(profile_frame, "address", U64, address)
+	MEMBER(profile_frame, "kernel", FLAG, is_kernel)
+	MEMBER(profile_frame, "inlined", FLAG, is_inlined)
+	{ 0 },
+};
+
+static const struct record_field node_members[] = {
+	MEMBER(profile_node, "parent", U32, parent)
+	MEMBER(profile_node, "frame", U32, frame)
+	{ 0 },
+};
+
+static const struct record_field stack_sample_members[] = {
+	MEMBER(profile_sample, "pid", I32, task.pid)
+	MEMBER(profile_sample, "tid", I32, task.tid)
+	MEMBER(profile_sample, "start_time_ns", U64, task.start_ns)
+	MEMBER(profile_sample, "process", STRING, process_name)
+	MEMBER(profile_sample, "thread", STRING, thread_name)
+	MEMBER(profile_sample, "scope", STRING, scope)
+	MEMBER(profile_sample, "kind", U8, kind)
+	MEMBER(profile_sample, "end", U8, end)
+	MEMBER(profile_sample, "reason", REASON, reason)
+	MEMBER(profile_sample, "node", U32, node)
+	MEMBER(profile_sample, "ns", U64, ns)
+	MEMBER(profile_sample, "count", U64, count)
+	MEMBER(profile_sample, "inferred_ns", U64, inferred_ns)
+	{ 0 },
+};
+
 const struct record_kind
 	run_record =     { SHEET_RUN, run_members },
 	tree_record =    { SHEET_RUN, tree_members },
@@ -236,7 +284,11 @@ const struct record_kind
 	path_record =    { SHEET_RUN, path_members },
 	part_record =    { SHEET_PATH, part_members },
 	segment_record = { SHEET_PATH_SEGMENTS, segment_members },
-	waiter_record =  { SHEET_DEADLOCK, waiter_members };
+	waiter_record =  { SHEET_DEADLOCK, waiter_members },
+	frame_record =   { SHEET_STACK_FRAMES, frame_members },
+	node_record =    { SHEET_STACK_NODES, node_members },
+	stack_sample_record = { SHEET_STACK_SAMPLES, stack_sample_members },
+	stretch_record = { SHEET_SEGMENTS, stretch_members };
 /* clang-format on */
 
 static int write_text(struct snapshot *snapshot, struct sheet *sheet, uint32_t row,
@@ -296,6 +348,9 @@ static int write_field(struct snapshot *snapshot, struct sheet *sheet, uint32_t 
 	case RECORD_KIND:
 		text = path_kind_name((uint8_t)load(at, field->size));
 		return text ? write_text(snapshot, sheet, row, field->name, text, strlen(text)) : 0;
+	case RECORD_STRING:
+		value = load(at, field->size);
+		return value ? sheet_set(sheet, row, field->name, CELL_TEXT, value) : 0;
 	default:
 		value = load(at, field->size);
 		return value ? sheet_set(sheet, row, field->name, CELL_NUMBER, value) : 0;
@@ -344,6 +399,7 @@ static void read_number(const struct record_field *field, uint64_t value, void *
 	case RECORD_CHARS:
 	case RECORD_REASON:
 	case RECORD_KIND:
+	case RECORD_STRING:
 		return;
 	default:
 		if (value <= largest(field))
@@ -386,6 +442,8 @@ int record_read(const struct snapshot *snapshot, const struct record_kind *kind,
 
 		if (state == CELL_NUMBER)
 			read_number(field, value, at);
+		else if (state == CELL_TEXT && field->type == RECORD_STRING)
+			memcpy(at, &value, field->size);
 		else if (state == CELL_TEXT)
 			status = read_text(field, snapshot_text(snapshot, (uint32_t)value), texts,
 					   at);
@@ -398,6 +456,7 @@ static const char *const section_names[] = {
 	[RUN_SECTION_CGROUP] = "cgroup",     [RUN_SECTION_HARDWARE] = "hardware",
 	[RUN_SECTION_SAMPLING] = "sampling", [RUN_SECTION_LOSSES] = "losses",
 	[RUN_SECTION_SELF] = "self",	     [RUN_SECTION_SAMPLED] = "sampled",
+	[RUN_SECTION_PROFILE] = "profile",   [RUN_SECTION_STACK_LOSSES] = "stack_losses",
 };
 
 /*
@@ -428,8 +487,7 @@ int run_fields_write(struct snapshot *snapshot, const struct run *run)
 		struct record_field record = as_record(&run_fields[i], run_fields[i].key, name);
 		const void *at = run_field_at(run, &run_fields[i]);
 
-		if (run_fields[i].type == RUN_FIELD_COUNT &&
-		    !run_field_is_known(run, &run_fields[i]))
+		if (!run_field_is_known(run, &run_fields[i]))
 			continue;
 		status =
 			run_fields[i].type == RUN_FIELD_COUNT ?
@@ -450,6 +508,8 @@ void run_fields_read(const struct snapshot *snapshot, struct run *run)
 		struct record_field record = as_record(field, field->key, name);
 		uint64_t value;
 
+		if (!run_field_at(run, field))
+			continue;
 		if (older && !sheet_find(sheet, name))
 			record = as_record(field, older, name);
 		if (column_get(sheet_find(sheet, name), 0, &value) == CELL_NUMBER)

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/text.h"
+#include "model/run/run_profile.h"
 #include "model/run/run_records.h"
 #include "model/run/run_sheets.h"
 #include "model/run/run_snapshot.h"
@@ -133,6 +134,8 @@ static int restore_about(struct restorer *restorer)
 		return 0;
 	if (record_read(snapshot, &run_record, 0, &run->arena, run) < 0 ||
 	    record_read(snapshot, &tree_record, 0, &run->arena, run->tree) < 0)
+		return -ENOMEM;
+	if (run_restore_profile(snapshot, run) < 0 || run_restore_past(snapshot, run) < 0)
 		return -ENOMEM;
 	run_fields_read(snapshot, run);
 	if (column_get(sheet_find(&snapshot->sheets[SHEET_RUN], "end"), 0, &end) == CELL_TEXT)
@@ -346,6 +349,19 @@ static int restore_deadlock(struct restorer *restorer)
 	return status;
 }
 
+static int restore_segments(struct restorer *restorer)
+{
+	const struct snapshot *snapshot = restorer->snapshot;
+	struct run_segments *segments = &restorer->run->segments;
+	uint32_t count = snapshot->sheets[SHEET_SEGMENTS].row_count;
+	int status = 0;
+
+	for (uint32_t row = 0; row < count && row < RUN_SEGMENTS_MAX && status == 0; row++)
+		status = record_read(snapshot, &stretch_record, row, NULL,
+				     &segments->list[segments->count++]);
+	return status;
+}
+
 /* Finds the process nearest to its descriptor limit, by its number and start time. */
 static void restore_fullest(struct restorer *restorer)
 {
@@ -372,6 +388,8 @@ static int restore(struct restorer *restorer)
 		status = restore_path(restorer);
 	if (status == 0)
 		status = restore_deadlock(restorer);
+	if (status == 0)
+		status = restore_segments(restorer);
 	restore_fullest(restorer);
 	run_find_root(restorer->run);
 	return status;

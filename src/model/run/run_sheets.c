@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/text.h"
+#include "model/run/run_profile.h"
 #include "model/run/run_records.h"
 #include "model/run/run_states.h"
 #include "model/run/words.h"
@@ -386,8 +387,13 @@ int run_add_sheets(struct snapshot *snapshot, const struct run *run)
 	if (status == 0)
 		status = add_records(snapshot, &waiter_record, run->deadlock.waiters,
 				     run->deadlock.count, sizeof(run->deadlock.waiters[0]));
+	if (status == 0)
+		status = add_records(snapshot, &stretch_record, run->segments.list,
+				     run->segments.count, sizeof(run->segments.list[0]));
 	if (status == 0 && run->path.is_known)
 		status = add_path(snapshot, &run->path);
+	if (status == 0 && run->profile)
+		status = run_add_profile(snapshot, run->profile);
 	return status < 0 ? status : add_samples(snapshot, run);
 }
 

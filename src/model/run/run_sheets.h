@@ -20,6 +20,9 @@ int run_copy_host(struct snapshot *snapshot, const struct snapshot *host);
 /* Adds the run itself, its host, and its past: waits, phases, events, samples.  0 or -ENOMEM. */
 int run_add_sheets(struct snapshot *snapshot, const struct run *run);
 
+/* The opposite for events and samples, as many as a run keeps.  0 or -ENOMEM. */
+int run_restore_past(const struct snapshot *snapshot, struct run *run);
+
 /*
  * Adds what refers to rows, and the reasons for absent cells.  Call it when rows no longer move.  0
  * or -ENOMEM.

@@ -32,7 +32,9 @@ static const char *const sheet_names[SHEET_COUNT] = {
 	[SHEET_CGROUPS_BEGIN] = "run.cgroups_begin", [SHEET_HOST_BEGIN] = "run.host_begin",
 	[SHEET_EVENTS] = "run.events", [SHEET_SAMPLES] = "run.samples",
 	[SHEET_PATH] = "run.critical_path", [SHEET_PATH_SEGMENTS] = "run.critical_path_segments",
-	[SHEET_DEADLOCK] = "run.deadlock",
+	[SHEET_DEADLOCK] = "run.deadlock", [SHEET_STACK_FRAMES] = "run.stack_frames",
+	[SHEET_STACK_NODES] = "run.stack_nodes", [SHEET_STACK_SAMPLES] = "run.stack_samples",
+	[SHEET_SEGMENTS] = "run.segments",
 };
 /* clang-format on */
 

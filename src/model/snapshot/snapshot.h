@@ -106,6 +106,10 @@ enum sheet_id {
 	SHEET_PATH,	     /* parts of the critical path */
 	SHEET_PATH_SEGMENTS, /* its longest stretches */
 	SHEET_DEADLOCK,	     /* threads that waited for each other, in that order */
+	SHEET_STACK_FRAMES,  /* the profile: model/run/run_profile.c */
+	SHEET_STACK_NODES,   /* the first row is node 1 */
+	SHEET_STACK_SAMPLES,
+	SHEET_SEGMENTS, /* stretches of the run, in their order */
 	SHEET_COUNT,
 };
 
@@ -127,6 +131,11 @@ struct snapshot {
 	struct capture_tally tally;
 	struct sheet sheets[SHEET_COUNT];
 	struct number_map process_rows; /* the same for SHEET_PROCESSES, by row of the process */
+	/*
+	 * Above 0 only in memory: the counters are what was done in this time
+	 * (analyze/compare/interval_snapshot.h), not totals.
+	 */
+	uint64_t interval_ns;
 };
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */

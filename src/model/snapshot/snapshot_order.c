@@ -130,6 +130,73 @@ static int keep_rows(struct snapshot *snapshot, enum metric_scope scope, const u
 	return move_rows(snapshot, scope, &order);
 }
 
+static void column_move_cell(struct column *column, size_t from, size_t to)
+{
+	if (!column->values)
+		return;
+	column->values[to] = column->values[from];
+	column->states[to] = column->states[from];
+}
+
+/* Says of columns that lost all their cells why they have none. */
+static int explain_empty(struct sheet *sheet)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
+		struct column *column = &sheet->columns.data[i];
+
+		if (!column->absent && !column_measured(column, sheet->row_count))
+			status = column_set_absent(column, &sheet->arena,
+						   "only processes that were left out have it");
+	}
+	return status;
+}
+
+/* How many of the rows before this one are kept. */
+static uint32_t rows_before(const uint8_t *keep, uint32_t row)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < row; i++)
+		count += keep[i];
+	return count;
+}
+
+/* Drops the readings of processes that are not kept. */
+static int keep_readings(struct snapshot *snapshot, const uint8_t *keep)
+{
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	size_t kept = 0;
+
+	number_map_clear(&snapshot->process_rows);
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		if (!keep[sheet->keys[row]])
+			continue;
+		sheet->keys[kept] = rows_before(keep, sheet->keys[row]);
+		for (size_t i = 0; i < sheet->columns.count; i++)
+			column_move_cell(&sheet->columns.data[i], row, kept);
+		kept++;
+	}
+	for (size_t i = 0; i < sheet->columns.count; i++)
+		if (sheet->columns.data[i].values)
+			memset(sheet->columns.data[i].states + kept, CELL_ABSENT,
+			       sheet->row_count - kept);
+	sheet->row_count = kept;
+	return explain_empty(sheet);
+}
+
+static void find_first_tasks(struct snapshot *snapshot)
+{
+	for (size_t row = 0; row < snapshot->task_count; row++) {
+		const struct task *task = &snapshot->tasks[row];
+		struct process *process = &snapshot->processes[task->process];
+
+		if (row == 0 || task[-1].process != task->process || task->tid == process->tgid)
+			process->first_task = (uint32_t)row;
+	}
+}
+
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep)
 {
 	CLEANUP(free_pointer) uint8_t *used = calloc(snapshot->process_count + 1, 1);
@@ -140,7 +207,12 @@ int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep)
 		return status;
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		used[snapshot->tasks[row].process] = 1;
-	return keep_rows(snapshot, METRIC_OF_PROCESS, used, snapshot->process_count);
+	status = keep_readings(snapshot, used);
+	if (status == 0)
+		status = keep_rows(snapshot, METRIC_OF_PROCESS, used, snapshot->process_count);
+	if (status == 0)
+		find_first_tasks(snapshot);
+	return status;
 }
 
 struct order {
@@ -229,17 +301,6 @@ static int sort_rows(struct snapshot *snapshot, enum metric_scope scope, size_t 
 	if (status == 0 && !(is_task && is_sorted(snapshot, scope, order.rows, count)))
 		status = sort_any(snapshot, scope, order.rows, count);
 	return status < 0 ? status : move_rows(snapshot, scope, &order);
-}
-
-static void find_first_tasks(struct snapshot *snapshot)
-{
-	for (size_t row = 0; row < snapshot->task_count; row++) {
-		const struct task *task = &snapshot->tasks[row];
-		struct process *process = &snapshot->processes[task->process];
-
-		if (row == 0 || task[-1].process != task->process || task->tid == process->tgid)
-			process->first_task = (uint32_t)row;
-	}
 }
 
 int snapshot_finish(struct snapshot *snapshot)

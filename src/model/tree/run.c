@@ -9,6 +9,7 @@
 #include "base/collection/array.h"
 #include "model/counter.h"
 #include "model/path/timeline.h"
+#include "model/profile/profile.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run_order.h"
 
@@ -67,6 +68,7 @@ void run_free(struct run *run)
 	snapshot_free(run->states);
 	timeline_free(run->timeline);
 	critical_path_free(&run->path);
+	profile_free(run->profile);
 	phases_free(&run->phases);
 	run_past_free(&run->past);
 	arena_clear(&run->arena);

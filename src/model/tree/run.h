@@ -110,6 +110,23 @@ struct past_event {
 	char comm[TREE_COMM_SIZE];
 };
 
+#define RUN_SEGMENTS_MAX 6
+
+/* A stretch of the run in which it did one kind of thing; amounts are averages. */
+struct run_segment {
+	uint64_t begin_ns, end_ns; /* from the beginning of the run */
+	struct run_real cores;
+	struct run_number rss_bytes;
+	struct run_number read_bytes_per_s, write_bytes_per_s; /* of storage */
+	struct run_number threads;
+	char what[64]; /* "computing", "reading, growing memory": for people */
+};
+
+struct run_segments {
+	struct run_segment list[RUN_SEGMENTS_MAX];
+	uint32_t count; /* 0: there were too few samples */
+};
+
 #define PAST_EVENTS 16384
 #define PAST_SAMPLES 4096
 
@@ -163,6 +180,7 @@ struct run_self {
 	uint64_t startup_ns;   /* until the command was let go */
 };
 
+struct profile;
 struct snapshot;
 struct timeline;
 
@@ -196,6 +214,8 @@ struct run {
 	struct timeline *timeline; /* while it is live; NULL: no critical path is wanted */
 	struct critical_path path;
 	struct run_deadlock deadlock; /* when we stopped watching */
+	struct run_segments segments;
+	struct profile *profile; /* where in the code the time went; NULL: no stacks were taken */
 	struct phases phases;
 	struct phase_now now; /* at the last sample */
 	struct run_losses losses;

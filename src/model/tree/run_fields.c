@@ -4,26 +4,33 @@
 #include <string.h>
 
 #include "base/collection/array.h"
+#include "model/profile/profile.h"
 
 const struct run_field run_fields[] = {
 #define RUN_FIELD(section, key, type, member)                                                      \
-	{ RUN_SECTION_##section, key, RUN_FIELD_##type, false, offsetof(struct run, member), 0 },
+	{ RUN_SECTION_##section,	key, RUN_FIELD_##type, RUN_FIELD_OF_RUN,                           \
+	  offsetof(struct run, member), 0 },
 #define TREE_FIELD(section, key, type, member)                                                     \
-	{ RUN_SECTION_##section, key, RUN_FIELD_##type, true, offsetof(struct tree, member), 0 },
+	{ RUN_SECTION_##section,	 key, RUN_FIELD_##type, RUN_FIELD_OF_TREE,                         \
+	  offsetof(struct tree, member), 0 },
 #define TREE_COUNT(section, key, bit, member)                                                      \
-	{ RUN_SECTION_##section, key, RUN_FIELD_COUNT, true, offsetof(struct tree, member),        \
-	  TREE_UNKNOWN_##bit },
+	{ RUN_SECTION_##section,	 key, RUN_FIELD_COUNT, RUN_FIELD_OF_TREE,                          \
+	  offsetof(struct tree, member), TREE_UNKNOWN_##bit },
+#define PROFILE_FIELD(section, key, type, member)                                                  \
+	{ RUN_SECTION_##section,	    key, RUN_FIELD_##type, RUN_FIELD_OF_PROFILE,                   \
+	  offsetof(struct profile, member), 0 },
 #include "model/tree/run_fields.def"
 #undef RUN_FIELD
 #undef TREE_FIELD
 #undef TREE_COUNT
+#undef PROFILE_FIELD
 };
 
 const size_t run_field_count = ARRAY_SIZE(run_fields);
 
 bool run_field_is_known(const struct run *run, const struct run_field *field)
 {
-	if (run->tree->unknown & field->unknown)
+	if (run->tree->unknown & field->unknown || !run_field_at(run, field))
 		return false;
 	return field->unknown != TREE_UNKNOWN_OOM_KILLS || run->tree->oom_kills || !run->tracer ||
 	       strcmp(run->tracer, "bpf") == 0;
@@ -47,7 +54,7 @@ const char *run_field_older_key(const char *key)
 bool run_section_is_known(const struct run *run, enum run_section section)
 {
 	for (size_t i = 0; i < run_field_count; i++)
-		if (run_fields[i].section == section &&
+		if (run_fields[i].section == section && run_field_at(run, &run_fields[i]) &&
 		    (run_fields[i].type != RUN_FIELD_OPTIONAL ||
 		     ((const struct run_number *)run_field_at(run, &run_fields[i]))->present))
 			return true;

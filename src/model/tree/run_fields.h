@@ -21,6 +21,8 @@ enum run_section {
 	RUN_SECTION_SAMPLED,
 	RUN_SECTION_LOSSES,
 	RUN_SECTION_SELF,
+	RUN_SECTION_PROFILE,
+	RUN_SECTION_STACK_LOSSES, /* in "profile" */
 };
 
 enum run_field_type {
@@ -31,11 +33,18 @@ enum run_field_type {
 	RUN_FIELD_REAL,
 };
 
+/* The struct that holds the number. */
+enum run_field_owner {
+	RUN_FIELD_OF_RUN,
+	RUN_FIELD_OF_TREE,
+	RUN_FIELD_OF_PROFILE,
+};
+
 struct run_field {
 	enum run_section section;
 	const char *key;
 	enum run_field_type type;
-	bool in_tree;
+	enum run_field_owner owner;
 	size_t offset;
 	unsigned unknown; /* enum tree_unknown: the bit that marks it as not known; or 0 */
 };
@@ -45,7 +54,7 @@ extern const size_t run_field_count;
 
 /*
  * Whether the number is known.  OOM kills are known only to the tracer by BPF, unless there were
- * some.
+ * some; nothing about a profile is known where there is none.
  */
 bool run_field_is_known(const struct run *run, const struct run_field *field);
 
@@ -54,11 +63,13 @@ const char *run_field_older_key(const char *key);
 /* Whether a section has any number that is known. */
 bool run_section_is_known(const struct run *run, enum run_section section);
 
-/* Where the number is. */
+/* Where the number is; NULL when the run has no profile and the number belongs to it. */
 static inline void *run_field_at(const struct run *run, const struct run_field *field)
 {
-	return (char *)(field->in_tree ? (const void *)run->tree : (const void *)run) +
-	       field->offset;
+	const void *const owners[] = { run, run->tree, run->profile };
+	const void *owner = owners[field->owner];
+
+	return owner ? (char *)owner + field->offset : NULL;
 }
 
 #endif
