@@ -8,6 +8,9 @@
  * in it, that is not known: while it sleeps it counts as idle, so the first walk finds no sleeper.
  * The reader itself runs whenever it looks, and is left out.
  *
+ * No user can take what others need: of each user so many threads have stacks, and, if the reader wants
+ * it so, so many are reported in a walk, the next ones in the next walk; the others are counted.
+ *
  * task.bpf.c is built with this (TASK_ACTIVITY) and without: even code that never runs takes time to
  * load.
  */
@@ -34,6 +37,11 @@ __u64 activity_walk = 0;
 /* Cleared by the reader when it has enough, also within a walk. */
 __u32 with_stacks = 0;
 
+/* Of each user in a walk; 0: all threads. */
+__u32 threads_per_user = 0;
+__u32 stacks_per_user = 0;
+__u64 threads_left_out = 0; /* set to 0 by the reader */
+
 /* This walk, and when it and the one before it began; 0: none, or not right before this one. */
 static __u64 begun_walk;
 static __u64 begun_ns;
@@ -45,6 +53,8 @@ struct switches {
 	__u64 latest;
 	__u64 before;
 	__u64 is_known; /* what it was before */
+	__u64 placed;	/* the walk in which it got its place */
+	__u64 place;	/* among the active threads of its user */
 };
 
 struct {
@@ -53,6 +63,21 @@ struct {
 	__type(key, int);
 	__type(value, struct switches);
 } switches_of SEC(".maps");
+
+/* Active threads of a user in this walk and the one before. */
+struct user_activity {
+	__u64 walk;
+	__u64 threads;
+	__u64 before;
+	__u64 stacks;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct user_activity);
+} activity_users SEC(".maps");
 
 static struct wait_memory activity_memory;
 
@@ -63,12 +88,58 @@ static __always_inline void activity_begin(void)
 	begun_walk = activity_walk;
 }
 
-/* Whether it was switched since the last walk. */
-static __always_inline bool has_switched(struct task_struct *task)
+/* By the real user: a program that runs as another one is still of who started it. */
+static __always_inline struct user_activity *activity_user(struct task_struct *task)
 {
-	struct switches *switches =
-		bpf_task_storage_get(&switches_of, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 uid = BPF_CORE_READ(task, real_cred, uid.val);
+	struct user_activity fresh = { 0 };
+	struct user_activity *user = bpf_map_lookup_elem(&activity_users, &uid);
 
+	if (!user) {
+		bpf_map_update_elem(&activity_users, &uid, &fresh, BPF_ANY);
+		user = bpf_map_lookup_elem(&activity_users, &uid);
+	}
+	if (user && user->walk != activity_walk) {
+		user->before = user->walk == activity_walk - 1 ? user->threads : 0;
+		user->threads = 0;
+		user->stacks = 0;
+		user->walk = activity_walk;
+	}
+	return user;
+}
+
+/* Whether a place among so many, as there were in the walk before, is one of those that have a turn. */
+static __always_inline bool has_turn(__u64 place, __u64 before, __u64 most)
+{
+	__u64 begin;
+
+	if (before <= most)
+		return place < most;
+	begin = activity_walk * most % before;
+	return place < before && (place >= begin ? place : place + before) - begin < most;
+}
+
+/* Whether the thread is among those of its user that this walk reports: each walk has other ones. */
+static __always_inline bool is_in_share(struct task_struct *task, struct switches *switches)
+{
+	struct user_activity *user = activity_user(task);
+	bool is_new = switches && switches->placed != activity_walk;
+
+	if (!user || !switches)
+		return true;
+	if (is_new) {
+		switches->placed = activity_walk;
+		switches->place = user->threads++;
+	}
+	if (!threads_per_user || has_turn(switches->place, user->before, threads_per_user))
+		return true;
+	threads_left_out += is_new;
+	return false;
+}
+
+/* Whether it was switched since the last walk. */
+static __always_inline bool has_switched(struct task_struct *task, struct switches *switches)
+{
 	if (!switches)
 		return false;
 	if (switches->walk != activity_walk) {
@@ -96,11 +167,10 @@ static __always_inline bool is_in_call(struct task_struct *task)
 	return call.number >= 0;
 }
 
-/* The state of an active thread as ps has it; 0 for one that is not active. */
-static __always_inline __u64 active_state(struct task_struct *task)
+static __always_inline __u64 state_of_active(struct task_struct *task, struct switches *switches)
 {
 	__u32 state = task->__state;
-	bool switched = has_switched(task);
+	bool switched = has_switched(task, switches);
 
 	if (task->exit_state || task->pid == (__s32)bpf_get_current_pid_tgid())
 		return 0;
@@ -109,6 +179,16 @@ static __always_inline __u64 active_state(struct task_struct *task)
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT) && !(state & TASK_NOLOAD))
 		return 'D';
 	return state & TASK_INTERRUPTIBLE && switched && is_in_call(task) ? 'S' : 0;
+}
+
+/* The state of a thread that is reported as active, as ps has it; 0 for others. */
+static __always_inline __u64 active_state(struct task_struct *task)
+{
+	struct switches *switches =
+		bpf_task_storage_get(&switches_of, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 state = state_of_active(task, switches);
+
+	return state && is_in_share(task, switches) ? state : 0;
 }
 
 static __always_inline __u32 activity_reason(struct task_struct *task)
@@ -132,12 +212,14 @@ static __always_inline void process_fill(struct task_struct *task, struct activi
 /* A thread that runs on another CPU has no stack that could be read. */
 static __always_inline void stack_fill(struct task_struct *task, struct activity_fields *fields)
 {
+	struct user_activity *user;
 	long size;
 
 	fields->frame_count = 0;
 	if (fields->flags & TASK_ACTIVITY_ON_CPU)
 		return;
-	if (!with_stacks) {
+	user = activity_user(task);
+	if (!with_stacks || (user && user->stacks++ >= stacks_per_user)) {
 		fields->flags |= TASK_ACTIVITY_NO_STACK;
 		return;
 	}

@@ -26,7 +26,9 @@ typedef _Bool bool;
 /* From linux/bpf.h, which is not included for the same reason. */
 enum {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -111,6 +113,7 @@ enum wq_internal_consts {
 
 struct seq_file;
 struct pid_namespace;
+struct bpf_perf_event_data;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -240,6 +243,7 @@ struct kuid {
 };
 
 struct cred {
+	struct kuid uid;
 	struct kuid euid;
 };
 
@@ -342,6 +346,7 @@ struct mm_struct {
 	unsigned long exec_vm;
 	unsigned long hiwater_vm;
 	unsigned long hiwater_rss;
+	unsigned long start_stack;
 	unsigned long arg_start;
 	unsigned long arg_end;
 	struct file *exe_file;
@@ -416,20 +421,31 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
-/* The registers with which a system call was entered: x86-64, arm64. */
+/* The registers with which the kernel was entered: x86-64, arm64. */
 struct pt_regs {
+	unsigned long r15, r14, r13, r12;
+	unsigned long bp;
 	unsigned long bx;
+	unsigned long r11;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long ax;
 	unsigned long cx;
 	unsigned long dx;
-	unsigned long r8;
-	unsigned long di;
 	unsigned long si;
-	unsigned long r10;
+	unsigned long di;
 	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
 };
 
 struct user_pt_regs {
 	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
 };
 
 struct pt_regs___arm64 {

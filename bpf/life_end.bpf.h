@@ -12,7 +12,7 @@
 
 #include "life_state.bpf.h"
 #include "signal.bpf.h"
-#include "tree_memory.bpf.h"
+#include "resident.bpf.h"
 
 #define GROUPS_MAX (1 << 16)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Counts the pages that a process has in RAM.
+ * Counts the pages that a process has in RAM, and the most that its program had.
  *
  * Since 6.2 a process counts its pages in counters with one part for each CPU.  To find these
  * parts, we use a per-CPU map of our own: the distance from the map's base pointer to its value on
@@ -126,6 +126,29 @@ static __always_inline __s64 resident_pages(struct mm_struct *mm)
 static __always_inline bool resident_is_known(void)
 {
 	return (cpu_count && cpu_count <= RESIDENT_CPUS_MAX) || counters_are_plain();
+}
+
+/* Before 6.2, pages that a task counted recently are not yet in the sum of its process. */
+static __always_inline __s64 uncounted_pages(void)
+{
+	const struct task_struct___plain *task = (const void *)bpf_get_current_task();
+	__s32 parts[MM_COUNTERS] = {};
+
+	if (bpf_core_field_exists(task->rss_stat))
+		BPF_CORE_READ_INTO(&parts, task, rss_stat.count);
+	return (__s64)parts[MM_FILEPAGES] + parts[MM_ANONPAGES] + parts[MM_SHMEMPAGES];
+}
+
+/*
+ * The kernel raises its high-water mark only just before the size falls, so compare with the size
+ * now.
+ */
+static __always_inline __u64 peak_pages(struct mm_struct *mm)
+{
+	__u64 peak = BPF_CORE_READ(mm, hiwater_rss);
+	__s64 pages = resident_pages(mm) + uncounted_pages();
+
+	return pages > 0 && (__u64)pages > peak ? (__u64)pages : peak;
 }
 
 #endif

@@ -3,20 +3,20 @@
  * Follows a tree of processes: which are born, what they run, how they end, and where the time of
  * each thread goes.
  *
- * A child inherits its membership at fork, in the storage of the task itself.  The ledger needs
- * only the switch program; system calls and wake-ups have separate programs, which are attached only
- * when wanted.  The final account of a thread is taken at its last switch, where its CPU time is
+ * A child inherits its membership at fork, in the storage of the task itself.  The ledger needs the
+ * switch program, and on newer kernels that of wake-ups; those of system calls are attached only when
+ * wanted.  The final account of a thread is taken at its last switch, where its CPU time is
  * final; at sched_process_exit it is not yet.
  *
  * The kernel checks all of this while the command waits.  That takes long where a pointer in a task
  * is followed, since the kernel then searches all its types, and where many paths meet: so such
  * pointers are read once or by a helper, and what is rare is a function that is not static.  With
- * those, there are 32 functions: libbpf 1.1 makes no loader that works for more.
+ * those, there are 32 functions, and there cannot be more: a loader of libbpf 1.1 has room on its stack for
+ * that many descriptors, and counts each function, also one that is not a program.
  */
 #include "signal.bpf.h"
 #include "tree_calls.bpf.h"
 #include "tree_end.bpf.h"
-#include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
 #include "tree_signals.bpf.h"
 #include "tree_waking.bpf.h"
@@ -271,8 +271,12 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 	else
 		state->reason = wait_reason_of(task, &state->wait, task_state, true);
 	if (may_have_scopes(task))
-		scope_leave(state);
+		scope_read(state, &state->scope);
 	sequence_step(state);
+	if (off_cpu_min_ns && state->reason == RUNNABLE)
+		stack_preempt(task, state);
+	else if (off_cpu_min_ns && !(task_state & TASK_DEAD))
+		stack_block(state);
 	if (task_state & TASK_DEAD)
 		thread_end(state, now);
 }
@@ -316,6 +320,12 @@ int tree_switch(__u64 *arguments)
 	return 0;
 }
 
+/* Whether the scheduler counts a task that is about to be woken as ready already. */
+static __always_inline bool is_queued(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.last_queued) && task->sched_info.last_queued;
+}
+
 /*
  * Every wait ends with this, also one that a signal or a timer ends.  It can come before the
  * thread has left its CPU.
@@ -324,16 +334,26 @@ SEC("tp_btf/sched_waking")
 int tree_waking(__u64 *arguments)
 {
 	struct task_struct *task = (void *)arguments[0];
-	struct thread_state *state = thread_find(task);
-	__u64 now;
+	struct thread_state *state;
+	bool is_long;
 
-	if (!state || !want_waits)
+	if (!want_waits && !off_cpu_min_ns && !is_queued(task))
 		return 0;
-	now = bpf_ktime_get_ns();
-	if (task->on_cpu)
+	state = thread_find(task);
+	if (!state)
+		return 0;
+	if (!task->on_cpu) {
+		state->wake_ns = bpf_ktime_get_ns();
+		if (off_cpu_min_ns)
+			stack_wake(task, state);
+		is_long = is_worth_waker(state);
+		if ((want_waits && state->wake_ns - state->out_ns >= threshold_ns) || is_long)
+			waker_find(&state->waker, state->reason);
+		if (is_long && state->waker.class == TREE_WAKER_MEMBER)
+			stack_of_waker(state);
+	} else if (want_waits) {
 		waker_find(&state->early_waker, REASON_NOT_KNOWN);
-	else if (now - state->out_ns >= threshold_ns)
-		waker_find(&state->waker, state->reason);
+	}
 	return 0;
 }
 
@@ -354,7 +374,11 @@ int tree_sys_exit(__u64 *arguments)
 	struct pt_regs *registers = (void *)arguments[0];
 	__s64 result = arguments[1];
 
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (off_cpu_min_ns && stacks_owed)
+		stack_pay(task);
 	if (want_calls)
-		call_leave(bpf_get_current_task_btf(), registers, result);
+		call_leave(task, registers, result);
 	return 0;
 }

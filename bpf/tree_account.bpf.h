@@ -117,6 +117,7 @@ static __always_inline __u64 queued_now(const struct thread_state *state,
 
 /* The time off the CPU of the thread in a sample that is not sent yet; its size is 0 if none is. */
 static struct tree_off_cpu_record open_record;
+static __u64 open_blocked_ns; /* what of it was blocked */
 
 /*
  * Not inlined, since it is called several times: the verifier checks it only once, so loading is
@@ -148,12 +149,14 @@ __noinline int open_interval(struct thread_state *state, struct moment *moment,
 		if (interval.reason != RUNNABLE && moment->state) {
 			record->flags |= TREE_THREAD_BLOCKED;
 			record->reason = interval.reason;
+			interval.queued_ns = 0;
 		}
 	}
-	interval_bound(&interval);
+	interval_bound(state, &interval);
 	ledger_add(&record->ledger, &interval);
 	off_cpu_fill(state, &interval, state->out_ns + interval.off_ns, &open_record);
 	open_record.open = interval.is_open;
+	open_blocked_ns = interval.off_ns - interval.queued_ns;
 	return 0;
 }
 
@@ -174,6 +177,7 @@ static __always_inline bool ledger_copy(struct task_struct *task, struct thread_
 
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
 		open_record.head.size = 0;
+		open_blocked_ns = 0;
 		record->ledger = state->ledger;
 		moment_read(task, &moment);
 		record->head.time_ns = moment.now;

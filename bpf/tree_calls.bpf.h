@@ -73,7 +73,7 @@ slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 f
 	return &more->slots[index];
 }
 
-static __noinline struct tree_call_record *slot_new(struct task_struct *task,
+static __always_inline struct tree_call_record *slot_new(struct task_struct *task,
 						    struct call_state *state, __u32 place)
 {
 	__u64 index = state->slot_count;
@@ -138,7 +138,7 @@ __noinline __u32 bucket_of(__u64 ns)
 }
 
 /* The kernel's internal codes for restarting a call mean that a signal came: count EINTR. */
-static __noinline void slot_add_error(struct tree_call_record *slot, __u64 error)
+static __always_inline void slot_add_error(struct tree_call_record *slot, __u64 error)
 {
 	if (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK)
 		error = EINTR;

@@ -118,6 +118,8 @@ __noinline int thread_end(struct thread_state *state, __u64 now)
 	if (!record || !state)
 		return 0;
 	state->phase = PHASE_ENDED;
+	if (off_cpu_min_ns)
+		stack_settle(state);
 	account_fill(task, state, now, record);
 	traffic_fill(task, state, &record->usage);
 	record->ledger = state->ledger;

@@ -8,6 +8,7 @@
 
 #include "tree_off_cpu.bpf.h"
 #include "tree_scope.bpf.h"
+#include "tree_stack_wait.bpf.h"
 
 static __always_inline void off_add(struct tree_off_record *off, const struct interval *interval)
 {
@@ -26,11 +27,22 @@ static __always_inline void wait_add(struct tree_wait_record *wait, __u64 ns)
 		wait->longest_ns = ns;
 }
 
-/* A task that was pushed off its CPU waits for a CPU during the whole interval. */
-static __always_inline void interval_bound(struct interval *interval)
+/*
+ * A task that was pushed off its CPU waits for a CPU during the whole interval, any other one only
+ * after it was woken.  The scheduler may count more: since 6.12 a task that sleeps can stay on its run
+ * queue for a while, and if it is moved to another CPU meanwhile, all that follows counts as waiting
+ * for that CPU.
+ */
+static __always_inline void interval_bound(const struct thread_state *state,
+					   struct interval *interval)
 {
-	if (interval->reason == RUNNABLE || interval->queued_ns > interval->off_ns)
+	__u64 blocked_ns = state->wake_ns ? state->wake_ns - state->out_ns : 0;
+	__u64 most_ns = blocked_ns < interval->off_ns ? interval->off_ns - blocked_ns : 0;
+
+	if (interval->reason == RUNNABLE)
 		interval->queued_ns = interval->off_ns;
+	else if (interval->queued_ns > most_ns)
+		interval->queued_ns = most_ns;
 }
 
 static __always_inline void ledger_add(struct tree_ledger_record *ledger,
@@ -61,8 +73,10 @@ static __always_inline void interval_end(struct thread_state *state, __u64 run_d
 		.queued_ns = run_delay - state->run_delay,
 	};
 
-	interval_bound(&interval);
+	interval_bound(state, &interval);
 	ledger_add(&state->ledger, &interval);
+	if (off_cpu_min_ns)
+		stack_time_add(&state->debt, interval.off_ns - interval.queued_ns);
 	if (want_waits && interval.off_ns < threshold_ns)
 		shorts_add(&state->shorts, &interval);
 	else if (want_waits)
@@ -117,6 +131,7 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 	state->ledger.on_cpu_ns += now - state->in_ns;
 	state->out_ns = now;
 	state->run_delay = run_delay;
+	state->wake_ns = 0;
 	state->cpu_ns = cpu;
 	if (clock) {
 		state->arrival = arrival;

@@ -74,9 +74,9 @@ static __always_inline void scope_lose(struct thread_state *state)
 		__sync_fetch_and_add(&use->lost, 1);
 }
 
-static __always_inline void path_read(struct thread_state *state, __u64 block)
+static __always_inline void path_read(struct thread_state *state, __u64 block,
+				      struct tree_scope_key *key)
 {
-	struct tree_scope_key *key = &state->scope;
 	__u32 depth = 0;
 
 	if (bpf_probe_read_user(&depth, sizeof(depth), (void *)(block + TREE_SCOPE_DEPTH)) < 0) {
@@ -98,22 +98,22 @@ static __always_inline void path_read(struct thread_state *state, __u64 block)
 	key->depth = depth;
 }
 
-/* The current task leaves its CPU: notes in which scopes it is. */
-__noinline int scope_leave(struct thread_state *state)
+/* In which scopes the current task is.  The depth of `ret` is 0, and stays so if it is in none. */
+__noinline int scope_read(struct thread_state *state, struct tree_scope_key *ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct tree_scope_place *place;
 	__u64 block = 0;
 
 	place = bpf_task_storage_get(&scope_places, task->group_leader, 0, 0);
-	if (!place || !state)
+	if (!place || !state || !ret)
 		return 0;
-	state->scope.area_ns = place->area_ns;
+	ret->area_ns = place->area_ns;
 	if (bpf_probe_read_user(&block, sizeof(block),
 				(void *)(thread_pointer(task) + place->self_offset)) < 0)
 		scope_lose(state);
 	else if (block)
-		path_read(state, block);
+		path_read(state, block, ret);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #define BPF_TREE_SIGNALS_BPF_H
 
 #include "signal.bpf.h"
-#include "tree_memory.bpf.h"
+#include "resident.bpf.h"
 #include "tree_process.bpf.h"
 
 static __always_inline void signal_send(struct task_struct *target,

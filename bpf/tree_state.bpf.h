@@ -10,6 +10,7 @@
 
 #include "identity.bpf.h"
 #include "tree.h"
+#include "tree_stack.h"
 #include "wait.bpf.h"
 
 /*
@@ -45,6 +46,40 @@ struct short_waits {
 	__u32 reason; /* of the longest */
 };
 
+#define STACK_WAITS 8 /* a power of two, so that an index can be masked to fit */
+
+/* Where a thread entered the kernel, and by which system call. */
+struct stack_place {
+	__u64 pc, sp;
+	__u64 syscall; /* or TREE_STACK_NO_CALL */
+};
+
+/* Where a thread blocks, and how long it was blocked there that no stack stands for yet. */
+struct stack_wait {
+	struct stack_place place;
+	__u64 ns;
+	__u32 reason;
+	__u32 has_stack; /* one was sent */
+};
+
+struct stack_debt {
+	__u64 asked_ns;	  /* when a stack was asked for last */
+	__u64 claimed_ns; /* of the block since out_ns, what a stack stands for */
+	__u64 wait;	  /* the number of the wait of the block since out_ns, from 1 on; 0: none */
+	__u64 is_owed;	  /* a stack, as follows, when its system call returns */
+	struct stack_place place;
+	__u64 ns;
+	__u64 longest_ns;
+	__u64 begin_ns;
+	__u64 object;
+	__u64 reason;
+	__u64 kernel_size;
+	__u64 kernel[TREE_STACK_FRAMES];
+	__u64 own_size; /* of the stack that it copied when it left; 0: none */
+	__u64 comm[2];	/* when a stack was sent last */
+	struct stack_wait waits[STACK_WAITS];
+};
+
 /*
  * Written on the CPU that the thread leaves.  `sequence` is odd during that, for a sample from
  * another CPU.  The time off the CPU from out_ns on enters the ledger when the thread leaves its
@@ -59,6 +94,7 @@ struct thread_state {
 	__u64 arrival;	    /* the same as in_ns, by the scheduler's clock */
 	__u64 clock_offset; /* from the scheduler's clock to ours, at out_ns */
 	__u64 run_delay;    /* at out_ns */
+	__u64 wake_ns;	    /* when it was woken since out_ns, if that is known; 0: not known */
 	__u64 cpu_ns;	    /* CPU time, at out_ns */
 	struct tree_ledger_record ledger;
 	struct wait_memory wait;
@@ -80,6 +116,7 @@ struct thread_state {
 	__u64 base[TREE_USAGE_COUNT];
 	__u64 seed_pass;  /* the pass that found it */
 	__u64 lost_calls; /* not counted, for lack of memory */
+	struct stack_debt debt;
 };
 
 struct process_state {

@@ -11,10 +11,10 @@
 #define BPF_TREE_WALK_BPF_H
 
 #include "tree_end.bpf.h"
-#include "tree_memory.bpf.h"
 #include "tree_process.bpf.h"
 
-/* Set by the reader before it seeds or samples. */
+/* Set by the reader before it walks. */
+__u32 is_seeding = 0;
 __u32 seed_mode = 0;
 __s32 seed_pid = 0;
 __u64 seed_pass = 0;
@@ -98,8 +98,7 @@ __noinline int walk_begin(void)
 }
 
 /* Writes a record for each task that joins the tree. */
-SEC("iter/task")
-int tree_seed(struct bpf_iter__task *context)
+static __always_inline int tree_seed(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	struct thread_state *state;
@@ -139,9 +138,19 @@ static __always_inline void queue_find(struct task_struct *task)
 				task->thread_info.cpu);
 }
 
+/* For the end: what has no stack yet. */
+static __always_inline void stacks_finish(struct task_struct *task, struct thread_state *state,
+					  __u32 flags)
+{
+	if (flags & TREE_THREAD_BLOCKED)
+		stack_still(task, state, open_blocked_ns);
+	else
+		stack_time_now(&state->debt, open_blocked_ns);
+	stack_settle(state);
+}
+
 /* Writes the account of each living thread. */
-SEC("iter/task")
-int tree_sample(struct bpf_iter__task *context)
+static __always_inline int tree_sample(struct bpf_iter__task *context)
 {
 	struct seq_file *output = context->meta->seq;
 	struct task_struct *task = context->task;
@@ -161,6 +170,8 @@ int tree_sample(struct bpf_iter__task *context)
 		return 0;
 	}
 	current_call_fill(task, record);
+	if (off_cpu_min_ns && sample_calls)
+		stacks_finish(task, state, record->flags);
 	record->head.size = sizeof(*record);
 	if (sample_calls)
 		tail_find(task, state, record, &tail);
@@ -179,6 +190,13 @@ int tree_sample(struct bpf_iter__task *context)
 		queue_find(task);
 	bpf_seq_write(output, &open_record, sizeof(open_record));
 	return 0;
+}
+
+/* One program for both, since the number of functions is limited. */
+SEC("iter/task")
+int tree_walk(struct bpf_iter__task *context)
+{
+	return is_seeding ? tree_seed(context) : tree_sample(context);
 }
 
 #endif

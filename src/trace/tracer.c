@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -149,6 +150,37 @@ int tracer_try(const struct tracer_kind *kind, const struct host *host, struct e
 	return status;
 }
 
+enum source_state tracer_try_stacks(const struct host *host, struct error *error)
+{
+	const struct tracer_options options = { .waits = true, .stacks = { 99, NS_PER_MS } };
+	const struct source_report *trouble;
+	enum source_state state = SOURCE_OK;
+	struct tracer tracer;
+
+	if (open_kind(&bpf_tracer, host, &options, &tracer, error) < 0)
+		return SOURCE_UNAVAILABLE;
+	trouble = bpf_tracer.stack_trouble ? bpf_tracer.stack_trouble(tracer.state) : NULL;
+	if (trouble) {
+		state = trouble->state;
+		error_set(error, 0, "%s", trouble->reason);
+	}
+	bpf_tracer.close(tracer.state);
+	return state;
+}
+
+static int report_stacks(const struct opened *opened, struct run *run)
+{
+	const struct tracer_stack_options *asked = &opened->options.stacks;
+	const struct tracer *tracer = &opened->tracer;
+	const struct source_report *trouble;
+
+	if (!asked->frequency_hz && !asked->off_cpu_min_ns)
+		return run_add_source(run, "stacks", SOURCE_OFF, "not asked for");
+	trouble = tracer->kind->stack_trouble(tracer->state);
+	return run_add_source(run, "stacks", trouble ? trouble->state : SOURCE_OK,
+			      trouble ? trouble->reason : NULL);
+}
+
 /* A source that would work is off when nobody asked for it. */
 static int report_source(const struct opened *opened, const struct source_report *row,
 			 struct run *run)
@@ -159,6 +191,8 @@ static int report_source(const struct opened *opened, const struct source_report
 		return run_add_source(run, row->name, SOURCE_OFF, "not asked for");
 	if (works && !opened->options.waits && strcmp(row->name, "critical_path") == 0)
 		return run_add_source(run, row->name, SOURCE_OFF, "not asked for");
+	if (works && strcmp(row->name, "stacks") == 0)
+		return report_stacks(opened, run);
 	return run_add_source(run, row->name, row->state, row->reason);
 }
 

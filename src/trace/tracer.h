@@ -19,6 +19,7 @@
 #include "model/scope/phase.h"
 #include "model/tree/tree_event.h"
 #include "model/wait/sampled_waits.h"
+#include "trace/tracer_stack.h"
 
 struct error;
 struct host;
@@ -30,6 +31,7 @@ struct tracer_options {
 	bool syscalls;
 	bool waits;	  /* each time off the CPU, for the critical path and wakers */
 	bool since_start; /* counters of tasks that are found begin with the task */
+	struct tracer_stack_options stacks;
 };
 
 enum tracer_depth {
@@ -92,6 +94,15 @@ struct tracer_kind {
 			   void *context);
 	/* The process ended, and nobody will ask for its waits again. */
 	void (*forget_scopes)(void *state, int32_t pid);
+	/*
+	 * Sends the stacks and mappings since the last call, after drain(); after the final sample also
+	 * the stacks of threads that are still blocked.  These three are NULL in a tracer that takes no
+	 * stacks.
+	 */
+	int (*drain_stacks)(void *state, const struct tracer_stack_sink *sink);
+	void (*stack_losses)(void *state, struct tracer_stack_losses *ret);
+	/* Why some or all stacks that were asked for are not taken; NULL: all are. */
+	const struct source_report *(*stack_trouble)(void *state);
 	/* Sets what was lost so far: the members that it counts, and leaves the others alone. */
 	void (*losses)(void *state, struct run_losses *ret);
 	void (*close)(void *state);
@@ -116,6 +127,8 @@ int tracer_report(const struct tracer *tracer, struct run *run);
 const struct tracer_kind *tracer_kind(size_t place);
 /* Tests whether a tracer works here with all its options: 0, or a negative errno and a sentence. */
 int tracer_try(const struct tracer_kind *kind, const struct host *host, struct error *error);
+/* The same for stacks, which only one of them takes. */
+enum source_state tracer_try_stacks(const struct host *host, struct error *error);
 void tracer_close(struct tracer *tracer); /* NULL is allowed */
 
 /*

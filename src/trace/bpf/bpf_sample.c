@@ -56,9 +56,10 @@ static bool has_lost(struct bpf_state *state)
 
 static int walk(struct bpf_state *state)
 {
-	int program = state->program->progs.tree_sample.prog_fd;
+	int program = state->program->progs.tree_walk.prog_fd;
 	int status = -ENOTSUP;
 
+	state->program->bss->is_seeding = false;
 	state->sampled.count = 0;
 	if (!state->recovers && state->live.items.count <= SINGLE_WALKS)
 		status = walk_live(state, program);

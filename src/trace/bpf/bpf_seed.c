@@ -77,9 +77,10 @@ static ssize_t take_found(void *context, const void *bytes, size_t length)
 /* Adds what it finds to `found`.  0 or a negative errno. */
 static int seed(struct bpf_state *state, enum tree_seed mode, int32_t pid)
 {
-	int program = state->program->progs.tree_seed.prog_fd;
+	int program = state->program->progs.tree_walk.prog_fd;
 	int status;
 
+	state->program->bss->is_seeding = true;
 	state->program->bss->seed_mode = mode;
 	state->program->bss->seed_pid = pid;
 	state->program->bss->seed_pass++;
@@ -151,6 +152,8 @@ static int follow_one(struct bpf_state *state, int32_t pid, bool at_exec, struct
 		return refuse(pid, error);
 	if (at_exec)
 		state->found.count = before;
+	if (bpf_stacks_join(state, pid) < 0)
+		return error_set(error, -ENOMEM, "out of memory");
 	return 0;
 }
 

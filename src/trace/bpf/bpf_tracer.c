@@ -17,6 +17,8 @@
 #include "model/tree/run.h"
 #include "trace/bpf/tree_program.h"
 
+#define WAKERS_MAX 16
+
 static int note_event(struct bpf_state *state, const struct tree_event *event)
 {
 	bool is_process = event->task.pid == event->task.tid;
@@ -26,13 +28,17 @@ static int note_event(struct bpf_state *state, const struct tree_event *event)
 		state->live_threads++;
 	if (event->type == TREE_THREAD && event->account.ended && state->live_threads)
 		state->live_threads--;
+	if (event->type == TREE_FORK && bpf_stacks_join(state, event->task.pid) < 0)
+		return -ENOMEM;
 	if (event->type == TREE_FORK)
 		return is_process ? live_processes_add(&state->live, &event->task) :
 				    live_processes_know(&state->live, event->task.pid);
 	if (event->type == TREE_THREAD && !event->account.ended && state->recovers)
 		return live_processes_know(&state->live, event->task.pid);
-	if (event->type == TREE_PROCESS && event->process.ended)
+	if (event->type == TREE_PROCESS && event->process.ended) {
 		live_processes_remove(&state->live, event->task.pid);
+		return bpf_stacks_end(state, event->task.pid, event->time_ns);
+	}
 	if (event->type == TREE_THREAD && event->account.ended && state->notes_ended)
 		return array_append(&state->ended, ended);
 	return 0;
@@ -63,9 +69,10 @@ int bpf_take_record(void *context, void *bytes, size_t length)
  */
 static void clear_wake_up(const struct bpf_state *state)
 {
-	struct epoll_event event;
+	struct epoll_event events[WAKERS_MAX];
 
-	(void)epoll_wait(state->wake_fd, &event, 1, 0);
+	while (epoll_wait(state->wake_fd, events, WAKERS_MAX, 0) == WAKERS_MAX)
+		continue;
 }
 
 int bpf_drain(void *context, tree_event_sink *sink, void *sink_context)
@@ -120,6 +127,10 @@ static const struct source_report sources[] = {
 		.name = "critical_path",
 		.state = SOURCE_OK,
 	},
+	{
+		.name = "stacks",
+		.state = SOURCE_OK,
+	},
 };
 
 static void close_state(void *context)
@@ -129,6 +140,7 @@ static void close_state(void *context)
 	if (!state)
 		return;
 	close_fd(&state->wake_fd);
+	bpf_stacks_close(state);
 	ring_buffer__free(state->ring);
 	tree_loader_close(state->program);
 	bpf_forget_found(state);
@@ -145,15 +157,17 @@ CLEANUP_POINTER(close_state, struct bpf_state)
  * The ring is readable whenever it is not empty.  With EPOLLET we hear only the wake-ups that the
  * BPF programs ask for, not every record.
  */
-static int listen_to_ring(struct bpf_state *state)
+int bpf_listen(struct bpf_state *state, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
+	return epoll_ctl(state->wake_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int listen_to_ring(struct bpf_state *state)
+{
 	state->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (state->wake_fd < 0 ||
-	    epoll_ctl(state->wake_fd, EPOLL_CTL_ADD, state->program->maps.ring.map_fd, &event) < 0)
-		return -errno;
-	return 0;
+	return state->wake_fd < 0 ? -errno : bpf_listen(state, state->program->maps.ring.map_fd);
 }
 
 static int open_state(const struct host *host, const struct tracer_options *options, void **ret,
@@ -178,6 +192,8 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 	status = listen_to_ring(state);
 	if (status < 0)
 		return host_bpf_explain(status, error);
+	bpf_stacks_open(state, &options->stacks);
+	host_bpf_keep_from_forks(host);
 	*ret = TAKE_PTR(state);
 	return 0;
 }
@@ -196,6 +212,9 @@ const struct tracer_kind bpf_tracer = {
 	.follow_scopes = bpf_follow_scopes,
 	.scope_waits = bpf_scope_waits,
 	.forget_scopes = bpf_forget_scopes,
+	.drain_stacks = bpf_drain_stacks,
+	.stack_losses = bpf_stack_losses,
+	.stack_trouble = bpf_stack_trouble,
 	.losses = losses,
 	.close = close_state,
 };

@@ -7,6 +7,7 @@
  *	bpf_seed.c	makes members of processes that run
  *	bpf_sample.c	accounts of what lives
  *	bpf_scopes.c	waits in scopes of libtaskscope
+ *	bpf_stacks.c	stacks, from a ring of their own
  *	tree_loader.c	loads and attaches the programs
  */
 #ifndef TRACE_BPF_TRACER_H
@@ -18,6 +19,7 @@
 
 #include "base/collection/array.h"
 #include "bpf/tree.h"
+#include "trace/bpf/bpf_stacks.h"
 #include "trace/bpf/tree_decoder.h"
 #include "trace/proc/live_processes.h"
 #include "trace/tracer.h"
@@ -45,6 +47,7 @@ struct bpf_state {
 	int wake_fd; /* readable after a wake-up, until the next drain() */
 	struct tree_decoder decoder;
 	struct live_processes live;
+	struct bpf_stacks stacks;
 	ARRAY_OF(struct found) found;
 	ARRAY_OF(struct ended) ended; /* threads that ended during this sample */
 	ARRAY_OF(char) sampled;	      /* records of the last sample */
@@ -64,6 +67,8 @@ struct bpf_state {
 int bpf_take_record(void *state, void *bytes, size_t length);
 /* The same for an event. */
 int bpf_pass_on(void *state, const struct tree_event *event);
+/* Also wakes the reader when this descriptor becomes readable.  0 or a negative errno. */
+int bpf_listen(struct bpf_state *state, int fd);
 int bpf_drain(void *state, tree_event_sink *sink, void *context);
 
 /* bpf_seed.c: struct tracer_kind's follow(). */

@@ -8,7 +8,9 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
+#include "bpf/tree_stack.h"
 #include "host/bpf.h"
+#include "host/host.h"
 #include "model/syscall/syscall.h"
 #include "trace/bpf/bpf_tracer.h"
 #include "trace/bpf/tree_program.h"
@@ -86,6 +88,20 @@ static void fill_table(uint8_t table[2 * TREE_CALL_NUMBERS],
 	}
 }
 
+static bool has_stacks(const struct tracer_options *options)
+{
+	return options->stacks.frequency_hz || options->stacks.off_cpu_min_ns;
+}
+
+/* Each CPU has buffers for stacks; where none are wanted, no memory goes to them. */
+static void configure_maps(struct tree_program *program, const struct host *host, uint32_t cpus,
+			   bool is_wanted)
+{
+	program->maps.stack_buffers.max_entries = is_wanted ? cpus * TREE_STACK_USERS : 1;
+	if (!is_wanted)
+		program->maps.stack_ring.max_entries = (uint32_t)host->page_bytes;
+}
+
 static void configure(struct tree_program *program, const struct host *host,
 		      const struct tracer_options *options)
 {
@@ -95,8 +111,14 @@ static void configure(struct tree_program *program, const struct host *host,
 	fill_table((uint8_t *)program->rodata->traffic_rules, traffic_rule);
 	program->rodata->want_calls = options->syscalls;
 	program->rodata->want_waits = options->waits;
-	program->rodata->preempt_distance = options->waits ? host_bpf_preempt_distance(host) : 0;
+	program->rodata->preempt_distance = options->waits || options->stacks.off_cpu_min_ns ?
+						    host_bpf_preempt_distance(host) :
+						    0;
 	program->rodata->since_start = options->since_start;
+	program->rodata->sample_period_ns = cpu_clock_period_ns(options->stacks.frequency_hz);
+	program->rodata->off_cpu_min_ns = options->stacks.off_cpu_min_ns;
+	program->rodata->has_call_ends = options->syscalls;
+	configure_maps(program, host, cpus > 0 ? (uint32_t)cpus : 1, has_stacks(options));
 	program->rodata->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
 }
 
@@ -115,7 +137,7 @@ static int attach(struct tree_program *program, const struct tracer_options *opt
 		{ tree_program__tree_signal__attach, true },
 		{ tree_program__tree_signal_deliver__attach, true },
 		{ tree_program__tree_switch__attach, true },
-		{ tree_program__tree_waking__attach, options->waits },
+		{ tree_program__tree_waking__attach, true },
 		{ tree_program__tree_sys_enter__attach, options->syscalls },
 		{ tree_program__tree_sys_exit__attach, options->syscalls },
 	};

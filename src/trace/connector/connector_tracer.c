@@ -383,6 +383,9 @@ static const struct source_report sources[] = {
 	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "process events do not report who ended a wait: that needs BPF" },
+	{ .name = "stacks",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "process events do not show where in its code a thread is: that needs BPF" },
 };
 
 const struct tracer_kind connector_tracer = {

@@ -186,7 +186,7 @@ static int send(struct lifecycle *lifecycle, struct life_event *event, uint64_t 
 		lifecycle->last_ns = time_ns;
 	lifecycle->sent++;
 	event->unix_ns = lifecycle->last_ns + lifecycle->unix_offset_ns;
-	if (!life_budget_keeps(&lifecycle->budget, event->kind, event->comm, lifecycle->last_ns))
+	if (!life_budget_keeps(&lifecycle->budget, event, lifecycle->last_ns))
 		return 0;
 	return lifecycle->sink(lifecycle->context, event);
 }

@@ -331,6 +331,9 @@ static const struct source_report sources[] = {
 	{ .name = "critical_path",
 	  .state = SOURCE_UNAVAILABLE,
 	  .reason = "proc does not report who ended a wait: that needs BPF" },
+	{ .name = "stacks",
+	  .state = SOURCE_UNAVAILABLE,
+	  .reason = "proc does not show where in its code a thread is: that needs BPF" },
 };
 
 const struct tracer_kind procfs_tracer = {
