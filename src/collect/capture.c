@@ -229,6 +229,12 @@ void sampling_leave_out(struct sampling *sampling, uint32_t without)
 	sampling->options.without = without;
 }
 
+void sampling_set_pids(struct sampling *sampling, const int32_t *pids, size_t count)
+{
+	sampling->options.pids = pids;
+	sampling->options.pid_count = count;
+}
+
 void sampling_close(struct sampling *sampling)
 {
 	if (!sampling)

@@ -83,6 +83,11 @@ int sampling_open(const struct host *host, const struct capture_options *options
 int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error *error);
 /* From the next sample on, these sources are switched off: a bit for each. */
 void sampling_leave_out(struct sampling *sampling, uint32_t without);
+/*
+ * Other processes from the next sample on, of a sampling that was opened for some; those that have ended
+ * are not in it.  The list is the caller's, and must last as long as it is used.
+ */
+void sampling_set_pids(struct sampling *sampling, const int32_t *pids, size_t count);
 void sampling_close(struct sampling *sampling); /* NULL is allowed */
 
 static inline void sampling_close_pointer(struct sampling **sampling)
@@ -96,10 +101,13 @@ static inline void sampling_close_pointer(struct sampling **sampling)
  * sampling_plan_activity() makes the next sample's walk look at it, too; sampling_take_activity()
  * walks for it alone: 0, or a negative errno with a sentence.  Which threads are active depends on
  * the walk before, whatever kind it was.  sampling_activity() is what the last sample or walk found,
- * until the next one, and may be
- * cut down; NULL when it did not look.  sampling_lacks_activity() says why it cannot be
+ * until the next one, and may be cut down; NULL when it did not look.  sampling_lacks_activity() says why it cannot be
  * had; NULL when it can.
+ *
+ * sampling_limit_activity() limits how many threads of each user are looked at in a walk (0: all); each
+ * walk has the next ones, and the rest is counted.
  */
+void sampling_limit_activity(struct sampling *sampling, uint32_t threads_per_user);
 void sampling_plan_activity(struct sampling *sampling);
 int sampling_take_activity(struct sampling *sampling, struct error *error);
 struct activity *sampling_activity(struct sampling *sampling);

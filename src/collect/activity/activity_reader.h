@@ -29,6 +29,7 @@ struct activity_reader {
 	uint64_t walk;	  /* its number */
 	uint64_t walk_ns; /* when it began; CLOCK_MONOTONIC */
 	uint64_t with_stack;
+	uint32_t threads_per_user; /* at most, in a walk; 0: all */
 	struct error no_stacks;
 	bool is_due;   /* the next full sample is also such a walk */
 	bool is_taken; /* the last one was */

@@ -15,6 +15,7 @@ struct host;
 struct kernel_stack;
 
 #define ACTIVITY_STACKS_PER_WALK 1024
+#define ACTIVITY_STACKS_PER_USER 512
 
 struct activity_stacks *activity_stacks_new(const struct host *host); /* NULL: no memory */
 void activity_stacks_free(struct activity_stacks *stacks);	      /* NULL is allowed */

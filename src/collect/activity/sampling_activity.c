@@ -7,6 +7,11 @@ void sampling_plan_activity(struct sampling *sampling)
 	sampling->activity.is_due = sampling->options.activity;
 }
 
+void sampling_limit_activity(struct sampling *sampling, uint32_t threads_per_user)
+{
+	sampling->activity.threads_per_user = threads_per_user;
+}
+
 /* A sample finds out anew which processes have scopes. */
 void sampling_begin_activity(struct sampling *sampling)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks that look at activity: see bpf/activity.bpf.h. */
 #include <errno.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "task_activity.skel.h"
 #include "collect/activity/activity_reader.h"
+#include "collect/activity/activity_stacks.h"
 #include "collect/cgroup/cgroup_paths.h"
 #include "collect/collector.h"
 #include "collect/task/task_decoder.h"
@@ -16,9 +19,13 @@
 void task_activity_begin(struct task_iterator *iterator, struct activity_reader *reader, bool only)
 {
 	iterator->active->bss->activity_walk = activity_reader_begin(reader);
+	iterator->active->bss->threads_per_user = reader->threads_per_user;
+	iterator->active->bss->stacks_per_user = ACTIVITY_STACKS_PER_USER;
+	iterator->active->bss->threads_left_out = 0;
 	iterator->active->bss->with_stacks = activity_reader_wants_stacks(reader);
 	iterator->active->bss->only_activity = only;
 	iterator->active->bss->with_activity = 1;
+	reader->activity.walk_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int task_activity_take(struct task_iterator *iterator, struct activity_reader *reader,
@@ -31,8 +38,10 @@ int task_activity_take(struct task_iterator *iterator, struct activity_reader *r
 	return status;
 }
 
-void task_activity_end(struct task_iterator *iterator)
+void task_activity_end(struct task_iterator *iterator, struct activity_reader *reader)
 {
+	reader->activity.walk_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reader->activity.walk_ns;
+	reader->activity.threads_left_out = iterator->active->bss->threads_left_out;
 	iterator->active->bss->only_activity = 0;
 	iterator->active->bss->with_activity = 0;
 }
@@ -111,7 +120,7 @@ int task_iterator_activity(struct task_iterator *iterator, struct capture *captu
 	if (status == 0) {
 		task_activity_begin(iterator, &capture->sampling->activity, true);
 		status = host_bpf_iterate(iterator->fd, 0, consume, &walk);
-		task_activity_end(iterator);
+		task_activity_end(iterator, &capture->sampling->activity);
 	}
 	return status < 0 ? host_bpf_explain(status, error) : 0;
 }

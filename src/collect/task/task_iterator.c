@@ -222,7 +222,7 @@ int task_iterator_list(struct task_iterator *iterator, struct capture *capture, 
 	if (status == 0)
 		status = walk_wanted(&walk, iterator->fd);
 	if (walk.activity)
-		task_activity_end(iterator);
+		task_activity_end(iterator, walk.activity);
 	if (status == 0)
 		status = task_decoder_finish(&walk.decoder);
 	return status < 0 ? host_bpf_explain(status, error) : 0;

@@ -32,6 +32,6 @@ ssize_t task_records_each(const char *bytes, size_t length, size_t words,
 void task_activity_begin(struct task_iterator *iterator, struct activity_reader *reader, bool only);
 int task_activity_take(struct task_iterator *iterator, struct activity_reader *reader,
 		       const struct task_decoder *decoder, const struct task_record *record);
-void task_activity_end(struct task_iterator *iterator);
+void task_activity_end(struct task_iterator *iterator, struct activity_reader *reader);
 
 #endif
