@@ -317,6 +317,12 @@ int detector_take_event(struct detector *detector, const struct life_event *even
 	return status < 0 ? status : sink(context, ANOMALY_CLOSED, &anomaly);
 }
 
+void detector_describe_oom(const struct detector *detector, const struct life_event *event,
+			   struct text *out)
+{
+	describe_oom(&detector->processes, event, out);
+}
+
 size_t detector_open_count(const struct detector *detector)
 {
 	return detector->open.count;

@@ -20,6 +20,7 @@
 struct detector;
 struct life_event;
 struct snapshot;
+struct text;
 
 /* 0 or -ENOMEM. */
 int detector_new(const struct anomaly_settings *settings, struct detector **ret);
@@ -35,6 +36,10 @@ int detector_take(struct detector *detector, const struct snapshot *now,
 /* Takes an event: an OOM kill opens and closes an episode. */
 int detector_take_event(struct detector *detector, const struct life_event *event,
 			anomaly_sink *sink, void *context);
+
+/* The evidence of an OOM kill: the victim, the largest processes, and those that grew the most. */
+void detector_describe_oom(const struct detector *detector, const struct life_event *event,
+			   struct text *out);
 
 /* Closes all that is open, when the recorder ends. */
 int detector_finish(struct detector *detector, uint64_t unix_ns, anomaly_sink *sink, void *context);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/anomaly/scope_figures.h"
 #include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 
@@ -214,55 +215,12 @@ static void set_devices(const struct interval *interval)
 	}
 }
 
-/* The row of the cgroup that is recorded, or -1 when it is the whole host. */
-static int64_t recorded_cgroup(const struct snapshot *snapshot)
-{
-	const struct fact *filter = &snapshot->facts[FACT_filter];
-	const struct sheet *sheet = &snapshot->sheets[SHEET_CGROUPS];
-	const char *path = filter->present ? strstr(filter->text, "cgroup ") : NULL;
-	size_t length;
-
-	if (!path)
-		return -1;
-	path += strlen("cgroup ");
-	for (length = strlen(path); length > 1 && path[length - 1] == '/';)
-		length--;
-	for (size_t row = 0; row < sheet->row_count; row++) {
-		const char *name = snapshot_text(snapshot, sheet->keys[row]);
-
-		if (strncmp(name, path, length) == 0 && name[length] == '\0')
-			return (int64_t)row;
-	}
-	return -1;
-}
-
-/*
- * The limit of the cgroup, and what is left of it.  Files in memory that nobody used for long count
- * as available: the kernel drops them before it runs out.
- */
-static void narrow_to_cgroup(const struct snapshot *snapshot, double *total, double *available)
-{
-	const struct sheet *sheet = &snapshot->sheets[SHEET_CGROUPS];
-	int64_t row = recorded_cgroup(snapshot);
-	double limit, used, idle = 0, left;
-
-	if (row < 0 || !read_cell(sheet, "memory.max", (uint32_t)row, &limit) || limit >= *total ||
-	    !read_cell(sheet, "memory.current", (uint32_t)row, &used))
-		return;
-	(void)read_cell(sheet, "memory.stat inactive_file", (uint32_t)row, &idle);
-	used = used > idle ? used - idle : 0;
-	left = limit > used ? limit - used : 0;
-	*total = limit;
-	*available = left < *available ? left : *available;
-}
-
 static void set_memory(const struct interval *interval)
 {
 	double total, available, swap, unused;
 
 	if (read_host(interval->now, "meminfo MemTotal", &total) &&
 	    read_host(interval->now, "meminfo MemAvailable", &available)) {
-		narrow_to_cgroup(interval->now, &total, &available);
 		host_sample_set(interval->sample, HOST_VALUE_memory_total_bytes, total);
 		host_sample_set(interval->sample, HOST_VALUE_memory_available_bytes, available);
 		host_sample_set(interval->sample, HOST_VALUE_memory_used_bytes,
@@ -291,6 +249,15 @@ bool process_is_zombie(const struct snapshot *snapshot, uint32_t process)
 	return has_zombie;
 }
 
+/* What is counted are the tasks of the snapshot: those of the scope, if there is one. */
+static void set_count(const struct interval *interval, enum host_value host, enum host_value scope,
+		      size_t count)
+{
+	bool has_scope = interval->now->facts[FACT_filter].present;
+
+	host_sample_set(interval->sample, has_scope ? scope : host, (double)count);
+}
+
 static void set_zombies(const struct interval *interval)
 {
 	const struct snapshot *snapshot = interval->now;
@@ -305,7 +272,7 @@ static void set_zombies(const struct interval *interval)
 			sample->zombie_pids[sample->zombie_pid_count++] =
 				snapshot->processes[row].tgid;
 	}
-	host_sample_set(sample, HOST_VALUE_zombies, (double)count);
+	set_count(interval, HOST_VALUE_zombies, HOST_VALUE_scope_zombies, count);
 }
 
 static void set_tasks(const struct interval *interval)
@@ -314,8 +281,9 @@ static void set_tasks(const struct interval *interval)
 	size_t running = 0, blocked = 0;
 	uint64_t state;
 
-	host_sample_set(interval->sample, HOST_VALUE_processes, (double)snapshot->process_count);
-	host_sample_set(interval->sample, HOST_VALUE_threads, (double)snapshot->task_count);
+	set_count(interval, HOST_VALUE_processes, HOST_VALUE_scope_processes,
+		  snapshot->process_count);
+	set_count(interval, HOST_VALUE_threads, HOST_VALUE_scope_threads, snapshot->task_count);
 	if (snapshot->task_count && !snapshot_measured(snapshot, METRIC_state))
 		return;
 	for (uint32_t row = 0; row < snapshot->task_count; row++) {
@@ -324,8 +292,8 @@ static void set_tasks(const struct interval *interval)
 		running += state == 'R';
 		blocked += state == 'D';
 	}
-	host_sample_set(interval->sample, HOST_VALUE_running_threads, (double)running);
-	host_sample_set(interval->sample, HOST_VALUE_blocked_threads, (double)blocked);
+	set_count(interval, HOST_VALUE_running_threads, HOST_VALUE_scope_running_threads, running);
+	set_count(interval, HOST_VALUE_blocked_threads, HOST_VALUE_scope_blocked_threads, blocked);
 	set_zombies(interval);
 }
 
@@ -341,28 +309,54 @@ static const struct {
 	{ PRESSURE_LOW, 1, 101, 30 },
 };
 
-static enum pressure_level level_of(const struct host_sample *sample)
+/* By which figures a level is found. */
+struct level_figures {
+	enum host_value some, full, total, available;
+};
+
+static enum pressure_level level_of(const struct host_sample *sample,
+				    const struct level_figures *by)
 {
-	bool has_some = host_sample_has(sample, HOST_VALUE_pressure_memory_some_percent);
-	bool has_full = host_sample_has(sample, HOST_VALUE_pressure_memory_full_percent);
-	bool has_memory = host_sample_has(sample, HOST_VALUE_memory_total_bytes) &&
-			  sample->values[HOST_VALUE_memory_total_bytes] > 0;
-	double available = has_memory ?
-				   sample->values[HOST_VALUE_memory_available_bytes] /
-					   sample->values[HOST_VALUE_memory_total_bytes] * 100 :
-				   100;
+	const double *values = sample->values;
+	bool has_some = host_sample_has(sample, by->some);
+	bool has_full = host_sample_has(sample, by->full);
+	bool has_memory = host_sample_has(sample, by->total) && values[by->total] > 0;
+	double available = has_memory ? values[by->available] / values[by->total] * 100 : 100;
 
 	if (!has_some && !has_full && !has_memory)
 		return PRESSURE_UNKNOWN;
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		if ((has_some &&
-		     sample->values[HOST_VALUE_pressure_memory_some_percent] >= levels[i].some) ||
-		    (has_full &&
-		     sample->values[HOST_VALUE_pressure_memory_full_percent] >= levels[i].full) ||
+		if ((has_some && values[by->some] >= levels[i].some) ||
+		    (has_full && values[by->full] >= levels[i].full) ||
 		    available < levels[i].available)
 			return levels[i].level;
 	}
 	return PRESSURE_NONE;
+}
+
+/* A cgroup without a limit has what the host has; one that says nothing of itself has no level. */
+static void set_levels(struct host_sample *sample)
+{
+	const struct level_figures host = {
+		.some = HOST_VALUE_pressure_memory_some_percent,
+		.full = HOST_VALUE_pressure_memory_full_percent,
+		.total = HOST_VALUE_memory_total_bytes,
+		.available = HOST_VALUE_memory_available_bytes,
+	};
+	const struct level_figures scope = {
+		.some = HOST_VALUE_scope_pressure_memory_some_percent,
+		.full = HOST_VALUE_scope_pressure_memory_full_percent,
+		.total = host_sample_narrowest(sample, HOST_VALUE_scope_memory_limit_bytes,
+					       host.total),
+		.available = host_sample_narrowest(sample, HOST_VALUE_scope_memory_available_bytes,
+						   host.available),
+	};
+
+	sample->pressure_level = level_of(sample, &host);
+	sample->scope_pressure_level = host_sample_has(sample, HOST_VALUE_scope_memory_bytes) ||
+						       host_sample_has(sample, scope.some) ?
+					       level_of(sample, &scope) :
+					       PRESSURE_UNKNOWN;
 }
 
 bool snapshots_seconds_apart(const struct snapshot *before, const struct snapshot *now, double *ret)
@@ -392,5 +386,6 @@ void host_figures(const struct snapshot *before, const struct snapshot *now,
 	set_devices(&interval);
 	set_memory(&interval);
 	set_tasks(&interval);
-	ret->pressure_level = level_of(ret);
+	scope_figures(interval.before, now, interval.seconds, ret);
+	set_levels(ret);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the sample of the host from a snapshot and the one before it.  Pure.
+ * Makes the sample of the host, and of the scope that is recorded, from a snapshot and the one before
+ * it.  Pure.
  */
 #ifndef ANALYZE_ANOMALY_HOST_FIGURES_H
 #define ANALYZE_ANOMALY_HOST_FIGURES_H
@@ -15,7 +16,8 @@ struct snapshot;
 /*
  * `before` is NULL for the first tick.  If it is of another boot, or its time is not known, it is not
  * used: rates and percentages are then absent.  So is the rate of a counter that fell, or was not
- * there before.  What the recorder knows of itself is left unset.
+ * there before.  What the recorder knows of itself is left unset, and so is the CPU of
+ * a scope that is not a cgroup (scope_cpu_figure()).
  *
  * Time is that of the monotonic clock, so it does not matter when somebody sets the wall clock.
  */

@@ -53,16 +53,34 @@ void describe_leak(const struct rule_subject *subject, const struct rule_measure
 	text_append_string(out, " a minute, and never fell");
 }
 
+enum host_value rule_memory_total(const struct host_sample *sample)
+{
+	return host_sample_narrowest(sample, HOST_VALUE_scope_memory_limit_bytes,
+				     HOST_VALUE_memory_total_bytes);
+}
+
+/* Whose figure it was, where there are two. */
+static void append_whose(struct text *out, const struct host_sample *sample, enum host_value value)
+{
+	bool is_of_host = value == HOST_VALUE_memory_total_bytes ||
+			  value == HOST_VALUE_pressure_io_full_percent;
+
+	if (sample->scope[0])
+		text_format(out, " (of %s)", is_of_host ? "the host" : sample->scope);
+}
+
 void describe_pressure(const struct rule_subject *subject, const struct rule_measure *measure,
 		       struct text *out)
 {
-	double total = subject->host->values[HOST_VALUE_memory_total_bytes];
+	enum host_value of = rule_memory_total(subject->host);
+	double total = subject->host->values[of];
 
 	append_amount(out, UNIT_BYTES, total - measure->value);
 	text_append_string(out, " of ");
 	append_amount(out, UNIT_BYTES, total);
 	text_append_string(out, " of memory is available, ");
 	unit_format_share(out, (total - measure->value) / total);
+	append_whose(out, subject->host, of);
 }
 
 void describe_runaway(const struct rule_subject *subject, const struct rule_measure *measure,
@@ -149,10 +167,12 @@ void describe_stuck(const struct rule_subject *subject, const struct rule_measur
 void describe_io_stall(const struct rule_subject *subject, const struct rule_measure *measure,
 		       struct text *out)
 {
-	(void)subject;
 	text_append_string(out, "all tasks that could have run waited for I/O for ");
 	unit_format_share(out, measure->value / 100);
 	text_append_string(out, " of the last 10 s");
+	append_whose(out, subject->host,
+		     host_sample_narrowest(subject->host, HOST_VALUE_scope_pressure_io_full_percent,
+					   HOST_VALUE_pressure_io_full_percent));
 }
 
 /* The row of the process's thread that stalls the longest; -1 when none stalls. */

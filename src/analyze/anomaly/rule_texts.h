@@ -26,6 +26,9 @@ rule_concern concern_process, concern_sleepers, concern_zombies, concern_largest
 void describe_oom(const struct followed_processes *processes, const struct life_event *event,
 		  struct text *out);
 
+/* Of what memory is the total: the limit of the cgroup, or the host. */
+enum host_value rule_memory_total(const struct host_sample *sample);
+
 /* Whether the process has been a zombie for long enough. */
 bool rule_is_old_zombie(const struct rule_subject *subject, const struct followed *process);
 

@@ -2,6 +2,7 @@
 #include "analyze/anomaly/rules.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyze/anomaly/rule_texts.h"
 #include "model/snapshot/snapshot.h"
@@ -89,15 +90,37 @@ static void measure_leak(const struct rule_subject *subject, struct rule_measure
 		ret->far = growth / needed;
 }
 
+/*
+ * What a rule about the host looks at: the recorded cgroup, or the host for a tree and for all.  A cgroup
+ * that says nothing of itself is not judged by the host's figures; one without processes is at ease.
+ * False: nothing is to be measured.
+ */
+static bool has_scope_to_judge(const struct rule_subject *subject, struct rule_measure *ret)
+{
+	const struct host_sample *host = subject->host;
+	bool is_silent = strstr(host->scope, "cgroup ") &&
+			 !host_sample_has(host, HOST_VALUE_scope_memory_bytes) &&
+			 !host_sample_has(host, HOST_VALUE_scope_pressure_io_full_percent);
+
+	if (is_silent && host_sample_has(host, HOST_VALUE_scope_processes) &&
+	    host->values[HOST_VALUE_scope_processes] == 0)
+		ret->is_known = ret->has_lasted = true;
+	return !is_silent;
+}
+
 /* In use is what is not available, so that the value grows as it gets worse. */
 static void measure_pressure(const struct rule_subject *subject, struct rule_measure *ret)
 {
-	double total = host_value(subject, HOST_VALUE_memory_total_bytes);
-	double available = host_value(subject, HOST_VALUE_memory_available_bytes);
+	enum host_value total_of = rule_memory_total(subject->host);
+	enum host_value available_of =
+		host_sample_narrowest(subject->host, HOST_VALUE_scope_memory_available_bytes,
+				      HOST_VALUE_memory_available_bytes);
+	double total = host_value(subject, total_of);
+	double available = host_value(subject, available_of);
 	double needed = total * setting(subject, ANOMALY_SETTING_memory_pressure_available) / 100;
 
-	if (!host_sample_has(subject->host, HOST_VALUE_memory_total_bytes) ||
-	    !host_sample_has(subject->host, HOST_VALUE_memory_available_bytes) || total <= 0)
+	if (!has_scope_to_judge(subject, ret) || !host_sample_has(subject->host, total_of) ||
+	    !host_sample_has(subject->host, available_of) || total <= 0)
 		return;
 	ret->is_known = ret->has_lasted = true;
 	ret->value = total - available;
@@ -129,7 +152,8 @@ static void measure_zombies(const struct rule_subject *subject, struct rule_meas
 {
 	const struct followed_processes *processes = subject->processes;
 
-	if (!host_sample_has(subject->host, HOST_VALUE_zombies))
+	if (!host_sample_has(subject->host, HOST_VALUE_zombies) &&
+	    !host_sample_has(subject->host, HOST_VALUE_scope_zombies))
 		return;
 	ret->is_known = ret->has_lasted = true;
 	ret->threshold = 1;
@@ -156,7 +180,9 @@ static void measure_stuck(const struct rule_subject *subject, struct rule_measur
 {
 	struct known stuck = subject->process->stuck_ns;
 
-	if (!host_sample_has(subject->host, HOST_VALUE_blocked_threads)) /* no state is known */
+	if (!host_sample_has(subject->host, HOST_VALUE_blocked_threads) &&
+	    !host_sample_has(subject->host, HOST_VALUE_scope_blocked_threads))
+		/* no state is known */
 		return;
 	ret->is_known = ret->has_lasted = true;
 	ret->value = stuck.is_known ? stuck.value : 0;
@@ -167,10 +193,14 @@ static void measure_stuck(const struct rule_subject *subject, struct rule_measur
 /* PSI must be above the threshold, not at it. */
 static void measure_io_stall(const struct rule_subject *subject, struct rule_measure *ret)
 {
-	if (!host_sample_has(subject->host, HOST_VALUE_pressure_io_full_percent))
+	enum host_value of =
+		host_sample_narrowest(subject->host, HOST_VALUE_scope_pressure_io_full_percent,
+				      HOST_VALUE_pressure_io_full_percent);
+
+	if (!has_scope_to_judge(subject, ret) || !host_sample_has(subject->host, of))
 		return;
 	ret->is_known = ret->has_lasted = true;
-	ret->value = host_value(subject, HOST_VALUE_pressure_io_full_percent);
+	ret->value = host_value(subject, of);
 	ret->threshold = setting(subject, ANOMALY_SETTING_io_stall_percent);
 	ret->far = ret->threshold > 0 ? ret->value / ret->threshold : 0;
 	if (ret->value == ret->threshold)

@@ -26,7 +26,7 @@ static inline struct difference difference_of_cells(const struct compare_work *w
 						    const struct cell *before,
 						    const struct cell *after)
 {
-	if (work->is_ratio)
+	if (work->is_real)
 		return difference_of_real(before->real, after->real);
 	return difference_of_whole(before->number, after->number, compare_is_signed(work->metric));
 }
@@ -141,19 +141,15 @@ static void set_value(const struct compare_work *work, const struct cell *cell, 
 	ret->population = population;
 	if (!cell->known)
 		return;
-	ret->shape = work->is_ratio ? VALUE_REAL : VALUE_NUMBER;
+	ret->shape = work->is_real ? VALUE_REAL : VALUE_NUMBER;
 	ret->is_signed = compare_is_signed(work->metric);
-	if (work->is_ratio)
+	if (work->is_real)
 		ret->real = cell->real;
 	else
 		ret->number = cell->number;
 }
 
-/*
- * The rate over the lifetimes of the group's members in all runs of a side;
- * false when some are unknown.
- */
-static bool rate_of_lives(const struct compare_work *work, int side, size_t group, double *ret)
+bool compare_work_life_rate(const struct compare_work *work, int side, size_t group, double *ret)
 {
 	const struct compare_layout *layout = work->layout;
 	double amount = 0, lives = 0;
@@ -165,7 +161,7 @@ static bool rate_of_lives(const struct compare_work *work, int side, size_t grou
 			return false;
 		if (!work->runs[run][group].known)
 			continue;
-		amount += cell_real(&work->runs[run][group], work->metric);
+		amount += compare_work_real(work, &work->runs[run][group]);
 		lives += of[group];
 	}
 	*ret = lives > 0 ? amount / lives : 0;
@@ -175,7 +171,8 @@ static bool rate_of_lives(const struct compare_work *work, int side, size_t grou
 static void set_rates(const struct compare_work *work, const struct comparison *comparison,
 		      size_t group, struct comparison_row *row)
 {
-	if (work->metric->kind != KIND_COUNTER && !compare_is_whole(work->metric))
+	if (work->is_rate ||
+	    (work->metric->kind != KIND_COUNTER && !compare_is_whole(work->metric)))
 		return;
 	if (comparison->mode == COMPARE_INTERVAL) {
 		row->has_rate = row->delta.known && comparison->elapsed_ns > 0;
@@ -184,10 +181,53 @@ static void set_rates(const struct compare_work *work, const struct comparison *
 		return;
 	}
 	row->has_rate_before = row->before.shape != VALUE_ABSENT &&
-			       rate_of_lives(work, 0, group, &row->rate_before);
-	row->has_rate_after =
-		row->after.shape != VALUE_ABSENT && rate_of_lives(work, 1, group, &row->rate_after);
+			       compare_work_life_rate(work, 0, group, &row->rate_before);
+	row->has_rate_after = row->after.shape != VALUE_ABSENT &&
+			      compare_work_life_rate(work, 1, group, &row->rate_after);
 	row->has_rate = row->has_rate_before || row->has_rate_after;
+}
+
+/*
+ * The two lives of a group that was restarted in between: by their rates, ratios
+ * as they are.  False when something is not known.
+ */
+static bool fill_lives(const struct compare_work *work, size_t group, struct comparison_row *row)
+{
+	struct compared_value *values[SIDES] = { &row->before, &row->after };
+	double rates[SIDES];
+
+	for (int side = 0; side < SIDES; side++) {
+		const struct cell *cell = &work->sides[side][group];
+
+		if (!cell->known)
+			return false;
+		if (work->is_ratio)
+			rates[side] = cell->real;
+		else if (!compare_work_life_rate(work, side, group, &rates[side]))
+			return false;
+	}
+	for (int side = 0; side < SIDES; side++)
+		*values[side] = (struct compared_value){
+			.shape = VALUE_REAL,
+			.real = rates[side],
+			.measured = work->sides[side][group].measured,
+			.population = compare_work_population(work, side, group),
+		};
+	row->values = work->is_ratio ? VALUES_AMOUNT : VALUES_PER_TASK_SECOND;
+	row->delta = difference_of_real(rates[0], rates[1]);
+	if (!work->is_ratio && !isnan(work->changes[group]))
+		row->interval = (struct compared_value){
+			.shape = VALUE_NUMBER, .number = (uint64_t)fmax(work->changes[group], 0)
+		};
+	row->state = ROW_CHANGED;
+	return true;
+}
+
+static bool is_restarted(const struct compare_work *work, const struct comparison *comparison,
+			 const struct comparison_row *row)
+{
+	return (work->has_moves || work->has_interval) && !metric_is_reading(work->metric) &&
+	       comparison->groups.data[row->group].restart != RESTART_NONE;
 }
 
 void compare_work_fill(const struct compare_work *work, const struct comparison *comparison,
@@ -195,6 +235,11 @@ void compare_work_fill(const struct compare_work *work, const struct comparison 
 {
 	uint32_t ended = 0;
 
+	if (is_restarted(work, comparison, row) && fill_lives(work, group, row))
+		return;
+	row->values = work->is_rate ? VALUES_PER_SECOND : VALUES_AMOUNT;
+	if (work->has_moves && group < work->layout->first_exited)
+		row->by_ended = work->moves[group].ended;
 	if ((work->has_moves || work->has_interval) && group < work->layout->first_exited)
 		ended = work->unknown[group];
 	if (row->state != ROW_RESET)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How many members each group has, how long they lived, and which came and went. */
+#include <errno.h>
+
 #include "analyze/compare/compare_layout.h"
 #include "analyze/compare/comparison.h"
 #include "model/snapshot/snapshot.h"
@@ -24,8 +26,12 @@ void compare_layout_average(const struct compare_layout *layout, struct comparis
  */
 static uint64_t life_of(const struct snapshot *snapshot, enum metric_scope scope, size_t row)
 {
-	uint64_t now = snapshot->facts[FACT_boottime_ns].number, start = 0;
+	uint64_t now = snapshot->facts[FACT_boottime_ns].number, start = 0, wall;
 
+	/* A run knows for how long it followed each thread. */
+	if (scope == METRIC_OF_THREAD && snapshot_is_run(snapshot) &&
+	    snapshot_get(snapshot, METRIC_wall_time_ns, (uint32_t)row, &wall))
+		return wall;
 	if (scope == METRIC_OF_THREAD)
 		start = snapshot->tasks[row].start_time_ns;
 	else if (scope == METRIC_OF_PROCESS)
@@ -72,8 +78,8 @@ int compare_layout_count(struct compare_layout *layout, bool has_lives)
 {
 	int status = 0;
 
-	/* Lifetimes are needed only for the rates of populations. */
-	has_lives &= !layout->is_interval;
+	/* Lifetimes are needed only for the rates of populations and of restarted groups. */
+	has_lives &= !layout->is_interval && !layout->is_rates;
 	for (int scope = 0; scope < SCOPES && status == 0; scope++)
 		if (layout->runs[0].rows[scope].group_of)
 			status = count_scope(layout, (enum metric_scope)scope, has_lives);
@@ -97,7 +103,75 @@ static void count_exited(struct compare_layout *layout, struct compared_group *g
 	}
 }
 
-void compare_layout_count_interval(struct compare_layout *layout, struct comparison *comparison)
+/* How many tasks of each group have a process that only this side has, and how many there are. */
+struct turnover {
+	uint32_t *replaced[SIDES], *tasks[SIDES];
+};
+
+static int count_turnover(struct compare_layout *layout, struct turnover *ret)
+{
+	const struct join *join = &layout->join;
+	const struct snapshot *of[SIDES] = { join->before, join->after };
+	uint8_t *stays;
+
+	if (arena_array(&layout->arena, stays, join->before->process_count) < 0)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < join->after->process_count; row++)
+		if (join_is_row(join->before_of_process[row]))
+			stays[join->before_of_process[row]] = 1;
+	for (int side = 0; side < SIDES; side++) {
+		const struct member_rows *tasks = &layout->runs[side].rows[METRIC_OF_THREAD];
+
+		if (arena_array(&layout->arena, ret->replaced[side], layout->group_count) < 0 ||
+		    arena_array(&layout->arena, ret->tasks[side], layout->group_count) < 0)
+			return -ENOMEM;
+		for (uint32_t row = 0; row < tasks->count; row++) {
+			uint32_t process = of[side]->tasks[row].process;
+
+			ret->tasks[side][tasks->group_of[row]]++;
+			ret->replaced[side][tasks->group_of[row]] +=
+				side ? join->before_of_process[process] == JOIN_BORN :
+				       !stays[process];
+		}
+	}
+	return 0;
+}
+
+/* A group in which at least half of the tasks of either side belong to processes of that side. */
+static enum restart restart_of(const struct turnover *turnover, size_t group)
+{
+	bool is_whole = true;
+
+	for (int side = 0; side < SIDES; side++) {
+		uint32_t replaced = turnover->replaced[side][group];
+
+		if (replaced == 0 || replaced * 2 < turnover->tasks[side][group])
+			return RESTART_NONE;
+		is_whole &= replaced == turnover->tasks[side][group];
+	}
+	return is_whole ? RESTART_WHOLE : RESTART_PART;
+}
+
+/* Their two lives are compared by rates, so the lives are needed. */
+static int find_restarted(struct compare_layout *layout, struct compared_group *groups)
+{
+	struct turnover turnover;
+	bool has_any = false;
+	int status = count_turnover(layout, &turnover);
+
+	for (size_t i = 0; i < layout->first_exited && status == 0; i++) {
+		groups[i].restart = restart_of(&turnover, i);
+		has_any |= groups[i].restart != RESTART_NONE;
+	}
+	for (int side = 0; side < SIDES && has_any && status == 0; side++) {
+		status = count_lives(layout, &layout->runs[side], METRIC_OF_THREAD);
+		if (status == 0)
+			status = count_lives(layout, &layout->runs[side], METRIC_OF_PROCESS);
+	}
+	return status;
+}
+
+int compare_layout_count_interval(struct compare_layout *layout, struct comparison *comparison)
 {
 	const struct join *join = &layout->join;
 	const uint32_t *was = layout->runs[0].rows[METRIC_OF_THREAD].group_of;
@@ -121,4 +195,5 @@ void compare_layout_count_interval(struct compare_layout *layout, struct compari
 	for (size_t i = 0; i < join->ended_count; i++)
 		groups[was[join->ended_tasks[i]]].ended++;
 	count_exited(layout, groups);
+	return find_restarted(layout, groups);
 }

@@ -269,6 +269,7 @@ static void move_exited(struct move *moves, uint32_t *unknown, const struct comp
 			continue;
 		}
 		counter_add(&moves[group].gained, exited.work);
+		counter_add(&moves[group].ended, exited.work);
 		moves[group].known += group >= layout->first_exited || exited.work;
 	}
 }

@@ -36,6 +36,7 @@ struct cell {
 struct move {
 	uint64_t gained;
 	uint64_t lost;	 /* falls of computed counters that may waver */
+	uint64_t ended;	 /* the part of `gained` that threads did that ended */
 	uint32_t known;	 /* tasks, processes and exited threads' totals behind it */
 	uint32_t resets; /* tasks whose counter fell: it restarted, so its growth is not known */
 };

@@ -16,6 +16,7 @@
 #include "model/snapshot/snapshot.h"
 
 #define EXITED_SUFFIX " (exited threads)"
+#define OWN_NAME "taskscope"
 
 /* Needed only while a layout is made. */
 struct builder {
@@ -108,6 +109,7 @@ static int number_tasks(struct builder *builder, const struct grouping *grouping
 {
 	uint32_t *tasks = run->rows[METRIC_OF_THREAD].group_of;
 	uint32_t *processes = run->rows[METRIC_OF_PROCESS].group_of;
+	uint32_t own = dictionary_find(run->snapshot->strings, OWN_NAME, strlen(OWN_NAME));
 
 	for (size_t i = 0; i < grouping->group_count; i++) {
 		const struct group *group = &grouping->groups[i];
@@ -117,9 +119,18 @@ static int number_tasks(struct builder *builder, const struct grouping *grouping
 		if (number_group(builder, group, after, &number) < 0)
 			return -ENOMEM;
 		compared = &builder->comparison->groups.data[number];
-		*(after ? &compared->tasks_after : &compared->tasks_before) += group->tasks;
-		for (uint32_t task = 0; task < group->tasks; task++)
-			tasks[grouping->rows[group->first + task]] = number;
+		for (uint32_t task = 0; task < group->tasks; task++) {
+			uint32_t row = grouping->rows[group->first + task];
+
+			tasks[row] = number;
+			compared->own_tasks +=
+				own &&
+				run->snapshot->processes[run->snapshot->tasks[row].process].pcomm ==
+					own;
+			/* In an interval a row without a tid is no task that lives. */
+			*(after ? &compared->tasks_after : &compared->tasks_before) +=
+				!run->seconds || run->snapshot->tasks[row].tid;
+		}
 	}
 	for (uint32_t row = 0; row < run->snapshot->process_count; row++)
 		processes[row] = tasks[run->snapshot->processes[row].first_task];
@@ -247,9 +258,8 @@ static int build(struct builder *builder)
 	if (status < 0)
 		return status;
 	if (layout->is_interval)
-		compare_layout_count_interval(layout, builder->comparison);
-	else
-		compare_layout_average(layout, builder->comparison);
+		return compare_layout_count_interval(layout, builder->comparison);
+	compare_layout_average(layout, builder->comparison);
 	return 0;
 }
 
@@ -260,13 +270,15 @@ static void add_runs(struct compare_layout *layout, const struct compare_side *s
 
 		run->snapshot = side->snapshots[i];
 		run->is_filtered = run->snapshot->facts[FACT_filter].present;
+		run->seconds = (double)run->snapshot->interval_ns / 1e9;
 	}
 }
 
 int compare_layout_begin(struct compare_layout *layout, const struct compare_side *sides,
 			 const struct comparison *comparison)
 {
-	*layout = (struct compare_layout){ .is_interval = comparison->mode == COMPARE_INTERVAL };
+	*layout = (struct compare_layout){ .is_interval = comparison->mode == COMPARE_INTERVAL,
+					   .is_rates = comparison->mode == COMPARE_INTERVALS };
 	if (arena_array(&layout->arena, layout->runs, sides[0].count + sides[1].count) < 0)
 		return -ENOMEM;
 	add_runs(layout, &sides[0]);
@@ -297,6 +309,17 @@ const struct column *compare_column(const struct compare_run *run, const struct 
 {
 	return metric_is_reading(metric) ? sheet_find(run->sheet, metric->name) :
 					   &run->snapshot->columns[metric_number(metric)];
+}
+
+bool compare_is_unmeasured(const struct compare_layout *layout, const struct metric *metric)
+{
+	for (size_t run = 0; run < layout->run_count; run++) {
+		const struct column *column = compare_column(&layout->runs[run], metric);
+
+		if (column && column->values)
+			return false;
+	}
+	return true;
 }
 
 const char *compare_layout_reason(const struct compare_layout *layout, const struct metric *metric,

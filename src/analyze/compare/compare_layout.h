@@ -49,6 +49,7 @@ struct compare_run {
 	const struct snapshot *snapshot;
 	const struct sheet *sheet; /* it has the values of METRIC_OF_ROW */
 	bool is_filtered;	   /* the capture was limited: what it lacks may have existed */
+	double seconds;		   /* of an interval, else 0 */
 	struct member_rows rows[SCOPES];
 };
 
@@ -60,6 +61,7 @@ struct compare_layout {
 	size_t group_count;
 	size_t first_exited; /* groups from here on are exited threads */
 	bool is_interval;
+	bool is_rates; /* the snapshots are intervals: counters are compared per second */
 	/*
 	 * By group: its members in all runs of a side; those that A missed count
 	 * for A too.  NULL: there are no such rows.
@@ -89,8 +91,11 @@ int compare_layout_begin(struct compare_layout *layout, const struct compare_sid
  */
 int compare_layout_count(struct compare_layout *layout, bool has_lives);
 
-/* Counts, for an interval, the members of each group that came, that went and that A missed. */
-void compare_layout_count_interval(struct compare_layout *layout, struct comparison *comparison);
+/*
+ * Counts, for an interval, the members of each group that came, that went and
+ * that A missed, and finds groups that were restarted.  0 or -ENOMEM.
+ */
+int compare_layout_count_interval(struct compare_layout *layout, struct comparison *comparison);
 
 /* For populations: makes the tasks of a group those of one run on average. */
 void compare_layout_average(const struct compare_layout *layout, struct comparison *comparison);
@@ -108,6 +113,9 @@ static inline size_t compare_end(const struct compare_layout *layout, int side)
 
 /* The metric's values in a run; NULL when the run's sheet does not have it. */
 const struct column *compare_column(const struct compare_run *run, const struct metric *metric);
+
+/* Whether no run has a value of a metric that is not derived: folding it would be in vain. */
+bool compare_is_unmeasured(const struct compare_layout *layout, const struct metric *metric);
 
 /*
  * Groups the tasks of all snapshots and adds the groups to the comparison,

@@ -12,7 +12,7 @@
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"
 
-static enum compare_section section_of(enum metric_id id)
+enum compare_section compare_section_of(enum metric_id id)
 {
 	if (metric_is_derived(id))
 		return COMPARE_DERIVED;
@@ -77,31 +77,55 @@ static bool has_row(const struct compare_work *work, size_t group)
 	return compare_work_population(work, 0, group) || compare_work_population(work, 1, group);
 }
 
-/* The group's part in the metric's total. */
-static double part_of(const struct compare_work *work, size_t group)
+/* What a group moved: CPU time also by the children that it waited for and that ended. */
+static double part_of(const struct row_maker *maker, size_t group)
 {
-	return work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
+	const struct compare_work *work = &maker->work;
+	double part = work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
+
+	if (!maker->sheet && work->metric == &metrics[METRIC_run_time_ns])
+		part += (double)maker->comparison->groups.data[group].children_ns;
+	return part;
 }
 
-static double share_of(const struct compare_work *work, size_t group)
+/* All that moved in the resource that the metric is about; of a ratio, its first input is. */
+static double whole_of(const struct row_maker *maker)
 {
-	double part = part_of(work, group);
+	const struct compare_work *work = &maker->work;
 
-	return work->total > 0 && part > 0 ? part / work->total : 0;
+	return rank_whole(maker->scale,
+			  work->is_ratio ? &metrics[work->metric->formula.inputs[0]] : work->metric,
+			  work->total);
+}
+
+static double share_of(const struct row_maker *maker, size_t group)
+{
+	double part = part_of(maker, group);
+
+	return maker->whole > 0 && part > 0 ? fmin(part / maker->whole, 1) : 0;
+}
+
+/* taskscope itself is no news. */
+static bool is_own(const struct comparison *comparison, size_t group)
+{
+	const struct compared_group *of = &comparison->groups.data[group];
+
+	return of->own_tasks && of->own_tasks >= of->tasks_before + of->tasks_after;
 }
 
 static double score_of(const struct row_maker *maker, size_t group)
 {
 	const struct compare_work *work = &maker->work;
 	double change = work->changes[group];
-	double before = cell_real(&work->sides[0][group], work->metric);
+	double before = compare_work_real(work, &work->sides[0][group]);
 
-	if (isnan(change) || change == 0)
+	if (isnan(change) || change == 0 || (!maker->sheet && is_own(maker->comparison, group)))
 		return 0;
 	if (work->is_ratio)
 		return rank_ratio(maker->scale, work->metric, before, before + change,
-				  work->amounts[group], share_of(work, group));
-	return rank_amount(maker->scale, work->metric, fabs(change), share_of(work, group));
+				  work->amounts[group], share_of(maker, group));
+	return rank_amount(maker->scale, work->metric, part_of(maker, group),
+			   share_of(maker, group));
 }
 
 /* Why a side has no value.  A ratio may have none although its inputs were measured. */
@@ -127,7 +151,7 @@ static int fill_row(const struct row_maker *maker, size_t group, struct comparis
 		if (compare_settings_fill(maker, row) < 0)
 			return -ENOMEM;
 	} else {
-		row->share = share_of(&maker->work, group);
+		row->share = share_of(maker, group);
 		compare_work_fill(&maker->work, maker->comparison, group, row);
 	}
 	if (row->state == ROW_ABSENT)
@@ -174,7 +198,7 @@ static int make_row(struct row_maker *maker, uint32_t group)
 	/* Rows are large and most are not kept: fill in first only what decides that. */
 	row.section = maker->section;
 	row.metric = metric;
-	row.score = rank_bound(metric, share_of(&maker->work, group));
+	row.score = rank_bound(metric, share_of(maker, group));
 	if (number_group(maker, group, &row.group) < 0)
 		return -ENOMEM;
 	/* Rows within noise are counted as noise, not as beyond the limit. */
@@ -202,18 +226,7 @@ static double least_part(const struct row_maker *maker)
 	double floor_ = row_keeper_floor(maker->keeper, maker->section);
 
 	/* Some metrics score just because they changed. */
-	return weight > 0 && rank_bound(metric, 0) == 0 ? maker->work.total * floor_ / weight : 0;
-}
-
-static bool is_unmeasured(const struct compare_layout *layout, const struct metric *metric)
-{
-	for (size_t run = 0; run < layout->run_count; run++) {
-		const struct column *column = compare_column(&layout->runs[run], metric);
-
-		if (column && column->values)
-			return false;
-	}
-	return true;
+	return weight > 0 && rank_bound(metric, 0) == 0 ? maker->whole * floor_ / weight : 0;
 }
 
 /* No snapshot measured the metric: its rows are only counted, and nothing is folded. */
@@ -239,9 +252,11 @@ static int make_numbers(struct row_maker *maker, const struct metric *metric)
 	const uint32_t *after = maker->layout->population[1][metric->scope];
 	bool is_task = !maker->sheet;
 	int status = compare_work_fold(work, metric);
-	double least = maker->test ? 0 : least_part(maker);
 	uint64_t still = 0, dull = 0;
+	double least;
 
+	maker->whole = whole_of(maker);
+	least = maker->test ? 0 : least_part(maker);
 	for (uint32_t group = 0; group < maker->layout->group_count && status == 0; group++) {
 		/* Said directly for tasks, since this loop is the longest. */
 		bool on_both = is_task ? before[group] && after[group] :
@@ -251,7 +266,7 @@ static int make_numbers(struct row_maker *maker, const struct metric *metric)
 		if (on_both && work->changes[group] == 0 && work->sides[0][group].known &&
 		    work->sides[1][group].known && !maker->keeper->unchanged)
 			still++;
-		else if (on_both && work->changes[group] != 0 && part_of(work, group) < least &&
+		else if (on_both && work->changes[group] != 0 && part_of(maker, group) < least &&
 			 !isnan(work->changes[group]))
 			dull++;
 		else if (has_row(work, group))
@@ -291,20 +306,47 @@ static void size_groups(struct row_maker *maker, enum metric_id id)
 		if ((groups[i].tasks_before || groups[i].missed) && groups[i].tasks_after)
 			continue;
 		*(is_time ? &groups[i].has_run_time : &groups[i].has_rss) = cell->known;
-		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) = cell->number;
+		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) =
+			maker->work.is_rate ? (uint64_t)cell->real : cell->number;
 	}
 }
 
-static int measure_groups(struct row_maker *maker)
+/* What children did that ended in between; their parents' totals have it. */
+static int measure_children(struct row_maker *maker, double *total)
 {
-	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_rss_bytes };
+	static const enum metric_id ids[] = { METRIC_child_utime_ns, METRIC_child_stime_ns };
+	struct compared_group *groups = maker->comparison->groups.data;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ids) && maker->layout->is_interval; i++) {
 		if (compare_work_fold(&maker->work, &metrics[ids[i]]) < 0)
 			return -ENOMEM;
-		size_groups(maker, ids[i]);
+		for (size_t group = 0; group < maker->layout->group_count; group++)
+			if (maker->work.changes[group] > 0)
+				groups[group].children_ns += (uint64_t)maker->work.changes[group];
+		*total += maker->work.total;
 	}
 	return 0;
+}
+
+/* Measures what moved in each resource, which shares are of, and the groups that one side has. */
+int compare_measure(const struct compare_layout *layout, struct rank_scale *scale,
+		    struct comparison *comparison)
+{
+	struct row_maker maker = { .scale = scale, .comparison = comparison };
+	int status = row_maker_init(&maker, layout);
+
+	for (int i = RESOURCE_NONE + 1; i < RESOURCE_COUNT && status == 0; i++) {
+		enum metric_id id = resource_metrics[i];
+
+		status = compare_work_fold(&maker.work, &metrics[id]);
+		scale->moved[i] = maker.work.total;
+		if (status == 0 && (id == METRIC_run_time_ns || id == METRIC_rss_bytes))
+			size_groups(&maker, id);
+	}
+	if (status == 0)
+		status = measure_children(&maker, &scale->moved[RESOURCE_CPU]);
+	row_maker_clear(&maker);
+	return status;
 }
 
 int row_maker_make(struct row_maker *maker, const struct metric *metric,
@@ -312,7 +354,7 @@ int row_maker_make(struct row_maker *maker, const struct metric *metric,
 {
 	maker->section = section;
 	if (metric->kind != KIND_DERIVED && !maker->keeper->unchanged &&
-	    is_unmeasured(maker->layout, metric)) {
+	    compare_is_unmeasured(maker->layout, metric)) {
 		skip_unmeasured(maker, metric);
 		return 0;
 	}
@@ -334,6 +376,17 @@ void row_maker_clear(struct row_maker *maker)
 	compare_work_clear(&maker->work);
 }
 
+/* Whether the row of another metric stands for this one. */
+static bool is_part(const struct compare_layout *layout, enum metric_id id)
+{
+	enum part_kind most = layout->is_interval ? PART_OF_CHILDREN :
+			      layout->is_rates	  ? PART_OF_EXITED :
+						    PART_PLAIN;
+	enum metric_id whole = rank_whole_of(id, most);
+
+	return whole != METRIC_COUNT && !compare_is_unmeasured(layout, &metrics[whole]);
+}
+
 int compare_metrics(const struct compare_layout *layout, const struct compare_options *options,
 		    const struct rank_scale *scale, struct row_keeper *keeper,
 		    struct comparison *comparison)
@@ -341,13 +394,12 @@ int compare_metrics(const struct compare_layout *layout, const struct compare_op
 	struct row_maker maker = { .scale = scale, .keeper = keeper, .comparison = comparison };
 	int status = row_maker_init(&maker, layout);
 
-	if (status == 0)
-		status = measure_groups(&maker);
 	for (size_t i = 0; i < options->metrics.count && status == 0; i++) {
 		enum metric_id id = options->metrics.ids[i];
-		enum compare_section section = section_of(id);
+		enum compare_section section = compare_section_of(id);
 
-		if (options->sections & 1u << section)
+		if (options->sections & 1u << section &&
+		    !(options->fold_parts && is_part(layout, id)))
 			status = row_maker_make(&maker, &metrics[id], section);
 	}
 	row_maker_clear(&maker);

@@ -39,6 +39,7 @@ struct row_maker {
 	struct compare_work work;
 	struct mann_whitney *test;    /* NULL: one snapshot a side */
 	enum compare_section section; /* of the metric in hand */
+	double whole;		      /* all that moved in its resource */
 	bool is_setting;	      /* it is not a number */
 
 	/* For settings; made when a metric first needs them. */
@@ -80,9 +81,14 @@ double compare_settings_score(const struct row_maker *maker, const struct compar
 int compare_settings_fill(const struct row_maker *maker, struct comparison_row *row);
 
 /*
- * Makes rows of all metrics of tasks that the options select, and sets the size
- * of groups that only one side has.  0 or -ENOMEM.
+ * Measures what moved in each resource, which the shares of rows are of; what the
+ * children of each group did that ended; and the size of groups that only one
+ * side has.  0 or -ENOMEM.
  */
+int compare_measure(const struct compare_layout *layout, struct rank_scale *scale,
+		    struct comparison *comparison);
+
+/* Makes rows of all metrics of tasks that the options select.  0 or -ENOMEM. */
 int compare_metrics(const struct compare_layout *layout, const struct compare_options *options,
 		    const struct rank_scale *scale, struct row_keeper *keeper,
 		    struct comparison *comparison);

@@ -66,7 +66,7 @@ static int runs_of(const struct compare_side *side)
 /* Why the sides cannot be an interval, or NULL. */
 static const char *against_interval(const struct compare_side *sides)
 {
-	if (runs_of(&sides[0]))
+	if (runs_of(&sides[0]) || runs_of(&sides[1]))
 		return "each run is a whole of its own, not a moment";
 	if (sides[0].count > 1 || sides[1].count > 1)
 		return "a side has several snapshots";
@@ -81,6 +81,37 @@ static const char *against_interval(const struct compare_side *sides)
 	if (is_older(sides))
 		return "the second snapshot is older than the first; change their places for an interval";
 	return NULL;
+}
+
+const char *compare_mode_refusal(const struct snapshot *before, const struct snapshot *after)
+{
+	const struct compare_side sides[SIDES] = { { &before, 1 }, { &after, 1 } };
+
+	if (before->interval_ns || after->interval_ns)
+		return "one of them is an interval itself";
+	return both_have(sides, FACT_boot_id) ? against_interval(sides) :
+						"a snapshot has no boot id";
+}
+
+/* Whether the snapshots of a side are intervals: 1, 0, or -1 when only some are. */
+static int intervals_of(const struct compare_side *side)
+{
+	for (size_t i = 1; i < side->count; i++)
+		if (!side->snapshots[i]->interval_ns != !side->snapshots[0]->interval_ns)
+			return -1;
+	return side->snapshots[0]->interval_ns > 0;
+}
+
+static int choose_intervals(const struct compare_side *sides, struct comparison *comparison)
+{
+	comparison->mode = COMPARE_INTERVALS;
+	if (sides[0].count > 1 || sides[1].count > 1)
+		return note(comparison,
+			    "intervals: what was done in a second of each, %zu of them against %zu",
+			    sides[0].count, sides[1].count);
+	return note(comparison, "intervals: what was done in a second, in %.3f s against %.3f s",
+		    (double)sides[0].snapshots[0]->interval_ns / 1e9,
+		    (double)sides[1].snapshots[0]->interval_ns / 1e9);
 }
 
 static int choose_interval(const struct compare_side *sides, struct comparison *comparison)
@@ -106,8 +137,15 @@ static int choose_population(struct comparison *comparison, bool asked, const ch
 int compare_mode_choose(const struct compare_side *sides, const struct compare_options *options,
 			struct comparison *comparison, struct error *error)
 {
-	const char *against = against_interval(sides);
+	const char *against;
 
+	if (intervals_of(&sides[0]) < 0 || intervals_of(&sides[0]) != intervals_of(&sides[1]))
+		return error_set(error, -EINVAL,
+				 "cannot compare an interval with a moment: give two moments, or "
+				 "two intervals as A..B C..D");
+	if (intervals_of(&sides[0]))
+		return choose_intervals(sides, comparison);
+	against = against_interval(sides);
 	if (runs_of(&sides[0]) < 0 || runs_of(&sides[0]) != runs_of(&sides[1]))
 		return error_set(error, -EINVAL,
 				 "cannot compare a run with a capture: a run has all that its "
@@ -120,6 +158,7 @@ int compare_mode_choose(const struct compare_side *sides, const struct compare_o
 		return choose_interval(sides, comparison);
 	case COMPARE_POPULATION:
 		return choose_population(comparison, true, NULL);
+	case COMPARE_INTERVALS:
 	case COMPARE_AUTO:
 		break;
 	}

@@ -22,6 +22,9 @@ struct error;
 int compare_mode_choose(const struct compare_side *sides, const struct compare_options *options,
 			struct comparison *comparison, struct error *error);
 
+/* Why two snapshots are not two moments of one boot in this order; NULL when they may be. */
+const char *compare_mode_refusal(const struct snapshot *before, const struct snapshot *after);
+
 /*
  * Adds the differences between the hosts to the comparison's host_changes:
  * kernel, hardware, tunables.  What changes by itself (clocks, load, free

@@ -25,6 +25,17 @@ static const double per_cpu_second[RESOURCE_COUNT] = {
 	[RESOURCE_FAULTS] = 1e5, [RESOURCE_SWITCHES] = 1e5,
 };
 
+const enum metric_id resource_metrics[RESOURCE_COUNT] = {
+	[RESOURCE_NONE] = METRIC_COUNT,
+	[RESOURCE_CPU] = METRIC_run_time_ns,
+	[RESOURCE_WAIT] = METRIC_wait_time_ns,
+	[RESOURCE_IO] = METRIC_rchar,
+	[RESOURCE_MEMORY] = METRIC_rss_bytes,
+	[RESOURCE_FAULTS] = METRIC_minflt,
+	[RESOURCE_SWITCHES] = METRIC_voluntary_csw,
+	[RESOURCE_TASKS] = METRIC_thread_count,
+};
+
 struct rank_rule {
 	enum resource resource;
 	double weight;
@@ -103,6 +114,18 @@ static const struct rank_rule rules[METRIC_COUNT] = {
 	[METRIC_uid] = { RESOURCE_NONE, 0.2 },
 };
 
+/* They grow because time passes: that is no change. */
+static const enum metric_id ages[] = { METRIC_scope_age_ns, METRIC_scope_stall_ns, METRIC_begin_ns,
+				       METRIC_end_ns };
+
+static bool is_age(enum metric_id id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ages); i++)
+		if (ages[i] == id)
+			return true;
+	return false;
+}
+
 /* For metrics without a rule. */
 static struct rank_rule usual_rule(enum metric_unit unit, bool is_peak, bool is_total)
 {
@@ -129,8 +152,10 @@ static struct rank_rule rule_of_reading(const struct metric *reading)
 
 	if (strncmp(reading->name, "cpu.stat ", 9) == 0 && reading->unit == UNIT_US)
 		return (struct rank_rule){ RESOURCE_CPU, 0.7 };
+	/* Averages say again, and later, what the totals say. */
 	if (reading->section == SECTION_PRESSURE)
-		return (struct rank_rule){ is_total ? RESOURCE_WAIT : RESOURCE_NONE, 0.7 };
+		return (struct rank_rule){ is_total ? RESOURCE_WAIT : RESOURCE_NONE,
+					   is_total ? 0.7 : 0 };
 	if (strncmp(reading->name, "memory.events", 13) == 0)
 		return (struct rank_rule){ RESOURCE_FAULTS, 0.7 };
 	if (strcmp(reading->name, "memory.current") == 0)
@@ -147,7 +172,7 @@ static struct rank_rule rule_of(const struct metric *metric)
 		return rule_of_reading(metric);
 	if (rules[metric_number(metric)].weight > 0)
 		return rules[metric_number(metric)];
-	if (metric->kind == KIND_LOW)
+	if (metric->kind == KIND_LOW || is_age(metric_number(metric)))
 		return (struct rank_rule){ RESOURCE_NONE, 0 };
 	return usual_rule(metric->unit, metric->kind == KIND_PEAK, metric->kind == KIND_COUNTER);
 }
@@ -161,12 +186,22 @@ void rank_scale_init(struct rank_scale *scale, const struct snapshot *snapshot, 
 
 	if (facts_[FACT_online_cpus].present && cpulist_count(facts_[FACT_online_cpus].text))
 		cpus = cpulist_count(facts_[FACT_online_cpus].text);
+	*scale = (struct rank_scale){ 0 };
 	for (int i = 0; i < RESOURCE_COUNT; i++)
 		scale->capacity[i] = per_cpu_second[i] * cpus * (seconds > 0 ? seconds : 3600);
 	scale->capacity[RESOURCE_TASKS] = (double)snapshot->task_count;
 	scale->capacity[RESOURCE_MEMORY] = facts_[FACT_total_memory_bytes].present ?
 						   (double)facts_[FACT_total_memory_bytes].number :
 						   (double)((uint64_t)16 << 30);
+}
+
+double rank_whole(const struct rank_scale *scale, const struct metric *metric, double total)
+{
+	double moved = scale->moved[rule_of(metric).resource];
+
+	if (metric->unit == UNIT_US)
+		moved /= 1e3;
+	return moved > total ? moved : total;
 }
 
 /* From 0 at the noise floor to 1 at the host's whole amount. */
@@ -286,19 +321,24 @@ static int compare_keys(const void *first, const void *second, void *context)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* By group, its place in the order of the keys.  NULL without memory. */
+/* By group that has rows, its place in the order of the keys.  NULL without memory. */
 static uint32_t *order_keys(struct comparison *comparison)
 {
-	size_t count = comparison->groups.count;
-	CLEANUP(free_pointer) uint32_t *sorted = malloc(count * sizeof(*sorted) + 1);
-	uint32_t *places = malloc(count * sizeof(*places) + 1);
+	size_t groups = comparison->groups.count, count = 0;
+	CLEANUP(free_pointer) uint32_t *sorted = malloc(groups * sizeof(*sorted) + 1);
+	uint32_t *places = calloc(groups + 1, sizeof(*places));
 
 	if (!sorted || !places) {
 		free(places);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = i;
+	for (size_t i = 0; i < comparison->rows.count; i++) {
+		uint32_t group = comparison->rows.data[i].group;
+
+		if (!places[group])
+			sorted[count++] = group;
+		places[group] = 1;
+	}
 	qsort_r(sorted, count, sizeof(*sorted), compare_keys, comparison);
 	for (uint32_t i = 0; i < count; i++)
 		places[sorted[i]] = i;

@@ -4,11 +4,11 @@
  *
  *	weight of the metric  x  share  x  magnitude
  *
- * all from 0 to 1.  The share is the group's part in the metric's whole
- * change.  The magnitude says how large that change is for the host, on a
- * logarithmic scale from the resource's noise floor (0) to the host's whole
- * amount of it (1).  So a large share of almost no change scores almost
- * nothing, and so does a large percentage of a small base.
+ * all from 0 to 1.  The share is the row's part in all that moved in its
+ * resource on the whole host, in the resource's own unit: so the lone mover of a
+ * rare metric has the small share that it is worth.  The magnitude says how large
+ * the change is for the host, on a logarithmic scale from the resource's noise
+ * floor (0) to the host's whole amount of it (1).
  *
  * A ratio has no amount of its own: its score is how far it moved from its old
  * value, times the score that its first input would have.
@@ -16,6 +16,7 @@
 #ifndef ANALYZE_COMPARE_RANK_H
 #define ANALYZE_COMPARE_RANK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,14 +38,38 @@ enum resource {
 	RESOURCE_COUNT,
 };
 
-/* How much the host has of each resource, in the resource's unit. */
 struct rank_scale {
-	double capacity[RESOURCE_COUNT];
+	double capacity[RESOURCE_COUNT]; /* what the host has, in the resource's unit */
+	double moved[RESOURCE_COUNT];	 /* of all groups, 0 until it is measured */
 };
 
-/* For an interval of elapsed_ns; 0: since the host booted. */
+/* The metric that measures each resource, METRIC_COUNT for RESOURCE_NONE. */
+extern const enum metric_id resource_metrics[RESOURCE_COUNT];
+
+/* For an interval of elapsed_ns; 0: since the host booted.  What moved is not known yet. */
 void rank_scale_init(struct rank_scale *scale, const struct snapshot *snapshot,
 		     uint64_t elapsed_ns);
+
+/*
+ * All that moved in the metric's resource, in the metric's unit.  `total` is what
+ * moved in the metric alone, which is the answer where nothing else is known.
+ */
+double rank_whole(const struct rank_scale *scale, const struct metric *metric, double total);
+
+enum part_kind {
+	PART_PLAIN,	  /* of the same tasks: user time of CPU time */
+	PART_OF_EXITED,	  /* what threads did that ended */
+	PART_OF_CHILDREN, /* what processes did that ended and were waited for */
+};
+
+/*
+ * The metric that a metric is a part of or repeats, METRIC_COUNT for none.  Kinds
+ * of parts after `most` stand for themselves.
+ */
+enum metric_id rank_whole_of(enum metric_id part, enum part_kind most);
+
+/* Whether a reading repeats another, whose name is then written: an average of pressure its total. */
+bool rank_repeats(const struct metric *reading, char *ret_name, size_t size);
 
 /* The score of a change that is `share` of the metric's whole change; the amount has no sign. */
 double rank_amount(const struct rank_scale *scale, const struct metric *metric, double amount,

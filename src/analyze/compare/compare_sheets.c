@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/compare_rank.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/sheet/sheet_layout.h"
 #include "base/collection/dictionary.h"
@@ -79,13 +80,27 @@ static const struct metric *as_limit(const struct row_maker *maker, const struct
 	return limit;
 }
 
+/* Whether a snapshot has the reading that this one repeats. */
+static bool is_repeated(const struct row_maker *maker, const struct metric *metric)
+{
+	char name[SHEET_NAME_SIZE];
+
+	if (!rank_repeats(metric, name, sizeof(name)))
+		return false;
+	for (size_t run = 0; run < maker->layout->run_count; run++)
+		if (sheet_find(maker->layout->runs[run].sheet, name))
+			return true;
+	return false;
+}
+
 /* Makes all rows of one reading. */
 static int make_column(struct row_maker *maker, const struct compare_options *options,
 		       const struct metric *metric)
 {
 	const struct placement *placement = placement_of(maker->sheet->sheet, metric);
 
-	if (!placement || !(options->sections & 1u << placement->to))
+	if (!placement || !(options->sections & 1u << placement->to) ||
+	    (options->fold_parts && is_repeated(maker, metric)))
 		return 0;
 	maker->source = placement->source;
 	metric = as_limit(maker, metric);

@@ -124,6 +124,18 @@ static void fold_formula_of_moves(struct compare_work *work, uint32_t spared)
 	raise_amounts(work, work->done[0]);
 }
 
+/* Amounts of an interval become what was done in a second of it. */
+static void make_rates(struct compare_work *work, size_t run)
+{
+	double seconds = work->layout->runs[run].seconds;
+
+	for (size_t group = 0; group < work->layout->group_count; group++) {
+		struct cell *cell = &work->runs[run][group];
+
+		cell->real = cell->known ? cell_real(cell, work->metric) / seconds : 0;
+	}
+}
+
 static int fold_derived(struct compare_work *work)
 {
 	const struct formula *formula = &work->metric->formula;
@@ -142,6 +154,8 @@ static int fold_derived(struct compare_work *work)
 		cells_formula(work->runs[run], groups, work->metric, spared, work->inputs);
 		if (!work->layout->is_interval)
 			raise_amounts(work, work->inputs[0]);
+		if (work->is_rate)
+			make_rates(work, run);
 	}
 	work->has_interval = work->layout->is_interval;
 	return 0;
@@ -151,8 +165,11 @@ static void fold_stored(struct compare_work *work)
 {
 	const struct compare_layout *layout = work->layout;
 
-	for (size_t run = 0; run < layout->run_count; run++)
+	for (size_t run = 0; run < layout->run_count; run++) {
 		cells_fold(work->runs[run], layout->group_count, &layout->runs[run], work->metric);
+		if (work->is_rate)
+			make_rates(work, run);
+	}
 	work->has_moves =
 		layout->before_of[work->metric->scope] && work->metric->kind == KIND_COUNTER;
 	if (work->has_moves)
@@ -170,7 +187,7 @@ size_t compare_work_gather(const struct compare_work *work, int side, size_t gro
 		if (!cell->known)
 			continue;
 		work->numbers[count] = cell->number;
-		work->values[side][count++] = cell_real(cell, work->metric);
+		work->values[side][count++] = compare_work_real(work, cell);
 	}
 	return count;
 }
@@ -184,7 +201,7 @@ static void fold_runs(struct compare_work *work, int side)
 		size_t count = compare_work_gather(work, side, group);
 
 		*cell = (struct cell){ .known = count > 0 };
-		if (count && work->is_ratio)
+		if (count && work->is_real)
 			cell->real = median_real(work->values[side], count);
 		else if (count)
 			cell->number = median_whole(work->numbers, count, is_signed);
@@ -214,6 +231,9 @@ void compare_work_begin(struct compare_work *work, const struct metric *metric)
 {
 	work->metric = metric;
 	work->is_ratio = compare_is_ratio(metric);
+	work->is_rate = work->layout->is_rates &&
+			(metric->kind == KIND_COUNTER || compare_is_whole(metric));
+	work->is_real = work->is_ratio || work->is_rate;
 	work->is_reset = metric_is_reading(metric) && is_reloaded(work->layout, metric);
 	work->has_moves = work->has_interval = false;
 	work->total = 0;

@@ -38,6 +38,8 @@ struct compare_work {
 	bool has_interval; /* a derived metric of an interval */
 	struct cell *interval;
 	bool is_ratio;
+	bool is_rate;	 /* cells are per second of an interval */
+	bool is_real;	 /* cells are real: one of both */
 	double *amounts; /* what a ratio is about: its first input */
 	double *changes; /* differences, NAN where there is none */
 	double total;	 /* of all changes; of a ratio, of all amounts */
@@ -67,6 +69,11 @@ static inline uint32_t compare_work_population(const struct compare_work *work, 
 	return work->layout->population[side][work->metric->scope][group];
 }
 
+static inline double compare_work_real(const struct compare_work *work, const struct cell *cell)
+{
+	return work->is_real ? cell->real : cell_real(cell, work->metric);
+}
+
 /* Whether a side has the group, or may have it, measured or not. */
 static inline bool compare_work_has(const struct compare_work *work, int side, size_t group)
 {
@@ -80,6 +87,12 @@ void compare_work_find_changes(struct compare_work *work);
 /* Fills in the values, difference and rates of a row, whose state is set. */
 void compare_work_fill(const struct compare_work *work, const struct comparison *comparison,
 		       size_t group, struct comparison_row *row);
+
+/*
+ * The rate over the lifetimes of the group's members in all runs of a side;
+ * false when some are unknown.
+ */
+bool compare_work_life_rate(const struct compare_work *work, int side, size_t group, double *ret);
 
 /* B less A of whole numbers. */
 struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_signed);

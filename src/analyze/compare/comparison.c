@@ -11,6 +11,7 @@
 #include "analyze/compare/compare_rank.h"
 #include "analyze/compare/compare_rows.h"
 #include "analyze/compare/compare_sheets.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 
@@ -52,14 +53,12 @@ static int make_rows(const struct compare_side *sides, const struct compare_opti
 		     struct comparison *comparison, const struct compare_layout *layout)
 {
 	struct row_keeper keeper;
-	struct rank_scale scale;
 	int status;
 
-	rank_scale_init(&scale, sides[1].snapshots[0], comparison->elapsed_ns);
 	row_keeper_init(&keeper, comparison, options);
-	status = compare_metrics(layout, options, &scale, &keeper, comparison);
+	status = compare_metrics(layout, options, comparison->scale, &keeper, comparison);
 	if (status == 0 && !options->metrics_only)
-		status = compare_sheets(sides, options, &scale, &keeper, comparison);
+		status = compare_sheets(sides, options, comparison->scale, &keeper, comparison);
 	if (status == 0)
 		status = row_keeper_finish(&keeper);
 	row_keeper_clear(&keeper);
@@ -82,14 +81,33 @@ static int lay_out(const struct compare_side *sides, const struct compare_option
 		   struct comparison *comparison, const struct compare_layout **ret)
 {
 	if (options->like) {
-		*ret = options->like->layout;
+		*ret = comparison->laid = options->like->laid;
 		return take_groups(options->like, comparison);
 	}
 	comparison->layout = calloc(1, sizeof(*comparison->layout));
 	if (!comparison->layout)
 		return -ENOMEM;
-	*ret = comparison->layout;
+	*ret = comparison->laid = comparison->layout;
 	return compare_layout_init(comparison->layout, sides, options, comparison);
+}
+
+/* Rates of intervals are of one second. */
+static int make_scale(const struct compare_side *sides, const struct compare_options *options,
+		      const struct compare_layout *layout, struct comparison *comparison)
+{
+	uint64_t elapsed = layout->is_rates ? NS_PER_SECOND : comparison->elapsed_ns;
+	struct rank_scale *scale;
+
+	if (options->like) {
+		comparison->scale = options->like->scale;
+		return 0;
+	}
+	scale = arena_alloc(&comparison->arena, sizeof(*scale));
+	if (!scale)
+		return -ENOMEM;
+	rank_scale_init(scale, sides[1].snapshots[0], elapsed);
+	comparison->scale = scale;
+	return compare_measure(layout, scale, comparison);
 }
 
 static int compare(const struct compare_side *sides, const struct compare_options *options,
@@ -106,6 +124,8 @@ static int compare(const struct compare_side *sides, const struct compare_option
 		status = lay_out(sides, options, comparison, &layout);
 	if (status == 0 && layout->is_interval)
 		status = compare_mode_note_ended(layout, comparison);
+	if (status == 0)
+		status = make_scale(sides, options, layout, comparison);
 	return status < 0 ? status : make_rows(sides, options, comparison, layout);
 }
 

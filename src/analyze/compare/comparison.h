@@ -6,14 +6,20 @@
  *	comparison_new(&before, &after, &options, &comparison, &error);
  *	for each of comparison->rows, most important first: ...
  *
- * There are two modes.  INTERVAL, for two snapshots of one boot: tasks are
+ * There are three modes.  INTERVAL, for two snapshots of one boot: tasks are
  * joined on (tgid, tid, start time), and a counter's delta is the work done in
  * between, by tasks that stayed, by tasks that were born, and by threads that
- * ended (their process keeps their totals).  POPULATION, for anything else:
- * each side is folded by itself, and a counter is compared as it is and per
- * second of its tasks' lives.
+ * ended (their process keeps their totals).  INTERVALS, for snapshots that are
+ * intervals (interval_snapshot.h): counters are compared by what was done in a
+ * second.  POPULATION, for anything else: each side is folded by itself, and a
+ * counter is compared as it is and per second of its tasks' lives.
  *
- * For every metric that adds up, the sum over the groups is the whole.
+ * In an interval nothing is a percentage of anything: work that was done in
+ * between cannot be compared with the total of a life.  The exception is a group
+ * that was restarted, whose two lives are compared by their rates.
+ *
+ * For every metric that adds up, the sum of the deltas is the whole; of a
+ * restarted group `interval` has the part that is known.
  *
  * A comparison points into its snapshots, which must outlive it.
  */
@@ -32,12 +38,14 @@
 
 struct compare_layout;
 struct error;
+struct rank_scale;
 struct snapshot;
 
 enum compare_mode {
 	COMPARE_AUTO, /* interval when both are of one boot, in order */
 	COMPARE_INTERVAL,
 	COMPARE_POPULATION,
+	COMPARE_INTERVALS, /* the snapshots are intervals: never asked for */
 };
 
 enum compare_section {
@@ -61,6 +69,7 @@ struct compare_options {
 	struct selection metrics;	  /* stored and derived ones to compare */
 	uint32_t sections;		  /* a bit each */
 	bool metrics_only;		  /* no readings, in any section */
+	bool fold_parts; /* no rows of what is part of another row, or repeats it */
 	/*
 	 * Rows kept in each section, the best by score; 0 keeps all.  A hundred
 	 * thousand groups have ten million rows, so a caller that shows fifty
@@ -139,22 +148,35 @@ struct significance {
 	double before_low, before_high, after_low, after_high; /* smallest and largest run */
 };
 
+/* What the numbers of a row are. */
+enum row_values {
+	VALUES_AMOUNT,
+	VALUES_PER_SECOND,	/* of the interval, both sides: COMPARE_INTERVALS */
+	VALUES_PER_TASK_SECOND, /* of the tasks' lives: a restarted group in an interval */
+};
+
 struct comparison_row {
 	enum compare_section section;
 	uint32_t group; /* in comparison->groups */
 	const struct metric *metric;
+	enum row_values values; /* before, after and delta */
 	struct compared_value before, after;
 	/*
 	 * For derived metrics in interval mode: the formula over the work done
 	 * in between, while before and after are over the tasks' lives until
 	 * then.  For a ratio or an average, delta is this less before; for a
-	 * sum, delta is this.
+	 * sum, delta is this.  For a counter of a restarted group: what its new
+	 * tasks did.
 	 */
 	struct compared_value interval;
 	struct difference delta;
-	bool has_rate;
-	double per_second; /* interval: delta over elapsed time; population: see rate_before/after */
-	/* Set for a population; a side without a value, or with unknown lifetimes, has none. */
+	uint64_t by_ended; /* interval: the part of delta that threads did that ended */
+	bool has_rate;	   /* one of those below */
+	double per_second; /* interval: delta over elapsed time */
+	/*
+	 * Population: per second of the tasks' lives.  A side without a value, or
+	 * with unknown lifetimes, has none.
+	 */
 	bool has_rate_before, has_rate_after;
 	double rate_before, rate_after;
 	enum row_state state;
@@ -164,19 +186,30 @@ struct comparison_row {
 	struct significance significance;
 };
 
+/* Whether a group's processes are others on the second side of an interval. */
+enum restart {
+	RESTART_NONE,
+	RESTART_PART, /* at least half of its tasks, on either side */
+	RESTART_WHOLE,
+};
+
 /* A group of tasks, a cgroup, a process or the host, on both sides. */
 struct compared_group {
 	const char *key;
 	uint32_t tasks_before, tasks_after;
-	uint32_t born, ended;	  /* interval: tasks that came and went */
-	uint32_t missed;	  /* interval: tasks of B that are older than A but not in A */
+	uint32_t born, ended; /* interval: tasks that came and went */
+	uint32_t missed;      /* interval: tasks of B that are older than A but not in A */
+	enum restart restart;
 	const char *renamed_from; /* cgroup of A that this one was matched with, or NULL */
 	/*
 	 * For a group that only one side has: how much it did and holds there,
 	 * whichever metrics were selected.
 	 */
 	bool has_run_time, has_rss;
-	uint64_t run_time_ns, rss_bytes;
+	uint64_t run_time_ns, rss_bytes; /* of intervals, a second's */
+	uint32_t own_tasks;		 /* of both sides, that are taskscope's own */
+	/* Interval: CPU time in between of processes that ended and that its own waited for. */
+	uint64_t children_ns;
 };
 
 /* The rows of a section; those that are not kept are counted. */
@@ -197,9 +230,11 @@ struct host_change {
 
 struct comparison {
 	struct arena arena;
-	struct compare_layout *layout; /* NULL when it is another comparison's */
-	enum compare_mode mode;	       /* never AUTO */
-	uint64_t elapsed_ns;	       /* interval: between the captures; else 0 */
+	struct compare_layout *layout;	   /* NULL when it is another comparison's */
+	const struct compare_layout *laid; /* the one in use, in any case */
+	const struct rank_scale *scale;	   /* what the host has of each resource, and what moved */
+	enum compare_mode mode;		   /* never AUTO */
+	uint64_t elapsed_ns;		   /* interval: between the captures; else 0 */
 	ARRAY_OF(const char *)
 	notes; /* what a reader must know: which mode and why, sides that differ in kind, losses */
 	ARRAY_OF(struct host_change) host_changes;
@@ -209,6 +244,9 @@ struct comparison {
 	uint64_t
 		processes_ended; /* interval: whole ones; their last work is in their parents' child_ metrics */
 };
+
+/* The section that shows a metric of tasks. */
+enum compare_section compare_section_of(enum metric_id id);
 
 /* Adds a group; the texts are copied.  renamed_from may be NULL.  0 or -ENOMEM. */
 int comparison_add_group(struct comparison *comparison, const char *key, size_t length,

@@ -210,6 +210,7 @@ struct rank {
 	double value;
 	uint64_t exact;
 	bool known;
+	size_t place; /* before */
 	struct group group;
 };
 
@@ -227,6 +228,8 @@ static int compare_ranks(const void *first, const void *second, void *context)
 		order = a->exact < b->exact ? -1 : 1;
 	if (order)
 		return sort->ascending ? order : -order;
+	if (sort->keeps_order && sort->by != ORDER_KEY)
+		return a->place < b->place ? -1 : 1;
 	order = strcmp(a->group.key, b->group.key);
 	return sort->by == ORDER_KEY && !sort->ascending ? -order : order;
 }
@@ -259,6 +262,7 @@ int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 		return -ENOMEM;
 	for (size_t i = 0; i < grouping->group_count; i++) {
 		ranks[i].group = grouping->groups[i];
+		ranks[i].place = i;
 		rank_group(grouping, sort, &ranks[i]);
 	}
 	qsort_r(ranks, grouping->group_count, sizeof(*ranks), compare_ranks, (void *)sort);
@@ -340,10 +344,22 @@ void group_fold(struct grouping *grouping, const struct group *group, enum metri
 	fold_formula(ret, &metrics[id], inputs);
 }
 
+static uint64_t count_living(const struct grouping *grouping, const struct group *group)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < group->tasks; i++)
+		count += grouping->snapshot->tasks[grouping->rows[group->first + i]].tid != 0;
+	return count;
+}
+
 uint64_t group_count(struct grouping *grouping, const struct group *group, enum metric_id id)
 {
 	struct fold fold;
 
+	/* In an interval, a row without a tid stands for threads that ended. */
+	if (grouping->snapshot->interval_ns && id == METRIC_thread_count)
+		return count_living(grouping, group);
 	if (!snapshot_is_run(grouping->snapshot))
 		return id == METRIC_thread_count ? group->tasks : group->processes;
 	group_fold(grouping, group, id, &fold);

@@ -142,11 +142,13 @@ struct group_sort {
 	enum group_order by;
 	enum metric_id metric; /* of ORDER_METRIC */
 	bool ascending;
+	bool keeps_order; /* of equal ones: as they were, else by key */
 };
 
 /*
  * Groups without a value come last in either direction; equal ones are ordered
- * by key.  Returns 0 or -ENOMEM.
+ * by key.  To order by several, sort by the last one first, then by each before
+ * it with keeps_order.  Returns 0 or -ENOMEM.
  */
 int grouping_sort(struct grouping *grouping, const struct group_sort *sort);
 

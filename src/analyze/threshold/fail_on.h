@@ -19,7 +19,9 @@
  * reading.  OPERATOR is one of > < >= <=.
  *
  * VALUE is always about the change, after less before.  With % it is relative
- * to before, and a change from 0 is larger than any percentage.  Otherwise it
+ * to before, and a change from 0 is larger than any percentage; an interval by
+ * itself has no percent.  Of two intervals it is the change of the rate, with
+ * or without /s.  Otherwise it
  * is in the metric's own unit (pressure: in percent), or in ns us ms s m h d, B
  * KiB MiB GiB TiB, K M G.  With /s it is the change per second, for counters:
  * for an interval its rate, else the rate after less the rate before (with %:

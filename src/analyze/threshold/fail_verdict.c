@@ -74,11 +74,28 @@ static const char *why_unknown(const struct comparison_row *row)
 	}
 }
 
+/* Puts the difference, as it is or in percent of before; or says why there is none. */
+static const char *relate(const struct fail_condition *condition, const struct comparison_row *row,
+			  double *ret)
+{
+	double before;
+
+	*ret = row->delta.known ? row->delta.real : 0;
+	if (!condition->is_relative)
+		return NULL;
+	if (row->state == ROW_NEW || row->state == ROW_GONE || !value_number(&row->before, &before))
+		return why_unknown(row);
+	*ret = relative(*ret, before);
+	return NULL;
+}
+
 /* The change per second, or why it is not known. */
 static const char *measure_rate(const struct fail_condition *condition,
 				const struct comparison *comparison,
 				const struct comparison_row *row, double *ret)
 {
+	if (row->values == VALUES_PER_SECOND && row->delta.known)
+		return relate(condition, row, ret);
 	if (!row->has_rate)
 		return row->delta.known ? "no rate is known" : why_unknown(row);
 	if (comparison->mode == COMPARE_INTERVAL) {
@@ -98,21 +115,15 @@ static const char *measure(const struct fail_condition *condition,
 			   const struct comparison *comparison, const struct comparison_row *row,
 			   double *ret)
 {
-	double before;
-
 	if (row->state == ROW_ABSENT || row->state == ROW_RESET)
 		return why_unknown(row);
+	if (row->values == VALUES_PER_TASK_SECOND)
+		return "it was restarted in between, so what it did is not known";
 	if (condition->per_second)
 		return measure_rate(condition, comparison, row, ret);
 	if (!row->delta.known && row->state != ROW_SAME)
 		return why_unknown(row);
-	*ret = row->delta.known ? row->delta.real : 0;
-	if (!condition->is_relative)
-		return NULL;
-	if (row->state == ROW_NEW || row->state == ROW_GONE || !value_number(&row->before, &before))
-		return why_unknown(row);
-	*ret = relative(*ret, before);
-	return NULL;
+	return relate(condition, row, ret);
 }
 
 static bool holds(const struct fail_condition *condition, double change)
@@ -244,11 +255,10 @@ static int add_none(const struct fail_condition *condition, const struct seen *s
 	return add_moot(condition, "no group of either side is called ", true, verdict);
 }
 
-/* A percentage needs a base, and an interval has no rate before its own. */
+/* A percentage needs a base, and an interval has nothing that its work is a part of. */
 static bool can_hold(const struct fail_condition *condition, const struct comparison *comparison)
 {
-	return comparison->mode != COMPARE_INTERVAL || !condition->per_second ||
-	       !condition->is_relative;
+	return comparison->mode != COMPARE_INTERVAL || !condition->is_relative;
 }
 
 int fail_condition_evaluate(const struct fail_condition *condition,
@@ -260,10 +270,11 @@ int fail_condition_evaluate(const struct fail_condition *condition,
 	int status = condition->glob ? glob_new(condition->glob, &glob, NULL) : 0;
 
 	if (status == 0 && !can_hold(condition, comparison))
-		return add_moot(condition,
-				"it can never be true: an interval has one rate, and none to "
-				"compare it with in percent",
-				false, verdict);
+		return add_moot(
+			condition,
+			"one interval has no percent; give an amount or a rate, such as +5s, "
+			"10MiB or 50ms/s, or compare two intervals: A..B C..D",
+			false, verdict);
 	for (size_t i = 0; status == 0 && i < comparison->rows.count; i++) {
 		const struct comparison_row *row = &comparison->rows.data[i];
 
