@@ -88,6 +88,9 @@ char *history_take_note(struct history *history);
 /* Drops what is too old or too much, and gives the space back.  Call it at the start and hourly. */
 int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error);
 
+/* Closes one into which nothing was recorded; the file is removed if history_create() has made it. */
+void history_abandon(struct history *history); /* NULL is allowed */
+
 /*
  * Reading.  A file that does not exist is -ENOENT with a sentence; one that is no recording or is
  * damaged -EBADMSG.
@@ -103,6 +106,8 @@ struct history_span {
 
 /* From the earliest tick or minute to the tick that was added last; false when there is none. */
 bool history_extent(struct history *history, struct history_span *ret);
+/* When the newest that it has was recorded: a tick, an event, a look at activity; 0: nothing. */
+uint64_t history_end(struct history *history);
 
 /*
  * The snapshot of the newest tick at or before that time; 0: before the first one is -ENOENT with a

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/record/activity.h"
 #include "store/history/history_parts.h"
+#include "store/history/schema.h"
 
 const struct activity_key_info activity_keys[ACTIVITY_KEY_COUNT] = {
 #define ACTIVITY_KEY(id, column, is_number, help) { #id, column, is_number },
@@ -73,18 +74,22 @@ static int find_process(struct history *history, const struct activity_sample *s
 	return status;
 }
 
-static int add_stack(struct history *history, const struct kernel_stack *stack, struct error *error)
+/* The row says until when the stack was seen, about. */
+static int add_stack(struct history *history, const struct kernel_stack *stack, uint64_t unix_ns,
+		     struct error *error)
 {
-	uint64_t *known = &history->known.stacks[stack->hash % KNOWN_STACKS];
+	struct known_stack *known = &history->known.stacks[stack->hash % KNOWN_STACKS];
 	sqlite3_stmt *statement;
 	int index = 0;
 
-	if (*known == stack->hash)
+	if (known->hash == stack->hash && unix_ns >= known->noted_ns &&
+	    unix_ns - known->noted_ns < STACK_NOTED_NS)
 		return 0;
-	*known = stack->hash;
+	*known = (struct known_stack){ .hash = stack->hash, .noted_ns = unix_ns };
 	statement = history_statement(history, STATEMENT_STACK);
 	bind_number(statement, &index, stack->hash);
 	bind_text(statement, &index, stack->frames);
+	bind_number(statement, &index, unix_ns);
 	return history_step(history, statement, error);
 }
 
@@ -98,7 +103,7 @@ static int add_sample(struct history *history, const struct activity_sample *sam
 	int index = 0, status = find_process(history, sample, unix_ns, &process, error);
 
 	if (status == 0 && sample->stack)
-		status = add_stack(history, sample->stack, error);
+		status = add_stack(history, sample->stack, unix_ns, error);
 	if (status < 0)
 		return status;
 	statement = history_statement(history, STATEMENT_ACTIVITY);
@@ -124,6 +129,7 @@ static int add_walk(struct history *history, const struct history_walk *walk, st
 	bind_number(statement, &index, walk->missed);
 	bind_number(statement, &index, walk->activity->samples.count);
 	bind_number(statement, &index, walk->activity->stacks_left_out);
+	bind_number(statement, &index, walk->activity->threads_left_out);
 	bind_number(statement, &index, walk->cost_ns);
 	return history_step(history, statement, error);
 }
@@ -181,23 +187,30 @@ int history_activity_totals(struct history *history, const struct activity_query
 			    struct activity_totals *ret, struct error *error)
 {
 	CLEANUP(text_free) struct text sql = { 0 };
-	uint64_t *const walks[] = { &ret->walks, &ret->missed, &ret->stacks_left_out,
-				    &ret->span.from_unix_ns, &ret->span.to_unix_ns };
+	uint64_t *const walks[] = { &ret->walks,	   &ret->missed,
+				    &ret->stacks_left_out, &ret->span.from_unix_ns,
+				    &ret->span.to_unix_ns, &ret->threads_left_out };
+	bool has_left_out =
+		schema_has_column(&history->database, "activity_walks", "threads_left_out");
 	uint64_t *const ticks[] = { &ret->ticks, &ret->ticks_without };
 	uint64_t *const samples[] = { &ret->samples };
 	int status = database_refresh(&history->database, error);
 
+	text_format(
+		&sql,
+		"SELECT count(*), sum(missed), sum(stacks_left_out), min(ts_ns), max(ts_ns), %s "
+		"FROM activity_walks WHERE ts_ns BETWEEN ? AND ?",
+		has_left_out ? "sum(threads_left_out)" : "0");
 	if (status == 0)
-		status = read_totals(history,
-				     "SELECT count(*), sum(missed), sum(stacks_left_out), "
-				     "min(ts_ns), max(ts_ns) FROM activity_walks WHERE ts_ns "
-				     "BETWEEN ? AND ?",
-				     &query->span, walks, ARRAY_SIZE(walks), error);
+		status = read_totals(history, text_string(&sql), &query->span, walks,
+				     ARRAY_SIZE(walks), error);
+	text_clear(&sql);
 	if (status == 0)
-		status = read_totals(history,
-				     "SELECT count(*), sum(shed LIKE 'activity%') FROM ticks WHERE "
-				     "NOT is_burst AND ts_ns BETWEEN ? AND ?",
-				     &query->span, ticks, ARRAY_SIZE(ticks), error);
+		status = read_totals(
+			history,
+			"SELECT count(*), sum(shed = 'activity' OR shed LIKE 'activity,%') FROM ticks WHERE "
+			"NOT is_burst AND ts_ns BETWEEN ? AND ?",
+			&query->span, ticks, ARRAY_SIZE(ticks), error);
 	text_append_string(&sql, "SELECT count(*) FROM activity WHERE ts_ns BETWEEN ? AND ?");
 	if (query->pid)
 		text_format(&sql, OF_PROCESS, query->pid);

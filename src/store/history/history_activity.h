@@ -18,7 +18,7 @@ struct activity;
 struct history_walk {
 	const struct activity *activity;
 	uint64_t missed;  /* seconds before this one that were not looked at */
-	uint64_t cost_ns; /* before its rows are written; without the walk of a tick */
+	uint64_t cost_ns; /* before its rows are written; of a walk with a tick, half */
 };
 
 /*
@@ -52,6 +52,7 @@ struct activity_totals {
 	uint64_t missed;	       /* and that were not */
 	uint64_t samples;	       /* threads found active, over all walks */
 	uint64_t stacks_left_out;      /* because there were too many */
+	uint64_t threads_left_out;     /* of users who had more than their share, over all walks */
 	uint64_t ticks, ticks_without; /* those at which activity was left out, of all */
 	struct history_span span;      /* of the walks */
 };

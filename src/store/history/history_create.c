@@ -71,6 +71,23 @@ void history_close(struct history *history)
 	free(history);
 }
 
+/*
+ * The files go while they are locked: nobody else can have begun to use them, and SQLite leaves alone
+ * what gets their names after that.
+ */
+void history_abandon(struct history *history)
+{
+	static const char *const endings[] = { "-wal", "-shm", "" };
+	char name[PATH_MAX];
+
+	for (size_t i = 0; history && history->is_new && i < ARRAY_SIZE(endings); i++)
+		if (history->database.path &&
+		    snprintf(name, sizeof(name), "%s%s", history->database.path, endings[i]) <
+			    (int)sizeof(name))
+			(void)unlink(name);
+	history_close(history);
+}
+
 void history_close_pointer(struct history **history)
 {
 	history_close(*history);
@@ -169,6 +186,7 @@ int history_renew(struct history *history, struct error *error)
 	history->chain = history->boot = 0;
 	history->boot_id[0] = '\0';
 	history->episodes.count = 0;
+	history->rooms.count = 0;
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
 	known_rows_forget(&history->known);
@@ -201,6 +219,7 @@ int history_create(const char *path, const struct history_retention *retention,
 	history->minutes = minutes_new();
 	if (!history->path || !history->frames || !history->minutes)
 		return out_of_memory(error);
+	history->is_new = access(path, F_OK) < 0 && errno == ENOENT;
 	status = open_or_set_aside(&history->database, path, ret_note, error);
 	if (status < 0)
 		return status;

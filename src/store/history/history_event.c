@@ -106,6 +106,8 @@ int history_add_event(struct history *history, const struct life_event *event, s
 	}
 	if (status == 0)
 		status = note_exit(history, event, error);
+	if (status == 0)
+		status = user_rooms_add(history, event, error);
 	*(status == 0 ? &history->added_events : &history->lost_events) +=
 		event->kind == LIFE_LOST ? event->lost : 1;
 	return status;

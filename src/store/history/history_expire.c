@@ -19,6 +19,9 @@
 /* How much of what is allowed is left after the oldest had to go. */
 #define ROOM_SHARE 0.9
 
+/* A process may be in a look at activity, or in a minute, that comes so much later than its last tick. */
+#define REFERENCE_NS (UINT64_C(86400) * 1000000000)
+
 enum age { AGE_RAW, AGE_MINUTES, AGE_EVENTS, AGE_OUTCOMES };
 
 static uint64_t kept_ns(const struct history_retention *retention, enum age age)
@@ -49,15 +52,21 @@ static int run_until_done(struct history *history, const char *sql, uint64_t bef
 }
 
 /* Samples that go become means of minutes; a minute that goes in two parts is weighted. */
+/* The worst of a minute: the names are no order by themselves. */
+#define WORST(column)                                                                              \
+	"substr(max(printf('%02d', instr('unknown,none,low,medium,high,critical', " column         \
+	")) || " column "), 3)"
+
 static int roll_up_samples(struct history *history, uint64_t before, struct error *error)
 {
 	CLEANUP(text_free) struct text sql = { 0 };
 
-	text_append_string(&sql,
-			   "INSERT OR REPLACE INTO host_minutes(ts_ns, samples, pressure_level,");
+	text_append_string(&sql, "INSERT OR REPLACE INTO host_minutes(ts_ns, samples, "
+				 "pressure_level, scope, scope_pressure_level,");
 	schema_host_columns(&sql, "", "");
 	text_append_string(
-		&sql, ") SELECT ts_ns/60000000000*60000000000, count(*), max(pressure_level),");
+		&sql, ") SELECT ts_ns/60000000000*60000000000, count(*), " WORST(
+			      "pressure_level") ", max(scope), " WORST("scope_pressure_level") ",");
 	schema_host_columns(&sql, "avg(", ")");
 	text_format(&sql,
 		    " FROM host_samples WHERE ts_ns < %" PRIu64 "/60000000000*60000000000 "
@@ -98,27 +107,63 @@ static int drop_samples(struct history *history, uint64_t before, struct error *
 		before, error);
 }
 
+/*
+ * A process stays while a row may refer to it: minutes and activity are never much later than when it
+ * was last seen.  To look for each of them would be to read all of activity.
+ */
+static int drop_processes(struct history *history, uint64_t before, struct error *error)
+{
+	static const char *const references[] = { "SELECT min(ts_ns) FROM process_minutes",
+						  "SELECT min(ts_ns) FROM activity" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(references); i++) {
+		int64_t first = database_number(&history->database, references[i], INT64_MAX);
+		uint64_t bound = first > (int64_t)REFERENCE_NS ? (uint64_t)first - REFERENCE_NS : 0;
+
+		if (bound < before)
+			before = bound;
+	}
+	return run_until_done(history,
+			      "DELETE FROM processes WHERE id IN (SELECT id FROM processes WHERE "
+			      "last_ns < ? LIMIT 2000)",
+			      before, error);
+}
+
+/* Stacks that were last seen so long ago that they are not in activity any more. */
+static int drop_stacks(struct history *history, uint64_t now_unix_ns, struct error *error)
+{
+	uint64_t kept = history->retention.raw_ns, before;
+	CLEANUP(text_free) struct text sql = { 0 };
+
+	if (kept > UINT64_MAX - 2 * STACK_NOTED_NS || kept + 2 * STACK_NOTED_NS > now_unix_ns)
+		return 0;
+	before = now_unix_ns - kept - 2 * STACK_NOTED_NS;
+
+	text_format(&sql,
+		    "UPDATE stacks SET last_ns = %" PRIu64 " WHERE last_ns IS NULL; "
+		    "DELETE FROM stacks WHERE last_ns < %" PRIu64,
+		    now_unix_ns, before);
+	return database_run(&history->database, text_string(&sql), error);
+}
+
 /* Tables whose rows go with their age, in the order in which they go when the file is too large. */
 static const struct aging {
 	const char *table, *time;
 	enum age age;
-	const char *condition; /* that a row must meet as well, or NULL */
 	int (*drop)(struct history *history, uint64_t before, struct error *error);
 } aging[] = {
-	{ "activity", "ts_ns", AGE_RAW, NULL, NULL },
-	{ "activity_walks", "ts_ns", AGE_RAW, NULL, NULL },
-	{ "ticks", "ts_ns", AGE_RAW, NULL, drop_ticks },
-	{ "host_samples", "ts_ns", AGE_RAW, NULL, drop_samples },
-	{ "events", "ts_ns", AGE_EVENTS, NULL, NULL },
-	{ "process_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
-	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, NULL },
-	{ "processes", "last_ns", AGE_EVENTS,
-	  "id NOT IN (SELECT process FROM process_minutes) AND id NOT IN (SELECT process FROM activity)",
-	  NULL },
-	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL, NULL },
-	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL, NULL },
-	{ "anomalies", "begin_ns", AGE_OUTCOMES, NULL, NULL },
-	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL, NULL },
+	{ "activity", "ts_ns", AGE_RAW, NULL },
+	{ "activity_walks", "ts_ns", AGE_RAW, NULL },
+	{ "ticks", "ts_ns", AGE_RAW, drop_ticks },
+	{ "host_samples", "ts_ns", AGE_RAW, drop_samples },
+	{ "events", "ts_ns", AGE_EVENTS, history_drop_events },
+	{ "process_minutes", "ts_ns", AGE_MINUTES, NULL },
+	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL },
+	{ "processes", "last_ns", AGE_EVENTS, drop_processes },
+	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL },
+	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL },
+	{ "anomalies", "begin_ns", AGE_OUTCOMES, NULL },
+	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL },
 };
 
 static int drop_rows(struct history *history, const struct aging *rows, uint64_t before,
@@ -129,10 +174,8 @@ static int drop_rows(struct history *history, const struct aging *rows, uint64_t
 	if (rows->drop)
 		return rows->drop(history, before, error);
 	text_format(&sql,
-		    "DELETE FROM %s WHERE rowid IN (SELECT rowid FROM %s WHERE %s < ? AND %s LIMIT "
-		    "%d)",
-		    rows->table, rows->table, rows->time, rows->condition ? rows->condition : "1",
-		    ROWS_PER_STEP);
+		    "DELETE FROM %s WHERE rowid IN (SELECT rowid FROM %s WHERE %s < ? LIMIT %d)",
+		    rows->table, rows->table, rows->time, ROWS_PER_STEP);
 	return run_until_done(history, text_string(&sql), before, error);
 }
 
@@ -192,7 +235,9 @@ static int drop_oldest(struct history *history, struct error *error)
 		while (status == 0 && used > wanted && used < last &&
 		       (before = oldest_tenth(history, &aging[i])) != 0) {
 			last = used;
-			status = drop_rows(history, &aging[i], before, error);
+			status = aging[i].drop == history_drop_events ?
+					 history_drop_heaviest(history, error) :
+					 drop_rows(history, &aging[i], before, error);
 			used = used_bytes(history);
 		}
 	}
@@ -202,11 +247,11 @@ static int drop_oldest(struct history *history, struct error *error)
 
 static int limit_size(struct history *history, struct error *error)
 {
-	int status;
+	int status = history_limit_events(history, error);
 
-	if (history->retention.bytes == UINT64_MAX ||
+	if (status < 0 || history->retention.bytes == UINT64_MAX ||
 	    database_size(&history->database) <= history->retention.bytes)
-		return 0;
+		return status;
 	/* It may be the WAL alone, or free pages. */
 	status = shrink(history, error);
 	if (status < 0 || database_size(&history->database) <= history->retention.bytes)
@@ -238,10 +283,7 @@ static int expire(struct history *history, uint64_t now_unix_ns, struct error *e
 			status = drop_rows(history, &aging[i], now_unix_ns - kept, error);
 	}
 	if (status == 0)
-		status = database_run(&history->database,
-				      "DELETE FROM stacks WHERE hash NOT IN "
-				      "(SELECT stack FROM activity WHERE stack IS NOT NULL)",
-				      error);
+		status = drop_stacks(history, now_unix_ns, error);
 	known_rows_forget(&history->known);
 	if (status == 0)
 		status = shrink(history, error);

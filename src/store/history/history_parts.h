@@ -29,6 +29,7 @@ enum statement_id {
 	STATEMENT_WALK,
 	STATEMENT_STACK,
 	STATEMENT_ACTIVITY,
+	STATEMENT_USER,
 	STATEMENT_COUNT,
 };
 
@@ -49,8 +50,25 @@ struct known_rows {
 		uint64_t start_ns;
 		int64_t row;
 	} processes[KNOWN_PROCESSES];
-	uint64_t stacks[KNOWN_STACKS]; /* their hashes */
+	struct known_stack {
+		uint64_t hash;
+		uint64_t noted_ns; /* what its row has as last_ns */
+	} stacks[KNOWN_STACKS];
 };
+
+#define USER_ROOMS 32
+#define USER_UNKNOWN INT64_C(-1)
+
+/* What the open transaction changes in the room that events of users take. */
+struct user_rooms {
+	struct user_room {
+		int64_t uid, events, bytes;
+	} list[USER_ROOMS];
+	size_t count;
+};
+
+/* A stack that is seen on and on is noted again after this time, and may be dropped after twice that. */
+#define STACK_NOTED_NS (UINT64_C(1800) * 1000000000)
 
 /* history_activity.c: they may not be there any more. */
 void known_rows_forget(struct known_rows *known);
@@ -64,9 +82,11 @@ struct history {
 	char *path;    /* as the caller wrote it */
 	char *note;    /* that a new file was begun; NULL: none */
 	bool is_begun; /* the file was found to be a recording, or made one */
+	bool is_new;   /* there was no file before */
 	sqlite3_stmt *statements[STATEMENT_COUNT];
 	bool in_transaction;
-	unsigned commits; /* since the size was looked at */
+	unsigned commits; /* since the size was looked at, and what they had */
+	uint64_t events_committed;
 	struct frame_writer *frames;
 	struct bytes frame;
 	int64_t chain;	       /* id of the last key frame's tick; 0: none */
@@ -75,6 +95,7 @@ struct history {
 	int64_t boot; /* its row */
 	struct minutes *minutes;
 	struct known_rows known;
+	struct user_rooms rooms;
 	ARRAY_OF(struct episode) episodes;
 	/* What the open transaction has, and what was lost with earlier ones. */
 	uint64_t added_ticks, added_events, lost_ticks, lost_events;
@@ -100,6 +121,26 @@ int64_t history_boot(struct history *history, const char *boot_id, uint64_t begi
 
 /* history_event.c: the SQL of its statements. */
 const char *history_event_sql(enum statement_id id);
+/* history_write.c: commits, without a look at the size of the file. */
+int history_commit_rows(struct history *history, struct error *error);
+
+/*
+ * history_users.c: the room of each user's events.  About what a row takes, its places in indexes
+ * included; the SQL is that of a row.
+ */
+#define EVENT_USER_SQL "CAST(coalesce(uid, -1) AS INTEGER)"
+#define EVENT_ROW_BYTES 180
+#define EVENT_BYTES_SQL                                                                            \
+	"(180 + coalesce(length(CAST(cmd AS BLOB)), 0) + coalesce(length(CAST(details AS BLOB)), 0))"
+int user_rooms_add(struct history *history, const struct life_event *event, struct error *error);
+int user_rooms_flush(struct history *history, struct error *error);
+int user_rooms_recount(struct database *database, struct error *error);
+/* Drops events by age; or a tenth of them, of the users who have most. */
+int history_drop_events(struct history *history, uint64_t before, struct error *error);
+int history_drop_heaviest(struct history *history, struct error *error);
+/* Keeps events within their part of the file. */
+int history_limit_events(struct history *history, struct error *error);
+
 /* history_expire.c: drops the oldest when the file is larger than it may be. */
 int history_limit_size(struct history *history, struct error *error);
 

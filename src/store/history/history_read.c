@@ -33,6 +33,26 @@ bool history_extent(struct history *history, struct history_span *ret)
 	return true;
 }
 
+uint64_t history_end(struct history *history)
+{
+	static const char *const newest[] = {
+		"SELECT ts_ns FROM ticks ORDER BY id DESC LIMIT 1",
+		"SELECT ts_ns FROM events ORDER BY id DESC LIMIT 1",
+		"SELECT max(ts_ns) FROM activity_walks",
+	};
+	struct error ignored = { 0 };
+	int64_t end = 0;
+
+	if (database_refresh(&history->database, &ignored) < 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(newest); i++) {
+		int64_t found = database_number(&history->database, newest[i], 0);
+
+		end = found > end ? found : end;
+	}
+	return (uint64_t)end;
+}
+
 void history_name_time(uint64_t unix_ns, char *name, size_t size)
 {
 	time_t seconds = (time_t)(unix_ns / 1000000000);
@@ -180,18 +200,29 @@ int history_snapshot(struct history *history, uint64_t at_unix_ns, struct snapsh
 			history_minute_snapshot(history, at_unix_ns, ret, error);
 }
 
+static enum pressure_level read_level(sqlite3_stmt *row, int column)
+{
+	const char *name = column_text(row, column);
+
+	for (int i = 0; name && i < PRESSURE_LEVEL_COUNT; i++)
+		if (strcmp(name, pressure_level_names[i]) == 0)
+			return (enum pressure_level)i;
+	return PRESSURE_UNKNOWN;
+}
+
+#define SAMPLE_VALUES 6 /* the columns from here on are values */
+
 /* Reads the columns of host_samples or host_minutes: ts_ns, pressure_level, ..., then values. */
 static void read_sample(sqlite3_stmt *row, struct host_sample *ret)
 {
-	const char *level = column_text(row, 1), *zombies = column_text(row, 2);
+	const char *zombies = column_text(row, 2), *scope = column_text(row, 4);
 	double value;
 
 	*ret = (struct host_sample){ .unix_ns = column_number_or(row, 0, 0),
-				     .pressure_level = PRESSURE_UNKNOWN,
+				     .pressure_level = read_level(row, 1),
+				     .scope_pressure_level = read_level(row, 5),
 				     .recorder_pid = (int32_t)column_number_or(row, 3, 0) };
-	for (int i = 0; level && i < PRESSURE_LEVEL_COUNT; i++)
-		if (strcmp(level, pressure_level_names[i]) == 0)
-			ret->pressure_level = (enum pressure_level)i;
+	snprintf(ret->scope, sizeof(ret->scope), "%s", scope ? scope : "");
 	while (zombies && *zombies && ret->zombie_pid_count < HOST_SAMPLE_ZOMBIES) {
 		uint64_t pid;
 
@@ -201,19 +232,24 @@ static void read_sample(sqlite3_stmt *row, struct host_sample *ret)
 		zombies += *zombies == ',';
 	}
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)
-		if (column_real(row, 4 + i, &value))
+		if (column_real(row, SAMPLE_VALUES + i, &value))
 			host_sample_set(ret, (enum host_value)i, value);
 }
 
 /* A file of an older version lacks columns: they are NULL. */
+static void append_column(struct history *history, const char *table, const char *name,
+			  struct text *sql)
+{
+	text_format(sql, ", %s",
+		    schema_has_column(&history->database, table, name) ? name : "NULL");
+}
+
 static void append_values(struct history *history, const char *table, struct text *sql)
 {
-	for (int i = 0; i < HOST_VALUE_COUNT; i++) {
-		const char *name = host_values[i].name;
-
-		text_format(sql, ", %s",
-			    schema_has_column(&history->database, table, name) ? name : "NULL");
-	}
+	append_column(history, table, "scope", sql);
+	append_column(history, table, "scope_pressure_level", sql);
+	for (int i = 0; i < HOST_VALUE_COUNT; i++)
+		append_column(history, table, host_values[i].name, sql);
 }
 
 static sqlite3_stmt *prepare_samples(struct history *history, const struct history_span *span,

@@ -16,6 +16,7 @@
 
 /* Commits between two looks at the size of the file. */
 #define COMMITS_PER_SIZE 64
+#define EVENTS_PER_SIZE 10000
 
 static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_TICK] = "INSERT INTO ticks(ts_ns, boot, boottime_ns, chain, is_burst, missed, "
@@ -35,10 +36,15 @@ static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_MINUTE_LONGER] = "UPDATE process_minutes SET minutes=minutes+1, "
 				    "samples=samples+? WHERE rowid=?",
 	[STATEMENT_WALK] = "INSERT OR REPLACE INTO activity_walks(ts_ns, missed, threads, "
-			   "stacks_left_out, cost_ns) VALUES(?,?,?,?,?)",
-	[STATEMENT_STACK] = "INSERT OR IGNORE INTO stacks(hash, frames) VALUES(?,?)",
+			   "stacks_left_out, threads_left_out, cost_ns) VALUES(?,?,?,?,?,?)",
+	[STATEMENT_STACK] =
+		"INSERT INTO stacks(hash, frames, last_ns) VALUES(?,?,?) ON CONFLICT DO "
+		"UPDATE SET last_ns=excluded.last_ns",
 	[STATEMENT_ACTIVITY] = "INSERT INTO activity(ts_ns, process, tid, comm, state, syscall, "
 			       "wait, stack, scope) VALUES(?,?,?,?,?,?,?,?,?)",
+	[STATEMENT_USER] =
+		"INSERT INTO event_users(uid, events, bytes) VALUES(?,?,?) ON CONFLICT DO "
+		"UPDATE SET events=events+excluded.events, bytes=bytes+excluded.bytes",
 	[STATEMENT_META] = "INSERT OR REPLACE INTO meta(key, value) VALUES(?,?)",
 };
 
@@ -48,10 +54,11 @@ static void make_sql(enum statement_id id, struct text *sql)
 	if (id == STATEMENT_SAMPLE) {
 		text_append_string(sql, "INSERT OR REPLACE INTO host_samples(");
 		schema_host_columns(sql, "", "");
-		text_append_string(sql, ",ts_ns,pressure_level,zombie_pids,recorder_pid) VALUES(");
+		text_append_string(sql, ",ts_ns,pressure_level,zombie_pids,recorder_pid,scope,"
+					"scope_pressure_level) VALUES(");
 		for (int i = 0; i < HOST_VALUE_COUNT; i++)
 			text_append_string(sql, "?,");
-		text_append_string(sql, "?,?,?,?)");
+		text_append_string(sql, "?,?,?,?,?,?)");
 	} else if (id == STATEMENT_MINUTE) {
 		text_append_string(sql,
 				   "INSERT INTO process_minutes(process,ts_ns,minutes,samples,");
@@ -118,6 +125,7 @@ int history_drop(struct history *history, int status, struct error *error)
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
 	known_rows_forget(&history->known);
+	history->rooms.count = 0;
 	settle_episodes(history, false);
 	return status;
 }
@@ -221,6 +229,11 @@ static int add_sample(struct history *history, const struct host_sample *sample,
 	bind_text(statement, &index, pressure_level_names[sample->pressure_level]);
 	bind_text(statement, &index, zombies.length ? text_string(&zombies) : NULL);
 	bind_number(statement, &index, (uint64_t)(int64_t)sample->recorder_pid);
+	bind_text(statement, &index, sample->scope[0] ? sample->scope : NULL);
+	bind_text(statement, &index,
+		  host_sample_has_scope_level(sample) ?
+			  pressure_level_names[sample->scope_pressure_level] :
+			  NULL);
 	return history_step(history, statement, error);
 }
 
@@ -249,10 +262,15 @@ static int encode(struct history *history, const struct history_tick *tick, bool
 	return 0;
 }
 
-/* The id that the next tick gets: after all that there are, so that ids are in order of time. */
+/*
+ * The id that the next tick gets: after all that there are, so that ids are in order of time.
+ * INT64_MIN: there is none left.
+ */
 static int64_t next_tick(struct history *history)
 {
-	return database_number(&history->database, "SELECT max(id) FROM ticks", 0) + 1;
+	int64_t last = database_number(&history->database, "SELECT max(id) FROM ticks", 0);
+
+	return last == INT64_MAX ? INT64_MIN : last + 1;
 }
 
 static int insert_tick(struct history *history, const struct history_tick *tick, bool is_key,
@@ -264,11 +282,22 @@ static int insert_tick(struct history *history, const struct history_tick *tick,
 	uint64_t begin = boottime && boottime < unix_ns ? unix_ns - boottime : 0;
 	int64_t boot_row = history_boot(history, boot->present ? boot->text : "", begin);
 	int64_t own = next_tick(history);
-	int index = 0, status = tick->is_burst ? 0 : clock_steps_note(history, own, unix_ns, error);
-	sqlite3_stmt *statement = history_statement(history, STATEMENT_TICK);
+	int index = 0, status = 0;
+	sqlite3_stmt *statement;
 
+	if (own == INT64_MIN)
+		return history_drop(
+			history,
+			error_set(error, -EBADMSG,
+				  "%s is damaged: it has a tick with the last number that "
+				  "there is: a new one is begun",
+				  history->path),
+			error);
+	if (!tick->is_burst)
+		status = clock_steps_note(history, own, unix_ns, error);
 	if (status < 0)
 		return status;
+	statement = history_statement(history, STATEMENT_TICK);
 	bind_number(statement, &index, unix_ns);
 	bind_number(statement, &index, (uint64_t)boot_row);
 	bind_optional(statement, &index, snapshot->facts[FACT_boottime_ns].present,
@@ -318,12 +347,15 @@ int history_add_tick(struct history *history, const struct history_tick *tick, s
 	return status;
 }
 
-int history_commit(struct history *history, struct error *error)
+int history_commit_rows(struct history *history, struct error *error)
 {
 	int status;
 
 	if (!history->in_transaction)
 		return 0;
+	status = user_rooms_flush(history, error);
+	if (status < 0)
+		return status;
 	status = database_run(&history->database, "COMMIT", error);
 	if (status < 0)
 		return history_drop(history, status, error);
@@ -332,7 +364,21 @@ int history_commit(struct history *history, struct error *error)
 	settle_episodes(history, true);
 	if (!history->lost_ticks && !history->lost_events)
 		history->lost_reason[0] = '\0';
-	if (++history->commits % COMMITS_PER_SIZE)
+	return 0;
+}
+
+int history_commit(struct history *history, struct error *error)
+{
+	bool has_rows = history->in_transaction;
+	uint64_t events = history->added_events;
+	int status = history_commit_rows(history, error);
+
+	if (status < 0 || !has_rows)
+		return status;
+	history->events_committed += events;
+	if (++history->commits < COMMITS_PER_SIZE && history->events_committed < EVENTS_PER_SIZE)
 		return 0;
+	history->commits = 0;
+	history->events_committed = 0;
 	return history_limit_size(history, error);
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/record/host_sample.h"
 #include "store/history/database.h"
+#include "store/history/history_parts.h"
 
 static const struct {
 	const char *name, *columns;
@@ -28,13 +29,19 @@ static const struct {
 
 /* Columns that come from tables; a later version may have more of them. */
 static const struct {
-	const char *table, *column;
+	const char *table, *column, *type;
 } made_columns[] = {
-#define HOST_VALUE(id, ...) { "host_samples", #id }, { "host_minutes", #id },
+	{ "host_samples", "scope", "TEXT" },
+	{ "host_samples", "scope_pressure_level", "TEXT" },
+	{ "activity_walks", "threads_left_out", "INTEGER" },
+	{ "stacks", "last_ns", "INTEGER" },
+	{ "host_minutes", "scope", "TEXT" },
+	{ "host_minutes", "scope_pressure_level", "TEXT" },
+#define HOST_VALUE(id, ...) { "host_samples", #id, "REAL" }, { "host_minutes", #id, "REAL" },
 #include "model/record/host_samples.def"
 #define COLUMNS(name)                                                                              \
-	{ "process_minutes", #name "_min" }, { "process_minutes", #name "_mean" },                 \
-		{ "process_minutes", #name "_max" },
+	{ "process_minutes", #name "_min", "REAL" }, { "process_minutes", #name "_mean", "REAL" }, \
+		{ "process_minutes", #name "_max", "REAL" },
 #define LEVEL(name, metric) COLUMNS(name)
 #define RATE(name, metric, scale) COLUMNS(name)
 #include "store/history/minutes.def"
@@ -77,6 +84,27 @@ int schema_has_column(struct database *database, const char *table, const char *
 	return sqlite3_step(statement) == SQLITE_ROW;
 }
 
+/*
+ * Expressions that a stranger put into the schema are computed for each row that is read or checked,
+ * and may take any time.  No recording has them.
+ */
+static bool has_expressions(struct database *database)
+{
+	static const char *const finds[] = {
+		"SELECT count(*) FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS c "
+		"WHERE s.type = 'table' AND c.hidden <> 0",
+		"SELECT count(*) FROM sqlite_schema AS s, pragma_index_xinfo(s.name) AS c "
+		"WHERE s.type = 'index' AND c.cid = -2",
+		"SELECT count(*) FROM sqlite_schema WHERE (type = 'table' AND sql LIKE '%CHECK%') "
+		"OR (type = 'index' AND sql LIKE '%WHERE%')",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(finds); i++)
+		if (database_number(database, finds[i], 0) > 0)
+			return true;
+	return false;
+}
+
 int schema_check(struct database *database, struct error *error)
 {
 	int64_t application = database_number(database, "PRAGMA application_id", -1);
@@ -92,6 +120,10 @@ int schema_check(struct database *database, struct error *error)
 					 database->path);
 	if (application != SCHEMA_APPLICATION)
 		return error_set(error, -EINVAL, "%s is a database of another program",
+				 database->path);
+	if (has_expressions(database))
+		return error_set(error, -EINVAL,
+				 "%s has expressions in its tables or indexes, as no recording has",
 				 database->path);
 	if (version > SCHEMA_VERSION)
 		return error_set(error, -ENOTSUP,
@@ -115,8 +147,8 @@ static void add_columns(struct database *database, struct text *sql)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(made_columns); i++)
 		if (!schema_has_column(database, made_columns[i].table, made_columns[i].column))
-			text_format(sql, "ALTER TABLE %s ADD COLUMN %s REAL;",
-				    made_columns[i].table, made_columns[i].column);
+			text_format(sql, "ALTER TABLE %s ADD COLUMN %s %s;", made_columns[i].table,
+				    made_columns[i].column, made_columns[i].type);
 }
 
 static int run_text(struct database *database, struct text *sql, struct error *error)
@@ -141,6 +173,9 @@ static int update(struct database *database, struct error *error)
 			text_append_string(&sql, migrations[i]);
 	add_tables(&sql);
 	status = run_text(database, &sql, error);
+	/* A file of an older version has events, and nobody has counted them. */
+	if (status == 0 && database_number(database, "SELECT count(*) FROM event_users", 0) == 0)
+		status = user_rooms_recount(database, error);
 	if (status < 0)
 		return status;
 	add_columns(database, &sql);

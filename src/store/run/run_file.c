@@ -205,13 +205,24 @@ static int read_states(struct reader *reader, json_t *line)
 	return run_read_states(line, reader->run);
 }
 
+static int read_frame(struct reader *reader, json_t *line)
+{
+	return run_replay_frame(&reader->replay, line, reader->run);
+}
+
+static int read_stack(struct reader *reader, json_t *line)
+{
+	return run_replay_stack(&reader->replay, line, reader->run);
+}
+
 static const struct {
 	const char *kind;
 	int (*read)(struct reader *reader, json_t *line);
 } kinds[] = {
-	{ "env", read_env },	   { "metadata", read_metadata }, { "sample", read_sample },
-	{ "tree", read_tree },	   { "event", read_event },	  { "exit", read_exit },
-	{ "states", read_states }, { "summary", read_summary },
+	{ "env", read_env },	     { "metadata", read_metadata }, { "sample", read_sample },
+	{ "tree", read_tree },	     { "event", read_event },	    { "exit", read_exit },
+	{ "states", read_states },   { "frame", read_frame },	    { "stack", read_stack },
+	{ "summary", read_summary },
 };
 
 /* An upper bound of the line's values: counts what comes before, between and around them. */

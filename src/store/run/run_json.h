@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the JSON lines of a run (docs/json.md): env, metadata, sample, scopes,
- * tree, event, exit, states, summary.  Each function writes one line with its newline;
- * what is absent is left out.
+ * Writes the JSON lines of a run (docs/json.md): env, metadata, sample, scopes, tree, event, exit,
+ * states, frame, stack, summary.  Each function writes one line with its newline; what is absent is
+ * left out.
  */
 #ifndef STORE_RUN_JSON_H
 #define STORE_RUN_JSON_H
@@ -14,6 +14,7 @@
 #include "model/tree/run.h"
 
 struct json;
+struct lines;
 struct snapshot;
 
 /* Host facts, from a snapshot that has them. */
@@ -37,6 +38,13 @@ void run_json_event(FILE *out, const struct run *run, const struct tree_event *e
 void run_json_exit(FILE *out, const struct run *run, const struct tree_process *process);
 /* The sheets of host and cgroups at the begin and the end, which run->states has. */
 void run_json_states(FILE *out, const struct run *run);
+/*
+ * The frames and stacks of the profile, if there is one: many lines.  A reader of a pipe that falls
+ * behind is waited for as long as it takes something within `patience_ms`.
+ */
+void run_json_stacks(struct lines *lines, const struct run *run, int patience_ms);
+/* The members of a frame, in an object that is open. */
+void run_json_frame(struct json *json, const struct profile *profile, uint32_t number);
 /* Writes what was concluded from the run, as members of the summary. */
 typedef void run_json_conclusions(struct json *json, const struct run *run, const void *context,
 				  bool is_brief);

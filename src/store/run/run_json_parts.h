@@ -60,6 +60,9 @@ void run_json_syscalls(struct json *json, const struct run *run);
 /* `phases` of the summary. */
 void run_json_phases(struct json *json, const struct run *run);
 
+/* `profile` of the summary, where the run has one; a brief one has one function of each kind. */
+void run_json_profile(struct json *json, const struct run *run, bool is_brief);
+
 /* `critical_path` of the summary; a brief one has no segments. */
 void run_json_path(struct json *json, const struct run *run, bool is_brief);
 

@@ -241,6 +241,36 @@ static void write_deadlock(struct json *json, const struct run_deadlock *deadloc
 	json_end_array(json);
 }
 
+static void write_known(struct json *json, const char *key, const struct run_number *number)
+{
+	if (number->present)
+		json_member_u64(json, key, number->value);
+}
+
+static void write_segments(struct json *json, const struct run_segments *segments)
+{
+	if (!segments->count)
+		return;
+	json_key(json, "segments");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < segments->count; i++) {
+		const struct run_segment *segment = &segments->list[i];
+
+		json_begin_object(json);
+		json_member_u64(json, "begin_ns", segment->begin_ns);
+		json_member_u64(json, "end_ns", segment->end_ns);
+		if (segment->cores.present)
+			json_member_fixed(json, "cores", segment->cores.value, 3);
+		write_known(json, "rss_bytes", &segment->rss_bytes);
+		write_known(json, "read_bytes_per_s", &segment->read_bytes_per_s);
+		write_known(json, "write_bytes_per_s", &segment->write_bytes_per_s);
+		write_known(json, "threads", &segment->threads);
+		json_member_string(json, "what", segment->what);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
 		      const void *context, bool is_brief)
 {
@@ -251,7 +281,9 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	json_member_flag(&json, "brief", is_brief);
 	write_tree(&json, run, is_brief);
 	run_json_path(&json, run, is_brief);
+	run_json_profile(&json, run, is_brief);
 	write_deadlock(&json, &run->deadlock);
+	write_segments(&json, &run->segments);
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_hardware(&json, run);

@@ -154,6 +154,8 @@ static void read_field(const json_t *object, struct run *run, const struct run_f
 	void *at = run_field_at(run, field);
 	uint64_t number;
 
+	if (!at)
+		return;
 	switch (field->type) {
 	case RUN_FIELD_COUNT:
 	case RUN_FIELD_NONZERO:

@@ -36,6 +36,9 @@ int run_read_phases(const json_t *list, struct phases *ret);
 /* The same for the critical path. */
 int run_read_path(const json_t *object, struct critical_path *ret);
 
+/* Reads settings and losses of the profile, whose stacks are in lines of their own. */
+int run_read_profile(const json_t *object, struct run *run);
+
 void run_read_fields(const json_t *object, struct run *run, enum run_section section);
 /*
  * Reads command, tracer, manifest, beginning and end of the summary.  Times of lines before it move

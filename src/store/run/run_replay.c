@@ -253,5 +253,6 @@ void run_replay_free(struct run_replay *replay)
 {
 	json_decref(replay->live);
 	json_decref(replay->waiting);
+	array_free(&replay->frames);
 	*replay = (struct run_replay){ 0 };
 }

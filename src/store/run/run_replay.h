@@ -23,7 +23,10 @@ struct run_replay {
 	json_t *live;	 /* the last list of live processes, or NULL */
 	json_t *waiting; /* events of processes whose number still has its former owner; or NULL */
 	uint64_t latest_ns;
+	ARRAY_OF(uint32_t) frames; /* of the profile, by their number in the file */
 };
+
+#define REPLAY_NO_FRAME UINT32_MAX
 
 /* All return 0 or -ENOMEM.  What a line lacks, or has in an unknown form, is absent. */
 int run_replay_event(struct run_replay *replay, json_t *line, struct run *run); /* may keep it */
@@ -31,6 +34,9 @@ int run_replay_exit(struct run_replay *replay, const json_t *line, struct run *r
 int run_replay_sample(struct run_replay *replay, const json_t *line, struct run *run);
 /* Takes a reference to the line. */
 int run_replay_tree(struct run_replay *replay, json_t *line, struct run *run);
+
+int run_replay_frame(struct run_replay *replay, const json_t *line, struct run *run);
+int run_replay_stack(struct run_replay *replay, const json_t *line, struct run *run);
 
 /* Replays the members that a summary names and no line before it did. */
 int run_replay_summary(struct run_replay *replay, const json_t *line, struct run *run);

@@ -191,6 +191,24 @@ static void read_deadlock(const json_t *list, struct run_deadlock *ret)
 	}
 }
 
+static void read_segments(const json_t *list, struct run_segments *ret)
+{
+	*ret = (struct run_segments){ 0 };
+	for (size_t i = 0; i < json_array_size(list) && i < RUN_SEGMENTS_MAX; i++) {
+		const json_t *object = json_array_get(list, i);
+		struct run_segment *segment = &ret->list[ret->count++];
+
+		member_u64(object, "begin_ns", &segment->begin_ns);
+		member_u64(object, "end_ns", &segment->end_ns);
+		member_real(object, "cores", &segment->cores);
+		member_number(object, "rss_bytes", &segment->rss_bytes);
+		member_number(object, "read_bytes_per_s", &segment->read_bytes_per_s);
+		member_number(object, "write_bytes_per_s", &segment->write_bytes_per_s);
+		member_number(object, "threads", &segment->threads);
+		member_bytes(object, "what", segment->what, sizeof(segment->what));
+	}
+}
+
 static void read_limits(const json_t *object, struct run *run)
 {
 	const json_t *pressure = json_object_get(object, "pressure");
@@ -284,6 +302,8 @@ int run_read_summary(const json_t *object, struct run *run)
 		status = run_read_phases(json_object_get(object, "phases"), &run->phases);
 	if (status == 0)
 		status = run_read_path(json_object_get(object, "critical_path"), &run->path);
+	if (status == 0)
+		status = run_read_profile(json_object_get(object, "profile"), run);
 	if (status < 0)
 		return status;
 	read_outcome(object, run);
@@ -295,6 +315,7 @@ int run_read_summary(const json_t *object, struct run *run)
 	read_memory(object, tree);
 	read_waits(json_object_get(object, "top_waits"), tree);
 	read_deadlock(json_object_get(object, "deadlock"), &run->deadlock);
+	read_segments(json_object_get(object, "segments"), &run->segments);
 	read_limits(object, run);
 	return 0;
 }
