@@ -2,13 +2,21 @@
 #include "render/compare/compare_view.h"
 
 #include "analyze/compare/compare_sections.h"
+#include "analyze/digest/digest.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
 #include "render/compare/compare_parts.h"
 #include "render/snapshot/capture_note.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
+
+static const char *compare_mode_name(enum compare_mode mode)
+{
+	if (mode == COMPARE_INTERVAL)
+		return "interval";
+	return mode == COMPARE_INTERVALS ? "intervals" : "population";
+}
 
 static void write_snapshot(struct json *json, const char *file, const struct snapshot *snapshot)
 {
@@ -64,6 +72,10 @@ static void put_group(struct table *table, const struct compared_group *group, b
 	put_number(table, group->tasks_after);
 	put_known(table, is_interval, group->born);
 	put_known(table, is_interval, group->ended);
+	if (group->restart != RESTART_NONE)
+		put_text(table, group->restart == RESTART_WHOLE ? "whole" : "part");
+	else
+		put_absent(table, NULL);
 	if (group->renamed_from)
 		put_text(table, group->renamed_from);
 	else
@@ -73,8 +85,9 @@ static void put_group(struct table *table, const struct compared_group *group, b
 static void write_groups(struct json *json, const struct comparison *comparison)
 {
 	static const struct table_column columns[] = {
-		{ .id = "key" },  { .id = "tasks_before" }, { .id = "tasks_after" },
-		{ .id = "born" }, { .id = "ended" },	    { .id = "renamed_from" },
+		{ .id = "key" },	  { .id = "tasks_before" }, { .id = "tasks_after" },
+		{ .id = "born" },	  { .id = "ended" },	    { .id = "restarted" },
+		{ .id = "renamed_from" },
 	};
 	CLEANUP(table_clear) struct table table = { 0 };
 
@@ -154,6 +167,45 @@ static void write_finding(struct json *json, const struct compare_finding *findi
 	json_end_object(json);
 }
 
+static void write_row_reference(struct json *json, const struct digest_line *line)
+{
+	json_key(json, "row");
+	json_begin_object(json);
+	json_member_string(json, "section", compare_section_name(line->section));
+	json_member_string(json, "group", line->group);
+	json_member_string(json, "metric", line->metric);
+	json_end_object(json);
+}
+
+static void write_digest_line(struct json *json, const struct digest_line *line)
+{
+	json_begin_object(json);
+	json_member_string(json, "resource", line->resource);
+	if (line->who)
+		json_member_string(json, "who", line->who);
+	if (line->has_delta)
+		json_member_double(json, "delta", line->delta);
+	if (line->has_rate)
+		json_member_double(json, "rate", line->rate);
+	if (line->has_share)
+		json_member_double(json, "share", line->share);
+	if (line->has_capacity)
+		json_member_double(json, "of_capacity", line->of_capacity);
+	json_member_string(json, "sentence", line->sentence);
+	if (line->metric)
+		write_row_reference(json, line);
+	json_end_object(json);
+}
+
+static void write_digest(struct json *json, const struct digest *digest)
+{
+	json_key(json, "digest");
+	json_begin_array(json);
+	for (size_t i = 0; i < digest->lines.count; i++)
+		write_digest_line(json, &digest->lines.data[i]);
+	json_end_array(json);
+}
+
 static void write_findings(struct json *json, const struct compare_view *view)
 {
 	json_key(json, "fail_on");
@@ -172,7 +224,9 @@ void compare_json_print(const struct compare_view *view, FILE *out)
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-comparison");
 	json_member_u64(&json, "version", FORMAT_VERSION);
-	json_member_string(&json, "mode", is_interval ? "interval" : "population");
+	json_member_string(&json, "mode", compare_mode_name(comparison->mode));
+	if (view->digest)
+		write_digest(&json, view->digest);
 	if (is_interval) {
 		json_member_u64(&json, "elapsed_ns", comparison->elapsed_ns);
 		json_member_u64(&json, "processes_ended", comparison->processes_ended);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "analyze/compare/compare_sections.h"
+#include "analyze/digest/digest.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "render/compare/compare_parts.h"
@@ -27,6 +28,14 @@ struct page {
 	bool is_empty; /* no section has shown a row */
 };
 
+static bool has_note(const struct comparison *comparison, const struct comparison_row *row)
+{
+	return row->state != ROW_CHANGED || row->by_ended ||
+	       row->values == VALUES_PER_TASK_SECOND ||
+	       (row->metric == &metrics[METRIC_run_time_ns] &&
+		comparison->groups.data[row->group].children_ns);
+}
+
 static void count_row(struct page *page, const struct comparison_row *row)
 {
 	const struct compared_group *group = &page->comparison->groups.data[row->group];
@@ -39,6 +48,9 @@ static void count_row(struct page *page, const struct comparison_row *row)
 	section->shown++;
 	section->has |= (group->tasks_before || group->tasks_after ? COMPARE_HAS_TASKS : 0) |
 			(row->has_rate ? COMPARE_HAS_RATE : 0) |
+			(compare_has_percent(page->comparison, row) ? COMPARE_HAS_PERCENT : 0) |
+			(row->share > 0 ? COMPARE_HAS_SHARE : 0) |
+			(has_note(page->comparison, row) ? COMPARE_HAS_NOTE : 0) |
 			(row->significance.tested ? COMPARE_HAS_P : 0);
 }
 
@@ -155,11 +167,22 @@ static int print_footer(const struct page *page, FILE *out)
 	return 0;
 }
 
+/* The answer comes first; the tables are its evidence. */
+static void print_digest(const struct digest *digest, FILE *out)
+{
+	if (!digest)
+		return;
+	for (size_t i = 0; i < digest->lines.count; i++)
+		fprintf(out, "%s\n", digest->lines.data[i].sentence);
+	fputs("\n", out);
+}
+
 static int print_page(struct page *page, const struct terminal *terminal, FILE *out)
 {
 	int status = sort_columns_init(&page->sorted, page->view);
 
 	count_rows(page);
+	print_digest(page->view->digest, out);
 	if (status == 0)
 		status = compare_intro_print(page->view, terminal, out);
 	for (int id = 0; id < COMPARE_SECTION_COUNT && status == 0; id++)

@@ -17,6 +17,11 @@ const char *compare_state_name(enum row_state state)
 	return names[state];
 }
 
+bool compare_has_percent(const struct comparison *comparison, const struct comparison_row *row)
+{
+	return comparison->mode != COMPARE_INTERVAL || row->values == VALUES_PER_TASK_SECOND;
+}
+
 bool compare_is_partial(const struct compared_value *value)
 {
 	return value->shape != VALUE_ABSENT && value->measured < value->population;
@@ -84,6 +89,7 @@ static void put_value(struct table *table, const struct comparison_row *row,
 		.measured = value->measured,
 		.population = value->population,
 		.number = value->number,
+		.is_rate = row->values != VALUES_AMOUNT,
 	};
 
 	if (value->shape == VALUE_NUMBER && value->is_signed)
@@ -181,7 +187,9 @@ void put_difference(struct table *table, const struct comparison *comparison,
 		    const struct comparison_row *row)
 {
 	const struct difference *delta = &row->delta;
-	struct cell cell = { .kind = TABLE_CELL_CHANGE, .unit = row->metric->unit };
+	struct cell cell = { .kind = TABLE_CELL_CHANGE,
+			     .unit = row->metric->unit,
+			     .is_rate = row->values != VALUES_AMOUNT };
 
 	(void)comparison;
 	table_mark(table, mark_of(row));
@@ -203,11 +211,11 @@ void put_percent(struct table *table, const struct comparison *comparison,
 		 const struct comparison_row *row)
 {
 	bool is_share = row->metric->unit == UNIT_RATIO || row->metric->unit == UNIT_CENTIPERCENT;
-	bool has_change = row->state == ROW_CHANGED && row->delta.known && !is_share;
+	bool has_change = row->state == ROW_CHANGED && row->delta.known && !is_share &&
+			  compare_has_percent(comparison, row);
 	struct cell cell = { .kind = TABLE_CELL_PERCENT };
 	double before = 0;
 
-	(void)comparison;
 	table_mark(table, mark_of(row));
 	if (has_change && number_of(&row->before, &before) && before != 0) {
 		cell.real = row->delta.real / fabs(before) * 100;
@@ -217,6 +225,59 @@ void put_percent(struct table *table, const struct comparison *comparison,
 	} else {
 		put_word(table, has_change ? "from 0" : "");
 	}
+}
+
+/* "0.40 s by ended threads": what in the row the tasks that live did not do. */
+static void append_ended(struct text *out, const struct comparison *comparison,
+			 const struct comparison_row *row)
+{
+	uint64_t children = row->metric == &metrics[METRIC_run_time_ns] ?
+				    comparison->groups.data[row->group].children_ns :
+				    0;
+
+	if (row->by_ended) {
+		unit_format(out, row->metric->unit, row->by_ended);
+		text_append_string(out, " by ended threads");
+	}
+	if (children) {
+		text_append_string(out, row->by_ended ? ", and " : "and ");
+		unit_format(out, UNIT_NS, children);
+		text_append_string(out, " by children");
+	}
+}
+
+void put_note(struct table *table, const struct comparison *comparison,
+	      const struct comparison_row *row)
+{
+	enum restart restart = comparison->groups.data[row->group].restart;
+	struct text *cell;
+
+	if (!table_is_for_people(table)) {
+		put_known(table, row->by_ended, row->by_ended);
+		return;
+	}
+	cell = put_begin(table);
+	if (row->values == VALUES_PER_TASK_SECOND)
+		text_append_string(cell,
+				   restart == RESTART_WHOLE ? "restarted" : "restarted in part");
+	else if (row->state != ROW_CHANGED)
+		text_append_string(cell, compare_state_name(row->state));
+	else
+		append_ended(cell, comparison, row);
+	put_end(table);
+}
+
+void put_values(struct table *table, const struct comparison *comparison,
+		const struct comparison_row *row)
+{
+	static const char *const names[] = {
+		[VALUES_AMOUNT] = "amount",
+		[VALUES_PER_SECOND] = "per_second",
+		[VALUES_PER_TASK_SECOND] = "per_task_second",
+	};
+
+	(void)comparison;
+	put_text(table, names[row->values]);
 }
 
 static void put_known_rate(struct table *table, bool is_known, double rate)
@@ -237,34 +298,41 @@ static void append_rate(struct text *out, enum metric_unit unit, const struct un
 }
 
 /* "1.00→2.50 ms/s" */
-static void append_rates(struct text *out, const struct comparison *comparison,
-			 const struct comparison_row *row)
+static void append_rates(struct text *out, const struct comparison_row *row)
 {
-	bool is_interval = comparison->mode == COMPARE_INTERVAL;
-	double most = is_interval ? fabs(row->per_second) :
-				    fmax(fabs(row->rate_before), fabs(row->rate_after));
+	double most = fmax(fabs(row->rate_before), fabs(row->rate_after));
 	enum metric_unit unit = row->metric->unit;
 	struct unit_scale scale = unit_scale_for(unit, most);
 
-	if (is_interval) {
-		unit_format_number(out, unit, &scale, row->per_second);
-	} else {
-		append_rate(out, unit, &scale, row->has_rate_before, row->rate_before);
-		text_append_string(out, "→");
-		append_rate(out, unit, &scale, row->has_rate_after, row->rate_after);
-	}
+	append_rate(out, unit, &scale, row->has_rate_before, row->rate_before);
+	text_append_string(out, "→");
+	append_rate(out, unit, &scale, row->has_rate_after, row->rate_after);
 	text_format(out, "%s/s", scale.suffix);
 }
 
 void put_rate(struct table *table, const struct comparison *comparison,
 	      const struct comparison_row *row)
 {
+	struct cell cell = { .kind = TABLE_CELL_REAL,
+			     .unit = row->metric->unit,
+			     .is_rate = true,
+			     .real = row->per_second };
+
+	(void)comparison;
+	if (row->has_rate)
+		put_cell(table, cell);
+	else
+		put_empty(table);
+}
+
+void put_life_rate(struct table *table, const struct comparison *comparison,
+		   const struct comparison_row *row)
+{
+	(void)comparison;
 	if (table_is_for_people(table)) {
 		if (row->has_rate)
-			append_rates(put_begin(table), comparison, row);
+			append_rates(put_begin(table), row);
 		put_empty(table);
-	} else if (comparison->mode == COMPARE_INTERVAL) {
-		put_known_rate(table, row->has_rate, row->per_second);
 	} else {
 		put_known_rate(table, row->has_rate && row->has_rate_before, row->rate_before);
 		put_known_rate(table, row->has_rate && row->has_rate_after, row->rate_after);

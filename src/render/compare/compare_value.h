@@ -31,8 +31,14 @@ compare_put put_before;
 compare_put put_after;
 compare_put put_interval;
 compare_put put_difference;
-compare_put put_percent; /* the difference in percent of before; ratios have none */
-compare_put put_rate;
+compare_put put_percent;   /* the difference in percent of before; ratios have none */
+compare_put put_rate;	   /* what was done in a second of an interval */
+compare_put put_life_rate; /* of populations: in a second of the tasks' lives */
+compare_put put_values;	   /* what the numbers are: amounts, or per second of what */
+compare_put put_note;	   /* for people: what is to be known of the row in an interval */
+
+/* Work in an interval is not divided by the total of a life. */
+bool compare_has_percent(const struct comparison *comparison, const struct comparison_row *row);
 
 /* A single value, in the unit that suits it. */
 void put_compared(struct table *table, const struct comparison_row *row,

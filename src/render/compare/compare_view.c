@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "analyze/compare/compare_sections.h"
@@ -113,8 +114,10 @@ static void put_share_of_change(struct table *table, const struct comparison *co
 				const struct comparison_row *row)
 {
 	(void)comparison;
-	if (row->share > 0 || !table_is_for_people(table))
-		put_fraction(table, row->share);
+	if (!table_is_for_people(table))
+		put_real(table, row->share);
+	else if (row->share > 0)
+		put_share(table, row->share, 1);
 	else
 		put_absent(table, NULL);
 }
@@ -160,6 +163,10 @@ static void put_significance(struct table *table, const struct comparison_row *r
 	put_real(table, runs->after_high);
 }
 
+#define IN_INTERVAL (1u << COMPARE_INTERVAL)
+#define IN_POPULATION (1u << COMPARE_POPULATION)
+#define ANY_MODE UINT_MAX
+
 #define TEXT COMPARE_TEXT
 #define JSON COMPARE_JSON
 #define CSV COMPARE_CSV
@@ -169,29 +176,32 @@ static const struct {
 	const char *name; /* NULL: for programs only, and cannot be chosen */
 	enum table_alignment alignment;
 	unsigned priority;
-	unsigned usual;		 /* formats that have it without --columns */
-	unsigned needs;		 /* text: only where rows have this */
-	const char *ids[2];	 /* for programs; two: of before and after */
-	const char *interval_id; /* in an interval, if that has only one */
+	unsigned usual;	    /* formats that have it without --columns */
+	unsigned needs;	    /* text: only where rows have this */
+	unsigned modes;	    /* where it is usual */
+	const char *ids[2]; /* for programs; two: of before and after */
 	compare_put *put;
 } all_columns[] = {
 	/* clang-format off */
-	{ "section",    TABLE_LEFT,  0, JSON | CSV,        0, { "section" }, NULL, put_section },
-	{ "group",      TABLE_NAME,  0, TEXT | JSON | CSV, 0, { "group" }, NULL, put_group },
-	{ "tasks",      TABLE_RIGHT, 2, TEXT | CSV,        COMPARE_HAS_TASKS, { "tasks_before", "tasks_after" }, NULL, put_tasks },
-	{ "metric",     TABLE_NAME,  0, TEXT | JSON | CSV, 0, { "metric" }, NULL, put_metric },
-	{ "unit",       TABLE_LEFT,  0, JSON | CSV,        0, { "unit" }, NULL, put_unit },
-	{ "before",     TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "before" }, NULL, put_before },
-	{ "after",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "after" }, NULL, put_after },
-	{ "interval",   TABLE_RIGHT, 0, JSON | CSV,        0, { "interval" }, NULL, put_interval },
-	{ "delta",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, { "delta" }, NULL, put_difference },
-	{ "%",          TABLE_RIGHT, 1, TEXT | CSV,        0, { "percent" }, NULL, put_percent },
-	{ "per_second", TABLE_RIGHT, 3, TEXT | JSON | CSV, COMPARE_HAS_RATE, { "per_second_before", "per_second_after" }, "per_second", put_rate },
-	{ "measured",   TABLE_RIGHT, 0, JSON | CSV,        0, { "measured_before", "measured_after" }, NULL, put_measured },
-	{ "state",      TABLE_LEFT,  0, JSON | CSV,        0, { "state" }, NULL, put_state },
-	{ NULL,         TABLE_LEFT,  0, JSON,              0, { "reason" }, NULL, put_reason },
-	{ "share",      TABLE_RIGHT, 0, JSON | CSV,        0, { "share" }, NULL, put_share_of_change },
-	{ "p",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_P, { "p" }, NULL, put_p },
+	{ "section",    TABLE_LEFT,  0, JSON | CSV,        0, ANY_MODE, { "section" }, put_section },
+	{ "group",      TABLE_NAME,  0, TEXT | JSON | CSV, 0, ANY_MODE, { "group" }, put_group },
+	{ "tasks",      TABLE_RIGHT, 5, TEXT | CSV,        COMPARE_HAS_TASKS, ANY_MODE, { "tasks_before", "tasks_after" }, put_tasks },
+	{ "metric",     TABLE_NAME,  0, TEXT | JSON | CSV, 0, ANY_MODE, { "metric" }, put_metric },
+	{ "unit",       TABLE_LEFT,  0, JSON | CSV,        0, ANY_MODE, { "unit" }, put_unit },
+	{ "values",     TABLE_LEFT,  0, JSON | CSV,        0, ANY_MODE, { "values" }, put_values },
+	{ "before",     TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "before" }, put_before },
+	{ "after",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "after" }, put_after },
+	{ "interval",   TABLE_RIGHT, 0, JSON | CSV,        0, ANY_MODE, { "interval" }, put_interval },
+	{ "delta",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "delta" }, put_difference },
+	{ "%",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_PERCENT, ANY_MODE, { "percent" }, put_percent },
+	{ "per_second", TABLE_RIGHT, 3, TEXT | JSON | CSV, COMPARE_HAS_RATE, IN_INTERVAL, { "per_second" }, put_rate },
+	{ "per_task_second", TABLE_RIGHT, 3, TEXT | JSON | CSV, COMPARE_HAS_RATE, IN_POPULATION, { "per_task_second_before", "per_task_second_after" }, put_life_rate },
+	{ "measured",   TABLE_RIGHT, 0, JSON | CSV,        0, ANY_MODE, { "measured_before", "measured_after" }, put_measured },
+	{ "state",      TABLE_LEFT,  0, JSON | CSV,        0, ANY_MODE, { "state" }, put_state },
+	{ NULL,         TABLE_LEFT,  0, JSON,              0, ANY_MODE, { "reason" }, put_reason },
+	{ "share",      TABLE_RIGHT, 4, TEXT | JSON | CSV, COMPARE_HAS_SHARE, ANY_MODE, { "share" }, put_share_of_change },
+	{ "p",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_P, ANY_MODE, { "p" }, put_p },
+	{ "note",       TABLE_NAME,  2, TEXT | JSON | CSV,              COMPARE_HAS_NOTE, IN_INTERVAL, { "by_ended" }, put_note },
 	/* clang-format on */
 };
 
@@ -257,13 +267,13 @@ static void choose_columns(struct compare_table *rows, enum compare_format forma
 	*chosen = rows->view->columns;
 	for (size_t i = 0; i < ARRAY_SIZE(all_columns) && rows->view->columns.count == 0; i++)
 		if ((all_columns[i].usual & format) &&
+		    (all_columns[i].modes & 1u << rows->view->comparison->mode) &&
 		    (all_columns[i].needs & has) == all_columns[i].needs)
 			chosen->ids[chosen->count++] = (uint8_t)i;
 }
 
 static void add_column(struct compare_table *rows, size_t i, enum compare_format format)
 {
-	bool is_interval = rows->view->comparison->mode == COMPARE_INTERVAL;
 	bool is_single = format == COMPARE_TEXT || !all_columns[i].ids[1];
 	struct table_column column = {
 		.title = all_columns[i].name,
@@ -272,10 +282,6 @@ static void add_column(struct compare_table *rows, size_t i, enum compare_format
 		.id = all_columns[i].ids[0],
 	};
 
-	if (is_interval && all_columns[i].interval_id) {
-		column.id = all_columns[i].interval_id;
-		is_single = true;
-	}
 	table_add_column(&rows->table, column);
 	if (is_single)
 		return;

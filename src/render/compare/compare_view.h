@@ -17,13 +17,14 @@
 #include "render/table/column_list.h"
 #include "render/table/table.h"
 
+struct digest;
 struct error;
 struct snapshot;
 
 /* The columns that --columns takes, as help shows them. */
 #define COMPARE_COLUMNS                                                                            \
-	"section, group, tasks, metric, unit, before, after, interval, delta, %, per_second, "     \
-	"share, measured, state, p"
+	"section, group, tasks, metric, unit, values, before, after, interval, delta, %, "         \
+	"per_second, per_task_second, measured, state, share, p, note"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
 int compare_columns_parse(const char *list, struct column_list *ret, struct error *error);
@@ -46,6 +47,7 @@ struct compare_finding {
 
 struct compare_view {
 	const struct comparison *comparison;
+	const struct digest *digest; /* NULL: there is none */
 	enum group_axis axis;
 	struct compared_files before, after;
 	struct selection metrics;	  /* that were asked for */
@@ -85,7 +87,10 @@ enum {
 	COMPARE_HAS_TASKS = 1 << 0,
 	COMPARE_HAS_RATE = 1 << 1,
 	COMPARE_HAS_P = 1 << 2,
-	COMPARE_HAS_ALL = COMPARE_HAS_TASKS | COMPARE_HAS_RATE | COMPARE_HAS_P,
+	COMPARE_HAS_PERCENT = 1 << 3,
+	COMPARE_HAS_SHARE = 1 << 4,
+	COMPARE_HAS_NOTE = 1 << 5,
+	COMPARE_HAS_ALL = (1 << 6) - 1,
 };
 
 enum compare_format {
@@ -112,7 +117,7 @@ void compare_table_put(struct compare_table *rows, const struct comparison_row *
 void compare_table_put_all(struct compare_table *rows);
 
 /*
- * For people: what was compared, how the hosts differ, a table of changes for
+ * For people: the digest, what was compared, how the hosts differ, a table of changes for
  * each section, the groups that only one side has, and what the tables leave
  * open.  Returns 0 or -ENOMEM.
  */

@@ -115,10 +115,15 @@ void host_sample_json(struct json *json, const struct host_sample *sample)
 	json_begin_object(json);
 	json_member_string(json, "kind", "host");
 	json_member_u64(json, "ts_ns", sample->unix_ns);
+	if (sample->scope[0])
+		json_member_string(json, "scope", sample->scope);
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)
 		if (host_sample_has(sample, (enum host_value)i))
 			json_member_double(json, host_values[i].name, sample->values[i]);
 	json_member_string(json, "pressure_level", pressure_level_names[sample->pressure_level]);
+	if (host_sample_has_scope_level(sample))
+		json_member_string(json, "scope_pressure_level",
+				   pressure_level_names[sample->scope_pressure_level]);
 	json_key(json, "zombie_pids");
 	json_begin_array(json);
 	for (size_t i = 0; i < sample->zombie_pid_count; i++)
@@ -135,6 +140,8 @@ void host_values_json(struct json *json, const struct host_sample *sample,
 	json_begin_object(json);
 	json_member_string(json, "kind", "host");
 	json_member_u64(json, "ts_ns", sample->unix_ns);
+	if (sample->scope[0])
+		json_member_string(json, "scope", sample->scope);
 	for (size_t i = 0; i < count; i++)
 		if (host_sample_has(sample, values[i]))
 			json_member_double(json, host_values[values[i]].name,

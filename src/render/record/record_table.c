@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/kernel_names.h"
@@ -144,21 +145,11 @@ void put_event(struct table *table, const struct life_event *event)
 }
 
 static const struct table_column anomaly_table[] = {
-	TIME_COLUMNS("begin", "begin_ns"),
-	{ .title = "lasted", .alignment = TABLE_RIGHT },
-	{ .id = "end_ns", .unit = UNIT_NS },
-	{ "rule", TABLE_LEFT, .id = "rule" },
-	{ .id = "state" },
-	{ "severity", TABLE_LEFT, .id = "severity" },
-	{ "pid", TABLE_RIGHT, 1, .id = "pid", .unit = UNIT_ID },
-	{ .id = "start_time_ns", .unit = UNIT_NS },
-	{ "program", TABLE_LEFT, 1, .id = "comm" },
-	{ .id = "value" },
-	{ "peak", TABLE_RIGHT, 2, .id = "peak" },
-	{ .id = "threshold" },
-	{ .id = "unit" },
-	{ .id = "job" },
-	{ "details", TABLE_NAME, 3, .id = "details" },
+	{ .id = "begin_ns" },	   { .id = "end_ns" },	  { .id = "rule" },
+	{ .id = "state" },	   { .id = "severity" },  { .id = "pid", .unit = UNIT_ID },
+	{ .id = "start_time_ns" }, { .id = "comm" },	  { .id = "value" },
+	{ .id = "peak" },	   { .id = "threshold" }, { .id = "unit" },
+	{ .id = "job" },	   { .id = "details" },
 };
 
 void anomaly_columns(struct table *table)
@@ -166,41 +157,11 @@ void anomaly_columns(struct table *table)
 	table_add_columns(table, anomaly_table, ARRAY_SIZE(anomaly_table));
 }
 
-static void put_length(struct table *table, const struct anomaly *anomaly)
-{
-	struct text *out = put_begin(table);
-
-	if (!anomaly->end_unix_ns)
-		text_append_string(out, "open");
-	else if (anomaly->end_unix_ns > anomaly->begin_unix_ns)
-		unit_format(out, UNIT_NS, anomaly->end_unix_ns - anomaly->begin_unix_ns);
-	else
-		text_append_string(out, "at once");
-	put_end(table);
-}
-
-/* Values of anomalies are real numbers; people read them in the unit of the rule. */
-static void put_value(struct table *table, const struct anomaly *anomaly, double value)
-{
-	enum metric_unit unit = anomaly_rules[anomaly->rule].unit;
-	struct text *text;
-
-	if (!table_is_for_people(table)) {
-		put_real(table, value);
-		return;
-	}
-	text = put_begin(table);
-	unit_format_real(text, unit, value);
-	text_append_string(text, unit == UNIT_LEVEL ? " %" : "");
-	put_end(table);
-}
-
 void put_anomaly(struct table *table, const struct anomaly *anomaly)
 {
 	const struct anomaly_rule_info *rule = &anomaly_rules[anomaly->rule];
 
-	put_time(table, anomaly->begin_unix_ns);
-	put_length(table, anomaly);
+	put_number(table, anomaly->begin_unix_ns);
 	put_known(table, anomaly->end_unix_ns, anomaly->end_unix_ns);
 	put_string(table, rule->name);
 	put_string(table, anomaly->end_unix_ns ? "close" : "open");
@@ -208,33 +169,74 @@ void put_anomaly(struct table *table, const struct anomaly *anomaly)
 	put_known(table, anomaly->task.pid, (uint64_t)anomaly->task.pid);
 	put_known(table, anomaly->task.start_ns, anomaly->task.start_ns);
 	put_string(table, anomaly->comm);
-	put_value(table, anomaly, anomaly->value);
-	put_value(table, anomaly, anomaly->peak);
-	put_value(table, anomaly, anomaly->threshold);
+	put_real(table, anomaly->value);
+	put_real(table, anomaly->peak);
+	put_real(table, anomaly->threshold);
 	put_string(table, metric_unit_name(rule->unit));
 	put_string(table, anomaly->job);
 	put_string(table, anomaly->details);
 }
 
-void sample_columns(struct table *table, const enum host_value *values, size_t count)
+static void append_length(struct text *out, const struct anomaly *anomaly)
+{
+	if (!anomaly->end_unix_ns)
+		text_append_string(out, "open");
+	else if (anomaly->end_unix_ns > anomaly->begin_unix_ns)
+		unit_format(out, UNIT_NS, anomaly->end_unix_ns - anomaly->begin_unix_ns);
+	else
+		text_append_string(out, "at once");
+}
+
+/* Values of anomalies are real numbers; people read them in the unit of the rule. */
+void anomaly_lines(struct text *out, const struct anomaly *anomaly)
+{
+	const struct anomaly_rule_info *rule = &anomaly_rules[anomaly->rule];
+	CLEANUP(text_free) struct text length = { 0 };
+
+	append_length(&length, anomaly);
+	record_append_time(out, anomaly->begin_unix_ns);
+	text_format(out, "  %8s  %-15s  %-8s  peak ", text_string(&length), rule->name,
+		    severity_names[anomaly->severity]);
+	unit_format_real(out, rule->unit, anomaly->peak);
+	text_append_string(out, rule->unit == UNIT_LEVEL ? " %\n    " : "\n    ");
+	text_append_escaped(out, anomaly->details, strlen(anomaly->details));
+	text_append_string(out, "\n");
+}
+
+static const char *const host_titles[HOST_VALUE_COUNT] = {
+#define HOST_VALUE(id, ...) "host " #id,
+#include "model/record/host_samples.def"
+};
+
+void sample_columns(struct table *table, const enum host_value *values, size_t count,
+		    bool has_scope)
 {
 	static const struct table_column time_columns[] = { TIME_COLUMNS("time", "ts_ns") };
 
 	table_add_columns(table, time_columns, ARRAY_SIZE(time_columns));
-	for (size_t i = 0; i < count; i++)
+	if (has_scope)
+		table_add_column(table,
+				 (struct table_column){ "scope", TABLE_LEFT, .id = "scope" });
+	for (size_t i = 0; i < count; i++) {
+		bool is_titled = has_scope && host_value_is_of_host(values[i]);
+		const char *name = host_values[values[i]].name;
+
 		table_add_column(table, (struct table_column){
-						host_values[values[i]].name,
+						is_titled ? host_titles[values[i]] : name,
 						TABLE_RIGHT,
 						.priority = (unsigned)i,
-						.id = host_values[values[i]].name,
+						.id = name,
 						.unit = host_values[values[i]].unit,
 					});
+	}
 }
 
 void put_sample(struct table *table, const struct host_sample *sample,
-		const enum host_value *values, size_t count)
+		const enum host_value *values, size_t count, bool has_scope)
 {
 	put_time(table, sample->unix_ns);
+	if (has_scope)
+		put_string(table, sample->scope);
 	for (size_t i = 0; i < count; i++) {
 		enum metric_unit unit = host_values[values[i]].unit;
 

@@ -25,10 +25,13 @@ void event_line(struct text *out, const struct life_event *event);
 
 void anomaly_columns(struct table *table);
 void put_anomaly(struct table *table, const struct anomaly *anomaly);
+/* For people: a line of figures, and below it what happened. */
+void anomaly_lines(struct text *out, const struct anomaly *anomaly);
 
-/* A series of the host: these of its figures. */
-void sample_columns(struct table *table, const enum host_value *values, size_t count);
+/* A series of the host: these of its figures.  With a scope, samples have its name, and figures of the host are titled as such. */
+void sample_columns(struct table *table, const enum host_value *values, size_t count,
+		    bool has_scope);
 void put_sample(struct table *table, const struct host_sample *sample,
-		const enum host_value *values, size_t count);
+		const enum host_value *values, size_t count, bool has_scope);
 
 #endif

@@ -254,6 +254,9 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 	run_text_path(out, run, options);
 	run_text_programs(out, run, options);
 	run_text_ledger(out, run, options);
+	run_text_stacks(out, run, options);
+	if (options->is_verbose)
+		run_text_segments(out, run, options);
 	run_text_phases(out, run, options);
 	run_text_threads(out, run, options);
 	if (options->is_verbose)

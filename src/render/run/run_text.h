@@ -30,7 +30,7 @@ void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *
 
 /*
  * The whole report: verdict, critical path, programs, processes that failed, time ledger of the
- * tree, phases, losses and what could not be measured.  With -v, or where there are few, single
+ * tree, functions, phases, losses and what could not be measured.  With -v, or where there are few, single
  * threads and processes; with -v also the longest waits with wakers, the system calls with the
  * columns of strace -c and wall time, other use and what watching cost.
  */

@@ -21,6 +21,9 @@ void run_text_syscalls(FILE *out, const struct run *run, const struct run_text_o
 void run_text_programs(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_path(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_deadlock(FILE *out, const struct run *run, const struct run_text_options *options);
+/* The functions that computed and those that waited, and what their stacks lack. */
+void run_text_stacks(FILE *out, const struct run *run, const struct run_text_options *options);
+void run_text_segments(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
 /* Losses and what was not measured; with -v other use and what watching cost, below the tables. */
 void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options);

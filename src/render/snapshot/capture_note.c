@@ -137,8 +137,12 @@ uint64_t capture_count(const struct snapshot *snapshot, enum metric_id count)
 	size_t rows = snapshot_rows(snapshot, count);
 	uint64_t sum = 0, value;
 
+	/* In an interval, rows without a tid stand for threads that ended. */
+	for (uint32_t row = 0; snapshot->interval_ns && count == METRIC_thread_count && row < rows;
+	     row++)
+		sum += snapshot->tasks[row].tid != 0;
 	if (!snapshot_is_run(snapshot))
-		return rows;
+		return sum ? sum : rows;
 	for (uint32_t row = 0; row < rows; row++)
 		sum += snapshot_get(snapshot, count, row, &value) ? value : 0;
 	return sum;

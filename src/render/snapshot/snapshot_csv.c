@@ -22,7 +22,7 @@ static int print_threads(const struct snapshot_view *view, FILE *out)
 		view_put_identity(&table, grouping->snapshot, grouping->rows[group->first]);
 		for (size_t m = 0; m < view->metrics.count; m++) {
 			group_fold(grouping, group, view->metrics.ids[m], &fold);
-			put_fold(&table, &fold);
+			view_put_fold(&table, view, &fold);
 		}
 	}
 	return table.failed ? -ENOMEM : 0;

@@ -103,9 +103,9 @@ static void put_value(struct table *table, const struct snapshot_view *view,
 	uint32_t process = snapshot->tasks[row].process;
 	struct fold fold;
 
-	if (metric_is_derived(id)) {
+	if (metric_is_derived(id) || snapshot->interval_ns) {
 		group_fold(view->grouping, group, id, &fold);
-		put_fold(table, &fold);
+		view_put_fold(table, view, &fold);
 	} else if (metrics[id].scope == METRIC_OF_THREAD) {
 		put_column(table, snapshot, &snapshot->columns[id], row);
 	} else if (snapshot->processes[process].first_task == row) {
@@ -171,6 +171,8 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-snapshot");
 	json_member_u64(&json, "version", FORMAT_VERSION);
+	if (snapshot->interval_ns)
+		json_member_u64(&json, "interval_ns", snapshot->interval_ns);
 	write_host(&json, snapshot, view->sections);
 	sheet_json_host_absent(&json, snapshot, view->sections);
 	write_sources(&json, snapshot);

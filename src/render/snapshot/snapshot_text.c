@@ -31,6 +31,10 @@ static int print_footer(const struct page *page, FILE *out)
 	CLEANUP(text_free) struct text footer = { 0 };
 
 	text_append_string(&footer, "\n");
+	if (page->snapshot->interval_ns)
+		text_format(&footer,
+			    "what was done in a second, over %.3f s; %%cpu is of one core\n",
+			    (double)page->snapshot->interval_ns / 1e9);
 	if (page->has_partial)
 		text_append_string(&footer, "* only part of the group was measured\n");
 	if (page->has_elsewhere)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "metric/fold.h"
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
 #include "render/table/table.h"
@@ -151,13 +152,28 @@ static void put_scope(struct table *table, const struct snapshot_view *view,
 	put_end(table);
 }
 
+/* People see a process a little to the right of the one that started it. */
+static void put_name(struct table *table, const struct snapshot_view *view,
+		     const struct group *group)
+{
+	static const uint32_t deepest = 20;
+	bool is_for_people = table_is_for_people(table);
+	uint32_t depth = 0;
+
+	if (is_for_people && view->depths)
+		depth = view->depths[group - view->grouping->groups];
+	text_format(put_begin(table), "%*s", (int)(2 * (depth < deepest ? depth : deepest)), "");
+	text_append_string(put_begin(table),
+			   group->key[0] || !is_for_people ? group->key : "(none)");
+	put_end(table);
+}
+
 static void put_group(struct table *table, const struct snapshot_view *view,
 		      const struct group *group, enum view_column column)
 {
 	switch (column) {
 	case COLUMN_GROUP:
-		put_text(table,
-			 group->key[0] || !table_is_for_people(table) ? group->key : "(none)");
+		put_name(table, view, group);
 		break;
 	case COLUMN_TASKS:
 		put_amount(table, UNIT_LEVEL,
@@ -176,14 +192,50 @@ static void put_group(struct table *table, const struct snapshot_view *view,
 	}
 }
 
-static void put_metric(struct table *table, const struct fold *fold, enum view_column column)
+static bool is_rate(const struct snapshot_view *view, const struct metric *metric)
+{
+	return view->grouping->snapshot->interval_ns &&
+	       (metric->kind == KIND_COUNTER ||
+		(metric->formula.count && formula_is_whole(&metric->formula)));
+}
+
+/* People read CPU time in a second as percent of a core. */
+static bool is_percent(const struct snapshot_view *view, const struct metric *metric)
+{
+	return metric == &metrics[METRIC_run_time_ns] && is_rate(view, metric);
+}
+
+void view_put_fold(struct table *table, const struct snapshot_view *view, const struct fold *fold)
+{
+	double seconds = (double)view->grouping->snapshot->interval_ns / 1e9;
+	struct cell cell = { .kind = TABLE_CELL_REAL,
+			     .unit = fold->metric->unit,
+			     .is_rate = true,
+			     .measured = fold->measured,
+			     .population = fold->population };
+
+	if (!is_rate(view, fold->metric) || fold->shape == SHAPE_ABSENT) {
+		put_fold(table, fold);
+		return;
+	}
+	cell.real = (fold->shape == SHAPE_REAL ? fold->real : (double)fold->number) / seconds;
+	if (table_is_for_people(table) && is_percent(view, fold->metric)) {
+		cell.kind = TABLE_CELL_SHARE;
+		cell.is_rate = false;
+		cell.real /= 1e9;
+	}
+	put_cell(table, cell);
+}
+
+static void put_metric(struct table *table, const struct snapshot_view *view,
+		       const struct fold *fold, enum view_column column)
 {
 	switch (column) {
 	case COLUMN_METRIC:
 		put_text(table, fold->metric->name);
 		break;
 	case COLUMN_VALUE:
-		put_fold(table, fold);
+		view_put_fold(table, view, fold);
 		break;
 	case COLUMN_MEASURED:
 		text_format(put_begin(table), "%" PRIu32, fold->measured);
@@ -212,14 +264,15 @@ void view_add_metrics(struct table *table, const struct snapshot_view *view,
 	for (size_t i = 0; i < selected->count; i++) {
 		const struct metric *metric = &metrics[selected->ids[i]];
 
-		table_add_column(table, (struct table_column){
-						.title = metric->name,
-						.alignment = metric_alignment(metric),
-						.priority = view->may_leave_out ? i : 0,
-						.id = metric->name,
-						.inside = "metrics",
-						.has_coverage = true,
-					});
+		table_add_column(table,
+				 (struct table_column){
+					 .title = is_percent(view, metric) ? "%cpu" : metric->name,
+					 .alignment = metric_alignment(metric),
+					 .priority = view->may_leave_out ? i : 0,
+					 .id = metric->name,
+					 .inside = "metrics",
+					 .has_coverage = true,
+				 });
 	}
 }
 
@@ -244,7 +297,7 @@ static void put_columns(struct view_rows *rows, const struct group *group, const
 		if (column < COLUMN_METRIC)
 			put_group(&rows->table, rows->view, group, column);
 		else
-			put_metric(&rows->table, fold, column);
+			put_metric(&rows->table, rows->view, fold, column);
 	}
 }
 
@@ -262,7 +315,7 @@ static void put_lines(struct view_rows *rows, const struct group *group)
 		if (rows->is_long)
 			put_columns(rows, group, &fold);
 		else
-			put_fold(&rows->table, &fold);
+			view_put_fold(&rows->table, rows->view, &fold);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "render/table/table.h"
 
 struct error;
+struct fold;
 struct snapshot;
 struct text;
 
@@ -47,6 +48,7 @@ int view_columns_parse(const char *list, struct column_list *ret, struct error *
 struct snapshot_view {
 	struct grouping *grouping; /* sorted */
 	struct selection metrics;
+	const uint32_t *depths;	    /* by group: below how many parents; NULL: not in trees */
 	struct column_list columns; /* none: the format's defaults */
 	bool is_verbose;	    /* the footer has everything about the capture */
 	bool may_leave_out;	    /* metrics may be left out: the user did not name them */
@@ -79,6 +81,12 @@ struct view_rows {
 void view_rows_init(struct view_rows *rows, const struct snapshot_view *view,
 		    const struct selection *metrics, bool is_for_people);
 void view_rows_put_all(struct view_rows *rows);
+
+/*
+ * Puts a metric's value over a group.  Of an interval (analyze/compare/interval_snapshot.h)
+ * what counts up is put as what was done in a second; for people CPU time as percent of one core.
+ */
+void view_put_fold(struct table *table, const struct snapshot_view *view, const struct fold *fold);
 
 /* A metric as a column of groups or threads. */
 void view_add_metrics(struct table *table, const struct snapshot_view *view,

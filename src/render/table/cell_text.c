@@ -171,6 +171,8 @@ void cell_text(struct text *out, const struct table *table, const struct cell *c
 		append_cpus(out, cell, text);
 		break;
 	}
+	if (cell->is_rate && cell->kind > TABLE_CELL_ABSENT)
+		text_append_string(out, "/s");
 	if (cell->measured < cell->population && cell->kind > TABLE_CELL_ABSENT)
 		text_append_string(out, "*");
 }

@@ -2,10 +2,10 @@
 /* Paints lines as in RFC 4180: stored units, bare numbers, nothing for what is absent. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/real.h"
 #include "render/table/table.h"
 
 static bool is_plain_number(const char *string)
@@ -80,10 +80,9 @@ static void append_u64(struct text *out, uint64_t number)
 
 static void append_real(struct text *out, double real)
 {
-	if (real >= 0 && real < 1e15 && real == (double)(uint64_t)real && !signbit(real))
-		append_u64(out, (uint64_t)real);
-	else
-		text_format(out, "%.17g", real);
+	char buffer[REAL_SIZE];
+
+	text_append(out, buffer, real_write(real, buffer));
 }
 
 static void append_value(struct text *out, const struct table *table, const struct cell *cell)

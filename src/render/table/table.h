@@ -95,6 +95,7 @@ struct cell_scale {
 
 struct cell {
 	uint8_t kind, unit, mark;
+	bool is_rate; /* people read "/s" after it */
 	union {
 		uint32_t count;
 		uint32_t scale; /* of a number: see table_scale(); 0: the unit that suits it */
