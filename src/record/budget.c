@@ -12,7 +12,7 @@
 #define WORDS_THREADS WORDS_BURSTS ", rows of threads"
 
 static const char *const words[SHED_COUNT] = {
-	[SHED_ACTIVITY] = "activity", [SHED_HEAPS] = "activity, heap counters",
+	[SHED_USERS] = "activity of users beyond 64 threads", [SHED_ACTIVITY] = "activity", [SHED_HEAPS] = "activity, heap counters",
 	[SHED_SCOPES] = "activity, heap counters, scopes", [SHED_CGROUPS] = WORDS_CGROUPS,
 	[SHED_BURSTS] = WORDS_BURSTS, [SHED_THREADS] = WORDS_THREADS,
 	[SHED_TICKS] = WORDS_THREADS ", every second tick",

@@ -17,11 +17,13 @@
 /* Each second: 0.5 % of a core with up to 2,500 threads, 2 % with 10,000. */
 #define BUDGET_ACTIVITY_NS UINT64_C(5000000)
 #define BUDGET_ACTIVITY_THREAD_NS UINT64_C(2000)
+#define BUDGET_USER_THREADS 64
 #define BUDGET_RSS_BYTES (UINT64_C(64) << 20)
 
 /* What is left out, in this order; each includes those before it. */
 enum budget_shed {
 	SHED_NOTHING,
+	SHED_USERS,    /* active threads of a user beyond BUDGET_USER_THREADS, each second */
 	SHED_ACTIVITY, /* what active threads do, each second */
 	SHED_HEAPS,    /* heap counters of threads */
 	SHED_SCOPES,   /* what programs say about themselves */

@@ -207,6 +207,7 @@ static void recorder_close(struct recorder *recorder)
 	history_close(recorder->history);
 	recorder_tick_clear(&recorder->last);
 	recorder_tick_clear(&recorder->previous);
+	ended_clear(&recorder->ended);
 	loop_close(&recorder->loop);
 	close_fd(&recorder->signal_fd);
 	host_close(recorder->host);
@@ -227,6 +228,8 @@ int recorder_run(const struct recorder_options *options, struct error *error)
 		status = block_signals(&recorder);
 	if (status == 0)
 		status = open_all(&recorder, error);
+	if (status < 0)
+		history_abandon(TAKE_PTR(recorder.history));
 	if (status < 0)
 		return error_set(error, status, "cannot record: %s", strerror(-status));
 	start_timers(&recorder);

@@ -7,6 +7,7 @@
  *	recorder_tick.c		one tick: sample, judge, keep, show
  *	recorder_events.c	what happens between ticks
  *	recorder_activity.c	what active threads do, each second
+ *	ended.c			what processes of a scope used that no tick saw
  *	recorder_losses.c	what the recorder itself could not do, counted
  *	recorder_answers.c	what clients of the socket can ask
  *	schedule, budget	when a tick is due, what it may cost

@@ -40,10 +40,21 @@ void recorder_begin_activity(struct recorder *recorder)
 	(void)history_set_meta(recorder->history, "activity_stacks", NULL, &error);
 }
 
+/* The first thing that goes is what one user has too much of. */
+static void limit_users(struct recorder *recorder)
+{
+	bool is_limited =
+		recorder->activity_budget.shed >= SHED_USERS || recorder->budget.shed >= SHED_USERS;
+
+	sampling_limit_activity(recorder->sampling, is_limited ? BUDGET_USER_THREADS : 0);
+}
+
 void recorder_plan_activity(struct recorder *recorder)
 {
-	if (is_due(recorder) && !recorder_sheds_activity(recorder))
-		sampling_plan_activity(recorder->sampling);
+	if (!is_due(recorder) || recorder_sheds_activity(recorder))
+		return;
+	limit_users(recorder);
+	sampling_plan_activity(recorder->sampling);
 }
 
 /* Drops what does not belong to the tree that is recorded. */
@@ -78,7 +89,8 @@ static uint64_t thread_count(const struct recorder *recorder)
 	return recorder->last.snapshot ? recorder->last.snapshot->task_count : 0;
 }
 
-int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, struct error *error)
+int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, bool shares_walk,
+			   struct error *error)
 {
 	struct activity *activity = sampling_activity(recorder->sampling);
 	uint64_t missed = schedule_taken(&recorder->activity_schedule, monotonic_ns());
@@ -90,6 +102,8 @@ int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, str
 		recorder->activity_missed += missed + 1;
 		return 0;
 	}
+	if (shares_walk)
+		begin_cpu_ns -= activity->walk_ns / 2;
 	keep_tree(recorder, activity);
 	note_stacks(recorder, activity);
 	walk.cost_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns;
@@ -121,10 +135,11 @@ void recorder_take_activity(void *context)
 		leave_out(recorder);
 		return;
 	}
+	limit_users(recorder);
 	status = sampling_take_activity(recorder->sampling, &error);
 	recorder_judge(recorder, &recorder->activity_fault, status, &error,
 		       "activity can be found");
-	status = recorder_keep_activity(recorder, begin_cpu_ns, &error);
+	status = recorder_keep_activity(recorder, begin_cpu_ns, false, &error);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
 	recorder_note_pending(recorder);

@@ -4,20 +4,26 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyze/anomaly/detector.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
+#include "model/syscall/syscall.h"
 #include "record/recorder_state.h"
 #include "record/server.h"
 #include "record/server_request.h"
 #include "render/record/record_json.h"
+#include "store/history/history_activity.h"
 
 #define EVENTS_DEFAULT 50
 #define EVENTS_MOST 10000
+#define HOTSPOT_NS (10 * NS_PER_SECOND)
 
 static struct json reply_writer(FILE *out)
 {
@@ -136,6 +142,46 @@ static int answer_events(void *context, const struct server_client *client,
 	return status;
 }
 
+/* What the threads of a process were found to do most. */
+struct hotspot {
+	char syscall[SYSCALL_NAME_SIZE]; /* "": in none */
+	uint64_t samples, all;
+};
+
+static int take_hotspot(void *context, const struct activity_group *group)
+{
+	struct hotspot *hotspot = context;
+
+	hotspot->all += group->samples;
+	if (!group->values[0] || hotspot->samples)
+		return 0;
+	snprintf(hotspot->syscall, sizeof(hotspot->syscall), "%s", group->values[0]);
+	hotspot->samples = group->samples;
+	return 0;
+}
+
+/* By the activity of the last seconds; where there is none, nothing is known. */
+static void write_hotspot(struct json *json, const struct recorder *recorder, int32_t pid)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const struct activity_query query = {
+		.span = { now_ns > HOTSPOT_NS ? now_ns - HOTSPOT_NS : 0, UINT64_MAX },
+		.pid = pid,
+		.keys = { ACTIVITY_BY_syscall },
+		.key_count = 1,
+	};
+	struct hotspot hotspot = { 0 };
+	struct error ignored = { 0 };
+
+	if (!recorder->has_activity ||
+	    history_activity(recorder->history, &query, take_hotspot, &hotspot, &ignored) < 0 ||
+	    !hotspot.samples)
+		return;
+	json_member_string(json, "syscall_hotspot", hotspot.syscall);
+	json_member_fixed(json, "syscall_hotspot_share",
+			  (double)hotspot.samples / (double)hotspot.all, 3);
+}
+
 /* What surrounds a process, or the host: for other programs that log it beside their own events. */
 static int answer_context(void *context, const struct server_client *client,
 			  const struct server_request *request, FILE *out, struct error *error)
@@ -160,6 +206,8 @@ static int answer_context(void *context, const struct server_client *client,
 		write_process(&json, recorder, client, (uint32_t)row);
 	else
 		host_sample_json(&json, &recorder->last.sample);
+	if (row >= 0 && sees(recorder, client, (uint32_t)row))
+		write_hotspot(&json, recorder, pid);
 	write_open_anomalies(&json, recorder, pid);
 	json_end_object(&json);
 	return 0;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
 #include "record/server.h"
@@ -53,18 +54,33 @@ static void write_event_line(struct recorder *recorder, const struct life_event 
 	rotated_lines_end(&recorder->lines);
 }
 
-int recorder_take_event(void *context, const struct life_event *event)
+static int take_event(struct recorder *recorder, const struct life_event *event)
 {
-	struct recorder *recorder = context;
 	struct error error = { 0 };
 	int status = history_add_event(recorder->history, event, &error);
 
+	if (recorder->options->tree_pid || recorder->options->cgroup)
+		ended_note(&recorder->ended, event);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
 	recorder_note_pending(recorder);
 	write_event_line(recorder, event);
 	server_publish_event(recorder->server, event);
 	return detector_take_event(recorder->detector, event, recorder_take_anomaly, recorder);
+}
+
+/* An OOM kill has its evidence with it: soon nobody can tell any more who was large then. */
+int recorder_take_event(void *context, const struct life_event *event)
+{
+	CLEANUP(text_free) struct text evidence = { 0 };
+	struct recorder *recorder = context;
+	struct life_event with_evidence = *event;
+
+	if (event->kind != LIFE_OOM || event->details)
+		return take_event(recorder, event);
+	detector_describe_oom(recorder->detector, event, &evidence);
+	with_evidence.details = text_string(&evidence);
+	return take_event(recorder, &with_evidence);
 }
 
 static void judge_events(struct recorder *recorder, int status)
@@ -140,7 +156,7 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 	return 0;
 }
 
-/* The processes that open anomalies concern; a new list takes a new sampling. */
+/* The processes that open anomalies concern; the sampling of others goes on with these. */
 static int plan_burst(struct recorder *recorder)
 {
 	const struct detector *detector = recorder->detector;
@@ -161,8 +177,8 @@ static int plan_burst(struct recorder *recorder)
 		free(pids);
 		return 0;
 	}
-	sampling_close(recorder->burst);
-	recorder->burst = NULL;
+	if (recorder->burst)
+		sampling_set_pids(recorder->burst, pids, count);
 	free(recorder->burst_pids);
 	recorder->burst_pids = pids;
 	recorder->burst_count = count;
@@ -197,7 +213,7 @@ static void keep_burst(struct recorder *recorder, const struct snapshot *snapsho
 		       "the store can be written");
 }
 
-/* Sampling fails only when a process has ended; the next tick closes its anomaly. */
+/* Once loaded, it stays so: what an anomaly concerns changes often. */
 void recorder_take_burst(void *context)
 {
 	struct recorder *recorder = context;

@@ -7,6 +7,7 @@
 
 #include "base/loop.h"
 #include "record/budget.h"
+#include "record/ended.h"
 #include "record/hook.h"
 #include "record/recorder.h"
 #include "record/rotated_lines.h"
@@ -56,6 +57,7 @@ struct recorder {
 	struct hooks hooks;
 	struct server *server; /* NULL: none */
 	struct recorder_tick last, previous;
+	struct ended_processes ended;	  /* of a scope, since the last tick */
 	uint64_t ticks;			  /* taken */
 	uint64_t pending;		  /* events since the last commit */
 	uint64_t begin_ns;		  /* CLOCK_MONOTONIC */
@@ -88,8 +90,12 @@ struct process_figures recorder_figures(const struct recorder *recorder, uint32_
 void recorder_begin_activity(struct recorder *recorder);
 /* Before a tick: lets its walk look at activity if that is due. */
 void recorder_plan_activity(struct recorder *recorder);
-/* After a walk that was to look at it; begin_cpu_ns is our CPU time when its cost began. */
-int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, struct error *error);
+/*
+ * After a walk that was to look at it; begin_cpu_ns is our CPU time when its cost began.  A walk that a
+ * tick shared costs each of them half.
+ */
+int recorder_keep_activity(struct recorder *recorder, uint64_t begin_cpu_ns, bool shares_walk,
+			   struct error *error);
 void recorder_take_activity(void *recorder);
 /* Whether it is left out to stay within the budget. */
 bool recorder_sheds_activity(const struct recorder *recorder);

@@ -3,8 +3,10 @@
  * One tick: takes a snapshot, judges it, and keeps and shows it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,12 +14,14 @@
 
 #include "analyze/anomaly/detector.h"
 #include "analyze/anomaly/host_figures.h"
+#include "analyze/anomaly/scope_figures.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "host/host.h"
+#include "model/record/activity.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
@@ -32,19 +36,29 @@ void recorder_tick_clear(struct recorder_tick *tick)
 	*tick = (struct recorder_tick){ 0 };
 }
 
+/* One that has ended is no member any more, but stays with its parent until that waits for it. */
+static bool is_in_tree(const struct recorder *recorder, const struct snapshot *snapshot,
+		       uint32_t row)
+{
+	const struct process *process = &snapshot->processes[row];
+	int32_t parent = snapshot_parent(snapshot, row);
+
+	return lifecycle_is_member(recorder->life, process->tgid, process->start_time_ns) ||
+	       (parent && lifecycle_is_member(recorder->life, parent, 0));
+}
+
 /* Drops the tasks of the snapshot that do not belong to the tree that is recorded. */
 static int keep_tree(struct recorder *recorder, struct snapshot *snapshot)
 {
 	CLEANUP(free_pointer) uint8_t *keep = calloc(snapshot->task_count + 1, 1);
+	char scope[32];
 
 	if (!keep)
 		return -ENOMEM;
-	for (uint32_t row = 0; row < snapshot->task_count; row++) {
-		const struct process *process = &snapshot->processes[snapshot->tasks[row].process];
-
-		keep[row] =
-			lifecycle_is_member(recorder->life, process->tgid, process->start_time_ns);
-	}
+	snprintf(scope, sizeof(scope), "tree of %" PRId32, recorder->options->tree_pid);
+	snapshot_set_fact_text(snapshot, FACT_filter, scope);
+	for (uint32_t row = 0; row < snapshot->task_count; row++)
+		keep[row] = is_in_tree(recorder, snapshot, snapshot->tasks[row].process);
 	return snapshot_keep(snapshot, keep);
 }
 
@@ -92,6 +106,21 @@ static void add_self(struct host_sample *sample, const struct host_sample *self)
 			host_sample_set(sample, (enum host_value)i, self->values[i]);
 }
 
+static void set_figures(struct recorder *recorder, struct recorder_tick *tick)
+{
+	const struct recorder_tick *before = &recorder->last;
+	const struct scope_work work = {
+		.before = before->snapshot,
+		.now = tick->snapshot,
+		.cpu_before = before->cpu,
+		.cpu_now = tick->cpu,
+		.ended_cpu_ns = ended_take(&recorder->ended, before, tick->snapshot),
+	};
+
+	host_figures(before->snapshot, tick->snapshot, &tick->sample);
+	scope_cpu_figure(&work, &tick->sample);
+}
+
 /* Takes a sample into `last`; what was there becomes `previous`. */
 static int take_sample(struct recorder *recorder, struct error *error)
 {
@@ -110,7 +139,7 @@ static int take_sample(struct recorder *recorder, struct error *error)
 		status = process_totals(tick.snapshot, METRIC_run_time_ns, &tick.cpu);
 	if (status < 0)
 		return error_set(error, status, "a sample was lost: %s", strerror(-status));
-	host_figures(recorder->last.snapshot, tick.snapshot, &tick.sample);
+	set_figures(recorder, &tick);
 	add_self(&tick.sample, &self);
 	recorder_tick_clear(&recorder->previous);
 	recorder->previous = recorder->last;
@@ -242,17 +271,19 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 					     recorder->activity_budget.shed :
 					     recorder->budget.shed),
 	};
+	const struct activity *activity = sampling_activity(recorder->sampling);
 	int status = 0, committed;
 
+	tick.cost_ns -= activity ? activity->walk_ns / 2 : 0;
 	if (recorder->budget.shed >= SHED_THREADS)
 		status = snapshot_fold_threads(recorder->last.snapshot);
 	if (status < 0)
 		recorder->missed++;
 	else
 		status = history_add_tick(recorder->history, &tick, error);
-	if (status == 0 && sampling_activity(recorder->sampling))
-		status =
-			recorder_keep_activity(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID), error);
+	if (status == 0 && activity)
+		status = recorder_keep_activity(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID), true,
+						error);
 	recorder_keep_losses(recorder);
 	committed = history_commit(recorder->history, error);
 	recorder->pending = 0;

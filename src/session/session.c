@@ -46,12 +46,21 @@ static int prepare(struct watch *watch, const struct session_options *options, s
 	return host_open(&watch->host, NULL, error);
 }
 
+static struct tracer_stack_options stack_options(const struct session_options *options)
+{
+	if (options->no_stacks)
+		return (struct tracer_stack_options){ 0 };
+	return (struct tracer_stack_options){ options->stack_frequency_hz,
+					      options->off_cpu_min_ns };
+}
+
 static int open_tracer(struct watch *watch, struct error *error)
 {
 	struct tracer_options wanted = {
 		.syscalls = !watch->options->no_syscalls && !watch->options->since_start,
 		.waits = !watch->options->no_critical_path && !watch->options->since_start,
 		.since_start = watch->options->since_start,
+		.stacks = stack_options(watch->options),
 	};
 	int status =
 		tracer_open(watch->host, watch->options->source, &wanted, &watch->tracer, error);
@@ -87,6 +96,7 @@ static int report_memory(struct watch *watch)
 /* Writes the manifest and the first lines.  If that fails, nothing is started. */
 static int write_metadata(struct watch *watch, struct error *error)
 {
+	struct tracer_stack_options stacks = stack_options(watch->options);
 	FILE *out = lines_begin(&watch->output.lines);
 	int status = tracer_report(watch->tracer, watch->run);
 
@@ -99,8 +109,10 @@ static int write_metadata(struct watch *watch, struct error *error)
 	if (status == 0 && !watch_is_attached(watch))
 		status = watch_report_hardware(watch);
 	if (status == 0)
-		status = phases_begin(&watch->phases, watch->host, watch->tracer,
-				      watch->run);
+		status = phases_begin(&watch->phases, watch->host, watch->tracer, watch->run);
+	if (status == 0)
+		status = stack_watch_open(watch->host, watch->tracer, &stacks, watch->run,
+					  &watch->stacks);
 	if (status < 0)
 		return no_memory(error);
 	if (!out)

@@ -25,14 +25,17 @@ struct session_options {
 	bool exclude_children; /* only the processes themselves count */
 	bool since_start;      /* of attach: counters begin with the process */
 	bool hardware_counters;
-	bool wait_all;	      /* wait also for members that outlive the command */
-	bool no_deadlocks;    /* do not search for them: the caller does */
-	bool quiet;	      /* no live line */
-	uint64_t interval_ns; /* shortest time between samples; 0: the default, adaptive */
-	uint64_t duration_ns; /* 0: no limit */
-	bool keeps_host;      /* fill in `host` of struct run */
-	FILE *lines;	      /* JSON lines go here; NULL: nowhere */
-	int live_fd;	      /* the terminal for the live line, or -1 */
+	bool no_stacks;		     /* neither of these then means anything: */
+	uint64_t stack_frequency_hz; /* stacks a second of a thread that computes */
+	uint64_t off_cpu_min_ns;     /* a block that lasts so long always has a stack */
+	bool wait_all;		     /* wait also for members that outlive the command */
+	bool no_deadlocks;	     /* do not search for them: the caller does */
+	bool quiet;		     /* no live line */
+	uint64_t interval_ns;	     /* shortest time between samples; 0: the default, adaptive */
+	uint64_t duration_ns;	     /* 0: no limit */
+	bool keeps_host;	     /* fill in `host` of struct run */
+	FILE *lines;		     /* JSON lines go here; NULL: nowhere */
+	int live_fd;		     /* the terminal for the live line, or -1 */
 };
 
 /* What session_run() returns besides the command's own status. */

@@ -12,7 +12,9 @@
 #include "base/text.h"
 #include "store/run/run_json.h"
 #include "base/lines.h"
+#include "collect/scope/scope_reader.h"
 #include "session/phase/phase_search.h"
+#include "trace/tracer_stack.h"
 
 /* At most this many processes in a line; the others are counted. */
 #define LINE_PROCESSES_MAX 64
@@ -271,4 +273,23 @@ int phases_finish(struct phase_watch *watch)
 	}
 	phases_sort(&watch->run->phases);
 	return report(watch);
+}
+
+void phases_append_scopes(const struct phase_watch *watch, int32_t pid,
+			  const struct tracer_stack_scopes *scopes, struct text *out)
+{
+	const struct phase_member *member = number_map_get(&watch->numbers, pid);
+	const struct phase_view *view = member ? member->view : NULL;
+
+	if (!view || !view->reader || view->traced.area_ns != scopes->area_ns)
+		return;
+	for (size_t i = 0; i < scopes->count; i++) {
+		const char *label = scope_reader_label(view->reader, scopes->labels[i]);
+
+		if (!*label) {
+			text_clear(out);
+			return;
+		}
+		text_format(out, "%s%s", i ? " > " : "", label);
+	}
 }

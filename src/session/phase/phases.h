@@ -23,7 +23,9 @@
 
 struct host;
 struct lines;
+struct text;
 struct tracer;
+struct tracer_stack_scopes;
 
 struct phase_member {
 	struct task_key key;
@@ -81,6 +83,12 @@ void phases_end(struct phase_watch *watch, const struct tree_process *process);
  * statistics of live programs, and updates the manifest.
  */
 int phases_finish(struct phase_watch *watch);
+/*
+ * Appends the labels of scopes that a thread of the process had open, outermost first, with " > "
+ * between them; nothing when a label is not known yet.
+ */
+void phases_append_scopes(const struct phase_watch *watch, int32_t pid,
+			  const struct tracer_stack_scopes *scopes, struct text *out);
 /* Returns the CPU time of searches since the last call. */
 uint64_t phases_take_cost(struct phase_watch *watch);
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "analyze/path/path_find.h"
+#include "analyze/segment/segment.h"
 #include "analyze/verdict/diagnosis.h"
 #include "host/wait/process_sockets.h"
 #include "model/tree/run.h"
@@ -237,6 +238,7 @@ static void finish_self(struct watch *watch)
 	if (proc_sample_thread(watch->host, NULL, watch->self, watch->self, &own) == 0)
 		self->peak_rss_bytes = (struct run_number){ own.has_peak, own.peak_rss_bytes };
 	self->missed_ticks = watch->samples.sampler.missed;
+	stack_watch_add_cost(watch->stacks, self);
 }
 
 static void write_states(struct watch *watch)
@@ -296,10 +298,15 @@ int watch_finish(struct watch *watch)
 	if (status == 0)
 		status = phases_finish(&watch->phases);
 	if (status == 0)
+		status = stack_watch_finish(watch->stacks);
+	if (status == 0)
 		status = finish_deadlock(watch);
+	if (status == 0)
+		status = segments_find(watch->run, &watch->run->segments);
 	finish_self(watch);
 	if (status == 0) {
 		write_states(watch);
+		run_json_stacks(&watch->output.lines, watch->run, PATIENCE_MS);
 		write_summary(watch);
 	}
 	return status;

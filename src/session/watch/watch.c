@@ -138,6 +138,8 @@ int watch_start(struct watch *watch)
 
 void watch_close(struct watch *watch)
 {
+	bool is_free = stack_watch_close(watch->stacks);
+
 	live_close(&watch->live);
 	tracer_close(watch->tracer);
 	if (watch->command.launch.pid > 0)
@@ -149,6 +151,7 @@ void watch_close(struct watch *watch)
 	lines_close(&watch->output.lines);
 	close_fd(&watch->signals.fd);
 	loop_close(&watch->loop);
-	host_close(watch->host);
+	if (is_free)
+		host_close(watch->host);
 	run_free(watch->run);
 }

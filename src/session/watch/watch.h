@@ -14,6 +14,7 @@
  *	watch_deadlock	threads that wait for each other		watch_deadlock.c
  *	hardware	counters of the processors, energy		watch_hardware.c
  *	watch_output	JSON lines					watch.c, base/lines.c
+ *	stacks		where in the code they are			session/stack
  */
 #ifndef SESSION_WATCH_H
 #define SESSION_WATCH_H
@@ -33,6 +34,7 @@
 #include "base/lines.h"
 #include "session/watch/live.h"
 #include "session/watch/sampler.h"
+#include "session/stack/stack_watch.h"
 #include "session/watch/limits.h"
 #include "trace/tracer.h"
 
@@ -140,6 +142,7 @@ struct watch {
 	struct watch_output output;
 	struct live live;
 	struct phase_watch phases;
+	struct stack_watch *stacks; /* NULL: there are none */
 	struct limits limits;
 	struct hardware_counters counters;
 	struct energy energy;

@@ -188,6 +188,7 @@ void watch_drain(struct watch *watch)
 	events->count = 0;
 	take_events(watch);
 	watch_take_signals(watch);
+	stack_watch_drain(watch->stacks, &watch->phases);
 	watch_take_ended(watch);
 	if (events->root_moved)
 		watch_follow_root(watch);

@@ -18,6 +18,8 @@
 #define WAITS_SHARE 0.5
 /* A wait that began this soon after watching began was already there before. */
 #define BEGINNING_NS 20000000
+/* Where threads stand at the end matters; stacks of waits before that only cost. */
+#define STACKS_OFF_CPU_NS NS_PER_SECOND
 /* For how long a deadlock of another process is searched for. */
 #define OTHER_NS NS_PER_SECOND
 
@@ -42,10 +44,15 @@ static bool can_be_watched(const struct process_state *found)
 	return !found->is_dead && !found->is_kernel_thread;
 }
 
-static void watch(struct why *why, uint64_t duration_ns)
+static void watch(struct why *why, const struct why_options *wanted)
 {
 	struct session_options options = {
-		.no_deadlocks = true, .quiet = true, .duration_ns = duration_ns, .live_fd = -1
+		.no_deadlocks = true,
+		.quiet = true,
+		.duration_ns = wanted->duration_ns,
+		.live_fd = -1,
+		.no_stacks = !wanted->stacks,
+		.off_cpu_min_ns = STACKS_OFF_CPU_NS,
 	};
 	uint64_t begin = monotonic_ns();
 	uint64_t spent;
@@ -63,8 +70,8 @@ static void watch(struct why *why, uint64_t duration_ns)
 	 * If it could not be watched, wait for the same time between the two states; not if it has
 	 * ended.
 	 */
-	if (!why->run && status != -ESRCH && spent < duration_ns)
-		sleep_for(duration_ns - spent);
+	if (!why->run && status != -ESRCH && spent < wanted->duration_ns)
+		sleep_for(wanted->duration_ns - spent);
 	why->watched_ns = why->run ? run_wall_ns(why->run) : monotonic_ns() - begin;
 }
 
@@ -345,8 +352,8 @@ static int add_threads(const struct host *host, struct why *why)
 	return status;
 }
 
-int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct why **ret,
-	    struct error *error)
+int why_ask(const struct host *host, int32_t pid, const struct why_options *options,
+	    struct why **ret, struct error *error)
 {
 	CLEANUP(why_free_pointer) struct why *why = calloc(1, sizeof(*why));
 	int status;
@@ -356,7 +363,7 @@ int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct w
 	status = process_state_read(host, pid, &why->before, error);
 	if (status < 0)
 		return status;
-	watch(why, duration_ns);
+	watch(why, options);
 	read_state_again(host, why);
 	judge(why);
 	status = add_threads(host, why);

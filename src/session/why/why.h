@@ -64,12 +64,17 @@ struct why {
 	ARRAY_OF(struct why_thread) threads; /* busiest first */
 };
 
+struct why_options {
+	uint64_t duration_ns;
+	bool stacks; /* also find out where in the code its threads stand: in run->profile */
+};
+
 /*
- * Watches the process for `duration_ns` and gives the answer.  0, or a negative errno with a
+ * Watches the process for a while and gives the answer.  0, or a negative errno with a
  * sentence: -ESRCH when there is no such process.
  */
-int why_ask(const struct host *host, int32_t pid, uint64_t duration_ns, struct why **ret,
-	    struct error *error);
+int why_ask(const struct host *host, int32_t pid, const struct why_options *options,
+	    struct why **ret, struct error *error);
 void why_free(struct why *why); /* NULL is allowed */
 CLEANUP_POINTER(why_free, struct why)
 
