@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "export/exporter.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
 #include "model/run/run_snapshot.h"
@@ -28,6 +29,9 @@
 #define REPORT_PATIENCE_S 10
 /* Bytes that a pipe with room takes without waiting. */
 #define REPORT_PIECE 4096
+#define FREQUENCY_HZ 99
+#define FREQUENCY_MOST_HZ 10000
+#define OFF_CPU_MIN_NS 1000000ull
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -82,30 +86,68 @@ static int refuse_name(const char *path, struct error *error)
 	CLEANUP(text_free) struct text endings = { 0 };
 
 	snapshot_file_append_endings(&endings, true);
+	text_append_string(&endings, ", ");
+	exporter_append_endings(&endings);
 	return error_set(error, -EINVAL,
 			 "cannot write to '%s': the name of the output ends in %s, or in .jsonl "
 			 "(JSON lines)",
 			 path, text_string(&endings));
 }
 
-static int choose_outputs(const struct option_list *outputs, bool may_print,
+/* The kinds of files: one of the snapshot's, JSON lines, and each exporter's. */
+static const void *kind_of(const char *path)
+{
+	static const char lines[] = ".jsonl", snapshot[] = ".tscope";
+
+	if (snapshot_file_keeps_runs(path))
+		return snapshot;
+	if (strcmp(path, "-") == 0 || ends_with(path, lines))
+		return lines;
+	return exporter_find(path);
+}
+
+static int check_exporter(const struct session_args *args, const char *path, struct error *error)
+{
+	const struct exporter *exporter = exporter_find(path);
+	int status = exporter->check ? exporter->check(error) : 0;
+
+	if (status < 0)
+		return status;
+	if (exporter->needs_stacks && args->no_stacks)
+		return error_set(error, -EINVAL,
+				 "'%s' is for stacks: leave out --no-stacks, or this -o", path);
+	return check_replaceable(path, error);
+}
+
+static int choose_output(const struct session_args *args, const char *path, bool may_print,
+			 struct session_options *ret, struct error *error)
+{
+	if (snapshot_file_keeps_runs(path)) {
+		ret->keeps_host = true;
+		return check_replaceable(path, error);
+	}
+	if (!exporter_find(path))
+		return choose_lines(path, may_print, &ret->lines, error);
+	ret->keeps_host = true;
+	return check_exporter(args, path, error);
+}
+
+static int choose_outputs(const struct session_args *args, bool may_print,
 			  struct session_options *ret, struct error *error)
 {
+	const char *const *paths = args->outputs.values;
 	int status = 0;
 
-	for (size_t i = 0; i < outputs->count && status == 0; i++) {
-		const char *path = outputs->values[i];
-		bool is_snapshot = snapshot_file_keeps_runs(path);
-
-		if (!is_snapshot && strcmp(path, "-") != 0 && !ends_with(path, ".jsonl"))
-			return refuse_name(path, error);
-		if (is_snapshot ? ret->keeps_host : ret->lines != NULL)
-			return error_set(error, -EINVAL,
-					 "-o names two files of one kind: '%s' is the second",
-					 path);
-		status = is_snapshot ? check_replaceable(path, error) :
-				       choose_lines(path, may_print, &ret->lines, error);
-		ret->keeps_host |= is_snapshot;
+	for (size_t i = 0; i < args->outputs.count && status == 0; i++) {
+		if (!kind_of(paths[i]))
+			return refuse_name(paths[i], error);
+		for (size_t other = 0; other < i; other++)
+			if (kind_of(paths[other]) == kind_of(paths[i]))
+				return error_set(
+					error, -EINVAL,
+					"-o names two files of one kind: '%s' is the second",
+					paths[i]);
+		status = choose_output(args, paths[i], may_print, ret, error);
 	}
 	return status;
 }
@@ -120,6 +162,21 @@ static int check_times(const struct session_args *args, struct error *error)
 	return 0;
 }
 
+static int check_stacks(const struct session_args *args, struct error *error)
+{
+	if (args->no_stacks && (args->frequency.given || args->off_cpu_min.given))
+		return error_set(
+			error, -EINVAL,
+			"--no-stacks leaves nothing for --frequency or --off-cpu-min to say");
+	if (args->frequency.given &&
+	    (args->frequency.value == 0 || args->frequency.value > FREQUENCY_MOST_HZ))
+		return error_set(error, -EINVAL, "--frequency is from 1 to %d", FREQUENCY_MOST_HZ);
+	if (args->off_cpu_min.given &&
+	    (args->off_cpu_min.value == 0 || args->off_cpu_min.value > INTERVAL_MOST_NS))
+		return error_set(error, -EINVAL, "--off-cpu-min is more than 0 and at most 1h");
+	return 0;
+}
+
 int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
 		      struct error *error)
 {
@@ -129,6 +186,10 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 		.no_critical_path = args->no_critical_path,
 		.exclude_children = args->exclude_children,
 		.hardware_counters = args->hardware_counters,
+		.no_stacks = args->no_stacks,
+		.stack_frequency_hz = args->frequency.given ? args->frequency.value : FREQUENCY_HZ,
+		.off_cpu_min_ns =
+			args->off_cpu_min.given ? args->off_cpu_min.value : OFF_CPU_MIN_NS,
 		.quiet = args->quiet,
 		.interval_ns = args->interval.value,
 		.duration_ns = args->duration.value,
@@ -137,7 +198,9 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 	int status = check_times(args, error);
 
 	if (status == 0)
-		status = choose_outputs(&args->outputs, may_print, &options, error);
+		status = check_stacks(args, error);
+	if (status == 0)
+		status = choose_outputs(args, may_print, &options, error);
 	*ret = options; /* the caller closes what was opened */
 	return status;
 }
@@ -189,20 +252,31 @@ static void write_patiently(int fd, const char *bytes, size_t length)
 	interrupt_writes(0);
 }
 
-int session_args_save(const struct session_args *args, const struct run *run, struct error *error)
+static int save_snapshot(const struct run *run, const char *path, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
 
+	if (run_to_snapshot(run, &snapshot) < 0)
+		return error_set(error, -ENOMEM, "out of memory: %s was not written", path);
+	return snapshot_file_write(snapshot, path, error);
+}
+
+int session_args_save(const struct session_args *args, const struct run *run, struct error *error)
+{
+	int first = 0;
+
 	for (size_t i = 0; i < args->outputs.count; i++) {
 		const char *path = args->outputs.values[i];
+		const struct exporter *exporter = exporter_find(path);
+		int status = 0;
 
-		if (!snapshot_file_keeps_runs(path))
-			continue;
-		if (run_to_snapshot(run, &snapshot) < 0)
-			return error_set(error, -ENOMEM, "out of memory: %s was not written", path);
-		return snapshot_file_write(snapshot, path, error);
+		if (snapshot_file_keeps_runs(path))
+			status = save_snapshot(run, path, error);
+		else if (exporter)
+			status = exporter_save(exporter, run, path, error);
+		first = first < 0 ? first : status;
 	}
-	return 0;
+	return first;
 }
 
 int session_args_report(const struct session_args *args, const struct run *run, struct error *error)

@@ -31,12 +31,15 @@ struct session_args {
 	bool no_critical_path;
 	bool exclude_children;
 	bool hardware_counters;
+	bool no_stacks;
+	struct option_number frequency;
+	struct option_number off_cpu_min;
 	const char *source;
 };
 
 /* clang-format off */
 #define SESSION_OPTIONS(args, duration_help)                                                       \
-	{ 'o', "output", OPTION_LIST, &(args).outputs, "FILE", "write it to a .tscope file at the end, or as JSON lines as things happen (.jsonl); or both", NULL }, \
+	{ 'o', "output", OPTION_LIST, &(args).outputs, "FILE", "write it to a .tscope file, as JSON lines (.jsonl), as a page for a browser (.html), as folded stacks (.folded) or for pprof (.pb.gz); give one -o for each", NULL }, \
 	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
 	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
@@ -45,6 +48,9 @@ struct session_args {
 	{ 0, "no-critical-path", OPTION_FLAG, &(args).no_critical_path, NULL, "do not record each wait: no critical path, no wakers", NULL }, \
 	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \
 	{ 0, "hardware-counters", OPTION_FLAG, &(args).hardware_counters, NULL, "count cycles, instructions, cache and branch misses; each context switch takes longer", NULL }, \
+	{ 'F', "frequency", OPTION_NUMBER, &(args).frequency, "HZ", "stacks a second of each thread that computes (default: 99)", NULL }, \
+	{ 0, "off-cpu-min", OPTION_DURATION, &(args).off_cpu_min, "TIME", "take a stack of every wait that lasts so long, and of some that are shorter (default: 1ms)", NULL }, \
+	{ 0, "no-stacks", OPTION_FLAG, &(args).no_stacks, NULL, "do not look where in the code the time goes", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how processes are followed", "bpf|connector|procfs" }
 /* clang-format on */
 
@@ -57,7 +63,10 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 		      struct error *error);
 void session_args_close(struct session_options *options);
 
-/* Writes the .tscope file, if -o names one.  0, or a negative errno with a sentence. */
+/*
+ * Writes the files that -o names, but those that were written line by line.  One that fails does
+ * not stop the others.  0, or a negative errno with a sentence.
+ */
 int session_args_save(const struct session_args *args, const struct run *run, struct error *error);
 
 /*

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "record/record_paths.h"
@@ -33,13 +31,14 @@ int store_args_open(const struct store_args *args, struct history **ret, struct 
 	return status < 0 ? status : history_open(path, ret, error);
 }
 
-struct history_span store_args_span(const struct store_args *args, uint64_t fallback_ns)
+struct history_span store_args_span(const struct store_args *args, struct history *history,
+				    uint64_t fallback_ns)
 {
-	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	uint64_t end_ns = history_end(history);
 	uint64_t age_ns = args->since.given ? args->since.value : fallback_ns;
 
 	return (struct history_span){
-		.from_unix_ns = age_ns && age_ns < now_ns ? now_ns - age_ns : 0,
+		.from_unix_ns = age_ns && age_ns < end_ns ? end_ns - age_ns : 0,
 		.to_unix_ns = UINT64_MAX,
 	};
 }

@@ -29,8 +29,12 @@ struct store_args {
 int store_args_path(const struct store_args *args, char ret[PATH_MAX], struct error *error);
 /* 0, or a negative errno with a sentence. */
 int store_args_open(const struct store_args *args, struct history **ret, struct error *error);
-/* From `since` ago, or `fallback_ns` ago (0: from the beginning), until now. */
-struct history_span store_args_span(const struct store_args *args, uint64_t fallback_ns);
+/*
+ * The last part of the recording, as long as `since` says, or `fallback_ns` (0: all of it): it counts from
+ * the end of the recording, as @-5m does, which for one that is being written is about now.
+ */
+struct history_span store_args_span(const struct store_args *args, struct history *history,
+				    uint64_t fallback_ns);
 
 /*
  * How rows are printed, for verbs that print one kind: a table for people, CSV, or an array of JSON

@@ -193,6 +193,10 @@ static void print_losses(FILE *out, const struct printing *printing)
 			"Activity was left out at %" PRIu64 " of %" PRIu64
 			" ticks, to stay within the budget.\n",
 			totals->ticks_without, totals->ticks);
+	if (totals->threads_left_out)
+		fprintf(out,
+			"%" PRIu64 " samples were left out, of users who had too many at once.\n",
+			totals->threads_left_out);
 	if (totals->stacks_left_out)
 		fprintf(out, "%" PRIu64 " stacks were left out: there were too many.\n",
 			totals->stacks_left_out);
@@ -244,6 +248,7 @@ static int print_json(struct history *history, struct printing *printing, struct
 	json_member_u64(&json, "missed", totals->missed);
 	json_member_u64(&json, "ticks_without", totals->ticks_without);
 	json_member_u64(&json, "samples", totals->samples);
+	json_member_u64(&json, "threads_left_out", totals->threads_left_out);
 	json_member_u64(&json, "stacks_left_out", totals->stacks_left_out);
 	json_member_text(&json, "reason", why_none(view));
 	json_member_text(&json, "no_stacks", view->no_stacks);

@@ -2,21 +2,15 @@
 #include "cli/parts/compare_input.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "analyze/compare/interval_snapshot.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/args/capture_args.h"
-#include "collect/capture.h"
+#include "cli/parts/two_captures.h"
 #include "model/snapshot/snapshot.h"
-#include "render/terminal.h"
 #include "store/recording.h"
 
 static void side_clear(struct input_side *side)
@@ -79,11 +73,77 @@ static int add_snapshot(struct input_side *side, struct snapshot *snapshot, stru
 	return no_memory(error);
 }
 
+/* The last ".." with neither "/" beside it nor an end of the name; NULL: it is not an interval. */
+static const char *find_dots(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = name + length; at-- > name + 1;) {
+		if (strncmp(at, "..", 2) != 0 || at[-1] == '/' || !at[2] || at[2] == '/')
+			continue;
+		return at;
+	}
+	return NULL;
+}
+
+bool compare_input_is_interval(const char *name)
+{
+	return access(name, F_OK) != 0 && find_dots(name);
+}
+
+/*
+ * The name of an interval's end: in the folder of its beginning, unless it has
+ * one; after FILE@TIME it may be just a time.
+ */
+static int name_end(const char *name, const char *dots, struct text *ret)
+{
+	const char *end = dots + 2;
+	const char *slash = memrchr(name, '/', (size_t)(dots - name));
+	const char *moment = memrchr(name, '@', (size_t)(dots - name));
+
+	if (slash && !strchr(end, '/'))
+		text_append(ret, name, (size_t)(slash - name) + 1);
+	text_append_string(ret, end);
+	if (moment && !strchr(end, '@') && !ret->failed && access(ret->data, F_OK) != 0) {
+		text_clear(ret);
+		text_append(ret, name, (size_t)(moment - name) + 1);
+		text_append_string(ret, end);
+	}
+	return ret->failed ? -ENOMEM : 0;
+}
+
+static int read_interval(const char *name, const char *dots, struct snapshot **ret,
+			 struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *from = NULL, *to = NULL;
+	CLEANUP(text_free) struct text first = { 0 }, last = { 0 };
+	int status;
+
+	text_append(&first, name, (size_t)(dots - name));
+	if (name_end(name, dots, &last) < 0 || first.failed)
+		return no_memory(error);
+	status = recording_read(first.data, &from, error);
+	if (status == 0)
+		status = recording_read(last.data, &to, error);
+	if (status == 0)
+		status = interval_snapshot_make(from, to, name, error);
+	if (status == 0)
+		*ret = TAKE_PTR(to);
+	return status;
+}
+
+static int read_name(const char *name, struct snapshot **ret, struct error *error)
+{
+	if (compare_input_is_interval(name))
+		return read_interval(name, find_dots(name), ret, error);
+	return recording_read(name, ret, error);
+}
+
 static int read_side(struct input_side *side, struct error *error)
 {
 	for (size_t i = 0; i < side->names.count; i++) {
 		struct snapshot *snapshot;
-		int status = recording_read(side->names.data[i], &snapshot, error);
+		int status = read_name(side->names.data[i], &snapshot, error);
 
 		if (status == 0)
 			status = add_snapshot(side, snapshot, error);
@@ -104,63 +164,29 @@ int compare_input_read(struct compare_input *input, char **words, struct error *
 	return status < 0 ? status : read_side(&input->after, error);
 }
 
-/* At 0 it clears the line. */
-static void show_progress(uint64_t left_ns)
-{
-	if (terminal_of(stderr).width == 0)
-		return;
-	if (left_ns)
-		fprintf(stderr, "\rcaptures again in %" PRIu64 " s   ",
-			(left_ns + NS_PER_SECOND - 1) / NS_PER_SECOND);
-	else
-		fprintf(stderr, "\r%*s\r", 32, "");
-}
-
-/* Waits, a second at a time; an interrupt ends the waiting early. */
-static void wait_until(uint64_t deadline_ns)
-{
-	sigset_t interrupt, old;
-	uint64_t now = clock_ns(CLOCK_BOOTTIME);
-	bool is_enough = false;
-
-	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
-	sigprocmask(SIG_BLOCK, &interrupt, &old);
-	while (now < deadline_ns && !is_enough) {
-		uint64_t left = deadline_ns - now;
-		uint64_t step = left % NS_PER_SECOND ? left % NS_PER_SECOND : NS_PER_SECOND;
-		struct timespec timeout = timespec_of_ns(step);
-
-		show_progress(left);
-		is_enough = sigtimedwait(&interrupt, NULL, &timeout) == SIGINT;
-		now = clock_ns(CLOCK_BOOTTIME);
-	}
-	show_progress(0);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-}
-
-static int capture_side(struct input_side *side, struct sampling *sampling, struct error *error)
-{
-	struct snapshot *snapshot;
-	int status = sampling_take(sampling, &snapshot, error);
-
-	return status < 0 ? status : add_snapshot(side, snapshot, error);
-}
-
 int compare_input_capture(struct compare_input *input, const struct capture_args *args,
 			  uint64_t wait_ns, struct error *error)
 {
-	CLEANUP(capture_input_close) struct capture_input source = { 0 };
-	int status = capture_input_open(&source, args, error);
-	uint64_t start_ns = clock_ns(CLOCK_BOOTTIME);
-	uint64_t deadline_ns;
+	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
+	int status = two_captures_take(args, wait_ns, &first, &second, error);
 
 	if (status == 0)
-		status = capture_side(&input->before, source.sampling, error);
-	if (status < 0)
-		return status;
-	if (__builtin_add_overflow(start_ns, wait_ns, &deadline_ns))
-		deadline_ns = UINT64_MAX;
-	wait_until(deadline_ns);
-	return capture_side(&input->after, source.sampling, error);
+		status = add_snapshot(&input->before, TAKE_PTR(first), error);
+	return status < 0 ? status : add_snapshot(&input->after, TAKE_PTR(second), error);
+}
+
+int compare_input_read_and_capture(struct compare_input *input, const char *word,
+				   const struct capture_args *args, uint64_t wait_ns,
+				   struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
+	int status = split_names(input, &input->before, word, error);
+
+	if (status == 0)
+		status = read_side(&input->before, error);
+	if (status == 0)
+		status = two_captures_take(args, wait_ns, &first, &second, error);
+	if (status == 0)
+		status = interval_snapshot_make(first, second, "now", error);
+	return status < 0 ? status : add_snapshot(&input->after, TAKE_PTR(second), error);
 }

@@ -10,6 +10,7 @@
 #ifndef CLI_COMPARE_INPUT_H
 #define CLI_COMPARE_INPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/collection/arena.h"
@@ -34,7 +35,10 @@ void compare_input_clear(struct compare_input *input);
 
 /*
  * Reads the files of two words: each is a name, or several with commas between
- * them.  A name with a comma that exists as a file is that file.  Returns 0, or
+ * them.  A name with a comma that exists as a file is that file.  So is a name
+ * with "..": else it is an interval, split at the last ".." that has no "/"
+ * beside it, and its end is in the folder of its beginning unless it has one.
+ * The end of an interval of a recording may be just a time: r.db@10:00..10:05.  Returns 0, or
  * an error with a sentence; the words are checked before the first file is
  * opened.
  */
@@ -48,5 +52,16 @@ int compare_input_read(struct compare_input *input, char **words, struct error *
  */
 int compare_input_capture(struct compare_input *input, const struct capture_args *args,
 			  uint64_t wait_ns, struct error *error);
+
+/*
+ * Reads one word, whose names are intervals, and makes the other side an interval
+ * of this host: now, and after the time.  Errors as both of the above.
+ */
+int compare_input_read_and_capture(struct compare_input *input, const char *word,
+				   const struct capture_args *args, uint64_t wait_ns,
+				   struct error *error);
+
+/* Whether a name is taken for an interval: it has the form, and no file is called so. */
+bool compare_input_is_interval(const char *name);
 
 #endif

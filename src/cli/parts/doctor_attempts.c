@@ -77,12 +77,23 @@ static void examine_activity(const struct host *host, struct attempts *attempts)
 		end(attempt, sampling_open(host, &wanted, &sampling, &attempt->reason));
 }
 
-void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives,
-		      struct attempts *activity)
+static void examine_stacks(const struct host *host, struct attempts *attempts)
 {
-	examine_activity(host, activity);
-	examine_tracers(host, tracers);
-	examine_lives(host, lives);
+	struct attempt *attempt = begin(host, attempts);
+
+	attempt->name = bpf_tracer.name;
+	attempt->needs = bpf_tracer.needs;
+	attempt->misses = "on the CPU what happens between two samples";
+	if (host->live)
+		attempt->state = tracer_try_stacks(host, &attempt->reason);
+}
+
+void attempts_examine(const struct host *host, struct doctor_attempts *ret)
+{
+	examine_activity(host, &ret->activity);
+	examine_tracers(host, &ret->tracers);
+	examine_stacks(host, &ret->stacks);
+	examine_lives(host, &ret->lives);
 }
 
 static void print_attempt(FILE *out, const struct attempt *attempt)

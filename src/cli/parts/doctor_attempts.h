@@ -24,9 +24,15 @@ struct attempts {
 	size_t count;
 };
 
-/* Tries all ways to follow a tree, and all sources of the events and the activity of a recording. */
-void attempts_examine(const struct host *host, struct attempts *tracers, struct attempts *lives,
-		      struct attempts *activity);
+struct doctor_attempts {
+	struct attempts tracers, stacks, lives, activity;
+};
+
+/*
+ * Tries all ways to follow a tree and to take its stacks, and all sources of the events and the activity of a
+ * recording.
+ */
+void attempts_examine(const struct host *host, struct doctor_attempts *ret);
 
 void attempts_print(FILE *out, const char *title, const struct attempts *attempts);
 void attempts_json(struct json *json, const char *key, const struct attempts *attempts);

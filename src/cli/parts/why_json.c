@@ -105,5 +105,6 @@ void why_print_json(FILE *out, const struct why *why)
 	for (size_t i = 0; i < why->threads.count; i++)
 		why_table_row(&table, why, &why->threads.data[i]);
 	json_end_array(&json);
+	why_json_stacks(&json, why);
 	json_end_object(&json);
 }

@@ -15,6 +15,11 @@ struct why;
 void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all);
 void why_print_json(FILE *out, const struct why *why);
 
+/* Where in the code its threads stand, for people, and as members of a JSON object. */
+struct json;
+void why_print_stacks(FILE *out, const struct why *why);
+void why_json_stacks(struct json *json, const struct why *why);
+
 /* Its threads as a table. */
 struct table;
 struct why_thread;

@@ -41,7 +41,7 @@ static const char key_words[] =
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
-	SINCE_OPTION(args.store, "so much of the recording, up to its end (default: 10m)"),
+	SINCE_OPTION(args.store, "the last TIME of the recording (default: 10m)"),
 	{ 0, "until", OPTION_TEXT, &args.until, "TIME", "up to this time instead, e.g. 10:05",
 	  NULL },
 	{ 0, "at", OPTION_TEXT, &args.at, "TIME", "only this second, e.g. 10:04:31", NULL },
@@ -150,11 +150,11 @@ static int find_span(struct history *history, struct history_span *ret, struct e
 	uint64_t end = UINT64_MAX;
 	int status = args.until ? read_instant(history, args.until, &end, error) : 0;
 
-	if (!find_extent(history, ret))
-		ret->to_unix_ns = end;
-	ret->from_unix_ns = ret->to_unix_ns < end ? ret->to_unix_ns : end;
-	ret->from_unix_ns -= ret->from_unix_ns > age ? age : ret->from_unix_ns;
-	ret->to_unix_ns = end;
+	if (status == 0 && !args.until) {
+		*ret = store_args_span(&args.store, history, DEFAULT_AGE_NS);
+		return 0;
+	}
+	*ret = (struct history_span){ end > age ? end - age : 0, end };
 	return status;
 }
 

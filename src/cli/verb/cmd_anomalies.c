@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/store_args.h"
+#include "render/page.h"
 #include "render/record/record_json.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"
@@ -25,7 +27,7 @@ static struct {
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
-	SINCE_OPTION(args.store, "those that began or ended in this time (default: 7d)"),
+	SINCE_OPTION(args.store, "those of the last TIME of the recording (default: 7d)"),
 	{ 0, "open", OPTION_FLAG, &args.open, NULL, "only those that are not over", NULL },
 	LIMIT_OPTION(args.view, "show the last N, 0 for all (default: 50)"),
 	FORMAT_OPTION(args.view, "text|json|csv"),
@@ -44,6 +46,28 @@ static int show(void *context, enum anomaly_change change, const struct anomaly 
 	return output->table->failed ? -ENOMEM : 0;
 }
 
+static int show_lines(void *context, enum anomaly_change change, const struct anomaly *anomaly)
+{
+	(void)change;
+	anomaly_lines(context, anomaly);
+	return 0;
+}
+
+static int show_text(struct history *history, const struct anomaly_query *query,
+		     struct error *error)
+{
+	CLEANUP(text_free) struct text lines = { 0 };
+	struct page page;
+	int status = history_anomalies(history, query, show_lines, &lines, error);
+
+	if (status < 0)
+		return status;
+	page_open(&page, stdout);
+	fputs(lines.length ? text_string(&lines) : "no anomalies\n", page.out);
+	return page_close(&page) < 0 || lines.failed ? error_set(error, -ENOMEM, "out of memory") :
+						       0;
+}
+
 int verb_anomalies(char **words, int count, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
@@ -51,7 +75,6 @@ int verb_anomalies(char **words, int count, struct error *error)
 	struct json json;
 	struct row_output output = { view_format(&args.view), &table, &json };
 	struct anomaly_query query = {
-		.span = store_args_span(&args.store, DEFAULT_AGE_NS),
 		.open_only = args.open,
 		.limit = view_limit(&args.view, 50),
 	};
@@ -59,8 +82,12 @@ int verb_anomalies(char **words, int count, struct error *error)
 
 	(void)words;
 	(void)count;
+	if (status == 0)
+		query.span = store_args_span(&args.store, history, DEFAULT_AGE_NS);
 	if (status < 0)
 		return status;
+	if (output.format == FORMAT_TEXT)
+		return show_text(history, &query, error);
 	anomaly_columns(&table);
 	row_output_begin(&output, "anomalies");
 	status = history_anomalies(history, &query, show, &output, error);

@@ -64,8 +64,8 @@ const struct command command_attach = {
 		"children, I/O. Of programs that use libtaskscope the report also lists the\n"
 		"scopes, with their time.\n"
 		"\n"
-		"The report goes to standard error, a .tscope or .jsonl file to -o FILE, and\n"
-		"with -o - JSON lines to standard output.",
+		"The report goes to standard error, files to -o FILE, and with -o - JSON lines to\n"
+		"standard output.",
 	.examples =
 		"taskscope attach -p 1234 -d 30s\thalf a minute of it\n"
 		"taskscope attach -p 1234 -d 1s --since-process-start\twhat it used since it began\n"

@@ -10,6 +10,7 @@
 #include "analyze/compare/compare_order.h"
 #include "analyze/compare/compare_sections.h"
 #include "analyze/compare/comparison.h"
+#include "analyze/digest/digest.h"
 #include "analyze/threshold/fail_on.h"
 #include "analyze/group/sort_spec.h"
 #include "analyze/verdict/losses.h"
@@ -18,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/parts/compare_input.h"
 #include "cli/parts/compare_judge.h"
+#include "cli/parts/compare_page.h"
 #include "cli/args/grouping_args.h"
 #include "render/compare/compare_view.h"
 #include "render/page.h"
@@ -31,9 +33,11 @@ static struct {
 	struct view_args view;
 	struct option_number wait;
 	const char *mode;
+	const char *output;
 	struct option_list fail_on;
 	bool fail_on_absent;
 	bool all;
+	bool all_metrics;
 } args;
 
 static const char section_help[] = "of "
@@ -57,8 +61,13 @@ static const struct option options[] = {
 	VERBOSE_OPTION(args.view, "also say why metrics without a shown row are absent"),
 	{ 'a', "all", OPTION_FLAG, &args.all, NULL,
 	  "also rows that did not change or are within noise", NULL },
+	{ 0, "all-metrics", OPTION_FLAG, &args.all_metrics, NULL,
+	  "also what is part of another row or repeats it, such as utime_ns", NULL },
 	COLUMNS_OPTION(args.view, COMPARE_COLUMNS),
 	FORMAT_OPTION(args.view, "text|json|csv"),
+	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
+	  "print nothing, but write a page for a browser (.html), with the flame graph of the difference; for runs",
+	  NULL },
 	{ 0, "fail-on", OPTION_LIST, &args.fail_on, "CONDITION",
 	  "exit 1 when it is true, e.g. 'pcomm=nginx wait_time_ns > +20%'; may be repeated", NULL },
 	{ 0, "fail-on-absent", OPTION_FLAG, &args.fail_on_absent, NULL,
@@ -91,20 +100,24 @@ static enum compare_mode mode_of(const char *name)
 
 static int check_words(char **words, int count, struct error *error)
 {
-	if (args.wait.given && count)
+	if (args.wait.given && (count > 1 || (count && !compare_input_is_interval(words[0]))))
 		return error_set(error, -EINVAL,
-				 "-d captures this host twice; it does not go with the file '%s'",
+				 "-d captures this host twice; with it goes one interval, A..B, or "
+				 "nothing, not the file '%s'",
 				 words[0]);
 	if (args.wait.given && args.wait.value == 0)
 		return error_set(error, -EINVAL, "-d needs a time above 0, such as 10s");
 	if (args.wait.given && args.capture.root)
 		return error_set(error, -EINVAL,
 				 "-d needs a living host: a recorded tree does not change");
+	if (args.wait.given && args.output)
+		return error_set(error, -EINVAL, "-o is for two runs, and -d captures this host");
 	if (args.wait.given)
 		return 0;
 	if (count != 2)
 		return error_set(error, -EINVAL,
-				 "compare needs two files, BEFORE and AFTER, or -d TIME; see "
+				 "compare needs two files or intervals, BEFORE and AFTER, or -d "
+				 "TIME; see "
 				 "`taskscope help compare`");
 	if (capture_args_given(&args.capture))
 		return error_set(error, -EINVAL,
@@ -153,11 +166,15 @@ static int parse_request(struct request *request, struct error *error)
 {
 	int status;
 
-	request->format = view_format(&args.view);
+	/* A page has what JSON has. */
+	request->format = args.output ? FORMAT_JSON : view_format(&args.view);
 	request->options.mode = mode_of(args.mode);
 	request->options.axis = view_axis(&args.view);
 	request->options.limit = view_limit(&args.view, ROWS_IN_TEXT);
 	request->options.unchanged = args.all;
+	/* A condition may be about a part. */
+	request->options.fold_parts = request->format == FORMAT_TEXT && !args.all_metrics &&
+				      !args.view.metrics && !args.fail_on.count;
 	status = grouping_args_read(&args.grouping, &request->options.grouping, error);
 	if (status == 0)
 		status = parse_columns(request, error);
@@ -204,6 +221,8 @@ static int print_view(const struct compare_view *view, enum view_format format)
 
 /* The comparison and what else the output needs. */
 struct answer {
+	struct comparison *base; /* the groups that the others share */
+	struct digest digest;
 	struct compare_order order; /* empty without -s */
 	struct comparison *comparison;
 	struct judgement judgement;
@@ -214,13 +233,16 @@ static void answer_clear(struct answer *answer)
 	compare_order_clear(&answer->order);
 	comparison_free(answer->comparison);
 	judgement_clear(&answer->judgement);
+	digest_clear(&answer->digest);
+	comparison_free(answer->base);
 }
 
-static int print(const struct request *request, const struct compare_input *input,
-		 const struct answer *answer)
+static int show(const struct request *request, const struct compare_input *input,
+		const struct answer *answer, struct error *error)
 {
 	struct compare_view view = {
 		.comparison = answer->comparison,
+		.digest = &answer->digest,
 		.axis = request->options.axis,
 		.before = files_of(&input->before),
 		.after = files_of(&input->after),
@@ -234,7 +256,16 @@ static int print(const struct request *request, const struct compare_input *inpu
 		.finding_count = answer->judgement.findings.count,
 	};
 
-	return print_view(&view, request->format);
+	int status;
+
+	if (args.output)
+		return compare_page_write(input, &view, args.output, error);
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	status = print_view(&view, request->format);
+	if (status < 0)
+		return error_set(error, status, "cannot show it: %s", strerror(-status));
+	fflush(stdout);
+	return 0;
 }
 
 static void print_count(uint64_t count, const char *what, bool *first)
@@ -264,14 +295,30 @@ static void print_left_out(const struct comparison *comparison)
 		fputs("; --all and -n 0 give all\n", stderr);
 }
 
+/* Groups the tasks once, and makes the digest, whatever the tables show. */
+static int make_digest(const struct compare_side *before, const struct compare_side *after,
+		       struct compare_options *shared, struct answer *answer, struct error *error)
+{
+	struct compare_options bare = *shared;
+	int status;
+
+	bare.metrics.count = 0;
+	bare.metrics_only = true;
+	status = comparison_new(before, after, &bare, &answer->base, error);
+	if (status < 0)
+		return status;
+	shared->like = answer->base;
+	return digest_make(&answer->digest, before, after, shared, answer->base, error);
+}
+
 static int compare(const struct request *request, const struct compare_input *input,
 		   struct answer *answer, struct error *error)
 {
 	struct compare_side before = side_of(&input->before), after = side_of(&input->after);
 	struct compare_options ordered = request->options;
-	int status = 0;
+	int status = make_digest(&before, &after, &ordered, answer, error);
 
-	if (request->sort.count)
+	if (status == 0 && request->sort.count)
 		status = compare_order_init(&answer->order, &request->sort, &before, &after,
 					    &ordered, error);
 	if (status == 0)
@@ -282,8 +329,11 @@ static int compare(const struct request *request, const struct compare_input *in
 		     error);
 }
 
-static int get_input(struct compare_input *input, char **words, struct error *error)
+static int get_input(struct compare_input *input, char **words, int count, struct error *error)
 {
+	if (args.wait.given && count)
+		return compare_input_read_and_capture(input, words[0], &args.capture,
+						      args.wait.value, error);
 	if (args.wait.given)
 		return compare_input_capture(input, &args.capture, args.wait.value, error);
 	return compare_input_read(input, words, error);
@@ -305,21 +355,23 @@ int verb_compare(char **words, int count, struct error *error)
 	CLEANUP(answer_clear) struct answer answer = { 0 };
 	int status = check_words(words, count, error);
 
+	if (status == 0 && args.output)
+		status = compare_page_check(args.output, error);
 	if (status == 0)
 		status = parse_request(&request, error);
 	if (status == 0)
-		status = get_input(&input, words, error);
+		status = get_input(&input, words, count, error);
+	if (status == 0 && args.output)
+		status = compare_page_check_input(&input, error);
 	if (status < 0)
 		return status;
 	drop_untraced(&request, &input);
 	status = compare(&request, &input, &answer, error);
 	if (status < 0)
 		return status;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	status = print(&request, &input, &answer);
+	status = show(&request, &input, &answer, error);
 	if (status < 0)
-		return error_set(error, status, "cannot show it: %s", strerror(-status));
-	fflush(stdout);
+		return status;
 	if (request.format == FORMAT_CSV)
 		print_left_out(answer.comparison);
 	judgement_print(&answer.judgement);
@@ -330,23 +382,30 @@ int verb_compare(char **words, int count, struct error *error)
 
 const struct command command_compare = {
 	.name = "compare",
-	.arguments = "[BEFORE AFTER]",
+	.arguments = "[BEFORE [AFTER]]",
 	.summary = "show what changed between two snapshots, what matters first",
 	.description =
 		"Compares two .tscope or .ctprof.zst files, two runs (.tscope or .jsonl of\n"
 		"`taskscope run -o`), or with -d two captures of this host, group by group and\n"
-		"metric by metric, and shows what changed: the rows with the largest share of\n"
-		"the host's change first, what is not shown counted.\n"
+		"metric by metric. First comes a digest: settings and limits that changed, limits\n"
+		"that were reached, and for each resource who moved most. Then all that changed:\n"
+		"the rows with the largest share of the host's change first, what is not shown\n"
+		"counted. What is part of another row, such as user time, takes --all-metrics.\n"
 		"\n"
 		"Two snapshots of one boot are an interval: threads are joined by identity, a\n"
 		"counter's change is the work done in between, also by threads that were born or\n"
-		"ended, and ratios are those of the interval. Everything else is compared as\n"
-		"populations: each side by itself, with rates by the lives of its tasks. auto\n"
-		"picks and says which; differences of the hosts are shown first. Runs are always\n"
-		"populations: each has all that its tasks did.\n"
+		"ended, and ratios are those of the interval. There is no percent: work is not\n"
+		"divided by a life's total. A group that was restarted is compared by the rates\n"
+		"of its two lives. Everything else is compared as populations: each side by\n"
+		"itself, with rates by the lives of its tasks. auto picks and says which. Runs\n"
+		"are always populations: each has all that its tasks did.\n"
 		"\n"
-		"BEFORE and AFTER may be lists with commas: several runs a side. Then the middle\n"
-		"run is shown with the smallest and largest; with three or more of each, rows\n"
+		"A..B C..D compares two intervals by what is done in a second, with percent; with\n"
+		"-d the second one is now. B is in the folder of A unless it has one, and may be\n"
+		"a time: r.db@10:00..10:05. A name that is a file is that file.\n"
+		"\n"
+		"BEFORE and AFTER may be lists with commas, of runs or intervals. Then the middle\n"
+		"one is shown with the smallest and largest; with three or more a side, rows\n"
 		"that differ no more than by chance (exact Mann-Whitney test, p above 0.10) are\n"
 		"folded away.\n"
 		"\n"
@@ -356,14 +415,16 @@ const struct command command_compare = {
 		"\n"
 		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
 		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. One\n"
-		"that no group is meant by, or that can never be true, is an error. With -d, an\n"
-		"interrupt ends the waiting and the comparison is of the time until then.",
+		"that no group is meant by, or of percent in one interval, is an error. With -d,\n"
+		"an interrupt ends the waiting and the comparison is of the time until then.",
 	.examples =
 		"taskscope compare before.tscope after.tscope\twhat moved, most important first\n"
 		"taskscope compare -d 10s -p 1234 -g thread\twhat the threads of a process do in ten seconds\n"
 		"taskscope compare a.tscope b.tscope -g cgroup --sections cgroup,limits\tcgroups: use and limits\n"
 		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
-		"taskscope compare a.tscope b.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
+		"taskscope compare a.tscope..b.tscope c.tscope..d.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
+		"taskscope compare a.tscope..b.tscope -d 10s\tthe same host then and now\n"
+		"taskscope compare a.tscope b.tscope -o diff.html\twhere in the code the time of two runs differs\n"
 		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
 	.exits = "1 when a condition of --fail-on is true",
 	.options = options,

@@ -52,7 +52,7 @@ struct findings {
 	struct snapshot *procfs; /* or NULL */
 	struct snapshot *memory; /* or NULL */
 	struct gate gates[GATE_COUNT];
-	struct attempts tracers, lives, activity;
+	struct doctor_attempts attempts;
 };
 
 static void findings_free(struct findings *findings)
@@ -116,7 +116,7 @@ static int examine(struct findings *findings, struct error *error)
 	if (status < 0)
 		return status;
 	gates_read(findings->host, findings->gates);
-	attempts_examine(findings->host, &findings->tracers, &findings->lives, &findings->activity);
+	attempts_examine(findings->host, &findings->attempts);
 	if (!findings->host->live)
 		return 0;
 	examine_procfs(findings);
@@ -201,9 +201,10 @@ static void print_text(FILE *out, const struct findings *findings)
 	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		print_source(out, findings, report_of(findings, i));
-	attempts_print(out, "Following a tree of processes", &findings->tracers);
-	attempts_print(out, "Events of a recording", &findings->lives);
-	attempts_print(out, "Activity of a recording", &findings->activity);
+	attempts_print(out, "Following a tree of processes", &findings->attempts.tracers);
+	attempts_print(out, "Stacks of a tree of processes", &findings->attempts.stacks);
+	attempts_print(out, "Events of a recording", &findings->attempts.lives);
+	attempts_print(out, "Activity of a recording", &findings->attempts.activity);
 	fputs("\nKernel:\n", out);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		print_gate(out, id, &findings->gates[id]);
@@ -270,9 +271,10 @@ static void print_json(FILE *out, const struct findings *findings)
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		json_source(&json, findings, report_of(findings, i));
 	json_end_array(&json);
-	attempts_json(&json, "tracers", &findings->tracers);
-	attempts_json(&json, "lifecycle_sources", &findings->lives);
-	attempts_json(&json, "activity_sources", &findings->activity);
+	attempts_json(&json, "tracers", &findings->attempts.tracers);
+	attempts_json(&json, "stack_sources", &findings->attempts.stacks);
+	attempts_json(&json, "lifecycle_sources", &findings->attempts.lives);
+	attempts_json(&json, "activity_sources", &findings->attempts.activity);
 	json_key(&json, "gates");
 	json_begin_array(&json);
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)

@@ -41,7 +41,7 @@ static const char kind_words[] =
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
-	SINCE_OPTION(args.store, "events of this long (default: 1h)"),
+	SINCE_OPTION(args.store, "those of the last TIME of the recording (default: 1h)"),
 	{ 0, "kind", OPTION_NAMES, &args.kinds, "LIST", "only these kinds, e.g. exit,oom",
 	  kind_words },
 	{ 'p', "pid", OPTION_NUMBER, &args.pid, "PID", "only of this process", NULL },
@@ -213,7 +213,6 @@ int verb_events(char **words, int count, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
 	struct event_query query = {
-		.span = store_args_span(&args.store, DEFAULT_AGE_NS),
 		.pid = (int32_t)args.pid.value,
 		.limit = view_limit(&args.view, EVENTS_IN_TEXT),
 	};
@@ -225,6 +224,8 @@ int verb_events(char **words, int count, struct error *error)
 		status = error_set(error, -EINVAL, "-p takes the number of a process");
 	if (status == 0)
 		status = store_args_open(&args.store, &history, error);
+	if (status == 0)
+		query.span = store_args_span(&args.store, history, DEFAULT_AGE_NS);
 	if (status < 0)
 		return status;
 	if (!args.follow)

@@ -33,7 +33,7 @@ static struct {
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
-	SINCE_OPTION(args.store, "this long (default: 1h)"),
+	SINCE_OPTION(args.store, "the last TIME of the recording (default: 1h)"),
 	{ 'p', "pid", OPTION_NUMBER, &args.pid, "PID", "of this process", NULL },
 	{ 0, "name", OPTION_TEXT, &args.name, "NAME", "of all processes of this name", NULL },
 	METRICS_OPTION(args.view, "the metric, or figures of the host (default: rss_bytes; of the "
@@ -53,9 +53,20 @@ static const enum host_value shown_of_host[] = {
 	HOST_VALUE_threads,
 };
 
+static const enum host_value shown_of_scope[] = {
+	HOST_VALUE_scope_cpu_percent,
+	HOST_VALUE_scope_rss_bytes,
+	HOST_VALUE_scope_memory_bytes,
+	HOST_VALUE_scope_threads,
+	HOST_VALUE_cpu_busy_percent,
+	HOST_VALUE_memory_used_bytes,
+	HOST_VALUE_load1,
+};
+
 struct host_columns {
 	enum host_value values[VALUES_MOST];
 	size_t count;
+	bool has_scope;
 };
 
 static int unknown_value(const char *name, size_t length, struct error *error)
@@ -71,11 +82,8 @@ static int unknown_value(const char *name, size_t length, struct error *error)
 
 static int read_host_columns(const char *list, struct host_columns *ret, struct error *error)
 {
-	if (!list) {
-		memcpy(ret->values, shown_of_host, sizeof(shown_of_host));
-		ret->count = ARRAY_SIZE(shown_of_host);
+	if (!list)
 		return 0;
-	}
 	while (*list) {
 		size_t length = strcspn(list, ",");
 		char name[64];
@@ -94,6 +102,18 @@ static int read_host_columns(const char *list, struct host_columns *ret, struct 
 		list += length + (list[length] == ',');
 	}
 	return 0;
+}
+
+/* What is shown when nothing was asked for. */
+static void choose_columns(struct host_columns *columns)
+{
+	const enum host_value *shown = columns->has_scope ? shown_of_scope : shown_of_host;
+	size_t count = columns->has_scope ? ARRAY_SIZE(shown_of_scope) : ARRAY_SIZE(shown_of_host);
+
+	if (columns->count)
+		return;
+	memcpy(columns->values, shown, count * sizeof(*shown));
+	columns->count = count;
 }
 
 struct shown {
@@ -131,14 +151,14 @@ static void show_samples(struct shown *shown, const struct kept_samples *kept)
 					 shown->columns.count);
 		else
 			put_sample(shown->output.table, sample, shown->columns.values,
-				   shown->columns.count);
+				   shown->columns.count, shown->columns.has_scope);
 	}
 }
 
 static int show_host(struct history *history, struct shown *shown, struct error *error)
 {
 	CLEANUP(kept_samples_free) struct kept_samples kept = { 0 };
-	struct history_span span = store_args_span(&args.store, DEFAULT_AGE_NS);
+	struct history_span span = store_args_span(&args.store, history, DEFAULT_AGE_NS);
 	int status = read_host_columns(args.view.metrics, &shown->columns, error);
 
 	if (status == 0)
@@ -146,7 +166,11 @@ static int show_host(struct history *history, struct shown *shown, struct error 
 					 &kept, error);
 	if (status < 0)
 		return status;
-	sample_columns(shown->output.table, shown->columns.values, shown->columns.count);
+	for (size_t i = 0; i < kept.samples.count; i++)
+		shown->columns.has_scope |= kept.samples.data[i].scope[0] != '\0';
+	choose_columns(&shown->columns);
+	sample_columns(shown->output.table, shown->columns.values, shown->columns.count,
+		       shown->columns.has_scope);
 	row_output_begin(&shown->output, "samples");
 	show_samples(shown, &kept);
 	return row_output_end(&shown->output, "no samples of that time", error);
@@ -234,7 +258,7 @@ static int show_process(struct history *history, struct shown *shown, struct err
 {
 	const char *name = args.view.metrics ? args.view.metrics : "rss_bytes";
 	struct series_query query = {
-		.span = store_args_span(&args.store, DEFAULT_AGE_NS),
+		.span = store_args_span(&args.store, history, DEFAULT_AGE_NS),
 		.pid = (int32_t)args.pid.value,
 		.name = args.name,
 		.limit = view_limit(&args.view, 60),
@@ -284,7 +308,8 @@ const struct command command_history = {
 		"Prints how a metric of a recording changed, oldest first. Counters are shown as\n"
 		"what was added in a second. Where full samples are gone, or the time is long, a\n"
 		"row is a minute: its least, mean and largest value. Without -p and --name it\n"
-		"shows figures of the host; as JSON all of them, unless -m names some.",
+		"shows figures of the host, and those of the tree or cgroup that was recorded\n"
+		"(scope_*); as JSON all of them, unless -m names some.",
 	.examples = "taskscope history --since 2h\tCPU, memory, load and pressure of the host\n"
 		    "taskscope history -p 1234 --since 2h -m rss_bytes\tmemory of a process\n"
 		    "taskscope history --name nginx -m run_time_ns\tCPU of all nginx processes\n"

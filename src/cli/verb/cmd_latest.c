@@ -134,8 +134,25 @@ static void print_anomalies(FILE *out, const json_t *anomalies)
 	fputs("\n", out);
 }
 
+/* What is recorded comes first; without a scope that is the host. */
+static void print_scope(FILE *out, const json_t *host, const char *scope)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	CLEANUP(text_free) struct text name = { 0 };
+
+	text_append_escaped(&name, scope, strlen(scope));
+	append_figure(&line, host, "scope_cpu_percent", ", CPU ", UNIT_LEVEL);
+	text_append_string(&line, line.length ? " of a core" : "");
+	append_figure(&line, host, "scope_rss_bytes", ", RSS ", UNIT_BYTES);
+	append_figure(&line, host, "scope_memory_bytes", ", memory ", UNIT_BYTES);
+	append_figure(&line, host, "scope_memory_limit_bytes", ", limit ", UNIT_BYTES);
+	append_figure(&line, host, "scope_threads", ", threads ", UNIT_COUNT);
+	fprintf(out, "%s: %s\n", text_string(&name), text_string(&line));
+}
+
 static void print_host(FILE *out, const json_t *host)
 {
+	const char *scope = json_string_value(json_object_get(host, "scope"));
 	CLEANUP(text_free) struct text when = { 0 };
 	CLEANUP(text_free) struct text line = { 0 };
 	uint64_t then_ns = (uint64_t)json_integer_value(json_object_get(host, "ts_ns"));
@@ -149,7 +166,10 @@ static void print_host(FILE *out, const json_t *host)
 	append_figure(&line, host, "memory_total_bytes", " of ", UNIT_BYTES);
 	append_figure(&line, host, "pressure_io_some_percent", ", I/O pressure ", UNIT_LEVEL);
 	append_figure(&line, host, "threads", ", threads ", UNIT_COUNT);
-	fprintf(out, "%s ago; %s\n", text_string(&when), text_string(&line));
+	fprintf(out, "%s ago\n", text_string(&when));
+	if (scope)
+		print_scope(out, host, scope);
+	fprintf(out, "host: %s\n", text_string(&line));
 }
 
 static void print_least(FILE *out, const json_t *processes)
@@ -226,10 +246,10 @@ const struct command command_latest = {
 	.arguments = "",
 	.summary = "the newest tick of a recorder",
 	.description =
-		"Asks the running recorder for its newest tick: figures of the host, processes\n"
-		"with their CPU (of one core, since the tick before) and memory, open anomalies.\n"
-		"Where no recorder runs, it reads the newest tick of the store and says how old\n"
-		"it is.",
+		"Asks the running recorder for its newest tick: figures of the host, and of the\n"
+		"tree or cgroup if one is recorded, processes with their CPU (of one core, since\n"
+		"the tick before) and memory, open anomalies. Where no recorder runs, it reads the\n"
+		"newest tick of the store and says how old it is.",
 	.examples = "taskscope latest\twhat the recorder sees\n"
 		    "taskscope latest --format json\tfor programs\n"
 		    "taskscope latest --store r.db\tthe end of a recording",

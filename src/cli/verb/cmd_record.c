@@ -29,7 +29,7 @@ static struct {
 	bool no_socket, no_events, activity, no_activity, quiet, print_config;
 } args = {
 	.interval = { .value = 5 * NS_PER_SECOND },
-	.events_per_second = { .value = 2000 },
+	.events_per_second = { .value = 5000 },
 	.keep_raw = { .value = DAY_NS },
 	.keep_minutes = { .value = 7 * DAY_NS },
 	.keep_events = { .value = 30 * DAY_NS },
@@ -58,7 +58,7 @@ static const struct option options[] = {
 	{ 0, "no-events", OPTION_FLAG, &args.no_events, NULL, "record no events of processes", NULL },
 	{ 0, "activity", OPTION_FLAG, &args.activity, NULL, "record what active threads do, each second (default, where BPF works)", NULL },
 	{ 0, "no-activity", OPTION_FLAG, &args.no_activity, NULL, "do not record that", NULL },
-	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 2000)", NULL },
+	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 5000)", NULL },
 	{ 0, "keep-raw", OPTION_DURATION, &args.keep_raw, "TIME", "keep full samples this long (default: 24h)", NULL },
 	{ 0, "keep-minutes", OPTION_DURATION, &args.keep_minutes, "TIME", "keep figures of each minute this long (default: 7d)", NULL },
 	{ 0, "keep-events", OPTION_DURATION, &args.keep_events, "TIME", "keep events this long (default: 30d)", NULL },

@@ -8,9 +8,11 @@
 #include "analyze/verdict/diagnosis.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/view_args.h"
 #include "cli/option.h"
+#include "export/exporter.h"
 #include "model/tree/run.h"
 #include "render/run/verdict_json.h"
 #include "store/run/run_json.h"
@@ -20,12 +22,16 @@
 
 static struct {
 	struct view_args view;
+	struct option_list outputs;
 } args;
 
 static const struct option options[] = {
 	FORMAT_OPTION(args.view, "text|json"),
 	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 8)"),
 	VERBOSE_OPTION(args.view, REPORT_VERBOSE_HELP),
+	{ 'o', "output", OPTION_LIST, &args.outputs, "FILE",
+	  "print nothing, but write a page for a browser (.html), folded stacks (.folded) or a profile for pprof (.pb.gz)",
+	  NULL },
 	{ 0 },
 };
 
@@ -38,6 +44,34 @@ static void print_text(const struct run *run, const struct diagnosis *diagnosis)
 		memory_note_missing();
 }
 
+/* Refuses a name before any file is written. */
+static int check_names(struct error *error)
+{
+	CLEANUP(text_free) struct text endings = { 0 };
+
+	exporter_append_endings(&endings);
+	for (size_t i = 0; i < args.outputs.count; i++)
+		if (!exporter_find(args.outputs.values[i]))
+			return error_set(
+				error, -EINVAL,
+				"cannot write to '%s': what report writes ends in one of %s",
+				args.outputs.values[i], text_string(&endings));
+	return 0;
+}
+
+static int save(const struct run *run, struct error *error)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < args.outputs.count; i++) {
+		const char *path = args.outputs.values[i];
+		int status = exporter_save(exporter_find(path), run, path, error);
+
+		first = first < 0 ? first : status;
+	}
+	return first;
+}
+
 int verb_report(char **words, int count, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
@@ -48,9 +82,13 @@ int verb_report(char **words, int count, struct error *error)
 		return error_set(error, -EINVAL,
 				 "report takes the file of a run (run -o FILE), or - for "
 				 "standard input");
-	status = recording_read_run(words[0], &saved, error);
+	status = check_names(error);
+	if (status == 0)
+		status = recording_read_run(words[0], &saved, error);
 	if (status < 0)
 		return status;
+	if (args.outputs.count)
+		return save(saved, error);
 	diagnose(saved, &diagnosis);
 	if (view_format(&args.view) == FORMAT_JSON)
 		run_json_summary(stdout, saved, diagnosis_json, &diagnosis, false);
@@ -72,9 +110,13 @@ const struct command command_report = {
 		"A .jsonl file that was cut off has no summary: the report is then put together\n"
 		"from the processes that ended and the last sample, and says so. Lines that\n"
 		"cannot be read are left out and counted. Of several runs in one file the last\n"
-		"is shown.",
+		"is shown.\n"
+		"\n"
+		"With -o it writes the run for other programs instead; several -o are allowed.",
 	.examples = "taskscope report build.tscope\tthe report of a build\n"
 		    "taskscope report build.tscope -v -n 0\twith all tables and rows\n"
+		    "taskscope report build.tscope -o build.html\tin a browser, with flame graphs\n"
+		    "taskscope report build.tscope -o build.folded\tits stacks for a flame graph\n"
 		    "taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
 		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
 	.options = options,

@@ -5,17 +5,23 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "analyze/compare/interval_snapshot.h"
+#include "analyze/group/forest.h"
 #include "analyze/group/group.h"
 #include "analyze/group/selection.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/capture_args.h"
 #include "cli/args/grouping_args.h"
+#include "cli/parts/show_sort.h"
+#include "cli/parts/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
 #include "render/sheet/sheet_view.h"
@@ -29,13 +35,23 @@ static struct {
 	struct capture_args capture;
 	struct grouping_args grouping;
 	struct view_args view;
+	struct option_number wait, interval, count;
+	bool forest;
 } args;
 
 static const struct option options[] = {
+	{ 'd', "duration", OPTION_DURATION, &args.wait, "TIME",
+	  "show what happens now: capture, again after TIME, and show what was done in a second",
+	  NULL },
+	{ 'i', "interval", OPTION_DURATION, &args.interval, "TIME",
+	  "show it again and again, TIME apart, until Ctrl-C", NULL },
+	{ 0, "count", OPTION_NUMBER, &args.count, "N", "with -i: so many times", NULL },
 	AXIS_OPTION(args.view),
-	SORT_OPTION(args.view, "METRIC",
-		    "order by a metric, tasks or group; :asc or :desc may follow (default: "
+	SORT_OPTION(args.view, "LIST",
+		    "order by metrics, tasks or group, each with :asc or :desc (default: "
 		    "run_time_ns)"),
+	{ 0, "forest", OPTION_FLAG, &args.forest, NULL,
+	  "processes, each below the one that started it", NULL },
 	METRICS_OPTION(args.view, "metrics to show, e.g. majflt,*_delay_total_ns"),
 	LIMIT_OPTION(args.view,
 		     "show the first N groups, 0 for all (default: 20 as text, else all)"),
@@ -77,58 +93,9 @@ struct request {
 	enum view_format format;
 	enum group_axis axis;
 	struct grouping_options grouping;
-	struct group_sort sort;
+	struct show_sort sort;
 	struct snapshot_view view;
 };
-
-static int parse_order(const char *word, struct group_sort *sort, struct error *error)
-{
-	if (strcmp(word, "asc") == 0)
-		sort->ascending = true;
-	else if (strcmp(word, "desc") == 0)
-		sort->ascending = false;
-	else
-		return error_set(error, -EINVAL, "-s takes METRIC:asc or METRIC:desc, not ':%s'",
-				 word);
-	return 0;
-}
-
-static int parse_sort_metric(const char *name, struct group_sort *sort, struct error *error)
-{
-	int id = metric_find(name);
-
-	if (id < 0)
-		return metric_unknown(name, "group|tasks", error);
-	if (metrics[id].kind == KIND_CATEGORY)
-		return error_set(error, -EINVAL,
-				 "cannot sort by %s: its values are words, not numbers", name);
-	sort->by = ORDER_METRIC;
-	sort->metric = id;
-	return 0;
-}
-
-/* METRIC, tasks or group, and the direction; by default names ascend. */
-static int parse_sort(const char *spec, struct group_sort *ret, struct error *error)
-{
-	struct group_sort sort = { .by = ORDER_TASKS };
-	size_t length = strcspn(spec, ":");
-	char name[64] = "";
-	int status = 0;
-
-	if (length >= sizeof(name))
-		return metric_unknown(spec, "", error);
-	memcpy(name, spec, length);
-	if (strcmp(name, "group") == 0)
-		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };
-	else if (strcmp(name, "tasks") != 0)
-		status = parse_sort_metric(name, &sort, error);
-	if (status == 0 && spec[length])
-		status = parse_order(spec + length + 1, &sort, error);
-	if (status < 0)
-		return status;
-	*ret = sort;
-	return 0;
-}
 
 /* A line of CSV is a task, a group or a reading; one file cannot mix them. */
 static int check_csv(const struct request *request, struct error *error)
@@ -161,8 +128,9 @@ static void choose_overview(struct request *request, const enum metric_id *ids, 
 	struct selection *shown = &request->view.metrics;
 
 	*shown = (struct selection){ 0 };
-	if (args.view.sort && request->sort.by == ORDER_METRIC)
-		selection_add(shown, request->sort.metric);
+	for (size_t i = 0; i < request->sort.count; i++)
+		if (request->sort.keys[i].by == ORDER_METRIC)
+			selection_add(shown, request->sort.keys[i].metric);
 	for (size_t i = 0; i < count; i++)
 		selection_add(shown, ids[i]);
 }
@@ -198,7 +166,9 @@ static int parse_request(struct request *request, struct error *error)
 	int status;
 
 	request->format = view_format(&args.view);
-	request->axis = view_axis(&args.view);
+	request->axis = args.forest && !args.view.group_by ? AXIS_PROCESS : view_axis(&args.view);
+	if (args.forest && request->axis != AXIS_PROCESS)
+		return error_set(error, -EINVAL, "--forest is of processes: -g process");
 	request->view.is_verbose = args.view.verbose;
 	request->view.limit = view_limit(&args.view, GROUPS_IN_TEXT);
 	status = grouping_args_read(&args.grouping, &request->grouping, error);
@@ -207,11 +177,12 @@ static int parse_request(struct request *request, struct error *error)
 	if (status == 0)
 		status = parse_sections(request, error);
 	if (status == 0 && args.view.sort)
-		status = parse_sort(args.view.sort, &request->sort, error);
+		status = show_sort_parse(args.view.sort, &request->sort, error);
 	if (status == 0)
 		status = parse_metrics(request, error);
-	if (status == 0 && args.view.sort && request->sort.by == ORDER_METRIC)
-		selection_add_first(&request->view.metrics, request->sort.metric);
+	for (size_t i = request->sort.count; i-- > 0 && status == 0;)
+		if (request->sort.keys[i].by == ORDER_METRIC)
+			selection_add_first(&request->view.metrics, request->sort.keys[i].metric);
 	return status;
 }
 
@@ -225,10 +196,19 @@ static void choose_run_metrics(struct request *request, const struct snapshot *s
 				ARRAY_SIZE(run_metrics));
 }
 
-/* Without -s: by time on a CPU, else by the first shown metric with numbers, else by tasks. */
+/*
+ * Without -s: the section of the heap by what lives there; else by time on a CPU, else by the
+ * first shown metric with numbers, else by tasks.
+ */
 static struct group_sort default_sort(const struct snapshot *snapshot,
-				      const struct selection *shown)
+				      const struct snapshot_view *view)
 {
+	const struct selection *shown = &view->metrics;
+
+	if (view->sections == 1u << SECTION_HEAP &&
+	    snapshot_measured(snapshot, METRIC_allocated_bytes))
+		return (struct group_sort){ .by = ORDER_METRIC,
+					    .metric = METRIC_live_heap_estimate };
 	if (snapshot_measured(snapshot, METRIC_run_time_ns))
 		return (struct group_sort){ .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
 	for (size_t i = 0; i < shown->count; i++) {
@@ -241,10 +221,47 @@ static struct group_sort default_sort(const struct snapshot *snapshot,
 	return (struct group_sort){ .by = ORDER_TASKS };
 }
 
+/* What happens now: two captures, as the interval between them. */
+static int take_interval(struct snapshot **ret, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
+	int status = two_captures_take(&args.capture, args.wait.value, &first, &second, error);
+
+	if (status == 0)
+		status = interval_snapshot_make(first, second, "now", error);
+	if (status == 0)
+		*ret = TAKE_PTR(second);
+	return status;
+}
+
+static int check_times(const struct request *request, int count, struct error *error)
+{
+	bool is_live = args.wait.given || args.interval.given;
+
+	if (is_live && (count || args.capture.root))
+		return error_set(
+			error, -EINVAL,
+			"-d and -i show this host as it is now; they do not go with a file "
+			"or a recorded tree");
+	if ((args.wait.given && !args.wait.value) || (args.interval.given && !args.interval.value))
+		return error_set(error, -EINVAL, "-d and -i need a time above 0, such as 1s");
+	if (args.count.given && (!args.interval.given || !args.count.value))
+		return error_set(error, -EINVAL,
+				 "--count says how often -i shows it, and is above 0");
+	if (args.wait.given && request->view.sections & READING_SECTIONS && args.view.sections)
+		return error_set(
+			error, -EINVAL,
+			"-d shows what tasks do; ask `taskscope compare -d` for sections of "
+			"readings (cgroups to host-details)");
+	return 0;
+}
+
 static int get_snapshot(char **words, int count, struct snapshot **ret, struct error *error)
 {
 	uint64_t number;
 
+	if (args.wait.given)
+		return take_interval(ret, error);
 	if (count == 0)
 		return capture_args_take(&args.capture, ret, error);
 	if (capture_args_given(&args.capture))
@@ -295,36 +312,71 @@ static int group(const struct request *request, const struct snapshot *snapshot,
 static int show(struct request *request, const struct snapshot *snapshot)
 {
 	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	CLEANUP(free_pointer) uint32_t *depths = NULL;
+	struct group_sort usual;
 	int status = group(request, snapshot, &grouping);
 
 	if (status < 0)
 		return status;
-	if (!args.view.sort)
-		request->sort = default_sort(snapshot, &request->view.metrics);
-	status = grouping_sort(grouping, &request->sort);
+	usual = default_sort(snapshot, &request->view);
+	status = show_sort_apply(&request->sort, &usual, grouping);
 	if (status < 0)
 		return status;
+	if (args.forest)
+		status = forest_order(grouping, &depths);
+	if (status < 0)
+		return status;
+	request->view.depths = depths;
 	request->view.grouping = grouping;
 	return print_view(request);
 }
 
-int verb_show(char **words, int count, struct error *error)
+static int show_once(struct request *request, char **words, int count, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	int status = get_snapshot(words, count, &snapshot, error);
+
+	if (status < 0)
+		return status;
+	if (snapshot_is_run(snapshot))
+		choose_run_metrics(request, snapshot);
+	selection_drop_untraced(&request->view.metrics, (const struct snapshot *const *)&snapshot,
+				1);
+	status = show(request, snapshot);
+	return status < 0 ? error_set(error, status, "cannot show it: %s", strerror(-status)) : 0;
+}
+
+/* Each time is on a deadline of its own, so that the pace is kept. */
+static int show_again(struct request *request, struct error *error)
+{
+	uint64_t deadline_ns = clock_ns(CLOCK_BOOTTIME), shown = 0;
+	int status = 0;
+
+	while (status == 0 && !ferror(stdout) && (!args.count.given || shown < args.count.value)) {
+		if (shown++ && two_captures_wait(deadline_ns))
+			break;
+		if (shown > 1 && request->format == FORMAT_TEXT)
+			putchar('\n');
+		status = show_once(request, NULL, 0, error);
+		fflush(stdout);
+		deadline_ns += args.interval.value;
+	}
+	return status;
+}
+
+int verb_show(char **words, int count, struct error *error)
+{
 	struct request request = { .format = FORMAT_TEXT };
 	int status = parse_request(&request, error);
 
 	if (status == 0)
-		status = get_snapshot(words, count, &snapshot, error);
+		status = check_times(&request, count, error);
 	if (status < 0)
 		return status;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (snapshot_is_run(snapshot))
-		choose_run_metrics(&request, snapshot);
-	selection_drop_untraced(&request.view.metrics, (const struct snapshot *const *)&snapshot,
-				1);
-	status = show(&request, snapshot);
-	return status < 0 ? error_set(error, status, "cannot show it: %s", strerror(-status)) : 0;
+	if (args.interval.given)
+		return show_again(&request, error);
+	return show_once(&request, words, count, error);
 }
 
 const struct command command_show = {
@@ -332,7 +384,9 @@ const struct command command_show = {
 	.arguments = "[FILE]",
 	.summary = "show a snapshot or a run by program, thread, cgroup or user",
 	.description =
-		"Shows a .tscope file, or without one captures this host now and shows that. Of\n"
+		"Shows a .tscope file, or without one captures this host now and shows that. With\n"
+		"-d it shows what happens now: what was done in a second between two captures,\n"
+		"CPU time as percent of one core (%cpu). -i shows it again and again. Of\n"
 		"a run (`taskscope run -o`, .tscope or .jsonl) it shows all tasks that there\n"
 		"were, ended ones too; those that used little are added up by program. A\n"
 		"file of ktstr (.ctprof.zst) is recognised by its content; a 0 in it that\n"
@@ -365,6 +419,10 @@ const struct command command_show = {
 		"taskscope show before.tscope\tthe busiest programs of a capture\n"
 		"taskscope show build.tscope\twhat the programs of a run used and waited for\n"
 		"taskscope show -g cgroup -s wait_time_ns\twho waits for a CPU now, by cgroup\n"
+		"taskscope show -g thread -s majflt,minflt\tby faults that waited, then by others\n"
+		"taskscope show --forest -n 0\twho started whom\n"
+		"taskscope show -d 1s\twho uses the CPU now\n"
+		"taskscope show -d 1s -i 5s --count 10\tten times, five seconds apart\n"
 		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
 		"taskscope show -g scope -m 'run_time_ns,scope_*'\twhat programs say that they do\n"
 		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"

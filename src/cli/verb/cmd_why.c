@@ -20,6 +20,7 @@
 static struct {
 	const char *pid;
 	struct option_number duration;
+	bool stacks;
 	struct view_args view;
 } args;
 
@@ -27,6 +28,8 @@ static const struct option options[] = {
 	{ 'p', "pid", OPTION_TEXT, &args.pid, "PID", "the process, or one of its threads", NULL },
 	{ 'd', "duration", OPTION_DURATION, &args.duration, "TIME",
 	  "how long to watch it (default: 2s)", NULL },
+	{ 0, "stacks", OPTION_FLAG, &args.stacks, NULL,
+	  "also show where in the code each waiting thread stands", NULL },
 	FORMAT_OPTION(args.view, "text|json"),
 	VERBOSE_OPTION(args.view,
 		       "show all threads and kernel stacks, not only what fits in 12 lines"),
@@ -62,6 +65,8 @@ static int print_page(const struct why *why, struct error *error)
 
 	page_open(&page, stdout);
 	why_print_text(page.out, &page.terminal, why, args.view.verbose);
+	if (args.stacks)
+		why_print_stacks(page.out, why);
 	return page_close(&page) < 0 ? error_set(error, -ENOMEM, "out of memory") : 0;
 }
 
@@ -69,16 +74,16 @@ int verb_why(char **words, int count, struct error *error)
 {
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(why_free_pointer) struct why *why = NULL;
-	uint64_t duration = DEFAULT_NS;
+	struct why_options wanted = { .stacks = args.stacks };
 	int32_t pid = 0;
 	int status = read_pid(words, count, &pid, error);
 
 	if (status == 0)
-		status = read_duration(&duration, error);
+		status = read_duration(&wanted.duration_ns, error);
 	if (status == 0)
 		status = host_open(&host, NULL, error);
 	if (status == 0)
-		status = why_ask(host, pid, duration, &why, error);
+		status = why_ask(host, pid, &wanted, &why, error);
 	if (status < 0)
 		return status;
 	if (view_format(&args.view) == FORMAT_JSON)
@@ -108,10 +113,14 @@ const struct command command_why = {
 		"glibc, and for all locks that keep their owner in the futex; conditions and\n"
 		"semaphores have none.\n"
 		"\n"
+		"With --stacks it says where in the code each thread waits, the innermost\n"
+		"function first; threads that wait in the same place are shown together.\n"
+		"\n"
 		"The process is never touched. Its children are watched too, and are judged\n"
 		"instead where it only waits for them. Without privileges less is known, and the\n"
 		"answer says what.",
 	.examples = "taskscope why -p 1234\twhat is it doing\n"
+		    "taskscope why -p 1234 --stacks\twith the functions in which its threads wait\n"
 		    "taskscope why -p 1234 -d 10s --format json\tlonger, for programs",
 	.options = options,
 	.words_max = 1,
