@@ -57,9 +57,12 @@ install: all	## install below PREFIX (DESTDIR is honoured)
 	@meson install -C build
 	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true # where the library is, if we may say so
 
-dist:		## write build-dist/taskscope-VERSION.tar.gz of what is committed
+dist: configure	## write build-dist/taskscope-VERSION.tar.gz of what is committed, with the page of reports made
+	@ninja -C build web/report.html
+	@grep -q @DOCUMENT@ build/web/report.html || { cat build/web/report.html; false; }
 	@mkdir -p build-dist
-	@git archive --prefix=$(RELEASE)/ -o build-dist/$(RELEASE).tar.gz HEAD
+	@git archive --prefix=$(RELEASE)/web/dist/ --add-file=build/web/report.html --prefix=$(RELEASE)/ \
+		-o build-dist/$(RELEASE).tar.gz HEAD
 
 deb: dist	## build Debian packages of that in build-deb, and check them with lintian
 	@$(PACKAGES) build deb

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a capture costs, next to the tools people use today, what a comparison costs, what it costs to
-run a command under taskscope (trees.py), to open a scope (scopes.py), and to keep a recording
+run a command under taskscope (trees.py), with stacks (stacks.py), to open a scope (scopes.py), and to keep a recording
 (recording.py): usage: run.py BUILD-FOLDER
 
 Starts idle threads, lets each tool look at them, and prints CPU time (user and kernel), best of
@@ -22,6 +22,7 @@ import typing
 
 import recording
 import scopes
+import stacks
 import trees
 
 QUICK = bool(os.environ.get("BENCH_QUICK"))
@@ -256,7 +257,7 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
 
 
 def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared,
-           watched, scoped, recorded):
+           watched, stacked, scoped, recorded):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -273,11 +274,11 @@ def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, h
         print(f"heap counters of {HEAP_THREADS:,} threads: {heap[0] * 1e3:.1f} ms, of which "
               f"{heap[1] * 1e3:.1f} ms are reading; the rest is finding out that the process has "
               "jemalloc\n")
-    for rows in [*trees.tables(watched), *scopes.tables(scoped), *recording.tables(recorded)]:
+    for rows in [*trees.tables(watched), *stacks.tables(stacked), *scopes.tables(scoped), *recording.tables(recorded)]:
         table(rows)
     promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
                 *sample_goals(costs, sampled),
-                *trees.goals(watched), *scopes.goals(scoped), *recording.goals(recorded)]
+                *trees.goals(watched), *stacks.goals(stacked), *scopes.goals(scoped), *recording.goals(recorded)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
            for text, value, limit, show in promised])
@@ -305,10 +306,11 @@ def main():
         heap = measure_heap(build, scratch)
         compared = measure_compare(build, scratch)
         watched = trees.measure(build, scratch)
+        stacked = stacks.measure(build, scratch)
         scoped = scopes.measure(build)
         recorded = recording.measure(build, scratch, Load, best)
     report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
-           scoped, recorded)
+           stacked, scoped, recorded)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands to be watched while they work: usage: work loop ROUNDS | storm COUNT | herd COUNT MS | clock
+ * Commands to be watched while they work: usage: work loop ROUNDS | timed ROUNDS | storm COUNT | herd COUNT MS | clock
  *
  *	loop	computes; always the same work for a number of rounds
+ *	timed	the same, and prints the nanoseconds of CPU time that it took
  *	storm	starts /bin/true so many times, one after another, and prints the CPU time of all
  *	herd	has so many children that sleep for so long
  *	clock	prints CLOCK_MONOTONIC as early as it can
@@ -36,6 +37,16 @@ static int loop(unsigned long rounds)
 	for (unsigned long i = 0; i < rounds; i++)
 		for (int j = 0; j < 1000000; j++)
 			state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return 0;
+}
+
+static int timed(unsigned long rounds)
+{
+	struct timespec used;
+
+	loop(rounds);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	printf("%" PRIu64 "\n", (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec);
 	return 0;
 }
 
@@ -81,10 +92,13 @@ int main(int count, char **words)
 		return print_clock();
 	if (count > 2 && strcmp(words[1], "loop") == 0)
 		return loop(number);
+	if (count > 2 && strcmp(words[1], "timed") == 0)
+		return timed(number);
 	if (count > 2 && strcmp(words[1], "storm") == 0)
 		return storm(number);
 	if (count > 3 && strcmp(words[1], "herd") == 0)
 		return herd(number, strtoul(words[3], NULL, 10));
-	fprintf(stderr, "usage: work loop ROUNDS | storm COUNT | herd COUNT MS | clock\n");
+	fprintf(stderr,
+		"usage: work loop ROUNDS | timed ROUNDS | storm COUNT | herd COUNT MS | clock\n");
 	return 2;
 }

@@ -23,13 +23,17 @@ packages() {
 	build	libmnl-dev		asks the kernel's taskstats
 	build	libelf-dev		reads programs; needed by libbpf too
 	build	libdw-dev		reads their debug information
+	build	libiberty-dev		demangles names of C++ and Rust functions
+	build	liblzma-dev		unpacks mini debug information
 	build	libjansson-dev		reads the JSON of .ctprof.zst files
-	build	zlib1g-dev		needed by libbpf
+	build	zlib1g-dev		profiles for pprof; needed by libbpf too
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
 	build	libsqlite3-dev		recordings
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
+	build	nodejs:node		bundles the page of reports; a part after ":" is a command that will do as well
+	build	npm:npm			fetches what that is made of
 	test	libcmocka-dev		unit tests
 	test	g++			C++ compiler: an example of the library
 	test	libclang-rt-14-dev	libFuzzer and clang's sanitizers
@@ -37,10 +41,13 @@ packages() {
 	test	libjemalloc2		allocator whose counters are read
 	test	libjemalloc-dev		the same, to be linked into a program
 	test	redis-tools		has the server, as a program to be looked at
+	test	xz-utils		packs mini debug information
 	test	strace			shows that a recorded root touches nothing of the live host
 	test	util-linux		setpriv, unshare
+	test	protobuf-compiler	takes profiles for pprof apart
 	test	qemu-system-x86		boots other kernels
 	test	busybox-static		the user space of those kernels
+	test	chromium		draws the page of reports
 	bench	procps			peers: ps, top
 	bench	libjemalloc2		allocator whose counters are read
 	bench	sysstat			peer: pidstat
@@ -104,6 +111,9 @@ packages() {
 wanted() {
 	for group in "$@"; do
 		packages | awk -v group="$group" '$1 == group { print $2 }'
+	done | while IFS=: read -r package command; do
+		[ -n "$command" ] && command -v "$command" >/dev/null && continue
+		echo "$package"
 	done
 }
 

@@ -58,7 +58,7 @@ class Copy:
         self.refresh()
         os.environ.update(CCACHE_BASEDIR=str(root), CCACHE_NOHASHDIR="1")
         if not (self.build / "build.ninja").exists():
-            self.must("meson", "setup", self.build, root, "-Dwerror=false")
+            self.must("meson", "setup", self.build, root, "-Dwerror=false", "-Dweb=disabled")
         self.must("ninja", "-C", self.build, "build.ninja")  # tests that are new
         targets = {target["id"]: target["filename"][0] for target in self.ask("--targets")}
         tests = (Test(entry, targets) for entry in self.ask("--tests")
