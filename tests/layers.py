@@ -30,7 +30,7 @@ BELOW = {
     "web": ["collect", "store", "render"],
     "export": ["store", "render"],
     "lib": [],
-    "cli": ["record", "session", "tui", "web"],
+    "cli": ["record", "session", "export", "tui", "web"],
     "bpf": [],
 }
 

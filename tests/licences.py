@@ -5,9 +5,9 @@ import pathlib
 import re
 import sys
 
-SUFFIXES = {".c", ".cc", ".def", ".h", ".job", ".map", ".py", ".scd", ".sh"}
+SUFFIXES = {".c", ".cc", ".css", ".def", ".h", ".job", ".js", ".map", ".mjs", ".py", ".scd", ".sh"}
 NAMES = {"Makefile", "rules", "meson.build", "meson_options.txt"}
-FOLDERS = [".", "bench", "bpf", "completions", "debian", "demo", "examples", "include", "man", "src", "tests", "tools"]
+FOLDERS = [".", "bench", "bpf", "completions", "debian", "demo", "examples", "include", "man", "src", "tests", "tools", "web"]
 
 # Text that tests read as data, not source.
 DATA = {"corpus", "data", "expected"}

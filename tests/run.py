@@ -22,7 +22,8 @@ import report
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Without optimization a build takes a third of the time, but gcc then warns of truncations that cannot be.
-SANITIZE = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=0"]
+# They need no page for a browser either.
+SANITIZE = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=0", "-Dweb=disabled"]
 NO_TRUNCATION = ["-Dc_args=-Wno-format-truncation"]
 
 # folder, compiler, options of `meson setup`, options of `meson test`

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON lines of a run, whoever wrote them: read, judged, shown; and what is written of them is
+ * JSON lines of a run, whoever wrote them: read, judged, shown, exported; and what is written of them is
  * read again.
  */
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "analyze/verdict/diagnosis.h"
 #include "base/error.h"
+#include "fuzz_export.h"
 #include "model/tree/run.h"
 #include "render/run/verdict_json.h"
 #include "store/run/run_json.h"
@@ -55,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out = fopen("/dev/null", "w");
 	if (out) {
 		write_run(run, out, true);
+		fuzz_export(run, out);
 		fclose(out);
 	}
 	out = open_memstream(&bytes, &length);

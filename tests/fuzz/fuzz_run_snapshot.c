@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A run in a .tscope file, whoever wrote it: the input is a file, or a payload that is compressed
- * and sealed as the writer would.  What can be read is judged, shown and written again.
+ * and sealed as the writer would.  What can be read is judged, shown, exported and written again.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +11,7 @@
 
 #include "analyze/verdict/diagnosis.h"
 #include "base/error.h"
+#include "fuzz_export.h"
 #include "model/run/run_snapshot.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
@@ -32,6 +33,7 @@ static void show(const struct run *run)
 	diagnose(run, &diagnosis);
 	run_text_report(out, run, &diagnosis, &options);
 	run_json_summary(out, run, diagnosis_json, &diagnosis, false);
+	fuzz_export(run, out);
 	fclose(out);
 }
 

@@ -11,6 +11,16 @@ SECOND = 10 ** 9
 # name of the expected file below compare-, words after `compare`; A B: ten seconds of one boot
 CASES = [
     ("interval.txt", ["A", "B", "-n", "6"]),
+    ("intervals.txt", ["EXT..RELOAD", "A..B", "-n", "6"]),
+    ("intervals.json", ["EXT..RELOAD", "A..B", "-m", "run_time_ns,rss_bytes,cpu_efficiency,policy",
+                        "--sections", "primary,derived"]),
+    ("intervals.csv", ["EXT..RELOAD", "A..B", "-g", "cgroup", "-m", "run_time_ns,rss_bytes"]),
+    ("intervals-comm.txt", ["EXT..RELOAD", "A..B", "-g", "comm", "-m", "run_time_ns,rchar"]),
+    ("intervals-runs.txt", ["EXT..RELOAD,EXT..RELOAD,EXT..RELOAD", "A..B,A..B,A..B", "-m",
+                            "run_time_ns,rss_bytes"]),
+    ("intervals-fail.txt", ["EXT..RELOAD", "A..B", "-m", "majflt", "--fail-on",
+                            "pcomm=work* run_time_ns > +20%", "--fail-on", "rchar > +5%"]),
+    ("all-metrics.txt", ["A", "B", "-n", "6", "--all-metrics", "--sections", "primary,delays"]),
     ("unchanged.txt", ["A", "B", "--all", "-n", "0", "-m", "run_time_ns,majflt,wait_max,state"]),
     ("interval.json", ["A", "B", "-m", "run_time_ns,rchar,rss_bytes,cpu_efficiency,policy,wait_max",
                        "--sections", "primary,derived"]),
@@ -212,6 +222,9 @@ def words_of(name, words):
             return word.lower() + ".ctprof.zst"
         return word.lower() + ".tscope" if re.fullmatch(r"[A-Z]+[0-9]?", word) else word
 
+    def files_of(word):
+        return ",".join("..".join(map(file_of, part.split(".."))) for part in word.split(","))
+
     form = name.rsplit(".", 1)[1].replace("txt", "text")
-    return [",".join(map(file_of, word.split(","))) for word in words[:2]] + words[2:] + [
+    return [files_of(word) for word in words[:2]] + words[2:] + [
         "--format", form]

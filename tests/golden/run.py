@@ -68,7 +68,14 @@ show -n many
 show --smaps=yes
 show -s policy
 show -s minflt:up
-show -s minflt,majflt
+show -s minflt,majfit
+show -s minflt,
+show --count 3
+show -d 0
+show --forest -g user
+show -d 1s --sections cgroups
+compare -d 1s a
+compare a..b
 show -m majflt,runtime_ns
 show --columns group,metrc
 show --columns group --format json
@@ -119,6 +126,16 @@ attach 12 -o none/x.jsonl
 run
 run -o - -- true
 run -o x.txt -- true
+run -F 0 -- true
+run -F 10001 -- true
+run -F fast -- true
+attach 12 --off-cpu-min 2h
+attach 12 --off-cpu-min 0
+attach 12 --no-stacks -F 99
+run --no-stacks -o x.folded -- true
+attach 12 -o a.folded -o b.folded
+report -o x.txt none.jsonl
+report -o x.folded none.jsonl
 run -d 0 -- true
 run --interval 999us -- true
 run -z -- true

@@ -46,6 +46,7 @@ void act_stays(void);
 
 /* Of waits. */
 void act_long_waits(void);
+void act_moved(void);
 void act_waits(void);
 
 #endif

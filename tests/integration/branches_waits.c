@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <linux/netlink.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -328,4 +329,125 @@ void act_waits(void)
 void act_long_waits(void)
 {
 	wait_in_every_way(20 * LONG_US);
+}
+
+#define MOVES_MOST 40
+#define NS_PER_US 1000ULL
+
+static int cpus[2];
+
+/* The first and the last that we may have. */
+static void cpus_find(void)
+{
+	cpu_set_t set;
+
+	NEED(sched_getaffinity(0, sizeof(set), &set) == 0);
+	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+		if (CPU_ISSET(i, &set))
+			cpus[0] = i;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			cpus[1] = i;
+}
+
+static void move(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	NEED(sched_setaffinity(pid, sizeof(set), &set) == 0);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / NS_PER_US;
+}
+
+static void compute(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+/* Reads from a pipe soon after its CPU came back to it: it has had more than its share by then. */
+static void read_unfairly(void *unused)
+{
+	uint64_t before = now_us(), now = before;
+	char byte;
+
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (; now - before < 1000; now = now_us())
+		before = now;
+	for (before = now; now - before < 2000; now = now_us())
+		;
+	(void)!read(pair[0], &byte, 1);
+	pause();
+}
+
+static pid_t start_there(void (*body)(void *))
+{
+	pid_t pid;
+
+	move(0, cpus[0]);
+	pid = start(body, NULL);
+	move(0, cpus[1]);
+	return pid;
+}
+
+static uint64_t run_delay_us(pid_t pid)
+{
+	unsigned long long ran, delay;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "re");
+	NEED(file && fscanf(file, "%llu %llu", &ran, &delay) == 2);
+	fclose(file);
+	return delay / NS_PER_US;
+}
+
+/* Moves one that just began to wait; whether the kernel counts that wait as one for the CPU. */
+static int is_moved_wrongly(pid_t pid)
+{
+	uint64_t before;
+
+	let_wait(pid, 0);
+	move(pid, cpus[1]);
+	before = run_delay_us(pid);
+	usleep(3 * LONG_US);
+	NEED(write(pair[1], "x", 1) == 1);
+	let_wait(pid, 0);
+	return run_delay_us(pid) - before >= 2 * LONG_US;
+}
+
+/*
+ * Since 6.12 one that had more than its share of a CPU sleeps on its run queue for a while.  If it is
+ * moved to another CPU then, the kernel counts all of its sleep as waiting for that.
+ */
+void act_moved(void)
+{
+	pid_t busy, pid;
+	int is_over = 0;
+
+	NEED(pipe2(pair, 0) == 0);
+	cpus_find();
+	busy = start_there(compute);
+	for (int i = 0; i < MOVES_MOST && !is_over; i++) {
+		pid = start_there(read_unfairly);
+		is_over = is_moved_wrongly(pid) || i == MOVES_MOST - 1;
+		if (is_over)
+			say("said=wait pid=%d reason=pipe\n", pid);
+		kill(pid, SIGKILL);
+		reap(pid);
+	}
+	kill(busy, SIGKILL);
+	reap(busy);
 }

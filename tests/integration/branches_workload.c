@@ -268,8 +268,8 @@ static const struct {
 	{ "kinds", act_kinds },	      { "many_wakers", act_many_wakers },
 	{ "signals", act_signals },   { "shared_descriptors", act_shared_descriptors },
 	{ "stays", act_stays },	      { "long_waits", act_long_waits },
-	{ "sleeps", act_sleeps },     { "waits", act_waits },
-	{ "wakers", act_wakers },
+	{ "moved", act_moved },	      { "sleeps", act_sleeps },
+	{ "waits", act_waits },	      { "wakers", act_wakers },
 };
 
 int main(int count, char **arguments)

@@ -84,6 +84,13 @@ class Activity(Case):
         self.assertTrue(found, role)
         return found
 
+    def check_stacks(self, function, stacks):
+        """A busy host has no time for all stacks, and their number is counted; but some are there."""
+        seen = [stack for stack in stacks if stack is not None]
+        self.assertTrue(seen)
+        for stack in seen:
+            self.assertIn(function, stack)
+
     def test_the_idle_thread_is_not_in_it(self):
         self.assertEqual(samples(self.store, self.threads.pid, self.threads.tids["idle"]), [])
 
@@ -99,25 +106,25 @@ class Activity(Case):
     def test_a_thread_in_short_sleeps(self):
         slept = [sample for sample in self.of("nap") if sample[0] == "S"]
         self.assertTrue(slept)
-        for _, wait, call, stack, scope, comm, _ in slept:
+        for _, wait, call, _, scope, comm, _ in slept:
             self.assertEqual((wait, call, scope, comm), ("timer", "clock_nanosleep", "nap often", "nap"))
-            self.assertIn("nanosleep", stack)
+        self.check_stacks("nanosleep", [sample[3] for sample in slept])
 
     def test_a_thread_that_waits_for_a_pipe(self):
         slept = [sample for sample in self.of("echo") if sample[0] == "S"]
         self.assertTrue(slept)
-        for _, wait, call, stack, scope, *_ in slept:
+        for _, wait, call, _, scope, *_ in slept:
             self.assertEqual((wait, call, scope), ("pipe", "read", None))
-            self.assertIn("pipe_read", stack)
+        self.check_stacks("pipe_read", [sample[3] for sample in slept])
 
     def test_a_thread_that_waits_uninterruptibly_is_in_each_look(self):
         found = self.of("parent")
         self.assertEqual(len(found), len({sample[6] for sample in found}))
         self.assertEqual(len(found), walks(self.store) - 1)
-        for state, wait, call, stack, *_ in found:
+        for state, wait, call, *_ in found:
             self.assertEqual((state, wait), ("D", "child"))
             self.assertIn(call, ["vfork", "clone"])
-            self.assertIn("clone", stack)
+        self.check_stacks("clone", [sample[3] for sample in found])
 
     def test_the_recorder_itself_is_not_in_it(self):
         recorder, = rows(self.store, "SELECT DISTINCT recorder_pid FROM host_samples")[0]

@@ -141,6 +141,9 @@ class Branches(support.TestCase):
             looks = told.events("thread", pid=said["pid"], tid=said["pid"], ended=0)
             self.assertLessEqual({look["now"] for look in looks[1:]}, set(reasons(said)))
 
+    def test_a_wait_that_the_kernel_counts_as_ready_time(self):
+        self.check_waits(self.follow("moved", options=["-i", "100"]), lambda said: [said["reason"]])
+
     def test_looks_at_a_thread_that_runs_add_up(self):
         script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
         told = Told("bpf", "/bin/sh", "-c", script, options=["-i", "20"])

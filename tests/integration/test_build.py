@@ -159,6 +159,16 @@ class Build(support.TestCase):
         self.assertFalse([source for source in sources if "/jemalloc/jemalloc" in source])
         self.ninja("src/collect/libcollect.a.p/jemalloc_no_jemalloc.c.o")
 
+    def test_a_build_without_the_page_says_why(self):
+        # Without what npm fetches, as where there is no network.
+        self.refuse_tool("npm")
+        folder = pathlib.Path(self.setup())
+        self.ninja("src/export/web_page.h")
+        self.assertTrue((folder / "web/report.html").read_text().startswith("npm could not fetch"))
+        self.meson("configure", str(folder), "-Dweb=disabled")
+        self.ninja("src/export/web_page.h")
+        self.assertEqual((folder / "web/absent.txt").read_text(), "taskscope was built with -Dweb=disabled\n")
+
     def test_manual_and_completions_are_made_without_the_program(self):
         cross = self.path("cross.ini")
         pathlib.Path(cross).write_text(CROSS)

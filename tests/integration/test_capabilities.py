@@ -65,6 +65,17 @@ class Capabilities(support.TestCase):
         summary = json.loads(pathlib.Path(self.path("own.jsonl")).read_text().splitlines()[-1])
         self.assertEqual(summary["tracer"], "bpf")
 
+    def test_stacks_do_not_tell_addresses_that_the_kernel_hides(self):
+        hidden = subprocess.run([*GIVEN, "grep", "-qv", "^0* ", "/proc/kallsyms"], check=False).returncode == 1
+        if not hidden:
+            self.skipTest("this kernel shows its addresses to everybody")
+        status, _, err = self.as_user(GIVEN, "run", "-o", "run.jsonl", "-o", "run.folded", "--", "sleep", "0.05")
+        self.assertEqual(status, 0, err)
+        text = pathlib.Path(self.path("run.jsonl")).read_text() + pathlib.Path(self.path("run.folded")).read_text()
+        self.assertIn("nanosleep;(hidden)_[k] ", text)
+        self.assertNotRegex(text, "0xffff[0-9a-f]{12}")
+        self.assertIn("CAP_SYSLOG", " ".join(err.split()))
+
     def test_what_needs_more_says_so(self):
         status, _, err = self.as_user(GIVEN, "attach", "--source", "bpf", "-d", "50ms", "-p", str(os.getpid()))
         self.assertEqual(status, 2)

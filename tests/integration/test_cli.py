@@ -189,6 +189,39 @@ class Show(support.TestCase):
         self.assertEqual(len(self.summary.splitlines()), 1)
         self.assertRegex(self.summary, r"\d+ threads of \d+ processes")
 
+    def test_what_happens_now_is_shown_by_rates(self):
+        shown = json.loads(self.accept("show", "-d", "1s", "-p", os.getpid(), "-m",
+                                       "run_time_ns,rss_bytes", "--format", "json"))
+        self.assertGreaterEqual(shown["interval_ns"], 10 ** 9)
+        (group,) = shown["groups"]
+        self.assertLess(group["metrics"]["run_time_ns"]["value"], 10 ** 9)
+        out = self.accept("show", "-d", "100ms", "-i", "200ms", "--count", "3", "-p", os.getpid())
+        self.assertEqual(out.count("%cpu is of one core"), 3)
+        self.assertEqual(len([line for line in out.splitlines() if line.startswith("group")]), 3)
+        out = self.accept("show", "-i", "100ms", "--count", "2", "-p", os.getpid())
+        self.assertEqual(out.count("run_time_ns"), 2)
+        for words, says in [(["-d", "1s", self.file], "-d"), (["-i", "0"], "above 0"),
+                            (["--count", "3"], "-i"), (["-d", "1s", "--sections", "cgroups"], "-d")]:
+            self.refuse("show", *words, says=says)
+
+    def test_a_forest_has_children_below_their_parents(self):
+        with subprocess.Popen(["sleep", "1000"]) as child:
+            out = self.accept("show", "--forest", "-n", "0", "-m", "run_time_ns")
+            child.kill()
+        lines = {pid: next(line for line in out.splitlines() if f"[{pid}]" in line)
+                 for pid in (os.getpid(), child.pid)}
+        indents = {pid: len(line) - len(line.lstrip()) for pid, line in lines.items()}
+        self.assertEqual(indents[child.pid], indents[os.getpid()] + 2)
+        self.assertLess(out.index(lines[os.getpid()]), out.index(lines[child.pid]))
+        self.refuse("show", "--forest", "-g", "user", says="-g process")
+
+    def test_several_keys_sort(self):
+        keys = [(-row["majflt"], -row["minflt"]) for row in json.loads(self.accept(
+            "show", self.file, "-g", "thread", "-s", "majflt,minflt", "--format", "json"))["threads"]]
+        self.assertEqual(keys, sorted(keys))
+        self.assertGreater(len(keys), 1)
+        self.refuse("show", self.file, "-s", "majflt,nonsense", says="nonsense")
+
     def test_every_axis_sorts_and_limits(self):
         for axis in ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user",
                      "scope", "container"]:
@@ -385,7 +418,7 @@ class Tables(support.TestCase):
              'echo "${COMPREPLY[@]}"; COMP_WORDS=(taskscope show -g ""); COMP_CWORD=3; _taskscope; '
              'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True)
         first, second = completed.stdout.splitlines()
-        self.assertEqual(first, "--format")
+        self.assertEqual(first, "--forest --format")
         self.assertIn("comm-exact", second)
         for shell in ["zsh", "fish"]:
             script = self.accept("--completions", shell)

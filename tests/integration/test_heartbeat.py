@@ -160,6 +160,15 @@ class JsonTest(HeartbeatTest):
             self.assertEqual(json.loads(line)["pid"], program.pid)
         self.assertEqual(json.loads(program.err.lines[-1])["kind"], "final")
 
+    def test_a_window_begins_with_the_heartbeat_before(self):
+        """And not with the program; a heartbeat may be late."""
+        def is_short(beat):
+            return 2 * (beat["window_ns"] or beat["elapsed_ns"]) < beat["elapsed_ns"]
+
+        program = self.program("steady", self.JSON)
+        wait_until(lambda: any(map(is_short, self.objects(program, "heartbeat"))))
+        self.assert_ends(program)
+
     def test_any_label_gives_valid_json(self):
         program = self.program("labels", self.JSON | {"TASKSCOPE_STALL": "off"})
         phase = self.objects(program, "phase")[0]

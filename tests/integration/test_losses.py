@@ -43,6 +43,8 @@ COUNTERS = {
                                   r"running_processes_omitted\":7199"),
     "segments_omitted": ("unit/analyze/test_path_find_edges.c", "path->segments_omitted > 0"),
     "threads_folded": ("integration/test_losses.py", "def test_more_threads_than_are_kept"),
+    "folded": ("unit/model/test_profile.c", "losses.folded, PROFILE_SAMPLES_MAX"),
+    "unnamed_frames": ("unit/model/test_profile.c", "losses.unnamed_frames, 1"),
     "processes_folded": ("integration/test_losses.py", "def test_more_processes_than_are_kept"),
 }
 COUNTER_NAME = re.compile(r'"((?:\w*_)?(?:omitted|folded|unseen_cpu_ns|missed_ticks|unnamed\w*))"')

@@ -160,24 +160,29 @@ class Anomalies(Case):
         script = pathlib.Path(self.path("hear"))
         script.write_text(f"#!/bin/sh\ncat >>{heard}\n")
         script.chmod(0o755)
-        with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy, \
-                Recorder(self, "-i", "200ms", "--threshold", "runaway_cpu_percent=5%", "--threshold",
-                         "runaway_cpu_duration=1s", "--on-anomaly", script) as recorder:
+        # A tree, since on a busy host so many others run away that not every command is started.
+        holder = subprocess.Popen(["sh", "-c", "(while :; do :; done) & echo $!; wait; sleep 1000"],
+                                  stdout=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(holder.wait)
+        self.addCleanup(os.killpg, holder.pid, signal.SIGKILL)
+        self.addCleanup(holder.stdout.close)
+        busy = int(holder.stdout.readline())
+        with Recorder(self, "-i", "200ms", "--tree", holder.pid, "--threshold", "runaway_cpu_percent=5%",
+                      "--threshold", "runaway_cpu_duration=1s", "--on-anomaly", script) as recorder:
             try:
                 def found(state):
                     return [anomaly for anomaly in
                             self.read_json("anomalies", "--store", recorder.store)["anomalies"]
-                            if anomaly.get("pid") == busy.pid and anomaly["state"] == state]
+                            if anomaly.get("pid") == busy and anomaly["state"] == state]
 
                 support.wait_until(lambda: found("open"))
-                self.assertTrue(any(anomaly["pid"] == busy.pid for anomaly in
-                                    recorder.ask("context", pid=busy.pid)["anomalies"]))
+                self.assertTrue(any(anomaly["pid"] == busy for anomaly in
+                                    recorder.ask("context", pid=busy)["anomalies"]))
                 self.assertIn("runaway_cpu", self.read("anomalies", "--open", "--store", recorder.store))
                 self.assertRegex(self.read("latest", "--socket", recorder.socket),
                                  r"\n  [a-z]+ runaway_cpu: .* of a CPU, and has used 5.00 % or more for ")
             finally:
-                busy.kill()
-            busy.wait()
+                os.kill(busy, signal.SIGKILL)
             closed = support.wait_until(lambda: found("close"))
             self.assertEqual(len(closed), 1)
             self.assertEqual(closed[0]["rule"], "runaway_cpu")
@@ -186,7 +191,7 @@ class Anomalies(Case):
 
             def told():
                 lines = pathlib.Path(heard).read_text().splitlines() if os.path.exists(heard) else []
-                return [line for line in map(json.loads, lines) if line.get("pid") == busy.pid] or None
+                return [line for line in map(json.loads, lines) if line.get("pid") == busy] or None
 
             support.wait_until(lambda: (told() or []) and len(told()) == 2)
             self.assertEqual([line["state"] for line in told()], ["open", "close"])
@@ -212,6 +217,17 @@ class Reading(Case):
         found = self.read_json("compare", f"{recorder.store}@-400ms", f"{recorder.store}@latest",
                                "-g", "process", "-n", "0")
         self.assertIn(str(workload.pid), json.dumps(found))
+
+    def test_two_intervals_of_a_recording_are_compared(self):
+        with Recorder(self, "-i", "200ms") as recorder:
+            recorder.next_tick(24)  # spans are long enough for a busy host that misses some
+        store = recorder.store
+        for first, second in [(f"{store}@-4s..-2500ms", f"{store}@-1500ms..latest"),
+                              (f"{store}@-4s..{os.path.basename(store)}@-2500ms",
+                               f"{store}@-1500ms..latest")]:
+            found = self.read_json("compare", first, second, "-n", "0")
+            self.assertEqual(found["mode"], "intervals")
+            self.assertIn("per_second", {row["values"] for row in found["rows"]})
 
     def test_without_a_recorder_the_store_is_read(self):
         with Recorder(self, "-i", "200ms") as recorder:
@@ -294,6 +310,20 @@ class Hardship(Case):
         for words in (["--tree", str(2**22 + 1)], ["--cgroup", "/no/such/group"]):
             self.refuse("record", *words, "--store", store, "--no-socket", says=words[1])
             self.assertFalse(os.path.exists(store))
+
+    def test_a_recorder_that_cannot_begin_leaves_no_store(self):
+        store = self.path("none.db")
+        with Recorder(self, "-i", "1h", "--no-activity") as other:
+            self.refuse("record", "--store", store, "--socket", other.socket, says=other.socket)
+            self.assertFalse(os.path.exists(store))
+            self.refuse("record", "--store", other.store, "--socket", self.path("s"), says="is in use")
+        self.assertTrue(os.path.exists(other.store))
+        self.refuse("record", "--store", store, "--no-socket", "--jsonl", "/proc/none/r.jsonl", says="r.jsonl")
+        self.assertFalse(os.path.exists(store))
+        self.assertFalse(os.path.exists(store + "-wal"))
+        # One that was there stays.
+        self.refuse("record", "--store", other.store, "--no-socket", "--jsonl", "/proc/none/r.jsonl", says="r.jsonl")
+        self.read("verify", other.store)
 
     def test_settings_can_be_printed_and_read_again(self):
         config = pathlib.Path(self.path("r.conf"))

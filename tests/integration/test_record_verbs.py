@@ -55,8 +55,9 @@ class Verbs(support.TestCase):
             "5900,1000000000,nobody,made-9,,,52428800,4,8,made --number 49",
             "5800,1000000000,nobody,made-8,,,51380224,4,8,made --number 48"])
         self.assertEqual(len(self.lines("latest", "--format", "csv")), 1 + 50)
-        age, anomalies, empty, head, *rows = self.lines("latest")
-        self.assertIn(" ago; ", age)
+        age, host, anomalies, empty, head, *rows = self.lines("latest")
+        self.assertRegex(age, " ago$")
+        self.assertRegex(host, "^host: ")
         self.assertEqual((anomalies, empty), ("0 open anomalies", ""))
         self.assertEqual(head.split()[:3], ["pid", "user", "program"])
         self.assertEqual(rows[0], "5900  nobody  made-9   -          -  50.0 MiB        4      8  made --number 49")
@@ -67,8 +68,9 @@ class Verbs(support.TestCase):
 
     def test_events_are_chosen_by_kind_process_and_number(self):
         insert(self.store, "events", EVENTS)
-        self.assertEqual(self.lines("events"), ["no events"])  # of the last hour
-        found = self.lines("events", "--since", "9999d", "--format", "csv")
+        # The end of the recording is what counts, not now.
+        self.assertEqual(len(self.lines("events", "--since", "94s", "--format", "csv")), 1 + 19)
+        found = self.lines("events", "--format", "csv")
         self.assertEqual(len(found), 1 + 20 + len(EVENTS))
         self.assertEqual(found[2:5], [f"{BEGIN}000000001,exit,7,1,70,sh,3,,,,2000000000,4194304,,,sh -c x,",
                                       f"{BEGIN}000000002,exit,8,1,80,sleep,,9,5,,,,,,,",
@@ -90,16 +92,18 @@ class Verbs(support.TestCase):
 
     def test_anomalies_that_are_open_and_all(self):
         insert(self.store, "anomalies", ANOMALIES)
-        rows = self.cells("anomalies", "--since", "9999d")[1:]
-        self.assertEqual([row[2:] for row in rows], [
-            ["open", "zombie", "low", "8", "sleep", "31", "nobody", "waits"],
-            ["60.0", "s", "runaway_cpu", "medium", "7", "sh", "99", "%", "it", "runs"]])
+        # What happened is there however narrow the terminal is.
+        self.assertEqual([row[2:] if row[0][0] == "2" else row for row in self.cells("anomalies")], [
+            ["open", "zombie", "low", "peak", "31"], ["nobody", "waits"],
+            ["60.0", "s", "runaway_cpu", "medium", "peak", "99", "%"], ["it", "runs"]])
+        self.assertTrue(all(len(line) <= 80 for line in self.lines("anomalies")))
         self.assertEqual(self.lines("anomalies", "--open", "--format", "csv")[1:], [
             f"{BEGIN + 1}000000000,,zombie,open,low,8,80,sleep,31,31,30,count,,nobody waits"])
-        self.assertEqual(self.lines("latest")[1], "1 open anomaly")
+        self.assertEqual(self.lines("latest")[2], "1 open anomaly")
 
     def test_the_past_of_a_process_of_a_name_and_of_the_host(self):
-        self.assertEqual(self.lines("history", "-p", "1000"), ["nothing of that time"])
+        self.assertEqual(self.lines("history", "-p", "1"), ["nothing of that time"])
+        self.assertEqual(len(self.lines("history", "-p", "1000", "--since", "11s", "--format", "csv")), 1 + 3)
         self.assertEqual(self.lines("history", "-p", "1000", "-n", "2", "--since", "9999d", "--format", "csv"), [
             "ts_ns,pid,start_time_ns,comm,value,least,most,resolution",
             f"{BEGIN + 90}000000000,1000,1000000000,made-0,1048576,1048576,1048576,sample",

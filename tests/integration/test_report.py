@@ -63,7 +63,9 @@ class Whole(ReportCase):
         out = self.report(self.file, "--format", "json")
         self.assertEqual(json.loads(out), self.lines[-1])
         again = self.report(self.write("summary.json", out.encode()), "--format", "json")
-        self.assertEqual(again, out)
+        # The stacks are in lines of their own.
+        self.assertEqual(json.loads(again), {key: value for key, value in json.loads(out).items()
+                                             if key != "profile"})
 
     def test_standard_input_is_a_file(self):
         with open(self.file, "rb") as file:
@@ -95,7 +97,12 @@ class Whole(ReportCase):
         if "wait_lock_ns" in summary:
             waits = sum(summary[f"wait_{reason}_ns"] for reason in REASONS)
             total = summary["run_time_ns"] + summary["wait_time_ns"] + waits
-            self.assertAlmostEqual(total / summary["wall_time_ns"], 1, delta=0.01)
+            share = total / summary["wall_time_ns"]
+            if summary["losses"]["threads_lost"]:
+                # A thread without a last account did something unknown after its last sample.
+                self.assertTrue(0.9 < share <= 1, share)
+            else:
+                self.assertAlmostEqual(share, 1, delta=0.01)
 
     def test_limits_of_rows(self):
         few, all_of_them = self.report(self.file, "-n", "1"), self.report(self.file, "-n", "0")
@@ -146,7 +153,8 @@ class Build(support.TestCase):
         lines = out.splitlines()
         # Below the tables each source that is missing has its reason.
         tables = out.rpartition("\n\n")[0].splitlines()
-        self.assertLessEqual(len(lines) if "bpf" in WAYS else len(tables), 45, out)
+        # Of these, two tables of functions have eight lines each, and two lines say what they lack.
+        self.assertLessEqual(len(lines) if "bpf" in WAYS else len(tables), 45 + 2 * 8 + 2, out)
         self.assertLessEqual(max(map(len, lines)), 80, out)
         self.env["COLUMNS"] = "80"
         self.assertGreater(len(self.report("-v").splitlines()), len(lines))

@@ -137,7 +137,7 @@ class Outputs(RunFileCase):
 
     def test_what_cannot_be_written_is_told_before_anything_starts(self):
         self.refuse("none/it.tscope", says="No such file or directory")
-        self.refuse("it.ctprof.zst", says="ends in .tscope, or in .jsonl")
+        self.refuse("it.ctprof.zst", says="ends in .tscope, .folded, ")
         self.refuse("a.tscope", "b.tscope", says="two files of one kind")
         self.refuse("a.jsonl", "b.jsonl", says="two files of one kind")
 

@@ -2,10 +2,11 @@
 /*
  * Follows a command with one way of tracing and prints every event as a line of key=value pairs.
  *
- *	tree_driver SOURCE [-i MILLISECONDS] [-s MILLISECONDS] [-aef] -- COMMAND...
+ *	tree_driver SOURCE [-i MILLISECONDS] [-k HERTZ] [-o NANOSECONDS] [-acdef] -- COMMAND...
  *
- * With -a the command runs before it is followed, as for attach; with -s nothing is read at first, for
- * so long, with -e not before its end; with -f the kernel side has no room for processes.  The last lines tell what the tree
+ * With -k its stacks are sampled, with -o those of blocks are taken that are as long, with -c no system
+ * calls are counted.  With -a the command runs before it is followed, as for attach; with -d nothing is read until it
+ * stops itself, with -e not before its end; with -f the kernel side has no room for processes.  The last lines tell what the tree
  * summed up, what was lost, and what the kernel says that the command used with all that it waited for.
  */
 #include <bpf/bpf.h>
@@ -27,6 +28,7 @@
 #include "host/host.h"
 #include "model/tree/run.h"
 #include "model/tree/tree.h"
+#include "stack_print.h"
 #include "trace/tracer.h"
 
 #define COMPANY_US 300000 /* for a command that is attached to, once it has children or threads */
@@ -281,6 +283,7 @@ static void watch(struct driver *driver)
 
 		poll(ready, 2, due > now ? (int)(due - now) : 0);
 		check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
+		check(stacks_print(tracer), "stacks");
 		if (ready[0].revents)
 			return;
 		if (now_ms() < due)
@@ -368,6 +371,8 @@ static void finish(struct driver *driver)
 	wait4(driver->pid, &status, 0, &usage);
 	check(tracer->kind->drain(tracer->state, take_event, driver), "drain");
 	check(tracer->kind->sample(tracer->state, TRACER_FINAL, take_event, driver), "sample");
+	check(stacks_print(tracer), "stacks");
+	stack_losses_print(tracer);
 	tracer->kind->losses(tracer->state, &losses);
 	tree_sum_up(driver->run->tree);
 	(void)tree_visit_threads(tree, print_wakers, NULL);
@@ -394,17 +399,23 @@ static void print_sources(const struct run *run)
 		       run->sources[i].reason ? run->sources[i].reason : "");
 }
 
-static void parse(struct driver *driver, int count, char **arguments)
+static void parse(struct driver *driver, struct tracer_options *options, int count,
+		  char **arguments)
 {
 	int option;
 
 	if (count < 2)
-		fail("usage", "tree_driver SOURCE [-i MILLISECONDS] [-adef] -- COMMAND...");
+		fail("usage", "tree_driver SOURCE [-i MILLISECONDS] [-k HERTZ] [-o NANOSECONDS] [-acdef] -- COMMAND...");
 	driver->source = arguments[1];
 	optind = 2;
-	while ((option = getopt(count, arguments, "+i:adef")) != -1) {
+	while ((option = getopt(count, arguments, "+i:k:o:acdef")) != -1) {
 		if (option == 'i')
 			driver->interval_ms = (int)strtol(optarg, NULL, 10);
+		if (option == 'k')
+			options->stacks.frequency_hz = (uint32_t)strtoul(optarg, NULL, 10);
+		if (option == 'o')
+			options->stacks.off_cpu_min_ns = strtoull(optarg, NULL, 10);
+		options->syscalls = options->syscalls && option != 'c';
 		driver->attaches = driver->attaches || option == 'a';
 		driver->is_deaf = driver->is_deaf || option == 'd';
 		driver->is_late = driver->is_late || option == 'e';
@@ -417,11 +428,11 @@ static void parse(struct driver *driver, int count, char **arguments)
 
 int main(int count, char **arguments)
 {
-	const struct tracer_options options = { .syscalls = true, .waits = true };
+	struct tracer_options options = { .syscalls = true, .waits = true };
 	struct driver driver = { .interval_ms = 50 };
 	struct error error = { 0 };
 
-	parse(&driver, count, arguments);
+	parse(&driver, &options, count, arguments);
 	if (host_open(&driver.host, NULL, &error) < 0)
 		fail("host", error.message);
 	if (tracer_open(driver.host, driver.source, &options, &driver.tracer, &error) < 0) {

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Follows the lives of processes on one of Debian's kernels.
 
-usage: life.py SERIES LIFE_DRIVER LIFE_WORKLOAD
+usage: life.py SERIES LIFE_DRIVER LIFE_WORKLOAD TASKSCOPE
 
-What was seen of each process is held against what the processes say about themselves.
+What was seen of each process is held against what the processes say about themselves; then a recorder
+follows some more.
 """
+import contextlib
 import re
+import sqlite3
 import sys
 
 import vm
@@ -112,17 +115,49 @@ CHECKS = {"storm": check_storm, "burn": check_burn, "threads": check_threads,
           "connector": check_storm, "polling": check_polling}
 
 
+def rows(out, store, query):
+    with contextlib.closing(sqlite3.connect(out / store)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def check_recorder(out, made=100):
+    said = (out / "record.said").read_text() + (out / "small.said").read_text()
+    if (out / "record.status").read_text() != "0\n" or said.count("events by bpf") != 1:
+        yield said
+    if "is complete and right" not in (out / "verify.said").read_text():
+        yield (out / "verify.said").read_text()
+    for kind in ("spawn", "exec", "exit"):
+        found, = rows(out, "r.db", f"SELECT count(*) FROM events WHERE kind = '{kind}' AND ppid = "
+                      "(SELECT max(pid) FROM events WHERE kind = 'exec' AND cmd = 'life_workload storm 100 0')")[0]
+        if found != made:
+            yield f"{found} of {made} events {kind} were recorded"
+    if not rows(out, "r.db", "SELECT 1 FROM activity JOIN stacks ON hash = stack WHERE frames LIKE '%do_syscall_64%'"):
+        yield ("no activity with a stack was recorded: "
+               f"{rows(out, 'r.db', 'SELECT threads, missed, cost_ns FROM activity_walks')}, "
+               f"{rows(out, 'r.db', 'SELECT DISTINCT shed FROM ticks')}, {rows(out, 'r.db', 'SELECT * FROM meta')}")
+    # An emulated machine is so slow that the recorder may leave out files of cgroups.
+    for scope, threads, cpu, limit in rows(out, "small.db", "SELECT scope, scope_threads, scope_cpu_percent, "
+                                           "scope_memory_limit_bytes FROM host_samples AS h JOIN ticks AS t USING "
+                                           "(ts_ns) WHERE coalesce(shed, '') NOT LIKE '%cgroups%' AND id > 1"):
+        if (scope, threads, limit) != ("cgroup /small", 1, 16 * MEGABYTE) or cpu is None or cpu > 50:
+            yield f"{scope}: {threads} threads, {cpu} %, limit {limit}"
+
+
 def check(out):
     for name, checks in CHECKS.items():
         try:
             yield from (f"{name}: {complaint}" for complaint in checks(Job(out, name)))
         except (OSError, ValueError, LookupError, StopIteration) as error:
             yield f"{name}: {error!r}"
+    try:
+        yield from (f"recorder: {complaint}" for complaint in check_recorder(out))
+    except (OSError, ValueError, LookupError, sqlite3.Error) as error:
+        yield f"recorder: {error!r}"
 
 
 def body():
-    series, driver, workload = sys.argv[1:]
-    programs = {"/bin/life_driver": driver, "/bin/life_workload": workload}
+    series, driver, workload, taskscope = sys.argv[1:]
+    programs = {"/bin/life_driver": driver, "/bin/life_workload": workload, "/bin/taskscope": taskscope}
     with vm.boot(series, programs, vm.HERE / "life.job") as out:
         complaints = list(check(out))
     for complaint in complaints:

@@ -112,6 +112,97 @@ static void the_large_mover_comes_before_the_one_that_had_nothing(void **state)
 	assert_int_equal(comparison->tallies[COMPARE_PRIMARY].beyond_limit, 2);
 }
 
+/* The only one that has children uses little of the CPU. */
+static void the_lone_mover_of_a_rare_metric_has_its_share_of_the_resource(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+	const struct comparison_row *server, *children;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *snapshot = i ? pair.after : pair.before;
+
+		hand_task(snapshot, 10, 10, "server", "/");
+		hand_task(snapshot, 20, 20, "bash", "/");
+		hand_set(snapshot, METRIC_run_time_ns, 0, i ? 839000000 : 0);
+		hand_set(snapshot, METRIC_run_time_ns, 1, i ? 1000000 : 0);
+		hand_set(snapshot, METRIC_child_utime_ns, 1, i ? 90000000 : 0);
+	}
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	server = get_row(comparison, "server", METRIC_run_time_ns);
+	children = get_row(comparison, "bash", METRIC_child_utime_ns);
+	assert_true(server->score > children->score);
+	assert_true(server->share > 0.9 && server->share < 0.91);
+	assert_true(children->share > 0.09 && children->share < 0.1);
+	/* The row of its CPU time stands for what its children did, too. */
+	assert_true(get_row(comparison, "bash", METRIC_run_time_ns)->share > children->share);
+	assert_int_equal(comparison->groups.data[children->group].children_ns, 90000000);
+}
+
+static void taskscope_itself_and_what_only_ages_are_not_ranked(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *snapshot = i ? pair.after : pair.before;
+
+		hand_task(snapshot, 10, 10, "taskscope", "/");
+		hand_task(snapshot, 20, 20, "server", "/");
+		hand_set(snapshot, METRIC_run_time_ns, 0, i ? 9000000000 : 0);
+		hand_set(snapshot, METRIC_run_time_ns, 1, i ? 100000000 : 0);
+		hand_set(snapshot, METRIC_scope_age_ns, 1, i ? 9000000000 : 0);
+	}
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_true(get_row(comparison, "taskscope", METRIC_run_time_ns)->score == 0);
+	assert_true(get_row(comparison, "server", METRIC_run_time_ns)->score > 0);
+	assert_true(get_row(comparison, "server", METRIC_scope_age_ns)->score == 0);
+}
+
+static void what_is_part_of_another_row_is_left_out_if_that_was_measured(void **state)
+{
+	struct compare_options options = pair_options(COMPARE_AUTO, AXIS_PCOMM);
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	options.fold_parts = true;
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *snapshot = i ? pair.after : pair.before;
+
+		hand_task(snapshot, 10, 10, "server", "/");
+		hand_set(snapshot, METRIC_run_time_ns, 0, i ? 9000000000 : 0);
+		hand_set(snapshot, METRIC_utime_ns, 0, i ? 8000000000 : 0);
+		hand_set(snapshot, METRIC_cpu_delay_total_ns, 0, i ? 1000000000 : 0);
+		snapshot_note_number(snapshot, SHEET_HOST, "pressure cpu some avg10", i ? 900 : 0);
+		snapshot_note_number(snapshot, SHEET_HOST, "pressure io some avg10", i ? 900 : 0);
+		snapshot_note_number(snapshot, SHEET_HOST, "pressure io some total", i ? 900 : 0);
+	}
+	pair_finish(&pair);
+	comparison = compare_snapshots(pair.before, pair.after, &options);
+	assert_non_null(find_row(comparison, "server", METRIC_run_time_ns));
+	assert_null(find_row(comparison, "server", METRIC_utime_ns));
+	assert_non_null(find_row(comparison, "server", METRIC_cpu_delay_total_ns));
+	for (size_t i = 0; i < comparison->rows.count; i++)
+		assert_string_not_equal(comparison->rows.data[i].metric->name,
+					"pressure io some avg10");
+	assert_int_equal(comparison->tallies[COMPARE_HOST_PRESSURE].kept, 2);
+}
+
+static void parts_stand_for_themselves_where_no_row_contains_them(void **state)
+{
+	(void)state;
+	assert_int_equal(rank_whole_of(METRIC_utime_ns, PART_PLAIN), METRIC_run_time_ns);
+	assert_int_equal(rank_whole_of(METRIC_dead_rchar, PART_PLAIN), METRIC_COUNT);
+	assert_int_equal(rank_whole_of(METRIC_dead_rchar, PART_OF_EXITED), METRIC_rchar);
+	assert_int_equal(rank_whole_of(METRIC_child_utime_ns, PART_OF_EXITED), METRIC_COUNT);
+	assert_int_equal(rank_whole_of(METRIC_child_utime_ns, PART_OF_CHILDREN),
+			 METRIC_run_time_ns);
+	assert_int_equal(rank_whole_of(METRIC_run_time_ns, PART_OF_CHILDREN), METRIC_COUNT);
+}
+
 static void rows_of_equal_score_are_in_order_of_section_group_and_metric(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
@@ -185,6 +276,10 @@ int main(void)
 		cmocka_unit_test(a_ratio_scores_by_how_far_it_went_and_what_it_is_about),
 		cmocka_unit_test(numbers_that_name_something_are_never_important),
 		cmocka_unit_test(the_large_mover_comes_before_the_one_that_had_nothing),
+		cmocka_unit_test(the_lone_mover_of_a_rare_metric_has_its_share_of_the_resource),
+		cmocka_unit_test(taskscope_itself_and_what_only_ages_are_not_ranked),
+		cmocka_unit_test(what_is_part_of_another_row_is_left_out_if_that_was_measured),
+		cmocka_unit_test(parts_stand_for_themselves_where_no_row_contains_them),
 		cmocka_unit_test(rows_of_equal_score_are_in_order_of_section_group_and_metric),
 		cmocka_unit_test(a_limit_keeps_the_best_rows_of_each_section),
 	};

@@ -184,6 +184,42 @@ static void less_than_a_tenth_available_is_pressure(void **state)
 	assert_true(scene->last.peak == 950);
 }
 
+/* A tick of a cgroup that may have 100 bytes, on a host that has none left. */
+static void cgroup_tick(struct anomaly_scene *scene, double seconds, uint64_t used)
+{
+	struct sheet *sheet;
+	uint32_t row;
+
+	scene_tick(scene, seconds);
+	snapshot_set_fact_text(scene->now, FACT_filter, "cgroup /a");
+	assert_int_equal(snapshot_note_number(scene->now, SHEET_HOST, "meminfo MemTotal", 1000), 0);
+	assert_int_equal(snapshot_note_number(scene->now, SHEET_HOST, "meminfo MemAvailable", 900),
+			 0);
+	sheet = &scene->now->sheets[SHEET_CGROUPS];
+	if (used) {
+		scene_process(scene, 1, "init");
+		assert_int_equal(sheet_add_row(sheet, hand_text(scene->now, "/a"), &row), 0);
+		sheet_set(sheet, row, "memory.max", CELL_NUMBER, 100);
+		sheet_set(sheet, row, "memory.current", CELL_NUMBER, used);
+	}
+	scene_take(scene);
+}
+
+static void a_cgroup_is_judged_by_its_own_memory(void **state)
+{
+	struct anomaly_scene *scene = *state;
+
+	cgroup_tick(scene, 0, 50);
+	scene_expect(scene, "");
+	cgroup_tick(scene, 5, 99);
+	scene_expect(scene, "open memory_pressure critical;");
+	assert_non_null(strstr(scene->last.details, "(of cgroup /a)"));
+	/* When all of it has ended there is no pressure, and the host's memory says nothing. */
+	cgroup_tick(scene, 10, 0);
+	scene_expect(scene, "close memory_pressure critical;");
+	assert_true(scene->last.peak == 99);
+}
+
 static void memory_pressure_that_lasts_is_more_severe(void **state)
 {
 	struct anomaly_scene *scene = *state;
@@ -523,6 +559,7 @@ int main(void)
 		DETECTOR_TEST(noise_over_a_leak_makes_one_episode),
 		DETECTOR_TEST(one_jump_is_no_leak),
 		DETECTOR_TEST(less_than_a_tenth_available_is_pressure),
+		DETECTOR_TEST(a_cgroup_is_judged_by_its_own_memory),
 		DETECTOR_TEST(memory_pressure_that_lasts_is_more_severe),
 		DETECTOR_TEST(a_whole_cpu_for_a_minute_is_a_runaway),
 		DETECTOR_TEST(a_runaway_pause_begins_the_minute_again),

@@ -321,6 +321,48 @@ static void a_rate_of_an_interval_is_its_own_change(void **state)
 	assert_int_equal(verdict.moot, 1);
 }
 
+static void one_interval_has_no_percent(void **state)
+{
+	(void)state;
+	comparison.mode = COMPARE_INTERVAL;
+	hand_change(&comparison, hand_group(&comparison, "server"), METRIC_rss_bytes, 100, 200);
+	assert_int_equal(failures("rss_bytes > +20%"), 0);
+	assert_int_equal(verdict.moot, 1);
+	assert_non_null(strstr(verdict.findings.data[0].reason, "A..B C..D"));
+	assert_int_equal(failures("rss_bytes > 50"), 1);
+}
+
+static void rates_of_two_intervals_are_compared_in_any_form(void **state)
+{
+	struct comparison_row *row;
+
+	(void)state;
+	comparison.mode = COMPARE_INTERVALS;
+	row = hand_change(&comparison, hand_group(&comparison, "server"), METRIC_run_time_ns, 0, 0);
+	row->values = VALUES_PER_SECOND;
+	row->state = ROW_CHANGED;
+	row->before = (struct compared_value){ .shape = VALUE_REAL, .real = 5e8 };
+	row->delta = (struct difference){ .known = true, .is_real = true, .real = 1e8 };
+	assert_int_equal(failures("run_time_ns > +19%"), 1);
+	assert_int_equal(failures("run_time_ns > +20%"), 0);
+	assert_int_equal(failures("run_time_ns > +19%/s"), 1);
+	assert_int_equal(failures("run_time_ns >= 100ms/s"), 1);
+	assert_int_equal(failures("run_time_ns > 100ms"), 0);
+}
+
+static void what_a_restarted_group_did_is_not_known(void **state)
+{
+	struct comparison_row *row;
+
+	(void)state;
+	comparison.mode = COMPARE_INTERVAL;
+	row = hand_change(&comparison, hand_group(&comparison, "server"), METRIC_run_time_ns, 1, 9);
+	row->values = VALUES_PER_TASK_SECOND;
+	assert_int_equal(failures("run_time_ns > 1ns"), 0);
+	assert_int_equal(verdict.unknown, 1);
+	assert_non_null(strstr(verdict.findings.data[0].reason, "restarted"));
+}
+
 static void rates_of_populations_are_compared_with_each_other(void **state)
 {
 	struct comparison_row *row = hand_change(&comparison, hand_group(&comparison, "x"),
@@ -391,6 +433,9 @@ int main(void)
 		TEST(a_condition_that_means_nothing_is_moot),
 		TEST(readings_have_axes_of_their_own),
 		TEST(a_rate_of_an_interval_is_its_own_change),
+		TEST(one_interval_has_no_percent),
+		TEST(rates_of_two_intervals_are_compared_in_any_form),
+		TEST(what_a_restarted_group_did_is_not_known),
 		TEST(rates_of_populations_are_compared_with_each_other),
 		TEST(what_is_within_noise_does_not_fail),
 		TEST(names_from_strangers_do_not_steer_the_terminal),

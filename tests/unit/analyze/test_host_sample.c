@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "analyze/anomaly/host_figures.h"
+#include "analyze/anomaly/scope_figures.h"
+#include "model/record/process_totals.h"
 
 struct pair {
 	struct snapshot *before, *now;
@@ -187,14 +189,89 @@ static void a_recorded_cgroup_has_its_own_limit(void **state)
 	note(pair->now, "meminfo MemAvailable", 900);
 	note_cgroup(pair->now, "/a", 100, 70);
 	note_cgroup(pair->now, "/b", 0, 70);
-	expect(pair, HOST_VALUE_memory_total_bytes, 1000);
+	expect_absent(pair, HOST_VALUE_scope_memory_bytes);
+	assert_string_equal(pair->sample.scope, "");
 	snapshot_set_fact_text(pair->now, FACT_filter, "cgroup /a/");
-	expect(pair, HOST_VALUE_memory_total_bytes, 100);
-	expect(pair, HOST_VALUE_memory_available_bytes, 40);
+	expect(pair, HOST_VALUE_scope_memory_limit_bytes, 100);
+	expect(pair, HOST_VALUE_scope_memory_available_bytes, 40);
+	expect(pair, HOST_VALUE_scope_memory_bytes, 70);
+	expect(pair, HOST_VALUE_memory_total_bytes, 1000);
+	expect(pair, HOST_VALUE_memory_available_bytes, 900);
+	assert_string_equal(pair->sample.scope, "cgroup /a/");
 	snapshot_set_fact_text(pair->now, FACT_filter, "pid 1, cgroup /b");
-	expect(pair, HOST_VALUE_memory_total_bytes, 1000);
+	expect_absent(pair, HOST_VALUE_scope_memory_limit_bytes);
+	expect_absent(pair, HOST_VALUE_scope_memory_available_bytes);
 	snapshot_set_fact_text(pair->now, FACT_filter, "cgroup /c");
-	expect(pair, HOST_VALUE_memory_total_bytes, 1000);
+	expect_absent(pair, HOST_VALUE_scope_memory_bytes);
+	/* The limit above holds as well, and the host has no more than it has. */
+	snapshot_set_fact_text(pair->now, FACT_filter, "cgroup /a/below");
+	note(pair->now, "meminfo MemAvailable", 30);
+	expect(pair, HOST_VALUE_scope_memory_limit_bytes, 100);
+	expect(pair, HOST_VALUE_scope_memory_available_bytes, 30);
+}
+
+static void note_in_cgroup(struct snapshot *snapshot, const char *name, uint64_t value)
+{
+	struct sheet *sheet = &snapshot->sheets[SHEET_CGROUPS];
+	uint32_t row;
+
+	assert_int_equal(sheet_add_row(sheet, hand_text(snapshot, "/a"), &row), 0);
+	sheet_set(sheet, row, name, CELL_NUMBER, value);
+}
+
+static void figures_of_a_cgroup_are_told_from_those_of_the_host(void **state)
+{
+	struct pair *pair = *state;
+
+	note_cpu(pair, 40, 40);
+	note(pair->now, "pressure memory some avg10", 0);
+	note(pair->now, "pressure io full avg10", 100);
+	note_in_cgroup(pair->before, "cpu.stat usage_usec", 1000000);
+	note_in_cgroup(pair->now, "cpu.stat usage_usec", 3500000);
+	snapshot_set_fact_text(pair->now, FACT_filter, "cgroup /a");
+	expect(pair, HOST_VALUE_scope_cpu_percent, 25); /* 2.5 of 10 s */
+	expect(pair, HOST_VALUE_cpu_busy_percent, 45);
+	assert_int_equal(pair->sample.scope_pressure_level, PRESSURE_UNKNOWN);
+}
+
+static void pressure_of_a_cgroup_is_its_own(void **state)
+{
+	struct pair *pair = *state;
+
+	note(pair->now, "pressure memory some avg10", 0);
+	note_in_cgroup(pair->now, "memory.pressure some avg10", 2000);
+	snapshot_set_fact_text(pair->now, FACT_filter, "cgroup /a");
+	expect(pair, HOST_VALUE_scope_pressure_memory_some_percent, 20);
+	expect(pair, HOST_VALUE_pressure_memory_some_percent, 0);
+	assert_int_equal(pair->sample.pressure_level, PRESSURE_NONE);
+	assert_int_equal(pair->sample.scope_pressure_level, PRESSURE_HIGH);
+}
+
+static struct process_total total_of(uint64_t value)
+{
+	return (struct process_total){ .is_known = true, .value = value };
+}
+
+static void cpu_of_a_tree_is_that_of_its_processes(void **state)
+{
+	struct pair *pair = *state;
+	const struct process_total before = total_of(1000000000), now = total_of(3000000000);
+	const struct scope_work work = { pair->before, pair->now, &before, &now, 1000000000 };
+
+	hand_task(pair->before, 5, 5, "a", "/");
+	hand_task(pair->now, 5, 5, "a", "/");
+	assert_int_equal(snapshot_finish(pair->before), 0);
+	assert_int_equal(snapshot_finish(pair->now), 0);
+	expect_absent(pair, HOST_VALUE_scope_threads);
+	scope_cpu_figure(&work, &pair->sample);
+	assert_false(host_sample_has(&pair->sample, HOST_VALUE_scope_cpu_percent));
+	snapshot_set_fact_text(pair->now, FACT_filter, "tree of 5");
+	expect(pair, HOST_VALUE_scope_threads, 1);
+	expect_absent(pair, HOST_VALUE_threads);
+	expect_absent(pair, HOST_VALUE_scope_cpu_percent);
+	scope_cpu_figure(&work, &pair->sample);
+	/* 2 s of one that lives, and 1 s of some that ended, in 10 s. */
+	assert_true(fabs(pair->sample.values[HOST_VALUE_scope_cpu_percent] - 30) < 1e-6);
 }
 
 static void tasks_are_counted_by_state_and_zombies_named(void **state)
@@ -274,6 +351,9 @@ int main(void)
 		PAIR_TEST(gauges_need_one_tick),
 		PAIR_TEST(devices_are_added_up_once),
 		PAIR_TEST(a_recorded_cgroup_has_its_own_limit),
+		PAIR_TEST(figures_of_a_cgroup_are_told_from_those_of_the_host),
+		PAIR_TEST(pressure_of_a_cgroup_is_its_own),
+		PAIR_TEST(cpu_of_a_tree_is_that_of_its_processes),
 		PAIR_TEST(tasks_are_counted_by_state_and_zombies_named),
 		PAIR_TEST(states_that_were_not_read_are_absent),
 		PAIR_TEST(pressure_has_levels),

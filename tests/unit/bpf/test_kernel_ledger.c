@@ -115,6 +115,55 @@ static void who_waited_for_a_cpu_longer_than_it_was_off_waited_all_the_time(void
 	assert_int_equal(thread->ledger.blocked[TREE_WAIT_LOCK].count, 1);
 }
 
+/* Sleeps from 3 to 7 ms and comes onto a CPU at 9 ms; the scheduler counts more as waiting for that. */
+static void be_moved_asleep(__u64 last_queued)
+{
+	switch_at(3 * MS, &actor, SLEEPING, &idle);
+	actor.task.sched_info.last_queued = last_queued;
+	wake_at(7 * MS, &actor);
+	actor.task.sched_info.run_delay += 5 * MS;
+	actor.task.sched_info.last_queued = 0;
+	switch_at(9 * MS, &idle, 0, &actor);
+	switch_at(10 * MS, &actor, SLEEPING, &idle);
+}
+
+static void a_wait_for_a_cpu_begins_when_the_thread_is_woken(void **state)
+{
+	for (__u32 i = 0; i < 2; i++) {
+		setup(state);
+		want_waits = i;
+		be_moved_asleep(SCHEDULER_CLOCK(4 * MS));
+		assert_int_equal(thread->ledger.run_queue.ns, 3 * MS);
+		assert_int_equal(thread->ledger.blocked[TREE_WAIT_LOCK].ns, 4 * MS);
+		/* That waking is none of the next wait. */
+		actor.task.sched_info.run_delay += 3 * MS;
+		switch_at(14 * MS, &idle, 0, &actor);
+		switch_at(15 * MS, &actor, SLEEPING, &idle);
+		assert_int_equal(thread->ledger.run_queue.ns, 6 * MS);
+		assert_int_equal(thread->ledger.blocked[TREE_WAIT_LOCK].ns, 5 * MS);
+	}
+}
+
+/* Without the critical path only a waking matters that the scheduler gets wrong. */
+static void an_ordinary_waking_is_not_looked_at(void **state)
+{
+	(void)state;
+	be_moved_asleep(0);
+	assert_int_equal(thread->ledger.run_queue.ns, 6 * MS);
+	assert_int_equal(thread->ledger.blocked[TREE_WAIT_LOCK].ns, MS);
+}
+
+/* It is about to sleep, and will not. */
+static void a_waking_before_the_thread_has_left_bounds_nothing(void **state)
+{
+	(void)state;
+	actor.task.sched_info.last_queued = SCHEDULER_CLOCK(MS);
+	wake_at(3 * MS, &actor);
+	assert_int_equal(thread->wake_ns, 0);
+	wake_at(3 * MS, &waker);
+	assert_null(thread_find(&waker.task));
+}
+
 /* The switch that brought it need not be observed. */
 static void the_scheduler_knows_when_a_thread_came(void **state)
 {
@@ -207,6 +256,9 @@ int main(void)
 		TEST(a_switch_by_force_is_no_wait),
 		TEST(a_signal_keeps_a_task_running_that_was_to_sleep),
 		TEST(who_waited_for_a_cpu_longer_than_it_was_off_waited_all_the_time),
+		TEST(a_wait_for_a_cpu_begins_when_the_thread_is_woken),
+		TEST(an_ordinary_waking_is_not_looked_at),
+		TEST(a_waking_before_the_thread_has_left_bounds_nothing),
 		TEST(the_scheduler_knows_when_a_thread_came),
 		TEST(without_the_scheduler_a_thread_is_charged_what_it_ran),
 		TEST(nothing_counts_before_the_exec),

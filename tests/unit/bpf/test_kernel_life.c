@@ -245,6 +245,11 @@ static void only_leaders_and_only_without_an_exec_are_renamed(void **state)
 	record = sent(0, LIFE_RECORD_RENAME);
 	assert_memory_equal(record->head.comm, "actor 2", 8);
 	assert_memory_equal(record->comm, "a new name that", 16);
+	/* Behind a short name there is nothing. */
+	rename[1] = (__u64) "short";
+	life_rename(rename);
+	record = sent(1, LIFE_RECORD_RENAME);
+	assert_memory_equal(record->comm, "short\0\0\0\0\0\0\0\0\0\0", 16);
 }
 
 static void a_child_of_a_member_is_a_member(void **state)

@@ -424,6 +424,27 @@ static void short_waits_are_added_up(void **state)
 	assert_int_equal(record->forks, 0);
 }
 
+static void short_waits_for_a_cpu_have_no_reason(void **state)
+{
+	struct tree_off_cpu_record *record;
+
+	(void)state;
+	change(1 * MS, &idle, 0, &actor);
+	change(2 * MS, &actor, 0, &idle);
+	threshold_ns = 2 * MS;
+	kernel_sent_count = 0;
+	change(3 * MS, &idle, 0, &actor);
+	change(4 * MS, &actor, SLEEPING, &idle);
+	change(8 * MS, &idle, 0, &actor);
+	change(9 * MS, &actor, SLEEPING, &idle);
+	assert_int_equal(kernel_sent_count, 1);
+	record = sent(0);
+	assert_int_equal(record->short_count, 1);
+	assert_int_equal(record->short_queued_ns, MS);
+	assert_int_equal(record->short_blocked_ns, 0);
+	assert_int_equal(record->short_reason, 0);
+}
+
 static void many_records_raise_the_threshold(void **state)
 {
 	(void)state;
@@ -530,6 +551,7 @@ int main(void)
 		TEST(who_has_the_cpu_that_a_thread_still_waits_for),
 		TEST(who_had_the_cpu_that_a_thread_has_at_the_end),
 		TEST(short_waits_are_added_up),
+		TEST(short_waits_for_a_cpu_have_no_reason),
 		TEST(many_records_raise_the_threshold),
 		TEST(a_record_that_found_the_ring_full_is_a_gap),
 		TEST(a_wait_that_goes_on_comes_with_the_final_sample),

@@ -265,10 +265,32 @@ static void who_was_queued_longer_than_it_is_off_waits_all_the_time(void **state
 	(void)state;
 	actor.registers.orig_ax = SLEEP;
 	switch_at(3 * MS, &actor, SLEEPING, &idle);
+	actor.task.__state = 0;
 	actor.task.sched_info.run_delay += 9 * MS;
 	kernel_now = 5 * MS;
 	assert_int_equal(look_at(&actor)->ledger.run_queue.ns, 3 * MS);
 	assert_int_equal(look_at(&actor)->ledger.blocked[TREE_WAIT_LOCK].ns, 0);
+}
+
+/* The scheduler may have moved it to another run queue in its sleep. */
+static void who_sleeps_waits_for_no_cpu(void **state)
+{
+	struct tree_thread_record *record;
+
+	(void)state;
+	actor.registers.orig_ax = SLEEP;
+	switch_at(3 * MS, &actor, SLEEPING, &idle);
+	actor.task.sched_info.last_queued = SCHEDULER_CLOCK(5 * MS);
+	actor.task.sched_info.run_delay += MS;
+	kernel_now = 8 * MS;
+	record = look_at(&actor);
+	assert_int_equal(record->ledger.run_queue.ns, MS);
+	assert_int_equal(record->ledger.blocked[TREE_WAIT_LOCK].ns, 5 * MS);
+	wake_at(7 * MS, &actor);
+	kernel_now = 8 * MS;
+	record = look_at(&actor);
+	assert_int_equal(record->ledger.run_queue.ns, 2 * MS);
+	assert_int_equal(record->ledger.blocked[TREE_WAIT_LOCK].ns, 4 * MS);
 }
 
 static void who_has_not_begun_or_has_ended_is_not_looked_at(void **state)
@@ -316,6 +338,7 @@ int main(void)
 		TEST(an_account_that_changes_all_the_time_is_left_out),
 		TEST(an_account_that_changes_meanwhile_is_taken_again),
 		TEST(who_was_queued_longer_than_it_is_off_waits_all_the_time),
+		TEST(who_sleeps_waits_for_no_cpu),
 		TEST(who_has_not_begun_or_has_ended_is_not_looked_at),
 		TEST(the_call_that_a_thread_is_in),
 #undef TEST

@@ -211,6 +211,8 @@ static void what_is_shown_is_whole_or_there_is_a_sentence(void **state)
 		"taskscope compare %D/files/format-1.tscope %D/files/format-1-readings.tscope --format csv -s minflt",
 		"taskscope report %D/runs/every_key.jsonl",
 		"taskscope report %D/runs/every_key.jsonl --format json",
+		"taskscope report %D/runs/stacks.jsonl -v",
+		"taskscope report %D/runs/stacks.jsonl --format json",
 		"taskscope metrics",
 		"taskscope metrics --format json",
 		"taskscope help show",

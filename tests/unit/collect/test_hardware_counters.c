@@ -200,7 +200,8 @@ static void a_process_and_its_children_are_counted(void **state)
 		return;
 	}
 	assert_true(result.cycles.value >= 2 * PAGES);
-	assert_true(result.cache_references.value >= result.cycles.value);
+	/* All faults, and those without I/O.  The kernel adds up a child's counters one after the other. */
+	assert_true(10 * result.cache_references.value >= 9 * result.cycles.value);
 	assert_true(result.instructions.present && result.instructions.value > 0);
 	assert_true(result.stalled_frontend.present);
 	assert_int_equal(result.stalled_frontend.value, 0);

@@ -238,6 +238,37 @@ static void processes_that_all_ended_are_told(void **state)
 	host_close(host);
 }
 
+static void a_sampling_goes_on_with_other_processes(void **state)
+{
+	struct host *host = NULL;
+	struct sampling *sampling = NULL;
+	struct snapshot *snapshot = NULL;
+	struct error error = { 0 };
+	int32_t first = child_start("/bin/sleep", "1000", NULL, 0);
+	const int32_t others[] = { first, child_start("/bin/sleep", "2000", NULL, 0) };
+	const struct capture_options options = { .pids = &first, .pid_count = 1 };
+
+	(void)state;
+	assert_int_equal(host_open(&host, NULL, &error), 0);
+	assert_int_equal(sampling_open(host, &options, &sampling, &error), 0);
+	take(sampling, &snapshot);
+	assert_int_equal(snapshot->process_count, 1);
+	snapshot_free(snapshot);
+	sampling_set_pids(sampling, others, 2);
+	take(sampling, &snapshot);
+	assert_int_equal(snapshot->process_count, 2);
+	snapshot_free(snapshot);
+	/* One that has ended is not in it. */
+	child_end(first);
+	take(sampling, &snapshot);
+	assert_int_equal(snapshot->process_count, 1);
+	assert_non_null(find_process(snapshot, others[1]));
+	snapshot_free(snapshot);
+	child_end(others[1]);
+	sampling_close(sampling);
+	host_close(host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_later_sample_sees_affinity_and_cgroup_by_the_best_way),
 		cmocka_unit_test(a_later_sample_sees_affinity_and_cgroup_by_procfs),
 		cmocka_unit_test(processes_that_all_ended_are_told),
+		cmocka_unit_test(a_sampling_goes_on_with_other_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,7 @@ static void a_file_that_is_cut_has_fewer_threads(void **state)
 		assert_int_equal(
 			scope_source_decode(&source, &header, &moment, true, &workspace, &scopes),
 			0);
+		assert_int_equal(scopes.pid, header.pid);
 		if (size < MEMORY_THREAD_OFFSET)
 			assert_int_equal(scopes.tasks.count, 0);
 		else if (size < MEMORY_THREAD_OFFSET + 2 * MEMORY_THREAD_SIZE)

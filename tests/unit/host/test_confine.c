@@ -256,6 +256,8 @@ static bool refused(long result)
 	X(socket(AF_UNIX, SOCK_DGRAM, 0))                                                          \
 	X(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY))                                    \
 	X(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY))                                    \
+	X(syscall(SYS_sendmsg, -1, NULL, 0))                                                       \
+	X(syscall(SYS_sendto, -1, NULL, 0, 0, NULL, 0))                                            \
 	X(syscall(SYS_kill, 1, 0))                                                                 \
 	X(syscall(SYS_tgkill, 1, 1, 0))                                                            \
 	X(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))                                                 \
@@ -289,6 +291,39 @@ static void a_parser_can_neither_open_nor_reach_anything(void **state)
 	assert_int_equal(
 		run(&parser, HANG_MS, try_everything, NULL, answer, sizeof(answer) - 1, &size), 0);
 	assert_string_equal(answer, "");
+}
+
+static void a_service_can_no_more(void **state)
+{
+	struct confine_limits limits = { .rules = CONFINE_SERVICE };
+	char answer[1024] = "";
+	size_t size;
+
+	(void)state;
+	assert_int_equal(
+		run(&limits, HANG_MS, try_everything, NULL, answer, sizeof(answer) - 1, &size), 0);
+	assert_string_equal(answer, "");
+}
+
+static int try_to_receive(void *argument, int answer)
+{
+	bool is_refused = refused(syscall(SYS_recvmsg, -1, NULL, 0));
+
+	(void)argument;
+	return write(answer, is_refused ? "-" : "+", 1) < 0 ? -errno : 0;
+}
+
+static void only_a_service_receives_messages(void **state)
+{
+	struct confine_limits limits = { .rules = CONFINE_SERVICE };
+	char answer;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(run(&limits, HANG_MS, try_to_receive, NULL, &answer, 1, &size), 0);
+	assert_int_equal(answer, '+');
+	assert_int_equal(run(&parser, HANG_MS, try_to_receive, NULL, &answer, 1, &size), 0);
+	assert_int_equal(answer, '-');
 }
 
 #define READ_ONLY_OPENS(X)                                                                         \
@@ -469,6 +504,39 @@ static void memory_is_limited(void **state)
 #endif
 }
 
+/* Files that are mapped do not count. */
+static int take_own_memory(void *argument, int answer)
+{
+	void *own =
+		mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *file = mmap(NULL, 256 << 20, PROT_READ, MAP_PRIVATE, *(int *)argument, 0);
+
+	if (own != MAP_FAILED)
+		return -EEXIST;
+	return file == MAP_FAILED || write(answer, "+", 1) < 0 ? -errno : 0;
+}
+
+static void memory_of_its_own_has_a_limit(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct confine_limits limits = {
+		.rules = CONFINE_SERVICE, .own_bytes = 128 << 20, .keep = &fd, .keep_count = 1
+	};
+	char answer = '\0';
+	size_t size;
+
+	int status = run(&limits, HANG_MS, take_own_memory, &fd, &answer, 1, &size);
+
+	(void)state;
+	close(fd);
+#if defined(ADDRESS_SPACE_IS_RESERVED)
+	assert_true(status == 0 || status == -EEXIST);
+#else
+	assert_int_equal(status, 0);
+	assert_int_equal(answer, '+');
+#endif
+}
+
 static int fail_early(void *argument)
 {
 	return *(int *)argument;
@@ -556,6 +624,9 @@ int main(void)
 		cmocka_unit_test(jobs_run_at_the_same_time),
 		cmocka_unit_test(an_answer_that_waits_beyond_the_deadline_counts),
 		cmocka_unit_test(a_parser_can_neither_open_nor_reach_anything),
+		cmocka_unit_test(a_service_can_no_more),
+		cmocka_unit_test(only_a_service_receives_messages),
+		cmocka_unit_test(memory_of_its_own_has_a_limit),
 		cmocka_unit_test(a_program_opens_files_for_reading_only),
 		cmocka_unit_test(only_the_given_program_can_be_executed),
 		cmocka_unit_test(a_child_has_only_what_it_was_given),

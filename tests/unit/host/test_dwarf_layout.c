@@ -40,6 +40,16 @@ static void both_counters_are_found_in_dwarf_4_and_5(void **state)
 	assert_layout("dwarf5");
 }
 
+/* DWARF 2 has a small program for each offset, which is a stranger's. */
+static void offsets_that_would_have_to_be_computed_are_not_taken(void **state)
+{
+	struct tsd_layout layout = { .allocated = 7 };
+
+	(void)state;
+	assert_int_equal(layout_of("dwarf2", &layout), -EBADMSG);
+	assert_int_equal(layout.allocated, 7);
+}
+
 static void compressed_sections_are_unpacked(void **state)
 {
 	(void)state;
@@ -143,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_counters_are_found_in_dwarf_4_and_5),
+		cmocka_unit_test(offsets_that_would_have_to_be_computed_are_not_taken),
 		cmocka_unit_test(compressed_sections_are_unpacked),
 		cmocka_unit_test(a_file_with_debug_information_alone_is_enough),
 		cmocka_unit_test(a_file_without_debug_information_has_no_layout),

@@ -42,6 +42,27 @@ static void an_address_belongs_to_the_function_before_it(void **state)
 	assert_null(kernel_symbols_find(&symbols, 0xffffffffc0000000 + (1 << 20)));
 }
 
+static void a_function_of_a_module_has_its_module(void **state)
+{
+	CLEANUP(kernel_symbols_clear) struct kernel_symbols symbols = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&symbols, "ffffffff81001000 T first\n"
+					 "ffffffffc0000000 t one\t[ext4]\n"
+					 "ffffffffc0001000 t two\t[ext4]\n"
+					 "ffffffffc0002000 t three\t[ext]\n"
+					 "ffffffffc0003000 t four\t[bad\n"
+					 "ffffffffc0004000 t five\t[]\n"),
+			 0);
+	assert_null(kernel_symbols_module(&symbols, 0xffffffff81001010));
+	assert_string_equal(kernel_symbols_module(&symbols, 0xffffffffc0000010), "[ext4]");
+	assert_string_equal(kernel_symbols_module(&symbols, 0xffffffffc0001010), "[ext4]");
+	assert_string_equal(kernel_symbols_module(&symbols, 0xffffffffc0002010), "[ext]");
+	assert_null(kernel_symbols_module(&symbols, 0xffffffffc0003010));
+	assert_null(kernel_symbols_module(&symbols, 0xffffffffc0004010));
+	assert_string_equal(kernel_symbols_find(&symbols, 0xffffffffc0001010), "two");
+}
+
 static void lines_that_are_none_are_left_out(void **state)
 {
 	CLEANUP(kernel_symbols_clear) struct kernel_symbols symbols = { 0 };
@@ -106,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_belongs_to_the_function_before_it),
+		cmocka_unit_test(a_function_of_a_module_has_its_module),
 		cmocka_unit_test(lines_that_are_none_are_left_out),
 		cmocka_unit_test(a_line_waits_for_its_end),
 		cmocka_unit_test(what_is_hidden_is_said),

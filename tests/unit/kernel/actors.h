@@ -135,6 +135,16 @@ static void switch_at(__u64 now, struct actor *leaving, __u32 task_state, struct
 	kernel_current = &entering->task;
 }
 
+/* At that time the task is woken. */
+static void wake_at(__u64 now, struct actor *actor)
+{
+	__u64 arguments[] = { (__u64)actor };
+
+	kernel_now = now;
+	tree_waking(arguments);
+	actor->task.__state = 0;
+}
+
 /* Makes the task a member as if its parent, a member, had forked it just now. */
 static struct thread_state *join(struct actor *actor)
 {

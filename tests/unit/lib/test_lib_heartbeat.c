@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How often the heartbeat thread looks: as often as the limits of open scopes want it. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include "lib_support.h"
 
 #include "lib/scope/ticks.h"
@@ -132,6 +136,47 @@ static void lines_that_were_wanted_before_a_stop_are_not_printed_after_it(void *
 	assert_int_equal(__atomic_load_n(&lines, __ATOMIC_ACQUIRE), 0);
 }
 
+static int asleep_seconds; /* that the machine was suspended */
+static bool has_slept;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int status = __real_clock_gettime(clock == CLOCK_BOOTTIME ? CLOCK_MONOTONIC : clock, ret);
+
+	if (clock == CLOCK_BOOTTIME)
+		ret->tv_sec += __atomic_load_n(&asleep_seconds, __ATOMIC_ACQUIRE);
+	return status;
+}
+
+/* The thread may be late as well. */
+static void find_sleep(void *context, enum taskscope_level level, const char *line)
+{
+	const char *amount = strstr(line, " for=");
+	char *end = NULL;
+	double seconds = amount ? strtod(amount + 5, &end) : 0;
+
+	lines_ignore(context, level, line);
+	if (seconds >= 2 && seconds < 60 && strncmp(end, "s: ", 3) == 0)
+		__atomic_store_n(&has_slept, true, __ATOMIC_RELEASE);
+}
+
+static void time_that_the_machine_was_suspended_is_told(void **state)
+{
+	uint64_t last;
+
+	(void)state;
+	taskscope_stop();
+	start_with(find_sleep);
+	last = last_look_ns();
+	WAIT_UNTIL(last_look_ns() != last);
+	assert_false(__atomic_load_n(&has_slept, __ATOMIC_ACQUIRE));
+	__atomic_store_n(&asleep_seconds, 2, __ATOMIC_RELEASE);
+	WAIT_UNTIL(__atomic_load_n(&has_slept, __ATOMIC_ACQUIRE));
+}
+
 #define HEARTBEAT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -141,6 +186,7 @@ int main(void)
 		HEARTBEAT_TEST(a_limit_that_is_raised_is_looked_at_less_often),
 		HEARTBEAT_TEST(limits_of_scopes_that_come_and_go_wake_it_once),
 		HEARTBEAT_TEST(lines_that_were_wanted_before_a_stop_are_not_printed_after_it),
+		HEARTBEAT_TEST(time_that_the_machine_was_suspended_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,18 @@ static void one_list_of_values_makes_text_and_json(void **state)
 		"\"rate\":7.125}");
 }
 
+static void a_small_rate_keeps_digits_that_cores_do_not(void **state)
+{
+	struct line line;
+
+	(void)state;
+	line_begin(&line, LINE_HEARTBEAT, 1);
+	line_add(&line, "rate", line_real(LINE_REAL, true, 0.0042));
+	line_add(&line, "cpu", line_real(LINE_CORES, true, 0.0042));
+	assert_rendered(&line, "[taskscope] pid=1 rate=0.0042 cpu=0.00",
+			"{\"kind\":\"heartbeat\",\"pid\":1,\"rate\":0.004,\"cpu\":0.004}");
+}
+
 static void what_is_not_known_is_said_and_is_not_zero(void **state)
 {
 	struct line line;
@@ -204,6 +216,7 @@ int main(void)
 		cmocka_unit_test(sizes_have_one_decimal),
 		cmocka_unit_test(small_numbers_keep_their_digits),
 		cmocka_unit_test(one_list_of_values_makes_text_and_json),
+		cmocka_unit_test(a_small_rate_keeps_digits_that_cores_do_not),
 		cmocka_unit_test(what_is_not_known_is_said_and_is_not_zero),
 		cmocka_unit_test(text_for_people_alone_is_not_in_json),
 		cmocka_unit_test(bytes_that_harm_a_terminal_are_escaped),

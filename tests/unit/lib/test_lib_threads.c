@@ -391,6 +391,26 @@ static void a_thread_tries_again_when_a_block_was_given_back(void **state)
 	assert_int_equal(blocks_in_use(), 1);
 }
 
+/* As in a handler that came while the thread was about to get its block. */
+static void *be_interrupted(void *argument)
+{
+	self_begin_change();
+	assert_int_equal(taskscope_enter("in a handler").handle, 0);
+	self_end_change();
+	return argument;
+}
+
+static void a_scope_of_a_handler_is_counted_before_the_thread_has_a_block(void **state)
+{
+	uint64_t before = area.header->ended_interrupted;
+
+	(void)state;
+	on_thread(be_interrupted, NULL);
+	assert_int_equal(area.header->ended_interrupted, before + 1);
+	assert_int_equal(own_block()->interrupted, 0);
+	assert_int_equal(blocks_in_use(), 1);
+}
+
 #define THREADS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* A thread that is gone has no name, waits nowhere and is in no call. */
@@ -408,6 +428,7 @@ static void what_cannot_be_read_is_empty(void **state)
 	}
 	thread_name(NOBODY, word);
 	assert_string_equal(word, "");
+	snprintf(word, sizeof(word), "what was there before");
 	thread_wait_channel(NOBODY, word);
 	assert_string_equal(word, "");
 	assert_false(thread_cpu_ns(NOBODY).is_known);
@@ -419,6 +440,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_cannot_be_read_is_empty),
 		THREADS_TEST(a_thousand_threads_leak_nothing),
+		THREADS_TEST(a_scope_of_a_handler_is_counted_before_the_thread_has_a_block),
 		THREADS_TEST(a_block_is_given_back_clean),
 		THREADS_TEST(what_a_thread_leaves_open_is_closed_and_counted),
 		THREADS_TEST(a_thread_has_the_name_that_it_gave_itself),

@@ -354,8 +354,9 @@ static void numbers_count_among_words(void **state)
 	assert_int_equal(fold.max, 5);
 	fold_add(&fold, 4);
 	assert_int_equal(fold.min, 4);
-	assert_int_equal(fold.measured, 4);
-	assert_int_equal(fold.population, 4);
+	fold_add_text(&fold, "another word");
+	assert_int_equal(fold.measured, 5);
+	assert_int_equal(fold.population, 5);
 }
 
 static void settings_of_one_level_may_be_negative(void **state)

@@ -152,10 +152,9 @@ static void amounts_are_read_with_their_units_and_rounded_once(void **state)
 
 static void what_is_no_amount_leaves_the_cursor_where_it_is(void **state)
 {
-	static const char *const wrong[] = {
-		"",	"s",	 ".5",	"-1",	  "5x",	 "5sec",
-		"10kB", "1.2.3", "5%%", "5 s ms", "5.s", "5\xc2\xb5s"
-	};
+	static const char *const wrong[] = { "",     "s",	   ".5",    "-1",  "5x",
+					     "5sec", "10kB",	   "1.2.3", "5%%", "5 s ms",
+					     "5.s",  "5\xc2\xb5s", "1m30s" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -167,6 +166,20 @@ static void what_is_no_amount_leaves_the_cursor_where_it_is(void **state)
 			fail_msg("'%s' was read", wrong[i]);
 		assert_true(cursor == wrong[i] || *cursor == ' ');
 	}
+}
+
+static void a_number_too_long_for_any_amount_is_refused(void **state)
+{
+	char digits[400] = "0.";
+	const char *cursor = digits;
+	enum metric_unit unit;
+	double amount;
+
+	(void)state;
+	memset(digits + 2, '0', sizeof(digits) - 3);
+	assert_false(unit_scan(&cursor, &amount, &unit));
+	memset(digits, '9', sizeof(digits) - 1);
+	assert_false(unit_scan(&cursor, &amount, &unit));
 }
 
 static void an_amount_ends_where_something_else_begins(void **state)
@@ -225,6 +238,7 @@ int main(void)
 		cmocka_unit_test(real_numbers_keep_their_sign_and_three_digits),
 		cmocka_unit_test(amounts_are_read_with_their_units_and_rounded_once),
 		cmocka_unit_test(what_is_no_amount_leaves_the_cursor_where_it_is),
+		cmocka_unit_test(a_number_too_long_for_any_amount_is_refused),
 		cmocka_unit_test(an_amount_ends_where_something_else_begins),
 		cmocka_unit_test(numbers_side_by_side_have_the_unit_of_the_largest),
 		cmocka_unit_test(a_number_too_small_for_the_unit_does_not_look_like_0),

@@ -327,6 +327,21 @@ static void cpu_time_that_is_not_known_is_not_zero(void **state)
 	assert_int_equal(phase_of(&scene, "solve")->wall_ns, 50 * MS);
 }
 
+static void waits_tell_the_cpu_time_that_was_not_read(void **state)
+{
+	CLEANUP(clear_scene) struct scene scene = make_scene();
+	struct scope scope = { .label = "solve", .age_ns = 50 * MS, .has_number = true };
+	struct thread_sample at = { .time_ns = BEGIN + 100 * MS, .scopes = &scope, .count = 1 };
+
+	(void)state;
+	scene.process.following = PHASE_FOLLOWED;
+	assert_int_equal(phase_sample(&scene.phases, &scene.process, thread_of(&scene, 1), &at), 0);
+	WAIT_IN(&scene, 20, "solve");
+	phases_sort(&scene.phases);
+	assert_true(phase_of(&scene, "solve")->has_cpu);
+	assert_phase(&scene, "solve", 50, 30);
+}
+
 static void times_that_make_no_sense_never_exceed_the_interval(void **state)
 {
 	CLEANUP(clear_scene) struct scene scene = make_scene();
@@ -487,6 +502,7 @@ int main(void)
 		cmocka_unit_test(labels_that_take_turns_quickly_get_all_the_time_together),
 		cmocka_unit_test(threads_add_up_and_each_counts_once),
 		cmocka_unit_test(cpu_time_that_is_not_known_is_not_zero),
+		cmocka_unit_test(waits_tell_the_cpu_time_that_was_not_read),
 		cmocka_unit_test(times_that_make_no_sense_never_exceed_the_interval),
 		cmocka_unit_test(statistics_count_what_no_look_saw),
 		cmocka_unit_test(statistics_of_before_it_was_watched_are_left_out),

@@ -200,9 +200,12 @@ static void no_file_makes_us_keep_more_than_there_can_be(void **state)
 		assert_int_equal(snapshot_intern(snapshot, name, (size_t)length, &id), 0);
 		assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_SYSCALLS], id, &row), 0);
 	}
+	for (uint32_t i = 0; i < 2 * TREE_TOP_WAITS; i++)
+		assert_int_equal(sheet_add_row(&snapshot->sheets[SHEET_TOP_WAITS], i, &row), 0);
 	assert_int_equal(run_from_snapshot(snapshot, &restored), 0);
 	assert_int_equal(restored->tree->root->live_count, 128 * 1024);
 	assert_int_equal(restored->tree->syscalls.count, 4096);
+	assert_int_equal(restored->tree->top_wait_count, TREE_TOP_WAITS);
 }
 
 /* Of those that ended the heaviest are kept, but all that live. */
@@ -494,6 +497,39 @@ static struct snapshot *state_of(uint64_t waited, uint64_t used, const char *thr
 	return snapshot;
 }
 
+static void events_and_samples_come_back(void **state)
+{
+	struct run *run = new_run(), *back = NULL;
+	struct run_sample sample = {
+		.time_ns = 100, .processes = 2, .threads = 3, .has_rss = true, .rss_bytes = 4096
+	};
+	struct tree_event event = { .type = TREE_SIGNAL, .task = { 10, 11, 7 }, .time_ns = 120 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+
+	(void)state;
+	event.signal.number = 9;
+	event.signal.sender_pid = 4;
+	assert_int_equal(run_take_event(run, &event), 0);
+	amounts_set(&sample.amounts, AMOUNT_read_bytes, 512);
+	run_past_sample(&run->past, &sample);
+	sample = (struct run_sample){ .time_ns = 200 };
+	run_past_sample(&run->past, &sample);
+	snapshot = snapshot_of(run);
+	assert_int_equal(run_from_snapshot(snapshot, &back), 0);
+	assert_int_equal(back->past.events.count, 1);
+	assert_string_equal(back->past.events.data[0].event, "signal");
+	assert_int_equal(back->past.events.data[0].time_ns, 120);
+	assert_int_equal(back->past.events.data[0].signal, 9);
+	assert_int_equal(back->past.events.data[0].other_pid, 4);
+	assert_int_equal(back->past.samples.count, 2);
+	assert_memory_equal(&back->past.samples.data[0], &run->past.samples.data[0],
+			    sizeof(sample));
+	assert_false(back->past.samples.data[1].has_rss);
+	assert_false(amounts_has(&back->past.samples.data[1].amounts, AMOUNT_read_bytes));
+	run_free(back);
+	run_free(run);
+}
+
 static void sheets_of_the_end_count_from_the_beginning(void **state)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *begin = state_of(100, 40, NULL);
@@ -534,6 +570,7 @@ int main(void)
 		cmocka_unit_test(what_belongs_to_nobody_has_a_row),
 		cmocka_unit_test(events_that_people_ask_about_are_kept),
 		cmocka_unit_test(events_and_samples_are_kept_within_bounds),
+		cmocka_unit_test(events_and_samples_come_back),
 		cmocka_unit_test(sheets_of_the_end_count_from_the_beginning),
 		cmocka_unit_test(every_process_that_has_a_row_comes_back),
 		cmocka_unit_test(words_come_back_as_they_were),

@@ -241,6 +241,32 @@ static void a_process_after_a_dropped_one_starts_empty(void **state)
 	assert_int_equal(snapshot->processes[row].start_time_ns, 0);
 }
 
+static void readings_stay_with_their_process(void **state)
+{
+	struct snapshot *snapshot = *state;
+	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
+	const struct column *column;
+	uint64_t value = 0;
+	uint32_t row;
+
+	hand_task(snapshot, 1, 1, "a", "/");
+	hand_task(snapshot, 2, 2, "b", "/");
+	hand_task(snapshot, 3, 3, "c", "/");
+	for (uint32_t process = 0; process < 3; process++) {
+		assert_int_equal(snapshot_process_row(snapshot, process, &row), 0);
+		assert_int_equal(sheet_set(sheet, row, "smaps Rss", CELL_NUMBER, process + 10), 0);
+	}
+	assert_int_equal(snapshot_keep(snapshot, (const uint8_t[]){ 0, 0, 1 }), 0);
+	assert_int_equal(snapshot->processes[0].first_task, 0);
+	assert_int_equal(sheet->row_count, 1);
+	assert_int_equal(sheet->keys[0], 0);
+	column = sheet_find(sheet, "smaps Rss");
+	assert_int_equal(column_get(column, 0, &value), CELL_NUMBER);
+	assert_int_equal(value, 12);
+	assert_int_equal(snapshot_process_row(snapshot, 0, &row), 0);
+	assert_int_equal(row, 0);
+}
+
 static void threads_fold_into_one_row_beside_the_first(void **state)
 {
 	struct snapshot *snapshot = *state;
@@ -365,6 +391,7 @@ int main(void)
 		cmocka_unit_test(without_memory_rows_are_not_said_to_be_moved),
 		WITH_SNAPSHOT(a_row_after_a_dropped_one_starts_without_cells),
 		WITH_SNAPSHOT(a_process_after_a_dropped_one_starts_empty),
+		WITH_SNAPSHOT(readings_stay_with_their_process),
 		WITH_SNAPSHOT(threads_fold_into_one_row_beside_the_first),
 		WITH_SNAPSHOT(the_first_reason_for_a_metric_is_kept),
 		WITH_SNAPSHOT(a_fact_is_a_text_or_a_number_or_absent),

@@ -20,6 +20,7 @@ build() {
 
 build dwarf5 "$@" -gdwarf-5
 build dwarf4 "$@" -gdwarf-4
+build dwarf2 "$@" -gdwarf-2 -gstrict-dwarf
 build compressed "$@" -gdwarf-5 -gz=zlib
 build split "$@" -gdwarf-5 -gsplit-dwarf
 build plain "$@" -g0

@@ -60,6 +60,8 @@ static void costly_ticks_leave_out_more_and_more(void **state)
 
 	(void)state;
 	budget_begin(&budget);
+	assert_true(sheds(&budget, 2 * BUDGET_TICK_NS, 100));
+	assert_int_equal(budget.shed, SHED_USERS);
 	for (int shed = SHED_ACTIVITY; shed < SHED_COUNT; shed++) {
 		assert_true(sheds(&budget, 2 * BUDGET_TICK_NS, 100));
 		assert_int_equal(budget.shed, shed);
@@ -139,14 +141,19 @@ static void activity_has_a_budget_of_its_own(void **state)
 		assert_false(budget_spent_activity(&budget, 4 * BUDGET_ACTIVITY_NS, 10000));
 	while (!budget_spent_activity(&budget, 20 * BUDGET_ACTIVITY_NS, 10000))
 		assert_true(++seconds < 10);
+	assert_int_equal(budget.shed, SHED_USERS);
+	while (!budget_spent_activity(&budget, 20 * BUDGET_ACTIVITY_NS, 10000))
+		assert_true(++seconds < 20);
 	assert_int_equal(budget.shed, SHED_ACTIVITY);
 	/* There is nothing else that it could leave out. */
 	for (int i = 0; i < 100; i++)
 		assert_false(budget_spent_activity(&budget, 20 * BUDGET_ACTIVITY_NS, 2000));
 	assert_int_equal(budget.shed, SHED_ACTIVITY);
-	while (!budget_spent_activity(&budget, 0, 2000))
-		assert_true(++seconds < 100000);
-	assert_int_equal(budget.shed, SHED_NOTHING);
+	for (int shed = SHED_USERS; shed >= SHED_NOTHING; shed--) {
+		while (!budget_spent_activity(&budget, 0, 2000))
+			assert_true(++seconds < 100000);
+		assert_int_equal(budget.shed, shed);
+	}
 }
 
 int main(void)

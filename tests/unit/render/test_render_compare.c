@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/digest/digest.h"
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
@@ -206,8 +207,8 @@ static void text_begins_with_what_was_compared(void **state)
 			 "kernel_release  6.1     not known\n"
 			 "\n"
 			 "## primary\n"
-			 "group   tasks  metric       before   after    delta       %  per_second\n"
-			 "server    4→6  run_time_ns  1.50 s  3.49 s  +2.00 s  +133 %    200 ms/s\n"
+			 "group   tasks  metric       before   after    delta  per_second   share\n"
+			 "server    4→6  run_time_ns  1.50 s  3.49 s  +2.00 s    200 ms/s  40.0 %\n"
 			 "\n"
 			 "## groups only after: 1\n"
 			 "group      tasks  run_time_ns  rss_bytes  most\n"
@@ -249,14 +250,14 @@ static void every_state_looks_different(void **state)
 	add_row(COMPARE_PRIMARY, SERVER, "minflt", number(0), number(3), ROW_CHANGED)->delta =
 		whole(3);
 	add_row(COMPARE_PRIMARY, SERVER, "wchar", number(5), number(5), ROW_SAME)->delta = whole(0);
-	assert_has(TEXT, "fresh\\x1b    0→2  run_time_ns       -  5.00 ms  +5.00 ms     new\n");
-	assert_has(TEXT, "over         1→0  run_time_ns    7 ns        -              gone\n");
+	assert_has(TEXT, "fresh\\x1b    0→2  run_time_ns       -  5.00 ms  +5.00 ms  new\n");
+	assert_has(TEXT, "over         1→0  run_time_ns    7 ns        -            gone\n");
 	assert_has(TEXT, "server       4→6  majflt            7   absent            absent\n");
-	assert_has(TEXT, "server       4→6  minflt            0        3        +3  from 0\n");
+	assert_has(TEXT, "server       4→6  minflt            0        3        +3\n");
 	assert_has(TEXT, "(none)  sched_ext nr_rejected       9      1         reset\n");
 	assert_has(TEXT, "\nabsent: majflt: no permission\n");
 	assert_has(TEXT, "\nreset: a counter began again");
-	assert_has(TEXT, "server       4→6  wchar           5 B      5 B       0 B    same\n");
+	assert_has(TEXT, "server       4→6  wchar           5 B      5 B       0 B  same\n");
 }
 
 static void both_sides_have_one_unit_and_the_difference_its_own(void **state)
@@ -267,6 +268,9 @@ static void both_sides_have_one_unit_and_the_difference_its_own(void **state)
 		->delta = whole(512);
 	add_row(COMPARE_PRIMARY, SERVER, "rchar", number(3u << 20), number(7), ROW_CHANGED)->delta =
 		whole(7 - (3 << 20));
+	assert_has(TEXT, "server    4→6  wchar   3.00 MiB    3.00 MiB     +512 B\n");
+	assert_has(TEXT, "server    4→6  rchar   3.00 MiB  <0.001 MiB  -3.00 MiB\n");
+	hand.comparison.mode = COMPARE_POPULATION;
 	assert_has(TEXT, "server    4→6  wchar   3.00 MiB    3.00 MiB     +512 B  +0.02 %\n");
 	assert_has(TEXT, "server    4→6  rchar   3.00 MiB  <0.001 MiB  -3.00 MiB   -100 %\n");
 }
@@ -280,9 +284,9 @@ static void ratios_have_no_percent_and_show_the_interval(void **state)
 	row->interval = real(0.75);
 	row->delta = (struct difference){ .known = true, .is_real = true, .real = 0.25 };
 	assert_has(TEXT, "cpu_efficiency   0.500  0.750  +0.250\n");
-	assert_has(JSON, "\"before\":0.5,\"after\":0.59999999999999998,\"interval\":0.75,"
+	assert_has(JSON, "\"before\":0.5,\"after\":0.6,\"interval\":0.75,"
 			 "\"delta\":0.25,");
-	assert_has(CSV, "cpu_efficiency,ratio,0.5,0.59999999999999998,0.75,0.25,,");
+	assert_has(CSV, "cpu_efficiency,ratio,amount,0.5,0.6,0.75,0.25,,");
 	hand.comparison.mode = COMPARE_POPULATION;
 	assert_has(TEXT, "cpu_efficiency   0.500  0.600  +0.250\n");
 	row->delta.real = -2.5e-5;
@@ -296,10 +300,9 @@ static void peaks_say_where_they_rose_to(void **state)
 		->delta = whole(4000);
 	add_row(COMPARE_CGROUP, SLICE, "memory.peak", number(4096), number(8192), ROW_CHANGED)
 		->delta = whole(4096);
-	assert_has(TEXT, "server    4→6  wait_max  1.00 us  rose to 5.00 us  +4.00 us  +400 %\n");
-	assert_has(
-		TEXT,
-		"/a.slice (was /b.slice)  memory.peak  4.00 KiB  rose to 8.00 KiB  +4.00 KiB  +100 %\n");
+	assert_has(TEXT, "server    4→6  wait_max  1.00 us  rose to 5.00 us  +4.00 us\n");
+	assert_has(TEXT,
+		   "/a.slice (was /b.slice)  memory.peak  4.00 KiB  rose to 8.00 KiB  +4.00 KiB\n");
 	hand.comparison.mode = COMPARE_POPULATION;
 	assert_lacks(TEXT, "rose to");
 }
@@ -323,8 +326,10 @@ static void what_has_no_number_has_no_difference(void **state)
 	assert_has(JSON, "\"before\":\"max\",\"after\":1073741824,\"measured_before\":0,");
 	assert_has(JSON, "\"before\":{\"min\":-5,\"max\":19},");
 	assert_has(JSON, "\"after\":\"SCHED_FIFO\",");
-	assert_has(CSV, "limits,/a.slice,0,0,memory.max,bytes,max,1073741824,,,,,0,4,changed,0,\n");
-	assert_has(CSV, "primary,server,4,6,nice,level,-5..19,-5..19,,,");
+	assert_has(
+		CSV,
+		"limits,/a.slice,0,0,memory.max,bytes,amount,max,1073741824,,,,,0,4,changed,0,,\n");
+	assert_has(CSV, "primary,server,4,6,nice,level,amount,-5..19,-5..19,,,");
 }
 
 static void what_was_measured_in_part_is_marked(void **state)
@@ -371,14 +376,14 @@ static void rows_of_several_runs_have_their_spread(void **state)
 						   .after_low = 3e9,
 						   .after_high = 4e9 };
 	assert_has(JSON,
-		   "\"significance\":{\"p\":0.69999999999999996,\"noise\":true,"
+		   "\"significance\":{\"p\":0.7,\"noise\":true,"
 		   "\"before\":{\"median\":1500000000,\"low\":1000000000,\"high\":2000000000},"
 		   "\"after\":{\"median\":3490000000,\"low\":3000000000,\"high\":4000000000}}");
 	row->significance.is_noise = false;
 	row->significance.p = 0.1;
 	assert_has(
 		TEXT,
-		"server    4→6  run_time_ns  1.50 (1.00..2.00) s  3.49 (3.00..4.00) s  +2.00 s  +133 %    200 ms/s  0.100\n");
+		"server    4→6  run_time_ns  1.50 (1.00..2.00) s  3.49 (3.00..4.00) s  +2.00 s    200 ms/s  40.0 %  0.100\n");
 }
 
 static void the_metric_of_an_order_is_always_shown(void **state)
@@ -394,19 +399,19 @@ static void the_metric_of_an_order_is_always_shown(void **state)
 	assert_has(TEXT, "  run_time_ns\n");
 	assert_has(
 		TEXT,
-		"server    4→6  blkio_delay_total_ns    1 ns   2 ns  +1 ns  +100 %      +2.00 s\n");
+		"server    4→6  blkio_delay_total_ns    1 ns   2 ns  +1 ns            +2.00 s\n");
 	assert_has(
 		TEXT,
-		"over      1→0  blkio_delay_total_ns    1 ns      -           gone            -\n");
-	assert_has(CSV, "state,share,p,delta_run_time_ns\n");
-	assert_has(CSV, ",4,4,changed,0,,2000000000\n");
+		"over      1→0  blkio_delay_total_ns    1 ns      -         gone            -\n");
+	assert_has(CSV, "state,share,p,by_ended,delta_run_time_ns\n");
+	assert_has(CSV, ",4,4,changed,0,,,2000000000\n");
 }
 
 static void signs_are_colours_on_a_terminal_only(void **state)
 {
 	(void)state;
 	add_run_time();
-	assert_has(COLOURED, "\033[33m+2.00 s\033[0m  \033[33m+133 %\033[0m");
+	assert_has(COLOURED, "\033[33m+2.00 s\033[0m");
 	assert_lacks(TEXT, "\033");
 }
 
@@ -421,7 +426,7 @@ static void json_numbers_are_exact(void **state)
 					  .magnitude = UINT64_MAX - 9007199254740993,
 					  .real = -1.8e19 };
 	assert_has(JSON, "{\"section\":\"primary\",\"group\":\"server\",\"metric\":\"wchar\","
-			 "\"unit\":\"bytes\",\"before\":18446744073709551615,"
+			 "\"unit\":\"bytes\",\"values\":\"amount\",\"before\":18446744073709551615,"
 			 "\"after\":9007199254740993,\"delta\":-18437736874454810622,"
 			 "\"measured_before\":4,\"measured_after\":4,\"state\":\"changed\","
 			 "\"share\":0}");
@@ -439,7 +444,7 @@ static void json_says_what_was_compared(void **state)
 	hand.comparison.host_changes.count = 1;
 	hand.view.findings = &finding;
 	hand.view.finding_count = 1;
-	assert_has(JSON, "{\n  \"format\": \"taskscope-comparison\",\n  \"version\": 1,\n"
+	assert_has(JSON, "{\n  \"format\": \"taskscope-comparison\",\n  \"version\": 2,\n"
 			 "  \"mode\": \"interval\",\n  \"elapsed_ns\": 10000000000,\n");
 	assert_has(JSON, "{\"file\":\"b.tscope\",\"captured_at_unix_ns\":1700000010000000000,"
 			 "\"tasks\":1,\"processes\":1}");
@@ -461,10 +466,84 @@ static void rates_of_a_population_are_of_each_side(void **state)
 	row->has_rate_before = row->has_rate_after = true;
 	row->rate_before = 1e6;
 	row->rate_after = 25e5;
-	assert_has(TEXT,
-		   "server    4→6  run_time_ns  1.50 s  3.49 s  +2.00 s  +133 %  1.00→2.50 ms/s\n");
-	assert_has(JSON, "\"per_second_before\":1000000,\"per_second_after\":2500000,");
-	assert_has(CSV, ",per_second_before,per_second_after,");
+	assert_has(
+		TEXT,
+		"server    4→6  run_time_ns  1.50 s  3.49 s  +2.00 s  +133 %   1.00→2.50 ms/s  40.0 %\n");
+	assert_has(JSON, "\"per_task_second_before\":1000000,\"per_task_second_after\":2500000,");
+	assert_has(CSV, ",per_task_second_before,per_task_second_after,");
+}
+
+static void rates_of_two_intervals_are_the_values_themselves(void **state)
+{
+	struct comparison_row *row =
+		add_row(COMPARE_PRIMARY, SERVER, "run_time_ns", real(5e8), real(75e7), ROW_CHANGED);
+
+	(void)state;
+	hand.comparison.mode = COMPARE_INTERVALS;
+	row->values = VALUES_PER_SECOND;
+	row->delta = (struct difference){ .known = true, .is_real = true, .real = 25e7 };
+	assert_has(TEXT, "run_time_ns  500 ms/s  750 ms/s  +250 ms/s  +50.0 %\n");
+	assert_has(JSON, "\"values\":\"per_second\",\"before\":500000000,\"after\":750000000,"
+			 "\"delta\":250000000,");
+	assert_has(JSON, "\"mode\": \"intervals\"");
+	assert_lacks(CSV, "per_second_");
+}
+
+static void a_restarted_group_says_so_and_has_a_percent(void **state)
+{
+	struct comparison_row *row =
+		add_row(COMPARE_PRIMARY, SERVER, "run_time_ns", real(5e8), real(75e7), ROW_CHANGED);
+
+	(void)state;
+	groups[SERVER].restart = RESTART_WHOLE;
+	row->values = VALUES_PER_TASK_SECOND;
+	row->delta = (struct difference){ .known = true, .is_real = true, .real = 25e7 };
+	assert_has(TEXT, "run_time_ns  500 ms/s  750 ms/s  +250 ms/s  +50.0 %  restarted\n");
+	assert_has(JSON, "\"values\":\"per_task_second\",");
+	assert_has(JSON, "\"born\":3,\"ended\":1,\"restarted\":\"whole\"}");
+	groups[SERVER].restart = RESTART_PART;
+	assert_has(TEXT, "+50.0 %  restarted in part\n");
+	groups[SERVER].restart = RESTART_NONE;
+}
+
+static void what_ended_tasks_did_is_said_in_the_row(void **state)
+{
+	struct comparison_row *row = add_run_time();
+
+	(void)state;
+	row->by_ended = 400000000;
+	assert_has(TEXT, "40.0 %  400 ms by ended threads\n");
+	assert_has(JSON, "\"by_ended\":400000000");
+	groups[SERVER].children_ns = 90000000;
+	assert_has(TEXT, "40.0 %  400 ms by ended threads, and 90.0 ms by children\n");
+	row->by_ended = 0;
+	assert_has(TEXT, "40.0 %  and 90.0 ms by children\n");
+	groups[SERVER].children_ns = 0;
+}
+
+static void the_digest_comes_before_everything(void **state)
+{
+	struct digest_line line = { .resource = "cpu",
+				    .who = "server",
+				    .has_delta = true,
+				    .delta = 2e9,
+				    .has_share = true,
+				    .share = 0.5,
+				    .sentence = "server used 2.00 s of CPU",
+				    .section = COMPARE_PRIMARY,
+				    .group = "server",
+				    .metric = "run_time_ns" };
+	struct digest digest = { .lines = { .data = &line, .count = 1 } };
+	CLEANUP(free_pointer) char *printed = NULL;
+
+	(void)state;
+	hand.view.digest = &digest;
+	printed = print(TEXT);
+	assert_ptr_equal(strstr(printed, "server used 2.00 s of CPU\n\nside "), printed);
+	assert_has(JSON,
+		   "{\"resource\":\"cpu\",\"who\":\"server\",\"delta\":2000000000,"
+		   "\"share\":0.5,\"sentence\":\"server used 2.00 s of CPU\",\"row\":"
+		   "{\"section\":\"primary\",\"group\":\"server\",\"metric\":\"run_time_ns\"}}");
 }
 
 static void csv_has_a_line_for_each_row_with_all_columns(void **state)
@@ -475,13 +554,13 @@ static void csv_has_a_line_for_each_row_with_all_columns(void **state)
 	add_run_time();
 	add_row(COMPARE_PRIMARY, FRESH, "majflt", absent(), number(2), ROW_NEW);
 	printed = print(CSV);
-	assert_string_equal(printed,
-			    "section,group,tasks_before,tasks_after,metric,unit,before,after,"
-			    "interval,delta,"
-			    "percent,per_second,measured_before,measured_after,state,share,p\n"
-			    "primary,server,4,6,run_time_ns,ns,1500000000,3490000000,,2000000000,"
-			    "133.33333333333331,200000000,4,4,changed,0.40000000000000002,\n"
-			    "primary,fresh\\x1b,0,2,majflt,count,,2,,,,,0,4,new,0,\n");
+	assert_string_equal(
+		printed, "section,group,tasks_before,tasks_after,metric,unit,values,before,"
+			 "after,interval,delta,percent,per_second,measured_before,measured_after,"
+			 "state,share,p,by_ended\n"
+			 "primary,server,4,6,run_time_ns,ns,amount,1500000000,3490000000,,"
+			 "2000000000,,200000000,4,4,changed,0.4,,\n"
+			 "primary,fresh\\x1b,0,2,majflt,count,amount,,2,,,,,0,4,new,0,,\n");
 }
 
 static void columns_are_checked(void **state)
@@ -519,6 +598,10 @@ int main(void)
 		TEST(json_numbers_are_exact),
 		TEST(json_says_what_was_compared),
 		TEST(rates_of_a_population_are_of_each_side),
+		TEST(rates_of_two_intervals_are_the_values_themselves),
+		TEST(a_restarted_group_says_so_and_has_a_percent),
+		TEST(what_ended_tasks_did_is_said_in_the_row),
+		TEST(the_digest_comes_before_everything),
 		TEST(csv_has_a_line_for_each_row_with_all_columns),
 		TEST(columns_are_checked),
 	};

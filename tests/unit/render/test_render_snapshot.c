@@ -480,6 +480,34 @@ static void a_thread_tells_its_scope_to_programs(void **state)
 	assert_scoped(question, CSV, ",100000000,\"load, \"\"all\"\"\",2000000000,7,\n");
 }
 
+/* Two seconds in which the second thread ran for one, and a row of exited threads. */
+static void an_interval_is_shown_by_what_was_done_in_a_second(void **state)
+{
+	static const struct question question = { AXIS_PROCESS, "run_time_ns,rchar,rss_bytes", NULL,
+						  1 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	CLEANUP(free_pointer) char *text = NULL, *json = NULL;
+
+	(void)state;
+	hand_task(snapshot, 10, 10, "server", "/");
+	hand_task(snapshot, 10, 0, "server (exited threads)", "/");
+	hand_set(snapshot, METRIC_run_time_ns, 0, 1000000000);
+	hand_set(snapshot, METRIC_run_time_ns, 1, 500000000);
+	hand_set(snapshot, METRIC_rchar, 0, 3);
+	hand_set(snapshot, METRIC_rss_bytes, 0, 4096);
+	snapshot->interval_ns = 2000000000;
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	text = show(snapshot, question, TEXT);
+	assert_non_null(strstr(text, "group       tasks    %cpu      rchar  rss_bytes\n"
+				     "server[10]      1  75.0 %  1.50 B/s*   4.00 KiB\n"));
+	assert_non_null(
+		strstr(text, "what was done in a second, over 2.000 s; %cpu is of one core"));
+	json = show(snapshot, question, JSON);
+	assert_non_null(strstr(json, "\"interval_ns\": 2000000000"));
+	assert_non_null(strstr(json, "\"run_time_ns\":{\"value\":750000000,"));
+	assert_non_null(strstr(json, "\"rchar\":{\"value\":1.5,"));
+}
+
 static void an_empty_snapshot_can_be_shown_in_every_format(void **state)
 {
 	struct question question = { AXIS_THREAD, "*", NULL, 0 };
@@ -524,6 +552,7 @@ int main(void)
 		cmocka_unit_test(text_has_a_column_of_scopes_when_a_thread_is_in_one),
 		cmocka_unit_test(of_a_group_the_scope_of_longest_standing_is_shown),
 		cmocka_unit_test(a_thread_tells_its_scope_to_programs),
+		cmocka_unit_test(an_interval_is_shown_by_what_was_done_in_a_second),
 		cmocka_unit_test(an_empty_snapshot_can_be_shown_in_every_format),
 	};
 

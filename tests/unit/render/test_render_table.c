@@ -195,9 +195,9 @@ static void programs_get_exact_values_under_the_ids(void **state)
 	fclose(out);
 	assert_string_equal(
 		printed,
-		"[{\"name\":\"a,b\",\"run_time_ns\":1234567,\"share\":0.33333333333333331,\"on\":true,\"limit\":\"max\",\"stack\":[\"one\",\"two\"],\"more\":{\"exact\":-7,\"why\":null}},{\"name\":\"=x\",\"on\":false,\"limit\":4096,\"more\":{\"exact\":0.5,\"why\":\"it is so\"}}]\n"
+		"[{\"name\":\"a,b\",\"run_time_ns\":1234567,\"share\":0.3333333333333333,\"on\":true,\"limit\":\"max\",\"stack\":[\"one\",\"two\"],\"more\":{\"exact\":-7,\"why\":null}},{\"name\":\"=x\",\"on\":false,\"limit\":4096,\"more\":{\"exact\":0.5,\"why\":\"it is so\"}}]\n"
 		"name,run_time_ns,share,on,limit,stack,exact,why\n"
-		"\"a,b\",1234567,0.33333333333333331,true,max,one two,-7,\n"
+		"\"a,b\",1234567,0.3333333333333333,true,max,one two,-7,\n"
 		"\"'=x\",,,false,4096,,0.5,it is so\n");
 	free(printed);
 }

@@ -126,6 +126,7 @@ static void a_run_is_read_whole_or_not_at_all(void **state)
 	(void)state;
 	try_all(read_run, "runs/build.jsonl");
 	try_all(read_run, "runs/cut_off.jsonl");
+	try_all(read_run, "runs/stacks.jsonl");
 }
 
 int main(void)

@@ -106,6 +106,22 @@ static void add_deadlock(struct run *run)
 	};
 }
 
+static void add_segments(struct run *run)
+{
+	run->segments = (struct run_segments){
+		{ { .begin_ns = 0,
+		    .end_ns = 1500 * MILLISECOND,
+		    .cores = { true, 1.234 },
+		    .rss_bytes = { true, 0 },
+		    .read_bytes_per_s = { true, 12345678 },
+		    .write_bytes_per_s = { true, 9 },
+		    .threads = { true, 4 },
+		    .what = "computing, reading" },
+		  { .begin_ns = 1500 * MILLISECOND, .end_ns = 2000 * MILLISECOND } },
+		2
+	};
+}
+
 static void summary_of(const struct run *run, struct buffer *buffer)
 {
 	open_buffer(buffer);
@@ -139,11 +155,13 @@ static void a_whole_file_gives_the_same_summary_and_report(void **state)
 	live = watched_run(lines.file);
 	add_path(live);
 	add_deadlock(live);
+	add_segments(live);
 	watched_summary(live, lines.file);
 	close_buffer(&lines);
 	saved = read_back(lines.text, lines.size);
 	assert_same_run(live, saved);
 	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
+	assert_memory_equal(&saved->segments, &live->segments, sizeof(live->segments));
 }
 
 /* The same by way of the bytes of a .tscope file. */
@@ -177,9 +195,11 @@ static void a_tscope_file_gives_the_same_summary_and_report(void **state)
 	watched_phases(live);
 	add_path(live);
 	add_deadlock(live);
+	add_segments(live);
 	saved = through_tscope(live);
 	assert_same_run(live, saved);
 	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
+	assert_memory_equal(&saved->segments, &live->segments, sizeof(live->segments));
 	report_of(saved, &report);
 	assert_non_null(strstr(report.text, "  2 threads wait for each other: le\\x1bft (100)"));
 	assert_non_null(strstr(report.text, "deadlock: each waits for the next"));

@@ -390,7 +390,7 @@ static void a_dead_child_is_answered_for_at_once(void **state)
 		_exit(3);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(host_open(&host, NULL, &error), 0);
-	assert_int_equal(why_ask(host, child, 3600 * SECOND, &why, &error), 0);
+	assert_int_equal(why_ask(host, child, &(struct why_options){ 3600 * SECOND, false }, &why, &error), 0);
 	assert_non_null(strstr(why->answer, "it is dead, ended with exit code 3, and waits for"));
 	assert_int_equal(why->after.parent_pid, getpid());
 	assert_true(why->has_status);
@@ -400,7 +400,7 @@ static void a_dead_child_is_answered_for_at_once(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	why_free(why);
 	why = NULL;
-	assert_int_equal(why_ask(host, child, 0, &why, &error), -ESRCH);
+	assert_int_equal(why_ask(host, child, &(struct why_options){ 0 }, &why, &error), -ESRCH);
 	assert_null(why);
 	assert_true(error.message[0]);
 }

@@ -279,14 +279,6 @@ static void minutes_have_the_least_the_mean_and_the_most(void **state)
 	remove_room(&room);
 }
 
-static uint64_t file_size(const struct room *room)
-{
-	struct stat file;
-
-	assert_int_equal(stat(room->path, &file), 0);
-	return (uint64_t)file.st_size;
-}
-
 static void what_is_old_goes_and_minutes_stay(void **state)
 {
 	const struct history_retention kept = { .raw_ns = HOUR_NS,
@@ -329,6 +321,55 @@ static void what_is_old_goes_and_minutes_stay(void **state)
 	assert_true(seen->samples[0].unix_ns > seen->samples[1].unix_ns);
 	assert_true(host_sample_has(&seen->samples[0], HOST_VALUE_load1));
 	assert_false(host_sample_has(&seen->samples[0], HOST_VALUE_load5));
+	free(seen);
+	history_close(reader);
+	history_close(writer);
+	remove_room(&room);
+}
+
+static void add_levels(struct history *history, uint64_t tick, enum pressure_level level,
+		       const char *scope)
+{
+	struct snapshot *snapshot = made_snapshot(&small, tick);
+	struct host_sample sample = made_sample(&small, tick);
+	struct error error = { 0 };
+
+	sample.pressure_level = level;
+	sample.scope_pressure_level = PRESSURE_LOW;
+	snprintf(sample.scope, sizeof(sample.scope), "%s", scope);
+	assert_int_equal(
+		history_add_tick(history,
+				 &(struct history_tick){ .snapshot = snapshot, .sample = &sample },
+				 &error),
+		0);
+	assert_int_equal(history_commit(history, &error), 0);
+	snapshot_free(snapshot);
+}
+
+static void a_minute_has_the_worst_level_and_its_scope(void **state)
+{
+	struct history_retention kept = history_retention_defaults;
+	struct seen *seen = calloc(1, sizeof(*seen));
+	struct room room = make_room();
+	struct history *writer, *reader;
+	struct error error = { 0 };
+
+	(void)state;
+	kept.raw_ns = HOUR_NS;
+	writer = create_with(&room, &kept);
+	add_levels(writer, 0, PRESSURE_NONE, "cgroup /a");
+	add_levels(writer, 1, PRESSURE_CRITICAL, "cgroup /a");
+	add_levels(writer, 2, PRESSURE_LOW, "cgroup /a");
+	add_levels(writer, 720, PRESSURE_NONE, "");
+	assert_int_equal(history_expire(writer, BEGIN_NS + HOUR_NS + 70 * SECOND_NS, &error), 0);
+	reader = open_history(&room);
+	assert_int_equal(history_samples(reader, &always, 0, see_sample, seen, &error), 0);
+	assert_int_equal(seen->count, 2);
+	assert_int_equal(seen->samples[1].pressure_level, PRESSURE_CRITICAL);
+	assert_int_equal(seen->samples[1].scope_pressure_level, PRESSURE_LOW);
+	assert_string_equal(seen->samples[1].scope, "cgroup /a");
+	assert_string_equal(seen->samples[0].scope, "");
+	assert_false(host_sample_has_scope_level(&seen->samples[0]));
 	free(seen);
 	history_close(reader);
 	history_close(writer);
@@ -410,16 +451,15 @@ static void a_folder_where_others_can_rename_is_refused(void **state)
 	assert_int_equal(chmod(path, 0777), 0);
 	name = path + strlen(path);
 	snprintf(name, 8, "/r.db");
-	assert_int_equal(
-		history_create(path, &history_retention_defaults, &history, &note, &error),
-		-EACCES);
+	assert_int_equal(history_create(path, &history_retention_defaults, &history, &note, &error),
+			 -EACCES);
 	assert_int_equal(access(path, F_OK), -1);
 	*name = '\0';
 	/* With the sticky bit nobody can. */
 	assert_int_equal(chmod(path, 01777), 0);
 	*name = '/';
-	assert_int_equal(
-		history_create(path, &history_retention_defaults, &history, &note, &error), 0);
+	assert_int_equal(history_create(path, &history_retention_defaults, &history, &note, &error),
+			 0);
 	history_close(history);
 	unlink(path);
 	*name = '\0';
@@ -536,6 +576,7 @@ int main(void)
 		cmocka_unit_test(an_episode_is_one_row),
 		cmocka_unit_test(minutes_have_the_least_the_mean_and_the_most),
 		cmocka_unit_test(what_is_old_goes_and_minutes_stay),
+		cmocka_unit_test(a_minute_has_the_worst_level_and_its_scope),
 		cmocka_unit_test(the_file_stays_below_its_limit),
 		cmocka_unit_test(a_second_recorder_is_refused),
 		cmocka_unit_test(files_are_for_their_owner_only),

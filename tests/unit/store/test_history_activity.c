@@ -171,6 +171,7 @@ static void it_goes_with_its_age_and_comes_back(void **state)
 	assert_true(ask(&room, "SELECT count(*) FROM activity") == 3);
 	assert_int_equal(history_expire(writer, BEGIN_NS + 9 * SECOND_NS + HOUR_NS, &error), 0);
 	assert_true(ask(&room, "SELECT count(*) FROM activity") == 0);
+	assert_int_equal(history_expire(writer, BEGIN_NS + 3 * HOUR_NS, &error), 0);
 	assert_true(ask(&room, "SELECT count(*) FROM stacks") == 0);
 	assert_int_equal(add_walk(writer, 3700, 0, &nap, 1), 0);
 	assert_true(ask(&room, "SELECT count(*) FROM stacks") == 1);

@@ -216,9 +216,9 @@ static void rows_with_any_numbers_are_saved(void **state)
 
 		change(&room,
 		       "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
-		       "INSERT INTO stacks SELECT (i - 500) * 18446744073709551, "
+		       "INSERT INTO stacks(hash, frames) SELECT (i - 500) * 18446744073709551, "
 		       "printf('function_%d;%0100d', i, i) FROM n");
-		change(&room, "INSERT INTO stacks VALUES(9223372036854775807, 'last')");
+		change(&room, "INSERT INTO stacks(hash, frames) VALUES(9223372036854775807, 'last')");
 		damage_page_of(&room, rows[i]);
 		snprintf(copy.path, sizeof(copy.path), "%s/copy.db", room.directory);
 		assert_true(history_repair(room.path, copy.path, note, &faults, &error) > 0);
@@ -269,6 +269,32 @@ static int read_series(struct history *history, const struct series_query *query
 
 	ret->count = 0;
 	return history_series(history, query, see_point, ret, &error);
+}
+
+/* SQLite would compute them for each row, for as long as a stranger wants. */
+static void a_schema_that_computes_is_refused(void **state)
+{
+	static const char *const changes[] = {
+		"ALTER TABLE events ADD COLUMN x AS (length(zeroblob(900000000)))",
+		"CREATE TABLE y(a, b GENERATED ALWAYS AS (length(zeroblob(a))) STORED)",
+		"CREATE INDEX z ON events(length(zeroblob(id)))",
+		"CREATE INDEX w ON events(id) WHERE length(comm) > 5",
+		"CREATE TABLE v(a check(length(zeroblob(a)) > 0))",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		struct room room = make_room();
+		struct history *writer = create(&room), *reader = NULL;
+		struct error error = { 0 };
+
+		add_ticks(writer, &small, 0, 3);
+		history_close(writer);
+		change(&room, changes[i]);
+		assert_int_equal(history_open(room.path, &reader, &error), -EBADMSG);
+		assert_non_null(strstr(error.message, "has expressions"));
+		remove_room(&room);
+	}
 }
 
 static void a_series_is_of_ticks_or_of_minutes(void **state)
@@ -341,6 +367,7 @@ int main(void)
 		cmocka_unit_test(damaged_pages_are_told_and_survived),
 		cmocka_unit_test(a_table_with_code_behind_it_is_refused),
 		cmocka_unit_test(rows_with_any_numbers_are_saved),
+		cmocka_unit_test(a_schema_that_computes_is_refused),
 		cmocka_unit_test(a_series_is_of_ticks_or_of_minutes),
 	};
 

@@ -94,6 +94,35 @@ static void damage_that_a_write_finds_begins_a_new_file(void **state)
 	remove_room(&room);
 }
 
+static void a_tick_with_the_last_number_begins_a_new_file(void **state)
+{
+	struct room room = make_room();
+	struct history *writer = create(&room);
+	struct snapshot *snapshot = made_snapshot(&small, 9);
+	struct host_sample sample = made_sample(&small, 9);
+	const struct history_tick tick = { .snapshot = snapshot, .sample = &sample };
+	struct error error = { 0 };
+	sqlite3 *handle = NULL;
+
+	(void)state;
+	add_ticks(writer, &small, 0, 3);
+	history_close(writer);
+	assert_int_equal(sqlite3_open(room.path, &handle), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(handle,
+				      "UPDATE ticks SET id = 9223372036854775807 WHERE id = 3",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(handle);
+	writer = create(&room);
+	assert_int_equal(history_add_tick(writer, &tick, &error), -EBADMSG);
+	assert_int_equal(history_add_tick(writer, &tick, &error), 0);
+	assert_int_equal(history_commit(writer, &error), 0);
+	assert_true(ask(&room, "SELECT max(id) FROM ticks") == 1);
+	history_close(writer);
+	snapshot_free(snapshot);
+	remove_room(&room);
+}
+
 static void damage_that_dropping_finds_begins_a_new_file(void **state)
 {
 	struct room room = make_recording(10);
@@ -264,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_that_a_write_finds_begins_a_new_file),
+		cmocka_unit_test(a_tick_with_the_last_number_begins_a_new_file),
 		cmocka_unit_test(damage_that_dropping_finds_begins_a_new_file),
 		cmocka_unit_test(damage_that_the_beginning_finds_begins_a_new_file),
 		cmocka_unit_test(a_time_that_came_twice_is_the_second),

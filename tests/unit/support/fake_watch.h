@@ -108,6 +108,7 @@ static inline void attach(struct setting *setting)
 	setting->fake.fd = -1;
 	setting->tracer = (struct tracer){ &fake_kind, &setting->fake };
 	setting->options = (struct session_options){ .no_deadlocks = true,
+						     .no_stacks = true,
 						     .interval_ns = NS_PER_MS,
 						     .duration_ns = 60 * NS_PER_SECOND,
 						     .live_fd = -1 };

@@ -115,6 +115,14 @@ static inline void assert_tick(struct history *history, const struct made_host *
 	snapshot_free(got);
 }
 
+static inline uint64_t file_size(const struct room *room)
+{
+	struct stat file;
+
+	assert_int_equal(stat(room->path, &file), 0);
+	return (uint64_t)file.st_size;
+}
+
 /* Runs a query that gives one number, as people would. */
 static inline double ask(const struct room *room, const char *sql)
 {

@@ -114,15 +114,18 @@ static inline void assert_delta(const struct comparison *comparison, const char 
 			 expected);
 }
 
-/* Of all groups together. */
+/* Of all groups together; the deltas of restarted ones are rates, so what they did counts. */
 static inline int64_t sum_of_deltas(const struct comparison *comparison, enum metric_id id)
 {
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < comparison->rows.count; i++) {
-		const struct difference *delta = &comparison->rows.data[i].delta;
+		const struct comparison_row *row = &comparison->rows.data[i];
+		const struct difference *delta = &row->delta;
 
-		if (comparison->rows.data[i].metric == &metrics[id] && delta->known)
+		if (row->metric == &metrics[id] && row->values == VALUES_PER_TASK_SECOND)
+			sum += (int64_t)row->interval.number;
+		else if (row->metric == &metrics[id] && delta->known)
 			sum += delta->is_negative ? -(int64_t)delta->magnitude :
 						    (int64_t)delta->magnitude;
 	}

@@ -46,6 +46,22 @@ static long bpf_probe_read_kernel(void *ret, __u32 size, const void *from)
 }
 #define bpf_probe_read_user bpf_probe_read_kernel
 
+#define bpf_get_smp_processor_id() 0
+
+/* The kernel's functions that are running; none of user mode. */
+static __u64 kernel_frames[64];
+static size_t kernel_frame_count;
+
+static long kernel_stack_copy(void *ret, __u32 size)
+{
+	__u32 length = kernel_frame_count * sizeof(kernel_frames[0]);
+
+	memcpy(ret, kernel_frames, length < size ? length : size);
+	return length < size ? length : size;
+}
+#define bpf_get_stack(context, ret, size, flags) kernel_stack_copy(ret, size)
+#define bpf_get_task_stack(task, ret, size, flags) kernel_stack_copy(ret, size)
+
 #define bpf_loop(limit, body, context, flags)                                                      \
 	({                                                                                         \
 		__u32 index_ = 0;                                                                  \
@@ -139,7 +155,8 @@ static __u64 kernel_key(const void *key, size_t size)
 #define bpf_task_storage_delete(map, task) kernel_delete(map, (__u64)(task))
 #define bpf_map_lookup_elem(map, key)                                                              \
 	kernel_get(map, kernel_key(key, sizeof(*(key))), 0, sizeof(*(map)->value),                 \
-		   sizeof(*(map)->type) == BPF_MAP_TYPE_PERCPU_ARRAY * sizeof(int))
+		   sizeof(*(map)->type) == BPF_MAP_TYPE_PERCPU_ARRAY * sizeof(int) ||              \
+			   sizeof(*(map)->type) == BPF_MAP_TYPE_ARRAY * sizeof(int))
 #define bpf_map_update_elem(map, key, from, flags)                                                 \
 	kernel_update(map, kernel_key(key, sizeof(*(key))), from, sizeof(*(map)->value),           \
 		      (flags) == BPF_NOEXIST)
@@ -159,7 +176,7 @@ static char kernel_cpu_memory[4 * KERNEL_CPU_BYTES];
 /* What came through the ring, and through an iterator. */
 static struct kernel_record {
 	__u64 flags, size;
-	char bytes[1 << 15] __attribute__((aligned(8)));
+	char bytes[1 << 16] __attribute__((aligned(8)));
 } kernel_sent[64], kernel_pending;
 static size_t kernel_sent_count, kernel_discarded;
 static __u64 kernel_ring_used;
