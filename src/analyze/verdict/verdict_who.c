@@ -34,8 +34,10 @@ void evidence_top_wait(const struct verdict_facts *facts, const struct verdict_r
 			continue;
 		text_format(out, "%.15s (%d) waited ", wait->comm, wait->thread.tid);
 		unit_format_real(out, UNIT_NS, (double)wait->total_ns);
-		text_append_string(out, ", longest ");
-		unit_format_real(out, UNIT_NS, (double)wait->longest_ns);
+		if (wait->longest_ns) { /* samples know sums only */
+			text_append_string(out, ", longest ");
+			unit_format_real(out, UNIT_NS, (double)wait->longest_ns);
+		}
 		waker(wait, out);
 		return;
 	}
