@@ -37,7 +37,7 @@ __u64 activity_walk = 0;
 /* Cleared by the reader when it has enough, also within a walk. */
 __u32 with_stacks = 0;
 
-/* Of each user in a walk; 0: all threads. */
+/* Threads of one user in a walk; 0: no limit. */
 __u32 threads_per_user = 0;
 __u32 stacks_per_user = 0;
 __u64 threads_left_out = 0; /* set to 0 by the reader */

@@ -9,7 +9,7 @@
  * when it begins.  So are all others where the ends of system calls are not seen, because nobody counts
  * calls: to see them would make each call slower, for stacks of the few that block.
  *
- * Of shorter blocks, one in a while has a stack.  Where a thread waits is known by its system call and by where it
+ * Shorter blocks have a stack only now and then.  Where a thread waits is known by its system call and by where it
  * left user space: the time of blocks without a stack of their own is kept by that, and goes to the next
  * stack from there.  All blocked time of the ledger is in a stack, is inferred in this way, or is counted as lost.
  */

@@ -118,7 +118,7 @@ int kernel_parse_stat(struct kernel_parser *parser, const char *line, const char
 		return give_fields(parser, name, softirqs, ARRAY_SIZE(softirqs), line, end);
 	if (kernel_is_word(name, "btime")) /* a fact of the host says when it was booted */
 		return 0;
-	/* Of intr the first number is the sum; the others have their names in interrupts. */
+	/* The first number of intr is the sum; the names of the others are in interrupts. */
 	if (!kernel_is_key(name) || !scan_numbers(&line, end, 1, &number))
 		return kernel_reject(parser);
 	return kernel_give_number(parser, name, no_piece, number);

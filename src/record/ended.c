@@ -32,7 +32,7 @@ static int64_t find(const struct snapshot *snapshot, const struct task_key *task
 	return row >= 0 && snapshot->processes[row].start_time_ns == task->start_ns ? row : -1;
 }
 
-/* Of one that no tick saw, all counts if it began after the last one. */
+/* All that a process used counts if no tick saw it and it began after the last one. */
 static uint64_t used_since(const struct recorder_tick *before, const struct ended_process *process)
 {
 	const struct fact *then = &before->snapshot->facts[FACT_boottime_ns];

@@ -29,7 +29,7 @@ struct server;
 struct server_request;
 
 #define SERVER_CLIENTS 64
-/* Of a user who is neither root nor the one who records; so many places are kept for these two. */
+/* Connections of one user who is neither root nor the recorder's; as many places are kept for those two. */
 #define SERVER_CLIENTS_PER_USER 8
 #define SERVER_CLIENTS_KEPT 16
 #define SERVER_REQUEST_BYTES (64 * 1024)

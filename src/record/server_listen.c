@@ -41,7 +41,7 @@ static void share_with_group(const char *path)
 
 	if (group && lchown(path, (uid_t)-1, group->gr_gid) < 0)
 		return;
-	/* Who can write to the directory may have put a link in its place. */
+	/* Anyone who can write to the directory may have put a link in its place. */
 	(void)!fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW);
 }
 

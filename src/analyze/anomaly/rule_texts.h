@@ -26,7 +26,7 @@ rule_concern concern_process, concern_sleepers, concern_zombies, concern_largest
 void describe_oom(const struct followed_processes *processes, const struct life_event *event,
 		  struct text *out);
 
-/* Of what memory is the total: the limit of the cgroup, or the host. */
+/* What the total of memory belongs to: the limit of the cgroup, or the host. */
 enum host_value rule_memory_total(const struct host_sample *sample);
 
 /* Whether the process has been a zombie for long enough. */

@@ -48,7 +48,7 @@ static int64_t cgroup_row(const struct snapshot *snapshot, const char *path, siz
 	return -1;
 }
 
-/* Of the cgroup, as they are; PSI has hundredths of a percent. */
+/* Readings of the cgroup as they are; PSI counts hundredths of a percent. */
 static const struct {
 	enum host_value value;
 	const char *reading;

@@ -15,7 +15,7 @@
 
 /* A counter's rate that changed by less than this part of the larger one is steady. */
 #define STEADY 0.1
-/* Who moved less than this part of all that moved is not the one to name. */
+/* A group with less than this share of all that moved is not named. */
 #define SMALL_SHARE 0.05
 /* Memory that is less than this part of the host's is little on a large host. */
 #define SMALL_MEMORY 0.001
@@ -203,7 +203,7 @@ int digest_level(struct digester *digester, const struct digest_rule *rule)
 
 	if (rule->capacity == CAPACITY_MEMORY)
 		floor_ = fmax(floor_, SMALL_MEMORY * digester->memory);
-	/* Of intervals, what is a sum of counters is a rate. */
+	/* Between two intervals, sums of counters are rates. */
 	if (digester->form == DIGEST_RATES && metrics[rule->metric].formula.count)
 		return 0;
 	status = find_movers(digester, rule, move_level, &movers);

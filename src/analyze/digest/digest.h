@@ -25,7 +25,7 @@
 #define DIGEST_LINES 12
 #define DIGEST_COLUMNS 80 /* of a sentence, at most */
 
-/* Of the numbers those are set that `has_` says. */
+/* A number is set where its `has_` member says so. */
 struct digest_line {
 	const char *resource; /* "cpu", "limits", ... */
 	const char *who;      /* a group or the host; NULL: nobody */

@@ -67,7 +67,7 @@ int digest_level(struct digester *digester, const struct digest_rule *rule);
 int digest_births(struct digester *digester, const struct digest_rule *rule);
 int digest_deaths(struct digester *digester, const struct digest_rule *rule);
 
-/* Who moved, and by how much. */
+/* A group that moved, and by how much. */
 struct mover {
 	const char *who;
 	enum compare_section section;

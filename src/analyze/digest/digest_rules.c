@@ -29,7 +29,7 @@ const struct digest_rule digest_rules[] = {
 	READ("limits reached", "memory.events.local max",       "reached memory.max", "reaches memory.max", "times", CAPACITY_UNKNOWN, 0.1, 1),
 	READ("limits reached", "memory.events high",            "reached memory.high", "reaches memory.high", "times", CAPACITY_UNKNOWN, 0.1, 1),
 	{ .resource = "restarts", .apply = digest_restarts, .most = 2 },
-	/* Who moved most, by resource. */
+	/* The group that moved most, by resource. */
 	{ .resource = "host", .apply = digest_host_busy, .floor = 0.9, .most = 1 },
 	WORK("cpu", run_time_ns, "used", "uses", "of CPU", CAPACITY_CPUS, 50 * MS, 3),
 	WORK("cpu wait", wait_time_ns, "waited", "waits", "for a CPU", CAPACITY_UNKNOWN, 50 * MS, 3),

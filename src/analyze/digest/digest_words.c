@@ -126,7 +126,7 @@ static void append_capacity(struct text *out, const struct digest_line *line,
 	text_append_string(out, capacity == CAPACITY_TIME ? " of the time)" : " of the host)");
 }
 
-/* Of one, the last letter of the plural is left out. */
+/* The singular is the plural without its last letter. */
 static void append_object(struct text *out, const char *object, bool is_one)
 {
 	size_t length = strlen(object);

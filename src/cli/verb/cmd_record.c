@@ -77,7 +77,7 @@ static void say(const char *sentence)
 		fprintf(stderr, "taskscope: %s\n", sentence);
 }
 
-/* Of two flags that exclude each other, that of the command line comes before that of the file. */
+/* Where two flags exclude each other, the one on the command line wins over the one in the file. */
 static int read_config(struct text *text, struct error *error)
 {
 	const char *path = args.config ? args.config : RECORD_CONFIG;

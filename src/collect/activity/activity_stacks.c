@@ -112,7 +112,7 @@ const struct kernel_stack *activity_stacks_add(struct activity_stacks *stacks,
 	return &stacks->slots[slot]->named;
 }
 
-/* Of each line the name and the address; how often a module is used changes all the time. */
+/* Only the name and the address of each line count: how often a module is used changes all the time. */
 static uint64_t hash_modules(const struct activity_stacks *stacks)
 {
 	CLEANUP(text_free) struct text text = { 0 };

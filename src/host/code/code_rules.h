@@ -15,7 +15,7 @@
 struct code;
 struct code_file;
 
-/* Of all files.  All zeros is valid. */
+/* The rules of all files together.  All zeros is valid. */
 struct code_rules {
 	ARRAY_OF(struct unwind_rules) list;
 	uint32_t *slots; /* of a hash table: an index in the list plus one, 0 is free */
@@ -23,7 +23,7 @@ struct code_rules {
 	uint64_t row_count;
 };
 
-/* Of one file.  A row reaches to the next; before the first and where it says so, nothing is known yet. */
+/* The rules of one file.  A row reaches to the next; before the first and where it says so, nothing is known yet. */
 struct code_rows {
 	ARRAY_OF(struct code_row) list;
 	bool has_none; /* the file has no rules at all */

@@ -119,7 +119,7 @@ size_t kernel_symbols_parse(struct kernel_symbols *symbols, const char *text, si
 	return (size_t)(line - text);
 }
 
-/* Of two names for one address, the first in the file comes first. */
+/* Where one address has two names, the first in the file comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct kernel_symbol *first = a, *second = b;

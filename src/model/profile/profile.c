@@ -226,7 +226,7 @@ size_t profile_stack(const struct profile *profile, uint32_t node, uint32_t *fra
 	return count;
 }
 
-/* Of a path its last part, of "[kernel]" the word. */
+/* The last part of a path; "[kernel]" without its brackets. */
 static void append_module(const char *module, struct text *out)
 {
 	const char *slash = strrchr(module, '/');

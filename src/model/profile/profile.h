@@ -91,7 +91,7 @@ struct profile_open {
 };
 
 /*
- * Of what the profile lacks.  All times are in the samples too (PROFILE_NO_STACK), or are of a
+ * What the profile lacks.  All times are in the samples too (PROFILE_NO_STACK), or are of a
  * stated kind.
  */
 struct profile_losses {

@@ -65,7 +65,7 @@ static size_t begin_search(struct searches *searches, struct wait_object *object
 		return search_for(searches, object->name);
 	if (strcmp(object->kind, "socket") == 0)
 		return search_for_socket(searches, object);
-	/* Who took the lock may have ended, and others have the open file that it belongs to. */
+	/* The process that took the lock may have ended while others hold the open file that it belongs to. */
 	if (strcmp(object->kind, "file_lock") == 0 && !object->has_holder && object->file[0] == '/')
 		return search_for(searches, object->file);
 	return NO_SEARCH;

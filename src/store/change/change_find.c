@@ -28,7 +28,7 @@ static int read_numbers(const struct parts *parts, uint8_t type, const char *nam
 	return body.bad || *rows > UINT32_MAX / 2 ? -EBADMSG : field_read(body, *rows, cells);
 }
 
-/* Of all rows of a scope: their ids, start times and, for tasks, rows of processes. */
+/* All rows of a scope: ids, start times and, for tasks, the rows of their processes. */
 struct identities {
 	struct cells ids, starts, processes;
 	size_t rows;

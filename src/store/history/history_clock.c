@@ -43,7 +43,7 @@ int clock_steps_note(struct history *history, int64_t tick, uint64_t unix_ns, st
 	if (unix_ns >= history->last_unix_ns)
 		return 0;
 	clock_steps_read(history, &steps);
-	/* Of too many the oldest are forgotten. */
+	/* Beyond this many, the oldest are forgotten. */
 	for (size_t i = steps.count == CLOCK_STEPS; i < steps.count; i++)
 		text_format(&list, "%" PRId64 ",", steps.ticks[i]);
 	text_format(&list, "%" PRId64, tick);

@@ -17,7 +17,7 @@
 #define MINUTE_NS (UINT64_C(60) * 1000000000)
 #define FAULTS_MAX 1000
 
-/* Of a process in the minute that is looked at. */
+/* What the ticks of the minute being checked say of one process. */
 struct seen_process {
 	uint64_t start_ns;
 	uint64_t samples;

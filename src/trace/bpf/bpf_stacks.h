@@ -37,7 +37,7 @@ void bpf_stacks_close(struct bpf_state *state);
 int bpf_stacks_join(struct bpf_state *state, int32_t pid);
 int bpf_stacks_end(struct bpf_state *state, int32_t pid, uint64_t time_ns);
 
-/* Of struct tracer_kind. */
+/* Members of struct tracer_kind. */
 int bpf_drain_stacks(void *state, const struct tracer_stack_sink *sink);
 void bpf_stack_losses(void *state, struct tracer_stack_losses *ret);
 const struct source_report *bpf_stack_trouble(void *state);

@@ -28,7 +28,7 @@ static void save_up(struct life_credit *credit, uint64_t now_ns, uint64_t share,
 		credit->saved_at_ns = now_ns;
 }
 
-/* Who gives way to a new one: the one with most credit, which is hardly more than one begins with. */
+/* The user who gives way to a new one has the most credit, hardly more than a new one begins with. */
 static struct life_user *replaced_user(struct life_budget *budget)
 {
 	struct life_user *found = &budget->users[0];

@@ -49,7 +49,7 @@ static bool is_followed(const struct life_connector *connector, const struct lif
 	return !lifecycle_has_scope(connector->lifecycle) || (entry && entry->is_member);
 }
 
-/* Of an unknown process, its start comes from /proc while it lives. */
+/* The start of an unknown process comes from /proc while it lives. */
 static void begin_report(const struct life_connector *connector, enum life_kind kind, int32_t pid,
 			 uint64_t time_ns, struct life_report *ret)
 {

@@ -207,7 +207,7 @@ static int send_oom(struct passage *passage)
 	return life_report_send(passage->lifecycle, &oom);
 }
 
-/* Of a process that only its number is known of, the table must know whether it belongs here. */
+/* Where only a process's number is known, the table must know whether it belongs here. */
 static bool is_outside(const struct passage *passage)
 {
 	const struct task_key *task = &passage->report->event.task;

@@ -38,7 +38,7 @@ void code_service_end(struct code_service *service);
 ssize_t code_service_ask(struct code_service *service, struct code_question *question, int fd,
 			 struct code_answer *ret);
 
-/* Of all services so far, and the one that runs. */
+/* What all services so far used, the running one included. */
 void code_service_usage(const struct code_service *service, uint64_t *ret_cpu_ns,
 			uint64_t *ret_peak_rss_bytes);
 

@@ -237,7 +237,7 @@ static const char *name_of(const struct function_table *table, const struct func
 	return table->names[symbol->table].bytes + symbol->name;
 }
 
-/* Of the names of one function the library's users know the one with the fewest underscores. */
+/* Where a function has several names, users of the library know the one with the fewest underscores. */
 static int compare_names(const char *first, const char *second)
 {
 	size_t underscores = strspn(first, "_"), others = strspn(second, "_");
