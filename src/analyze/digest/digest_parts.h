@@ -23,7 +23,6 @@ enum digest_capacity {
 	CAPACITY_UNKNOWN,
 	CAPACITY_CPUS,
 	CAPACITY_MEMORY,
-	CAPACITY_TIME, /* of the host itself: at most all the time */
 };
 
 struct digester {
@@ -50,8 +49,11 @@ struct digest_rule {
 	enum digest_capacity capacity;
 	/* The least that matters: of counters in a second, else at once. */
 	double floor;
-	unsigned most; /* lines */
+	unsigned most;	  /* lines */
+	const char *noun; /* of a reading with a `*`: what the word names */
 };
+
+#define DIGEST_INTERFACE "interface"
 
 /* Ends with a rule without a resource. */
 extern const struct digest_rule digest_rules[];
@@ -61,6 +63,7 @@ int digest_host_changes(struct digester *digester, const struct digest_rule *rul
 int digest_limits(struct digester *digester, const struct digest_rule *rule);
 int digest_reading(struct digester *digester, const struct digest_rule *rule);
 int digest_host_busy(struct digester *digester, const struct digest_rule *rule);
+int digest_disk_busy(struct digester *digester, const struct digest_rule *rule);
 int digest_restarts(struct digester *digester, const struct digest_rule *rule);
 int digest_counter(struct digester *digester, const struct digest_rule *rule);
 int digest_level(struct digester *digester, const struct digest_rule *rule);
@@ -88,6 +91,9 @@ int digest_say_level(struct digester *digester, const struct digest_rule *rule,
 /* Adds a line; the sentence is `before`, who, `after`, and who is shortened to make it fit. */
 int digest_say(struct digester *digester, struct digest_line line, const char *before,
 	       const struct text *after);
+
+/* Whether a reading's name has the pattern, in which `*` is one word; gives the word. */
+bool digest_has_pattern(const char *name, const char *pattern, const char **word, size_t *length);
 
 /* Whether taskscope itself is the group. */
 bool digest_is_own(const struct compared_group *group);

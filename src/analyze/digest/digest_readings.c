@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of a digest about settings, limits and what was reached of them, and the host itself. */
+/* Rules of a digest about settings, limits and what was reached of them, and other readings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,8 +157,7 @@ int digest_limits(struct digester *digester, const struct digest_rule *rule)
 	return status < 0 ? status : say_more(digester, rule, more, "limit");
 }
 
-/* Whether a name has the pattern, in which `*` is one word; gives the word. */
-static bool has_pattern(const char *name, const char *pattern, const char **word, size_t *length)
+bool digest_has_pattern(const char *name, const char *pattern, const char **word, size_t *length)
 {
 	size_t head = strcspn(pattern, "*");
 
@@ -203,10 +202,17 @@ static int say_reading(struct digester *digester, const struct digest_rule *rule
 	if (!move_reading(digester, row, &mover) || mover.moved < rule->floor * digester->seconds)
 		return 0;
 	if (word) {
-		snprintf(name, sizeof(name), "disk %.*s", (int)length, word);
+		snprintf(name, sizeof(name), "%s %.*s", rule->noun, (int)length, word);
 		mover.who = name;
 	}
 	return digest_say_work(digester, rule, &mover);
+}
+
+/* What processes of the host send to each other does not use the network. */
+static bool is_loopback(const struct digest_rule *rule, const char *word, size_t length)
+{
+	return rule->noun && strcmp(rule->noun, DIGEST_INTERFACE) == 0 && length == 2 &&
+	       memcmp(word, "lo", 2) == 0;
 }
 
 /* Totals of cgroups and hosts that began at different times say nothing. */
@@ -225,56 +231,9 @@ int digest_reading(struct digester *digester, const struct digest_rule *rule)
 
 		if (digester->digest->lines.count - first >= rule->most)
 			break;
-		if (has_pattern(row->metric->name, rule->reading, &word, &length))
+		if (digest_has_pattern(row->metric->name, rule->reading, &word, &length) &&
+		    !is_loopback(rule, word, length))
 			status = say_reading(digester, rule, row, word, length);
 	}
 	return status;
-}
-
-static const struct comparison_row *find_reading(const struct comparison *readings,
-						 const char *name)
-{
-	for (size_t i = 0; i < readings->rows.count; i++)
-		if (strcmp(readings->rows.data[i].metric->name, name) == 0)
-			return &readings->rows.data[i];
-	return NULL;
-}
-
-/* Nanoseconds of a mode of all CPUs: what was added, or what is added in a second. */
-static double mode_time(const struct digester *digester, const char *mode)
-{
-	const struct comparison_row *row;
-	char name[64];
-
-	snprintf(name, sizeof(name), "stat cpu %s", mode);
-	row = find_reading(digester->readings, name);
-	if (!row)
-		return 0;
-	return digester->form == DIGEST_DONE ? row->delta.real : real_of(&row->after);
-}
-
-/* A host that has no idle time left explains what waits. */
-int digest_host_busy(struct digester *digester, const struct digest_rule *rule)
-{
-	static const char *const modes[] = { "user", "nice", "system", "irq", "softirq", "steal" };
-	CLEANUP(text_free) struct text after = { 0 };
-	struct digest_line line = { .resource = rule->resource,
-				    .who = "host",
-				    .section = COMPARE_HOST_USAGE,
-				    .metric = "stat cpu idle" };
-	double busy = 0, all;
-
-	if (digester->form != DIGEST_DONE && digester->form != DIGEST_RATES)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
-		busy += mode_time(digester, modes[i]);
-	all = busy + mode_time(digester, "idle") + mode_time(digester, "iowait");
-	if (all <= 0 || busy < rule->floor * all)
-		return 0;
-	line.has_capacity = true;
-	line.of_capacity = busy / all;
-	text_append_string(&after, " was ");
-	unit_format_share(&after, busy / all);
-	text_append_string(&after, " busy: its CPUs had no time left");
-	return digest_say(digester, line, "", &after);
 }

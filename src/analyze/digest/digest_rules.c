@@ -8,13 +8,15 @@
 
 /* clang-format off */
 #define WORK(resource, id, past, now, object, capacity, floor, most) \
-	{ resource, digest_counter, METRIC_##id, NULL, past, now, object, capacity, floor, most }
+	{ resource, digest_counter, METRIC_##id, NULL, past, now, object, capacity, floor, most, NULL }
 #define WAITED(id, object, most) \
 	WORK("waiting", id, "waited", "waits", object, CAPACITY_UNKNOWN, 50 * MS, most)
 #define LEVEL(resource, id, object, capacity, floor, most) \
-	{ resource, digest_level, METRIC_##id, NULL, NULL, NULL, object, capacity, floor, most }
+	{ resource, digest_level, METRIC_##id, NULL, NULL, NULL, object, capacity, floor, most, NULL }
 #define READ(resource, reading, past, now, object, capacity, floor, most) \
-	{ resource, digest_reading, METRIC_COUNT, reading, past, now, object, capacity, floor, most }
+	{ resource, digest_reading, METRIC_COUNT, reading, past, now, object, capacity, floor, most, NULL }
+#define MOVED(reading, past, now) \
+	{ "network", digest_reading, METRIC_COUNT, reading, past, now, "", CAPACITY_UNKNOWN, 4 * MIB, 1, DIGEST_INTERFACE }
 
 const struct digest_rule digest_rules[] = {
 	/* What someone changed. */
@@ -31,6 +33,7 @@ const struct digest_rule digest_rules[] = {
 	{ .resource = "restarts", .apply = digest_restarts, .most = 2 },
 	/* The group that moved most, by resource. */
 	{ .resource = "host", .apply = digest_host_busy, .floor = 0.9, .most = 1 },
+	READ("host", "stat cpu steal", "waited", "waits", "for CPUs that other guests had", CAPACITY_UNKNOWN, 100 * MS, 1),
 	WORK("cpu", run_time_ns, "used", "uses", "of CPU", CAPACITY_CPUS, 50 * MS, 3),
 	WORK("cpu wait", wait_time_ns, "waited", "waits", "for a CPU", CAPACITY_UNKNOWN, 50 * MS, 3),
 	WAITED(wait_lock_ns,               "for locks", 2),
@@ -48,9 +51,13 @@ const struct digest_rule digest_rules[] = {
 	LEVEL("heap",   live_heap_estimate, "of heap",   CAPACITY_MEMORY, 16 * MIB, 1),
 	WORK("disk", read_bytes,  "read",  "reads",  "from disk", CAPACITY_UNKNOWN, 4 * MIB, 1),
 	WORK("disk", write_bytes, "wrote", "writes", "to disk",   CAPACITY_UNKNOWN, 4 * MIB, 1),
-	READ("disk", "diskstats * busy_ns", "was busy for", "is busy", "", CAPACITY_TIME, 500 * MS, 2),
+	{ .resource = "disk", .apply = digest_disk_busy, .reading = "diskstats * busy_ns", .floor = 0.5, .most = 2 },
+	READ("swap", "vmstat pswpin",  "read",  "reads",  "pages from swap", CAPACITY_UNKNOWN, 100, 1),
+	READ("swap", "vmstat pswpout", "wrote", "writes", "pages to swap",   CAPACITY_UNKNOWN, 100, 1),
 	WORK("network", net_rx_bytes, "received", "receives", "from the network", CAPACITY_UNKNOWN, 4 * MIB, 1),
 	WORK("network", net_tx_bytes, "sent",     "sends",    "to the network",   CAPACITY_UNKNOWN, 4 * MIB, 1),
+	MOVED("net/dev * rx_bytes", "received", "receives"),
+	MOVED("net/dev * tx_bytes", "sent",     "sends"),
 	WORK("page faults", majflt, "had", "has", "page faults from disk", CAPACITY_UNKNOWN, 20, 1),
 	WORK("page faults", minflt, "had", "has", "page faults",           CAPACITY_UNKNOWN, 10e3, 1),
 	LEVEL("tasks", thread_count, "threads",    CAPACITY_UNKNOWN, 10, 1),

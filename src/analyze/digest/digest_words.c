@@ -71,8 +71,6 @@ static double capacity_of(const struct digester *digester, enum digest_capacity 
 		return digester->cpus * digester->seconds * 1e9;
 	case CAPACITY_MEMORY:
 		return digester->memory;
-	case CAPACITY_TIME:
-		return digester->seconds * 1e9;
 	default:
 		return 0;
 	}
@@ -118,12 +116,11 @@ static void append_share(struct text *out, const struct digest_line *line, const
 }
 
 /* " (+49 % of the host": the sign only for changes. */
-static void append_capacity(struct text *out, const struct digest_line *line,
-			    enum digest_capacity capacity, bool is_change)
+static void append_capacity(struct text *out, const struct digest_line *line, bool is_change)
 {
 	text_append_string(out, is_change && line->of_capacity > 0 ? " (+" : " (");
 	append_percent(out, line->of_capacity);
-	text_append_string(out, capacity == CAPACITY_TIME ? " of the time)" : " of the host)");
+	text_append_string(out, " of the host)");
 }
 
 /* The singular is the plural without its last letter. */
@@ -148,7 +145,7 @@ static void append_done(struct text *out, const struct digest_rule *rule, const 
 	if (mover->children * 2 > mover->moved)
 		text_append_string(out, " by its children");
 	if (line->has_capacity) {
-		append_capacity(out, line, rule->capacity, false);
+		append_capacity(out, line, false);
 	} else if (unit != UNIT_COUNT || line->rate >= 1) {
 		text_append_string(out, " (");
 		unit_format_real(out, unit, line->rate);
@@ -187,7 +184,7 @@ static void append_course(struct text *out, const struct digester *digester,
 		append_unit(out, rule->object, scale.suffix, unit == UNIT_COUNT, !is_total);
 	}
 	if (line->has_capacity && !is_total)
-		append_capacity(out, line, rule->capacity, true);
+		append_capacity(out, line, true);
 	append_share(out, line, " of what moved");
 }
 
@@ -221,7 +218,7 @@ int digest_say_level(struct digester *digester, const struct digest_rule *rule,
 	unit_format_real(&after, unit, mover->after);
 	text_format(&after, " %s", rule->object);
 	if (line.has_capacity)
-		append_capacity(&after, &line, rule->capacity, true);
+		append_capacity(&after, &line, true);
 	append_share(&after, &line, " of all");
 	return digest_say(digester, line, "", &after);
 }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "collect/collector.h"
 #include "collect/kernel_parse.h"
+#include "metric/reading.h"
 
 /* Interrupts of some hundred CPUs are more, and would take longer to read than all the rest. */
 #define FILE_MAX ((size_t)256 * 1024)
@@ -38,6 +39,7 @@ static const struct host_file host_files[HOST_FILE_COUNT] = {
 struct figure_sink {
 	struct kernel_sink sink; /* must be first: it is cast back */
 	struct capture *capture;
+	bool usage_only; /* not in detail: each CPU, kind of memory, error of an interface */
 	size_t kept, dropped, most;
 	size_t prefix; /* length of the file's name and a blank, at the start of the name */
 	char name[SHEET_NAME_SIZE];
@@ -70,6 +72,8 @@ static int take_value(struct kernel_sink *sink, const struct kernel_value *value
 		return 0;
 	}
 	memcpy(own->name + own->prefix, value->key, strlen(value->key) + 1);
+	if (own->usage_only && reading_find(own->name)->section != SECTION_HOST_USAGE)
+		return 0;
 	status = snapshot_note_number(
 		own->capture->snapshot, SHEET_HOST, own->name,
 		metric_from_raw(value->number, value->raw, &own->capture->scale));
@@ -137,11 +141,12 @@ static int count_parsed(struct capture *capture, const struct host_file *file,
 }
 
 static int collect_file(struct capture *capture, struct host_figure_files *files,
-			enum host_file_id id)
+			enum host_file_id id, bool usage_only)
 {
 	const struct host_file *file = &host_files[id];
 	struct figure_sink sink = { .sink = { take_value },
 				    .capture = capture,
+				    .usage_only = usage_only,
 				    .most = file->most };
 	ssize_t length = read_file(files, capture->host, id);
 	int bad;
@@ -167,9 +172,27 @@ int host_figures_collect(struct capture *capture)
 	if (!source_wanted(capture, SOURCE_HOST_FIGURES))
 		return 0;
 	for (int id = 0; status == 0 && id < HOST_FILE_COUNT; id++)
-		status = collect_file(capture, files, (enum host_file_id)id);
+		status = collect_file(capture, files, (enum host_file_id)id, false);
 	if (!tally->read && !tally->failed)
 		source_set_unseen(capture->host, tally,
 				  missing_reason(capture->host, "proc does not have its files"));
+	return status;
+}
+
+int host_usage_read(const struct host *host, struct snapshot *snapshot)
+{
+	static const enum host_file_id files[] = { HOST_FILE_STAT,   HOST_FILE_LOADAVG,
+						   HOST_FILE_MEMINFO, HOST_FILE_VMSTAT,
+						   HOST_FILE_DISKSTATS, HOST_FILE_NET_DEV };
+	CLEANUP(host_figure_files_clear) struct host_figure_files own = { 0 };
+	const struct capture_options all = { 0 };
+	struct capture capture = { .host = host,
+				   .options = &all,
+				   .snapshot = snapshot,
+				   .scale = { host->tick_ns, host->page_bytes } };
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < ARRAY_SIZE(files); i++)
+		status = collect_file(&capture, &own, files[i], true);
 	return status;
 }

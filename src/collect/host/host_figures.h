@@ -7,6 +7,8 @@
 #define COLLECT_HOST_FIGURES_H
 
 struct capture;
+struct host;
+struct snapshot;
 
 enum host_file_id {
 #define HOST_FILE(id, ...) HOST_FILE_##id,
@@ -24,5 +26,10 @@ void host_figure_files_clear(struct host_figure_files *files);
 
 /* Reads the figures into the host's sheet.  0 or -ENOMEM. */
 int host_figures_collect(struct capture *capture);
+/*
+ * The same for a snapshot without a capture, and not in detail: the readings of the section
+ * host-usage.  0 or -ENOMEM.
+ */
+int host_usage_read(const struct host *host, struct snapshot *snapshot);
 
 #endif

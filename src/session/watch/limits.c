@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/cgroup/cgroup_files.h"
+#include "collect/host/host_figures.h"
 #include "collect/host/pressure.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
@@ -222,7 +223,7 @@ int limits_begin(struct limits *limits, const struct host *host, int32_t pid)
 		return status;
 	status = read_all(limits, &limits->begin);
 	limits->cgroups = limits->begin;
-	return status;
+	return status < 0 ? status : host_usage_read(host, limits->begin);
 }
 
 static void forget_cgroups(struct limits *limits)
@@ -296,6 +297,8 @@ int limits_end(struct limits *limits, struct run *run)
 	CLEANUP(snapshot_free_pointer) struct snapshot *end = NULL;
 	int status = read_all(limits, &end);
 
+	if (status == 0)
+		status = host_usage_read(limits->host, end);
 	if (status < 0)
 		return status;
 	run->limits = (struct run_limits){

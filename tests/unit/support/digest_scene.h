@@ -79,6 +79,18 @@ static inline void assert_says(struct pair pair, const char *sentence)
 	fail_msg("nothing says '%s'", sentence);
 }
 
+/* Sets a reading of the sheet's only row; of cgroups, the key is its path. */
+static inline void set_reading(struct snapshot *snapshot, enum sheet_id sheet, const char *key,
+			       const char *name, enum cell_state cell, uint64_t value)
+{
+	struct sheet *of = &snapshot->sheets[sheet];
+	uint32_t row = 0;
+
+	if (of->row_count == 0)
+		assert_int_equal(sheet_add_row(of, key ? hand_text(snapshot, key) : 0, &row), 0);
+	assert_int_equal(sheet_set(of, row, name, cell, value), 0);
+}
+
 #define NOTHING "nothing moved that matters"
 
 #endif
