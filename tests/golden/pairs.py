@@ -29,6 +29,10 @@ CASES = [
                            "run_time_ns,cpu_efficiency:asc", "-n", "5"]),
     ("interval-columns.txt", ["A", "B", "-g", "process", "-m", "minflt", "--columns",
                               "section,group,metric,unit,delta,share,measured,state"]),
+    ("columns-tags.txt", ["A", "B", "-m", "run_time_ns,wait_sum", "--columns",
+                          "group,metric,arrow,uptime,tags"]),
+    ("columns-tags.csv", ["A", "B", "-m", "run_time_ns,wait_sum", "--columns",
+                          "group,metric,arrow,uptime,tags"]),
     ("backwards.txt", ["B", "A", "-m", "run_time_ns,rss_bytes"]),
     ("same.txt", ["A", "A"]),
     ("population.txt", ["OLD", "A", "--mode", "population", "-n", "6"]),
@@ -48,6 +52,11 @@ CASES = [
     ("left-out.csv", ["A", "B", "-n", "2"]),
     ("left-out-noise.csv", ["RUN1,RUN2,RUN3", "RUN4,RUN5,RUN6", "-m", "run_time_ns,minflt"]),
 ]
+DISPLAYS = ["arrow", "full", "delta", "no-pct", "pct"]
+CASES += [(f"display-{display}.txt", ["A", "B", "-n", "6", "--sections", "primary,derived", "--display",
+                                      display]) for display in DISPLAYS]
+CASES += [(f"display-{display}-population.txt", ["OLD", "A", "-n", "6", "--sections", "primary",
+                                                 "--display", display]) for display in DISPLAYS]
 AXES = ["pcomm", "comm", "comm-exact", "cgroup", "process", "thread", "user", "scope", "container", "all"]
 FORMATS = ["txt", "json", "csv"]
 # What recorded roots do not have is in the files of another format.

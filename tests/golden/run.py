@@ -103,6 +103,10 @@ compare x.tscope y.tscope -p 1
 compare x.tscope y.tscope --mode intervall
 compare x.tscope y.tscope -s policy
 compare x.tscope y.tscope --columns befor
+compare x.tscope y.tscope --columns group,arrow,after
+compare x.tscope y.tscope --display percent
+compare x.tscope y.tscope --display pct --columns group
+compare x.tscope y.tscope --display pct --format csv
 compare x.tscope y.tscope --sections primry
 compare x.tscope y.tscope --format json --columns group
 compare x.tscope y.tscope --fail-on 'rss_bytes > 1s'

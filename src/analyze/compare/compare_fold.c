@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/compare/compare_layout.h"
+#include "analyze/compare/comparison.h"
 #include "analyze/match/exited.h"
 #include "base/collection/array.h"
 #include "metric/fold.h"
@@ -106,6 +107,39 @@ void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run
 		fold_column(cells, rows, column, above_of(rows, metric), true);
 	else
 		fold_column(cells, rows, column, above_of(rows, metric), false);
+}
+
+void cells_climb(struct cell *cells, const struct compare_layout *layout,
+		 const struct metric *metric)
+{
+	for (size_t group = layout->group_count; layout->parents && group-- > 1;) {
+		struct cell *above = &cells[layout->parents[group]];
+		const struct cell *cell = &cells[group];
+
+		if (!cell->known)
+			continue;
+		if (metric->fold == FOLD_SUM)
+			counter_add(&above->number, cell->number);
+		else if (beats(above, metric, cell->number))
+			above->number = cell->number;
+		above->measured += cell->measured;
+		above->known = true;
+	}
+}
+
+void moves_climb(struct move *moves, uint32_t *unknown, const struct compare_layout *layout)
+{
+	for (size_t group = layout->group_count; layout->parents && group-- > 1;) {
+		struct move *above = &moves[layout->parents[group]];
+		const struct move *move = &moves[group];
+
+		counter_add(&above->gained, move->gained);
+		counter_add(&above->lost, move->lost);
+		counter_add(&above->ended, move->ended);
+		above->known += move->known;
+		above->resets += move->resets;
+		unknown[layout->parents[group]] += unknown[group];
+	}
 }
 
 static void formula_of_group(struct cell *cell, const struct formula *formula, uint32_t spared,

@@ -41,8 +41,6 @@ struct move {
 	uint32_t resets; /* tasks whose counter fell: it restarted, so its growth is not known */
 };
 
-/* Whether the metric folds to a number: all but ranges, modes and cpu sets. */
-bool compare_is_number(const struct metric *metric);
 /* Whether a derived metric is a sum or difference of whole numbers, not a ratio. */
 bool compare_is_whole(const struct metric *metric);
 bool compare_is_ratio(const struct metric *metric); /* derived, and not whole */
@@ -53,6 +51,11 @@ bool compare_adds_up(const struct metric *metric);
 /* Folds a stored metric or a reading that folds to a number. */
 void cells_fold(struct cell *cells, size_t groups, const struct compare_run *run,
 		const struct metric *metric);
+
+/* Adds the cells, or moves, of each group to the group that contains it: see compare_layout. */
+void cells_climb(struct cell *cells, const struct compare_layout *layout,
+		 const struct metric *metric);
+void moves_climb(struct move *moves, uint32_t *unknown, const struct compare_layout *layout);
 
 /*
  * Folds a derived metric from the cells of its inputs, in the formula's order.

@@ -91,17 +91,33 @@ static int number_group(struct builder *builder, const struct group *group, bool
 {
 	size_t length = strlen(group->key);
 	uint32_t *place = place_of(builder, group->key, length);
-	int status;
 
 	if (!place)
 		return -ENOMEM;
 	if (*place == NO_GROUP) {
-		status = add_group(builder, group->key, length, place);
+		struct compared_group *compared;
+
+		if (add_group(builder, group->key, length, place) < 0)
+			return -ENOMEM;
 		*ret = *place;
-		return status < 0 || !after ? status : alias_group(builder, group, *ret);
+		compared = &builder->comparison->groups.data[*ret];
+		compared->cgroup_end = group->cgroup_end;
+		compared->process_end = group->process_end;
+		return after ? alias_group(builder, group, *ret) : 0;
 	}
 	*ret = *place;
 	return 0;
+}
+
+/* Notes the age of a task if it is the oldest so far; a snapshot without a clock knows none. */
+static void note_age(struct compared_group *group, bool after, const struct snapshot *snapshot,
+		     uint32_t task)
+{
+	uint64_t now = snapshot->facts[FACT_boottime_ns].number;
+	uint64_t start = snapshot->tasks[task].start_time_ns;
+
+	if (start < now && now - start > group->age_ns[after])
+		group->age_ns[after] = now - start;
 }
 
 static int number_tasks(struct builder *builder, const struct grouping *grouping, bool after,
@@ -123,6 +139,7 @@ static int number_tasks(struct builder *builder, const struct grouping *grouping
 			uint32_t row = grouping->rows[group->first + task];
 
 			tasks[row] = number;
+			note_age(compared, after, run->snapshot, row);
 			compared->own_tasks +=
 				own &&
 				run->snapshot->processes[run->snapshot->tasks[row].process].pcomm ==

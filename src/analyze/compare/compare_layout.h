@@ -60,6 +60,11 @@ struct compare_layout {
 	size_t before_count, run_count;
 	size_t group_count;
 	size_t first_exited; /* groups from here on are exited threads */
+	/*
+	 * By group: the group that contains it and has a lower number; group 0 has
+	 * none.  NULL: no group contains another.
+	 */
+	uint32_t *parents;
 	bool is_interval;
 	bool is_rates; /* the snapshots are intervals: counters are compared per second */
 	/*

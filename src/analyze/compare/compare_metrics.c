@@ -88,14 +88,26 @@ static double part_of(const struct row_maker *maker, size_t group)
 	return part;
 }
 
-/* All that moved in the resource that the metric is about; of a ratio, its first input is. */
+/*
+ * All that moved in the resource that the metric is about; of a ratio, its first input is.  Groups
+ * that contain others share what those do.
+ */
 static double whole_of(const struct row_maker *maker)
 {
 	const struct compare_work *work = &maker->work;
+	double *whole = maker->sheet ? NULL :
+				       &maker->comparison->wholes[metric_number(work->metric)];
+	double moved;
 
-	return rank_whole(maker->scale,
-			  work->is_ratio ? &metrics[work->metric->formula.inputs[0]] : work->metric,
-			  work->total);
+	if (maker->layout->parents)
+		return *whole;
+	moved = rank_whole(maker->scale,
+			   work->is_ratio ? &metrics[work->metric->formula.inputs[0]] :
+					    work->metric,
+			   work->total);
+	if (whole)
+		*whole = moved;
+	return moved;
 }
 
 static double share_of(const struct row_maker *maker, size_t group)

@@ -105,6 +105,23 @@ static bool is_told_by_exited(const struct formula *formula)
 	return true;
 }
 
+/* Folds the cells of a run, and what groups contain. */
+static void fold_cells(const struct compare_work *work, struct cell *cells, size_t run,
+		       const struct metric *metric)
+{
+	const struct compare_layout *layout = work->layout;
+
+	cells_fold(cells, layout->group_count, &layout->runs[run], metric);
+	cells_climb(cells, layout, metric);
+}
+
+static void fold_moves(struct compare_work *work, const struct metric *metric,
+		       struct exited_sums *sums)
+{
+	moves_fold(work->moves, work->unknown, work->layout, metric, sums);
+	moves_climb(work->moves, work->unknown, work->layout);
+}
+
 /*
  * A ratio covers only tasks that have all its inputs; else its parts would be
  * of different tasks.
@@ -116,8 +133,7 @@ static void fold_formula_of_moves(struct compare_work *work, uint32_t spared)
 	bool with_exited = is_told_by_exited(formula);
 
 	for (unsigned i = 0; i < formula->count; i++) {
-		moves_fold(work->moves, work->unknown, work->layout, &metrics[formula->inputs[i]],
-			   with_exited ? &work->sums : NULL);
+		fold_moves(work, &metrics[formula->inputs[i]], with_exited ? &work->sums : NULL);
 		cells_of_moves(work->done[i], work->moves, groups);
 	}
 	cells_formula(work->interval, groups, work->metric, spared, work->done);
@@ -149,8 +165,7 @@ static int fold_derived(struct compare_work *work)
 		fold_formula_of_moves(work, spared);
 	for (size_t run = 0; run < work->layout->run_count; run++) {
 		for (unsigned i = 0; i < formula->count; i++)
-			cells_fold(work->inputs[i], groups, &work->layout->runs[run],
-				   &metrics[formula->inputs[i]]);
+			fold_cells(work, work->inputs[i], run, &metrics[formula->inputs[i]]);
 		cells_formula(work->runs[run], groups, work->metric, spared, work->inputs);
 		if (!work->layout->is_interval)
 			raise_amounts(work, work->inputs[0]);
@@ -166,14 +181,14 @@ static void fold_stored(struct compare_work *work)
 	const struct compare_layout *layout = work->layout;
 
 	for (size_t run = 0; run < layout->run_count; run++) {
-		cells_fold(work->runs[run], layout->group_count, &layout->runs[run], work->metric);
+		fold_cells(work, work->runs[run], run, work->metric);
 		if (work->is_rate)
 			make_rates(work, run);
 	}
 	work->has_moves =
 		layout->before_of[work->metric->scope] && work->metric->kind == KIND_COUNTER;
 	if (work->has_moves)
-		moves_fold(work->moves, work->unknown, layout, work->metric, &work->sums);
+		fold_moves(work, work->metric, &work->sums);
 }
 
 size_t compare_work_gather(const struct compare_work *work, int side, size_t group)

@@ -196,6 +196,7 @@ enum restart {
 /* A group of tasks, a cgroup, a process or the host, on both sides. */
 struct compared_group {
 	const char *key;
+	uint32_t cgroup_end, process_end; /* as those of struct group */
 	uint32_t tasks_before, tasks_after;
 	uint32_t born, ended; /* interval: tasks that came and went */
 	uint32_t missed;      /* interval: tasks of B that are older than A but not in A */
@@ -208,6 +209,7 @@ struct compared_group {
 	bool has_run_time, has_rss;
 	uint64_t run_time_ns, rss_bytes; /* of intervals, a second's */
 	uint32_t own_tasks;		 /* of both sides, that are taskscope's own */
+	uint64_t age_ns[SIDES];		 /* of its oldest task; 0: not known, or it has none */
 	/* Interval: CPU time in between of processes that ended and that its own waited for. */
 	uint64_t children_ns;
 };
@@ -241,9 +243,13 @@ struct comparison {
 	ARRAY_OF(struct compared_group) groups;
 	ARRAY_OF(struct comparison_row) rows; /* ordered by score */
 	struct row_tally tallies[COMPARE_SECTION_COUNT];
+	double wholes[METRIC_COUNT]; /* of metrics of tasks with rows: what their shares are of */
 	uint64_t
 		processes_ended; /* interval: whole ones; their last work is in their parents' child_ metrics */
 };
+
+/* Whether the metric folds to a number: all but ranges, modes and cpu sets. */
+bool compare_is_number(const struct metric *metric);
 
 /* The section that shows a metric of tasks. */
 enum compare_section compare_section_of(enum metric_id id);

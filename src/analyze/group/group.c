@@ -66,21 +66,22 @@ static void append_part(struct build *build, size_t part, uint32_t class)
 	text_append_string(&build->key, *key || !build->keys ? key : "(none)");
 }
 
-/* Writes the key of a task of these classes, and gives where its first part ends. */
-static int write_key(struct build *build, const uint32_t *classes, size_t *ret_first_length)
+/* Writes the key of a task of these classes, and gives where its parts end. */
+static int write_key(struct build *build, const uint32_t *classes, uint32_t ret_ends[AXIS_PARTS])
 {
 	text_clear(&build->key);
 	append_part(build, 0, classes[0]);
-	*ret_first_length = build->key.length;
+	ret_ends[0] = (uint32_t)build->key.length;
 	for (size_t i = 1; i < AXIS_PARTS && build->axis->parts[i]; i++) {
 		text_append(&build->key, &joints[i - 1], 1);
 		append_part(build, i, classes[i]);
+		ret_ends[i] = (uint32_t)build->key.length;
 	}
 	return build->key.failed ? -ENOMEM : 0;
 }
 
 /* Adds a group with the key that was just written. */
-static int add_group(struct build *build, size_t first_length)
+static int add_group(struct build *build, const uint32_t ends[AXIS_PARTS])
 {
 	struct grouping *grouping = build->grouping;
 	const char *key = text_string(&build->key);
@@ -91,7 +92,11 @@ static int add_group(struct build *build, size_t first_length)
 		return -ENOMEM;
 	if (build->axis->parts[0]->rule == NAME_PATH)
 		group.cgroup =
-			build->keys ? arena_copy(&grouping->arena, key, first_length) : group.key;
+			build->keys ? arena_copy(&grouping->arena, key, ends[0]) : group.key;
+	if (build->keys) {
+		group.cgroup_end = ends[0];
+		group.process_end = ends[1];
+	}
 	if (!group.key || (build->axis->parts[0]->rule == NAME_PATH && !group.cgroup))
 		return -ENOMEM;
 	grouping->groups[grouping->group_count++] = group;
@@ -102,17 +107,17 @@ static int add_group(struct build *build, size_t first_length)
 static int find_group(struct build *build, const uint32_t *classes, uint32_t *ret)
 {
 	uint32_t key = classes[0];
-	size_t first_length = 0;
+	uint32_t ends[AXIS_PARTS] = { 0 };
 
 	if (build->keys &&
-	    (write_key(build, classes, &first_length) < 0 ||
+	    (write_key(build, classes, ends) < 0 ||
 	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
 		return -ENOMEM;
 	if (array_extend(&build->group_of_key, key + 1, NOT_SEEN) < 0)
 		return -ENOMEM;
 	if (build->group_of_key.data[key] == NOT_SEEN) {
-		if ((!build->keys && write_key(build, classes, &first_length) < 0) ||
-		    add_group(build, first_length) < 0)
+		if ((!build->keys && write_key(build, classes, ends) < 0) ||
+		    add_group(build, ends) < 0)
 			return -ENOMEM;
 		build->group_of_key.data[key] = (uint32_t)build->grouping->group_count - 1;
 	}

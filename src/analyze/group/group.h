@@ -101,6 +101,7 @@ int census_append_key(struct census *census, const char *name, struct text *out)
 struct group {
 	const char *key;    /* untrusted bytes; "" when the name is not known */
 	const char *cgroup; /* key of its cgroup, which `key` begins with; NULL on other axes */
+	uint32_t cgroup_end, process_end; /* of AXIS_ALL: where these parts of the key end; else 0 */
 	uint32_t first;	    /* its tasks: grouping->rows[first ... first + tasks - 1] */
 	uint32_t tasks;
 	uint32_t processes; /* processes with at least one task here */

@@ -9,6 +9,7 @@
 
 #include "analyze/compare/compare_order.h"
 #include "analyze/compare/compare_sections.h"
+#include "analyze/cgroup/cgroup_unmatched.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/digest/digest.h"
 #include "analyze/threshold/fail_on.h"
@@ -33,6 +34,7 @@ static struct {
 	struct view_args view;
 	struct option_number wait;
 	const char *mode;
+	const char *display;
 	const char *output;
 	struct option_list fail_on;
 	bool fail_on_absent;
@@ -63,6 +65,9 @@ static const struct option options[] = {
 	  "also rows that did not change or are within noise", NULL },
 	{ 0, "all-metrics", OPTION_FLAG, &args.all_metrics, NULL,
 	  "also what is part of another row or repeats it, such as utime_ns", NULL },
+	{ 0, "display", OPTION_TEXT, &args.display, "COLUMNS",
+	  "what text shows of each row: before → after in one column, the change alone, ... (default: full)",
+	  COMPARE_DISPLAYS },
 	COLUMNS_OPTION(args.view, COMPARE_COLUMNS),
 	FORMAT_OPTION(args.view, "text|json|csv"),
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
@@ -82,7 +87,7 @@ struct request {
 	enum view_format format;
 	struct compare_options options;
 	struct sort_spec sort;
-	struct column_list columns;
+	struct column_list columns, display;
 	struct fail_on fail_on;
 };
 
@@ -149,6 +154,13 @@ static int parse_columns(struct request *request, struct error *error)
 {
 	int status = view_has_columns(&args.view, "", error);
 
+	if (args.display && (args.view.columns || request->format != FORMAT_TEXT))
+		return error_set(error, -EINVAL,
+				 "--display says which columns text has; %s",
+				 args.view.columns ? "--columns names them itself" :
+						     "csv takes --columns, json has all");
+	if (args.display)
+		compare_display_find(args.display, &request->display);
 	return status > 0 ? compare_columns_parse(args.view.columns, &request->columns, error) :
 			    status;
 }
@@ -225,6 +237,7 @@ struct answer {
 	struct digest digest;
 	struct compare_order order; /* empty without -s */
 	struct comparison *comparison;
+	struct unmatched_cgroups unmatched;
 	struct judgement judgement;
 };
 
@@ -232,6 +245,7 @@ static void answer_clear(struct answer *answer)
 {
 	compare_order_clear(&answer->order);
 	comparison_free(answer->comparison);
+	cgroup_unmatched_clear(&answer->unmatched);
 	judgement_clear(&answer->judgement);
 	digest_clear(&answer->digest);
 	comparison_free(answer->base);
@@ -250,8 +264,10 @@ static int show(const struct request *request, const struct compare_input *input
 		.sort = request->sort,
 		.ordered = answer->order.comparison,
 		.columns = request->columns,
+		.display = request->display,
 		.limit = request->options.limit,
 		.is_verbose = args.view.verbose,
+		.unmatched = &answer->unmatched,
 		.findings = answer->judgement.findings.data,
 		.finding_count = answer->judgement.findings.count,
 	};
@@ -323,6 +339,9 @@ static int compare(const struct request *request, const struct compare_input *in
 					    &ordered, error);
 	if (status == 0)
 		status = comparison_new(&before, &after, &ordered, &answer->comparison, error);
+	if (status == 0 && request->format != FORMAT_CSV &&
+	    cgroup_unmatched_find(&answer->unmatched, &before, &after, &request->options) < 0)
+		status = error_set(error, -ENOMEM, "cannot compare cgroups: out of memory");
 	if (status < 0)
 		return status;
 	return judge(&request->fail_on, &before, &after, &request->options, &answer->judgement,

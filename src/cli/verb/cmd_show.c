@@ -11,6 +11,7 @@
 #include "analyze/compare/interval_snapshot.h"
 #include "analyze/group/forest.h"
 #include "analyze/group/group.h"
+#include "analyze/group/group_tree.h"
 #include "analyze/group/selection.h"
 #include "analyze/verdict/losses.h"
 #include "base/cleanup.h"
@@ -276,7 +277,7 @@ static int get_snapshot(char **words, int count, struct snapshot **ret, struct e
 	return recording_read(words[0], ret, error);
 }
 
-static int print_view(const struct request *request)
+static int print_view(const struct request *request, const struct snapshot_view *view)
 {
 	struct page page;
 	int status;
@@ -284,16 +285,15 @@ static int print_view(const struct request *request)
 	switch (request->format) {
 	case FORMAT_TEXT:
 		page_open(&page, stdout);
-		status = snapshot_text_print(&request->view, &page.terminal, page.out);
+		status = snapshot_text_print(view, &page.terminal, page.out);
 		return page_close(&page) < 0 ? -ENOMEM : status;
 	case FORMAT_JSON:
-		snapshot_json_print(&request->view, stdout);
+		snapshot_json_print(view, stdout);
 		return 0;
 	case FORMAT_CSV:
-		if (request->view.sections & READING_SECTIONS)
-			return sheet_csv_print(request->view.grouping->snapshot,
-					       request->view.sections, stdout);
-		return snapshot_csv_print(&request->view, stdout);
+		if (view->sections & READING_SECTIONS)
+			return sheet_csv_print(view->grouping->snapshot, view->sections, stdout);
+		return snapshot_csv_print(view, stdout);
 	}
 	return -EINVAL;
 }
@@ -309,16 +309,29 @@ static int group(const struct request *request, const struct snapshot *snapshot,
 	return status < 0 ? status : grouping_new(snapshot, request->axis, census, ret);
 }
 
-static int show(struct request *request, const struct snapshot *snapshot)
+/* People see the axis all as a tree, with sums; programs see its keys. */
+static int arrange_tree(struct snapshot_view *view, struct group_tree *tree)
+{
+	int status = group_tree_make(tree, view->grouping, view_shown(view));
+
+	view->depths = tree->depths;
+	view->labels = tree->labels;
+	view->lines = tree->count;
+	return status;
+}
+
+static int show(const struct request *request, const struct snapshot *snapshot)
 {
 	CLEANUP(grouping_free_pointer) struct grouping *grouping = NULL;
+	CLEANUP(group_tree_clear) struct group_tree tree = { 0 };
 	CLEANUP(free_pointer) uint32_t *depths = NULL;
+	struct snapshot_view view = request->view;
 	struct group_sort usual;
 	int status = group(request, snapshot, &grouping);
 
 	if (status < 0)
 		return status;
-	usual = default_sort(snapshot, &request->view);
+	usual = default_sort(snapshot, &view);
 	status = show_sort_apply(&request->sort, &usual, grouping);
 	if (status < 0)
 		return status;
@@ -326,9 +339,11 @@ static int show(struct request *request, const struct snapshot *snapshot)
 		status = forest_order(grouping, &depths);
 	if (status < 0)
 		return status;
-	request->view.depths = depths;
-	request->view.grouping = grouping;
-	return print_view(request);
+	view.depths = depths;
+	view.grouping = grouping;
+	if (request->axis == AXIS_ALL && request->format == FORMAT_TEXT)
+		status = arrange_tree(&view, &tree);
+	return status < 0 ? status : print_view(request, &view);
 }
 
 static int show_once(struct request *request, char **words, int count, struct error *error)

@@ -2,6 +2,7 @@
 #include "render/compare/compare_view.h"
 
 #include "analyze/compare/compare_sections.h"
+#include "analyze/cgroup/cgroup_unmatched.h"
 #include "analyze/digest/digest.h"
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -65,6 +66,17 @@ static void write_host_changes(struct json *json, const struct comparison *compa
 	json_end_array(json);
 }
 
+/* The start of a key of several parts, up to where one ends; nothing for other keys. */
+static void put_part(struct table *table, const struct compared_group *group, uint32_t end)
+{
+	if (end) {
+		text_append(put_begin(table), group->key, end);
+		put_end(table);
+	} else {
+		put_absent(table, NULL);
+	}
+}
+
 static void put_group(struct table *table, const struct compared_group *group, bool is_interval)
 {
 	put_text(table, group->key);
@@ -80,6 +92,8 @@ static void put_group(struct table *table, const struct compared_group *group, b
 		put_text(table, group->renamed_from);
 	else
 		put_absent(table, NULL);
+	put_part(table, group, group->process_end);
+	put_part(table, group, group->cgroup_end);
 }
 
 static void write_groups(struct json *json, const struct comparison *comparison)
@@ -87,7 +101,7 @@ static void write_groups(struct json *json, const struct comparison *comparison)
 	static const struct table_column columns[] = {
 		{ .id = "key" },	  { .id = "tasks_before" }, { .id = "tasks_after" },
 		{ .id = "born" },	  { .id = "ended" },	    { .id = "restarted" },
-		{ .id = "renamed_from" },
+		{ .id = "renamed_from" }, { .id = "parent" },	    { .id = "cgroup" },
 	};
 	CLEANUP(table_clear) struct table table = { 0 };
 
@@ -98,6 +112,30 @@ static void write_groups(struct json *json, const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->groups.count; i++)
 		put_group(&table, &comparison->groups.data[i],
 			  comparison->mode == COMPARE_INTERVAL);
+	json_end_array(json);
+}
+
+static void write_unmatched(struct json *json, const struct unmatched_cgroups *unmatched)
+{
+	static const struct table_column columns[] = {
+		{ .id = "cgroup" },	 { .id = "side" },	{ .id = "tasks" },
+		{ .id = "run_time_ns" }, { .id = "rss_bytes" },
+	};
+	CLEANUP(table_clear) struct table table = { 0 };
+
+	table_add_columns(&table, columns, ARRAY_SIZE(columns));
+	table_stream_json(&table, json);
+	json_key(json, "unmatched_cgroups");
+	json_begin_array(json);
+	for (size_t i = 0; i < unmatched->items.count; i++) {
+		const struct unmatched_cgroup *cgroup = &unmatched->items.data[i];
+
+		put_text(&table, cgroup->key);
+		put_text(&table, cgroup->is_after ? "after" : "before");
+		put_number(&table, cgroup->tasks);
+		put_known(&table, cgroup->has_run_time, cgroup->run_time_ns);
+		put_known(&table, cgroup->has_rss, cgroup->rss_bytes);
+	}
 	json_end_array(json);
 }
 
@@ -237,6 +275,8 @@ void compare_json_print(const struct compare_view *view, FILE *out)
 	write_host_changes(&json, comparison);
 	json_member_string(&json, "group_by", group_axis_name(view->axis));
 	write_groups(&json, comparison);
+	if (view->unmatched)
+		write_unmatched(&json, view->unmatched);
 	write_tally(&json, "unchanged", comparison, offsetof(struct row_tally, unchanged));
 	write_tally(&json, "noise", comparison, offsetof(struct row_tally, noise));
 	write_tally(&json, "beyond_limit", comparison, offsetof(struct row_tally, beyond_limit));

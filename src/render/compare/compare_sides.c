@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cgroup/cgroup_unmatched.h"
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/text.h"
@@ -66,8 +67,23 @@ static int compare_lone(const void *a, const void *b)
 	return strcmp(left->group->key, right->group->key);
 }
 
-static int gather(const struct comparison *comparison, enum row_state side, struct lone_groups *ret)
+/* Whether the group is a cgroup that is listed as unmatched, or lies in one. */
+static bool is_listed(const struct compare_view *view, const struct compared_group *group)
 {
+	size_t length = group->cgroup_end ? group->cgroup_end : strlen(group->key);
+
+	for (size_t i = 0; view->unmatched && i < view->unmatched->items.count; i++) {
+		const char *key = view->unmatched->items.data[i].key;
+
+		if (strncmp(group->key, key, length) == 0 && !key[length])
+			return true;
+	}
+	return false;
+}
+
+static int gather(const struct compare_view *view, enum row_state side, struct lone_groups *ret)
+{
+	const struct comparison *comparison = view->comparison;
 	CLEANUP(free_pointer) const struct comparison_row **rows = first_rows(comparison);
 
 	if (!rows)
@@ -76,7 +92,7 @@ static int gather(const struct comparison *comparison, enum row_state side, stru
 		const struct compared_group *group = &comparison->groups.data[i];
 		struct lone_group item = { group, rows[i], SIZE_MAX };
 
-		if (side_of(group, rows[i]) != side)
+		if (side_of(group, rows[i]) != side || is_listed(view, group))
 			continue;
 		if (rows[i])
 			item.rank = (size_t)(rows[i] - comparison->rows.data);
@@ -127,7 +143,7 @@ static int print_side(const struct compare_view *view, enum row_state side, cons
 {
 	CLEANUP(lone_groups_free) struct lone_groups groups = { 0 };
 	CLEANUP(table_clear) struct table table = { 0 };
-	int status = gather(view->comparison, side, &groups);
+	int status = gather(view, side, &groups);
 	size_t shown = groups.items.count;
 
 	if (status < 0 || shown == 0)
@@ -145,9 +161,49 @@ static int print_side(const struct compare_view *view, enum row_state side, cons
 	return status;
 }
 
+static const struct table_column cgroup_columns[] = {
+	{ .title = "cgroup", .alignment = TABLE_NAME },
+	{ "tasks", TABLE_RIGHT, .unit = UNIT_LEVEL },
+	{ "run_time_ns", TABLE_RIGHT, .unit = UNIT_NS },
+	{ "rss_bytes", TABLE_RIGHT, .unit = UNIT_BYTES },
+};
+
+static int print_cgroups(const struct compare_view *view, bool is_after,
+			 const struct terminal *terminal, FILE *out)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+	size_t count = 0, shown = 0;
+	int status = 0;
+
+	table_add_columns(&table, cgroup_columns, ARRAY_SIZE(cgroup_columns));
+	for (size_t i = 0; i < view->unmatched->items.count; i++) {
+		const struct unmatched_cgroup *cgroup = &view->unmatched->items.data[i];
+
+		if (cgroup->is_after != is_after || (count++ >= view->limit && view->limit))
+			continue;
+		shown++;
+		put_text(&table, cgroup->key);
+		put_number(&table, cgroup->tasks);
+		put_known(&table, cgroup->has_run_time, cgroup->run_time_ns);
+		put_known(&table, cgroup->has_rss, cgroup->rss_bytes);
+	}
+	if (count == 0)
+		return 0;
+	fprintf(out, "\n## cgroups only %s: %zu\n", is_after ? "after" : "before", count);
+	status = table_print(&table, terminal, out);
+	if (status == 0 && shown < count)
+		fprintf(out, "… %zu more cgroup%s (-n 0 shows all)\n", count - shown,
+			count - shown == 1 ? "" : "s");
+	return status;
+}
+
 int compare_sides_print(const struct compare_view *view, const struct terminal *terminal, FILE *out)
 {
-	int status = print_side(view, ROW_NEW, "after", terminal, out);
+	int status = 0;
 
+	for (int after = 1; after >= 0 && view->unmatched && status == 0; after--)
+		status = print_cgroups(view, after, terminal, out);
+	if (status == 0)
+		status = print_side(view, ROW_NEW, "after", terminal, out);
 	return status < 0 ? status : print_side(view, ROW_GONE, "before", terminal, out);
 }

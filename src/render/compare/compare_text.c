@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analyze/compare/compare_sections.h"
 #include "analyze/digest/digest.h"
@@ -62,25 +63,49 @@ static void count_rows(struct page *page)
 		count_row(page, &page->comparison->rows.data[i]);
 }
 
-static int print_table(struct page *page, enum compare_section id, const struct terminal *terminal,
-		       FILE *out)
+/* The rows of a section that are shown, the best first; the caller frees them.  NULL: no memory. */
+static const struct comparison_row **gather_rows(struct page *page, enum compare_section id)
 {
 	const struct comparison_row *row = page->comparison->rows.data;
-	struct compare_table rows;
-	int status;
+	const struct comparison_row **shown = calloc(page->sections[id].shown + 1, sizeof(*shown));
 
-	compare_table_init(&rows, page->view, COMPARE_TEXT, page->sections[id].has, &page->sorted);
-	for (size_t shown = 0; shown < page->sections[id].shown; row++) {
+	for (size_t count = 0; shown && count < page->sections[id].shown; row++) {
 		if (row->section != id)
 			continue;
-		compare_table_put(&rows, row);
 		page->has_partial |=
 			compare_is_partial(&row->before) || compare_is_partial(&row->after);
 		page->has_reset |= row->state == ROW_RESET;
-		shown++;
+		shown[count++] = row;
 	}
+	return shown;
+}
+
+static int put_rows(const struct page *page, enum compare_section id, struct compare_table *rows,
+		    const struct comparison_row *const *shown)
+{
+	size_t count = page->sections[id].shown;
+
+	if (page->view->axis == AXIS_ALL && METRIC_COMPARE_SECTIONS >> id & 1)
+		return compare_table_put_tree(rows, shown, count);
+	for (size_t i = 0; i < count; i++)
+		compare_table_put(rows, shown[i]);
+	return 0;
+}
+
+static int print_table(struct page *page, enum compare_section id, const struct terminal *terminal,
+		       FILE *out)
+{
+	CLEANUP(free_pointer) const struct comparison_row **shown = gather_rows(page, id);
+	struct compare_table rows;
+	int status;
+
+	if (!shown)
+		return -ENOMEM;
+	compare_table_init(&rows, page->view, COMPARE_TEXT, page->sections[id].has, &page->sorted);
+	status = put_rows(page, id, &rows, shown);
 	rows.table.choice = "--columns";
-	status = table_print(&rows.table, terminal, out);
+	if (status == 0)
+		status = table_print(&rows.table, terminal, out);
 	table_clear(&rows.table);
 	return status;
 }

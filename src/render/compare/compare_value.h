@@ -29,6 +29,7 @@ compare_put put_before;
  * over an interval, the value of the interval alone.
  */
 compare_put put_after;
+compare_put put_arrow; /* for people: before and after in one cell */
 compare_put put_interval;
 compare_put put_difference;
 compare_put put_percent;   /* the difference in percent of before; ratios have none */
@@ -36,6 +37,8 @@ compare_put put_rate;	   /* what was done in a second of an interval */
 compare_put put_life_rate; /* of populations: in a second of the tasks' lives */
 compare_put put_values;	   /* what the numbers are: amounts, or per second of what */
 compare_put put_note;	   /* for people: what is to be known of the row in an interval */
+compare_put put_uptime;	   /* age of the group's oldest task */
+compare_put put_tags;	   /* the metric's scheduler class and kernel options */
 
 /* Work in an interval is not divided by the total of a life. */
 bool compare_has_percent(const struct comparison *comparison, const struct comparison_row *row);

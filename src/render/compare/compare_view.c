@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/compare/compare_sections.h"
 #include "base/cleanup.h"
@@ -191,6 +192,7 @@ static const struct {
 	{ "values",     TABLE_LEFT,  0, JSON | CSV,        0, ANY_MODE, { "values" }, put_values },
 	{ "before",     TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "before" }, put_before },
 	{ "after",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "after" }, put_after },
+	{ "arrow",      TABLE_RIGHT, 0, 0,                 0, ANY_MODE, { "before", "after" }, put_arrow },
 	{ "interval",   TABLE_RIGHT, 0, JSON | CSV,        0, ANY_MODE, { "interval" }, put_interval },
 	{ "delta",      TABLE_RIGHT, 0, TEXT | JSON | CSV, 0, ANY_MODE, { "delta" }, put_difference },
 	{ "%",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_PERCENT, ANY_MODE, { "percent" }, put_percent },
@@ -201,6 +203,8 @@ static const struct {
 	{ NULL,         TABLE_LEFT,  0, JSON,              0, ANY_MODE, { "reason" }, put_reason },
 	{ "share",      TABLE_RIGHT, 4, TEXT | JSON | CSV, COMPARE_HAS_SHARE, ANY_MODE, { "share" }, put_share_of_change },
 	{ "p",          TABLE_RIGHT, 1, TEXT | CSV,        COMPARE_HAS_P, ANY_MODE, { "p" }, put_p },
+	{ "uptime",     TABLE_RIGHT, 6, 0,                 COMPARE_HAS_TASKS, ANY_MODE, { "uptime_before", "uptime_after" }, put_uptime },
+	{ "tags",       TABLE_LEFT,  0, 0,                 0, ANY_MODE, { "tags" }, put_tags },
 	{ "note",       TABLE_NAME,  2, TEXT | JSON | CSV,              COMPARE_HAS_NOTE, IN_INTERVAL, { "by_ended" }, put_note },
 	/* clang-format on */
 };
@@ -210,14 +214,51 @@ static const char *column_name(size_t column)
 	return all_columns[column].name;
 }
 
+static const struct column_names column_names = { COMPARE_COLUMNS, ARRAY_SIZE(all_columns),
+						  column_name };
+
+static bool has_column(const struct column_list *list, compare_put *put)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (all_columns[list->ids[i]].put == put)
+			return true;
+	return false;
+}
+
 int compare_columns_parse(const char *list, struct column_list *ret, struct error *error)
 {
-	static const struct column_names names = { COMPARE_COLUMNS, ARRAY_SIZE(all_columns),
-						   column_name };
 	const char *at = list;
-	int status = column_list_parse(&at, &names, ret, error);
+	int status = column_list_parse(&at, &column_names, ret, error);
 
-	return status < 0 ? error_mark(error, status, list, (size_t)(at - list)) : 0;
+	if (status < 0)
+		return error_mark(error, status, list, (size_t)(at - list));
+	if (has_column(ret, put_arrow) && (has_column(ret, put_before) || has_column(ret, put_after)))
+		return error_set(error, -EINVAL,
+				 "the column arrow has before and after: name it, or those two");
+	return 0;
+}
+
+/* What --display shows; of each list, the columns that have something to say. */
+static const struct {
+	const char *name, *columns;
+} displays[] = {
+	/* clang-format off */
+	{ "full",   "group,tasks,metric,before,after,delta,%,per_second,per_task_second,share,p,note" },
+	{ "arrow",  "group,tasks,metric,arrow,delta,%,per_second,per_task_second,uptime,p,note" },
+	{ "delta",  "group,tasks,metric,delta,%,per_second,per_task_second,p,note" },
+	{ "no-pct", "group,tasks,metric,before,after,delta,per_second,per_task_second,note" },
+	{ "pct",    "group,tasks,metric,%,share,p,note" },
+	/* clang-format on */
+};
+
+void compare_display_find(const char *name, struct column_list *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(displays); i++)
+		if (strcmp(displays[i].name, name) == 0) {
+			const char *at = displays[i].columns;
+
+			(void)column_list_parse(&at, &column_names, ret, NULL);
+		}
 }
 
 static int find_key(const struct sort_spec *sort, const struct metric *metric)
@@ -260,13 +301,21 @@ void sort_columns_clear(struct sort_columns *columns)
 	columns->rows = NULL;
 }
 
+/* Whether a format has the column, or the display that was asked for. */
+static bool is_usual(const struct compare_view *view, size_t column, enum compare_format format)
+{
+	if (format == COMPARE_TEXT && view->display.count)
+		return memchr(view->display.ids, (int)column, view->display.count);
+	return all_columns[column].usual & format;
+}
+
 static void choose_columns(struct compare_table *rows, enum compare_format format, unsigned has)
 {
 	struct column_list *chosen = &rows->columns;
 
 	*chosen = rows->view->columns;
 	for (size_t i = 0; i < ARRAY_SIZE(all_columns) && rows->view->columns.count == 0; i++)
-		if ((all_columns[i].usual & format) &&
+		if (is_usual(rows->view, i, format) &&
 		    (all_columns[i].modes & 1u << rows->view->comparison->mode) &&
 		    (all_columns[i].needs & has) == all_columns[i].needs)
 			chosen->ids[chosen->count++] = (uint8_t)i;
@@ -276,7 +325,7 @@ static void add_column(struct compare_table *rows, size_t i, enum compare_format
 {
 	bool is_single = format == COMPARE_TEXT || !all_columns[i].ids[1];
 	struct table_column column = {
-		.title = all_columns[i].name,
+		.title = all_columns[i].put == put_arrow ? "before → after" : all_columns[i].name,
 		.alignment = all_columns[i].alignment,
 		.priority = rows->view->columns.count ? 0 : all_columns[i].priority,
 		.id = all_columns[i].ids[0],
@@ -309,20 +358,59 @@ void compare_table_init(struct compare_table *rows, const struct compare_view *v
 				 });
 }
 
-void compare_table_put(struct compare_table *rows, const struct comparison_row *row)
+/* What the row moved in the metrics that groups are ordered by. */
+static void put_sorted(struct compare_table *rows, const struct comparison *comparison,
+		       const struct comparison_row *row)
 {
-	for (size_t i = 0; i < rows->columns.count; i++)
-		all_columns[rows->columns.ids[i]].put(&rows->table, rows->view->comparison, row);
-	if (rows->has_significance)
-		put_significance(&rows->table, row);
 	for (size_t i = 0; rows->sorted && i < rows->sorted->keys; i++) {
-		const struct comparison_row *sort = sort_columns_at(rows->sorted, row->group, i);
+		const struct comparison_row *sort =
+			row && comparison == rows->view->comparison ?
+				sort_columns_at(rows->sorted, row->group, i) :
+				NULL;
 
 		if (sort && sort->delta.known)
 			put_difference(&rows->table, rows->view->ordered, sort);
 		else
 			put_word(&rows->table, sort ? compare_state_name(sort->state) : "-");
 	}
+}
+
+static void put_name(struct table *table, const char *name, uint32_t depth)
+{
+	static const uint32_t deepest = 20;
+
+	text_format(put_begin(table), "%*s%s", (int)(2 * (depth < deepest ? depth : deepest)), "",
+		    name);
+	put_end(table);
+}
+
+static void put_row(struct compare_table *rows, const struct comparison *comparison,
+		    const struct comparison_row *row, const char *name, uint32_t depth)
+{
+	for (size_t i = 0; i < rows->columns.count; i++) {
+		compare_put *put = all_columns[rows->columns.ids[i]].put;
+
+		if (name && put == put_group)
+			put_name(&rows->table, name, depth);
+		else if (row)
+			put(&rows->table, comparison, row);
+		else
+			put_empty(&rows->table);
+	}
+	if (rows->has_significance)
+		put_significance(&rows->table, row);
+	put_sorted(rows, comparison, row);
+}
+
+void compare_table_put(struct compare_table *rows, const struct comparison_row *row)
+{
+	put_row(rows, rows->view->comparison, row, NULL, 0);
+}
+
+void compare_table_put_named(struct compare_table *rows, const struct comparison *comparison,
+			     const struct comparison_row *row, const char *name, uint32_t depth)
+{
+	put_row(rows, comparison, row, name, depth);
 }
 
 void compare_table_put_all(struct compare_table *rows)

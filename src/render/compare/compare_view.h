@@ -20,14 +20,21 @@
 struct digest;
 struct error;
 struct snapshot;
+struct unmatched_cgroups;
 
 /* The columns that --columns takes, as help shows them. */
 #define COMPARE_COLUMNS                                                                            \
-	"section, group, tasks, metric, unit, values, before, after, interval, delta, %, "         \
-	"per_second, per_task_second, measured, state, share, p, note"
+	"section, group, tasks, metric, unit, values, before, after, arrow, interval, delta, %, "  \
+	"per_second, per_task_second, measured, state, share, p, uptime, tags, note"
+
+/* What --display takes: which of them text has without --columns. */
+#define COMPARE_DISPLAYS "full|arrow|delta|no-pct|pct"
 
 /* Reads a comma list.  Returns 0, or -EINVAL with a sentence. */
 int compare_columns_parse(const char *list, struct column_list *ret, struct error *error);
+
+/* The columns of a display, one of those names. */
+void compare_display_find(const char *name, struct column_list *ret);
 
 /* What one side is made of. */
 struct compared_files {
@@ -54,8 +61,10 @@ struct compare_view {
 	struct sort_spec sort;		  /* metrics that groups were ordered by; none: count 0 */
 	const struct comparison *ordered; /* their rows, for all groups; NULL without an order */
 	struct column_list columns;	  /* none: the format's defaults */
+	struct column_list display;	  /* of text: these where they say something; none: usual */
 	size_t limit;			  /* rows of each section; 0 for all */
 	bool is_verbose;		  /* explain also what concerns no shown row */
+	const struct unmatched_cgroups *unmatched; /* NULL: not searched */
 	const struct compare_finding *findings;
 	size_t finding_count;
 };
@@ -113,6 +122,19 @@ void compare_table_init(struct compare_table *rows, const struct compare_view *v
 			enum compare_format format, unsigned has,
 			const struct sort_columns *sorted);
 void compare_table_put(struct compare_table *rows, const struct comparison_row *row);
+/*
+ * Puts a row of any comparison, under a name that is indented by a depth.  One of another
+ * comparison than the view's has no cells in the columns of the order.  Without a row only the
+ * name is put.
+ */
+void compare_table_put_named(struct compare_table *rows, const struct comparison *comparison,
+			     const struct comparison_row *row, const char *name, uint32_t depth);
+/*
+ * Puts rows of the axis all, the best first, as a tree: each below its process and its cgroups,
+ * which have a row of their own where they contain several that are put.  Returns 0 or -ENOMEM.
+ */
+int compare_table_put_tree(struct compare_table *rows, const struct comparison_row *const *best,
+			   size_t count);
 /* All rows, but only as many of a section as the view's limit. */
 void compare_table_put_all(struct compare_table *rows);
 

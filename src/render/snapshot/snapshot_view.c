@@ -39,6 +39,8 @@ size_t view_shown(const struct snapshot_view *view)
 {
 	size_t groups = view->grouping->group_count;
 
+	if (view->labels)
+		return view->lines;
 	return view->limit && view->limit < groups ? view->limit : groups;
 }
 
@@ -158,13 +160,14 @@ static void put_name(struct table *table, const struct snapshot_view *view,
 {
 	static const uint32_t deepest = 20;
 	bool is_for_people = table_is_for_people(table);
+	size_t number = (size_t)(group - view->grouping->groups);
+	const char *name = view->labels ? view->labels[number] : group->key;
 	uint32_t depth = 0;
 
 	if (is_for_people && view->depths)
-		depth = view->depths[group - view->grouping->groups];
+		depth = view->depths[number];
 	text_format(put_begin(table), "%*s", (int)(2 * (depth < deepest ? depth : deepest)), "");
-	text_append_string(put_begin(table),
-			   group->key[0] || !is_for_people ? group->key : "(none)");
+	text_append_string(put_begin(table), name[0] || !is_for_people ? name : "(none)");
 	put_end(table);
 }
 

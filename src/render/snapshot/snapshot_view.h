@@ -49,6 +49,8 @@ struct snapshot_view {
 	struct grouping *grouping; /* sorted */
 	struct selection metrics;
 	const uint32_t *depths;	    /* by group: below how many parents; NULL: not in trees */
+	const char *const *labels;  /* by group: its name in the tree; NULL: their keys */
+	size_t lines;		    /* with labels: the first groups, so many, are the tree */
 	struct column_list columns; /* none: the format's defaults */
 	bool is_verbose;	    /* the footer has everything about the capture */
 	bool may_leave_out;	    /* metrics may be left out: the user did not name them */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/compare/compare_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/compare_rows.h"
+#include "analyze/group/key_tree.h"
+#include "model/snapshot/snapshot.h"
+
+/* Group 0 contains all; line n is group n + 1. */
+#define GROUP_OF_LINE(line) ((line) + 1)
+
+struct builder {
+	struct compare_tree *tree;
+	const struct comparison *from;
+	struct key_tree *keys;
+	struct compare_layout layout;
+	uint32_t *group_of; /* by group of `from`: the innermost group here that contains it */
+	size_t count;
+};
+
+void compare_tree_clear(struct compare_tree *tree)
+{
+	array_free(&tree->sums.groups);
+	array_free(&tree->sums.rows);
+	arena_clear(&tree->sums.arena);
+	free(tree->rows);
+	*tree = (struct compare_tree){ 0 };
+}
+
+static void add_members(struct compared_group *to, const struct compared_group *from)
+{
+	to->tasks_before += from->tasks_before;
+	to->tasks_after += from->tasks_after;
+	to->born += from->born;
+	to->ended += from->ended;
+	to->missed += from->missed;
+	to->own_tasks += from->own_tasks;
+	to->children_ns += from->children_ns;
+	for (int side = 0; side < SIDES; side++)
+		if (from->age_ns[side] > to->age_ns[side])
+			to->age_ns[side] = from->age_ns[side];
+}
+
+static int make_groups(struct builder *builder)
+{
+	struct comparison *sums = &builder->tree->sums;
+	const struct comparison *from = builder->from;
+	size_t lines = builder->keys->lines.count;
+
+	if (comparison_add_group(sums, "", 0, NULL) < 0 ||
+	    arena_array(&builder->layout.arena, builder->layout.parents, lines + 1) < 0 ||
+	    arena_array(&builder->layout.arena, builder->group_of, from->laid->group_count) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lines; i++) {
+		const struct tree_line *line = &builder->keys->lines.data[i];
+		bool is_top = line->parent == KEY_TREE_NONE;
+
+		builder->layout.parents[GROUP_OF_LINE(i)] =
+			is_top ? 0 : GROUP_OF_LINE(line->parent);
+		if (comparison_add_group(sums, line->label, strlen(line->label), NULL) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < from->laid->group_count; i++) {
+		const struct compared_group *group = &from->groups.data[i];
+		struct tree_key key = { group->key, group->cgroup_end, group->process_end };
+		uint32_t line = key_tree_find(builder->keys, &key);
+
+		builder->group_of[i] = line == KEY_TREE_NONE ? 0 : GROUP_OF_LINE(line);
+		add_members(&sums->groups.data[builder->group_of[i]], group);
+	}
+	for (size_t i = sums->groups.count; i-- > 1;)
+		add_members(&sums->groups.data[builder->layout.parents[i]], &sums->groups.data[i]);
+	return 0;
+}
+
+/* An array by group of the layout that the tree is made from, as one by group of the tree. */
+#define TAKE(builder, to, from_)                                                                   \
+	({                                                                                         \
+		int taken_ = arena_array(&(builder)->layout.arena, to, (builder)->count);          \
+		for (size_t i_ = 0; taken_ == 0 && i_ < (builder)->from->laid->group_count; i_++)  \
+			(to)[(builder)->group_of[i_]] += (from_)[i_];                              \
+		for (size_t i_ = (builder)->count; taken_ == 0 && i_-- > 1;)                       \
+			(to)[(builder)->layout.parents[i_]] += (to)[i_];                           \
+		taken_;                                                                            \
+	})
+
+static int lay_rows(struct builder *builder, const struct member_rows *from, struct member_rows *to)
+{
+	*to = (struct member_rows){ .count = from->count };
+	if (!from->group_of)
+		return 0;
+	if (arena_array(&builder->layout.arena, to->group_of, from->count) < 0)
+		return -ENOMEM;
+	for (size_t row = 0; row < from->count; row++)
+		to->group_of[row] = builder->group_of[from->group_of[row]];
+	return from->lives ? TAKE(builder, to->lives, from->lives) : 0;
+}
+
+static int lay_exited(struct builder *builder)
+{
+	const struct compare_layout *from = builder->from->laid;
+	size_t processes = from->join.after->process_count;
+	struct compare_layout *layout = &builder->layout;
+
+	if (arena_array(&layout->arena, layout->exited_group, processes) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < processes; i++)
+		layout->exited_group[i] = from->exited_group[i] == NO_GROUP ?
+						  NO_GROUP :
+						  builder->group_of[from->exited_group[i]];
+	return 0;
+}
+
+/* The layout of the comparison, with other groups. */
+static int lay_out(struct builder *builder)
+{
+	const struct compare_layout *from = builder->from->laid;
+	struct compare_layout *layout = &builder->layout;
+
+	if (arena_array(&layout->arena, layout->runs, from->run_count) < 0)
+		return -ENOMEM;
+	for (size_t run = 0; run < from->run_count; run++) {
+		layout->runs[run] = from->runs[run];
+		for (int scope = 0; scope < SCOPES; scope++)
+			if (lay_rows(builder, &from->runs[run].rows[scope],
+				     &layout->runs[run].rows[scope]) < 0)
+				return -ENOMEM;
+	}
+	for (int side = 0; side < SIDES; side++)
+		for (int scope = 0; scope < SCOPES; scope++)
+			if (from->population[side][scope] &&
+			    TAKE(builder, layout->population[side][scope],
+				 from->population[side][scope]) < 0)
+				return -ENOMEM;
+	return from->is_interval ? lay_exited(builder) : 0;
+}
+
+static int build(struct builder *builder)
+{
+	const struct compare_layout *from = builder->from->laid;
+	struct comparison *sums = &builder->tree->sums;
+
+	builder->layout = *from;
+	builder->layout.arena = (struct arena){ 0 };
+	sums->mode = builder->from->mode;
+	sums->elapsed_ns = builder->from->elapsed_ns;
+	sums->scale = builder->from->scale;
+	memcpy(sums->wholes, builder->from->wholes, sizeof(sums->wholes));
+	if (make_groups(builder) < 0)
+		return -ENOMEM;
+	builder->count = sums->groups.count;
+	builder->layout.group_count = builder->layout.first_exited = builder->count;
+	return lay_out(builder);
+}
+
+/* Whether an earlier line asked for the same metric. */
+static bool is_made(const struct metric *const *wanted, size_t line)
+{
+	for (size_t i = 0; i < line; i++)
+		if (wanted[i] == wanted[line])
+			return true;
+	return false;
+}
+
+static int make_rows(struct builder *builder, const struct metric *const *wanted,
+		     enum compare_section section)
+{
+	const struct compare_options all = { .unchanged = true };
+	struct row_keeper keeper;
+	struct row_maker maker = { .scale = builder->from->scale,
+				   .keeper = &keeper,
+				   .comparison = &builder->tree->sums };
+	int status = row_maker_init(&maker, &builder->layout);
+
+	row_keeper_init(&keeper, &builder->tree->sums, &all);
+	for (size_t line = 0; line < builder->keys->lines.count && status == 0; line++)
+		if (wanted[line] && !is_made(wanted, line))
+			status = row_maker_make(&maker, wanted[line], section);
+	row_maker_clear(&maker);
+	row_keeper_clear(&keeper);
+	return status;
+}
+
+static int pick_rows(struct compare_tree *tree, size_t lines, const struct metric *const *wanted)
+{
+	tree->rows = calloc(lines + 1, sizeof(*tree->rows));
+	for (size_t i = 0; tree->rows && i < tree->sums.rows.count; i++) {
+		const struct comparison_row *row = &tree->sums.rows.data[i];
+
+		if (row->group && wanted[row->group - 1] == row->metric)
+			tree->rows[row->group - 1] = row;
+	}
+	return tree->rows ? 0 : -ENOMEM;
+}
+
+int compare_tree_make(struct compare_tree *tree, const struct comparison *comparison,
+		      struct key_tree *keys, const struct metric *const *wanted,
+		      enum compare_section section)
+{
+	struct builder builder = { .tree = tree, .from = comparison, .keys = keys };
+	int status = build(&builder);
+
+	if (status == 0)
+		status = make_rows(&builder, wanted, section);
+	arena_clear(&builder.layout.arena);
+	return status < 0 ? status : pick_rows(tree, keys->lines.count, wanted);
+}
