@@ -157,7 +157,7 @@ int tree_exec(__u64 *arguments)
 		process->has_peak = 0;
 	}
 	exec_send(task);
-	scope_forget(task);
+	scope_forget(state);
 	return 0;
 }
 
@@ -241,6 +241,7 @@ int tree_exit(__u64 *arguments)
 	if (!process || !is_last(task, process, arguments))
 		return 0;
 	is_root = process->is_root;
+	scope_forget(state);
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		bpf_map_delete_elem(&processes, &tgid);
@@ -262,7 +263,7 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 	if (state->phase == PHASE_ARMED)
 		return;
 	sequence_step(state);
-	thread_leave(task, state, now, clock);
+	thread_off(state, now, clock);
 	off_cpu_begin(state);
 	state->wait.now_ns = state->out_ns;
 	/* A task that was about to sleep stays runnable when a signal came. */

@@ -178,7 +178,7 @@ static __always_inline bool ledger_copy(struct task_struct *task, struct thread_
 		record->flags &= ~(TREE_THREAD_ON_CPU | TREE_THREAD_BLOCKED);
 		open_record.head.size = 0;
 		open_blocked_ns = 0;
-		record->ledger = state->ledger;
+		bpf_probe_read_kernel(&record->ledger, sizeof(record->ledger), &state->ledger);
 		moment_read(task, &moment);
 		record->head.time_ns = moment.now;
 		open_interval(state, &moment, record);

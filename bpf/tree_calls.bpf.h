@@ -109,32 +109,32 @@ static __always_inline struct tree_call_record *slot_find(struct task_struct *ta
 	return slot->number == state->number && slot->abi == state->abi ? slot : 0;
 }
 
-/* The number of the bucket of SYSCALL_BUCKETS for a time. */
-__noinline __u32 bucket_of(__u64 ns)
+/* Halves the range in which the highest bit of a value is; without a branch, since each would double the verifier's paths. */
+static __always_inline void highest_bit_step(__u64 *value, __u32 *ret, __u32 bits)
 {
-	__u32 value, bucket = 0;
+	__u64 rest = (1ULL << bits) - 1 - *value;
+	__u32 shift;
 
-	ns >>= 6;
-	if (ns >> 31)
+	barrier_var(rest);
+	shift = (rest >> 63) * bits;
+	*value >>= shift;
+	*ret += shift;
+}
+
+/* The number of the bucket of SYSCALL_BUCKETS for a time. */
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	__u64 value = ns >> 6;
+	__u32 bucket = 0;
+
+	if (value >> 31)
 		return TREE_CALL_BUCKETS - 1;
-	value = ns;
-	if (value >> 16) {
-		value >>= 16;
-		bucket += 16;
-	}
-	if (value >> 8) {
-		value >>= 8;
-		bucket += 8;
-	}
-	if (value >> 4) {
-		value >>= 4;
-		bucket += 4;
-	}
-	if (value >> 2) {
-		value >>= 2;
-		bucket += 2;
-	}
-	return bucket + (value >> 1);
+	highest_bit_step(&value, &bucket, 16);
+	highest_bit_step(&value, &bucket, 8);
+	highest_bit_step(&value, &bucket, 4);
+	highest_bit_step(&value, &bucket, 2);
+	highest_bit_step(&value, &bucket, 1);
+	return bucket;
 }
 
 /* The kernel's internal codes for restarting a call mean that a signal came: count EINTR. */
@@ -200,11 +200,35 @@ static __always_inline void unnamed_add(struct call_state *state, __u64 ns)
 	loss_count(TREE_LOSS_CALLS);
 }
 
+/*
+ * Counts the call of the current task that took so long.  An error of 0 is none.  Not static, so that the verifier
+ * checks it once, not on each path to it.
+ */
+__noinline int call_count(struct call_state *state, __u64 ns, __u32 kind, __u64 error)
+{
+	struct tree_call_record *slot;
+
+	if (!state)
+		return 0;
+	slot = slot_find(bpf_get_current_task_btf(), state);
+	if (!slot) {
+		unnamed_add(state, ns);
+		return 0;
+	}
+	slot_add(slot, ns);
+	if (kind != SOCKET_NONE) {
+		slot->socket_count++;
+		slot->socket_ns += ns;
+	}
+	if (error)
+		slot_add_error(slot, error);
+	return 0;
+}
+
 /* Returns true if the call never returns. */
 static __always_inline bool call_enter(struct task_struct *task, __s64 number)
 {
 	struct call_state *state = call_state_find(task);
-	struct tree_call_record *slot;
 
 	if (!state)
 		return false;
@@ -217,11 +241,7 @@ static __always_inline bool call_enter(struct task_struct *task, __s64 number)
 		state->enter_ns = bpf_ktime_get_ns();
 		return false;
 	}
-	slot = slot_find(task, state);
-	if (slot)
-		slot_add(slot, 0);
-	else
-		unnamed_add(state, 0);
+	call_count(state, 0, SOCKET_NONE, 0);
 	return true;
 }
 
@@ -229,9 +249,8 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 				       __s64 result)
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
-	struct tree_call_record *slot;
 	__u32 rule, kind = SOCKET_NONE;
-	__u64 ns;
+	__u64 ns, error = 0;
 
 	if (!state || !state->enter_ns)
 		return;
@@ -244,18 +263,9 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 		kind = socket_kind_of(&state->files, first_argument(registers, state->abi));
 	if (kind == SOCKET_NETWORK)
 		traffic_add(&state->traffic, registers, state->abi, state->number, result);
-	slot = slot_find(task, state);
-	if (!slot) {
-		unnamed_add(state, ns);
-		return;
-	}
-	slot_add(slot, ns);
-	if (kind != SOCKET_NONE) {
-		slot->socket_count++;
-		slot->socket_ns += ns;
-	}
 	if (result < 0 && result >= -MAX_ERRNO && !(rule & TREE_RULE_NO_RESULT))
-		slot_add_error(slot, -result);
+		error = -result;
+	call_count(state, ns, kind, error);
 }
 
 #endif

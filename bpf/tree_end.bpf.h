@@ -122,7 +122,7 @@ __noinline int thread_end(struct thread_state *state, __u64 now)
 		stack_settle(state);
 	account_fill(task, state, now, record);
 	traffic_fill(task, state, &record->usage);
-	record->ledger = state->ledger;
+	bpf_probe_read_kernel(&record->ledger, sizeof(record->ledger), &state->ledger);
 	tail_find(task, state, record, &tail);
 	last_account_send(record, &tail);
 	return 0;

@@ -140,4 +140,12 @@ static __always_inline void thread_leave(struct task_struct *task, struct thread
 	state->phase = PHASE_LEFT;
 }
 
+/* The same of the current task.  Not static, so that the verifier does not check what follows on each of its paths. */
+__noinline int thread_off(struct thread_state *state, __u64 now, __u64 clock)
+{
+	if (state)
+		thread_leave(bpf_get_current_task_btf(), state, now, clock);
+	return 0;
+}
+
 #endif

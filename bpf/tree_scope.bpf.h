@@ -18,11 +18,16 @@
 #define SCOPE_PROCESSES_MAX 4096
 #define PR_SET_NAME 15
 
-/* Where the threads of a process have the addresses of their blocks; belongs to its leader. */
+/*
+ * Where the threads of a process have the addresses of their blocks, by the number of the process.  It is no
+ * storage of the leader: the verifier takes half a millisecond to follow a pointer to that, in each
+ * of the programs that read it.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(max_entries, SCOPE_PROCESSES_MAX);
+	__type(key, __s32);
 	__type(value, struct tree_scope_place);
 } scope_places SEC(".maps");
 
@@ -104,9 +109,13 @@ __noinline int scope_read(struct thread_state *state, struct tree_scope_key *ret
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct tree_scope_place *place;
 	__u64 block = 0;
+	__s32 pid;
 
-	place = bpf_task_storage_get(&scope_places, task->group_leader, 0, 0);
-	if (!place || !state || !ret)
+	if (!state || !ret)
+		return 0;
+	pid = state->pid;
+	place = bpf_map_lookup_elem(&scope_places, &pid);
+	if (!place)
 		return 0;
 	ret->area_ns = place->area_ns;
 	if (bpf_probe_read_user(&block, sizeof(block),
@@ -134,13 +143,11 @@ static __always_inline __u64 *sum_add(struct thread_state *state, const struct t
 }
 
 /* The task was back after that time, and leaves again. */
-__noinline int scope_return(struct thread_state *state, __u64 off_ns)
+static __always_inline void scope_return(struct thread_state *state, __u64 off_ns)
 {
 	struct tree_scope_key key;
 	__u64 *sum;
 
-	if (!state)
-		return 0;
 	key = state->scope;
 	sum = bpf_map_lookup_elem(&scope_sums, &key);
 	if (!sum)
@@ -150,7 +157,6 @@ __noinline int scope_return(struct thread_state *state, __u64 off_ns)
 	else
 		scope_lose(state);
 	state->scope.depth = 0;
-	return 0;
 }
 
 /* The arguments that PR_SET_NAME ignores. */
@@ -185,7 +191,7 @@ static __always_inline void scope_announced(struct task_struct *task, struct thr
 {
 	struct tree_scope_use unused = {};
 	struct announcement announcement = {};
-	struct tree_scope_place place = { .is_announced = 1 }, *kept;
+	struct tree_scope_place place = { .is_announced = 1 };
 
 	announcement_read(task, &announcement);
 	if (announcement.operation != PR_SET_NAME || announcement.mark != TREE_SCOPE_ANNOUNCE ||
@@ -194,21 +200,17 @@ static __always_inline void scope_announced(struct task_struct *task, struct thr
 		return;
 	place.self_offset = announcement.self_offset;
 	bpf_map_update_elem(&scope_uses, &state->pid, &unused, BPF_NOEXIST);
-	kept = bpf_task_storage_get(&scope_places, task->group_leader, &place,
-				    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!kept) {
+	if (bpf_map_update_elem(&scope_places, &state->pid, &place, BPF_ANY) < 0)
 		loss_count(TREE_LOSS_SCOPES);
-		return;
-	}
-	*kept = place;
-	scopes_used = 1;
+	else
+		scopes_used = 1;
 }
 
-/* The process runs another program, which has scopes elsewhere, or none. */
-static __always_inline void scope_forget(struct task_struct *task)
+/* The process ends, or runs another program, which has scopes elsewhere, or none. */
+static __always_inline void scope_forget(struct thread_state *state)
 {
 	if (scopes_used)
-		bpf_task_storage_delete(&scope_places, task->group_leader);
+		bpf_map_delete_elem(&scope_places, &state->pid);
 }
 
 #endif

@@ -134,28 +134,33 @@ static __always_inline __u64 stack_size(struct task_struct *task, __u64 sp)
 }
 
 /*
- * Returns how much was copied: all, or up to the last page that is there.  A page that was never
+ * Sets how much was copied: all, or up to the last page that is there.  A page that was never
  * touched, in the middle of a large array, is not there; the kernel fills what it cannot read with zeros, which is
- * what such a page holds.  `ret` has TREE_STACK_BYTES.
+ * what such a page holds.  `ret` has TREE_STACK_BYTES.  The size is kept in memory, of which the
+ * verifier knows nothing: it would else follow every page that may be there or not, each on a path of its own.
  */
-static __always_inline __u64 user_stack_copy(__u8 *ret, __u64 sp, __u64 size)
+static __always_inline void user_stack_copy(__u8 *ret, __u64 sp, __u64 size,
+					    volatile __u32 *ret_size)
 {
-	__u64 end = 0, copied = 0;
+	__u64 first = STACK_PAGE - (sp & (STACK_PAGE - 1));
 
 	if (size > TREE_STACK_BYTES)
-		return 0;
-	if (bpf_probe_read_user(ret, size, (void *)sp) == 0)
-		return size;
-	for (int i = 0; i < TREE_STACK_BYTES / STACK_PAGE; i++) {
-		__u64 part = STACK_PAGE - ((sp + copied) & (STACK_PAGE - 1));
-
-		if (part > STACK_PAGE || copied > (__u64)i * STACK_PAGE || copied >= size)
-			break;
-		if (bpf_probe_read_user(ret + copied, part, (void *)(sp + copied)) == 0)
-			end = copied + part;
-		copied += part;
+		return;
+	if (bpf_probe_read_user(ret, size, (void *)sp) == 0) {
+		*ret_size = size;
+		return;
 	}
-	return end < size ? end : size;
+	for (__u64 i = 0; i < TREE_STACK_BYTES / STACK_PAGE; i++) {
+		__u64 begin = i ? first + (i - 1) * STACK_PAGE : 0;
+		__u64 part = i ? STACK_PAGE : first;
+
+		if (begin >= size)
+			break;
+		if (bpf_probe_read_user(ret + begin, part, (void *)(sp + begin)) == 0)
+			*ret_size = begin + part;
+	}
+	if (*ret_size > size)
+		*ret_size = size;
 }
 
 /* Kernel threads and tasks that end have no user stack. */
@@ -164,25 +169,24 @@ static __always_inline bool has_user_stack(struct task_struct *task)
 	return !(task->flags & (PF_EXITING | PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-static __always_inline __u64 user_stack_fill(struct task_struct *task, struct stack_buffer *buffer,
-					     __u64 kernel_size)
+static __always_inline void user_stack_fill(struct task_struct *task, struct stack_buffer *buffer,
+					    __u64 kernel_size)
 {
 	struct tree_stack_record *record = &buffer->record;
-	__u64 size, sp;
+	__u64 sp;
 
 	if (!has_user_stack(task))
-		return 0;
+		return;
 	if (!registers_read(task, record->registers)) {
 		record->flags |= TREE_STACK_UNREAD;
-		return 0;
+		return;
 	}
 	record->flags |= TREE_STACK_HAS_REGISTERS;
 	sp = saved_sp(record);
 	record->pc = record->registers[is_arm64() ? TREE_STACK_ARM64_PC : TREE_STACK_X86_64_PC];
-	size = user_stack_copy(buffer->tail + kernel_size, sp, stack_size(task, sp));
-	if (!size)
+	user_stack_copy(buffer->tail + kernel_size, sp, stack_size(task, sp), &record->user_size);
+	if (!record->user_size)
 		record->flags |= TREE_STACK_UNREAD;
-	return size;
 }
 
 static __always_inline void stack_dropped(__u64 ns)
@@ -222,7 +226,7 @@ __noinline int stack_send(struct thread_state *state, struct stack_buffer *buffe
 	record->kernel_count = kernel_size / 8;
 	if (is_current) {
 		comm_copy(task, state->debt.comm);
-		record->user_size = user_stack_fill(task, buffer, kernel_size);
+		user_stack_fill(task, buffer, kernel_size);
 		if (may_have_scopes(task))
 			scope_read(state, &record->scope);
 	}

@@ -82,26 +82,35 @@ static __always_inline struct stack_buffer *wait_record(const struct stack_wait 
 	return buffer;
 }
 
-/* Sends the time of blocks that no further stack will stand for. */
-static __always_inline void wait_settle(struct thread_state *state, struct stack_wait *wait)
+/*
+ * Sends the time of blocks that no further stack will stand for.  Not static, so that the verifier
+ * checks it once, not for each wait.
+ */
+__noinline int wait_settle(struct thread_state *state, __u64 index)
 {
 	struct stack_buffer *buffer;
-	__u64 ns = wait->ns;
+	struct stack_wait *wait;
+	__u64 ns;
 
+	if (!state)
+		return 0;
+	wait = wait_at(&state->debt, index);
+	ns = wait->ns;
 	if (!ns)
-		return;
+		return 0;
 	wait->ns = 0;
 	if (!wait->has_stack) {
 		wait_lose(wait, ns);
-		return;
+		return 0;
 	}
 	buffer = wait_record(wait);
 	if (!buffer) {
 		stack_dropped(ns);
-		return;
+		return 0;
 	}
 	buffer->record.inferred_ns = ns;
 	stack_send(state, buffer, 0, 0);
+	return 0;
 }
 
 /* The stack cannot be had any more: the time is that of a block without one. */
@@ -118,15 +127,12 @@ static __always_inline void debt_release(struct stack_debt *debt)
 }
 
 /* Nothing more will come from the thread, or the reader wants to know all. */
-__noinline int stack_settle(struct thread_state *state)
+static __always_inline void stack_settle(struct thread_state *state)
 {
-	if (!state)
-		return 0;
 	if (state->debt.is_owed)
 		debt_release(&state->debt);
 	for (int i = 0; i < STACK_WAITS; i++)
-		wait_settle(state, wait_at(&state->debt, i));
-	return 0;
+		wait_settle(state, i);
 }
 
 static __always_inline bool is_due(const struct stack_debt *debt, const struct stack_wait *wait,
@@ -196,7 +202,7 @@ __noinline int stack_block(struct thread_state *state)
 	index = wait_index(&place);
 	wait = wait_at(debt, index);
 	if (!is_same_place(&wait->place, &place)) {
-		wait_settle(state, wait);
+		wait_settle(state, index);
 		wait->place = place;
 		wait->has_stack = 0;
 	}

@@ -26,6 +26,12 @@ static struct tree_thread_record sample_record;
 static struct tree_fork_record seed_record;
 static struct thread_state seed_state;
 
+/* Whether the process is a member; a task has its number, also where a pointer to it would be slow to check. */
+static __always_inline bool is_followed(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&processes, &tgid) != 0;
+}
+
 /* The process that watches is not part of the tree, even if it is below it. */
 static __always_inline bool is_wanted(struct task_struct *task)
 {
@@ -33,7 +39,7 @@ static __always_inline bool is_wanted(struct task_struct *task)
 		return false;
 	if (seed_mode != TREE_SEED_FAMILY)
 		return process_number(task) == seed_pid;
-	return thread_find(task->group_leader) || thread_find(task->real_parent);
+	return is_followed(task->tgid) || is_followed(BPF_CORE_READ(task, real_parent, tgid));
 }
 
 /* Counts from the start of the task, as far as the kernel did. */

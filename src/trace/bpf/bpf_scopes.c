@@ -4,8 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/scope_layout.h"
@@ -21,15 +19,11 @@ static_assert(offsetof(struct scope_header, anchor_ns) == TREE_SCOPE_ANCHOR &&
 		      (int)SCOPE_FRAMES == TREE_SCOPE_FRAMES,
 	      "the layout is as the BPF programs know it");
 
-static int open_process(const struct host *host, const struct task_key *process)
+static bool is_alive(const struct host *host, const struct task_key *process)
 {
-	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
-	CLEANUP(close_fd) int directory = -1;
+	CLEANUP(close_fd) int directory = process_directory(host, process->pid, process->start_ns);
 
-	if (pidfd < 0)
-		return -errno;
-	directory = process_directory(host, process->pid, process->start_ns);
-	return directory < 0 ? directory : TAKE_FD(pidfd);
+	return directory >= 0;
 }
 
 static int note_use(struct tree_program *program, int32_t pid)
@@ -46,19 +40,19 @@ enum phase_following bpf_follow_scopes(void *context, const struct tracer_scopes
 {
 	struct bpf_state *state = context;
 	int map = state->program->maps.scope_places.map_fd;
-	CLEANUP(close_fd) int process = open_process(state->host, &scopes->process);
+	const int32_t *pid = &scopes->process.pid;
 	struct tree_scope_place place;
 
-	if (process < 0)
+	if (!is_alive(state->host, &scopes->process))
 		return PHASE_NOT_FOLLOWED;
-	if (bpf_map_lookup_elem(map, &process, &place) == 0 && place.area_ns == scopes->area_ns)
+	if (bpf_map_lookup_elem(map, pid, &place) == 0 && place.area_ns == scopes->area_ns)
 		return place.is_announced ? PHASE_FOLLOWED : PHASE_FOLLOWED_LATE;
 	place = (struct tree_scope_place){
 		.area_ns = scopes->area_ns,
 		.self_offset = (uint64_t)scopes->self_offset,
 	};
 	if (note_use(state->program, scopes->process.pid) < 0 ||
-	    bpf_map_update_elem(map, &process, &place, BPF_ANY) < 0)
+	    bpf_map_update_elem(map, pid, &place, BPF_ANY) < 0)
 		return PHASE_NOT_FOLLOWED;
 	state->program->bss->scopes_used = 1;
 	return PHASE_FOLLOWED_LATE;
@@ -151,7 +145,10 @@ void bpf_forget_scopes(void *context, int32_t pid)
 	int map = state->program->maps.scope_uses.map_fd;
 	struct tree_scope_use use;
 
-	if (!state->program->bss->scopes_used || bpf_map_lookup_elem(map, &pid, &use) < 0)
+	if (!state->program->bss->scopes_used)
+		return;
+	bpf_map_delete_elem(state->program->maps.scope_places.map_fd, &pid);
+	if (bpf_map_lookup_elem(map, &pid, &use) < 0)
 		return;
 	bpf_map_delete_elem(map, &pid);
 	if (use.paths)

@@ -263,6 +263,21 @@ static void a_process_that_was_forgotten_gets_no_sums(void **nothing)
 	assert_int_equal(losses[TREE_LOSS_SCOPES], 1);
 }
 
+/* Its number may soon be that of another one. */
+static void a_process_that_ends_leaves_no_scopes_to_its_number(void **nothing)
+{
+	__u64 arguments[] = { (__u64)&actor, 1 };
+	__s32 pid = 10;
+
+	(void)nothing;
+	announce(&actor, &program);
+	assert_non_null(bpf_map_lookup_elem(&scope_places, &pid));
+	process_begin(&actor.task, 0);
+	tree_exit(arguments);
+	assert_null(bpf_map_lookup_elem(&scope_places, &pid));
+	assert_non_null(use_of(10));
+}
+
 #define SCOPE_TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -279,6 +294,7 @@ int main(void)
 		SCOPE_TEST(waits_without_room_are_counted),
 		SCOPE_TEST(a_process_that_makes_up_paths_has_a_limit),
 		SCOPE_TEST(a_process_that_was_forgotten_gets_no_sums),
+		SCOPE_TEST(a_process_that_ends_leaves_no_scopes_to_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
