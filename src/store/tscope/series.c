@@ -129,7 +129,7 @@ read_varints(struct reader *reader, enum series_encoding encoding, uint64_t *num
 		numbers[i] = (has_sign ? unzigzag(number) : number) + previous;
 		previous = encoding == SERIES_DELTA ? numbers[i] : 0;
 		/* Small numbers come together. */
-		while (number < 0x80 && next && count - i > 8 && are_small(next, reader->end))
+		while (next && count - i > 8 && are_small(next, reader->end))
 			for (int j = 0; j < 8; j++) {
 				number = *next++;
 				numbers[++i] = (has_sign ? unzigzag(number) : number) + previous;
