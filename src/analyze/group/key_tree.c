@@ -207,7 +207,7 @@ uint32_t key_tree_find(struct key_tree *tree, const struct tree_key *key)
 	uint32_t from = 0, end, found = NONE;
 	enum node_kind kind;
 
-	while (next_part(key, from, &kind, &end)) {
+	while (tree->names && next_part(key, from, &kind, &end)) {
 		uint32_t number, line;
 
 		write_name(tree, key, kind, end);

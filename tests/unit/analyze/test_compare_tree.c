@@ -127,6 +127,25 @@ static void ratios_are_of_the_sums_and_peaks_are_the_largest(void **state)
 	pair_free(&pair);
 }
 
+/* Rows of readings alone, such as those of the heap of processes, are in no tree. */
+static void a_tree_without_lines_has_no_rows(void **state)
+{
+	struct pair pair;
+	struct comparison *comparison = scene(&pair, COMPARE_INTERVAL);
+	const struct metric *wanted[1] = { NULL };
+	struct compare_tree tree = { 0 };
+	struct key_tree keys = { 0 };
+
+	(void)state;
+	assert_int_equal(key_tree_finish(&keys), 0);
+	assert_int_equal(compare_tree_make(&tree, comparison, &keys, wanted, COMPARE_HEAP), 0);
+	assert_int_equal(tree.sums.rows.count, 0);
+	compare_tree_clear(&tree);
+	key_tree_clear(&keys);
+	comparison_free(comparison);
+	pair_free(&pair);
+}
+
 static void cgroups_of_one_side_are_listed_with_their_tasks(void **state)
 {
 	struct pair pair = pair_new();
@@ -195,6 +214,7 @@ int main(void)
 		cmocka_unit_test(the_work_of_an_interval_adds_up),
 		cmocka_unit_test(populations_add_up),
 		cmocka_unit_test(ratios_are_of_the_sums_and_peaks_are_the_largest),
+		cmocka_unit_test(a_tree_without_lines_has_no_rows),
 		cmocka_unit_test(cgroups_of_one_side_are_listed_with_their_tasks),
 		cmocka_unit_test(what_a_filter_kept_out_is_not_unmatched),
 		cmocka_unit_test(a_renamed_cgroup_has_a_counterpart),
