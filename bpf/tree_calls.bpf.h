@@ -158,8 +158,10 @@ static __always_inline void slot_add_error(struct tree_call_record *slot, __u64 
 
 static __always_inline void slot_add(struct tree_call_record *slot, __u64 ns)
 {
-	__u32 *bucket = &slot->buckets[bucket_of(ns) & (TREE_CALL_BUCKETS - 1)];
+	__u32 number = bucket_of(ns), *bucket;
 
+	barrier_var(number);
+	bucket = &slot->buckets[number & (TREE_CALL_BUCKETS - 1)];
 	slot->count++;
 	slot->total_ns += ns;
 	if (ns > slot->max_ns)
