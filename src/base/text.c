@@ -267,18 +267,20 @@ bool parse_u64(const char *string, uint64_t *ret)
 	return true;
 }
 
+#define MINUTE_NS (60 * 1000000000ull)
+
+/* From large to small: the parts of a duration come in this order, each unit once. */
 static const struct {
-	const char *suffix;
+	const char *names; /* as people write it */
 	uint64_t ns;
 } duration_units[] = {
-	{ "ns", 1 },
-	{ "us", 1000 },
+	{ "d|day|days", 24 * 60 * MINUTE_NS },
+	{ "h|hour|hours", 60 * MINUTE_NS },
+	{ "m|min|mins", MINUTE_NS },
+	{ "s|sec|secs", 1000000000 },
 	{ "ms", 1000000 },
-	{ "s", 1000000000 },
-	{ "", 1000000000 },
-	{ "m", 60 * 1000000000ull },
-	{ "h", 3600 * 1000000000ull },
-	{ "d", 86400 * 1000000000ull },
+	{ "us", 1000 },
+	{ "ns", 1 },
 };
 
 /* Reads digits after a decimal point, as a fraction of `unit`; less than 1 ns is dropped. */
@@ -301,23 +303,63 @@ static bool scan_fraction(const char **cursor, uint64_t unit, uint64_t *ret)
 	return true;
 }
 
-bool parse_duration_ns(const char *string, uint64_t *ret)
+/* Whether the word is one of "a|b|c". */
+static bool is_one_of(const char *names, const char *word, size_t length)
 {
-	const char *suffix = string + strspn(string, "0123456789.");
+	while (names) {
+		size_t name = strcspn(names, "|");
 
-	for (size_t i = 0; i < ARRAY_SIZE(duration_units); i++) {
-		uint64_t unit = duration_units[i].ns;
-		const char *cursor = string;
-		uint64_t whole, fraction, total;
-
-		if (strcmp(suffix, duration_units[i].suffix) != 0)
-			continue;
-		if (!scan_u64(&cursor, &whole) || !scan_fraction(&cursor, unit, &fraction) ||
-		    cursor != suffix || __builtin_mul_overflow(whole, unit, &total) ||
-		    __builtin_add_overflow(total, fraction, &total))
-			return false;
-		*ret = total;
-		return true;
+		if (name == length && strncmp(names, word, length) == 0)
+			return true;
+		names = names[name] ? names + name + 1 : NULL;
 	}
 	return false;
+}
+
+/* Reads a number and its unit, one of those from *next on, and adds the time to *total. */
+static bool scan_duration_part(const char **cursor, size_t *next, uint64_t *total)
+{
+	const char *suffix = *cursor + strspn(*cursor, "0123456789.");
+	size_t length = strcspn(suffix, "0123456789.");
+	uint64_t whole, fraction, part;
+
+	while (*next < ARRAY_SIZE(duration_units) &&
+	       !is_one_of(duration_units[*next].names, suffix, length))
+		++*next;
+	if (*next == ARRAY_SIZE(duration_units) || !scan_u64(cursor, &whole) ||
+	    !scan_fraction(cursor, duration_units[*next].ns, &fraction) || *cursor != suffix ||
+	    __builtin_mul_overflow(whole, duration_units[*next].ns, &part) ||
+	    __builtin_add_overflow(part, fraction, &part) ||
+	    __builtin_add_overflow(*total, part, total))
+		return false;
+	*cursor = suffix + length;
+	++*next;
+	return true;
+}
+
+static bool parse_seconds(const char *string, uint64_t *ret)
+{
+	uint64_t whole, fraction, total;
+
+	if (!scan_u64(&string, &whole) || !scan_fraction(&string, 1000000000, &fraction) ||
+	    *string || __builtin_mul_overflow(whole, 1000000000, &total) ||
+	    __builtin_add_overflow(total, fraction, &total))
+		return false;
+	*ret = total;
+	return true;
+}
+
+bool parse_duration_ns(const char *string, uint64_t *ret)
+{
+	uint64_t total = 0;
+	size_t next = 0;
+
+	if (parse_seconds(string, ret))
+		return true;
+	do {
+		if (!scan_duration_part(&string, &next, &total))
+			return false;
+	} while (*string);
+	*ret = total;
+	return true;
 }

@@ -73,8 +73,11 @@ bool scan_i64(const char **cursor, int64_t *ret);
 bool parse_u64(const char *string, uint64_t *ret);
 
 /*
- * Reads durations as people write them: 250ms, 5s, 2m, 1h, 1.5s, 10us; a plain number is seconds.
+ * Reads durations as people write them: 250ms, 5s, 10min, 1h30m, 1.5s, 2d; a plain number is
+ * seconds.  Units are d, h, m, s, ms, us and ns, each at most once and the largest first; also day,
+ * hour, min and sec, with or without an s.
  */
+#define DURATION_FORMS "250ms, 5s, 10min or 1h30m"
 bool parse_duration_ns(const char *string, uint64_t *ret);
 
 #endif
