@@ -11,12 +11,22 @@
 #define WIDTH_WHEN_UNKNOWN 80
 #define WIDEST 10000
 
-static bool wants_colour(void)
+/* Process-wide, as NO_COLOR is: what --color said. */
+static const char *chosen_colour = "auto";
+
+void terminal_choose_colour(const char *when)
+{
+	chosen_colour = when ? when : "auto";
+}
+
+static bool wants_colour(bool is_terminal)
 {
 	const char *none = getenv("NO_COLOR");
 	const char *kind = getenv("TERM");
 
-	return !(none && none[0]) && !(kind && strcmp(kind, "dumb") == 0);
+	if (strcmp(chosen_colour, "auto") != 0)
+		return strcmp(chosen_colour, "always") == 0;
+	return is_terminal && !(none && none[0]) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
 /* The width that COLUMNS gives; 0 for none. */
@@ -30,14 +40,14 @@ static size_t given_width(void)
 
 struct terminal terminal_of(FILE *out)
 {
-	struct terminal terminal = { 0 };
+	struct terminal terminal = { .width = given_width() };
 	struct winsize size;
 	int fd = fileno(out);
+	bool is_terminal = fd >= 0 && isatty(fd);
 
-	terminal.width = given_width();
-	if (fd < 0 || !isatty(fd))
+	terminal.colour = wants_colour(is_terminal);
+	if (!is_terminal)
 		return terminal;
-	terminal.colour = wants_colour();
 	if (!terminal.width)
 		terminal.width = WIDTH_WHEN_UNKNOWN;
 	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)

@@ -46,26 +46,35 @@ static int show(void *context, enum anomaly_change change, const struct anomaly 
 	return output->table->failed ? -ENOMEM : 0;
 }
 
+struct anomaly_text {
+	struct text lines;
+	bool colour;
+};
+
 static int show_lines(void *context, enum anomaly_change change, const struct anomaly *anomaly)
 {
+	struct anomaly_text *text = context;
+
 	(void)change;
-	anomaly_lines(context, anomaly);
+	anomaly_lines(&text->lines, anomaly, text->colour);
 	return 0;
 }
 
 static int show_text(struct history *history, const struct anomaly_query *query,
 		     struct error *error)
 {
-	CLEANUP(text_free) struct text lines = { 0 };
+	struct anomaly_text text = { .colour = terminal_of(stdout).colour };
 	struct page page;
-	int status = history_anomalies(history, query, show_lines, &lines, error);
+	bool failed = false;
+	int status = history_anomalies(history, query, show_lines, &text, error);
 
-	if (status < 0)
-		return status;
-	page_open(&page, stdout);
-	fputs(lines.length ? text_string(&lines) : "no anomalies\n", page.out);
-	return page_close(&page) < 0 || lines.failed ? error_set(error, -ENOMEM, "out of memory") :
-						       0;
+	if (status == 0) {
+		page_open(&page, stdout);
+		fputs(text.lines.length ? text_string(&text.lines) : "no anomalies\n", page.out);
+		failed = page_close(&page) < 0 || text.lines.failed;
+	}
+	text_free(&text.lines);
+	return failed ? error_set(error, -ENOMEM, "out of memory") : status;
 }
 
 int verb_anomalies(char **words, int count, struct error *error)

@@ -102,7 +102,8 @@ static int print_host_changes(const struct comparison *comparison, const struct 
 		return 0;
 	compare_add_host_columns(&table);
 	compare_put_host_changes(&table, comparison);
-	fputs("\n## host changes\n", out);
+	fputc('\n', out);
+	style_line(out, terminal->colour, STYLE_HEADING, "## host changes");
 	return table_print(&table, terminal, out);
 }
 

@@ -153,7 +153,9 @@ static int print_side(const struct compare_view *view, enum row_state side, cons
 	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < shown; i++)
 		put_group(&table, &groups.items.data[i]);
-	fprintf(out, "\n## groups only %s: %zu\n", name, groups.items.count);
+	fputc('\n', out);
+	style_line(out, terminal->colour, STYLE_HEADING, "## groups only %s: %zu", name,
+		   groups.items.count);
 	status = table_print(&table, terminal, out);
 	if (status == 0 && shown < groups.items.count)
 		fprintf(out, "… %zu more group%s (-n 0 shows all)\n", groups.items.count - shown,

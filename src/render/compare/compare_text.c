@@ -142,7 +142,8 @@ static int print_section(struct page *page, enum compare_section id,
 	if (shown == 0 && page->comparison->tallies[id].noise == 0)
 		return 0;
 	page->is_empty = false;
-	fprintf(out, "\n## %s\n", compare_section_name(id));
+	fputc('\n', out);
+	style_line(out, terminal->colour, STYLE_HEADING, "## %s", compare_section_name(id));
 	if (id == COMPARE_DERIVED && page->comparison->mode == COMPARE_INTERVAL)
 		fputs("before: over the lives of the tasks until then; after, of ratios and "
 		      "averages: over the interval alone\n",
@@ -193,12 +194,12 @@ static int print_footer(const struct page *page, FILE *out)
 }
 
 /* The answer comes first; the tables are its evidence. */
-static void print_digest(const struct digest *digest, FILE *out)
+static void print_digest(const struct digest *digest, bool colour, FILE *out)
 {
 	if (!digest)
 		return;
 	for (size_t i = 0; i < digest->lines.count; i++)
-		fprintf(out, "%s\n", digest->lines.data[i].sentence);
+		style_line(out, colour, STYLE_HEADING, "%s", digest->lines.data[i].sentence);
 	fputs("\n", out);
 }
 
@@ -207,7 +208,7 @@ static int print_page(struct page *page, const struct terminal *terminal, FILE *
 	int status = sort_columns_init(&page->sorted, page->view);
 
 	count_rows(page);
-	print_digest(page->view->digest, out);
+	print_digest(page->view->digest, terminal->colour, out);
 	if (status == 0)
 		status = compare_intro_print(page->view, terminal, out);
 	for (int id = 0; id < COMPARE_SECTION_COUNT && status == 0; id++)

@@ -176,11 +176,11 @@ void put_interval(struct table *table, const struct comparison *comparison,
 		put_compared(table, row, &row->interval);
 }
 
-static enum table_mark mark_of(const struct comparison_row *row)
+static enum style mark_of(const struct comparison_row *row)
 {
 	if (!row->delta.known || row->delta.real == 0)
-		return TABLE_PLAIN;
-	return row->delta.is_negative ? TABLE_LESS : TABLE_MORE;
+		return STYLE_PLAIN;
+	return row->delta.is_negative ? STYLE_LESS : STYLE_MORE;
 }
 
 void put_difference(struct table *table, const struct comparison *comparison,

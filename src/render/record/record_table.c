@@ -187,16 +187,24 @@ static void append_length(struct text *out, const struct anomaly *anomaly)
 		text_append_string(out, "at once");
 }
 
+static const enum style severity_styles[SEVERITY_COUNT] = {
+	[SEVERITY_MEDIUM] = STYLE_WARNING,
+	[SEVERITY_HIGH] = STYLE_BAD,
+	[SEVERITY_CRITICAL] = STYLE_BAD,
+};
+
 /* Values of anomalies are real numbers; people read them in the unit of the rule. */
-void anomaly_lines(struct text *out, const struct anomaly *anomaly)
+void anomaly_lines(struct text *out, const struct anomaly *anomaly, bool colour)
 {
 	const struct anomaly_rule_info *rule = &anomaly_rules[anomaly->rule];
 	CLEANUP(text_free) struct text length = { 0 };
 
 	append_length(&length, anomaly);
 	record_append_time(out, anomaly->begin_unix_ns);
-	text_format(out, "  %8s  %-15s  %-8s  peak ", text_string(&length), rule->name,
-		    severity_names[anomaly->severity]);
+	text_format(out, "  %8s  %-15s  %s%-8s%s  peak ", text_string(&length), rule->name,
+		    style_on(colour, severity_styles[anomaly->severity]),
+		    severity_names[anomaly->severity],
+		    style_off(colour, severity_styles[anomaly->severity]));
 	unit_format_real(out, rule->unit, anomaly->peak);
 	text_append_string(out, rule->unit == UNIT_LEVEL ? " %\n    " : "\n    ");
 	text_append_escaped(out, anomaly->details, strlen(anomaly->details));

@@ -6,6 +6,7 @@
 #ifndef RENDER_RECORD_TABLE_H
 #define RENDER_RECORD_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/record/host_sample.h"
@@ -26,7 +27,7 @@ void event_line(struct text *out, const struct life_event *event);
 void anomaly_columns(struct table *table);
 void put_anomaly(struct table *table, const struct anomaly *anomaly);
 /* For people: a line of figures, and below it what happened. */
-void anomaly_lines(struct text *out, const struct anomaly *anomaly);
+void anomaly_lines(struct text *out, const struct anomaly *anomaly, bool colour);
 
 /* A series of the host: these of its figures.  With a scope, samples have its name, and figures of the host are titled as such. */
 void sample_columns(struct table *table, const enum host_value *values, size_t count,

@@ -13,14 +13,12 @@
 #include "metric/unit.h"
 #include "render/page.h"
 #include "render/run/run_text_tables.h"
+#include "render/style.h"
 
 /* Processes attached to that the headline names. */
 #define SUBJECTS_SHOWN 3
 /* Columns where there is no terminal. */
 #define PLAIN_WIDTH 80
-
-static const char bold_on[] = "\033[1m";
-static const char bold_off[] = "\033[0m";
 
 static void append_name(struct text *line, const char *name)
 {
@@ -174,18 +172,14 @@ static void append_outcome(struct text *line, const struct run *run)
 	append_totals(line, run);
 }
 
-static void print_bold(FILE *out, const struct run_text_options *options, const char *line)
-{
-	fprintf(out, "%s%s%s\n", options->color ? bold_on : "", line,
-		options->color ? bold_off : "");
-}
-
 static void print_outcome(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
 	append_outcome(&line, run);
-	print_bold(out, options, text_string(&line));
+	style_line(out, options->color,
+		   run->has_status && run->status ? STYLE_BAD : STYLE_HEADING, "%s",
+		   text_string(&line));
 }
 
 /* Prints other processes whose end a person should know, unless the evidence says it. */
@@ -221,7 +215,7 @@ static void print_limit(FILE *out, const struct verdict *verdict,
 	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
 		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);
 	text_append_string(&line, ")");
-	print_bold(out, options, text_string(&line));
+	style_line(out, options->color, STYLE_HEADING, "%s", text_string(&line));
 }
 
 static void print_sentence(FILE *out, const char *start, const char *sentence)

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "metric/unit.h"
 #include "model/tree/run_order.h"
+#include "render/style.h"
 
 /* A report without -v has a table of single threads or processes where there are at most so many. */
 #define FEW_THREADS 8
@@ -17,8 +18,8 @@
 
 void run_text_heading(FILE *out, const struct run_text_options *options, const char *heading)
 {
-	fprintf(out, "\n%s%s%s\n", options->color ? "\033[1m" : "", heading,
-		options->color ? "\033[0m" : "");
+	fputc('\n', out);
+	style_line(out, options->color, STYLE_HEADING, "%s", heading);
 }
 
 size_t run_text_shown(const struct run_text_options *options, size_t count)

@@ -21,9 +21,6 @@
 #define AGE_WIDTH 9
 #define DEPTH_MOST SCOPE_FRAMES /* shown by indentation; the library has no deeper ones */
 
-static const char stall_on[] = "\033[1;31m";
-static const char stall_off[] = "\033[0m";
-
 static void pad(struct text *out, size_t from, size_t width)
 {
 	size_t length = text_width(text_string(out)) - from;
@@ -76,11 +73,11 @@ static void append_head(struct text *out, const struct scope_survey_process *pro
 
 static void append_stall(struct text *out, const struct scope_task *task, bool colour)
 {
-	text_append_string(out, colour ? stall_on : "");
+	text_append_string(out, style_on(colour, STYLE_BAD));
 	text_append_string(out, "STALLED ");
 	unit_format(out, UNIT_NS, task->stalled_ns);
 	text_format(out, " (%s)", scope_stall_words[task->stall]);
-	text_append_string(out, colour ? stall_off : "");
+	text_append_string(out, style_off(colour, STYLE_BAD));
 }
 
 static void append_condition(struct text *out, const struct scope_task *task, bool colour)

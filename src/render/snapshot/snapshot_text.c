@@ -101,7 +101,8 @@ static int print_section(struct page *page, enum metric_section section,
 	struct selection shown = { .count = 0 };
 	int status = 0;
 
-	fprintf(out, "%s## %s\n", page->has_begun ? "\n" : "", metric_section_name(section));
+	fputs(page->has_begun ? "\n" : "", out);
+	style_line(out, terminal->colour, STYLE_HEADING, "## %s", metric_section_name(section));
 	page->has_begun = true;
 	select_measured(page, section, &shown);
 	if (shown.count)

@@ -14,14 +14,6 @@
 #define GAP 2
 #define NARROWEST_NAME 12
 
-static const char header_on[] = "\033[1;36m";
-static const char colour_off[] = "\033[0m";
-static const char *const mark_on[] = {
-	[TABLE_PLAIN] = "",
-	[TABLE_MORE] = "\033[33m",
-	[TABLE_LESS] = "\033[35m",
-};
-
 /* A table while it is printed. */
 struct sheet {
 	const struct table *table;
@@ -210,15 +202,15 @@ static void append_blanks(struct text *line, size_t count)
 }
 
 static void append_cell(struct text *line, const char *string, size_t width,
-			enum table_alignment alignment, enum table_mark mark)
+			enum table_alignment alignment, enum style mark)
 {
 	size_t full = text_width(string), taken;
 
 	if (alignment == TABLE_RIGHT && full < width)
 		append_blanks(line, width - full);
-	text_append_string(line, mark_on[mark]);
+	text_append_string(line, style_on(true, mark));
 	taken = append_cut(line, string, width);
-	text_append_string(line, mark == TABLE_PLAIN ? "" : colour_off);
+	text_append_string(line, style_off(true, mark));
 	if (alignment != TABLE_RIGHT)
 		append_blanks(line, taken < width ? width - taken : 0);
 }
@@ -237,7 +229,7 @@ static void append_line(struct sheet *sheet, const struct stretch *part, const s
 
 	for (size_t i = 0; i < part->to; i++) {
 		const struct table_column *column = &table->columns.data[i];
-		uint8_t mark = row && sheet->colour ? table_at(table, *row, i)->mark : TABLE_PLAIN;
+		uint8_t mark = row && sheet->colour ? table_at(table, *row, i)->mark : STYLE_PLAIN;
 
 		if (!sheet->widths[i] || (i > 0 && i < part->from))
 			continue;
@@ -251,9 +243,9 @@ static void append_line(struct sheet *sheet, const struct stretch *part, const s
 
 static void append_part(struct sheet *sheet, const struct stretch *part)
 {
-	text_append_string(&sheet->out, sheet->colour ? header_on : "");
+	text_append_string(&sheet->out, style_on(sheet->colour, STYLE_TITLES));
 	append_line(sheet, part, NULL);
-	text_append_string(&sheet->out, sheet->colour ? colour_off : "");
+	text_append_string(&sheet->out, style_off(sheet->colour, STYLE_TITLES));
 	text_append_string(&sheet->out, "\n");
 	for (size_t row = 0; row < table_rows(sheet->table); row++) {
 		append_line(sheet, part, &row);

@@ -47,7 +47,7 @@ size_t table_rows(const struct table *table)
 	return table->columns.count ? table->cells.count / table->columns.count : 0;
 }
 
-void table_mark(struct table *table, enum table_mark mark)
+void table_mark(struct table *table, enum style mark)
 {
 	table->mark = mark;
 }
@@ -87,7 +87,7 @@ void put_cell(struct table *table, struct cell cell)
 		return;
 	}
 	table->text_start = table->text.length;
-	table->mark = TABLE_PLAIN;
+	table->mark = STYLE_PLAIN;
 	if (table->stream && table->cells.count == table->columns.count) {
 		table->stream(table);
 		table->cells.count = 0;

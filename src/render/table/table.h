@@ -28,6 +28,7 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "metric/metric.h"
+#include "render/style.h"
 #include "render/terminal.h"
 
 struct fold;
@@ -37,13 +38,6 @@ enum table_alignment {
 	TABLE_LEFT,
 	TABLE_RIGHT,
 	TABLE_NAME, /* left; cut in the middle when the rows are wider than the terminal */
-};
-
-/* What a cell means besides its value; shown by colour where the terminal has it. */
-enum table_mark {
-	TABLE_PLAIN,
-	TABLE_MORE,
-	TABLE_LESS,
 };
 
 struct table_column {
@@ -124,7 +118,7 @@ struct table {
 	ARRAY_OF(struct cell_scale) scales;
 	struct text text;
 	/* For the next cell. */
-	enum table_mark mark;
+	enum style mark;
 	size_t text_start;
 	bool folds;	    /* also fold at TABLE_WIDTH when the output is not a terminal */
 	const char *choice; /* the option that chooses columns, "-m"; NULL: there is none */
@@ -181,7 +175,7 @@ void put_end(struct table *table);
 void put_end_list(struct table *table);
 
 /* Marks the next cell for people; a sign is '~' or '>', 0 for none. */
-void table_mark(struct table *table, enum table_mark mark);
+void table_mark(struct table *table, enum style mark);
 void table_sign(struct table *table, char sign);
 /* For `scale` of cells. */
 uint32_t table_scale(struct table *table, struct cell_scale scale);

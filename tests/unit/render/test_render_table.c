@@ -292,10 +292,10 @@ static void marks_are_colours_on_a_terminal_only(void **state)
 	(void)state;
 	table_add_title(&table, "delta", TABLE_RIGHT);
 	table_add_title(&table, "%", TABLE_LEFT);
-	table_mark(&table, TABLE_MORE);
+	table_mark(&table, STYLE_MORE);
 	add(&table, "+1");
 	add(&table, "x");
-	table_mark(&table, TABLE_LESS);
+	table_mark(&table, STYLE_LESS);
 	add(&table, "-22.0");
 	add(&table, "y");
 	assert_printed(&table, (struct terminal){ 0 },
