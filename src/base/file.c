@@ -155,11 +155,20 @@ static int open_temporary(struct file_replacement *file)
 	return open_named(file);
 }
 
+bool file_is_standard_output(const char *path)
+{
+	return path[0] == '-' && (!path[1] || (path[1] == '.' && !strchr(path, '/')));
+}
+
 int file_replace(struct file_replacement *file, const char *path)
 {
 	int status;
 
-	*file = (struct file_replacement){ .fd = -1 };
+	*file = (struct file_replacement){ .fd = -1, .place = { .dir = -1 } };
+	if (file_is_standard_output(path)) {
+		file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		return file->fd < 0 ? -errno : 0;
+	}
 	status = place_open(&file->place, path);
 	if (status == 0)
 		status = check_replaceable(&file->place);
@@ -225,6 +234,10 @@ int file_commit(struct file_replacement *file)
 	int dir = file->place.dir;
 	int status = 0;
 
+	if (dir < 0) {
+		file_abandon(file);
+		return 0;
+	}
 	if (fsync(file->fd) < 0 && errno != EINVAL)
 		return -errno;
 	if (!file->temporary[0])

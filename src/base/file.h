@@ -59,6 +59,12 @@ struct file_replacement {
 };
 
 int file_replace(struct file_replacement *file, const char *path);
+
+/*
+ * Whether a path means standard output: "-", or with an ending that says what is to be written there,
+ * as in "-.folded".  file_replace() then writes there; nothing is replaced.
+ */
+bool file_is_standard_output(const char *path);
 int file_write(struct file_replacement *file, const void *bytes, size_t length);
 int file_commit(struct file_replacement *file);
 void file_abandon(struct file_replacement *file); /* after file_commit(): does nothing */

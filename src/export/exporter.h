@@ -20,6 +20,7 @@ struct text;
 struct exporter {
 	const char *ending;  /* ".folded" */
 	const char *summary; /* for help: "folded stacks, for flame graph viewers" */
+	bool is_binary;	     /* not for a terminal */
 	bool needs_stacks;   /* there is nothing to write for a run without a profile */
 	/* Why this build cannot write it: a negative errno with a sentence; or 0.  NULL: it can. */
 	int (*check)(struct error *error);

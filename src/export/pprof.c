@@ -436,6 +436,7 @@ static int write_pprof(const struct run *run, FILE *out, struct error *error)
 const struct exporter exporter_pprof = {
 	.ending = ".pb.gz",
 	.summary = "a profile for pprof",
+	.is_binary = true,
 	.needs_stacks = true,
 	.write = write_pprof,
 };

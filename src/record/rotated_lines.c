@@ -38,10 +38,16 @@ static int open_file(struct rotated_lines *lines)
 {
 	CLEANUP(place_close) struct place place = { .dir = -1 };
 	CLEANUP(close_fd) int fd = -1;
-	int status = place_open(&place, lines->path);
+	int status = 0;
 
-	if (status == 0)
-		fd = open_appending(&place);
+	if (strcmp(lines->path, "-") == 0) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		lines->most_bytes = UINT64_MAX;
+	} else {
+		status = place_open(&place, lines->path);
+		if (status == 0)
+			fd = open_appending(&place);
+	}
 	if (status < 0 || fd < 0)
 		return status < 0 ? status : fd;
 	lines->out = fdopen(fd, "a");

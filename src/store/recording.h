@@ -2,7 +2,7 @@
 /*
  * Reads any file that taskscope wrote, and finds its kind by its content:
  * .tscope of a capture or of a run, the JSON lines of a run, .ctprof.zst, an instant of a recording.
- * Every verb that takes a file reads it here.
+ * Every verb that takes a file reads it here.  "-" is standard input, for all but a recording.
  */
 #ifndef STORE_RECORDING_H
 #define STORE_RECORDING_H
@@ -24,7 +24,7 @@ int recording_read(const char *path, struct snapshot **ret, struct error *error)
 bool recording_is_history(const char *path);
 
 /*
- * Gives a complete run, which the caller frees; "-" is standard input, for JSON lines.
+ * Gives a complete run, which the caller frees.
  * 0, or a negative errno with a sentence; -EINVAL for a file that holds a
  * capture.
  */

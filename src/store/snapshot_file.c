@@ -80,7 +80,7 @@ int snapshot_file_check_name(const char *path, struct error *error)
 {
 	CLEANUP(text_free) struct text endings = { 0 };
 
-	if (find_by_name(path))
+	if (find_by_name(path) || strcmp(path, "-") == 0)
 		return 0;
 	snapshot_file_append_endings(&endings, false);
 	return error_set(error, -EINVAL, "'%s' must end in %s: the kind of file follows its name",
@@ -119,6 +119,16 @@ int snapshot_file_write(const struct snapshot *snapshot, const char *path, struc
 		return error_set(error, status, "cannot write %s: %s", path, cause.message);
 	status = replace_file(path, bytes, size);
 	return status < 0 ? cannot_write(path, status, error) : 0;
+}
+
+int snapshot_file_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
+			 struct error *error)
+{
+	const struct snapshot_format *format = find_by_bytes(bytes, size);
+	struct container container;
+
+	return format ? format->decode(name, bytes, size, ret, error) :
+			container_open(bytes, size, size, name, &container, error);
 }
 
 static int open_file(const char *path, int *ret_fd, size_t *ret_size, struct error *error)

@@ -27,11 +27,11 @@ bool snapshot_file_keeps_runs(const char *path);
 /* Appends ".tscope or .ctprof.zst", the endings of all formats, or of those that keep runs. */
 void snapshot_file_append_endings(struct text *out, bool of_runs);
 
-/* Checks that the name says which kind of file is meant: 0, or -EINVAL with a sentence. */
+/* Checks that the name says which kind of file is meant, or is "-": 0, or -EINVAL with a sentence. */
 int snapshot_file_check_name(const char *path, struct error *error);
 
 /*
- * Writes the kind of file that the name ends in, .tscope by default.  The
+ * Writes the kind of file that the name ends in, .tscope by default and to "-", standard output.  The
  * snapshot must be in the order that snapshot_finish() makes.  Returns 0, or a
  * negative errno with a sentence in `error`: the system's error, or -EFBIG when
  * the snapshot is too large for a file.
@@ -46,6 +46,10 @@ int snapshot_file_write(const struct snapshot *snapshot, const char *path, struc
  * size can hold.
  */
 int snapshot_file_read(const char *path, struct snapshot **ret, struct error *error);
+
+/* The same of bytes in memory; sentences begin with `name`. */
+int snapshot_file_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
+			 struct error *error);
 
 /* Whether the first bytes are those of a file that snapshot_file_read() reads. */
 bool snapshot_file_is_likely(const void *bytes, size_t size);

@@ -376,8 +376,6 @@ int run_file_read(const char *path, struct run **ret, struct error *error)
 	CLEANUP(close_file) FILE *file = NULL;
 	struct stat stat;
 
-	if (strcmp(path, "-") == 0)
-		return run_file_read_stream(stdin, "standard input", ret, error);
 	file = fopen(path, "re");
 	if (!file || fstat(fileno(file), &stat) < 0)
 		return error_set(error, -errno, "cannot open '%s': %s", path, strerror(errno));

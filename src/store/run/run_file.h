@@ -15,8 +15,8 @@ struct error;
 struct run;
 
 /*
- * "-" is standard input.  Returns 0 and a complete run that the caller frees, or
- * a negative errno and a sentence.
+ * Returns 0 and a complete run that the caller frees, or a negative errno and a
+ * sentence.
  */
 int run_file_read(const char *path, struct run **ret, struct error *error);
 
