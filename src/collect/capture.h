@@ -40,8 +40,10 @@ int source_find(const char *name);
 
 /*
  * What would make a source work that failed here with this reason (or NULL).  That is what the
- * source needs, unless we have the capability already and something else denies access.
+ * source needs; or `source_denied`, which says so, when we have the capability already and
+ * something else denies access.
  */
+extern const char source_denied[];
 const char *source_needs(enum source_id id, const char *reason);
 
 enum task_lister {

@@ -18,9 +18,9 @@
 #define NO_CAPABILITY 0
 #define HOLDS(capability) (UINT64_C(1) << (capability))
 #define NO_KERNEL "a recorded tree has no kernel to ask"
-#define DENIED_ANYWAY                                                                                \
-	"a security module (AppArmor, SELinux, Yama) and a user namespace that allow it; taskscope " \
-	"has the capability"
+
+const char source_denied[] = "denied by a security module (AppArmor, SELinux, Yama) or a user "
+			     "namespace, although taskscope has the capability";
 
 /* clang-format off */
 const struct source_info sources[SOURCE_COUNT] = {
@@ -213,14 +213,14 @@ static const struct {
 
 const char *source_needs(enum source_id id, const char *reason)
 {
-	bool is_denied = reason && (strstr(reason, "the capability is there") ||
+	bool is_denied = reason && (strstr(reason, "although taskscope has the capability") ||
 				    begins_with(reason, strerror(EACCES)) ||
 				    begins_with(reason, strerror(EPERM)));
 
 	for (size_t i = 0; reason && i < ARRAY_SIZE(remedies); i++)
 		if (begins_with(reason, remedies[i].reason))
 			return remedies[i].needs;
-	return is_denied && is_denied_anyway(id) ? DENIED_ANYWAY : sources[id].needs;
+	return is_denied && is_denied_anyway(id) ? source_denied : sources[id].needs;
 }
 
 bool source_is_unasked(const struct capture *capture, enum source_id id)
@@ -312,9 +312,10 @@ void source_failure_text(const struct capture *capture, enum source_id id, uint6
 	const struct source_tally *tally = &capture->tallies[id];
 
 	failure_text(capture, id, others, out);
-	if (!tally->reason)
-		text_format(out, "; needs %s",
-			    is_denial(tally->error) && capture->host->live && is_denied_anyway(id) ?
-				    DENIED_ANYWAY :
-				    sources[id].needs);
+	if (tally->reason)
+		return;
+	if (is_denial(tally->error) && capture->host->live && is_denied_anyway(id))
+		text_format(out, "; %s", source_denied);
+	else
+		text_format(out, "; needs %s", sources[id].needs);
 }

@@ -74,8 +74,8 @@ static void append_tag(const struct jemalloc_tally *tally, enum jemalloc_tag tag
 
 	text_format(out, "%s%" PRIu64 " of %" PRIu64 " processes: %.*s%s", out->length ? "; " : "",
 		    tally->tags[tag], tally->walked, (int)length, sentence,
-		    is_denied ? "; a security module or a user namespace denies it, the "
-				"capability is there" :
+		    is_denied ? "; denied by a security module or a user namespace, although "
+				"taskscope has the capability" :
 				"");
 }
 

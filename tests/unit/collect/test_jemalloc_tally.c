@@ -112,8 +112,8 @@ static void a_capability_that_is_there_is_not_asked_for(void **state)
 	count_many(&tally, JEMALLOC_READLINK_FAILURE, -EACCES, 1);
 	jemalloc_tally_reason(&tally, &reason);
 	assert_string_equal(text_string(&reason),
-			    "1 of 5 processes: may not be looked at; a security module or a user "
-			    "namespace denies it, the capability is there");
+			    "1 of 5 processes: may not be looked at; denied by a security module or a user "
+			    "namespace, although taskscope has the capability");
 	text_free(&reason);
 }
 
