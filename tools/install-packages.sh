@@ -48,6 +48,9 @@ packages() {
 	test	qemu-system-x86		boots other kernels
 	test	busybox-static		the user space of those kernels
 	test	chromium		draws the page of reports
+	test	bash-completion		completes the command after `run --` in bash
+	test	zsh			completes command lines
+	test	fish			completes command lines
 	bench	procps			peers: ps, top
 	bench	libjemalloc2		allocator whose counters are read
 	bench	sysstat			peer: pidstat

@@ -22,13 +22,14 @@ struct command {
 	const char *summary;	 /* one line, no full stop */
 	const char *description; /* paragraphs for help and the man page */
 	const char *examples;	 /* lines "command\tmeaning", or NULL */
-	const char *exits;	 /* exit statuses beside 0 and 2, "1 when ...", or NULL */
+	const char *exits;	 /* other exit statuses than 0 and 2: lines "status\tmeaning", or NULL */
+	const char *reads;	 /* for completion: endings of the files that its words name, or NULL */
 	const struct option *options;
 	int words_max;
 	/*
 	 * The words are a command with options of its own: our options end at
-	 * the first word.  `exits` then describes all statuses, since the
-	 * status is mostly the command's.  A sentence in `error` is printed
+	 * the first word.  `exits` then describes all statuses but that of an
+	 * error, since the status is mostly the command's.  A sentence in `error` is printed
 	 * with any status.
 	 */
 	bool words_are_a_command;

@@ -5,7 +5,6 @@
  *
  *	describe man [VERB]		a manual page, as scdoc source
  *	describe metrics		the manual page of the metrics
- *	describe completions SHELL
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +17,6 @@ static bool describe(const char *what, const char *which)
 {
 	const struct command *command = which ? command_find(which) : NULL;
 
-	if (strcmp(what, "completions") == 0)
-		return which && completion_write(stdout, which, all_commands);
 	if (strcmp(what, "metrics") == 0)
 		return metric_list_man(stdout) == 0;
 	if (strcmp(what, "man") != 0)

@@ -4,57 +4,135 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "record/record_paths.h"
 #include "render/scdoc.h"
 
 #define HELP_COLUMN 28
+#define HELP_WIDTH 80
 
-static bool is_attached(const struct option *option)
+static void append_argument(struct text *out, const struct option *option, bool of_man)
 {
-	return option_argument(option->type) == ARGUMENT_ATTACHED;
+	enum option_argument argument = option_argument(option->type);
+	const char *mark = of_man ? "_" : "";
+
+	if (argument == ARGUMENT_ATTACHED)
+		text_format(out, "[=%s%s%s]", mark, option->argument, mark);
+	else if (argument == ARGUMENT_NEEDED)
+		text_format(out, " %s%s%s", mark, option->argument, mark);
+}
+
+/* Appends the help of an option, with its choices. */
+static void append_meaning(struct text *out, const struct option *option)
+{
+	text_append_string(out, option->help);
+	if (!option_is_limited(option))
+		return;
+	text_append_string(out, ": ");
+	for (const char *choice = option->choices; *choice; choice++)
+		text_append(out, *choice == '|' ? ", " : choice, *choice == '|' ? 2 : 1);
+}
+
+/* Prints words from the help column on, in as many lines as they need. */
+static void print_meaning(FILE *out, const char *words)
+{
+	size_t column = HELP_COLUMN;
+
+	while (*words) {
+		size_t length = strcspn(words, " ");
+		bool begins = column == HELP_COLUMN;
+
+		if (!begins && column + 1 + length > HELP_WIDTH) {
+			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+			begins = true;
+		}
+		fprintf(out, "%s%.*s", begins ? "" : " ", (int)length, words);
+		column += length + !begins;
+		words += length + (words[length] == ' ');
+	}
+	fputc('\n', out);
 }
 
 static void print_option(FILE *out, const struct option *option)
 {
 	CLEANUP(text_free) struct text left = { 0 };
+	CLEANUP(text_free) struct text meaning = { 0 };
 
 	if (option->letter)
 		text_format(&left, "  -%c, --%s", option->letter, option->name);
 	else
 		text_format(&left, "      --%s", option->name);
-	if (option->argument)
-		text_format(&left, is_attached(option) ? "[=%s]" : " %s", option->argument);
+	append_argument(&left, option, false);
+	append_meaning(&meaning, option);
 	fprintf(out, "%-*s", HELP_COLUMN, text_string(&left));
 	if (left.length >= HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
-	fputs(option->help, out);
-	if (option->choices && option->type != OPTION_NAMES)
-		fprintf(out, ": %s", option->choices);
-	fputc('\n', out);
+	print_meaning(out, text_string(&meaning));
 }
 
-/* Each line of the examples is "command<TAB>meaning". */
-static void print_examples(FILE *out, const char *examples, const char *before, const char *between,
-			   const char *after)
-{
-	while (*examples) {
-		size_t command = strcspn(examples, "\t");
-		size_t length = strcspn(examples, "\n");
+/* A line "left<TAB>right" of a list, printed somehow. */
+typedef void row_printer(FILE *out, const char *left, size_t left_length, const char *right,
+			 size_t right_length);
 
-		fprintf(out, "%s%.*s%s%.*s%s", before, (int)command, examples, between,
-			(int)(length - command - 1), examples + command + 1, after);
-		examples += length + (examples[length] == '\n');
+static void print_rows(FILE *out, const char *rows, row_printer *print)
+{
+	while (rows && *rows) {
+		size_t left = strcspn(rows, "\t");
+		size_t length = strcspn(rows, "\n");
+
+		print(out, rows, left, rows + left + 1, length - left - 1);
+		rows += length + (rows[length] == '\n');
 	}
+}
+
+/* All statuses of a verb, as rows. */
+static void append_exits(struct text *out, const struct command *command)
+{
+	CLEANUP(text_free) struct text error = { 0 };
+
+	text_format(&error, "%d\t", command_error_status(command));
+	if (!command->words_are_a_command)
+		text_append_string(out, "0\tdone\n");
+	if (command->exits)
+		text_format(out, "%s\n", command->exits);
+	if (!command->exits || !strstr(command->exits, text_string(&error)))
+		text_format(out, "%san error: one sentence on standard error says which\n",
+			    text_string(&error));
+}
+
+static void help_example(FILE *out, const char *command, size_t length, const char *meaning,
+			 size_t meaning_length)
+{
+	fprintf(out, "  %.*s\n      %.*s\n", (int)length, command, (int)meaning_length, meaning);
+}
+
+static void help_exit(FILE *out, const char *status, size_t length, const char *meaning,
+		      size_t meaning_length)
+{
+	fprintf(out, "  %-7.*s%.*s\n", (int)length, status, (int)meaning_length, meaning);
 }
 
 /* Prints them only where there are more than 0 and 2. */
 static void print_exits(FILE *out, const struct command *command)
 {
-	if (command->exits)
-		fprintf(out, "\nExit status: %s%s, %d on an error.\n",
-			command->words_are_a_command ? "" : "0 when done, ", command->exits,
-			command_error_status(command));
+	CLEANUP(text_free) struct text rows = { 0 };
+
+	if (!command->exits)
+		return;
+	append_exits(&rows, command);
+	fputs("\nExit status:\n", out);
+	print_rows(out, text_string(&rows), help_exit);
+}
+
+static void print_options(FILE *out, const char *title, const struct option *options)
+{
+	if (options && options->name)
+		fprintf(out, "\n%s:\n", title);
+	for (; options && options->name; options++)
+		print_option(out, options);
 }
 
 void help_command(FILE *out, const struct command *command)
@@ -62,14 +140,12 @@ void help_command(FILE *out, const struct command *command)
 	fprintf(out, "taskscope %s - %s\n\nUsage: taskscope %s%s%s%s\n\n%s\n", command->name,
 		command->summary, command->name, command->options ? " [OPTIONS]" : "",
 		command->arguments[0] ? " " : "", command->arguments, command->description);
-	if (command->options)
-		fputs("\nOptions:\n", out);
-	for (const struct option *option = command->options; option && option->name; option++)
-		print_option(out, option);
+	print_options(out, "Options", command->options);
+	print_options(out, "Options of all verbs", common_options);
 	print_exits(out, command);
 	if (command->examples) {
 		fputs("\nExamples:\n", out);
-		print_examples(out, command->examples, "  ", "\n      ", "\n");
+		print_rows(out, command->examples, help_example);
 	}
 }
 
@@ -83,7 +159,8 @@ void help_overview(FILE *out, const struct command *const *commands)
 		fprintf(out, "  %-10s %s\n", (*commands)->name, (*commands)->summary);
 	fputs("\n  help VERB      more about a verb (also: VERB --help)\n"
 	      "  --version      which taskscope this is\n"
-	      "  --completions SHELL   completion script for bash, zsh or fish\n",
+	      "  --completions SHELL   completion script for bash, zsh or fish\n\n"
+	      "Times are 250ms, 5s, 10min, 1h30m or 2d; the file - is standard input or output.\n",
 	      out);
 }
 
@@ -97,33 +174,103 @@ static void print_scdoc(FILE *out, const char *words)
 
 static void man_option(FILE *out, const struct option *option)
 {
+	CLEANUP(text_free) struct text argument = { 0 };
+	CLEANUP(text_free) struct text meaning = { 0 };
+
+	append_argument(&argument, option, true);
+	append_meaning(&meaning, option);
 	if (option->letter)
 		fprintf(out, "*-%c*, ", option->letter);
-	fprintf(out, "*--%s*", option->name);
-	if (option->argument)
-		fprintf(out, is_attached(option) ? "[=_%s_]" : " _%s_", option->argument);
-	fputs("\n\t", out);
-	print_scdoc(out, option->help);
-	if (option->choices && option->type != OPTION_NAMES) {
-		fputs(": ", out);
-		print_scdoc(out, option->choices);
-	}
+	fprintf(out, "*--%s*%s\n\t", option->name, text_string(&argument));
+	print_scdoc(out, text_string(&meaning));
 	fputs(".\n\n", out);
+}
+
+static void man_example(FILE *out, const char *command, size_t length, const char *meaning,
+			size_t meaning_length)
+{
+	fprintf(out, "```\n%.*s\n```\n\n%.*s\n\n", (int)length, command, (int)meaning_length,
+		meaning);
+}
+
+/* A term in bold, and what it means. */
+static void man_term(FILE *out, const char *term, size_t length, const char *meaning,
+		     size_t meaning_length)
+{
+	CLEANUP(text_free) struct text words = { 0 };
+
+	text_append(&words, meaning, meaning_length);
+	fprintf(out, "*%.*s*\n\t", (int)length, term);
+	print_scdoc(out, text_string(&words));
+	fputs(".\n\n", out);
+}
+
+/* What the environment and files decide; `verbs` are those that it is about, NULL all. */
+static const struct {
+	const char *heading, *verbs, *rows;
+} man_sections[] = {
+	/* clang-format off */
+	{ "ENVIRONMENT", NULL,
+	  "NO_COLOR\tno colours, unless --color says always\n"
+	  "TERM\tdumb: no colours\n"
+	  "COLUMNS\tthe width of text where the output is not a terminal" },
+	{ "ENVIRONMENT", " run ",
+	  "PATH\twhere the command is searched" },
+	{ "ENVIRONMENT", " record events anomalies activity history latest stream ",
+	  "XDG_STATE_HOME, HOME\twhere the recording of a plain user is" },
+	{ "ENVIRONMENT", " record latest stream events ",
+	  "XDG_RUNTIME_DIR\twhere the socket of a plain user is" },
+	{ "ENVIRONMENT", " capture show compare ",
+	  "XDG_CACHE_HOME, HOME\twhere it is kept what was learned about allocators" },
+	{ "FILES", " record ",
+	  RECORD_CONFIG "\toptions, unless --config names another file" },
+	{ "FILES", " record events anomalies activity history latest stream ",
+	  "/var/lib/taskscope/recording.db\tthe recording of root; of others "
+	  "~/.local/state/taskscope/recording.db" },
+	{ "FILES", " record latest stream events ",
+	  "/run/taskscope/taskscope.sock\tthe socket of root's recorder" },
+	{ "FILES", " capture show compare ",
+	  "/var/cache/taskscope/jemalloc\twhat root learned about allocators; of others "
+	  "~/.cache/taskscope/jemalloc" },
+	/* clang-format on */
+};
+
+static bool is_about(const char *verbs, const char *name)
+{
+	CLEANUP(text_free) struct text word = { 0 };
+
+	text_format(&word, " %s ", name);
+	return !verbs || strstr(verbs, text_string(&word));
+}
+
+/* Prints the sections of a verb, or of none (NULL) those about all. */
+static void man_surroundings(FILE *out, const char *verb)
+{
+	const char *heading = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(man_sections); i++) {
+		if (man_sections[i].verbs && (!verb || !is_about(man_sections[i].verbs, verb)))
+			continue;
+		if (strcmp(heading, man_sections[i].heading) != 0)
+			fprintf(out, "# %s\n\n", man_sections[i].heading);
+		heading = man_sections[i].heading;
+		print_rows(out, man_sections[i].rows, man_term);
+	}
+}
+
+static void man_options(FILE *out, const struct option *options)
+{
+	for (; options && options->name; options++)
+		man_option(out, options);
 }
 
 static void man_exits(FILE *out, const struct command *command)
 {
+	CLEANUP(text_free) struct text rows = { 0 };
+
+	append_exits(&rows, command);
 	fputs("# EXIT STATUS\n\n", out);
-	if (!command->words_are_a_command)
-		fputs("0 when done, ", out);
-	if (command->exits) {
-		print_scdoc(out, command->exits);
-		fputs(", ", out);
-	}
-	fprintf(out,
-		"%d on an error: one sentence on standard error says what failed, on what and "
-		"why.\n\n",
-		command_error_status(command));
+	print_rows(out, text_string(&rows), man_term);
 }
 
 void man_command(FILE *out, const struct command *command)
@@ -136,15 +283,14 @@ void man_command(FILE *out, const struct command *command)
 	fputs("\n\n# DESCRIPTION\n\n", out);
 	print_scdoc(out, command->description);
 	fputs("\n\n", out);
-	if (command->options)
-		fputs("# OPTIONS\n\n", out);
-	for (const struct option *option = command->options; option && option->name; option++)
-		man_option(out, option);
-	if (command->examples) {
+	fputs("# OPTIONS\n\n", out);
+	man_options(out, command->options);
+	man_options(out, common_options);
+	if (command->examples)
 		fputs("# EXAMPLES\n\n", out);
-		print_examples(out, command->examples, "```\n", "\n```\n\n", "\n\n");
-	}
+	print_rows(out, command->examples, man_example);
 	man_exits(out, command);
+	man_surroundings(out, command->name);
 	fputs("# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n", out);
 }
 
@@ -160,7 +306,13 @@ void man_overview(FILE *out, const struct command *const *commands)
 	for (; *commands; commands++)
 		fprintf(out, "*%s*\n\t%s. See *taskscope-%s*(1).\n\n", (*commands)->name,
 			(*commands)->summary, (*commands)->name);
-	fputs("*help* _VERB_\n\tmore about a verb.\n\n# ENVIRONMENT\n\n*NO_COLOR*\n\tno colours, "
-	      "also on a terminal.\n\n# SEE ALSO\n\n*taskscope-metrics*(7)\n",
+	fputs("*help* _VERB_\n\tmore about a verb.\n\n# OPTIONS\n\n", out);
+	man_options(out, common_options);
+	fputs("Times are written as 250ms, 5s, 10min, 1h30m or 2d. Where a file is read or written, "
+	      "*-* is standard input or output; an ending says what is written there: "
+	      "*-o -.folded*.\n\n# EXIT STATUS\n\n"
+	      "0 when done, 2 on an error; the pages of the verbs name what else there is.\n\n",
 	      out);
+	man_surroundings(out, NULL);
+	fputs("# SEE ALSO\n\n*taskscope-metrics*(7)\n", out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes help, man pages (as scdoc source) and shell completions from the tables
- * of commands and options.
+ * Makes help and man pages (as scdoc source) from the tables of commands and
+ * options; and has the scripts that complete command lines (complete.h).
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
@@ -19,6 +19,6 @@ void man_overview(FILE *out, const struct command *const *commands);
 void man_command(FILE *out, const struct command *command);
 
 /* Writes the completion script of "bash", "zsh" or "fish"; false for another shell. */
-bool completion_write(FILE *out, const char *shell, const struct command *const *commands);
+bool completion_write(FILE *out, const char *shell);
 
 #endif

@@ -11,8 +11,11 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/common.h"
+#include "cli/complete.h"
 #include "cli/help.h"
 #include "render/page.h"
+#include "render/terminal.h"
 #include "session/watch/launch.h"
 
 /* In the order of all_commands[]. */
@@ -134,6 +137,7 @@ static int parse(const struct command *command, int own, int count, char **argum
 
 	if (found < 0)
 		return found;
+	terminal_choose_colour(common_args.color);
 	for (int i = own; i < count; i++)
 		words[found++] = arguments[i];
 	status = check_words(command, found, error);
@@ -190,9 +194,16 @@ static int run_help(int count, char **arguments)
 
 static int run_completions(int count, char **arguments)
 {
-	if (count < 1 || !completion_write(stdout, arguments[0], all_commands))
+	if (count < 1 || !completion_write(stdout, arguments[0]))
 		return complain("--completions takes bash, zsh or fish");
 	return flush_output(EXIT_DONE);
+}
+
+/* For the shells; it fails silently, since nobody would see why. */
+static int run_complete(int count, char **arguments)
+{
+	complete_words(stdout, all_commands, count, arguments);
+	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_ERROR;
 }
 
 static int run_version(int count, char **arguments)
@@ -211,6 +222,7 @@ static const struct {
 } specials[] = {
 	{ "help", run_help },	      { "--help", run_help }, { "-h", run_help },
 	{ "--version", run_version }, { "-V", run_version },  { "--completions", run_completions },
+	{ "--complete", run_complete },
 };
 
 /*

@@ -13,6 +13,7 @@ struct cursor {
 	int count;
 	char **arguments;
 	int next;
+	const struct option *alias; /* the last one given */
 };
 
 static const struct option *find_long(const struct option *options, const char *name, size_t length)
@@ -21,6 +22,14 @@ static const struct option *find_long(const struct option *options, const char *
 		if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
 			return options;
 	return NULL;
+}
+
+/* Of the verb, else of all verbs. */
+static const struct option *find_any(const struct option *options, const char *name, size_t length)
+{
+	const struct option *own = find_long(options, name, length);
+
+	return own ? own : find_long(common_options, name, length);
 }
 
 static const struct option *find_letter(const struct option *options, char letter)
@@ -33,9 +42,14 @@ static const struct option *find_letter(const struct option *options, char lette
 
 enum option_argument option_argument(enum option_type type)
 {
-	if (type == OPTION_FLAG)
+	if (type == OPTION_FLAG || type == OPTION_ALIAS)
 		return ARGUMENT_NONE;
 	return type == OPTION_SET ? ARGUMENT_ATTACHED : ARGUMENT_NEEDED;
+}
+
+bool option_is_limited(const struct option *option)
+{
+	return option->choices && option->type != OPTION_NAMES && option->type != OPTION_LIST;
 }
 
 /* Which of the choices the value is, or -1. */
@@ -97,17 +111,29 @@ static bool scan_bytes(const char *value, uint64_t *ret)
 	return true;
 }
 
+static int contradiction(const struct option *alias, struct error *error)
+{
+	return error_set(error, -EINVAL, "--%s contradicts --%s %s: leave out one of them",
+			 alias->name, alias->argument, *(const char *const *)alias->target);
+}
+
 static int store(const struct option *option, const char *value, struct error *error)
 {
 	struct option_number *number = option->target;
 	uint64_t parsed;
 
-	if (option->type != OPTION_NAMES && option->choices && value &&
+	if (option_is_limited(option) && value &&
 	    find_choice(option->choices, value) < 0)
 		return not_a_choice(option, value, error);
 	switch (option->type) {
 	case OPTION_FLAG:
 		*(bool *)option->target = true;
+		return 0;
+	case OPTION_ALIAS:
+		if (option_is_given(option) &&
+		    strcmp(*(const char **)option->target, option->name) != 0)
+			return contradiction(option, error);
+		*(const char **)option->target = option->name;
 		return 0;
 	case OPTION_TEXT:
 	case OPTION_NAMES:
@@ -122,7 +148,7 @@ static int store(const struct option *option, const char *value, struct error *e
 	case OPTION_DURATION:
 		if (!parse_duration_ns(value, &parsed))
 			return error_set(error, -EINVAL,
-					 "--%s takes a duration such as 250ms or 5s, not '%s'",
+					 "--%s takes a duration such as " DURATION_FORMS ", not '%s'",
 					 option->name, value);
 		*number = (struct option_number){ .given = true, .value = parsed };
 		return 0;
@@ -153,6 +179,7 @@ bool option_is_given(const struct option *option)
 	switch (option->type) {
 	case OPTION_FLAG:
 		return *(const bool *)option->target;
+	case OPTION_ALIAS:
 	case OPTION_TEXT:
 	case OPTION_NAMES:
 		return *(const char *const *)option->target != NULL;
@@ -197,6 +224,8 @@ static int unknown_option(const struct option *options, const char *name, size_t
 
 	for (; options && options->name; options++)
 		suggest(&suggestion, options->name);
+	for (options = common_options; options->name; options++)
+		suggest(&suggestion, options->name);
 	return error_set(error, -EINVAL, "there is no option --%.*s; %s", (int)length, name,
 			 suggestion_hint(&suggestion, "--", "--help lists them"));
 }
@@ -205,7 +234,7 @@ static int parse_long(const struct option *options, const char *word, struct cur
 		      struct error *error)
 {
 	size_t length = strcspn(word, "=");
-	const struct option *option = find_long(options, word, length);
+	const struct option *option = find_any(options, word, length);
 	const char *attached = word[length] ? word + length + 1 : NULL;
 
 	if (!option)
@@ -220,6 +249,8 @@ static int parse_long(const struct option *options, const char *word, struct cur
 	}
 	if (attached)
 		return error_set(error, -EINVAL, "--%s takes no argument", option->name);
+	if (option->type == OPTION_ALIAS)
+		cursor->alias = option;
 	return store(option, NULL, error);
 }
 
@@ -266,25 +297,33 @@ int options_parse(const struct option *options, int count, char **arguments, cha
 		if (status < 0)
 			return status;
 	}
+	if (cursor.alias && strcmp(*(char **)cursor.alias->target, cursor.alias->name) != 0)
+		return contradiction(cursor.alias, error);
 	return word_count;
 }
 
-/* Whether the option, or the last one of several letters, takes the next word as its argument. */
-static bool takes_next(const struct option *options, const char *word)
+static bool needs_argument(const struct option *option)
 {
-	const struct option *option = NULL;
+	return option && option_argument(option->type) == ARGUMENT_NEEDED;
+}
 
+/* Of several letters, it is the first that takes an argument. */
+const struct option *option_awaiting(const struct option *options, const char *word)
+{
+	const struct option *option;
+
+	if (word[0] != '-' || !word[1])
+		return NULL;
 	if (word[1] == '-') {
-		option = find_long(options, word + 2, strcspn(word + 2, "="));
-		return option && option_argument(option->type) == ARGUMENT_NEEDED &&
-		       !strchr(word, '=');
+		option = find_any(options, word + 2, strcspn(word + 2, "="));
+		return needs_argument(option) && !strchr(word, '=') ? option : NULL;
 	}
 	for (word++; *word; word++) {
 		option = find_letter(options, *word);
-		if (option && option_argument(option->type) == ARGUMENT_NEEDED)
-			return !word[1];
+		if (needs_argument(option))
+			return word[1] ? NULL : option;
 	}
-	return false;
+	return NULL;
 }
 
 int options_before_words(const struct option *options, int count, char **arguments)
@@ -299,7 +338,7 @@ int options_before_words(const struct option *options, int count, char **argumen
 		next++;
 		if (strcmp(word, "--") == 0)
 			return next;
-		if (takes_next(options, word) && next < count)
+		if (option_awaiting(options, word) && next < count)
 			next++;
 	}
 	return count;

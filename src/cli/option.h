@@ -19,11 +19,12 @@ struct error;
 enum option_type {
 	OPTION_FLAG,	 /* bool */
 	OPTION_TEXT,	 /* const char *; the last one given counts */
+	OPTION_ALIAS,	 /* const char * of another option: the same as giving that one this name */
 	OPTION_NAMES,	 /* the same; the choices are suggestions, other values are allowed */
 	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* struct option_number, in ns */
 	OPTION_BYTES,	 /* struct option_number: 64MiB, 2G */
-	OPTION_LIST,	 /* struct option_list: each one given counts */
+	OPTION_LIST,	 /* struct option_list: each one given counts; the choices are suggestions */
 	OPTION_SET,	 /* unsigned: a bit for each choice given, all without an argument */
 };
 
@@ -54,10 +55,20 @@ struct option {
 	const char *name; /* without the dashes; NULL ends the table */
 	enum option_type type;
 	void *target;
-	const char *argument; /* its name in help, NULL for flags */
+	const char *argument; /* its name in help, NULL for flags; of an alias, the option that it is for */
 	const char *help;
-	const char *choices; /* "a|b|c": the only values; for completion and checking, or NULL */
+	/*
+	 * "a|b|c": the only values; for completion and checking, or NULL.  Suggestions are completed
+	 * as the items of a list with commas, also where the argument is more than a list.
+	 */
+	const char *choices;
 };
+
+/* Whether nothing but the choices is allowed. */
+bool option_is_limited(const struct option *option);
+
+/* Options that every verb takes, besides its own. */
+extern const struct option common_options[];
 
 /*
  * Parses options and moves the other words to the front of `words`, in order.
@@ -75,6 +86,9 @@ int options_parse(const struct option *options, int count, char **arguments, cha
 const struct option *option_find(const struct option *options, const char *name);
 bool option_is_given(const struct option *option);
 int option_set(const struct option *option, const char *value, struct error *error);
+
+/* The option that takes the word after this one as its argument, or NULL. */
+const struct option *option_awaiting(const struct option *options, const char *word);
 
 /*
  * How many arguments come before the first word, including a "--" in front of

@@ -128,7 +128,15 @@ attach 12 -o x.json
 attach 12 -o .jsonl
 attach 12 -o none/x.jsonl
 run
-run -o - -- true
+run -o - -o -.folded -- true
+show --json --format csv
+show --format csv --json
+show --color=often
+show -d 1h30
+compare - -
+events --store -
+record --store -
+report -o - build.jsonl
 run -o x.txt -- true
 run -F 0 -- true
 run -F 10001 -- true
@@ -171,7 +179,8 @@ def outputs(root, folder):
     for name, words in CASES:
         yield root.name + "-" + name, taskscope("show", snapshot, *words)
     yield root.name + "-doctor.json", taskscope("doctor", "--root", root, "--format", "json")
-    yield root.name + "-doctor.txt", taskscope("doctor", "--root", root)
+    yield root.name + "-doctor.txt", taskscope("doctor", "-v", "--root", root)
+    yield root.name + "-doctor-brief.txt", taskscope("doctor", "--root", root)
     yield root.name + "-filters.txt", filtered(root)
     yield root.name + "-smaps.txt", taskscope("show", "--root", root, "--smaps", "-g", "process",
                                              "-n", "0", "-m",

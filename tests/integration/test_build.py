@@ -169,15 +169,13 @@ class Build(support.TestCase):
         self.ninja("src/export/web_page.h")
         self.assertEqual((folder / "web/absent.txt").read_text(), "taskscope was built with -Dweb=disabled\n")
 
-    def test_manual_and_completions_are_made_without_the_program(self):
+    def test_the_manual_is_made_without_the_program(self):
         cross = self.path("cross.ini")
         pathlib.Path(cross).write_text(CROSS)
         folder = pathlib.Path(self.setup("--cross-file", cross))
-        self.ninja("man/taskscope.1", "man/taskscope-show.1", "man/taskscope-metrics.7",
-                   "completions/taskscope")
+        self.ninja("man/taskscope.1", "man/taskscope-show.1", "man/taskscope-metrics.7")
         self.assertFalse((folder / "taskscope").exists())
         self.assertIn("show", (folder / "man/taskscope.1").read_text())
-        self.assertIn("complete ", (folder / "completions/taskscope").read_text())
 
 
 @unittest.skipIf(is_sanitized(), "sanitizers do the work of some of these")

@@ -34,7 +34,7 @@ class Doctor(unittest.TestCase):
         os.chmod(scratch.name, 0o755)
 
     def doctor(self, *words, prefix=()):
-        status, out, err = support.run("doctor", *words, prefix=prefix)
+        status, out, err = support.run("doctor", "-v", *words, prefix=prefix)
         self.assertEqual(status, 0, err)
         return out
 
@@ -59,7 +59,7 @@ class Doctor(unittest.TestCase):
     @unittest.skipUnless(support.is_root(), "needs root to become another user")
     def test_each_source_that_does_not_work_says_what_it_needs(self):
         taskscope = self.public_taskscope()
-        out = subprocess.run([*UNPRIVILEGED, taskscope, "doctor"], check=True,
+        out = subprocess.run([*UNPRIVILEGED, taskscope, "doctor", "-v"], check=True,
                              capture_output=True, timeout=support.HANG).stdout.decode()
         done = subprocess.run([*UNPRIVILEGED, taskscope, "doctor", "--format", "json"],
                               check=True, capture_output=True, timeout=support.HANG)
@@ -196,7 +196,7 @@ class Doctor(unittest.TestCase):
 
     @unittest.skipUnless(support.is_root(), "needs root to become another user")
     def test_better_ways_to_follow_processes_say_what_they_need(self):
-        command = [*UNPRIVILEGED, self.public_taskscope(), "doctor"]
+        command = [*UNPRIVILEGED, self.public_taskscope(), "doctor", "-v"]
         out = subprocess.run(command, check=True, capture_output=True, timeout=support.HANG).stdout.decode()
         done = subprocess.run([*command, "--format", "json"], check=True, capture_output=True,
                               timeout=support.HANG)

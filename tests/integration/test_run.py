@@ -191,7 +191,7 @@ class Mistakes(RunCase):
 
     def test_an_output_of_another_kind(self):
         self.refuse_run("-o", self.path("run.csv"), "true", says=".jsonl")
-        self.refuse_run("-o", "-", "true", says="standard output is the command's")
+        self.refuse_run("-o", "-", "-o", "-.folded", "true", says="standard output twice")
 
     def never_runs(self, *words, **more):
         marker = self.path("marker")

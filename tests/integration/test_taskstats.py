@@ -169,7 +169,7 @@ class Taskstats(support.TestCase):
                      document["absent"]["cpu_delay_max_ns"]]:
             self.assertIn("CAP_NET_ADMIN", text)
         self.assertEqual(document["capture"]["taskstats"]["eperm"], len(document["threads"]))
-        told = subprocess.run([*UNPRIVILEGED, program, "doctor"], check=True, timeout=support.HANG,
+        told = subprocess.run([*UNPRIVILEGED, program, "doctor", "-v"], check=True, timeout=support.HANG,
                               capture_output=True).stdout.decode()
         self.assertIn("CAP_NET_ADMIN", told)
 

@@ -66,7 +66,7 @@ class Terminal(support.TestCase):
             ("show", newer, "--columns", "group,tasks,metric,value,measured,unit,tags,uptime"),
             ("compare", older, newer, "--mode", "population"),
             ("compare", older, newer, "-g", "cgroup", "--all", "-s", "run_time_ns"),
-            ("metrics",), ("doctor",), ("scopes",), ("why", "-d", "100ms", str(os.getpid())),
+            ("metrics",), ("doctor",), ("doctor", "-v"), ("scopes",), ("why", "-d", "100ms", str(os.getpid())),
         ] + [("report", run, *more) for run in sorted(RUNS.iterdir()) for more in [(), ("-v",)]]
         for columns in [60, 80, 132]:
             for words in views:

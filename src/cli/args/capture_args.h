@@ -35,7 +35,7 @@ struct capture_args {
 
 /* clang-format off */
 #define CAPTURE_OPTIONS(args)                                                                      \
-	{ 'p', "pid", OPTION_TEXT, &(args).pids, "LIST", "only these processes, e.g. 12,345", NULL }, \
+	{ 'p', "pid", OPTION_TEXT, &(args).pids, "PIDS", "only these processes, e.g. 12,345", NULL }, \
 	{ 'c', "cgroup", OPTION_TEXT, &(args).cgroup, "PATH", "only tasks in this cgroup and below", NULL }, \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how tasks are listed", "auto|bpf|procfs" }, \
 	{ 0, "without", OPTION_NAMES, &(args).without, "LIST", "sources to leave out, as doctor names them", source_words }, \

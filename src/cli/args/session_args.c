@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/args/output_args.h"
 #include "export/exporter.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
@@ -70,13 +71,10 @@ static int check_replaceable(const char *path, struct error *error)
 	return 0;
 }
 
-static int choose_lines(const char *path, bool may_print, FILE **ret, struct error *error)
+static int choose_lines(const char *path, FILE **ret, struct error *error)
 {
-	if (strcmp(path, "-") != 0)
+	if (!file_is_standard_output(path))
 		return open_output(path, ret, error);
-	if (!may_print)
-		return error_set(error, -EINVAL,
-				 "-o needs a file name: standard output is the command's");
 	*ret = stdout;
 	return 0;
 }
@@ -101,7 +99,7 @@ static const void *kind_of(const char *path)
 
 	if (snapshot_file_keeps_runs(path))
 		return snapshot;
-	if (strcmp(path, "-") == 0 || ends_with(path, lines))
+	if (strcmp(path, "-") == 0 || ends_with(path, lines)) /* "-" is lines, "-.html" a page */
 		return lines;
 	return exporter_find(path);
 }
@@ -113,27 +111,44 @@ static int check_exporter(const struct session_args *args, const char *path, str
 
 	if (status < 0)
 		return status;
+	if (exporter->is_binary)
+		status = output_check_binary(path, error);
+	if (status < 0)
+		return status;
 	if (exporter->needs_stacks && args->no_stacks)
 		return error_set(error, -EINVAL,
 				 "'%s' is for stacks: leave out --no-stacks, or this -o", path);
 	return check_replaceable(path, error);
 }
 
-static int choose_output(const struct session_args *args, const char *path, bool may_print,
+static int choose_output(const struct session_args *args, const char *path,
 			 struct session_options *ret, struct error *error)
 {
+	int status;
+
 	if (snapshot_file_keeps_runs(path)) {
 		ret->keeps_host = true;
-		return check_replaceable(path, error);
+		status = output_check_binary(path, error);
+		return status < 0 ? status : check_replaceable(path, error);
 	}
 	if (!exporter_find(path))
-		return choose_lines(path, may_print, &ret->lines, error);
+		return choose_lines(path, &ret->lines, error);
 	ret->keeps_host = true;
 	return check_exporter(args, path, error);
 }
 
-static int choose_outputs(const struct session_args *args, bool may_print,
-			  struct session_options *ret, struct error *error)
+/* What is the same in two of the outputs, or NULL. */
+static const char *find_conflict(const char *path, const char *other)
+{
+	if (kind_of(path) == kind_of(other))
+		return "two files of one kind";
+	if (file_is_standard_output(path) && file_is_standard_output(other))
+		return "standard output twice";
+	return NULL;
+}
+
+static int choose_outputs(const struct session_args *args, struct session_options *ret,
+			  struct error *error)
 {
 	const char *const *paths = args->outputs.values;
 	int status = 0;
@@ -141,13 +156,15 @@ static int choose_outputs(const struct session_args *args, bool may_print,
 	for (size_t i = 0; i < args->outputs.count && status == 0; i++) {
 		if (!kind_of(paths[i]))
 			return refuse_name(paths[i], error);
-		for (size_t other = 0; other < i; other++)
-			if (kind_of(paths[other]) == kind_of(paths[i]))
-				return error_set(
-					error, -EINVAL,
-					"-o names two files of one kind: '%s' is the second",
-					paths[i]);
-		status = choose_output(args, paths[i], may_print, ret, error);
+		for (size_t other = 0; other < i; other++) {
+			const char *conflict = find_conflict(paths[i], paths[other]);
+
+			if (conflict)
+				return error_set(error, -EINVAL,
+						 "-o names %s: '%s' is the second", conflict,
+						 paths[i]);
+		}
+		status = choose_output(args, paths[i], ret, error);
 	}
 	return status;
 }
@@ -177,7 +194,15 @@ static int check_stacks(const struct session_args *args, struct error *error)
 	return 0;
 }
 
-int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
+bool session_args_print(const struct session_args *args)
+{
+	for (size_t i = 0; i < args->outputs.count; i++)
+		if (file_is_standard_output(args->outputs.values[i]))
+			return true;
+	return false;
+}
+
+int session_args_open(const struct session_args *args, struct session_options *ret,
 		      struct error *error)
 {
 	struct session_options options = {
@@ -200,7 +225,7 @@ int session_args_open(const struct session_args *args, bool may_print, struct se
 	if (status == 0)
 		status = check_stacks(args, error);
 	if (status == 0)
-		status = choose_outputs(args, may_print, &options, error);
+		status = choose_outputs(args, &options, error);
 	*ret = options; /* the caller closes what was opened */
 	return status;
 }

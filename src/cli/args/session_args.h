@@ -39,7 +39,7 @@ struct session_args {
 
 /* clang-format off */
 #define SESSION_OPTIONS(args, duration_help)                                                       \
-	{ 'o', "output", OPTION_LIST, &(args).outputs, "FILE", "write it to a .tscope file, as JSON lines (.jsonl), as a page for a browser (.html), as folded stacks (.folded) or for pprof (.pb.gz); give one -o for each", NULL }, \
+	{ 'o', "output", OPTION_LIST, &(args).outputs, "FILE", "write it to a .tscope file, as JSON lines (.jsonl), as a page for a browser (.html), as folded stacks (.folded) or for pprof (.pb.gz); give one -o for each; - is JSON lines on standard output, -.folded folded stacks there", NULL }, \
 	{ 'i', "interval", OPTION_DURATION, &(args).interval, "TIME", "shortest time between samples; 100ms, and longer while nothing changes", NULL }, \
 	{ 'd', "duration", OPTION_DURATION, &(args).duration, "TIME", duration_help, NULL },        \
 	{ 'q', "quiet", OPTION_FLAG, &(args).quiet, NULL, "no live line and no report", NULL },      \
@@ -56,11 +56,12 @@ struct session_args {
 
 /*
  * Fills in the session's options and opens its output, which the caller closes
- * with session_args_close().  With `may_print`, "-o -" is standard output.  0,
- * or an error with a sentence.
+ * with session_args_close().  0, or an error with a sentence.
  */
-int session_args_open(const struct session_args *args, bool may_print, struct session_options *ret,
+int session_args_open(const struct session_args *args, struct session_options *ret,
 		      struct error *error);
+/* Whether an output is standard output. */
+bool session_args_print(const struct session_args *args);
 void session_args_close(struct session_options *options);
 
 /*

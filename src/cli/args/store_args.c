@@ -11,10 +11,21 @@
 #include "render/page.h"
 #include "render/table/table.h"
 
+int store_args_check(const char *path, struct error *error)
+{
+	return strcmp(path, "-") == 0 ?
+		       error_set(error, -EINVAL,
+				 "a recording is a file, not standard input or output: give its "
+				 "name") :
+		       0;
+}
+
 int store_args_path(const struct store_args *args, char ret[PATH_MAX], struct error *error)
 {
-	int status = 0;
+	int status = args->store ? store_args_check(args->store, error) : 0;
 
+	if (status < 0)
+		return status;
 	if (!args->store)
 		status = record_store_path(ret);
 	else if (snprintf(ret, PATH_MAX, "%s", args->store) >= PATH_MAX)

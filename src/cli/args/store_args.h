@@ -25,6 +25,8 @@ struct store_args {
 	{ 0, "since", OPTION_DURATION, &(args).since, "TIME", help, NULL }
 /* clang-format on */
 
+/* Refuses "-", since a recording is a database: 0, or -EINVAL with a sentence. */
+int store_args_check(const char *path, struct error *error);
 /* The path: the one that was given, or the default.  0, or -ENOENT with a sentence. */
 int store_args_path(const struct store_args *args, char ret[PATH_MAX], struct error *error);
 /* 0, or a negative errno with a sentence. */

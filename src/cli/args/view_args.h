@@ -37,7 +37,11 @@ struct view_args {
 #define COLUMNS_OPTION(args, words)                                                                \
 	{ 0, "columns", OPTION_NAMES, &(args).columns, "LIST", "of " words, words }
 #define FORMAT_OPTION(args, formats)                                                               \
-	{ 0, "format", OPTION_TEXT, &(args).format, "FORMAT", "how to print it", formats }
+	FORMAT_OPTION_WITH(args, "how to print it", formats)
+/* The same with another help. */
+#define FORMAT_OPTION_WITH(args, help, formats)                                                    \
+	{ 0, "format", OPTION_TEXT, &(args).format, "FORMAT", help, formats },                     \
+	{ 0, "json", OPTION_ALIAS, &(args).format, "format", "the same as --format json", NULL }
 #define LIMIT_OPTION(args, help)                                                                   \
 	{ 'n', "limit", OPTION_NUMBER, &(args).limit, "N", help, NULL }
 #define VERBOSE_OPTION(args, help)                                                                 \

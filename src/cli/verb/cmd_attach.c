@@ -19,7 +19,7 @@ static struct {
 } args;
 
 static const struct option options[] = {
-	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "the processes, e.g. 12,345", NULL },
+	{ 'p', "pid", OPTION_TEXT, &args.pids, "PIDS", "the processes, e.g. 12,345", NULL },
 	SESSION_OPTIONS(args.session, "detach after this time"),
 	{ 0, "since-process-start", OPTION_FLAG, &args.since_start, NULL,
 	  "count from the start of each process, where the kernel does; waits and system calls are absent",
@@ -37,7 +37,7 @@ int verb_attach(char **words, int count, struct error *error)
 	if (status == 0 && list.pids.count == 0)
 		status = error_set(error, -EINVAL, "attach needs a process: -p PID");
 	if (status == 0)
-		status = session_args_open(&args.session, true, &session, error);
+		status = session_args_open(&args.session, &session, error);
 	session.since_start = args.since_start;
 	if (status == 0)
 		status = session_attach(&session, list.pids.data, list.pids.count, &watched, error);

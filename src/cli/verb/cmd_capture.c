@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/args/capture_args.h"
+#include "cli/args/output_args.h"
 #include "cli/command.h"
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
@@ -28,7 +30,7 @@ static struct {
 
 static const struct option options[] = {
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE",
-	  "file to write; the ending of its name says the format", NULL },
+	  "file to write; the ending of its name says the format; - is standard output", NULL },
 	CAPTURE_OPTIONS(args.capture),
 	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "no summary line", NULL },
 	{ 0 },
@@ -36,8 +38,10 @@ static const struct option options[] = {
 
 static int check_output(const char *path, struct error *error)
 {
-	return path ? snapshot_file_check_name(path, error) :
-		      error_set(error, -EINVAL, "capture needs -o FILE to write to");
+	int status = path ? snapshot_file_check_name(path, error) :
+			    error_set(error, -EINVAL, "capture needs -o FILE to write to");
+
+	return status < 0 ? status : output_check_binary(path, error);
 }
 
 static void print_summary(const struct snapshot *snapshot)
@@ -48,8 +52,11 @@ static void print_summary(const struct snapshot *snapshot)
 
 	capture_note(snapshot, &line);
 	text_append_string(&line, "; ");
-	text_append_escaped(&line, args.output, strlen(args.output));
-	if (stat(args.output, &file) == 0) {
+	if (file_is_standard_output(args.output))
+		text_append_string(&line, "standard output");
+	else
+		text_append_escaped(&line, args.output, strlen(args.output));
+	if (!file_is_standard_output(args.output) && stat(args.output, &file) == 0) {
 		text_append_string(&line, ", ");
 		unit_format(&line, UNIT_BYTES, (uint64_t)file.st_size);
 	}
@@ -90,7 +97,8 @@ const struct command command_capture = {
 		"cgroups and all metrics (`taskscope metrics` lists them). The file replaces an\n"
 		"older one of that name in one step, or not at all. A name that ends\n"
 		"in .ctprof.zst gives a file that ktstr's ctprof reads; what that format has no\n"
-		"place for is lost, and in it what was not measured is 0.\n"
+		"place for is lost, and in it what was not measured is 0. -o - writes a .tscope\n"
+		"file to standard output, -o -.ctprof.zst the other.\n"
 		"\n"
 		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON),\n"
 		"else procfs does. What could not be measured is absent from the file, with the\n"
@@ -101,6 +109,7 @@ const struct command command_capture = {
 		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"
 		"taskscope capture --cgroup /system.slice -o slice.tscope\tone part of the cgroup tree\n"
 		"taskscope capture -o host.ctprof.zst\tthe whole host, for ktstr\n"
+		"ssh host taskscope capture -o - | taskscope show -\tthe threads of another host\n"
 		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",
 	.options = options,
 	.words_max = 0,

@@ -428,6 +428,8 @@ const struct command command_compare = {
 		"that differ no more than by chance (exact Mann-Whitney test, p above 0.10) are\n"
 		"folded away.\n"
 		"\n"
+		"One of the files may be -, standard input.\n"
+		"\n"
 		"A value that was not measured is \"absent\", a group that one side does not have\n"
 		"\"new\" or \"gone\", a counter that began again \"reset\"; \"*\" marks what covers only\n"
 		"part of the group.\n"
@@ -443,9 +445,11 @@ const struct command command_compare = {
 		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
 		"taskscope compare a.tscope..b.tscope c.tscope..d.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"
 		"taskscope compare a.tscope..b.tscope -d 10s\tthe same host then and now\n"
+		"ssh host taskscope capture -o - | taskscope compare a.tscope -\tthen, and now on that host\n"
 		"taskscope compare a.tscope b.tscope -o diff.html\twhere in the code the time of two runs differs\n"
 		"taskscope compare a1.tscope,a2.tscope,a3.tscope b1.tscope,b2.tscope,b3.tscope\tthree runs a side",
-	.exits = "1 when a condition of --fail-on is true",
+	.exits = "1\ta condition of --fail-on is true",
+	.reads = ".tscope .jsonl .ctprof.zst .db",
 	.options = options,
 	.words_max = 2,
 };

@@ -17,6 +17,9 @@
 #include "cli/command.h"
 #include "cli/args/view_args.h"
 #include "cli/parts/doctor_attempts.h"
+#include "cli/parts/doctor_brief.h"
+#include "cli/parts/doctor_changes.h"
+#include "cli/parts/doctor_findings.h"
 #include "collect/capture.h"
 #include "collect/gate.h"
 #include "host/host.h"
@@ -25,13 +28,9 @@
 #include "render/sheet/sheet_view.h"
 #include "render/snapshot/capture_note.h"
 
-/*
- * Up to so many tasks, reading the files of every thread is quick; above, two
- * processes are the sample.
- */
-#define PROCFS_TASKS_MAX 2000
 /* As wide as the longest name of a gate. */
 #define GATE_WIDTH 24
+#define BRIEF_WIDTH 80
 
 static struct {
 	struct view_args view;
@@ -40,112 +39,11 @@ static struct {
 
 static const struct option options[] = {
 	FORMAT_OPTION(args.view, "text|json"),
+	VERBOSE_OPTION(args.view, "all sources, ways to follow processes and absent values, each with its reason"),
 	{ 0, "root", OPTION_TEXT, &args.root, "DIR", "examine a recorded tree instead of this host",
 	  NULL },
 	{ 0 },
 };
-
-/* What was found: by the best way of listing tasks, by procfs, about memory in detail. */
-struct findings {
-	struct host *host;
-	struct snapshot *best;
-	struct snapshot *procfs; /* or NULL */
-	struct snapshot *memory; /* or NULL */
-	struct gate gates[GATE_COUNT];
-	struct doctor_attempts attempts;
-};
-
-static void findings_free(struct findings *findings)
-{
-	snapshot_free(findings->best);
-	snapshot_free(findings->procfs);
-	snapshot_free(findings->memory);
-	host_close(findings->host);
-}
-
-/*
- * Tries procfs on its own, with all processes or with two.  The result stays
- * NULL when those two have ended; then the result of the best way is used for
- * both.
- */
-static void examine_procfs(struct findings *findings)
-{
-	const struct snapshot *best = findings->best;
-	struct capture_options capture = { .lister = LIST_PROCFS };
-	struct error ignored = { 0 };
-	int32_t sample[2];
-
-	if (best->task_count > PROCFS_TASKS_MAX) {
-		sample[0] = best->processes[0].tgid;
-		sample[1] = best->processes[best->process_count - 1].tgid;
-		capture.pids = sample;
-		capture.pid_count = best->process_count > 1 ? 2 : 1;
-	}
-	(void)capture_take(findings->host, &capture, &findings->procfs, &ignored);
-}
-
-/*
- * Memory in detail is slow to read for many processes.  We can read our own if
- * anyone can, and that of the first process if we may read others.
- */
-static void examine_memory(struct findings *findings)
-{
-	const int32_t sample[] = { getpid(), 1 };
-	struct capture_options capture = {
-		.lister = LIST_PROCFS,
-		.smaps = true,
-		.pids = sample,
-		.pid_count = 2,
-	};
-	struct error ignored = { 0 };
-
-	if (capture_take(findings->host, &capture, &findings->memory, &ignored) == 0)
-		return;
-	capture.pid_count = 1;
-	(void)capture_take(findings->host, &capture, &findings->memory, &ignored);
-}
-
-/* For a recording, everything is read at once. */
-static int examine(struct findings *findings, struct error *error)
-{
-	const struct capture_options capture = { .lister = LIST_AUTO, .smaps = args.root != NULL };
-	int status = host_open(&findings->host, args.root, error);
-
-	if (status == 0)
-		status = capture_take(findings->host, &capture, &findings->best, error);
-	if (status < 0)
-		return status;
-	gates_read(findings->host, findings->gates);
-	attempts_examine(findings->host, &findings->attempts);
-	if (!findings->host->live)
-		return 0;
-	examine_procfs(findings);
-	examine_memory(findings);
-	return 0;
-}
-
-/* The capture reports how its sources did; sources that it left out were tried separately. */
-static const struct source_report *report_of(const struct findings *findings, size_t i)
-{
-	const struct source_report *best = &findings->best->sources[i];
-	const struct snapshot *others[] = { findings->procfs, findings->memory };
-
-	for (size_t other = 0; other < ARRAY_SIZE(others); other++)
-		if (best->state == SOURCE_OFF && others[other] &&
-		    others[other]->sources[i].state != SOURCE_OFF)
-			return &others[other]->sources[i];
-	return best;
-}
-
-/* A source that a recording cannot have needs nothing. */
-static const char *needs_of(const struct findings *findings, const struct source_report *report)
-{
-	int id = source_find(report->name);
-
-	if (id < 0 || (!findings->host->live && report->state == SOURCE_OFF))
-		return NULL;
-	return source_needs((enum source_id)id, report->reason);
-}
 
 static bool is_usable(const struct source_report *report)
 {
@@ -155,7 +53,7 @@ static bool is_usable(const struct source_report *report)
 static void print_source(FILE *out, const struct findings *findings,
 			 const struct source_report *report)
 {
-	const char *needs = needs_of(findings, report);
+	const char *needs = findings_needs(findings, report);
 	int id = source_find(report->name);
 
 	fprintf(out, "  %-14s %-12s %s\n", report->name, source_state_name(report->state),
@@ -163,7 +61,8 @@ static void print_source(FILE *out, const struct findings *findings,
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
 	if (report->state != SOURCE_OK && needs)
-		fprintf(out, "  %-14s %-12s needs: %s\n", "", "", needs);
+		fprintf(out, "  %-14s %-12s %s%s\n", "", "", needs == source_denied ? "" : "needs: ",
+			needs);
 }
 
 /* Prints what is missing although its source works, by reason, as `show` does below its tables. */
@@ -200,7 +99,7 @@ static void print_text(FILE *out, const struct findings *findings)
 	capture_note(findings->best, &note);
 	fprintf(out, "A capture now: %s.\n\nSources:\n", text_string(&note));
 	for (size_t i = 0; i < findings->best->source_count; i++)
-		print_source(out, findings, report_of(findings, i));
+		print_source(out, findings, findings_source(findings, i));
 	attempts_print(out, "Following a tree of processes", &findings->attempts.tracers);
 	attempts_print(out, "Stacks of a tree of processes", &findings->attempts.stacks);
 	attempts_print(out, "Events of a recording", &findings->attempts.lives);
@@ -214,12 +113,19 @@ static void print_text(FILE *out, const struct findings *findings)
 	print_absences(out, findings->best);
 }
 
-static int print_page(const struct findings *findings)
+static int print_page(const struct findings *findings, const struct changes *changes)
 {
+	struct terminal terminal = terminal_of(stdout);
 	struct page page;
 
-	page_open(&page, stdout);
-	print_text(page.out, findings);
+	/* The short one is a screen also where there is no terminal. */
+	if (!terminal.width && !args.view.verbose)
+		terminal.width = BRIEF_WIDTH;
+	page_open_for(&page, terminal, stdout);
+	if (args.view.verbose)
+		print_text(page.out, findings);
+	else
+		doctor_brief(page.out, terminal.colour, findings, changes);
 	return page_close(&page);
 }
 
@@ -233,7 +139,7 @@ static void json_source(struct json *json, const struct findings *findings,
 	json_member_bool(json, "usable", is_usable(report));
 	if (id >= 0) {
 		json_member_string(json, "gives", sources[id].gives);
-		json_member_text(json, "needs", needs_of(findings, report));
+		json_member_text(json, "needs", findings_needs(findings, report));
 	}
 	json_end_object(json);
 }
@@ -259,17 +165,18 @@ static void json_absences(struct json *json, const struct snapshot *snapshot)
 	sheet_json_cgroup_absent(json, snapshot, ALL_SECTIONS);
 }
 
-static void print_json(FILE *out, const struct findings *findings)
+static void print_json(FILE *out, const struct findings *findings, const struct changes *changes)
 {
 	struct json json = json_writer(out);
 
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-doctor");
 	json_member_u64(&json, "version", 1);
+	changes_json(&json, changes);
 	json_key(&json, "sources");
 	json_begin_array(&json);
 	for (size_t i = 0; i < findings->best->source_count; i++)
-		json_source(&json, findings, report_of(findings, i));
+		json_source(&json, findings, findings_source(findings, i));
 	json_end_array(&json);
 	attempts_json(&json, "tracers", &findings->attempts.tracers);
 	attempts_json(&json, "stack_sources", &findings->attempts.stacks);
@@ -291,16 +198,18 @@ static void print_json(FILE *out, const struct findings *findings)
 int verb_doctor(char **words, int count, struct error *error)
 {
 	CLEANUP(findings_free) struct findings findings = { 0 };
-	int status = examine(&findings, error);
+	CLEANUP(changes_free) struct changes changes = { 0 };
+	int status = findings_make(&findings, args.root, error);
 
 	(void)words;
 	(void)count;
 	if (status < 0)
 		return status;
+	changes_find(&findings, &changes);
 	if (view_format(&args.view) == FORMAT_JSON)
-		print_json(stdout, &findings);
+		print_json(stdout, &findings, &changes);
 	else
-		status = print_page(&findings);
+		status = print_page(&findings, &changes);
 	return status < 0 ? error_set(error, status, "out of memory") : 0;
 }
 
@@ -309,12 +218,15 @@ const struct command command_doctor = {
 	.arguments = "",
 	.summary = "say which sources work here, which do not, and why",
 	.description =
-		"Takes a capture without keeping it and says for each source whether it works\n"
-		"for this user on this host, why not, and the least change that would enable it;\n"
-		"then the same of each way to follow processes for run, attach and why, and of\n"
-		"everything else that is absent, why. Nothing on the host is changed, and no\n"
-		"setting needs to be weakened for good.",
-	.examples = "taskscope doctor\twhat works here\n"
+		"Takes a capture without keeping it, tries every way to follow processes, and\n"
+		"says what works for this user on this host, which three changes would add most,\n"
+		"with their commands, and what else is absent. -v says it for each source: whether\n"
+		"it works, why not, and the least change that would enable it; then the same of\n"
+		"each way to follow processes for run, attach and why, and of everything else\n"
+		"that is absent, why. Nothing on the host is changed, and no setting needs to be\n"
+		"weakened for good.",
+	.examples = "taskscope doctor\twhat works here, and what would add most\n"
+		    "taskscope doctor -v\teach source, with its reasons\n"
 		    "sudo taskscope doctor\twhat would work as root\n"
 		    "taskscope doctor --format json\tfor programs",
 	.options = options,

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/config.h"
+#include "cli/args/store_args.h"
 #include "cli/args/threshold_args.h"
 #include "record/record_paths.h"
 #include "record/recorder.h"
@@ -46,11 +47,11 @@ static const struct option options[] = {
 	{ 'd', "duration", OPTION_DURATION, &args.duration, "TIME", "end after this time", NULL },
 	{ 0, "tree", OPTION_NUMBER, &args.tree, "PID", "only this process and all that it starts", NULL },
 	{ 'c', "cgroup", OPTION_TEXT, &args.cgroup, "PATH", "only tasks in this cgroup and below", NULL },
-	{ 0, "jsonl", OPTION_TEXT, &args.jsonl, "FILE", "also write JSON lines", NULL },
+	{ 0, "jsonl", OPTION_TEXT, &args.jsonl, "FILE", "also write JSON lines; - is standard output", NULL },
 	{ 0, "jsonl-bytes", OPTION_BYTES, &args.jsonl_bytes, "SIZE", "begin a new file of lines at this size (default: 50MiB)", NULL },
 	{ 0, "jsonl-files", OPTION_NUMBER, &args.jsonl_files, "N", "keep so many older files of lines (default: 2)", NULL },
 	{ 0, "on-anomaly", OPTION_TEXT, &args.on_anomaly, "COMMAND", "run this, without a shell, with the JSON of each anomaly on its standard input", NULL },
-	{ 0, "threshold", OPTION_LIST, &args.thresholds, "NAME=VALUE", "change what counts as an anomaly; --print-config lists the names", NULL },
+	{ 0, "threshold", OPTION_LIST, &args.thresholds, "NAME=VALUE", "change what counts as an anomaly; --print-config lists the names", threshold_words },
 	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "answer other programs here (default: in /run/taskscope, or in your runtime folder)", NULL },
 	{ 0, "no-socket", OPTION_FLAG, &args.no_socket, NULL, "do not answer other programs", NULL },
 	{ 0, "source", OPTION_TEXT, &args.source, "WAY", "how tasks are listed", "auto|bpf|procfs" },
@@ -95,8 +96,10 @@ static int read_config(struct text *text, struct error *error)
 
 static int choose_paths(char store[PATH_MAX], char socket[PATH_MAX], struct error *error)
 {
-	int status = args.store ? 0 : record_store_path(store);
+	int status = args.store ? store_args_check(args.store, error) : record_store_path(store);
 
+	if (args.store && status < 0)
+		return status;
 	if (status < 0)
 		return error_set(
 			error, status,

@@ -4,12 +4,14 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyze/verdict/diagnosis.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/args/output_args.h"
 #include "cli/args/view_args.h"
 #include "cli/option.h"
 #include "export/exporter.h"
@@ -48,15 +50,23 @@ static void print_text(const struct run *run, const struct diagnosis *diagnosis)
 static int check_names(struct error *error)
 {
 	CLEANUP(text_free) struct text endings = { 0 };
+	int status = 0;
 
 	exporter_append_endings(&endings);
-	for (size_t i = 0; i < args.outputs.count; i++)
-		if (!exporter_find(args.outputs.values[i]))
+	for (size_t i = 0; i < args.outputs.count && status == 0; i++) {
+		const char *path = args.outputs.values[i];
+		const struct exporter *exporter = exporter_find(path);
+
+		if (!exporter)
 			return error_set(
 				error, -EINVAL,
-				"cannot write to '%s': what report writes ends in one of %s",
-				args.outputs.values[i], text_string(&endings));
-	return 0;
+				"cannot write to '%s': what report writes ends in one of %s%s",
+				path, text_string(&endings),
+				strcmp(path, "-") == 0 ? ", such as -.folded" : "");
+		if (exporter->is_binary)
+			status = output_check_binary(path, error);
+	}
+	return status;
 }
 
 static int save(const struct run *run, struct error *error)
@@ -103,7 +113,7 @@ const struct command command_report = {
 	.summary = "show a saved run again: its verdict and where its time went",
 	.description =
 		"Reads what run and attach write with -o, a .tscope or .jsonl file, or with -\n"
-		"JSON lines from standard input, and prints the same report, the longer one\n"
+		"either from standard input, and prints the same report, the longer one\n"
 		"with -v; --format json prints the summary as one line. The verdict is made anew\n"
 		"from the numbers in the file.\n"
 		"\n"
@@ -112,13 +122,15 @@ const struct command command_report = {
 		"cannot be read are left out and counted. Of several runs in one file the last\n"
 		"is shown.\n"
 		"\n"
-		"With -o it writes the run for other programs instead; several -o are allowed.",
+		"With -o it writes the run for other programs instead; several -o are allowed.\n"
+		"-o -.folded writes folded stacks to standard output.",
 	.examples = "taskscope report build.tscope\tthe report of a build\n"
 		    "taskscope report build.tscope -v -n 0\twith all tables and rows\n"
 		    "taskscope report build.tscope -o build.html\tin a browser, with flame graphs\n"
-		    "taskscope report build.tscope -o build.folded\tits stacks for a flame graph\n"
+		    "taskscope report build.tscope -o -.folded | flamegraph.pl > build.svg\tits stacks as a flame graph\n"
 		    "taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
 		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
+	.reads = ".tscope .jsonl",
 	.options = options,
 	.words_max = 1,
 };

@@ -4,7 +4,9 @@
  * its end.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/command.h"
@@ -25,19 +27,40 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/*
+ * Where -o writes to standard output, that is not the command's: what the command prints goes to
+ * standard error.  Returns a copy of standard output, or -1 when there is none.
+ */
+static int keep_output(struct session_options *session)
+{
+	int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return -1;
+	if (session->lines)
+		session->lines = fdopen(own, "w");
+	return own;
+}
+
 int verb_run(char **words, int count, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *watched = NULL;
 	CLEANUP(session_args_close) struct session_options session = { 0 };
-	int status;
+	int own_output = -1, status;
 
 	if (count == 0)
 		return error_set(error, -EINVAL, "run needs a command: taskscope run -- COMMAND");
-	status = session_args_open(&args.session, false, &session, error);
+	status = session_args_open(&args.session, &session, error);
 	if (status < 0)
 		return status;
 	session.wait_all = args.wait_all;
+	if (session_args_print(&args.session))
+		own_output = keep_output(&session);
 	status = session_run(&session, words, &watched, error);
+	if (own_output >= 0)
+		dup2(own_output, STDOUT_FILENO);
+	if (!session.lines && own_output >= 0)
+		close(own_output);
 	if (watched) {
 		(void)session_args_save(&args.session, watched, error);
 		(void)session_args_report(&args.session, watched, error);
@@ -67,7 +90,8 @@ const struct command command_run = {
 		"The command's standard input, output and error, its terminal, signals and exit\n"
 		"status are its own. Ctrl-C goes to the command, and the report still comes;\n"
 		"INT, QUIT, TERM, HUP, USR1 and USR2 that others send to taskscope are passed\n"
-		"on. Options after the first word are the command's.\n"
+		"on. Options after the first word are the command's. With -o - JSON lines go to\n"
+		"standard output, and what the command prints there goes to standard error.\n"
 		"\n"
 		"Stacks say where in the code the time went: -F times a second of each thread\n"
 		"that computes, and of its waits, the long ones always and short ones in part.\n"
@@ -84,8 +108,12 @@ const struct command command_run = {
 		"taskscope run -o build.html -- make -j8\tfor a browser, with timelines and flame graphs\n"
 		"taskscope run -d 60s -- ./server\ta minute of it, then TERM\n"
 		"taskscope run --no-syscalls -- ./busy\tas little in its way as possible",
-	.exits = "the command's own, 128+N when signal N ended it, 124 when -d did, 126 when it\n"
-		 "cannot be executed, 127 when it is not found",
+	.exits = "N\tthe command's own status\n"
+		 "128+N\tsignal N ended the command\n"
+		 "124\t-d ended it\n"
+		 "125\ttaskscope failed before the command ran: one sentence says why\n"
+		 "126\tthe command cannot be executed\n"
+		 "127\tthe command is not found",
 	.options = options,
 	.words_max = INT_MAX,
 	.words_are_a_command = true,

@@ -22,7 +22,7 @@ static struct {
 } args;
 
 static const struct option options[] = {
-	{ 'p', "pid", OPTION_TEXT, &args.pids, "LIST", "these processes only, e.g. 12,345", NULL },
+	{ 'p', "pid", OPTION_TEXT, &args.pids, "PIDS", "these processes only, e.g. 12,345", NULL },
 	{ 0, "stats", OPTION_FLAG, &args.statistics, NULL, "also how often and how long, by label",
 	  NULL },
 	FORMAT_OPTION(args.view, "text|json"),

@@ -399,7 +399,8 @@ const struct command command_show = {
 	.arguments = "[FILE]",
 	.summary = "show a snapshot or a run by program, thread, cgroup or user",
 	.description =
-		"Shows a .tscope file, or without one captures this host now and shows that. With\n"
+		"Shows a .tscope file (- is one from standard input), or without one captures\n"
+		"this host now and shows that. With\n"
 		"-d it shows what happens now: what was done in a second between two captures,\n"
 		"CPU time as percent of one core (%cpu). -i shows it again and again. Of\n"
 		"a run (`taskscope run -o`, .tscope or .jsonl) it shows all tasks that there\n"
@@ -444,6 +445,7 @@ const struct command command_show = {
 		"taskscope show -g cgroup --flatten '/user.slice/**'\tall users as one\n"
 		"taskscope show --sections cgroups,limits,pressure\twhat cgroups use, may use and wait for\n"
 		"taskscope show before.tscope -g thread --format json\teverything, for programs",
+	.reads = ".tscope .jsonl .ctprof.zst .db",
 	.options = options,
 	.words_max = 1,
 };

@@ -31,8 +31,7 @@ static const struct option options[] = {
 	STORE_OPTION(args.store),
 	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
 	LIMIT_OPTION(args.view, "end after N lines"),
-	{ 0, "format", OPTION_TEXT, &args.view.format, "FORMAT", "how to print it (default: json)",
-	  "text|json|csv" },
+	FORMAT_OPTION_WITH(args.view, "how to print it (default: json)", "text|json|csv"),
 	{ 0 },
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cli/args/store_args.h"
 #include "cli/command.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history.h"
@@ -59,7 +60,8 @@ static int check_file(const char *path, struct error *error)
 	int status = recording_read(path, &snapshot, error);
 
 	if (status == 0)
-		printf("%s is complete and right\n", path);
+		printf("%s is complete and right\n",
+		       strcmp(path, "-") == 0 ? "standard input" : path);
 	return status;
 }
 
@@ -74,6 +76,8 @@ int verb_verify(char **words, int count, struct error *error)
 	if (args.repair && !is_history)
 		return error_set(error, -EINVAL, "%s is no recording: --repair is for one",
 				 words[0]);
+	if (args.repair && store_args_check(args.repair, error) < 0)
+		return -EINVAL;
 	if (args.repair)
 		status = repair_recording(words[0], error);
 	else
@@ -90,12 +94,15 @@ const struct command command_verify = {
 		"Of a recording (record --store) it checks SQLite's structure, the checksum and\n"
 		"the content of every tick, their order, and that one-minute figures say what\n"
 		"their ticks do. It prints a line for each fault. A recording may be checked\n"
-		"while it is written. Files of a capture or a run are read wholly.\n"
+		"while it is written. Files of a capture or a run are read wholly; - is one from\n"
+		"standard input.\n"
 		"\n"
 		"--repair copies what can be read to a new recording. A tick that is damaged\n"
 		"takes those after it with it, up to the next key frame.",
 	.examples = "taskscope verify r.db\texit 0 when nothing is wrong\n"
 		    "taskscope verify r.db --repair saved.db\tsave what can be read",
+	.exits = "2\tthe file is damaged, or cannot be read",
+	.reads = ".tscope .jsonl .ctprof.zst .db",
 	.options = options,
 	.words_max = 1,
 };

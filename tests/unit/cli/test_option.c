@@ -29,6 +29,7 @@ static const struct option options[] = {
 	{ 'q', "quiet", OPTION_FLAG, &args.quiet, NULL, "silent", NULL },
 	{ 'o', "output", OPTION_TEXT, &args.output, "FILE", "a file", NULL },
 	{ 0, "format", OPTION_TEXT, &args.format, "FORMAT", "a form", "text|json" },
+	{ 0, "json", OPTION_ALIAS, &args.format, "format", "the same as --format json", NULL },
 	{ 'n', "limit", OPTION_NUMBER, &args.limit, "N", "a number", NULL },
 	{ 'd', "duration", OPTION_DURATION, &args.interval, "TIME", "a duration", NULL },
 	{ 'f', "flatten", OPTION_LIST, &args.globs, "GLOB", "a glob", NULL },
@@ -226,9 +227,59 @@ static void a_flag_of_a_file_is_yes_or_no(void **state)
 	assert_false(flag);
 }
 
+static void an_alias_gives_another_option_its_name(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--json"), 0);
+	assert_string_equal(args.format, "json");
+	assert_int_equal(PARSE("--json", "--format", "json", "--json"), 0);
+	assert_string_equal(args.format, "json");
+	assert_int_equal(PARSE("--json=yes"), -EINVAL);
+}
+
+static void an_alias_that_contradicts_is_refused_in_either_order(void **state)
+{
+	static const char sentence[] =
+		"--json contradicts --format text: leave out one of them";
+
+	(void)state;
+	assert_int_equal(PARSE("--json", "--format", "text"), -EINVAL);
+	assert_string_equal(error.message, sentence);
+	assert_int_equal(PARSE("--format=text", "--json"), -EINVAL);
+	assert_string_equal(error.message, sentence);
+}
+
+static void every_verb_takes_common_options(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--color", "never", "a"), 1);
+	assert_int_equal(PARSE("--color=always"), 0);
+	assert_int_equal(PARSE("--color=often"), -EINVAL);
+	assert_string_equal(error.message, "--color takes one of auto|always|never, not 'often'");
+	assert_int_equal(options_before_words(options, 3, (char *[]){ "--color", "never", "x" }), 2);
+}
+
+static void the_option_that_waits_for_its_argument_is_known(void **state)
+{
+	(void)state;
+	assert_ptr_equal(option_awaiting(options, "--output"), &options[2]);
+	assert_ptr_equal(option_awaiting(options, "-o"), &options[2]);
+	assert_ptr_equal(option_awaiting(options, "-aqo"), &options[2]);
+	assert_null(option_awaiting(options, "-ofile"));
+	assert_null(option_awaiting(options, "--output=file"));
+	assert_null(option_awaiting(options, "--all"));
+	assert_null(option_awaiting(options, "--json"));
+	assert_null(option_awaiting(options, "-"));
+	assert_null(option_awaiting(options, "output"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_alias_gives_another_option_its_name),
+		cmocka_unit_test(an_alias_that_contradicts_is_refused_in_either_order),
+		cmocka_unit_test(every_verb_takes_common_options),
+		cmocka_unit_test(the_option_that_waits_for_its_argument_is_known),
 		cmocka_unit_test_setup(options_and_words_may_be_mixed, forget),
 		cmocka_unit_test_setup(names_are_offered_but_others_are_taken_too, forget),
 		cmocka_unit_test_setup(an_argument_may_be_attached_or_follow, forget),
