@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -14,6 +15,7 @@ import support
 
 SERVICE = os.environ["TASKSCOPE_SERVICE_WORKLOAD"]
 CPU = min(os.sched_getaffinity(0))
+DISPLAYS = ["arrow", "full", "delta", "no-pct", "pct"]
 V1 = pathlib.Path("/sys/fs/cgroup")
 # How often a steady service is compared with itself; stress.py asks for more.
 STEADY_ROUNDS = int(os.environ.get("TASKSCOPE_STEADY_ROUNDS", "3"))
@@ -248,10 +250,40 @@ class Regressions(support.TestCase):
                       [f"{a}..{b.name}", f"{c}..{d.name}"],
                       [f"{a}..{b.name},{a}..{c.name},{a}..{d.name}"] * 2,
                       [a, b, "-g", "all"], [a, b, "-g", "cgroup", "-v"],
-                      [a, b, "-s", "run_time_ns,rss_bytes"], [a, b, "--all", "--sections", "all"]):
+                      [a, b, "-s", "run_time_ns,rss_bytes"], [a, b, "--all", "--sections", "all"],
+                      *([a, b, "--display", display] for display in DISPLAYS)):
             out = self.accept("compare", *words, env={**os.environ, "COLUMNS": "80"})
             widest = max(out.splitlines(), key=len)
             self.assertLessEqual(len(widest), 80, f"{words}: {widest}")
+
+    def test_the_tree_of_all_axes_has_every_thread_once(self):
+        a, b = self.capture("a"), self.capture("b")
+        whole = len(json.loads(self.accept("show", a, "-g", "thread", "-m", "thread_count", "--format",
+                                           "json"))["threads"])
+        lines = self.accept("show", a, "-g", "all", "-n", "0", "-m", "thread_count", "--columns",
+                            "tasks,group").split("\n\n")[0].splitlines()[1:]
+        tops = [line for line in lines if re.match(r" *[0-9]+  [^ ]", line)]
+        self.assertLess(len(tops), len(lines))
+        self.assertEqual(sum(int(line.split()[0]) for line in tops), whole)
+        found = json.loads(self.accept("compare", a, b, "-g", "all", "-m", "thread_count", "--all",
+                                       "--format", "json"))
+        for group in found["groups"]:
+            self.assertTrue(group["key"].startswith(group["parent"] + "/"), group)
+            self.assertTrue(group["parent"].startswith(group["cgroup"] + " "), group)
+        self.assertEqual(sum(group["tasks_before"] for group in found["groups"]), whole)
+
+    def test_runs_have_the_figures_of_the_host(self):
+        files = [self.path("one.tscope"), self.path("two.jsonl")]
+        for file in files:
+            self.accept("run", "-q", "-o", file, "--", "sleep", "0.1")
+        found = json.loads(self.accept("compare", *files, "--sections", "host-usage", "--all", "--format",
+                                       "json"))
+        states = {row["metric"]: row["state"] for row in found["rows"]}
+        for metric in ("stat cpu user", "stat cpu idle", "stat ctxt", "meminfo MemFree", "vmstat pgmajfault"):
+            self.assertIn(states.get(metric), ("same", "changed"), metric)
+        # What counts up is of the run alone, not since boot.
+        (idle,) = [row for row in found["rows"] if row["metric"] == "stat cpu idle"]
+        self.assertLess(idle["before"], 10 ** 9 * 60 * os.cpu_count())
 
 
 if __name__ == "__main__":

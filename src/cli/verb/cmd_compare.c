@@ -66,7 +66,7 @@ static const struct option options[] = {
 	{ 0, "all-metrics", OPTION_FLAG, &args.all_metrics, NULL,
 	  "also what is part of another row or repeats it, such as utime_ns", NULL },
 	{ 0, "display", OPTION_TEXT, &args.display, "COLUMNS",
-	  "what text shows of each row: before → after in one column, the change alone, ... (default: full)",
+	  "how much text shows of each row (default: full)",
 	  COMPARE_DISPLAYS },
 	COLUMNS_OPTION(args.view, COMPARE_COLUMNS),
 	FORMAT_OPTION(args.view, "text|json|csv"),
@@ -432,7 +432,9 @@ const struct command command_compare = {
 		"\n"
 		"A value that was not measured is \"absent\", a group that one side does not have\n"
 		"\"new\" or \"gone\", a counter that began again \"reset\"; \"*\" marks what covers only\n"
-		"part of the group.\n"
+		"part of the group. With -g all, text is a tree of cgroups, processes and threads,\n"
+		"with sums. --display arrow has before → after in one column, delta the change\n"
+		"alone, no-pct no percent, pct nothing else.\n"
 		"\n"
 		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
 		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. One\n"
