@@ -44,7 +44,9 @@ void recorder_commit(void *context)
 
 static void write_event_line(struct recorder *recorder, const struct life_event *event)
 {
-	FILE *out = rotated_lines_begin(&recorder->lines);
+	bool has_uid = event->present & LIFE_HAS_UID;
+	FILE *out = rotated_lines_begin_of(&recorder->lines,
+					   has_uid ? (int64_t)event->uid : LINE_USER_UNKNOWN);
 	struct json json;
 
 	if (!out)
@@ -104,9 +106,11 @@ void recorder_poll(struct recorder *recorder, const struct snapshot *snapshot)
 						      recorder));
 }
 
-static void write_anomaly_line(struct recorder *recorder, const char *line, size_t length)
+static void write_anomaly_line(struct recorder *recorder, const struct anomaly *anomaly,
+			       const char *line, size_t length)
 {
-	FILE *out = rotated_lines_begin(&recorder->lines);
+	FILE *out = anomaly->has_uid ? rotated_lines_begin_of(&recorder->lines, anomaly->uid) :
+				       rotated_lines_begin(&recorder->lines);
 
 	if (!out)
 		return;
@@ -149,7 +153,7 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 	anomaly_json(&json, anomaly);
 	if (fclose(out) != 0)
 		return -ENOMEM;
-	write_anomaly_line(recorder, line, length);
+	write_anomaly_line(recorder, anomaly, line, length);
 	server_publish_anomaly(recorder->server, anomaly);
 	if (change != ANOMALY_GREW)
 		hooks_start(&recorder->hooks, line, length);

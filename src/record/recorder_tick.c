@@ -188,15 +188,45 @@ static void write_process_lines(struct recorder *recorder)
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
 		struct process_figures figures = recorder_figures(recorder, row);
 		struct json json;
+		uint64_t uid;
 		FILE *out;
 
 		if (!has_changed(recorder, row, figures.has_cpu ? figures.cpu_percent : 0))
 			continue;
-		out = rotated_lines_begin(&recorder->lines);
+		out = rotated_lines_begin_of(&recorder->lines,
+					     snapshot_get(snapshot, METRIC_uid, row, &uid) ?
+						     (int64_t)uid :
+						     LINE_USER_UNKNOWN);
 		if (!out)
-			return;
+			continue;
 		json = json_line_writer(out);
 		process_json(&json, snapshot, row, &figures, true);
+		rotated_lines_end(&recorder->lines);
+	}
+}
+
+/* Users whose lines were left out are named, with how many there were. */
+static void write_left_out(struct recorder *recorder)
+{
+	struct life_event event = {
+		.kind = LIFE_LOST,
+		.unix_ns = recorder->last.sample.unix_ns,
+		.details =
+			"lines of this user were left out: they would have been more than half of "
+			"a file in 10 minutes",
+	};
+	struct json json;
+	int64_t uid;
+
+	while (line_shares_take(&recorder->lines.shares, &uid, &event.lost)) {
+		FILE *out = rotated_lines_begin(&recorder->lines);
+
+		if (!out)
+			return;
+		event.present = uid == LINE_USER_UNKNOWN ? 0 : LIFE_HAS_UID;
+		event.uid = (uint32_t)uid;
+		json = json_line_writer(out);
+		life_event_json(&json, &event, true);
 		rotated_lines_end(&recorder->lines);
 	}
 }
@@ -212,6 +242,7 @@ static void write_lines(struct recorder *recorder)
 		host_sample_json(&json, &recorder->last.sample);
 		rotated_lines_end(&recorder->lines);
 		write_process_lines(recorder);
+		write_left_out(recorder);
 	}
 	recorder_judge(recorder, &recorder->lines_fault, rotated_lines_flush(&recorder->lines),
 		       &error, "JSON lines can be written");

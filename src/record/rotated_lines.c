@@ -9,9 +9,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/place.h"
+
+/* A user may have one part in so many of a file. */
+#define USER_PART 2
 
 /*
  * Opens the file in its place to append: nobody else's link is followed, no other file of ours, and no
@@ -71,6 +75,7 @@ int rotated_lines_open(struct rotated_lines *ret, const char *path, uint64_t mos
 	int status;
 
 	*ret = (struct rotated_lines){ .path = path, .most_bytes = most_bytes, .kept = kept };
+	ret->shares.share = most_bytes / USER_PART;
 	status = open_file(ret);
 	if (status < 0) {
 		close_file(ret);
@@ -93,8 +98,22 @@ FILE *rotated_lines_begin(struct rotated_lines *lines)
 	return lines->out ? lines_begin(&lines->lines) : NULL;
 }
 
+FILE *rotated_lines_begin_of(struct rotated_lines *lines, int64_t uid)
+{
+	FILE *out = rotated_lines_begin(lines);
+
+	lines->user = out ? line_shares_ask(&lines->shares, uid, monotonic_ns()) : NULL;
+	lines->begin = lines->user ? ftello(out) : 0;
+	return lines->user ? out : NULL;
+}
+
 void rotated_lines_end(struct rotated_lines *lines)
 {
+	off_t end = lines->user ? ftello(lines->lines.memory) : 0;
+
+	if (end > lines->begin)
+		line_user_charge(lines->user, (uint64_t)(end - lines->begin));
+	lines->user = NULL;
 	lines_end(&lines->lines);
 }
 

@@ -8,8 +8,10 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/lines.h"
+#include "record/line_shares.h"
 
 struct error;
 
@@ -21,6 +23,9 @@ struct rotated_lines {
 	uint64_t most_bytes;
 	unsigned kept; /* older files */
 	uint64_t failures;
+	struct line_shares shares;
+	struct line_user *user; /* whose line is being printed; NULL: nobody's */
+	off_t begin;		/* of that line, in what was not written yet */
 };
 
 /* Goes on in an existing file.  0, or a negative errno with a sentence. */
@@ -30,6 +35,8 @@ void rotated_lines_close(struct rotated_lines *lines);
 
 /* Where to print one line, or NULL when lines go nowhere; then rotated_lines_end(). */
 FILE *rotated_lines_begin(struct rotated_lines *lines);
+/* The same for a line of a user; NULL also when the user has written too much: the line is counted then. */
+FILE *rotated_lines_begin_of(struct rotated_lines *lines, int64_t uid);
 void rotated_lines_end(struct rotated_lines *lines);
 
 /* Writes what was printed, and rotates when the file is full.  0, or the first error since the last call. */

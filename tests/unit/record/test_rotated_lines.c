@@ -96,6 +96,34 @@ static void a_full_file_is_rotated_and_the_oldest_dropped(void **state)
 	rotated_lines_close(&lines);
 }
 
+static bool writes(struct rotated_lines *lines, int64_t uid, const char *line)
+{
+	FILE *out = rotated_lines_begin_of(lines, uid);
+
+	if (!out)
+		return false;
+	fprintf(out, "%s\n", line);
+	rotated_lines_end(lines);
+	return true;
+}
+
+static void a_user_has_half_of_a_file(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+
+	(void)state;
+	assert_int_equal(rotated_lines_open(&lines, path, 100, 2, &error), 0);
+	for (int i = 0; i < 5; i++)
+		assert_true(writes(&lines, 4242, "123456789"));
+	assert_false(writes(&lines, 4242, "123456789"));
+	assert_true(writes(&lines, 4243, "123456789"));
+	assert_int_equal(rotated_lines_flush(&lines), 0);
+	assert_int_equal(size_of(""), 60);
+	assert_int_equal(lines.shares.left_out, 1);
+	rotated_lines_close(&lines);
+}
+
 static void nothing_older_need_be_kept(void **state)
 {
 	struct error error = { 0 };
@@ -182,6 +210,8 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(a_full_file_is_rotated_and_the_oldest_dropped,
 						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_user_has_half_of_a_file, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(nothing_older_need_be_kept, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(a_rotation_that_fails_is_said, make_folder,
