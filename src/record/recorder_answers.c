@@ -48,14 +48,17 @@ static int check_tick(const struct recorder *recorder, struct error *error)
 	return error_set(error, -EAGAIN, "there is no tick yet");
 }
 
-static void write_open_anomalies(struct json *json, const struct recorder *recorder, int32_t pid)
+/* Those of one process, or all of them (NULL). */
+static void write_open_anomalies(struct json *json, const struct recorder *recorder,
+				 const struct process *process)
 {
 	json_key(json, "anomalies");
 	json_begin_array(json);
 	for (size_t i = 0; i < detector_open_count(recorder->detector); i++) {
 		const struct anomaly *anomaly = detector_open(recorder->detector, i);
 
-		if (!pid || anomaly->task.pid == pid)
+		if (!process || (anomaly->task.pid == process->tgid &&
+				 anomaly->task.start_ns == process->start_time_ns))
 			anomaly_json(json, anomaly);
 	}
 	json_end_array(json);
@@ -87,7 +90,7 @@ static int answer_latest(void *context, const struct server_client *client,
 	for (uint32_t row = 0; row < recorder->last.snapshot->process_count; row++)
 		write_process(&json, recorder, client, row);
 	json_end_array(&json);
-	write_open_anomalies(&json, recorder, 0);
+	write_open_anomalies(&json, recorder, NULL);
 	json_end_object(&json);
 	return 0;
 }
@@ -161,12 +164,14 @@ static int take_hotspot(void *context, const struct activity_group *group)
 }
 
 /* By the activity of the last seconds; where there is none, nothing is known. */
-static void write_hotspot(struct json *json, const struct recorder *recorder, int32_t pid)
+static void write_hotspot(struct json *json, const struct recorder *recorder,
+			  const struct process *process)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const struct activity_query query = {
 		.span = { now_ns > HOTSPOT_NS ? now_ns - HOTSPOT_NS : 0, UINT64_MAX },
-		.pid = pid,
+		.pid = process->tgid,
+		.start_ns = process->start_time_ns,
 		.keys = { ACTIVITY_BY_syscall },
 		.key_count = 1,
 	};
@@ -190,6 +195,7 @@ static int answer_context(void *context, const struct server_client *client,
 	int32_t pid = 0;
 	struct json json = reply_writer(out);
 	int status = check_tick(recorder, error);
+	const struct process *process = NULL;
 	int64_t row = -1;
 
 	if (status == 0)
@@ -200,15 +206,17 @@ static int answer_context(void *context, const struct server_client *client,
 		status = error_set(error, -ESRCH, "the last tick has no process %" PRId32, pid);
 	if (status < 0)
 		return status;
-	json_begin_object(&json);
-	json_key(&json, row >= 0 ? "process" : "host");
 	if (row >= 0)
+		process = &recorder->last.snapshot->processes[row];
+	json_begin_object(&json);
+	json_key(&json, process ? "process" : "host");
+	if (process)
 		write_process(&json, recorder, client, (uint32_t)row);
 	else
 		host_sample_json(&json, &recorder->last.sample);
-	if (row >= 0 && sees(recorder, client, (uint32_t)row))
-		write_hotspot(&json, recorder, pid);
-	write_open_anomalies(&json, recorder, pid);
+	if (process && sees(recorder, client, (uint32_t)row))
+		write_hotspot(&json, recorder, process);
+	write_open_anomalies(&json, recorder, process);
 	json_end_object(&json);
 	return 0;
 }

@@ -143,6 +143,34 @@ static void samples_are_summed_by_keys(void **state)
 	remove_room(&room);
 }
 
+/* What the process before did that had the number says nothing about this one, nor in another boot. */
+static void a_number_that_is_used_again_is_another_process(void **state)
+{
+	struct activity_sample again = reads;
+	struct room room = make_room();
+	struct history *writer = create(&room);
+	struct activity_query query = { .span = always,
+					.pid = 70,
+					.keys = { ACTIVITY_BY_wait, ACTIVITY_BY_pid },
+					.key_count = 2 };
+	struct found found;
+
+	(void)state;
+	again.start_ns = 8;
+	add_tick(writer, &small, 0);
+	assert_int_equal(add_walk(writer, 1, 0, &nap, 1), 0);
+	assert_int_equal(add_walk(writer, 2, 0, &again, 1), 0);
+	assert_int_equal(sum(writer, &query).count, 2);
+	query.start_ns = 8;
+	found = sum(writer, &query);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.lines[0], "pipe 70");
+	query.start_ns = 9;
+	assert_int_equal(sum(writer, &query).count, 0);
+	history_close(writer);
+	remove_room(&room);
+}
+
 static void nothing_is_kept_before_the_first_tick(void **state)
 {
 	struct room room = make_room();
@@ -184,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_summed_by_keys),
+		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 		cmocka_unit_test(nothing_is_kept_before_the_first_tick),
 		cmocka_unit_test(it_goes_with_its_age_and_comes_back),
 	};
