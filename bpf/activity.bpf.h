@@ -206,6 +206,7 @@ static __always_inline void process_fill(struct task_struct *task, struct activi
 	const struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 
 	fields->process_start = BPF_CORE_READ(leader, start_boottime);
+	fields->uid = BPF_CORE_READ(task, real_cred, uid.val);
 	bpf_probe_read_kernel(fields->process_comm, sizeof(fields->process_comm), &leader->comm);
 }
 

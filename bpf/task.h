@@ -277,6 +277,7 @@ struct activity_fields {
 	__u64 abi;    /* enum tree_abi */
 	__u64 number;
 	__u64 process_start; /* start_boottime of the leader */
+	__u64 uid;	     /* the real one */
 	char process_comm[TASK_COMM_SIZE];
 	__u64 frame_count;		 /* 0 while it is on a CPU */
 	__u64 frames[TASK_STACK_FRAMES]; /* return addresses in the kernel, the innermost first */

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "record/recorder_state.h"
 #include "record/server.h"
+#include "store/history/history.h"
 
 static const struct {
 	const char *key;   /* in `meta` */
@@ -26,6 +27,8 @@ static const struct {
 	{ "dropped_clients", "clients dropped or refused" },
 	{ "failed_activity", "looks at activity that failed" },
 	{ "missed_activity", "seconds without a look at activity, which came too late" },
+	{ "dropped_rows", "rows dropped before their age, because the store was full" },
+	{ "left_out_lines", "JSON lines left out, of users who wrote too many" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
@@ -40,6 +43,8 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		recorder->server ? server_dropped(recorder->server) : 0,
 		recorder->activity_fault.count,
 		recorder->has_activity ? recorder->activity_schedule.missed : 0,
+		history_dropped_rows(recorder->history),
+		recorder->lines.shares.left_out,
 	};
 
 	for (int i = 0; i < RECORDER_LOSSES; i++)

@@ -36,7 +36,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 9
+#define RECORDER_LOSSES 11
 
 struct recorder {
 	const struct recorder_options *options;

@@ -9,6 +9,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 import support
@@ -113,6 +114,38 @@ class Clock(Case):
         # By the time since boot they are in order, and none was missed because of it.
         times = [row[0] for row in rows(recorder.store, "SELECT boottime_ns FROM ticks ORDER BY id")]
         self.assertEqual(times, sorted(times))
+
+
+class Storm(Case):
+    CAP = 1 << 20
+
+    def size(self, store):
+        return sum(os.stat(path).st_size for path in (store, f"{store}-wal") if os.path.exists(path))
+
+    @unittest.skipUnless(support.is_root(), "needs root to be another user")
+    def test_who_forks_without_end_loses_first_and_the_file_stays_small(self):
+        storm = "while :; do for i in $(seq 200); do sleep 0.3 & done; wait; done"
+        sizes = []
+        with Recorder(self, "-i", "500ms", "--keep-bytes", self.CAP) as recorder, \
+                subprocess.Popen([*as_nobody(self), "sh", "-c", storm]) as forks:
+            def dropped():
+                time.sleep(0.1)
+                sizes.append(self.size(recorder.store))
+                return rows(recorder.store, "SELECT dropped FROM user_rows WHERE part = 'processes' AND uid = ? "
+                                            "AND dropped > 500", NOBODY)
+
+            try:
+                support.wait_until(dropped)
+            finally:
+                forks.kill()
+            recorder.next_tick()
+            self.assertEqual(recorder.end(), 0)
+        # One tick may come on top.
+        self.assertLess(max(sizes), 2 * self.CAP)
+        self.assertEqual(rows(recorder.store, "SELECT count(*) FROM processes WHERE pid = ?", os.getpid()), [(1,)])
+        self.assertIn("rows dropped before their age", recorder.said)
+        status, out, err = support.run("verify", recorder.store)
+        self.assertEqual((status, err), (0, ""), out)
 
 
 class Many(Case):

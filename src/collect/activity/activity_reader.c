@@ -74,6 +74,7 @@ int activity_reader_add(struct activity_reader *reader, const struct task_decode
 		.pid = (int32_t)record->task->tgid,
 		.tid = (int32_t)record->task->pid,
 		.start_ns = task_decoder_time_ns(decoder, fields->process_start),
+		.uid = (uint32_t)fields->uid,
 		.state = (char)fields->state,
 		.is_on_cpu = fields->flags & TASK_ACTIVITY_ON_CPU,
 		.has_call = fields->flags & TASK_ACTIVITY_IN_CALL,

@@ -26,6 +26,7 @@ struct kernel_stack {
 struct activity_sample {
 	int32_t pid, tid;
 	uint64_t start_ns; /* of the process, since boot */
+	uint32_t uid;	   /* the real one */
 	char state;	   /* 'R', 'S', 'D', as ps shows it */
 	bool is_on_cpu;
 	bool has_call; /* false: in none, or not known since it is on a CPU */
@@ -43,7 +44,7 @@ struct activity {
 	uint64_t stacks_left_out;  /* because there were too many */
 	uint64_t threads_left_out; /* of users who had more than their share, in the scope or not */
 	uint64_t walk_ns;	   /* CPU time of the walk, which a tick may have shared */
-	const char *no_stacks;	  /* why none has a stack; NULL: they have */
+	const char *no_stacks;	   /* why none has a stack; NULL: they have */
 };
 
 /* What it waits for: the name of a reason, or one of these two. */

@@ -17,6 +17,7 @@
 #include "store/tscope/container.h"
 
 #define BUSY_TIMEOUT_MS 5000
+#define MOMENT_MS 10
 #define CACHE_KIB 2048
 
 /* What a stranger's file may make SQLite do. */
@@ -382,6 +383,13 @@ void database_close(struct database *database)
 	close_fd(&database->lock);
 	free(database->path);
 	*database = (struct database){ .lock = -1 };
+}
+
+void database_cut_wal(struct database *database)
+{
+	sqlite3_busy_timeout(database->handle, MOMENT_MS);
+	sqlite3_wal_checkpoint_v2(database->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
 }
 
 uint64_t database_size(const struct database *database)

@@ -39,6 +39,9 @@ int database_open_reader(struct database *database, const char *path, bool takes
 int database_refresh(struct database *database, struct error *error);
 void database_close(struct database *database);
 
+/* Writes the WAL back and empties it, unless a reader keeps it for longer than a moment. */
+void database_cut_wal(struct database *database);
+
 /* The size of the file and its WAL. */
 uint64_t database_size(const struct database *database);
 

@@ -35,7 +35,7 @@ struct history_retention {
 	uint64_t minutes_ns;  /* one-minute roll-ups: 7 days */
 	uint64_t events_ns;   /* 30 days */
 	uint64_t outcomes_ns; /* jobs, anomalies, patterns: 1 year */
-	uint64_t bytes;	      /* the file, WAL included; the oldest goes first */
+	uint64_t bytes;	      /* the file, WAL included; what one commit adds may come on top */
 };
 
 extern const struct history_retention history_retention_defaults;
@@ -85,6 +85,8 @@ int history_set_meta(struct history *history, const char *key, const char *value
 int history_commit(struct history *history, struct error *error);
 /* The sentence that a new file was begun, once; the caller frees it.  NULL: none was. */
 char *history_take_note(struct history *history);
+/* How many rows were dropped before their age, because the file was full. */
+uint64_t history_dropped_rows(const struct history *history);
 /* Drops what is too old or too much, and gives the space back.  Call it at the start and hourly. */
 int history_expire(struct history *history, uint64_t now_unix_ns, struct error *error);
 

@@ -27,7 +27,7 @@ static int64_t last_row(struct history *history)
 	return sqlite3_last_insert_rowid(history->database.handle);
 }
 
-/* A process that no tick has seen yet has only its name; the tick adds the rest. */
+/* A process that no tick has seen yet has only its name and user; the tick adds the rest. */
 static int add_process(struct history *history, const struct activity_sample *sample,
 		       uint64_t unix_ns, int64_t *ret, struct error *error)
 {
@@ -39,13 +39,15 @@ static int add_process(struct history *history, const struct activity_sample *sa
 	bind_number(statement, &index, sample->start_ns);
 	bind_text(statement, &index, NULL);
 	bind_text(statement, &index, sample->process_comm);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 3; i++)
 		bind_text(statement, &index, NULL);
+	bind_number(statement, &index, sample->uid);
+	bind_text(statement, &index, NULL);
 	bind_number(statement, &index, unix_ns);
 	bind_number(statement, &index, unix_ns);
 	status = history_step(history, statement, error);
 	*ret = last_row(history);
-	return status;
+	return status < 0 ? status : user_rooms_count_process(history, *ret, 1, error);
 }
 
 static int find_process(struct history *history, const struct activity_sample *sample,
@@ -181,7 +183,18 @@ static int read_totals(struct history *history, const char *sql, const struct hi
 	return 0;
 }
 
-#define OF_PROCESS " AND process IN (SELECT id FROM processes WHERE pid = %" PRId32 ")"
+static void append_process(struct text *sql, const struct history *history,
+			   const struct activity_query *query)
+{
+	if (!query->pid)
+		return;
+	text_format(sql, " AND process IN (SELECT id FROM processes WHERE pid = %" PRId32,
+		    query->pid);
+	if (query->start_ns)
+		text_format(sql, " AND start_time_ns = %" PRIu64 " AND boot = %" PRId64,
+			    query->start_ns, history->boot);
+	text_append_string(sql, ")");
+}
 
 int history_activity_totals(struct history *history, const struct activity_query *query,
 			    struct activity_totals *ret, struct error *error)
@@ -212,8 +225,7 @@ int history_activity_totals(struct history *history, const struct activity_query
 			"NOT is_burst AND ts_ns BETWEEN ? AND ?",
 			&query->span, ticks, ARRAY_SIZE(ticks), error);
 	text_append_string(&sql, "SELECT count(*) FROM activity WHERE ts_ns BETWEEN ? AND ?");
-	if (query->pid)
-		text_format(&sql, OF_PROCESS, query->pid);
+	append_process(&sql, history, query);
 	/* A recorder may have added walks meanwhile, which were not counted. */
 	return status < 0 ? status :
 			    read_totals(history, text_string(&sql),
@@ -232,8 +244,7 @@ static sqlite3_stmt *prepare_groups(struct history *history, const struct activi
 	text_append_string(&sql, " FROM activity AS a LEFT JOIN processes AS p ON p.id = a.process "
 				 "LEFT JOIN stacks AS s ON s.hash = a.stack WHERE a.ts_ns BETWEEN "
 				 "? AND ?");
-	if (query->pid)
-		text_format(&sql, OF_PROCESS, query->pid);
+	append_process(&sql, history, query);
 	for (size_t i = 0; i < query->key_count; i++)
 		text_format(&sql, "%s%zu", i ? "," : " GROUP BY ", i + 2);
 	text_append_string(&sql, " ORDER BY 1 DESC");

@@ -17,6 +17,12 @@
 
 #define HOUR_NS (UINT64_C(3600) * 1000000000)
 
+/* The WAL is written back when it has one part in so many of what the file may have. */
+#define WAL_PART 32
+#define WAL_PAGES_LEAST 16
+#define WAL_PAGES_MOST 500 /* as database_open_writer() sets it */
+#define PAGE_BYTES 4096
+
 const struct history_retention history_retention_defaults = {
 	.raw_ns = 24 * HOUR_NS,
 	.minutes_ns = 7 * 24 * HOUR_NS,
@@ -146,11 +152,29 @@ static int close_episodes(struct history *history, struct error *error)
 		error);
 }
 
+/* The WAL is part of what the file may have: in a small one it is small. */
+static int limit_wal(struct history *history, struct error *error)
+{
+	uint64_t pages = history->retention.bytes / WAL_PART / PAGE_BYTES;
+	char sql[96];
+
+	if (pages > WAL_PAGES_MOST)
+		return 0;
+	if (pages < WAL_PAGES_LEAST)
+		pages = WAL_PAGES_LEAST;
+	snprintf(sql, sizeof(sql), "PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d",
+		 (int)pages, (int)pages * PAGE_BYTES);
+	return database_run(&history->database, sql, error);
+}
+
 /* Writes down who writes. */
 static int begin_writing(struct history *history, struct error *error)
 {
 	char pid[24];
-	int status = close_episodes(history, error);
+	int status = limit_wal(history, error);
+
+	if (status == 0)
+		status = close_episodes(history, error);
 
 	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
 	if (status == 0)
@@ -186,7 +210,7 @@ int history_renew(struct history *history, struct error *error)
 	history->chain = history->boot = 0;
 	history->boot_id[0] = '\0';
 	history->episodes.count = 0;
-	history->rooms.count = 0;
+	user_rooms_forget(history);
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
 	known_rows_forget(&history->known);

@@ -107,10 +107,10 @@ int history_add_event(struct history *history, const struct life_event *event, s
 	if (status == 0)
 		status = note_exit(history, event, error);
 	if (status == 0)
-		status = user_rooms_add(history, event, error);
+		status = user_rooms_add_event(history, event, error);
 	*(status == 0 ? &history->added_events : &history->lost_events) +=
 		event->kind == LIFE_LOST ? event->lost : 1;
-	return status;
+	return status < 0 ? status : history_commit_large(history, error);
 }
 
 static void append_tasks(struct text *text, const struct anomaly *anomaly)
@@ -182,6 +182,11 @@ int history_put_anomaly(struct history *history, enum anomaly_change change,
 	if (status < 0)
 		return status;
 	opened.row = sqlite3_last_insert_rowid(history->database.handle);
+	if (!row)
+		status = user_rooms_add_row(history, USER_ANOMALIES,
+					    anomaly->has_uid ? anomaly->uid : USER_UNKNOWN, error);
+	if (status < 0)
+		return status;
 	if (episode && !row)
 		*episode = opened;
 	if (!episode && change != ANOMALY_CLOSED && array_append(&history->episodes, opened) < 0)

@@ -47,6 +47,7 @@ static int run_until_done(struct history *history, const char *sql, uint64_t bef
 		if (sqlite3_step(statement) != SQLITE_DONE)
 			return database_fail(&history->database, "write", error);
 		changed = sqlite3_changes(history->database.handle);
+		history->dropped_rows += history->is_making_room ? (uint64_t)changed : 0;
 	}
 	return statement ? 0 : database_fail(&history->database, "write", error);
 }
@@ -123,10 +124,7 @@ static int drop_processes(struct history *history, uint64_t before, struct error
 		if (bound < before)
 			before = bound;
 	}
-	return run_until_done(history,
-			      "DELETE FROM processes WHERE id IN (SELECT id FROM processes WHERE "
-			      "last_ns < ? LIMIT 2000)",
-			      before, error);
+	return history_drop_processes(history, before, error);
 }
 
 /* Stacks that were last seen so long ago that they are not in activity any more. */
@@ -146,24 +144,28 @@ static int drop_stacks(struct history *history, uint64_t now_unix_ns, struct err
 	return database_run(&history->database, text_string(&sql), error);
 }
 
-/* Tables whose rows go with their age, in the order in which they go when the file is too large. */
+/*
+ * Tables whose rows go with their age, in the order in which they go when the file is too large.  Then
+ * the rows of a part of the file go by user.
+ */
 static const struct aging {
 	const char *table, *time;
 	enum age age;
 	int (*drop)(struct history *history, uint64_t before, struct error *error);
+	enum user_part part; /* USER_PARTS: none */
 } aging[] = {
-	{ "activity", "ts_ns", AGE_RAW, NULL },
-	{ "activity_walks", "ts_ns", AGE_RAW, NULL },
-	{ "ticks", "ts_ns", AGE_RAW, drop_ticks },
-	{ "host_samples", "ts_ns", AGE_RAW, drop_samples },
-	{ "events", "ts_ns", AGE_EVENTS, history_drop_events },
-	{ "process_minutes", "ts_ns", AGE_MINUTES, NULL },
-	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL },
-	{ "processes", "last_ns", AGE_EVENTS, drop_processes },
-	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL },
-	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL },
-	{ "anomalies", "begin_ns", AGE_OUTCOMES, NULL },
-	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL },
+	{ "activity", "ts_ns", AGE_RAW, NULL, USER_PARTS },
+	{ "activity_walks", "ts_ns", AGE_RAW, NULL, USER_PARTS },
+	{ "ticks", "ts_ns", AGE_RAW, drop_ticks, USER_PARTS },
+	{ "host_samples", "ts_ns", AGE_RAW, drop_samples, USER_PARTS },
+	{ "events", "ts_ns", AGE_EVENTS, history_drop_events, USER_EVENTS },
+	{ "process_minutes", "ts_ns", AGE_MINUTES, history_drop_minutes, USER_PROCESSES },
+	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, USER_PARTS },
+	{ "processes", "last_ns", AGE_EVENTS, drop_processes, USER_PROCESSES },
+	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL, USER_PARTS },
+	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL, USER_PARTS },
+	{ "anomalies", "begin_ns", AGE_OUTCOMES, history_drop_anomalies, USER_ANOMALIES },
+	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL, USER_PARTS },
 };
 
 static int drop_rows(struct history *history, const struct aging *rows, uint64_t before,
@@ -190,13 +192,10 @@ static int shrink(struct history *history, struct error *error)
 	for (int64_t before = left + 1; left > 0 && left < before && status == 0;) {
 		before = left;
 		status = database_run(&history->database, sql, error);
-		sqlite3_wal_checkpoint_v2(history->database.handle, NULL, SQLITE_CHECKPOINT_PASSIVE,
-					  NULL, NULL);
+		database_cut_wal(&history->database);
 		left = database_number(&history->database, "PRAGMA freelist_count", 0);
 	}
-	/* A reader may keep the WAL from being cut; the next time will do. */
-	sqlite3_wal_checkpoint_v2(history->database.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-				  NULL);
+	database_cut_wal(&history->database);
 	return status;
 }
 
@@ -223,31 +222,51 @@ static uint64_t oldest_tenth(struct history *history, const struct aging *rows)
 	return most > least ? (uint64_t)(least + (most - least) / 10 + 1) : 0;
 }
 
+/* Ticks go by whole chains: when the second one began; 0 when there is none. */
+static uint64_t second_chain(struct history *history)
+{
+	int64_t begin = database_number(
+		&history->database,
+		"SELECT ts_ns FROM ticks WHERE chain > (SELECT chain FROM ticks WHERE NOT is_burst "
+		"ORDER BY id LIMIT 1) AND NOT is_burst ORDER BY id LIMIT 1",
+		0);
+
+	return begin > 0 ? (uint64_t)begin : 0;
+}
+
+/* Drops the oldest rows of a table, or those of the users who have most; a tenth of them, about. */
+static int drop_tenth(struct history *history, const struct aging *rows, struct error *error)
+{
+	uint64_t before = oldest_tenth(history, rows);
+
+	if (rows->part != USER_PARTS)
+		return history_drop_heaviest(history, rows->part, error);
+	if (rows->drop == drop_ticks && before < second_chain(history))
+		before = second_chain(history);
+	return before ? drop_rows(history, rows, before, error) : 0;
+}
+
 static int drop_oldest(struct history *history, struct error *error)
 {
 	uint64_t wanted = (uint64_t)((double)history->retention.bytes * ROOM_SHARE);
-	uint64_t used = used_bytes(history), before;
+	uint64_t used = used_bytes(history);
 	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(aging) && status == 0; i++) {
 		uint64_t last = UINT64_MAX;
 
-		while (status == 0 && used > wanted && used < last &&
-		       (before = oldest_tenth(history, &aging[i])) != 0) {
+		while (status == 0 && used > wanted && used < last) {
 			last = used;
-			status = aging[i].drop == history_drop_events ?
-					 history_drop_heaviest(history, error) :
-					 drop_rows(history, &aging[i], before, error);
+			status = drop_tenth(history, &aging[i], error);
 			used = used_bytes(history);
 		}
 	}
-	known_rows_forget(&history->known);
 	return status;
 }
 
 static int limit_size(struct history *history, struct error *error)
 {
-	int status = history_limit_events(history, error);
+	int status = history_limit_users(history, error);
 
 	if (status < 0 || history->retention.bytes == UINT64_MAX ||
 	    database_size(&history->database) <= history->retention.bytes)
@@ -269,7 +288,12 @@ static int note_damage(struct history *history, int status)
 
 int history_limit_size(struct history *history, struct error *error)
 {
-	return note_damage(history, limit_size(history, error));
+	int status;
+
+	history->is_making_room = true;
+	status = limit_size(history, error);
+	history->is_making_room = false;
+	return note_damage(history, status);
 }
 
 static int expire(struct history *history, uint64_t now_unix_ns, struct error *error)
@@ -284,11 +308,11 @@ static int expire(struct history *history, uint64_t now_unix_ns, struct error *e
 	}
 	if (status == 0)
 		status = drop_stacks(history, now_unix_ns, error);
-	known_rows_forget(&history->known);
+	minutes_forget_dropped(history);
 	if (status == 0)
 		status = shrink(history, error);
 	if (status == 0)
-		status = limit_size(history, error);
+		status = history_limit_size(history, error);
 	return status;
 }
 

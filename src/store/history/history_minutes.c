@@ -56,6 +56,7 @@ struct minute_process {
 	uint64_t start_ns;
 	uint64_t names; /* a hash: when it changes, the row is written again */
 	int64_t row;	/* 0: not in the file */
+	int64_t uid;	/* that the row has; USER_UNKNOWN: none */
 	uint64_t tick;	/* that it was seen in last */
 	uint64_t last_ns;
 	struct figure figures[FIGURES];
@@ -114,6 +115,23 @@ void minutes_forget_rows(struct minutes *minutes)
 		minutes->processes.data[i]->row = 0;
 		minutes->processes.data[i]->last_row = 0;
 	}
+}
+
+void minutes_forget_dropped(struct history *history)
+{
+	struct minutes *minutes = history->minutes;
+
+	for (size_t i = 0; i < minutes->processes.count; i++) {
+		struct minute_process *process = minutes->processes.data[i];
+		sqlite3_stmt *statement = history_statement(history, STATEMENT_PROCESS_ROOM);
+
+		process->last_row = 0;
+		sqlite3_bind_int64(statement, 1, process->row);
+		if (!statement || sqlite3_step(statement) != SQLITE_ROW)
+			process->row = 0;
+		sqlite3_reset(statement);
+	}
+	known_rows_forget(&history->known);
 }
 
 static void add_figure(struct minute_process *process, size_t index, double value)
@@ -183,6 +201,8 @@ static int insert_row(struct history *history, struct minute_process *process, u
 	}
 	status = history_step(history, statement, error);
 	process->last_row = sqlite3_last_insert_rowid(history->database.handle);
+	if (status == 0)
+		status = user_rooms_add_row(history, USER_PROCESSES, process->uid, error);
 	process->last_minute = minute;
 	process->last_minutes = 1;
 	memcpy(process->last_figures, process->figures, sizeof(process->figures));
@@ -326,13 +346,19 @@ static int write_names(struct history *history, struct minute_process *process,
 		if (status == 0)
 			status = find_row(history, process, error);
 		if (status < 0 || is_added)
-			return status;
+			return status < 0 ?
+				       status :
+				       user_rooms_count_process(history, process->row, 1, error);
 		index = 0;
 	}
+	status = user_rooms_count_process(history, process->row, -1, error);
+	if (status < 0)
+		return status;
 	statement = history_statement(history, STATEMENT_PROCESS_RENAMED);
 	bind_names(statement, &index, names);
 	bind_number(statement, &index, (uint64_t)process->row);
-	return history_step(history, statement, error);
+	status = history_step(history, statement, error);
+	return status < 0 ? status : user_rooms_count_process(history, process->row, 1, error);
 }
 
 static struct minute_process *add_process(struct minutes *minutes, const struct process *from)
@@ -478,6 +504,7 @@ static int add_row(struct history *history, const struct snapshot *snapshot, uin
 	if (status < 0)
 		return status;
 	process->names = hash_names(&names);
+	process->uid = names.has_uid ? (int64_t)names.uid : USER_UNKNOWN;
 	process->tick = minutes->tick;
 	process->last_ns = unix_ns;
 	process->samples++;

@@ -20,6 +20,7 @@ enum statement_id {
 	STATEMENT_PROCESS_SEEN,
 	STATEMENT_PROCESS_RENAMED,
 	STATEMENT_PROCESS_EXIT,
+	STATEMENT_PROCESS_ROOM,
 	STATEMENT_MINUTE,
 	STATEMENT_MINUTE_LONGER,
 	STATEMENT_EVENT,
@@ -59,12 +60,20 @@ struct known_rows {
 #define USER_ROOMS 32
 #define USER_UNKNOWN INT64_C(-1)
 
-/* What the open transaction changes in the room that events of users take. */
+/* Parts of the file whose rows are of users. */
+enum user_part { USER_EVENTS, USER_PROCESSES, USER_ANOMALIES, USER_PARTS };
+
+/* What the open transaction changes in the room that rows of users take. */
 struct user_rooms {
 	struct user_room {
-		int64_t uid, events, bytes;
+		enum user_part part;
+		int64_t uid, kept, bytes, dropped; /* dropped: before their age */
 	} list[USER_ROOMS];
 	size_t count;
+	/* Of all users together, with what the transaction has; read from the file when not known. */
+	int64_t bytes[USER_PARTS];
+	bool is_known;
+	int64_t added_bytes; /* by the transaction */
 };
 
 /* A stack that is seen on and on is noted again after this time, and may be dropped after twice that. */
@@ -85,11 +94,14 @@ struct history {
 	bool is_new;   /* there was no file before */
 	sqlite3_stmt *statements[STATEMENT_COUNT];
 	bool in_transaction;
-	unsigned commits; /* since the size was looked at, and what they had */
-	uint64_t events_committed;
+	unsigned commits;      /* since it was made smaller */
+	bool is_tight;	       /* it was larger than allowed after that */
+	bool is_making_room;   /* rows are dropped before their age */
+	uint64_t dropped_rows; /* so */
 	struct frame_writer *frames;
 	struct bytes frame;
 	int64_t chain;	       /* id of the last key frame's tick; 0: none */
+	uint64_t chain_bytes;  /* of the frames since */
 	uint64_t last_unix_ns; /* of the last tick */
 	char boot_id[64];
 	int64_t boot; /* its row */
@@ -123,23 +135,34 @@ int64_t history_boot(struct history *history, const char *boot_id, uint64_t begi
 const char *history_event_sql(enum statement_id id);
 /* history_write.c: commits, without a look at the size of the file. */
 int history_commit_rows(struct history *history, struct error *error);
+/* Commits if the transaction is large for such a file. */
+int history_commit_large(struct history *history, struct error *error);
 
 /*
- * history_users.c: the room of each user's events.  About what a row takes, its places in indexes
- * included; the SQL is that of a row.
+ * history_users.c: the room that the rows of each user take.  A row was added; for processes this is one
+ * of their minutes.
  */
-#define EVENT_USER_SQL "CAST(coalesce(uid, -1) AS INTEGER)"
-#define EVENT_ROW_BYTES 180
-#define EVENT_BYTES_SQL                                                                            \
-	"(180 + coalesce(length(CAST(cmd AS BLOB)), 0) + coalesce(length(CAST(details AS BLOB)), 0))"
-int user_rooms_add(struct history *history, const struct life_event *event, struct error *error);
+int user_rooms_add_event(struct history *history, const struct life_event *event,
+			 struct error *error);
+int user_rooms_add_row(struct history *history, enum user_part part, int64_t uid,
+		       struct error *error);
+/* Adds (1) or takes away (-1) the row of a process and its minutes, as they are in the file. */
+extern const char user_process_sql[];
+int user_rooms_count_process(struct history *history, int64_t row, int sign, struct error *error);
 int user_rooms_flush(struct history *history, struct error *error);
 int user_rooms_recount(struct database *database, struct error *error);
-/* Drops events by age; or a tenth of them, of the users who have most. */
+/* Drop rows by age. */
 int history_drop_events(struct history *history, uint64_t before, struct error *error);
-int history_drop_heaviest(struct history *history, struct error *error);
-/* Keeps events within their part of the file. */
-int history_limit_events(struct history *history, struct error *error);
+int history_drop_anomalies(struct history *history, uint64_t before, struct error *error);
+int history_drop_minutes(struct history *history, uint64_t before, struct error *error);
+int history_drop_processes(struct history *history, uint64_t before, struct error *error);
+/* Drops a tenth of a part, of the users who have most. */
+int history_drop_heaviest(struct history *history, enum user_part part, struct error *error);
+/* Forgets what the transaction was to change. */
+void user_rooms_forget(struct history *history);
+/* Whether a part has more than its share of the file; keeps all within it. */
+bool history_exceeds_shares(struct history *history);
+int history_limit_users(struct history *history, struct error *error);
 
 /* history_expire.c: drops the oldest when the file is larger than it may be. */
 int history_limit_size(struct history *history, struct error *error);
@@ -154,6 +177,8 @@ int minutes_add(struct history *history, const struct snapshot *snapshot, uint64
 int minutes_flush(struct history *history, struct error *error);
 /* The rows that were written last are not there: the transaction was dropped. */
 void minutes_forget_rows(struct minutes *minutes);
+/* Rows of processes or minutes may have been deleted. */
+void minutes_forget_dropped(struct history *history);
 
 /* history_create.c: sets the damaged file aside and begins a new one. */
 int history_renew(struct history *history, struct error *error);

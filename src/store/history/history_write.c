@@ -14,9 +14,12 @@
 #include "store/history/schema.h"
 #include "store/snapshot_file.h"
 
-/* Commits between two looks at the size of the file. */
-#define COMMITS_PER_SIZE 64
-#define EVENTS_PER_SIZE 10000
+/* Commits between two attempts to make a file smaller that stays too large. */
+#define COMMITS_PER_ATTEMPT 64
+/* Events are committed early when they have one part in so many of the file. */
+#define COMMIT_PART 32
+/* A chain of frames has at most one part in so many of the file: it is dropped as a whole. */
+#define CHAIN_PART 16
 
 static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_TICK] = "INSERT INTO ticks(ts_ns, boot, boottime_ns, chain, is_burst, missed, "
@@ -43,8 +46,10 @@ static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_ACTIVITY] = "INSERT INTO activity(ts_ns, process, tid, comm, state, syscall, "
 			       "wait, stack, scope) VALUES(?,?,?,?,?,?,?,?,?)",
 	[STATEMENT_USER] =
-		"INSERT INTO event_users(uid, events, bytes) VALUES(?,?,?) ON CONFLICT DO "
-		"UPDATE SET events=events+excluded.events, bytes=bytes+excluded.bytes",
+		"INSERT INTO user_rows(part, uid, kept, bytes, dropped) VALUES(?,?,?,?,?) ON "
+		"CONFLICT DO UPDATE SET kept=kept+excluded.kept, bytes=bytes+excluded.bytes, "
+		"dropped=dropped+excluded.dropped",
+	[STATEMENT_PROCESS_ROOM] = user_process_sql,
 	[STATEMENT_META] = "INSERT OR REPLACE INTO meta(key, value) VALUES(?,?)",
 };
 
@@ -125,7 +130,7 @@ int history_drop(struct history *history, int status, struct error *error)
 	frame_writer_restart(history->frames);
 	minutes_forget_rows(history->minutes);
 	known_rows_forget(&history->known);
-	history->rooms.count = 0;
+	user_rooms_forget(history);
 	settle_episodes(history, false);
 	return status;
 }
@@ -273,6 +278,15 @@ static int64_t next_tick(struct history *history)
 	return last == INT64_MAX ? INT64_MIN : last + 1;
 }
 
+static void note_chain(struct history *history, const struct history_tick *tick, bool is_key)
+{
+	if (tick->is_burst)
+		return;
+	history->chain_bytes = (is_key ? 0 : history->chain_bytes) + history->frame.size;
+	if (history->chain_bytes > history->retention.bytes / CHAIN_PART)
+		frame_writer_restart(history->frames);
+}
+
 static int insert_tick(struct history *history, const struct history_tick *tick, bool is_key,
 		       uint64_t unix_ns, struct error *error)
 {
@@ -318,6 +332,7 @@ static int insert_tick(struct history *history, const struct history_tick *tick,
 			history->last_unix_ns = unix_ns;
 		if (is_key && !tick->is_burst)
 			history->chain = own;
+		note_chain(history, tick, is_key);
 	}
 	return status;
 }
@@ -360,6 +375,7 @@ int history_commit_rows(struct history *history, struct error *error)
 	if (status < 0)
 		return history_drop(history, status, error);
 	history->in_transaction = false;
+	history->rooms.added_bytes = 0;
 	history->added_ticks = history->added_events = 0;
 	settle_episodes(history, true);
 	if (!history->lost_ticks && !history->lost_events)
@@ -367,18 +383,44 @@ int history_commit_rows(struct history *history, struct error *error)
 	return 0;
 }
 
+/* It may be the WAL alone, which those who read all the time let us empty only now and then. */
+static bool is_too_large(struct history *history)
+{
+	if (history_exceeds_shares(history))
+		return true;
+	if (database_size(&history->database) <= history->retention.bytes)
+		return false;
+	database_cut_wal(&history->database);
+	return database_size(&history->database) > history->retention.bytes;
+}
+
+/* Where nothing more could be done, as a reader keeps the WAL, only that is tried again for a while. */
 int history_commit(struct history *history, struct error *error)
 {
 	bool has_rows = history->in_transaction;
-	uint64_t events = history->added_events;
 	int status = history_commit_rows(history, error);
 
 	if (status < 0 || !has_rows)
 		return status;
-	history->events_committed += events;
-	if (++history->commits < COMMITS_PER_SIZE && history->events_committed < EVENTS_PER_SIZE)
+	if (++history->commits >= COMMITS_PER_ATTEMPT)
+		history->is_tight = false;
+	if (!is_too_large(history) || history->is_tight)
 		return 0;
+	status = history_limit_size(history, error);
 	history->commits = 0;
-	history->events_committed = 0;
-	return history_limit_size(history, error);
+	history->is_tight = is_too_large(history);
+	return status;
+}
+
+int history_commit_large(struct history *history, struct error *error)
+{
+	bool is_large =
+		(uint64_t)history->rooms.added_bytes > history->retention.bytes / COMMIT_PART;
+
+	return is_large && !history->is_making_room ? history_commit(history, error) : 0;
+}
+
+uint64_t history_dropped_rows(const struct history *history)
+{
+	return history->dropped_rows;
 }

@@ -172,9 +172,10 @@ static int update(struct database *database, struct error *error)
 		if (migrations[i])
 			text_append_string(&sql, migrations[i]);
 	add_tables(&sql);
+	text_append_string(&sql, "DROP TABLE IF EXISTS event_users;"); /* user_rows has it all */
 	status = run_text(database, &sql, error);
-	/* A file of an older version has events, and nobody has counted them. */
-	if (status == 0 && database_number(database, "SELECT count(*) FROM event_users", 0) == 0)
+	/* A file of an older version has rows, and nobody has counted them. */
+	if (status == 0 && database_number(database, "SELECT count(*) FROM user_rows", 0) == 0)
 		status = user_rooms_recount(database, error);
 	if (status < 0)
 		return status;
