@@ -186,9 +186,11 @@ class Programs(HeapCase):
         library = self.copy(HEAP / "silent.so")
         watch = self.key_of(NOBODY)
         with Heap(HEAP / "plain", preload=library, HEAP_AWAKE="1") as heap:
-            for is_asked in (True, False):
-                self.check_absent(heap, self.capture(heap.pid), "oracle-timeout", "in time")
-                self.assertIs(watch.has_seen(), is_asked)
+            # It is asked again as long as the CPUs were too busy to blame it.
+            support.wait_until(lambda: self.route(self.capture(heap.pid), heap.pid) == "oracle-timeout")
+            self.assertTrue(watch.has_seen())
+            self.check_absent(heap, self.capture(heap.pid), "oracle-timeout", "in time")
+            self.assertFalse(watch.has_seen())
             document = self.capture(heap.pid, "--no-jemalloc-oracle")
             self.check_absent(heap, document, "oracle-off", "--no-jemalloc-oracle")
 

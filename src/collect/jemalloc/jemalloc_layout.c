@@ -228,14 +228,14 @@ static int ask_oracle(const struct learned *learned, struct tsd_layout *ret)
 	return oracle_ask_library(&program.file, mallctl[0] ? mallctl : NULL, timeout_ms, ret);
 }
 
-/* If the cache says that the oracle did not answer before, it is not asked again. */
+/* An oracle that did not answer is not asked again, unless the host was too busy for it to answer. */
 static int ask_oracle_once(const struct learned *learned, struct tsd_layout *ret)
 {
 	struct offset_cache_key key = cache_key(learned, oracle_kind(learned));
 	uint64_t start_ms = time_budget_now_ms();
 	int status = learned->silence ? learned->silence : ask_oracle(learned, ret);
 
-	if (status < 0 && time_budget_now_ms() - start_ms >= SLOW_FAILURE_MS)
+	if (status < 0 && status != -EBUSY && time_budget_now_ms() - start_ms >= SLOW_FAILURE_MS)
 		note_kept(learned,
 			  offset_cache_keep_failure(&learned->reader->source->cache, &key, status));
 	return status;
@@ -247,6 +247,8 @@ static enum jemalloc_tag oracle_tag(const struct learned *learned, int status)
 		return JEMALLOC_ORACLE_UNTRUSTED;
 	if (status == -ETIMEDOUT)
 		return JEMALLOC_ORACLE_TIMEOUT;
+	if (status == -EBUSY)
+		return JEMALLOC_OUT_OF_TIME;
 	if ((status == -ENODATA || status == -ERANGE) && !learned->file.is_executable)
 		return JEMALLOC_IN_DSO;
 	return JEMALLOC_ORACLE_FAILED;

@@ -14,10 +14,11 @@
  * helper.  Its answer is checked to be plausible.
  *
  * Both functions return 0 or a negative errno: -EKEYREJECTED (it, or code that it needs, is not
- * trusted), -ETIMEDOUT, -EPROTO (it crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA (it
- * ran and did not answer), -ENOSYS (it has no mallctl function), -ERANGE (the counters are not in
- * its TLS), -EBADMSG (not an ELF file of this machine), -ENOENT (a library that it needs is
- * missing), -ECHILD (it ended before its main function), or what made it impossible to start.
+ * trusted), -ETIMEDOUT, -EBUSY (late, but the CPUs were too busy to blame it for that), -EPROTO (it
+ * crashed), -EFBIG (larger than ORACLE_FILE_MAX), -ENODATA (it ran and did not answer), -ENOSYS (it
+ * has no mallctl function), -ERANGE (the counters are not in its TLS), -EBADMSG (not an ELF file of
+ * this machine), -ENOENT (a library that it needs is missing), -ECHILD (it ended before its main
+ * function), or what made it impossible to start.
  */
 #ifndef HOST_ORACLE_H
 #define HOST_ORACLE_H

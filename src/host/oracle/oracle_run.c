@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/collection/array.h"
 #include "host/deadline_run.h"
 #include "host/elf/elf_inspect.h"
@@ -25,6 +26,7 @@
 #include "host/oracle/tracee.h"
 #include "host/oracle/trusted_file.h"
 #include "host/oracle_helper_bytes.h"
+#include "host/proc/task_text.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -33,6 +35,8 @@
 #define CHUNK ((size_t)1 << 20)
 #define MEMORY_LIMIT ((uint64_t)2 << 30) /* address space: a large program and what it loads */
 #define CPU_SECONDS 1
+#define STARVED_PART                                                                               \
+	4 /* of its time in the run queue: then a late answer does not tell against it */
 
 /*
  * Keeps jemalloc from starting background threads: they are refused here, and jemalloc aborts when
@@ -127,12 +131,39 @@ static int check_mapping(const struct oracle_run *run)
 	return status < 0 ? status : check_fd(run, process, tracee_mapped_fd(&registers));
 }
 
+/* How long a task (a pid, or "thread-self") has waited for a CPU; 0 where the kernel does not say. */
+static uint64_t time_in_queue(const char *task)
+{
+	char path[64], line[128];
+	struct task_schedstat times;
+	CLEANUP(close_fd) int fd = -1;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%s/schedstat", task);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (length < 0)
+		return 0;
+	line[length] = '\0';
+	return task_schedstat_parse(line, &times) ? times.queue_ns : 0;
+}
+
+/* Whether the child, or we who let it go on, waited for a CPU for much of its time. */
+static bool was_starved(const struct oracle_run *run)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%ld", (long)run->job.pid);
+	return time_in_queue(pid) + time_in_queue("thread-self") - run->own_queue_ns >=
+	       (monotonic_ns() - run->begin_ns) / STARVED_PART;
+}
+
 static int wait_for_change(struct oracle_run *run, int *ret_state)
 {
 	int status = deadline_wait(run->job.pid, run->job.deadline_ns, ret_state);
 
 	run->ended = status == -ECHILD || (status == 0 && !WIFSTOPPED(*ret_state));
-	return status;
+	return status == -ETIMEDOUT && was_starved(run) ? -EBUSY : status;
 }
 
 int oracle_go_on(struct oracle_run *run, int signal, int *ret_state)
@@ -330,6 +361,8 @@ int oracle_begin(const struct oracle_question *question, unsigned timeout_ms,
 
 	*run = (struct oracle_run){ .question = question, .file = -1, .helper = -1, .ended = true };
 	run->job.answer = -1;
+	run->begin_ns = monotonic_ns();
+	run->own_queue_ns = time_in_queue("thread-self");
 	status = make_files(run);
 	limits.program_fd = question->is_library ? run->helper : run->file;
 	if (status == 0)

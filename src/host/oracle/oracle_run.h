@@ -28,10 +28,12 @@ struct oracle_question {
 struct oracle_run {
 	const struct oracle_question *question;
 	struct confined_job job;
-	int file;	    /* our fd, which the asked file replaces in the child */
-	int helper;	    /* our fd of the helper; -1: a program is asked */
-	struct stat own[2]; /* of these two files that we made for it; all zeros for none */
-	bool ended;	    /* and was reaped: its pid may be another process's by now */
+	int file;	       /* our fd, which the asked file replaces in the child */
+	int helper;	       /* our fd of the helper; -1: a program is asked */
+	struct stat own[2];    /* of these two files that we made for it; all zeros for none */
+	bool ended;	       /* and was reaped: its pid may be another process's by now */
+	uint64_t begin_ns;     /* CLOCK_MONOTONIC */
+	uint64_t own_queue_ns; /* how long we had waited for a CPU by then */
 };
 
 /*
@@ -44,7 +46,8 @@ int oracle_begin(const struct oracle_question *question, unsigned timeout_ms,
 
 /*
  * Continues it, with a signal or 0, until its next stop or its end.  Checks each file that it is
- * about to map: -EKEYREJECTED when one is not trusted.
+ * about to map: -EKEYREJECTED when one is not trusted.  At the deadline: -ETIMEDOUT, or -EBUSY
+ * where it did not get the CPU time to be judged by.
  */
 int oracle_go_on(struct oracle_run *run, int signal, int *ret_state);
 
