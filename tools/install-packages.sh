@@ -57,6 +57,7 @@ packages() {
 	bench	atop			peer
 	bench	prometheus-process-exporter	peer
 	bench	python3-psutil		peer
+	bench	python3-dbg		names of python3's functions, whose stacks are taken
 	bench	strace			peer
 	bench	linux-perf		peer, and its ping-pong is a load
 	bench	libbpf-tools		peers: offcputime, syscount
@@ -157,4 +158,4 @@ fi
 
 echo "installing: $*"
 $as_root apt-get -qq update
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"
