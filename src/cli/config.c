@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/place.h"
 #include "base/suggest.h"
+#include "cli/help.h"
 
 #define CONFIG_BYTES_MOST (256 * 1024)
 
@@ -216,7 +217,8 @@ void config_print(FILE *out, const struct option *options)
 
 		if (!is_setting(option))
 			continue;
-		fprintf(out, "# %s\n", option->help);
+		fputs("# ", out);
+		help_words(out, option->help, "# ");
 		for (size_t i = 0; option->type == OPTION_LIST && i < list->count; i++)
 			fprintf(out, "%s = %s\n", option->name, list->values[i]);
 		if (option->type != OPTION_LIST) {

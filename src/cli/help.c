@@ -35,18 +35,17 @@ static void append_meaning(struct text *out, const struct option *option)
 		text_append(out, *choice == '|' ? ", " : choice, *choice == '|' ? 2 : 1);
 }
 
-/* Prints words from the help column on, in as many lines as they need. */
-static void print_meaning(FILE *out, const char *words)
+void help_words(FILE *out, const char *words, const char *indent)
 {
-	size_t column = HELP_COLUMN;
+	size_t column = strlen(indent);
 
 	while (*words) {
 		size_t length = strcspn(words, " ");
-		bool begins = column == HELP_COLUMN;
+		bool begins = column == strlen(indent);
 
 		if (!begins && column + 1 + length > HELP_WIDTH) {
-			fprintf(out, "\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
+			fprintf(out, "\n%s", indent);
+			column = strlen(indent);
 			begins = true;
 		}
 		fprintf(out, "%s%.*s", begins ? "" : " ", (int)length, words);
@@ -60,6 +59,7 @@ static void print_option(FILE *out, const struct option *option)
 {
 	CLEANUP(text_free) struct text left = { 0 };
 	CLEANUP(text_free) struct text meaning = { 0 };
+	CLEANUP(text_free) struct text indent = { 0 };
 
 	if (option->letter)
 		text_format(&left, "  -%c, --%s", option->letter, option->name);
@@ -70,7 +70,8 @@ static void print_option(FILE *out, const struct option *option)
 	fprintf(out, "%-*s", HELP_COLUMN, text_string(&left));
 	if (left.length >= HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
-	print_meaning(out, text_string(&meaning));
+	text_format(&indent, "%*s", HELP_COLUMN, "");
+	help_words(out, text_string(&meaning), text_string(&indent));
 }
 
 /* A line "left<TAB>right" of a list, printed somehow. */

@@ -15,6 +15,9 @@ struct command;
 void help_overview(FILE *out, const struct command *const *commands);
 void help_command(FILE *out, const struct command *command);
 
+/* The rest of a line, in as many lines of 80 columns as it needs; `indent` begins each further one. */
+void help_words(FILE *out, const char *words, const char *indent);
+
 void man_overview(FILE *out, const struct command *const *commands);
 void man_command(FILE *out, const struct command *command);
 

@@ -40,12 +40,19 @@ static const char out_of_memory[] = "out of memory";
 static int complain(const char *message)
 {
 	CLEANUP(text_free) struct text sentence = { 0 };
+	struct page page;
 
 	text_append_escaped(&sentence, message, strlen(message));
-	fprintf(stderr, "taskscope: %s\n",
+	page_open(&page, stderr);
+	fprintf(page.out, "taskscope: %s\n",
 		sentence.failed ? out_of_memory : text_string(&sentence));
+	if (page_close(&page) < 0)
+		fprintf(stderr, "taskscope: %s\n", out_of_memory);
 	return EXIT_ERROR;
 }
+
+/* With the indentation, a line of a terminal. */
+#define EXCERPT_COLUMNS 78
 
 /* Prints the part of the user's text that has a mistake, and an arrow below it. */
 static void point_at(const struct error *error)
@@ -56,6 +63,8 @@ static void point_at(const struct error *error)
 
 	if (length == 0 || error->caret > length)
 		return;
+	if (length > EXCERPT_COLUMNS)
+		length = error->caret > EXCERPT_COLUMNS ? error->caret : EXCERPT_COLUMNS;
 	text_append_escaped(&shown, error->excerpt, error->caret);
 	column = text_width(text_string(&shown));
 	text_append_escaped(&shown, error->excerpt + error->caret, length - error->caret);

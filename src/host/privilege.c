@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,11 @@ bool host_has_capability(int capability)
 	if (syscall(SYS_capget, &header, sets) < 0)
 		return false;
 	return sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+bool host_may_get_capability(int capability)
+{
+	return prctl(PR_CAPBSET_READ, capability) == 1;
 }
 
 /* The value of an option in a list such as "rw,hidepid=2,gid=5"; NULL when it is not there. */

@@ -14,6 +14,12 @@ struct host;
 bool host_has_capability(int capability);
 
 /*
+ * Whether a file can give us a capability, which a container may rule out.  A file that would give
+ * one beyond that cannot be executed.
+ */
+bool host_may_get_capability(int capability);
+
+/*
  * Whether this proc mount hides other users' processes from us (hidepid).  False for a recorded
  * tree, and when we cannot find out.
  */

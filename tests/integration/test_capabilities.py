@@ -17,7 +17,8 @@ NOBODY = 65534
 PLAIN = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 GIVEN = [*PLAIN, "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon",
          "--bounding-set=-all,+bpf,+perfmon"]
-NUMBERS = {"cap_perfmon": kernel.CAP_PERFMON, "cap_bpf": kernel.CAP_BPF}
+NUMBERS = {"cap_perfmon": kernel.CAP_PERFMON, "cap_bpf": kernel.CAP_BPF, "cap_dac_read_search": 2,
+           "cap_sys_ptrace": 19, "cap_sys_resource": 24}
 
 
 def give(path, names):
@@ -123,6 +124,26 @@ class Capabilities(support.TestCase):
         for name in ("task_iterator", "bpf"):
             self.assertEqual((before[name]["state"], after[name]["state"]), ("unavailable", "ok"), after[name])
         self.assert_follows(PLAIN)
+
+    def changes(self):
+        status, out, err = self.as_user(PLAIN, "doctor", "--json")
+        self.assertEqual(status, 0, err)
+        return json.loads(out)["changes"]
+
+    def test_the_change_that_doctor_ranks_first_brings_what_it_says(self):
+        """It is a command that can be copied; once it was run, the change is no longer asked for."""
+        first = self.changes()[0]
+        names, path = re.fullmatch("sudo setcap ([a-z_,]+)[+]ep (.+)", first["command"]).groups()
+        self.assertEqual(len(first["features"]), 4)
+        self.assertGreater(first["metrics"], 0)
+        _, before, _ = self.as_user(PLAIN, "doctor")
+        self.assertIn("or run it with sudo", " ".join(before.split()))
+        give(path, names)
+        self.assertNotIn("setcap", json.dumps(self.changes()))
+        _, after, _ = self.as_user(PLAIN, "doctor")
+        measured = [int(re.search(r"(\d+) of \d+ metrics", text)[1]) for text in (before, after)]
+        self.assertGreater(measured[1], measured[0])
+        self.assertIn("by bpf, with stacks", after)
 
 
 if __name__ == "__main__":

@@ -217,6 +217,48 @@ class Doctor(unittest.TestCase):
             self.assertFalse(tracer["usable"])
             self.assertTrue(tracer["reason"])
 
+    def brief(self, prefix=()):
+        done = subprocess.run([*prefix, self.public_taskscope(), "doctor"], check=True, capture_output=True,
+                              timeout=support.HANG, env={**os.environ, "COLUMNS": "80"})
+        lines = done.stdout.decode().splitlines()
+        self.assertLessEqual(len(lines), 23, lines)  # and the prompt
+        self.assertLessEqual(max(map(len, lines)), 80, lines)
+        return " ".join(done.stdout.decode().split())
+
+    def test_it_fits_on_a_screen(self):
+        text = self.brief()
+        self.assertRegex(text, r"^taskscope works here: \d+ of \d+ metrics of \d+ processes")
+        self.assertIn("doctor -v", text)
+        document = json.loads(self.doctor("--format", "json"))
+        self.assertEqual(text.count(": this adds "), min(3, len(document["changes"])))
+        for change in document["changes"][:3]:
+            self.assertIn(change["command"], text.replace(" \\ ", " "))
+
+    @unittest.skipUnless(support.is_root(), "needs root to become another user")
+    def test_a_plain_user_is_told_what_would_add_most(self):
+        text = self.brief(UNPRIVILEGED)
+        self.assertIn("1. taskscope lacks capabilities: this adds ", text)
+        self.assertIn("sudo setcap ", text)
+
+    def test_changes_are_ranked_by_what_they_add(self):
+        for change in json.loads(self.doctor("--format", "json"))["changes"]:
+            self.assertGreater(change["metrics"] + len(change["features"]), 0, change)
+            self.assertTrue(change["command"] and change["why"], change)
+        adds = [change["metrics"] + len(change["features"])
+                for change in json.loads(self.doctor("--format", "json"))["changes"]]
+        self.assertEqual(adds, sorted(adds, reverse=True))
+        self.assertEqual(json.loads(self.doctor("--root", ROOT, "--format", "json"))["changes"], [])
+
+    def test_what_is_denied_although_we_may_is_said_in_plain_words(self):
+        """A refusal of a source whose capability we have."""
+        sentence = "although taskscope has the capability"
+        document = json.loads(self.doctor("--format", "json"))
+        denied = [source for source in document["sources"] if sentence in (source["needs"] or "")]
+        self.assertEqual(bool(denied), sentence in self.brief())
+        for source in denied:
+            self.assertTrue(source["needs"].startswith("denied by a security module"), source)
+        self.assertNotIn("needs: denied", self.doctor())
+
     def test_a_recording_that_is_not_there_is_said(self):
         status, out, err = support.run("doctor", "--root", self.scratch / "none")
         self.assertEqual((status, out), (2, ""))

@@ -48,11 +48,18 @@ static bool lacks_best(const struct findings *findings, size_t feature)
 	return attempts->list[0].state == SOURCE_UNAVAILABLE;
 }
 
+/* Whether it can be given: to a file for a plain user, to a container for root. */
+static bool is_lacking(int capability)
+{
+	return !host_has_capability(capability) &&
+	       (geteuid() == 0 || host_may_get_capability(capability));
+}
+
 /* Whether the reason names a capability that we lack, or what only those allow to read. */
 static bool is_for_lack_of_capability(const char *reason)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
-		if (!host_has_capability(capabilities[i].number) &&
+		if (is_lacking(capabilities[i].number) &&
 		    strstr(reason, capabilities[i].name))
 			return true;
 	for (size_t i = 0; i < ARRAY_SIZE(iterator_reasons); i++)
@@ -98,7 +105,7 @@ static void add_capabilities(const struct findings *findings, struct changes *ch
 	CLEANUP(text_free) struct text names = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
-		if (!host_has_capability(capabilities[i].number))
+		if (is_lacking(capabilities[i].number))
 			text_format(&names, geteuid() == 0 ? " --cap-add=%s" : ",%s",
 				    geteuid() == 0 ? capabilities[i].name :
 						     capabilities[i].file_name);

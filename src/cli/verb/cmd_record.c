@@ -16,6 +16,7 @@
 #include "cli/args/threshold_args.h"
 #include "record/record_paths.h"
 #include "record/recorder.h"
+#include "render/page.h"
 
 #define DAY_NS (86400 * NS_PER_SECOND)
 #define INTERVAL_LEAST_NS (100 * NS_PER_MS)
@@ -74,8 +75,13 @@ static const struct option options[] = {
 
 static void say(const char *sentence)
 {
-	if (!args.quiet)
-		fprintf(stderr, "taskscope: %s\n", sentence);
+	struct page page;
+
+	if (args.quiet)
+		return;
+	page_open(&page, stderr);
+	fprintf(page.out, "taskscope: %s\n", sentence);
+	(void)page_close(&page);
 }
 
 /* Where two flags exclude each other, the one on the command line wins over the one in the file. */

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "cli/args/store_args.h"
 #include "cli/command.h"
 #include "model/snapshot/snapshot.h"
+#include "render/page.h"
 #include "store/history/history.h"
 #include "store/recording.h"
 
@@ -23,10 +26,25 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/* Each line as it is found: checking a large recording takes a while. */
 static void print_fault(void *context, const char *sentence)
 {
+	struct page page;
+
 	(void)context;
-	printf("%s\n", sentence);
+	page_open(&page, stdout);
+	fprintf(page.out, "%s\n", sentence);
+	if (page_close(&page) < 0)
+		memory_note_missing();
+}
+
+static void print_right(const char *path)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	text_format(&line, "%s is complete and right",
+		    strcmp(path, "-") == 0 ? "standard input" : path);
+	print_fault(NULL, text_string(&line));
 }
 
 static int check_recording(const char *path, struct error *error)
@@ -39,17 +57,19 @@ static int check_recording(const char *path, struct error *error)
 				 "saves the rest",
 				 path, faults, path);
 	if (faults == 0)
-		printf("%s is complete and right\n", path);
+		print_right(path);
 	return faults;
 }
 
 static int repair_recording(const char *path, struct error *error)
 {
+	CLEANUP(text_free) struct text line = { 0 };
 	int left_out = history_repair(path, args.repair, print_fault, NULL, error);
 
+	text_format(&line, "%s has all that can be read of %s; %d rows or ticks were left out",
+		    args.repair, path, left_out);
 	if (left_out >= 0)
-		printf("%s has all that can be read of %s; %d rows or ticks were left out\n",
-		       args.repair, path, left_out);
+		print_fault(NULL, text_string(&line));
 	return left_out < 0 ? left_out : 0;
 }
 
@@ -60,8 +80,7 @@ static int check_file(const char *path, struct error *error)
 	int status = recording_read(path, &snapshot, error);
 
 	if (status == 0)
-		printf("%s is complete and right\n",
-		       strcmp(path, "-") == 0 ? "standard input" : path);
+		print_right(path);
 	return status;
 }
 

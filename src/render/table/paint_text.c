@@ -270,6 +270,22 @@ static size_t fitting(struct sheet *sheet, size_t from, size_t available)
 	return to;
 }
 
+/* Names that were cut have the room that the others of their part leave. */
+static void widen_names(struct sheet *sheet, const struct stretch *part, size_t available)
+{
+	size_t total = sheet->widths[0];
+
+	for (size_t i = part->from; i < part->to; i++)
+		total += sheet->widths[i] ? sheet->widths[i] + GAP : 0;
+	for (size_t i = part->from; i < part->to && total < available; i++) {
+		size_t lacking = sheet->widths[i] ? sheet->whole[i] - sheet->widths[i] : 0;
+		size_t more = lacking < available - total ? lacking : available - total;
+
+		sheet->widths[i] += more;
+		total += more;
+	}
+}
+
 static void append_folded(struct sheet *sheet, size_t available, bool is_terminal)
 {
 	size_t narrow = available / 3 > NARROWEST_NAME ? available / 3 : NARROWEST_NAME;
@@ -282,6 +298,7 @@ static void append_folded(struct sheet *sheet, size_t available, bool is_termina
 	while (part.to < sheet->table->columns.count) {
 		text_append_string(&sheet->out, part.to > 1 ? "\n" : "");
 		part = (struct stretch){ part.to, fitting(sheet, part.to, available) };
+		widen_names(sheet, &part, available);
 		append_part(sheet, &part);
 	}
 }
