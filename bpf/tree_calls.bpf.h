@@ -121,12 +121,14 @@ static __always_inline void highest_bit_step(__u64 *value, __u32 *ret, __u32 bit
 	*ret += shift;
 }
 
-/* The number of the bucket of SYSCALL_BUCKETS for a time. */
+/* The number of the bucket of SYSCALL_BUCKETS for a time.  Most calls are so short that they are in the first two. */
 static __always_inline __u32 bucket_of(__u64 ns)
 {
 	__u64 value = ns >> 6;
 	__u32 bucket = 0;
 
+	if (value < 4)
+		return value >> 1;
 	if (value >> 31)
 		return TREE_CALL_BUCKETS - 1;
 	highest_bit_step(&value, &bucket, 16);
