@@ -4,7 +4,7 @@
 
 A case is a line of CASES, run on every root below tests/data/roots; every run below tests/data/runs is
 reported.  TASKSCOPE_ACCEPT=1 writes what comes out as what is expected: read the difference before you
-commit it.  The README's tour is run as well: what it shows must be what comes out.
+commit it.  Examples in the README and in docs are run as well: what they show must be what comes out.
 """
 import difflib
 import os
@@ -240,19 +240,20 @@ def without_size(output):
 
 
 def tour(folder):
-    """The commands of the README that need nothing but taskscope, with what it says they print."""
-    path = HERE.parent.parent / "README.md"
-    readme = path.read_text()
+    """The commands in the README and docs that need nothing but taskscope, with what these say they print."""
     os.symlink(HERE.parent, os.path.join(folder, "tests"))
-    for words, expected in re.findall(r"```\n\$ taskscope ([^\n|]*)\n(.*?)```", readme, re.S):
-        if "\n..." in "\n" + expected:  # a part of an output that depends on the host
-            continue
-        done = subprocess.run([TASKSCOPE, *shlex.split(words)], capture_output=True, cwd=folder)
-        got = without_size(done.stdout + done.stderr)
-        if ACCEPT and got != without_size(expected.encode()):
-            path.write_text(path.read_text().replace(expected, got.decode()))
-            continue
-        yield "README: " + words, difference("README.md", without_size(expected.encode()), got)
+    project = HERE.parent.parent
+    for path in [project / "README.md", *sorted(project.glob("docs/*.md"))]:
+        for words, expected in re.findall(r"```\n\$ taskscope ([^\n|;]*)\n(.*?)```", path.read_text(), re.S):
+            # A part of an output, or a process, depends on the host.
+            if "\n..." in "\n" + expected or re.search(r"-p \d", words):
+                continue
+            done = subprocess.run([TASKSCOPE, *shlex.split(words)], capture_output=True, cwd=folder)
+            got = without_size(done.stdout + done.stderr)
+            if ACCEPT and got != without_size(expected.encode()):
+                path.write_text(path.read_text().replace(expected, got.decode()))
+                continue
+            yield f"{path.name}: {words}", difference(path.name, without_size(expected.encode()), got)
 
 
 def cases(folder):
