@@ -330,7 +330,7 @@ static int measure_children(struct row_maker *maker, double *total)
 	struct compared_group *groups = maker->comparison->groups.data;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids) && maker->layout->is_interval; i++) {
-		if (compare_work_fold(&maker->work, &metrics[ids[i]]) < 0)
+		if (compare_work_fold_changes(&maker->work, &metrics[ids[i]]) < 0)
 			return -ENOMEM;
 		for (size_t group = 0; group < maker->layout->group_count; group++)
 			if (maker->work.changes[group] > 0)
@@ -349,10 +349,12 @@ int compare_measure(const struct compare_layout *layout, struct rank_scale *scal
 
 	for (int i = RESOURCE_NONE + 1; i < RESOURCE_COUNT && status == 0; i++) {
 		enum metric_id id = resource_metrics[i];
+		bool is_size = id == METRIC_run_time_ns || id == METRIC_rss_bytes;
 
-		status = compare_work_fold(&maker.work, &metrics[id]);
+		status = is_size ? compare_work_fold(&maker.work, &metrics[id]) :
+				   compare_work_fold_changes(&maker.work, &metrics[id]);
 		scale->moved[i] = maker.work.total;
-		if (status == 0 && (id == METRIC_run_time_ns || id == METRIC_rss_bytes))
+		if (status == 0 && is_size)
 			size_groups(&maker, id);
 	}
 	if (status == 0)

@@ -176,17 +176,18 @@ static int fold_derived(struct compare_work *work)
 	return 0;
 }
 
-static void fold_stored(struct compare_work *work)
+/* The change of a counter in an interval is known without the sides. */
+static void fold_stored(struct compare_work *work, bool changes_only)
 {
 	const struct compare_layout *layout = work->layout;
 
-	for (size_t run = 0; run < layout->run_count; run++) {
+	work->has_moves =
+		layout->before_of[work->metric->scope] && work->metric->kind == KIND_COUNTER;
+	for (size_t run = 0; run < layout->run_count && !(work->has_moves && changes_only); run++) {
 		fold_cells(work, work->runs[run], run, work->metric);
 		if (work->is_rate)
 			make_rates(work, run);
 	}
-	work->has_moves =
-		layout->before_of[work->metric->scope] && work->metric->kind == KIND_COUNTER;
 	if (work->has_moves)
 		fold_moves(work, work->metric, &work->sums);
 }
@@ -254,7 +255,7 @@ void compare_work_begin(struct compare_work *work, const struct metric *metric)
 	work->total = 0;
 }
 
-int compare_work_fold(struct compare_work *work, const struct metric *metric)
+static int fold(struct compare_work *work, const struct metric *metric, bool changes_only)
 {
 	int status = 0;
 
@@ -262,7 +263,7 @@ int compare_work_fold(struct compare_work *work, const struct metric *metric)
 	if (metric->kind == KIND_DERIVED)
 		status = fold_derived(work);
 	else
-		fold_stored(work);
+		fold_stored(work, changes_only);
 	if (status < 0)
 		return status;
 	for (int side = 0; side < SIDES; side++) {
@@ -274,4 +275,14 @@ int compare_work_fold(struct compare_work *work, const struct metric *metric)
 	}
 	compare_work_find_changes(work);
 	return 0;
+}
+
+int compare_work_fold(struct compare_work *work, const struct metric *metric)
+{
+	return fold(work, metric, false);
+}
+
+int compare_work_fold_changes(struct compare_work *work, const struct metric *metric)
+{
+	return fold(work, metric, true);
 }

@@ -60,6 +60,9 @@ void compare_work_begin(struct compare_work *work, const struct metric *metric);
 /* Takes a metric that is compare_is_number(), and folds it.  0 or -ENOMEM. */
 int compare_work_fold(struct compare_work *work, const struct metric *metric);
 
+/* The same, but of a counter in an interval only the changes: its sides must not be looked at. */
+int compare_work_fold_changes(struct compare_work *work, const struct metric *metric);
+
 /* Puts the values of a side's runs into work->values.  Returns how many runs have one. */
 size_t compare_work_gather(const struct compare_work *work, int side, size_t group);
 

@@ -141,7 +141,8 @@ static int find_movers(struct digester *digester, const struct digest_rule *rule
 							    &metrics[metric->formula.inputs[0]] :
 							    metric))
 		return 0;
-	if (compare_work_fold(&digester->work, metric) < 0)
+	/* What was done in between is all that is said of counters then. */
+	if (compare_work_fold_changes(&digester->work, metric) < 0)
 		return -ENOMEM;
 	for (size_t group = 0; group < digester->layout->group_count; group++) {
 		const struct compared_group *of = &base->groups.data[group];
