@@ -156,6 +156,7 @@ static const struct {
 	{ "ms",  1e6,             1,   UNIT_NS },
 	{ "s",   1e9,             1,   UNIT_NS },
 	{ "m",   60e9,            1,   UNIT_NS },
+	{ "min", 60e9,            1,   UNIT_NS },
 	{ "h",   3600e9,          1,   UNIT_NS },
 	{ "d",   86400e9,         1,   UNIT_NS },
 	{ "B",   1,               1,   UNIT_BYTES },

@@ -142,6 +142,7 @@ static void amounts_are_read_with_their_units_and_rounded_once(void **state)
 	assert_amount("250ms", UNIT_NS, 250000000);
 	assert_amount("1.1s", UNIT_NS, 1100000000);
 	assert_amount("2m", UNIT_NS, 120e9);
+	assert_amount("2min", UNIT_NS, 120e9);
 	assert_amount("1h", UNIT_NS, 3600e9);
 	assert_amount("10MiB", UNIT_BYTES, 10 << 20);
 	assert_amount("7B", UNIT_BYTES, 7);
