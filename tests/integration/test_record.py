@@ -235,8 +235,20 @@ class Reading(Case):
         out = self.read("latest", "--store", recorder.store)
         self.assertIn("ago", out)
         self.refuse("latest", "--socket", recorder.socket, says="no recorder")
+        self.assertIn("ago", self.read("latest", "--socket", recorder.socket, "--store", recorder.store))
+        for words in ([], ["--socket", recorder.socket]):
+            status, out, err = support.run("stream", "--store", recorder.store, *words)
+            self.assertEqual(status, 0, err)
+            self.assertIn("processes", json.loads(out))
+            self.assertRegex(err, r"newest tick of the store, \d.* old")
         self.refuse("events", "--store", self.path("none.db"), says="none.db")
         self.refuse("events", "--store", recorder.store, "--kind", "exlt", says="exit")
+
+    def test_a_socket_comes_before_a_store(self):
+        with Recorder(self, "-i", "200ms") as recorder:
+            recorder.next_tick()
+            self.refuse("latest", "--store", self.path("none.db"), says="none.db")
+            self.assertIn("ago", self.read("latest", "--socket", recorder.socket, "--store", self.path("none.db")))
 
     def test_a_reader_who_has_seen_enough_is_no_error(self):
         with Recorder(self, "-i", "200ms") as recorder:

@@ -228,9 +228,9 @@ int verb_latest(char **words, int count, struct error *error)
 
 	(void)words;
 	(void)count;
-	if (!args.store.store)
+	if (!args.store.store || args.socket)
 		status = latest_from_recorder(args.socket, &document, error);
-	if ((status == -ENOENT || status == -ECONNREFUSED) && !args.socket)
+	if ((status == -ENOENT || status == -ECONNREFUSED) && (args.store.store || !args.socket))
 		status = latest_from_store(&args.store, &document, error);
 	else if (status == -ENOENT || status == -ECONNREFUSED)
 		error_set(error, status, "no recorder listens at '%s'", args.socket);

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -173,7 +175,25 @@ static int print_lines(struct client *client, struct error *error)
 	return status == -ENODATA ? error_set(error, status, "the recorder ended") : status;
 }
 
-static int print_latest(const char *remark, struct error *error)
+/* How old the newest tick is; the document is ours. */
+static void say_age(const char *document)
+{
+	CLEANUP(text_free) struct text age = { 0 };
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME), then_ns = 0;
+	json_t *root = NULL;
+	json_error_t why;
+
+	if (json_parse(document, strcspn(document, "\n"), 0, &root, &why) == 0)
+		then_ns = (uint64_t)json_integer_value(
+			json_object_get(json_object_get(root, "host"), "ts_ns"));
+	json_decref(root);
+	unit_format(&age, UNIT_NS, now_ns > then_ns ? now_ns - then_ns : 0);
+	fprintf(stderr,
+		"taskscope: no recorder answers: this is the newest tick of the store, %s old\n",
+		text_string(&age));
+}
+
+static int print_latest(struct error *error)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 	CLEANUP(free_pointer) char *document = NULL;
@@ -181,7 +201,7 @@ static int print_latest(const char *remark, struct error *error)
 
 	if (status < 0)
 		return status;
-	fputs(remark, stderr);
+	say_age(document);
 	begin_table(&table);
 	return print_line(&table, document, strcspn(document, "\n"), error);
 }
@@ -195,13 +215,11 @@ int verb_stream(char **words, int count, struct error *error)
 	(void)words;
 	(void)count;
 	if (args.store.store && !args.socket)
-		return print_latest("", error);
+		return print_latest(error);
 	if (status == 0)
 		status = client_open(&client, args.socket ? args.socket : path, error);
-	if ((status == -ENOENT || status == -ECONNREFUSED) && !args.socket)
-		return print_latest("taskscope: no recorder runs; this is the newest tick of the "
-				    "store\n",
-				    error);
+	if ((status == -ENOENT || status == -ECONNREFUSED) && (args.store.store || !args.socket))
+		return print_latest(error);
 	if (status == -ENOENT || status == -ECONNREFUSED)
 		return error_set(error, status, "no recorder listens at '%s'", args.socket);
 	if (status == 0)
@@ -217,7 +235,8 @@ const struct command command_stream = {
 		"Prints a line of JSON for each sample of the host, event and anomaly that the\n"
 		"running recorder sees, until Ctrl-C; `kind` says which it is. --format has lines\n"
 		"for people, too. A reader that is too slow is disconnected. Where no recorder\n"
-		"runs, or with --store, it prints the newest tick of the store.",
+		"runs, or with --store alone, it prints the newest tick of the store, and how old\n"
+		"it is.",
 	.examples = "taskscope stream | jq 'select(.kind == \"oom\")'\tonly OOM kills",
 	.options = options,
 	.words_max = 0,
