@@ -319,12 +319,15 @@ int sheet_layout_group(struct sheet_layout *layout, uint32_t key, struct compari
 	return 0;
 }
 
+/* What the snapshot says of a source; it lists all that its version of taskscope had. */
 static const char *source_reason(const struct snapshot *snapshot, const char *name)
 {
 	for (size_t i = 0; i < snapshot->source_count; i++)
 		if (strcmp(snapshot->sources[i].name, name) == 0)
 			return snapshot->sources[i].reason;
-	return NULL;
+	return snapshot_is_run(snapshot) ?
+		       NULL :
+		       "the file does not have it: it is of an older version or another tool";
 }
 
 const char *sheet_layout_reason(const struct sheet_layout *layout, const struct metric *metric,
