@@ -112,6 +112,49 @@ const struct column *sheet_find(const struct sheet *sheet, const char *name)
 	return number && number <= sheet->columns.count ? &sheet->columns.data[number - 1] : NULL;
 }
 
+static void move_cell(struct column *column, size_t from, size_t to)
+{
+	if (!column->values)
+		return;
+	column->values[to] = column->values[from];
+	column->states[to] = column->states[from];
+}
+
+/* Empties the rows behind the last one, and says of columns without cells why they have none. */
+static int end_columns(struct sheet *sheet, size_t rows_before, const char *reason)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
+		struct column *column = &sheet->columns.data[i];
+
+		if (column->values)
+			memset(column->states + sheet->row_count, CELL_ABSENT,
+			       rows_before - sheet->row_count);
+		if (!column->absent && !column_measured(column, sheet->row_count))
+			status = column_set_absent(column, &sheet->arena, reason);
+	}
+	return status;
+}
+
+int sheet_move(struct sheet *sheet, const uint32_t *new_keys, const char *reason)
+{
+	size_t rows = sheet->row_count, kept = 0;
+
+	for (size_t row = 0; row < rows; row++) {
+		uint32_t key = new_keys[sheet->keys[row]];
+
+		if (key == SHEET_KEY_GONE)
+			continue;
+		sheet->keys[kept] = key;
+		for (size_t i = 0; kept < row && i < sheet->columns.count; i++)
+			move_cell(&sheet->columns.data[i], row, kept);
+		kept++;
+	}
+	sheet->row_count = kept;
+	return kept < rows ? end_columns(sheet, rows, reason) : 0;
+}
+
 /* Words of a name that are compared one by one; the last level holds all words that are left. */
 #define LEVELS 4
 

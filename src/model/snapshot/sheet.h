@@ -53,6 +53,15 @@ int sheet_set_origin(struct sheet *sheet, const char *name, const char *origin);
 /* The column of that name, or NULL. */
 const struct column *sheet_find(const struct sheet *sheet, const char *name);
 
+/* In a table of new keys: the row is dropped. */
+#define SHEET_KEY_GONE UINT32_MAX
+
+/*
+ * Gives each row the key new_keys[its key], or drops it.  The reason is that of columns that lose all
+ * their cells by that.  0 or -ENOMEM.
+ */
+int sheet_move(struct sheet *sheet, const uint32_t *new_keys, const char *reason);
+
 /*
  * Sorts the columns: files in the order of readings.def, and the keys of a file in the order in
  * which they were found.  A collector's last step.  0 or -ENOMEM.

@@ -8,9 +8,6 @@
 
 #include "base/cleanup.h"
 
-/* In a table of new row numbers: the row was dropped. */
-#define ROW_GONE UINT32_MAX
-
 /* The rows of one scope that are kept, in their new order. */
 struct row_order {
 	uint32_t *rows;
@@ -63,13 +60,6 @@ static int move_cells(struct snapshot *snapshot, enum metric_scope scope,
 	return 0;
 }
 
-/* Updates the keys of sheet rows that refer to rows that moved. */
-static void move_keys(struct sheet *sheet, const uint32_t *new_row)
-{
-	for (size_t row = 0; row < sheet->row_count; row++)
-		sheet->keys[row] = new_row[sheet->keys[row]];
-}
-
 static int index_processes(struct snapshot *snapshot)
 {
 	int status = 0;
@@ -83,10 +73,12 @@ static int index_processes(struct snapshot *snapshot)
 
 static void number_rows(const struct row_order *order, uint32_t *new_row, size_t rows)
 {
-	memset(new_row, 0xff, rows * sizeof(*new_row)); /* ROW_GONE */
+	memset(new_row, 0xff, rows * sizeof(*new_row)); /* SHEET_KEY_GONE */
 	for (uint32_t i = 0; i < order->count; i++)
 		new_row[order->rows[i]] = i;
 }
+
+static const char only_left_out[] = "only processes that were left out have it";
 
 /* Moves the rows of a scope, with their cells and what sheets say about them. */
 static int move_rows(struct snapshot *snapshot, enum metric_scope scope,
@@ -108,8 +100,10 @@ static int move_rows(struct snapshot *snapshot, enum metric_scope scope,
 		memcpy(moved + i * size, old + order->rows[i] * size, size);
 	*table = moved;
 	moved = old;
-	move_keys(&snapshot->sheets[is_task ? SHEET_RUN_THREADS : SHEET_RUN_PROCESSES], new_row);
 	*count = order->count;
+	if (sheet_move(&snapshot->sheets[is_task ? SHEET_RUN_THREADS : SHEET_RUN_PROCESSES],
+		       new_row, only_left_out) < 0)
+		return -ENOMEM;
 	if (is_task)
 		return 0;
 	for (size_t row = 0; row < snapshot->task_count; row++)
@@ -130,60 +124,19 @@ static int keep_rows(struct snapshot *snapshot, enum metric_scope scope, const u
 	return move_rows(snapshot, scope, &order);
 }
 
-static void column_move_cell(struct column *column, size_t from, size_t to)
-{
-	if (!column->values)
-		return;
-	column->values[to] = column->values[from];
-	column->states[to] = column->states[from];
-}
-
-/* Says of columns that lost all their cells why they have none. */
-static int explain_empty(struct sheet *sheet)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < sheet->columns.count && status == 0; i++) {
-		struct column *column = &sheet->columns.data[i];
-
-		if (!column->absent && !column_measured(column, sheet->row_count))
-			status = column_set_absent(column, &sheet->arena,
-						   "only processes that were left out have it");
-	}
-	return status;
-}
-
-/* How many of the rows before this one are kept. */
-static uint32_t rows_before(const uint8_t *keep, uint32_t row)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < row; i++)
-		count += keep[i];
-	return count;
-}
-
 /* Drops the readings of processes that are not kept. */
 static int keep_readings(struct snapshot *snapshot, const uint8_t *keep)
 {
-	struct sheet *sheet = &snapshot->sheets[SHEET_PROCESSES];
-	size_t kept = 0;
+	size_t rows = snapshot->process_count;
+	CLEANUP(free_pointer) uint32_t *new_row = malloc(rows * sizeof(*new_row) + 1);
+	uint32_t kept = 0;
 
+	if (!new_row)
+		return -ENOMEM;
+	for (size_t row = 0; row < rows; row++)
+		new_row[row] = keep[row] ? kept++ : SHEET_KEY_GONE;
 	number_map_clear(&snapshot->process_rows);
-	for (size_t row = 0; row < sheet->row_count; row++) {
-		if (!keep[sheet->keys[row]])
-			continue;
-		sheet->keys[kept] = rows_before(keep, sheet->keys[row]);
-		for (size_t i = 0; i < sheet->columns.count; i++)
-			column_move_cell(&sheet->columns.data[i], row, kept);
-		kept++;
-	}
-	for (size_t i = 0; i < sheet->columns.count; i++)
-		if (sheet->columns.data[i].values)
-			memset(sheet->columns.data[i].states + kept, CELL_ABSENT,
-			       sheet->row_count - kept);
-	sheet->row_count = kept;
-	return explain_empty(sheet);
+	return sheet_move(&snapshot->sheets[SHEET_PROCESSES], new_row, only_left_out);
 }
 
 static void find_first_tasks(struct snapshot *snapshot)
