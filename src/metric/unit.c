@@ -145,7 +145,7 @@ void unit_format_share(struct text *out, double share)
 	}
 }
 
-static const struct {
+static const struct written_unit {
 	const char *suffix;
 	double times, over;
 	enum metric_unit unit;
@@ -169,6 +169,13 @@ static const struct {
 	{ "G",   1e9,             1,   UNIT_COUNT },
 	{ "%",   1,               100, UNIT_RATIO },
 	{ "",    1,               1,   UNIT_LEVEL },
+	/* clang-format on */
+}, short_sizes[] = {
+	/* clang-format off */
+	{ "K",   1024.0,          1,   UNIT_BYTES },
+	{ "M",   1048576.0,       1,   UNIT_BYTES },
+	{ "G",   1073741824.0,    1,   UNIT_BYTES },
+	{ "T",   1099511627776.0, 1,   UNIT_BYTES },
 	/* clang-format on */
 };
 
@@ -204,25 +211,55 @@ static bool scan_decimal(const char **cursor, double *ret_digits, double *ret_di
 	return isfinite(digits) && isfinite(divisor);
 }
 
-bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit)
+/* What follows the digits: the first of the units that the text continues with. */
+static bool scan_unit(const struct written_unit *units, size_t count, const char **cursor,
+		      double *ret, enum metric_unit *ret_unit)
 {
 	const char *at = *cursor;
 	double digits, divisor;
 
 	if (!scan_decimal(&at, &digits, &divisor))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(written_units); i++) {
-		size_t length = strlen(written_units[i].suffix);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(units[i].suffix);
 
-		if (strncmp(at, written_units[i].suffix, length) != 0 || is_word_byte(at[length]))
+		if (strncmp(at, units[i].suffix, length) != 0 || is_word_byte(at[length]))
 			continue;
 		*cursor = at + length;
 		/* Rounded once, at the end: 1.1 s is exactly 1100000000 ns. */
-		*ret = digits * written_units[i].times / (divisor * written_units[i].over);
-		*ret_unit = written_units[i].unit;
+		*ret = digits * units[i].times / (divisor * units[i].over);
+		*ret_unit = units[i].unit;
 		return true;
 	}
 	return false;
+}
+
+bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit)
+{
+	return scan_unit(written_units, ARRAY_SIZE(written_units), cursor, ret, ret_unit);
+}
+
+enum amount_scan unit_scan_amount(const char **cursor, enum metric_unit unit, double *ret)
+{
+	enum metric_unit written;
+
+	if (unit == UNIT_BYTES &&
+	    scan_unit(short_sizes, ARRAY_SIZE(short_sizes), cursor, ret, &written))
+		return AMOUNT_FITS;
+	if (!unit_scan(cursor, ret, &written))
+		return AMOUNT_NONE;
+	switch (written) {
+	case UNIT_RATIO:
+		return AMOUNT_SHARE;
+	case UNIT_LEVEL:
+		*ret *= unit == UNIT_CENTIPERCENT ? 100 : 1;
+		return AMOUNT_FITS;
+	case UNIT_NS:
+		*ret /= unit == UNIT_US ? 1000 : 1;
+		return unit == UNIT_NS || unit == UNIT_US ? AMOUNT_FITS : AMOUNT_OTHER;
+	default:
+		return unit == written ? AMOUNT_FITS : AMOUNT_OTHER;
+	}
 }
 
 struct unit_scale unit_scale_for(enum metric_unit unit, double magnitude)

@@ -32,6 +32,20 @@ void unit_format_share(struct text *out, double share);
  */
 bool unit_scan(const char **cursor, double *ret, enum metric_unit *ret_unit);
 
+enum amount_scan {
+	AMOUNT_NONE,  /* there is no amount */
+	AMOUNT_OTHER, /* it is of something else: seconds of bytes */
+	AMOUNT_FITS,
+	AMOUNT_SHARE, /* it was written in percent, and is a share of one: 20% is 0.2 */
+};
+
+/*
+ * The same for a value of this unit, and converted to it.  A plain number is in it already, except
+ * shares in hundredths of a percent, which are written in percent.  K M G T of bytes are KiB MiB GiB
+ * TiB.  Moves the cursor unless there is no amount.
+ */
+enum amount_scan unit_scan_amount(const char **cursor, enum metric_unit unit, double *ret);
+
 /* One unit for several numbers in a row or column: the unit that fits the largest of them. */
 struct unit_scale {
 	double size;	    /* in the base unit; 1: whole numbers are exact */

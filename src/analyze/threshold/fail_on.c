@@ -13,19 +13,7 @@
 #include "metric/unit.h"
 
 #define EXPRESSION_MAX 2048 /* bytes */
-#define BLANKS " \t"
 #define OPERATORS "> < >= <="
-
-/* Longer operators come before their own prefixes. */
-static const struct {
-	const char *text;
-	enum fail_relation relation;
-} relations[] = {
-	{ ">=", FAIL_AT_LEAST },
-	{ "<=", FAIL_AT_MOST },
-	{ ">", FAIL_ABOVE },
-	{ "<", FAIL_BELOW },
-};
 
 struct parser {
 	struct fail_on *fail_on;
@@ -52,7 +40,7 @@ static const char *copy(struct parser *parser, const char *start, size_t length)
 
 static void skip_blanks(struct parser *parser)
 {
-	parser->at += strspn(parser->at, BLANKS);
+	parser->at += strspn(parser->at, TERM_BLANKS);
 }
 
 static int unknown_axis(struct parser *parser, size_t length)
@@ -83,55 +71,6 @@ static int parse_axis(struct parser *parser, size_t length)
 	return 0;
 }
 
-/* A glob as it is written: between quotes of either kind, or up to a blank. */
-struct written {
-	const char *start, *end; /* without the quotes */
-	char quote;		 /* '\0' for none */
-};
-
-/* A backslash is an escape only before the quote; elsewhere it is a backslash, as in \x2d. */
-static bool is_escape(const struct written *written, const char *at)
-{
-	return written->quote && at[0] == '\\' && at[1] == written->quote;
-}
-
-static struct written written_glob(const char *at)
-{
-	struct written written = { .quote = *at == '\'' || *at == '"' ? *at : '\0' };
-
-	written.start = at + (written.quote != '\0');
-	written.end = written.start;
-	if (!written.quote) {
-		written.end += strcspn(at, BLANKS);
-		return written;
-	}
-	while (*written.end && *written.end != written.quote)
-		written.end += is_escape(&written, written.end) ? 2 : 1;
-	return written;
-}
-
-/* Where a byte of the glob is in the text. */
-static const char *written_at(const struct written *written, size_t position)
-{
-	const char *at = written->start;
-
-	for (; position > 0; position--)
-		at += is_escape(written, at) ? 2 : 1;
-	return at;
-}
-
-static const char *copy_glob(struct parser *parser, const struct written *written)
-{
-	char glob[EXPRESSION_MAX];
-	size_t length = 0;
-
-	for (const char *at = written->start; at < written->end; at++) {
-		at += is_escape(written, at);
-		glob[length++] = *at;
-	}
-	return copy(parser, glob, length);
-}
-
 static int check_glob(struct parser *parser, const struct written *written)
 {
 	CLEANUP(glob_free_pointer) struct glob *glob = NULL;
@@ -151,17 +90,17 @@ static bool has_placeholder(const char *glob)
 
 static int parse_glob(struct parser *parser)
 {
-	struct written written = written_glob(parser->at);
+	struct written written = written_scan(parser->at, TERM_BLANKS);
 
 	if (written.quote && !*written.end)
 		return refuse(parser, parser->at, "a quote is not closed");
 	if (written.end == written.start)
 		return refuse(parser, written.start, "the name of a group is missing");
-	parser->condition.glob = copy_glob(parser, &written);
+	parser->condition.glob = written_copy(&written, &parser->fail_on->arena);
 	if (!parser->condition.glob)
 		return -ENOMEM;
 	parser->condition.has_placeholder = has_placeholder(parser->condition.glob);
-	parser->at = written.end + (written.quote != '\0');
+	parser->at = written_after(&written);
 	return check_glob(parser, &written);
 }
 
@@ -178,12 +117,6 @@ static int parse_group(struct parser *parser)
 		return status;
 	parser->at += length + 1;
 	return parse_glob(parser);
-}
-
-static bool has_numbers(const struct metric *metric)
-{
-	return metric->kind != KIND_CATEGORY && metric->kind != KIND_CPUSET &&
-	       metric->unit != UNIT_ID && metric->unit != UNIT_TEXT;
 }
 
 /* The metric or the reading of that name; NULL without memory. */
@@ -209,7 +142,7 @@ static int resolve_name(struct parser *parser, const char *name, const char *sta
 		return -ENOMEM;
 	if (metric_is_reading(condition->metric) && !reading_is_known(name))
 		return mark(parser, start, metric_unknown(name, "", parser->error));
-	if (!has_numbers(condition->metric))
+	if (!metric_has_numbers(condition->metric) || condition->metric->unit == UNIT_ID)
 		return refuse(parser, start,
 			      "%s cannot be compared with a number: its values are names", name);
 	return 0;
@@ -223,7 +156,7 @@ static int parse_name(struct parser *parser)
 	const char *name;
 
 	parser->at += length;
-	while (length > 0 && strchr(BLANKS, start[length - 1]))
+	while (length > 0 && strchr(TERM_BLANKS, start[length - 1]))
 		length--;
 	if (length == 0)
 		return refuse(parser, start, "the name of a metric is missing");
@@ -235,39 +168,13 @@ static int parse_name(struct parser *parser)
 
 static int parse_relation(struct parser *parser)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(relations); i++) {
-		size_t length = strlen(relations[i].text);
+	const char *start = parser->at;
+	enum relation *relation = &parser->condition.relation;
 
-		if (strncmp(parser->at, relations[i].text, length) != 0)
-			continue;
-		parser->condition.relation = relations[i].relation;
-		parser->at += length;
-		return 0;
-	}
-	return refuse(parser, parser->at, "the operator must be one of " OPERATORS);
-}
-
-/*
- * Converts the bound to the unit of the values.  A plain number is already in
- * it, except shares: they are written in percent and stored in hundredths.
- */
-static bool convert_bound(struct fail_condition *condition, enum metric_unit written)
-{
-	enum metric_unit unit = condition->metric->unit;
-
-	switch (written) {
-	case UNIT_RATIO:
-		condition->is_relative = true;
-		return true;
-	case UNIT_LEVEL:
-		condition->bound *= unit == UNIT_CENTIPERCENT ? 100 : 1;
-		return true;
-	case UNIT_NS:
-		condition->bound /= unit == UNIT_US ? 1000 : 1;
-		return unit == UNIT_NS || unit == UNIT_US;
-	default:
-		return unit == written;
-	}
+	if (!relation_scan(&parser->at, relation) || *relation == RELATION_EQUAL ||
+	    *relation == RELATION_UNEQUAL)
+		return refuse(parser, start, "the operator must be one of " OPERATORS);
+	return 0;
 }
 
 static int parse_rate(struct parser *parser)
@@ -287,17 +194,23 @@ static int parse_amount(struct parser *parser)
 	struct fail_condition *condition = &parser->condition;
 	bool negative = *parser->at == '-';
 	const char *start = parser->at;
-	enum metric_unit written;
 
 	parser->at += *parser->at == '-' || *parser->at == '+';
-	if (!unit_scan(&parser->at, &condition->bound, &written))
+	switch (unit_scan_amount(&parser->at, condition->metric->unit, &condition->bound)) {
+	case AMOUNT_NONE:
 		return refuse(parser, start,
 			      "the value must be an amount such as +20%%, -5ms, 10MiB, 3K or 100");
-	if (negative)
-		condition->bound = -condition->bound;
-	if (!convert_bound(condition, written))
+	case AMOUNT_OTHER:
 		return refuse(parser, start, "%s is measured in %s", condition->metric->name,
 			      metric_unit_name(condition->metric->unit));
+	case AMOUNT_SHARE:
+		condition->is_relative = true;
+		break;
+	case AMOUNT_FITS:
+		break;
+	}
+	if (negative)
+		condition->bound = -condition->bound;
 	return parse_rate(parser);
 }
 

@@ -23,7 +23,7 @@
  * itself has no percent.  Of two intervals it is the change of the rate, with
  * or without /s.  Otherwise it
  * is in the metric's own unit (pressure: in percent), or in ns us ms s m h d, B
- * KiB MiB GiB TiB, K M G.  With /s it is the change per second, for counters:
+ * KiB MiB GiB TiB, K M G (of bytes: KiB MiB GiB).  With /s it is the change per second, for counters:
  * for an interval its rate, else the rate after less the rate before (with %:
  * relative to that).
  *
@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/filter/relation.h"
 #include "analyze/group/group.h"
 #include "base/collection/arena.h"
 #include "base/collection/array.h"
@@ -50,13 +51,6 @@ struct comparison_row;
 struct error;
 struct text;
 
-enum fail_relation {
-	FAIL_ABOVE,
-	FAIL_BELOW,
-	FAIL_AT_LEAST,
-	FAIL_AT_MOST,
-};
-
 struct fail_condition {
 	const char *text; /* as given */
 	bool has_axis;
@@ -65,8 +59,8 @@ struct fail_condition {
 	const char *glob;	     /* of group keys; NULL: every group */
 	bool has_placeholder;	     /* the glob has one of {N} {H} {I}: it is of patterns */
 	const struct metric *metric; /* of a reading: in the arena of the conditions */
-	enum fail_relation relation;
-	bool is_relative; /* bound 0.2 is +20 % */
+	enum relation relation;	     /* neither equal nor unequal */
+	bool is_relative;	     /* bound 0.2 is +20 % */
 	bool per_second;
 	double bound; /* in the metric's or reading's unit; signed */
 };

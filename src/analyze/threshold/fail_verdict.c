@@ -126,26 +126,10 @@ static const char *measure(const struct fail_condition *condition,
 	return relate(condition, row, ret);
 }
 
-static bool holds(const struct fail_condition *condition, double change)
-{
-	switch (condition->relation) {
-	case FAIL_ABOVE:
-		return change > condition->bound;
-	case FAIL_BELOW:
-		return change < condition->bound;
-	case FAIL_AT_LEAST:
-		return change >= condition->bound;
-	case FAIL_AT_MOST:
-		return change <= condition->bound;
-	default:
-		return false;
-	}
-}
-
 static enum fail_outcome judge(const struct fail_condition *condition,
 			       const struct comparison_row *row, double change)
 {
-	if (!holds(condition, change))
+	if (!relation_holds(condition->relation, change, condition->bound))
 		return FAIL_PASSED;
 	return row->significance.tested && row->significance.is_noise ? FAIL_NOISE : FAIL_FAILED;
 }

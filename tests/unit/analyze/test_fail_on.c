@@ -74,7 +74,7 @@ static void a_condition_has_a_group_a_metric_a_relation_and_a_value(void **state
 	assert_int_equal(condition->axis, AXIS_PCOMM);
 	assert_string_equal(condition->glob, "nginx");
 	assert_ptr_equal(condition->metric, &metrics[METRIC_wait_time_ns]);
-	assert_int_equal(condition->relation, FAIL_ABOVE);
+	assert_int_equal(condition->relation, RELATION_ABOVE);
 	assert_true(condition->is_relative);
 	assert_false(condition->per_second);
 	assert_true(condition->bound == 0.2);
@@ -89,7 +89,7 @@ static void blanks_do_not_matter_and_groups_with_blanks_are_quoted(void **state)
 	(void)state;
 	assert_false(condition->has_axis);
 	assert_string_equal(condition->glob, "tmux: server");
-	assert_int_equal(condition->relation, FAIL_AT_MOST);
+	assert_int_equal(condition->relation, RELATION_AT_MOST);
 	assert_true(condition->bound == -1.5 * 1048576);
 	assert_string_equal(parse("comm=\"a'b\" majflt>0")->glob, "a'b");
 	assert_null(parse("majflt >= 3")->glob);
