@@ -33,12 +33,16 @@ struct command {
 	 * with any status.
 	 */
 	bool words_are_a_command;
+	bool is_topic;	  /* not a verb, but something that verbs share: it has only a page */
 	int error_status; /* for everything that goes wrong in the verb; 0: EXIT_ERROR */
 };
 
 /* All of them, then NULL. */
 extern const struct command *const all_commands[];
 const struct command *command_find(const char *name); /* NULL when there is none */
+/* What help and the manual have beside the verbs; NULL when there is none. */
+const struct command *topic_find(const char *name);
+extern const struct command topic_filter;
 
 static inline int command_error_status(const struct command *command)
 {

@@ -9,6 +9,11 @@ const struct command *const all_commands[] = {
 	NULL,
 };
 
+const struct command *topic_find(const char *name)
+{
+	return strcmp(name, topic_filter.name) == 0 ? &topic_filter : NULL;
+}
+
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; all_commands[i]; i++)

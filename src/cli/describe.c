@@ -3,7 +3,7 @@
  * Writes the files that are made from the tables when taskscope is built.  It
  * runs on the machine that builds:
  *
- *	describe man [VERB]		a manual page, as scdoc source
+ *	describe man [VERB|TOPIC]	a manual page, as scdoc source
  *	describe metrics		the manual page of the metrics
  */
 #include <stdio.h>
@@ -17,6 +17,8 @@ static bool describe(const char *what, const char *which)
 {
 	const struct command *command = which ? command_find(which) : NULL;
 
+	if (which && !command)
+		command = topic_find(which);
 	if (strcmp(what, "metrics") == 0)
 		return metric_list_man(stdout) == 0;
 	if (strcmp(what, "man") != 0)

@@ -138,11 +138,16 @@ static void print_options(FILE *out, const char *title, const struct option *opt
 
 void help_command(FILE *out, const struct command *command)
 {
-	fprintf(out, "taskscope %s - %s\n\nUsage: taskscope %s%s%s%s\n\n%s\n", command->name,
-		command->summary, command->name, command->options ? " [OPTIONS]" : "",
-		command->arguments[0] ? " " : "", command->arguments, command->description);
-	print_options(out, "Options", command->options);
-	print_options(out, "Options of all verbs", common_options);
+	fprintf(out, "taskscope %s - %s\n\n", command->name, command->summary);
+	if (!command->is_topic)
+		fprintf(out, "Usage: taskscope %s%s%s%s\n\n", command->name,
+			command->options ? " [OPTIONS]" : "", command->arguments[0] ? " " : "",
+			command->arguments);
+	fprintf(out, "%s\n", command->description);
+	if (!command->is_topic) {
+		print_options(out, "Options", command->options);
+		print_options(out, "Options of all verbs", common_options);
+	}
 	print_exits(out, command);
 	if (command->examples) {
 		fputs("\nExamples:\n", out);
@@ -159,6 +164,7 @@ void help_overview(FILE *out, const struct command *const *commands)
 	for (; *commands; commands++)
 		fprintf(out, "  %-10s %s\n", (*commands)->name, (*commands)->summary);
 	fputs("\n  help VERB      more about a verb (also: VERB --help)\n"
+	      "  help filter    how --filter says which tasks are meant\n"
 	      "  --version      which taskscope this is\n"
 	      "  --completions SHELL   completion script for bash, zsh or fish\n\n"
 	      "Times are 250ms, 5s, 10min, 1h30m or 2d; the file - is standard input or output.\n",
@@ -276,23 +282,28 @@ static void man_exits(FILE *out, const struct command *command)
 
 void man_command(FILE *out, const struct command *command)
 {
-	fprintf(out, "taskscope-%s(1)\n\n# NAME\n\ntaskscope-%s - %s\n\n", command->name,
-		command->name, command->summary);
-	fprintf(out, "# SYNOPSIS\n\n*taskscope %s*%s ", command->name,
-		command->options ? " [_OPTIONS_]" : "");
+	fprintf(out, "taskscope-%s(%d)\n\n# NAME\n\ntaskscope-%s - %s\n\n# SYNOPSIS\n\n",
+		command->name, command->is_topic ? 7 : 1, command->name, command->summary);
+	if (!command->is_topic)
+		fprintf(out, "*taskscope %s*%s ", command->name,
+			command->options ? " [_OPTIONS_]" : "");
 	print_scdoc(out, command->arguments);
 	fputs("\n\n# DESCRIPTION\n\n", out);
 	print_scdoc(out, command->description);
 	fputs("\n\n", out);
-	fputs("# OPTIONS\n\n", out);
-	man_options(out, command->options);
-	man_options(out, common_options);
+	if (!command->is_topic) {
+		fputs("# OPTIONS\n\n", out);
+		man_options(out, command->options);
+		man_options(out, common_options);
+	}
 	if (command->examples)
 		fputs("# EXAMPLES\n\n", out);
 	print_rows(out, command->examples, man_example);
-	man_exits(out, command);
-	man_surroundings(out, command->name);
-	fputs("# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7)\n", out);
+	if (!command->is_topic) {
+		man_exits(out, command);
+		man_surroundings(out, command->name);
+	}
+	fputs("# SEE ALSO\n\n*taskscope*(1), *taskscope-metrics*(7), *taskscope-filter*(7)\n", out);
 }
 
 void man_overview(FILE *out, const struct command *const *commands)
@@ -315,5 +326,5 @@ void man_overview(FILE *out, const struct command *const *commands)
 	      "0 when done, 2 on an error; the pages of the verbs name what else there is.\n\n",
 	      out);
 	man_surroundings(out, NULL);
-	fputs("# SEE ALSO\n\n*taskscope-metrics*(7)\n", out);
+	fputs("# SEE ALSO\n\n*taskscope-metrics*(7), *taskscope-filter*(7)\n", out);
 }

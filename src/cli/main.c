@@ -197,6 +197,8 @@ static int run_help(int count, char **arguments)
 	}
 	command = command_find(arguments[0]);
 	if (!command)
+		command = topic_find(arguments[0]);
+	if (!command)
 		return unknown_verb(arguments[0]);
 	return print_help(command);
 }

@@ -45,7 +45,33 @@ CASES = [
     ("thread.json", ["-g", "thread", "--format", "json"]),
     ("process.json", ["-g", "process", "--format", "json"]),
     ("thread.csv", ["-g", "thread", "--format", "csv"]),
+    ("filtered.json", ["-g", "process", "--format", "json", "-m", "run_time_ns", "--filter",
+                       "rss_bytes>1M comm!=idle", "-u", "root"]),
 ]
+
+# Words after `show FILE -g thread -m thread_count,rss_bytes`: which tasks of a file are left.
+FILTERS = """
+--filter 'pcomm=workload comm=b*'
+--filter 'pcomm=workload' --filter 'comm!=b*,n*'
+--filter 'rss_bytes>1500K'
+--filter 'rss_bytes<=1500K state=S'
+--filter 'comm="a) S (b 1"'
+--filter 'policy=SCHED_FIFO,SCHED_BATCH'
+--filter 'tree=init cpu_affinity=0'
+--filter 'nice>5'
+--filter 'cgroup=/workload.slice/**'
+--filter 'user!=root'
+--filter 'cmd=*sleep*'
+--filter 'scope=solve'
+--filter 'comm=nobody'
+--filter 'cpu>5'
+--filter 'wait_disk_ns>1s'
+-p 1,sleep
+-c /workload.slice
+-c /
+-u 0
+-u nobody
+"""
 
 VERBS = re.findall(r"^VERB\((\w+)\)$", (HERE.parent.parent / "src/cli/verbs.def").read_text(), re.M)
 
@@ -88,6 +114,12 @@ show -p 0
 show -p 2147483648
 show -p 12x
 show 17
+show --filter
+show --filter 'pcom=a'
+show --filter 'rss_bytes>1s'
+show --filter 'comm=a comm>b'
+show --filter 'comm="a'
+show -u 'a b'
 show --no-normalize=all
 show --flatten /a[
 show tests -p 12
@@ -116,6 +148,7 @@ why 12 -p 12
 why 0
 why 2147483648
 why twelve
+why --filter 'comm'
 why 12 -d 0
 why 12 -d 3600.1s
 scopes -p 1,x
@@ -187,8 +220,22 @@ def outputs(root, folder):
                                              "rss_bytes,pss_bytes,uss_bytes,swap_bytes")
     yield root.name + "-smaps.json", taskscope("show", "--root", root, "--smaps", "--sections",
                                               "memory", "-g", "comm", "-n", "5", "--format", "json")
+    yield root.name + "-filtered.txt", shown(["show", snapshot], FILTERS)
+    # A name stands for the processes that have it, also where the tree is read now.
+    yield root.name + "-named.txt", shown(["show", "--root", root],
+                                          "-p sleep\n-p 'sl*'\n-p nobody\n-u root --filter 'rss_bytes>1500K'")
     # A file and a capture shown at once are the same.
     yield root.name + "-pcomm.txt", taskscope("show", "--root", root)
+
+
+def shown(words, lines):
+    """What each line of filters leaves, or the sentence about what is wrong with it."""
+    said = b""
+    for line in lines.strip().split("\n"):
+        done = subprocess.run([TASKSCOPE, *words, "-g", "thread", "-m", "thread_count,rss_bytes", "-n", "0",
+                               *shlex.split(line)], capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+        said += f"$ {line}\n".encode() + done.stdout + done.stderr + f"exit {done.returncode}\n".encode()
+    return said
 
 
 def filtered(root):
@@ -211,7 +258,7 @@ def filtered(root):
 
 def told(folder):
     """What the program says of itself, and of command lines that are wrong, as (expected file, output)."""
-    yield "help.txt", b"".join(taskscope("help", *words) for words in [[], *([verb] for verb in VERBS)])
+    yield "help.txt", b"".join(taskscope("help", *words) for words in [[], *([verb] for verb in VERBS), ["filter"]])
     said = b""
     for line in MISTAKES.strip().split("\n"):
         done = subprocess.run([TASKSCOPE, *shlex.split(line)], capture_output=True, cwd=folder,
@@ -265,6 +312,11 @@ def cases(folder):
     for name in ["full", "defaults"]:
         got = taskscope("show", CTPROF / f"{name}.ctprof.zst", "-g", "thread", "--sections", "all")
         yield f"ctprof-{name}.txt", differs(f"ctprof-{name}.txt", got)
+    # Files of ktstr and runs are filtered like all others.
+    got = shown(["show", CTPROF / "full.ctprof.zst"], "--filter 'minflt>0'\n--filter 'comm=*[0-9]'\n-u root")
+    got += shown(["show", RUNS / "build.jsonl"],
+                 "--filter 'run_time_ns>100ms'\n-p make\n--filter 'tree=make wait_disk_ns>0'\n-c /")
+    yield "filtered-others.txt", differs("filtered-others.txt", got)
     for run in sorted(RUNS.iterdir()):
         for kind in ["text", "json"]:
             name = f"report-{run.stem}.{'txt' if kind == 'text' else 'json'}"

@@ -33,6 +33,7 @@ struct digest_line {
 	double delta;	    /* in the unit of the row's metric; of rates, in a second */
 	double rate;	    /* work of an interval, in a second */
 	double share;	    /* of all that moved, 0 to 1 */
+	bool is_filtered;   /* then that is all that the filter left */
 	double of_capacity; /* the delta, of what the host has */
 	const char *sentence;
 	/* The row: its section, group and metric; metric is NULL where it stands on none. */

@@ -7,6 +7,7 @@
 #include "analyze/digest/digest_parts.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/snapshot/snapshot.h"
 #include "metric/unit.h"
 
 #define SHORTEST_NAME 8 /* columns */
@@ -87,6 +88,7 @@ static struct digest_line line_of(const struct digester *digester, const struct 
 		.delta = mover->moved,
 		.section = mover->section,
 		.metric = mover->metric->name,
+		.is_filtered = digester->layout->runs[0].snapshot->filter.text != NULL,
 	};
 
 	if (mover->total > 0) {
@@ -112,7 +114,7 @@ static void append_share(struct text *out, const struct digest_line *line, const
 		return;
 	text_append_string(out, ", ");
 	append_percent(out, line->share);
-	text_append_string(out, of);
+	text_append_string(out, line->is_filtered ? " of what is left" : of);
 }
 
 /* " (+49 % of the host": the sign only for changes. */

@@ -16,8 +16,8 @@
 
 bool capture_args_given(const struct capture_args *args)
 {
-	return args->pids || args->cgroup || args->source || args->without || args->root ||
-	       args->no_cmdline || args->no_jemalloc_oracle || args->smaps;
+	return args->source || args->without || args->root || args->no_cmdline ||
+	       args->no_jemalloc_oracle || args->smaps;
 }
 
 static int unknown_source(const char *name, size_t length, struct error *error)
@@ -63,16 +63,18 @@ int capture_input_open(struct capture_input *input, const struct capture_args *a
 {
 	struct capture_options options = {
 		.lister = parse_lister(args->source),
-		.cgroup = args->cgroup,
+		.cgroup = args->tasks.cgroup,
 		.smaps = args->smaps,
 		.no_jemalloc_oracle = args->no_jemalloc_oracle,
 	};
-	int status = pid_list_add(&input->list, args->pids, error);
+	int status = filter_args_live(&args->tasks, &input->filter, error);
 
 	if (status == 0)
 		status = parse_sources(args->without, &options.without, error);
 	if (status == 0)
 		status = host_open(&input->host, args->root, error);
+	if (status == 0)
+		status = pid_list_add(&input->list, input->host, args->tasks.pids, error);
 	if (status < 0)
 		return status;
 	if (args->no_cmdline)
@@ -87,6 +89,7 @@ void capture_input_close(struct capture_input *input)
 	sampling_close(input->sampling);
 	host_close(input->host);
 	pid_list_free(&input->list);
+	filter_clear(&input->filter);
 }
 
 int capture_args_take(const struct capture_args *args, struct snapshot **ret, struct error *error)
@@ -94,5 +97,7 @@ int capture_args_take(const struct capture_args *args, struct snapshot **ret, st
 	CLEANUP(capture_input_close) struct capture_input input = { 0 };
 	int status = capture_input_open(&input, args, error);
 
-	return status < 0 ? status : sampling_take(input.sampling, ret, error);
+	if (status == 0)
+		status = sampling_take(input.sampling, ret, error);
+	return status < 0 ? status : filter_apply(&input.filter, ret, 1, error);
 }

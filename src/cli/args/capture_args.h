@@ -13,9 +13,10 @@
 
 #include <stdbool.h>
 
-#include "cli/args/view_args.h"
-
+#include "analyze/filter/filter.h"
+#include "cli/args/filter_args.h"
 #include "cli/args/pid_list.h"
+#include "cli/args/view_args.h"
 
 struct error;
 struct host;
@@ -23,8 +24,7 @@ struct sampling;
 struct snapshot;
 
 struct capture_args {
-	const char *pids;
-	const char *cgroup;
+	struct filter_args tasks;
 	const char *source;
 	const char *without;
 	const char *root;
@@ -35,8 +35,7 @@ struct capture_args {
 
 /* clang-format off */
 #define CAPTURE_OPTIONS(args)                                                                      \
-	{ 'p', "pid", OPTION_TEXT, &(args).pids, "PIDS", "only these processes, e.g. 12,345", NULL }, \
-	{ 'c', "cgroup", OPTION_TEXT, &(args).cgroup, "PATH", "only tasks in this cgroup and below", NULL }, \
+	TASK_OPTIONS((args).tasks), \
 	{ 0, "source", OPTION_TEXT, &(args).source, "WAY", "how tasks are listed", "auto|bpf|procfs" }, \
 	{ 0, "without", OPTION_NAMES, &(args).without, "LIST", "sources to leave out, as doctor names them", source_words }, \
 	{ 0, "no-cmdline", OPTION_FLAG, &(args).no_cmdline, NULL, "do not read command lines", NULL }, \
@@ -45,7 +44,7 @@ struct capture_args {
 	{ 0, "root", OPTION_TEXT, &(args).root, "DIR", "read a recorded tree instead of this host", NULL }
 /* clang-format on */
 
-/* Whether any of them was given. */
+/* Whether any of them was given but those that say which tasks. */
 bool capture_args_given(const struct capture_args *args);
 
 /* A sampling as the options describe it, with everything that it borrows. */
@@ -53,6 +52,7 @@ struct capture_input {
 	struct host *host;
 	struct pid_list list;
 	struct sampling *sampling;
+	struct filter filter; /* what is left to do once a snapshot was taken */
 };
 
 /* Returns 0 or an error with a sentence; close it in either case. */
@@ -60,7 +60,7 @@ int capture_input_open(struct capture_input *input, const struct capture_args *a
 		       struct error *error);
 void capture_input_close(struct capture_input *input); /* all zeros is allowed */
 
-/* Captures once.  Returns 0 and a snapshot to free, or an error with a sentence. */
+/* Captures once, and leaves only the tasks that the options name.  Returns 0 and a snapshot to free, or an error with a sentence. */
 int capture_args_take(const struct capture_args *args, struct snapshot **ret, struct error *error);
 
 #endif

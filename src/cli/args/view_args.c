@@ -13,6 +13,15 @@ const char metric_words[] = ""
 #include "metric/metrics.def"
 	;
 
+const char filter_words[] = ""
+#define FILTER_FIELD(id, ...) "|" #id
+#include "analyze/filter/filter_fields.def"
+#define METRIC(id, ...) "|" #id
+#include "metric/metrics.def"
+#define DERIVED(id, ...) "|" #id
+#include "metric/metrics.def"
+	;
+
 const char source_words[] = ""
 #define SOURCE(id, name, ...) "|" name
 #include "collect/sources.def"

@@ -70,7 +70,7 @@ int view_has_columns(const struct view_args *args, const char *advice, struct er
 /* Rows to show, 0 for all: the number of -n; by default `in_text` in text, and all for programs. */
 size_t view_limit(const struct view_args *args, size_t in_text);
 
-/* For completion: the names of all metrics, and of all sources. */
-extern const char metric_words[], source_words[];
+/* For completion: the names of all metrics, of all that a filter compares, and of all sources. */
+extern const char metric_words[], filter_words[], source_words[];
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analyze/compare/interval_snapshot.h"
+#include "analyze/filter/filter.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -179,14 +180,30 @@ int compare_input_read_and_capture(struct compare_input *input, const char *word
 				   const struct capture_args *args, uint64_t wait_ns,
 				   struct error *error)
 {
-	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
+	CLEANUP(snapshot_free_pointer) struct snapshot *now = NULL;
 	int status = split_names(input, &input->before, word, error);
 
 	if (status == 0)
 		status = read_side(&input->before, error);
 	if (status == 0)
-		status = two_captures_take(args, wait_ns, &first, &second, error);
-	if (status == 0)
-		status = interval_snapshot_make(first, second, "now", error);
-	return status < 0 ? status : add_snapshot(&input->after, TAKE_PTR(second), error);
+		status = two_captures_interval(args, wait_ns, &now, error);
+	return status < 0 ? status : add_snapshot(&input->after, TAKE_PTR(now), error);
+}
+
+int compare_input_filter(struct compare_input *input, const struct filter *filter,
+			 struct error *error)
+{
+	const struct input_side *sides[] = { &input->before, &input->after };
+	ARRAY_OF(struct snapshot *) all = { 0 };
+	int status = 0;
+
+	if (input->before.snapshots.count == 1 && input->after.snapshots.count == 1)
+		return filter_apply_pair(filter, input->before.snapshots.data[0],
+					 input->after.snapshots.data[0], error);
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < sides[side]->snapshots.count && status == 0; i++)
+			status = array_append(&all, sides[side]->snapshots.data[i]);
+	status = status < 0 ? no_memory(error) : filter_apply(filter, all.data, all.count, error);
+	array_free(&all);
+	return status;
 }

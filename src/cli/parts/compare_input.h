@@ -18,6 +18,7 @@
 
 struct capture_args;
 struct error;
+struct filter;
 struct snapshot;
 
 struct input_side {
@@ -60,6 +61,13 @@ int compare_input_capture(struct compare_input *input, const struct capture_args
 int compare_input_read_and_capture(struct compare_input *input, const char *word,
 				   const struct capture_args *args, uint64_t wait_ns,
 				   struct error *error);
+
+/*
+ * Leaves only tasks that match.  Two moments of one boot are filtered as a pair, all else each by
+ * itself.  Returns 0, or an error with a sentence.
+ */
+int compare_input_filter(struct compare_input *input, const struct filter *filter,
+			 struct error *error);
 
 /* Whether a name is taken for an interval: it has the form, and no file is called so. */
 bool compare_input_is_interval(const char *name);

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "analyze/compare/interval_snapshot.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/args/capture_args.h"
 #include "collect/capture.h"
+#include "model/snapshot/snapshot.h"
 #include "render/terminal.h"
 
 /* At 0 it clears the line. */
@@ -66,4 +68,17 @@ int two_captures_take(const struct capture_args *args, uint64_t wait_ns, struct 
 		deadline_ns = UINT64_MAX;
 	two_captures_wait(deadline_ns);
 	return sampling_take(source.sampling, second, error);
+}
+
+int two_captures_interval(const struct capture_args *args, uint64_t wait_ns, struct snapshot **ret,
+			  struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
+	int status = two_captures_take(args, wait_ns, &first, &second, error);
+
+	if (status == 0)
+		status = interval_snapshot_make(first, second, "now", error);
+	if (status == 0)
+		*ret = TAKE_PTR(second);
+	return status;
 }

@@ -51,6 +51,10 @@ static void print_summary(const struct snapshot *snapshot)
 	struct stat file;
 
 	capture_note(snapshot, &line);
+	if (snapshot->filter.text) {
+		text_append_string(&line, "; ");
+		filter_note(&snapshot->filter, &line);
+	}
 	text_append_string(&line, "; ");
 	if (file_is_standard_output(args.output))
 		text_append_string(&line, "standard output");
@@ -64,6 +68,21 @@ static void print_summary(const struct snapshot *snapshot)
 	fprintf(page.out, "%s\n", text_string(&line));
 	if (page_close(&page) < 0)
 		memory_note_missing();
+}
+
+/* The file says what it was limited to; a capture's own limits are noted already. */
+static int note_filter(struct snapshot *snapshot, struct error *error)
+{
+	const struct fact *limits = &snapshot->facts[FACT_filter];
+	CLEANUP(text_free) struct text both = { 0 };
+
+	if (!snapshot->filter.text)
+		return 0;
+	text_format(&both, "%s%s%s", limits->present ? limits->text : "",
+		    limits->present ? ", " : "", snapshot->filter.text);
+	if (both.failed || snapshot_set_fact_text(snapshot, FACT_filter, both.data) < 0)
+		return error_set(error, -ENOMEM, "out of memory");
+	return 0;
 }
 
 int verb_capture(char **words, int count, struct error *error)
@@ -81,6 +100,8 @@ int verb_capture(char **words, int count, struct error *error)
 	 */
 	if (status == 0 && memory_was_missing())
 		status = error_set(error, -ENOMEM, "out of memory: no snapshot was written");
+	if (status == 0)
+		status = note_filter(snapshot, error);
 	if (status == 0)
 		status = snapshot_file_write(snapshot, args.output, error);
 	if (status == 0 && !args.quiet)
@@ -100,6 +121,8 @@ const struct command command_capture = {
 		"place for is lost, and in it what was not measured is 0. -o - writes a .tscope\n"
 		"file to standard output, -o -.ctprof.zst the other.\n"
 		"\n"
+		"With -p, -c, -u or --filter the file has only the tasks that match, and says so.\n"
+		"\n"
 		"The BPF task iterator lists the tasks where it may (CAP_BPF and CAP_PERFMON),\n"
 		"else procfs does. What could not be measured is absent from the file, with the\n"
 		"reason; `taskscope doctor` says what would change that. One line on standard\n"
@@ -108,6 +131,7 @@ const struct command command_capture = {
 		"taskscope capture -o before.tscope\tthe whole host\n"
 		"taskscope capture -p 1234,5678 -o two.tscope\ttwo processes with all their threads\n"
 		"taskscope capture --cgroup /system.slice -o slice.tscope\tone part of the cgroup tree\n"
+		"taskscope capture --filter 'user=www,root rss_bytes>1G' -o large.tscope\tonly tasks that match\n"
 		"taskscope capture -o host.ctprof.zst\tthe whole host, for ktstr\n"
 		"ssh host taskscope capture -o - | taskscope show -\tthe threads of another host\n"
 		"taskscope capture --source procfs --no-cmdline -o plain.tscope\twithout BPF and command lines",

@@ -89,11 +89,13 @@ struct request {
 	struct sort_spec sort;
 	struct column_list columns, display;
 	struct fail_on fail_on;
+	struct filter filter;
 };
 
 static void request_clear(struct request *request)
 {
 	fail_on_clear(&request->fail_on);
+	filter_clear(&request->filter);
 }
 
 static enum compare_mode mode_of(const char *name)
@@ -348,6 +350,13 @@ static int compare(const struct request *request, const struct compare_input *in
 		     error);
 }
 
+/* Captures are limited by -p and -c themselves. */
+static int parse_filter(struct request *request, int files, struct error *error)
+{
+	return (files ? filter_args_read : filter_args_live)(&args.capture.tasks, &request->filter,
+							     error);
+}
+
 static int get_input(struct compare_input *input, char **words, int count, struct error *error)
 {
 	if (args.wait.given && count)
@@ -379,7 +388,11 @@ int verb_compare(char **words, int count, struct error *error)
 	if (status == 0)
 		status = parse_request(&request, error);
 	if (status == 0)
+		status = parse_filter(&request, count, error);
+	if (status == 0)
 		status = get_input(&input, words, count, error);
+	if (status == 0)
+		status = compare_input_filter(&input, &request.filter, error);
 	if (status == 0 && args.output)
 		status = compare_page_check_input(&input, error);
 	if (status < 0)
@@ -436,6 +449,10 @@ const struct command command_compare = {
 		"with sums. --display arrow has before → after in one column, delta the change\n"
 		"alone, no-pct no percent, pct nothing else.\n"
 		"\n"
+		"-p, -c, -u and --filter leave only some tasks, on both sides. Of two snapshots\n"
+		"of one boot a thread counts if it matches in either; an interval A..B is judged\n"
+		"by what was done in it. Shares are then of what is left.\n"
+		"\n"
 		"A CONDITION is [AXIS=GLOB] METRIC, one of > < >= <=, and the change: +20% of\n"
 		"before, or in the metric's unit (+5s, 10MiB, 100), with /s in a second. One\n"
 		"that no group is meant by, or of percent in one interval, is an error. With -d,\n"
@@ -443,6 +460,7 @@ const struct command command_compare = {
 	.examples =
 		"taskscope compare before.tscope after.tscope\twhat moved, most important first\n"
 		"taskscope compare -d 10s -p 1234 -g thread\twhat the threads of a process do in ten seconds\n"
+		"taskscope compare a.tscope b.tscope -u www --filter 'pcomm=php*'\tsome programs of a user\n"
 		"taskscope compare a.tscope b.tscope -g cgroup --sections cgroup,limits\tcgroups: use and limits\n"
 		"taskscope compare a.tscope b.tscope -m '*_delay_total_ns' -s wait_time_ns\tby change of one metric\n"
 		"taskscope compare a.tscope..b.tscope c.tscope..d.tscope --fail-on 'pcomm=nginx wait_time_ns > +20%'\ta check for CI\n"

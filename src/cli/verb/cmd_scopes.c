@@ -5,24 +5,28 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analyze/filter/filter.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/args/filter_args.h"
 #include "cli/args/view_args.h"
 #include "cli/args/pid_list.h"
+#include "cli/parts/find_processes.h"
 #include "host/host.h"
 #include "model/scope/scope_survey.h"
+#include "model/snapshot/snapshot.h"
 #include "render/page.h"
 #include "render/scope/scopes_view.h"
 #include "session/phase/scope_survey.h"
 
 static struct {
-	const char *pids;
+	struct filter_args tasks;
 	bool statistics;
 	struct view_args view;
 } args;
 
 static const struct option options[] = {
-	{ 'p', "pid", OPTION_TEXT, &args.pids, "PIDS", "these processes only, e.g. 12,345", NULL },
+	TASK_OPTIONS(args.tasks),
 	{ 0, "stats", OPTION_FLAG, &args.statistics, NULL, "also how often and how long, by label",
 	  NULL },
 	FORMAT_OPTION(args.view, "text|json"),
@@ -43,6 +47,31 @@ static int survey_named(const struct host *host, const struct pid_list *list,
 			first = status;
 	}
 	return first;
+}
+
+/* Of all processes that have scopes, those that match. */
+static int survey_matches(const struct host *host, struct scope_survey *survey, struct error *error)
+{
+	CLEANUP(filter_clear) struct filter filter = { 0 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *found = NULL;
+	size_t kept = 0;
+	int status = filter_args_read(&args.tasks, &filter, error);
+
+	if (status == 0)
+		status = find_processes(host, &filter, &found, error);
+	if (status == 0)
+		status = scope_survey_all(host, args.statistics, survey, error);
+	for (size_t i = 0; i < survey->processes.count && status == 0; i++) {
+		struct scope_survey_process *process = &survey->processes.data[i];
+
+		if (snapshot_find_process(found, process->scopes.pid) < 0)
+			scope_survey_process_clear(process);
+		else
+			survey->processes.data[kept++] = *process;
+	}
+	if (status == 0)
+		survey->processes.count = kept;
+	return status;
 }
 
 static int print(const struct scope_survey *survey, struct error *error)
@@ -66,13 +95,19 @@ int verb_scopes(char **words, int count, struct error *error)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(pid_list_free) struct pid_list list = { 0 };
 	CLEANUP(scope_survey_free) struct scope_survey survey = { 0 };
-	int surveyed = 0, status = pid_list_read(&list, args.pids, words, count, error);
+	bool has_filter = filter_args_beyond_pids(&args.tasks);
+	int surveyed = 0, status = host_open(&host, NULL, error);
 
-	if (status == 0)
-		status = host_open(&host, NULL, error);
+	if (status == 0 && has_filter && count)
+		status = error_set(error, -EINVAL,
+				   "with a filter processes are given by -p, not as words");
+	if (status == 0 && !has_filter)
+		status = pid_list_read(&list, host, args.tasks.pids, words, count, error);
 	if (status < 0)
 		return status;
-	if (list.pids.count)
+	if (has_filter)
+		surveyed = survey_matches(host, &survey, error);
+	else if (list.pids.count)
 		surveyed = survey_named(host, &list, &survey, error);
 	else
 		surveyed = scope_survey_all(host, args.statistics, &survey, error);
@@ -83,7 +118,7 @@ int verb_scopes(char **words, int count, struct error *error)
 
 const struct command command_scopes = {
 	.name = "scopes",
-	.arguments = "[PID...]",
+	.arguments = "[PID|NAME...]",
 	.summary = "what programs that use libtaskscope say they are doing",
 	.description =
 		"Lists what the threads of a program do by its own word: the scopes that each\n"
@@ -98,9 +133,11 @@ const struct command command_scopes = {
 		"--stats shows for each label how often a scope was closed and how long that\n"
 		"took, if the program counts that: the middle (p50) and all but one of a hundred\n"
 		"(p99) are estimates from powers of two, and CPU time is sampled.",
-	.examples = "taskscope scopes\tall programs that have scopes\n"
-		    "taskscope scopes -p 1234 --stats\tone, with its statistics\n"
-		    "taskscope scopes -p 1234 --format json\tfor programs",
+	.examples =
+		"taskscope scopes\tall programs that have scopes\n"
+		"taskscope scopes --filter 'scope=solve*'\tthose of which a thread is in such a scope\n"
+		"taskscope scopes -p 1234 --stats\tone, with its statistics\n"
+		"taskscope scopes -p 1234 --format json\tfor programs",
 	.options = options,
 	.words_max = 64,
 };

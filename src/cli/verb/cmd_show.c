@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/compare/interval_snapshot.h"
 #include "analyze/group/forest.h"
 #include "analyze/group/group.h"
 #include "analyze/group/group_tree.h"
@@ -222,19 +221,6 @@ static struct group_sort default_sort(const struct snapshot *snapshot,
 	return (struct group_sort){ .by = ORDER_TASKS };
 }
 
-/* What happens now: two captures, as the interval between them. */
-static int take_interval(struct snapshot **ret, struct error *error)
-{
-	CLEANUP(snapshot_free_pointer) struct snapshot *first = NULL, *second = NULL;
-	int status = two_captures_take(&args.capture, args.wait.value, &first, &second, error);
-
-	if (status == 0)
-		status = interval_snapshot_make(first, second, "now", error);
-	if (status == 0)
-		*ret = TAKE_PTR(second);
-	return status;
-}
-
 static int check_times(const struct request *request, int count, struct error *error)
 {
 	bool is_live = args.wait.given || args.interval.given;
@@ -257,6 +243,26 @@ static int check_times(const struct request *request, int count, struct error *e
 	return 0;
 }
 
+static int read_file(const char *name, struct snapshot **ret, struct error *error)
+{
+	CLEANUP(filter_clear) struct filter filter = { 0 };
+	int status = filter_args_read(&args.capture.tasks, &filter, error);
+
+	if (status == 0)
+		status = recording_read(name, ret, error);
+	return status < 0 ? status : filter_apply(&filter, ret, 1, error);
+}
+
+static int take_interval(struct snapshot **ret, struct error *error)
+{
+	CLEANUP(filter_clear) struct filter filter = { 0 };
+	int status = filter_args_live(&args.capture.tasks, &filter, error);
+
+	if (status == 0)
+		status = two_captures_interval(&args.capture, args.wait.value, ret, error);
+	return status < 0 ? status : filter_apply(&filter, ret, 1, error);
+}
+
 static int get_snapshot(char **words, int count, struct snapshot **ret, struct error *error)
 {
 	uint64_t number;
@@ -274,7 +280,7 @@ static int get_snapshot(char **words, int count, struct snapshot **ret, struct e
 		return error_set(error, -ENOENT,
 				 "there is no file '%s'; to show that process, write -p %s",
 				 words[0], words[0]);
-	return recording_read(words[0], ret, error);
+	return read_file(words[0], ret, error);
 }
 
 static int print_view(const struct request *request, const struct snapshot_view *view)
@@ -427,6 +433,10 @@ const struct command command_show = {
 		"thread is in a scope, its label, age and steps are shown as well; of a group,\n"
 		"those of the scope that it has been in for longest.\n"
 		"\n"
+		"-p, -c, -u and --filter leave only some tasks, of a file as of a capture; the\n"
+		"lines below the table say how many there were. With -d, counters in a filter are\n"
+		"what was done in that time, and cpu is percent of one core.\n"
+		"\n"
 		"With --sections everything of a kind is shown instead: all metrics of the\n"
 		"groups, and readings of cgroups (use, limits, memory.stat, memory.events,\n"
 		"pressure), of the memory of processes and of the host. A reading that is absent\n"
@@ -440,6 +450,8 @@ const struct command command_show = {
 		"taskscope show -d 1s\twho uses the CPU now\n"
 		"taskscope show -d 1s -i 5s --count 10\tten times, five seconds apart\n"
 		"taskscope show -g thread -p 1234 -n 0\tevery thread of a process\n"
+		"taskscope show before.tscope -u www --filter 'rss_bytes>1G'\tlarge processes of a user\n"
+		"taskscope show -d 1s --filter 'cpu>5' -g thread\tthreads that use more than 5 % of a core\n"
 		"taskscope show -g scope -m 'run_time_ns,scope_*'\twhat programs say that they do\n"
 		"taskscope show -m '*_delay_total_ns' -g comm\twhat threads wait for\n"
 		"taskscope show -g cgroup --flatten '/user.slice/**'\tall users as one\n"

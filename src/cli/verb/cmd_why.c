@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "cli/command.h"
+#include "cli/args/filter_args.h"
 #include "cli/args/view_args.h"
+#include "cli/parts/find_processes.h"
 #include "cli/parts/why_print.h"
 #include "host/host.h"
 #include "render/page.h"
@@ -18,14 +19,16 @@
 #define LONGEST_NS 3600000000000ULL
 
 static struct {
-	const char *pid;
+	struct filter_args tasks;
 	struct option_number duration;
 	bool stacks;
 	struct view_args view;
 } args;
 
 static const struct option options[] = {
-	{ 'p', "pid", OPTION_TEXT, &args.pid, "PID", "the process, or one of its threads", NULL },
+	{ 'p', "pid", OPTION_TEXT, &args.tasks.pids, "PID",
+	  "the process, by number or name, or the number of one of its threads", NULL },
+	FILTER_OPTION(args.tasks),
 	{ 'd', "duration", OPTION_DURATION, &args.duration, "TIME",
 	  "how long to watch it (default: 2s)", NULL },
 	{ 0, "stacks", OPTION_FLAG, &args.stacks, NULL,
@@ -36,18 +39,14 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int read_pid(char **words, int count, int32_t *ret, struct error *error)
+static int check_words(char **words, int count, struct error *error)
 {
-	const char *text = args.pid ? args.pid : count ? words[0] : NULL;
-	uint64_t pid;
-
-	if (!text)
-		return error_set(error, -EINVAL, "why needs a process: -p PID");
-	if (args.pid && count)
+	if (args.tasks.pids && count)
 		return error_set(error, -EINVAL, "why takes one process");
-	if (!parse_u64(text, &pid) || pid == 0 || pid > INT32_MAX)
-		return error_set(error, -EINVAL, "'%s' is not a process id", text);
-	*ret = (int32_t)pid;
+	if (count)
+		args.tasks.pids = words[0];
+	if (!filter_args_given(&args.tasks))
+		return error_set(error, -EINVAL, "why needs a process: a number or a name");
 	return 0;
 }
 
@@ -76,12 +75,14 @@ int verb_why(char **words, int count, struct error *error)
 	CLEANUP(why_free_pointer) struct why *why = NULL;
 	struct why_options wanted = { .stacks = args.stacks };
 	int32_t pid = 0;
-	int status = read_pid(words, count, &pid, error);
+	int status = check_words(words, count, error);
 
 	if (status == 0)
 		status = read_duration(&wanted.duration_ns, error);
 	if (status == 0)
 		status = host_open(&host, NULL, error);
+	if (status == 0)
+		status = find_one_process(host, &args.tasks, &pid, stderr, error);
 	if (status == 0)
 		status = why_ask(host, pid, &wanted, &why, error);
 	if (status < 0)
@@ -95,7 +96,7 @@ int verb_why(char **words, int count, struct error *error)
 
 const struct command command_why = {
 	.name = "why",
-	.arguments = "[PID]",
+	.arguments = "[PID|NAME]",
 	.summary = "what a process waits for or burns",
 	.description =
 		"Watches a process for two seconds and says in one sentence what it waits for or\n"
@@ -116,10 +117,15 @@ const struct command command_why = {
 		"With --stacks it says where in the code each thread waits, the innermost\n"
 		"function first; threads that wait in the same place are shown together.\n"
 		"\n"
+		"A process may be named instead of numbered, or chosen by --filter. If several\n"
+		"processes are meant, they are listed, and nothing is watched. taskscope itself\n"
+		"and what it was started from, such as the shell, are never meant.\n"
+		"\n"
 		"The process is never touched. Its children are watched too, and are judged\n"
 		"instead where it only waits for them. Without privileges less is known, and the\n"
 		"answer says what.",
-	.examples = "taskscope why -p 1234\twhat is it doing\n"
+	.examples = "taskscope why nginx\twhat is it doing\n"
+		    "taskscope why --filter 'pcomm=postgres cmd=*writer*'\tone of several\n"
 		    "taskscope why -p 1234 --stacks\twith the functions in which its threads wait\n"
 		    "taskscope why -p 1234 -d 10s --format json\tlonger, for programs",
 	.options = options,

@@ -32,6 +32,7 @@ struct scope_survey {
 	size_t broken; /* processes whose scope memory is not valid */
 };
 
+void scope_survey_process_clear(struct scope_survey_process *process);
 void scope_survey_free(struct scope_survey *survey);
 
 #endif

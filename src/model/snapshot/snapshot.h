@@ -83,6 +83,18 @@ struct capture_tally {
 	uint64_t gap_filled; /* tasks that the iterator did not list, read from procfs */
 };
 
+/* How many tasks a filter left out, and why; texts are in the snapshot's arena. */
+struct filter_report {
+	const char *text; /* of the filter; NULL: there was none */
+	uint64_t tasks;	  /* before */
+	uint64_t left;	  /* after */
+	struct filter_absence {
+		const char *name;   /* what could not be compared */
+		const char *reason; /* why it is absent */
+		uint64_t tasks;	    /* that were left out for that alone; 0 ends the list */
+	} * absences;
+};
+
 #define SNAPSHOT_SOURCES 32
 
 /* What a sheet's rows are, and their keys. */
@@ -136,6 +148,7 @@ struct snapshot {
 	 * (analyze/compare/interval_snapshot.h), not totals.
 	 */
 	uint64_t interval_ns;
+	struct filter_report filter; /* only in memory, too (analyze/filter/filter.h) */
 };
 
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */

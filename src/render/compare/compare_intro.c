@@ -56,6 +56,23 @@ static void append_notes(struct text *out, const struct comparison *comparison)
 	}
 }
 
+/* What a filter left of each side; what is as before is not said again. */
+static void append_filters(struct text *out, const char *side, const struct compared_files *files)
+{
+	CLEANUP(text_free) struct text last = { 0 };
+
+	for (size_t i = 0; i < files->count && files->snapshots[i]->filter.text; i++) {
+		CLEANUP(text_free) struct text note = { 0 };
+
+		filter_note(&files->snapshots[i]->filter, &note);
+		if (strcmp(text_string(&note), text_string(&last)) == 0)
+			continue;
+		text_format(out, "%s: %s\n", side, text_string(&note));
+		text_clear(&last);
+		text_append(&last, text_string(&note), note.length);
+	}
+}
+
 static void put_side_of(struct table *table, const struct host_change *change, const char *value,
 			const char *other)
 {
@@ -120,6 +137,8 @@ int compare_intro_print(const struct compare_view *view, const struct terminal *
 	add_side(&table, "before", &view->before);
 	add_side(&table, "after", &view->after);
 	append_notes(&lines, view->comparison);
+	append_filters(&lines, "before", &view->before);
+	append_filters(&lines, "after", &view->after);
 	if (lines.failed)
 		return -ENOMEM;
 	status = table_print(&table, terminal, out);

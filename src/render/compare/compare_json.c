@@ -33,6 +33,7 @@ static void write_snapshot(struct json *json, const char *file, const struct sna
 		json_member_string(json, "boot_id", boot->text ? boot->text : "");
 	json_member_u64(json, "tasks", capture_count(snapshot, METRIC_thread_count));
 	json_member_u64(json, "processes", capture_count(snapshot, METRIC_process_count));
+	filter_json(json, &snapshot->filter);
 	json_end_object(json);
 }
 

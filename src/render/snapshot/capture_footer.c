@@ -280,6 +280,10 @@ void capture_footer(const struct snapshot *snapshot, const struct selection *sho
 	for (size_t i = 0; i < shown->count; i++)
 		absences[i] = absence_of(snapshot, shown->ids[i], scope);
 	append_capture(out, snapshot);
+	if (snapshot->filter.text) {
+		filter_note(&snapshot->filter, out);
+		text_append_string(out, "\n");
+	}
 	append_absences(out, absences, shown);
 	append_nameless(out, snapshot, scope);
 	append_sources(out, snapshot, scope, absences, shown->count);

@@ -280,6 +280,44 @@ void capture_note(const struct snapshot *snapshot, struct text *out)
 		text_format(out, "; %s", text_string(&losses));
 }
 
+void filter_note(const struct filter_report *report, struct text *out)
+{
+	const struct filter_absence *absent = report->absences;
+
+	text_append_string(out, "only tasks that match ");
+	append_name(out, report->text);
+	text_format(out, ": %" PRIu64 " of %" PRIu64, report->left, report->tasks);
+	for (; absent && absent->tasks; absent++) {
+		text_format(out, "; %" PRIu64 " left out because %s is absent: ", absent->tasks,
+			    absent->name);
+		append_name(out, absent->reason);
+	}
+}
+
+void filter_json(struct json *json, const struct filter_report *report)
+{
+	const struct filter_absence *absent = report->absences;
+
+	if (!report->text)
+		return;
+	json_key(json, "filter");
+	json_begin_object(json);
+	json_member_string(json, "text", report->text);
+	json_member_u64(json, "tasks", report->tasks);
+	json_member_u64(json, "left", report->left);
+	json_key(json, "absent");
+	json_begin_array(json);
+	for (; absent && absent->tasks; absent++) {
+		json_begin_object(json);
+		json_member_string(json, "name", absent->name);
+		json_member_u64(json, "tasks", absent->tasks);
+		json_member_string(json, "reason", absent->reason);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
 void capture_json(struct json *json, const struct snapshot *snapshot)
 {
 	static const struct table_column columns[] = {

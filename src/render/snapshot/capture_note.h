@@ -24,6 +24,12 @@ uint64_t capture_count(const struct snapshot *snapshot, enum metric_id count);
 void capture_size(const struct snapshot *snapshot, struct text *out);
 void capture_note(const struct snapshot *snapshot, struct text *out);
 
+/* What a filter left, and what it left out because a value is absent: "only pcomm=a: 3 of 9 tasks". */
+struct filter_report;
+void filter_note(const struct filter_report *report, struct text *out);
+/* The same as members of an object, the value of the key "filter"; nothing without a filter. */
+void filter_json(struct json *json, const struct filter_report *report);
+
 /* The tallies as an object, the value of a key that was just written. */
 void capture_json(struct json *json, const struct snapshot *snapshot);
 

@@ -178,6 +178,7 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	write_sources(&json, snapshot);
 	json_key(&json, "capture");
 	capture_json(&json, snapshot);
+	filter_json(&json, &snapshot->filter);
 	write_absent(&json, view);
 	json_member_string(&json, "group_by", group_axis_name(view->grouping->axis));
 	if (view->grouping->axis == AXIS_THREAD)
