@@ -210,10 +210,10 @@ class Watching(AttachCase):
 class Mistakes(AttachCase):
     def test_no_process(self):
         self.refuse("attach", says="needs a process")
-        self.refuse("attach", "-p", "", says="process ids")
-        self.refuse("attach", "-p", "0", says="process ids")
-        self.refuse("attach", "-p", "12;13", says="process ids")
-        self.refuse("attach", "nonsense", says="process ids")
+        self.refuse("attach", "-p", "", says="process id")
+        self.refuse("attach", "-p", "0", says="process id")
+        self.refuse("attach", "-p", "12;13", says="no process is called")
+        self.refuse("attach", "nonsense", says="no process is called")
 
     def test_a_dead_process(self):
         target = subprocess.Popen(["true"])

@@ -264,7 +264,8 @@ class Scopes(TestCase):
         self.assertEqual(err, "taskscope: there is no process 1073741824\n")
 
     def test_bad_words_are_refused(self):
-        self.refuse("scopes", "-p", "x", says="process ids")
+        self.refuse("scopes", "-p", "0", says="process id")
+        self.refuse("scopes", "-p", "no such name", says="no process is called")
         self.refuse("scopes", "--format", "xml", says="text")
 
     def test_statistics_by_label(self):

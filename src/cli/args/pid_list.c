@@ -53,8 +53,10 @@ static int add_word(struct pid_list *list, const struct host *host, const char *
 	if (pid)
 		return add_once(list, pid, error);
 	if (length == 0 || strspn(word, "0123456789") >= length)
-		return error_set(error, -EINVAL,
-				 "processes are numbers above 0 or names, such as 12,nginx");
+		return error_set(
+			error, -EINVAL,
+			"'%.*s' is not a process id: write numbers above 0, or names, such as 12,nginx",
+			(int)length, word);
 	return add_named(list, host, word, length, error);
 }
 

@@ -31,41 +31,61 @@
 	 WITHOUT(CGROUP) | WITHOUT(STATM) | WITHOUT(FDS) | WITHOUT(LIMITS) | WITHOUT(EXE) |        \
 	 WITHOUT(TASKSTATS) | WITHOUT(JEMALLOC) | WITHOUT(SCOPES))
 
-/* Marks the tasks of this process and of those that it was started from. */
-static int leave_out_own(const struct host *host, struct snapshot *snapshot, struct error *error)
+/* Adds this process and those that it was started from. */
+static int add_own(const struct snapshot *snapshot, struct pid_list *own)
 {
-	CLEANUP(free_pointer) uint8_t *keep = malloc(snapshot->task_count + 1);
-	int32_t pid = host->live ? getpid() : 0;
+	int32_t pid = getpid();
 
-	if (!keep)
-		return error_set(error, -ENOMEM, "out of memory");
-	memset(keep, 1, snapshot->task_count);
 	/* A chain of parents is shorter than the list of processes. */
 	for (size_t steps = 0; pid && steps < snapshot->process_count; steps++) {
 		int64_t row = snapshot_find_process(snapshot, pid);
 
-		for (uint32_t task = 0; row >= 0 && task < snapshot->task_count; task++)
-			keep[task] &= snapshot->tasks[task].process != (uint32_t)row;
+		if (array_append(&own->pids, pid) < 0)
+			return -ENOMEM;
 		pid = row < 0 ? 0 : snapshot_parent(snapshot, (uint32_t)row);
 	}
-	if (snapshot_keep(snapshot, keep) < 0)
-		return error_set(error, -ENOMEM, "out of memory");
 	return 0;
 }
 
-/* Captures, and leaves what matches.  *ret_own says that only processes of our own did. */
+static bool has_pid(const struct pid_list *list, int32_t pid)
+{
+	for (size_t i = 0; i < list->pids.count; i++)
+		if (list->pids.data[i] == pid)
+			return true;
+	return false;
+}
+
+static int leave_out(struct snapshot *snapshot, const struct pid_list *own)
+{
+	CLEANUP(free_pointer) uint8_t *keep = malloc(snapshot->task_count + 1);
+
+	if (!keep)
+		return -ENOMEM;
+	for (uint32_t task = 0; task < snapshot->task_count; task++)
+		keep[task] = !has_pid(own, snapshot->processes[snapshot->tasks[task].process].tgid);
+	return snapshot_keep(snapshot, keep);
+}
+
+/* Captures, and leaves what matches.  *ret_own says that a process of our own did. */
 static int find(const struct host *host, const struct filter *filter,
 		const struct capture_options *options, struct snapshot **ret, bool *ret_own,
 		struct error *error)
 {
+	CLEANUP(pid_list_free) struct pid_list own = { 0 };
+	size_t matching;
 	int status = capture_take(host, options, ret, error);
 
+	if (status == 0 && host->live && add_own(*ret, &own) < 0)
+		status = error_set(error, -ENOMEM, "out of memory");
 	if (status == 0)
 		status = filter_apply(filter, ret, 1, error);
 	if (status < 0)
 		return status;
-	*ret_own = (*ret)->process_count > 0;
-	return leave_out_own(host, *ret, error);
+	matching = (*ret)->process_count;
+	if (leave_out(*ret, &own) < 0)
+		return error_set(error, -ENOMEM, "out of memory");
+	*ret_own = (*ret)->process_count < matching;
+	return 0;
 }
 
 static int nothing_found(const struct snapshot *found, bool is_own, struct error *error)
