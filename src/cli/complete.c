@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/text.h"
+#include "cli/args/view_args.h"
 #include "cli/command.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
@@ -152,6 +153,18 @@ static void complete_names(const struct completion *completion, const char *unus
 	each_process(completion, offer_name);
 }
 
+/* The name at the end of a filter, where a term begins; an operator follows it. */
+static void complete_filter(const struct completion *completion, const char *names)
+{
+	struct completion term = *completion;
+	const char *blank = strrchr(completion->partial, ' ');
+
+	if (blank)
+		term.partial = blank + 1;
+	offer_words(&term, names);
+	fputs("!nospace\n", completion->out);
+}
+
 /*
  * How arguments are completed, by the option that has them or by their name in help; the first row
  * that fits.  What is not here is completed by the option's choices.
@@ -161,6 +174,7 @@ static const struct {
 	void (*complete)(const struct completion *completion, const char *detail);
 	const char *detail;
 } arguments[] = {
+	{ "--filter", complete_filter, filter_words },
 	{ "--store", complete_files, ".db" },
 	{ "--jsonl", complete_files, ".jsonl" },
 	{ "--until", offer_words, "latest|-1min|-10min|-1h" },
@@ -316,6 +330,7 @@ void complete_words(FILE *out, const struct command *const *commands, int count,
 		complete_command(out, find(commands, words[0]), count, words);
 	} else if (count == 2 && strcmp(words[0], "help") == 0) {
 		offer_verbs(&second, commands);
+		offer(&second, topic_filter.name, topic_filter.summary);
 	} else if (count == 2 && strcmp(words[0], "--completions") == 0) {
 		offer_words(&second, "bash|zsh|fish");
 	}

@@ -124,6 +124,7 @@ class Case(support.TestCase):
                 ("taskscope show --sections cgr", "taskscope show --sections cgroups "),
                 ("taskscope compare --columns befo", "taskscope compare --columns before "),
                 ("taskscope events --kind oo", "taskscope events --kind oom "),
+                ("taskscope help fil", "taskscope help filter "),
                 ("taskscope report sec", "taskscope report second.jsonl "),
                 ("taskscope show fi", "taskscope show first.tscope "),
                 ("taskscope events --store re", "taskscope events --store rec.db "),
@@ -132,6 +133,8 @@ class Case(support.TestCase):
                 ("taskscope run -- cat oth", "taskscope run -- cat other.txt ")]:
             with self.subTest(typed=typed):
                 self.assertEqual(line(typed), completed)
+        # An operator follows; fish puts a blank before it, which means nothing.
+        self.assertEqual(line("taskscope show --filter pcom").rstrip(), "taskscope show --filter pcomm")
         with named("harmless-name") as pid:
             offers("taskscope why -p ", str(pid), "harmless-name")
         with named(HOSTILE) as pid:
