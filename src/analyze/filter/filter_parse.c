@@ -269,8 +269,8 @@ void filter_append_literal(struct text *out, const char *value, const char *glob
 
 	text_append_string(out, quote);
 	for (; *value; value++) {
-		/* A backslash before the quote would be an escape. */
-		bool ends = *quote && *value == '\\' && (value[1] == '"' || !value[1]);
+		/* A backslash before the closing quote would be an escape. */
+		bool ends = *quote && *value == '\\' && !value[1];
 
 		if (strchr("*?[", *value) || ends)
 			text_format(out, "[%c]", *value);

@@ -311,8 +311,8 @@ static void several_texts_are_one_filter(void **state)
 
 static void a_literal_stands_for_itself(void **state)
 {
-	static const char *const names[] = { "a",   "*",	"a[b]?", "a b", "a\"b",
-					     "a\\", "x\\\"y z", "it's",	 "a,b", "\\x2d" };
+	static const char *const names[] = { "a",	 "*",	 "a[b]?", "a b",   "a\"b", "a\\",
+					     "x\\\"y z", "it's", "a,b",	  "\\x2d", "a b\\" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
