@@ -132,9 +132,15 @@ static __always_inline __u64 bits_in(__u64 word)
 	return word * 0x0101010101010101 >> 56;
 }
 
+static long word_count(__u32 index, __u64 *count)
+{
+	*count += bits_in(open_fds[index & (TASK_FDS_MAX / 64 - 1)]);
+	return 0;
+}
+
 /*
  * Counts descriptors as the kernel does, by the bits of its table.  A task that exits has no
- * table.
+ * table.  The kernel checks what bpf_loop() calls once, not for each word.
  */
 static __always_inline __u64 fds_fill(struct task_struct *task, struct group_fields *fields)
 {
@@ -145,8 +151,7 @@ static __always_inline __u64 fds_fill(struct task_struct *task, struct group_fie
 	if (!table || words == 0 || words > TASK_FDS_MAX / 64 ||
 	    bpf_probe_read_kernel(open_fds, words * sizeof(__u64), BPF_CORE_READ(table, open_fds)))
 		return 0;
-	for (__u32 i = 0; i < TASK_FDS_MAX / 64 && i < words; i++)
-		count += bits_in(open_fds[i]);
+	bpf_loop(words, word_count, &count, 0);
 	fields->open_fds = count;
 	fields->scope_fds = 0;
 	if (words > TASK_SCOPE_FD / 64)
