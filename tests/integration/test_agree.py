@@ -123,6 +123,18 @@ class Agree(support.TestCase):
             sleep = [t for t in threads if t["comm"] == "sleep"]
             self.assertEqual([t["ppid"] for t in sleep], [1])
 
+    @unittest.skipUnless(has_bpf(), "needs the BPF task iterator")
+    def test_descriptors_are_counted_beyond_the_first_words_of_their_table(self):
+        files = [os.open("/dev/null", os.O_RDONLY) for _ in range(500)]
+        try:
+            counts = {source: self.capture(os.getpid(), source)["threads"][0]["open_fds"]
+                      for source in ("bpf", "procfs")}
+        finally:
+            for file in files:
+                os.close(file)
+        self.assertGreater(counts["bpf"], 500)
+        self.assertEqual(counts["bpf"], counts["procfs"])
+
     @unittest.skipUnless(support.has_namespaces() and has_bpf(), "needs namespaces and BPF")
     def test_a_foreign_proc_is_not_mixed_in(self):
         path = self.path("foreign.tscope")
