@@ -17,7 +17,7 @@
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
-#include "record/server.h"
+#include "record/socket/server.h"
 #include "trace/life/lifecycle.h"
 
 void recorder_judge(struct recorder *recorder, struct recorder_fault *fault, int status,

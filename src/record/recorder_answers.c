@@ -16,8 +16,8 @@
 #include "model/snapshot/snapshot.h"
 #include "model/syscall/syscall.h"
 #include "record/recorder_state.h"
-#include "record/server.h"
-#include "record/server_request.h"
+#include "record/socket/server.h"
+#include "record/socket/server_request.h"
 #include "render/record/record_json.h"
 #include "store/history/history_activity.h"
 

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
-#include "record/server.h"
+#include "record/socket/server.h"
 #include "render/record/record_json.h"
 #include "trace/life/lifecycle.h"
 

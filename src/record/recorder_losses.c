@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "record/recorder_state.h"
-#include "record/server.h"
+#include "record/socket/server.h"
 #include "store/history/history.h"
 
 static const struct {

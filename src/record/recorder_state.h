@@ -10,7 +10,7 @@
 #include "record/ended.h"
 #include "record/hook.h"
 #include "record/recorder.h"
-#include "record/rotated_lines.h"
+#include "record/lines/rotated_lines.h"
 #include "record/schedule.h"
 #include "render/record/record_json.h"
 

@@ -12,7 +12,7 @@
 #include "cli/args/store_args.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
-#include "record/client.h"
+#include "record/socket/client.h"
 #include "record/record_paths.h"
 #include "render/record/record_json.h"
 

@@ -16,7 +16,7 @@
 #include "cli/parts/latest_document.h"
 #include "cli/args/store_args.h"
 #include "metric/unit.h"
-#include "record/client.h"
+#include "record/socket/client.h"
 #include "record/record_paths.h"
 #include "render/page.h"
 #include "render/record/record_table.h"

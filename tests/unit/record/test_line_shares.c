@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/line_shares.h"
+#include "record/lines/line_shares.h"
 
 #define BEGIN_NS UINT64_C(5000000000)
 

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "record/rotated_lines.h"
+#include "record/lines/rotated_lines.h"
 
 static char folder[64];
 static char path[96];

@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "model/record/life_event.h"
-#include "record/client.h"
-#include "record/server.h"
-#include "record/server_request.h"
+#include "record/socket/client.h"
+#include "record/socket/server.h"
+#include "record/socket/server_request.h"
 
 static char folder[64], path[96];
 static struct loop loop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/rotated_lines.h"
+#include "record/lines/rotated_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

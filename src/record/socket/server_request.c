@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/server_request.h"
+#include "record/socket/server_request.h"
 
 #include <errno.h>
 #include <stdio.h>

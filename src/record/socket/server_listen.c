@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/place.h"
-#include "record/server_client.h"
+#include "record/socket/server_client.h"
 
 #define SOCKET_GROUP "taskscope"
 #define LISTEN_BACKLOG 16

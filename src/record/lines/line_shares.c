@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/line_shares.h"
+#include "record/lines/line_shares.h"
 
 #include <unistd.h>
 

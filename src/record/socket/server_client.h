@@ -10,7 +10,7 @@
 
 #include "base/loop.h"
 #include "base/text.h"
-#include "record/server.h"
+#include "record/socket/server.h"
 
 struct connection {
 	struct server *server;

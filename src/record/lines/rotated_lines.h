@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "base/lines.h"
-#include "record/line_shares.h"
+#include "record/lines/line_shares.h"
 
 struct error;
 

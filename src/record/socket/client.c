@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/client.h"
+#include "record/socket/client.h"
 
 #include <errno.h>
 #include <stdio.h>

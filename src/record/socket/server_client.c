@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/server_client.h"
+#include "record/socket/server_client.h"
 
 #include <errno.h>
 #include <stdlib.h>

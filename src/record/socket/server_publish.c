@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "model/record/life_event.h"
-#include "record/server_client.h"
+#include "record/socket/server_client.h"
 #include "render/record/record_json.h"
 
 /* A line in two forms: with command lines, and without. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/server.h"
+#include "record/socket/server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "base/loop.h"
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"
-#include "record/server_client.h"
-#include "record/server_request.h"
+#include "record/socket/server_client.h"
+#include "record/socket/server_request.h"
 #include "render/record/record_json.h"
 
 /* After an answer the server rests so many times as long as it took: others have work, too. */
