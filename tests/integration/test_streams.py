@@ -121,6 +121,15 @@ class Output(support.TestCase):
         self.assertEqual(status, 0, err)
         self.assertIn(b"echo exited 0", out)
 
+    def test_lines_of_a_run_stay_in_their_file_beside_a_page_that_is_printed(self):
+        lines = self.path("run.jsonl")
+        status, page, err = piped(b"", "run", "-q", "-o", lines, "-o", "-.html", "--", "echo", "printed")
+        self.assertEqual((status, err), (0, "printed\n"))
+        self.assertNotIn(b'{"kind":"env"', page)
+        with open(lines) as file:
+            kinds = [json.loads(line)["kind"] for line in file]
+        self.assertEqual((kinds[0], kinds[-1]), ("env", "summary"))
+
     def test_profiles_go_through_a_pipe(self):
         page = self.accept("report", RUNS / "build.jsonl", "-o", "-.html")
         self.assertIn("<html", page)

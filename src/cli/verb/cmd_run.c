@@ -37,7 +37,7 @@ static int keep_output(struct session_options *session)
 
 	if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return -1;
-	if (session->lines)
+	if (session->lines == stdout)
 		session->lines = fdopen(own, "w");
 	return own;
 }
@@ -59,7 +59,7 @@ int verb_run(char **words, int count, struct error *error)
 	status = session_run(&session, words, &watched, error);
 	if (own_output >= 0)
 		dup2(own_output, STDOUT_FILENO);
-	if (!session.lines && own_output >= 0)
+	if (own_output >= 0 && (!session.lines || fileno(session.lines) != own_output))
 		close(own_output);
 	if (watched) {
 		(void)session_args_save(&args.session, watched, error);
