@@ -37,7 +37,7 @@ static int say_lone(struct digester *digester, const struct digest_rule *rule, b
 	const struct comparison *base = digester->base;
 	const struct compared_group *largest = NULL;
 	CLEANUP(text_free) struct text after = { 0 };
-	struct digest_line line = { .resource = rule->resource, .has_delta = true };
+	struct digest_line line = { .resource = rule->resource };
 	size_t count = 0;
 
 	for (size_t i = 0; i < digester->layout->first_exited; i++) {
@@ -52,7 +52,6 @@ static int say_lone(struct digester *digester, const struct digest_rule *rule, b
 	if (!largest)
 		return 0;
 	line.who = largest->key;
-	line.delta = is_new ? (double)count : -(double)count;
 	line.metric = metrics[METRIC_thread_count].name;
 	line.section = compare_section_of(METRIC_thread_count);
 	if (count > 1)

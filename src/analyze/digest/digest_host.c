@@ -140,10 +140,12 @@ static double share_modes(const struct digester *digester, int side,
 	double all = 0, busy = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cpu_modes); i++) {
-		shares[i] = 0;
-		if (!added(digester, side, cpu_modes[i].reading, &shares[i]) &&
-		    strcmp(cpu_modes[i].words, "idle") == 0)
+		/* The kernel's sum of iowait can fall: what it added is not known then. */
+		bool is_known = added(digester, side, cpu_modes[i].reading, &shares[i]);
+
+		if (!is_known && strcmp(cpu_modes[i].words, "idle") == 0)
 			return NAN;
+		shares[i] = is_known ? shares[i] : 0;
 		all += shares[i];
 		busy += cpu_modes[i].is_idle ? 0 : shares[i];
 	}

@@ -73,6 +73,7 @@ int digest_deaths(struct digester *digester, const struct digest_rule *rule);
 /* A group that moved, and by how much. */
 struct mover {
 	const char *who;
+	const char *group; /* of its row; NULL: who */
 	enum compare_section section;
 	const struct metric *metric;
 	bool has_before; /* before and after are known, else only what was done */

@@ -203,6 +203,7 @@ static int say_reading(struct digester *digester, const struct digest_rule *rule
 		return 0;
 	if (word) {
 		snprintf(name, sizeof(name), "%s %.*s", rule->noun, (int)length, word);
+		mover.group = "host";
 		mover.who = name;
 	}
 	return digest_say_work(digester, rule, &mover);

@@ -84,6 +84,7 @@ static struct digest_line line_of(const struct digester *digester, const struct 
 	struct digest_line line = {
 		.resource = rule->resource,
 		.who = mover->who,
+		.group = mover->group,
 		.has_delta = true,
 		.delta = mover->moved,
 		.section = mover->section,

@@ -241,6 +241,18 @@ static void births_and_deaths_of_some_size_are_said(void **state)
 	assert_says(pair, "guest and 1 other group are new");
 }
 
+/* The number of groups is no change of the row, which counts threads. */
+static void births_have_no_delta_of_their_own(void **state)
+{
+	CLEANUP(digest_clear) struct digest digest = digest_of(lone(true, 16 * MIB));
+	const struct digest_line *line = find_line(&digest, "visitor is new");
+
+	(void)state;
+	assert_non_null(line);
+	assert_string_equal(line->metric, "thread_count");
+	assert_false(line->has_delta);
+}
+
 /* A process that was restarted: both lived ten seconds; run and wait in ms of each second. */
 static struct pair restarted(uint64_t run_before, uint64_t wait_before, uint64_t run_after,
 			     uint64_t wait_after)
@@ -292,6 +304,7 @@ int main(void)
 		cmocka_unit_test(changed_limits_come_first),
 		cmocka_unit_test(many_changed_settings_are_counted),
 		cmocka_unit_test(births_and_deaths_of_some_size_are_said),
+		cmocka_unit_test(births_have_no_delta_of_their_own),
 		cmocka_unit_test(a_restart_tells_whether_it_sleeps_more),
 		cmocka_unit_test(what_hardly_runs_is_not_said_to_be_restarted),
 	};

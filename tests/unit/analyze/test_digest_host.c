@@ -53,6 +53,17 @@ static void the_modes_that_took_most_are_named(void **state)
 			  "its CPUs had no time left");
 }
 
+/* The kernel's own sums of idle time and of waiting for disks can fall. */
+static void a_mode_that_fell_counts_for_nothing(void **state)
+{
+	struct pair pair = busy(4 * SECOND);
+
+	(void)state;
+	set_host(pair.before, "stat cpu iowait", 50 * SECOND + 1);
+	set_host(pair.after, "stat cpu iowait", 50 * SECOND);
+	assert_only(pair, "host was 90.0 % busy (90 % user): its CPUs had no time left");
+}
+
 static void a_file_without_the_figures_says_nothing(void **state)
 {
 	struct pair pair = busy(0);
@@ -84,6 +95,21 @@ static void the_busiest_disks_come_first(void **state)
 	assert_string_equal(digest.lines.data[0].group, "host");
 	assert_int_equal(digest.lines.data[0].section, COMPARE_HOST_USAGE);
 	assert_true(digest.lines.data[0].of_capacity == 0.9);
+}
+
+static void a_line_about_an_interface_names_the_row_of_the_host(void **state)
+{
+	struct pair pair = quiet_pair();
+	CLEANUP(digest_clear) struct digest digest = { 0 };
+
+	(void)state;
+	set_host(pair.before, "net/dev eth0 rx_bytes", 0);
+	set_host(pair.after, "net/dev eth0 rx_bytes", 900 * MIB);
+	digest = digest_of(pair);
+	assert_int_equal(digest.lines.count, 1);
+	assert_string_equal(digest.lines.data[0].who, "interface eth0");
+	assert_string_equal(digest.lines.data[0].group, "host");
+	assert_string_equal(digest.lines.data[0].metric, "net/dev eth0 rx_bytes");
 }
 
 static void the_loopback_is_not_the_network(void **state)
@@ -172,8 +198,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_without_idle_time_is_busy),
 		cmocka_unit_test(the_modes_that_took_most_are_named),
+		cmocka_unit_test(a_mode_that_fell_counts_for_nothing),
 		cmocka_unit_test(a_file_without_the_figures_says_nothing),
 		cmocka_unit_test(the_busiest_disks_come_first),
+		cmocka_unit_test(a_line_about_an_interface_names_the_row_of_the_host),
 		cmocka_unit_test(the_loopback_is_not_the_network),
 		cmocka_unit_test(intervals_say_how_busy_it_was_then_and_now),
 		cmocka_unit_test(runs_say_how_busy_it_was_while_they_ran),
