@@ -75,8 +75,8 @@ int rotated_lines_open(struct rotated_lines *ret, const char *path, uint64_t mos
 	int status;
 
 	*ret = (struct rotated_lines){ .path = path, .most_bytes = most_bytes, .kept = kept };
-	ret->shares.share = most_bytes / USER_PART;
 	status = open_file(ret);
+	ret->shares.share = ret->most_bytes / USER_PART;
 	if (status < 0) {
 		close_file(ret);
 		ret->path = NULL;

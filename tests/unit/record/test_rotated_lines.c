@@ -124,6 +124,20 @@ static void a_user_has_half_of_a_file(void **state)
 	rotated_lines_close(&lines);
 }
 
+/* They push out nobody's. */
+static void lines_on_standard_output_are_not_shared_out(void **state)
+{
+	struct error error = { 0 };
+	struct rotated_lines lines;
+
+	(void)state;
+	assert_int_equal(rotated_lines_open(&lines, "-", 20, 2, &error), 0);
+	for (int i = 0; i < 9; i++)
+		assert_true(writes(&lines, 4242, "# 123456789"));
+	assert_int_equal(lines.shares.left_out, 0);
+	rotated_lines_close(&lines);
+}
+
 static void nothing_older_need_be_kept(void **state)
 {
 	struct error error = { 0 };
@@ -210,6 +224,7 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(a_full_file_is_rotated_and_the_oldest_dropped,
 						make_folder, remove_folder),
+		cmocka_unit_test(lines_on_standard_output_are_not_shared_out),
 		cmocka_unit_test_setup_teardown(a_user_has_half_of_a_file, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(nothing_older_need_be_kept, make_folder,
