@@ -95,6 +95,8 @@ static void place_tree(struct forest *forest, uint32_t root)
 		uint32_t child = unplaced(forest, forest->first_child[at]);
 
 		if (child != NONE) {
+			/* Those before it are placed: a parent of many is not read again for each. */
+			forest->first_child[at] = child;
 			at = child;
 			place(forest, at, ++depth);
 		} else if (at == root) {
