@@ -191,7 +191,9 @@ static int print_cgroups(const struct compare_view *view, bool is_after,
 	}
 	if (count == 0)
 		return 0;
-	fprintf(out, "\n## cgroups only %s: %zu\n", is_after ? "after" : "before", count);
+	fputc('\n', out);
+	style_line(out, terminal->colour, STYLE_HEADING, "## cgroups only %s: %zu",
+		   is_after ? "after" : "before", count);
 	status = table_print(&table, terminal, out);
 	if (status == 0 && shown < count)
 		fprintf(out, "… %zu more cgroup%s (-n 0 shows all)\n", count - shown,

@@ -52,12 +52,12 @@ static int run_until_done(struct history *history, const char *sql, uint64_t bef
 	return statement ? 0 : database_fail(&history->database, "write", error);
 }
 
-/* Samples that go become means of minutes; a minute that goes in two parts is weighted. */
 /* The worst of a minute: the names are no order by themselves. */
 #define WORST(column)                                                                              \
 	"substr(max(printf('%02d', instr('unknown,none,low,medium,high,critical', " column         \
 	")) || " column "), 3)"
 
+/* Samples that go become means of whole minutes. */
 static int roll_up_samples(struct history *history, uint64_t before, struct error *error)
 {
 	CLEANUP(text_free) struct text sql = { 0 };
