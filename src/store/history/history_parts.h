@@ -150,16 +150,16 @@ int user_rooms_add_row(struct history *history, enum user_part part, int64_t uid
 extern const char user_process_sql[];
 int user_rooms_count_process(struct history *history, int64_t row, int sign, struct error *error);
 int user_rooms_flush(struct history *history, struct error *error);
+/* Forgets what the transaction was to change. */
+void user_rooms_forget(struct history *history);
 int user_rooms_recount(struct database *database, struct error *error);
-/* Drop rows by age. */
+/* history_user_drops.c: drop rows by age. */
 int history_drop_events(struct history *history, uint64_t before, struct error *error);
 int history_drop_anomalies(struct history *history, uint64_t before, struct error *error);
 int history_drop_minutes(struct history *history, uint64_t before, struct error *error);
 int history_drop_processes(struct history *history, uint64_t before, struct error *error);
 /* Drops a tenth of a part, of the users who have most. */
 int history_drop_heaviest(struct history *history, enum user_part part, struct error *error);
-/* Forgets what the transaction was to change. */
-void user_rooms_forget(struct history *history);
 /* Whether a part has more than its share of the file; keeps all within it. */
 bool history_exceeds_shares(struct history *history);
 int history_limit_users(struct history *history, struct error *error);
