@@ -24,6 +24,8 @@
 #include "store/tscope/container.h"
 
 #define STANDARD_INPUT "standard input"
+/* A run may begin with damaged lines; something else that comes through a pipe may have no end. */
+#define UNKNOWN_MAX ((size_t)16 << 20)
 
 enum content {
 	CONTENT_UNKNOWN, /* its reader will say what is wrong with it */
@@ -110,16 +112,21 @@ static bool is_standard_input(const char *path)
 static int slurp_standard_input(struct text *bytes, struct error *error)
 {
 	char chunk[16 * 1024];
+	enum content content;
 	size_t length;
 
 	while ((length = fread(chunk, 1, sizeof(chunk), stdin)) > 0) {
 		text_append(bytes, chunk, length);
 		if (bytes->failed)
 			return out_of_memory(STANDARD_INPUT, error);
-		if (content_of(text_string(bytes), bytes->length) == CONTENT_HISTORY)
+		content = content_of(text_string(bytes), bytes->length);
+		if (content == CONTENT_HISTORY)
 			return error_set(error, -EINVAL,
 					 "a recording cannot be read from " STANDARD_INPUT
 					 ": give the name of its file");
+		if (content == CONTENT_UNKNOWN && bytes->length > UNKNOWN_MAX)
+			return error_set(error, -EINVAL,
+					 STANDARD_INPUT " is neither a snapshot nor a run");
 		if (bytes->length > FILE_SIZE_LIMIT)
 			return error_set(error, -EFBIG,
 					 STANDARD_INPUT " is larger than any snapshot");

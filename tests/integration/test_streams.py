@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import subprocess
 
 import support
@@ -97,6 +98,16 @@ class Input(support.TestCase):
                 status, out, err = piped(data, verb, "-")
                 self.assertEqual((status, out, err.count("\n")), (2, b"", 1), err)
                 self.assertIn("standard input", err)
+
+    def test_what_has_no_end_is_not_kept(self):
+        """Nothing of ours begins so: it is refused long before it has as many bytes as a snapshot may have."""
+        for verb in ["show", "verify", "report"]:
+            with open("/dev/zero", "rb") as zeros:
+                done = subprocess.run([support.TASKSCOPE, verb, "-"], stdin=zeros, capture_output=True, text=True,
+                                      timeout=support.HANG,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (256 << 20,) * 2))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr, "taskscope: standard input is neither a snapshot nor a run\n")
 
 
 class Output(support.TestCase):
