@@ -511,7 +511,6 @@ class Refuse(TestCase):
         self.refuse("compare", good, good, good)
         self.refuse("compare", "-d", "1s", good, good)
         self.refuse("compare", "-d", "0s")
-        self.refuse("compare", good, good, "-p", "1")
 
 
 class Live(TestCase):

@@ -231,16 +231,22 @@ static void a_library_may_have_a_prefix(void **state)
 	assert_library_fails("without.so", -ENOSYS);
 }
 
+/* Where the CPUs were busy, nobody can say whose fault it was. */
+static bool is_late(int status)
+{
+	return status == -ETIMEDOUT || status == -EBUSY;
+}
+
 static void a_library_that_sleeps_or_spins_costs_no_more_than_the_deadline(void **state)
 {
 	struct tsd_layout layout;
 	int status;
 
 	(void)state;
-	assert_int_equal(ask_briefly("sleeps.so", &layout), -ETIMEDOUT);
+	assert_true(is_late(ask_briefly("sleeps.so", &layout)));
 	assert_int_equal(layout.allocated, UNTOUCHED);
 	status = ask_briefly("spins.so", &layout);
-	assert_true(status == -ETIMEDOUT || status == -EPROTO); /* its CPU time may end first */
+	assert_true(is_late(status) || status == -EPROTO); /* its CPU time may end first */
 }
 
 static void a_library_that_crashes_is_an_error(void **state)
@@ -490,10 +496,12 @@ static void programs_that_do_not_come_to_main_are_errors(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct tsd_layout layout = { UNTOUCHED, UNTOUCHED };
+		int status = ask_program(inspect(cases[i].name), cases[i].name, PATIENCE_MS, &layout);
 
-		assert_int_equal(
-			ask_program(inspect(cases[i].name), cases[i].name, PATIENCE_MS, &layout),
-			cases[i].expected);
+		if (is_late(cases[i].expected))
+			assert_true(is_late(status));
+		else
+			assert_int_equal(status, cases[i].expected);
 		assert_int_equal(layout.allocated, UNTOUCHED);
 	}
 }
