@@ -35,7 +35,7 @@ bool digest_is_own(const struct compared_group *group)
 struct movers {
 	struct mover best[4];
 	size_t count, most;
-	double total; /* of all, with those that are not kept */
+	double total; /* of all, with those that are not kept, and taskscope */
 };
 
 static void keep_mover(struct movers *movers, const struct mover *mover)
@@ -151,8 +151,12 @@ static int find_movers(struct digester *digester, const struct digest_rule *rule
 				       .section = compare_section_of(rule->metric) };
 		int noise;
 
-		if (digest_is_own(of) || !move(digester, group, &mover))
+		if (!move(digester, group, &mover))
 			continue;
+		if (digest_is_own(of)) {
+			ret->total += fabs(mover.moved);
+			continue;
+		}
 		noise = is_noise(digester, group);
 		if (noise < 0)
 			return noise;

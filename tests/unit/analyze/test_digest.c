@@ -213,6 +213,16 @@ static void many_changed_settings_are_counted(void **state)
 	assert_string_equal(digest.lines.data[3].sentence, "2 more settings changed");
 }
 
+/* As the shares of the table are. */
+static void what_taskscope_did_is_part_of_all(void **state)
+{
+	struct pair pair = grown(METRIC_run_time_ns, 5 * SECOND);
+
+	(void)state;
+	both(&pair, 20, 20, "taskscope", METRIC_run_time_ns, SECOND, 6 * SECOND);
+	assert_only(pair, "server used 5.00 s of CPU (12 % of the host), 50 % of all");
+}
+
 /* A process that only one side has. */
 static struct pair lone(bool is_new, uint64_t rss)
 {
@@ -303,6 +313,7 @@ int main(void)
 		cmocka_unit_test(what_was_reached_speaks_from_its_floor_on),
 		cmocka_unit_test(changed_limits_come_first),
 		cmocka_unit_test(many_changed_settings_are_counted),
+		cmocka_unit_test(what_taskscope_did_is_part_of_all),
 		cmocka_unit_test(births_and_deaths_of_some_size_are_said),
 		cmocka_unit_test(births_have_no_delta_of_their_own),
 		cmocka_unit_test(a_restart_tells_whether_it_sleeps_more),

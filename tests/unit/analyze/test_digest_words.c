@@ -24,7 +24,7 @@ static void the_largest_come_first_and_taskscope_is_not_named(void **state)
 	digest = digest_of(pair);
 	assert_int_equal(digest.lines.count, 3);
 	assert_string_equal(digest.lines.data[0].sentence,
-			    "large used 6.00 s of CPU (15 % of the host), 58 % of all");
+			    "large used 6.00 s of CPU (15 % of the host), 31 % of all");
 	assert_string_equal(digest.lines.data[1].who, "medium");
 	assert_string_equal(digest.lines.data[2].who, "small");
 	assert_true(digest.lines.data[0].delta == 6e9 && digest.lines.data[0].rate == 6e8);
