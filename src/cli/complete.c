@@ -54,7 +54,7 @@ static void offer_words(const struct completion *completion, const char *words)
 	}
 }
 
-/* Of a list with commas, its last item. */
+/* The last item of a list with commas is what is completed. */
 static struct completion last_item(const struct completion *completion)
 {
 	struct completion item = *completion;
@@ -256,7 +256,7 @@ static void complete_word(const struct completion *completion, const struct comm
 		complete_option(completion, command);
 }
 
-/* Which words before the last one mean: an option that waits for its argument, the end of options. */
+/* What the words before the last one mean: an option that waits for its argument, the end of options. */
 struct context {
 	const struct option *awaiting;
 	bool only_words;

@@ -59,7 +59,7 @@ enum host_value rule_memory_total(const struct host_sample *sample)
 				     HOST_VALUE_memory_total_bytes);
 }
 
-/* Whose figure it was, where there are two. */
+/* Says whose figure it was, where the host and the scope have one each. */
 static void append_whose(struct text *out, const struct host_sample *sample, enum host_value value)
 {
 	bool is_of_host = value == HOST_VALUE_memory_total_bytes ||

@@ -23,7 +23,7 @@ struct findings {
 	struct doctor_attempts attempts;
 };
 
-/* Of this host, or of a recorded tree.  0, or a negative errno with a sentence; free it in either case. */
+/* Examines this host, or a recorded tree.  0, or a negative errno with a sentence; free it in either case. */
 int findings_make(struct findings *findings, const char *root, struct error *error);
 void findings_free(struct findings *findings);
 

@@ -49,7 +49,7 @@ static int survey_named(const struct host *host, const struct pid_list *list,
 	return first;
 }
 
-/* Of all processes that have scopes, those that match. */
+/* Leaves, of all processes that have scopes, those that match. */
 static int survey_matches(const struct host *host, struct scope_survey *survey, struct error *error)
 {
 	CLEANUP(filter_clear) struct filter filter = { 0 };

@@ -5,7 +5,10 @@
 
 #include "base/cleanup.h"
 
-/* Who gives way to a new one: the one who may write most, which is hardly more than one begins with. */
+/*
+ * A place for a new user.  When all are taken, the user who may write most loses it: a new one may
+ * hardly write less.
+ */
 static struct line_user *replaced_user(struct line_shares *shares)
 {
 	struct line_user *found = &shares->users[0];

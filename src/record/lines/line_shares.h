@@ -30,7 +30,10 @@ struct line_shares {
 	uint64_t left_out; /* in all */
 };
 
-/* Who wants to write a line now (CLOCK_MONOTONIC), to be charged; NULL: the line was counted instead. */
+/*
+ * Asks for a user whether a line may be written now (CLOCK_MONOTONIC).  The caller charges the result with
+ * the line's bytes; NULL: the line was counted instead.
+ */
 struct line_user *line_shares_ask(struct line_shares *shares, int64_t uid, uint64_t now_ns);
 static inline void line_user_charge(struct line_user *user, uint64_t bytes)
 {

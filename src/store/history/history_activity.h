@@ -41,9 +41,8 @@ extern const struct activity_key_info {
 
 struct activity_query {
 	struct history_span span;
-	int32_t pid; /* 0: all */
-	uint64_t
-		start_ns; /* of that process, in the boot that is recorded; 0: any with the number */
+	int32_t pid;	   /* 0: all */
+	uint64_t start_ns; /* of that process, in this boot; 0: any with the number */
 	enum activity_key keys[ACTIVITY_KEY_COUNT];
 	size_t key_count;
 	size_t limit; /* 0: all */
