@@ -292,12 +292,14 @@ int profile_add_sample(struct profile *profile, const struct profile_sample *sam
 	profile->losses.folded++;
 	rest.end = PROFILE_NO_STACK;
 	rest.node = rest.scope = 0;
+	rest.inferred_ns = 0;
 	status = put_sample(profile, &rest, PROFILE_SAMPLES_MAX - PROFILE_KINDS);
 	if (status != -ENOSPC)
 		return status;
 	/* There is room for one sample of each kind that belongs to nobody. */
 	rest.task = (struct task_key){ 0 };
-	rest.process_name = rest.thread_name = rest.reason = 0;
+	rest.process_name = rest.thread_name = 0;
+	rest.reason = rest.kind == PROFILE_ON_CPU ? 0 : WAIT_OTHER;
 	return put_sample(profile, &rest, PROFILE_SAMPLES_MAX);
 }
 

@@ -150,6 +150,7 @@ static int restore_sample(const struct snapshot *snapshot, struct profile *profi
 	if (sample.node == NOWHERE) {
 		sample.node = 0;
 		sample.end = PROFILE_NO_STACK;
+		sample.inferred_ns = 0;
 	}
 	status = profile_add_sample(profile, &sample);
 	return status == -ENOMEM ? status : 0;

@@ -188,6 +188,8 @@ static void time_without_room_for_its_sample_is_kept(void **state)
 	size_t nobody = 0;
 
 	(void)state;
+	sample.reason = WAIT_TIMER;
+	sample.inferred_ns = 1;
 	for (int32_t i = 1; i <= (int32_t)PROFILE_SAMPLES_MAX + 1000; i++) {
 		sample.task.tid = i;
 		assert_int_equal(profile_add_sample(profile, &sample), 0);
@@ -197,8 +199,14 @@ static void time_without_room_for_its_sample_is_kept(void **state)
 	assert_true(profile->samples.count <= PROFILE_SAMPLES_MAX);
 	assert_int_equal(profile->losses.folded, PROFILE_SAMPLES_MAX / 8 + 1000);
 	assert_int_equal(sum.missing_ns, 3 * profile->losses.folded);
-	for (size_t i = 0; i < profile->samples.count; i++)
-		nobody += profile->samples.data[i].task.tid == 0;
+	assert_int_equal(sum.inferred_ns + profile->losses.folded,
+			 (uint64_t)PROFILE_SAMPLES_MAX + 1000);
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		if (profile->samples.data[i].task.tid)
+			continue;
+		nobody++;
+		assert_int_equal(profile->samples.data[i].reason, WAIT_OTHER);
+	}
 	assert_int_equal(nobody, 1);
 	profile_free(profile);
 }
