@@ -56,7 +56,7 @@ struct tree_stack_record {
 	__u32 wanted_size; /* of TREE_STACK_BLOCKED: how much of the user stack is in use */
 	__u64 woken_start_ns;
 	__u64 switches;
-	__u64 pc;		     /* also known without the stack; 0: not known */
+	__u64 pc, sp;		     /* also known without the stack; 0: not known */
 	struct tree_scope_key scope; /* depth 0: in none; then the rest means nothing */
 	__u64 registers[TREE_STACK_REGISTERS];
 };

@@ -79,6 +79,7 @@ static __always_inline struct stack_buffer *wait_record(const struct stack_wait 
 	buffer->record.syscall = wait->place.syscall;
 	buffer->record.reason = wait->reason;
 	buffer->record.pc = wait->place.pc;
+	buffer->record.sp = wait->place.sp;
 	return buffer;
 }
 

@@ -38,7 +38,7 @@ struct tracer_stack {
 	uint32_t syscall;   /* its number, or UINT32_MAX: in none */
 	uint64_t object;    /* as in struct tree_wait_event */
 	bool is_inferred; /* the block itself was not captured: take the last stack of the same thread,
-			       syscall and instruction; registers has only the program counter, if that */
+			       syscall, instruction and stack pointer; registers has only these two, if them */
 	bool is_open;	  /* it was still blocked when the watch ended */
 	struct task_key woken;	/* PROFILE_WAKER: whose wait it ended */
 	const uint64_t *kernel; /* innermost first; NULL when it was in user mode or is not known */

@@ -294,20 +294,38 @@ static int find_frames(struct stack_profile *maker, const struct stack_item *ite
 	return status;
 }
 
-/* The place of the last stack of this wait: same thread, system call and instruction.  0: no room. */
+/* Where more waits were met than are remembered, all are forgotten: they come again. */
+static int forget_waits(struct stack_profile *maker)
+{
+	struct dictionary *empty = dictionary_new();
+
+	if (!empty)
+		return -ENOMEM;
+	dictionary_free(maker->waits);
+	maker->waits = empty;
+	maker->lasts.count = 0;
+	return 0;
+}
+
+/*
+ * The place of the last stack of this wait: same thread, system call, instruction and stack pointer.  A function of the
+ * C library that waits has one instruction for all its callers, and they differ by the stack pointer.  0: none.
+ */
 static uint32_t wait_number(struct stack_profile *maker, const struct tracer_stack *stack)
 {
 	char key[KEY_SIZE];
-	int length = snprintf(key, sizeof(key), "%d %" PRIu64 " %" PRIu32 " %" PRIx64,
+	int length = snprintf(key, sizeof(key), "%d %" PRIu64 " %" PRIu32 " %" PRIx64 " %" PRIx64,
 			      stack->task.tid, stack->task.start_ns, stack->syscall,
-			      stack->user.registers.values[UNWIND_PC]);
+			      stack->user.registers.values[UNWIND_PC],
+			      stack->user.registers.values[UNWIND_SP]);
 	uint32_t number = dictionary_find(maker->waits, key, (size_t)length);
 
 	if (number > maker->lasts.count)
 		return 0;
-	if (number || stack->is_inferred || dictionary_count(maker->waits) > WAITS_MAX)
+	if (number || stack->is_inferred)
 		return number;
-	if (dictionary_add(maker->waits, key, (size_t)length, &number) < 0 ||
+	if ((dictionary_count(maker->waits) > WAITS_MAX && forget_waits(maker) < 0) ||
+	    dictionary_add(maker->waits, key, (size_t)length, &number) < 0 ||
 	    array_extend(&maker->lasts, number, (struct last_stack){ 0 }) < 0)
 		return 0;
 	return number;

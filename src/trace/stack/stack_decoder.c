@@ -13,6 +13,9 @@ static_assert((int)PROFILE_ON_CPU == TREE_STACK_ON_CPU &&
 		      (int)PROFILE_WAKER == TREE_STACK_WAKER,
 	      "kinds have the same numbers");
 
+/* The registers that say where a thread entered the kernel. */
+#define PLACE (1ull << UNWIND_PC | 1ull << UNWIND_SP)
+
 static bool is_valid(const struct tree_stack_record *record, size_t length)
 {
 	if (length < sizeof(*record) || record->head.type >= TREE_STACK_KINDS ||
@@ -55,8 +58,9 @@ static void decode_registers(const struct tree_stack_record *record, struct unwi
 		ret->known = (1ull << UNWIND_REGISTERS) - 1;
 		name_registers(record->registers, ret->values);
 	} else if (record->pc) {
-		ret->known = 1ull << UNWIND_PC;
+		ret->known = PLACE;
 		ret->values[UNWIND_PC] = record->pc;
+		ret->values[UNWIND_SP] = record->sp;
 	}
 }
 
@@ -112,6 +116,7 @@ static void copy_user(const struct tree_stack_record *record, struct stack_decod
 static void make_inferred(const struct tree_stack_record *record, struct tracer_stack *stack)
 {
 	uint64_t pc = stack->user.registers.values[UNWIND_PC];
+	uint64_t sp = stack->user.registers.values[UNWIND_SP];
 
 	stack->weight_ns = record->inferred_ns;
 	stack->begin_ns = 0;
@@ -120,8 +125,9 @@ static void make_inferred(const struct tree_stack_record *record, struct tracer_
 	stack->kernel_count = 0;
 	stack->has_user = false;
 	stack->user = (struct stack_copy){ 0 };
-	stack->user.registers.known = pc ? 1ull << UNWIND_PC : 0;
+	stack->user.registers.known = pc ? PLACE : 0;
 	stack->user.registers.values[UNWIND_PC] = pc;
+	stack->user.registers.values[UNWIND_SP] = sp;
 }
 
 int stack_record_send(const void *bytes, size_t length, struct stack_decoder *decoder,

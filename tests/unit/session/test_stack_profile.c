@@ -145,6 +145,51 @@ static void what_is_inferred_is_as_complete_as_the_stack_that_it_takes(void **st
 	profile_free(profile);
 }
 
+/* Waits at the first byte of the code; the caller that was called from `place` has its stack at `words`. */
+static void take_wait_of(uint64_t words[2], size_t place, bool is_inferred)
+{
+	struct tracer_stack stack = { .kind = PROFILE_OFF_CPU,
+				      .task = { .pid = getpid(), .tid = getpid(), .start_ns = 1 },
+				      .time_ns = 1,
+				      .weight_ns = 1000,
+				      .is_inferred = is_inferred,
+				      .has_user = !is_inferred };
+	struct unwind_registers *registers = &stack.user.registers;
+	struct stack_item *item;
+
+	words[0] = 0;
+	words[1] = (uint64_t)made_code + place + 1;
+	stack.user.address = (uint64_t)words;
+	stack.user.bytes = words;
+	stack.user.size = 2 * sizeof(words[0]);
+	registers->values[UNWIND_PC] = (uint64_t)made_code;
+	registers->values[UNWIND_SP] = registers->values[UNWIND_FP] = (uint64_t)words;
+	registers->known =
+		(uint64_t)1 << UNWIND_PC | (uint64_t)1 << UNWIND_SP | (uint64_t)1 << UNWIND_FP;
+	item = stack_item_of_stack(&stack, "test", "");
+	assert_non_null(item);
+	assert_int_equal(stack_profile_take(maker, item, false), 0);
+	free(item);
+}
+
+/* Both wait in one function of the C library, as it were: the last stack there is that of the other. */
+static void what_is_inferred_belongs_to_its_caller(void **state)
+{
+	struct code_counts counts;
+	struct profile *profile;
+	uint64_t stack[4];
+
+	(void)state;
+	take_wait_of(stack, 100, false);
+	take_wait_of(stack + 2, 200, false);
+	take_wait_of(stack, 100, true);
+	profile = stack_profile_finish(maker, &counts);
+	assert_int_equal(profile->samples.count, 2);
+	assert_int_equal(profile->samples.data[0].inferred_ns, 1000);
+	assert_int_equal(profile->samples.data[1].inferred_ns, 0);
+	profile_free(profile);
+}
+
 static void a_stack_is_complete_where_there_is_no_user_stack(void **state)
 {
 	struct code_counts counts;
@@ -166,6 +211,7 @@ int main(void)
 		TEST(code_without_a_name_costs_no_more_the_longer_it_runs),
 		TEST(a_program_that_is_everywhere_has_a_bounded_cost),
 		TEST(what_is_inferred_is_as_complete_as_the_stack_that_it_takes),
+		TEST(what_is_inferred_belongs_to_its_caller),
 		TEST(a_stack_is_complete_where_there_is_no_user_stack),
 #undef TEST
 	};

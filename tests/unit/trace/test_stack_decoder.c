@@ -63,6 +63,7 @@ static int prepare(void **state)
 	for (size_t i = 0; i < TREE_STACK_REGISTERS; i++)
 		made.record.registers[i] = 100 + i;
 	made.record.pc = 4242;
+	made.record.sp = 4848;
 	set_sizes(2, 16);
 	decoder.boottime_offset_ns = OFFSET_NS;
 	decoder.copy = copy;
@@ -152,9 +153,11 @@ static void what_it_stands_for_comes_after_it(void **state)
 	assert_int_equal(stacks[1].weight_ns, 900);
 	assert_true(stacks[1].is_inferred && !stacks[1].has_user && !stacks[1].kernel);
 	assert_int_equal(stacks[1].syscall, 202);
-	assert_int_equal(stacks[1].user.registers.known, 1ull << UNWIND_PC);
+	assert_int_equal(stacks[1].user.registers.known, 1ull << UNWIND_PC | 1ull << UNWIND_SP);
 	assert_int_equal(stacks[1].user.registers.values[UNWIND_PC],
 			 stacks[0].user.registers.values[UNWIND_PC]);
+	assert_int_equal(stacks[1].user.registers.values[UNWIND_SP],
+			 stacks[0].user.registers.values[UNWIND_SP]);
 }
 
 static void time_without_a_stack_is_inferred_alone(void **state)
@@ -168,6 +171,7 @@ static void time_without_a_stack_is_inferred_alone(void **state)
 	assert_int_equal(count, 1);
 	assert_true(stacks[0].is_inferred);
 	assert_int_equal(stacks[0].user.registers.values[UNWIND_PC], 4242);
+	assert_int_equal(stacks[0].user.registers.values[UNWIND_SP], 4848);
 }
 
 static void who_is_still_blocked_has_its_stack_copied(void **state)
