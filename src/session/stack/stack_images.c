@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/stack/stack_images.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static int take_mapping(struct stack_images *images, const struct tracer_image_e
 		return status;
 	memcpy(mapping.build_id, event->build_id, event->build_id_size);
 	status = address_space_map(last_image(process)->space, &mapping);
+	images->lost += status == -E2BIG;
 	return status == -ENOMEM ? status : 0;
 }
 
@@ -232,7 +234,8 @@ struct address_space *stack_images_find(struct stack_images *images, const struc
 		return NULL;
 	address_space_identify(image->space, task->start_ns);
 	if (!image->is_whole && runs_still(images, task->pid, image))
-		(void)address_space_read(image->space); /* once: what it lacks stays unmapped */
+		images->lost += address_space_read(image->space) == -E2BIG;
+	/* It is read once: what it lacks stays unmapped. */
 	image->is_whole = true;
 	return image->space;
 }

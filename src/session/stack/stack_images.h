@@ -25,6 +25,7 @@ struct stack_images {
 	struct number_map processes;
 	ARRAY_OF(struct stack_process *) ended; /* by the time of their end */
 	uint64_t newest_ns;
+	uint64_t lost; /* mappings that found no room */
 };
 
 void stack_images_init(struct stack_images *images, struct code *code);

@@ -284,6 +284,8 @@ static int find_frames(struct stack_profile *maker, const struct stack_item *ite
 		maker->profile->losses.cut++;
 		status = 0;
 	}
+	if (maker->stack.count > PROFILE_DEPTH_MAX) /* its outermost frames find no room */
+		end = UNWIND_DEEP;
 	*ret = PROFILE_TRUNCATED;
 	if (stack->is_kernel_only || (stack->has_user && end == UNWIND_COMPLETE))
 		*ret = PROFILE_COMPLETE;
@@ -436,6 +438,7 @@ struct profile *stack_profile_finish(struct stack_profile *maker, struct code_co
 
 	code_counts(maker->code, ret);
 	profile->losses.bad_files = ret->bad_files;
+	profile->losses.mappings = maker->images.lost;
 	profile->losses.unwind_ns = maker->used_ns + ret->service_cpu_ns;
 	maker->profile = NULL;
 	return profile;

@@ -127,6 +127,15 @@ static void a_process_that_ended_is_not_taken_for_the_one_with_its_number(void *
 	assert_false(has_code(getpid(), 150, (uint64_t)&take));
 }
 
+static void mappings_that_find_no_room_are_counted(void **state)
+{
+	(void)state;
+	take(TRACER_EXEC, PARENT, 100);
+	for (uint64_t i = 1; i <= MAPPED_CODE_MAX + 10; i++)
+		map(PARENT, i * 0x2000, 110);
+	assert_int_equal(images.lost, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +145,7 @@ int main(void)
 		TEST(a_number_that_is_used_again_is_another_process),
 		TEST(a_program_that_was_there_before_is_read),
 		TEST(a_program_that_is_gone_is_not_taken_for_the_one_that_runs),
+		TEST(mappings_that_find_no_room_are_counted),
 		TEST(a_process_that_ended_is_not_taken_for_the_one_with_its_number),
 #undef TEST
 	};

@@ -44,20 +44,23 @@ static int tear_down(void **state)
 }
 
 /* A stack of frame pointers; its frames return to addresses from code + `place` on. */
-static void take(size_t place)
+static void take_deep(size_t frames, size_t place, size_t kernel_count)
 {
-	static uint64_t words[2 * FRAMES];
+	static uint64_t words[2 * PROFILE_DEPTH_MAX];
+	const uint64_t kernel = 0xffffffff81000000;
 	struct tracer_stack stack = { .kind = PROFILE_ON_CPU,
 				      .task = { .pid = getpid(), .tid = getpid(), .start_ns = 1 },
 				      .comm = "test",
 				      .time_ns = 1,
 				      .weight_ns = 1,
+				      .kernel = &kernel,
+				      .kernel_count = kernel_count,
 				      .has_user = true };
 	struct unwind_registers *registers = &stack.user.registers;
 	struct stack_item *item;
 
-	for (size_t i = 0; i < FRAMES; i++) {
-		words[2 * i] = i + 1 < FRAMES ? (uint64_t)&words[2 * (i + 1)] : 0;
+	for (size_t i = 0; i < frames; i++) {
+		words[2 * i] = i + 1 < frames ? (uint64_t)&words[2 * (i + 1)] : 0;
 		words[2 * i + 1] = (uint64_t)made_code + place + i + 1;
 	}
 	stack.user.address = (uint64_t)words;
@@ -71,6 +74,11 @@ static void take(size_t place)
 	assert_non_null(item);
 	assert_int_equal(stack_profile_take(maker, item, false), 0);
 	free(item);
+}
+
+static void take(size_t place)
+{
+	take_deep(FRAMES, place, 0);
 }
 
 static size_t used_bytes(void)
@@ -204,6 +212,24 @@ static void a_stack_is_complete_where_there_is_no_user_stack(void **state)
 	profile_free(profile);
 }
 
+/* The user part alone just fits. */
+static void a_stack_that_is_too_deep_is_not_complete(void **state)
+{
+	struct code_counts counts;
+	struct profile *profile;
+	struct profile_sum sum;
+
+	(void)state;
+	take_deep(PROFILE_DEPTH_MAX - 1, 0, 0);
+	take_deep(PROFILE_DEPTH_MAX - 1, 0, 1);
+	profile = stack_profile_finish(maker, &counts);
+	profile_sum(profile, PROFILE_ON_CPU, &sum);
+	assert_int_equal(sum.ns, 2);
+	assert_int_equal(sum.complete_ns, 1);
+	assert_int_equal(profile->losses.truncated, 1);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +238,7 @@ int main(void)
 		TEST(a_program_that_is_everywhere_has_a_bounded_cost),
 		TEST(what_is_inferred_is_as_complete_as_the_stack_that_it_takes),
 		TEST(what_is_inferred_belongs_to_its_caller),
+		TEST(a_stack_that_is_too_deep_is_not_complete),
 		TEST(a_stack_is_complete_where_there_is_no_user_stack),
 #undef TEST
 	};
