@@ -120,16 +120,19 @@ static bool is_same_process(const struct host *host, int process, uint64_t start
 	       START_TOLERANCE_TICKS * host->tick_ns;
 }
 
-unsigned *code_late_opens(struct code *code, int process)
+bool code_process_is_trusted(int process)
 {
 	char status[STATUS_BYTES];
 	uint64_t user;
 
 	/* Not who owns its directory: root does when the process wishes so (PR_SET_DUMPABLE). */
-	if (process >= 0 && proc_read_start(process, "status", status, sizeof(status)) >= 0 &&
-	    task_status_number(status, "Uid", &user) && (user == 0 || user == geteuid()))
-		return &code->late_opens;
-	return &code->late_strangers;
+	return process >= 0 && proc_read_start(process, "status", status, sizeof(status)) >= 0 &&
+	       task_status_number(status, "Uid", &user) && (user == 0 || user == geteuid());
+}
+
+unsigned *code_late_opens(struct code *code, int process)
+{
+	return code_process_is_trusted(process) ? &code->late_opens : &code->late_strangers;
 }
 
 int code_open_process(const struct code *code, int32_t pid, uint64_t start_ns)

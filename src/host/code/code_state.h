@@ -105,6 +105,9 @@ void code_file_distrust(struct code *code, struct code_file *file);
  */
 int code_open_process(const struct code *code, int32_t pid, uint64_t start_ns);
 
+/* Whether process `process`, a directory in the proc tree or negative, is root's or our own; false: it is gone. */
+bool code_process_is_trusted(int process);
+
 /*
  * Which of the two counts is for process `process`, a directory in the proc tree or negative: it is gone.  A stranger
  * whose file system does not answer must not keep files of others from being opened.

@@ -35,10 +35,16 @@ struct jit_process {
 	struct perf_map map;
 };
 
-struct jit_names {
-	const struct code *code;
+/* What processes of root and our own share, or those of all others. */
+struct jit_share {
 	ARRAY_OF(struct jit_process) processes;
 	unsigned late; /* threads that did not come back in time */
+};
+
+/* Strangers have a share of their own: their maps and file systems cost others no names. */
+struct jit_names {
+	const struct code *code;
+	struct jit_share trusted, strangers;
 };
 
 /* A file that is being read; by a thread, since a file system may not answer. */
@@ -70,13 +76,19 @@ struct jit_names *jit_names_new(const struct code *code)
 	return names;
 }
 
+static void share_clear(struct jit_share *share)
+{
+	for (size_t i = 0; i < share->processes.count; i++)
+		perf_map_clear(&share->processes.data[i].map);
+	array_free(&share->processes);
+}
+
 void jit_names_free(struct jit_names *names)
 {
 	if (!names)
 		return;
-	for (size_t i = 0; i < names->processes.count; i++)
-		perf_map_clear(&names->processes.data[i].map);
-	array_free(&names->processes);
+	share_clear(&names->trusted);
+	share_clear(&names->strangers);
 	free(names);
 }
 
@@ -134,7 +146,7 @@ static void read_map(void *context)
  * A line that is longer than what is read at once never ends: then the file is not read any
  * further.
  */
-static void look(struct jit_names *names, struct jit_process *process)
+static void look(const struct code *code, struct jit_share *share, struct jit_process *process)
 {
 	CLEANUP(reading_free_pointer) struct reading *reading = malloc(sizeof(*reading));
 	int status;
@@ -143,24 +155,24 @@ static void look(struct jit_names *names, struct jit_process *process)
 		return;
 	reading->offset = process->offset;
 	reading->length = 0;
-	reading->process = code_open_process(names->code, process->pid, process->start_ns);
+	reading->process = code_open_process(code, process->pid, process->start_ns);
 	if (reading->process < 0)
 		return;
 	status = deadline_run(read_map, reading_free, reading, READ_MS);
 	if (status == -ETIMEDOUT) {
 		reading = NULL;
-		names->late++;
+		share->late++;
 	}
 	if (status == 0)
 		process->offset += perf_map_parse(&process->map, reading->bytes, reading->length);
 }
 
-static bool is_full(const struct jit_names *names)
+static bool is_full(const struct jit_share *share)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < names->processes.count; i++) {
-		const struct perf_map *map = &names->processes.data[i].map;
+	for (size_t i = 0; i < share->processes.count; i++) {
+		const struct perf_map *map = &share->processes.data[i].map;
 
 		bytes += map->names.capacity + map->list.capacity * sizeof(*map->list.data);
 	}
@@ -168,12 +180,12 @@ static bool is_full(const struct jit_names *names)
 }
 
 /* The place of the process without a map that was looked at longest ago; NULL: all have one. */
-static struct jit_process *replaceable(struct jit_names *names)
+static struct jit_process *replaceable(struct jit_share *share)
 {
 	struct jit_process *found = NULL;
 
-	for (size_t i = 0; i < names->processes.count; i++) {
-		struct jit_process *process = &names->processes.data[i];
+	for (size_t i = 0; i < share->processes.count; i++) {
+		struct jit_process *process = &share->processes.data[i];
 
 		if (process->map.list.count == 0 &&
 		    (!found || process->looked_ns < found->looked_ns))
@@ -184,40 +196,70 @@ static struct jit_process *replaceable(struct jit_names *names)
 	return found;
 }
 
-static struct jit_process *process_of(struct jit_names *names, int32_t pid, uint64_t start_ns)
+static struct jit_process *known_process(struct jit_share *share, int32_t pid, uint64_t start_ns)
+{
+	for (size_t i = 0; i < share->processes.count; i++)
+		if (share->processes.data[i].pid == pid &&
+		    share->processes.data[i].start_ns == start_ns)
+			return &share->processes.data[i];
+	return NULL;
+}
+
+static struct jit_process *new_process(struct jit_share *share, int32_t pid, uint64_t start_ns)
 {
 	struct jit_process process = { .pid = pid, .start_ns = start_ns }, *place;
 
-	for (size_t i = 0; i < names->processes.count; i++)
-		if (names->processes.data[i].pid == pid &&
-		    names->processes.data[i].start_ns == start_ns)
-			return &names->processes.data[i];
-	if (names->processes.count < JIT_PROCESSES_MAX) {
-		if (array_append(&names->processes, process) < 0)
+	if (share->processes.count < JIT_PROCESSES_MAX) {
+		if (array_append(&share->processes, process) < 0)
 			return NULL;
-		return &names->processes.data[names->processes.count - 1];
+		return &share->processes.data[share->processes.count - 1];
 	}
-	place = replaceable(names);
+	place = replaceable(share);
 	if (place)
 		*place = process;
 	return place;
 }
 
+static struct jit_share *share_of(struct jit_names *names, int32_t pid, uint64_t start_ns)
+{
+	CLEANUP(close_fd) int process = code_open_process(names->code, pid, start_ns);
+
+	return code_process_is_trusted(process) ? &names->trusted : &names->strangers;
+}
+
+/* NULL: there is no room.  A process stays in the share that it had at first. */
+static struct jit_process *process_of(struct jit_names *names, int32_t pid, uint64_t start_ns,
+				      struct jit_share **ret)
+{
+	struct jit_process *process = known_process(&names->trusted, pid, start_ns);
+
+	*ret = &names->trusted;
+	if (process)
+		return process;
+	*ret = &names->strangers;
+	process = known_process(&names->strangers, pid, start_ns);
+	if (process)
+		return process;
+	*ret = share_of(names, pid, start_ns);
+	return new_process(*ret, pid, start_ns);
+}
+
 const char *jit_names_find(struct jit_names *names, int32_t pid, uint64_t start_ns,
 			   uint64_t address)
 {
-	struct jit_process *process = process_of(names, pid, start_ns);
+	struct jit_share *share;
+	struct jit_process *process = process_of(names, pid, start_ns, &share);
 	const char *name = process ? perf_map_find(&process->map, address) : NULL;
 	uint64_t now = name ? 0 : monotonic_ns();
 	uint64_t offset;
 
-	if (!process || name || names->late >= LATE_MAX || process->offset >= FILE_BYTES_MAX ||
-	    (process->looked_ns && now - process->looked_ns < READ_NS) || is_full(names))
+	if (!process || name || share->late >= LATE_MAX || process->offset >= FILE_BYTES_MAX ||
+	    (process->looked_ns && now - process->looked_ns < READ_NS) || is_full(share))
 		return name;
 	process->looked_ns = now;
 	do {
 		offset = process->offset;
-		look(names, process);
+		look(names->code, share, process);
 		name = perf_map_find(&process->map, address);
 	} while (!name && process->offset - offset > READ_BYTES / 2 &&
 		 process->offset < FILE_BYTES_MAX && monotonic_ns() - now < READ_MS * NS_PER_MS);

@@ -14,7 +14,8 @@
 struct code;
 struct jit_names;
 
-#define JIT_PROCESSES_MAX 256 /* whose files are kept; further ones have no such names */
+/* Whose files are kept, of root and our own, and of all others; further ones have no such names. */
+#define JIT_PROCESSES_MAX 256
 
 /* NULL when there is no memory. */
 struct jit_names *jit_names_new(const struct code *code);

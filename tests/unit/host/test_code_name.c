@@ -265,6 +265,71 @@ static void many_processes_without_a_map_leave_room_for_one_with_a_map(void **st
 	jit_names_free(names);
 }
 
+/* A process of another user with a map, which is written when this returns. */
+static pid_t start_stranger(void)
+{
+	int ready[2];
+	char byte, path[64];
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		FILE *map;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(1);
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+		map = fopen(path, "w");
+		if (!map || fputs("1000 10 theirs\n", map) < 0 || fclose(map) != 0)
+			_exit(1);
+		close(ready[0]);
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end_stranger(pid_t pid)
+{
+	char path[64];
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	unlink(path);
+}
+
+static void maps_of_strangers_take_no_room_of_others(void **state)
+{
+	struct room *room = *state;
+	struct jit_names *names;
+	const char *ours;
+	char program[PATH_BYTES];
+
+	if (geteuid() != 0)
+		return; /* only root can be another user */
+	names = jit_names_new(room->code);
+	run(room, made_path("sleeper", program), NULL);
+	for (size_t i = 0; i < JIT_PROCESSES_MAX; i++) {
+		pid_t stranger = start_stranger();
+		bool is_named = jit_names_find(names, stranger, 0, 0x1000);
+
+		end_stranger(stranger);
+		assert_true(is_named);
+	}
+	ours = jit_names_find(names, room->pid, 0, place_of(room, "jit")->address);
+	assert_non_null(ours);
+	assert_string_equal(ours, place_of(room, "jit")->name);
+	jit_names_free(names);
+}
+
 /* A sparse file costs its owner nothing, however large it is. */
 static void a_map_is_not_read_for_ever(void **state)
 {
@@ -467,6 +532,7 @@ int main(void)
 		TEST(the_vdso_has_names),
 		TEST(code_of_a_jit_compiler_keeps_its_name_after_the_end),
 		TEST(many_processes_without_a_map_leave_room_for_one_with_a_map),
+		TEST(maps_of_strangers_take_no_room_of_others),
 		TEST(a_map_is_not_read_for_ever),
 		TEST(a_deleted_program_is_named_also_after_its_end),
 		TEST(a_stripped_program_is_named_by_its_debug_file),
