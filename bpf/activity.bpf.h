@@ -4,12 +4,13 @@
  *
  * A thread is active when it runs or wants to, when it waits uninterruptibly, or when it sleeps in a
  * system call and has been switched since the last walk: it has not slept all the time.  How often it
- * had been switched is kept with the task.  Of a thread that is older than the last walk and was not
- * in it, that is not known: while it sleeps it counts as idle, so the first walk finds no sleeper.
+ * had been switched is kept with the task.  That is not known of a thread that is older than the last
+ * walk and was not in it: while it sleeps it counts as idle, so the first walk finds no sleeper.
  * The reader itself runs whenever it looks, and is left out.
  *
- * No user can take what others need: of each user so many threads have stacks, and, if the reader wants
- * it so, so many are reported in a walk, the next ones in the next walk; the others are counted.
+ * No user can take what others need: the reader limits how many threads of each user have stacks, and
+ * may limit how many are reported in a walk.  The next walk reports the next ones; those that are left
+ * out are counted.
  *
  * task.bpf.c is built with this (TASK_ACTIVITY) and without: even code that never runs takes time to
  * load.

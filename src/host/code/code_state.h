@@ -118,8 +118,8 @@ unsigned *code_late_opens(struct code *code, int process);
 
 /*
  * Opens the file of a mapping: where the process has it, or else by its path, in the root of the process or in ours.  Found
- * by its path it must have the device and inode of the mapping, unless the build id is known, which who asks
- * must compare.  Returns an fd and the owner, or a negative errno.  Never waits long.
+ * by its path it must have the device and inode of the mapping, unless the build id is known, which the
+ * caller must compare.  Returns an fd and the owner, or a negative errno.  Never waits long.
  */
 int code_open_mapping(struct code *code, const struct code_mapping *mapping, int32_t pid,
 		      uint64_t start_ns, uint32_t *ret_owner);

@@ -89,8 +89,8 @@ static void add_peer(const struct host *host, int32_t pid, struct wait_object *o
 }
 
 /*
- * Only the open file that is locked keeps others waiting, not any that leads to the same file.  Of several
- * that have locked parts of it, each may be the one.
+ * Only the open file that is locked keeps others waiting, not any that leads to the same file.  Where
+ * several processes have locked parts of it, each may be the one.
  */
 static void take_lockers(const struct wait_process *process, const struct descriptor_search *search,
 			 bool is_complete, enum file_lock_kind kind, struct wait_object *object)

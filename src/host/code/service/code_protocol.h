@@ -5,7 +5,7 @@
  * What both say to each other: one packet for a question, one for its answer, on a socket
  * that keeps packets whole.  One question is asked at a time.
  *
- * A hostile file may have taken over the service.  So answers have fixed bounds, and who asks checks every
+ * A hostile file may have taken over the service.  So answers have fixed bounds, and our end checks every
  * number in them.  Questions are ours and trusted, but what they are about is not.
  *
  * To add a kind of question: a row here, its answer, and a function in the table of code_serve.c.

@@ -40,7 +40,8 @@ uint64_t source_lines_bytes(const struct source_lines *lines);
 
 /*
  * The functions at an address, the innermost inlined one first.  Returns how many, 0 when the debug
- * information does not have the address.  Of more than `capacity` the innermost are left out.
+ * information does not have the address.  Where there are more than `capacity`, the
+ * innermost are left out.
  */
 size_t source_lines_find(struct source_lines *lines, uint64_t address, struct source_frame *frames,
 			 size_t capacity);
