@@ -207,7 +207,7 @@ int digest_say_work(struct digester *digester, const struct digest_rule *rule,
 	return digest_say(digester, line, "", &after);
 }
 
-/* "grew 199 MiB to 893 MiB of memory (+0.8 % of the host), 54 % of all" */
+/* "grew 694 MiB → 893 MiB of memory (+0.8 % of the host), 54 % of all" */
 int digest_say_level(struct digester *digester, const struct digest_rule *rule,
 		     const struct mover *mover)
 {
@@ -216,8 +216,8 @@ int digest_say_level(struct digester *digester, const struct digest_rule *rule,
 	enum metric_unit unit = mover->metric->unit;
 
 	text_append_string(&after, mover->moved > 0 ? " grew " : " shrank ");
-	unit_format_real(&after, unit, fabs(mover->moved));
-	text_append_string(&after, " to ");
+	unit_format_real(&after, unit, mover->after - mover->moved);
+	text_append_string(&after, " → ");
 	unit_format_real(&after, unit, mover->after);
 	text_format(&after, " %s", rule->object);
 	if (line.has_capacity)

@@ -81,14 +81,14 @@ static const struct {
 	const char *sentence;
 } changes[] = {
 	{ METRIC_rss_bytes, MIB, 17 * MIB - 1, 17 * MIB,
-	  "server grew 16.0 MiB to 17.0 MiB of memory (+0.2 % of the host), 100 % of all" },
+	  "server grew 1.00 MiB → 17.0 MiB of memory (+0.2 % of the host), 100 % of all" },
 	{ METRIC_swap_bytes, 0, 16 * MIB - 1, 16 * MIB,
-	  "server grew 16.0 MiB to 16.0 MiB of swap (+0.2 % of the host), 100 % of all" },
-	{ METRIC_thread_count, 30, 21, 20, "server shrank 10 to 20 threads, 100 % of all" },
-	{ METRIC_open_fds, 20, 119, 120, "server grew 100 to 120 open files, 100 % of all" },
+	  "server grew 0 B → 16.0 MiB of swap (+0.2 % of the host), 100 % of all" },
+	{ METRIC_thread_count, 30, 21, 20, "server shrank 30 → 20 threads, 100 % of all" },
+	{ METRIC_open_fds, 20, 119, 120, "server grew 20 → 120 open files, 100 % of all" },
 	/* A tenth of what it has is steady, however large. */
 	{ METRIC_rss_bytes, 4000 * MIB, 4444 * MIB, 4445 * MIB,
-	  "server grew 445 MiB to 4.34 GiB of memory (+5.4 % of the host), 100 % of all" },
+	  "server grew 3.91 GiB → 4.34 GiB of memory (+5.4 % of the host), 100 % of all" },
 };
 
 static void levels_speak_from_their_floor_on(void **state)
@@ -122,7 +122,7 @@ static void the_heap_has_a_line_of_its_own(void **state)
 	hand_set(pair.before, METRIC_deallocated_bytes, 0, 90 * MIB);
 	hand_set(pair.after, METRIC_deallocated_bytes, 0, 100 * MIB);
 	assert_only(pair,
-		    "server grew 40.0 MiB to 50.0 MiB of heap (+0.5 % of the host), 100 % of all");
+		    "server grew 10.0 MiB → 50.0 MiB of heap (+0.5 % of the host), 100 % of all");
 }
 
 static struct pair readings(enum sheet_id sheet, const char *name, uint64_t before, uint64_t after)
