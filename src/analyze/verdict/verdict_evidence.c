@@ -259,7 +259,7 @@ void evidence_run_queue(const struct verdict_facts *facts, struct text *out)
 
 void evidence_oversubscribed(const struct verdict_facts *facts, struct text *out)
 {
-	said_part(facts, "ready while its own threads had the CPUs", facts->queue_own, out);
+	said_part(facts, "ready behind its own threads", facts->queue_own, out);
 	evidence_cores(facts->run, "; ", out);
 }
 

@@ -70,6 +70,13 @@ static void said_part_name(const struct path_part *part, struct text *out)
 	text_append_string(out, part->program);
 }
 
+/* A peer is outside of the tree, and has no part in a limit that the tree sets itself. */
+static bool is_about_peer(const struct path_part *part, const struct verdict_rule *rule)
+{
+	return part->peer[0] && rule->cause != CAUSE_CPU_QUOTA &&
+	       rule->cause != CAUSE_OVERSUBSCRIBED;
+}
+
 void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *rule,
 		  struct text *out)
 {
@@ -81,7 +88,7 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 	}
 	if (!part)
 		return;
-	if (rule->kind != PATH_CPU && rule->cause != CAUSE_CPU_QUOTA && part->peer[0])
+	if (rule->kind != PATH_CPU && is_about_peer(part, rule))
 		text_append_string(out, part->peer);
 	else
 		said_part_name(part, out);
@@ -154,7 +161,7 @@ void evidence_part(const struct verdict_facts *facts, const struct verdict_rule 
 		out, share_of(part == facts->who ? facts->who_ns : (double)part->ns, facts->whole));
 	text_append_string(out, " in ");
 	said_command(part, out);
-	if (!part->peer[0] || rule->cause == CAUSE_CPU_QUOTA)
+	if (!is_about_peer(part, rule))
 		return;
 	text_format(out, "%s%s for ", part->kind == PATH_RUN_QUEUE ? ", behind " : ", ended by ",
 		    part->peer);

@@ -157,6 +157,24 @@ static void queue_behind_its_own_tree_counts_from_three_tenths_on(void **state)
 	}
 }
 
+static void a_tree_with_too_many_threads_is_not_put_on_a_stranger(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	RUN(1000);
+	THREAD(.pid = 10, .on_cpu = 290, .run_queue = 600);
+	PART(600, .kind = PATH_RUN_QUEUE, .program = "cc1", .by_tree_ns = hand_ns(500),
+	     .by_outside_ns = hand_ns(100), .peer = "hog", .peer_ns = hand_ns(100));
+	PART(400, .kind = PATH_CPU, .program = "cc1");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_OVERSUBSCRIBED);
+	assert_string_equal(verdict.who, "cc1");
+	for (size_t i = 0; i < verdict.evidence_count; i++)
+		assert_null(strstr(verdict.evidence[i], "hog"));
+	assert_non_null(strstr(verdict.evidence[0], " busy"));
+}
+
 static void a_quota_is_named_rather_than_who_ran_meanwhile(void **state)
 {
 	RUN(1500);
@@ -406,6 +424,7 @@ int main(void)
 		cmocka_unit_test(without_stolen_time_others_are_named),
 		cmocka_unit_test(queue_behind_others_does_not_hide_a_wait),
 		cmocka_unit_test(queue_behind_its_own_tree_counts_from_three_tenths_on),
+		cmocka_unit_test(a_tree_with_too_many_threads_is_not_put_on_a_stranger),
 		cmocka_unit_test(a_quota_is_named_rather_than_who_ran_meanwhile),
 		cmocka_unit_test(a_client_that_polls_more_often_than_it_reads_waits_for_its_server),
 		cmocka_unit_test(a_program_whose_connect_failed_waits_for_events),
