@@ -114,6 +114,8 @@ class Verbs(support.TestCase):
             [str(pid), "1000000000", "made-0", "100000000"] for pid in (1000, 3000, 5000)])
         self.assertEqual(self.lines("history", "-m", "load1", "-n", "2", "--since", "9999d", "--format", "csv"), [
             "ts_ns,load1", f"{BEGIN + 90}000000000,8", f"{BEGIN + 95}000000000,9"])
+        self.refuse("history", "--store", self.store, "-m", "rss_bytes", says="rss_bytes is a metric of processes")
+        self.refuse("history", "--store", self.store, "-m", "load2", says="did you mean load1")
 
     def test_a_file_is_found_right(self):
         self.assertEqual(self.accept("verify", self.store), f"{self.store} is complete and right\n")

@@ -73,6 +73,11 @@ static int unknown_value(const char *name, size_t length, struct error *error)
 {
 	struct suggestion suggestion = suggest_for(name, length);
 
+	for (int i = 0; i < METRIC_STORED; i++)
+		if (strlen(metrics[i].name) == length && memcmp(metrics[i].name, name, length) == 0)
+			return error_set(error, -EINVAL,
+					 "%s is a metric of processes: give -p PID or --name NAME",
+					 metrics[i].name);
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)
 		suggest(&suggestion, host_values[i].name);
 	return error_set(error, -EINVAL, "the host has no figure '%.*s'; %s", (int)length, name,
