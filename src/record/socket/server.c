@@ -337,7 +337,9 @@ int server_open(struct loop *loop, const char *path, const struct server_method 
 		server_close(server);
 		return error_set(error, status, "cannot listen at '%s': %s%s", path,
 				 strerror(-status),
-				 status == -EADDRINUSE ? ": another recorder does" : "");
+				 status == -EADDRINUSE ? ": another recorder answers there; "
+							 "--no-socket does without" :
+							 "");
 	}
 	loop_add_timer(loop, &server->work_due);
 	*ret = server;
