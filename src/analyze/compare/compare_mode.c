@@ -193,6 +193,18 @@ static int note_context(struct comparison *comparison, const struct snapshot *sn
 	return count ? note(comparison, "%s: not known of the host: %s", side, missing) : 0;
 }
 
+/* Levels of a minute cannot be added up to those of a moment. */
+static int note_resolution(struct comparison *comparison, const struct snapshot *snapshot,
+			   const char *side)
+{
+	if (!snapshot->facts[FACT_resolution].present)
+		return 0;
+	return note(comparison,
+		    "%s: no tick is kept of that time: these are all processes of that minute, "
+		    "also those that did not live at once, so sums are too large",
+		    side);
+}
+
 static const char *side_name(bool after)
 {
 	return after ? "after" : "before";
@@ -221,7 +233,10 @@ static int note_losses(struct comparison *comparison, const struct snapshot *sna
 	struct losses losses = losses_of(snapshot);
 	const struct capture_tally *tally = &snapshot->tally;
 	uint64_t dropped = tally->discarded_values + tally->negative_dotted_values;
-	int status = note_context(comparison, snapshot, side_name(after));
+	int status = note_resolution(comparison, snapshot, side_name(after));
+
+	if (status == 0)
+		status = note_context(comparison, snapshot, side_name(after));
 
 	if (status == 0)
 		status = note_bounds(comparison, snapshot, after);

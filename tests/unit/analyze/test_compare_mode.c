@@ -36,6 +36,19 @@ static void what_a_side_does_not_tell_of_its_host_is_named(void **state)
 	assert_false(has_note(comparison, "after: not known"));
 }
 
+static void a_minute_is_not_taken_for_a_moment(void **state)
+{
+	CLEANUP(pair_free) struct pair pair = pair_new();
+	CLEANUP(comparison_free_pointer) struct comparison *comparison = NULL;
+
+	(void)state;
+	add_server(&pair);
+	snapshot_set_fact_text(pair.before, FACT_resolution, "minute");
+	comparison = pair_compare(&pair, COMPARE_AUTO, AXIS_PCOMM);
+	assert_true(has_note(comparison, "before: no tick is kept of that time"));
+	assert_false(has_note(comparison, "after: no tick"));
+}
+
 static void one_is_not_many(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = pair_new();
@@ -83,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_boot_id_with_two_kernels_is_no_interval),
 		cmocka_unit_test(what_a_side_does_not_tell_of_its_host_is_named),
+		cmocka_unit_test(a_minute_is_not_taken_for_a_moment),
 		cmocka_unit_test(one_is_not_many),
 		cmocka_unit_test(who_belongs_where_is_found_out_once_for_two_comparisons),
 	};
