@@ -102,7 +102,7 @@ class Verbs(support.TestCase):
         self.assertEqual(self.lines("latest")[2], "1 open anomaly")
 
     def test_the_past_of_a_process_of_a_name_and_of_the_host(self):
-        self.assertEqual(self.lines("history", "-p", "1"), ["nothing of that time"])
+        self.assertEqual(self.lines("history", "-p", "1"), ["nothing of that process in that time"])
         self.assertEqual(len(self.lines("history", "-p", "1000", "--since", "11s", "--format", "csv")), 1 + 3)
         self.assertEqual(self.lines("history", "-p", "1000", "-n", "2", "--since", "9999d", "--format", "csv"), [
             "ts_ns,pid,start_time_ns,comm,value,least,most,resolution",

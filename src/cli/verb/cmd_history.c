@@ -280,7 +280,9 @@ static int show_process(struct history *history, struct shown *shown, struct err
 	point_columns(shown->output.table, query.metric);
 	row_output_begin(&shown->output, "points");
 	status = history_series(history, &query, show_point, shown, error);
-	return status < 0 ? status : row_output_end(&shown->output, "nothing of that time", error);
+	return status < 0 ? status :
+			    row_output_end(&shown->output, "nothing of that process in that time",
+					   error);
 }
 
 int verb_history(char **words, int count, struct error *error)
