@@ -145,14 +145,16 @@ int history_drop_processes(struct history *history, uint64_t before, struct erro
 struct heaviest {
 	enum user_part part;
 	int64_t uid, bytes, next_bytes; /* who has most, and what the one after has */
+	int64_t row_bytes;		/* of one of the user's rows, about */
 };
 
 static bool find_heaviest(struct history *history, enum user_part part, struct heaviest *ret)
 {
 	CLEANUP(statement_free)
 	sqlite3_stmt *statement = database_prepare(
-		&history->database, "SELECT uid, bytes FROM user_rows WHERE part = ? AND kept > 0 "
-				    "ORDER BY bytes DESC LIMIT 2");
+		&history->database,
+		"SELECT uid, bytes, bytes / kept FROM user_rows WHERE part = ? AND kept > 0 "
+		"ORDER BY bytes DESC LIMIT 2");
 	int index = 0;
 
 	*ret = (struct heaviest){ .part = part };
@@ -161,6 +163,9 @@ static bool find_heaviest(struct history *history, enum user_part part, struct h
 		return false;
 	ret->uid = sqlite3_column_int64(statement, 0);
 	ret->bytes = sqlite3_column_int64(statement, 1);
+	ret->row_bytes = sqlite3_column_int64(statement, 2);
+	if (ret->row_bytes < user_parts[part].row_bytes)
+		ret->row_bytes = user_parts[part].row_bytes;
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		ret->next_bytes = sqlite3_column_int64(statement, 1);
 	return true;
@@ -229,7 +234,7 @@ static int drop_of_user(struct history *history, const struct heaviest *user, in
 	if (wanted > excess)
 		wanted = excess;
 	while (status == 0 && first.count + gone.count && dropped < wanted) {
-		int64_t rows = (wanted - dropped) / user_parts[user->part].row_bytes + 1;
+		int64_t rows = (wanted - dropped) / user->row_bytes + 1;
 
 		status = drop_rows(history, first_drop, user, rows, INT64_MAX, &first, error);
 		if (status == 0 && second)

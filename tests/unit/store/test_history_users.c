@@ -102,6 +102,30 @@ static void a_flood_within_a_few_commits_is_limited_as_well(void **state)
 	remove_room(&room);
 }
 
+/* Rows are of very different sizes: no more go than must. */
+static void long_rows_do_not_go_all_at_once(void **state)
+{
+	struct history_retention kept = history_retention_defaults;
+	struct room room = make_room();
+	struct history *writer;
+	char cmd[4000];
+
+	(void)state;
+	memset(cmd, 'x', sizeof(cmd));
+	cmd[sizeof(cmd) - 1] = '\0';
+	kept.bytes = 4 << 20;
+	writer = create_with(&room, &kept);
+	for (uint64_t i = 0; i < 1000; i++) {
+		add_event(writer, 666, i, cmd);
+		commit(writer);
+		if (i >= 300)
+			assert_true(ask(&room, "SELECT count(*) FROM events") > 200);
+	}
+	expect_sums(&room);
+	history_close(writer);
+	remove_room(&room);
+}
+
 static void two_floods_share(void **state)
 {
 	struct history_retention kept = history_retention_defaults;
@@ -462,6 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flood_pushes_out_only_its_own),
 		cmocka_unit_test(a_flood_within_a_few_commits_is_limited_as_well),
+		cmocka_unit_test(long_rows_do_not_go_all_at_once),
 		cmocka_unit_test(two_floods_share),
 		cmocka_unit_test(what_goes_with_its_age_is_not_counted),
 		cmocka_unit_test(a_file_without_sums_gets_them),
