@@ -222,13 +222,14 @@ static void print_end(struct driver *driver, int status, const struct rusage *us
  */
 static void await_end(struct driver *driver)
 {
+	bool follows_some = driver->options.tree_pid || driver->options.cgroup;
 	uint64_t most = now_ms() + END_MS;
 
 	if (lifecycle_fd(driver->lifecycle) < 0)
 		return;
 	do
 		check(lifecycle_drain(driver->lifecycle, take_event, driver), "drain");
-	while ((!driver->has_ended || (driver->options.tree_pid && driver->others > 0)) &&
+	while ((!driver->has_ended || (follows_some && driver->others > 0)) &&
 	       now_ms() < most && usleep(1000) == 0);
 }
 
