@@ -75,37 +75,56 @@ static int keep_tasks(const struct filter *filter, struct snapshot *snapshot,
 	return status;
 }
 
-/* Adds a path and all above it. */
-static int add_paths(struct dictionary *paths, const char *path)
+/* Paths of cgroups, sorted.  Those above them are not kept: a forged path has any number of them. */
+struct paths {
+	ARRAY_OF(const char *) list;
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether one of the paths begins with these bytes, and then has `next`. */
+static bool one_begins(const struct paths *paths, const char *start, size_t length, char next)
+{
+	size_t low = 0, high = paths->list.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *path = paths->list.data[middle];
+		int order = strncmp(path, start, length);
+
+		if (order < 0 || (order == 0 && (unsigned char)path[length] < (unsigned char)next))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < paths->list.count && strncmp(paths->list.data[low], start, length) == 0 &&
+	       paths->list.data[low][length] == next;
+}
+
+/* Whether a path is one of the paths, or above one. */
+static bool is_on_the_way(const struct paths *paths, const char *path)
 {
 	size_t length = strlen(path);
-	uint32_t number;
 
-	if (dictionary_add(paths, path, length, &number) < 0)
-		return -ENOMEM;
-	while (length > 1) {
-		while (length && path[length - 1] != '/')
-			length--;
-		length -= length > 1;
-		if (dictionary_add(paths, path, length, &number) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	if (strcmp(path, "/") == 0)
+		return one_begins(paths, "", 0, '/');
+	return length &&
+	       (one_begins(paths, path, length, '\0') || one_begins(paths, path, length, '/'));
 }
 
 /* Drops the rows of cgroups that are not among the paths. */
-static int keep_cgroups(struct snapshot *snapshot, const struct dictionary *paths)
+static int keep_cgroups(struct snapshot *snapshot, const struct paths *paths)
 {
 	size_t strings = dictionary_count(snapshot->strings);
 	CLEANUP(free_pointer) uint32_t *new_keys = malloc((strings + 1) * sizeof(*new_keys));
 
 	if (!new_keys)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < strings; i++) {
-		const char *path = snapshot_text(snapshot, i);
-
-		new_keys[i] = dictionary_find(paths, path, strlen(path)) ? i : SHEET_KEY_GONE;
-	}
+	for (uint32_t i = 0; i < strings; i++)
+		new_keys[i] = is_on_the_way(paths, snapshot_text(snapshot, i)) ? i : SHEET_KEY_GONE;
 	return sheet_move(&snapshot->sheets[SHEET_CGROUPS], new_keys,
 			  "only cgroups that were left out have it");
 }
@@ -116,8 +135,8 @@ static int keep_cgroups(struct snapshot *snapshot, const struct dictionary *path
  */
 static int leave_cgroups(struct snapshot **snapshots, size_t count)
 {
-	struct dictionary *paths = dictionary_new();
-	int status = paths ? 0 : -ENOMEM;
+	struct paths paths = { 0 };
+	int status = 0;
 
 	for (size_t i = 0; i < count && status == 0; i++) {
 		uint32_t last = 0;
@@ -126,14 +145,17 @@ static int leave_cgroups(struct snapshot **snapshots, size_t count)
 			uint32_t cgroup = snapshots[i]->tasks[task].cgroup;
 
 			if (cgroup != last)
-				status = add_paths(paths, snapshot_text(snapshots[i], cgroup));
+				status = array_append(&paths.list,
+						      snapshot_text(snapshots[i], cgroup));
 			last = cgroup;
 		}
 	}
+	if (paths.list.count)
+		qsort(paths.list.data, paths.list.count, sizeof(*paths.list.data), compare_paths);
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (!snapshot_is_run(snapshots[i]))
-			status = keep_cgroups(snapshots[i], paths);
-	dictionary_free(paths);
+			status = keep_cgroups(snapshots[i], &paths);
+	array_free(&paths.list);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include "two_snapshots.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "analyze/compare/interval_snapshot.h"
 #include "analyze/filter/filter.h"
@@ -120,6 +121,8 @@ static void cgroups_of_the_tasks_and_above_are_left(void **state)
 	add_cgroup(pair.before, "/a");
 	add_cgroup(pair.before, "/b");
 	add_cgroup(pair.before, "/b/c");
+	add_cgroup(pair.before, "/b-c");
+	add_cgroup(pair.before, "/b/c/d");
 	hand_task(pair.before, 1, 1, "x", "/a");
 	hand_task(pair.before, 2, 2, "y", "/b/c");
 	pair_finish(&pair);
@@ -131,6 +134,34 @@ static void cgroups_of_the_tasks_and_above_are_left(void **state)
 	assert_string_equal(snapshot_text(pair.before, sheet->keys[2]), "/b/c");
 	column_get(sheet_find(sheet, "memory.current"), 1, &value);
 	assert_int_equal(value, 102);
+}
+
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* A path of 20 kB has 10000 above it, which together are 100 MB. */
+static void a_deep_cgroup_of_a_forged_file_takes_little_memory(void **state)
+{
+	char path[20001];
+	long before;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(path); i++)
+		path[i] = i % 2 ? 'a' : '/';
+	path[sizeof(path) - 1] = '\0';
+	add_cgroup(pair.before, path);
+	hand_task(pair.before, 1, 1, "x", path);
+	pair_finish(&pair);
+	write_filter("comm=x");
+	before = peak_kib();
+	apply(pair.before);
+	assert_in_range(peak_kib() - before, 0, 50 * 1024);
+	assert_int_equal(pair.before->sheets[SHEET_CGROUPS].row_count, 1);
 }
 
 static void rows_of_a_run_stay_with_their_tasks(void **state)
@@ -285,6 +316,7 @@ int main(void)
 		TEST(only_what_matches_is_left_and_the_rest_is_counted),
 		TEST(no_filter_changes_nothing),
 		TEST(cgroups_of_the_tasks_and_above_are_left),
+		TEST(a_deep_cgroup_of_a_forged_file_takes_little_memory),
 		TEST(rows_of_a_run_stay_with_their_tasks),
 		TEST(a_task_that_matches_in_either_moment_stays_in_both),
 		TEST(threads_that_ended_count_with_their_process),
